@@ -6,21 +6,21 @@ import { tokenWeight } from '../core/tokens.ts';
 import { CATALOG_LAYOUTS } from '../core/catalog-layout.ts';
 import type { CatalogFormat } from '../core/catalog-layout.ts';
 
-/** A skill as the catalog needs it. */
+/** The data of a skill that the catalog uses. */
 export interface CatalogItem {
   readonly name: string;
   readonly description: string;
   readonly source: string;
   readonly state: Visibility;
-  /** Higher is kept longer when the budget is short. */
+  /** Skills with higher priority keep their description longer. */
   readonly priority: number;
 }
 
 export interface CatalogOptions {
-  /** Estimated tokens the whole text may cost. */
+  /** Maximum number of estimated tokens of the whole text. */
   readonly budget: number;
   readonly format: CatalogFormat;
-  /** How a model finds what is not shown, as the text names it; absent where it has no way to. */
+  /** The name of the tool that finds skills which are not shown; absent if there is none. */
   readonly searchTool: string | undefined;
 }
 
@@ -36,9 +36,9 @@ export interface Catalog {
 
 type Form = 'full' | 'shortened' | 'nameOnly' | 'omitted';
 
-/** Below this many characters a description says too little to be worth its tokens. */
+/** A description cut to fewer characters is not worth its tokens. */
 const SHORTEST_DESCRIPTION = 48;
-/** Descriptions are cut to one of these lengths, the longest that fits: few steps, so that adding a skill rarely moves the others. */
+/** Descriptions are cut to the longest of these lengths that fits. Few steps mean that adding a skill rarely changes the others. */
 const LENGTHS = [
   Number.POSITIVE_INFINITY,
   1024,
@@ -57,9 +57,9 @@ const LENGTHS = [
 const ALWAYS_WHOLE: ReadonlySet<Visibility> = new Set(['pinned', 'required']);
 
 /**
- * Plans level 1 under a budget. The ladder: every description whole; all cut to one common length; the least important by name
- * only; the least important not at all. Pinned and required skills stay whole whatever the budget. The result depends on the
- * set of skills alone, not on their order, the file system or the message, so that prompt caches stay valid.
+ * Plans level 1 under a token budget, in four steps: complete descriptions; all descriptions cut to one length; the least important
+ * skills by name only; the least important skills omitted. Pinned and required skills are always complete. The result depends only
+ * on the set of skills, not on their order, the file system or the message, so that prompt caches stay valid.
  */
 export function planCatalog(items: readonly CatalogItem[], options: CatalogOptions): Catalog {
   const lines = items
@@ -75,7 +75,7 @@ export function planCatalog(items: readonly CatalogItem[], options: CatalogOptio
   return compose(lines, degrade(lines, options), SHORTEST_DESCRIPTION, options);
 }
 
-/** One skill's line in each of the forms it can take, with what it costs. */
+/** The line of one skill in each form, with its cost. */
 class CatalogLine {
   readonly name: string;
   readonly source: string;
@@ -111,12 +111,12 @@ class CatalogLine {
   }
 }
 
-/** The last two rungs: gives up descriptions, then names, of the least important skills until the rest fits. */
+/** The last two steps: drops descriptions, then names, of the least important skills until the rest fits. */
 function degrade(lines: readonly CatalogLine[], options: CatalogOptions): readonly Form[] {
   const forms = lines.map((line) => line.formAt(SHORTEST_DESCRIPTION));
   const cost = (index: number, form: Form): number =>
     form === 'omitted' ? 0 : tokenWeight(`${lines[index]?.text(form, SHORTEST_DESCRIPTION) ?? ''}\n`);
-  // The note grows with its numbers; the widest one is set aside so that the sum never passes the budget.
+  // Reserves room for the longest possible note, so that the total never exceeds the budget.
   const frame = tokenWeight(frameText(options, widestNote(lines.length, options)));
   let total = frame + forms.reduce((sum, form, index) => sum + cost(index, form), 0);
 
@@ -174,7 +174,7 @@ interface Counts {
   readonly omitted: number;
 }
 
-/** The one line that tells a model what it does not see, and how to find it. */
+/** The line that tells the model how many skills are hidden and how to find them. */
 function coverageNote({ total, shortened, nameOnly, omitted }: Counts, searchTool: string | undefined): string {
   if (total === 0) return 'No skills are installed.';
   if (shortened + nameOnly + omitted === 0) return '';
@@ -195,7 +195,7 @@ function oneLine(text: string): string {
   return cleanText(text).replace(/\s+/g, ' ').trim();
 }
 
-/** Cuts at the end of a sentence if one ends in the second half, else between words, else between characters. */
+/** Cuts at the end of a sentence in the second half, otherwise between words, otherwise between characters. */
 function shorten(text: string, length: number): string {
   if (text.length <= length) return text;
   const head = text.slice(0, length - 1);

@@ -1,4 +1,4 @@
-/** From fields to a skill's head: every rule about names, kinds and lengths, whichever reader found the fields. */
+/** Validates the fields and builds the head: all rules about names, types and lengths, whichever reader found the fields. */
 import type { Edit } from '../core/diagnostic.ts';
 import type { StatedFields } from './controls.ts';
 import { readControls, wrongType } from './controls.ts';
@@ -9,7 +9,7 @@ import { isTooLong, isValidName, readName, toSlug } from '../core/skill-name.ts'
 import type { MapEntry, MapNode, ScalarNode, YamlNode } from './node.ts';
 import { isUnsafeKey, locateInValue } from './node.ts';
 import type { Report } from './report.ts';
-import { tell, textOf } from './report.ts';
+import { addDiagnostic, textOf } from './report.ts';
 import type { LooseRestriction } from './restrictions.ts';
 import { findFlowRestrictions, findLineRestrictions } from './restrictions.ts';
 import type { HeadOptions, HeadSource } from './source.ts';
@@ -26,13 +26,13 @@ export interface AssembleInput {
   readonly source: HeadSource;
   readonly options: HeadOptions;
   readonly map: MapNode;
-  /** Just after the opening fence line, where a missing field goes. */
+  /** The offset after the opening fence line, where a missing field is inserted. */
   readonly start: number;
-  /** Restricting fields that are in the text but could not be read as fields. */
+  /** Restricting fields that the text contains but no reader could parse. */
   readonly unreadable: ReadonlySet<RestrictingField>;
 }
 
-/** The head, or nothing where the skill must be left out; the report then says why. */
+/** Returns `undefined` if the skill must be excluded; the report then contains the reason. */
 export function assembleHead(input: AssembleInput): SkillHead | undefined {
   const { report, map, unreadable } = input;
   const stated = sortFields(report, map);
@@ -46,7 +46,7 @@ export function assembleHead(input: AssembleInput): SkillHead | undefined {
   return makeHead({ name, description, license, compatibility, controls, meta });
 }
 
-/** Restrictions where no map may be, or where `metadata` should be one: meant, but what they say is not known. */
+/** Adds restrictions found inside a value that must not be a map, or in a `metadata` that is not one: their meaning is unknown. */
 function withMisplaced(
   report: Report,
   map: MapNode,
@@ -67,14 +67,14 @@ function withMisplaced(
     for (const { field, at } of restrictionsIn(value, { inText: parent === 'metadata' })) {
       if (all.has(field)) continue;
       all = new Set([...all, field]);
-      const message = `${field} stands in the value of ${quoted(key)}; its strictest meaning is used`;
-      tell(report, { code: 'field/unreadable-restriction', at, message });
+      const message = `${field} is inside the value of ${quoted(key)}; its strictest meaning is used`;
+      addDiagnostic(report, { code: 'field/unreadable-restriction', at, message });
     }
   }
   return all;
 }
 
-/** `inText`: text counts too, which may be `metadata` that somebody quoted. */
+/** With `inText`, text is searched too: the author may have quoted the whole `metadata`. */
 function restrictionsIn(node: YamlNode, options: { readonly inText: boolean }): readonly LooseRestriction[] {
   if (node.type === 'list') return node.items.flatMap((item) => restrictionsIn(item, options));
   if (node.type === 'scalar') {
@@ -94,7 +94,7 @@ function first(stated: StatedFields, field: FieldName): MapEntry | undefined {
   return stated.get(field)?.[0];
 }
 
-/** The entries by field. Of a field given twice the first counts; of one that restricts, both. */
+/** Groups the entries by field. A duplicate is dropped, except for restricting fields and `metadata`, where every entry counts. */
 function sortFields(report: Report, map: MapNode): Map<FieldName, MapEntry[]> {
   const stated = new Map<FieldName, MapEntry[]>();
   let others: Set<string> | undefined;
@@ -103,30 +103,30 @@ function sortFields(report: Report, map: MapNode): Map<FieldName, MapEntry[]> {
     const exact = fieldOf(key);
     const field = exact ?? likelyField(key);
     if (field === undefined) {
-      if (others?.has(key) === true) tellDuplicate(report, entry);
-      else tellUnknown(report, entry);
+      if (others?.has(key) === true) reportDuplicate(report, entry);
+      else reportUnknown(report, entry);
       others ??= new Set();
       others.add(key);
       continue;
     }
-    if (exact === undefined) tellMisspelt(report, entry, field);
-    else if (field === 'disallowed-tools') tellUnknown(report, entry);
-    else if (isExtension(field)) tellExtension(report, entry);
+    if (exact === undefined) reportMisspelt(report, entry, field);
+    else if (field === 'disallowed-tools') reportUnknown(report, entry);
+    else if (isExtension(field)) reportExtension(report, entry);
     const entries = stated.get(field);
     if (entries === undefined) stated.set(field, [entry]);
     else {
-      if (exact !== undefined) tellDuplicate(report, entry, field);
+      if (exact !== undefined) reportDuplicate(report, entry, field);
       if (restrictingField(field) !== undefined || field === 'metadata') entries.push(entry);
     }
   }
   return stated;
 }
 
-function tellDuplicate(report: Report, { key, keyStart, value }: MapEntry, field?: FieldName): void {
+function reportDuplicate(report: Report, { key, keyStart, value }: MapEntry, field?: FieldName): void {
   const restricts = field !== undefined && restrictingField(field) !== undefined;
   const lineEnd = report.text.indexOf('\n', keyStart) + 1;
   const oneLine = value === undefined || (value.type === 'scalar' && value.style !== 'block' && value.end < lineEnd);
-  tell(report, {
+  addDiagnostic(report, {
     code: 'frontmatter/duplicate-key',
     at: keyStart,
     message: `${quoted(key)} is given twice; ${restricts ? 'the stricter one is used' : 'the first one is used'}`,
@@ -134,13 +134,17 @@ function tellDuplicate(report: Report, { key, keyStart, value }: MapEntry, field
   });
 }
 
-function tellUnknown(report: Report, { key, keyStart }: MapEntry): void {
+function reportUnknown(report: Report, { key, keyStart }: MapEntry): void {
   if (isUnsafeKey(key)) {
-    tell(report, { code: 'frontmatter/unsafe-key', at: keyStart, message: `the key ${quoted(key)} is refused` });
+    addDiagnostic(report, {
+      code: 'frontmatter/unsafe-key',
+      at: keyStart,
+      message: `the key ${quoted(key)} is refused`,
+    });
     return;
   }
   const host = key === 'disallowed-tools' ? 'Claude Code' : hostOf(key);
-  tell(report, {
+  addDiagnostic(report, {
     code: 'field/unknown',
     at: keyStart,
     message: `${quoted(key)} is not a field of the specification`,
@@ -149,8 +153,8 @@ function tellUnknown(report: Report, { key, keyStart }: MapEntry): void {
   });
 }
 
-function tellMisspelt(report: Report, { key, keyStart, keyEnd }: MapEntry, field: FieldName): void {
-  tell(report, {
+function reportMisspelt(report: Report, { key, keyStart, keyEnd }: MapEntry, field: FieldName): void {
+  addDiagnostic(report, {
     code: 'field/unknown',
     at: keyStart,
     message: `${quoted(key)} is read as ${field}`,
@@ -159,8 +163,8 @@ function tellMisspelt(report: Report, { key, keyStart, keyEnd }: MapEntry, field
   });
 }
 
-function tellExtension(report: Report, { key, keyStart }: MapEntry): void {
-  tell(report, {
+function reportExtension(report: Report, { key, keyStart }: MapEntry): void {
+  addDiagnostic(report, {
     code: 'field/extension',
     at: keyStart,
     message: `${quoted(key)} is understood here, but is not in the specification`,
@@ -173,7 +177,7 @@ function readNameField({ report, source, start }: AssembleInput, entry: MapEntry
   if (value?.type === 'scalar' && value.value === directory && isValidName(directory)) return directory;
   const folder = readName(directory).name;
   if (entry === undefined || value === undefined) {
-    tellNoName(report, directory, { entry, start });
+    reportNoName(report, directory, { entry, start });
     return usableFolder(report, folder, start);
   }
   if (value.type !== 'scalar') {
@@ -183,7 +187,7 @@ function readNameField({ report, source, start }: AssembleInput, entry: MapEntry
   return readWrittenName(report, directory, value) ?? usableFolder(report, folder, start);
 }
 
-/** The name as text gives it; nothing where it cannot be used, and then the folder's is. */
+/** Returns `undefined` if the name is unusable; the caller then uses the folder's name. */
 function readWrittenName(report: Report, directory: string, value: ScalarNode): string | undefined {
   const folder = readName(directory).name;
   const { name, problem } = readName(value.value);
@@ -196,18 +200,18 @@ function readWrittenName(report: Report, directory: string, value: ScalarNode): 
     const hint =
       better === undefined ? undefined : `use 1 to 64 lower-case letters, digits and single hyphens: ${better}`;
     const message = `the name ${quoted(value.value)} ${problem}${used}`;
-    tell(report, { code: 'name/invalid', at: value.start, message, hint, edit });
+    addDiagnostic(report, { code: 'name/invalid', at: value.start, message, hint, edit });
   }
   if (name === undefined) return undefined;
   if (isTooLong(name)) {
     const message = `the name has ${countCharacters(name)} characters, expected at most 64`;
-    tell(report, { code: 'name/too-long', at: value.start, message, edit });
+    addDiagnostic(report, { code: 'name/too-long', at: value.start, message, edit });
   }
-  tellEscapes(report, value);
-  // An off-style name whose slug is the folder's name has one problem, not two.
+  reportEscapes(report, value);
+  // A name that becomes the folder's name when normalized has one problem, not two.
   const slug = problem === undefined ? name : toSlug(name);
   if (name !== folder && slug !== undefined && slug !== folder) {
-    tell(report, {
+    addDiagnostic(report, {
       code: 'name/directory-mismatch',
       at: value.start,
       message: `the name is ${quoted(name)}, but the folder is ${quoted(directory)}`,
@@ -217,7 +221,7 @@ function readWrittenName(report: Report, directory: string, value: ScalarNode): 
   return name;
 }
 
-function tellNoName(
+function reportNoName(
   report: Report,
   directory: string,
   { entry, start }: { readonly entry: MapEntry | undefined; readonly start: number },
@@ -227,9 +231,9 @@ function tellNoName(
     entry === undefined
       ? { offset: start, length: 0, text: `name: ${text}\n` }
       : { offset: entry.keyEnd + 1, length: 0, text: ` ${text}` };
-  // `name: ~` has something to replace after its colon; `name:` has not.
+  // The edit inserts text after the colon, so it needs `name:` and not `name: ~`.
   const isFree = entry === undefined || /^[ \t]*\r?\n/.test(report.text.slice(entry.keyEnd + 1, entry.keyEnd + 80));
-  tell(report, {
+  addDiagnostic(report, {
     code: 'name/missing',
     at: entry?.keyStart ?? start,
     message: `there is no name; the folder's name ${quoted(directory)} is used`,
@@ -239,10 +243,10 @@ function tellNoName(
 
 function usableFolder(report: Report, name: string | undefined, start: number): string | undefined {
   if (name !== undefined) return name;
-  tell(report, {
+  addDiagnostic(report, {
     code: 'name/unusable',
     at: start,
-    message: 'neither the file nor its folder gives a name that can be used',
+    message: 'neither the file nor its folder has a usable name',
   });
   return undefined;
 }
@@ -255,7 +259,7 @@ function readDescription({ report, options, start }: AssembleInput, entry: MapEn
       value === undefined || value.type !== 'map'
         ? 'there is no description'
         : 'the description is a map, expected text';
-    tell(report, {
+    addDiagnostic(report, {
       code: 'description/missing',
       at: entry?.keyStart ?? start,
       message,
@@ -265,9 +269,9 @@ function readDescription({ report, options, start }: AssembleInput, entry: MapEn
   }
   if (isLongerThan(text, MAX_DESCRIPTION)) {
     const message = `the description has ${countCharacters(text)} characters, expected at most ${MAX_DESCRIPTION}`;
-    tell(report, { code: 'description/too-long', at: value.start, message });
+    addDiagnostic(report, { code: 'description/too-long', at: value.start, message });
   }
-  if (value.type === 'scalar') tellEscapes(report, value);
+  if (value.type === 'scalar') reportEscapes(report, value);
   return hasAngleBrackets(report, options, value.type === 'scalar' ? value : undefined, text) &&
     options.blockAngleBrackets === true
     ? undefined
@@ -301,10 +305,10 @@ function descriptionText(report: Report, value: NonNullable<MapEntry['value']>):
           .join('; ')
       : '';
   if (text !== '') {
-    tell(report, {
+    addDiagnostic(report, {
       code: 'field/type',
       at: value.start,
-      message: `the description is ${value.type === 'list' ? 'a list' : 'a map'}, expected text; it is taken as written`,
+      message: `the description is ${value.type === 'list' ? 'a list' : 'a map'}, expected text; it is used as written`,
       hint: 'put the text in double quotes',
       edit: value.flow && !raw.includes('\n') ? replacing(value, quoteYaml(raw)) : undefined,
     });
@@ -318,7 +322,7 @@ function hasAngleBrackets(report: Report, options: HeadOptions, node: ScalarNode
   if (found === -1) return false;
   const at =
     node === undefined ? report.text.indexOf(text.charAt(found)) : locateInValue(report.text, node, text.charAt(found));
-  tell(report, {
+  addDiagnostic(report, {
     code: 'text/angle-brackets',
     at,
     message: `${text.charAt(found)} in the description`,
@@ -334,7 +338,7 @@ function readText(report: Report, entry: MapEntry | undefined): string | undefin
     wrongType(report, entry.key, value, 'text');
     return undefined;
   }
-  tellEscapes(report, value);
+  reportEscapes(report, value);
   const text = textOf(report, value);
   return text === '' ? undefined : text;
 }
@@ -343,17 +347,17 @@ function readCompatibility(report: Report, entry: MapEntry | undefined): string 
   const text = readText(report, entry);
   if (text !== undefined && isLongerThan(text, MAX_COMPATIBILITY)) {
     const message = `compatibility has ${countCharacters(text)} characters, expected at most ${MAX_COMPATIBILITY}`;
-    tell(report, { code: 'compatibility/too-long', at: entry?.value?.start ?? 0, message });
+    addDiagnostic(report, { code: 'compatibility/too-long', at: entry?.value?.start ?? 0, message });
   }
   return text;
 }
 
-/** A hidden character written as an escape: `"\e[31m"`. Those that stand in the text themselves are told once, for all of it. */
-function tellEscapes(report: Report, node: ScalarNode): void {
+/** Reports hidden characters written as escapes: `"\e[31m"`. `checks.ts` reports literal ones once for the whole text. */
+function reportEscapes(report: Report, node: ScalarNode): void {
   if (node.style !== 'double') return;
   const found = hiddenCharacters(node.value);
   if (found === undefined || hiddenCharacters(report.text.slice(node.start, node.end)) !== undefined) return;
-  tell(report, {
+  addDiagnostic(report, {
     code: found.kind === 'control' ? 'text/control-characters' : 'text/hidden-characters',
     at: node.start,
     message: `${quoted(node.value)} has escapes for hidden characters, expected visible text`,

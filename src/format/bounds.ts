@@ -1,12 +1,12 @@
 /**
- * Where the frontmatter ends, found in bytes: a scan reads no further than the closing fence, and decodes no more than that.
- * The fence rules are those of `fences.ts`, which reads the decoded text.
+ * Finds the end of the frontmatter in bytes, so that a scan reads and decodes no more than that. The fence rules are those of
+ * `fences.ts`, which works on decoded text.
  */
 
-/** More frontmatter than this is refused, so nobody need read on. */
+/** Larger frontmatter is rejected, so a reader can stop here. */
 export const MAX_FRONTMATTER_BYTES = 64 * 1024;
 
-/** `end` is the offset just after the closing fence line, its line end included. `more`: ask again with more bytes. */
+/** `end` is the offset just after the closing fence line, its line end included. `more`: call again with more bytes. */
 export type FrontmatterBounds =
   | { readonly type: 'found'; readonly end: number }
   | { readonly type: 'more' }
@@ -20,7 +20,7 @@ const TAB = 0x09;
 const DASH = 0x2d;
 const DOT = 0x2e;
 
-/** Looks for the frontmatter in the first `length` bytes. `complete` says that these are the whole file. */
+/** Searches the first `length` bytes. `complete` means that they are the whole file. */
 export function findFrontmatter(bytes: Uint8Array, length: number, complete: boolean): FrontmatterBounds {
   const size = Math.min(length, bytes.length);
   const opening = openingFence(bytes, size);

@@ -1,9 +1,9 @@
-/** Checks of the frontmatter's text that need no parsing: bounds, line ends, marks, hidden characters. */
+/** Checks that need no parsing: size limits, line ends, byte order marks, hidden characters. */
 import { MAX_FRONTMATTER_BYTES } from './bounds.ts';
 import type { Fences } from './fences.ts';
 import type { MapNode, ScalarNode } from './node.ts';
 import type { Report } from './report.ts';
-import { tell } from './report.ts';
+import { addDiagnostic } from './report.ts';
 import type { HeadSource } from './source.ts';
 import { foldYaml, replacing } from './write.ts';
 import { cleanText, isLongerThan, nextHidden } from '../core/text/text.ts';
@@ -13,15 +13,15 @@ const MAX_LINE = 500;
 
 export function checkFile(report: Report, { fileName, text, validUtf8 }: HeadSource): void {
   if (fileName !== 'SKILL.md') {
-    tell(report, { code: 'file/case', at: 0, message: 'the file is called skill.md, expected SKILL.md' });
+    addDiagnostic(report, { code: 'file/case', at: 0, message: 'the file is called skill.md, expected SKILL.md' });
   }
   if (!validUtf8) {
     const at = Math.max(0, text.indexOf('\ufffd'));
-    tell(report, { code: 'file/not-utf8', at, message: 'the bytes here are not UTF-8' });
+    addDiagnostic(report, { code: 'file/not-utf8', at, message: 'the bytes here are not UTF-8' });
   }
   if (text.charCodeAt(0) === 0xfeff) {
     const edit = { offset: 0, length: 1, text: '' };
-    tell(report, { code: 'frontmatter/bom', at: 0, message: 'the file starts with a byte order mark', edit });
+    addDiagnostic(report, { code: 'frontmatter/bom', at: 0, message: 'the file starts with a byte order mark', edit });
   }
 }
 
@@ -32,7 +32,6 @@ export function isTooLarge(text: string, length: number): boolean {
   );
 }
 
-/** `map` is given where its fields are known, so that a line too long can be folded. */
 export function checkText(report: Report, fences: Fences, map: MapNode): void {
   const { text } = report;
   checkFences(report, fences);
@@ -47,17 +46,22 @@ function checkFences(report: Report, { open, openRest, close, closeLine }: Fence
   const mark = text.charCodeAt(0) === 0xfeff ? 1 : 0;
   if (open > mark) {
     const edit = { offset: mark, length: open - mark, text: '' };
-    tell(report, { code: 'frontmatter/fence', at: open, message: 'blank space stands before the opening ---', edit });
+    addDiagnostic(report, {
+      code: 'frontmatter/fence',
+      at: open,
+      message: 'blank space precedes the opening ---',
+      edit,
+    });
   }
   if (openRest !== '') {
     const edit = { offset: open + 3, length: openRest.length, text: '' };
-    const what = openRest.trim() === '' ? 'spaces follow' : 'something follows';
-    tell(report, { code: 'frontmatter/fence', at: open + 3, message: `${what} the opening ---`, edit });
+    const what = openRest.trim() === '' ? 'spaces follow' : 'text follows';
+    addDiagnostic(report, { code: 'frontmatter/fence', at: open + 3, message: `${what} the opening ---`, edit });
   }
   if (closeLine !== '---') {
     const edit = { offset: close, length: closeLine.length, text: '---' };
     const spaced = closeLine.startsWith('---') && closeLine.slice(3).trim() === '';
-    tell(report, {
+    addDiagnostic(report, {
       code: 'frontmatter/fence',
       at: spaced ? close + 3 : close,
       message: spaced
@@ -71,7 +75,7 @@ function checkFences(report: Report, { open, openRest, close, closeLine }: Fence
 function checkLineEnds(report: Report, first: number): void {
   const { text } = report;
   const last = text.lastIndexOf('\r\n') + 2;
-  tell(report, {
+  addDiagnostic(report, {
     code: 'frontmatter/crlf',
     at: first,
     message: 'lines end with CR LF',
@@ -87,20 +91,20 @@ function checkLines(report: Report, { start, close }: Fences, map: MapNode): voi
     count += 1;
     if (count === MAX_LINES + 1) {
       const message = `more than ${MAX_LINES} lines of frontmatter`;
-      tell(report, { code: 'frontmatter/too-many-lines', at: line, message });
+      addDiagnostic(report, { code: 'frontmatter/too-many-lines', at: line, message });
     }
-    if (feed - line > MAX_LINE) tellLongLine(report, line, feed, map);
+    if (feed - line > MAX_LINE) reportLongLine(report, line, feed, map);
     line = feed + 1;
   }
 }
 
-function tellLongLine(report: Report, line: number, feed: number, map: MapNode): void {
+function reportLongLine(report: Report, line: number, feed: number, map: MapNode): void {
   const content = report.text.slice(line, report.text.charCodeAt(feed - 1) === 0x0d ? feed - 1 : feed);
   if (!isLongerThan(content, MAX_LINE)) return;
-  // Folding takes time, and nobody mends what is only loaded.
+  // Folding takes time, and only strict mode is used to fix files.
   const value = report.mode === 'strict' ? valueOnLine(map, line, feed) : undefined;
   const folded = value === undefined ? undefined : foldYaml(value.value);
-  tell(report, {
+  addDiagnostic(report, {
     code: 'frontmatter/line-too-long',
     at: line + MAX_LINE,
     message: `the line has ${content.length} characters, expected at most ${MAX_LINE}`,
@@ -123,7 +127,7 @@ function valueOnLine(map: MapNode, line: number, feed: number): ScalarNode | und
   return undefined;
 }
 
-/** One report a kind; the edit cleans everything from the first offender to the end of the last one's line. */
+/** Reports each kind once; the edit cleans the text from the first hidden character to the end of the last one's line. */
 function checkHidden(report: Report, inner: string, offset: number): void {
   let first = -1;
   let last = -1;
@@ -140,7 +144,7 @@ function checkHidden(report: Report, inner: string, offset: number): void {
   const edit = { offset: offset + first, length: end - first, text: cleanText(inner.slice(first, end)) };
   for (const { kind, at, codePoint } of found) {
     const name = `U+${codePoint.toString(16).toUpperCase().padStart(4, '0')}`;
-    tell(report, {
+    addDiagnostic(report, {
       code: kind === 'control' ? 'text/control-characters' : 'text/hidden-characters',
       at: offset + at,
       message: `${name} in the frontmatter, expected visible text`,

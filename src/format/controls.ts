@@ -1,21 +1,21 @@
 /**
- * The fields that state what a skill may do. Those that restrict fail closed: what is present but not understood takes the
- * strictest meaning, and of two statements the stricter one counts.
+ * Reads the fields that control what a skill may do. Restricting fields fail closed: a value that is present but not understood gets
+ * the strictest meaning, and the stricter of two values applies.
  */
 import { hasSeparatingComma, isToolPattern, narrowTools, splitToolList, withoutTools } from '../core/allowed-tools.ts';
 import type { FieldName, RestrictingField } from './fields.ts';
 import type { ListNode, MapEntry, ScalarNode, YamlNode } from './node.ts';
 import type { Report } from './report.ts';
-import { tell, textOf } from './report.ts';
+import { addDiagnostic, textOf } from './report.ts';
 import { requiredEntries } from './requires.ts';
 import { quoteYaml, replacing, writeYaml } from './write.ts';
 import type { SkillControls } from '../core/skill.ts';
 import { quoted } from '../core/text/text.ts';
 
-/** Everything said about each field, at the top level and under `metadata`. */
+/** All entries of each field, from the top level and from `metadata`. */
 export type StatedFields = ReadonlyMap<FieldName, readonly MapEntry[]>;
 
-/** Of a skill that states nothing. */
+/** The controls of a skill without any control field. */
 const OPEN: SkillControls = { disableModelInvocation: false, userInvocable: true, runMode: 'inline' };
 const CONTROL_FIELDS: ReadonlySet<FieldName> = new Set([
   'allowed-tools',
@@ -28,7 +28,7 @@ const CONTROL_FIELDS: ReadonlySet<FieldName> = new Set([
   'paths',
 ]);
 
-/** `unreadable`: restricting fields that are in the file but could not be read as fields at all. */
+/** `unreadable` are restricting fields that the file contains but no reader could parse. */
 export function readControls(
   report: Report,
   stated: StatedFields,
@@ -88,11 +88,11 @@ function readTools(
   unreadable: ReadonlySet<RestrictingField>,
 ): { readonly allowedTools: readonly string[] | undefined; readonly disallowedTools: readonly string[] | undefined } {
   const lists = given(stated, 'disallowed-tools').map((entry) => readToolField(report, entry, 'no tool may be used'));
-  // What a list forbids and nobody can read might be anything: then all is forbidden, however `allowed-tools` is taken.
+  // An unreadable list might forbid any tool, so all tools are forbidden, whatever `allowed-tools` contains.
   const isClosed = unreadable.has('disallowed-tools') || lists.some((list) => list?.isWhole !== true);
   const forbidden = isClosed ? ['*'] : [...new Set(lists.flatMap((list) => list?.tools ?? []))];
   const allowed = strictest(
-    given(stated, 'allowed-tools').map((entry) => readToolField(report, entry, 'it is left out')?.tools),
+    given(stated, 'allowed-tools').map((entry) => readToolField(report, entry, 'it is ignored')?.tools),
     isClosed || unreadable.has('allowed-tools'),
     narrowTools,
   );
@@ -123,17 +123,17 @@ interface ToolList {
   readonly isWhole: boolean;
 }
 
-/** `consequence`: what becomes of an entry that is no tool pattern. */
+/** `consequence` describes what happens to an invalid entry. */
 function readToolField(report: Report, { key, value }: MapEntry, consequence: string): ToolList | undefined {
   if (value === undefined) return { tools: [], isWhole: true };
   if (value.type === 'map') return closedField(report, key, value, 'tool patterns such as Read or Bash(git:*)');
   let isWhole = true;
   const onInvalid: OnInvalidTool = (entry, at) => {
     isWhole = false;
-    tell(report, {
+    addDiagnostic(report, {
       code: 'allowed-tools/invalid',
       at,
-      message: `${key}: ${quoted(entry)} is no tool pattern; ${consequence}`,
+      message: `${key}: ${quoted(entry)} is not a tool pattern; ${consequence}`,
     });
   };
   const entries =
@@ -151,13 +151,13 @@ function toolsOfText(report: Report, key: string, node: ScalarNode, onInvalid: O
     return isValid;
   });
   if (valid.length === entries.length && node.value.includes(',') && hasSeparatingComma(node.value))
-    tellSeparator(report, key, node, writeYaml(entries.join(' ')));
+    reportSeparator(report, key, node, writeYaml(entries.join(' ')));
   return valid;
 }
 
-function tellSeparator(report: Report, key: string, node: ScalarNode, spaced: string): void {
+function reportSeparator(report: Report, key: string, node: ScalarNode, spaced: string): void {
   const comma = report.text.indexOf(',', node.start);
-  tell(report, {
+  addDiagnostic(report, {
     code: 'allowed-tools/separator',
     at: comma === -1 || comma >= node.end ? node.start : comma,
     message: `${key}: commas separate the entries, expected spaces`,
@@ -168,7 +168,7 @@ function tellSeparator(report: Report, key: string, node: ScalarNode, spaced: st
 function toolsOfList(report: Report, key: string, list: ListNode, onInvalid: OnInvalidTool): readonly string[] {
   const tools: string[] = [];
   for (const item of list.items) {
-    // `- Bash(git: *)` is a map to YAML; as written it is a pattern.
+    // YAML parses `- Bash(git: *)` as a map; its source text is a tool pattern.
     const written = item.type === 'scalar' ? textOf(report, item) : report.text.slice(item.start, item.end).trim();
     if (isToolPattern(written)) tools.push(written);
     else {
@@ -178,7 +178,7 @@ function toolsOfList(report: Report, key: string, list: ListNode, onInvalid: OnI
       continue;
     }
     if (item.type !== 'scalar') {
-      tell(report, {
+      addDiagnostic(report, {
         code: 'frontmatter/unquoted',
         at: item.start,
         message: `${key}: YAML reads ${quoted(written)} as ${kindName(item)}, expected a quoted tool pattern`,
@@ -241,7 +241,7 @@ function readBoolean(report: Report, { key, value }: MapEntry, { closed }: { rea
   if (value.type === 'scalar' && (word === 'true' || word === 'false')) return word === 'true';
   if (value.type === 'scalar' && BOOLEAN_WORDS.has(word)) {
     const meant = BOOLEAN_WORDS.get(word) === true;
-    tell(report, {
+    addDiagnostic(report, {
       code: 'field/type',
       at: value.start,
       message: `${key}: ${quoted(value.value)} is read as ${meant}, expected true or false`,
@@ -269,22 +269,22 @@ function readRunMode(report: Report, { key, value }: MapEntry): SkillControls['r
   return undefined;
 }
 
-/** `context: fork` is what Claude Code calls it. Whatever else it says is for others. */
+/** Claude Code's `context: fork` means a subagent; other values have no meaning here. */
 function readContext(report: Report, { value }: MapEntry): SkillControls['runMode'] | undefined {
   return value?.type === 'scalar' && textOf(report, value) === 'fork' ? 'subagent' : undefined;
 }
 
 function closedField(report: Report, key: string, value: YamlNode, expected: string): undefined {
-  tell(report, {
+  addDiagnostic(report, {
     code: 'field/unreadable-restriction',
     at: value.start,
     message: `${quoted(key)} is ${describe(value)}, expected ${expected}; its strictest meaning is used`,
   });
 }
 
-/** A field whose value is of another kind than it should be. */
+/** Reports a field with a value of the wrong type. */
 export function wrongType(report: Report, key: string, value: YamlNode, expected: string): void {
-  tell(report, {
+  addDiagnostic(report, {
     code: 'field/type',
     at: value.start,
     message: `${quoted(key)} is ${describe(value)}, expected ${expected}`,

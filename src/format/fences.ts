@@ -1,9 +1,9 @@
-/** The fences in decoded text; the same rules as `bounds.ts` has for bytes. */
+/** Finds the fences in decoded text; `bounds.ts` applies the same rules to bytes. */
 
 export interface Fences {
   /** Offset of the first dash of the opening fence. */
   readonly open: number;
-  /** What stands after the three dashes on the opening line, trailing white space included, the line end not. */
+  /** The rest of the opening line after the dashes, without the line end. */
   readonly openRest: string;
   /** First character after the opening line. */
   readonly start: number;

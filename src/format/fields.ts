@@ -1,4 +1,4 @@
-/** The fields: those of the specification, ours, and those that other hosts read. */
+/** Known fields: those of the specification, our extensions, and those that other hosts read. */
 
 const SPECIFIED = ['name', 'description', 'license', 'compatibility', 'metadata', 'allowed-tools'] as const;
 const EXTENSIONS = [
@@ -10,7 +10,7 @@ const EXTENSIONS = [
   'requires',
   'paths',
 ] as const;
-/** Fields that take rights away. Unread, each has a closed meaning. */
+/** Fields that restrict what a skill may do. An unreadable value gets the strictest meaning. */
 export const RESTRICTING_FIELDS = [
   'allowed-tools',
   'disallowed-tools',
@@ -20,7 +20,7 @@ export const RESTRICTING_FIELDS = [
 ] as const;
 
 export type RestrictingField = (typeof RESTRICTING_FIELDS)[number];
-/** Of other hosts, with a meaning here as well. */
+/** Fields of other hosts that Skillwright supports too. */
 const SHARED = ['disallowed-tools', 'context'] as const;
 export type FieldName = (typeof SPECIFIED)[number] | (typeof EXTENSIONS)[number] | (typeof SHARED)[number];
 
@@ -62,12 +62,12 @@ export function fieldOf(key: string): FieldName | undefined {
   return BY_NAME.get(key);
 }
 
-/** The field a key is meant to name, whatever its case and its hyphens: `Allowed_Tools`, `disableModelInvocation`. */
+/** The field that a key probably means, ignoring case and separators: `Allowed_Tools`, `disableModelInvocation`. */
 export function likelyField(key: string): FieldName | undefined {
   return key.length > 40 ? undefined : BY_FOLDED_NAME.get(foldKey(key));
 }
 
-/** A field of ours: the specification has it under `metadata`. */
+/** Our own fields, which the specification puts under `metadata`. */
 export function isExtension(field: FieldName): boolean {
   return EXTENSION_SET.has(field);
 }
@@ -76,7 +76,7 @@ export function restrictingField(field: string): RestrictingField | undefined {
   return RESTRICTING.get(field);
 }
 
-/** Who reads a field that we do not. */
+/** The host that reads a field which Skillwright ignores. */
 export function hostOf(key: string): string | undefined {
   return key.length > 40 ? undefined : HOSTS.get(foldKey(key));
 }

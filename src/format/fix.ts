@@ -1,7 +1,7 @@
-/** The mechanical repairs that diagnostics carry. */
+/** Applies the edits of diagnostics. */
 import type { Diagnostic } from '../core/diagnostic.ts';
 
-/** Applies every edit that does not overlap one before it in the text. What was skipped comes up again when the result is read again. */
+/** Applies every edit that does not overlap an earlier one. Validate the result again to get the edits that were skipped. */
 export function applyEdits(
   text: string,
   diagnostics: readonly Diagnostic[],
@@ -9,7 +9,7 @@ export function applyEdits(
   const wanted = diagnostics
     .flatMap((diagnostic) => (diagnostic.edit === undefined ? [] : [{ diagnostic, edit: diagnostic.edit }]))
     .filter(({ edit }) => edit.offset >= 0 && edit.length >= 0 && edit.offset + edit.length <= text.length)
-    // An edit that changes nothing would only stand in the way of another.
+    // An edit that changes nothing would only block another.
     .filter(({ edit }) => text.slice(edit.offset, edit.offset + edit.length) !== edit.text)
     .toSorted((a, b) => a.edit.offset - b.edit.offset || a.edit.length - b.edit.length);
   const applied: Diagnostic[] = [];
@@ -17,7 +17,7 @@ export function applyEdits(
   let done = 0;
   let lastInsertion = -1;
   for (const { diagnostic, edit } of wanted) {
-    // Two insertions in one place would each assume to be alone there.
+    // Each insertion assumes that it is the only one at its offset.
     if (edit.offset < done || (edit.length === 0 && edit.offset === lastInsertion)) continue;
     out += text.slice(done, edit.offset) + edit.text;
     done = edit.offset + edit.length;

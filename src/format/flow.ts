@@ -1,6 +1,6 @@
-/** Flow lists and maps of the plain reader: `[a, "b"]`, and JSON as people write it under `metadata`. */
+/** Flow lists and maps of the plain reader: `[a, "b"]`, and JSON under `metadata`. */
 import type { MapEntry, YamlNode } from './node.ts';
-import { isNothing } from './node.ts';
+import { isNull } from './node.ts';
 import {
   CARRIAGE_RETURN,
   COLON,
@@ -15,7 +15,7 @@ import {
 } from './scalars.ts';
 
 const MAX_DEPTH = 8;
-/** No line is indented deeper than this, so none continues a value. */
+/** As `indent`: no line is deeper, so the value must end on its line. */
 const ONE_LINE = Number.POSITIVE_INFINITY;
 const COMMA = 0x2c;
 const OPEN_LIST = 0x5b;
@@ -43,7 +43,7 @@ function readFlowList(text: string, start: number, indent: number, depth: number
     if (text.charCodeAt(at) === CLOSE_LIST) return { type: 'list', items, flow: true, start, end: at + 1 };
     const item = readFlowValue(text, at, indent, depth);
     if (item === undefined) return undefined;
-    if (item.type !== 'scalar' || !isNothing(item)) items.push(item);
+    if (item.type !== 'scalar' || !isNull(item)) items.push(item);
     at = afterItem(text, item.end, indent, CLOSE_LIST);
   }
 }
@@ -66,7 +66,7 @@ function readFlowMap(text: string, start: number, indent: number, depth: number)
       key: key.value,
       keyStart: key.start,
       keyEnd: key.end,
-      value: value.type === 'scalar' && isNothing(value) ? undefined : value,
+      value: value.type === 'scalar' && isNull(value) ? undefined : value,
     });
     at = afterItem(text, value.end, indent, CLOSE_MAP);
   }
@@ -102,7 +102,7 @@ function readFlowPlain(text: string, start: number): YamlNode | undefined {
   return { type: 'scalar', value: text.slice(start, end), style: 'plain', start, end };
 }
 
-/** The start of the next item, or of the closing bracket; -1 where something else stands. */
+/** The start of the next item, or of the closing bracket; -1 at any other character. */
 function afterItem(text: string, from: number, indent: number, close: number): number {
   const at = skipBlank(text, from, indent);
   if (at === -1) return -1;

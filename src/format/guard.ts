@@ -1,15 +1,15 @@
-/** What must be known before the YAML library sees a text: how deep it nests, and whether it holds more than one document. */
+/** Checks before the YAML library parses a text: nesting depth and number of documents. */
 
 export const MAX_DEPTH = 16;
 /**
- * So much text the library is given at once, and again in all when broken text is read field by field. It takes up to 15 µs a
- * character; of 107,207 real files 20 have more than 4 KiB of frontmatter, and nearly all of those are plain.
+ * The limit for the text that the library parses at once, and again in total when broken text is parsed field by field. The library
+ * takes up to 15 µs per character. Of 107,207 real files, 20 have more than 4 KiB of frontmatter, and almost all of those are plain.
  */
 export const MAX_LIBRARY_TEXT = 8 * 1024;
 
 /**
- * The offset of the first character that nests deeper than allowed. Counts open brackets, columns and dashes, quotes and all:
- * cheap, never too low, and too high only for text that looks like a bomb.
+ * The offset of the first character that is nested too deep. It counts brackets, columns and dashes and ignores quotes, which is
+ * cheap, never too low, and too high only for text that looks like a denial-of-service attack.
  */
 export function findTooDeep(text: string, start: number, end: number): number | undefined {
   const columns: number[] = [];
@@ -49,7 +49,7 @@ export function findSecondDocument(text: string, start: number, end: number): nu
   return undefined;
 }
 
-/** Blanks, and the dashes and question marks that open a collection each. */
+/** White space, or a dash or question mark that opens a collection. */
 function isIndicator(text: string, at: number, end: number): boolean {
   const code = text.charCodeAt(at);
   if (code === 0x20 || code === 0x09) return true;

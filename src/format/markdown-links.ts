@@ -91,7 +91,7 @@ function localTarget(raw: string): string | undefined {
   return decoded(path.replace(/^\.\//, ''));
 }
 
-/** `%20` is a space in a link; what is no valid escape stays as written. */
+/** Decodes `%20` and other escapes; invalid escapes stay unchanged. */
 function decoded(path: string): string | undefined {
   if (!path.includes('%')) return path === '' ? undefined : path;
   try {

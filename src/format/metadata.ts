@@ -5,11 +5,11 @@ import { isExtension, likelyField, restrictingField } from './fields.ts';
 import type { MapEntry, MapNode, ScalarNode, YamlNode } from './node.ts';
 import { isJsonWord, isUnsafeKey, jsonText } from './node.ts';
 import type { Report } from './report.ts';
-import { tell, textOf } from './report.ts';
+import { addDiagnostic, textOf } from './report.ts';
 import { replacing } from './write.ts';
 import { cleanText, quoted } from '../core/text/text.ts';
 
-/** Reads `metadata`, and adds to `stated` the fields it carries. The result has no prototype, so that no key can reach one. */
+/** Reads `metadata` and adds its extension fields to `stated`. The result has no prototype, so that no key can reach one. */
 export function readMetadata(report: Report, stated: Map<FieldName, MapEntry[]>): Readonly<Record<string, string>> {
   const meta: Record<string, string> = Object.create(null);
   for (const field of ['version', 'author'] as const) {
@@ -35,7 +35,7 @@ function readEntries(
   for (const entry of map.entries) {
     const { key, keyStart, value } = entry;
     if (isUnsafeKey(key)) {
-      tell(report, {
+      addDiagnostic(report, {
         code: 'frontmatter/unsafe-key',
         at: keyStart,
         message: `the key ${quoted(key)} under metadata is refused`,
@@ -44,7 +44,7 @@ function readEntries(
     }
     const repeated = seen.has(key);
     if (repeated)
-      tell(report, {
+      addDiagnostic(report, {
         code: 'frontmatter/duplicate-key',
         at: keyStart,
         message: `${quoted(key)} is given twice under metadata`,
@@ -55,30 +55,30 @@ function readEntries(
     if (field !== undefined && (restricts || isExtension(field))) addStatement(stated, field, entry);
     if (value === undefined || repeated) continue;
     if (value.type !== 'scalar') {
-      // A restriction that cannot be read is told where it is read.
-      if (!(restricts && value.type === 'map')) tellNotText(report, key, value);
-    } else if (value.style === 'plain' && isJsonWord(value.value) && !restricts) tellUnquoted(report, key, value);
+      // `readControls` reports restrictions that cannot be read.
+      if (!(restricts && value.type === 'map')) reportNotText(report, key, value);
+    } else if (value.style === 'plain' && isJsonWord(value.value) && !restricts) reportUnquoted(report, key, value);
     const name = report.isVisible ? key : cleanText(key);
     if (!(name in meta)) meta[name] = metaText(report, value);
   }
 }
 
-function tellNotText(report: Report, key: string, { type, start }: YamlNode): void {
+function reportNotText(report: Report, key: string, { type, start }: YamlNode): void {
   const kind = type === 'list' ? 'a list' : 'a map';
   const message = `metadata ${quoted(key)} is ${kind}, expected text; it is kept as JSON text`;
-  tell(report, { code: 'metadata/not-text', at: start, message });
+  addDiagnostic(report, { code: 'metadata/not-text', at: start, message });
 }
 
-function tellUnquoted(report: Report, key: string, node: ScalarNode): void {
-  tell(report, {
+function reportUnquoted(report: Report, key: string, node: ScalarNode): void {
+  addDiagnostic(report, {
     code: 'metadata/unquoted',
     at: node.start,
-    message: `metadata ${quoted(key)} is ${node.value} without quotes; other readers do not take it for text`,
+    message: `metadata ${quoted(key)} is ${node.value} without quotes; other parsers do not read it as text`,
     edit: replacing(node, `"${node.value}"`),
   });
 }
 
-/** The statement at the top level comes first: of a field that does not restrict it is the one that counts. */
+/** Appends, because a top-level entry takes precedence over one in `metadata` unless the field restricts. */
 function addStatement(stated: Map<FieldName, MapEntry[]>, field: FieldName, entry: MapEntry): void {
   const entries = stated.get(field);
   if (entries === undefined) stated.set(field, [entry]);

@@ -7,7 +7,7 @@ export type SkillPart = (typeof SKILL_PARTS)[number];
 
 export interface NewSkill {
   readonly name: string;
-  /** What it does and when to use it; a text to be replaced where absent. */
+  /** What the skill does and when to use it (default: a placeholder). */
   readonly description?: string | undefined;
   readonly parts: readonly SkillPart[];
 }
@@ -19,19 +19,20 @@ export interface NewFile {
   readonly isExecutable: boolean;
 }
 
-/** The files of a new skill: it passes `check` as it is. */
+/** The files of a new skill, which passes `check` unchanged. */
 export function newSkillFiles({ name, description, parts }: NewSkill): readonly NewFile[] {
   if (!isValidName(name)) {
     const slug = toSlug(name);
     throw new SkillError({
       code: 'input/invalid',
-      message: `${JSON.stringify(printable(name))} cannot be the name of a skill`,
+      message: `${JSON.stringify(printable(name))} is not a valid skill name`,
       hint: `use lower-case letters, digits and single hyphens${slug === undefined ? '' : `: ${slug}`}`,
       data: { expected: 'a name of 1 to 64 lower-case letters, digits and single hyphens' },
     });
   }
   const about = (
-    description ?? `Says in one sentence what ${name} does. Use when the user asks for it in these words or those.`
+    description ??
+    `Describes in one sentence what ${name} does. Use when the user asks for it, for example with these words.`
   ).trim();
   return [file('SKILL.md', skillMd(name, about, parts)), ...parts.flatMap((part) => PART_FILES[part](name))];
 }
@@ -54,11 +55,11 @@ metadata:
 
 ## Goal
 
-What is true when this skill has done its work.
+What is true after this skill has run.
 
 ## Input and output
 
-What it needs from the user or the workspace, and what it leaves behind.
+What the skill needs from the user or the workspace, and what it produces.
 
 ## Steps
 
@@ -103,7 +104,7 @@ if __name__ == "__main__":
   references: (name) => [
     file(
       'references/details.md',
-      `# Details of ${name}\n\nWhat is needed only sometimes stands here, so that it costs nothing otherwise.\n`,
+      `# Details of ${name}\n\nPut here what the skill needs only sometimes, so that it is loaded only then.\n`,
     ),
   ],
   assets: () => [file('assets/template.md', '# Title\n\nOne sentence that answers the question.\n')],

@@ -1,4 +1,4 @@
-/** What every reader of frontmatter yields: YAML reduced to text, lists and maps, with offsets into the file's text. */
+/** The result of every frontmatter reader: YAML reduced to text, lists and maps, with offsets into the file's text. */
 
 export type YamlNode = ScalarNode | ListNode | MapNode;
 
@@ -17,7 +17,7 @@ export interface ListNode {
   /** Empty items are not kept. */
   readonly items: readonly YamlNode[];
   readonly flow: boolean;
-  /** The bracket, or where the first item stands. */
+  /** The offset of the bracket or of the first item. */
   readonly start: number;
   /** Just after the closing bracket; for a block list the end of its last item. */
   readonly end: number;
@@ -35,24 +35,24 @@ export interface MapEntry {
   readonly key: string;
   readonly keyStart: number;
   readonly keyEnd: number;
-  /** Absent where nothing is given: `key:`, `key: ~`, `key: null`. */
+  /** Absent for null: `key:`, `key: ~`, `key: null`. */
   readonly value: YamlNode | undefined;
 }
 
-/** The words for nothing. Quoted, they are text. */
-export function isNothing(node: ScalarNode): boolean {
+/** YAML's words for null. In quotes they are text. */
+export function isNull(node: ScalarNode): boolean {
   if (node.style !== 'plain') return false;
   const { value } = node;
   return value === '' || value === '~' || value === 'null' || value === 'Null' || value === 'NULL';
 }
 
-/** Where a character of a value stands in the file; the value's start if it was written as an escape. */
+/** The offset of a character of a value; the start of the value if it was written as an escape. */
 export function locateInValue(text: string, node: ScalarNode, character: string): number {
   const found = text.indexOf(character, node.start);
   return found === -1 || found >= node.end ? node.start : found;
 }
 
-/** A value as JSON text. Plain numbers and booleans keep their look (`1.10` stays `1.10`); everything else plain is text. */
+/** A value as JSON. Plain numbers and booleans keep their spelling (`1.10` stays `1.10`); other plain values are text. */
 export function jsonText(node: YamlNode | undefined): string {
   if (node === undefined) return 'null';
   if (node.type === 'scalar')
@@ -68,7 +68,7 @@ export function jsonText(node: YamlNode | undefined): string {
   return `{${parts.join(',')}}`;
 }
 
-/** Keys that reach into the prototype of an object somewhere down the line. */
+/** Keys that could change the prototype of an object in later code. */
 export function isUnsafeKey(key: string): boolean {
   return key === '__proto__' || key === 'constructor' || key === 'prototype';
 }

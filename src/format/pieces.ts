@@ -1,15 +1,15 @@
-/** Cuts broken frontmatter into pieces, one a field, by what stands at the start of lines. */
+/** Splits broken frontmatter into one piece per field, based on the start of each line. */
 import type { FieldName } from './fields.ts';
 import { fieldOf } from './fields.ts';
 
-/** A key and all lines up to the next key. */
+/** A key with all lines up to the next key. */
 export interface Piece {
   readonly key: string;
   readonly keyStart: number;
   readonly keyEnd: number;
   /** Just after the colon. */
   readonly valueStart: number;
-  /** What stands after the colon, trimmed. */
+  /** The rest of the line after the colon, trimmed. */
   readonly rest: string;
   /** Start of the line of the key. */
   readonly start: number;
@@ -17,7 +17,7 @@ export interface Piece {
   readonly bodyStart: number;
   /** Start of the first line that is not part of the piece. */
   readonly end: number;
-  /** End of the lines at the margin below the piece that are no fields: text that was not indented, or rubbish. */
+  /** End of the lines below the piece that are neither indented nor fields. */
   readonly tailEnd: number;
   readonly column: number;
 }
@@ -34,7 +34,7 @@ interface KeyLine {
   readonly valueStart: number;
 }
 
-/** Nearly every key; what it finds the other finds too, and the engine need not compile that one for it. */
+/** A subset of `KEY` that matches almost every key, so that the Unicode pattern is rarely compiled. */
 const SIMPLE_KEY = /()([A-Za-z_][\w./-]{0,63}) {0,4}(:)/y;
 const KEY = /(["']?)([\p{L}_][\p{L}\p{N}_./-]{0,63})\1 {0,4}([:：])/uy;
 
@@ -42,12 +42,12 @@ interface OpenPiece {
   readonly line: number;
   readonly column: number;
   readonly key: KeyLine;
-  /** Where its tail starts. */
+  /** Start of the lines that `tailEnd` ends. */
   readonly end?: number;
 }
 
-/** `stray` is the first line with something on it that stands before any piece. */
-export function cutPieces(
+/** `stray` is the first non-blank line before any piece. */
+export function splitPieces(
   text: string,
   start: number,
   end: number,
@@ -55,7 +55,7 @@ export function cutPieces(
   const pieces: Piece[] = [];
   let stray: Span | undefined;
   let open: OpenPiece | undefined;
-  // The first line sets the margin: a whole block of fields may stand indented. A line further out moves it.
+  // The first line sets the margin, because all fields may be indented. A line with less indentation lowers it.
   let margin = -1;
   const close = (at: number): void => {
     if (open !== undefined) pieces.push(toPiece(text, open, at));
@@ -82,8 +82,8 @@ export function cutPieces(
   return stray === undefined ? { pieces } : { pieces, stray };
 }
 
-/** The piece up to the first known field that stands indented inside it, then those fields. Not below `metadata:`, where fields may stand. */
-export function cutIndented(text: string, piece: Piece, field: FieldName | undefined): readonly Piece[] {
+/** Splits a piece at known fields that are indented inside it, except below `metadata:`, where they belong. */
+export function splitIndented(text: string, piece: Piece, field: FieldName | undefined): readonly Piece[] {
   if (piece.rest === '' || field === 'metadata' || /^[|>]/.test(piece.rest)) return [piece];
   const starts: { readonly line: number; readonly key: KeyLine }[] = [];
   for (let line = piece.bodyStart; line < piece.end;) {
@@ -116,7 +116,7 @@ function toPiece(text: string, { line, column, key, end }: OpenPiece, tailEnd: n
   };
 }
 
-/** A key at `at` with its colon. Without a space after the colon only a known field counts: `http://` is no field. */
+/** A key at `at` with its colon. Without a space after the colon only known fields count, so that `http://` is not a field. */
 function keyAt(text: string, at: number, end: number): KeyLine | undefined {
   const match = matchAt(SIMPLE_KEY, text, at) ?? matchAt(KEY, text, at);
   if (match === null || match[2] === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** Level 1 in full: the plain reader, else the YAML library, else what can be saved field by field. Imports `yaml`. */
+/** Reads any frontmatter: the plain reader, then the YAML library, then a rescue field by field. Imports `yaml`. */
 import { isTooLarge } from './checks.ts';
 import type { Fences } from './fences.ts';
 import { findFences } from './fences.ts';
@@ -6,18 +6,18 @@ import type { RestrictingField } from './fields.ts';
 import { missingFrontmatter } from './missing.ts';
 import { MAX_LIBRARY_TEXT, findSecondDocument, findTooDeep } from './guard.ts';
 import type { Problem, Report } from './report.ts';
-import { tell } from './report.ts';
-import { rescueFields, tellLoose } from './rescue.ts';
+import { addDiagnostic } from './report.ts';
+import { rescueFields, reportLoose } from './rescue.ts';
 import { findLineRestrictions } from './restrictions.ts';
 import type { HeadOptions, HeadReading, HeadSource } from './source.ts';
 import type { YamlReading } from './yaml.ts';
 import { readYaml } from './yaml.ts';
-import { finishHead, openReport, readSimpleHead, rejectHead } from './skill-head.ts';
+import { finishHead, openReport, readSimpleHead, rejectHead } from './simple-head.ts';
 import { quoted } from '../core/text/text.ts';
 
 const NONE: ReadonlySet<RestrictingField> = new Set();
 
-/** Reads the head of any file, however broken: it never throws, and what is left out or mended is told. */
+/** Reads the head of any file, however broken. It never throws; diagnostics describe everything that was repaired or ignored. */
 export function readHead(source: HeadSource, options: HeadOptions): HeadReading {
   return readSimpleHead(source, options) ?? readHeadAsYaml(source, options);
 }
@@ -62,7 +62,7 @@ function readFields({ source, options, report, fences, fatal }: FieldsInput): He
   const finish = { source, options, report, fences };
   switch (reading.type) {
     case 'map':
-      tellLoose(report, reading.loose);
+      reportLoose(report, reading.loose);
       return finishHead({ ...finish, map: reading.map, unreadable: unread });
     case 'refused':
       return fatal(refused(reading));
@@ -70,7 +70,7 @@ function readFields({ source, options, report, fences, fatal }: FieldsInput): He
       return fatal({
         code: 'frontmatter/empty',
         at: fences.start,
-        message: 'there are no fields between the --- lines',
+        message: 'the frontmatter has no fields',
       });
     case 'other':
       return fatal(notFields(fences.start));
@@ -78,13 +78,17 @@ function readFields({ source, options, report, fences, fatal }: FieldsInput): He
       break;
   }
   if (deep !== undefined)
-    tell(report, { code: 'frontmatter/too-deep', at: deep, message: 'this is nested too deep to be read' });
-  const told = report.diagnostics.length;
+    addDiagnostic(report, {
+      code: 'frontmatter/too-deep',
+      at: deep,
+      message: 'nested too deep, expected at most 16 levels',
+    });
+  const reported = report.diagnostics.length;
   const rescue = rescueFields(report, readYaml, { text: withoutTabs(report, start, end), start, end });
   if (rescue === undefined) return fatal(notFields(fences.start));
   if (rescue.refusal !== undefined) return fatal(refused(rescue.refusal));
-  if (isLibrary && report.diagnostics.length === told) {
-    tell(report, {
+  if (isLibrary && report.diagnostics.length === reported) {
+    addDiagnostic(report, {
       code: 'frontmatter/invalid-yaml',
       at: reading.at,
       message: `not YAML: ${quoted(reading.message, 100)}`,
@@ -93,11 +97,11 @@ function readFields({ source, options, report, fences, fatal }: FieldsInput): He
   return finishHead({ ...finish, map: rescue.map, unreadable: new Set([...rescue.unreadable, ...unread]) });
 }
 
-/** Not with the `m` flag, to which a lone CR and U+2028 are line ends too. */
+/** Without the `m` flag, which treats a lone CR and U+2028 as line ends too. */
 const TAB_INDENT = /(?<=^|\n)[ \t]*\t[ \t]*/g;
 const INDENT = /(?<=\n)[ \t]+/g;
 
-/** The text with every tab in indentation as one space: YAML allows no tab there, and the offsets stay as they are. */
+/** Replaces every tab in indentation by one space, so that offsets stay the same. YAML does not allow tabs there. */
 function withoutTabs(report: Report, start: number, end: number): string {
   const { text } = report;
   const inner = text.slice(start, end);
@@ -105,7 +109,7 @@ function withoutTabs(report: Report, start: number, end: number): string {
   let first = -1;
   let last = -1;
   const spaced = inner.replaceAll(TAB_INDENT, (indent, offset: number) => {
-    // A tab on a line of its own indents nothing.
+    // A tab on an otherwise blank line is not indentation.
     if (/[^\r\n]/.test(inner.charAt(offset + indent.length))) {
       if (first === -1) first = offset;
       last = offset + indent.length;
@@ -113,14 +117,14 @@ function withoutTabs(report: Report, start: number, end: number): string {
     return ' '.repeat(indent.length);
   });
   if (first !== -1) {
-    const mended = `\n${inner.slice(first, last)}`
+    const repaired = `\n${inner.slice(first, last)}`
       .replaceAll(INDENT, (indent) => indent.replaceAll('\t', '  '))
       .slice(1);
-    tell(report, {
+    addDiagnostic(report, {
       code: 'frontmatter/tab',
       at: start + inner.indexOf('\t', first),
       message: 'a tab indents this line, expected spaces',
-      edit: { offset: start + first, length: last - first, text: mended },
+      edit: { offset: start + first, length: last - first, text: repaired },
     });
   }
   return text.slice(0, start) + spaced + text.slice(end);
@@ -129,9 +133,9 @@ function withoutTabs(report: Report, start: number, end: number): string {
 interface FirstDocument {
   readonly start: number;
   readonly end: number;
-  /** Restrictions in the documents after it, of which nothing else is used. */
+  /** Restrictions in later documents, which are otherwise ignored. */
   readonly unread: ReadonlySet<RestrictingField>;
-  /** There is no other. */
+  /** The text contains no other document. */
   readonly isWhole: boolean;
 }
 
@@ -139,17 +143,17 @@ function firstDocument(report: Report, { start, close }: Fences): FirstDocument 
   const { text } = report;
   const second = findSecondDocument(text, start, close);
   if (second === undefined) return { start, end: close, unread: NONE, isWhole: true };
-  tell(report, {
+  addDiagnostic(report, {
     code: 'frontmatter/multi-document',
     at: second,
-    message: 'another YAML document starts here; it is not read',
+    message: 'another YAML document starts here; it is ignored',
   });
   if (second === start) return { start: text.indexOf('\n', start) + 1, end: close, unread: NONE, isWhole: false };
   const unread = new Set<RestrictingField>();
   for (const { field, at } of findLineRestrictions(text, second, close)) {
     if (!unread.has(field)) {
-      const message = `${field} stands in another YAML document; its strictest meaning is used`;
-      tell(report, { code: 'field/unreadable-restriction', at, message });
+      const message = `${field} is in another YAML document; its strictest meaning is used`;
+      addDiagnostic(report, { code: 'field/unreadable-restriction', at, message });
     }
     unread.add(field);
   }
@@ -161,7 +165,7 @@ function tooLarge(at: number): Problem {
 }
 
 function notFields(at: number): Problem {
-  return { code: 'frontmatter/not-fields', at, message: 'what stands between the --- lines is no list of fields' };
+  return { code: 'frontmatter/not-fields', at, message: 'the text between the --- lines is not a list of fields' };
 }
 
 function refused({ code, at, what }: Extract<YamlReading, { type: 'refused' }>): Problem {

@@ -1,4 +1,4 @@
-/** Collects what is wrong with one file. Lines and columns are counted only when there is something to say. */
+/** Collects the diagnostics of one file. Lines and columns are computed only for diagnostics. */
 import { DIAGNOSTIC_RULES } from '../core/diagnostic-codes.ts';
 import type { DiagnosticCode } from '../core/diagnostic-codes.ts';
 import type { Diagnostic, Edit, Mode } from '../core/diagnostic.ts';
@@ -10,9 +10,9 @@ export interface Report {
   readonly path: string;
   readonly text: string;
   readonly mode: Mode;
-  /** Nothing in the frontmatter's text is hidden, so that only values with escapes need cleaning. */
+  /** The frontmatter has no hidden characters, so that only values with escapes need sanitizing. */
   readonly isVisible: boolean;
-  /** Filled by `tell`. */
+  /** Filled by `addDiagnostic`. */
   readonly diagnostics: Diagnostic[];
 }
 
@@ -23,18 +23,18 @@ export interface Problem {
   readonly message: string;
   readonly hint?: string | undefined;
   readonly edit?: Edit | undefined;
-  /** An error whatever the mode says: the configuration asks for it. */
+  /** Report an error in every mode, because the configuration requires it. */
   readonly isError?: boolean;
 }
 
-/** A file with more wrong than this is not being mended by hand. */
+/** Nobody fixes a file with more problems than this by hand. */
 const MAX_DIAGNOSTICS = 100;
 
-export function tell(report: Report, { code, at, message, hint, edit, isError = false }: Problem): void {
+export function addDiagnostic(report: Report, { code, at, message, hint, edit, isError = false }: Problem): void {
   if (report.diagnostics.length >= MAX_DIAGNOSTICS && !DIAGNOSTIC_RULES[code].excludes) return;
   const { path, text, mode } = report;
   const { line, column } = positionOf(text, at);
-  // Written out and not spread: most public skills have something to tell of, and a scan tells all of it.
+  // No spread: most public skills have diagnostics, and a scan creates all of them.
   const rule = DIAGNOSTIC_RULES[code];
   const severity = isError ? 'error' : rule[mode];
   const advice = hint ?? rule.hint;
@@ -45,12 +45,12 @@ export function tell(report: Report, { code, at, message, hint, edit, isError = 
   );
 }
 
-/** A value's text as a model may see it. */
+/** The text of a value, sanitized for a model. */
 export function textOf(report: Report, node: ScalarNode): string {
   return (report.isVisible && node.style !== 'double' ? node.value : cleanText(node.value)).trim();
 }
 
-/** 1-based line and column. A byte order mark has no column of its own: editors do not show it. */
+/** 1-based line and column. A byte order mark has no column, as in editors. */
 export function positionOf(text: string, offset: number): { readonly line: number; readonly column: number } {
   let line = 1;
   let start = 0;
@@ -62,8 +62,8 @@ export function positionOf(text: string, offset: number): { readonly line: numbe
   return { line, column: offset - start + 1 - hidden };
 }
 
-/** The diagnostics in reading order, however they were found. */
-export function inOrder({ diagnostics }: Pick<Report, 'diagnostics'>): readonly Diagnostic[] {
+/** The diagnostics in the order of the text. */
+export function sortedDiagnostics({ diagnostics }: Pick<Report, 'diagnostics'>): readonly Diagnostic[] {
   for (let at = 1; at < diagnostics.length; at += 1) {
     const before = diagnostics[at - 1];
     const next = diagnostics[at];

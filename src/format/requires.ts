@@ -1,12 +1,12 @@
-/** `requires`: what must be present, as a list, as text with commas, or as a map of lists by kind. Read to one list of text. */
+/** Reads `requires` (a list, text with commas, or a map of lists by kind) as one list of text. */
 import type { ListNode, MapNode, YamlNode } from './node.ts';
 import type { Report } from './report.ts';
 import { textOf } from './report.ts';
 
 export interface RequiredEntries {
-  /** Those of a map have their kind before them, `bin:jq`, `skill:pdf@>=2`. Absent: nothing could be read. */
+  /** Entries of a map get their kind as a prefix: `bin:jq`, `skill:pdf@>=2`. Absent if nothing could be read. */
   readonly entries?: readonly string[];
-  /** All of it was understood. */
+  /** Every entry was understood. */
   readonly isWhole: boolean;
 }
 
@@ -54,7 +54,7 @@ function entriesByKind(report: Report, { entries }: MapNode): RequiredEntries {
   return read.length === 0 && !isWhole ? { isWhole } : { entries: read, isWhole };
 }
 
-/** An item that is no text is `undefined`. A range may have commas, so that a text of skills is split between names alone. */
+/** An item that is not text becomes `undefined`. Version ranges may contain commas, so a list of skills is split only between names. */
 function textsOf(report: Report, value: YamlNode, isOfSkills: boolean): readonly (string | undefined)[] {
   if (value.type === 'scalar') {
     const text = textOf(report, value);
@@ -67,10 +67,10 @@ function textsOf(report: Report, value: YamlNode, isOfSkills: boolean): readonly
   });
 }
 
-/** `pdf@>=1,<2, xlsx`: what follows the first comma is the rest of a range. */
+/** A comma that does not continue a version range, as in `pdf@>=1,<2, xlsx`. */
 export const BETWEEN_NAMES = /[,\n](?!\s*(?:[<>=!~^*]|v?\d+(?:[.\s,]|$)))/;
 
-/** `{name, version, source}` as the one line that says the same. */
+/** Converts `{name, version, source}` to the equivalent line of text. */
 function skillText(report: Report, { entries }: MapNode): string | undefined {
   const fields = new Map<string, string>();
   for (const { key, value } of entries) {

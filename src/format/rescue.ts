@@ -1,17 +1,17 @@
 /**
- * What can be saved of frontmatter that is not YAML. It is cut into pieces, one a field; a piece that is fine by itself is read
- * as ever, and only the broken ones are mended. So one mistake costs one field and gives one report.
+ * Reads frontmatter that is not valid YAML. The text is split into one piece per field; valid pieces are parsed normally, and only
+ * the broken ones are repaired, so that one mistake affects one field and produces one diagnostic.
  */
 import type { FieldName, RestrictingField } from './fields.ts';
 import { fieldOf, likelyField, restrictingField } from './fields.ts';
 import { MAX_LIBRARY_TEXT, findTooDeep } from './guard.ts';
 import type { MapEntry, MapNode, YamlNode } from './node.ts';
 import { readPlain } from './plain.ts';
-import { mendPiece, mendTail, textRestriction } from './repair.ts';
+import { repairPiece, repairTail, textRestriction } from './repair.ts';
 import type { Piece } from './pieces.ts';
-import { cutPieces, cutIndented } from './pieces.ts';
+import { splitPieces, splitIndented } from './pieces.ts';
 import type { Report } from './report.ts';
-import { tell } from './report.ts';
+import { addDiagnostic } from './report.ts';
 import { findFlowRestrictions, findLineRestrictions } from './restrictions.ts';
 import type { LooseRestriction } from './restrictions.ts';
 import type { YamlReading } from './yaml.ts';
@@ -30,33 +30,33 @@ export type ReadYaml = (text: string, start: number, end: number) => YamlReading
 interface Work {
   readonly report: Report;
   readonly readYaml: ReadYaml;
-  /** As the report's text, with tabs in indentation as spaces: the same offsets. */
+  /** The report's text with tabs in indentation replaced by spaces; offsets are the same. */
   readonly text: string;
   readonly entries: MapEntry[];
-  /** Where keys stand that were read without a doubt. */
+  /** Offsets of the keys that were parsed unambiguously. */
   readonly clean: Set<number>;
-  /** How much of the text the library has been given. */
+  /** Length of the text that the library has parsed so far. */
   libraryText: number;
   refusal?: Extract<YamlReading, { type: 'refused' }>;
 }
 
 export interface RescueInput {
-  /** As the report's text, with tabs in indentation as spaces: the same offsets. */
+  /** The report's text with tabs in indentation replaced by spaces; offsets are the same. */
   readonly text: string;
   readonly start: number;
   readonly end: number;
 }
 
-/** Reads field by field from `start` to `end`. Absent: nothing in it looks like a field. */
+/** Reads field by field from `start` to `end`. Returns `undefined` if nothing looks like a field. */
 export function rescueFields(
   report: Report,
   readYaml: ReadYaml,
   { text, start, end }: RescueInput,
 ): Rescue | undefined {
-  const { pieces, stray } = cutPieces(text, start, end);
+  const { pieces, stray } = splitPieces(text, start, end);
   if (pieces.length === 0) return undefined;
   const work: Work = { report, readYaml, text, entries: [], clean: new Set(), libraryText: 0 };
-  if (stray !== undefined) tellStray(work, stray.start);
+  if (stray !== undefined) reportStray(work, stray.start);
   for (const piece of pieces) readPiece(work, piece);
   const unreadable = closeRestrictions(work, start, end);
   const map: MapNode = { type: 'map', entries: work.entries, flow: false, start, end };
@@ -67,57 +67,57 @@ function readPiece(work: Work, piece: Piece): void {
   const field = likelyField(piece.key);
   const restricts = field !== undefined && restrictingField(field) !== undefined;
   const hasTail = piece.tailEnd > piece.end;
-  // What is below a restriction may belong to it: then it is not read without a doubt.
+  // Lines below a restriction may belong to it, so its value is ambiguous.
   if (restricts && hasTail) return;
   const entry = readWhole(work, piece);
   if (restricts && entry?.value !== undefined && isFolded(work.text, entry.value)) return;
   if (entry !== undefined && !(hasTail && field !== 'metadata' && isOpenText(entry.value))) {
     keepClean(work, entry);
-    if (hasTail) tellStray(work, piece.end);
+    if (hasTail) reportStray(work, piece.end);
     return;
   }
   if (work.refusal !== undefined) return;
   if (hasTail && field !== 'metadata') {
-    addText(work, piece, mendTail(work.report, work.text, piece));
+    addText(work, piece, repairTail(work.report, work.text, piece));
     return;
   }
   // `name: x` with an indented `description: y` below it is two fields, not one text.
-  const [own, ...moved] = cutIndented(work.text, piece, field);
+  const [own, ...moved] = splitIndented(work.text, piece, field);
   if (moved.length > 0 && own !== undefined) {
     readPiece(work, own);
     for (const each of moved) readMoved(work, each);
   } else if (field === 'metadata' && piece.rest === '') readChildren(work, piece);
   else readBroken(work, piece, field);
-  if (hasTail) tellStray(work, piece.end);
+  if (hasTail) reportStray(work, piece.end);
 }
 
-/** Whether quotes around the value are what was meant: not where a list or a map was begun. */
+/** Whether quoting the value is a safe repair: not if the author started a list or a map. */
 function isTextField({ rest }: Piece, field: FieldName | undefined): boolean {
   if (field === 'metadata' || field === 'requires') return false;
   return field !== undefined || !/^[[{]/.test(rest);
 }
 
-/** Unquoted text over several lines: in a broken file nobody knows whether the further lines were meant for it. */
+/** Unquoted text over several lines: in a broken file it is unclear whether the further lines belong to it. */
 function isFolded(text: string, value: YamlNode): boolean {
   return value.type === 'scalar' && value.style === 'plain' && text.slice(value.start, value.end).includes('\n');
 }
 
-/** Text without an end of its own, so that lines below it can be more of it. */
+/** Text without a closing character, so that the lines below may continue it. */
 function isOpenText(value: YamlNode | undefined): boolean {
   return value === undefined || (value.type === 'scalar' && (value.style === 'plain' || value.style === 'block'));
 }
 
-function tellStray(work: Work, at: number): void {
+function reportStray(work: Work, at: number): void {
   const line = work.text.slice(at, work.text.indexOf('\n', at)).trim();
-  tell(work.report, {
+  addDiagnostic(work.report, {
     code: 'frontmatter/invalid-yaml',
     at,
-    message: `the line ${quoted(line)} is no field and belongs to none`,
+    message: `the line ${quoted(line)} is not a field`,
     hint: 'remove it, or indent it to make it part of the field above',
   });
 }
 
-/** A piece that is fine by itself. */
+/** Parses a piece that is valid on its own. */
 function readWhole(work: Work, piece: Piece): MapEntry | undefined {
   const plain = piece.column === 0 ? readPlain(work.text, piece.start, piece.end) : undefined;
   if (plain?.entries.length === 1) return plain.entries[0];
@@ -127,16 +127,16 @@ function readWhole(work: Work, piece: Piece): MapEntry | undefined {
   const reading = work.readYaml(work.text, piece.start, piece.end);
   if (reading.type === 'refused') work.refusal ??= reading;
   if (reading.type !== 'map' || reading.map.entries.length !== 1) return undefined;
-  tellLoose(work.report, reading.loose);
+  reportLoose(work.report, reading.loose);
   return reading.map.entries[0];
 }
 
-export function tellLoose(report: Report, loose: Extract<YamlReading, { type: 'map' }>['loose']): void {
+export function reportLoose(report: Report, loose: Extract<YamlReading, { type: 'map' }>['loose']): void {
   for (const node of loose) {
-    tell(report, {
+    addDiagnostic(report, {
       code: 'frontmatter/unquoted',
       at: node.start,
-      message: `YAML takes ${quoted(node.value)} for an alias, expected text in quotes`,
+      message: `YAML reads ${quoted(node.value)} as an alias, expected text in quotes`,
       edit: { offset: node.start, length: node.end - node.start, text: quoteYaml(node.value) },
     });
   }
@@ -145,11 +145,11 @@ export function tellLoose(report: Report, loose: Extract<YamlReading, { type: 'm
 function keepClean(work: Work, entry: MapEntry): void {
   work.entries.push(entry);
   work.clean.add(entry.keyStart);
-  // Under any other field a restriction is out of place, and likely to be one whose indentation is wrong.
+  // Under any other field a restriction is misplaced and probably has the wrong indentation.
   if (fieldOf(entry.key) === 'metadata' && entry.value?.type === 'map') addChildren(work, entry.value.entries);
 }
 
-/** The keys inside `metadata` that was read as a whole are no stray restrictions: they are understood, as part of it. */
+/** Marks the keys inside a valid `metadata` as parsed, so that they are not reported as stray restrictions. */
 function addChildren(work: Work, children: readonly MapEntry[]): void {
   for (const { key, keyStart, value } of children) {
     const restricts = restrictingField(likelyField(key) ?? '') !== undefined;
@@ -167,11 +167,11 @@ function addKeys(clean: Set<number>, value: YamlNode | undefined): void {
   }
 }
 
-/** A field that stands indented where none may: used, but not trusted to restrict. */
+/** Reads a wrongly indented field. Restricting fields are left to `closeRestrictions`. */
 function readMoved(work: Work, piece: Piece): void {
   const field = likelyField(piece.key);
   if (field !== undefined && restrictingField(field) !== undefined) return;
-  tell(work.report, {
+  addDiagnostic(work.report, {
     code: 'frontmatter/invalid-yaml',
     at: piece.keyStart,
     message: `${quoted(piece.key)} is indented, expected at the start of its line`,
@@ -183,11 +183,11 @@ function readMoved(work: Work, piece: Piece): void {
   else if (work.refusal === undefined) readBroken(work, piece, field);
 }
 
-/** `metadata` with a broken line in it, line by line. */
+/** Reads `metadata` with a broken line piece by piece. */
 function readChildren(work: Work, piece: Piece): void {
   const children: MapEntry[] = [];
   const inner: Work = { ...work, entries: children };
-  const { pieces } = cutPieces(work.text, piece.bodyStart, piece.end);
+  const { pieces } = splitPieces(work.text, piece.bodyStart, piece.end);
   for (const child of pieces) {
     const entry = readWhole(inner, child);
     const field = likelyField(child.key);
@@ -211,16 +211,16 @@ function readBroken(work: Work, piece: Piece, field: FieldName | undefined): voi
     work.clean.add(piece.keyStart);
     return;
   }
-  // What nests too deep has been told, for the whole file.
+  // `read-head.ts` reports excessive nesting once for the whole file.
   const isTooDeep = findTooDeep(text, piece.start, piece.end) !== undefined;
-  addText(work, piece, isTooDeep ? undefined : mendPiece(report, text, piece, { isText: isTextField(piece, field) }));
+  addText(work, piece, isTooDeep ? undefined : repairPiece(report, text, piece, { isText: isTextField(piece, field) }));
 }
 
 function addText(work: Work, { key, keyStart, keyEnd }: Piece, value: YamlNode | undefined): void {
   work.entries.push({ key, keyStart, keyEnd, value });
 }
 
-/** Restrictions that stand in the text but were not read without a doubt. */
+/** The restrictions that the text contains but that were not parsed unambiguously. */
 function closeRestrictions(
   { report, text, clean, entries }: Work,
   start: number,
@@ -237,10 +237,10 @@ function closeRestrictions(
   }
   for (const { field, at } of loose) {
     if (!unreadable.has(field)) {
-      tell(report, {
+      addDiagnostic(report, {
         code: 'field/unreadable-restriction',
         at,
-        message: `${field} stands here but cannot be read; its strictest meaning is used`,
+        message: `${field} is present but cannot be read; its strictest meaning is used`,
         edit: quotingEdit(text, at),
       });
     }
@@ -249,7 +249,7 @@ function closeRestrictions(
   return unreadable;
 }
 
-/** Quotes a value on one line that only its colons break: `allowed-tools: Bash(git: *)`. */
+/** Quotes a one-line value that is invalid only because of its colons: `allowed-tools: Bash(git: *)`. */
 function quotingEdit(
   text: string,
   at: number,
@@ -259,7 +259,7 @@ function quotingEdit(
   const colon = line.indexOf(': ');
   const next = text.charCodeAt(feed + 1);
   const value = line.slice(colon + 2).trim();
-  // Only at the start of a line, with nothing below that belongs to it, and nothing in it that already quotes or nests.
+  // Only for keys at the start of a line, without continuation lines, quotes or nesting.
   if (colon === -1 || (at > 0 && text.charCodeAt(at - 1) !== 0x0a) || next === 0x20 || next === 0x09) return undefined;
   if (!value.includes(': ') || /["'#[\]{}|>&!]/.test(value)) return undefined;
   return { offset: at + line.length - value.length, length: value.length, text: quoteYaml(value) };

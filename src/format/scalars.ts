@@ -1,10 +1,10 @@
 /**
- * Scalars of the plain reader: a strict subset of YAML, read in one pass over the characters. Each function returns
- * `undefined` for "not sure", and whoever called asks the YAML library instead.
+ * Scalars of the plain reader: a strict subset of YAML, parsed in one pass. Each function returns `undefined` if the YAML library is
+ * needed.
  */
 import type { ScalarNode } from './node.ts';
 
-/** The text being read and the start of the first line not read yet. Moved by the functions that read from it. */
+/** The text and the start of the first unread line, which the reading functions advance. */
 export interface Cursor {
   readonly text: string;
   /** End of the frontmatter: the character before it is a line feed. */
@@ -23,7 +23,7 @@ export const DASH = 0x2d;
 export const COLON = 0x3a;
 const BACKSLASH = 0x5c;
 
-/** Characters that may start an unquoted value without meaning anything else in YAML. */
+/** Whether the character can start an unquoted value and has no other meaning in YAML. */
 export function isPlainStart(text: string, at: number): boolean {
   const code = text.charCodeAt(at);
   if ((code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a) || (code >= 0x30 && code <= 0x39)) return true;
@@ -51,10 +51,10 @@ export function isPlainStart(text: string, at: number): boolean {
   }
 }
 
-/** Unquoted text with a colon that ends a key, and no comment begun before it. */
+/** Unquoted text with a colon that ends a key, and no comment before it. */
 export const NESTED_KEY = /^(?:[^ :]| (?!#)|:(?! |$))+:(?: |$)/;
 
-/** What takes a look at each character: the rest of an unquoted line is itself, and the engine finds that out faster. */
+/** Characters that need the slow path. A native test of the whole line is faster than a loop over its characters. */
 const ODD_IN_PLAIN = /[\0-\x1f]|:(?= |$)| (?=#|$)/;
 
 /** An unquoted value, folded over the lines below it that are indented deeper than `indent`. */
@@ -114,14 +114,14 @@ export function readPlainScalar(cursor: Cursor, start: number, indent: number): 
   }
 }
 
-/** A quoted value. Its further lines must be indented deeper than `indent`. The cursor stays; `end` says where to go on. */
+/** A quoted value. Its further lines must be indented deeper than `indent`. The cursor does not move; continue at `end`. */
 export function readQuoted(text: string, start: number, indent: number): ScalarNode | undefined {
   return text.charCodeAt(start) === DOUBLE_QUOTE
     ? readDoubleQuoted(text, start, indent)
     : readSingleQuoted(text, start, indent);
 }
 
-/** The end of a quoted value without escapes on one line, as nearly all are; -1 for all others. */
+/** The end of a quoted value on one line without escapes, which almost all are; -1 for any other. */
 function endOfSimpleQuote(text: string, start: number, quote: string): number {
   const end = text.indexOf(quote, start + 1);
   if (end === -1 || text.charCodeAt(end + 1) === SINGLE_QUOTE) return -1;
@@ -157,7 +157,7 @@ function readSingleQuoted(text: string, start: number, indent: number): ScalarNo
     if (code < SPACE) {
       const next = foldedLine(text, at, indent);
       if (next === -1) return undefined;
-      value += text.slice(from, endOfInk(text, from, at)) + foldOf(text, at, next);
+      value += text.slice(from, endWithoutSpaces(text, from, at)) + foldedLineEnds(text, at, next);
       from = next;
       at = next - 1;
     } else if (Number.isNaN(code)) return undefined;
@@ -188,7 +188,7 @@ function readDoubleQuoted(text: string, start: number, indent: number): ScalarNo
         value += character;
         from = at + 2 + length;
       } else {
-        // An escaped line end is no white space at all; the next line starts at its first character.
+        // An escaped line end produces no white space; the value continues at the first character of the next line.
         from = skipSpaces(text, next);
         if (from - next <= indent || text.charCodeAt(from) < SPACE) return undefined;
       }
@@ -196,14 +196,14 @@ function readDoubleQuoted(text: string, start: number, indent: number): ScalarNo
     } else if (code < SPACE) {
       const next = foldedLine(text, at, indent);
       if (next === -1) return undefined;
-      value += text.slice(from, endOfInk(text, from, at)) + foldOf(text, at, next);
+      value += text.slice(from, endWithoutSpaces(text, from, at)) + foldedLineEnds(text, at, next);
       from = next;
       at = next - 1;
     } else if (Number.isNaN(code)) return undefined;
   }
 }
 
-/** From the line end at `at` to the first character of the next line with anything on it; -1 if that is not indented enough. */
+/** The first character of the next non-blank line after the line end at `at`; -1 if it is not indented enough. */
 function foldedLine(text: string, at: number, indent: number): number {
   let line = endOfBlankLine(text, at);
   while (line !== -1) {
@@ -215,14 +215,14 @@ function foldedLine(text: string, at: number, indent: number): number {
   return -1;
 }
 
-/** What the line ends between two lines of a quoted value stand for: one is a space, each further one a line feed. */
-function foldOf(text: string, from: number, to: number): string {
+/** Folds the line ends between two lines of a quoted value: one becomes a space, each further one a line feed. */
+function foldedLineEnds(text: string, from: number, to: number): string {
   let feeds = -1;
   for (let at = from; at < to; at += 1) if (text.charCodeAt(at) === LINE_FEED) feeds += 1;
   return feeds <= 0 ? ' ' : '\n'.repeat(feeds);
 }
 
-function endOfInk(text: string, from: number, to: number): number {
+function endWithoutSpaces(text: string, from: number, to: number): number {
   let end = to;
   while (end > from && text.charCodeAt(end - 1) === SPACE) end -= 1;
   return end;
@@ -249,7 +249,7 @@ const SIMPLE_ESCAPES: ReadonlyMap<number, string> = new Map([
   [0x74, '\t'],
 ]);
 
-/** A `|` or `>` block below the line of its sign; its lines are indented deeper than `indent`. */
+/** A `|` or `>` block; its lines are indented deeper than `indent`. */
 export function readBlockScalar(cursor: Cursor, start: number, indent: number): ScalarNode | undefined {
   const { text, end } = cursor;
   const folded = text.charCodeAt(start) === 0x3e;
@@ -269,7 +269,7 @@ export function readBlockScalar(cursor: Cursor, start: number, indent: number): 
     const spaces = first - line;
     const next = endOfBlankLine(text, first);
     if (next !== -1) {
-      // Blank lines before the text, or wider than it, count as text: not simple.
+      // Leading blank lines and blank lines with more spaces are part of the text, which this reader does not support.
       if (width === -1 || spaces > width) return undefined;
       if (folded && separator === ' ') separator = '\n';
       else if (folded) value += '\n';
@@ -306,7 +306,7 @@ export function readBlockScalar(cursor: Cursor, start: number, indent: number): 
   }
   if (width === -1) return undefined;
   cursor.at = line;
-  // A folded block has put newlines of trailing blank lines into the value; they are not part of it.
+  // The loop has added line feeds for trailing blank lines, which are not part of a folded block.
   if (folded) value = withoutTrailingFeeds(value);
   return { type: 'scalar', value: stripped ? value : `${value}\n`, style: 'block', start, end };
 }
@@ -328,7 +328,7 @@ export function skipSpaces(text: string, from: number): number {
   return at;
 }
 
-/** The start of the next line if nothing more stands on this one; otherwise -1. */
+/** The start of the next line if this line ends at `at`; otherwise -1. */
 export function endOfBlankLine(text: string, at: number): number {
   const code = text.charCodeAt(at);
   if (code === LINE_FEED) return at + 1;

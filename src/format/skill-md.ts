@@ -1,21 +1,21 @@
-/** A whole SKILL.md: its head and its body. Imports `yaml`; a scan, which needs only heads, uses `skill-head.ts`. */
+/** Parses a whole SKILL.md: head and body. Imports `yaml`; a scan needs only heads and uses `simple-head.ts`. */
 import { codePointAt } from '../core/text/code-point.ts';
 import type { Diagnostic } from '../core/diagnostic.ts';
 import { lengthWithoutTrailingSpace, offsetOfLine } from '../core/text/excerpt.ts';
 import { findFences } from './fences.ts';
 import type { Report } from './report.ts';
-import { inOrder, positionOf, tell } from './report.ts';
+import { sortedDiagnostics, positionOf, addDiagnostic } from './report.ts';
 import type { HeadOptions, HeadSource } from './source.ts';
 import { readHead } from './read-head.ts';
 import type { SkillHead } from '../core/skill.ts';
 import { cleanText, countCharacters, hiddenCharacters, isLongerThan, nextHidden } from '../core/text/text.ts';
 
 export interface SkillMd {
-  /** Absent: the skill is left out, and one of the diagnostics says why. */
+  /** Absent if the skill is excluded; `diagnostics` then contains the reason. */
   readonly head?: SkillHead;
-  /** What follows the closing fence, as it stands in the file: clean it before a model sees it. */
+  /** The text after the closing fence, unchanged: sanitize it before a model sees it. */
   readonly body: string;
-  /** The line of the file that the body starts on, 1-based. */
+  /** The 1-based line number of the start of the body. */
   readonly bodyLine: number;
   readonly diagnostics: readonly Diagnostic[];
 }
@@ -25,7 +25,7 @@ export interface SkillMdOptions extends HeadOptions {
   readonly maxBodyCharacters?: number;
 }
 
-/** Reads a SKILL.md; `source.text` is the whole file. */
+/** Parses a SKILL.md; `source.text` is the whole file. */
 export function parseSkillMd(source: HeadSource, options: SkillMdOptions): SkillMd {
   const { text, path } = source;
   const reading = readHead(source, options);
@@ -38,11 +38,11 @@ export function parseSkillMd(source: HeadSource, options: SkillMdOptions): Skill
     ...(reading.head === undefined ? {} : { head: reading.head }),
     body,
     bodyLine: positionOf(text, start).line,
-    diagnostics: inOrder(report),
+    diagnostics: sortedDiagnostics(report),
   };
 }
 
-/** Where the body starts: after the closing fence; at the top of a file that has no frontmatter; nowhere without a closing fence. */
+/** The body starts after the closing fence, or at the top of a file without frontmatter. An unclosed frontmatter has no body. */
 function bodyStart(text: string): number {
   const found = findFences(text);
   if (found.type === 'found') return found.fences.end;
@@ -54,30 +54,30 @@ function checkBody(report: Report, body: string, start: number, options: SkillMd
   const length = lengthWithoutTrailingSpace(body);
   if (length === 0) {
     if (start < report.text.length || report.diagnostics.length === 0) {
-      tell(report, { code: 'body/empty', at: start, message: 'there is nothing after the frontmatter' });
+      addDiagnostic(report, { code: 'body/empty', at: start, message: 'the file has no text after the frontmatter' });
     }
     return;
   }
   const overLine = offsetOfLine(body, maxBodyLines, length);
   if (overLine !== undefined) {
     const message = `the body has more than ${maxBodyLines} lines`;
-    tell(report, { code: 'body/too-long', at: start + overLine, message });
+    addDiagnostic(report, { code: 'body/too-long', at: start + overLine, message });
   } else if (isLongerThan(body, maxBodyCharacters)) {
     const message = `the body has ${countCharacters(body)} characters, expected at most ${maxBodyCharacters}`;
-    tell(report, { code: 'body/too-long', at: start, message });
+    addDiagnostic(report, { code: 'body/too-long', at: start, message });
   }
   const hidden = hiddenCharacters(body);
-  if (hidden !== undefined) tellHidden(report, body, start, hidden.index);
+  if (hidden !== undefined) reportHidden(report, body, start, hidden.index);
 }
 
-function tellHidden(report: Report, body: string, start: number, first: number): void {
+function reportHidden(report: Report, body: string, start: number, first: number): void {
   let last = first;
   for (let next = nextHidden(body, first); next !== undefined; next = nextHidden(body, next.index + 1))
     last = next.index;
   const feed = body.indexOf('\n', last);
   const end = feed === -1 ? body.length : feed;
   const code = codePointAt(body, first);
-  tell(report, {
+  addDiagnostic(report, {
     code: 'body/hidden-characters',
     at: start + first,
     message: `U+${code.toString(16).toUpperCase().padStart(4, '0')} in the body, expected visible text`,

@@ -1,9 +1,9 @@
 import type { Diagnostic, Mode } from '../core/diagnostic.ts';
 import type { SkillHead } from '../core/skill.ts';
 
-/** The text of a SKILL.md, as far as it was read, and where it came from. */
+/** The text of a SKILL.md, as far as it was read, and its location. */
 export interface HeadSource {
-  /** Of the file, for diagnostics. */
+  /** The path of the file, for diagnostics. */
   readonly path: string;
   /** The folder's base name. */
   readonly directory: string;
@@ -15,13 +15,13 @@ export interface HeadSource {
 }
 
 export interface HeadReading {
-  /** Absent: the skill is left out, and one of the diagnostics says why. */
+  /** Absent if the skill is excluded; `diagnostics` then contains the reason. */
   readonly head?: SkillHead;
   readonly diagnostics: readonly Diagnostic[];
 }
 
 export interface HeadOptions {
   readonly mode: Mode;
-  /** `<` or `>` in name or description leaves the skill out. */
+  /** Exclude skills with `<` or `>` in the description. */
   readonly blockAngleBrackets?: boolean;
 }

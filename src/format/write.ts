@@ -1,4 +1,4 @@
-/** Writing values back as YAML, for the edits that diagnostics carry. */
+/** Writes values as YAML, for the edits of diagnostics. */
 import type { Edit } from '../core/diagnostic.ts';
 import { isPlainStart } from './scalars.ts';
 
@@ -13,7 +13,7 @@ export function quoteYaml(value: string): string {
   return `'${value.replaceAll("'", "''")}'`;
 }
 
-/** A value without quotes where that is the same text to every YAML reader, else in quotes. */
+/** A value without quotes if every YAML parser reads it as the same text, otherwise in quotes. */
 export function writeYaml(value: string): string {
   const plain = value !== '' && isPlainStart(value, 0) && !UNSAFE_INSIDE.test(value) && !OTHER_TYPE.test(value);
   return plain ? value : quoteYaml(value);
@@ -23,14 +23,14 @@ export function replacing(range: { readonly start: number; readonly end: number 
   return { offset: range.start, length: range.end - range.start, text };
 }
 
-/** The value as a folded block under a key in the given column; absent where folding would change it. */
+/** The value as a folded block under a key in the given column; `undefined` if folding would change it. */
 export function foldYaml(value: string, column = 0): string | undefined {
   if (value === '' || /[\0-\x1f\x7f-\x9f]|^ | $/.test(value)) return undefined;
   const lines: string[] = [];
   let line = '';
   let previous = '';
   for (const word of value.split(' ')) {
-    // A break stands for one space, and only between two words.
+    // A line break replaces one space between two words.
     if (lines.length === 0 && line === '') line = word;
     else if (word !== '' && previous !== '' && line.length + word.length >= FOLD_WIDTH) {
       lines.push(line);

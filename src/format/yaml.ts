@@ -1,36 +1,36 @@
-/** The YAML library in its hardened form: text only, no aliases, no tags, no throwing. The only file that imports `yaml`. */
+/** Hardened YAML parsing: text only, no aliases, no tags, no exceptions. The only file that imports `yaml`. */
 import { isAlias, isMap, isScalar, isSeq, parseDocument } from 'yaml';
 import type { Alias, Scalar, YAMLMap, YAMLSeq } from 'yaml';
 
 import type { MapEntry, MapNode, ScalarNode, YamlNode } from './node.ts';
-import { isNothing } from './node.ts';
+import { isNull } from './node.ts';
 
 export type YamlReading =
   | { readonly type: 'map'; readonly map: MapNode; readonly loose: readonly ScalarNode[] }
-  /** Something that is refused on sight. */
+  /** The text uses a forbidden feature. */
   | {
       readonly type: 'refused';
       readonly code: 'frontmatter/alias' | 'frontmatter/tag';
       readonly at: number;
       readonly what: string;
     }
-  /** Valid YAML, but no map. */
+  /** Valid YAML, but not a map. */
   | { readonly type: 'other' }
   | { readonly type: 'empty' }
   | { readonly type: 'broken'; readonly at: number; readonly message: string };
 
 interface Conversion {
   readonly text: string;
-  /** What to add to the library's offsets. */
+  /** Added to the library's offsets. */
   readonly base: number;
   readonly end: number;
   readonly anchors: ReadonlySet<string>;
-  /** Values such as `*.ts` that YAML takes for an alias of something that does not exist: text, then, without its quotes. */
+  /** Values such as `*.ts`, which YAML reads as an undefined alias: the author meant text and omitted the quotes. */
   readonly loose: ScalarNode[];
   refusal?: Extract<YamlReading, { type: 'refused' }>;
 }
 
-/** Reads the lines from `start` to `end`; offsets in the result count from the start of `text`. */
+/** Parses the lines from `start` to `end`; offsets in the result are relative to the start of `text`. */
 export function readYaml(text: string, start: number, end: number): YamlReading {
   const part = text.slice(start, end);
   const document = parseDocument(part, {
@@ -55,7 +55,7 @@ export function readYaml(text: string, start: number, end: number): YamlReading 
   return { type: 'map', map: node, loose: conversion.loose };
 }
 
-/** Every name after an `&` in the text: more than there are anchors, never fewer. */
+/** Every name after an `&`: a superset of the anchors. */
 function anchorsOf(part: string): ReadonlySet<string> {
   const names = new Set<string>();
   for (const match of part.matchAll(/&([^\s,[\]{}]{1,100})/g)) if (match[1] !== undefined) names.add(match[1]);
@@ -83,7 +83,7 @@ function convertScalar(conversion: Conversion, node: Scalar): ScalarNode | undef
     start,
     end: style === 'block' ? conversion.end : offsetOf(conversion, node, 1),
   };
-  return isNothing(scalar) ? undefined : scalar;
+  return isNull(scalar) ? undefined : scalar;
 }
 
 const STYLES: ReadonlyMap<string, ScalarNode['style']> = new Map([
@@ -98,7 +98,7 @@ function convertMap(conversion: Conversion, node: YAMLMap): MapNode {
   const entries: MapEntry[] = [];
   let end = offsetOf(conversion, node, 0);
   for (const pair of node.items) {
-    // `null:` is a key like any other, so the key is not asked whether it is nothing.
+    // `null:` is an ordinary key, so the key's own value is used even if its conversion is null.
     convert(conversion, pair.key);
     const value = convert(conversion, pair.value);
     if (!isScalar(pair.key) || typeof pair.key.value !== 'string' || pair.key.value === '') continue;
@@ -136,7 +136,7 @@ function convertAlias(conversion: Conversion, node: Alias): ScalarNode {
   return scalar;
 }
 
-/** The first refusal is the one that is told. */
+/** Keeps the first refusal, which is the one reported. */
 function refuse(
   conversion: Conversion,
   code: 'frontmatter/alias' | 'frontmatter/tag',
@@ -144,7 +144,7 @@ function refuse(
   start: number,
 ): void {
   if (conversion.refusal !== undefined) return;
-  // The sign stands before the value, possibly on the line above it.
+  // The indicator precedes the value, possibly on the line above.
   const sign = code === 'frontmatter/tag' ? '!' : what;
   let found = conversion.text.lastIndexOf(sign, start);
   if (sign === '!' && conversion.text.charAt(found - 1) === '!') found -= 1;

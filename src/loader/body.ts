@@ -7,10 +7,10 @@ import { openConfined } from '../platform/fs/confined-directory.ts';
 import type { ConfinedDirectory, ConfinedFile } from '../platform/fs/confined-directory.ts';
 import type { TextRead } from '../platform/fs/read-file.ts';
 
-/** Larger files are not skills that a model could read. */
+/** A model could not read a larger SKILL.md. */
 const MAX_SKILL_FILE_BYTES = 4 * 1024 * 1024;
 
-/** The bytes of a SKILL.md. A second name elsewhere is allowed it: package managers link files out of a store, and the index did read it. */
+/** Reads the bytes of a SKILL.md. Hard links are allowed, because package managers link files from a store and the index reads them. */
 export function readSkillBytes(directory: ConfinedDirectory, fileName: string): ConfinedFile {
   const reading = toRelativePath(fileName);
   if (reading.type === 'refused') return { type: 'failed', code: reading.failure.code };
@@ -22,7 +22,7 @@ export type SkillFile =
   | Exclude<TextRead, { readonly type: 'failed' }>
   | { readonly type: 'failed'; readonly reason: string; readonly code?: FailureCode };
 
-/** Reads a whole SKILL.md: only ever for a skill that somebody selected, or for the deep search index. A link out of the skill is refused. */
+/** Reads a whole SKILL.md: only for a selected skill or the deep search index. Links to targets outside the skill are rejected. */
 export function readSkillFile(dir: string, fileName: string): SkillFile {
   const opening = openConfined(dir);
   if (opening.type === 'failed')

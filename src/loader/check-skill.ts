@@ -16,25 +16,25 @@ export interface CheckOptions {
   readonly maxBodyLines?: number | undefined;
   readonly maxBodyCharacters?: number | undefined;
   readonly blockAngleBrackets?: boolean | undefined;
-  /** The name of the folder it will have; the one it has where nothing is said. */
+  /** The future name of the folder (default: its current name). */
   readonly directory?: string;
-  /** Check this instead of what the file holds: a repair before it is written. */
+  /** Validate this text instead of the file's: a fix before it is written. */
   readonly text?: string;
-  /** Names in `scripts` of files that may start with a shebang, where that is known: no other is looked at. */
+  /** Names in `scripts` of files that may start with a shebang, if known; other files are not checked. */
   readonly mayHaveShebang?: ReadonlySet<string>;
 }
 
 export interface CheckedSkill {
-  /** The SKILL.md. */
+  /** The path of the SKILL.md. */
   readonly file: string;
-  /** Its text; empty where it could not be read. */
+  /** The text of the file; empty if it could not be read. */
   readonly text: string;
-  /** As every mode reads it: the modes differ in what they make of what is wrong. */
+  /** The same in every mode: modes differ only in the severity of diagnostics. */
   readonly head?: SkillHead;
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Checks a whole skill: frontmatter, body, the files its body points at, and its scripts. */
+/** Validates a whole skill: frontmatter, body, linked files and scripts. */
 export function checkSkill(dir: string, fileName: string, options: CheckOptions): CheckedSkill {
   const file = withForwardSlashes(path.join(dir, fileName));
   const read =
@@ -61,7 +61,7 @@ export function checkSkill(dir: string, fileName: string, options: CheckOptions)
     text: read.text,
     ...(parsed.head === undefined ? {} : { head: parsed.head }),
     diagnostics: [
-      // The text has replacement characters where such bytes stand: written back, it would destroy them.
+      // The text has replacement characters for invalid bytes, so an edit would destroy those bytes.
       ...(read.validUtf8 ? parsed.diagnostics : parsed.diagnostics.map(withoutEdit)),
       ...missingFiles(dir, file, parsed.body, parsed.bodyLine, options.mode),
       ...scriptProblems(dir, options),
@@ -73,13 +73,13 @@ function withoutEdit({ code, severity, path: file, line, column, message, hint }
   return { code, severity, path: file, line, column, message, hint };
 }
 
-/** Said with the codes that a scan of its root has for the same file. */
+/** Uses the same diagnostic codes as a scan. */
 function unread(file: string, read: Exclude<SkillFile, { readonly type: 'read' }>): Omit<Finding, 'path'> {
   if (read.type === 'absent')
     return lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() === true
-      ? { code: 'file/broken-link', message: 'the file is a link that points at nothing' }
-      : { code: 'file/missing', message: `${printable(path.basename(file))} is not there` };
-  const message = `it cannot be read: ${read.reason}`;
+      ? { code: 'file/broken-link', message: 'the file is a link to a missing target' }
+      : { code: 'file/missing', message: `${printable(path.basename(file))} does not exist` };
+  const message = `the file cannot be read: ${read.reason}`;
   switch (read.code) {
     case 'path/link-outside':
       return { code: 'file/link-escapes', message };
@@ -89,7 +89,7 @@ function unread(file: string, read: Exclude<SkillFile, { readonly type: 'read' }
     case 'file/directory':
       return { code: 'file/not-regular', message };
     case 'file/too-large':
-      return { code: 'file/unreadable', message, hint: 'move parts into references/ and point to them' };
+      return { code: 'file/unreadable', message, hint: 'move parts into references/ and link to them' };
     case 'file/changed':
       return { code: 'file/unreadable', message, hint: 'run the command again' };
     default:
@@ -109,11 +109,11 @@ function missingFiles(dir: string, file: string, body: string, bodyLine: number,
   return found;
 }
 
-/** More scripts than this are not a skill's but a program's. */
+/** A folder with more scripts is a program and not a skill. */
 const MAX_SCRIPTS = 1_000;
 const SHEBANG_BYTES = 64 * 1024;
 
-/** A script that names its interpreter is meant to be started, which takes the exec bit; Windows has none. */
+/** A script with a shebang is meant to be executed, which requires the executable bit, except on Windows. */
 function scriptProblems(dir: string, { mode, mayHaveShebang }: CheckOptions): readonly Diagnostic[] {
   if (path.sep === '\\' || mayHaveShebang?.size === 0) return [];
   const problems: Diagnostic[] = [];
@@ -131,7 +131,7 @@ function scriptProblems(dir: string, { mode, mayHaveShebang }: CheckOptions): re
 }
 
 function scriptNames(directory: string): readonly string[] {
-  // Most skills have none, and an error takes longer than the question.
+  // Most skills have no scripts, and checking first is faster than handling the error.
   if (!existsSync(directory)) return [];
   try {
     return readdirSync(directory).toSorted();

@@ -6,22 +6,22 @@ import type { ConfinedListing } from '../platform/fs/confined-directory.ts';
 
 export interface SkillFiles {
   readonly files: readonly ListedFile[];
-  /** There are more than were listed: too many, too deep, or with names that no path can spell. */
+  /** The list is incomplete: too many files, too deep, or with names that are not valid paths. */
   readonly isCut: boolean;
 }
 
 const LIMITS = { maxFiles: 2_000, maxDepth: 12 };
 
 /**
- * A skill's files by name, size and kind, sorted. No file is opened and no link is followed. Pipes, sockets and devices are not files;
- * a file whose name has hidden characters, a backslash or the like is left out and `isCut` says so: every path of the list can be
- * asked for.
+ * Lists a skill's files with name, size and kind, sorted. No file is opened and no link is followed. Pipes, sockets and devices are
+ * ignored. Files with hidden characters or backslashes in their name are omitted and set `isCut`, so that every listed path can be
+ * read.
  */
 export function listSkillFiles(directory: string): SkillFiles {
   return shownFiles(listSkillEntries(directory));
 }
 
-/** All that lies in a skill's folder, for a person to see; nothing where the folder is gone. */
+/** Every file of a skill folder, for display; empty if the folder is gone. */
 export function listSkillEntries(directory: string): ConfinedListing {
   const opening = openConfined(directory);
   if (opening.type === 'failed') return { files: [], isCut: false };
@@ -32,7 +32,7 @@ export function listSkillEntries(directory: string): ConfinedListing {
   }
 }
 
-/** The files of a skill that is held open. */
+/** The files of an open skill folder. */
 export function filesOf(directory: ConfinedDirectory): SkillFiles {
   return shownFiles(directory.list(LIMITS));
 }

@@ -12,7 +12,7 @@ import { readSkillBytes } from './body.ts';
 import { failed, fileFailure, inSkill } from './skill-directory.ts';
 import type { Failed, SkillPlace } from './skill-directory.ts';
 
-/** What the index knows of a skill whose instructions are loaded. */
+/** The index data of the skill to load. */
 export interface IndexedSkill extends SkillPlace {
   /** `SKILL.md` or `skill.md`. */
   readonly file: string;
@@ -20,26 +20,26 @@ export interface IndexedSkill extends SkillPlace {
   readonly digest: string;
 }
 
-/** How long a body may be, and what becomes of a longer one. */
+/** The maximum length of a body, and how a longer one is handled. */
 export interface BodyLimits {
-  /** 500 */
+  /** Default: 500. */
   readonly maxLines?: number;
-  /** 40,000 */
+  /** Default: 40,000. */
   readonly maxCharacters?: number;
   readonly onTooLong: 'refuse' | 'cut';
 }
 
 export interface LoadBodyOptions extends BodyLimits {
-  /** The whole file, frontmatter included; the limits are those of the body all the same. */
+  /** Return the whole file including the frontmatter; the limits still apply to the body. */
   readonly whole?: boolean;
 }
 
 export interface LoadedBody {
   readonly type: 'loaded';
-  /** As a model may see it. */
+  /** Sanitized for a model. */
   readonly text: string;
   readonly report: LoadReport;
-  /** The frontmatter is no longer the one that was indexed. */
+  /** The frontmatter has changed since it was indexed. */
   readonly headChanged: boolean;
   readonly notes: readonly string[];
 }
@@ -49,7 +49,7 @@ export function loadBody(skill: IndexedSkill, options: LoadBodyOptions): LoadedB
   return inSkill(skill, (directory) => loadBodyIn(directory, skill, options));
 }
 
-/** The same where the skill's folder is open already. */
+/** `loadBody` for a skill folder that is already open. */
 export function loadBodyIn(
   directory: ConfinedDirectory,
   skill: IndexedSkill,
@@ -92,17 +92,17 @@ function bodyOf(skill: IndexedSkill, bytes: Buffer, options: LoadBodyOptions): L
       reference: `skill://${skill.name}/${skill.file}`,
     },
     headChanged: headDigest !== skill.digest,
-    notes: [...(isUtf8(bytes) ? [] : ['some of the file is not UTF-8 and is shown as \uFFFD']), ...cleaned.notes],
+    notes: [...(isUtf8(bytes) ? [] : ['bytes that are not UTF-8 are shown as \uFFFD']), ...cleaned.notes],
   };
 }
 
-/** The body, or as much of it as both limits allow; blank lines at the end are no lines. */
+/** The body, cut to both limits. Trailing blank lines do not count. */
 function limited(body: string, maxLines: number, maxCharacters: number): string {
   const byLines = body.slice(0, offsetOfLine(body, maxLines, lengthWithoutTrailingSpace(body)) ?? body.length);
   return isLongerThan(byLines, maxCharacters) ? startOfText(byLines, maxCharacters) : byLines;
 }
 
-/** Where the first line begins that is not blank. */
+/** The offset of the first non-blank line. */
 function blankStart(text: string): number {
   const blank = /^(?:[ \t]*\n)+/.exec(text);
   return blank === null ? 0 : blank[0].length;

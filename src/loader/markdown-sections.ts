@@ -1,4 +1,4 @@
-/** The headings of a Markdown text, and the part of it that stands under one of them. */
+/** Finds the headings of a Markdown text and the section under one of them. */
 import { closesFence, fenceMark } from '../core/text/code-fences.ts';
 import { findFences } from '../format/fences.ts';
 import { cleanText } from '../core/text/text.ts';
@@ -6,11 +6,11 @@ import { cleanText } from '../core/text/text.ts';
 export interface Section {
   /** Offset of the heading's line. */
   readonly start: number;
-  /** Just before the next heading of the same or a higher level, or the end of the text. */
+  /** The start of the next heading of the same or a higher level, or the end of the text. */
   readonly end: number;
-  /** As written, without the marks of its level. */
+  /** The title without its heading markers. */
   readonly title: string;
-  /** Of the heading, 1-based. */
+  /** The 1-based line number of the heading. */
   readonly line: number;
 }
 
@@ -21,15 +21,14 @@ interface Heading {
   readonly line: number;
 }
 
-/** Every heading in order, as `## Title`, however it was written. */
+/** Every heading in order, formatted as `## Title`. */
 export function headingsOf(text: string): readonly string[] {
   return readHeadings(text).map(({ level, title }) => `${'#'.repeat(level)} ${title}`.trimEnd());
 }
 
 /**
- * The section under a heading that is asked for as `## Setup guide`, `Setup guide` or by its anchor (`#setup-guide`), in any case
- * and spacing, with or without inline markup. The same title beats the same anchor, which beats a title that starts so; then the
- * level that was asked for counts, then the case, then which comes first.
+ * Finds the section under a heading given as `## Setup guide`, `Setup guide` or `#setup-guide`, ignoring case, spacing and inline
+ * markup. Precedence: equal title, equal anchor, title prefix; then equal level, equal case, first in the text.
  */
 export function findSection(text: string, heading: string): Section | undefined {
   const headings = readHeadings(text);
@@ -41,7 +40,7 @@ export function findSection(text: string, heading: string): Section | undefined 
   return { start, end: next?.start ?? text.length, title, line };
 }
 
-/** So much more than any smaller reason weighs: the kind of match, the level, the case. */
+/** Weights of the kind of match, the level and the case; each outweighs all smaller ones together. */
 const KIND = 4;
 const LEVEL = 2;
 const CASE = 1;
@@ -80,7 +79,7 @@ function bestMatch(headings: readonly Heading[], asked: string): number {
   return best;
 }
 
-/** `#setup` is an anchor and says nothing of a level; `# Setup` and `##Setup` do. */
+/** `#setup` is an anchor without a level; `# Setup` and `##Setup` have a level. */
 function readAsked(asked: string): { readonly level: number | undefined; readonly title: string } {
   const text = asked.trim();
   let marks = 0;
@@ -90,13 +89,13 @@ function readAsked(asked: string): { readonly level: number | undefined; readonl
   return { level: marks === 0 || marks > 6 || isAnchor ? undefined : marks, title: withoutClosingMarks(rest) };
 }
 
-/** What a reader sees of a title: no emphasis, no code marks, of links only their text, single spaces. */
+/** The rendered text of a title: without emphasis and code marks, links reduced to their text, single spaces. */
 function plainTitle(title: string): string {
   const text = withoutComments(cleanText(title).normalize('NFKC'));
   if (!MARKUP.test(text)) return text.replaceAll(SPACES, ' ').trim();
   let out = '';
   let at = 0;
-  // Once a closing sign is missing there is none further on either: without this, a title of `](](](` is read again and again.
+  // A closing character that was not found once is not searched again, so that a title of `](](](` takes linear time.
   const missing = new Set<string>();
   while (at < text.length) {
     const character = text.charAt(at);
@@ -137,7 +136,7 @@ function isMark(text: string, at: number, character: string): boolean {
   return '[]*`~\\'.includes(character);
 }
 
-/** The anchor that GitHub makes, with runs of hyphens as one, because nobody remembers that `A & B` becomes `a--b`. */
+/** GitHub's anchor with runs of hyphens collapsed, because few people know that `A & B` becomes `a--b`. */
 function slugOf(folded: string): string {
   return folded.replaceAll(NOT_IN_SLUG, '').replaceAll(HYPHENS, '-').replaceAll(OUTER_HYPHEN, '');
 }
@@ -170,7 +169,7 @@ function readHeadings(text: string): readonly Heading[] {
   const body = endOfFrontmatter(text);
   let fence: string | undefined;
   let isComment = false;
-  // What an underline would belong to. `other` is a list, a quote, a table or HTML, whose lines it makes no heading of.
+  // The block that an underline would apply to. In a list, quote, table or HTML (`other`) an underline creates no heading.
   let block: { readonly start: number; readonly line: number } | 'other' | undefined;
   let start = 0;
   for (let line = 1; start < text.length; line += 1) {
@@ -185,7 +184,7 @@ function readHeadings(text: string): readonly Heading[] {
     } else if (content === '') {
       block = undefined;
     } else if (isIndented(written)) {
-      // Code, or more of the block above; but in a list item it may be a fence.
+      // Code or a continuation of the block above; inside a list item it may be a fence.
       fence = fenceMark(content);
     } else {
       const atx = atxHeading(content);
@@ -211,7 +210,7 @@ function readHeadings(text: string): readonly Heading[] {
 /** Quotes, tables, HTML and list items. */
 const OTHER_BLOCK = /^(?:[>|<]|[-+*](?:[ \t]|$)|\d{1,9}[.)](?:[ \t]|$))/;
 
-/** Two `---` lines at the very top with a field after the first one. Without a field they are thematic breaks. */
+/** Two `---` lines at the top with a field after the first. Without a field they are thematic breaks. */
 function endOfFrontmatter(text: string): number {
   const found = findFences(text);
   if (found.type !== 'found' || found.fences.open > 1) return 0;

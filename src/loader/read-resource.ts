@@ -18,13 +18,13 @@ import { failed, fileFailure, inSkill } from './skill-directory.ts';
 import type { Failed, SkillPlace } from './skill-directory.ts';
 
 export interface ReadResourceOptions {
-  /** A heading. */
+  /** The heading of the section to read. */
   readonly section?: string;
-  /** Of the whole file; counts more than a section. */
+  /** Lines of the whole file; takes precedence over `section`. */
   readonly lines?: LineRange;
-  /** Larger files are refused; 2,000,000. */
+  /** Larger files are rejected (default: 2,000,000). */
   readonly maxBytes?: number;
-  /** More is not shown at once; 12,000. */
+  /** The maximum length of one answer (default: 12,000). */
   readonly maxCharacters?: number;
 }
 
@@ -32,7 +32,7 @@ export interface ReadFile extends Omit<ResourceRead, 'type' | 'action' | 'skill'
   readonly type: 'read';
 }
 
-/** One file of a skill, as much of it as was asked for and may be shown. */
+/** Reads one file of a skill, or the requested part of it. */
 export function readResourceFile(
   skill: SkillPlace,
   path: string,
@@ -50,7 +50,7 @@ export function readResourceFile(
   });
 }
 
-/** Whoever names what is not there is told so first: the name may only be misspelled. */
+/** A missing file is reported before a file that is not offered, because the name may be misspelled. */
 function notOffered(directory: ConfinedDirectory, skill: SkillPlace, path: RelativePath): Failed {
   const found = directory.resolve(path, { allowHardLinks: true });
   const meant = nearest(path, offeredPaths(directory));
@@ -72,7 +72,7 @@ function describe(
   options: ReadResourceOptions,
 ): ReadFile | Failed {
   const { mediaType, isBinary } = mediaTypeOf(path, bytes);
-  // Field by field: to add one to a spread takes longer than to hash a small file.
+  // No spread, which takes longer than hashing a small file.
   const reportOf = (characters: number, truncated: boolean): LoadReport => ({
     path,
     digest: `sha256:${sha256(bytes)}`,
@@ -89,7 +89,7 @@ function describe(
   if (asked.type === 'outside') {
     const size = totalLines === 1 ? '1 line' : `${String(totalLines)} lines`;
     return failed(
-      failure('lines/invalid', `${quoted(path, 200)} has ${size}; ${rangeText(asked.lines)} were asked for`),
+      failure('lines/invalid', `${quoted(path, 200)} has ${size}; ${rangeText(asked.lines)} were requested`),
     );
   }
   const shown = showPart(text, totalLines, asked, options.maxCharacters ?? 12_000);
@@ -107,7 +107,7 @@ function describe(
 }
 
 function binaryFile(mediaType: string, report: LoadReport): ReadFile {
-  const notes = [`a binary file (${mediaType}, ${String(report.bytes)} bytes): it is described and not shown`];
+  const notes = [`a binary file (${mediaType}, ${String(report.bytes)} bytes): its content is not shown`];
   return {
     type: 'read',
     mediaType,
@@ -121,7 +121,7 @@ function binaryFile(mediaType: string, report: LoadReport): ReadFile {
   };
 }
 
-/** A part of a text by offsets, and the number of its first line. */
+/** A part of a text: offsets and the number of its first line. */
 interface Part {
   readonly type: 'part';
   readonly start: number;
@@ -139,11 +139,11 @@ function choosePart(text: string, totalLines: number, { section, lines }: ReadRe
   if (section === undefined) return whole;
   const found = findSection(text, section);
   if (found !== undefined) return { ...whole, start: found.start, end: found.end, line: found.line };
-  const notes = [`there is no section ${quoted(section)}; this is the start of the file`];
+  const notes = [`section ${quoted(section)} not found; this is the start of the file`];
   return { ...whole, notes, headings: headingsOf(text) };
 }
 
-/** A last line beyond the end means the end. */
+/** A last line beyond the end of the file means the end. */
 function chooseLines(text: string, totalLines: number, lines: LineRange): Choice {
   const { from, to = totalLines } = lines;
   const isRange = Number.isInteger(from) && Number.isInteger(to) && from >= 1 && from <= to && from <= totalLines;
@@ -163,7 +163,7 @@ interface ShownPart {
   readonly notes: readonly string[];
 }
 
-/** Where something is left out, the note says which line to go on with. */
+/** The note of a truncated answer names the line to continue with. */
 function showPart(text: string, totalLines: number, { start, end, line }: Part, maxCharacters: number): ShownPart {
   const wanted = text.slice(start, end);
   const shown = startOfText(wanted, maxCharacters);
@@ -173,9 +173,9 @@ function showPart(text: string, totalLines: number, { start, end, line }: Part, 
   if (shown.length === wanted.length) return { text: shown, lines, truncated: false, notes: [] };
   const isWholeLine = shown.endsWith('\n');
   const place = `${isWholeLine ? 'after' : 'inside'} line ${String(last)} of ${String(totalLines)}`;
-  // A line that is shown from its start and still does not fit would never end.
+  // A line that does not fit although it is shown from its start would be repeated forever.
   const next = isWholeLine || count === 1 ? last + 1 : last;
   const advice =
-    next > totalLines ? 'the rest of that line cannot be shown' : `read on with lines from ${String(next)}`;
+    next > totalLines ? 'the rest of that line cannot be shown' : `continue with lines from ${String(next)}`;
   return { text: shown, lines, truncated: true, notes: [`cut ${place}; ${advice}`] };
 }

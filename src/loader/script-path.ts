@@ -13,7 +13,7 @@ export type FoundScript =
 
 const FOLDER = 'scripts/';
 
-/** Where a script of a skill lies; `scripts/` may be named or left out. It is looked at as a resource is, and not read. */
+/** Resolves a script of a skill, with or without the prefix `scripts/`. It gets the checks of a resource, but is not read. */
 export function findScript(skill: SkillPlace, script: string): FoundScript {
   const asked = toRelativePath(script);
   if (asked.type === 'refused') return failed(asked.failure);

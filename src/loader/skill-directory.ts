@@ -6,7 +6,7 @@ import { quoted } from '../core/text/text.ts';
 import { openConfined } from '../platform/fs/confined-directory.ts';
 import type { ConfinedDirectory } from '../platform/fs/confined-directory.ts';
 
-/** Which skill is read: its folder, and its name for messages. */
+/** The skill to read: its folder, and its name for messages. */
 export interface SkillPlace {
   readonly dir: string;
   readonly name: string;
@@ -21,7 +21,7 @@ export function failed(failure: Failure): Failed {
   return { type: 'failed', failure };
 }
 
-/** Does something with a skill's folder held open: whatever is exchanged meanwhile, it is one folder. */
+/** Runs an action with the skill's folder held open, so that all reads refer to the same folder even if it is replaced. */
 export function inSkill<Result>(
   { dir, name }: SkillPlace,
   act: (directory: ConfinedDirectory) => Result,
@@ -38,7 +38,7 @@ export function inSkill<Result>(
   }
 }
 
-/** The failure of one file, named as it was asked for. */
+/** The failure of one file, under the name that was requested. */
 export function fileFailure(
   { name }: SkillPlace,
   file: string,

@@ -24,7 +24,7 @@ export function assemble(
   skills: readonly ScannedSkill[],
   { mode, explain }: { readonly mode: Mode; readonly explain: boolean },
 ): Assembled {
-  const { firsts, repeats } = result.mayRepeat ? firstSights(skills) : { firsts: undefined, repeats: false };
+  const { firsts, repeats } = result.mayRepeat ? firstOccurrences(skills) : { firsts: undefined, repeats: false };
   const candidates: SkillCandidate[] = [];
   const leftOut = result.mayRepeat ? withoutRepeats(result.failed) : [...result.failed];
   const diagnostics = [
@@ -52,10 +52,10 @@ export function assemble(
     for (const diagnostic of skill.diagnostics) diagnostics.push(diagnostic);
     if (hasHead(skill)) {
       candidates.push(skill);
-      // Skills of one root come one after the other.
+      // Skills of one root are adjacent.
       if (count?.root !== skill.root) count = countOf(counts, skill.root);
       count.skills += 1;
-      if (explain) explained.push({ path: skill.dir, decision: 'skill', reason: `it holds ${skill.file}` });
+      if (explain) explained.push({ path: skill.dir, decision: 'skill', reason: `contains ${skill.file}` });
     } else {
       const reason = leaveOut(skill);
       leftOut.push(reason);
@@ -85,8 +85,8 @@ function isLocated(skill: ScannedSkill): skill is ScannedSkill & LocatedRecord {
   return skill.settled && skill.parent !== undefined;
 }
 
-/** For each folder that was met before by another path: that first sight of it. */
-function firstSights(skills: readonly ScannedSkill[]): {
+/** Maps each folder that was reached by a second path to its first occurrence. */
+function firstOccurrences(skills: readonly ScannedSkill[]): {
   readonly firsts: ReadonlyMap<ScannedSkill, ScannedSkill>;
   readonly repeats: boolean;
 } {
@@ -100,7 +100,7 @@ function firstSights(skills: readonly ScannedSkill[]): {
       continue;
     }
     repeats = true;
-    // One file in two folders (a hard link) is still two skills.
+    // A hard link puts one file in two folders, which are still two skills.
     const first = sharing.find(({ dir, dev }) => dev === skill.dev && isSameDirectory(dir, skill.dir));
     if (first === undefined) sharing.push(skill);
     else firsts.set(skill, first);
@@ -108,7 +108,7 @@ function firstSights(skills: readonly ScannedSkill[]): {
   return { firsts, repeats };
 }
 
-/** Higher roots first and, within a root, real folders before those behind links. */
+/** Roots with higher priority first; within a root, real folders before folders behind links. */
 function byPrecedence(a: ScannedSkill, b: ScannedSkill): number {
   return (
     b.root.priority - a.root.priority ||

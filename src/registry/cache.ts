@@ -7,7 +7,7 @@ import { isSystemError } from '../platform/fs/paths.ts';
 import { readPrivateFile } from '../platform/fs/read-file.ts';
 import { makeHead } from '../core/skill.ts';
 import type { ShadowedSkill, SkillEntry } from '../core/skill.ts';
-import { sha256 } from '../platform/hash.ts';
+import { openTextHash, sha256 } from '../platform/hash.ts';
 import { sortSkills } from './index-skills.ts';
 import type { ScanReport, SkillIndex } from './index-skills.ts';
 import type { KnownFile, KnownSkills, LocatedRecord } from './known-skills.ts';
@@ -211,12 +211,15 @@ export interface CacheContent {
 export function saveCache(file: string, key: CacheKey, content: CacheContent, now: number): string | undefined {
   try {
     makeFolders(path.dirname(file), 0o700);
-    const lines = [toFilesLine(content), content.index.all, toDiagnosticsLine(content)].map((line) =>
-      JSON.stringify(line),
-    );
-    const bytes = Buffer.from(lines.join('\n'));
-    const header: Header = { format: CACHE_FORMAT, ...key, sha256: sha256(bytes) };
-    writeFileAtomically(file, [Buffer.from(`${JSON.stringify(header)}\n`), bytes]);
+    const hash = openTextHash();
+    // Encoded line by line: with very many skills, one text of all lines would need as much memory as the scan.
+    const lines = [toFilesLine(content), content.index.all, toDiagnosticsLine(content)].map((line) => {
+      const text = `${JSON.stringify(line)}\n`;
+      hash.update(text);
+      return Buffer.from(text);
+    });
+    const header: Header = { format: CACHE_FORMAT, ...key, sha256: hash.digest() };
+    writeFileAtomically(file, [Buffer.from(`${JSON.stringify(header)}\n`), ...lines]);
     removeStaleTemporaries(file, { now, olderThanMs: STALE_MS });
     return undefined;
   } catch (error) {

@@ -4,7 +4,7 @@ import type { Diagnostic } from '../core/diagnostic.ts';
 import type { DiagnosticCode } from '../core/diagnostic-codes.ts';
 import type { ShadowReason, ShadowedSkill, SkillEntry, SkillHead, SkillRoot, Visibility } from '../core/skill.ts';
 
-/** A skill that was found and understood, before it is known whether another of its name hides it. */
+/** A valid skill, before it is known whether another skill with the same name shadows it. */
 export interface SkillCandidate {
   readonly head: SkillHead;
   readonly root: SkillRoot;
@@ -21,7 +21,7 @@ export interface SkillCandidate {
   readonly sameAs?: string;
 }
 
-/** What came of one root. */
+/** The scan result of one root. */
 export interface RootReport {
   readonly source: string;
   readonly path: string;
@@ -32,14 +32,14 @@ export interface RootReport {
   readonly skills: number;
 }
 
-/** A skill folder that is not in the index, and why. */
+/** A skill folder that is excluded from the index, with the reason. */
 export interface LeftOutSkill {
   readonly path: string;
   readonly code: DiagnosticCode;
   readonly message: string;
 }
 
-/** `rebuilt`: there was no usable cache and a new one was written. `unwritable`: the scan went on without. */
+/** `rebuilt`: there was no usable cache and a new one was written. `unwritable`: the scan continued without a cache. */
 export interface CacheReport {
   readonly status: 'used' | 'rebuilt' | 'off' | 'unwritable';
   readonly path?: string;
@@ -47,7 +47,7 @@ export interface CacheReport {
   readonly reason?: string;
 }
 
-/** What a scan did (REG-7). Only `durationMs`, the read counts and `cache` may differ between two scans of the same files. */
+/** The report of a scan (REG-7). Only `durationMs`, the read counts and `cache` may differ between two scans of the same files. */
 export interface ScanReport {
   readonly roots: readonly RootReport[];
   readonly durationMs: number;
@@ -59,37 +59,37 @@ export interface ScanReport {
   /** Directories visited: skill folders and the folders above them. */
   readonly directories: number;
   readonly bytesRead: number;
-  /** Skills that were believed unchanged and not opened. */
+  /** Unchanged skills that were not opened. */
   readonly fromCache: number;
   readonly indexHash: string;
   readonly cache: CacheReport;
-  /** Keys of `visibility` that met no skill. */
+  /** Keys of `visibility` that match no skill. */
   readonly unusedVisibility: readonly string[];
 }
 
-/** Why the scan did what it did with one directory. */
+/** What the scan decided about one directory, and why. */
 export interface ExplainedDirectory {
   readonly path: string;
   readonly decision: 'skill' | 'left-out' | 'group' | 'passed-over' | 'repeated' | 'root';
   readonly reason: string;
 }
 
-/** Everything level 1 knows; a value that never changes once made, so that one run can keep one. */
+/** All level 1 data: an immutable snapshot that one run can keep. */
 export interface SkillIndex {
-  /** One entry a name: those that won. Sorted by name in code unit order, then by source. */
+  /** The winning entry of each name. Sorted by name in code unit order, then by source. */
   readonly skills: readonly SkillEntry[];
-  /** The same and the shadowed ones, by name without case, the winner of each name first. */
+  /** `skills` and the shadowed entries, sorted by name without case, the winner of each name first. */
   readonly all: readonly SkillEntry[];
   readonly shadowed: readonly ShadowedSkill[];
   readonly diagnostics: readonly Diagnostic[];
   readonly report: ScanReport;
-  /** `sha256:` over the place, digest and state of every entry; equal on two machines with the same skills. */
+  /** `sha256:` of the location, digest and state of every entry; equal on two machines with the same skills. */
   readonly indexHash: string;
-  /** Each directory visited, where it was asked for. */
+  /** Every visited directory, if `explain` was set. */
   readonly explain?: readonly ExplainedDirectory[];
 }
 
-/** The report as far as the scan itself knows it. */
+/** The part of the report that the scan provides. */
 export type ScanFacts = Pick<ScanReport, 'roots' | 'leftOut' | 'directories' | 'bytesRead' | 'fromCache' | 'cache'>;
 
 export interface IndexInput {
@@ -98,15 +98,15 @@ export interface IndexInput {
   readonly facts: ScanFacts;
   readonly visibility?: Readonly<Record<string, Visibility>>;
   readonly explain?: readonly ExplainedDirectory[];
-  /** SHA-256, with nothing in it yet. */
+  /** A new SHA-256 hash. */
   readonly hash: TextHash;
-  /** Milliseconds since the scan began; asked last. */
+  /** Milliseconds since the scan began; called last. */
   readonly elapsed: () => number;
 }
 
 const HASHED_AT_ONCE = 4096;
 
-/** Turns what a scan found into the index: who wins each name, what is hidden, what each entry may show. */
+/** Builds the index from the result of a scan: the winner of each name, the shadowed skills, and the state of each entry. */
 export function indexSkills({
   candidates,
   diagnostics,
@@ -124,10 +124,10 @@ export function indexSkills({
   const shadowed: ShadowedSkill[] = [];
   let repeats = 0;
   let winner: Keyed | undefined;
-  // Hashed while it is made: all of it at once would be a long text beside the index.
+  // Hashed incrementally, because the whole text would be as large as the index.
   let lines = '';
   let isByName = true;
-  // Counted loops here and below: where nothing is compiled yet, an iterator makes an object at every step.
+  // Counted loops here and below: in code that is not compiled yet, an iterator allocates an object per step.
   for (let at = 0; at < keyed.length; at += 1) {
     const item = keyed[at];
     if (item === undefined) continue;
@@ -151,7 +151,7 @@ export function indexSkills({
   const indexHash = `sha256:${hash.digest()}`;
   const valid = candidates.length - repeats;
   return {
-    // Keys that are the names as they are have them in order already.
+    // If every key equals its name, the entries are sorted already.
     skills: isByName ? skills : sortSkills(skills),
     all,
     shadowed,
@@ -170,9 +170,9 @@ export function indexSkills({
   };
 }
 
-/** The order skills are listed in: by name in code unit order, then by source. */
+/** Sorts skills for listing: by name in code unit order, then by source. */
 export function sortSkills(skills: readonly SkillEntry[]): readonly SkillEntry[] {
-  // Names in lower case are in this order already.
+  // Lower-case names are in this order already.
   let before = skills[0];
   for (let at = 1; at < skills.length; at += 1) {
     const entry = skills[at];
@@ -190,7 +190,7 @@ function compareEntries(a: SkillEntry, b: SkillEntry): number {
 
 const PLAIN_NAME = /^[a-z0-9-]*$/;
 
-/** What two names are compared by: case and Unicode composition do not tell skills apart (REG-10). */
+/** The key for comparing names, which ignores case and Unicode composition (REG-10). */
 export function nameKey(name: string): string {
   return PLAIN_NAME.test(name) ? name : name.normalize('NFC').toLowerCase();
 }
@@ -198,13 +198,13 @@ export function nameKey(name: string): string {
 interface Keyed {
   readonly candidate: SkillCandidate;
   readonly key: string;
-  /** 0 for the root of highest priority; each root has its own. */
+  /** 0 for the root with the highest priority; unique per root. */
   readonly rank: number;
-  /** Rank, source and group, as the hash of the index has them. */
+  /** Rank, source and group, as hashed. */
   readonly place: string;
 }
 
-/** The candidates by key and precedence. */
+/** Sorts the candidates by key and precedence. */
 function inOrder(candidates: readonly SkillCandidate[]): readonly Keyed[] {
   const ranks = rankRoots(candidates);
   const keyed: Keyed[] = [];
@@ -215,7 +215,7 @@ function inOrder(candidates: readonly SkillCandidate[]): readonly Keyed[] {
   for (let at = 0; at < candidates.length; at += 1) {
     const candidate = candidates[at];
     if (candidate === undefined) continue;
-    // Those of one folder come one after the other.
+    // Candidates of one folder are adjacent.
     if (candidate.root !== root || candidate.group !== group) {
       ({ root, group } = candidate);
       rank = ranks.get(root) ?? 0;
@@ -238,7 +238,7 @@ function rankRoots(candidates: readonly SkillCandidate[]): ReadonlyMap<SkillRoot
   return new Map(roots.map((root, rank) => [root, rank]));
 }
 
-/** Precedence inside one name: the higher root, the first sight of a folder, the later modification, the first path. */
+/** Precedence within one name: higher root, first occurrence of a folder, later modification, first path. */
 function compareKeyed(a: Keyed, b: Keyed): number {
   if (a.key !== b.key) return a.key < b.key ? -1 : 1;
   return (
@@ -267,7 +267,7 @@ function shadowReason(candidate: SkillCandidate, winner: Keyed, rank: number): S
   return candidate.mtimeMs === winner.candidate.mtimeMs ? 'first-path' : 'newer-in-root';
 }
 
-/** The entry of a candidate in the state the configuration gives it. */
+/** The entry of a candidate with its configured state. */
 export function toEntry(
   { head, root, group, dir, file, digest }: Omit<SkillCandidate, 'name'>,
   state: Visibility,
@@ -285,7 +285,7 @@ export function toEntry(
 
 type Draft = { -readonly [Field in keyof SkillEntry]: SkillEntry[Field] };
 
-/** What the author keeps from the model is for people only, unless a person requires or disables it. */
+/** A skill with `disable-model-invocation` is manual, unless the configuration requires or disables it. */
 function stateOf({ head }: SkillCandidate, configured: Visibility): Visibility {
   if (!head.controls.disableModelInvocation || configured === 'required' || configured === 'disabled')
     return configured;
@@ -301,7 +301,7 @@ interface VisibilityRules {
   unused(): readonly string[];
 }
 
-/** An exact key beats a glob, `source/name` beats `name`, a longer glob a shorter one. */
+/** Precedence: exact keys over globs, `source/name` over `name`, longer globs over shorter ones. */
 function visibilityRules(visibility: Readonly<Record<string, Visibility>>): VisibilityRules {
   const keys = Object.keys(visibility);
   if (keys.length === 0) return { find: () => 'auto', unused: () => [] };
@@ -331,7 +331,7 @@ function visibilityRules(visibility: Readonly<Record<string, Visibility>>): Visi
   };
 }
 
-/** `*` stands for any characters. Each part is looked for once, from the left, so that no pattern is slow. */
+/** `*` matches any characters. Each part is searched once from the left, so that no pattern is slow. */
 function globMatches(parts: readonly string[], text: string): boolean {
   const first = parts[0] ?? '';
   const last = parts.at(-1) ?? '';

@@ -9,22 +9,22 @@ import { openSha256 } from '../platform/hash.ts';
 import { isInside, isSystemError, realPath, tryRealPath } from '../platform/fs/paths.ts';
 import { FOREIGN_FILE } from '../platform/fs/open-flags.ts';
 
-/** The frontmatter of one file, as bytes became text; or why there is none. */
+/** The decoded frontmatter of one file, or the reason why there is none. */
 export type HeadFile =
   | { readonly type: 'absent' }
-  /** The file could not be opened or is none: another look may find it mended without a trace. */
+  /** The file could not be opened or is not a regular file. It may be fixed without a change of its stamp. */
   | { readonly type: 'failed'; readonly code: DiagnosticCode; readonly message: string }
-  /** The file was read; its frontmatter is beyond what is read of any. */
+  /** The file was read, but its frontmatter is too large. */
   | { readonly type: 'unusable'; readonly code: DiagnosticCode; readonly message: string; readonly stamp: FileStamp }
   | DecodedHead;
 
 interface DecodedHead {
   readonly type: 'read';
   readonly stamp: FileStamp;
-  /** From byte 0 to the end of the closing fence; as far as was read where there is no frontmatter. */
+  /** From byte 0 to the end of the closing fence, or all text read if there is no frontmatter. */
   readonly text: string;
   readonly validUtf8: boolean;
-  /** `sha256:` of the same bytes; empty where there is no frontmatter. */
+  /** `sha256:` of the same bytes; empty if there is no frontmatter. */
   readonly digest: string;
 }
 
@@ -37,7 +37,7 @@ const MAX_READ = MAX_FRONTMATTER_BYTES + BLOCK;
 
 const IS_WINDOWS = process.platform === 'win32';
 
-/** Reads frontmatter and, beyond it, less than one block of the body. Holds the one buffer all files pass through. */
+/** Reads frontmatter and less than one block of the body. One buffer serves all files. */
 export class HeadReader {
   readonly #buffer = Buffer.allocUnsafeSlow(MAX_READ);
   readonly #firstBlock = this.#buffer.subarray(0, BLOCK);
@@ -48,7 +48,7 @@ export class HeadReader {
     return this.#bytesRead;
   }
 
-  /** `directory` is the skill's folder: a link named `file` must stay inside it. Never throws for what is on the disk. */
+  /** `directory` is the skill's folder: if `file` is a link, its target must be inside. Never throws because of the disk content. */
   read(file: string, directory: string): HeadFile {
     try {
       if (IS_WINDOWS && lstatSync(file).isSymbolicLink()) return this.#readLink(file, directory);
@@ -63,13 +63,13 @@ export class HeadReader {
   #readLink(file: string, directory: string): HeadFile {
     const target = tryRealPath(file);
     if (target === undefined)
-      return { type: 'failed', code: 'file/broken-link', message: 'the file is a link that points at nothing' };
+      return { type: 'failed', code: 'file/broken-link', message: 'the file is a link to a missing target' };
     if (!isInside(target, realPath(directory))) {
-      return { type: 'failed', code: 'file/link-escapes', message: 'the file is a link to a place outside its skill' };
+      return { type: 'failed', code: 'file/link-escapes', message: 'the file is a link to a target outside its skill' };
     }
     try {
       const reading = this.#readOpened(openSync(target, FOREIGN_FILE));
-      // Somebody may have turned the link while it was followed.
+      // Another process may have changed the link in the meantime.
       if (tryRealPath(file) === target) return reading;
       return failure('ENOENT');
     } catch (error) {
@@ -81,7 +81,7 @@ export class HeadReader {
   /** Takes the descriptor over. */
   #readOpened(descriptor: number): HeadFile {
     try {
-      // Judged before a byte of it is read: reading a device can do something.
+      // Checked before reading, because reading a device can have side effects.
       const stats = fstatSync(descriptor);
       return stats.isFile() ? this.#readBlocks(descriptor, stats) : notRegular();
     } finally {
@@ -100,26 +100,26 @@ export class HeadReader {
       this.#bytesRead += count;
       // A short read of a regular file is its end.
       const complete = count < wanted || length === stats.size;
-      // Looking from the start again costs a pass over all that was read: only where a fence may have come in.
+      // A search from the start is needed only if this block may contain a fence.
       if (from > 0 && !complete && length < MAX_READ && !mayHoldFence(buffer, from, length)) continue;
       const end = from === 0 ? this.#endOfPlain(length) : -1;
       const plain = end === -1 ? undefined : this.#decode(end, stats);
-      // Dots close frontmatter too.
+      // A line of three dots closes frontmatter too.
       if (plain !== undefined && !plain.text.includes('\n...')) return plain;
       const bounds = findFrontmatter(buffer, length, complete);
       if (bounds.type === 'found' && bounds.end <= MAX_FRONTMATTER_BYTES) return this.#decode(bounds.end, stats);
       if (bounds.type === 'found') return tooLarge(stats);
-      // The parser says best what is wrong with a file that has no frontmatter.
+      // The parser reports what is wrong with a file without frontmatter.
       if (bounds.type === 'none' || complete) return withoutFrontmatter(buffer.subarray(0, length), stats);
       if (bounds.type === 'unterminated' || length >= MAX_READ) return tooLarge(stats);
     }
   }
 
-  /** The end of frontmatter that is fenced as nearly all is, `---` and no more on both lines; -1 for all other. */
+  /** The end of frontmatter with exact `---` lines within the first block, as almost all have; otherwise -1. */
   #endOfPlain(length: number): number {
     const block = this.#firstBlock;
     if (block[0] !== DASH || block[1] !== DASH || block[2] !== DASH || block[3] !== LINE_FEED) return -1;
-    // What an earlier file left behind the bytes of this one may be found too.
+    // The search may also hit bytes of an earlier file behind those of this one.
     const close = block.indexOf(NEXT_FENCE, 3);
     return close !== -1 && close + 5 <= length && block[close + 4] === LINE_FEED ? close + 5 : -1;
   }
@@ -127,7 +127,7 @@ export class HeadReader {
   #decode(end: number, stamp: FileStamp): DecodedHead {
     const sha256 = (this.#sha256 ??= openSha256());
     const text = this.#buffer.toString('utf8', 0, end);
-    // What cannot be decoded gives U+FFFD; where there is none the text has the same bytes as the file.
+    // Invalid bytes decode to U+FFFD. Without one, the text has the same bytes as the file.
     if (!text.includes('\uFFFD'))
       return { type: 'read', stamp, text, validUtf8: true, digest: `sha256:${sha256(text)}` };
     const bytes = this.#buffer.subarray(0, end);
@@ -135,7 +135,7 @@ export class HeadReader {
   }
 }
 
-/** A fence in the block just read, or cut by its start, white space after it included. */
+/** Whether the latest block may contain a fence, or the rest of one that started in the block before. */
 function mayHoldFence(buffer: Buffer, from: number, to: number): boolean {
   const start = from - 64;
   return isBefore(buffer.indexOf('---', start, 'latin1'), to) || isBefore(buffer.indexOf('...', start, 'latin1'), to);

@@ -8,15 +8,15 @@ import type { RegistryChange, WatchOptions } from './watch.ts';
 export type { ScanProgress } from './scan-once.ts';
 export type { RegistryChange, WatchOptions } from './watch.ts';
 
-/** Where to look and how; only `roots` is needed. */
+/** Scan options; only `roots` is required. */
 export type RegistryOptions = ScanSettings;
 
-/** A live registry: `index` is the latest snapshot; a snapshot itself never changes (REG-8). */
+/** A live registry: `index` is the latest snapshot; snapshots are immutable (REG-8). */
 export interface Registry {
   readonly index: SkillIndex;
-  /** Looks again; what has not changed on disk is not read again. */
+  /** Scans again; unchanged files are not read again. */
   refresh(): Promise<SkillIndex>;
-  /** Calls back, one call at a time, after each change on disk that changes the index. */
+  /** Calls the listener, one call at a time, after each change on disk that changes the index. */
   watch(listener: (change: RegistryChange) => void, options: WatchOptions): void;
 }
 
@@ -26,7 +26,7 @@ export async function buildIndex(options: RegistryOptions): Promise<SkillIndex> 
   return index;
 }
 
-/** Scans, and keeps what was read so that `refresh` and `watch` are cheap. */
+/** Scans, and keeps the result so that `refresh` and `watch` are cheap. */
 export async function openRegistry(options: RegistryOptions): Promise<Registry> {
   let { index, state } = await scanOnce(options, openState(options));
   let last: Promise<unknown> = Promise.resolve();
@@ -38,7 +38,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     get index() {
       return index;
     },
-    // One after the other: a scan that began before a change must not answer for it.
+    // Serialized: a scan that began before a change must not be returned for it.
     refresh() {
       const next = last.then(rescan, rescan);
       last = next;
@@ -51,7 +51,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
   return registry;
 }
 
-/** A name for the cache file of these options, so that no two sets of them overwrite each other's. */
+/** The cache file name for these options, so that different options use different files. */
 export function cacheFileName(options: RegistryOptions): string {
   const { roots, mode, blockAngleBrackets, visibility, maxDepth, maxDirectories, nestedInSkills, followLinks } =
     options;

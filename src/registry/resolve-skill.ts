@@ -1,11 +1,11 @@
-/** From what a person or a model calls a skill to its entry. */
+/** Resolves a skill reference of a user or a model to its entry. */
 import type { SkillIndex } from './index-skills.ts';
 import { nameKey } from './index-skills.ts';
 import { nearest } from '../core/nearest.ts';
 import type { SkillEntry } from '../core/skill.ts';
 
 /**
- * Finds the entry a person or a model means: `name`, `source/name`, `group/name` (the whole group, its first or its last
+ * Finds the entry for a reference: `name`, `source/name`, `group/name` (the whole group, its first or its last
  * folder), `source/group/name`, each with or without `@version`, or an id. Shadowed entries are found by all but the bare name.
  */
 export function resolveSkill(index: SkillIndex, reference: string, source?: string): SkillEntry | undefined {
@@ -27,7 +27,7 @@ export function resolveSkill(index: SkillIndex, reference: string, source?: stri
 }
 
 function qualified(index: SkillIndex, key: string, fits: (entry: SkillEntry) => boolean): SkillEntry | undefined {
-  // A name of a careless author may hold slashes itself: every cut is tried, the longest qualifier first.
+  // A name may contain slashes itself, so every split is tried, the longest qualifier first.
   for (let cut = key.lastIndexOf('/'); cut > 0; cut = key.lastIndexOf('/', cut - 1)) {
     const qualifier = key.slice(0, cut);
     const entries = entriesNamed(index, key.slice(cut + 1)).filter(fits);
@@ -65,7 +65,7 @@ function entriesNamed({ all }: SkillIndex, key: string): readonly SkillEntry[] {
   return all.slice(low, end);
 }
 
-/** The names most like a reference that met nothing, best first; none where nothing is like it. */
+/** The names most similar to an unknown reference, best first; empty if none is similar. */
 export function nearestNames(index: SkillIndex, reference: string, count = 3): readonly string[] {
   const wanted = nameKey(reference.trim());
   const bare = wanted.slice(wanted.lastIndexOf('/') + 1).replace(/@[^@]*$/, '');

@@ -6,12 +6,12 @@ import type { SkillRoot } from '../core/skill.ts';
 import { quoted } from '../core/text/text.ts';
 import { isDirectory, isPresent, realPath } from '../platform/fs/paths.ts';
 
-/** Where people keep skills, under a project and under the home folder, the most wanted first. */
+/** Conventional skill folders of a project and of the home folder, highest priority first. */
 const CONVENTIONS = ['.agent/skills', '.agents/skills', '.claude/skills'] as const;
 
 export interface RootsInput {
   readonly cwd: string;
-  /** Absent where there is none. */
+  /** Absent if the user has no home folder. */
   readonly home?: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly builtinDir?: string | undefined;
@@ -19,7 +19,7 @@ export interface RootsInput {
   readonly extra?: readonly (string | { readonly source: string; readonly path: string })[] | undefined;
   /** `--root`, in the order given. */
   readonly cli?: readonly string[] | undefined;
-  /** False: only what was asked for by name, and the built-in skills; true where nothing is said. */
+  /** False: use only explicit roots and the built-in skills (default: true). */
   readonly conventions?: boolean;
 }
 
@@ -42,13 +42,13 @@ export function defaultRoots({
   cli = [],
   conventions: byConvention = true,
 }: RootsInput): Roots {
-  const asked: Wanted[] = [
+  const asked: RootCandidate[] = [
     ...cli.map((root) => ({ source: 'option', path: root })),
     ...splitPathList(env['SKILLS_ROOT']).map((root) => ({ source: 'env', path: root })),
     ...extra.map((root) => (typeof root === 'string' ? { source: 'config', path: root } : root)),
   ];
   const documentRoot = env['DOCUMENT_ROOT'] ?? '';
-  const found: Wanted[] = [
+  const found: RootCandidate[] = [
     ...(byConvention ? projectDirectories(cwd, home).flatMap((directory) => conventions('project', directory)) : []),
     ...(byConvention && isUsable(home) ? conventions('user', home) : []),
     ...(documentRoot === '' ? [] : [{ source: 'document-root', path: path.join(documentRoot, 'skills') }]),
@@ -58,10 +58,10 @@ export function defaultRoots({
   const diagnostics: Diagnostic[] = [];
   const kept: Omit<SkillRoot, 'priority'>[] = [];
   const seen = new Set<string>();
-  const keep = ({ source, path: given }: Wanted, explicit: boolean): void => {
+  const keep = ({ source, path: given }: RootCandidate, explicit: boolean): void => {
     const absolute = path.resolve(cwd, explicit ? expandHome(given, home) : given);
-    if (explicit && (given.includes('\0') || isAddressOrArchive(given, absolute))) {
-      const message = `the root ${quoted(given)} is no folder: an archive, an address or a name that no file can have`;
+    if (explicit && (given.includes('\0') || isUrlOrArchive(given, absolute))) {
+      const message = `the root ${quoted(given)} is not a folder: it is an archive, a URL or an invalid file name`;
       diagnostics.push(diagnose({ code: 'root/not-supported', path: given, message }, 'lenient'));
       return;
     }
@@ -78,12 +78,12 @@ export function defaultRoots({
   };
 }
 
-interface Wanted {
+interface RootCandidate {
   readonly source: string;
   readonly path: string;
 }
 
-function conventions(source: string, directory: string): readonly Wanted[] {
+function conventions(source: string, directory: string): readonly RootCandidate[] {
   return CONVENTIONS.map((convention) => ({ source, path: path.join(directory, convention) }));
 }
 
@@ -91,7 +91,7 @@ function conventions(source: string, directory: string): readonly Wanted[] {
 function projectDirectories(cwd: string, home: string | undefined): readonly string[] {
   const start = path.resolve(cwd);
   const limits = isUsable(home) ? aboveAndSelf(realPath(home)) : new Set<string>();
-  // Where somebody works is a project, also above the home folder (in a container both may be anywhere); the home folder is not.
+  // The working directory is a project, even above the home folder (in containers both may be anywhere); the home folder is not.
   if (isUsable(home) && realPath(start) === realPath(home)) return [];
   const chain = [start];
   for (let directory = start; !isPresent(path.join(directory, '.git')); chain.push(directory)) {
@@ -102,7 +102,7 @@ function projectDirectories(cwd: string, home: string | undefined): readonly str
   return chain;
 }
 
-/** The home folder and every folder above it: none of them is a project. */
+/** The home folder and every folder above it, which are never projects. */
 function aboveAndSelf(home: string): ReadonlySet<string> {
   const directories = new Set<string>();
   for (let directory = home; !directories.has(directory); directory = path.dirname(directory))
@@ -116,12 +116,12 @@ function isUsable(home: string | undefined): home is string {
 
 function splitPathList(list: string | undefined): readonly string[] {
   if (list === undefined) return [];
-  // The colon of an address is no separator.
+  // The colon of a URL is not a separator.
   const separator = path.delimiter === ':' ? /:(?!\/\/)/ : path.delimiter;
   return list.split(separator).filter((entry) => entry.trim() !== '');
 }
 
-function isAddressOrArchive(root: string, absolute: string): boolean {
+function isUrlOrArchive(root: string, absolute: string): boolean {
   if (isAddress(root)) return true;
   return /\.(?:zip|skill|tgz|tar|tar\.gz|tar\.xz|tar\.bz2)$/i.test(root) && !isDirectory(absolute);
 }

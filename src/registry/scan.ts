@@ -9,16 +9,16 @@ import { FolderReader } from './skill-folder.ts';
 import type { KnownFile } from './known-skills.ts';
 import type { ScanOptions, ScanResult, UnchangedSkills } from './scan-result.ts';
 
-/** A directory that may hold skill folders. */
+/** A directory that may contain skill folders. */
 interface Group extends DirectoryIdentity {
   readonly path: string;
   readonly name: string;
   readonly depth: number;
-  /** It is a skill's own folder, or lies in one: only looked into where skills inside skills are wanted. */
+  /** A skill folder, or inside one. Such directories are searched only with `nestedInSkills`. */
   readonly skill: 'own' | 'above' | 'none';
-  /** The place of the skill folders in it. */
+  /** Collects the unchanged skill folders in this directory. */
   readonly place: UnchangedSkills;
-  /** The place it was found in itself; a root's is its own. */
+  /** Collects the unchanged skill folders of the parent directory; for a root, the same as `place`. */
   readonly above: UnchangedSkills;
 }
 
@@ -39,16 +39,16 @@ interface RootWalk {
   full: boolean;
 }
 
-/** What a folder is known to be before it is looked into. */
+/** What is known about a folder before it is visited. */
 interface Known {
-  /** Where to note the skill; a link's is its own. */
+  /** Collects the skill if it is unchanged; each link has its own. */
   readonly place: UnchangedSkills;
   readonly file: KnownFile | undefined;
-  /** Of the folder a link leads to. */
+  /** The identity of a link's target. */
   readonly identity: DirectoryIdentity | undefined;
 }
 
-/** The folders of a group, of which those before `from` have been visited. */
+/** The folders of a group; those before `from` have been visited. */
 interface FoldersToVisit {
   readonly folders: readonly string[];
   readonly from: number;
@@ -56,12 +56,12 @@ interface FoldersToVisit {
   readonly known: ReadonlyMap<string, KnownFile> | undefined;
 }
 
-/** Time after which a walk lets others have the event loop. */
+/** Time after which a walk yields to the event loop. */
 const SLICE_MS = 20;
-/** Folders between two looks at the clock. */
-const LOOK_EVERY = 32;
+/** Folders between two checks of the clock. */
+const CHECK_EVERY = 32;
 
-/** Walks roots and reads frontmatter. Synchronous calls in slices: for small reads promises cost five times as much. */
+/** Walks roots and reads frontmatter. Synchronous calls in slices, because promises make small reads five times slower. */
 export class Scan {
   readonly result: ScanResult = {
     fresh: [],
@@ -80,7 +80,7 @@ export class Scan {
   readonly reader: FolderReader;
   readonly #options: ScanOptions;
   readonly #realRoots: readonly string[];
-  #untilLook = LOOK_EVERY;
+  #untilCheck = CHECK_EVERY;
   #deadline = 0;
 
   constructor(options: ScanOptions) {
@@ -89,7 +89,7 @@ export class Scan {
     this.#realRoots = options.roots.map(({ path }) => realPath(path));
   }
 
-  /** Yields whenever a slice of time is used up. */
+  /** Yields at the end of each time slice. */
   *walk(): Generator<void, void> {
     const roots = this.#options.roots.toSorted((a, b) => b.priority - a.priority || compareText(a.path, b.path));
     const seen = new Set<string>();
@@ -119,7 +119,7 @@ export class Scan {
     for (;;) {
       for (let group = walk.groups.pop(); group !== undefined; group = walk.groups.pop())
         yield* this.#walkGroup(walk, group);
-      // Links come after everything real, so that the real path of a folder is the one that counts.
+      // Links come after real folders, so that a folder is indexed under its real path.
       const links = walk.links.splice(0).toSorted((a, b) => compareText(a.path, b.path));
       if (links.length === 0) return;
       for (const link of links) {
@@ -133,7 +133,7 @@ export class Scan {
     const listing = listDirectory(group.path === '' ? '/' : group.path);
     if (listing.type === 'failed') {
       if (listing.code === 'ENOENT' || listing.code === 'ENOTDIR')
-        this.#explain(group.path, 'passed-over', 'it was there and then was not');
+        this.#explain(group.path, 'passed-over', 'it disappeared during the scan');
       else if (group.depth > 0)
         this.#fail(group.path, 'file/unreadable', `the folder cannot be listed (${listing.code})`);
       else this.#unreadableRoot(walk.root, listing.code);
@@ -144,18 +144,18 @@ export class Scan {
       if (holdsSkill) this.#fail(path, 'file/name-not-utf8', "the folder's name is not UTF-8");
       else this.#explain(path, 'passed-over', 'its name is not UTF-8');
     }
-    if (group.depth > 0 && group.skill !== 'own' && this.#readLoneFile(group, allNames(listing))) return;
+    if (group.depth > 0 && group.skill !== 'own' && this.#readOtherSpelling(group, allNames(listing))) return;
 
     const known = this.#options.known.directory(group.path);
     this.result.unchanged.push(group.place);
-    const folders = this.#wanted(group, listing.folders);
-    const links = this.#wanted(group, listing.links);
+    const folders = this.#withoutIgnored(group, listing.folders);
+    const links = this.#withoutIgnored(group, listing.links);
     if (folders.length + links.length > 0 && group.depth >= this.#options.maxDepth) {
       this.#tooDeep(group, [...folders, ...links]);
       return;
     }
     for (const name of links) walk.links.push({ path: `${group.path}/${name}`, name, parent: group });
-    // What is remembered comes in the order of the index; what is new is cheaper to sort here, by short names, than later.
+    // Sorting short names here is cheaper than sorting the index later. A rescan needs neither.
     if (known === undefined) folders.sort();
     for (let next = 0; next < folders.length;) {
       next = this.#visitSome(walk, group, { folders, from: next, known });
@@ -163,8 +163,8 @@ export class Scan {
     }
   }
 
-  /** The names without those that no scan looks into. */
-  #wanted(group: Group, names: string[]): string[] {
+  /** Removes hidden folders and `node_modules`. */
+  #withoutIgnored(group: Group, names: string[]): string[] {
     if (!names.some(isPassedOver)) return names;
     return names.filter((name) => {
       if (!isPassedOver(name)) return true;
@@ -174,13 +174,13 @@ export class Scan {
   }
 
   #tooDeep(group: Group, names: readonly string[]): void {
-    for (const name of names) this.#explain(`${group.path}/${name}`, 'passed-over', 'deeper than the scan goes');
+    for (const name of names) this.#explain(`${group.path}/${name}`, 'passed-over', 'deeper than the maximum depth');
     if (group.skill !== 'none') return;
-    const message = `folders more than ${String(this.#options.maxDepth)} levels below the root are not looked into`;
+    const message = `folders more than ${String(this.#options.maxDepth)} levels below the root are not searched`;
     this.#report('scan/too-deep', group.path, message);
   }
 
-  /** Visits folders until a slice of time is used up; gives the place of the next one. */
+  /** Visits folders until a time slice ends; returns the index of the next one. */
   #visitSome(walk: RootWalk, group: Group, { folders, from, known }: FoldersToVisit): number {
     const { nestedInSkills } = this.#options;
     const { place } = group;
@@ -190,7 +190,7 @@ export class Scan {
       const name = folders[at] ?? '';
       at += 1;
       const file = known?.get(name);
-      // Nearly all that a rescan does: kept short.
+      // The fast path of a rescan.
       if (
         file?.file === 'SKILL.md' &&
         !nestedInSkills &&
@@ -210,7 +210,7 @@ export class Scan {
     if (isSkill) {
       if (!this.#options.nestedInSkills) return;
     } else {
-      this.#explain(dir, 'group', 'it holds no SKILL.md itself');
+      this.#explain(dir, 'group', 'it contains no SKILL.md itself');
     }
     const status = identity === undefined ? directoryStatus(dir) : { type: 'directory' as const, ...identity };
     if (status.type !== 'directory') return;
@@ -228,14 +228,14 @@ export class Scan {
     });
   }
 
-  /** A folder without SKILL.md that has it in another spelling, `skill.md`, is a skill too (FMT-1). */
-  #readLoneFile({ path, name, above }: Group, names: readonly string[]): boolean {
+  /** Reads a folder with another spelling of SKILL.md, such as `skill.md` (FMT-1). */
+  #readOtherSpelling({ path, name, above }: Group, names: readonly string[]): boolean {
     const files = names.filter((file) => file.length === 8 && file.toLowerCase() === 'skill.md');
     const file = files.toSorted((a, b) => compareText(b, a))[0];
     if (file === undefined) return false;
     const known = this.#options.known.directory(above.parent)?.get(name);
     if (!this.reader.read({ place: above, name, dir: path, isRoot: false }, file, known))
-      this.#fail(`${path}/${file}`, 'file/vanished', 'the file was there and then was not');
+      this.#fail(`${path}/${file}`, 'file/vanished', 'the file disappeared during the scan');
     return !this.#options.nestedInSkills;
   }
 
@@ -243,9 +243,9 @@ export class Scan {
     if (!this.#options.followLinks) return this.#explain(path, 'passed-over', 'links are not followed');
     const status = directoryStatus(path);
     if (status.type === 'other') return;
-    // The file by which the folder is a skill was read, and what is wrong with it was told then.
+    // The broken SKILL.md link of a skill folder was reported when the file was read.
     if (status.type === 'missing' && parent.skill === 'own' && name === 'SKILL.md') return;
-    if (status.type === 'missing') return this.#fail(path, 'file/broken-link', 'the link points at nothing');
+    if (status.type === 'missing') return this.#fail(path, 'file/broken-link', 'the link target does not exist');
     if (status.type === 'failed')
       return this.#fail(path, 'file/unreadable', `the link cannot be followed (${status.code})`);
     this.result.mayRepeat = true;
@@ -269,11 +269,11 @@ export class Scan {
       return this.#explain(group.path, 'repeated', 'the folder was visited before by another path');
     if (walk.count >= this.#options.maxDirectories) {
       if (!walk.full) {
-        const message = `more than ${String(this.#options.maxDirectories)} folders without SKILL.md: the rest is not looked into`;
+        const message = `more than ${String(this.#options.maxDirectories)} folders without SKILL.md: the rest is not searched`;
         this.#report('scan/too-many-directories', walk.root.path, message);
       }
       walk.full = true;
-      return this.#explain(group.path, 'passed-over', 'more folders than the scan visits');
+      return this.#explain(group.path, 'passed-over', 'the root has too many folders');
     }
     walk.visited.add(key);
     walk.count += 1;
@@ -338,9 +338,9 @@ export class Scan {
   }
 
   #isSliceOver(): boolean {
-    this.#untilLook -= 1;
-    if (this.#untilLook > 0) return false;
-    this.#untilLook = LOOK_EVERY;
+    this.#untilCheck -= 1;
+    if (this.#untilCheck > 0) return false;
+    this.#untilCheck = CHECK_EVERY;
     const now = performance.now();
     if (now < this.#deadline) return false;
     this.#deadline = now + SLICE_MS;
@@ -348,7 +348,7 @@ export class Scan {
   }
 }
 
-/** Without a slash at the end; empty for the top of the file system, so that `path + '/' + name` always holds. */
+/** Removes the trailing slash; the file system root becomes empty, so that `path + '/' + name` always works. */
 function rootPath(path: string): string {
   return withForwardSlashes(path).replace(/\/+$/, '');
 }

@@ -1,7 +1,7 @@
 import { diagnose } from '../core/diagnostic.ts';
 import type { Diagnostic, Mode } from '../core/diagnostic.ts';
-import { readSimpleHead } from '../format/skill-head.ts';
-import type { HeadOptions, HeadReading } from '../format/skill-head.ts';
+import { readSimpleHead } from '../format/simple-head.ts';
+import type { HeadOptions, HeadReading } from '../format/simple-head.ts';
 import { isSettled, statFile } from '../platform/fs/file-stamp.ts';
 import type { FileStamp } from '../platform/fs/file-stamp.ts';
 import { spellingOf } from '../platform/fs/list-directory.ts';

@@ -3,24 +3,24 @@ import type { SkillEntry } from '../core/skill.ts';
 import { watchDirectory } from '../platform/fs/watch-directory.ts';
 import type { DirectoryWatch } from '../platform/fs/watch-directory.ts';
 
-/** What a watch saw. Entries are those of `index.all`, told apart by source and folder. */
+/** A change of the index. Entries are those of `index.all`, identified by source and folder. */
 export interface RegistryChange {
   readonly index: SkillIndex;
   readonly added: readonly SkillEntry[];
-  /** As they are now. */
+  /** The new entries. */
   readonly changed: readonly SkillEntry[];
-  /** As they were. */
+  /** The old entries. */
   readonly removed: readonly SkillEntry[];
 }
 
 export interface WatchOptions {
   /** Ends the watch and releases every handle and timer. */
   readonly signal: AbortSignal;
-  /** Quiet time before a rescan; 100. A disk that is never quiet is looked at after ten times as long. */
+  /** Quiet time in ms before a rescan (default: 100). After ten times as long, the rescan happens anyway. */
   readonly debounceMs?: number;
-  /** Time between looks at what the system sends no events for; 1,000. */
+  /** Polling interval in ms for directories without file system events (default: 1,000). */
   readonly pollMs?: number;
-  /** Called for what goes wrong in a rescan or in the listener; the watch goes on. */
+  /** Called for errors of a rescan or of the listener; the watch continues. */
   readonly onError?: (error: unknown) => void;
 }
 
@@ -31,15 +31,15 @@ interface WatchedRegistry {
 
 export interface WatchInput extends WatchOptions {
   readonly registry: WatchedRegistry;
-  /** Those of the last scan that skills may appear in. */
+  /** Directories of the latest scan in which skills may appear. */
   readonly directories: () => readonly string[];
   readonly listener: (change: RegistryChange) => void;
 }
 
-/** Beyond so many directories events are left to the poll: inotify watches are few and shared by all programs of a user. */
+/** Further directories are polled, because inotify watches are limited and shared by all programs of a user. */
 const MAX_WATCHES = 1_000;
 
-/** Rescans after events of the system and, for what those do not cover, from time to time. */
+/** Rescans after file system events and, because events can be missing, at intervals. */
 export function watchRegistry({
   registry,
   directories,
@@ -59,7 +59,7 @@ export function watchRegistry({
   let running = false;
   let again = false;
 
-  const look = async (): Promise<void> => {
+  const rescan = async (): Promise<void> => {
     clearTimeout(quiet);
     clearTimeout(latest);
     clearTimeout(poll);
@@ -84,17 +84,17 @@ export function watchRegistry({
     }
     schedule();
   };
-  const lookAgain = (): void => void look();
+  const startRescan = (): void => void rescan();
   const schedule = (): void => {
     if (signal.aborted) return;
     if (again) {
       again = false;
       onEvent();
     }
-    // Even where every directory is watched an event can be lost: a slow look from time to time puts that right.
-    // Looks at very many skills keep a distance, so that they do not become all that is done.
+    // Events can be lost even if every directory is watched, so a slow poll continues. Its interval grows with the duration of a
+    // scan, so that scans of very many skills do not use all the time.
     const rest = before.report.durationMs * 20;
-    poll = setTimeout(lookAgain, Math.max(rest, covered ? pollMs * 10 : pollMs));
+    poll = setTimeout(startRescan, Math.max(rest, covered ? pollMs * 10 : pollMs));
   };
   const onEvent = (): void => {
     if (signal.aborted) return;
@@ -103,8 +103,8 @@ export function watchRegistry({
       return;
     }
     clearTimeout(quiet);
-    quiet = setTimeout(lookAgain, debounceMs);
-    latest ??= setTimeout(lookAgain, debounceMs * 10);
+    quiet = setTimeout(startRescan, debounceMs);
+    latest ??= setTimeout(startRescan, debounceMs * 10);
   };
   const attach = (index: SkillIndex): void => {
     const wanted = directoriesOf(index, directories());
@@ -138,14 +138,14 @@ export function watchRegistry({
     { once: true },
   );
   attach(before);
-  // What changed between the last scan and the first watch has sent no event.
+  // Changes between the latest scan and the first watch sent no event.
   onEvent();
   schedule();
 }
 
 function ignore(): void {}
 
-/** Skill folders and the folders above them. A root that is not there yet is left to the poll. */
+/** Skill folders and the folders above them. A root that does not exist yet is polled. */
 function directoriesOf(index: SkillIndex, groups: readonly string[]): ReadonlySet<string> {
   const directories = new Set(groups);
   for (const { dir } of index.all) directories.add(dir);
@@ -153,7 +153,7 @@ function directoriesOf(index: SkillIndex, groups: readonly string[]): ReadonlySe
   return directories;
 }
 
-/** What differs between two indexes; nothing where they show the same. */
+/** The difference between two indexes; `undefined` if they are equal. */
 export function compareIndexes(before: SkillIndex, index: SkillIndex): RegistryChange | undefined {
   const old = new Map(before.all.map((entry) => [placeOf(entry), entry]));
   const added: SkillEntry[] = [];

@@ -2,7 +2,7 @@
 import { findFences } from '../format/fences.ts';
 import { MAX_LIBRARY_TEXT, findTooDeep } from '../format/guard.ts';
 import type { MapEntry, MapNode, ScalarNode, YamlNode } from '../format/node.ts';
-import { cutPieces } from '../format/pieces.ts';
+import { splitPieces } from '../format/pieces.ts';
 import { readPlain } from '../format/plain.ts';
 import { cleanText } from '../core/text/text.ts';
 
@@ -43,7 +43,7 @@ async function readFields(text: string, start: number, end: number): Promise<Map
 
 /** `argument-hint: [issue] [branch]` is common and not valid YAML; it must not invalidate the other field. */
 function readFieldByField(text: string, start: number, end: number): MapNode {
-  const entries = cutPieces(text, start, end).pieces.flatMap((piece): readonly MapEntry[] => {
+  const entries = splitPieces(text, start, end).pieces.flatMap((piece): readonly MapEntry[] => {
     const { key, keyStart, keyEnd, rest, valueStart } = piece;
     if (key !== 'arguments' && key !== 'argument-hint') return [];
     const read = readPlain(text, piece.start, piece.end);

@@ -1,4 +1,4 @@
-/** Chinese and English words for the same thing: trade, money, people, daily life. See bilingual-software.ts. */
+/** Chinese-English word pairs: trade, money, people, daily life. See bilingual-software.ts. */
 export const BUSINESS_WORDS = `
 产品=product 产品经理=product_manager|pm 产品设计=product_design 产品需求文档=prd|product_requirements
 产品路线图=product_roadmap 用户研究=user_research 用户画像=persona|user_persona 用户故事=user_story

@@ -1,4 +1,4 @@
-/** Chinese and English words for the same thing: the words descriptions of skills are made of. See bilingual-software.ts. */
+/** Chinese-English word pairs: common words of skill descriptions. See bilingual-software.ts. */
 export const CATALOG_WORDS = `
 功能=feature|function|functionality 提供=provide|offer 操作=operation|operate|action 工作=work|job 包括=include
 智能=intelligent|smart|ai 模式=mode|pattern 技术=technology|technical|technique 机制=mechanism 语言=language

@@ -1,4 +1,4 @@
-/** Chinese and English words for the same thing: plain verbs, nouns and adjectives of requests. See bilingual-software.ts. */
+/** Chinese-English word pairs: common verbs, nouns and adjectives of requests. See bilingual-software.ts. */
 export const GENERAL_WORDS = `
 分析=analyze|analysis 生成=generate|generation|create 创建=create 新建=create|new 制作=make|create|produce
 做成=make|turn_into 添加=add 增加=add|increase 移动=move 复制=copy 查看=view|check 查找=find|search|lookup

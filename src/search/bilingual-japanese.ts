@@ -1,4 +1,4 @@
-/** Japanese and English words for the same thing: loan words first, then the commonest of their own. See bilingual-software.ts. */
+/** Japanese-English word pairs: loan words first, then common native words. See bilingual-software.ts. */
 export const JAPANESE_WORDS = `
 データ=data データベース=database|db データ分析=data_analysis テーブル=table クエリ=query サーバー=server
 サーバ=server クライアント=client クラウド=cloud コンテナ=container|docker デプロイ=deploy|deployment ビルド=build

@@ -1,4 +1,4 @@
-/** Chinese and English words for the same thing: documents, writing, study, design, pictures, sound. See bilingual-software.ts. */
+/** Chinese-English word pairs: documents, writing, study, design, pictures, sound. See bilingual-software.ts. */
 export const OFFICE_WORDS = `
 文档=document|documentation|docs|doc 文档生成=documentation|generate_documentation 说明文档=documentation|readme
 使用说明=manual|usage|guide 手册=manual|handbook|guide 指南=guide|guideline 教程=tutorial|guide 规则=rule|rules

@@ -1,6 +1,6 @@
 /**
- * Chinese and English words for the same thing: software, data, operations. One line a neighbourhood; `_` joins the words
- * of an English phrase, `|` parts its choices, the best first. Written for this project from general knowledge.
+ * Chinese-English word pairs: software, data, operations. One line per topic; `_` joins the words of an English phrase, `|` separates
+ * alternatives, the best first. Written for this project from general knowledge.
  */
 export const SOFTWARE_WORDS = `
 代码=code|source 源码=source_code|source 源代码=source_code 编程=programming|coding|code 程序=program|app

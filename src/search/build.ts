@@ -16,17 +16,17 @@ import { STOP_WORDS } from './stop-words.ts';
 import { segmentRun } from './segment.ts';
 import { scanRuns, termOf, wordsOf } from './tokenize.ts';
 
-/** What a skill says of itself, all of it that the search looks at. `body` makes the index deep. */
+/** The searchable texts of a skill. `body` makes the index deep. */
 export interface SearchDocument {
   readonly name: string;
   readonly description: string;
   readonly body?: string;
 }
 
-/** Text beyond this is not indexed: no honest skill is longer, and one hostile file must not eat the memory. */
+/** Text beyond this is not indexed, so that one hostile file cannot exhaust the memory. */
 const MAX_TEXT_LENGTH = 200_000;
 
-/** Reads all documents once and lays them out as flat arrays. The order of documents changes nothing but positions. */
+/** Indexes all documents in one pass as flat arrays. The order of documents affects only positions. */
 export function buildIndexData(documents: readonly SearchDocument[], lexicon: Lexicon): IndexData {
   const vocabulary = new Map<string, number>();
   const read = termReader(vocabulary, lexicon);
@@ -41,7 +41,7 @@ export function buildIndexData(documents: readonly SearchDocument[], lexicon: Le
     const addField = (field: number, text: string): void => {
       let length = 0;
       read(text.slice(0, MAX_TEXT_LENGTH), field === NAME_FIELD, (term, isWord) => {
-        // A name is one clause, whatever stands in it.
+        // A name is always one clause.
         if (isWord && (field === USE_FIELD || (field === NAME_FIELD && term !== CLAUSE_END))) sequence.push(term);
         if (term === CLAUSE_END) return;
         if (isWord) length += 1;
@@ -76,20 +76,20 @@ export function buildIndexData(documents: readonly SearchDocument[], lexicon: Le
   };
 }
 
-/** Every term found in every document: three columns of one table, kept apart because it has a million rows. */
+/** All occurrences of terms: a table of three columns, stored as arrays because it has a million rows. */
 interface Found {
   readonly terms: NumberList;
   readonly documents: NumberList;
   readonly counts: NumberList;
 }
 
-/** Stands for a term where a clause ends. No vocabulary is so large. */
+/** Marks the end of a clause; larger than any term number. */
 const CLAUSE_END = 0xff_ff_ff_ff;
 
-/** Told of each term in turn. A term that is no word (see `Segment`) is found by its queries but has no place in the text. */
+/** Called for each term. A term that is not a word (see `Segment`) can be searched for but has no position in the text. */
 type TermVisitor = (term: number, isWord: boolean) => void;
 
-/** Gives a function that reads the terms of a text, new ones getting new numbers. A word is stemmed once and then known. */
+/** Returns a function that reads the terms of a text and numbers new ones. Each word is stemmed once and cached. */
 function termReader(
   vocabulary: Map<string, number>,
   lexicon: Lexicon,
@@ -124,7 +124,7 @@ function termReader(
   };
 }
 
-/** Sorting makes prefixes a range, and makes an index independent of the order in which its documents came. */
+/** Sorts the vocabulary, so that a prefix is a range and the index does not depend on the order of documents. */
 function sortTerms(vocabulary: ReadonlyMap<string, number>): { terms: readonly string[]; places: Uint32Array } {
   const terms = [...vocabulary.keys()].toSorted((left, right) => (left < right ? -1 : 1));
   const places = new Uint32Array(terms.length);
@@ -132,7 +132,7 @@ function sortTerms(vocabulary: ReadonlyMap<string, number>): { terms: readonly s
   return { terms, places };
 }
 
-/** Sorts the table by term (a counting sort keeps documents in order) and writes each term's documents one after another. */
+/** Sorts the table by term with a counting sort, which keeps the order of documents, and writes the posting lists. */
 function layPostings(
   found: Found,
   places: Uint32Array,

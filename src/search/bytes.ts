@@ -1,17 +1,17 @@
 import { FIELD_COUNT } from './index-data.ts';
 import type { IndexData } from './index-data.ts';
 
-/** Raised whenever the same documents would give other bytes: words, stems, stop words, layout. Old indexes are rebuilt. */
+/** Increase it whenever the same documents would produce different bytes: words, stems, stop words, layout. Old indexes are rebuilt. */
 const FORMAT_VERSION = 1;
 
-/** Read as a number, so that a machine of the other byte order sees another number and rebuilds. */
+/** Stored as a number, so that a machine with another byte order reads a different value and rebuilds. */
 const MAGIC = 0x53_57_49_58;
 
 /** Magic, version, checksum, size, deep, then the byte length of each section. */
 const HEADER_LENGTH = 5;
 const SECTION_COUNT = 8;
 
-/** Lays an index out as bytes: a header of 32-bit numbers, then the sections, each begun at a multiple of four. */
+/** Serializes an index: a header of 32-bit numbers, then the sections, each aligned to four bytes. */
 export function writeIndexBytes(data: IndexData): Uint8Array {
   const sections: readonly Uint8Array[] = [
     asBytes(data.frequencies),
@@ -40,11 +40,11 @@ export function writeIndexBytes(data: IndexData): Uint8Array {
   return bytes;
 }
 
-/** Reads an index without copying it. `undefined` when the bytes are of another version or are not whole. */
+/** Opens an index without copying it. Returns `undefined` if the bytes are damaged or of another version. */
 export function readIndexBytes(bytes: Uint8Array): IndexData | undefined {
   const start = (HEADER_LENGTH + SECTION_COUNT) * 4;
   if (bytes.length < start || bytes.length % 4 !== 0) return undefined;
-  // The arrays below lie over these bytes, which only works from a multiple of four on.
+  // The arrays below are views of these bytes and need four-byte alignment.
   const whole = bytes.byteOffset % 4 === 0 ? bytes : new Uint8Array(bytes);
   const [foundMagic, version, sum, size = 0, deep, ...lengths] = new Uint32Array(
     whole.buffer,
@@ -76,7 +76,7 @@ export function readIndexBytes(bytes: Uint8Array): IndexData | undefined {
   return fitsTogether(data) ? data : undefined;
 }
 
-/** Whether the arrays agree on how many terms and documents there are, so that no loop over them runs astray. */
+/** Whether the arrays agree on the numbers of terms and documents, so that no loop leaves its bounds. */
 function fitsTogether(data: IndexData): boolean {
   return (
     data.frequencies.length === data.terms.length &&
@@ -110,7 +110,7 @@ function asBytes(numbers: Uint32Array): Uint8Array {
   return new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength);
 }
 
-/** Fowler, Noll and Vo's hash over 32-bit words, the checksum's own word left out. Finds damage, not forgery. */
+/** FNV-1a over 32-bit words without the checksum itself. It detects damage, not forgery. */
 function checksum(bytes: Uint8Array): number {
   const words = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4);
   let hash = 0x81_1c_9d_c5 ^ words.length;

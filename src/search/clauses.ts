@@ -1,12 +1,12 @@
-/** A description taken apart by what it says the skill is for, and what it sends away. */
+/** Splits a description into what the skill is for and what it is not for. */
 export interface Clauses {
   readonly use: string;
   readonly avoid: string;
 }
 
 /**
- * A sentence that sends the reader elsewhere names exactly the words its neighbours are about. Counted as a match it would
- * pull the wrong skill up.
+ * A sentence that refers the reader to another skill contains exactly the words of that skill. Counting it as a match would rank the
+ * wrong skill first.
  */
 const NEGATION = new RegExp(
   [
@@ -26,7 +26,7 @@ const NEGATION = new RegExp(
 
 const SENTENCE_END = /(?<=[.!?;](?=\s)|[。！？；\n])/;
 
-/** Splits a description at the ends of its sentences and sorts the sentences. */
+/** Splits a description into sentences and classifies them. */
 export function splitClauses(description: string): Clauses {
   const use: string[] = [];
   const avoid: string[] = [];
@@ -34,7 +34,7 @@ export function splitClauses(description: string): Clauses {
     const at = sentence.search(NEGATION);
     if (at < 0) use.push(sentence);
     else {
-      // What stands before still speaks for the skill: "Builds decks, not for editing photos".
+      // The text before still describes the skill: "Builds decks, not for editing photos".
       use.push(sentence.slice(0, at));
       avoid.push(sentence.slice(at));
     }

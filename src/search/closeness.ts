@@ -2,16 +2,15 @@ import type { IndexData } from './index-data.ts';
 import type { Concept } from './query.ts';
 import { settings } from './settings.ts';
 
-/** Says how close documents come to what was asked. */
+/** Scores how well the clauses of documents match a query. */
 export type Closeness = (concepts: readonly Concept[]) => (document: number) => number;
 
 /**
- * A description is a list of clauses: trigger phrases, cases of use, sentences. Two skills that share the query's words are
- * told apart by whether one clause is about just that, or the words are strewn over many. What counts is the best clause of
- * a document, and its name.
+ * A description is a list of clauses: trigger phrases, use cases, sentences. Of two skills with the words of the query, the one that
+ * has them in one clause ranks higher than the one that has them in many. The best clause of a document and its name count.
  */
 export function createCloseness(data: IndexData, rarity: Float64Array): Closeness {
-  // As long as the vocabulary and used again: this is the innermost loop of a search.
+  // Sized to the vocabulary and reused, because this is the innermost loop of a search.
   const asked = new Float64Array(data.terms.length);
   const metIn = new Uint32Array(data.terms.length);
   const { sequences, sequenceOffsets } = data;
@@ -39,10 +38,10 @@ export function createCloseness(data: IndexData, rarity: Float64Array): Closenes
         whole += Math.max(worth, rarity[term] ?? 0);
         if (worth === 0) continue;
         const count = (mentions.get(term) ?? 0) + 1;
-        // A description stuffed with a word is made of clauses about it and has none worth reading.
+        // A description stuffed with a word gets no clause score for it.
         if (count > settings.maxMentions) return settings.nameClauseWeight * (name ?? 0);
         mentions.set(term, count);
-        // Said twice in a clause, a word makes it longer and not more to the point.
+        // A repeated word makes a clause longer, not more relevant.
         if (metIn[term] !== clauseNumber) found += worth;
         metIn[term] = clauseNumber;
         continue;

@@ -1,23 +1,23 @@
-/** The fields of a document, in the order in which their counts and lengths are stored: `avoid` is what it says it is not for. */
+/** The fields of a document, in the order of their stored counts and lengths. `avoid` is what the skill is not for. */
 export const NAME_FIELD = 0;
 export const USE_FIELD = 1;
 export const AVOID_FIELD = 2;
 export const BODY_FIELD = 3;
 export const FIELD_COUNT = 4;
 
-/** Four counts of four bits each make one number; a term that stands fifteen times in a field has made its point. */
+/** Four counts of four bits each are packed into one number; counts above fifteen make no difference. */
 export const COUNT_BITS = 4;
 export const MAX_COUNT = 15;
 
-/** An index as it lies in memory and in bytes: flat arrays only, so that reading one back costs no rebuilding. */
+/** An index in memory and in bytes: flat arrays only, so that loading needs no conversion. */
 export interface IndexData {
-  /** How many documents there are. */
+  /** Number of documents. */
   readonly size: number;
-  /** Whether any of them came with a body. */
+  /** Whether any document has a body. */
   readonly deep: boolean;
-  /** The vocabulary, sorted by code unit. A term's number is its place here. */
+  /** The vocabulary, sorted by code unit. The number of a term is its index here. */
   readonly terms: readonly string[];
-  /** For each term, how many documents have it, in any field. */
+  /** For each term, the number of documents that contain it in any field. */
   readonly frequencies: Uint32Array;
   /** For each term, where its list begins in `postings`; one more entry than there are terms. */
   readonly postingOffsets: Uint32Array;
@@ -25,15 +25,15 @@ export interface IndexData {
   readonly postings: Uint8Array;
   /** `FIELD_COUNT` lengths for each document, in terms. */
   readonly lengths: Uint32Array;
-  /** The place of each document's name among all names in order; equal names have equal rank. Breaks ties. */
+  /** The rank of each document's name among all sorted names; equal names have equal rank. Breaks ties. */
   readonly nameRanks: Uint32Array;
   /** For each document, where its list begins in `sequences`; one more entry than there are documents. */
   readonly sequenceOffsets: Uint32Array;
-  /** For each document the terms of name and description as they follow each other, each plus one; zero ends a clause. */
+  /** For each document, the terms of name and description in order, each plus one; zero ends a clause. */
   readonly sequences: Uint8Array;
 }
 
-/** A list of whole numbers that grows: less memory than an array that may hold anything, and no work for the collector. */
+/** A growing list of integers that needs less memory than an array and no garbage collection. */
 export class NumberList {
   #numbers = new Uint32Array(1 << 12);
   #length = 0;
@@ -58,7 +58,7 @@ export class NumberList {
   }
 }
 
-/** A byte array that grows as numbers are written to it, seven bits to a byte, small numbers shorter. */
+/** A growing byte array of variable-length integers, seven bits per byte. */
 export class ByteWriter {
   #bytes = new Uint8Array(1 << 16);
   #length = 0;

@@ -8,13 +8,13 @@ import { settings } from './settings.ts';
 import { SYNONYM_GROUPS } from './synonyms.ts';
 import { pairsOf, termOf } from './tokenize.ts';
 
-/** Another way to say something, and how far to trust it. */
+/** An alternative phrase and its weight. */
 export interface Meaning {
   readonly terms: readonly string[];
   readonly trust: number;
 }
 
-/** What words mean besides themselves: other words for them, in their own language and in the other. */
+/** Synonyms and translations of words. */
 export interface Lexicon {
   /** The meanings of a term, of several terms joined by spaces, or of a Chinese or Japanese word. */
   meanings(key: string): readonly Meaning[];
@@ -22,27 +22,27 @@ export interface Lexicon {
   wordAt(run: string, start: number): string;
 }
 
-/** How many other ways to say a thing are looked up: each costs time, and the later ones mean less and less. */
+/** Maximum number of alternatives per phrase: each costs time, and later ones are less relevant. */
 const MAX_MEANINGS = 5;
 
-/** So many first letters of a phrase sort it. */
+/** Number of initial letters by which phrases are grouped. */
 const BEGINNING = 3;
 
-/** A phrase of the lists as it is written there, and words that may stand for it. */
+/** A phrase of the word lists and its alternatives. */
 interface Entry {
   readonly phrase: string;
-  readonly stands: string;
+  readonly alternative: string;
   readonly trust: number;
 }
 
 const LISTS = [SOFTWARE_WORDS, OFFICE_WORDS, BUSINESS_WORDS, GENERAL_WORDS, CATALOG_WORDS, JAPANESE_WORDS];
 
-/** So many beginnings are looked for in the texts; who asks for more has the lists cut into entries once. */
+/** Up to this many prefixes are searched in the raw lists; after that the lists are parsed into entries once. */
 const FEW = 32;
 
 /**
- * Opens the word lists. To stem them all would take longer than a search, and to cut them into entries nearly as long: entries are read
- * when a query first has a word that begins like them, which stemming leaves alone.
+ * Opens the word lists. Stemming or parsing all of them would take longer than a search, so entries are read when a query first
+ * contains a word with the same initial letters, which stemming does not change.
  */
 export function openLexicon(): Lexicon {
   let byInitial: ReadonlyMap<string, readonly string[]> | undefined;
@@ -61,11 +61,11 @@ export function openLexicon(): Lexicon {
         table = readEntries(entriesWith(beginning));
         read.set(beginning, table);
       }
-      return (table.get(key) ?? []).map(({ stands, trust }) => ({ terms: termsOf(stands), trust }));
+      return (table.get(key) ?? []).map(({ alternative, trust }) => ({ terms: termsOf(alternative), trust }));
     },
     wordAt(run, start) {
       byInitial ??= wordsByInitial();
-      // Sorted by length, so the first that fits is the longest.
+      // Sorted by length, so the first match is the longest.
       return byInitial.get(run.charAt(start))?.find((word) => run.startsWith(word, start)) ?? '';
     },
   };
@@ -88,7 +88,7 @@ function allEntries(): ReadonlyMap<string, readonly Entry[]> {
   return byBeginning;
 }
 
-/** The entries whose phrase begins so. */
+/** The entries with phrases that start with the given letters. */
 function entriesFound(beginning: string): readonly Entry[] {
   const entries: Entry[] = [];
   const initial = beginning.charCodeAt(0);
@@ -100,21 +100,22 @@ function entriesFound(beginning: string): readonly Entry[] {
   return entries;
 }
 
-/** Gives the entries in the order of the lists, both ways; of a list only what is chosen. */
+/** Returns the entries in the order of the lists, in both directions, limited to the selected parts of each list. */
 function readLists(choose: (list: string) => readonly string[], enter: (entry: Entry) => void): void {
   const trust = settings.translationTrust;
   for (const list of LISTS)
     for (const entry of choose(list)) {
       const [word = '', choices = ''] = entry.split('=');
       for (const choice of choices.split('|')) {
-        enter({ phrase: word, stands: choice, trust });
-        if (word.length > 1) enter({ phrase: choice, stands: word, trust });
+        enter({ phrase: word, alternative: choice, trust });
+        if (word.length > 1) enter({ phrase: choice, alternative: word, trust });
       }
     }
   for (const line of SYNONYM_GROUPS.trim().split('\n')) {
     const group = line.split(' ');
     for (const phrase of group)
-      for (const stands of group) if (stands !== phrase) enter({ phrase, stands, trust: settings.synonymTrust });
+      for (const alternative of group)
+        if (alternative !== phrase) enter({ phrase, alternative, trust: settings.synonymTrust });
   }
 }
 
@@ -122,7 +123,7 @@ function allWords(list: string): readonly string[] {
   return list.trim().split(/\s+/);
 }
 
-/** What stands between blanks of a list and holds a phrase that begins so, in order. */
+/** The parts of a list that contain a phrase with the given initial letters, in order. */
 function wordsHolding(list: string, beginning: string): readonly string[] {
   if (beginning === '') return [];
   const starts = new Set<number>();
@@ -152,7 +153,7 @@ function append<T>(lists: Map<string, T[]>, key: string, item: T): void {
   else list.push(item);
 }
 
-/** By the terms of their phrases. What stands for them is stemmed when it is asked for: most of it never is. */
+/** Groups the entries by the terms of their phrases. Alternatives are stemmed on demand, because most are never used. */
 function readEntries(entries: readonly Entry[]): ReadonlyMap<string, readonly Entry[]> {
   const table = new Map<string, Entry[]>();
   for (const entry of entries) {

@@ -6,7 +6,7 @@ export function findTerm(terms: readonly string[], term: string): number | undef
   return terms[place] === term ? place : undefined;
 }
 
-/** The first place whose term is not before `term`. */
+/** The first index with a term that is not before `term`. */
 function lowerBound(terms: readonly string[], term: string): number {
   let low = 0;
   let high = terms.length;
@@ -19,7 +19,7 @@ function lowerBound(terms: readonly string[], term: string): number {
 }
 
 const MAX_SUGGESTIONS = 4;
-/** Two letters begin too many words; one Chinese character is half a word already. */
+/** Two letters are a prefix of too many words; one Chinese character is already half a word. */
 const MIN_PREFIX_LENGTH = 3;
 const MIN_TYPO_LENGTH = 4;
 const MIN_DOUBLE_TYPO_LENGTH = 8;
@@ -36,9 +36,9 @@ export function prefixedTerms(data: IndexData, prefix: string): readonly number[
 }
 
 /**
- * The terms one slip away from a word, or two if it is long and none is nearer: a letter too many, too few, wrong, or two
- * swapped. The first letter is taken as right, and for two slips the second too: people rarely miss them, and they leave
- * a small part of the vocabulary to compare.
+ * The terms at edit distance one from a word, or two if it is long and none is closer (insertion, deletion, substitution,
+ * transposition). The first letter must match, and the second too for distance two: typos there are rare, and this leaves a small
+ * part of the vocabulary to compare.
  */
 export function nearTerms(data: IndexData, word: string, stem: string): readonly number[] {
   if (stem.length < MIN_TYPO_LENGTH || /\d/.test(stem)) return [];
@@ -59,7 +59,7 @@ function termsWithin(data: IndexData, { word, stem, beginning, slips }: Slip): r
   for (let place = lowerBound(data.terms, beginning); (data.terms[place] ?? '').startsWith(beginning); place += 1) {
     const term = data.terms[place] ?? '';
     if (term.length < MIN_TYPO_LENGTH) continue;
-    // A slip in its ending stems a word wrongly (`kubernates`, `kubern`), so as much of the word itself is tried too.
+    // A typo in the ending produces a wrong stem (`kubernates`, `kubern`), so a prefix of the word itself is tried too.
     const isEndingLost = word.length > term.length && word.length - term.length <= LONGEST_ENDING;
     if (
       (Math.abs(term.length - stem.length) <= slips && isWithin(stem, term, beginning.length, slips)) ||
@@ -76,7 +76,7 @@ function mostUsed(places: readonly number[], data: IndexData): readonly number[]
   return places.toSorted((left, right) => used(right) - used(left) || left - right).slice(0, MAX_SUGGESTIONS);
 }
 
-/** Whether so many slips make one word of the other, both read from `at` on, `skew` letters apart. */
+/** Whether the words from `at` on, shifted by `skew` letters, are within the given edit distance. */
 function isWithin(left: string, right: string, at: number, slips: number, skew = 0): boolean {
   let place = at;
   while (place < left.length && left[place] === right[place + skew]) place += 1;

@@ -6,28 +6,28 @@ import type { SaidWord } from './said-words.ts';
 import { settings } from './settings.ts';
 import { STOP_WORDS } from './stop-words.ts';
 
-/** One way to say a thing: the terms it takes, and how far to trust it (1: the user's own word). */
+/** One phrasing of a concept: its terms and its weight (1 for the user's own words). */
 export interface Alternative {
   readonly trust: number;
   readonly terms: readonly number[];
 }
 
-/** One thing the user asked for. A document is credited with the best of the alternatives, never with their sum. */
+/** One concept of the query. A document gets the score of its best alternative, never the sum. */
 export interface Concept {
   readonly weight: number;
   readonly alternatives: readonly Alternative[];
 }
 
-/** A longer query is cut: a task is said in its first pages, and a search must end in bounded time. */
+/** Longer queries are cut, because a search must end in bounded time. */
 const MAX_QUERY_LENGTH = 4096;
 const MAX_CONCEPTS = 40;
-/** How many unknown words are taken for slips. A long prompt is full of names no catalog knows, and each guess costs time. */
+/** Maximum number of unknown words treated as typos. Long prompts contain many unknown names, and each guess costs time. */
 const MAX_GUESSES = 4;
-/** In a query this short the last word may be unfinished even if it happens to be a word. */
+/** In a query this short, the last word may be a prefix even if it is a known word. */
 const MAX_UNFINISHED_WORDS = 2;
 const LONGEST_PHRASE = 3;
 
-/** What a query asks for, in the terms of an index. Anything is a query; one without words asks for nothing. */
+/** The concepts of a query in the terms of an index. Any text is a query; one without words has no concepts. */
 export function parseQuery(query: string, data: IndexData, lexicon: Lexicon): readonly Concept[] {
   const said = readSaidWords(query.slice(0, MAX_QUERY_LENGTH), lexicon);
   const concepts: Concept[] = [];
@@ -62,7 +62,7 @@ export function parseQuery(query: string, data: IndexData, lexicon: Lexicon): re
   return concepts;
 }
 
-/** People say what they want first and the circumstances after. */
+/** Users usually state the task first and the circumstances later. */
 function fading(place: number): number {
   return 1 / (1 + place * settings.fade);
 }
@@ -72,7 +72,7 @@ function ownTerms({ terms }: SaidWord, data: IndexData): readonly Alternative[] 
   return known.length === 0 ? [] : [{ trust: 1, terms: known }];
 }
 
-/** What the lexicon has for a key, as far as the catalog has all of its terms. */
+/** The alternatives of a key for which the catalog has all terms. */
 function meaningsOf(key: string, data: IndexData, lexicon: Lexicon): readonly Alternative[] {
   return lexicon.meanings(key).flatMap(({ terms, trust }) => {
     const known = terms.map((term) => findTerm(data.terms, term)).filter((term) => term !== undefined);
@@ -86,7 +86,7 @@ interface Phrase {
   readonly alternatives: readonly Alternative[];
 }
 
-/** The longest phrase of the lexicon that begins at a place: `pull request` has a meaning its words have not. */
+/** The longest lexicon phrase at a position: `pull request` means more than its words. */
 function phraseAt(said: readonly SaidWord[], place: number, data: IndexData, lexicon: Lexicon): Phrase | undefined {
   for (let length = LONGEST_PHRASE; length > 1; length -= 1) {
     const words = said.slice(place, place + length);
@@ -97,7 +97,7 @@ function phraseAt(said: readonly SaidWord[], place: number, data: IndexData, lex
   return undefined;
 }
 
-/** A word the catalog does not know: the last may be unfinished, any may be misspelt. */
+/** Handles a word that the catalog does not contain: the last word may be a prefix, any word may be misspelled. */
 function guess(word: SaidWord, isLast: boolean, data: IndexData): readonly Alternative[] {
   if (STOP_WORDS.has(word.text)) return [];
   const completed = isLast ? completions(word, data) : [];

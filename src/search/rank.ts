@@ -4,7 +4,7 @@ import type { Concept } from './query.ts';
 import { createTermScorer } from './score-terms.ts';
 import { settings } from './settings.ts';
 
-/** A document found: its place in the list the index was built of. Scores compare within one search only. */
+/** A matching document: its position in the list of documents. Scores are comparable only within one search. */
 export interface SearchHit {
   readonly position: number;
   readonly score: number;
@@ -13,7 +13,7 @@ export interface SearchHit {
 /** Ranks the documents of one index. */
 export type Ranker = (concepts: readonly Concept[], limit: number) => readonly SearchHit[];
 
-/** Gives the ranker of an index. It keeps its working arrays, so that a search allocates little. */
+/** Creates the ranker of an index. It reuses its working arrays, so that a search allocates little. */
 export function createRanker(data: IndexData): Ranker {
   const scorer = createTermScorer(data);
   const closenessTo = createCloseness(data, scorer.rarity);
@@ -22,14 +22,14 @@ export function createRanker(data: IndexData): Ranker {
   const concept = new Float64Array(data.size);
   const alternative = new Float64Array(data.size);
 
-  /** Adds one concept to the totals and gives what it was worth. */
+  /** Adds the scores of one concept to the totals and returns its weight. */
   const addConcept = ({ weight, alternatives }: Concept, found: number[]): number => {
     const touched: number[] = [];
     let worth = 0;
     for (const { trust, terms } of alternatives) {
       let rarity = 0;
       for (const term of terms) rarity += (scorer.rarity[term] ?? 0) / terms.length;
-      // What stands for a word is worth no more than the word, however rare it is in a catalog of another language.
+      // An alternative is worth no more than the word itself, even if it is rare in a catalog of another language.
       const own = worth === 0 ? weight * trust * rarity : Math.min(worth, weight * trust * rarity);
       const members: number[] = [];
       for (const term of terms) scorer.add(term, own / rarity / terms.length, alternative, members);
@@ -51,7 +51,7 @@ export function createRanker(data: IndexData): Ranker {
     return worth;
   };
 
-  /** Better first: by score, then by name, then by position. */
+  /** Compares by score, then by name, then by position. */
   const order = (left: SearchHit, right: SearchHit): number =>
     right.score - left.score ||
     (data.nameRanks[left.position] ?? 0) - (data.nameRanks[right.position] ?? 0) ||
@@ -79,7 +79,7 @@ export function createRanker(data: IndexData): Ranker {
   };
 }
 
-/** The `count` best hits and few more: to sort thousands of documents for a hundred would take longer than to score them. */
+/** Preselects at least the `count` best hits, because sorting thousands of documents would take longer than scoring them. */
 function aboutBest(found: readonly number[], scores: Float64Array, count: number): readonly SearchHit[] {
   const buckets = new Uint32Array(1024);
   let highest = 0;

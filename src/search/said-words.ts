@@ -3,21 +3,21 @@ import { segmentRun } from './segment.ts';
 import { STOP_CHARACTERS, STOP_PHRASES, STOP_WORDS } from './stop-words.ts';
 import { scanRuns, termOf, wordsOf } from './tokenize.ts';
 
-/** A word of a query. A `break` stands where a clause ends, so that words on its two sides are not read as one phrase. */
+/** A word of a query. A `break` marks the end of a clause, so that words on both sides do not form a phrase. */
 export interface SaidWord {
   readonly type: 'word' | 'spaceless' | 'break';
-  /** As it was said, in small letters: what a prefix is a prefix of. */
+  /** The word in lower case, for prefix matches. */
   readonly text: string;
-  /** What the lexicon knows it by. */
+  /** The key in the lexicon. */
   readonly key: string;
-  /** What the index knows it by. */
+  /** The term in the index. */
   readonly terms: readonly string[];
 }
 
 const CLAUSE_BREAK: SaidWord = { type: 'break', text: '', key: '', terms: [] };
 const STOP_PHRASE_PATTERN = new RegExp(STOP_PHRASES.join('|'), 'gu');
 
-/** The words of a query that say what is wanted; if there are none but stop words, those. */
+/** The words of a query without stop words; if it has only stop words, those. */
 export function readSaidWords(text: string, lexicon: Lexicon): readonly SaidWord[] {
   const telling = readWords(text, lexicon, { keepStopWords: false });
   return telling.some(({ type }) => type !== 'break') ? telling : readWords(text, lexicon, { keepStopWords: true });

@@ -2,9 +2,9 @@ import { AVOID_FIELD, BODY_FIELD, COUNT_BITS, FIELD_COUNT, MAX_COUNT, NAME_FIELD
 import type { IndexData } from './index-data.ts';
 import { settings } from './settings.ts';
 
-/** Scores single terms against the documents that have them. */
+/** Scores single terms against the documents that contain them. */
 export interface TermScorer {
-  /** How telling a term is: the rarer in the catalog, the more. */
+  /** The inverse document frequency of a term. */
   readonly rarity: Float64Array;
   /**
    * Adds to `scores`, for each document that has the term, `share` of the term's rarity or less, and to `members` the
@@ -13,7 +13,7 @@ export interface TermScorer {
   add(term: number, share: number, scores: Float64Array, members: number[]): void;
 }
 
-/** BM25F: the mentions of all fields are weighed and summed first, then saturated. All that does not need the query is done here. */
+/** BM25F: occurrences in all fields are weighted and summed, then saturated. Everything independent of the query is computed here. */
 export function createTermScorer(data: IndexData): TermScorer {
   const rarity = raritiesOf(data);
   const useWorth = mentionWorth(data, USE_FIELD, settings.useWeight, settings.useLength);
@@ -28,7 +28,7 @@ export function createTermScorer(data: IndexData): TermScorer {
       let at = postingOffsets[term] ?? 0;
       let document = 0;
       while (at < end) {
-        // A posting is two numbers, seven bits to a byte: the step from the last document, and four counts of four bits.
+        // A posting is two variable-length integers: the distance from the previous document, and four counts of four bits.
         let step = 0;
         let counts = 0;
         let byte = 0;
@@ -70,7 +70,7 @@ function raritiesOf({ frequencies, size }: IndexData): Float64Array {
   return rarities;
 }
 
-/** What one mention in a field is worth in each document: less where the field is longer than others. */
+/** The weight of one occurrence in a field of each document: lower in longer fields. */
 function mentionWorth(data: IndexData, field: number, weight: number, lengthEffect: number): Float64Array {
   let sum = 0;
   for (let at = field; at < data.lengths.length; at += FIELD_COUNT) sum += data.lengths[at] ?? 0;

@@ -10,13 +10,13 @@ import type { Ranker, SearchHit } from './rank.ts';
 
 export type { SearchDocument, SearchHit };
 
-/** Finds the skills a query is about. */
+/** Finds the skills that match a query. */
 export interface SearchIndex {
-  /** How many documents it holds. */
+  /** Number of documents. */
   readonly size: number;
   /** Whether it was built with bodies. */
   readonly deep: boolean;
-  /** The best documents first, five unless told otherwise. Equal scores go by name, then by position. Never throws. */
+  /** Returns the best documents first (default: five). Equal scores are ordered by name, then by position. Never throws. */
   search(query: string, limit?: number): readonly SearchHit[];
   /** The index as bytes for `readSearchIndex`. */
   toBytes(): Uint8Array;
@@ -24,13 +24,13 @@ export interface SearchIndex {
 
 const DEFAULT_LIMIT = 5;
 
-/** Builds an index of documents; a hit's `position` is the document's place in the list. */
+/** Builds an index of documents; the `position` of a hit is the document's index in the list. */
 export function buildSearchIndex(documents: readonly SearchDocument[]): SearchIndex {
   const lexicon = openLexicon();
   return openIndex(buildIndexData(documents, lexicon), () => lexicon);
 }
 
-/** Opens an index written by `toBytes`. `undefined` when the bytes are damaged or of another version: build it anew. */
+/** Opens an index written by `toBytes`. Returns `undefined` if the bytes are damaged or of another version: rebuild the index. */
 export function readSearchIndex(bytes: Uint8Array): SearchIndex | undefined {
   const data = readIndexBytes(bytes);
   return data === undefined ? undefined : openIndex(data, openLexicon);

@@ -2,8 +2,8 @@ import type { Lexicon } from './lexicon.ts';
 import { pairsOf } from './tokenize.ts';
 
 /**
- * A piece of a run without spaces. `known` is a word of the lexicon, `loose` a pair of characters that belong to no known
- * word, `seam` a pair that crosses the edge of one: worth finding, but no word of the text.
+ * A piece of a run without spaces. `known` is a word of the lexicon, `loose` a pair of characters outside known words, `seam` a pair
+ * across the edge of one: searchable, but not a word of the text.
  */
 export interface Segment {
   readonly type: 'known' | 'loose' | 'seam';
@@ -11,10 +11,10 @@ export interface Segment {
   readonly terms: readonly string[];
 }
 
-/** Takes a run apart, the longest known words first. */
+/** Segments a run, the longest known words first. */
 export function segmentRun(run: string, lexicon: Lexicon): readonly Segment[] {
   const pairs = pairsOf(run);
-  // Characters outside the basic plane are two units long and in no known word; such a run is read pair by pair.
+  // Characters outside the basic plane take two code units and are in no known word; such a run is split into pairs.
   if (pairs.length !== run.length - 1) return pairs.map((pair) => ({ type: 'loose', text: pair, terms: [pair] }));
   const segments: Segment[] = [];
   let at = 0;

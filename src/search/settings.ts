@@ -1,32 +1,32 @@
 /**
- * Every number of the ranking, in one place. They were set by cross-validation over queries that skill authors wrote; most
- * could be half or double without harm (docs/search.md has the figures).
+ * All parameters of the ranking. They were tuned by cross-validation over queries written by skill authors; most could be halved or
+ * doubled without harm (docs/search.md has the figures).
  */
 export const settings = {
-  /** BM25F: how soon a term that comes again and again stops counting. */
+  /** BM25F saturation: how quickly repeated terms stop counting. */
   saturation: 1,
-  /** What one mention is worth in each field. A skill mentions in `avoid` what it is not for, but it is never far from it. */
+  /** The weight of one occurrence in each field. `avoid` counts a little, because its words are related to the skill. */
   nameWeight: 1.5,
   useWeight: 1,
   avoidWeight: 0.25,
   bodyWeight: 0.2,
-  /** How much a long description, or body, is held against each mention in it: 0 not at all, 1 in full. */
+  /** Length normalization of description and body: 0 none, 1 full. */
   useLength: 0.2,
   bodyLength: 0.7,
-  /** A term said more often than this in one description is stuffed into it, and counts as if said once. */
+  /** A term that occurs more often in one description is treated as keyword stuffing and counts once. */
   maxMentions: 12,
-  /** How fast words lose weight along a query: at 0.04 the twenty-fifth is worth half of the first. */
+  /** How quickly words lose weight along a query: at 0.04 the 25th word has half the weight of the first. */
   fade: 0.04,
-  /** How far to trust words the user did not say. */
+  /** The weights of words that are not in the query. */
   translationTrust: 0.8,
   synonymTrust: 0.5,
   typoTrust: 0.6,
   prefixTrust: 0.5,
-  /** What it adds to answer the whole query and not a part of it. */
+  /** The bonus for matching the whole query. */
   coverage: 0.5,
-  /** What it adds when one clause of the description, or the name, is about just what was asked. */
+  /** The bonus if one clause of the description, or the name, matches the query closely. */
   clauseWeight: 0.5,
   nameClauseWeight: 1,
-  /** How many of the best documents are looked at clause by clause. */
+  /** The number of top documents that are compared clause by clause. */
   candidates: 100,
 };

@@ -1,13 +1,13 @@
 /**
- * Porter's stemmer (1980): makes `deploying`, `deployed` and `deploys` one term. It knows English only; words of other
- * alphabets never reach it. Chosen by measurement over no stemming and over cutting plurals alone (docs/search.md).
+ * Porter's stemmer (1980): maps `deploying`, `deployed` and `deploys` to one term. English only; words of other alphabets never reach
+ * it. It performed better than no stemming and than removing plurals only (docs/search.md).
  */
 export function stem(word: string): string {
   if (word.length < 3 || !/^[a-z]+$/.test(word)) return word;
   return stripE(stripLong(stripSuffixes(stripDerived(finalY(stripPast(stripPlural(word)))))));
 }
 
-/** Porter's measure: how many times a vowel run is followed by a consonant run. */
+/** Porter's measure: the number of vowel runs followed by a consonant run. */
 function measure(base: string): number {
   let count = 0;
   let afterVowel = false;
@@ -37,7 +37,7 @@ function endsInDoubleConsonant(word: string): boolean {
   return last > 0 && word[last] === word[last - 1] && !isVowel(word, last);
 }
 
-/** Consonant, vowel, consonant at the end, as in `hop`: such a base gets its `e` back. */
+/** Ends with consonant, vowel, consonant, as in `hop`: the stem then gets its `e` back. */
 function endsInShortSyllable(word: string): boolean {
   const last = word.length - 1;
   return (

@@ -1,6 +1,6 @@
 /**
- * Names, short forms and file types of one thing: each word of a line may stand for every other. `_` joins the words of a
- * phrase. Only true equals are here; wider groups (`bug issue defect`) were measured and did not help.
+ * Synonyms: names, abbreviations and file types. All words of a line are interchangeable; `_` joins the words of a phrase. Only exact
+ * synonyms are listed, because wider groups (`bug issue defect`) did not improve the results.
  */
 export const SYNONYM_GROUPS = `
 kubernetes k8s

@@ -1,16 +1,15 @@
 import { stem } from './stem.ts';
 
 /**
- * A stretch of text of one sort. `word`: letters and digits of an alphabet, joiners inside kept (`node.js`, `one-pager`).
- * `spaceless`: Chinese, Japanese or Korean of one script, which put no spaces between words. `break`: punctuation that ends
- * a clause.
+ * A run of one kind of text. `word`: letters and digits, including inner joiners (`node.js`, `one-pager`). `spaceless`: Chinese,
+ * Japanese or Korean text of one script, without spaces between words. `break`: punctuation that ends a clause.
  */
 export interface Run {
   readonly type: 'word' | 'spaceless' | 'break';
   readonly text: string;
 }
 
-/** Longer words are hashes, keys and encoded data: nobody searches for them, and they would bloat the vocabulary. */
+/** Longer words are hashes, keys or encoded data, which users do not search for and which would bloat the vocabulary. */
 const MAX_WORD_LENGTH = 40;
 
 const SPACELESS_SCRIPTS = String.raw`\p{Script=Han}々\p{Script=Katakana}ー\p{Script=Hiragana}\p{Script=Hangul}`;
@@ -26,11 +25,11 @@ const RUN_PATTERN = new RegExp(
   'gv',
 );
 
-/** The same for text that is ASCII: most of it is, and kinds of letters take a process a millisecond before the first match. */
+/** The same for ASCII text, which is most of it. The Unicode pattern takes a millisecond to compile. */
 const ASCII_RUN_PATTERN = /([A-Za-z0-9]+(?:[-_.'&][A-Za-z0-9]+)*(?:\+\+|#)?)|[.,;:!?()[\]{}"|\n]/g;
 const ASCII = /^[\0-\x7f]*$/;
 
-/** Splits a text into runs. Full-width letters become plain and accents go, so `ＰＤＦ` is `PDF` and `café` is `cafe`. */
+/** Splits a text into runs. Full-width letters and accents are normalized: `ＰＤＦ` is `PDF` and `café` is `cafe`. */
 export function scanRuns(text: string): readonly Run[] {
   const runs: Run[] = [];
   const folded = foldLetters(text);
@@ -45,20 +44,20 @@ export function scanRuns(text: string): readonly Run[] {
   return runs;
 }
 
-/** `Go` in the middle of a sentence is the language, and the only one whose name is a stop word. */
+/** `Go` in the middle of a sentence is the programming language, the only one with a stop word as its name. */
 const GO_LANGUAGE = /(?<=[\p{L},(/`] ?)Go(?![\p{L}\p{N}])/gu;
 
 function foldLetters(original: string): string {
   const text = original.includes('Go') ? original.replaceAll(GO_LANGUAGE, 'Golang') : original;
   if (ASCII.test(text)) return text;
-  // Only the marks of European letters: the voicing marks of Japanese make another letter.
+  // Only marks of European letters; Japanese voicing marks change the letter.
   return text
     .normalize('NFKD')
     .replaceAll(/[\u0300-\u036f]+/g, '')
     .normalize('NFKC');
 }
 
-/** The words inside a run: `one-pager` has two, `parseJsonFile` three and itself, and `data.xlsx` gives its type away. */
+/** The words inside a run: `one-pager` has two, `parseJsonFile` three and itself, and `data.xlsx` includes its file type. */
 export function wordsOf(run: string): readonly string[] {
   if (run.length <= MAX_WORD_LENGTH && /^[a-z]+$/.test(run)) return [run];
   const words: string[] = [];
@@ -66,7 +65,7 @@ export function wordsOf(run: string): readonly string[] {
     if (joined.length > MAX_WORD_LENGTH || joined === '') continue;
     const whole = joined.toLowerCase();
     words.push(whole);
-    // `GitHub` is one word; only the camel case of code, which begins small or has many humps, is taken apart.
+    // `GitHub` is one word; only camel case as in code (lower-case start or many capitals) is split.
     const humps = joined.split(/(?<=[a-z\d])(?=[A-Z])/);
     if (humps.length > 2 || (humps.length === 2 && /^[a-z]{2}/.test(joined))) {
       words.push(...humps.map((hump) => hump.toLowerCase()));
@@ -75,7 +74,7 @@ export function wordsOf(run: string): readonly string[] {
   return words;
 }
 
-/** The terms of a run without spaces: every pair of neighbouring characters, or the character that stands alone. */
+/** The terms of a run without spaces: every pair of adjacent characters, or a single character. */
 export function pairsOf(run: string): readonly string[] {
   const characters = Array.from(run);
   if (characters.length === 1) return characters;

@@ -1,5 +1,5 @@
 import type { Diagnostic, Mode } from '../../src/core/diagnostic.ts';
-import type { HeadReading, HeadSource } from '../../src/format/skill-head.ts';
+import type { HeadReading, HeadSource } from '../../src/format/simple-head.ts';
 import { readHead } from '../../src/format/read-head.ts';
 
 /** A SKILL.md in a folder called `pdf-forms`, unless said otherwise. */

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { readHeadAsYaml } from '../../src/format/read-head.ts';
-import { readSimpleHead } from '../../src/format/skill-head.ts';
+import { readSimpleHead } from '../../src/format/simple-head.ts';
 import { sourceOf } from '../core/skill-source.ts';
 import { anyText, mostlyRight, yamlIsh } from './yaml-ish.ts';
 

@@ -131,17 +131,17 @@ describe('fields that restrict', () => {
     expect(controlsOf(...lines)).toEqual({ ...OPEN, ...expected });
   });
 
-  verifies('FMT-4', 'an entry of allowed-tools that is no tool pattern is left out and named', () => {
+  verifies('FMT-4', 'an entry of allowed-tools that is not a tool pattern is ignored and reported', () => {
     const reading = read(fenced(...HEAD, 'allowed-tools: Read 9lives Bash(open'));
     expect(reading.head?.controls.allowedTools).toEqual(['Read']);
     expect(placesOf(reading)).toEqual(['allowed-tools/invalid@4:21', 'allowed-tools/invalid@4:28']);
   });
 
-  it('an entry of disallowed-tools that is no tool pattern closes the skill, and that is said', () => {
+  it('an entry of disallowed-tools that is not a tool pattern forbids all tools, and is reported', () => {
     const { diagnostics } = read(fenced(...HEAD, 'disallowed-tools: 9lives'));
     expect(diagnostics.map(({ code, message }) => [code, message])).toEqual([
       ['field/unknown', '"disallowed-tools" is not a field of the specification'],
-      ['allowed-tools/invalid', 'disallowed-tools: "9lives" is no tool pattern; no tool may be used'],
+      ['allowed-tools/invalid', 'disallowed-tools: "9lives" is not a tool pattern; no tool may be used'],
     ]);
   });
 

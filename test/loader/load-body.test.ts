@@ -97,7 +97,7 @@ describe('the body of a skill', () => {
     expect(loadBody(skill, REFUSE)).toMatchObject({
       text: 'caf\uFFFD\n',
       headChanged: true,
-      notes: ['some of the file is not UTF-8 and is shown as \uFFFD'],
+      notes: ['bytes that are not UTF-8 are shown as \uFFFD'],
     });
   });
 

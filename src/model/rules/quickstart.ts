@@ -6,7 +6,7 @@
 import { closesFence, fenceMark } from '../../core/text/code-fences.ts';
 import { toRelativePath } from '../../core/path.ts';
 import type { RelativePath } from '../../core/path.ts';
-import { readSimpleHead } from '../../format/skill-head.ts';
+import { readSimpleHead } from '../../format/simple-head.ts';
 import { hiddenCharacters, quoted } from '../../core/text/text.ts';
 
 export interface Quickstart {

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 
-import { readSimpleHead } from '../../format/skill-head.ts';
+import { readSimpleHead } from '../../format/simple-head.ts';
 import { SKILL_FILE_NAME } from './skill-folders.ts';
 
 /** More than frontmatter may have. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { readSimpleHead } from '../../src/format/skill-head.ts';
+import { readSimpleHead } from '../../src/format/simple-head.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { codesOf, fenced, placesOf, read, sourceOf } from '../core/skill-source.ts';
 

@@ -8,10 +8,10 @@ import { MAX_LIBRARY_TEXT, findTooDeep } from './guard.ts';
 import { missingFrontmatter } from './missing.ts';
 import type { MapNode } from './node.ts';
 import type { Piece } from './pieces.ts';
-import { cutPieces } from './pieces.ts';
+import { splitPieces } from './pieces.ts';
 import { readPlain } from './plain.ts';
 import type { Problem, Report } from './report.ts';
-import { inOrder, tell } from './report.ts';
+import { sortedDiagnostics, addDiagnostic } from './report.ts';
 import { rescueFields } from './rescue.ts';
 import { NESTED_KEY, isPlainStart } from './scalars.ts';
 import type { HeadOptions, HeadReading, HeadSource } from './source.ts';
@@ -55,8 +55,8 @@ export function openReport({ path, text }: HeadSource, { mode }: HeadOptions, fe
 /** The result for a file that is excluded because of `problem`. */
 export function rejectHead(source: HeadSource, report: Report, problem: Problem): HeadReading {
   checkFile(report, source);
-  tell(report, problem);
-  return { diagnostics: inOrder(report) };
+  addDiagnostic(report, problem);
+  return { diagnostics: sortedDiagnostics(report) };
 }
 
 export interface FinishInput {
@@ -73,7 +73,7 @@ export function finishHead({ source, options, report, fences, map, unreadable }:
   checkFile(report, source);
   checkText(report, fences, map);
   const head = assembleHead({ report, source, options, map, start: fences.start, unreadable });
-  const diagnostics = inOrder(report);
+  const diagnostics = sortedDiagnostics(report);
   return head === undefined ? { diagnostics } : { head, diagnostics };
 }
 
@@ -90,7 +90,7 @@ const PLAIN_KEY = /[A-Za-z_][\w-]*: +/y;
 function isBrokenByColons(text: string, { start, close }: Fences): boolean {
   if (close - start > MAX_LIBRARY_TEXT || DOUBTFUL.test(text) || findTooDeep(text, start, close) !== undefined)
     return false;
-  const { pieces, stray } = cutPieces(text, start, close);
+  const { pieces, stray } = splitPieces(text, start, close);
   if (stray !== undefined) return false;
   let broken = 0;
   for (const piece of pieces) {
