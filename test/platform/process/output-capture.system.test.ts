@@ -108,7 +108,7 @@ test('an existing file or link is not written to', () => {
   expect(readFileSync(secret, 'utf8')).toBe('mine');
 });
 
-test('a full disk is reported to the writer', () => {
+test('a file that cannot be created is reported, and a finished capture refuses output', () => {
   const capture = openCapture(path.join(scratch(), 'x'), { maxBytes: 10 });
   capture.finish();
   expect(capture.write(Buffer.from('late'))).toBe(false);
@@ -116,7 +116,10 @@ test('a full disk is reported to the writer', () => {
     openCapture(path.join(scratch(), 'missing', 'x'), { maxBytes: 10 });
     expect.unreachable();
   } catch (error) {
-    expect(isSkillError(error) && [error.code, error.hint]).toEqual(['io/failed', 'look at the folder of the run']);
+    expect(isSkillError(error) && [error.code, error.hint]).toEqual([
+      'io/failed',
+      'check the permissions of the run folder',
+    ]);
   }
 });
 
@@ -144,7 +147,7 @@ test.each([
   'a gigabyte %s costs constant memory',
   (_, line) => {
     const folder = scratch();
-    const modules = ['platform/child-process.js', 'platform/output-capture.js'].map(built);
+    const modules = ['platform/process/child-process.js', 'platform/process/output-capture.js'].map(built);
     const words = ['--input-type=module', '-e', GIGABYTE, ...modules, folder, line];
     const output = execFileSync(process.execPath, words, { encoding: 'utf8', timeout: 170_000 });
     const { grown, ...rest } = JSON.parse(output);
