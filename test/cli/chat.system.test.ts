@@ -257,7 +257,7 @@ describe.skipIf(missing !== undefined)('at a terminal', () => {
   });
 
   test.each([
-    ['at a line', ['--quiet'], 'hello\r', 'None comes close.', 'done'],
+    ['at a line', ['--quiet'], 'hello\r', 'comes close.', 'done'],
     [
       'at a question',
       ['--executor', 'local', '--in', 'orders.csv'],
