@@ -46,7 +46,7 @@ describe('approvals', () => {
     const { status, out } = await run('approvals');
     expect(status).toBe(0);
     expect(out.split('\n')).toEqual([
-      `waits since ${at}`,
+      `pending since ${at}`,
       'approval needed; risk: medium',
       'tool:',
       '  │ run_command',

@@ -91,7 +91,7 @@ describe('from a pipe', () => {
       '0 messages, 0 turns, about 0 tokens',
       'nothing to undo\n',
       'there is no skill called "csv-reprot"',
-      'forgotten: hi\n',
+      'removed: hi\n',
       'goal: hi\n',
     ])
       expect(out).toContain(text);
@@ -237,7 +237,7 @@ describe.skipIf(missing !== undefined)('at a terminal', () => {
       [
         until('> '),
         keys(request),
-        until('all else is no'),
+        until('anything else is no'),
         { seconds: 0.8 },
         keys(CTRL_C),
         until('cancelled after'),
@@ -257,12 +257,12 @@ describe.skipIf(missing !== undefined)('at a terminal', () => {
   });
 
   test.each([
-    ['at a line', ['--quiet'], 'hello\r', 'None comes close.', 'done'],
+    ['at a line', ['--quiet'], 'hello\r', 'comes close.', 'done'],
     [
       'at a question',
       ['--executor', 'local', '--in', 'orders.csv'],
       'What is in this CSV file?\r',
-      'all else is no',
+      'anything else is no',
       'done',
     ],
   ])('a window that is closed %s ends the chat, and its record', async (_, flags, typed, shown, outcome) => {
