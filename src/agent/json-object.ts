@@ -1,3 +1,4 @@
+import { codePointAt } from '../core/text/code-point.ts';
 import { positionOf } from '../core/json/json-position.ts';
 import type { Position } from '../core/json/json-position.ts';
 import { isObject } from '../core/json/json-schema.ts';
@@ -189,6 +190,6 @@ function cut(text: string, depth: number, where: string): Fault {
 }
 
 function mismatch(expected: string, text: string, at: number): string {
-  const sign = String.fromCodePoint(text.codePointAt(at) ?? 0);
+  const sign = String.fromCodePoint(codePointAt(text, at));
   return `expected ${expected}, found ${sign === '"' ? 'a double quote' : quoted(sign)}`;
 }
