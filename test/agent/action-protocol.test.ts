@@ -7,6 +7,7 @@ import { isSkillError } from '../../src/core/errors.ts';
 import { checkJson } from '../../src/core/json/json-schema.ts';
 import { PLAN_UPDATE_SCHEMA } from '../../src/agent/plan-update.ts';
 import { TOOLS } from './decision-tools.ts';
+import { runs } from '../property-runs.ts';
 
 const SHAPE_HINT = 'answer with {"action": {"type": "...", "payload": {...}}}';
 const NAMES_HINT = 'the actions are select_skills, list_skills, final_answer';
@@ -182,7 +183,7 @@ describe('whatever an answer is', () => {
         expect(['decision', 'refused']).toContain(readDecision(value, TOOLS).type);
         expect(['decision', 'refused']).toContain(readDecision({ action: value, diagnostics: value }, TOOLS).type);
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 

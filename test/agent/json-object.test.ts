@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { readJsonObject } from '../../src/agent/json-object.ts';
+import { runs } from '../property-runs.ts';
 
 /** Kind, position and message of the problem, short enough for a table. */
 function problemOf(text: string): string {
@@ -61,7 +62,7 @@ test('an object has the value that JSON.parse returns', () => {
     fc.property(written, (text) => {
       expect(readJsonObject(text)).toEqual({ type: 'object', value: JSON.parse(text), from: 0, to: text.length });
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
 });
 
@@ -72,7 +73,7 @@ test('numbers and literals are accepted and rejected as by JSON.parse', () => {
       const reading = readJsonObject(text);
       expect(reading.type === 'object' ? [reading.value] : 'rejected').toEqual(parsed(text));
     }),
-    { numRuns: 2_000 },
+    { numRuns: runs(2_000) },
   );
 });
 
@@ -163,7 +164,7 @@ describe('a text without a valid object', () => {
           if (!reading.problem.message.includes('duplicate key')) expect(() => JSON.parse(text)).toThrow(SyntaxError);
         }
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
   });
 

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { checkJson } from '../../src/core/json/json-schema.ts';
 import { PLAN_UPDATE_SCHEMA, readPlanUpdate } from '../../src/agent/plan-update.ts';
 import { applyPlanUpdate, startPlan } from '../../src/core/plan.ts';
+import { runs } from '../property-runs.ts';
 
 /** As the design of skills-agent writes it. */
 const BARE = {
@@ -122,7 +123,7 @@ describe('an update of the plan as models write it', () => {
         expect(problems.length).toBeLessThanOrEqual(10);
         if (update !== undefined) expect(applyPlanUpdate(startPlan('g'), update).plan.steps.length).toBeLessThan(51);
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 
 import { compileGlob, normaliseGlob } from '../../src/core/glob.ts';
 import { verifies } from '../conformance/verifies.ts';
+import { runs } from '../property-runs.ts';
 
 /** One row a pattern: what it matches and what it does not. */
 const CASES: readonly (readonly [pattern: string, matched: readonly string[], missed: readonly string[]])[] = [
@@ -225,7 +226,7 @@ test('patterns of every make match what the obvious matcher matches, and nothing
         expect(glob.prefix === '' || path.startsWith(`${glob.prefix}/`)).toBe(true);
       }
     }),
-    { numRuns: 3000 },
+    { numRuns: runs(3000) },
   );
   expect(matches).toBeGreaterThan(200);
 });

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { PLAN_LIMITS, STEP_STATES, applyPlanUpdate, planText, startPlan } from '../../src/core/plan.ts';
 import type { Plan, PlanUpdate } from '../../src/core/plan.ts';
 import { hiddenCharacters } from '../../src/core/text/text.ts';
+import { runs } from '../property-runs.ts';
 
 const plan: Plan = {
   goal: 'Sum the table',
@@ -160,7 +161,7 @@ describe('laws of plans', () => {
           1 + last.steps.length + last.assumptions.length + Object.keys(last.constraints).length,
         );
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 
@@ -171,7 +172,7 @@ describe('laws of plans', () => {
         expect(applyPlanUpdate(once, { mode: 'replace', plan: once })).toEqual({ plan: once, problems: [] });
         expect(applyPlanUpdate(once, { mode: 'patch' })).toEqual({ plan: once, problems: [] });
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 });

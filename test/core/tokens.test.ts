@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
 import { estimateTokens, tokenWeight } from '../../src/core/tokens.ts';
+import { runs } from '../property-runs.ts';
 
 // Counts of the public o200k tokenizer, taken once.
 const COUNTED: readonly (readonly [text: string, tokens: number])[] = [
@@ -57,6 +58,6 @@ test('counts as its rules say, to the last bit', () => {
     fc.property(text, (given) => {
       expect(tokenWeight(given)).toBe(plainWeight(given));
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   );
 });

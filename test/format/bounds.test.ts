@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { findFrontmatter } from '../../src/format/bounds.ts';
 import { findFences } from '../../src/format/fences.ts';
 import { anyText } from './yaml-ish.ts';
+import { runs } from '../property-runs.ts';
 
 const encoder = new TextEncoder();
 
@@ -68,7 +69,7 @@ describe('findFrontmatter', () => {
           expect(findFrontmatter(bytes.subarray(0, bounds.end), bounds.end, true)).toEqual(bounds);
         },
       ),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
   });
 });

@@ -7,6 +7,7 @@ import { readHead } from '../../src/format/read-head.ts';
 import { MALFORMED } from './malformed.ts';
 import { codesOf, fenced, sourceOf } from '../core/skill-source.ts';
 import { yamlIsh } from './yaml-ish.ts';
+import { runs } from '../property-runs.ts';
 
 function told(text: string): readonly Diagnostic[] {
   return readHead(sourceOf(text), { mode: 'strict' }).diagnostics;
@@ -86,7 +87,7 @@ describe('a malformed file', () => {
         const text = fenced(inner);
         expect(mend(text).passes).toBeLessThan(20);
       }),
-      { numRuns: Number(process.env['PROPERTY_RUNS'] ?? 1000) },
+      { numRuns: runs(1000) },
     );
   });
 });

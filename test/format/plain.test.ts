@@ -5,8 +5,9 @@ import { readHeadAsYaml } from '../../src/format/read-head.ts';
 import { readSimpleHead } from '../../src/format/simple-head.ts';
 import { sourceOf } from '../core/skill-source.ts';
 import { anyText, mostlyRight, yamlIsh } from './yaml-ish.ts';
+import { runs } from '../property-runs.ts';
 
-const RUNS = Number(process.env['PROPERTY_RUNS'] ?? 1500);
+const RUNS = runs(1500);
 
 const asWritten = fc.constantFrom(
   (text: string) => text,

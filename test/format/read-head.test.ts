@@ -7,6 +7,7 @@ import { verifies } from '../conformance/verifies.ts';
 import { MALFORMED } from './malformed.ts';
 import { codesOf, fenced, placesOf, read, sourceOf } from '../core/skill-source.ts';
 import { anyText } from './yaml-ish.ts';
+import { runs } from '../property-runs.ts';
 
 describe('a malformed file', () => {
   it.each(MALFORMED)(
@@ -50,7 +51,7 @@ describe('any text at all', () => {
           }
         },
       ),
-      { numRuns: 3000 },
+      { numRuns: runs(3000) },
     );
   });
 
@@ -61,7 +62,7 @@ describe('any text at all', () => {
         if (head === undefined) return;
         expect(head.name).not.toMatch(/[/\\\0-\x1f\x7f-\x9f\u202a-\u202e]|\.\.|^$|^\.$/);
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(3000) },
     );
   });
 });

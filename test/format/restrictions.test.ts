@@ -6,6 +6,7 @@ import { readHead } from '../../src/format/read-head.ts';
 import type { SkillControls } from '../../src/core/skill.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { codesOf, fenced, placesOf, read, sourceOf } from '../core/skill-source.ts';
+import { runs } from '../property-runs.ts';
 
 const HEAD = ['name: pdf-forms', 'description: Fills forms.'];
 
@@ -251,7 +252,7 @@ describe('a mistake anywhere', () => {
         if (broken && !isNoWider(head.controls))
           throw new Error(JSON.stringify({ lines, controls: head.controls, told }, undefined, 1));
       }),
-      { numRuns: Number(process.env['PROPERTY_RUNS'] ?? 1000) },
+      { numRuns: runs(1000) },
     );
     expect(true).toBe(true);
   });
@@ -321,7 +322,7 @@ describe('a mistake anywhere', () => {
           }
         },
       ),
-      { numRuns: Number(process.env['PROPERTY_RUNS'] ?? 1000) },
+      { numRuns: runs(1000) },
     );
   });
 });
@@ -343,7 +344,7 @@ describe('restrictions in text that no reader understood', () => {
         expect(findLineRestrictions(wider, 0, wider.length).map(({ field }) => field)).toEqual(fields);
         for (const field of fields) found.add(field);
       }),
-      { numRuns: 20_000 },
+      { numRuns: runs(20_000) },
     );
     expect(found.size).toBeGreaterThan(2);
   });

@@ -5,6 +5,7 @@ import { localLinks, parseSkillMd } from '../../src/format/skill-md.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { placesOf, sourceOf } from '../core/skill-source.ts';
 import { anyText } from './yaml-ish.ts';
+import { runs } from '../property-runs.ts';
 
 const HEAD = '---\nname: pdf-forms\ndescription: Fills forms.\n---\n';
 
@@ -68,7 +69,7 @@ describe('a whole SKILL.md', () => {
         const text = `---\n${head}\n---\n${body}`;
         expect(text.endsWith(parse(text).body)).toBe(true);
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 });

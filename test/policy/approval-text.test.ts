@@ -7,6 +7,7 @@ import { hiddenCharacters } from '../../src/core/text/text.ts';
 import { sha256 } from '../../src/platform/hash.ts';
 import { textWidth } from '../../src/platform/text-width.ts';
 import { commandRequest, requestOf } from './approval-request.ts';
+import { runs } from '../property-runs.ts';
 
 const show = (request: ApprovalRequest, width = 80, isWhole = false): readonly string[] =>
   approvalLines(request, { width, hash: sha256, isWhole });
@@ -242,7 +243,7 @@ describe('a hostile text', () => {
         expect(foreign.filter((line) => hiddenCharacters(line) !== undefined)).toEqual([]);
         expect(foreign.filter((line) => textWidth(line) >= width)).toEqual([]);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 });

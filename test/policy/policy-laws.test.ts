@@ -5,6 +5,7 @@ import { EFFECTS } from '../../src/core/access.ts';
 import { narrowPolicy, narrowingLayer, skillGrants, skillLayer } from '../../src/policy/policy.ts';
 import type { Policy } from '../../src/policy/policy.ts';
 import { command, effectOf, host, layerOf, onPath, policyOf, script } from './policy-support.ts';
+import { runs } from '../property-runs.ts';
 
 const ruleTexts = fc.constantFrom(
   'Bash',
@@ -78,7 +79,7 @@ test('whatever is added to a policy, it never allows more (child ⊆ parent)', (
         expect(EFFECTS.indexOf(effectOf(child, asked))).toBeLessThanOrEqual(EFFECTS.indexOf(effectOf(parent, asked)));
       },
     ),
-    { numRuns: 3000 },
+    { numRuns: runs(3000) },
   );
 });
 
@@ -89,6 +90,6 @@ test('one more deny never opens anything', () => {
       const after = effectOf(policyOf({ ...texts, deny: [...texts.deny, more] }), asked);
       expect(EFFECTS.indexOf(after)).toBeLessThanOrEqual(EFFECTS.indexOf(before));
     }),
-    { numRuns: 2000 },
+    { numRuns: runs(2000) },
   );
 });

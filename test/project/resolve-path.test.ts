@@ -8,6 +8,7 @@ import type { Purpose } from '../../src/project/resolve-path.ts';
 import { isInside } from '../../src/platform/fs/paths.ts';
 import { plant, placed, world } from './support.ts';
 import type { World } from './support.ts';
+import { runs } from '../property-runs.ts';
 
 function outcome({ places }: World, text: string, purpose: Purpose = 'read'): string {
   const found = resolvePath(text, places, purpose);
@@ -208,6 +209,6 @@ test('every resolved path lies below its root', () => {
       // What is placed is placed again at the same place: rules see one name for one file.
       expect(placed(here, found.shown, purpose)).toEqual(found);
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
 });

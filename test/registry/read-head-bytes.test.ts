@@ -11,6 +11,7 @@ import { sha256 } from '../../src/platform/hash.ts';
 import { HeadReader } from '../../src/registry/read-head-bytes.ts';
 import type { HeadFile } from '../../src/registry/read-head-bytes.ts';
 import { built, runModule, scratch } from './support.ts';
+import { runs } from '../property-runs.ts';
 
 function read(directory: string, file = 'SKILL.md'): HeadFile {
   return new HeadReader().read(path.join(directory, file), directory);
@@ -87,7 +88,7 @@ describe('frontmatter', () => {
             : { text: head.toString('utf8'), validUtf8: isUtf8(head), digest: `sha256:${sha256(head)}` },
         );
       }),
-      { numRuns: Number(process.env['PROPERTY_RUNS'] ?? 1000) },
+      { numRuns: runs(1000) },
     );
   });
 

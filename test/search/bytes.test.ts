@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 
 import { buildSearchIndex, readSearchIndex } from '../../src/search/search-index.ts';
 import { CATALOG } from './fixture.ts';
+import { runs } from '../property-runs.ts';
 
 const QUERIES = ['kuberntes', 'merge pdf files', '写小红书', '数据库', 'cold email', 'postage', '議事録', ''];
 const deepCatalog = CATALOG.map((document, position) => ({
@@ -65,7 +66,7 @@ describe('damaged bytes', () => {
         damaged[bit >> 3] = (damaged[bit >> 3] ?? 0) ^ (1 << (bit & 7));
         expect(readSearchIndex(damaged)).toBeUndefined();
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { readInput } from '../../src/tools/read-input.ts';
 import type { InputReading } from '../../src/tools/read-input.ts';
 import { verifies } from '../conformance/verifies.ts';
+import { runs } from '../property-runs.ts';
 
 const schema = {
   type: 'object',
@@ -173,7 +174,7 @@ describe('hostile input', () => {
         expect(['input', 'refused']).toContain(reading.type);
         if (reading.type === 'input') expect(typeof reading.input['skill']).toBe('string');
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 });

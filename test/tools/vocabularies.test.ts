@@ -8,6 +8,7 @@ import type { LoadedContent, Vocabulary } from '../../src/core/tool.ts';
 import { VOCABULARIES, VOCABULARY_NAMES, findVocabulary } from '../../src/tools/vocabularies.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { OFFER, fake } from './fake-runtime.ts';
+import { runs } from '../property-runs.ts';
 
 const all: readonly Vocabulary[] = Object.values(VOCABULARIES);
 
@@ -72,7 +73,7 @@ describe('every vocabulary', () => {
         expect(typeof answer.text).toBe('string');
         expect(answer.isError).toBe(answer.observations.some(({ type }) => type === 'failed'));
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 });

@@ -10,6 +10,7 @@ import {
   writeAuthority,
 } from '../../../src/core/network/host-pattern.ts';
 import type { HostPattern } from '../../../src/core/network/host-pattern.ts';
+import { runs } from '../../property-runs.ts';
 
 function pattern(text: string): HostPattern {
   const read = readHostPattern(text);
@@ -161,7 +162,7 @@ describe('a host that is asked for', () => {
         expect(host.name).toMatch(host.isAddress ? /^[0-9a-f.:]+$/ : /^[a-z0-9_.-]+$/);
         expect(readHost(host.name)).toEqual(host);
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
   });
 

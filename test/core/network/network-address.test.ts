@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 
 import { readAddress } from '../../../src/core/network/network-address.ts';
 import type { AddressKind } from '../../../src/core/network/network-address.ts';
+import { runs } from '../../property-runs.ts';
 
 test.each<[AddressKind, readonly string[]]>([
   ['public', ['93.184.216.34', '1.1.1.1', '172.15.0.1', '172.32.0.1', '100.63.0.1', '100.128.0.1', '223.255.255.255']],
@@ -61,7 +62,7 @@ test('what Node takes for an address is one here, in one spelling', () => {
         expect(read.text).toBe(standard);
       }
     }),
-    { numRuns: 1000 },
+    { numRuns: runs(1000) },
   );
 });
 
@@ -71,6 +72,6 @@ test('what Node takes for no address is none here', () => {
       fc.pre(!text.includes('%'));
       expect(readAddress(text) !== undefined).toBe(isIPv4(text) || isIPv6(text));
     }),
-    { numRuns: 2000 },
+    { numRuns: runs(2000) },
   );
 });

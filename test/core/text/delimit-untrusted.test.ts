@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 
 import { delimit, escapeHeaderLines } from '../../../src/core/text/delimit-untrusted.ts';
+import { runs } from '../../property-runs.ts';
 
 const TAGS = ['skill_content', 'skill_file', 'available_skills', 'skill', 'skill_files', 'skills_note'];
 const wrap = (text: string): string => delimit({ tag: 'skill_content', attributes: {}, text });
@@ -109,7 +110,7 @@ describe('delimited text', () => {
         expect(tolerantTags(inner(text))).toEqual([]);
         expect(tolerantTags(wrap(text))).toEqual(['skill_content', 'skill_content']);
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(3000) },
     );
   });
 
@@ -119,7 +120,7 @@ describe('delimited text', () => {
         const plain = (each: string): string => each.replaceAll(/[＜﹤]|&lt;/g, '<');
         expect(plain(inner(text))).toBe(plain(text));
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 

@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { diffLines } from '../../../src/core/text/text-diff.ts';
+import { runs } from '../../property-runs.ts';
 
 const numbered = (count: number): string => Array.from({ length: count }, (_, at) => `line ${String(at)}\n`).join('');
 
@@ -74,7 +75,7 @@ describe('diffLines', () => {
         }
         expect(withChanges(old, hunks)).toEqual(now);
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
   });
 });

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 
 import { cleanText, escapeXml, hiddenCharacters, isVisible, printable, quoted } from '../../../src/core/text/text.ts';
 import { verifies } from '../../conformance/verifies.ts';
+import { runs } from '../../property-runs.ts';
 
 describe('cleanText', () => {
   it.each([
@@ -38,7 +39,7 @@ describe('cleanText', () => {
         expect(hiddenCharacters(clean)).toBeUndefined();
         expect(cleanText(clean)).toBe(clean);
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
   });
 
@@ -48,7 +49,7 @@ describe('cleanText', () => {
         if (isVisible(text)) expect(hiddenCharacters(text)).toBeUndefined();
         if (hiddenCharacters(text) !== undefined) expect(isVisible(text)).toBe(false);
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
   });
 });

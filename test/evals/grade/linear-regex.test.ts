@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { readLinearRegex, readSlashedRegex } from '../../../src/evals/grade/linear-regex.ts';
+import { runs } from '../../property-runs.ts';
 
 function matches(source: string, text: string, flags = ''): boolean {
   const reading = readLinearRegex(source, flags);
@@ -62,7 +63,7 @@ describe('linear regular expressions', () => {
           ]);
         },
       ),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 

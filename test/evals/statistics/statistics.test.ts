@@ -10,6 +10,7 @@ import {
   shareOf,
   smallestVisible,
 } from '../../../src/evals/statistics/statistics.ts';
+import { runs } from '../../property-runs.ts';
 
 /** The exact binomial coefficient. */
 function choose(of: number, count: number): bigint {
@@ -41,7 +42,7 @@ describe('a rate', () => {
           expect(rounded(Math.abs(share - end) / Math.sqrt((end * (1 - end)) / of))).toBe(1.959964);
         expect(low <= share && share <= high).toBe(true);
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 
@@ -162,7 +163,7 @@ describe('values', () => {
           expect(Math.abs(upper + lower - 1)).toBeLessThan(1e-9);
         },
       ),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 });

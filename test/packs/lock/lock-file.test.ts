@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { LockFile, LockedFile, LockedSkill } from '../../../src/packs/lock/lock.ts';
 import { driftOf, hasDrift, lockFileText, lockTime, readLockFile } from '../../../src/packs/lock/lock-file.ts';
 import { verifies } from '../../conformance/verifies.ts';
+import { runs } from '../../property-runs.ts';
 
 const HASH = 'a'.repeat(64);
 const FULL: LockedSkill = {
@@ -190,7 +191,7 @@ describe('a lock from elsewhere', () => {
         expect('skills' in read || read.type === 'refused').toBe(true);
         if ('skills' in read) expect(readLockFile(lockFileText(read))).toEqual(read);
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 });

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { readRequirement, readRequirements, requirementText } from '../../../src/packs/requires/requires.ts';
 import { readHead } from '../../../src/format/read-head.ts';
 import { sourceOf } from '../../core/skill-source.ts';
+import { runs } from '../../property-runs.ts';
 
 const read = (frontmatter: string) => {
   const text = `---\nname: a\ndescription: d\n${frontmatter}\n---\nbody\n`;
@@ -117,7 +118,7 @@ describe('readRequirement', () => {
         const requirement = readRequirement(text);
         if (!('reason' in requirement)) expect(readRequirement(requirementText(requirement))).toEqual(requirement);
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 });

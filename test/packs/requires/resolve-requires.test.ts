@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { readRequirement } from '../../../src/packs/requires/requires.ts';
 import { requirementRefusal, resolveRequirements } from '../../../src/packs/requires/resolve-requires.ts';
 import type { RequiringSkill } from '../../../src/packs/requires/resolve-requires.ts';
+import { runs } from '../../property-runs.ts';
 
 /** `a@1.0: b, c@>=2`. */
 const skill = (text: string): RequiringSkill => {
@@ -149,7 +150,7 @@ describe('resolveRequirements', () => {
                   found.missing.some(({ requirement }) => requirement.name === needed.name),
               ).toBe(true);
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 });

@@ -8,6 +8,7 @@ import { CONTROL_CASES } from './rule-cases-control.ts';
 import { DAMAGE_CASES } from './rule-cases-damage.ts';
 import { RUNNING_CASES } from './rule-cases-running.ts';
 import { SECRETS_CASES } from './rule-cases-secrets.ts';
+import { runs } from '../../property-runs.ts';
 
 const EXPRESSIONS = PATTERNS.map(({ find }) => find);
 const FINDER = openManyFinder(EXPRESSIONS);
@@ -60,7 +61,7 @@ describe('many expressions in one pass', () => {
         const text = pieces.join('');
         expect(byOnePass(text)).toEqual(bySlowPath(text));
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 

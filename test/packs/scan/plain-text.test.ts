@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { foldFor, foldLine, openTextLook } from '../../../src/packs/scan/folded-line.ts';
 import { findHidden } from '../../../src/packs/scan/hidden.ts';
 import { passagesOf } from '../../../src/packs/scan/passages.ts';
+import { runs } from '../../property-runs.ts';
 
 /** What cuts a text into passages, and what folds, among words. */
 const WORDS = [
@@ -98,7 +99,7 @@ describe('plain text', () => {
         expect(passagesOf(file)).toEqual(passagesOf(file, { isPlain: false, isSingle: false }));
         expect(findHidden(file, path, true)).toEqual(findHidden(file, path, false));
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 });

@@ -8,6 +8,7 @@ import { collisionKey, openPathValidator, portableNameProblem } from '../../../s
 import { isRefusal } from '../../../src/packs/problems.ts';
 import { hiddenCharacters } from '../../../src/core/text/text.ts';
 import { verifies } from '../../conformance/verifies.ts';
+import { runs } from '../../property-runs.ts';
 
 const code = (name: string): string | undefined => portableNameProblem(name)?.code;
 
@@ -236,7 +237,7 @@ describe('a path validator', () => {
         expect(strays).toEqual([]);
         expect(new Set(taken.map((each) => each.toLowerCase())).size).toBe(taken.length);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 });

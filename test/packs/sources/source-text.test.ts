@@ -5,6 +5,7 @@ import { isRefusal } from '../../../src/packs/problems.ts';
 import { readSource, sourceText } from '../../../src/packs/sources/source-text.ts';
 import type { PackSource } from '../../../src/packs/sources/source.ts';
 import { verifies } from '../../conformance/verifies.ts';
+import { runs } from '../../property-runs.ts';
 
 const FOLDERS: ReadonlySet<string> = new Set([
   './x',
@@ -268,7 +269,7 @@ describe('the one spelling of a source', () => {
         if (!isRefusal(first))
           expect(readSource(sourceText(first), { looksLikeFolder: () => 'absent' })).toEqual(first);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 });

@@ -5,6 +5,7 @@ import type { LockedFile } from '../../../src/packs/lock/lock.ts';
 import { UPDATE_MODES, planUpdate } from '../../../src/packs/update/update-plan.ts';
 import type { FileTable, PlannedFile, UpdateMode } from '../../../src/packs/update/update-plan.ts';
 import { verifies } from '../../conformance/verifies.ts';
+import { runs } from '../../property-runs.ts';
 
 /** `a`: a file of these bytes; `a!`: the same, executable. */
 const file = (content: string): LockedFile => {
@@ -200,7 +201,7 @@ describe('planUpdate', () => {
         }
         if (mode === 'refuse') expect(planned.refusal === undefined).toBe(planned.edited.length === 0);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 });

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { openPort, openProxyWorld, openSite } from './proxy-world.ts';
 import type { ProxyWorld, Site } from './proxy-world.ts';
+import { runs } from '../../property-runs.ts';
 
 let site: Site;
 let world: ProxyWorld;
@@ -111,7 +112,7 @@ describe('SOCKS 5', () => {
           socket.once('close', resolve);
         });
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
     expect(site.connections()).toBe(before);
   });

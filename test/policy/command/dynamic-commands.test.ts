@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 
 import { findDynamicCommands, refuseDynamicCommands } from '../../../src/policy/command/dynamic-commands.ts';
+import { runs } from '../../property-runs.ts';
 
 const REASON = 'commands are off';
 const NOTE = `[not run: ${REASON}]`;
@@ -91,7 +92,7 @@ describe('refused commands', () => {
         expect(text.split(NOTE).length - 1).toBe(count);
         for (const command of commandsIn(body)) expect(text).toContain(command);
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
   });
 

@@ -153,7 +153,7 @@ describe('a secret is missing', () => {
     expect(await refused('password')).toBe(`${from} variable "E": its value is a common word ${end}`);
     expect(await refused('z'.repeat(99))).toBe(`${from} variable "E": its value repeats itself ${end}`);
     const huge = Array.from({ length: 200_000 }, (_, place) => String(place)).join('');
-    expect(await refused(huge)).toBe(`${from} variable "E": its value is longer than 32768 bytes ${end}`);
+    expect(await refused(huge)).toBe(`${from} variable "E": its value has more than 32768 bytes ${end}`);
   });
 
   test('where the file is not for its owner alone', async () => {
