@@ -348,7 +348,7 @@ describe('eval', () => {
       evaluations(root).some((name) => existsSync(path.join(root, '.agent/evals', name, 'results.jsonl')));
     while (!isOneDone()) await new Promise((resolve) => void setTimeout(resolve, 20));
     interrupt.abort(new Error('stopped by SIGINT'));
-    expect([await ending, said]).toEqual([130, expect.stringContaining('go on with the same command and --resume')]);
+    expect([await ending, said]).toEqual([130, expect.stringContaining('continue with the same command and --resume')]);
     const [folder = ''] = evaluations(root);
     const report = (): EvalReport =>
       JSON.parse(readFileSync(path.join(root, '.agent/evals', folder, 'report.json'), 'utf8'));

@@ -20,7 +20,7 @@ verifies(
     const words = ['exec', 'csv-report', 'report.mjs', '--in', 'sales.csv', '--out', 'report', ...executor];
     const { status, out, err } = await spawnCli(folder, [...words, '--', 'inputs/sales.csv', '--out', 'out']);
     expect([status, out]).toEqual([0, 'sales.csv: rows: 2, columns: 2, notes: 0\nwrote: report.md, report.json\n']);
-    expect(err).toMatch(/exit status 0 after .* no isolation/);
+    expect(err).toMatch(/exit code 0 after .* not isolated/);
     expect(JSON.parse(readFileSync(path.join(folder, 'report/report.json'), 'utf8'))).toMatchObject({ rows: 2 });
   },
 );
@@ -86,7 +86,7 @@ test.skipIf(!hasBubblewrap())(
     expect(await spawnCli(folder, words, { TMPDIR: long })).toMatchObject({ status: 0, out: 'done\n' });
     const granted = await spawnCli(folder, [...words, '--allow', 'example.org'], { TMPDIR: long });
     expect([granted.status, granted.err]).toEqual([1, expect.stringContaining('is too long: the limit is')]);
-    expect(granted.err).toContain('hint: keep workspaces in a folder with a shorter path');
+    expect(granted.err).toContain('hint: use a workspace folder with a shorter path');
     expect(await spawnCli(folder, words, { TMPDIR: '' })).toMatchObject({ status: 0, out: 'done\n' });
     writeFileSync(path.join(folder, 'file'), '');
     const none = { TMPDIR: path.join(folder, 'file'), HOME: path.join(folder, 'other') };

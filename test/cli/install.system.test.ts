@@ -92,7 +92,7 @@ describe('install', () => {
     const { status, out, err } = await sw('install', sourceWith('tables'));
     expect([status, out]).toEqual([3, '']);
     expect(err).toContain('+ tables');
-    expect(err).toContain('say --yes');
+    expect(err).toContain('pass --yes');
     expect(readdirSync(root)).toEqual(['.skillwright']);
   });
 
@@ -213,7 +213,7 @@ describe('install', () => {
       expect(json(await below(file, '--json'))).toMatchObject({
         error: {
           message: expect.stringContaining(path.basename(file)),
-          hint: expect.stringContaining('give a skills-lock.json'),
+          hint: expect.stringContaining('name a skills-lock.json'),
         },
       });
   });
@@ -252,12 +252,12 @@ describe('install', () => {
   });
 
   test('bad use is told: no source, both of two, a root that is a file, no home folder', async () => {
-    expect(await sw('install')).toMatchObject({ status: 2, err: expect.stringContaining('name a source') });
+    expect(await sw('install')).toMatchObject({ status: 2, err: expect.stringContaining('missing argument: SOURCE') });
     expect(await sw('install', 'x', '--backup', '--force')).toMatchObject({ status: 2 });
     for (const flag of [['--signature'], ['--lenient'], ['--format', 'sarif']])
       expect(await sw('verify', ...flag)).toMatchObject({
         status: 2,
-        err: expect.stringContaining(`${flag.join(' ')} is for packs`),
+        err: expect.stringContaining(`${flag.join(' ')} works only with a pack`),
       });
     writeFileSync(path.join(base, 'file'), '');
     expect(await sw('install', sourceWith('tables'), '-y', '--to', path.join(base, 'file'))).toMatchObject({

@@ -116,7 +116,7 @@ describe('pack, keys, sign', () => {
     expect(await run('install', 'tables.zip', '--require-signed', '--yes')).toMatchObject({ status: 3 });
     expect(await run('keys', 'add', 'anna', String(key))).toMatchObject({
       status: 3,
-      err: expect.stringContaining('not confirmed') as string,
+      err: expect.stringContaining('not confirmed: the key was not pinned') as string,
     });
     expect(await json('keys', 'list')).toMatchObject({ keys: [] });
     expect(await run('keys', 'add', 'anna', 'secret/work.pub', '--yes')).toMatchObject({ status: 0 });

@@ -83,7 +83,7 @@ describe('policy', () => {
     [
       ['run_command', 'git log $(id)'],
       3,
-      'the rule cannot be evaluated for this command: a command inside $( ) or backticks is run first',
+      'the rule cannot be evaluated for this command: a command inside $( ) or backticks runs first',
     ],
     [['run_command', 'rm -r x'], 3, 'deny  run_command is not allowed by the rule "Bash(rm:*)"'],
     [['write_file', 'docs/a.md'], 0, 'allow  write_file is allowed by the rule "write_file(docs/**)"'],

@@ -283,7 +283,7 @@ describe('what makes no sense', () => {
 
   test('endless words on stdin are no request', async () => {
     const { status, err } = await run(scratch(), ['run', '-', ...RULES], { stdin: 'x'.repeat(2_000_000) });
-    expect([status, err]).toEqual([2, expect.stringContaining('longer than 1 MiB')]);
+    expect([status, err]).toEqual([2, expect.stringContaining('larger than 1 MiB')]);
   });
 });
 
