@@ -76,7 +76,7 @@ test('approve-and-record prints what was decided and answered, from a record tha
 test('run-agent finds the skill, runs its script and answers with its figures, with no model', () => {
   const lines = run('run-agent.js').split('\n');
   expect(lines.slice(0, 5)).toEqual([
-    'model rules: it was asked for',
+    'model rules: it was requested by name',
     '- search_skills',
     '- load_skill',
     '- run_script',

@@ -196,7 +196,7 @@ test('where the disk is full nothing is run: exit 1, and the reason', async () =
   expect(() => writeFileSync(path.join(disk, 'filler'), Buffer.alloc(2 * 1024 * 1024))).toThrow('ENOSPC');
   const { status, err } = await run(world, words);
   expect([status, existsSync(mark)]).toEqual([1, false]);
-  expect(err).toMatch(/^error: cannot record the run in ".*\/disk\/runs": ENOSPC\nhint: look at the space on the disk/);
+  expect(err).toMatch(/^error: cannot record the run in ".*\/disk\/runs": ENOSPC\nhint: check the free disk space/);
 });
 
 test('a folder for runs that is a link is refused before anything is done', async () => {

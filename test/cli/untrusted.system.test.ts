@@ -82,7 +82,7 @@ describe('a skill of a project that nobody trusted', () => {
     expect((await at.run('trust', '--yes')).status).toBe(0);
     expect((await at.run('inspect', 'release', '--json')).out).not.toContain('trusted');
     writeFileSync(path.join(at.dir, 'new.md'), 'more');
-    expect((await at.run('inspect', 'release')).err).toContain('changed since its project was trusted');
+    expect((await at.run('inspect', 'release')).err).toContain('changed after its project was trusted');
   });
 
   test('has a command that a shell takes as it is, and nothing in it acts on the screen', async () => {
