@@ -5,7 +5,7 @@ import path from 'node:path';
 import { isRefusal } from '../src/packs/problems.ts';
 import type { ScanFinding } from '../src/packs/scan/finding.ts';
 import { DEFAULT_SCAN_POLICY, SCAN_SEVERITIES } from '../src/packs/scan/finding.ts';
-import { judge } from '../src/packs/scan/policy.ts';
+import { applyScanPolicy } from '../src/packs/scan/policy.ts';
 import { scanSkill } from '../src/packs/scan/scan.ts';
 import { readScanFiles } from '../src/packs/scan/scan-files.ts';
 import { median } from './median.ts';
@@ -74,7 +74,7 @@ function scanLabelled(folder: string, labelled: Labelled): Scanned {
 
 function setRows(set: string, scanned: readonly Scanned[]): readonly BenchRow[] {
   const isHostile = scanned[0]?.label === 'hostile';
-  const stopped = scanned.filter(({ findings }) => judge(findings).stops.length > 0).length;
+  const stopped = scanned.filter(({ findings }) => applyScanPolicy(findings).stops.length > 0).length;
   const flagged = scanned.filter(({ findings }) => rank(findings) > 0).length;
   const of = `of ${String(scanned.length)}`;
   const share = (count: number): string => `${((100 * count) / scanned.length).toFixed(1)} %`;
@@ -98,7 +98,7 @@ function setRows(set: string, scanned: readonly Scanned[]): readonly BenchRow[] 
 
 /** 2 where something stops, 1 where something warns. */
 function rank(findings: readonly ScanFinding[]): number {
-  const { stops, warnings } = judge(findings, DEFAULT_SCAN_POLICY);
+  const { stops, warnings } = applyScanPolicy(findings, DEFAULT_SCAN_POLICY);
   return stops.length > 0 ? 2 : warnings.length > 0 ? 1 : 0;
 }
 

@@ -11,7 +11,6 @@ import { requirementRefusal, resolveRequirements } from './requires/resolve-requ
 import type { RequiringSkill } from './requires/resolve-requires.ts';
 import { sourceText } from './sources/source-text.ts';
 import type { StagedSource, ResolvedSource, StageProgress } from './sources/source.ts';
-import { openScan } from './scan/scan.ts';
 import { quoted } from '../core/text/text.ts';
 import { withRoot } from './root/open-root.ts';
 import type { Committed, OpenRoot } from './root/open-root.ts';
@@ -177,10 +176,9 @@ export function neededSkills(
   const inspected = new Map<string, InspectedSkill>();
   const chosen = new Set(wanted.map(({ name }) => name));
   const available: RequiringSkill[] = [];
-  const scan = options.scan ?? openScan();
   for (const skill of skills) {
     if (chosen.has(skill.name)) continue;
-    const other = inspectSkill(skill, { ...options, scan });
+    const other = inspectSkill(skill, options);
     // A skill that cannot be read is treated as unavailable.
     if (isRefusal(other)) continue;
     inspected.set(skill.name, other);

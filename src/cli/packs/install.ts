@@ -4,7 +4,7 @@ import type { InstallPlan, Installed } from '../../packs/install.ts';
 import type { PackSettings } from '../../packs/pack-settings.ts';
 import { restoreLock } from '../../packs/lock/restore-lock.ts';
 import { printable } from '../../core/text/text.ts';
-import { SCAN_NOTE } from '../../packs/scan/finding-text.ts';
+import { SCAN_NOTE } from '../../packs/scan/finding.ts';
 import { defineCommand } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';

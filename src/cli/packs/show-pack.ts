@@ -1,5 +1,5 @@
 /** The plan of an install, for the user who confirms it: skills, their permissions and scan findings. */
-import { findingText } from '../../packs/scan/finding-text.ts';
+import { findingText } from '../../packs/scan/finding.ts';
 import { printable } from '../../core/text/text.ts';
 import type { InstallPlan, PlannedSkill } from '../../packs/install.ts';
 import { bytesText } from '../terminal/quantities.ts';

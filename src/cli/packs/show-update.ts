@@ -1,7 +1,7 @@
 /** The plan of an update, for the user who confirms it: changes, capabilities, findings, and the fate of local edits. */
 import { countUpdate, updateLines } from '../../packs/update/update-text.ts';
 import type { LockedSkill } from '../../packs/lock/lock.ts';
-import { findingText } from '../../packs/scan/finding-text.ts';
+import { findingText } from '../../packs/scan/finding.ts';
 import { printable } from '../../core/text/text.ts';
 import type { ChangedSkill, SkillUpdate } from '../../packs/update/update-skill.ts';
 import type { Terminal } from '../terminal/terminal.ts';

@@ -1,5 +1,5 @@
 import { isRefusal } from '../../packs/problems.ts';
-import { SCAN_NOTE } from '../../packs/scan/finding-text.ts';
+import { SCAN_NOTE } from '../../packs/scan/finding.ts';
 import { printable } from '../../core/text/text.ts';
 import type { UpdateMode } from '../../packs/update/update-plan.ts';
 import { isChanged, updateSkills } from '../../packs/update/update.ts';

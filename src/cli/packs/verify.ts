@@ -2,7 +2,7 @@ import os from 'node:os';
 import path from 'node:path';
 
 import { isRefusal } from '../../packs/problems.ts';
-import { findingText } from '../../packs/scan/finding-text.ts';
+import { findingText } from '../../packs/scan/finding.ts';
 import { scanSarif } from '../../packs/scan/sarif.ts';
 import { printable } from '../../core/text/text.ts';
 import { isPresent } from '../../platform/fs/paths.ts';

@@ -11,10 +11,9 @@ import type { PackRefusal } from '../problems.ts';
 import { readRequirements } from '../requires/requires.ts';
 import type { SkillRequirement } from '../requires/requires.ts';
 import type { SkillContents, SourceSkill } from '../sources/source.ts';
-import { judge } from '../scan/policy.ts';
-import type { ScanJudgement } from '../scan/policy.ts';
+import { applyScanPolicy } from '../scan/policy.ts';
+import type { PolicyResult } from '../scan/policy.ts';
 import { scanSkill } from '../scan/scan.ts';
-import type { ScanSkill } from '../scan/scan.ts';
 import { printable, quoted } from '../../core/text/text.ts';
 import { looksOf, presentFiles } from '../root/present-files.ts';
 import { readScanFiles } from '../scan/scan-files.ts';
@@ -37,7 +36,7 @@ export interface InspectedSkill {
   /** Stat fingerprint of the staged folder at the time of the inspection. */
   readonly looks: string;
   readonly diagnostics: readonly Diagnostic[];
-  readonly scan: ScanJudgement;
+  readonly scan: PolicyResult;
   readonly requires: readonly SkillRequirement[];
   /** Notes for the user: similar names, unreadable requirements. */
   readonly notes: readonly string[];
@@ -50,14 +49,12 @@ export interface InspectOptions {
   readonly mode: Mode;
   /** Compares a name with the names in the root. */
   readonly checkName: (name: string) => NameCheck;
-  /** A scanner that is shared between skills. */
-  readonly scan?: ScanSkill;
   readonly signal?: AbortSignal;
 }
 
 /** Refuses only if the files cannot be read. */
 export function inspectSkill(skill: SourceSkill, options: InspectOptions): InspectedSkill | PackRefusal {
-  const { settings, mode, checkName, scan: scanFiles = scanSkill, signal } = options;
+  const { settings, mode, checkName, signal } = options;
   const tree = treeOf(skill);
   if (isRefusal(tree)) return tree;
   const checked = checkSkill(skill.path, 'SKILL.md', {
@@ -72,8 +69,8 @@ export function inspectSkill(skill: SourceSkill, options: InspectOptions): Inspe
   const files = skill.seen?.files ?? readScanFiles(skill.path, signal === undefined ? {} : { signal });
   if (isRefusal(files)) return files;
   const allowedTools = head?.controls.allowedTools;
-  const findings = scanFiles(files, { declared: allowedTools === undefined ? {} : { allowedTools } });
-  const scan = judge(findings, settings.scanPolicy);
+  const findings = scanSkill(files, { declared: allowedTools === undefined ? {} : { allowedTools } });
+  const scan = applyScanPolicy(findings, settings.scanPolicy);
   const looks = checkName(skill.name);
   const needs = head === undefined ? { requirements: [], unread: [] } : readRequirements(head);
   const { version } = head?.meta ?? {};
@@ -162,7 +159,7 @@ function formatRefusals({ name }: SourceSkill, diagnostics: readonly Diagnostic[
   return [packRefusal('pack/format', `${printable(name)}: ${first.message} (${first.code})${more}`, first.path)];
 }
 
-function scanRefusals({ name }: SourceSkill, { stops }: ScanJudgement): readonly PackRefusal[] {
+function scanRefusals({ name }: SourceSkill, { stops }: PolicyResult): readonly PackRefusal[] {
   const [first] = stops;
   if (first === undefined) return [];
   const more = stops.length > 1 ? ` and ${String(stops.length - 1)} more` : '';

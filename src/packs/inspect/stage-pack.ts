@@ -5,7 +5,6 @@ import { isRefusal, packRefusal } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
 import { readSource } from '../sources/source-text.ts';
 import type { StagedSource, PackSource, SourceSkill, StageProgress, ExtractArchive } from '../sources/source.ts';
-import { openScan } from '../scan/scan.ts';
 import { quoted } from '../../core/text/text.ts';
 import { stageSource } from '../sources/stage-source.ts';
 import { placeOf } from '../sources/folder.ts';
@@ -121,11 +120,10 @@ export async function inspectSource(
     return packRefusal('pack/two-skills', `${quoted(repeated.name)} is in ${places.join(' and ')}`);
   }
   const wanted: InspectedSkill[] = [];
-  const scan = options.scan ?? openScan();
   for (const skill of chosen) {
     if (wanted.length % INSPECTED_AT_ONCE === 0) await new Promise(setImmediate);
     signal?.throwIfAborted();
-    const inspected = inspectSkill(skill, { ...options, scan });
+    const inspected = inspectSkill(skill, options);
     if (isRefusal(inspected)) return inspected;
     wanted.push(inspected);
     onProgress?.(wanted.length, chosen.length);

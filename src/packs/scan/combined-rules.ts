@@ -1,4 +1,4 @@
-/** What several hits mean together: in one section, in one script, or in a document and the script that it names. */
+/** Rules that need several hits: in one section, in one script, or in a document and the script that it names. */
 import type { ScanFile, ScanFinding } from './finding.ts';
 import type { Hit } from './match.ts';
 import { isDocument } from './passages.ts';
@@ -7,7 +7,7 @@ import type { RuleId } from './rules.ts';
 
 export interface ScannedFile {
   readonly file: ScanFile;
-  /** As it is shown. */
+  /** Safe to print. */
   readonly path: string;
   readonly hits: readonly Hit[];
 }
@@ -22,8 +22,8 @@ const ACTS: ReadonlySet<string> = new Set([
   'agent-memory',
   'approval-evasion',
 ]);
-/** What a script that is run at every task must not do. */
-const HEAVY: ReadonlySet<string> = new Set([
+/** Effects that a script must not have if a document orders it for every task. */
+const HARMFUL: ReadonlySet<string> = new Set([
   ...SENDS,
   'destructive-command',
   'locks-files',
@@ -40,7 +40,7 @@ interface Pair {
   readonly rule: RuleId;
   readonly first: ReadonlySet<string>;
   readonly second: ReadonlySet<string>;
-  /** One passage is closer than one section. */
+  /** How close the two hits must be; a section contains passages. */
   readonly within: 'section' | 'passage';
   readonly says: string;
 }
@@ -63,10 +63,10 @@ const PAIRS: readonly Pair[] = [
   },
 ];
 
-/** Of one file by itself. */
-export function findTogether({ file, path, hits }: ScannedFile): readonly ScanFinding[] {
+/** Applies the rules that need only one file. */
+export function findInFile({ file, path, hits }: ScannedFile): readonly ScanFinding[] {
   const pairs = PAIRS.flatMap((pair) => findPair(pair, hits, path));
-  return isDocument(file.path) ? [...pairs, ...findDisloyal(hits, path), ...standingOrders(hits, path)] : pairs;
+  return isDocument(file.path) ? [...pairs, ...findAgainstUser(hits, path), ...findStandingOrders(hits, path)] : pairs;
 }
 
 function findPair(
@@ -86,7 +86,7 @@ function findPair(
   return [...found.values()];
 }
 
-const DISLOYAL: ReadonlySet<string> = new Set([
+const AGAINST_USER: ReadonlySet<string> = new Set([
   'conceal-from-user',
   'deceive-user',
   'hidden-mode',
@@ -96,14 +96,14 @@ const DISLOYAL: ReadonlySet<string> = new Set([
   'persistence',
 ]);
 
-/** Two different ways of working against the user in one section. */
-function findDisloyal(hits: readonly Hit[], path: string): readonly ScanFinding[] {
-  const disloyal = hits.filter(
-    ({ means, severity, passage }) => DISLOYAL.has(means) && severity === 'high' && passage.kind === 'body',
+/** Finds sections with two different rules that act against the user. */
+function findAgainstUser(hits: readonly Hit[], path: string): readonly ScanFinding[] {
+  const against = hits.filter(
+    ({ means, severity, passage }) => AGAINST_USER.has(means) && severity === 'high' && passage.kind === 'body',
   );
   const firsts = new Map<number, Hit>();
   const found = new Map<number, ScanFinding>();
-  for (const hit of disloyal) {
+  for (const hit of against) {
     const { section } = hit.passage;
     const first = firsts.get(section) ?? hit;
     firsts.set(section, first);
@@ -113,8 +113,8 @@ function findDisloyal(hits: readonly Hit[], path: string): readonly ScanFinding[
   return [...found.values()];
 }
 
-/** An order for every task with something that acts in the same passage. */
-function standingOrders(hits: readonly Hit[], path: string): readonly ScanFinding[] {
+/** Finds passages that order a script or a deletion for every task. */
+function findStandingOrders(hits: readonly Hit[], path: string): readonly ScanFinding[] {
   const found = new Map<unknown, ScanFinding>();
   for (const hit of hits.filter(isOrder)) {
     const act = hits.find(
@@ -133,7 +133,7 @@ function isOrder({ means }: Hit): boolean {
   return means === 'standing' || means === 'urged';
 }
 
-/** Of a document that orders a script, and what the script does. The only rule that looks at two files. */
+/** Finds documents that order a script for every task, where that script has harmful effects. */
 export function findAcrossFiles(scanned: readonly ScannedFile[]): readonly ScanFinding[] {
   const scripts = scanned.filter(({ file }) => !isDocument(file.path));
   return scanned
@@ -147,14 +147,33 @@ export function findAcrossFiles(scanned: readonly ScannedFile[]): readonly ScanF
           const named = scripts.find(({ file }) =>
             hit.excerpt.includes(file.path.slice(file.path.lastIndexOf('/') + 1)),
           );
-          const heavy = named?.hits.find(({ means, severity }) => HEAVY.has(means) && severity !== 'low');
-          return heavy === undefined
+          const harmful = named?.hits.find(({ means, severity }) => HARMFUL.has(means) && severity !== 'low');
+          return harmful === undefined
             ? []
-            : [finding('effect-of-script', path, hit, `${hit.excerpt} ${heavy.says}: ${heavy.excerpt}`)];
+            : [finding('effect-of-script', path, hit, `${hit.excerpt} ${harmful.says}: ${harmful.excerpt}`)];
         }),
     );
 }
 
 function finding(rule: RuleId, path: string, { line, column }: Hit, message: string): ScanFinding {
   return { rule, severity: SCAN_RULES[rule].severity, path, line, column, message };
+}
+
+const EXECUTES = /^(?:bash|shell|run_script|exec|execute|terminal|computer|\*)/i;
+const NETWORK = /^(?:webfetch|websearch|web_fetch|fetch|http|browser|mcp__|\*)/i;
+const USES_NETWORK: ReadonlySet<string> = new Set(['send', 'exfiltration', 'download-and-run', 'covert-channel']);
+
+/** Finds network access of a skill that declares tools, none of which executes programs or uses the network. */
+export function findUndeclaredAccess(
+  scanned: readonly ScannedFile[],
+  allowedTools: readonly string[] = [],
+): readonly ScanFinding[] {
+  if (allowedTools.length === 0 || allowedTools.some((tool) => EXECUTES.test(tool) || NETWORK.test(tool))) return [];
+  return scanned.flatMap(({ path, hits }) => {
+    const hit = hits.find(({ means }) => USES_NETWORK.has(means));
+    if (hit === undefined) return [];
+    return [
+      finding('undeclared-access', path, hit, `reaches the network, which its allowed-tools do not: ${hit.excerpt}`),
+    ];
+  });
 }

@@ -1,36 +1,38 @@
-/** What the static scan says about a skill. It is triage: it finds what is careless or crude, and proves nothing about what it does not find. */
+/** The types of the static scan: files, findings and the policy. */
+import { printable } from '../../core/text/text.ts';
+
 export const SCAN_SEVERITIES = ['low', 'medium', 'high', 'critical'] as const;
 export type ScanSeverity = (typeof SCAN_SEVERITIES)[number];
 
-/** A text file of a skill, decoded; what is no text is given by name and first bytes only. */
+/** A file of a skill; its text is decoded. Binary files have an empty text. */
 export interface ScanFile {
-  /** Below the skill, `/` between parts. */
+  /** Relative to the skill, with `/` as the separator. */
   readonly path: string;
   readonly text: string;
-  /** Absent for text. `archive`, `program` (native code or bytecode), `other`. */
+  /** Absent for text. A `program` is native code or bytecode. */
   readonly binary?: 'archive' | 'program' | 'other';
   readonly isExecutable: boolean;
-  /** `text` is not all of it; the scan says so. */
+  /** `text` is truncated; the scan reports it. */
   readonly isCut?: boolean;
 }
 
 export interface ScanFinding {
-  /** `download-and-run`, `credential-path`, ...; listed in `rules.ts` with what each means. */
+  /** A rule id of `rules.ts`, for example `download-and-run`. */
   readonly rule: string;
   readonly severity: ScanSeverity;
   readonly path: string;
   /** 1-based. */
   readonly line: number;
   readonly column: number;
-  /** What is wrong, in one line; a stranger's text in it is quoted and cut. */
+  /** One line; untrusted text in it is quoted and truncated. */
   readonly message: string;
 }
 
-/** What a finding means for an install. */
+/** The effect of a finding on an install. */
 export const SCAN_VERDICTS = ['stop', 'warn', 'ignore'] as const;
 export type ScanVerdict = (typeof SCAN_VERDICTS)[number];
 
-/** The file `install.scan_policy` names, and the defaults. A rule's own verdict counts before that of its severity. */
+/** The content of the file that `install.scan_policy` names. The verdict of a rule overrides that of its severity. */
 export interface ScanPolicy {
   readonly severities: Readonly<Record<ScanSeverity, ScanVerdict>>;
   readonly rules: Readonly<Record<string, ScanVerdict>>;
@@ -40,3 +42,12 @@ export const DEFAULT_SCAN_POLICY: ScanPolicy = {
   severities: { critical: 'stop', high: 'warn', medium: 'warn', low: 'ignore' },
   rules: {},
 };
+
+/** Shown with every scan result, even without findings. */
+export const SCAN_NOTE =
+  'the scan is triage: it finds careless or crude attacks; a skill without findings is not proven safe';
+
+/** One line in the format of compiler messages; safe to print. */
+export function findingText({ path, line, column, severity, message, rule }: ScanFinding): string {
+  return `${printable(path)}:${String(line)}:${String(column)} ${severity} ${printable(message)} (${rule})`;
+}

@@ -1,46 +1,43 @@
-/** What people who look at a text do not see, and a model does. */
+/** Finds text that a model reads and a person does not see. */
 import { nextHidden, quoted } from '../../core/text/text.ts';
 import type { ScanFile, ScanFinding, ScanSeverity } from './finding.ts';
-import { hasLongRun } from './long-run.ts';
 import { isDocument } from './passages.ts';
 import { SCAN_RULES } from './rules.ts';
 import type { RuleId } from './rules.ts';
 
 const MAX_FINDINGS = 5;
-/** Wider than any screen: what follows it is out of sight. */
-const MIN_PADDING = 200;
+/** Padding wider than any screen, which moves the text after it out of sight. */
 const PADDING = /(?<![ \t])[ \t]{200,}(?=\S)/g;
 const COMMENT = /<!--/g;
 const MAX_COMMENT = 4_000;
 const STYLED =
   /(?:display: ?none|visibility: ?hidden|font-size: ?[01](?:px|pt|em)?\b|opacity: ?0(?![.\d])|color: ?(?:white|#fff(?:fff)?|transparent)\b|left: ?-\d{4})/gi;
-/** What may have a style. */
+/** HTML elements that can carry a style. */
 const ELEMENT = /<(?:span|div|p|font|small|sub|details) /i;
-/** Addressed to whoever works by the text: the usual remarks of authors are not. */
-const ORDER =
+/** Wording that addresses the model; ordinary author comments do not have it. */
+const INSTRUCTION =
   /\b(?:you (?:must|should|need to|are)|ignore (?:all|any|the|previous|prior)|the (?:agent|assistant|model|ai|llm)\b|(?:agent|assistant|ai|llm|system|claude)(?: instructions?| note| only)?:|secretly|silently|(?:do not|don't|never) (?:tell|mention|show|reveal|ask)|before (?:any|each|every) |after (?:any|each|every) |curl |upload |send [^\n]{0,60}\bto\b|hidden instructions?|override|execute (?:the|this|all))/i;
 const HARMLESS_COMMENT =
   /^\s{0,20}(?:prettier|eslint|markdownlint|toc|todo|fixme|end|begin|start|copyright|spdx|license|vale|cspell|omit|more|no ?toc|generated|auto-generated|template)/i;
 const OTHER_ALPHABET = /[\u0370-\u03ff\u0400-\u04ff]/;
 const MIXED = /(?:[A-Za-z]{2}[\u0400-\u04ff\u0370-\u03ff]|[\u0400-\u04ff\u0370-\u03ff][A-Za-z]{2})/g;
 
-interface Place {
+interface HiddenText {
   readonly rule: RuleId;
   readonly index: number;
   readonly says: string;
   readonly severity?: ScanSeverity;
 }
 
-/** `isPlain`: as `openTextLook` says of the text. Such hides nothing by its characters. */
-export function findHidden(file: ScanFile, path: string, isPlain: boolean): readonly ScanFinding[] {
+export function findHidden(file: ScanFile, path: string): readonly ScanFinding[] {
   const { text } = file;
-  const places = [
-    ...(isPlain ? [] : hiddenCharacters(text)),
-    ...padded(text),
-    ...(text.includes('<') && isDocument(file.path) ? [...commentOrders(text), ...styledText(text)] : []),
-    ...(isPlain ? [] : mixedWords(text)),
+  const found = [
+    ...hiddenCharacters(text),
+    ...textAfterPadding(text),
+    ...(isDocument(file.path) ? [...instructionsInComments(text), ...invisiblyStyledText(text)] : []),
+    ...mixedScriptWords(text),
   ];
-  return places.map(({ rule, index, says, severity = SCAN_RULES[rule].severity }) => ({
+  return found.map(({ rule, index, says, severity = SCAN_RULES[rule].severity }) => ({
     rule,
     severity,
     path,
@@ -49,8 +46,8 @@ export function findHidden(file: ScanFile, path: string, isPlain: boolean): read
   }));
 }
 
-function hiddenCharacters(text: string): readonly Place[] {
-  const found: Place[] = [];
+function hiddenCharacters(text: string): readonly HiddenText[] {
+  const found: HiddenText[] = [];
   const start = text.startsWith('\ufeff') ? 1 : 0;
   for (let at = start; found.length < MAX_FINDINGS;) {
     const hidden = nextHidden(text, at);
@@ -63,7 +60,7 @@ function hiddenCharacters(text: string): readonly Place[] {
         severity,
         says: `a character that does not show: U+${hidden.codePoint.toString(16).toUpperCase().padStart(4, '0')}`,
       });
-    // One finding for a run of them.
+    // A run of hidden characters is one finding.
     at = hidden.index + 1;
     for (let next = nextHidden(text, at); next?.index === at; next = nextHidden(text, at))
       at += next.codePoint > 0xffff ? 2 : 1;
@@ -71,7 +68,7 @@ function hiddenCharacters(text: string): readonly Place[] {
   return found;
 }
 
-/** Direction marks and tags are only for hiding; joiners, selectors and controls get into texts by accident. */
+/** Bidirectional controls and tag characters serve only to hide text; joiners, selectors and controls also occur by accident. */
 function severityOfHidden(code: number): ScanSeverity | undefined {
   if ((code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069)) return 'critical';
   if (code >= 0xe0000 && code <= 0xe0fff) return 'critical';
@@ -79,8 +76,7 @@ function severityOfHidden(code: number): ScanSeverity | undefined {
   return code === 0x0d || code === 0x2028 || code === 0x2029 ? undefined : 'medium';
 }
 
-function padded(text: string): readonly Place[] {
-  if (!hasLongRun(text, MIN_PADDING, isBlank)) return [];
+function textAfterPadding(text: string): readonly HiddenText[] {
   return first(text.matchAll(PADDING)).map((match) => ({
     rule: 'hidden-text',
     index: match.index + match[0].length,
@@ -88,14 +84,10 @@ function padded(text: string): readonly Place[] {
   }));
 }
 
-function isBlank(code: number): boolean {
-  return code === 0x20 || code === 0x09;
-}
-
-function commentOrders(text: string): readonly Place[] {
+function instructionsInComments(text: string): readonly HiddenText[] {
   return first(text.matchAll(COMMENT), 50)
     .map((match) => ({ index: match.index, inside: commentFrom(text, match.index + 4) }))
-    .filter(({ inside }) => ORDER.test(inside) && !HARMLESS_COMMENT.test(inside))
+    .filter(({ inside }) => INSTRUCTION.test(inside) && !HARMLESS_COMMENT.test(inside))
     .slice(0, MAX_FINDINGS)
     .map(({ index, inside }) => ({
       rule: 'hidden-text',
@@ -112,19 +104,19 @@ function commentFrom(text: string, from: number): string {
   return text.slice(from, Math.min(end === -1 ? text.length : end, from + MAX_COMMENT));
 }
 
-/** Styles are text of their own in a document about web pages: only an element that has words in it counts. */
-function styledText(text: string): readonly Place[] {
+/** Documents about web pages mention styles, so only a style on an element with instructions in it counts. */
+function invisiblyStyledText(text: string): readonly HiddenText[] {
   if (!ELEMENT.test(text)) return [];
   return first(text.matchAll(STYLED), 50)
     .filter(({ index }) =>
       /<(?:span|div|p|font|small|sub|details) [^<>\n]{0,120}$/i.test(text.slice(Math.max(0, index - 140), index)),
     )
-    .filter(({ index }) => ORDER.test(text.slice(index, index + 600).split('</', 1)[0] ?? ''))
+    .filter(({ index }) => INSTRUCTION.test(text.slice(index, index + 600).split('</', 1)[0] ?? ''))
     .slice(0, MAX_FINDINGS)
     .map(({ index, 0: style }) => ({ rule: 'hidden-text', index, says: `text made invisible by ${quoted(style)}` }));
 }
 
-function mixedWords(text: string): readonly Place[] {
+function mixedScriptWords(text: string): readonly HiddenText[] {
   if (!OTHER_ALPHABET.test(text)) return [];
   return first(text.matchAll(MIXED)).map((match) => ({
     rule: 'mixed-scripts',

@@ -1,19 +1,18 @@
-/** The patterns over the passages of one file. */
+/** Runs the patterns over the passages of one file. */
 import { quoted } from '../../core/text/text.ts';
 import type { ScanFinding, ScanSeverity } from './finding.ts';
-import { columnBefore, lowered } from './folded-line.ts';
-import { openManyFinder } from './find-many.ts';
-import type { Sightings } from './find-many.ts';
-import { hasLongRun } from './long-run.ts';
+import { lowerCase, sourceColumn } from './normalize-line.ts';
+import { openMultiPatternMatcher } from './multi-pattern-matcher.ts';
+import type { Candidates } from './multi-pattern-matcher.ts';
 import { proseOrCode, sourceLines } from './passages.ts';
 import type { Passage } from './passages.ts';
 import { isDenied } from './pattern.ts';
-import type { Signal } from './pattern.ts';
+import type { Pattern, Signal } from './pattern.ts';
 import { PATTERNS } from './patterns/all.ts';
 import { SCAN_RULES, isRuleId } from './rules.ts';
 import type { RuleId } from './rules.ts';
 
-/** What a pattern found, before it is judged together with others. */
+/** A match of one pattern. Combined rules look at several hits together. */
 export interface Hit {
   readonly means: RuleId | Signal;
   readonly severity: ScanSeverity;
@@ -24,128 +23,93 @@ export interface Hit {
   readonly excerpt: string;
 }
 
-/** No file says more by the same pattern than this: the rest of it is more of the same. */
+/** Hits per pattern and file; more of the same add nothing. */
 const MAX_HITS = 20;
 const EXCERPT = 80;
 
-/** Passages of a kind as one text, a line each, so that a pattern runs once for a file. */
-interface Sheet {
+/** All passages of one kind joined into one text, one line each, so that each pattern runs once per file. */
+interface JoinedPassages {
   readonly kind: 'prose' | 'code';
   readonly passages: readonly Passage[];
+  /** The offset of each passage in `lower`. */
   readonly starts: readonly number[];
   readonly lower: string;
-  readonly sightings: Sightings;
+  readonly candidates: Candidates;
 }
 
-const FINDER = openManyFinder(PATTERNS.map(({ find }) => find));
+const MATCHER = openMultiPatternMatcher(PATTERNS.map(({ find }) => find));
 
-/** For one file after the other. */
-export function openMatcher(): (passages: readonly Passage[]) => readonly Hit[] {
-  const look = FINDER.openLook();
-  return (passages) => matchSheets(sheetsOf(passages, look));
+export function matchPassages(passages: readonly Passage[]): readonly Hit[] {
+  const joined = (['prose', 'code'] as const).flatMap((kind) => {
+    const ofKind = passages.filter((passage) => proseOrCode(passage.kind) === kind);
+    return ofKind.length === 0 ? [] : [joinPassages(ofKind, kind)];
+  });
+  return PATTERNS.flatMap((pattern, expression) =>
+    joined
+      .filter(({ kind }) => pattern.in === 'any' || pattern.in === kind)
+      .flatMap((text) => matchPattern(pattern, expression, text)),
+  );
 }
 
-type Look = ReturnType<typeof FINDER.openLook>;
-
-/** A pattern with all its fields, also those that it has not: to ask objects of many forms takes longer than the answer. */
-interface Question {
-  readonly number: number;
-  readonly isForProse: boolean;
-  readonly isForCode: boolean;
-  readonly longRun: number;
-  readonly means: RuleId | Signal;
-  readonly severity: ScanSeverity;
-  readonly also: RegExp | undefined;
-  readonly unless: RegExp | undefined;
-  readonly evenDenied: boolean;
-  readonly says: string;
-}
-
-const QUESTIONS: readonly Question[] = PATTERNS.map((pattern, number) => ({
-  number,
-  isForProse: pattern.in !== 'code',
-  isForCode: pattern.in !== 'prose',
-  longRun: pattern.longRun ?? 0,
-  means: pattern.means,
-  severity: pattern.severity ?? severityOf(pattern.means),
-  also: pattern.also,
-  unless: pattern.unless,
-  evenDenied: pattern.evenDenied === true,
-  says: pattern.says,
-}));
-
-function matchSheets(sheets: readonly Sheet[]): readonly Hit[] {
-  const hits: Hit[] = [];
-  for (const question of QUESTIONS) {
-    const { number, isForProse, isForCode, longRun } = question;
-    for (const sheet of sheets) {
-      const isSeen =
-        longRun === 0 ? sheet.sightings[number] !== undefined : hasLongRun(sheet.lower, longRun, isEncoded);
-      if (!isSeen) continue;
-      if (sheet.kind === 'prose' ? isForProse : isForCode)
-        for (const hit of matchSheet(question, sheet)) hits.push(hit);
-    }
-  }
-  return hits;
-}
-
-/** Of the kinds that have any text. */
-function sheetsOf(all: readonly Passage[], look: Look): readonly Sheet[] {
-  const prose: Passage[] = [];
-  const code: Passage[] = [];
-  for (const passage of all) (proseOrCode(passage.kind) === 'prose' ? prose : code).push(passage);
-  return [
-    ...(prose.length === 0 ? [] : [sheetOf(prose, 'prose', look)]),
-    ...(code.length === 0 ? [] : [sheetOf(code, 'code', look)]),
-  ];
-}
-
-function sheetOf(passages: readonly Passage[], kind: 'prose' | 'code', look: Look): Sheet {
+function joinPassages(passages: readonly Passage[], kind: 'prose' | 'code'): JoinedPassages {
   let length = 0;
   const starts = passages.map(({ text }) => {
     const start = length;
     length += text.length + 1;
     return start;
   });
-  const lower = lowered(passages.map(({ text }) => text).join('\n'));
-  return { kind, passages, starts, lower, sightings: look(lower) };
+  const lower = lowerCase(passages.map(({ text }) => text).join('\n'));
+  return { kind, passages, starts, lower, candidates: MATCHER.candidates(lower) };
 }
 
-const NO_HIT: readonly Hit[] = [];
-
-function matchSheet(question: Question, sheet: Sheet): readonly Hit[] {
-  const { lower, sightings } = sheet;
-  // More than hits: a text full of near misses must not cost more than one full of hits.
-  const found = FINDER.matches(lower, sightings, { expression: question.number, most: MAX_HITS * 10 });
-  if (found.length === 0) return NO_HIT;
+function matchPattern(pattern: Pattern, expression: number, joined: JoinedPassages): readonly Hit[] {
+  const { lower, candidates } = joined;
+  if (candidates[expression] === undefined) return [];
+  if (pattern.longRun !== undefined && !hasLongRun(lower, pattern.longRun, isBase64)) return [];
+  // The limit on matches is higher than that on hits, because some matches are dropped; it bounds the cost of a hostile text.
   const hits: Hit[] = [];
-  for (const { index, length } of found) {
+  for (const { index, length } of MATCHER.matches(lower, candidates, { expression, limit: MAX_HITS * 10 })) {
     if (hits.length >= MAX_HITS) break;
-    const hit = hitAt(question, sheet, index, length);
+    const hit = hitAt(pattern, joined, index, length);
     if (hit !== undefined) hits.push(hit);
   }
   return hits;
 }
 
-function isEncoded(code: number): boolean {
+/**
+ * Whether a text has at least `length` consecutive characters of one class. Reads backwards from the last possible character of a run, so
+ * it skips most of a text.
+ */
+export function hasLongRun(text: string, length: number, isInClass: (code: number) => boolean): boolean {
+  for (let last = length - 1; last < text.length;) {
+    let at = last;
+    while (at > last - length && isInClass(text.charCodeAt(at))) at -= 1;
+    if (at === last - length) return true;
+    last = at + length;
+  }
+  return false;
+}
+
+/** In lower case: a-z, 0-9, `+` and `/`. */
+function isBase64(code: number): boolean {
   return (code >= 0x61 && code <= 0x7a) || (code >= 0x2f && code <= 0x39) || code === 0x2b;
 }
 
-function hitAt(question: Question, sheet: Sheet, index: number, length: number): Hit | undefined {
-  const place = passageAt(sheet.starts, index);
-  const passage = sheet.passages[place];
-  const start = sheet.starts[place];
+function hitAt(pattern: Pattern, joined: JoinedPassages, index: number, length: number): Hit | undefined {
+  const place = passageAt(joined.starts, index);
+  const passage = joined.passages[place];
+  const start = joined.starts[place];
   if (passage === undefined || start === undefined) return undefined;
-  const lower = sheet.lower.slice(start, start + passage.text.length);
-  if (question.also?.test(lower) === false || question.unless?.test(lower) === true) return undefined;
+  const lower = joined.lower.slice(start, start + passage.text.length);
+  if (pattern.also?.test(lower) === false || pattern.unless?.test(lower) === true) return undefined;
   const at = index - start;
-  if (sheet.kind === 'prose' && !question.evenDenied && isDenied(lower.slice(0, at))) return undefined;
+  if (joined.kind === 'prose' && pattern.evenDenied !== true && isDenied(lower.slice(0, at))) return undefined;
   return {
-    means: question.means,
-    severity: question.severity,
+    means: pattern.means,
+    severity: pattern.severity ?? severityOf(pattern.means),
     passage,
-    ...sourceOf(passage, at),
-    says: question.says,
+    ...sourcePosition(passage, at),
+    says: pattern.says,
     excerpt: quoted(passage.text.slice(at, at + length).trim(), EXCERPT),
   };
 }
@@ -154,6 +118,7 @@ function severityOf(means: RuleId | Signal): ScanSeverity {
   return isRuleId(means) ? SCAN_RULES[means].severity : 'low';
 }
 
+/** The index of the last passage that starts at or before an offset (binary search). */
 function passageAt(starts: readonly number[], index: number): number {
   let low = 0;
   let high = starts.length - 1;
@@ -165,15 +130,15 @@ function passageAt(starts: readonly number[], index: number): number {
   return low;
 }
 
-/** Where offset `at` of a passage stands in its file. */
-export function sourceOf(passage: Passage, at: number): { readonly line: number; readonly column: number } {
+/** The position in the file of offset `at` of a passage. */
+function sourcePosition(passage: Passage, at: number): { readonly line: number; readonly column: number } {
   const offset = at + passage.skipped;
   const lines = sourceLines(passage);
   const source = lines.findLast((line) => line.at <= offset) ?? lines[0];
   if (source === undefined) return { line: 1, column: 1 };
   return {
     line: source.line,
-    column: columnBefore(source.source, proseOrCode(passage.kind), Math.max(0, offset - source.at)),
+    column: sourceColumn(source.source, proseOrCode(passage.kind), Math.max(0, offset - source.at)),
   };
 }
 

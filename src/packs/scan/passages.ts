@@ -1,66 +1,60 @@
 /**
- * A file cut into what belongs together: a paragraph, a list item or a heading of Markdown is one passage however it is wrapped, a
- * command is one however it is continued. Rules look at passages and never across two of them.
+ * Splits a file into passages. A paragraph, list item or heading of Markdown is one passage however it is wrapped; a command is one
+ * passage with all its continuation lines. A pattern never matches across two passages.
  */
 import { closesFence, fenceMark } from '../../core/text/code-fences.ts';
 import type { ScanFile } from './finding.ts';
-import { foldFor, foldLine, openTextLook } from './folded-line.ts';
-import type { LineKind, TextLook } from './folded-line.ts';
+import { normalizeLine } from './normalize-line.ts';
+import type { LineKind } from './normalize-line.ts';
 
-/** `body` is prose of a document, `comment` prose in code, `fence` code in a document, `script` code in a file of its own. */
+/** `body`: prose of a document. `comment`: prose in code. `fence`: code in a document. `script`: code in its own file. */
 export type PassageKind = 'body' | 'comment' | 'fence' | 'script';
 
 export interface SourceLine {
   /** 1-based. */
   readonly line: number;
   readonly source: string;
-  /** Of the passage's text. */
+  /** The offset in the text of the passage. */
   readonly at: number;
 }
 
 export interface Passage {
   readonly kind: PassageKind;
-  /** Counts the headings before it; all of a script is one section. */
+  /** The number of headings before the passage; a script is one section. */
   readonly section: number;
   readonly text: string;
-  /** The lines that it was made from, for `sourceLines`. */
-  readonly made: MadeFrom;
-  /** Of the source line where a window starts; 0 for all else. */
+  /** The lines that the passage was made from, for `sourceLines`. */
+  readonly origin: PassageOrigin;
+  /** The offset of a window in its passage; 0 for a whole passage. */
   readonly skipped: number;
 }
 
-/** Lines by their places, which count from 0. */
-interface MadeFrom {
+/** A range of 0-based line indexes of the file. */
+interface PassageOrigin {
   readonly from: number;
   readonly to: number;
-  /** Those of the file; of a comment, what they say. */
+  /** The lines of the file, or the contents of comment lines. */
   readonly lines: readonly string[];
-  /** The place of the first of `lines`. */
+  /** The line index of the first entry of `lines`. */
   readonly first: number;
 }
 
-/** Longer passages are looked at in windows, so that the work for a file stays in proportion to its size. */
+/** Longer passages are split into overlapping windows, so that the work stays proportional to the size of the file. */
 export const WINDOW = 2_000;
 const OVERLAP = 300;
-/** So much of a loop is looked at with its head: what it does, it does many times. */
+/** A loop is matched together with this many of its lines, because it repeats them. */
 const LOOP_LINES = 4;
-/** A command that is continued over more lines than this is not one. */
 const MAX_CONTINUED = 12;
 
 const DOCUMENT = /(?:^|\/)[^/.]*$|\.(?:md|mdx|markdown|txt|rst|adoc|html?|svg)$/i;
-/** What items, comments and loops start with, and what is continued ends with: other lines are not given to the expressions. */
-const ITEM_SIGNS = '-*+>|0123456789';
 const NEW_ITEM = /^\s{0,24}(?:[-*+>|]|\d{1,3}[.)])\s?/;
 const HEADING = /^\s{0,3}#{1,6}(?:\s|$)/;
 const FIELD = /^[A-Za-z][\w-]{0,60}:/;
-const COMMENT_SIGNS = '#/-';
 const COMMENT = /^\s{0,200}(?:#(?!!)|\/\/|--\s)\s?(.*)$/;
-const LOOP_SIGNS = 'fwu';
 const LOOP = /^\s{0,40}(?:for|while|until)\b[^\n]{0,400}(?::|\bdo|\{)\s{0,20}$/;
-const CONTINUED_SIGNS = '\\|({,&';
 const CONTINUED = /(?:[\\|({,]|&&)$/;
-/** More blanks than this behind a sign, and it does not continue anything. */
-const MAX_BEHIND = 20;
+/** A continuation character with more trailing white space than this does not continue the command. */
+const MAX_TRAILING = 20;
 
 export function isDocument(path: string): boolean {
   return DOCUMENT.test(path) && !/(?:^|\/)(?:makefile|dockerfile|rakefile|gemfile)$/i.test(path);
@@ -68,57 +62,54 @@ export function isDocument(path: string): boolean {
 
 export const proseOrCode = (kind: PassageKind): LineKind => (kind === 'body' || kind === 'comment' ? 'prose' : 'code');
 
-/** `look`: as `openTextLook` says of the text. */
-export function passagesOf(file: ScanFile, look: TextLook = openTextLook()(file.text)): readonly Passage[] {
-  const lines = file.text.split(!look.isPlain && OTHER_LINE_ENDS.test(file.text) ? ANY_LINE_END : '\n');
-  const gathering: Gathering = { lines, fold: foldFor(look), found: [] };
-  if (isDocument(file.path)) addDocument(gathering);
-  else addCode(gathering, { from: 0, to: lines.length }, { kind: 'script', section: 0 });
-  return gathering.found;
+export function passagesOf({ path, text }: ScanFile): readonly Passage[] {
+  const lines = text.split(OTHER_LINE_END.test(text) ? LINE_END : '\n');
+  const splitting: Splitting = { lines, passages: [] };
+  if (isDocument(path)) addDocument(splitting);
+  else addCode(splitting, { from: 0, to: lines.length }, { kind: 'script', section: 0 });
+  return splitting.passages;
 }
 
-const OTHER_LINE_ENDS = /[\r\u2028\u2029]/;
-const ANY_LINE_END = /\r\n|[\n\r\u2028\u2029]/;
+const OTHER_LINE_END = /[\r\u2028\u2029]/;
+const LINE_END = /\r\n|[\n\r\u2028\u2029]/;
 
-interface Gathering {
+interface Splitting {
   readonly lines: readonly string[];
-  readonly fold: typeof foldLine;
-  readonly found: Passage[];
+  readonly passages: Passage[];
 }
 
-/** Lines by their places, which count from 0. */
-interface Range {
+/** A range of 0-based line indexes, without `to`. */
+interface LineRange {
   readonly from: number;
   readonly to: number;
 }
 
-function addDocument(gathering: Gathering): void {
-  const { lines } = gathering;
+function addDocument(splitting: Splitting): void {
+  const { lines } = splitting;
   let from = 0;
   let section = 0;
   const flush = (to: number): void => {
-    if (from < to) addJoined(gathering, { from, to }, { kind: 'body', section });
+    if (from < to) addJoined(splitting, { from, to }, { kind: 'body', section });
   };
-  const head = endOfHead(lines);
+  const frontmatterEnd = endOfFrontmatter(lines);
   for (let at = 0; at < lines.length; at += 1) {
     const source = lines[at] ?? '';
-    const first = firstSign(source);
-    if (first === '') {
+    if (source.trim() === '') {
       flush(at);
       from = at + 1;
       continue;
     }
-    const fence = at < head || (first !== '`' && first !== '~') ? undefined : fenceMark(source);
+    const fence = at < frontmatterEnd ? undefined : fenceMark(source);
     if (fence !== undefined) {
       flush(at);
       const end = endOfFence(lines, at, fence);
-      addCode(gathering, { from: at + 1, to: end }, { kind: 'fence', section });
+      addCode(splitting, { from: at + 1, to: end }, { kind: 'fence', section });
       at = end;
       from = end + 1;
       continue;
     }
-    const isHeading = at >= head && first === '#' && HEADING.test(source);
-    if (isHeading || isNewItem(source, first) || (at < head && FIELD.test(source))) {
+    const isHeading = at >= frontmatterEnd && HEADING.test(source);
+    if (isHeading || NEW_ITEM.test(source) || (at < frontmatterEnd && FIELD.test(source))) {
       flush(at);
       from = at;
     }
@@ -130,17 +121,8 @@ function addDocument(gathering: Gathering): void {
   flush(lines.length);
 }
 
-/** The first character of a line that is no blank; empty where there is none. */
-function firstSign(line: string): string {
-  return line.charCodeAt(0) > 0x20 && line.charCodeAt(0) < 0x7f ? line.charAt(0) : line.trimStart().charAt(0);
-}
-
-function isNewItem(source: string, first: string): boolean {
-  return ITEM_SIGNS.includes(first) && NEW_ITEM.test(source);
-}
-
-/** The number of lines of a frontmatter block. */
-function endOfHead(lines: readonly string[]): number {
+/** The number of lines of the frontmatter, with its delimiters. */
+function endOfFrontmatter(lines: readonly string[]): number {
   if (lines[0]?.replace('\ufeff', '').trimEnd() !== '---') return 0;
   const end = lines.slice(0, 400).findIndex((line, at) => at > 0 && line.trimEnd() === '---');
   return end === -1 ? 0 : end + 1;
@@ -152,92 +134,84 @@ function endOfFence(lines: readonly string[], from: number, fence: string): numb
   return at;
 }
 
-interface CodePlace {
+interface CodeContext {
   readonly kind: 'fence' | 'script';
   readonly section: number;
 }
 
-/** Comments that follow each other are one passage of prose; they stand among the code too, where somebody may run them. */
-function addCode(gathering: Gathering, { from, to }: Range, { kind, section }: CodePlace): void {
-  const { lines } = gathering;
+/** Adjacent comment lines become one passage of prose. They are also part of the code, because a comment can be executed. */
+function addCode(splitting: Splitting, { from, to }: LineRange, { kind, section }: CodeContext): void {
+  const { lines } = splitting;
   let start = from;
   let comment: string[] = [];
   const flush = (end: number): void => {
     if (comment.length === 0) return;
-    addJoined(gathering, { from: end - comment.length, to: end }, { kind: 'comment', section, said: comment });
+    addJoined(splitting, { from: end - comment.length, to: end }, { kind: 'comment', section, contents: comment });
     comment = [];
   };
   for (let at = from; at < to; at += 1) {
     const source = lines[at] ?? '';
-    const said = saidIn(source);
-    if (said === undefined || said === '') flush(at);
-    // Blanks instead of the mark: columns stay as they are.
-    if (said !== undefined) comment.push(said.padStart(source.length));
-    if (said === undefined && isOpen(lines[start] ?? '', at + 1 - start, source)) continue;
-    addJoined(gathering, { from: start, to: at + 1 }, { kind, section });
+    const content = COMMENT.exec(source)?.[1];
+    if (content === undefined || content === '') flush(at);
+    // Padding instead of the comment marker keeps the columns.
+    if (content !== undefined) comment.push(content.padStart(source.length));
+    if (content === undefined && isIncomplete(lines[start] ?? '', at + 1 - start, source)) continue;
+    addJoined(splitting, { from: start, to: at + 1 }, { kind, section });
     start = at + 1;
   }
   flush(to);
-  if (start < to) addJoined(gathering, { from: start, to }, { kind, section });
+  if (start < to) addJoined(splitting, { from: start, to }, { kind, section });
 }
 
-/** What a line says that is a comment; nothing for one that is none. */
-function saidIn(line: string): string | undefined {
-  return COMMENT_SIGNS.includes(firstSign(line)) ? COMMENT.exec(line)?.[1] : undefined;
+/** Whether the next line belongs to the command with these first and last lines. */
+function isIncomplete(first: string, count: number, last: string): boolean {
+  if (count < LOOP_LINES && LOOP.test(first)) return true;
+  const text = last.trimEnd();
+  return count < MAX_CONTINUED && last.length - text.length <= MAX_TRAILING && CONTINUED.test(text.slice(-2));
 }
 
-/** Whether more belongs to a command that begins with one line and ends, so far, with another. */
-function isOpen(first: string, count: number, last: string): boolean {
-  if (count < LOOP_LINES && LOOP_SIGNS.includes(firstSign(first)) && LOOP.test(first)) return true;
-  return count < MAX_CONTINUED && isContinued(last);
-}
-
-function isContinued(line: string): boolean {
-  const text = line.trimEnd();
-  if (!CONTINUED_SIGNS.includes(text.charAt(text.length - 1))) return false;
-  // Only the end is given to the expression: it would look for its signs everywhere.
-  return line.length - text.length <= MAX_BEHIND && CONTINUED.test(text.slice(-2));
-}
-
-interface JoinedAs {
+interface PassageParts {
   readonly kind: PassageKind;
   readonly section: number;
-  /** What the lines say, where that is less than all of them. */
-  readonly said?: readonly string[];
+  /** For comments: the lines without their comment markers. */
+  readonly contents?: readonly string[];
 }
 
-function addJoined({ lines, fold, found }: Gathering, { from, to }: Range, { kind, section, said }: JoinedAs): void {
-  const made = said === undefined ? { from, to, lines, first: 0 } : { from, to, lines: said, first: from };
+function addJoined(
+  { lines, passages }: Splitting,
+  { from, to }: LineRange,
+  { kind, section, contents }: PassageParts,
+): void {
+  const origin = contents === undefined ? { from, to, lines, first: 0 } : { from, to, lines: contents, first: from };
   let text = '';
   for (let at = from; at < to; at += 1) {
-    const folded = foldedAt(made, at, kind, fold);
-    text = text === '' || folded === '' ? text + folded : `${text} ${folded}`;
+    const line = normalizedAt(origin, at, kind);
+    text = text === '' || line === '' ? text + line : `${text} ${line}`;
   }
   if (text === '') return;
-  const whole = { kind, section, text, made, skipped: 0 };
-  if (text.length <= WINDOW) found.push(whole);
-  else for (const window of windows(whole)) found.push(window);
+  const whole = { kind, section, text, origin, skipped: 0 };
+  if (text.length <= WINDOW) passages.push(whole);
+  else passages.push(...windows(whole));
 }
 
-/** What the line at a place adds to a passage. */
-function foldedAt({ lines, first }: MadeFrom, at: number, kind: PassageKind, fold: typeof foldLine): string {
+function normalizedAt({ lines, first }: PassageOrigin, at: number, kind: PassageKind): string {
   const source = lines[at - first] ?? '';
-  const as = proseOrCode(kind);
-  return fold(as === 'code' && source.endsWith('\\') ? source.slice(0, -1) : source, as);
+  const lineKind = proseOrCode(kind);
+  return normalizeLine(lineKind === 'code' && source.endsWith('\\') ? source.slice(0, -1) : source, lineKind);
 }
 
-/** The lines of a passage that are not blank, and where each begins in it. Worked out anew: few passages are asked. */
-export function sourceLines({ made, kind }: Passage): readonly SourceLine[] {
-  const placed: SourceLine[] = [];
+/** The non-blank lines of a passage with their offsets in its text. Computed on demand, because only passages with findings need it. */
+export function sourceLines({ origin, kind }: Passage): readonly SourceLine[] {
+  const found: SourceLine[] = [];
   let length = 0;
-  for (let at = made.from; at < made.to; at += 1) {
-    const folded = foldedAt(made, at, kind, foldLine);
-    if (folded === '') continue;
+  for (let at = origin.from; at < origin.to; at += 1) {
+    const line = normalizedAt(origin, at, kind);
+    if (line === '') continue;
     const start = length === 0 ? 0 : length + 1;
-    placed.push({ line: at + 1, source: made.lines[at - made.first] ?? '', at: start });
-    length = start + folded.length;
+    found.push({ line: at + 1, source: origin.lines[at - origin.first] ?? '', at: start });
+    length = start + line.length;
   }
-  return placed;
+  return found;
 }
 
 function windows(whole: Passage): readonly Passage[] {

@@ -1,141 +1,141 @@
 /**
- * How the matches of an expression can begin, and what else they must hold. Worked out from the source of the expression itself, so that
- * nobody has to keep a second list. It may name more than there is, never less.
+ * Derives literals from the source of a regular expression: those that a match starts with, and those that it contains. The lists may
+ * contain literals that no match has, but every match has at least one of each list.
  */
-export interface Opening {
+export interface Literal {
   readonly text: string;
-  /** Only where a word begins. */
-  readonly isAtWord: boolean;
+  /** The literal counts only at the start of a word. */
+  readonly isAtWordStart: boolean;
 }
 
-export interface Outline {
-  /** Every match starts with one of these; absent where one may start with anything. */
-  readonly openings?: readonly Opening[];
-  /** Every match has one of these in it, at its start or later; absent where none is known. */
-  readonly needs?: readonly Opening[];
+export interface Prefilter {
+  /** Every match starts with one of these; absent if a match can start with anything. */
+  readonly prefixes?: readonly Literal[];
+  /** Every match contains one of these, at its start or later; absent if unknown. */
+  readonly required?: readonly Literal[];
 }
 
-/** Longer ones, and more of them, tell no more apart than they cost. */
+/** Longer literals, and more of them, cost more than they save. */
 const MAX_LENGTH = 10;
-const MAX_OPENINGS = 60;
-/** A class of more characters than this is anything. */
+const MAX_LITERALS = 60;
+/** Larger character classes count as any character. */
 const MAX_CLASS = 10;
-/** Shorter ones stand everywhere. */
-const MIN_NEED = 3;
+/** Shorter literals occur too often to be worth a search. */
+const MIN_REQUIRED = 3;
 
-/** Starts a text that must stand where a word begins. */
-const BORDER = '\b';
+/** The first character of a literal that must be at the start of a word. */
+const WORD_BOUNDARY = '\b';
 
-/** What a part of an expression starts with: `open` is all that the part can be, `done` may go on with anything. */
+/** The literals that a part of an expression starts with. `exact`: the part matches just this. `prefix`: anything can follow. */
 interface Starts {
-  readonly open: readonly string[];
-  readonly done: readonly string[];
+  readonly exact: readonly string[];
+  readonly prefix: readonly string[];
 }
 
-const NOTHING: Starts = { open: [''], done: [] };
-const ANYTHING: Starts = { open: [], done: [''] };
+const NOTHING: Starts = { exact: [''], prefix: [] };
+const ANYTHING: Starts = { exact: [], prefix: [''] };
 
-export function outlineOf(source: string): Outline {
-  const choices = new Reader(source).choices();
-  const openings = openingsOf(choices.flatMap((parts) => textsOf(inTurn(parts, 0))));
-  const needs = openingsOf(choices.flatMap(needOf).map(atItsWord));
-  return { ...(openings === undefined ? {} : { openings }), ...(needs === undefined ? {} : { needs }) };
+export function prefilterOf(source: string): Prefilter {
+  const alternatives = new RegexParser(source).alternatives();
+  const prefixes = literalsOf(alternatives.flatMap((parts) => textsOf(concatenate(parts, 0))));
+  const required = literalsOf(alternatives.flatMap(requiredTexts).map(dropLeadingSpace));
+  return { ...(prefixes === undefined ? {} : { prefixes }), ...(required === undefined ? {} : { required }) };
 }
 
-/** The place of an alternative, behind its start, whose texts are the longest; its start where no other has any of use. */
-function needOf(parts: readonly Starts[]): readonly string[] {
+/** The longest literals of one alternative after its start; those of its start if the others are too short. */
+function requiredTexts(parts: readonly Starts[]): readonly string[] {
   let best: readonly string[] | undefined;
-  let length = MIN_NEED - 1;
-  // A border is no part by itself: what follows it is the start.
-  const behind = parts[0]?.open[0] === BORDER ? 2 : 1;
-  for (let from = behind; from < parts.length && length < MAX_LENGTH; from += 1) {
-    const texts = textsOf(inTurn(parts, from));
+  let length = MIN_REQUIRED - 1;
+  // A leading word boundary matches no text: the part after it is the start.
+  const second = parts[0]?.exact[0] === WORD_BOUNDARY ? 2 : 1;
+  for (let from = second; from < parts.length && length < MAX_LENGTH; from += 1) {
+    const texts = textsOf(concatenate(parts, from));
     const shortest = shortestOf(texts);
     if (shortest <= length) continue;
     best = texts;
     length = shortest;
   }
-  return best ?? textsOf(inTurn(parts, 0));
+  return best ?? textsOf(concatenate(parts, 0));
 }
 
-/** A word with a blank before it is as well known by the word alone. */
-function atItsWord(text: string): string {
-  return /^ \w{3}/.test(text) ? BORDER + text.slice(1) : text;
+/** A word after a space is found just as well without the space, at the start of a word. */
+function dropLeadingSpace(text: string): string {
+  return /^ \w{3}/.test(text) ? WORD_BOUNDARY + text.slice(1) : text;
 }
 
 function shortestOf(texts: readonly string[]): number {
   return Math.min(...texts.map(lengthOf));
 }
 
-/** Of what is seen of a text: its border is not. */
+/** The length without the word boundary. */
 function lengthOf(text: string): number {
-  return text.startsWith(BORDER) ? text.length - 1 : text.length;
+  return text.startsWith(WORD_BOUNDARY) ? text.length - 1 : text.length;
 }
 
-function cut(text: string): string {
+function truncate(text: string): string {
   return text.slice(0, text.length - lengthOf(text) + MAX_LENGTH);
 }
 
-function openingsOf(texts: readonly string[]): readonly Opening[] | undefined {
-  const found = new Map<string, Opening>();
+/** Undefined if one of the texts is empty, because then every position qualifies. */
+function literalsOf(texts: readonly string[]): readonly Literal[] | undefined {
+  const found = new Map<string, Literal>();
   for (const written of texts) {
-    const text = written.startsWith(BORDER) ? written.slice(1) : written;
+    const text = written.startsWith(WORD_BOUNDARY) ? written.slice(1) : written;
     if (text === '') return undefined;
-    // Before a sign, the border of a word is where one ends.
-    const isAtWord = text !== written && /^\w/.test(text) && (found.get(text)?.isAtWord ?? true);
-    found.set(text, { text, isAtWord });
+    // Before punctuation, `\b` is the end of a word.
+    const isAtWordStart = text !== written && /^\w/.test(text) && (found.get(text)?.isAtWordStart ?? true);
+    found.set(text, { text, isAtWordStart });
   }
-  return [...found.values()].filter((opening) => !isCovered(opening, found));
+  return [...found.values()].filter((literal) => !isCovered(literal, found));
 }
 
-/** A shorter one says the same. */
-function isCovered({ text, isAtWord }: Opening, all: ReadonlyMap<string, Opening>): boolean {
+/** Whether a shorter literal already qualifies wherever this one does. */
+function isCovered({ text, isAtWordStart }: Literal, all: ReadonlyMap<string, Literal>): boolean {
   for (let length = 1; length < text.length; length += 1) {
     const shorter = all.get(text.slice(0, length));
-    if (shorter !== undefined && (!shorter.isAtWord || isAtWord)) return true;
+    if (shorter !== undefined && (!shorter.isAtWordStart || isAtWordStart)) return true;
   }
   return false;
 }
 
-const textsOf = ({ open, done }: Starts): readonly string[] => [...open, ...done];
+const textsOf = ({ exact, prefix }: Starts): readonly string[] => [...exact, ...prefix];
 
-/** Parts one after the other, as far as what they start with is known. */
-function inTurn(parts: readonly Starts[], from: number): Starts {
+function concatenate(parts: readonly Starts[], from: number): Starts {
   let all = NOTHING;
-  for (let at = from; at < parts.length && all.open.length > 0; at += 1) all = followed(all, parts[at] ?? ANYTHING);
+  for (let at = from; at < parts.length && all.exact.length > 0; at += 1) all = append(all, parts[at] ?? ANYTHING);
   return all;
 }
 
-/** Both; what would be too much is left at the first. */
-function followed(first: Starts, second: Starts): Starts {
-  const count = first.done.length + first.open.length * (second.open.length + second.done.length);
-  if (count > MAX_OPENINGS) return { open: [], done: textsOf(first) };
-  const open: string[] = [];
-  const done: string[] = [...first.done];
-  for (const start of first.open) {
-    for (const next of second.done) done.push(cut(joined(start, next)));
-    for (const next of second.open) {
-      const text = joined(start, next);
-      if (lengthOf(text) < MAX_LENGTH) open.push(text);
-      else done.push(cut(text));
+/** Every combination of both parts. Returns the first part alone if there would be too many. */
+function append(first: Starts, second: Starts): Starts {
+  const count = first.prefix.length + first.exact.length * (second.exact.length + second.prefix.length);
+  if (count > MAX_LITERALS) return { exact: [], prefix: textsOf(first) };
+  const exact: string[] = [];
+  const prefix: string[] = [...first.prefix];
+  for (const start of first.exact) {
+    for (const next of second.prefix) prefix.push(truncate(join(start, next)));
+    for (const next of second.exact) {
+      const text = join(start, next);
+      if (lengthOf(text) < MAX_LENGTH) exact.push(text);
+      else prefix.push(truncate(text));
     }
   }
-  return { open, done };
+  return { exact, prefix };
 }
 
-/** A border inside a text says nothing about where it begins. */
-function joined(first: string, second: string): string {
-  return first !== '' && second.startsWith(BORDER) ? first + second.slice(1) : first + second;
+/** Only a leading word boundary matters, so one inside a literal is dropped. */
+function join(first: string, second: string): string {
+  return first !== '' && second.startsWith(WORD_BOUNDARY) ? first + second.slice(1) : first + second;
 }
 
-/** Characters that stand for themselves, each once. */
+/** Characters without a special meaning and without a quantifier. */
 const PLAIN = /(?:[\w '",:;<>=&%@#!~`-](?![?*+{]))+/y;
 const GROUP = /\((?:\?(?:<?[=!]|:))?/y;
 const CLASS = /\[(?:\\.|[^\\\]])*\]/y;
-const TURNS = /(?:\{\d+(?:,\d*)?\}|[*+?])\??/y;
+const QUANTIFIER = /(?:\{\d+(?:,\d*)?\}|[*+?])\??/y;
 
-/** Reads an expression from left to right. */
-class Reader {
+/** A recursive-descent parser for the subset of the syntax that the scan patterns use. */
+class RegexParser {
   readonly #source: string;
   #at = 0;
 
@@ -143,8 +143,8 @@ class Reader {
     this.#source = source;
   }
 
-  /** Alternatives, up to the end of their group: the parts of each. */
-  choices(): readonly (readonly Starts[])[] {
+  /** Parses alternatives up to the end of their group; returns the parts of each. */
+  alternatives(): readonly (readonly Starts[])[] {
     const all: Starts[][] = [];
     let parts: Starts[] = [];
     for (; this.#at < this.#source.length && this.#source[this.#at] !== ')';) {
@@ -152,15 +152,15 @@ class Reader {
         this.#at += 1;
         all.push(parts);
         parts = [];
-      } else parts.push(this.#repeated(this.#part()));
+      } else parts.push(this.#quantified(this.#part()));
     }
     return [...all, parts];
   }
 
-  /** What stands here in the form of a part. */
-  #take(form: RegExp): string {
-    form.lastIndex = this.#at;
-    const found = form.exec(this.#source)?.[0] ?? '';
+  /** Consumes a match of a sticky expression; empty if there is none. */
+  #take(token: RegExp): string {
+    token.lastIndex = this.#at;
+    const found = token.exec(this.#source)?.[0] ?? '';
     this.#at += found.length;
     return found;
   }
@@ -178,37 +178,37 @@ class Reader {
   }
 
   #group(): Starts {
-    const mark = this.#take(GROUP);
-    const choices = this.choices();
+    const opening = this.#take(GROUP);
+    const alternatives = this.alternatives();
     this.#at += 1;
-    // What is only looked at is no part of the match.
-    if (/[=!]$/.test(mark)) return NOTHING;
-    const inside = choices.map((parts) => inTurn(parts, 0));
-    return { open: inside.flatMap(({ open }) => open), done: inside.flatMap(({ done }) => done) };
+    // A lookaround is not part of the match.
+    if (/[=!]$/.test(opening)) return NOTHING;
+    const inside = alternatives.map((parts) => concatenate(parts, 0));
+    return { exact: inside.flatMap(({ exact }) => exact), prefix: inside.flatMap(({ prefix }) => prefix) };
   }
 
   #escaped(): Starts {
     const character = this.#source[this.#at] ?? '';
     this.#at += 1;
-    if (character === 'b') return literal(BORDER);
+    if (character === 'b') return literal(WORD_BOUNDARY);
     if (character === 'n') return literal('\n');
     return /[A-Za-z0-9]/.test(character) ? ANYTHING : literal(character);
   }
 
-  #repeated(part: Starts): Starts {
-    const sign = this.#take(TURNS);
-    if (sign === '') return part;
-    const once = /^(?:\?|\{(?:\d+,)?1\})/.test(sign) ? part : { open: [], done: textsOf(part) };
-    return /^(?:[?*]|\{0)/.test(sign) ? { open: ['', ...once.open], done: once.done } : once;
+  #quantified(part: Starts): Starts {
+    const quantifier = this.#take(QUANTIFIER);
+    if (quantifier === '') return part;
+    const once = /^(?:\?|\{(?:\d+,)?1\})/.test(quantifier) ? part : { exact: [], prefix: textsOf(part) };
+    return /^(?:[?*]|\{0)/.test(quantifier) ? { exact: ['', ...once.exact], prefix: once.prefix } : once;
   }
 }
 
 function classStarts(inside: string): Starts {
   if (/^\^|\\[a-z]|[^\\]-./.test(inside)) return ANYTHING;
   const characters = [...inside.replaceAll(/\\(.)/g, '$1')];
-  return characters.length > MAX_CLASS ? ANYTHING : { open: characters, done: [] };
+  return characters.length > MAX_CLASS ? ANYTHING : { exact: characters, prefix: [] };
 }
 
 function literal(text: string): Starts {
-  return { open: [text], done: [] };
+  return { exact: [text], prefix: [] };
 }

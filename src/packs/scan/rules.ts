@@ -1,8 +1,8 @@
-/** Every rule of the static scan: the one list. Ids never change their meaning; docs and SARIF are made from it. */
+/** All rules of the static scan. Ids never change their meaning. The docs and SARIF reports are generated from this list. */
 import type { ScanSeverity } from './finding.ts';
 
 export interface ScanRule {
-  /** The usual one; a pattern may be worse or milder. */
+  /** The default; a pattern can override it. */
   readonly severity: ScanSeverity;
   readonly title: string;
   readonly why: string;

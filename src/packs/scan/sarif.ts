@@ -1,13 +1,13 @@
 import { sarifLocations, sarifReport } from '../../core/sarif.ts';
+import { SCAN_NOTE } from './finding.ts';
 import type { ScanFinding, ScanSeverity } from './finding.ts';
-import { SCAN_NOTE } from './finding-text.ts';
 import { SCAN_RULES, isRuleId } from './rules.ts';
 
 const LEVELS = { critical: 'error', high: 'error', medium: 'warning', low: 'note' } as const satisfies Record<
   ScanSeverity,
   string
 >;
-/** What code hosts sort by, on the scale of CVSS. */
+/** CVSS scores, by which code hosts sort. */
 const SCORES = { critical: '9.5', high: '7.5', medium: '5.0', low: '2.0' } as const satisfies Record<
   ScanSeverity,
   string
@@ -15,11 +15,11 @@ const SCORES = { critical: '9.5', high: '7.5', medium: '5.0', low: '2.0' } as co
 
 export interface SarifTool {
   readonly version: string;
-  /** Put before every path: where the skill lies below the folder that the report is about. */
+  /** Prepended to every path: the path of the skill relative to the folder of the report. */
   readonly prefix?: string;
 }
 
-/** The findings as SARIF 2.1.0, in the shape of the other reports of this program. */
+/** Formats findings as SARIF 2.1.0. */
 export function scanSarif(findings: readonly ScanFinding[], { version, prefix = '' }: SarifTool): object {
   const used = [...new Set(findings.map(({ rule }) => rule))].filter(isRuleId).toSorted();
   return sarifReport({
@@ -49,7 +49,7 @@ export function scanSarif(findings: readonly ScanFinding[], { version, prefix = 
   });
 }
 
-/** Half a character cannot be encoded. */
+/** Replaces lone surrogates, which `encodeURIComponent` rejects. */
 function encodePart(part: string): string {
   return encodeURIComponent(part.replaceAll(/\p{Surrogate}/gu, '\ufffd'));
 }

@@ -1,5 +1,5 @@
-/** A skill's folder as the static scan reads it: text decoded, all else by its kind; nothing is followed, nothing is left out silently. */
-import { isAscii, isUtf8 } from 'node:buffer';
+/** Reads the folder of a skill for the scan: decodes text and classifies binary files. Does not follow links. */
+import { isUtf8 } from 'node:buffer';
 
 import { packRefusal } from '../problems.ts';
 import type { PackProblem, PackRefusal } from '../problems.ts';
@@ -8,10 +8,11 @@ import { readPieces, withEntryNow } from '../../platform/fs/tree-file.ts';
 import { TREE_LIMITS, TreeRefused, walkTree } from '../../platform/fs/tree-walk.ts';
 import type { TreeEntry, TreeLimits, TreeProblem } from '../../platform/fs/tree-walk.ts';
 
-/** Of one text; the scan itself looks at less. */
+/** Bytes per text file. */
 const MAX_TEXT = 2 * 1024 * 1024;
-/** Of all texts together: memory, and the time of a scan, have an end. */
+/** Bytes of all text files together; bounds the memory and the time of a scan. */
 const MAX_TEXTS = 16 * 1024 * 1024;
+/** Bytes that determine the kind of a file. */
 const HEAD = 4_096;
 
 export interface ScanFilesOptions {
@@ -19,7 +20,7 @@ export interface ScanFilesOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Every file of a folder, sorted by path. A tree that cannot be read as a whole is refused: half a scan says nothing. */
+/** Returns all files of a folder, sorted by path. Refuses a tree that cannot be read completely, because a partial scan proves nothing. */
 export function readScanFiles(
   folder: string,
   { limits = TREE_LIMITS, signal }: ScanFilesOptions = {},
@@ -30,19 +31,19 @@ export function readScanFiles(
     for (const entry of walkTree(folder, { limits })) {
       signal?.throwIfAborted();
       if (entry.type !== 'file') continue;
-      const file = readOne(entry, Math.min(MAX_TEXT, room));
+      const file = readScanFile(entry, Math.min(MAX_TEXT, room));
       room = Math.max(0, room - file.text.length);
       files.push(file);
     }
     return files;
   } catch (error) {
     if (error instanceof TreeRefused)
-      return packRefusal(problemOf(error.refusal.problem), error.message, error.refusal.path);
+      return packRefusal(packProblemOf(error.refusal.problem), error.message, error.refusal.path);
     throw error;
   }
 }
 
-function problemOf(problem: TreeProblem): PackProblem {
+function packProblemOf(problem: TreeProblem): PackProblem {
   if (problem === 'changed') return 'source/changed';
   if (problem === 'gone') return 'source/missing';
   if (problem === 'too-many') return 'archive/too-many';
@@ -51,22 +52,22 @@ function problemOf(problem: TreeProblem): PackProblem {
   return 'source/failed';
 }
 
-function readOne(entry: Extract<TreeEntry, { type: 'file' }>, room: number): ScanFile {
+function readScanFile(entry: Extract<TreeEntry, { type: 'file' }>, room: number): ScanFile {
   const { path, stats } = entry;
   const isExecutable = (stats.mode & 0o111) !== 0;
-  const { value: bytes } = withEntryNow(entry, (descriptor, { size }) => startOf(path, { descriptor, size }, room));
+  const { value: bytes } = withEntryNow(entry, (descriptor, { size }) => readStart(path, { descriptor, size }, room));
   const file = toScanFile(path, bytes, isExecutable);
   return file.binary === undefined && bytes.length < stats.size ? { ...file, isCut: true } : file;
 }
 
-/** A file as the scan reads it, from its bytes. */
+/** Classifies and decodes the bytes of a file. */
 export function toScanFile(path: string, bytes: Buffer, isExecutable: boolean): ScanFile {
   const binary = binaryKind(path, bytes);
   return binary === undefined ? { path, text: decode(bytes), isExecutable } : { path, text: '', binary, isExecutable };
 }
 
-/** At most `room` bytes, and never fewer than tell what kind of file it is. */
-function startOf(path: string, file: { readonly descriptor: number; readonly size: number }, room: number): Buffer {
+/** Reads at most `room` bytes, but always enough to determine the kind of the file. */
+function readStart(path: string, file: { readonly descriptor: number; readonly size: number }, room: number): Buffer {
   const kept: Buffer[] = [];
   let left = Math.max(room, HEAD);
   readPieces(path, file, (piece) => {
@@ -77,10 +78,8 @@ function startOf(path: string, file: { readonly descriptor: number; readonly siz
   return Buffer.concat(kept);
 }
 
-/** What is not UTF-8 is read byte by byte: whatever a rule knows is ASCII, and a wrong letter hides nothing from it. */
+/** Decodes invalid UTF-8 as Latin-1: most patterns are ASCII, so a wrong letter hides nothing from them. */
 function decode(bytes: Buffer): string {
-  // Most are, and their bytes only need to be copied.
-  if (isAscii(bytes)) return bytes.toString('latin1');
   const encoding = utf16Of(bytes);
   if (encoding !== undefined) return new TextDecoder(encoding).decode(bytes);
   return isUtf8(bytes) ? bytes.toString('utf8') : bytes.toString('latin1');
@@ -122,7 +121,7 @@ const MAGICS: readonly Magic[] = [
   { kind: 'program', bytes: 'BC\xc0\xde' },
 ];
 
-/** Office documents are archives too, of a kind that people expect to find. */
+/** Office documents are zip archives, but not a way to hide files. */
 const DOCUMENT_NAME = /\.(?:docx|xlsx|pptx|dotx|xltx|potx|odt|ods|odp|epub|vsdx)$/i;
 const PROGRAM_NAME =
   /\.(?:pyc|pyo|pyd|so|dylib|dll|exe|com|scr|msi|class|jar|war|wasm|node|o|a|deb|rpm|dmg|pkg|apk|ipa|app)$/i;
@@ -133,7 +132,7 @@ function binaryKind(path: string, bytes: Buffer): ScanFile['binary'] {
   if (magic?.kind === 'archive' && DOCUMENT_NAME.test(path)) return 'other';
   const isText = magic === undefined && !head.includes('\0');
   if (PROGRAM_NAME.test(path) && !isText) return 'program';
-  // A program of Windows starts with two letters that a text may start with too.
+  // Windows programs start with `MZ`, as some texts do.
   if (head.startsWith('MZ') && head.includes('\0')) return 'program';
   if (magic !== undefined) return magic.kind;
   return isText || utf16Of(bytes) !== undefined ? undefined : 'other';

@@ -1,23 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { openLetterMachine } from '../../../src/packs/scan/aho-corasick.ts';
+import { openAhoCorasick } from '../../../src/packs/scan/aho-corasick.ts';
 
-/** By text where it ends, as the machine sees it. */
-function byMachine(texts: readonly string[], text: string): readonly (readonly number[])[] {
-  const { endings, openPass } = openLetterMachine(texts);
-  const pass = openPass();
-  // What an earlier text left is not seen in a later one.
-  pass(`${text} ${texts.join(' ')}`);
-  const { seen, last, at, before } = pass(text);
-  const found: number[][] = texts.map(() => []);
-  for (const ending of seen)
-    for (let link = last[ending] ?? 0; link !== 0; link = before[link] ?? 0)
-      for (const number of endings[ending] ?? []) found[number]?.push(at[link] ?? -1);
-  return found.map((places) => places.toSorted((a, b) => a - b));
+/** The end positions of each literal. */
+function byAutomaton(literals: readonly string[], text: string): readonly (readonly number[])[] {
+  const { outputs, search } = openAhoCorasick(literals);
+  const found: number[][] = literals.map(() => []);
+  for (const [output, positions] of search(text))
+    for (const index of outputs[output] ?? []) found[index]?.push(...positions);
+  return found.map((positions) => positions.toSorted((a, b) => a - b));
 }
 
-function bySearch(texts: readonly string[], text: string): readonly (readonly number[])[] {
+function byIndexOf(texts: readonly string[], text: string): readonly (readonly number[])[] {
   return texts.map((wanted) => {
     const found: number[] = [];
     for (let at = text.indexOf(wanted); at !== -1; at = text.indexOf(wanted, at + 1))
@@ -26,15 +21,15 @@ function bySearch(texts: readonly string[], text: string): readonly (readonly nu
   });
 }
 
-describe('many texts sought at once', () => {
-  test('each is seen wherever it stands, also inside another, at the start and at the end', () => {
+describe('openAhoCorasick', () => {
+  test('finds every occurrence, also inside another literal, at the start and at the end', () => {
     const texts = ['she', 'he', 'hers', 'e', 'shells'];
-    expect(byMachine(texts, 'she sells hers, shells')).toEqual(bySearch(texts, 'she sells hers, shells'));
-    expect(byMachine(texts, '')).toEqual([[], [], [], [], []]);
-    expect(byMachine(['a'], 'a')).toEqual([[0]]);
+    expect(byAutomaton(texts, 'she sells hers, shells')).toEqual(byIndexOf(texts, 'she sells hers, shells'));
+    expect(byAutomaton(texts, '')).toEqual([[], [], [], [], []]);
+    expect(byAutomaton(['a'], 'a')).toEqual([[0]]);
   });
 
-  test('so are any texts in any other, and what is not ASCII is no letter of one', () => {
+  test('agrees with indexOf for any literals and any text, with and without non-ASCII characters', () => {
     const few = fc.constantFrom('a', 'b', 'c', ' ');
     fc.assert(
       fc.property(
@@ -47,14 +42,14 @@ describe('many texts sought at once', () => {
           maxLength: 80,
         }),
         (texts, text) => {
-          expect(byMachine(texts, text)).toEqual(bySearch(texts, text));
+          expect(byAutomaton(texts, text)).toEqual(byIndexOf(texts, text));
         },
       ),
     );
   });
 
-  test('more of them than it can tell apart are not taken', () => {
+  test('throws a RangeError for more states than the table can hold', () => {
     const texts = Array.from({ length: 20_000 }, (_, number) => `${number.toString(36)}xxxxxx`);
-    expect(() => openLetterMachine(texts)).toThrow(RangeError);
+    expect(() => openAhoCorasick(texts)).toThrow(RangeError);
   });
 });

@@ -2,23 +2,23 @@ import { describe, expect, test } from 'vitest';
 
 import { PATTERNS } from '../../../src/packs/scan/patterns/all.ts';
 
-/** What one alternative of an expression can cost: its quantifiers, and how wide its gaps are. */
+/** The worst-case cost of an expression. */
 interface Shape {
   readonly isUnbounded: boolean;
-  /** A repeated group that holds something repeated more than a few times. */
+  /** A repeated group contains a repetition with many choices. */
   readonly isNested: boolean;
-  /** The widths of what may be anything, multiplied. */
+  /** The product of the widths of all gaps that match anything. */
   readonly gaps: number;
 }
 
-/** A group may repeat a few words, never something that is long by itself. */
-const MOST_TURNS = 8;
+/** A group can repeat a few words, but not a part that is long itself. */
+const MAX_REPEATS = 8;
 const LONG_PART = 24;
 const FEW_CHOICES = 3;
 const GAP = 20;
-const MOST_GAPS = 20_000;
+const MAX_GAPS = 20_000;
 
-/** Reads the source of an expression, one group at a time. */
+/** Parses the source of an expression. */
 function shapeOf(source: string): Shape {
   let at = 0;
   let isUnbounded = false;
@@ -34,7 +34,7 @@ function shapeOf(source: string): Shape {
     }
     return Number(found[3] ?? found[1]);
   };
-  /** How many lengths a part may have: one of a fixed length leaves nothing to try. */
+  /** The number of lengths that a part can have; a fixed length leaves nothing to backtrack. */
   const choices = (from: number, most: number): number => {
     const least = /^\{(\d+)/.exec(source.slice(from))?.[1];
     return least === undefined ? most : most - Number(least) + 1;
@@ -63,18 +63,18 @@ function shapeOf(source: string): Shape {
         at += /^\((?:\?(?:<?[=!]|:))?/.exec(source.slice(at))?.[0].length ?? 1;
         const inner = group();
         at += 1;
-        const turns = quantifier();
-        if (turns > MOST_TURNS && inner.longest > FEW_CHOICES) isNested = true;
-        if (turns > 1 && inner.longest > LONG_PART) isNested = true;
+        const repeats = quantifier();
+        if (repeats > MAX_REPEATS && inner.longest > FEW_CHOICES) isNested = true;
+        if (repeats > 1 && inner.longest > LONG_PART) isNested = true;
         gaps *= inner.gaps;
         longest = Math.max(longest, inner.longest);
         continue;
       }
       const { isAny } = atom();
       const from = at;
-      const turns = quantifier();
-      longest = Math.max(longest, choices(from, turns));
-      if (isAny && turns >= GAP) gaps *= turns;
+      const repeats = quantifier();
+      longest = Math.max(longest, choices(from, repeats));
+      if (isAny && repeats >= GAP) gaps *= repeats;
     }
     return { gaps: Math.max(worst, gaps), longest };
   };
@@ -86,8 +86,8 @@ const expressions = PATTERNS.flatMap(({ find, also, unless }) =>
   [find, also, unless].filter((one) => one !== undefined),
 );
 
-describe('the patterns of the scan', () => {
-  test('the judge of expressions knows the bad ones', () => {
+describe('the scan patterns', () => {
+  test('the cost estimate recognizes expensive expressions', () => {
     expect(shapeOf('a(?:b{2,9}|c)d')).toEqual({ isUnbounded: false, isNested: false, gaps: 1 });
     expect(shapeOf('(?:a+)+$').isUnbounded).toBe(true);
     expect(shapeOf('a{3,}').isUnbounded).toBe(true);
@@ -97,27 +97,27 @@ describe('the patterns of the scan', () => {
     expect(shapeOf('a\\.{0,90}').gaps).toBe(1);
   });
 
-  test('none repeats without end, none repeats what repeats, and gaps are few and narrow', () => {
+  test('have no unbounded or nested repetition, and few and narrow gaps', () => {
     const bad = expressions.filter(({ source }) => {
       const { isUnbounded, isNested, gaps } = shapeOf(source);
-      return isUnbounded || isNested || gaps > MOST_GAPS;
+      return isUnbounded || isNested || gaps > MAX_GAPS;
     });
     expect(bad.map(({ source }) => source)).toEqual([]);
   });
 
-  test('none looks from one passage into the next', () => {
+  test('never match across two passages', () => {
     const crossing = expressions.filter(
       ({ source }) => /\[\^(?!(?:\\.|[^\\\]])*\\n)/.test(source) || /\\[sDW]/.test(source),
     );
     expect(crossing.map(({ source }) => source)).toEqual([]);
   });
 
-  test('those that look for something are global, the others keep no state', () => {
+  test('have the flag `g` on `find` and no flags on `also` and `unless`', () => {
     expect(PATTERNS.filter(({ find }) => find.flags !== 'g')).toEqual([]);
     expect(PATTERNS.filter(({ also, unless }) => (also?.flags ?? '') + (unless?.flags ?? '') !== '')).toEqual([]);
   });
 
-  test('all are written for lower case', () => {
+  test('contain no upper-case letters', () => {
     const upper = expressions.filter(({ source }) => /[A-Z]/.test(source.replaceAll(/\\[A-Z]/g, '')));
     expect(upper.map(({ source }) => source)).toEqual([]);
   });

@@ -2,7 +2,7 @@ import type { RuleCases } from './rule-case.ts';
 
 const text = (words: string): { readonly path: string; readonly text: string } => ({ path: 'SKILL.md', text: words });
 
-/** What the rules are for, said in Chinese; and honest sentences with the same words. */
+/** Malicious sentences in Chinese, and harmless ones with the same words. */
 export const CHINESE_CASES: RuleCases = {
   'conceal-from-user': {
     fires: [

@@ -1,6 +1,6 @@
 import type { RuleCases } from './rule-case.ts';
 
-/** Wording that takes the agent away from the user. Hosts and addresses are those kept for examples. */
+/** Wording that turns the agent against the user. Hosts and addresses are reserved for documentation. */
 export const CONTROL_CASES: RuleCases = {
   'hidden-unicode': {
     fires: [

@@ -1,6 +1,6 @@
 import type { RuleCases } from './rule-case.ts';
 
-/** Effects that last. Hosts and addresses are those kept for examples. */
+/** Destruction, persistence and weakened protection. Hosts and addresses are reserved for documentation. */
 export const DAMAGE_CASES: RuleCases = {
   'standing-order': {
     fires: [

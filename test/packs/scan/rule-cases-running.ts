@@ -1,6 +1,6 @@
 import type { RuleCases } from './rule-case.ts';
 
-/** Code from elsewhere that is run. Hosts and addresses are those kept for examples. */
+/** Execution of downloaded or hidden code. Hosts and addresses are reserved for documentation. */
 export const RUNNING_CASES: RuleCases = {
   'download-and-run': {
     fires: [

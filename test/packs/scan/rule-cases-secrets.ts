@@ -1,6 +1,6 @@
 import type { RuleCases } from './rule-case.ts';
 
-/** Private things and the ways they leave. Hosts and addresses are those kept for examples. */
+/** Access to private data and exfiltration. Hosts and addresses are reserved for documentation. */
 export const SECRETS_CASES: RuleCases = {
   'credential-path': {
     fires: [

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { SCAN_NOTE, findingText } from '../../../src/packs/scan/finding-text.ts';
+import { SCAN_NOTE, findingText } from '../../../src/packs/scan/finding.ts';
 import type { ScanFinding } from '../../../src/packs/scan/finding.ts';
 import { scanSarif } from '../../../src/packs/scan/sarif.ts';
 
@@ -13,8 +13,8 @@ const FINDING: ScanFinding = {
   message: 'connects a shell to a remote host: "x"',
 };
 
-describe('findings as SARIF', () => {
-  test('hold the rule, its place and what to do', () => {
+describe('scanSarif', () => {
+  test('contains the rule, the location and the advice', () => {
     expect(scanSarif([FINDING], { version: '1.2.3', prefix: 'skills/x/' })).toEqual({
       $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
       version: '2.1.0',
@@ -59,15 +59,15 @@ describe('findings as SARIF', () => {
     });
   });
 
-  test('are complete for none, and survive odd paths', () => {
+  test('is valid without findings, and encodes unusual paths', () => {
     expect(JSON.stringify(scanSarif([], { version: '1.0.0' }))).toContain('"results":[]');
     const odd = scanSarif([{ ...FINDING, path: 'a\ud800%/../"' }], { version: '1.0.0' });
     expect(JSON.stringify(odd)).toContain('"uri":"a%EF%BF%BD%25/../%22"');
   });
 });
 
-describe('a finding as a line', () => {
-  test('says where, how bad, what and by which rule, and is safe to print', () => {
+describe('findingText', () => {
+  test('contains location, severity, message and rule, and is safe to print', () => {
     expect(findingText(FINDING)).toBe(
       'scripts/a b.sh:2:3 critical connects a shell to a remote host: "x" (reverse-shell)',
     );

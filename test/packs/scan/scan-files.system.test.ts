@@ -28,8 +28,8 @@ const kindOf = (name: string, content: string | Uint8Array): unknown => {
 };
 const latin = (text: string): Uint8Array => Buffer.from(text, 'latin1');
 
-describe("the files of a skill's folder", () => {
-  test('are read as text, by path, with who may run them', () => {
+describe('readScanFiles', () => {
+  test('returns text files sorted by path, with the executable bit', () => {
     write('SKILL.md', '# A\n');
     write('scripts/b.sh', 'true\n');
     chmodSync(path.join(folder, 'scripts/b.sh'), 0o755);
@@ -55,11 +55,11 @@ describe("the files of a skill's folder", () => {
     ['a.exe', 'only a text\n', undefined],
     ['MZ.md', 'MZ is how programs begin\n', undefined],
     ['empty.so', '', undefined],
-  ])('%s is known by its bytes before its name', (name, content, kind) => {
+  ])('classifies %s by its bytes before its name', (name, content, kind) => {
     expect(kindOf(name, content)).toBe(kind);
   });
 
-  test('in other encodings cannot hide their words', () => {
+  test('decodes UTF-16 and Latin-1', () => {
     write('a.sh', Buffer.from('\ufeffrm -rf ~/\n', 'utf16le'));
     write('b.sh', latin('# caf\xe9\nrm -rf ~/\n'));
     const files = readScanFiles(folder);
@@ -69,7 +69,7 @@ describe("the files of a skill's folder", () => {
     ]);
   });
 
-  test('that are long are cut, and say so', () => {
+  test('truncates long files and marks them', () => {
     write('a.txt', 'abcdefgh'.repeat(512 * 1024));
     const files = readScanFiles(folder);
     expect('length' in files ? files.map(({ text, isCut }) => [text.length, isCut]) : files).toEqual([
@@ -77,13 +77,13 @@ describe("the files of a skill's folder", () => {
     ]);
   });
 
-  test('behind links are not read', () => {
+  test('does not follow links', () => {
     write('SKILL.md', 'a');
     symlinkSync('/etc/passwd', path.join(folder, 'link.md'));
     expect(readScanFiles(folder)).toEqual([{ path: 'SKILL.md', text: 'a', isExecutable: false }]);
   });
 
-  test('of a folder that is not there, or too much, are a refusal', () => {
+  test('refuses a missing folder and one over the limits', () => {
     expect(readScanFiles(path.join(folder, 'none'))).toEqual({
       type: 'refused',
       code: 'source/missing',
@@ -100,7 +100,7 @@ describe("the files of a skill's folder", () => {
     });
   });
 
-  test('are not read on after a signal', () => {
+  test('stops when the signal aborts', () => {
     write('a', 'a');
     expect(() => readScanFiles(folder, { signal: AbortSignal.abort() })).toThrow('aborted');
   });

@@ -3,7 +3,7 @@ import { CHINESE_PATTERNS } from './chinese.ts';
 import { CONTEXTUAL_PATTERNS } from './contextual.ts';
 import { CONTROL_PATTERNS } from './control.ts';
 import { DAMAGE_PATTERNS } from './damage.ts';
-import { LOYALTY_PATTERNS } from './user-deception.ts';
+import { USER_DECEPTION_PATTERNS } from './user-deception.ts';
 import { RUNNING_PATTERNS } from './running.ts';
 import { SECRET_PATTERNS } from './secrets.ts';
 
@@ -13,6 +13,6 @@ export const PATTERNS: readonly Pattern[] = [
   ...CONTROL_PATTERNS,
   ...DAMAGE_PATTERNS,
   ...CONTEXTUAL_PATTERNS,
-  ...LOYALTY_PATTERNS,
+  ...USER_DECEPTION_PATTERNS,
   ...CHINESE_PATTERNS,
 ];

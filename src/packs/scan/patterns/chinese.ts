@@ -1,13 +1,13 @@
 /**
- * The commonest of these wordings in Chinese. There are no word boundaries to hold on to, so each expression begins with a word that
- * few honest sentences have. A sentence ends at `。` or at what is written for it.
+ * The most common malicious wordings in Chinese. Chinese has no word boundaries, so each expression starts with a word that is rare in
+ * harmless sentences. A sentence ends at `。` or at the ASCII character that replaces it.
  */
 import type { Pattern } from '../pattern.ts';
 
-/** What honest instructions keep from people, for their own good. */
-const KEPT_WITH_REASON =
+/** Details that harmless instructions keep from users. */
+const LEGITIMATELY_HIDDEN =
   /密码|密钥|令牌|凭证|凭据|敏感|隐私|token|api ?key|堆栈|报错|错误码|技术细节|术语|实现细节|内部(?:实现|细节|结构|字段|状态|变量|路径|编号)|json|原始|剧透|答案/;
-/** Texts about attacks quote them. */
+/** Texts about attacks quote malicious wording. */
 const ABOUT_ATTACKS =
   /注入|攻击|对抗|尝试|越狱|恶意|不可信|检测|识别|防范|防护|拒绝|安全审计|漏洞|示例|例如|eslint|css|\.gitignore/;
 const USER = '(?:用户|使用者|客户|操作者|管理员|主人)';
@@ -27,7 +27,7 @@ export const CHINESE_PATTERNS: readonly Pattern[] = [
         `${NO}(?:向|对|跟|和)${USER}(?:透露|提及|提起|披露|汇报|报告|说起|坦白|承认)`,
       ].join('|'),
     ),
-    unless: KEPT_WITH_REASON,
+    unless: LEGITIMATELY_HIDDEN,
     says: 'instructs to hide something from the user',
   },
   {
@@ -43,7 +43,7 @@ export const CHINESE_PATTERNS: readonly Pattern[] = [
         `(?:不被|避开|躲过|绕开)${USER}的?(?:察觉|发现|注意|视线)`,
       ].join('|'),
     ),
-    unless: KEPT_WITH_REASON,
+    unless: LEGITIMATELY_HIDDEN,
     says: 'hides something from the user',
   },
   {
@@ -74,7 +74,7 @@ export const CHINESE_PATTERNS: readonly Pattern[] = [
         `别(?:跟|和|对)${USER}(?:说|提|讲)`,
       ].join('|'),
     ),
-    unless: KEPT_WITH_REASON,
+    unless: LEGITIMATELY_HIDDEN,
     severity: 'medium',
     says: 'omits evidence of the action',
   },

@@ -1,10 +1,10 @@
 /**
- * Single sentences that sound like house rules and serve somebody else: put into a good skill they are hard to see, and each is
- * milder than an attack. They warn; a person who knows the skill decides.
+ * Single sentences that read like house rules but serve a third party. They are hard to see in a legitimate skill, and each is milder than
+ * an attack, so they only warn and leave the decision to the user.
  */
 import type { Pattern } from '../pattern.ts';
 
-/** An order that holds each time, not once. */
+/** An order for every task. */
 const EACH_TIME =
   /\b(?:always|automatically|every|each|all|any|before|after|when(?:ever)?|make sure|ensure|must|should|also|as well)\b/;
 const OPEN_QUESTION =

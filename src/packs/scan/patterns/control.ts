@@ -1,4 +1,4 @@
-/** Wording that takes the agent away from the user: rank, secrecy, lies, modes, approval, foreign instructions, hidden parts. */
+/** Wording that turns the agent against the user: overrides, secrecy, deception, modes, approval evasion, remote instructions. */
 import type { Pattern } from '../pattern.ts';
 
 export const CONTROL_PATTERNS: readonly Pattern[] = [

@@ -1,4 +1,4 @@
-/** Effects that last: destruction, persistence, weakened protection, abuse; and orders that do not depend on the task. */
+/** Destruction, persistence, weakened protection and abuse, and orders for every task. */
 import type { Pattern } from '../pattern.ts';
 
 export const DAMAGE_PATTERNS: readonly Pattern[] = [

@@ -1,4 +1,4 @@
-/** Code that comes from elsewhere and is run: downloads, encoded texts, shells for strangers, hooks. */
+/** Execution of foreign code: downloads, encoded strings, reverse shells, hooks. */
 import type { Pattern } from '../pattern.ts';
 
 export const RUNNING_PATTERNS: readonly Pattern[] = [

@@ -1,8 +1,8 @@
-/** Private things: where credentials lie, what a person sees and types, and the ways they leave a machine. */
+/** Access to credentials and personal data, and exfiltration. */
 import type { Pattern } from '../pattern.ts';
 
 const OWN_HOST = String.raw`localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\]|api\.example|example\.(?:com|org|net)|your[-_a-z]{0,20}\.|<|\$|\{`;
-/** A literal address of somebody else. */
+/** A literal URL of a third party. */
 const FOREIGN = String.raw`https?:\/\/(?!${OWN_HOST})`;
 
 export const SECRET_PATTERNS: readonly Pattern[] = [

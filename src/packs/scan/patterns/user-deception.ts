@@ -1,11 +1,11 @@
-/** Whose side a skill is on, in words that name neither a command nor a host. */
+/** Deception of the user, in words that name neither a command nor a host. */
 import type { Pattern } from '../pattern.ts';
 
-/** Texts about tests, games and roles use the same words for play. */
-const PLAY =
+/** Texts about tests, games and role play use the same words. */
+const ROLE_PLAY =
   /\b(?:role-?play|persona|game|character|test(?:s|ing)?|mock|simulat\w{1,6}|never|do not|don't|interview|fiction|story)\b/;
 
-export const LOYALTY_PATTERNS: readonly Pattern[] = [
+export const USER_DECEPTION_PATTERNS: readonly Pattern[] = [
   {
     means: 'conceal-from-user',
     in: 'prose',
@@ -25,7 +25,7 @@ export const LOYALTY_PATTERNS: readonly Pattern[] = [
     means: 'deceive-user',
     in: 'prose',
     find: /\bpretend(?:s|ing)? (?:that|to have|to be) (?:the |you |it |a |an )?(?:\w{1,14} )?(?:was|were|is|are|has|have|deleted|finished|done|completed|official|human|safe)\b|\b(?:look|appear|seem) as (?:if|though) (?:they|it|this) (?:came|comes|was|were|is|are)\b[^.\n]{0,40}\b(?:official|user|system|human|trusted)\b|\breassure (?:them|the (?:user|person|customer)) and (?:carry on|continue|proceed|go on)\b/g,
-    unless: PLAY,
+    unless: ROLE_PLAY,
     severity: 'medium',
     says: 'instructs to make a false statement',
   },

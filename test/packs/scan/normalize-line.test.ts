@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { columnBefore, foldLine, lowered } from '../../../src/packs/scan/folded-line.ts';
+import { lowerCase, normalizeLine, sourceColumn } from '../../../src/packs/scan/normalize-line.ts';
 
-describe('a folded line', () => {
+describe('normalizeLine', () => {
   test.each([
     ['  two   blanks\tand tabs ', 'two blanks and tabs'],
     ['**bold** * and *slanted*', 'bold and slanted'],
@@ -14,15 +14,15 @@ describe('a folded line', () => {
     ['中文，日本語', '中文,日本語'],
     ['', ''],
     ['*', ''],
-  ])('of prose: %j becomes %j', (line, folded) => {
-    expect(foldLine(line, 'prose')).toBe(folded);
+  ])('turns the prose %j into %j', (line, normalized) => {
+    expect(normalizeLine(line, 'prose')).toBe(normalized);
   });
 
-  test('of code keeps its stars', () => {
-    expect(foldLine('rm  *.txt', 'code')).toBe('rm *.txt');
+  test('keeps asterisks in code', () => {
+    expect(normalizeLine('rm  *.txt', 'code')).toBe('rm *.txt');
   });
 
-  test('is the same whether or not there is anything to fold', () => {
+  test('removes the same characters on the fast and the general path', () => {
     const line = fc.string({
       unit: fc.constantFrom('a', 'B', '|', ' ', ' ', '\t', '*', '\u0001', '\u00a0', '\ufeff', '\u2019'),
     });
@@ -30,28 +30,28 @@ describe('a folded line', () => {
       fc.property(line, fc.constantFrom('prose', 'code'), (text, kind) => {
         const known = text.replaceAll('\ufeff', '').replaceAll('\u2019', "'");
         const bare = kind === 'prose' ? known.replaceAll('*', '') : known;
-        expect(foldLine(text, kind)).toBe(bare.replaceAll(/[\0-\x20\s]+/g, ' ').trim());
+        expect(normalizeLine(text, kind)).toBe(bare.replaceAll(/[\0-\x20\s]+/g, ' ').trim());
       }),
     );
   });
 
-  test('every visible character of it stands at the column that is said', () => {
+  test('sourceColumn returns the original column of every visible character', () => {
     const line = fc.string({ unit: fc.constantFrom('a', 'b', ' ', '\t', '*', '\u200b', '中', '\u{1f600}', '-') });
     fc.assert(
       fc.property(line, fc.constantFrom('prose', 'code'), (text, kind) => {
-        const folded = foldLine(text, kind);
-        for (const [at, unit] of folded.split('').entries())
-          if (/[ab中-]/.test(unit)) expect(text[columnBefore(text, kind, at) - 1]).toBe(unit);
+        const normalized = normalizeLine(text, kind);
+        for (const [at, unit] of normalized.split('').entries())
+          if (/[ab中-]/.test(unit)) expect(text[sourceColumn(text, kind, at) - 1]).toBe(unit);
       }),
     );
   });
 
-  test('in lower case is as long as before', () => {
-    expect(lowered('\u0130ABC')).toBe('\u0130abc');
+  test('lowerCase keeps the length', () => {
+    expect(lowerCase('\u0130ABC')).toBe('\u0130abc');
     fc.assert(
       fc.property(
         fc.string({ unit: fc.constantFrom('A', 'z', '\u0130', 'ß', 'Σ', '\u{1f600}', '\u{10400}') }),
-        (text) => lowered(text).length === text.length,
+        (text) => lowerCase(text).length === text.length,
       ),
     );
   });

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { hasLongRun } from '../../../src/packs/scan/long-run.ts';
+import { hasLongRun } from '../../../src/packs/scan/match.ts';
 
-describe('a long run', () => {
-  test('is found exactly where an expression finds one', () => {
+describe('hasLongRun', () => {
+  test('agrees with a regular expression', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: fc.constantFrom('a', 'a', 'a', 'b'), maxLength: 60 }),

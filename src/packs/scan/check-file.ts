@@ -1,4 +1,4 @@
-/** What the name and the kind of a file say by themselves. */
+/** Checks the name and the kind of a file. */
 import { quoted } from '../../core/text/text.ts';
 import type { ScanFile, ScanFinding, ScanSeverity } from './finding.ts';
 import { SCAN_RULES } from './rules.ts';
@@ -11,7 +11,7 @@ interface NameRule {
   readonly says: string;
 }
 
-/** Over the path in lower case. */
+/** Matched against the path in lower case. */
 const NAMES: readonly NameRule[] = [
   {
     rule: 'persistence',
@@ -49,7 +49,7 @@ const NAMES: readonly NameRule[] = [
   },
 ];
 
-export function judgeFile(file: ScanFile, path: string): readonly ScanFinding[] {
+export function checkFile(file: ScanFile, path: string): readonly ScanFinding[] {
   const lower = file.path.toLowerCase();
   const at = (rule: RuleId, severity: ScanSeverity, message: string): ScanFinding => ({
     rule,
