@@ -10,7 +10,7 @@ import { leftovers, treeOf } from './root/support.ts';
 import { packWorld } from './support.ts';
 
 const FILES = ['guide.md', 'data.bin', 'references/a.md', 'references/b.md'] as const;
-/** What a file is on one side; nothing: it is not there. */
+/** The content of each file on one side; undefined if it does not exist. */
 const contents = fc.record(
   Object.fromEntries(
     FILES.map((file) => [file, fc.constantFrom('one\ntwo\n', 'ONE\ntwo\n', 'one\nTWO\n', '\0bytes', undefined)]),
@@ -35,7 +35,7 @@ function read(dir: string): Contents {
   );
 }
 
-verifies('PACK-6', 'no update loses an edit: refused as it was, kept, or in the version before', async () => {
+verifies('PACK-6', 'no update loses a local edit: it is refused, kept or backed up', async () => {
   await fc.assert(
     fc.asyncProperty(
       contents,
@@ -69,7 +69,7 @@ verifies('PACK-6', 'no update loses an edit: refused as it was, kept, or in the 
           else if (incoming[file] === base[file] || mode === 'keep') expect(result[file]).toBe(local[file]);
           else expect(update.merged).toContain(file);
         }
-        // The lock has what upstream has: drift is what is not upstream's, and nothing else.
+        // The lock describes the source, so drift is exactly what differs from the source.
         const verified = await verifyRoot(world.root);
         const drift = verified.type === 'verified' ? verified.skills[0]?.drift : undefined;
         expect([...(drift?.changed ?? []), ...(drift?.missing ?? []), ...(drift?.added ?? [])].toSorted()).toEqual(

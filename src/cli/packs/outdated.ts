@@ -66,7 +66,7 @@ const STYLES: Readonly<Record<OutdatedSkill['outdated']['status'], Style>> = {
   unknown: 'red',
 };
 
-/** `tables    outdated  1.0.0 → 1.1.0  the source has the version "1.1.0"` */
+/** `tables    outdated  1.0.0 → 1.1.0  the source has version "1.1.0"` */
 function lineOf({ name, outdated }: OutdatedSkill, width: number, { style }: Terminal): string {
   const versions =
     outdated.status === 'outdated'

@@ -1,6 +1,6 @@
 /**
- * The tree that an update plan asks for, made in a folder of its own. Every byte is compared with what the plan was made from, so that
- * an edit between planning and building stops it and is not lost. What was built on the way to a refusal is left for the caller to remove.
+ * Builds the tree of an update plan in a separate folder. All bytes are compared with those that the plan was made from, so that an edit
+ * between planning and building stops the update instead of getting lost. After a refusal, the caller removes the partial result.
  */
 import { isUtf8 } from 'node:buffer';
 import { mkdirSync } from 'node:fs';
@@ -9,7 +9,7 @@ import path from 'node:path';
 import type { LockedFile } from '../lock/lock.ts';
 import { mergeText } from './merge-text.ts';
 import type { MergeConflict } from './merge-text.ts';
-import { PackRefused, packRefusal } from '../problems.ts';
+import { PackRefused, orSystemRefusal, packRefusal } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
 import type { FileTable, PlannedFile, UpdatePlan } from './update-plan.ts';
 import { folderOf, foldersOf } from '../../core/path.ts';
@@ -21,16 +21,15 @@ import { isProgram, pause } from '../../platform/fs/tree-digest.ts';
 import { SMALL_FILE, hashOpened, withEntryNow } from '../../platform/fs/tree-file.ts';
 import { orRefusal, walkTree } from '../../platform/fs/tree-walk.ts';
 import type { TreeEntry, TreeRefusal } from '../../platform/fs/tree-walk.ts';
-import { orSystemRefusal } from '../problems.ts';
 
 export interface BuildUpdateRequest {
   readonly plan: UpdatePlan;
-  /** Folders, absolute. */
+  /** Absolute paths of folders. */
   readonly local: string;
   readonly incoming: string;
-  /** The bytes of a file as they were installed, where they can still be had (`base-files.ts`). Others are not believed: they must fit the lock. */
+  /** Returns the bytes of a file as it was installed, if they are still available. The bytes are checked against the lock. */
   readonly base?: (path: string, file: LockedFile) => Uint8Array | undefined;
-  /** Nothing stands there; the folder above is ours, and nobody else writes in it. */
+  /** Must not exist; its parent folder must be private to this process. */
   readonly to: string;
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: { readonly done: number; readonly total: number }) => void;
@@ -38,30 +37,30 @@ export interface BuildUpdateRequest {
 
 export interface BuiltUpdate {
   readonly type: 'built';
-  /** All that was built, by path. The lock keeps the files of the new version instead: they are the base of the next update. */
+  /** The built files by path. The lock stores the files of the new version instead, as the base of the next update. */
   readonly files: FileTable;
-  /** Paths of which lines of both sides were put together. */
+  /** Paths of files with merged lines. */
   readonly merged: readonly string[];
-  /** Paths that are as they were here, and not as the new version has them. */
+  /** Paths of files that keep their local state and differ from the new version. */
   readonly kept: readonly string[];
 }
 
-/** Why the two sides of a file do not go together. */
+/** Why the two sides of a file cannot be merged. */
 export interface FileConflict {
   readonly path: string;
   readonly reason: 'lines' | 'binary' | 'too-large' | 'base-unknown';
-  /** For `lines`: where. */
+  /** The conflicting lines, if the reason is `lines`. */
   readonly conflicts?: readonly MergeConflict[];
 }
 
-/** `install/conflict`, with all that is in the way. */
+/** A refusal with the code `install/conflict` and all conflicts. */
 export interface UpdateConflict extends PackRefusal {
   readonly conflicts: readonly FileConflict[];
 }
 
-/** Larger files are not merged. */
+/** The size limit of a file to merge. */
 export const MAX_MERGED_BYTES = 4 * 1024 * 1024;
-/** Entries between two pauses. */
+/** The number of entries between two yields to the event loop. */
 const SLICE = 64;
 
 export async function buildUpdate(request: BuildUpdateRequest): Promise<BuiltUpdate | PackRefusal | UpdateConflict> {
@@ -74,23 +73,22 @@ export async function buildUpdate(request: BuildUpdateRequest): Promise<BuiltUpd
   return 'problem' in built ? sideRefusal(built) : built;
 }
 
-/** Both sides lie in the root. */
 function sideRefusal({ problem, path: at, message }: TreeRefusal): PackRefusal {
   const isChanged = problem === 'changed' || problem === 'gone';
   return packRefusal(isChanged ? 'source/changed' : 'install/root', message, at === '' ? undefined : at);
 }
 
-/** What is known while one update is built. */
+/** The state of one build. */
 interface Building {
   readonly request: BuildUpdateRequest;
   readonly rows: ReadonlyMap<string, PlannedFile>;
   readonly buffer: Buffer;
   readonly files: Map<string, LockedFile>;
-  /** Made so far. */
+  /** Folders created so far. */
   readonly folders: Set<string>;
-  /** Folders of the new version with a file somewhere below. */
+  /** Folders of the new version that contain a file, directly or nested. */
   readonly usedFolders: ReadonlySet<string>;
-  /** Bytes of files to merge, by side. */
+  /** The bytes of files to merge, by side. */
   readonly toMerge: Readonly<Record<Side, Map<string, Buffer>>>;
   readonly total: number;
   done: number;
@@ -113,9 +111,9 @@ async function build(request: BuildUpdateRequest): Promise<BuiltUpdate | UpdateC
     done: 0,
   };
   mkdirSync(to, { mode: 0o755 });
-  await takeSide(building, 'incoming');
-  // What `force` takes away, it takes away as it is.
-  if (plan.mode !== 'force') await takeSide(building, 'local');
+  await copySide(building, 'incoming');
+  // `force` discards all local files, so they need not be read.
+  if (plan.mode !== 'force') await copySide(building, 'local');
   const conflicts = plan.toMerge.flatMap((at) => mergeFile(building, at));
   if (conflicts.length > 0) return conflictOf(conflicts);
   const kept = plan.files.filter(
@@ -134,39 +132,39 @@ function entryOf(files: ReadonlyMap<string, LockedFile>, at: string): readonly (
   return file === undefined ? [] : [[at, file]];
 }
 
-/** Walks one side: all that the plan knows of it must be there, as it was, and nothing else. */
-async function takeSide(building: Building, side: Side): Promise<void> {
+/** Copies the files that the plan takes from one side. Refuses if that side no longer matches the plan. */
+async function copySide(building: Building, side: Side): Promise<void> {
   const { request, rows } = building;
-  const met = new Set<string>();
+  const seen = new Set<string>();
   let count = 0;
   for (const entry of walkTree(request[side])) {
     count += 1;
     if (count % SLICE === 0) await pause(request.signal);
     if (entry.type === 'link') throw new PackRefused(linkRefusal(side, entry.path));
     if (entry.type === 'folder') {
-      // No file of the new version lies in it: it is there for its own sake.
+      // Folders with files are created with their first file.
       if (side === 'incoming' && !building.usedFolders.has(entry.path)) makeFolder(building, entry.path);
       continue;
     }
     const row = rows.get(entry.path);
     const expected = row?.[side];
     if (row === undefined || expected === undefined || isProgram(entry.stats) !== (expected.executable === true))
-      throw changed(side, entry.path);
-    takeFile(building, { entry, row, expected, side });
-    met.add(entry.path);
+      throw changedDuringUpdate(side, entry.path);
+    copyFile(building, { entry, row, expected, side });
+    seen.add(entry.path);
   }
   for (const { path: at, [side]: expected } of rows.values())
-    if (expected !== undefined && !met.has(at)) throw changed(side, at);
+    if (expected !== undefined && !seen.has(at)) throw changedDuringUpdate(side, at);
 }
 
 function linkRefusal(side: Side, at: string): PackRefusal {
   if (side === 'incoming') return packRefusal('archive/link', `${quoted(at)} is a link`, at);
-  return packRefusal('install/edited', `${quoted(at)} was made a link here, which only --force takes away`, at);
+  return packRefusal('install/edited', `${quoted(at)} was replaced by a link here; --force removes it`, at);
 }
 
-function changed(side: Side, at: string): PackRefused {
-  const where = side === 'local' ? 'what is installed' : 'the new version';
-  return new PackRefused(packRefusal('source/changed', `${quoted(at)} of ${where} changed meanwhile`, at));
+function changedDuringUpdate(side: Side, at: string): PackRefused {
+  const where = side === 'local' ? 'the installed skill' : 'the new version';
+  return new PackRefused(packRefusal('source/changed', `${quoted(at)} of ${where} changed during the update`, at));
 }
 
 function makeFolder(building: Building, at: string): void {
@@ -176,19 +174,19 @@ function makeFolder(building: Building, at: string): void {
   building.folders.add(at);
 }
 
-interface TakenFile {
+interface SideFile {
   readonly entry: FileEntry;
   readonly row: PlannedFile;
   readonly expected: LockedFile;
   readonly side: Side;
 }
 
-/** Read once: the bytes that are compared are those that are written. What is not taken from here is compared all the same. */
-function takeFile(building: Building, { entry, row, expected, side }: TakenFile): void {
+/** Reads a file once, so that the compared bytes are the written bytes. Local files are compared even if they are not copied. */
+function copyFile(building: Building, { entry, row, expected, side }: SideFile): void {
   const isTaken = row.take === side;
   const pieces: Buffer[] = [];
   const isMerged = row.take === 'merge' && expected.bytes <= MAX_MERGED_BYTES;
-  // What of the new version is not taken is not needed; what is here and changed would be lost.
+  // An unused file of the new version need not be read; an unused local file could have a new edit.
   if (!isTaken && !isMerged && side === 'incoming') return;
   const write = isTaken ? openFile(building, row) : undefined;
   try {
@@ -198,7 +196,7 @@ function takeFile(building: Building, { entry, row, expected, side }: TakenFile)
         if (isMerged) pieces.push(Buffer.from(bytes));
       }),
     );
-    if (Buffer.from(hash).toString('hex') !== expected.sha256) throw changed(side, entry.path);
+    if (Buffer.from(hash).toString('hex') !== expected.sha256) throw changedDuringUpdate(side, entry.path);
   } finally {
     write?.close();
   }
@@ -251,10 +249,10 @@ function text(bytes: Uint8Array): string {
 }
 
 const REASONS: Readonly<Record<FileConflict['reason'], string>> = {
-  lines: 'has lines that were changed on both sides',
-  binary: 'was changed on both sides and is no text',
-  'too-large': 'was changed on both sides and is too large to merge',
-  'base-unknown': 'was changed on both sides, and what it was before cannot be had any more',
+  lines: 'has conflicting changes here and in the new version',
+  binary: 'was changed here and in the new version, and is not a text file',
+  'too-large': `was changed here and in the new version, and is too large to merge (limit: ${String(MAX_MERGED_BYTES)} bytes)`,
+  'base-unknown': 'was changed here and in the new version, and the installed original is no longer available',
 };
 
 function conflictOf(conflicts: readonly FileConflict[]): UpdateConflict {
@@ -266,5 +264,5 @@ function conflictOf(conflicts: readonly FileConflict[]): UpdateConflict {
 
 function linesOf({ conflicts = [] }: FileConflict): string {
   const [first] = conflicts;
-  return first === undefined ? '' : ` (from line ${String(first.local.line)} here)`;
+  return first === undefined ? '' : ` (first conflict at local line ${String(first.local.line)})`;
 }

@@ -1,6 +1,6 @@
 /**
- * What a new version of a skill may do that the old one could not, as far as files say so: the first thing to look at before an update.
- * It is no proof of anything: what a skill does not state, it does not state here either.
+ * Lists the capabilities that a new version of a skill adds, as far as its files state them. It does not prove that there are no others:
+ * a skill can do things that it does not declare.
  */
 import { compareText } from '../../core/diagnostic.ts';
 import { findDynamicCommands } from '../../policy/command/dynamic-commands.ts';
@@ -11,57 +11,61 @@ import { parseSkillMd } from '../../format/skill-md.ts';
 import { readRequirements, requirementText } from '../requires/requires.ts';
 
 export interface FileSide {
-  /** Hex; which bytes these are. */
+  /** Hexadecimal. */
   readonly sha256: string;
-  /** Absent: it is no text, or too large to be shown. */
+  /** Absent if the file is binary or too large to show. */
   readonly text?: string;
   readonly isExecutable: boolean;
 }
 
-/** A file of the old version, of the new one, or of both. */
+/** A file of the old version, the new version, or both. */
 export interface UpdatedFile {
   readonly path: string;
   readonly before?: FileSide;
   readonly after?: FileSide;
 }
 
-export interface NewPower {
-  /** In our words, with the skill before them. */
+export interface NewCapability {
+  /** A predicate of the skill, for example `uses these tools`. */
   readonly what: string;
-  /** In theirs: not cleaned. Empty where `what` says all. */
+  /** Untrusted text from the skill, not sanitized. Empty if `what` says it all. */
   readonly items: readonly string[];
 }
 
-/** In the order of weight. A skill that was not there before has all of its powers new. `name`: of its folder. */
-export function newPowers(name: string, files: readonly UpdatedFile[]): readonly NewPower[] {
+/** Returns the most important capabilities first. `name` is the folder of the skill. */
+export function newCapabilities(name: string, files: readonly UpdatedFile[]): readonly NewCapability[] {
   const [before, after] = [stateOf(name, files, 'before'), stateOf(name, files, 'after')];
-  const added = (what: string, of: (state: SkillState) => readonly string[]): readonly NewPower[] =>
+  const added = (what: string, of: (state: SkillState) => readonly string[]): readonly NewCapability[] =>
     listed(what, without(of(after), of(before)));
   const programs = files.filter(({ path, after: now }) => now !== undefined && isProgram(path, now));
   const wasProgram = ({ path, before: old }: UpdatedFile): boolean => old !== undefined && isProgram(path, old);
   return [
-    ...toolPowers(before.controls, after.controls),
-    ...choicePowers(before, after),
-    ...added('runs these commands while some hosts load it', ({ commands }) => commands),
-    ...listed('has these programs, which are new', pathsOf(programs.filter((file) => !wasProgram(file)))),
+    ...toolCapabilities(before.controls, after.controls),
+    ...invocationCapabilities(before, after),
+    ...added('runs these commands at load time on some hosts', ({ commands }) => commands),
+    ...listed('adds these programs', pathsOf(programs.filter((file) => !wasProgram(file)))),
     ...listed(
-      'has these programs, which changed',
+      'changes these programs',
       pathsOf(programs.filter((file) => wasProgram(file) && file.before?.sha256 !== file.after?.sha256)),
     ),
-    ...added('asks for these variables, which may be secrets', ({ controls }) => declaredSecrets(controls?.requires)),
-    ...added('names these hosts', ({ hosts }) => hosts),
-    ...stated('says that it needs the network', after.needsNetwork && !before.needsNetwork),
-    ...added('needs these skills', ({ skills }) => skills),
-    ...added('needs these programs and packages', ({ controls }) => (controls?.requires ?? []).filter(isOther)),
+    ...added('requests these environment variables, which may be secrets', ({ controls }) =>
+      declaredSecrets(controls?.requires),
+    ),
+    ...added('mentions these hosts', ({ hosts }) => hosts),
+    ...stated('declares that it needs the network', after.needsNetwork && !before.needsNetwork),
+    ...added('requires these skills', ({ skills }) => skills),
+    ...added('requires these programs and packages', ({ controls }) =>
+      (controls?.requires ?? []).filter(isProgramOrPackage),
+    ),
   ];
 }
 
-function listed(what: string, items: readonly string[]): readonly NewPower[] {
+function listed(what: string, items: readonly string[]): readonly NewCapability[] {
   return items.length === 0 ? [] : [{ what, items }];
 }
 
-function stated(what: string, isSo: boolean): readonly NewPower[] {
-  return isSo ? [{ what, items: [] }] : [];
+function stated(what: string, isTrue: boolean): readonly NewCapability[] {
+  return isTrue ? [{ what, items: [] }] : [];
 }
 
 function pathsOf(files: readonly UpdatedFile[]): readonly string[] {
@@ -77,14 +81,14 @@ function isProgram(path: string, { isExecutable }: FileSide): boolean {
   return isExecutable || kindOfFile(path) === 'script';
 }
 
-/** Variables and skills are told apart. */
-function isOther(entry: string): boolean {
+/** Variables and skills have their own lists. */
+function isProgramOrPackage(entry: string): boolean {
   return !/^(?:env|skills?):/i.test(entry);
 }
 
-/** What one version says of itself. */
+/** The declarations of one version. */
 interface SkillState {
-  /** Absent where there is no readable SKILL.md. */
+  /** Absent if SKILL.md is missing or invalid. */
   readonly controls?: SkillControls;
   readonly description: string;
   readonly needsNetwork: boolean;
@@ -96,7 +100,7 @@ interface SkillState {
 const MAX_SCANNED = 1024 * 1024;
 const HOST = /\bhttps?:\/\/(?:[^\s/@"'`<>]{1,100}@)?([a-z0-9][a-z0-9.-]{0,252})/gi;
 const NETWORK = /\b(?:internet|network|online)\b/i;
-/** "No network needed" is the opposite of a need. */
+/** Negations such as "no network needed". */
 const NO_NETWORK = /\b(?:no|without|never)\s+(?:(?:any|an?)\s+)?(?:internet|network)\b/gi;
 
 function stateOf(name: string, files: readonly UpdatedFile[], side: 'before' | 'after'): SkillState {
@@ -122,35 +126,35 @@ function stateOf(name: string, files: readonly UpdatedFile[], side: 'before' | '
   };
 }
 
-/** A list of tools is what a skill limits itself to: to leave it out is to ask for all. */
-function toolPowers(before: SkillControls | undefined, after: SkillControls | undefined): readonly NewPower[] {
+/** The tool list restricts a skill, so removing the list grants all tools. */
+function toolCapabilities(
+  before: SkillControls | undefined,
+  after: SkillControls | undefined,
+): readonly NewCapability[] {
   if (after === undefined) return [];
   const [was, now] = [before?.allowedTools, after.allowedTools];
   return [
-    ...stated('no longer says which tools it uses', was !== undefined && now === undefined),
+    ...stated('no longer declares which tools it uses', was !== undefined && now === undefined),
     ...listed('uses these tools', now === undefined ? [] : without(now, was ?? [])),
-    ...listed(
-      'forbids itself these tools no longer',
-      without(before?.disallowedTools ?? [], after.disallowedTools ?? []),
-    ),
+    ...listed('no longer disallows these tools', without(before?.disallowedTools ?? [], after.disallowedTools ?? [])),
   ];
 }
 
-function choicePowers(before: SkillState, after: SkillState): readonly NewPower[] {
+function invocationCapabilities(before: SkillState, after: SkillState): readonly NewCapability[] {
   const [was, now] = [before.controls, after.controls];
   if (was === undefined || now === undefined) return [];
   return [
-    ...stated('may be chosen by the model itself', was.disableModelInvocation && !now.disableModelInvocation),
-    ...stated('may be called by name', !was.userInvocable && now.userInvocable),
+    ...stated('can be invoked by the model', was.disableModelInvocation && !now.disableModelInvocation),
+    ...stated('can be invoked by the user', !was.userInvocable && now.userInvocable),
     ...stated(
-      'works in the conversation itself, no longer apart from it',
+      'runs inline in the conversation instead of in a subagent',
       was.runMode === 'subagent' && now.runMode === 'inline',
     ),
     ...stated(
-      'comes up for every task, no longer for some files only',
+      'applies to every task instead of certain files only',
       was.paths !== undefined && now.paths === undefined,
     ),
-    ...listed('comes up for these files', was.paths === undefined ? [] : without(now.paths ?? [], was.paths)),
-    ...stated('is chosen by another description', before.description !== after.description),
+    ...listed('applies to these files', was.paths === undefined ? [] : without(now.paths ?? [], was.paths)),
+    ...stated('has a different description', before.description !== after.description),
   ];
 }

@@ -1,6 +1,6 @@
 /**
- * Two changes of one text made to one, line by line. Where both changed the same lines, or lines with nothing between them, nothing is
- * guessed: that is a conflict. As bounded as `text-diff.ts`, on which it stands: texts that differ in too many lines conflict sooner.
+ * Three-way merge by lines. Changes of the same or of adjacent lines are a conflict. `text-diff.ts` bounds the work: texts that differ in
+ * very many lines conflict more often.
  */
 import { changesBetween } from '../../core/text/text-diff.ts';
 
@@ -10,10 +10,10 @@ export interface MergeTexts {
   readonly incoming: string;
 }
 
-/** Lines from `line` on, 1-based; where there are none, `line` is the one that they would stand before. */
+/** Lines starting at `line`, which is 1-based. Without lines, `line` is the position where they would be inserted. */
 export interface MergeSide {
   readonly line: number;
-  /** With their line ends. */
+  /** With their line endings. */
   readonly lines: readonly string[];
 }
 
@@ -27,17 +27,17 @@ export type TextMerge =
   | { readonly type: 'merged'; readonly text: string }
   | { readonly type: 'conflict'; readonly conflicts: readonly MergeConflict[] };
 
-/** Changed lines up to which a side is compared exactly: enough for one that was rewritten, and some 20 MB for a moment. */
+/** Changed lines up to which a side is compared exactly; needs about 20 MB. */
 const MAX_STEPS = 1500;
 
-/** Lines `from` to `to` of the base, without `to`, are `lines` on one side. */
+/** One side replaces the base lines from `from` up to, but not including, `to` by `lines`. */
 interface Edit {
   readonly from: number;
   readonly to: number;
   readonly lines: readonly string[];
 }
 
-/** `merge(b, b, x)` and `merge(b, x, b)` and `merge(b, x, x)` are `x`; exchanging the sides exchanges them in conflicts and nothing else. */
+/** `merge(b, b, x)`, `merge(b, x, b)` and `merge(b, x, x)` are `x`. Swapping the sides only swaps them in conflicts. */
 export function mergeText({ base, local, incoming }: MergeTexts): TextMerge {
   if (local === incoming || base === incoming) return { type: 'merged', text: local };
   if (base === local) return { type: 'merged', text: incoming };
@@ -49,8 +49,8 @@ export function mergeText({ base, local, incoming }: MergeTexts): TextMerge {
   let at = 0;
   for (const { from, to, local: ours, incoming: theirs } of groupsOf(sides.local, sides.incoming)) {
     const old = lines.slice(from, to);
-    const here = applied(lines, { from, to }, ours);
-    const there = applied(lines, { from, to }, theirs);
+    const here = applyEdits(lines, { from, to }, ours);
+    const there = applyEdits(lines, { from, to }, theirs);
     pieces.push(lines.slice(at, from));
     if (ours.length === 0 || isSame(here, there)) pieces.push(there);
     else if (theirs.length === 0) pieces.push(here);
@@ -68,7 +68,7 @@ export function mergeText({ base, local, incoming }: MergeTexts): TextMerge {
   return { type: 'merged', text: [...pieces, lines.slice(at)].flat().join('') };
 }
 
-/** With their line ends, so that a last line that gains one is a changed line. */
+/** Keeps line endings, so that a newline added to the last line is a change. */
 function linesOf(text: string): readonly string[] {
   return text === '' ? [] : text.split(/(?<=\n)/);
 }
@@ -96,20 +96,21 @@ function editsBetween(base: readonly string[], side: readonly string[]): readonl
   return edits;
 }
 
-interface Group {
+/** Overlapping edits of both sides. */
+interface EditGroup {
   readonly from: number;
   to: number;
   readonly local: Edit[];
   readonly incoming: Edit[];
 }
 
-/** Edits of both sides that touch each other, together; each edit is in one group. */
-function groupsOf(local: readonly Edit[], incoming: readonly Edit[]): readonly Group[] {
+/** Groups edits that overlap or touch; each edit is in one group. */
+function groupsOf(local: readonly Edit[], incoming: readonly Edit[]): readonly EditGroup[] {
   const all = [
     ...local.map((edit) => ({ edit, side: 'local' as const })),
     ...incoming.map((edit) => ({ edit, side: 'incoming' as const })),
   ].sort((a, b) => a.edit.from - b.edit.from || a.edit.to - b.edit.to);
-  const groups: Group[] = [];
+  const groups: EditGroup[] = [];
   for (const { edit, side } of all) {
     const last = groups.at(-1);
     const group = last !== undefined && edit.from <= last.to ? last : { ...range(edit), local: [], incoming: [] };
@@ -124,8 +125,8 @@ function range({ from, to }: Edit): Pick<Edit, 'from' | 'to'> {
   return { from, to };
 }
 
-/** The lines of a part of the base, with the edits of one side in it. */
-function applied(
+/** Applies the edits of one side to a range of the base. */
+function applyEdits(
   base: readonly string[],
   { from, to }: Pick<Edit, 'from' | 'to'>,
   edits: readonly Edit[],

@@ -1,12 +1,12 @@
-/** Whether what is installed is still what its source has. Decided from values: nothing is fetched and nothing is written. */
+/** Compares a locked skill with the current state of its source. Pure: fetches and writes nothing. */
 import { quoted } from '../../core/text/text.ts';
 import type { LockedSkill } from '../lock/lock.ts';
 import type { PackSource } from '../sources/source.ts';
 import { compareVersions } from '../../platform/version-range.ts';
 
-/** What a source has of a skill now. */
+/** The current state of a skill in its source. */
 export type SourceNow =
-  /** Each field as the lock would have it; what was not looked at is absent. `latest`: beyond what a pinned source names. */
+  /** Fields as in the lock; absent if unknown. `latest`: the newest version, even if the source is pinned to another. */
   | {
       readonly type: 'found';
       readonly revision?: string;
@@ -15,70 +15,74 @@ export type SourceNow =
       readonly version?: string;
       readonly latest?: string;
     }
-  /** The source is there and the skill is not in it, or the source itself says that it is no more. */
+  /** The source exists without the skill, or reports that it no longer exists. */
   | { readonly type: 'gone'; readonly reason: string }
-  /** It could not be asked: no network, no leave, a failure. */
+  /** The source could not be reached or read. */
   | { readonly type: 'unknown'; readonly reason: string };
 
 export type Outdated =
   | { readonly status: 'current'; readonly reason: string }
-  /** `isOlder`: what the source has now is an older version. `isReplaced`: other bytes under the same revision, which should not be. */
+  /** `isOlder`: the source now has an older version. `isReplaced`: the source changed the bytes of a published revision. */
   | {
       readonly status: 'outdated';
       readonly reason: string;
-      readonly from: Standing;
-      readonly to: Standing;
+      readonly from: SkillVersion;
+      readonly to: SkillVersion;
       readonly isOlder: boolean;
       readonly isReplaced: boolean;
     }
-  /** The source names one revision for good. `latest`: what there is beside it, where that is known. */
+  /** The source is pinned to one revision. `latest`: the newest version, if known. */
   | { readonly status: 'pinned'; readonly reason: string; readonly latest?: string }
   | { readonly status: 'gone'; readonly reason: string }
   | { readonly status: 'unknown'; readonly reason: string };
 
-export interface Standing {
+export interface SkillVersion {
   readonly version?: string;
   readonly revision?: string;
   readonly digest?: string;
 }
 
-/** `source` is what `readSource` makes of `locked.source`. Reasons are for people, in lower case; a stranger's words in them are quoted. */
+/** `source` is the parsed `locked.source`. Reasons start in lower case; untrusted text in them is quoted. */
 export function compareWithSource(locked: LockedSkill, source: PackSource, now: SourceNow): Outdated {
   if (now.type !== 'found') return { status: now.type, reason: quoted(now.reason, 200).slice(1, -1) };
   const isSameBytes = sameBytes(locked, now);
   const pin = pinOf(source);
   if (pin !== undefined && isSameBytes !== false) {
-    const reason = `its source names ${pin}`;
+    const reason = `the source is pinned to ${pin}`;
     return { status: 'pinned', reason, ...(now.latest === undefined ? {} : { latest: now.latest }) };
   }
   const isSameRevision = sameRevision(locked, now);
   if (isSameBytes === true) {
-    const moved = isSameRevision === false ? 'the source moved on, and this skill did not change' : 'nothing changed';
-    return { status: 'current', reason: moved };
+    const reason =
+      isSameRevision === false
+        ? 'the source has a new revision, but this skill did not change'
+        : 'the source has the same files';
+    return { status: 'current', reason };
   }
   if (isSameBytes === undefined) {
-    if (isSameRevision === undefined) return { status: 'unknown', reason: 'the source has nothing to compare with' };
+    if (isSameRevision === undefined)
+      return { status: 'unknown', reason: 'the source has neither a revision nor a digest to compare' };
     if (isSameRevision) return { status: 'current', reason: 'the source has the same revision' };
   }
   return outdated(locked, now, isSameBytes === false && isSameRevision === true);
 }
 
-type Found = Extract<SourceNow, { type: 'found' }>;
+type FoundSkill = Extract<SourceNow, { type: 'found' }>;
 
-/** By the digest of the tree, else by that of the archive; absent where neither is known on both sides. Another archive may hold the same tree. */
-function sameBytes(locked: LockedSkill, now: Found): boolean | undefined {
+/** Compares tree digests, or else archives. Undefined if neither decides: a different archive can contain the same tree. */
+function sameBytes(locked: LockedSkill, now: FoundSkill): boolean | undefined {
   if (now.digest !== undefined) return now.digest === locked.digest;
   if (now.archive === undefined || locked.archive === undefined) return undefined;
   return now.archive === locked.archive ? true : undefined;
 }
 
-function sameRevision(locked: LockedSkill, now: Found): boolean | undefined {
-  // An archive has no revision but its bytes.
+function sameRevision(locked: LockedSkill, now: FoundSkill): boolean | undefined {
+  // The revision of an archive is its digest.
   const [before, after] = [locked.revision ?? locked.archive, now.revision ?? now.archive];
   return before === undefined || after === undefined ? undefined : before === after;
 }
 
-function outdated(locked: LockedSkill, now: Found, isReplaced: boolean): Outdated {
+function outdated(locked: LockedSkill, now: FoundSkill, isReplaced: boolean): Outdated {
   const order =
     locked.version === undefined || now.version === undefined
       ? undefined
@@ -87,20 +91,20 @@ function outdated(locked: LockedSkill, now: Found, isReplaced: boolean): Outdate
   return {
     status: 'outdated',
     reason: isReplaced
-      ? 'the source has other bytes under the same revision: somebody replaced them'
+      ? 'the source has different files under the same revision: they were replaced'
       : isOlder
         ? `the source has the older version ${quoted(now.version ?? '')}`
         : order !== undefined && order < 0
-          ? `the source has the version ${quoted(now.version ?? '')}`
-          : 'the source has other files',
-    from: standing(locked),
-    to: standing(now),
+          ? `the source has version ${quoted(now.version ?? '')}`
+          : 'the source has different files',
+    from: versionOf(locked),
+    to: versionOf(now),
     isOlder,
     isReplaced,
   };
 }
 
-function standing({ version, revision, digest }: Standing): Standing {
+function versionOf({ version, revision, digest }: SkillVersion): SkillVersion {
   return {
     ...(version === undefined ? {} : { version }),
     ...(revision === undefined ? {} : { revision }),
@@ -108,7 +112,7 @@ function standing({ version, revision, digest }: Standing): Standing {
   };
 }
 
-/** What a source names that never changes: a whole commit, an exact version. A tag can be moved. */
+/** A full commit hash or an exact version is a pin; a tag is not, because it can be moved. */
 function pinOf(source: PackSource): string | undefined {
   if (source.type === 'git')
     return /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/i.test(source.ref ?? '') ? 'one commit' : undefined;

@@ -1,7 +1,4 @@
-/**
- * Which installed skills are no longer what their sources have. Nothing of the root is written, not even its staging: what has to be
- * looked at whole is brought into a folder elsewhere, which is removed.
- */
+/** Finds installed skills that differ from their sources. Does not write to the root: sources are staged in a temporary folder elsewhere. */
 import path from 'node:path';
 
 import { compareText } from '../../core/diagnostic.ts';
@@ -25,13 +22,13 @@ import type { PackSettings } from '../pack-settings.ts';
 
 export interface OutdatedOptions {
   readonly settings: PackSettings;
-  /** Names; all of the lock where empty. */
+  /** Names of skills; empty means all skills of the lock. */
   readonly names?: readonly string[];
-  /** A folder of ours outside of the root in which sources are looked at, and which is as before afterwards. */
+  /** A private folder outside the root for staging; its content is restored afterwards. */
   readonly workFolder: string;
   readonly offline?: boolean;
   readonly signal?: AbortSignal;
-  /** Sources. */
+  /** Counts sources. */
   readonly onProgress?: (done: number, total: number) => void;
 }
 
@@ -44,13 +41,13 @@ export interface OutdatedSkill {
 export interface OutdatedRoot {
   readonly type: 'looked';
   readonly root: string;
-  /** By name. */
+  /** Sorted by name. */
   readonly skills: readonly OutdatedSkill[];
-  /** Every one is what its source has, or pinned. */
+  /** Every skill is current or pinned. */
   readonly isCurrent: boolean;
 }
 
-/** A source that cannot be asked makes its own skills unknown, and no others. */
+/** A source that cannot be read makes only its own skills unknown. */
 export async function findOutdated(options: OutdatedOptions): Promise<OutdatedRoot | PackRefusal> {
   const { settings, names = [], signal, onProgress } = options;
   const { root } = settings;
@@ -63,7 +60,7 @@ export async function findOutdated(options: OutdatedOptions): Promise<OutdatedRo
   for (const [done, group] of groups.entries()) {
     signal?.throwIfAborted();
     onProgress?.(done, groups.length);
-    skills.push(...(await lookAtGroup(group, options)));
+    skills.push(...(await compareGroup(group, options)));
   }
   return {
     type: 'looked',
@@ -73,51 +70,51 @@ export async function findOutdated(options: OutdatedOptions): Promise<OutdatedRo
   };
 }
 
-async function lookAtGroup(group: LockedGroup, options: OutdatedOptions): Promise<readonly OutdatedSkill[]> {
+async function compareGroup(group: LockedGroup, options: OutdatedOptions): Promise<readonly OutdatedSkill[]> {
   const source = readTypedSource(group.source, settingsForLock(options.settings));
   if (isRefusal(source))
     return group.skills.map((locked) => {
       const outdated: Outdated = { status: GONE.has(source.code) ? 'gone' : 'unknown', reason: source.message };
       return { name: locked.name, locked, outdated };
     });
-  const look = await lookAtSource(source, group, options);
+  const stateOf = await readSourceState(source, group, options);
   return group.skills.map((locked) => ({
     name: locked.name,
     locked,
-    outdated: compareWithSource(locked, source, look(locked)),
+    outdated: compareWithSource(locked, source, stateOf(locked)),
   }));
 }
 
-type Look = (locked: LockedSkill) => SourceNow;
+type SourceState = (locked: LockedSkill) => SourceNow;
 
-async function lookAtSource(source: PackSource, group: LockedGroup, options: OutdatedOptions): Promise<Look> {
+async function readSourceState(source: PackSource, group: LockedGroup, options: OutdatedOptions): Promise<SourceState> {
   const to = temporaryName(path.join(options.workFolder, 'outdated'), '');
   try {
     makeFolders(to, 0o700);
-    const bringing = {
+    const stageOptions = {
       settings: settingsForLock(options.settings),
       to,
       only: group.skills.map(({ name }) => name),
       ...(options.offline === undefined ? {} : { offline: options.offline }),
       ...(options.signal === undefined ? {} : { signal: options.signal }),
     };
-    const revision = await currentRevision(source, bringing);
-    // The commit that all of them came from: then so are their bytes.
+    const revision = await currentRevision(source, stageOptions);
+    // If the commit is the same, so are the files.
     if (revision !== undefined && group.skills.every((locked) => locked.revision === revision))
       return () => ({ type: 'found', revision });
-    const brought = await stagePack(source, bringing);
-    if (isRefusal(brought)) return () => failed(brought);
-    const found = new Map(group.skills.map((locked) => [locked.name, foundNow(locked, brought)]));
-    return ({ name }) => found.get(name) ?? { type: 'unknown', reason: 'nothing was found out about it' };
+    const staged = await stagePack(source, stageOptions);
+    if (isRefusal(staged)) return () => failedState(staged);
+    const found = new Map(group.skills.map((locked) => [locked.name, currentState(locked, staged)]));
+    return ({ name }) => found.get(name) ?? { type: 'unknown', reason: 'the source was not compared with it' };
   } catch (error) {
     if (!isSystemError(error)) throw error;
-    return () => ({ type: 'unknown', reason: `nothing can be looked at here (${error.code})` });
+    return () => ({ type: 'unknown', reason: `the source could not be staged (${error.code})` });
   } finally {
     await removeTree(to);
   }
 }
 
-/** The source answered, and says that there is nothing. */
+/** Codes of sources that answered without the skill. */
 const GONE: ReadonlySet<PackProblem> = new Set([
   'source/missing',
   'source/revision',
@@ -125,11 +122,11 @@ const GONE: ReadonlySet<PackProblem> = new Set([
   'pack/unknown-skill',
 ]);
 
-function failed({ code, message: reason }: PackRefusal): SourceNow {
+function failedState({ code, message: reason }: PackRefusal): SourceNow {
   return { type: GONE.has(code) ? 'gone' : 'unknown', reason };
 }
 
-function foundNow(locked: LockedSkill, { skills, resolved }: StagedSource): SourceNow {
+function currentState(locked: LockedSkill, { skills, resolved }: StagedSource): SourceNow {
   const skill = findInSource(locked, skills);
   if (skill === undefined) return { type: 'gone', reason: absentFromSource(locked, skills) };
   const tree = skill.digest === undefined ? presentFiles(skill.path) : { digest: skill.digest };

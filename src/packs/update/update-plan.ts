@@ -1,7 +1,6 @@
 /**
- * What an update does to every file, decided from digests alone: what was installed (the lock), what lies here, what is brought. A file
- * that a person changed, added or deleted here is a local edit. In every mode but `force` no local edit is lost; `force` loses those
- * that it lists.
+ * Plans an update per file from three digests: the base (the lock), the local file and the incoming file. A file that was changed, added
+ * or deleted locally is a local edit. Only `force` loses local edits, and it lists them.
  */
 import { compareText } from '../../core/diagnostic.ts';
 import { foldersOf } from '../../core/path.ts';
@@ -12,8 +11,8 @@ import { packRefusal } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
 
 /**
- * `refuse`: not where there are local edits. `merge`: local edits and new ones together, or a conflict. `keep`: edited files stay as
- * they are here, all others become the new ones. `force`: all files become the new ones.
+ * `refuse`: refuses if there are local edits. `merge`: merges local and incoming edits, or reports a conflict. `keep`: keeps edited
+ * files and updates all others. `force`: replaces all files.
  */
 export const UPDATE_MODES = ['refuse', 'merge', 'keep', 'force'] as const;
 export type UpdateMode = (typeof UPDATE_MODES)[number];
@@ -21,39 +20,39 @@ export type UpdateMode = (typeof UPDATE_MODES)[number];
 export type FileTable = Readonly<Record<string, LockedFile>>;
 
 export interface UpdateRequest {
-  /** The files of the lock: what upstream had, never what a merge made of it. */
+  /** The files of the lock: those of the source, never a merge result. */
   readonly base: FileTable;
   readonly local: FileTable;
   readonly incoming: FileTable;
   readonly mode: UpdateMode;
 }
 
-/** What became of a file on both sides, whatever the mode. */
+/** How a file changed on both sides; independent of the mode. */
 export type FileChange =
   | 'unchanged'
   | 'updated'
   | 'added'
   | 'removed'
-  /** Edited, added or deleted here; the new version has it as before. */
+  /** Changed locally; unchanged in the new version. */
   | 'edited-locally'
   | 'added-locally'
   | 'deleted-locally'
-  /** The same was done on both sides. */
+  /** Both sides made the same change. */
   | 'same-on-both-sides'
-  /** Edited on both sides: its lines may go together. */
+  /** Both sides edited the file; a merge by lines may succeed. */
   | 'edited-on-both-sides'
   | 'added-on-both-sides'
   | 'deleted-locally-updated'
   | 'edited-locally-removed'
-  /** A file here, and a folder or another spelling of its name there. */
+  /** A local file whose name collides with a folder or a differently spelled name of the new version. */
   | 'name-taken';
 
 export interface PlannedFile {
   readonly path: string;
   readonly change: FileChange;
-  /** Where the bytes of the result come from. `conflict`: nobody can say, and nothing is built. */
+  /** The origin of the resulting bytes. With a `conflict`, nothing is built. */
   readonly take: 'local' | 'incoming' | 'merge' | 'nothing' | 'conflict';
-  /** Whether the result may be run; from the side that changed it. */
+  /** The executable bit of the result, from the side that changed it. */
   readonly isExecutable: boolean;
   readonly base?: LockedFile;
   readonly local?: LockedFile;
@@ -64,24 +63,26 @@ export interface UpdatePlan {
   readonly mode: UpdateMode;
   /** Every path of the three tables, sorted. */
   readonly files: readonly PlannedFile[];
-  /** Paths of local edits. */
+  /** Paths with local edits. */
   readonly edited: readonly string[];
-  /** Local edits that are not in the result; only `force` has any. */
+  /** Local edits that `force` discards; empty in other modes. */
   readonly lost: readonly string[];
-  /** Paths of which lines must be merged, which can still fail. */
+  /** Paths to merge by lines, which can still conflict. */
   readonly toMerge: readonly string[];
-  /** Something of the new version comes in; without it an update changes nothing here. */
+  /** Whether the new version differs from the installed one. */
   readonly hasNews: boolean;
-  /** Why nothing may be done, in this mode. The table says what it is about. */
+  /** Why the update is not possible in this mode. */
   readonly refusal?: PackRefusal;
 }
 
 export function planUpdate({ base, local, incoming, mode }: UpdateRequest): UpdatePlan {
   const tables = { base: new Map(Object.entries(base)), local: new Map(Object.entries(local)) };
-  const brought = new Map(Object.entries(incoming));
-  const paths = [...new Set([...tables.base.keys(), ...tables.local.keys(), ...brought.keys()])].sort(compareText);
+  const incomingFiles = new Map(Object.entries(incoming));
+  const paths = [...new Set([...tables.base.keys(), ...tables.local.keys(), ...incomingFiles.keys()])].sort(
+    compareText,
+  );
   const sides = paths.map((path): FileSides => {
-    const [before, here, there] = [tables.base.get(path), tables.local.get(path), brought.get(path)];
+    const [before, here, there] = [tables.base.get(path), tables.local.get(path), incomingFiles.get(path)];
     return {
       path,
       ...(before === undefined ? {} : { base: before }),
@@ -90,7 +91,7 @@ export function planUpdate({ base, local, incoming, mode }: UpdateRequest): Upda
     };
   });
   const planned = sides.map((file) => planFile(file, mode));
-  const files = mode === 'force' ? planned : withTakenNames(planned);
+  const files = mode === 'force' ? planned : withNameCollisions(planned);
   const edited = files.filter(isLocalEdit).map(({ path }) => path);
   const refusal = refusalOf(files, mode);
   return {
@@ -110,7 +111,7 @@ function isEqual(a: LockedFile | undefined, b: LockedFile | undefined): boolean 
   return a?.sha256 === b?.sha256 && a?.executable === b?.executable;
 }
 
-/** What is here is neither what was installed nor what is brought. */
+/** The local file is neither the installed nor the incoming one. */
 function isLocalEdit({ base, local, incoming }: FileSides): boolean {
   return !isEqual(base, local) && !isEqual(local, incoming);
 }
@@ -152,7 +153,7 @@ function takeOf({ base, local, incoming }: FileSides, change: FileChange, mode: 
       return mode === 'force' ? theirs : ours;
     case 'edited-on-both-sides':
       if (mode === 'force' || mode === 'keep') break;
-      // Where one side changed only whether it may be run, its bytes are those of the other.
+      // If one side changed only the executable bit, the bytes come from the other side.
       if (local?.sha256 === base?.sha256) return 'incoming';
       return incoming?.sha256 === base?.sha256 || incoming?.sha256 === local?.sha256 ? 'local' : 'merge';
     case 'added-on-both-sides':
@@ -164,7 +165,7 @@ function takeOf({ base, local, incoming }: FileSides, change: FileChange, mode: 
   return mode === 'force' ? theirs : mode === 'keep' ? ours : 'conflict';
 }
 
-/** From the side that changed it; a file that is kept whole keeps this too. */
+/** The executable bit of the side that changed it; `keep` keeps the local bit of edited files. */
 function isExecutable(file: FileSides, mode: UpdateMode): boolean {
   const { base, local, incoming } = file;
   if (mode === 'force' || local === undefined) return incoming?.executable === true;
@@ -174,10 +175,10 @@ function isExecutable(file: FileSides, mode: UpdateMode): boolean {
 }
 
 /**
- * A file that stays from here cannot stand where the new version has a folder, below one of its files, or beside another spelling of
- * its own name, which is the same file on many systems.
+ * A kept local file conflicts with the new version if the new version has a folder of that name, a file as its parent folder, or a name
+ * that differs only in spelling, which is the same file on many systems.
  */
-function withTakenNames(files: readonly PlannedFile[]): readonly PlannedFile[] {
+function withNameCollisions(files: readonly PlannedFile[]): readonly PlannedFile[] {
   const theirs = files
     .filter(({ take }) => take === 'incoming' || take === 'merge')
     .map(({ path }) => collisionKey(path));
@@ -197,7 +198,7 @@ function refusalOf(files: readonly PlannedFile[], mode: UpdateMode): PackRefusal
     const edits = files.filter(isLocalEdit);
     const [first] = edits;
     if (first === undefined) return undefined;
-    return packRefusal('install/edited', `changed here: ${named(edits)}`, first.path);
+    return packRefusal('install/edited', `locally modified: ${listNames(edits)}`, first.path);
   }
   const conflicts = files.filter(({ take }) => take === 'conflict');
   const [first] = conflicts;
@@ -208,7 +209,7 @@ function refusalOf(files: readonly PlannedFile[], mode: UpdateMode): PackRefusal
 
 const SHOWN_NAMES = 5;
 
-function named(files: readonly PlannedFile[]): string {
+function listNames(files: readonly PlannedFile[]): string {
   const names = files.slice(0, SHOWN_NAMES).map(({ path }) => quoted(path));
   return files.length <= SHOWN_NAMES
     ? names.join(', ')
@@ -216,8 +217,8 @@ function named(files: readonly PlannedFile[]): string {
 }
 
 const CONFLICTS: Readonly<Partial<Record<FileChange, string>>> = {
-  'added-on-both-sides': 'was added here, and the new version adds another file of that name',
+  'added-on-both-sides': 'was added here, and the new version adds a different file with the same name',
   'deleted-locally-updated': 'was deleted here, and the new version changes it',
   'edited-locally-removed': 'was changed here, and the new version removes it',
-  'name-taken': 'stands where the new version has a folder, a file, or another spelling of its name',
+  'name-taken': 'collides with a file or folder of the new version',
 };

@@ -1,14 +1,16 @@
-/** What an update makes of one installed skill: the new version, or that and what was changed here, built aside. */
+/** Updates one installed skill: stages the new version, merged with local edits if requested. */
 import path from 'node:path';
 
-import type { LockedSkill } from '../lock/lock.ts';
+import type { LockedFile, LockedSkill } from '../lock/lock.ts';
 import type { UpdatedFile } from './capability-diff.ts';
+import { toRelativePath } from '../../core/path.ts';
+import { openConfined } from '../../platform/fs/confined-directory.ts';
+import { sha256 } from '../../platform/hash.ts';
 import { isRefusal } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
 import { planUpdate } from './update-plan.ts';
 import type { FileTable, UpdateMode, UpdatePlan } from './update-plan.ts';
 import { MAX_MERGED_BYTES, buildUpdate } from './apply-update.ts';
-import { baseFilesIn } from './base-files.ts';
 import type { OpenRoot } from '../root/open-root.ts';
 import { presentFiles } from '../root/present-files.ts';
 import { isPresent } from '../../platform/fs/paths.ts';
@@ -16,35 +18,37 @@ import { inspectSkill } from '../inspect/inspect-skill.ts';
 import type { InspectOptions, InspectedSkill } from '../inspect/inspect-skill.ts';
 import { updatedFiles } from './updated-files.ts';
 
-/** One skill of an update. `refused`: it stays as it is, and why. */
+/** The result for one skill. A `refused` skill stays unchanged. */
 export type SkillUpdate =
   | { readonly status: 'current'; readonly name: string; readonly before: LockedSkill; readonly reason: string }
   | { readonly status: 'refused'; readonly name: string; readonly before: LockedSkill; readonly refusal: PackRefusal }
   | ChangedSkill;
 
 export interface ChangedSkill {
-  /** `new`: not installed so far; an updated one needs it. */
+  /** `new`: not installed yet, but required by an updated skill. */
   readonly status: 'update' | 'new';
   readonly name: string;
   readonly before?: LockedSkill;
-  /** The new version as its source has it. */
+  /** The new version in the source. */
   readonly skill: InspectedSkill;
   readonly lock: LockedSkill;
-  /** Each file as it is here, and as it will be. */
+  /** The files before and after the update. */
   readonly files: readonly UpdatedFile[];
-  /** Files in which lines of both sides go together; files that stay as they are here; local edits that go. */
+  /** Paths of files with merged lines. */
   readonly merged: readonly string[];
+  /** Paths of files that keep their local state. */
   readonly kept: readonly string[];
+  /** Paths of local edits that `force` discards. */
   readonly lost: readonly string[];
   readonly result: UpdateResult;
 }
 
-/** What would be put in place. */
+/** The folder that replaces the installed one. */
 export interface UpdateResult {
-  /** Absolute, staged. */
+  /** The absolute path of the staged folder. */
   readonly from: string;
   readonly looks: string;
-  /** What was installed looked so when the plan was made; absent where nothing was there. */
+  /** The stat fingerprint of the installed folder during planning; absent if there was none. */
   readonly localLooks?: string;
 }
 
@@ -52,12 +56,12 @@ export interface UpdateSkillOptions {
   readonly root: OpenRoot;
   readonly mode: UpdateMode;
   readonly inspect: InspectOptions;
-  /** Brings the version that was installed once more: asked for only where lines must be merged. Its folder, where it can be had. */
-  readonly bringBase: (locked: LockedSkill) => Promise<string | undefined>;
+  /** Stages the installed version again for a merge. Returns its folder, or undefined if it is no longer available. */
+  readonly stageBase: (locked: LockedSkill) => Promise<string | undefined>;
   readonly signal?: AbortSignal;
 }
 
-/** `lock`: the entry for the new version. It says what upstream has, also where local edits stay: those show as drift in `verify`. */
+/** `lock` is the entry for the new version. It describes the source even if local edits stay; `verify` reports those as drift. */
 export async function updateSkill(
   before: LockedSkill,
   { skill, lock }: { readonly skill: InspectedSkill; readonly lock: LockedSkill },
@@ -69,7 +73,7 @@ export async function updateSkill(
   const local = localTree(dir, mode);
   if (isRefusal(local)) return { status: 'refused', name, before, refusal: local };
   const isThere = local.looks !== undefined;
-  // A folder that is gone has no edits to lose: it is brought anew.
+  // A missing folder has no edits to lose, so it is installed again.
   const plan = planUpdate({
     base: isThere ? before.files : {},
     local: local.files,
@@ -78,7 +82,7 @@ export async function updateSkill(
   });
   if (!plan.hasNews && plan.lost.length === 0)
     return { status: 'current', name, before, reason: 'the source has the same files' };
-  const built = await resultOf(before, { plan, skill, dir }, options);
+  const built = await stageResult(before, { plan, skill, dir }, options);
   if (isRefusal(built)) return { status: 'refused', name, before, refusal: built };
   return {
     status: 'update',
@@ -98,7 +102,7 @@ export async function updateSkill(
   };
 }
 
-/** What lies here. What cannot be read can only be replaced: it goes to the versions before, as it is. */
+/** Reads the installed files. `force` replaces an unreadable folder, which is kept as a backup. */
 function localTree(
   dir: string,
   mode: UpdateMode,
@@ -109,7 +113,7 @@ function localTree(
   return mode === 'force' ? { files: {} } : tree;
 }
 
-interface Built {
+interface StagedResult {
   readonly from: string;
   readonly looks: string;
   readonly files: FileTable;
@@ -117,23 +121,23 @@ interface Built {
   readonly kept: readonly string[];
 }
 
-interface Planned {
+interface PlannedSkill {
   readonly plan: UpdatePlan;
   readonly skill: InspectedSkill;
   readonly dir: string;
 }
 
-async function resultOf(
+async function stageResult(
   before: LockedSkill,
-  { plan, skill, dir }: Planned,
+  { plan, skill, dir }: PlannedSkill,
   options: UpdateSkillOptions,
-): Promise<Built | PackRefusal> {
+): Promise<StagedResult | PackRefusal> {
   if (plan.refusal !== undefined) return plan.refusal;
   if (plan.edited.length === 0 || plan.mode === 'force')
     return { from: skill.path, looks: skill.looks, files: skill.files, merged: [], kept: [] };
   const { root, signal, inspect } = options;
-  const brought = plan.toMerge.length === 0 ? undefined : await options.bringBase(before);
-  const keptBefore = [...root.versions(before.name), ...root.backups(), ...root.trash()]
+  const base = plan.toMerge.length === 0 ? undefined : await options.stageBase(before);
+  const backups = [...root.versions(before.name), ...root.backups(), ...root.trash()]
     .filter(({ name }) => name === before.name)
     .map((kept) => kept.path);
   const to = path.join(root.staging(), before.name);
@@ -141,15 +145,37 @@ async function resultOf(
     plan,
     local: dir,
     incoming: skill.path,
-    base: baseFilesIn([...(brought === undefined ? [] : [brought]), ...keptBefore], { maxBytes: MAX_MERGED_BYTES }),
+    base: baseFileReader([...(base === undefined ? [] : [base]), ...backups], { maxBytes: MAX_MERGED_BYTES }),
     to,
     ...(signal === undefined ? {} : { signal }),
   });
   if (isRefusal(built)) return built;
-  // Lines that went together may mean something that neither side said.
-  const judged = inspectSkill({ folder: skill.folder, path: to, name: skill.name }, { ...inspect, mode: 'lenient' });
-  if (isRefusal(judged)) return judged;
-  const [refusal] = judged.refusals;
+  // Merged lines can contain something that neither side had, so the result is inspected again.
+  const inspected = inspectSkill({ folder: skill.folder, path: to, name: skill.name }, { ...inspect, mode: 'lenient' });
+  if (isRefusal(inspected)) return inspected;
+  const [refusal] = inspected.refusals;
   if (refusal !== undefined) return refusal;
-  return { from: to, looks: judged.looks, files: judged.files, merged: built.merged, kept: built.kept };
+  return { from: to, looks: inspected.looks, files: inspected.files, merged: built.merged, kept: built.kept };
+}
+
+/** Reads files as they were installed from folders that may still have them. Only bytes that match the digest of the lock are returned. */
+export function baseFileReader(
+  folders: readonly string[],
+  { maxBytes }: { readonly maxBytes: number },
+): (path: string, file: LockedFile) => Uint8Array | undefined {
+  return (filePath, file) => {
+    const relative = toRelativePath(filePath);
+    if (relative.type === 'refused' || file.bytes > maxBytes) return undefined;
+    for (const folder of folders) {
+      const opened = openConfined(folder);
+      if (opened.type === 'failed') continue;
+      try {
+        const read = opened.directory.read(relative.path, { maxBytes, followLinks: false });
+        if (read.type === 'read' && sha256(read.bytes) === file.sha256) return read.bytes;
+      } finally {
+        opened.directory.close();
+      }
+    }
+    return undefined;
+  };
 }

@@ -1,6 +1,6 @@
 /**
- * What a person sees before an update: what the new version may do that the old one could not, which files change, and how. Labels are
- * ours; all that somebody else worded stands in a frame (`framed-text.ts`) or in quotes.
+ * Formats an update for review: new capabilities first, then changed files, then the diff. Untrusted text is framed (`framed-text.ts`) or
+ * quoted, so that it cannot imitate our labels.
  */
 import { compareText } from '../../core/diagnostic.ts';
 import { frameText } from '../../core/text/framed-text.ts';
@@ -8,22 +8,22 @@ import { diffLines } from '../../core/text/text-diff.ts';
 import type { DiffHunk, DiffLine, TextDiff } from '../../core/text/text-diff.ts';
 import { quoted } from '../../core/text/text.ts';
 import { kindOfFile } from '../../core/path.ts';
-import { newPowers } from './capability-diff.ts';
+import { newCapabilities } from './capability-diff.ts';
 import type { UpdatedFile } from './capability-diff.ts';
 
 export interface UpdateView {
   readonly name: string;
-  /** Versions or revisions, as they are known. */
+  /** Versions or revisions, if known. */
   readonly from?: string;
   readonly to?: string;
-  /** All files of both versions; those that are equal are left out by themselves. */
+  /** All files of both versions; unchanged files are not shown. */
   readonly files: readonly UpdatedFile[];
 }
 
 export interface UpdateTextOptions {
-  /** Columns of the screen. */
+  /** Terminal columns. */
   readonly width: number;
-  /** Of differences, over all files; what is beyond is counted. */
+  /** Diff lines of all files together; the rest is only counted. */
   readonly maxLines?: number;
 }
 
@@ -36,41 +36,41 @@ export interface UpdateCounts {
 }
 
 const MAX_LINES = 120;
-/** Of one item of a list, and of one line of a difference. */
+/** Terminal rows per list item or diff line. */
 const MAX_ROWS = 3;
 const MAX_ITEMS = 20;
 const MAX_FILES = 200;
 
 interface ComparedFile extends UpdatedFile {
-  /** Absent where a side is no text. */
+  /** Absent if a side has no text. */
   readonly diff?: TextDiff;
 }
 
 export function updateLines(view: UpdateView, { width, maxLines = MAX_LINES }: UpdateTextOptions): readonly string[] {
-  const files = comparedFiles(view.files);
-  const powers = newPowers(view.name, view.files);
+  const files = changedFiles(view.files);
+  const capabilities = newCapabilities(view.name, view.files);
   return [
     titleOf(view, width),
     countsText(countsOf(files)),
-    ...(powers.length === 0
-      ? ['nothing in its files says that it may do more than before']
-      : powers.flatMap(({ what, items }) => [
+    ...(capabilities.length === 0
+      ? ['no new capabilities found in its files']
+      : capabilities.flatMap(({ what, items }) => [
           `now it ${what}${items.length === 0 ? '' : ':'}`,
           ...itemLines(items, width),
         ])),
     ...files.slice(0, MAX_FILES).map((file) => fileLine(file, width)),
     ...(files.length > MAX_FILES ? [`  … ${String(files.length - MAX_FILES)} more files`] : []),
-    ...differences(files, width, maxLines),
+    ...diffSections(files, width, maxLines),
   ];
 }
 
-/** How much an update changes; lines of text files only. */
+/** Counts changed files and lines; lines of text files only. */
 export function countUpdate(files: readonly UpdatedFile[]): UpdateCounts {
-  return countsOf(comparedFiles(files));
+  return countsOf(changedFiles(files));
 }
 
-/** Those that differ: SKILL.md first, then programs, then the rest by path. */
-function comparedFiles(files: readonly UpdatedFile[]): readonly ComparedFile[] {
+/** The files that differ: SKILL.md first, then programs, then the others by path. */
+function changedFiles(files: readonly UpdatedFile[]): readonly ComparedFile[] {
   return files
     .filter(({ before, after }) => before?.sha256 !== after?.sha256 || before?.isExecutable !== after?.isExecutable)
     .toSorted((a, b) => weightOf(a) - weightOf(b) || compareText(a.path, b.path))
@@ -85,7 +85,7 @@ function weightOf({ path, after, before }: UpdatedFile): number {
   return kindOfFile(path) === 'script' || (after ?? before)?.isExecutable === true ? 1 : 2;
 }
 
-/** A file that is not there has no lines. */
+/** A missing file counts as empty. */
 function textOf(side: UpdatedFile['before']): string | undefined {
   return side === undefined ? '' : side.text;
 }
@@ -109,28 +109,28 @@ function countsText({ changed, added, removed, linesAdded, linesRemoved }: Updat
 }
 
 function titleOf({ name, from, to }: UpdateView, width: number): string {
-  const part = (text: string): string => fitted(text, (width - 12) / 3);
+  const part = (text: string): string => fitQuoted(text, (width - 12) / 3);
   const versions =
     to === undefined ? '' : from === undefined ? ` to ${part(to)}` : ` from ${part(from)} to ${part(to)}`;
   return `${part(name)}${versions}`;
 }
 
-const LEAST_COLUMNS = 12;
+const MIN_COLUMNS = 12;
 
-/** A stranger's word in quotes, cut to a width: one that goes on in the next row would begin it, where only we write. */
-function fitted(text: string, columns: number): string {
-  const room = Math.max(LEAST_COLUMNS, Math.floor(columns));
+/** Quotes untrusted text and truncates it to a width. If it wrapped, the next row would start with untrusted text. */
+function fitQuoted(text: string, columns: number): string {
+  const room = Math.max(MIN_COLUMNS, Math.floor(columns));
   let limit = room - 2;
   let shown = quoted(text, limit);
-  while (limit > 1 && widthOf(shown) > room) {
+  while (limit > 1 && maxWidthOf(shown) > room) {
     limit -= Math.ceil(limit / 8);
     shown = quoted(text, limit);
   }
   return shown;
 }
 
-/** Nobody can know how wide a terminal draws what is not ASCII; it is never more than two columns. */
-function widthOf(text: string): number {
+/** An upper bound: terminals draw a non-ASCII character at most two columns wide. */
+function maxWidthOf(text: string): number {
   let width = 0;
   for (const character of text) width += character > '~' ? 2 : 1;
   return width;
@@ -141,7 +141,7 @@ function itemLines(items: readonly string[], width: number): readonly string[] {
   return items.length <= MAX_ITEMS ? rows : [...rows, `  … ${String(items.length - MAX_ITEMS)} more`];
 }
 
-/** One line in its frame; the middle of a very long one is left out and counted. */
+/** Frames one line; the middle of a very long line is replaced by its length. */
 function framedLine(text: string, width: number): readonly string[] {
   const { start, end, leftOut } = frameText(text, { width, maxRows: MAX_ROWS, isOneLine: true });
   return leftOut === 0 ? [...start, ...end] : [...start, `  … ${String(leftOut)} characters left out`, ...end];
@@ -149,12 +149,12 @@ function framedLine(text: string, width: number): readonly string[] {
 
 function fileLine({ path, before, after, diff }: ComparedFile, width: number): string {
   const word = before === undefined ? 'added' : after === undefined ? 'removed' : 'changed';
-  const lines = diff === undefined ? ' (no text)' : ` +${String(diff.added)} -${String(diff.removed)}`;
-  const isNowProgram = after?.isExecutable === true && before?.isExecutable !== true;
-  return `  ${word} ${fitted(path, width - 42)}${lines}${isNowProgram ? ', may be run now' : ''}`;
+  const lines = diff === undefined ? ' (not shown)' : ` +${String(diff.added)} -${String(diff.removed)}`;
+  const isNowExecutable = after?.isExecutable === true && before?.isExecutable !== true;
+  return `  ${word} ${fitQuoted(path, width - 42)}${lines}${isNowExecutable ? ', now executable' : ''}`;
 }
 
-function differences(files: readonly ComparedFile[], width: number, maxLines: number): readonly string[] {
+function diffSections(files: readonly ComparedFile[], width: number, maxLines: number): readonly string[] {
   const rows: string[] = [];
   let [shown, left] = [0, 0];
   for (const { path, diff } of files) {
@@ -164,14 +164,14 @@ function differences(files: readonly ComparedFile[], width: number, maxLines: nu
     left += Math.max(0, total - room);
     shown += Math.min(total, room);
     if (room > 0 && (total > 0 || diff.isEndChanged))
-      rows.push(`changes of ${fitted(path, width - 12)}`, ...hunkLines(diff, width, room));
+      rows.push(`changes in ${fitQuoted(path, width - 12)}`, ...hunkLines(diff, width, room));
   }
-  return left === 0 ? rows : [...rows, `… ${String(left)} more lines of differences are not shown`];
+  return left === 0 ? rows : [...rows, `… ${String(left)} more diff lines not shown`];
 }
 
 const MARKS: Readonly<Record<DiffLine['kind'], string>> = { same: ' ', removed: '-', added: '+' };
 
-/** Hunks with the header of a unified difference; a shown part of one is counted as it stands whole. */
+/** Hunks in unified diff format. The header of a truncated hunk still counts all its lines. */
 function hunkLines({ hunks, isEndChanged }: TextDiff, width: number, room: number): readonly string[] {
   const rows: string[] = [];
   let left = room;
@@ -183,14 +183,14 @@ function hunkLines({ hunks, isEndChanged }: TextDiff, width: number, room: numbe
     left -= hunk.lines.length;
     moved += count(hunk, 'removed') - count(hunk, 'added');
   }
-  return isEndChanged ? [...rows, '  the line end at the end of the file comes or goes'] : rows;
+  return isEndChanged ? [...rows, '  the newline at the end of the file was added or removed'] : rows;
 }
 
-/** `moved`: how many lines more the old text had up to here. */
+/** `moved`: lines removed minus lines added in earlier hunks. */
 function hunkHeader(hunk: DiffHunk, moved: number): string {
   const [same, removed, added] = [count(hunk, 'same'), count(hunk, 'removed'), count(hunk, 'added')];
   const [old, now] = [same + removed, same + added];
-  // A side without lines is named by the line before.
+  // By convention, an empty side has the number of the line before it.
   const place = (line: number, length: number): string => `${String(length === 0 ? line - 1 : line)},${String(length)}`;
   return `@@ -${place(hunk.line + moved, old)} +${place(hunk.line, now)} @@`;
 }

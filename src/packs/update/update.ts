@@ -1,6 +1,6 @@
 /**
- * Updating: every source is brought anew at its ref, inspected, proven and compared with what lies here; a person sees what would change
- * and is asked; then all of it is moved in at once. One skill that cannot be updated does not stop those of other sources.
+ * Updates installed skills: stages, inspects and verifies each source, compares it with the installed files, asks for confirmation and
+ * commits all changes at once. A skill that cannot be updated does not block skills of other sources.
  */
 import path from 'node:path';
 
@@ -20,11 +20,12 @@ import { readLock } from '../lock/lock-file.ts';
 import { isPresent } from '../../platform/fs/paths.ts';
 import { stagePack, settingsForLock, inspectSource, currentRevision, readTypedSource } from '../inspect/stage-pack.ts';
 import type { StagePackOptions } from '../inspect/stage-pack.ts';
-import { brokenNeeds } from './broken-needs.ts';
 import type { InspectOptions, InspectedSkill } from '../inspect/inspect-skill.ts';
+import { readRequirements } from '../requires/requires.ts';
+import { requirementRefusal, resolveRequirements } from '../requires/resolve-requires.ts';
 import { lockedSkill, neededSkills } from '../install.ts';
 import type { InstallProgress } from '../install.ts';
-import { absentFromSource, lockedGroups, findInSource } from '../lock/locked-skills.ts';
+import { absentFromSource, findInSource, lockedGroups, readSkillHead } from '../lock/locked-skills.ts';
 import type { LockedGroup } from '../lock/locked-skills.ts';
 import type { PackSettings } from '../pack-settings.ts';
 import { verifySource } from '../inspect/prove-source.ts';
@@ -34,35 +35,35 @@ import { updatedFiles } from './updated-files.ts';
 
 export interface UpdateOptions {
   readonly settings: PackSettings;
-  /** Names; all of the lock where empty. */
+  /** Names of skills; empty means all skills of the lock. */
   readonly names?: readonly string[];
-  /** What becomes of local edits; `refuse`. With `force` also older and differently signed versions are taken. */
+  /** How to treat local edits (default: `refuse`). `force` also accepts older and differently signed versions. */
   readonly mode?: UpdateMode;
   readonly lenient?: boolean;
   readonly offline?: boolean;
   readonly dryRun?: boolean;
-  /** Told what would be done; nothing is done where it says no. */
+  /** Receives the planned changes; nothing is changed if it resolves to false. */
   readonly confirm: (skills: readonly ChangedSkill[]) => Promise<boolean>;
   readonly onProgress?: (progress: InstallProgress) => void;
   readonly onNote?: (note: string) => void;
   readonly signal?: AbortSignal;
-  /** When it is done; now. */
+  /** The time of the update (default: now). */
   readonly at?: Date;
 }
 
 export interface Updated {
   readonly type: 'updated';
   readonly root: string;
-  /** By name. */
+  /** Sorted by name. */
   readonly skills: readonly SkillUpdate[];
   /** False for a dry run. */
   readonly isDone: boolean;
-  /** The versions before, and where they lie now. */
+  /** Backups of the replaced versions. */
   readonly kept: readonly SkillBackup[];
   readonly notes: readonly string[];
 }
 
-/** Rejects with the reason of the signal; the root is then as it was. */
+/** Rejects with the reason of the signal, without changes to the root. */
 export async function updateSkills(options: UpdateOptions): Promise<Updated | PackRefusal> {
   const { settings, signal, onNote } = options;
   const lock = readLock(settings.root);
@@ -76,7 +77,7 @@ export async function updateSkills(options: UpdateOptions): Promise<Updated | Pa
       if ('type' in groups) return groups;
       const skills: SkillUpdate[] = [];
       for (const group of groups) skills.push(...(await updateGroup(group, root, options)));
-      const broken = brokenNeeds(root, skills.filter(isChanged));
+      const broken = brokenRequirements(root, skills.filter(isChanged));
       return broken ?? (await applyPlan(skills, root, options));
     },
   );
@@ -86,7 +87,7 @@ export function isChanged(update: SkillUpdate): update is ChangedSkill {
   return update.status === 'update' || update.status === 'new';
 }
 
-/** All skills of one source: they are proven together, and need each other. */
+/** Updates the skills of one source together, because they share a signature and can require each other. */
 async function updateGroup(
   group: LockedGroup,
   root: OpenRoot,
@@ -97,15 +98,15 @@ async function updateGroup(
   const source = readTypedSource(group.source, settingsForLock(options.settings));
   if (isRefusal(source)) return refuseAll(source);
   const only = group.skills.map(({ name }) => name);
-  if (await isUnmoved(group, source, root, options))
+  if (await hasSameRevision(group, source, root, options))
     return group.skills.map((before) => {
       return { status: 'current', name: before.name, before, reason: 'the source has the same revision' };
     });
-  const brought = await stagePack(source, bringing(options, root, { only }));
-  if (isRefusal(brought)) return refuseAll(brought);
-  const { settled, moved } = sorted(group, brought, options);
+  const staged = await stagePack(source, stageOptions(options, root, { only }));
+  if (isRefusal(staged)) return refuseAll(staged);
+  const { settled, moved } = partitionSkills(group, staged, options);
   if (moved.length === 0) return settled;
-  const compared = await compareGroup(moved, { brought, source, root, options });
+  const compared = await compareGroup(moved, { staged, source, root, options });
   if (!isRefusal(compared)) return [...settled, ...compared];
   return [
     ...settled,
@@ -113,31 +114,31 @@ async function updateGroup(
   ];
 }
 
-/** The source still has the commit that all of them came from, and all of them are here: then there is nothing to bring. */
-async function isUnmoved(
+/** Whether the source still has the locked revision and all skills are installed, so that nothing needs to be staged. */
+async function hasSameRevision(
   { skills }: LockedGroup,
   source: PackSource,
   root: OpenRoot,
   options: UpdateOptions,
 ): Promise<boolean> {
   if (options.mode === 'force' || skills.some(({ name }) => !isPresent(path.join(root.path, name)))) return false;
-  const revision = await currentRevision(source, bringing(options, root, {}));
+  const revision = await currentRevision(source, stageOptions(options, root, {}));
   return revision !== undefined && skills.every((locked) => locked.revision === revision);
 }
 
-/** Those about which nothing more need be looked at, and the rest. */
-function sorted(
+/** Separates skills that are current or missing in the source from those to compare. */
+function partitionSkills(
   { skills }: LockedGroup,
-  brought: StagedSource,
+  staged: StagedSource,
   { mode, settings: { root } }: UpdateOptions,
 ): { readonly settled: readonly SkillUpdate[]; readonly moved: readonly LockedSkill[] } {
   const settled: SkillUpdate[] = [];
   const moved: LockedSkill[] = [];
   for (const before of skills) {
     const { name } = before;
-    const now = findInSource(before, brought.skills);
+    const now = findInSource(before, staged.skills);
     if (now === undefined) {
-      const refusal = packRefusal('source/missing', absentFromSource(before, brought.skills));
+      const refusal = packRefusal('source/missing', absentFromSource(before, staged.skills));
       settled.push({ status: 'refused', name, before, refusal });
     } else if (now.digest === before.digest && mode !== 'force' && !isRefusal(looksOf(path.join(root, name))))
       settled.push({ status: 'current', name, before, reason: 'the source has the same files' });
@@ -146,8 +147,8 @@ function sorted(
   return { settled, moved };
 }
 
-interface Comparing {
-  readonly brought: StagedSource;
+interface CompareOptions {
+  readonly staged: StagedSource;
   readonly source: PackSource;
   readonly root: OpenRoot;
   readonly options: UpdateOptions;
@@ -155,7 +156,7 @@ interface Comparing {
 
 async function compareGroup(
   moved: readonly LockedSkill[],
-  { brought, source, root, options }: Comparing,
+  { staged, source, root, options }: CompareOptions,
 ): Promise<readonly SkillUpdate[] | PackRefusal> {
   const { settings, mode = 'refuse', signal, onProgress, at = new Date() } = options;
   const inspect: InspectOptions = {
@@ -164,23 +165,23 @@ async function compareGroup(
     checkName: openNameCheck([...root.lock.skills.keys()]),
     ...(signal === undefined ? {} : { signal }),
   };
-  const inspected = await inspectSource(onlyMeant(brought, moved), {
+  const inspected = await inspectSource(preferInstalledFolders(staged, moved), {
     ...inspect,
     names: moved.map(({ name }) => name),
     onProgress: (done, total) => onProgress?.({ step: 'inspect', done, total }),
   });
   if (isRefusal(inspected)) return inspected;
-  const needed = neededSkills(inspected.wanted, brought, root.lock, inspect);
+  const needed = neededSkills(inspected.wanted, staged, root.lock, inspect);
   if (isRefusal(needed)) return needed;
   const all = [...inspected.wanted, ...needed];
   const [refusal] = all.flatMap(({ refusals }) => refusals);
   if (refusal !== undefined) return refusal;
-  const proof = await verifySource(brought, all, { settings, lock: root.lock, force: mode === 'force' });
+  const proof = await verifySource(staged, all, { settings, lock: root.lock, force: mode === 'force' });
   if (isRefusal(proof)) return proof;
   const updates: SkillUpdate[] = [];
   for (const skill of all) {
     const before = moved.find(({ name }) => name === skill.name);
-    const resolved = { ...brought.resolved, source: before?.source ?? moved[0]?.source ?? brought.resolved.source };
+    const resolved = { ...staged.resolved, source: before?.source ?? moved[0]?.source ?? staged.resolved.source };
     const lock = lockedSkill(skill, resolved, { at, ...proof });
     updates.push(
       before === undefined
@@ -192,7 +193,7 @@ async function compareGroup(
               root,
               mode,
               inspect,
-              bringBase: baseOf(source, root, options),
+              stageBase: openBaseStager(source, root, options),
               ...(signal === undefined ? {} : { signal }),
             },
           ),
@@ -201,11 +202,11 @@ async function compareGroup(
   return updates;
 }
 
-/** Of two folders with one name, the one that is installed is meant. */
-function onlyMeant(brought: StagedSource, moved: readonly LockedSkill[]): StagedSource {
-  const meant = new Set(moved.map((before) => findInSource(before, brought.skills)));
+/** Of several folders with the same name, keeps the one that is installed. */
+function preferInstalledFolders(staged: StagedSource, moved: readonly LockedSkill[]): StagedSource {
+  const installed = new Set(moved.map((before) => findInSource(before, staged.skills)));
   const names = new Set(moved.map(({ name }) => name));
-  return { ...brought, skills: brought.skills.filter((skill) => meant.has(skill) || !names.has(skill.name)) };
+  return { ...staged, skills: staged.skills.filter((skill) => installed.has(skill) || !names.has(skill.name)) };
 }
 
 function newSkill(skill: InspectedSkill, lock: LockedSkill): SkillUpdate {
@@ -214,17 +215,17 @@ function newSkill(skill: InspectedSkill, lock: LockedSkill): SkillUpdate {
   return { status: 'new', name: skill.name, skill, lock, files, merged: [], kept: [], lost: [], result };
 }
 
-/** Git and packages give an old version once more; of other sources only what the root kept can be had. */
-function baseOf(source: PackSource, root: OpenRoot, options: UpdateOptions) {
+/** Git and npm sources provide old revisions again. For other sources only the backups of the root remain. */
+function openBaseStager(source: PackSource, root: OpenRoot, options: UpdateOptions) {
   return async (locked: LockedSkill): Promise<string | undefined> => {
     const { revision, name } = locked;
     if (revision === undefined) return undefined;
-    const brought = await stagePack(source, bringing(options, root, { expect: { revision }, only: [name] }));
-    return isRefusal(brought) ? undefined : findInSource(locked, brought.skills)?.path;
+    const staged = await stagePack(source, stageOptions(options, root, { expect: { revision }, only: [name] }));
+    return isRefusal(staged) ? undefined : findInSource(locked, staged.skills)?.path;
   };
 }
 
-function bringing(
+function stageOptions(
   { settings, offline, signal, onProgress }: UpdateOptions,
   root: OpenRoot,
   more: Pick<StagePackOptions, 'expect' | 'only'>,
@@ -249,10 +250,10 @@ async function applyPlan(
   const done = { type: 'updated', root: root.path, skills, kept: [], notes: [] } as const;
   if (dryRun === true) return { ...done, isDone: false };
   if (changed.length === 0) return { ...done, isDone: true };
-  if (!(await confirm(changed))) return packRefusal('install/refused', 'nobody said yes: nothing was updated');
+  if (!(await confirm(changed))) return packRefusal('install/refused', 'not confirmed: nothing was updated');
   const edited = changed.find(({ name, result }) => isEditedSince(path.join(root.path, name), result.localLooks));
   if (edited !== undefined)
-    return packRefusal('source/changed', `${quoted(edited.name)} was changed here since you were shown what would be`);
+    return packRefusal('source/changed', `${quoted(edited.name)} changed here after the update was planned`);
   const committed = await root.commit(
     changed.map(({ name, lock, result: { from, looks }, status }) => ({
       type: 'put',
@@ -272,9 +273,31 @@ async function applyPlan(
   return { ...done, isDone: true, kept: committed.kept, notes: committed.notes };
 }
 
-/** People take their time with an answer, and may edit meanwhile. */
+/** The user can edit files while the confirmation is pending. */
 function isEditedSince(dir: string, looks: string | undefined): boolean {
   if (looks === undefined) return false;
   const now = looksOf(dir);
   return isRefusal(now) || now.looks !== looks;
+}
+
+/** Refuses if an installed skill requires a version that the update replaces. The lock has no version ranges, so they are read from SKILL.md. */
+function brokenRequirements(root: OpenRoot, changed: readonly ChangedSkill[]): PackRefusal | undefined {
+  const names = new Set(changed.map(({ name }) => name));
+  const unchanged = [...root.lock.skills.values()].filter(
+    ({ name, requires = [] }) => !names.has(name) && requires.some((required) => names.has(required)),
+  );
+  const resolution = resolveRequirements({
+    wanted: changed.map(({ name, skill: { version } }) => ({
+      name,
+      ...(version === undefined ? {} : { version }),
+      requires: [],
+    })),
+    installed: unchanged.map(({ name }) => {
+      const head = readSkillHead(path.join(root.path, name), name);
+      const requirements = head === undefined ? [] : readRequirements(head).requirements;
+      return { name, requires: requirements.filter((required) => names.has(required.name)) };
+    }),
+    available: [],
+  });
+  return requirementRefusal(resolution);
 }

@@ -1,4 +1,4 @@
-/** The files of an installed skill and of what would take its place, with their texts: what a person is shown before an update. */
+/** Reads the files of the installed and the new version of a skill, with their texts, for review before an update. */
 import { isUtf8 } from 'node:buffer';
 
 import { compareText } from '../../core/diagnostic.ts';
@@ -7,18 +7,18 @@ import type { FileTable } from './update-plan.ts';
 import { toRelativePath } from '../../core/path.ts';
 import { openConfined } from '../../platform/fs/confined-directory.ts';
 
-/** A folder and what is known to lie in it. */
+/** A folder and its files. */
 export interface TreeSide {
   readonly dir: string;
   readonly files: FileTable;
 }
 
-/** Larger files are named and not shown. */
+/** Larger files are listed without their text. */
 const MAX_SHOWN_BYTES = 1024 * 1024;
-/** Of all texts of one side. */
+/** The limit for all texts of one side. */
 const MAX_SIDE_BYTES = 32 * 1024 * 1024;
 
-/** All files of both, by path. */
+/** Returns the files of both sides, sorted by path. */
 export function updatedFiles(before: TreeSide, after: TreeSide): readonly UpdatedFile[] {
   const [old, now] = [fileSides(before), fileSides(after)];
   return [...new Set([...old.keys(), ...now.keys()])].sort(compareText).map((path): UpdatedFile => {
@@ -46,11 +46,11 @@ function fileSides({ dir, files }: TreeSide): ReadonlyMap<string, FileSide> {
 
 type Directory = Extract<ReturnType<typeof openConfined>, { type: 'open' }>['directory'];
 
-/** Nothing for what is no text. A link of the installed skill is not followed. */
+/** Returns undefined for binary files. Does not follow links. */
 function textOf(directory: Directory, path: string): string | undefined {
-  const asked = toRelativePath(path);
-  if (asked.type === 'refused') return undefined;
-  const read = directory.read(asked.path, { maxBytes: MAX_SHOWN_BYTES, followLinks: false });
+  const relative = toRelativePath(path);
+  if (relative.type === 'refused') return undefined;
+  const read = directory.read(relative.path, { maxBytes: MAX_SHOWN_BYTES, followLinks: false });
   if (read.type !== 'read' || read.bytes.includes(0) || !isUtf8(read.bytes)) return undefined;
   return read.bytes.toString('utf8');
 }

@@ -29,7 +29,7 @@ describe('the scan rules', () => {
     expect(thin.map(([rule]) => rule)).toEqual([]);
   });
 
-  verifies('PACK-7', 'each rule finds what it is for, with its severity and its place', () => {
+  verifies('PACK-7', 'each rule finds its positive examples, with severity and position', () => {
     for (const [rule, { fires }] of [...Object.entries(CASES), ...IN_CHINESE]) {
       for (const one of fires) {
         const expected = one.found.map(([severity, line, column, message]) => ({
@@ -45,7 +45,7 @@ describe('the scan rules', () => {
     }
   });
 
-  verifies('PACK-7', 'each rule lets pass what only looks like it', () => {
+  verifies('PACK-7', 'each rule ignores its negative examples', () => {
     for (const [rule, { misses }] of [...Object.entries(CASES), ...IN_CHINESE])
       for (const one of misses) expect(found(rule, one), `${rule}: ${one.text}`).toEqual([]);
   });

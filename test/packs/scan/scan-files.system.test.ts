@@ -105,7 +105,7 @@ describe('readScanFiles', () => {
     expect(() => readScanFiles(folder, { signal: AbortSignal.abort() })).toThrow('aborted');
   });
 
-  verifies('PACK-7', 'nothing in the skills that come with the program warns', () => {
+  verifies('PACK-7', 'finds nothing in the bundled skills', () => {
     for (const name of ['csv-report', 'skill-author', 'text-diff']) {
       const files = readScanFiles(path.join(PROJECT, 'skills', name));
       expect('length' in files ? scanSkill(files) : files).toEqual([]);

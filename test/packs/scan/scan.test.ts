@@ -16,7 +16,7 @@ describe('scanSkill', () => {
     expect(scanSkill([file('SKILL.md', plain), file('scripts/a.py', 'print("a")\n')])).toEqual([]);
   });
 
-  verifies('PACK-7', 'a harmless order and a script that is not harmless are found together', () => {
+  verifies('PACK-7', 'finds a harmless-looking order for a harmful script', () => {
     expect(scanSkill([ORDER, HARMFUL])).toEqual([
       {
         rule: 'effect-of-script',

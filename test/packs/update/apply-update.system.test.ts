@@ -91,9 +91,9 @@ const WORLD = {
 } as const;
 
 describe('buildUpdate', () => {
-  verifies('PACK-6', 'merge puts local edits and the new version together in a folder of its own', async () => {
+  verifies('PACK-6', 'merge combines local edits and the new version in a separate folder', async () => {
     const progress: number[] = [];
-    const asked = request(
+    const input = request(
       { ...WORLD, mode: 'merge' },
       { onProgress: ({ done, total }) => progress.push(done / total) },
     );
@@ -104,19 +104,19 @@ describe('buildUpdate', () => {
       'mine/notes.md': 'm',
       'scripts/run.sh!': 'R',
     };
-    expect(await buildUpdate(asked)).toEqual({
+    expect(await buildUpdate(input)).toEqual({
       type: 'built',
       files: table(result),
       merged: ['SKILL.md'],
       kept: ['gone.md', 'mine/notes.md', 'same.md'],
     });
-    expect(read(asked.to)).toEqual(result);
-    expect(existsSync(path.join(asked.to, 'assets'))).toBe(true);
+    expect(read(input.to)).toEqual(result);
+    expect(existsSync(path.join(input.to, 'assets'))).toBe(true);
     expect(progress.at(-1)).toBe(1);
-    expect(read(asked.local)).toEqual(WORLD.local);
+    expect(read(input.local)).toEqual(WORLD.local);
   });
 
-  test('local edits outlive one update after the other, as long as the lock keeps the new version and not the merge', async () => {
+  test('keeps local edits over several updates, because the lock stores the new version and not the merge', async () => {
     const first = request({ ...WORLD, mode: 'merge' });
     await buildUpdate(first);
     const { 'assets/': _, ...base } = WORLD.incoming;
@@ -134,7 +134,7 @@ describe('buildUpdate', () => {
     });
   });
 
-  test('keep leaves edited files whole, force brings the new version whole, with its empty folders', async () => {
+  test('keep keeps edited files, force installs the new version with its empty folders', async () => {
     const kept = request({ ...WORLD, mode: 'keep' });
     await buildUpdate(kept);
     expect(read(kept.to)).toEqual({
@@ -151,39 +151,39 @@ describe('buildUpdate', () => {
     expect(statSync(path.join(forced.to, 'assets')).isDirectory()).toBe(true);
   });
 
-  test('a refused plan is not built, and nothing is made', async () => {
-    const asked = request({ ...WORLD, mode: 'refuse' });
-    expect(await buildUpdate(asked)).toMatchObject({ type: 'refused', code: 'install/edited' });
-    expect(existsSync(asked.to)).toBe(false);
+  test('builds nothing for a refused plan', async () => {
+    const input = request({ ...WORLD, mode: 'refuse' });
+    expect(await buildUpdate(input)).toMatchObject({ type: 'refused', code: 'install/edited' });
+    expect(existsSync(input.to)).toBe(false);
   });
 
   test.each([
     [
       'lines',
       { base: { a: '1\n' }, local: { a: '2\n' }, incoming: { a: '3\n' } },
-      '"a" has lines that were changed on both sides (from line 1 here)',
+      '"a" has conflicting changes here and in the new version (first conflict at local line 1)',
     ],
     [
       'binary',
       { base: { a: '1\n' }, local: { a: '2\n\0' }, incoming: { a: '3\n' } },
-      '"a" was changed on both sides and is no text',
+      '"a" was changed here and in the new version, and is not a text file',
     ],
     [
       'binary',
       { base: { a: '1\n' }, local: { a: Buffer.from([0xff, 0x0a]) }, incoming: { a: '3\n' } },
-      '"a" was changed on both sides and is no text',
+      '"a" was changed here and in the new version, and is not a text file',
     ],
     [
       'binary',
       { base: { a: 'x\0' }, local: { a: 'x\n' }, incoming: { a: 'y\n' } },
-      '"a" was changed on both sides and is no text',
+      '"a" was changed here and in the new version, and is not a text file',
     ],
     [
       'too-large',
       { base: { a: '1\n' }, local: { a: `${'2'.repeat(5_000_000)}\n` }, incoming: { a: '3\n' } },
-      '"a" was changed on both sides and is too large to merge',
+      '"a" was changed here and in the new version, and is too large to merge (limit: 4194304 bytes)',
     ],
-  ] as const)('a conflict (%s) is named, and says where', async (reason, world, message) => {
+  ] as const)('reports a conflict (%s) with its position', async (reason, world, message) => {
     const built = await buildUpdate(request({ ...world, mode: 'merge' }));
     expect(built).toMatchObject({
       type: 'refused',
@@ -194,7 +194,7 @@ describe('buildUpdate', () => {
     });
   });
 
-  test('a base that cannot be had, or is not the one of the lock, makes a conflict and no guess', async () => {
+  test('reports a conflict if the base is missing or does not match the lock', async () => {
     const world = {
       base: { a: '1\n2\n3\n' },
       local: { a: 'x\n2\n3\n' },
@@ -202,72 +202,75 @@ describe('buildUpdate', () => {
       mode: 'merge',
     } as const;
     for (const [place, base] of [undefined, () => undefined, () => Buffer.from('1\n2\nother\n')].entries()) {
-      const { base: _, ...asked } = request(world, { to: path.join(folder, `to-${String(place)}`) });
-      expect(await buildUpdate({ ...asked, ...(base === undefined ? {} : { base }) })).toMatchObject({
+      const { base: _, ...input } = request(world, { to: path.join(folder, `to-${String(place)}`) });
+      expect(await buildUpdate({ ...input, ...(base === undefined ? {} : { base }) })).toMatchObject({
         code: 'install/conflict',
-        message: '"a" was changed on both sides, and what it was before cannot be had any more',
+        message: '"a" was changed here and in the new version, and the installed original is no longer available',
         conflicts: [{ path: 'a', reason: 'base-unknown' }],
       });
     }
   });
 
   test.each([
-    ['an edit here', (asked: BuildUpdateRequest) => writeFileSync(path.join(asked.local, 'old.md'), 'edited')],
-    ['a new file here', (asked: BuildUpdateRequest) => writeFileSync(path.join(asked.local, 'late.md'), 'x')],
-    ['a file that is gone here', (asked: BuildUpdateRequest) => rmSync(path.join(asked.local, 'old.md'))],
-    ['a file that may be run here', (asked: BuildUpdateRequest) => chmodSync(path.join(asked.local, 'old.md'), 0o755)],
+    ['an edited local file', (input: BuildUpdateRequest) => writeFileSync(path.join(input.local, 'old.md'), 'edited')],
+    ['a new local file', (input: BuildUpdateRequest) => writeFileSync(path.join(input.local, 'late.md'), 'x')],
+    ['a deleted local file', (input: BuildUpdateRequest) => rmSync(path.join(input.local, 'old.md'))],
     [
-      'an exchanged file of the new version',
-      (asked: BuildUpdateRequest) => writeFileSync(path.join(asked.incoming, 'new.md'), 'N'),
+      'a changed executable bit of a local file',
+      (input: BuildUpdateRequest) => chmodSync(path.join(input.local, 'old.md'), 0o755),
     ],
     [
-      'a file more in the new version',
-      (asked: BuildUpdateRequest) => writeFileSync(path.join(asked.incoming, 'late.md'), 'N'),
+      'an edited file of the new version',
+      (input: BuildUpdateRequest) => writeFileSync(path.join(input.incoming, 'new.md'), 'N'),
     ],
-    ['a file less in the new version', (asked: BuildUpdateRequest) => rmSync(path.join(asked.incoming, 'new.md'))],
-  ])('%s between planning and building stops it', async (_, act) => {
-    const asked = request({ ...WORLD, mode: 'merge' });
-    act(asked);
-    expect(await buildUpdate(asked)).toMatchObject({ type: 'refused', code: 'source/changed' });
+    [
+      'an added file of the new version',
+      (input: BuildUpdateRequest) => writeFileSync(path.join(input.incoming, 'late.md'), 'N'),
+    ],
+    ['a deleted file of the new version', (input: BuildUpdateRequest) => rmSync(path.join(input.incoming, 'new.md'))],
+  ])('is refused after %s between planning and building', async (_, act) => {
+    const input = request({ ...WORLD, mode: 'merge' });
+    act(input);
+    expect(await buildUpdate(input)).toMatchObject({ type: 'refused', code: 'source/changed' });
   });
 
-  test('a link is never followed, never copied, and never lost in silence', async () => {
-    const asked = request({ ...WORLD, mode: 'keep' });
-    symlinkSync('/etc/passwd', path.join(asked.local, 'link'));
-    expect(await buildUpdate(asked)).toMatchObject({ code: 'install/edited', path: 'link' });
+  test('neither follows nor copies links, and refuses to drop them silently', async () => {
+    const input = request({ ...WORLD, mode: 'keep' });
+    symlinkSync('/etc/passwd', path.join(input.local, 'link'));
+    expect(await buildUpdate(input)).toMatchObject({ code: 'install/edited', path: 'link' });
     const forced = request({ ...WORLD, mode: 'force' }, { to: path.join(folder, 'forced') });
     expect(await buildUpdate(forced)).toMatchObject({ type: 'built' });
     symlinkSync('/etc/passwd', path.join(forced.incoming, 'link'));
     expect(await buildUpdate({ ...forced, to: path.join(folder, 'again') })).toMatchObject({ code: 'archive/link' });
   });
 
-  test('a kept file where the new version has an empty folder is a conflict', async () => {
-    const asked = request({ local: { notes: 'mine' }, incoming: { 'SKILL.md': 's', 'notes/': '' }, mode: 'keep' });
-    expect(await buildUpdate(asked)).toMatchObject({ code: 'install/conflict', path: 'notes' });
+  test('reports a conflict between a kept file and an empty folder of the new version', async () => {
+    const input = request({ local: { notes: 'mine' }, incoming: { 'SKILL.md': 's', 'notes/': '' }, mode: 'keep' });
+    expect(await buildUpdate(input)).toMatchObject({ code: 'install/conflict', path: 'notes' });
   });
 
-  test('a folder that cannot be written, or is taken, is a refusal', async () => {
-    const asked = request({ ...WORLD, mode: 'merge' });
-    mkdirSync(asked.to);
-    expect(await buildUpdate(asked)).toMatchObject({ code: 'install/unwritable' });
-    expect(await buildUpdate({ ...asked, to: path.join(folder, 'no', 'such') })).toMatchObject({
+  test('refuses a target that exists or cannot be written', async () => {
+    const input = request({ ...WORLD, mode: 'merge' });
+    mkdirSync(input.to);
+    expect(await buildUpdate(input)).toMatchObject({ code: 'install/unwritable' });
+    expect(await buildUpdate({ ...input, to: path.join(folder, 'no', 'such') })).toMatchObject({
       code: 'install/unwritable',
       message: 'the update cannot be built (ENOENT)',
     });
-    expect(await buildUpdate({ ...asked, to: path.join(folder, 'x'), local: path.join(folder, 'none') })).toMatchObject(
+    expect(await buildUpdate({ ...input, to: path.join(folder, 'x'), local: path.join(folder, 'none') })).toMatchObject(
       {
         code: 'source/changed',
       },
     );
   });
 
-  test('it can be cancelled', async () => {
+  test('stops when the signal aborts', async () => {
     const many = Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`f${String(at)}`, 'x']));
-    const asked = request({ local: {}, incoming: many, mode: 'merge' }, { signal: AbortSignal.abort() });
-    await expect(buildUpdate(asked)).rejects.toThrow(/abort/i);
+    const input = request({ local: {}, incoming: many, mode: 'merge' }, { signal: AbortSignal.abort() });
+    await expect(buildUpdate(input)).rejects.toThrow(/abort/i);
   });
 
-  test('whatever the sides: what is built is what is told, and no line that was written here is lost', async () => {
+  test('reports exactly what it built and loses no local edit, for all inputs', async () => {
     const text = fc
       .array(fc.constantFrom('a', 'b', 'mine', 'theirs'), { maxLength: 4 })
       .map((all) => all.map((line) => `${line}\n`).join(''));
@@ -276,10 +279,10 @@ describe('buildUpdate', () => {
     await fc.assert(
       fc.asyncProperty(tree, tree, tree, fc.constantFrom('merge', 'keep'), async (base, local, incoming, mode) => {
         rmSync(folder, { recursive: true, force: true });
-        const asked = request({ base, local, incoming, mode }, { to: path.join(folder, `to-${String((count += 1))}`) });
-        const built = await buildUpdate(asked);
+        const input = request({ base, local, incoming, mode }, { to: path.join(folder, `to-${String((count += 1))}`) });
+        const built = await buildUpdate(input);
         if (built.type === 'refused') return;
-        const result = read(asked.to);
+        const result = read(input.to);
         expect(built.files).toEqual(table(result));
         for (const [key, content] of Object.entries(local))
           if (content !== base[key] && content !== incoming[key] && !built.merged.includes(key.replace('!', '')))

@@ -9,7 +9,7 @@ const text = fc
   .map(([all, isEnded]) => all.join('\n') + (isEnded ? '\n' : ''));
 
 describe('mergeText', () => {
-  test('changes of different lines go together', () => {
+  test('merges changes of different lines', () => {
     const base = lines('1', '2', '3', '4', '5');
     expect(
       mergeText({
@@ -20,14 +20,14 @@ describe('mergeText', () => {
     ).toEqual({ type: 'merged', text: lines('0', '1', '2', '3', 'four', '5', '6') });
   });
 
-  test('the same change on both sides is one change, also where others are conflicts elsewhere', () => {
+  test('applies the same change of both sides once, even next to conflicts', () => {
     const base = lines('1', '2', '3', '4', '5');
     expect(
       mergeText({ base, local: lines('one', '2', '3', '4', '5'), incoming: lines('one', '2', '3', '4', 'five') }),
     ).toEqual({ type: 'merged', text: lines('one', '2', '3', '4', 'five') });
   });
 
-  test('a conflict says which lines of all three texts it is about', () => {
+  test('reports the conflicting lines of all three texts', () => {
     expect(
       mergeText({
         base: lines('1', '2', '3', '4', '5'),
@@ -46,7 +46,7 @@ describe('mergeText', () => {
     });
   });
 
-  test('lines with nothing between them are not guessed at: neighbours and two insertions at one place conflict', () => {
+  test('reports adjacent changes and two insertions at one position as conflicts', () => {
     const base = lines('1', '2');
     expect(mergeText({ base, local: lines('one', '2'), incoming: lines('1', 'two') }).type).toBe('conflict');
     expect(mergeText({ base, local: lines('1', 'a', '2'), incoming: lines('1', 'b', '2') })).toEqual({
@@ -61,7 +61,7 @@ describe('mergeText', () => {
     });
   });
 
-  test('a line end at the end of a text, and a carriage return, are part of a line', () => {
+  test('treats the final newline and carriage returns as part of a line', () => {
     expect(mergeText({ base: '1\n2\n3', local: '1\n2\n3\n', incoming: 'one\n2\n3' })).toEqual({
       type: 'merged',
       text: 'one\n2\n3\n',
@@ -72,7 +72,7 @@ describe('mergeText', () => {
     });
   });
 
-  test('a side that was rewritten for the most part still goes together with a small edit elsewhere', () => {
+  test('merges a mostly rewritten side with a small edit elsewhere', () => {
     const base = Array.from({ length: 1000 }, (_, at) => `line ${String(at)}`);
     const incoming = base.map((line, at) => (at % 2 === 0 ? line : `new ${line}`));
     const local = base.map((line, at) => (at === 500 ? 'mine' : line));
@@ -91,7 +91,7 @@ describe('mergeText', () => {
     });
   });
 
-  test('texts with nothing in common are one conflict, however long they are', () => {
+  test('reports one conflict for long texts with nothing in common', () => {
     const many = (word: string): string => Array.from({ length: 2_000 }, (_, at) => `${word} ${String(at)}\n`).join('');
     const merge = mergeText({ base: many('a'), local: many('b'), incoming: many('c') });
     expect(merge.type === 'conflict' && merge.conflicts.length).toBe(1);
@@ -102,7 +102,7 @@ describe('mergeText', () => {
     });
   });
 
-  test('a side that did nothing has no say, and equal sides agree', () => {
+  test('takes the changed side if the other is unchanged, and either of two equal sides', () => {
     fc.assert(
       fc.property(text, text, (base, other) => {
         const merged = { type: 'merged', text: other };
@@ -113,7 +113,7 @@ describe('mergeText', () => {
     );
   });
 
-  test('exchanging the sides exchanges them in conflicts and changes nothing else', () => {
+  test('is symmetric: swapping the sides only swaps them in conflicts', () => {
     fc.assert(
       fc.property(text, text, text, (base, local, incoming) => {
         const [one, other] = [
@@ -131,7 +131,7 @@ describe('mergeText', () => {
     );
   });
 
-  test('conflicts stand in the texts where they say, and outside of them nothing was touched by both', () => {
+  test('reports correct line numbers of conflicts', () => {
     fc.assert(
       fc.property(text, text, text, (base, local, incoming) => {
         const merge = mergeText({ base, local, incoming });
@@ -147,7 +147,7 @@ describe('mergeText', () => {
     );
   });
 
-  test('no line that either side added is lost in a merge, and no line that either side took out comes back', () => {
+  test('loses no added line and restores no removed line', () => {
     const base = Array.from({ length: 8 }, (_, at) => `base ${String(at)}`);
     const edits = fc.array(fc.record({ at: fc.nat({ max: 7 }), isTaken: fc.boolean() }), { maxLength: 3 });
     const withEdits = (word: string, all: readonly { readonly at: number; readonly isTaken: boolean }[]) => {

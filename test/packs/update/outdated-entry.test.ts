@@ -21,14 +21,14 @@ const found = (now: Omit<Extract<SourceNow, { type: 'found' }>, 'type'>, source:
   compareWithSource(locked, source, { type: 'found', ...now });
 
 describe('compareWithSource', () => {
-  test('the same bytes are current, whatever the source did otherwise', () => {
+  test('reports the same files as current, whatever the revision', () => {
     expect(found({ digest: LOCKED.digest, revision: 'a'.repeat(40) })).toEqual({
       status: 'current',
-      reason: 'nothing changed',
+      reason: 'the source has the same files',
     });
     expect(found({ digest: LOCKED.digest, revision: 'b'.repeat(40) })).toEqual({
       status: 'current',
-      reason: 'the source moved on, and this skill did not change',
+      reason: 'the source has a new revision, but this skill did not change',
     });
     expect(found({ revision: 'a'.repeat(40) })).toEqual({
       status: 'current',
@@ -36,10 +36,10 @@ describe('compareWithSource', () => {
     });
   });
 
-  test('other bytes are outdated, with what there is and what there was', () => {
+  test('reports different files as outdated, with both versions', () => {
     expect(found({ digest: OTHER, revision: 'b'.repeat(40), version: '1.3.0' })).toEqual({
       status: 'outdated',
-      reason: 'the source has the version "1.3.0"',
+      reason: 'the source has version "1.3.0"',
       from: { version: '1.2.0', revision: 'a'.repeat(40), digest: LOCKED.digest },
       to: { version: '1.3.0', revision: 'b'.repeat(40), digest: OTHER },
       isOlder: false,
@@ -47,27 +47,27 @@ describe('compareWithSource', () => {
     });
     expect(found({ revision: 'b'.repeat(40) })).toMatchObject({
       status: 'outdated',
-      reason: 'the source has other files',
+      reason: 'the source has different files',
     });
   });
 
-  test('an older version, and other bytes under the same revision, are told as what they are', () => {
+  test('reports an older version and replaced files of the same revision', () => {
     expect(found({ digest: OTHER, version: '1.2.0-rc.1' })).toMatchObject({
       isOlder: true,
       reason: 'the source has the older version "1.2.0-rc.1"',
     });
     expect(found({ digest: OTHER, revision: 'a'.repeat(40), version: '1.3.0' })).toMatchObject({
       isReplaced: true,
-      reason: 'the source has other bytes under the same revision: somebody replaced them',
+      reason: 'the source has different files under the same revision: they were replaced',
     });
   });
 
   test.each<[PackSource, string | undefined]>([
-    [{ ...GIT, ref: 'a'.repeat(40) }, 'its source names one commit'],
+    [{ ...GIT, ref: 'a'.repeat(40) }, 'the source is pinned to one commit'],
     [{ ...GIT, ref: 'v1.2.0' }, undefined],
     [{ ...GIT, ref: 'abcdef1' }, undefined],
-    [{ type: 'npm', name: 'x', range: '1.2.0' }, 'its source names one version'],
-    [{ type: 'npm', name: 'x', range: '1.2.0-rc.1' }, 'its source names one version'],
+    [{ type: 'npm', name: 'x', range: '1.2.0' }, 'the source is pinned to one version'],
+    [{ type: 'npm', name: 'x', range: '1.2.0-rc.1' }, 'the source is pinned to one version'],
     [{ type: 'npm', name: 'x', range: '^1.2.0' }, undefined],
     [{ type: 'npm', name: 'x' }, undefined],
   ])('%j is pinned: %s', (source, reason) => {
@@ -77,7 +77,7 @@ describe('compareWithSource', () => {
     );
   });
 
-  test('a pin does not hide replaced bytes', () => {
+  test('reports replaced files of a pinned source', () => {
     const pinned = { ...GIT, ref: 'a'.repeat(40) };
     expect(found({ digest: OTHER, revision: 'a'.repeat(40) }, pinned)).toMatchObject({
       status: 'outdated',
@@ -85,7 +85,7 @@ describe('compareWithSource', () => {
     });
   });
 
-  test('an archive is known by its bytes; another archive may still hold the same files', () => {
+  test('compares archives by digest, and trees if the archives differ', () => {
     const archive: PackSource = { type: 'url', url: 'https://x.example/pdf.zip' };
     const { revision: _, ...rest } = LOCKED;
     const locked = { ...rest, archive: 'sha256:1' };
@@ -94,14 +94,17 @@ describe('compareWithSource', () => {
     expect(found({ archive: 'sha256:2', digest: LOCKED.digest }, archive, locked).status).toBe('current');
   });
 
-  test('a folder has nothing but its files to compare', () => {
+  test('compares folders by their files only', () => {
     const { revision: _, ...locked } = LOCKED;
     const folder: PackSource = { type: 'folder', path: './pdf' };
-    expect(found({}, folder, locked)).toEqual({ status: 'unknown', reason: 'the source has nothing to compare with' });
+    expect(found({}, folder, locked)).toEqual({
+      status: 'unknown',
+      reason: 'the source has neither a revision nor a digest to compare',
+    });
     expect(found({ digest: OTHER }, folder, locked)).toMatchObject({ status: 'outdated', isReplaced: false });
   });
 
-  test('what is gone and what could not be asked say why, safe to print', () => {
+  test('returns printable reasons for missing and unreadable sources', () => {
     expect(compareWithSource(LOCKED, GIT, { type: 'gone', reason: 'no folder pdf\u001b[2J' })).toEqual({
       status: 'gone',
       reason: 'no folder pdf\\x1b[2J',
@@ -110,7 +113,7 @@ describe('compareWithSource', () => {
       status: 'unknown',
       reason: 'offline',
     });
-    // No version at all, so that nothing of it is shown.
-    expect(found({ digest: OTHER, version: '9\u202e1' })).toMatchObject({ reason: 'the source has other files' });
+    // An invalid version is not shown.
+    expect(found({ digest: OTHER, version: '9\u202e1' })).toMatchObject({ reason: 'the source has different files' });
   });
 });

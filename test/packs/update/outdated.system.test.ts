@@ -23,14 +23,14 @@ async function look({ settings }: PackWorld, more: Partial<OutdatedOptions> = {}
 const statuses = (found: OutdatedRoot | PackRefusal): unknown =>
   found.type === 'looked' ? found.skills.map(({ name, outdated: { status } }) => `${name} ${status}`) : found;
 
-describe('outdated', () => {
-  verifies('PACK-6', 'says of each skill whether its source has another, and writes nothing at all', async () => {
+describe('findOutdated', () => {
+  verifies('PACK-6', 'compares each skill with its source and writes nothing', async () => {
     const world = packWorld();
     world.skill('source/tables', {}, ['metadata:', '  version: "1.0.0"']);
     world.skill('source/letters');
     world.skill('more/notes');
     for (const source of ['./source', './more']) await world.install(source);
-    // Whoever only looks leaves no folder of state behind either.
+    // A read-only command must not create the state folder either.
     rmSync(path.join(world.root, '.skillwright'), { recursive: true });
     const before = treeOf(world.root);
     expect(await look(world)).toMatchObject({ isCurrent: true, skills: [{}, {}, {}] });
@@ -49,7 +49,7 @@ describe('outdated', () => {
     expect(await look(packWorld())).toMatchObject({ code: 'lock/missing' });
   });
 
-  test('local edits are no news of the source', async () => {
+  test('does not count local edits as outdated', async () => {
     const world = packWorld();
     world.skill('source/tables');
     await world.install('./source');
@@ -61,8 +61,8 @@ describe('outdated', () => {
 const skillMd = (name: string, line: string): string =>
   `---\nname: ${name}\ndescription: Works on ${name}. Use it for ${name}.\n---\n\n# ${name}\n\n${line}\n`;
 
-describe('a repository', () => {
-  verifies('PACK-6', 'is asked for its commit, brought where that moved, and gives the base of a merge', async () => {
+describe('a git repository', () => {
+  verifies('PACK-6', 'is staged only if its commit changed, and provides the base of a merge', async () => {
     const world = packWorld({ install: { allow_http: true, allow_private_addresses: true } });
     const lines = ['one', 'two', 'three', 'four', 'five', 'six', 'seven'];
     const repo = repository({
@@ -91,7 +91,7 @@ describe('a repository', () => {
     expect(statuses(found)).toEqual(['letters current', 'tables outdated']);
     expect(found).toMatchObject({ skills: [{}, { outdated: { from: { revision: first }, to: { revision: next } } }] });
 
-    // Both sides changed the guide; what it was before is fetched again, by its commit.
+    // Both sides changed the guide; its base is fetched again by commit.
     const guide = path.join(world.root, 'tables/guide.md');
     appendFileSync(guide, '\neight');
     expect(await updateSkills(run)).toMatchObject({ skills: [{ refusal: { code: 'install/edited' } }] });
@@ -101,7 +101,7 @@ describe('a repository', () => {
     });
     expect(readFileSync(guide, 'utf8')).toBe(['ONE', ...lines.slice(1), 'eight'].join('\n'));
 
-    // The same line on both sides: nobody can say, and nothing is written.
+    // Both sides changed the same line: a conflict, and nothing is written.
     repo.commit({ 'skills/tables/guide.md': ['ONE', ...lines.slice(1), 'EIGHT'].join('\n') });
     expect(await updateSkills({ ...run, mode: 'merge' })).toMatchObject({
       skills: [{ status: 'refused', refusal: { code: 'install/conflict', path: 'guide.md' } }],
@@ -109,7 +109,7 @@ describe('a repository', () => {
     expect(readFileSync(guide, 'utf8')).toBe(['ONE', ...lines.slice(1), 'eight'].join('\n'));
   });
 
-  test('a commit that the source names is pinned, and needs no look; a branch that is gone is gone', async () => {
+  test('a commit is reported as pinned, a deleted branch as gone', async () => {
     const world = packWorld({ install: { allow_http: true, allow_private_addresses: true } });
     const repo = repository({
       'tables/SKILL.md': skillMd('tables', 'Do it.'),
@@ -125,7 +125,7 @@ describe('a repository', () => {
     repo.commit({ 'tables/SKILL.md': skillMd('tables', 'Do more.') });
     const found = await look(world);
     expect(statuses(found)).toEqual(['letters current', 'notes current', 'tables pinned']);
-    // A tag with a message is an object of its own: the commit behind it is meant.
+    // An annotated tag is a separate object; its commit is compared.
     expect(found).toMatchObject({ skills: [{}, { outdated: { reason: 'the source has the same revision' } }, {}] });
     repo.git('branch', '--delete', '--force', 'side');
     expect(statuses(await look(world))).toEqual(['letters gone', 'notes current', 'tables pinned']);

@@ -7,7 +7,7 @@ import type { FileTable, PlannedFile, UpdateMode } from '../../../src/packs/upda
 import { verifies } from '../../conformance/verifies.ts';
 import { runs } from '../../property-runs.ts';
 
-/** `a`: a file of these bytes; `a!`: the same, executable. */
+/** `a` is a file with this content; `a!` is the same file with the executable bit. */
 const file = (content: string): LockedFile => {
   const letter = content.replace('!', '');
   return { sha256: letter.repeat(64), bytes: 1, ...(content.endsWith('!') ? { executable: true as const } : {}) };
@@ -48,7 +48,7 @@ const INCOMING = {
 };
 
 describe('planUpdate', () => {
-  test('merge takes what one side changed, and leaves to lines or to people what both did', () => {
+  test('merge takes the changed side, and merges or reports files that both sides changed', () => {
     const merged = plan('merge', BASE, LOCAL, INCOMING);
     expect(rows(merged)).toEqual([
       'added added incoming',
@@ -76,7 +76,7 @@ describe('planUpdate', () => {
     });
   });
 
-  test('keep leaves every edited file as it is here and brings all others', () => {
+  test('keep keeps every edited file and updates all others', () => {
     const kept = plan('keep', BASE, LOCAL, INCOMING);
     expect(
       rows(kept).map((row) =>
@@ -102,7 +102,7 @@ describe('planUpdate', () => {
     expect([kept.lost, kept.refusal]).toEqual([[], undefined]);
   });
 
-  test('force makes all of it the new version and lists what that costs', () => {
+  test('force replaces all files and lists the lost edits', () => {
     const forced = plan('force', BASE, LOCAL, INCOMING);
     const result = forced.files.filter(({ take }) => take !== 'nothing');
     expect(result.map(({ path, take }) => [path, take])).toEqual(
@@ -114,20 +114,20 @@ describe('planUpdate', () => {
     expect(forced.refusal).toBeUndefined();
   });
 
-  verifies('PACK-6', 'local edits stop an update unless something else is asked for, and are named', () => {
+  verifies('PACK-6', 'refuses an update over local edits by default, and lists them', () => {
     const refused = plan('refuse', BASE, LOCAL, INCOMING);
     expect(refused.refusal).toEqual({
       type: 'refused',
       code: 'install/edited',
       path: 'back',
-      message: 'changed here: "back", "both", "clash", "deleted", "edited" and 2 more',
+      message: 'locally modified: "back", "both", "clash", "deleted", "edited" and 2 more',
       hint: 'files were edited after the install: use --merge, --keep or --force',
     });
     expect(plan('refuse', { a: 'a' }, { a: 'a' }, { a: 'b' }).refusal).toBeUndefined();
     expect(plan('refuse', { a: 'a' }, { a: 'b' }, { a: 'b' }).refusal).toBeUndefined();
   });
 
-  test('whether a file may be run is merged for itself', () => {
+  test('merges the executable bit separately from the content', () => {
     expect(rows(plan('merge', { run: 'a' }, { run: 'a!' }, { run: 'b' }))).toEqual([
       'run edited-on-both-sides incoming x',
     ]);
@@ -140,12 +140,12 @@ describe('planUpdate', () => {
   });
 
   test.each([
-    ['a file below a new file', { 'notes/mine.md': 'b' }, { notes: 'c' }],
-    ['a file where a folder comes', { notes: 'b' }, { 'notes/theirs.md': 'c' }],
-    ['another spelling', { 'README.md': 'b' }, { 'readme.md': 'c' }],
-    ['another spelling of a letter', { 'caf\u00e9.md': 'b' }, { 'cafe\u0301.md': 'c' }],
-    ['another spelling of a folder that is a file', { 'Notes/mine.md': 'b' }, { notes: 'c' }],
-  ])('%s is a conflict in merge and keep, and none where force removes it', (_, local, incoming) => {
+    ['a file whose parent folder is a new file', { 'notes/mine.md': 'b' }, { notes: 'c' }],
+    ['a file with the name of a new folder', { notes: 'b' }, { 'notes/theirs.md': 'c' }],
+    ['a name that differs in case', { 'README.md': 'b' }, { 'readme.md': 'c' }],
+    ['a name that differs in Unicode form', { 'caf\u00e9.md': 'b' }, { 'cafe\u0301.md': 'c' }],
+    ['a parent folder that is a new file with different case', { 'Notes/mine.md': 'b' }, { notes: 'c' }],
+  ])('%s is a conflict in merge and keep, but not in force', (_, local, incoming) => {
     for (const mode of ['merge', 'keep'] as const)
       expect(plan(mode, {}, local, incoming).refusal).toMatchObject({
         code: 'install/conflict',
@@ -155,20 +155,20 @@ describe('planUpdate', () => {
     expect(plan('force', {}, local, incoming).refusal).toBeUndefined();
   });
 
-  test('names that objects have are paths like others, and what a stranger named is quoted', () => {
+  test('handles paths such as __proto__, and quotes untrusted paths', () => {
     const hostile = JSON.parse('{"__proto__": "b", "constructor": "b", "\\u001b[2Jx": "b"}') as Record<string, string>;
     const refused = plan('refuse', {}, hostile, { toString: 'c' });
     expect(refused.edited).toEqual(['\u001b[2Jx', '__proto__', 'constructor']);
-    expect(refused.refusal?.message).toBe('changed here: "\\x1b[2Jx", "__proto__", "constructor"');
+    expect(refused.refusal?.message).toBe('locally modified: "\\x1b[2Jx", "__proto__", "constructor"');
     expect(rows(refused)).toContain('toString added incoming');
   });
 
-  test('nothing new is told', () => {
+  test('hasNews says whether the new version differs', () => {
     expect(plan('merge', { a: 'a' }, { a: 'b' }, { a: 'a' }).hasNews).toBe(false);
     expect(plan('merge', { a: 'a' }, { a: 'a' }, { a: 'a!' }).hasNews).toBe(true);
   });
 
-  test('no local edit is lost in refuse, merge and keep; force loses what it lists and nothing else', () => {
+  test('loses no local edit in refuse, merge and keep; force loses only what it lists', () => {
     const some = fc.dictionary(
       fc.constantFrom('a', 'b', 'a/b', 'a/c', 'B', 'd', '__proto__'),
       fc.constantFrom('1', '2', '3', '1!', '2!'),
@@ -188,7 +188,7 @@ describe('planUpdate', () => {
           expect(planned.edited.includes(path)).toBe(isEdit);
           expect(planned.lost.includes(path)).toBe(mode === 'force' && isEdit);
           if (mode === 'force' || !isEdit) {
-            // Without an edit here, and in force, the result is the new version.
+            // Without a local edit, and in force, the result is the new version.
             expect(row?.take).toBe(there === undefined ? 'nothing' : 'incoming');
             if (there !== undefined) expect(row?.isExecutable).toBe(there.endsWith('!'));
           } else if (planned.refusal === undefined) {

@@ -10,14 +10,14 @@ const binary = (name: string): FileSide => ({ sha256: sha256(name), isExecutable
 const HEAD = '---\nname: pdf\ndescription: d\nallowed-tools: Read\n---\n';
 const numbered = (count: number): string => Array.from({ length: count }, (_, at) => `line ${String(at)}\n`).join('');
 
-/** How all rows that are ours begin, and the frame. */
+/** The start of every row that is not untrusted text, and the frame. */
 const ROW =
-  /^(?:"|\d+ files changed|no file changes|now it |nothing in |  (?:changed|added|removed|…|│|the line end)|changes of |@@ -\d|…)/;
+  /^(?:"|\d+ files changed|no file changes|now it |no new capabilities |  (?:changed|added|removed|…|│|the newline)|changes in |@@ -\d|…)/;
 const widthOf = (line: string): number =>
   Array.from(line).reduce((sum, letter) => sum + (letter > '~' && !'│↳…'.includes(letter) ? 2 : 1), 0);
 
 describe('updateLines', () => {
-  test('says first what it may do now, then which files change, then how', () => {
+  test('lists new capabilities first, then changed files, then the diff', () => {
     const lines = updateLines(
       {
         name: 'pdf',
@@ -42,13 +42,13 @@ describe('updateLines', () => {
       '2 files changed, 1 added, 1 removed; 3 lines added, 3 removed',
       'now it uses these tools:',
       '  │ Bash',
-      'now it has these programs, which are new:',
+      'now it adds these programs:',
       '  │ scripts/run.sh',
       '  changed "SKILL.md" +2 -2',
-      '  added "scripts/run.sh" +1 -0, may be run now',
-      '  changed "assets/logo.png" (no text)',
+      '  added "scripts/run.sh" +1 -0, now executable',
+      '  changed "assets/logo.png" (not shown)',
       '  removed "notes.md" +0 -1',
-      'changes of "SKILL.md"',
+      'changes in "SKILL.md"',
       '@@ -1,7 +1,7 @@',
       '  │  ---',
       '  │  name: pdf',
@@ -59,16 +59,16 @@ describe('updateLines', () => {
       '  │  1',
       '  │ -2',
       '  │ +two',
-      'changes of "scripts/run.sh"',
+      'changes in "scripts/run.sh"',
       '@@ -0,0 +1,1 @@',
       '  │ +curl x',
-      'changes of "notes.md"',
+      'changes in "notes.md"',
       '@@ -1,1 +0,0 @@',
       '  │ -gone',
     ]);
   });
 
-  test('places of later hunks count what came before them', () => {
+  test('counts earlier hunks in the line numbers of hunk headers', () => {
     const before = numbered(60);
     const after = before.replace('line 5\n', 'a\nb\nc\n').replace('line 40\n', '').replace('line 50\n', 'x\n');
     const headers = updateLines(
@@ -78,41 +78,41 @@ describe('updateLines', () => {
     expect(headers).toEqual(['@@ -3,7 +3,9 @@', '@@ -38,7 +40,6 @@', '@@ -48,7 +49,7 @@']);
   });
 
-  test('long differences are cut and counted, over all files', () => {
+  test('truncates long diffs over all files and counts the rest', () => {
     const files = ['a.md', 'b.md'].map((path) => ({ path, after: side(numbered(100)) }));
     const lines = updateLines({ name: 'pdf', files }, { width: 80, maxLines: 30 });
     expect(lines.filter((line) => line.startsWith('  │ +'))).toHaveLength(30);
-    expect(lines.at(-1)).toBe('… 170 more lines of differences are not shown');
+    expect(lines.at(-1)).toBe('… 170 more diff lines not shown');
     expect(countUpdate(files)).toEqual({ changed: 0, added: 2, removed: 0, linesAdded: 200, linesRemoved: 0 });
   });
 
-  test('thousands of files and items are cut as well', () => {
+  test('truncates long lists of files and items', () => {
     const files = Array.from({ length: 1000 }, (_, at) => ({ path: `scripts/${String(at)}.sh`, after: side('x') }));
     expect(updateLines({ name: 'pdf', files }, { width: 80 }).length).toBeLessThan(700);
   });
 
-  test('nothing new is said, and a line end at the end too', () => {
+  test('reports an empty update, and a changed newline at the end of a file', () => {
     expect(updateLines({ name: 'pdf', files: [] }, { width: 80 })).toEqual([
       '"pdf"',
       'no file changes',
-      'nothing in its files says that it may do more than before',
+      'no new capabilities found in its files',
     ]);
     const ended = updateLines(
       { name: 'pdf', to: '2', files: [{ path: 'a.md', before: side('a\n'), after: side('a') }] },
       { width: 80 },
     );
-    expect(ended.slice(-2)).toEqual(['changes of "a.md"', '  the line end at the end of the file comes or goes']);
+    expect(ended.slice(-2)).toEqual(['changes in "a.md"', '  the newline at the end of the file was added or removed']);
   });
 
-  test('a file that only may be run now is a change', () => {
+  test('reports a changed executable bit', () => {
     const lines = updateLines(
       { name: 'pdf', files: [{ path: 'a.sh', before: side('a'), after: side('a', true) }] },
       { width: 80 },
     );
-    expect(lines).toContain('  changed "a.sh" +0 -0, may be run now');
+    expect(lines).toContain('  changed "a.sh" +0 -0, now executable');
   });
 
-  test('whatever strangers write: every row is ours or framed, visible, and no wider than the screen', () => {
+  test('frames or quotes all untrusted text, removes control characters and fits the width', () => {
     const text = fc.oneof(
       fc.array(fc.nat({ max: 0xffff }), { maxLength: 12 }).map((codes) => String.fromCharCode(...codes)),
       fc.constantFrom(

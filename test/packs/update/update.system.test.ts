@@ -31,8 +31,8 @@ async function installed(): Promise<PackWorld & { readonly at: (file: string) =>
 const statuses = (done: Updated | PackRefusal): unknown =>
   done.type === 'updated' ? done.skills.map(({ name, status }) => `${name} ${status}`) : done;
 
-describe('updating', () => {
-  verifies('PACK-6', 'the new version is shown, asked about and moved in; the one before is kept', async () => {
+describe('updateSkills', () => {
+  verifies('PACK-6', 'shows, confirms and installs the new version, and keeps a backup of the old one', async () => {
     const world = await installed();
     world.skill('source/tables', { 'guide.md': `${GUIDE}six\n`, 'new.sh': '#!/bin/sh\n' }, [
       'metadata:',
@@ -73,27 +73,27 @@ describe('updating', () => {
     expect(readFileSync(path.join(world.root, 'skills.lock.json'), 'utf8')).toContain('2026-02-03T04:05:06Z');
   });
 
-  test('nothing new: nobody is asked, and not a byte changes', async () => {
+  test('asks for no confirmation and changes nothing without news', async () => {
     const world = await installed();
     appendFileSync(world.at('guide.md'), 'mine\n');
     const before = treeOf(world.root);
-    const confirm = (): never => expect.fail('nobody is asked');
+    const confirm = (): never => expect.fail('confirm must not be called');
     for (const mode of ['refuse', 'merge', 'keep'] as const)
       expect(statuses(await update(world, { mode, confirm }))).toEqual(['letters current', 'tables current']);
     expect(treeOf(world.root)).toEqual(before);
   });
 
-  test('a no, and a dry run, change nothing', async () => {
+  test('changes nothing without confirmation or in a dry run', async () => {
     const world = await installed();
     world.skill('source/tables', { 'guide.md': 'other\n' });
     const before = treeOf(world.root);
     expect(await update(world, { confirm: async () => false })).toMatchObject({ code: 'install/refused' });
-    const dry = await update(world, { dryRun: true, confirm: () => expect.fail('nobody is asked') });
+    const dry = await update(world, { dryRun: true, confirm: () => expect.fail('confirm must not be called') });
     expect(dry).toMatchObject({ isDone: false, skills: [{ status: 'current' }, { status: 'update' }] });
     expect(treeOf(world.root)).toEqual(before);
   });
 
-  verifies('PACK-6', 'local edits stop an update of their skill, and of no other', async () => {
+  verifies('PACK-6', 'local edits block only the update of their own skill', async () => {
     const world = await installed();
     appendFileSync(world.at('guide.md'), 'mine\n');
     world.skill('source/tables', { 'guide.md': 'other\n' });
@@ -105,7 +105,7 @@ describe('updating', () => {
     expect(existsSync(path.join(world.root, 'letters/new.md'))).toBe(true);
   });
 
-  verifies('PACK-6', '--keep takes all that was not changed here, and says what stays', async () => {
+  verifies('PACK-6', '--keep updates all files without local edits and lists the kept ones', async () => {
     const world = await installed();
     appendFileSync(world.at('guide.md'), 'mine\n');
     world.skill('source/tables', { 'guide.md': 'other\n', 'new.md': 'new\n' });
@@ -113,14 +113,14 @@ describe('updating', () => {
     expect(done).toMatchObject({ isDone: true, skills: [{ status: 'update', kept: ['guide.md'], lost: [] }] });
     expect(readFileSync(world.at('guide.md'), 'utf8')).toBe(`${GUIDE}mine\n`);
     expect(readFileSync(world.at('new.md'), 'utf8')).toBe('new\n');
-    // The lock says what upstream has: what stays is drift, and the base of the next merge is known.
+    // The lock describes the source: kept files are drift, and the base of the next merge is known.
     expect(await verifyRoot(world.root, { names: ['tables'] })).toMatchObject({
       skills: [{ status: 'drift', drift: { changed: ['guide.md'], missing: [], added: [] } }],
     });
     expect(statuses(await update(world))).toEqual(['letters current', 'tables current']);
   });
 
-  test('--force replaces local edits, names them, and keeps them in the version before', async () => {
+  test('--force replaces local edits, lists them, and keeps them in the backup', async () => {
     const world = await installed();
     appendFileSync(world.at('guide.md'), 'mine\n');
     const done = await update(world, { mode: 'force', names: ['tables'] });
@@ -130,7 +130,7 @@ describe('updating', () => {
     expect(readFileSync(path.join(kept?.path ?? '', 'guide.md'), 'utf8')).toBe(`${GUIDE}mine\n`);
   });
 
-  test('a folder that is gone is brought anew; an edit while the question stands is not overwritten', async () => {
+  test('reinstalls a missing folder; does not overwrite an edit made during the confirmation', async () => {
     const world = await installed();
     rmSync(path.join(world.root, 'tables'), { recursive: true });
     expect(statuses(await update(world))).toEqual(['letters current', 'tables update']);
@@ -144,7 +144,7 @@ describe('updating', () => {
     expect(readFileSync(world.at('guide.md'), 'utf8')).toBe('mine\n');
   });
 
-  test('a link that somebody made here is not followed, nor replaced without --force', async () => {
+  test('does not follow a local link, and replaces it only with --force', async () => {
     const world = await installed();
     writeFileSync(path.join(world.home, 'secret'), 'CANARY');
     rmSync(world.at('guide.md'));
@@ -165,7 +165,7 @@ describe('updating', () => {
     expect(readFileSync(path.join(world.home, 'secret'), 'utf8')).toBe('CANARY');
   });
 
-  test('a source, a skill and a name that are gone are told; other skills go on', async () => {
+  test('reports a missing source, skill and name, and updates the other skills', async () => {
     const world = await installed();
     world.skill('more/notes');
     await world.install('./more');
@@ -191,7 +191,7 @@ describe('updating', () => {
     expect(await update(packWorld())).toMatchObject({ code: 'lock/missing' });
   });
 
-  test('what a new version needs comes along; a version that an installed one cannot use is refused', async () => {
+  test('installs new requirements; refuses a version that an installed skill cannot use', async () => {
     const world = packWorld();
     const version = (text: string): readonly string[] => ['metadata:', `  version: "${text}"`];
     world.skill('a/tables', {}, version('1.0.0'));
@@ -208,7 +208,7 @@ describe('updating', () => {
     expect(await verifyRoot(world.root)).toMatchObject({ isIntact: true });
   });
 
-  verifies('PACK-7', 'a new version that the scan policy stops is refused, and what is installed stays', async () => {
+  verifies('PACK-7', 'refuses a new version that the scan policy stops, and keeps the installed one', async () => {
     const world = await installed();
     const strict = {
       ...world.settings,

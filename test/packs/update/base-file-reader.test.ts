@@ -3,7 +3,7 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 
 import { MAX_MERGED_BYTES } from '../../../src/packs/update/apply-update.ts';
-import { baseFilesIn } from '../../../src/packs/update/base-files.ts';
+import { baseFileReader } from '../../../src/packs/update/update-skill.ts';
 import { sha256 } from '../../../src/platform/hash.ts';
 import { scratch } from '../../registry/support.ts';
 
@@ -18,20 +18,20 @@ function folderWith(files: Readonly<Record<string, string>>): string {
   return folder;
 }
 
-test('the first folder that has the bytes of the lock gives them, whatever the others have', () => {
+test('returns the bytes that match the lock from the first folder that has them', () => {
   const [edited, kept] = [folderWith({ 'a/b.md': 'edited' }), folderWith({ 'a/b.md': 'base' })];
-  const base = baseFilesIn([path.join(edited, 'gone'), edited, kept], { maxBytes: MAX_MERGED_BYTES });
+  const base = baseFileReader([path.join(edited, 'gone'), edited, kept], { maxBytes: MAX_MERGED_BYTES });
   expect(base('a/b.md', locked('base'))).toEqual(Buffer.from('base'));
   expect(base('a/b.md', locked('other'))).toBeUndefined();
   expect(base('none.md', locked('base'))).toBeUndefined();
 });
 
-test('nothing outside is read, no link is followed, and nothing large', () => {
+test('reads nothing outside the folder, no links and no large files', () => {
   const outside = folderWith({ secret: 'base' });
   const folder = folderWith({ large: 'x'.repeat(100) });
   symlinkSync(path.join(outside, 'secret'), path.join(folder, 'link'));
   linkSync(path.join(outside, 'secret'), path.join(folder, 'hard'));
-  const base = baseFilesIn([folder], { maxBytes: 50 });
+  const base = baseFileReader([folder], { maxBytes: 50 });
   for (const name of ['../secret', path.join(outside, 'secret'), 'link', 'hard', '', 'large'])
     expect(base(name, locked(name === 'large' ? 'x'.repeat(100) : 'base')), name).toBeUndefined();
 });
