@@ -22,7 +22,7 @@ const MODEL = `
     async call({ messages }) {
       const results = messages.filter(({ role }) => role === 'tool');
       const turn = results.length + 1;
-      const isChild = messages[0].content.startsWith('Do the part');
+      const isChild = messages[0].content.startsWith('Do only the part');
       if (results.length > 0 && isChild && isFatal) process.kill(process.pid, 'SIGKILL');
       if (results.length > 0) return answer(isChild ? 'The child counted.' : 'All done: ' + results[0].content);
       if (!isChild) return answer('', { turn, name: 'load_skill', input: { skill: 'deep' } });
@@ -38,7 +38,7 @@ const MODEL = `
       const run = { turn, name: 'run_script', input: { skill: 'report', script: 'count.sh', args: [file] } };
       if (results.length === 0) return answer('', { turn, name: 'load_skill', input: { skill: 'report' } });
       if (results.length === 1) return answer('', { turn, name: 'update_plan', input: { steps: [{ id: 's1', title: 'Count', status: 'in_progress' }] } });
-      if (results.length === 2 || last.includes('not known')) return answer('', run);
+      if (results.length === 2 || last.includes('unknown whether')) return answer('', run);
       return answer('There are 42 rows.');
     },
   });`;

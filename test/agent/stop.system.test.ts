@@ -107,7 +107,7 @@ test('a record that cannot be written ends the run: nothing more is done, and th
   ]);
   const result = await agent({ model, run: { sinks, directory: runs } });
   expect([result.outcome, model.requests.length]).toEqual(['failed', 1]);
-  expect(result.reason).toContain('cannot be recorded');
+  expect(result.reason).toContain('cannot record the run');
 });
 
 describe('text from tools is data', () => {

@@ -235,7 +235,7 @@ describe('outdated, update, sbom', () => {
     expect(readFileSync(path.join(folder, 'bom.json'), 'utf8')).toBe('mine');
     expect(await json('sbom', 'tables', '-o', 'bom.json', '--force')).toMatchObject({
       names: ['tables'],
-      notes: [expect.stringContaining('was changed here') as string],
+      notes: [expect.stringContaining('was edited') as string],
     });
     expect(JSON.parse(readFileSync(path.join(folder, 'bom.json'), 'utf8'))).toMatchObject({
       components: [{ name: 'tables', components: [{ name: 'SKILL.md' }] }],

@@ -29,8 +29,8 @@ test.skipIf(!isRoot)('a full disk and one that cannot be written leave nothing o
     return built.type === 'refused' ? [built.code, built.message] : built.type;
   });
   expect(await Promise.all(codes)).toEqual([
-    ['install/no-space', `"${small}/demo.zip" cannot be written (ENOSPC)`],
-    ['pack/unwritable', `"${closed}/demo.zip" cannot be written (EROFS)`],
+    ['install/no-space', `cannot write "${small}/demo.zip" (ENOSPC)`],
+    ['pack/unwritable', `cannot write "${closed}/demo.zip" (EROFS)`],
   ]);
   expect([readdirSync(small), readdirSync(closed)]).toEqual([[], []]);
 });
