@@ -6,7 +6,7 @@ import { compareText } from '../../core/diagnostic.ts';
 import { parseSignature, formatSignature } from './minisign.ts';
 import type { MinisignPublicKey, MinisignSignature } from './minisign.ts';
 import type { PackManifest } from '../pack/manifest.ts';
-import { PackRefused, packRefusal, readRefusal, refused } from '../problems.ts';
+import { PackRefused, orRefusal, packRefusal, readRefusal, refused } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
 import { formatPackComment, isSignableVersion, parsePackComment } from './signed-comment.ts';
 import type { PackComment, SignedSkill } from './signed-comment.ts';
@@ -132,15 +132,6 @@ function commentProblem(
   }
   const absent = comment.skills.find(({ name }) => skills.every((skill) => skill.name !== name));
   return absent === undefined ? undefined : `the signature is also for the skill ${quoted(absent.name)}`;
-}
-
-function orRefusal<T>(act: () => T): T | PackRefusal {
-  try {
-    return act();
-  } catch (error) {
-    if (error instanceof PackRefused) return error.refusal;
-    throw error;
-  }
 }
 
 export type Payload = Uint8Array | { readonly file: string };
