@@ -25,6 +25,8 @@ export const shared = defineConfig({
     testTimeout: 180_000,
     expect: { poll: { timeout: 30_000 } },
     hookTimeout: 120_000,
+    // Transformed files are kept in node_modules/.vite between runs.
+    experimental: { fsModuleCache: true },
     setupFiles: ['test/random-seed.ts'],
     reporters: ['default', slowestFiles, ...(report === undefined ? [] : [jsonReport(report)])],
   },

@@ -228,7 +228,7 @@ test('patterns of every make match what the obvious matcher matches, and nothing
     }),
     { numRuns: runs(3000) },
   );
-  expect(matches).toBeGreaterThan(200);
+  expect(matches).toBeGreaterThan(runs(3000) / 15);
 });
 
 describe('a pattern in the words of a program', () => {

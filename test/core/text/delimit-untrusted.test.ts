@@ -125,15 +125,15 @@ describe('delimited text', () => {
   });
 
   it.each(['<', '< ', '</', '<skill ', '<\u200b', 's', '</skill_content', '<s'])(
-    'a megabyte of %j is read',
+    'half a megabyte of %j is read',
     (piece) => {
-      const text = piece.repeat(1_000_000 / piece.length);
+      const text = piece.repeat(500_000 / piece.length);
       expect(tolerantTags(inner(text))).toEqual([]);
     },
   );
 
-  test('a megabyte of invisible characters after one sign is read', () => {
-    expect(inner(`<${'\u200b'.repeat(1_000_000)}/skill`).startsWith('&lt;')).toBe(true);
+  test('half a megabyte of invisible characters after one sign is read', () => {
+    expect(inner(`<${'\u200b'.repeat(500_000)}/skill`).startsWith('&lt;')).toBe(true);
   });
 });
 
@@ -180,8 +180,8 @@ describe('lines that imitate a header', () => {
     );
   });
 
-  it.each(['\n', '[Doc] \n', ' ', '[', '\u200b'])('a megabyte of %j is read', (piece) => {
-    const text = piece.repeat(1_000_000 / piece.length);
+  it.each(['\n', '[Doc] \n', ' ', '[', '\u200b'])('half a megabyte of %j is read', (piece) => {
+    const text = piece.repeat(500_000 / piece.length);
     expect(escapeHeaderLines(text, HEADERS).replaceAll('\\', '')).toBe(text);
   });
 });

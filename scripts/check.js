@@ -1,0 +1,25 @@
+// Runs the static checks two at a time and prints the output of the ones that fail.
+import { spawn } from 'node:child_process';
+
+const CHECKS = ['check:types', 'check:lint', 'check:unused', 'check:package', 'check:format'];
+
+function run(name) {
+  return new Promise((resolve) => {
+    const child = spawn('npm', ['run', '--silent', name], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const output = [];
+    child.stdout.on('data', (chunk) => output.push(chunk));
+    child.stderr.on('data', (chunk) => output.push(chunk));
+    child.on('error', (error) => resolve({ name, passed: false, text: error.message }));
+    child.on('close', (code) => resolve({ name, passed: code === 0, text: Buffer.concat(output).toString() }));
+  });
+}
+
+const waiting = [...CHECKS];
+async function runWaiting() {
+  for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
+    const { passed, text } = await run(name);
+    console.log(passed ? `passed  ${name}` : `FAILED  ${name}\n${text}`);
+    if (!passed) process.exitCode = 1;
+  }
+}
+await Promise.all([runWaiting(), runWaiting()]);
