@@ -9,6 +9,7 @@ describe('wrapWords', () => {
     expect(wrapWords('one two three', { width: 8 })).toBe('one two\nthree');
     expect(wrapWords('one two three', { width: 9, indent: 2, column: 2 })).toBe('one two\n  three');
     expect(wrapWords('a verylongword b', { width: 6 })).toBe('a\nverylongword\nb');
+    expect(wrapWords('verylongword b', { width: 8, indent: 4, column: 4 })).toBe('verylongword\n    b');
     expect(wrapWords('one\n\n  two', { width: 80 })).toBe('one\n\n  two');
   });
 

@@ -29,7 +29,8 @@ export function openWordWrapper({ width, indent = 0, column: start = 0 }: WrapOp
       return piece;
     }
     const pieceWidth = textWidth(piece);
-    if (column === 0 || column + pieceWidth <= width) {
+    // A break where the next line starts no earlier gains no room.
+    if (column <= indent || column + pieceWidth <= width) {
       column += pieceWidth;
       return piece;
     }
