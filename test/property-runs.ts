@@ -1,5 +1,5 @@
 /**
- * How many cases a property is tried with. Unit tests use a quarter of what is asked for, so that `npm run check` stays short;
+ * How many cases a property is tried with. A normal run uses a quarter of what is asked for, so that `npm test` stays short;
  * `npm run check:random` sets PROPERTY_FACTOR=1 and draws new cases.
  */
 const FACTOR = Number(process.env['PROPERTY_FACTOR'] ?? '0.25');

@@ -21,6 +21,7 @@ import { verifyRun } from '../../src/journal/verify.ts';
 import { sha256 } from '../../src/platform/hash.ts';
 import { built, scratch } from '../registry/support.ts';
 import { ANSWER, START, filesOf, linesOf, startRun, writeRun } from './support.ts';
+import { runs } from '../property-runs.ts';
 
 const KEY = Buffer.alloc(32, 7);
 const ANSWER_FILE = `observations/${sha256(ANSWER)}`;
@@ -247,7 +248,7 @@ describe('what is found', () => {
         writeFileSync(path.join(run, file), before);
         expect(status === 'intact' ? `${how} in ${file} at ${String(at)}` : '').toBe('');
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
     expect(verifyRun(run, { sealKey: KEY }).status).toBe('intact');
   });

@@ -7,6 +7,7 @@ import { jsonErrorOffset } from '../../../src/evals/cases/json-error.ts';
 import { readCases } from '../../../src/evals/cases/read-cases.ts';
 import type { ReadCases } from '../../../src/evals/cases/read-cases.ts';
 import { folderOf, skillMd } from './support.ts';
+import { runs } from '../../property-runs.ts';
 
 const KEYS = [
   'id',
@@ -100,7 +101,7 @@ describe('reading random files', () => {
     const read = reader('a.json');
     fc.assert(
       fc.property(fc.oneof(fc.jsonValue(), caseish), (value) => expectNothingLost(read(JSON.stringify(value)))),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 
@@ -122,7 +123,7 @@ describe('reading random files', () => {
         const kept = new Set(cases.map(({ place }) => entryAt(place.line)));
         for (let entry = 1; entry <= entries.length; entry += 1) expect(named.has(entry) || kept.has(entry)).toBe(true);
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 

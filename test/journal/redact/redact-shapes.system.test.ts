@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { createRedactor } from '../../../src/journal/redact/redact.ts';
+import { runs } from '../../property-runs.ts';
 
 const shapes = createRedactor([], { shapes: true });
 const MEGABYTE = 1024 * 1024;
@@ -93,7 +94,7 @@ test('pieces give what the whole gives', () => {
         expect(Buffer.concat([...written, stream.end()]).toString()).toBe(shapes.text(data.toString()));
       },
     ),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
 });
 

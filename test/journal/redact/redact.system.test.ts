@@ -5,6 +5,7 @@ import { createRedactor } from '../../../src/journal/redact/redact.ts';
 import type { NamedSecret } from '../../../src/journal/redact/redact.ts';
 import { redactionProblem } from '../../../src/journal/redact/redact-problem.ts';
 import { variantsOf } from '../../../src/journal/redact/redact-variants.ts';
+import { runs } from '../../property-runs.ts';
 
 const VALUE = `pä/ss+w"o'r&d <x>=1\\ é~(!)*`;
 const one = createRedactor([{ name: 'TOKEN', value: VALUE }]);
@@ -282,7 +283,7 @@ describe('whatever the secrets, the text and the pieces', () => {
         ]);
         expect(spellings.filter((spelling) => shown.includes(spelling))).toEqual([]);
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 
@@ -293,7 +294,7 @@ describe('whatever the secrets, the text and the pieces', () => {
         const whole = Buffer.from(createRedactor(secrets, { shapes }).bytes(data));
         expect(inPieces(secrets, data, sizes, shapes).toString('latin1')).toBe(whole.toString('latin1'));
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 
@@ -303,7 +304,7 @@ describe('whatever the secrets, the text and the pieces', () => {
         const redactor = createRedactor(secrets, { shapes });
         expect(redactor.text(text)).toBe(Buffer.from(redactor.bytes(Buffer.from(text))).toString('utf8'));
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 
@@ -315,7 +316,7 @@ describe('whatever the secrets, the text and the pieces', () => {
         expect(createRedactor(secrets).bytes(data)).toBe(data);
         expect(inPieces(secrets, data, sizes).equals(data)).toBe(true);
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 });

@@ -8,6 +8,7 @@ import type { ZipPart } from '../../corpus/archives-make-zip.ts';
 import { SKILL_TEXT } from '../../corpus/archives-sample.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { place, unpackAgain } from './support.ts';
+import { runs } from '../../property-runs.ts';
 
 const FILES = [
   { name: 'sample/', mode: 0o040755 },
@@ -81,7 +82,7 @@ describe('damage', () => {
         const outcome = await unpackAgain(at, Buffer.concat([good.subarray(0, cut), add, good.subarray(cut + drop)]));
         expect(Object.keys(outcome)).toHaveLength(2);
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 });
@@ -229,7 +230,7 @@ describe('random archives', () => {
           );
           expect(await secondOpinion(bytes)).toEqual(seen);
         }),
-        { numRuns: 1000 },
+        { numRuns: runs(1000) },
       );
       // Otherwise one half of the law was never looked at.
       expect(Math.min(counts.accepted, counts.refused)).toBeGreaterThan(100);
@@ -260,7 +261,7 @@ describe('random archives', () => {
             ),
           );
       }),
-      { numRuns: 600 },
+      { numRuns: runs(600) },
     );
     expect(Math.min(counts.accepted, counts.refused)).toBeGreaterThan(100);
   });

@@ -22,6 +22,7 @@ import type { DigestEntry } from '../../../src/platform/fs/tree-digest.ts';
 import { TREE_LIMITS } from '../../../src/platform/fs/tree-walk.ts';
 import { scratch, settle } from '../../registry/support.ts';
 import { EVERY_KIND, plant } from './tree-support.ts';
+import { runs } from '../../property-runs.ts';
 
 async function digestOf(root: string): Promise<string> {
   const read = await readTreeDigest(root);
@@ -103,7 +104,7 @@ describe('the digest of a tree', () => {
       fc.property(list, list, (a, b) => {
         expect(digestOfEntries(a) === digestOfEntries(b)).toBe(spelled(a) === spelled(b));
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     );
     const bytes = (text: string): Uint8Array => Buffer.from(text);
     expect(digestOfEntries([{ kind: 'link', path: 'ab', content: bytes('c') }])).not.toBe(

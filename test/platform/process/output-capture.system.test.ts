@@ -9,6 +9,7 @@ import { isSkillError } from '../../../src/core/errors.ts';
 import { openCapture } from '../../../src/platform/process/output-capture.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { built, scratch } from '../../registry/support.ts';
+import { runs } from '../../property-runs.ts';
 
 function captured(chunks: readonly (string | Uint8Array)[], limits = { inlineBytes: 16, maxBytes: 1000 }) {
   const file = path.join(scratch(), 'stdout');
@@ -91,7 +92,7 @@ test('the result does not depend on the chunks', () => {
         expect(second).toEqual(first);
       },
     ),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   );
 });
 
