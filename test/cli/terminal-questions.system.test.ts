@@ -57,7 +57,7 @@ async function ask(request: ApprovalRequest, steps: readonly Step[]): Promise<un
     '--input-type=module',
     '-e',
     ASKING,
-    built('cli/ask.js'),
+    built('cli/terminal/ask.js'),
     built('policy/approval/approver.js'),
     JSON.stringify(request),
   ];
