@@ -15,7 +15,7 @@ function holding(bytes: number, seconds = 3): string {
 
 /** Allocates slowly, so that executors that poll notice it in time. */
 const GROWING =
-  'i=0; while [ $i -lt 100 ]; do head -c 4194304 /dev/zero; sleep 0.03; i=$((i + 1)); done | tail -c 419430400 | (sleep 10; wc -c)';
+  'i=0; while [ $i -lt 100 ]; do head -c 4194304 /dev/zero; sleep 0.1; i=$((i + 1)); done | tail -c 419430400 | (sleep 10; wc -c)';
 
 export const LIMIT_CASES: readonly CaseDefinition[] = [
   {
