@@ -10,8 +10,8 @@ import { install, leftovers, skillFiles, treeOf } from './support.ts';
 import type { Files } from './support.ts';
 
 /** By hand with 500 and 200. */
-const KILLS = Number(process.env['SKILLWRIGHT_TEST_KILLS'] ?? 60);
-const PAIRS = Number(process.env['SKILLWRIGHT_TEST_PAIRS'] ?? 8);
+const KILLS = Number(process.env['SKILLWRIGHT_TEST_KILLS'] ?? 30);
+const PAIRS = Number(process.env['SKILLWRIGHT_TEST_PAIRS'] ?? 4);
 
 interface Plan {
   readonly put: Readonly<Record<string, Files>>;
