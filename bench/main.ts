@@ -27,7 +27,7 @@ import { benchStaging } from './staging.ts';
 import { benchStart } from './start.ts';
 import { benchTokens } from './tokens.ts';
 
-const HELP = `npm run bench -- [--only start,tokens,scan,search,disclosure,executors,staging,collect,container,journal,policy,redaction,stream,agent,install,verify,archives,packs-peers,scan-corpus,eval-files,suite,regrade,report] [--data DIR]
+const HELP = `npm run bench -- [--only start,tokens,scan,search,disclosure,executors,staging,collect,container,journal,policy,redaction,agent,install,verify,archives,packs-peers,scan-corpus,eval-files,suite,regrade,report] [--data DIR]
 Prints figures as ratios inside one run. DIR holds real data (retrieval/); without it, generated skills stand in. Peers are
 installed into .cache/peers. Exit 1 when a bound is not kept.`;
 

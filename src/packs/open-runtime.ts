@@ -13,8 +13,6 @@ export function createRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
 }
 
 /** Opens a session and returns its tools. */
-export async function openSkillTools(options: SkillToolsOptions = {}): Promise<SkillTools> {
-  const { runtime } = options;
-  const isOpen = runtime !== undefined && 'startSession' in runtime;
-  return openToolsOf({ ...options, runtime: isOpen ? runtime : await createRuntime(runtime) });
+export function openSkillTools(options: SkillToolsOptions = {}): Promise<SkillTools> {
+  return openToolsOf(options, recoverRoots);
 }

@@ -6,7 +6,7 @@ import type { AiSdkTools, AnthropicTool, OpenAiResponsesTool, OpenAiTool } from 
 import { toolsOf } from '../tools/tools.ts';
 import type { SkillTool, ToolAnswer } from '../tools/tools.ts';
 import { createRuntime } from './runtime.ts';
-import type { Runtime, RuntimeOptions } from './runtime.ts';
+import type { RecoverRoots, Runtime, RuntimeOptions } from './runtime.ts';
 import type { Session } from './session.ts';
 import type { SessionOptions } from './start-session.ts';
 
@@ -34,9 +34,12 @@ export interface SkillTools {
 }
 
 /** Opens a session and returns its tools. */
-export async function openSkillTools(options: SkillToolsOptions = {}): Promise<SkillTools> {
+export async function openSkillTools(
+  options: SkillToolsOptions = {},
+  recoverRoots?: RecoverRoots,
+): Promise<SkillTools> {
   const { runtime: given, ...sessionOptions } = options;
-  const runtime = isRuntime(given) ? given : await createRuntime(given);
+  const runtime = isRuntime(given) ? given : await createRuntime(given, recoverRoots);
   return skillToolsOf(await runtime.startSession(sessionOptions), runtime);
 }
 
