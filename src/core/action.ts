@@ -86,6 +86,8 @@ export interface LoadSkill extends OnSkill {
   readonly documents?: DocumentSelection;
   /** Returns the whole SKILL.md, including the frontmatter. */
   readonly whole?: boolean;
+  /** Cuts the body only at limits that the configuration sets, not at the default ones. */
+  readonly uncut?: boolean;
 }
 
 /** Lists names, sizes and kinds of a skill's files without opening them. */
@@ -102,6 +104,8 @@ export interface ReadResource extends OnSkill {
   /** A heading; selects the text up to the next heading of the same level. */
   readonly section?: string;
   readonly lines?: LineRange;
+  /** Where to continue a file that was cut: `next` of the earlier report. */
+  readonly offset?: number;
 }
 
 /** 1-based and inclusive; without `to`, reads up to the limit. */
@@ -121,6 +125,8 @@ export interface SelectDocuments extends OnSkill {
   readonly type: 'select_documents';
   readonly mode: SelectMode;
   readonly documents: DocumentSelection;
+  /** Where to continue documents that were cut. Documents with an offset are shown again. */
+  readonly offset?: number;
 }
 
 /** Returns the path of a script, for callers that run it themselves. */

@@ -1,6 +1,6 @@
 import { escapeXml } from './text/text.ts';
 
-export const CATALOG_FORMATS = ['xml', 'markdown', 'lines', 'list'] as const;
+export const CATALOG_FORMATS = ['xml', 'markdown', 'lines', 'list', 'expertise'] as const;
 export type CatalogFormat = (typeof CATALOG_FORMATS)[number];
 
 interface CatalogText {
@@ -49,12 +49,18 @@ export const CATALOG_LAYOUTS: Readonly<Record<CatalogFormat, CatalogLayout>> = {
       return `- name=${value(name)} | source=${value(source)}${about}`;
     },
   },
-  // The format of trpc and ManusX.
+  // The format of trpc.
   list: {
     open: 'Available skills:',
     close: '',
     line({ name, description }) {
       return `- ${withoutTags(name)}${description === '' ? '' : `: ${withoutTags(description)}`}`;
     },
+  },
+  // The format of ManusX, with its own heading and request.
+  expertise: {
+    open: '## Available Skills\n\nYou have access to the following domain expertise:',
+    close: '\nWhen a task matches a skill, request its full content.',
+    line: (text) => CATALOG_LAYOUTS.list.line(text),
   },
 };

@@ -43,6 +43,8 @@ export interface LoadReport {
   readonly characters: number;
   /** Whether less is shown than was requested. */
   readonly truncated: boolean;
+  /** The offset at which to continue reading the file, if it was cut. */
+  readonly next?: number;
   /** A reference to the whole file: `skill://name/path`. */
   readonly reference: string;
 }
@@ -77,6 +79,10 @@ export interface SkillLoaded {
   /** Whether there are more files than listed. */
   readonly filesCut: boolean;
   readonly documents: readonly ShownDocument[];
+  /** The documents in effect after a load that named documents. */
+  readonly selected?: DocumentSelection;
+  /** Requested documents that did not fit into this answer. */
+  readonly omitted?: readonly string[];
   /** Remarks for the model or the person. */
   readonly notes: readonly string[];
 }
@@ -134,6 +140,10 @@ export interface DocumentsSelected {
   readonly selected: DocumentSelection;
   /** Documents that were not shown before. */
   readonly documents: readonly ShownDocument[];
+  /** Requested documents that did not fit into this answer. */
+  readonly omitted?: readonly string[];
+  /** Why other requested documents are not shown. */
+  readonly notes?: readonly string[];
 }
 
 export interface ScriptFound {

@@ -19,6 +19,8 @@ export interface Offer {
    * accessed, and `path` stays unchecked.
    */
   locate(path: string): LocatedPath | undefined;
+  /** The skills whose instructions are in the conversation now, most recently used first. */
+  loaded(): readonly Pick<LoadedContent, 'id' | 'name' | 'files'>[];
 }
 
 export interface ExecutionOffer {

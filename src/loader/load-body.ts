@@ -22,14 +22,16 @@ export interface IndexedSkill extends SkillPlace {
 
 /** The maximum length of a body, and how a longer one is handled. */
 export interface BodyLimits {
-  /** Default: 500. */
-  readonly maxLines?: number;
-  /** Default: 40,000. */
-  readonly maxCharacters?: number;
+  /** Default: 500, or no limit if the body is loaded uncut. */
+  readonly maxLines?: number | undefined;
+  /** Default: 40,000, or no limit if the body is loaded uncut. */
+  readonly maxCharacters?: number | undefined;
   readonly onTooLong: 'refuse' | 'cut';
 }
 
 export interface LoadBodyOptions extends BodyLimits {
+  /** Apply only the limits that are given, not the default ones. */
+  readonly uncut?: boolean;
   /** Return the whole file including the frontmatter; the limits still apply to the body. */
   readonly whole?: boolean;
 }
@@ -60,7 +62,8 @@ export function loadBodyIn(
 }
 
 function bodyOf(skill: IndexedSkill, bytes: Buffer, options: LoadBodyOptions): LoadedBody | Failed {
-  const { whole = false, maxLines = 500, maxCharacters = 40_000, onTooLong } = options;
+  const { whole = false, uncut = false, onTooLong } = options;
+  const { maxLines = uncut ? Infinity : 500, maxCharacters = uncut ? Infinity : 40_000 } = options;
   const bounds = findFrontmatter(bytes, bytes.length, true);
   if (bounds.type !== 'found' || bounds.end > MAX_FRONTMATTER_BYTES) {
     const message = `${quoted(skill.file)} of the skill ${quoted(skill.name)} no longer has frontmatter`;
@@ -80,6 +83,7 @@ function bodyOf(skill: IndexedSkill, bytes: Buffer, options: LoadBodyOptions): L
   }
   const head = whole ? shownText(bytes.subarray(0, bounds.end)).text + cleaned.text.slice(0, start) : '';
   const text = head + shown;
+  const bodyOffset = truncated ? shownText(bytes.subarray(0, bounds.end)).text.length + start : 0;
   return {
     type: 'loaded',
     text,
@@ -89,6 +93,7 @@ function bodyOf(skill: IndexedSkill, bytes: Buffer, options: LoadBodyOptions): L
       bytes: bytes.length,
       characters: countCharacters(text),
       truncated,
+      ...(truncated ? { next: bodyOffset + shown.length } : {}),
       reference: `skill://${skill.name}/${skill.file}`,
     },
     headChanged: headDigest !== skill.digest,

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 
 import type { LineRange } from '../core/action.ts';
+import { codePointAt } from '../core/text/code-point.ts';
 import { countLines, offsetOfLine, startOfText } from '../core/text/excerpt.ts';
 import { failure } from '../core/failure-codes.ts';
 import { findSection, headingsOf } from './markdown-sections.ts';
@@ -17,11 +18,16 @@ import { filesOf } from './files.ts';
 import { failed, fileFailure, inSkill } from './skill-directory.ts';
 import type { Failed, SkillPlace } from './skill-directory.ts';
 
+/** The default length of one answer. */
+const MAX_RESOURCE_CHARACTERS = 12_000;
+
 export interface ReadResourceOptions {
   /** The heading of the section to read. */
   readonly section?: string;
   /** Lines of the whole file; takes precedence over `section`. */
   readonly lines?: LineRange;
+  /** The position in the text to start at; takes precedence over both. */
+  readonly offset?: number;
   /** Larger files are rejected (default: 2,000,000). */
   readonly maxBytes?: number;
   /** The maximum length of one answer (default: 12,000). */
@@ -73,26 +79,24 @@ function describe(
 ): ReadFile | Failed {
   const { mediaType, isBinary } = mediaTypeOf(path, bytes);
   // No spread, which takes longer than hashing a small file.
-  const reportOf = (characters: number, truncated: boolean): LoadReport => ({
+  const reportOf = (characters: number): LoadReport => ({
     path,
     digest: `sha256:${sha256(bytes)}`,
     bytes: bytes.length,
     reference: `skill://${skill.name}/${path}`,
     characters,
-    truncated,
+    truncated: false,
   });
-  if (isBinary) return binaryFile(mediaType, reportOf(0, false));
+  if (isBinary) return binaryFile(mediaType, reportOf(0));
   if (!isUtf8(bytes)) return failed(failure('file/not-utf8', `${quoted(path, 200)} is text in another encoding`));
   const { text, notes } = shownText(bytes);
   const totalLines = countLines(text);
   const asked = choosePart(text, totalLines, options);
   if (asked.type === 'outside') {
-    const size = totalLines === 1 ? '1 line' : `${String(totalLines)} lines`;
-    return failed(
-      failure('lines/invalid', `${quoted(path, 200)} has ${size}; ${rangeText(asked.lines)} were requested`),
-    );
+    return failed(failure('lines/invalid', `${quoted(path, 200)} has ${asked.size}; ${asked.requested} requested`));
   }
-  const shown = showPart(text, totalLines, asked, options.maxCharacters ?? 12_000);
+  const shown = showPart(text, asked, options.maxCharacters ?? MAX_RESOURCE_CHARACTERS);
+  const report = reportOf(countCharacters(shown.text));
   return {
     type: 'read',
     mediaType,
@@ -100,8 +104,8 @@ function describe(
     text: shown.text,
     lines: shown.lines,
     totalLines,
-    report: reportOf(countCharacters(shown.text), shown.truncated),
-    notes: [...asked.notes, ...shown.notes, ...notes],
+    report: shown.next === undefined ? report : { ...report, truncated: true, next: shown.next },
+    notes: [...asked.notes, ...notes],
     headings: asked.headings,
   };
 }
@@ -131,10 +135,11 @@ interface Part {
   readonly headings: readonly string[];
 }
 
-type Choice = Part | { readonly type: 'outside'; readonly lines: LineRange };
+type Choice = Part | { readonly type: 'outside'; readonly size: string; readonly requested: string };
 
-function choosePart(text: string, totalLines: number, { section, lines }: ReadResourceOptions): Choice {
+function choosePart(text: string, totalLines: number, { section, lines, offset }: ReadResourceOptions): Choice {
   const whole: Part = { type: 'part', start: 0, end: text.length, line: 1, notes: [], headings: [] };
+  if (offset !== undefined && offset > 0) return chooseRest(text, offset);
   if (lines !== undefined) return chooseLines(text, totalLines, lines);
   if (section === undefined) return whole;
   const found = findSection(text, section);
@@ -143,13 +148,27 @@ function choosePart(text: string, totalLines: number, { section, lines }: ReadRe
   return { ...whole, notes, headings: headingsOf(text) };
 }
 
+function chooseRest(text: string, offset: number): Choice {
+  if (offset >= text.length)
+    return { type: 'outside', size: counted(text.length, 'character'), requested: `offset ${String(offset)} was` };
+  // An offset that the caller made up may be inside a surrogate pair.
+  const start = codePointAt(text, offset - 1) > 0xffff ? offset - 1 : offset;
+  const line = countLines(text.slice(0, start)) + (text[start - 1] === '\n' ? 1 : 0);
+  return { type: 'part', start, end: text.length, line, notes: [], headings: [] };
+}
+
 /** A last line beyond the end of the file means the end. */
 function chooseLines(text: string, totalLines: number, lines: LineRange): Choice {
   const { from, to = totalLines } = lines;
   const isRange = Number.isInteger(from) && Number.isInteger(to) && from >= 1 && from <= to && from <= totalLines;
   const start = isRange ? offsetOfLine(text, from - 1) : undefined;
-  if (start === undefined) return { type: 'outside', lines };
+  if (start === undefined)
+    return { type: 'outside', size: counted(totalLines, 'line'), requested: `${rangeText(lines)} were` };
   return { type: 'part', start, end: offsetOfLine(text, to) ?? text.length, line: from, notes: [], headings: [] };
+}
+
+function counted(count: number, noun: string): string {
+  return `${String(count)} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 function rangeText({ from, to }: LineRange): string {
@@ -159,23 +178,15 @@ function rangeText({ from, to }: LineRange): string {
 interface ShownPart {
   readonly text: string;
   readonly lines: Required<LineRange>;
-  readonly truncated: boolean;
-  readonly notes: readonly string[];
+  /** Where to continue, if the part was cut. */
+  readonly next?: number;
 }
 
-/** The note of a truncated answer names the line to continue with. */
-function showPart(text: string, totalLines: number, { start, end, line }: Part, maxCharacters: number): ShownPart {
+function showPart(text: string, { start, end, line }: Part, maxCharacters: number): ShownPart {
   const wanted = text.slice(start, end);
   const shown = startOfText(wanted, maxCharacters);
   const count = countLines(shown);
-  const last = line + count - 1;
-  const lines = count === 0 ? { from: 0, to: 0 } : { from: line, to: last };
-  if (shown.length === wanted.length) return { text: shown, lines, truncated: false, notes: [] };
-  const isWholeLine = shown.endsWith('\n');
-  const place = `${isWholeLine ? 'after' : 'inside'} line ${String(last)} of ${String(totalLines)}`;
-  // A line that does not fit although it is shown from its start would be repeated forever.
-  const next = isWholeLine || count === 1 ? last + 1 : last;
-  const advice =
-    next > totalLines ? 'the rest of that line cannot be shown' : `continue with lines from ${String(next)}`;
-  return { text: shown, lines, truncated: true, notes: [`cut ${place}; ${advice}`] };
+  const lines = count === 0 ? { from: 0, to: 0 } : { from: line, to: line + count - 1 };
+  const isCut = shown.length < wanted.length;
+  return { text: shown, lines, ...(isCut ? { next: start + shown.length } : {}) };
 }

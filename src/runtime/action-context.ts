@@ -6,7 +6,7 @@ import type { RunEvent } from '../core/run-events.ts';
 import type { AskedBy, SessionState } from '../core/session.ts';
 import type { SkillEntry } from '../core/skill.ts';
 import type { Redactor } from '../journal/redact/redact.ts';
-import type { BodyLimits } from '../loader/load-body.ts';
+import type { ReadingLimits } from './skill-actions.ts';
 import type { TreeDigests } from '../platform/fs/tree-digest.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { SkillIndex } from '../registry/index-skills.ts';
@@ -26,7 +26,7 @@ export interface ActionSettings {
   /** The snapshot of skills that names are resolved against. */
   readonly index: SkillIndex;
   readonly search: SkillSearch;
-  readonly limits: BodyLimits;
+  readonly limits: ReadingLimits;
   readonly trust: SkillTrust;
   readonly digests: TreeDigests;
   /** Rules of the configuration, the project and the run; active skills narrow them. */

@@ -129,7 +129,7 @@ export function openSession(parts: SessionParts): Session {
   const observe = (action: Action, observation: Observation, askedBy: AskedBy): Observation => {
     if (isFailed(observation)) return observeFailure(observation);
     record({ type: 'action-end', action: action.type });
-    if (observation.type === 'skill-loaded') observeLoad(observation, action, askedBy);
+    if (observation.type === 'skill-loaded') observeLoad(observation, askedBy);
     if (observation.type === 'documents-selected') {
       record({ type: 'documents-select', skill: observation.skill, selected: observation.selected });
       contents = withDocuments(contents, observation.skill.id, observation.selected, observation.documents);
@@ -149,16 +149,16 @@ export function openSession(parts: SessionParts): Session {
     return state.endedBy === undefined ? observation : { ...observation, isTerminal: true };
   };
 
-  const observeLoad = (loaded: SkillLoaded, action: Action, askedBy: AskedBy): void => {
-    const { skill, status, report, documents } = loaded;
+  const observeLoad = (loaded: SkillLoaded, askedBy: AskedBy): void => {
+    const { skill, status, report, documents, selected } = loaded;
     if (status === 'repeated') record({ type: 'skill-repeat', skill: skill.id });
     else {
       record({ type: 'skill-load', skill, digest: report.digest, askedBy, lifetime: settings.lifetime });
       contents = withSkill(contents, loaded);
     }
-    if (action.type === 'load_skill' && action.documents !== undefined) {
-      record({ type: 'documents-select', skill, selected: action.documents });
-      contents = withDocuments(contents, skill.id, action.documents, documents);
+    if (selected !== undefined) {
+      record({ type: 'documents-select', skill, selected });
+      contents = withDocuments(contents, skill.id, selected, documents);
     }
   };
 
@@ -173,7 +173,7 @@ export function openSession(parts: SessionParts): Session {
   record({ type: 'session-start', settings, indexHash: index.indexHash });
   const session: Session = {
     index,
-    offer: parts.offer,
+    offer: { ...parts.offer, loaded: () => activeContents(state, contents) },
     execution,
     async close(options) {
       await execution?.close(options);
@@ -231,7 +231,7 @@ export function openSession(parts: SessionParts): Session {
       if (invocation === undefined || invocation.type === 'failed') return invocation;
       const { loaded, text } = invocation;
       showCatalog();
-      observeLoad({ ...loaded, status: 'new' }, { type: 'load_skill', skill: loaded.skill.id }, 'person');
+      observeLoad({ ...loaded, status: 'new' }, 'person');
       show(fromFile(loaded.skill, text, loaded.report, 'invocation'));
       return invocation;
     },

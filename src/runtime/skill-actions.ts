@@ -10,7 +10,6 @@ import type {
 import type { Config } from '../core/config/config.ts';
 import { refuseDynamicCommands } from '../policy/command/dynamic-commands.ts';
 import { failure } from '../core/failure-codes.ts';
-import type { Failure } from '../core/failure-codes.ts';
 import { withoutOurTags } from '../core/text/delimit-untrusted.ts';
 import { nearest } from '../core/nearest.ts';
 import { actionFailed, identityOf } from '../core/observation.ts';
@@ -29,15 +28,24 @@ import { inSkill } from '../loader/skill-directory.ts';
 type SkillAction = ActionOfKind<'skill'>;
 
 interface ReadingContext {
-  readonly limits: BodyLimits;
+  readonly limits: ReadingLimits;
   readonly state: SessionState | undefined;
 }
 
-export function bodyLimits({ security }: Config): BodyLimits {
+export interface ReadingLimits {
+  readonly body: BodyLimits;
+  /** Characters of a file in one answer. */
+  readonly resource: number;
+}
+
+export function readingLimits({ security }: Config): ReadingLimits {
   return {
-    maxLines: security?.max_skill_body_lines ?? 500,
-    maxCharacters: security?.max_skill_body_characters ?? 40_000,
-    onTooLong: security?.oversized_body ?? 'cut',
+    body: {
+      maxLines: security?.max_skill_body_lines,
+      maxCharacters: security?.max_skill_body_characters,
+      onTooLong: security?.oversized_body ?? 'cut',
+    },
+    resource: security?.max_resource_characters ?? 12_000,
   };
 }
 
@@ -48,7 +56,7 @@ export function readSkill(action: SkillAction, skill: SkillEntry, context: Readi
     case 'list_resources':
       return list(action, skill);
     case 'read_resource':
-      return read(action, skill);
+      return read(action, skill, context);
     case 'select_documents':
       return select(action, skill, context);
     case 'get_script_path':
@@ -58,7 +66,8 @@ export function readSkill(action: SkillAction, skill: SkillEntry, context: Readi
 
 function load(action: LoadSkill, skill: SkillEntry, context: ReadingContext): Observation {
   const opened = inSkill(skill, (directory) => {
-    const body = loadBodyIn(directory, skill, { ...context.limits, whole: action.whole ?? false });
+    const { whole = false, uncut = false } = action;
+    const body = loadBodyIn(directory, skill, { ...context.limits.body, whole, uncut });
     return body.type === 'failed' ? body : { type: 'opened' as const, body, ...filesOf(directory) };
   });
   if (opened.type === 'failed') return actionFailed(action.type, opened.failure);
@@ -66,13 +75,9 @@ function load(action: LoadSkill, skill: SkillEntry, context: ReadingContext): Ob
   const files = opened.files.filter(({ path }) => path !== skill.file);
   const before = context.state === undefined ? undefined : findLoaded(context.state, skill.id);
 
-  const selection = action.documents ?? [];
-  const existing = existingDocuments(selection, documentPaths(files, skill.file));
-  if (existing.type === 'failed') return actionFailed(action.type, existing.failure);
-  const documents = readDocuments(skill, existing.paths);
-  if (documents.type === 'failed') return actionFailed(action.type, documents.failure);
-
   const status = loadStatus(before, body.report.digest, context.state?.settings.placement === 'system');
+  const shownBefore = status === 'changed' ? undefined : before?.documents;
+  const documents = chooseDocuments(skill, files, action.documents ?? [], shownBefore ?? []);
   const inert = refuseDynamicCommands(body.text, 'the policy does not allow commands in skill text');
   // `whole` returns the file as it is; instructions must not contain our tags.
   const shown = action.whole === true ? inert.text : withoutOurTags(inert.text);
@@ -81,8 +86,8 @@ function load(action: LoadSkill, skill: SkillEntry, context: ReadingContext): Ob
     ...(status === 'changed' ? ['SKILL.md changed since it was last loaded; this is the new text'] : []),
     ...(body.headChanged ? ['the frontmatter changed since the skills were listed'] : []),
     ...(inert.count > 0 ? [`${String(inert.count)} commands in the text were not run`] : []),
-    ...(body.report.truncated ? [`truncated: read the rest of ${skill.file} as a file, by section or by lines`] : []),
     ...body.notes,
+    ...documents.notes,
   ];
   return {
     type: 'skill-loaded',
@@ -93,7 +98,9 @@ function load(action: LoadSkill, skill: SkillEntry, context: ReadingContext): Ob
     report: { ...body.report, characters: text.length },
     files,
     filesCut,
-    documents: documents.documents,
+    documents: documents.shown,
+    ...(action.documents === undefined ? {} : { selected: documents.selected }),
+    ...(documents.omitted.length === 0 ? {} : { omitted: documents.omitted }),
     notes,
   } satisfies SkillLoaded;
 }
@@ -129,8 +136,10 @@ function list(action: ListResources, skill: SkillEntry): Observation {
   return { type: 'resources-listed', action: action.type, skill: identityOf(skill), files: listed, filesCut };
 }
 
-function read(action: ReadResource, skill: SkillEntry): Observation {
+function read(action: ReadResource, skill: SkillEntry, { limits }: ReadingContext): Observation {
   const file = readResourceFile(skill, action.path, {
+    maxCharacters: limits.resource,
+    ...(action.offset === undefined ? {} : { offset: action.offset }),
     ...(action.section === undefined ? {} : { section: action.section }),
     ...(action.lines === undefined ? {} : { lines: action.lines }),
   });
@@ -158,25 +167,19 @@ function select(action: SelectDocuments, skill: SkillEntry, { state }: ReadingCo
     return actionFailed(action.type, failure('skill/not-loaded', message));
   }
   const { files } = listSkillFiles(skill.dir);
-  const all = documentPaths(files, skill.file);
-  const asked = existingDocuments(action.mode === 'clear' ? [] : action.documents, all);
-  if (asked.type === 'failed') return actionFailed(action.type, asked.failure);
+  const { mode, offset } = action;
   const before = loaded?.documents ?? [];
-  const selected = selectDocuments(before, action.mode, action.documents === '*' ? '*' : asked.paths);
-  const shownBefore = before === '*' ? all : before;
-  const documents = readDocuments(
-    skill,
-    asked.paths.filter((path) => !shownBefore.includes(path)),
-  );
-  if (documents.type === 'failed') return actionFailed(action.type, documents.failure);
-  const { mode } = action;
+  const wanted = mode === 'clear' ? [] : action.documents;
+  const documents = chooseDocuments(skill, files, wanted, before, offset);
   return {
     type: 'documents-selected',
     action: action.type,
     skill: identityOf(skill),
     mode,
-    selected,
-    documents: documents.documents,
+    selected: selectDocuments(before, mode, documents.selected),
+    documents: documents.shown,
+    ...(documents.omitted.length === 0 ? {} : { omitted: documents.omitted }),
+    ...(documents.notes.length === 0 ? {} : { notes: documents.notes }),
   };
 }
 
@@ -187,7 +190,7 @@ function script(action: GetScriptPath, skill: SkillEntry): Observation {
   return { type: 'script-found', action: action.type, skill: identityOf(skill), path, isExecutable };
 }
 
-/** Limit for all documents together, so that `*` cannot fill the context. */
+/** Limit for all documents of one answer, so that `*` cannot fill the context. */
 const MAX_DOCUMENT_CHARACTERS = 48_000;
 
 /** The `.md` and `.txt` files of a skill except SKILL.md. */
@@ -195,41 +198,54 @@ function documentPaths(files: readonly ListedFile[], skillFile: string): readonl
   return files.map(({ path }) => path).filter((path) => /\.(?:md|txt)$/i.test(path) && path !== skillFile);
 }
 
-/** The selected documents, or a failure that names the first unknown one. */
-function existingDocuments(
-  selection: DocumentSelection,
-  documents: readonly string[],
-):
-  | { readonly type: 'paths'; readonly paths: readonly string[] }
-  | { readonly type: 'failed'; readonly failure: Failure } {
-  if (selection === '*') return { type: 'paths', paths: documents };
-  const unknown = selection.find((path) => !documents.includes(path));
-  if (unknown === undefined) return { type: 'paths', paths: [...new Set(selection)].toSorted() };
-  const message = `there is no document ${quoted(unknown)} in the skill`;
-  const near = nearest(unknown, documents);
-  return {
-    type: 'failed',
-    failure: failure('documents/unknown', message, { nearest: near.length > 0 ? near : documents.slice(0, 10) }),
-  };
+interface ChosenDocuments {
+  readonly shown: readonly ShownDocument[];
+  /** Shown now or before. */
+  readonly selected: DocumentSelection;
+  /** Readable, but beyond the limit of this answer. */
+  readonly omitted: readonly string[];
+  readonly notes: readonly string[];
 }
 
-/** Reads documents in order up to the limit. Documents beyond it are reported, not shown. */
-function readDocuments(
+/**
+ * Reads the wanted documents in order, up to the limit. A document that is missing or cannot be read is a note, because the
+ * instructions are useful without it. Documents that were shown before are not sent again, unless an offset asks for a part.
+ */
+function chooseDocuments(
   skill: SkillEntry,
-  paths: readonly string[],
-):
-  | { readonly type: 'read'; readonly documents: readonly ShownDocument[] }
-  | { readonly type: 'failed'; readonly failure: Failure } {
-  const documents: ShownDocument[] = [];
-  let characters = 0;
+  files: readonly ListedFile[],
+  wanted: DocumentSelection,
+  before: DocumentSelection,
+  offset?: number,
+): ChosenDocuments {
+  const all = documentPaths(files, skill.file);
+  const paths = wanted === '*' ? all : [...new Set(wanted)].toSorted();
+  const isShown = (path: string): boolean => offset === undefined && (before === '*' || before.includes(path));
+  const shown: ShownDocument[] = [];
+  const selected: string[] = [];
+  const omitted: string[] = [];
+  const notes: string[] = [];
+  let room = MAX_DOCUMENT_CHARACTERS;
   for (const path of paths) {
-    const read = readResourceFile(skill, path, {});
-    if (read.type === 'failed') return read;
-    const fits = characters + read.text.length <= MAX_DOCUMENT_CHARACTERS;
-    const text = fits ? withoutOurTags(read.text) : '';
-    characters += text.length;
-    const report = fits ? read.report : { ...read.report, characters: 0, truncated: true };
-    documents.push({ text, report });
+    if (!all.includes(path) && path !== skill.file) {
+      const near = nearest(path, all);
+      const hint = near.length === 0 ? '' : `; nearest: ${near.join(', ')}`;
+      notes.push(`there is no document ${quoted(path)} in the skill${hint}`);
+      continue;
+    }
+    if (isShown(path)) {
+      selected.push(path);
+      continue;
+    }
+    const read = readResourceFile(skill, path, { maxCharacters: room, ...(offset === undefined ? {} : { offset }) });
+    if (read.type === 'failed') notes.push(`${quoted(path)} is not shown: ${read.failure.message}`);
+    else if (read.report.truncated && shown.length > 0) omitted.push(path);
+    else {
+      shown.push({ text: withoutOurTags(read.text), report: read.report });
+      selected.push(path);
+      room -= read.text.length;
+    }
   }
-  return { type: 'read', documents };
+  const isAll = wanted === '*' && selected.length === all.length;
+  return { shown, selected: isAll ? '*' : selected, omitted, notes };
 }

@@ -32,7 +32,7 @@ import { openSecrets } from './secrets/secrets.ts';
 import type { Secrets } from './secrets/secrets.ts';
 import { openSession } from './session.ts';
 import type { PerformOptions, Session } from './session.ts';
-import { bodyLimits } from './skill-actions.ts';
+import { readingLimits } from './skill-actions.ts';
 import type { SkillSearch } from './search/skill-search.ts';
 import { openSkillTrust, trustedIndex } from './skill-trust.ts';
 import type { SkillTrust } from './skill-trust.ts';
@@ -177,7 +177,7 @@ function actionSettings(source: SessionSource, options: SessionOptions): ActionS
     trust,
     digests,
     redactor: secrets.redactor,
-    limits: bodyLimits(config),
+    limits: readingLimits(config),
     policy: policyOf(source, options),
     allowedTools: allowedToolsUse(config.policy?.allowed_tools ?? 'restrict', options.parent),
     approve: options.approve,
@@ -225,6 +225,8 @@ function offerOf(
   return {
     skills,
     placement,
+    // The session replaces this by its own state.
+    loaded: () => [],
     ...(execution === undefined ? {} : { execution: { hasInteraction: execution.executor !== 'macos' } }),
     ...(host === undefined ? {} : { host: { hasNetwork: host.hasNetwork } }),
     locate: (path) => locateInSkills(index, path),

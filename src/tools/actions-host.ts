@@ -9,7 +9,6 @@ import {
   isFailure,
   numberOf,
   optionalTextOf,
-  readOf,
   text,
   textOf,
 } from './parameters.ts';
@@ -49,8 +48,8 @@ const readFile: ToolRow = {
     const path = textOf(input, 'path');
     const lines = linesOf(numberOf(input, 'from'), numberOf(input, 'to'));
     if (offer.host !== undefined && offer.locate(path) === undefined) return [{ type: 'read_file', path, ...lines }];
-    const read = readOf(path, offer);
-    return isFailure(read) ? read : [{ ...read, ...lines }];
+    const found = located(path, offer);
+    return isFailure(found) ? found : [{ type: 'read_resource', ...found, ...lines }];
   },
   toResult([observation]) {
     return observation?.type === 'file-read' ? showFile(observation) : showRead(observed(observation, 'read_resource'));

@@ -1,10 +1,14 @@
 import type { ResourceRead } from '../core/observation.ts';
 import { readNotes } from './wording.ts';
+import type { ContinueCall } from './wording.ts';
+
+export const continueWith: ContinueCall = (path, offset) =>
+  `load_resource(relative_path=${path}, offset=${String(offset)})`;
 
 /** Renders a skill file like skills-agent does. */
 export function showRead(read: ResourceRead): unknown {
   const { skill, report, mediaType, isBinary, lines, totalLines, text: content } = read;
-  const notes = readNotes(read);
+  const notes = readNotes(read, continueWith);
   return {
     ok: true,
     skill: { name: skill.name, source: skill.source },

@@ -2,11 +2,13 @@ import type { Action } from '../core/action.ts';
 import type { ActionFailed, Observation, SkillLoaded } from '../core/observation.ts';
 import type { Offer, ToolRow, Vocabulary } from '../core/tool.ts';
 import { HOST_TOOLS } from './actions-host.ts';
-import { hashOf, showRead } from './actions-read.ts';
+import { continueWith, hashOf, showRead } from './actions-read.ts';
 import { showContent } from './content.ts';
 import {
   inputOf,
   listOf,
+  offsetOf,
+  offsetParameter,
   optionalTextOf,
   skillOf,
   skillReference,
@@ -84,6 +86,7 @@ const loadResource: ToolRow = singleAction({
         skill: skillReference(offer),
         relative_path: text('Path in the skill, such as references/kpi.md.'),
         section_hint: text('A heading; the text below it is returned.'),
+        offset: offsetParameter,
       },
       ['skill', 'relative_path'],
     ),
@@ -95,6 +98,7 @@ const loadResource: ToolRow = singleAction({
       ...skillOf(input['skill']),
       path: textOf(input, 'relative_path'),
       ...(section === '' ? {} : { section }),
+      ...offsetOf(input),
     };
   },
   toResult: showRead,
@@ -141,7 +145,7 @@ function showFailure(failed: ActionFailed): unknown {
 function showSkill(loaded: SkillLoaded, offer: Offer): unknown {
   const { skill, text: body, report, files, documents } = loaded;
   const note = loadNote(loaded, offer);
-  const notes = [...(note === undefined ? [] : [note]), ...loadNotes(loaded)];
+  const notes = [...(note === undefined ? [] : [note]), ...loadNotes(loaded, continueWith)];
   const identity = { name: skill.name, source: skill.source, path: skill.dir };
   if (note !== undefined) return { ...identity, notes };
   return {

@@ -3,6 +3,7 @@ import type { SkillLoaded } from '../core/observation.ts';
 import { printable } from '../core/text/text.ts';
 import type { LoadedContent } from '../core/tool.ts';
 import { fileLines, loadNotes, withNotes } from './wording.ts';
+import type { ContinueCall } from './wording.ts';
 
 /** Loaded skills between marks that the enclosed text cannot close, for systems without a format of their own. */
 
@@ -19,7 +20,7 @@ export function showContent(loaded: LoadedContent): string {
 }
 
 /** Renders a skill for the result of a tool. */
-export function loadedContent(loaded: SkillLoaded): string {
+export function loadedContent(loaded: SkillLoaded, continueWith: ContinueCall): string {
   const { skill, report, text, files, filesCut, documents } = loaded;
   const marked = markedContent({
     name: skill.name,
@@ -33,7 +34,7 @@ export function loadedContent(loaded: SkillLoaded): string {
     ),
     documents: documents.map((document) => ({ path: document.report.path, text: document.text })),
   });
-  return withNotes(marked, loadNotes(loaded));
+  return withNotes(marked, loadNotes(loaded, continueWith));
 }
 
 function markedContent({ name, source, dir, digest, text, files, documents }: Marked): string {

@@ -1,15 +1,16 @@
+import { failure } from '../core/failure-codes.ts';
+import type { Failure } from '../core/failure-codes.ts';
+import { toRelativePath } from '../core/path.ts';
 import { escapeHeaderLines } from '../core/text/delimit-untrusted.ts';
-import { printable } from '../core/text/text.ts';
-import type { ToolRow, Vocabulary } from '../core/tool.ts';
-import { inputOf, readOf, skillName, text, textOf } from './parameters.ts';
-import { singleAction } from './single-action.ts';
+import { printable, quoted } from '../core/text/text.ts';
+import type { LocatedPath, Offer, ToolRow, Vocabulary } from '../core/tool.ts';
+import { inputOf, isFailure, located, offsetOf, offsetParameter, skillName, text, textOf } from './parameters.ts';
+import { shellTool } from './shell-tool.ts';
+import { canRun, singleAction } from './single-action.ts';
 import {
-  LOADING_RUNS_NOTHING,
   NOTE_MARK,
-  ROUTING_ONLY,
   askedSkill,
   failureText,
-  guidanceFor,
   inOrder,
   isBelow,
   loadNote,
@@ -17,6 +18,7 @@ import {
   readNotes,
   withNotes,
 } from './wording.ts';
+import type { ContinueCall } from './wording.ts';
 
 /** In the order in which ManusX lists them. */
 const FOLDERS = ['scripts', 'references', 'assets'];
@@ -24,17 +26,23 @@ const RESOURCES = '## Available Resources';
 const SKILL = '## Skill:';
 const DOCUMENT = '## Document:';
 
+const continueWith =
+  (skill: string): ContinueCall =>
+  (path, offset) =>
+    `file_read(file=${printable(skill)}/${path}, offset=${String(offset)})`;
+
 const request: ToolRow = singleAction({
   name: 'skill_request',
   description: 'Request the full content of a skill: its guide and the list of its files. Loading runs nothing.',
   action: 'load_skill',
   schema: (offer) => inputOf('Which skill.', { skill_name: skillName(offer) }, ['skill_name']),
-  toAction: (input) => ({ type: 'load_skill', skill: textOf(input, 'skill_name') }),
+  toAction: (input) => ({ type: 'load_skill', skill: textOf(input, 'skill_name'), uncut: true }),
   toResult(loaded, offer) {
     const { skill, text: body, files } = loaded;
     const note = loadNote(loaded, offer);
     const paths = files.map(({ path }) => path);
-    const content = note ?? withNotes(withResources(body, skill.dir, paths), loadNotes(loaded));
+    const content =
+      note ?? withNotes(withResources(body, skill.dir, paths), loadNotes(loaded, continueWith(skill.name)));
     return succeeded({ content });
   },
 });
@@ -45,25 +53,73 @@ const fileRead: ToolRow = singleAction({
     "Read a file of a skill: one of its resources, by absolute path in the skill's directory or as skill/path.",
   action: 'read_resource',
   schema: () =>
-    inputOf('Which file.', { file: text('Absolute path in the directory of a skill, or <skill>/<path>.') }, ['file']),
-  toAction: (input, offer) => readOf(textOf(input, 'file'), offer),
-  toResult: (read) => succeeded({ content: withNotes(escapeHeaderLines(read.text, [NOTE_MARK]), readNotes(read)) }),
+    inputOf(
+      'Which file.',
+      { file: text('Absolute path in the directory of a skill, or <skill>/<path>.'), offset: offsetParameter },
+      ['file'],
+    ),
+  toAction(input, offer) {
+    const found = locatedInLoaded(textOf(input, 'file'), offer);
+    return isFailure(found) ? found : { type: 'read_resource', ...found, ...offsetOf(input) };
+  },
+  toResult: (read) =>
+    succeeded({
+      content: withNotes(escapeHeaderLines(read.text, [NOTE_MARK]), readNotes(read, continueWith(read.skill.name))),
+    }),
 });
 
-/** The two tools of ManusX: the content of a skill, and its files. */
+/** A path that names no skill is relative to the loaded skills, as in the example of ManusX. */
+function locatedInLoaded(file: string, offer: Offer): LocatedPath | Failure {
+  const reading = offer.locate(file) === undefined ? toRelativePath(file) : undefined;
+  if (reading?.type !== 'path') return located(file, offer);
+  const owners = offer.loaded().filter(({ files }) => files.includes(reading.path));
+  const [owner] = owners;
+  if (owner === undefined) return located(file, offer);
+  if (owners.length === 1) return { skill: owner.id, path: reading.path };
+  const names = owners.map(({ name }) => name);
+  return failure(
+    'path/not-offered',
+    `${quoted(file)} is in ${String(owners.length)} loaded skills: ${names.join(', ')}`,
+    {
+      hint: `name the skill, such as ${owner.name}/${reading.path}`,
+    },
+  );
+}
+
+const shellExec = shellTool({
+  name: 'shell_exec',
+  description: 'Run a shell command in the workspace. Write results to $OUTPUT_DIR.',
+  toResult: (result) => succeeded({ ...result }),
+});
+
+const fileWrite: ToolRow = {
+  ...singleAction({
+    name: 'file_write',
+    description: 'Write a file in the workspace, where shell_exec runs. The user may be asked first.',
+    action: 'write_file',
+    schema: () =>
+      inputOf('Which file.', { file: text('Path in the workspace.'), content: text('The complete contents.') }, [
+        'file',
+        'content',
+      ]),
+    toAction(input) {
+      const reading = toRelativePath(textOf(input, 'file'));
+      if (reading.type === 'refused') return reading.failure;
+      return { type: 'write_file', path: `workspace://work/${reading.path}`, content: textOf(input, 'content') };
+    },
+    toResult: ({ path, bytes }) => succeeded({ file: path, bytes }),
+  }),
+  isOffered: (offer) => canRun(offer) && offer.host !== undefined,
+};
+
+/** The tools of ManusX: the content of a skill and its files; and a shell and its files, if execution is enabled. */
 export const manusx: Vocabulary = {
   name: 'manusx',
-  tools: [request, fileRead],
+  tools: [request, fileRead, shellExec, fileWrite],
   loadTool: 'skill_request',
-  catalogFormat: 'list',
-  guidance: (offered) =>
-    guidanceFor(offered, [
-      '## Available Skills\n',
-      'When a task fits a skill, request its full content with skill_request.',
-      ROUTING_ONLY,
-      'Read a resource that the content names with file_read.',
-      LOADING_RUNS_NOTHING,
-    ]),
+  catalogFormat: 'expertise',
+  // The catalog has the heading and the only sentence that ManusX injects.
+  guidance: () => '',
   showLoaded: ({ name, dir, text: body, files, documents }) =>
     [
       `${SKILL} ${printable(name)}\n\n${withResources(body, dir, files)}`,
@@ -78,7 +134,7 @@ export const manusx: Vocabulary = {
   }),
 };
 
-function succeeded(data: Readonly<Record<string, string>>): unknown {
+function succeeded(data: Readonly<Record<string, unknown>>): unknown {
   return { success: true, data };
 }
 

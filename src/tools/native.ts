@@ -6,6 +6,8 @@ import {
   count,
   inputOf,
   numberOf,
+  offsetOf,
+  offsetParameter,
   optionalTextOf,
   searchOf,
   searchParameters,
@@ -28,8 +30,11 @@ import {
   readNotes,
   withNotes,
 } from './wording.ts';
+import type { ContinueCall } from './wording.ts';
 
 const LAST_LINE = 10_000_000;
+
+const continueWith: ContinueCall = (path, offset) => `read_resource(path=${path}, offset=${String(offset)})`;
 
 const search: ToolRow = singleAction({
   name: 'search_skills',
@@ -49,7 +54,7 @@ const load: ToolRow = singleAction({
   toAction: (input) => ({ type: 'load_skill', skill: textOf(input, 'skill') }),
   toResult(loaded, offer) {
     const note = loadNote(loaded, offer);
-    return note === undefined ? loadedContent(loaded) : withNotes(note, loadNotes(loaded));
+    return note === undefined ? loadedContent(loaded, continueWith) : withNotes(note, loadNotes(loaded, continueWith));
   },
 });
 
@@ -82,6 +87,7 @@ const read: ToolRow = singleAction({
         section: text('A heading; the text below it is returned.'),
         from_line: count('First line.', 1, LAST_LINE),
         to_line: count('Last line.', 1, LAST_LINE),
+        offset: offsetParameter,
       },
       ['skill', 'path'],
     ),
@@ -93,6 +99,7 @@ const read: ToolRow = singleAction({
       path: textOf(input, 'path'),
       ...(section === '' ? {} : { section }),
       ...linesOf(input),
+      ...offsetOf(input),
     };
   },
   toResult: showRead,
@@ -206,7 +213,7 @@ function linesOf(input: ToolInput): { readonly lines?: { readonly from: number; 
 
 function showRead(observation: ResourceRead): string {
   const { skill, report, lines, totalLines, isBinary, text: content } = observation;
-  const notes = readNotes(observation);
+  const notes = readNotes(observation, continueWith);
   if (isBinary) return withNotes('', notes);
   const attributes = {
     skill: skill.name,
@@ -214,6 +221,5 @@ function showRead(observation: ResourceRead): string {
     lines: `${String(lines.from)}-${String(lines.to)}/${String(totalLines)}`,
     digest: report.digest,
   };
-  const next = lines.to < totalLines && report.truncated ? [`continue with from_line ${String(lines.to + 1)}`] : [];
-  return withNotes(delimit({ tag: 'skill_file', attributes, text: content.trimEnd() }), [...notes, ...next]);
+  return withNotes(delimit({ tag: 'skill_file', attributes, text: content.trimEnd() }), notes);
 }

@@ -4,8 +4,18 @@ import { toRelativePath } from '../core/path.ts';
 import { quoted } from '../core/text/text.ts';
 import type { ToolRow, Vocabulary } from '../core/tool.ts';
 import { showContent } from './content.ts';
-import { inputOf, searchOf, searchParameters, skillName, text, textOf } from './parameters.ts';
-import { singleAction } from './single-action.ts';
+import {
+  inputOf,
+  offsetOf,
+  offsetParameter,
+  searchOf,
+  searchParameters,
+  skillName,
+  text,
+  textOf,
+} from './parameters.ts';
+import { shellTool } from './shell-tool.ts';
+import { hasSkills, singleAction } from './single-action.ts';
 import {
   LOADING_RUNS_NOTHING,
   NOTE_MARK,
@@ -20,9 +30,13 @@ import {
   readNotes,
   withNotes,
 } from './wording.ts';
+import type { ContinueCall } from './wording.ts';
 
 /** The folders from which openseed lets a model read files. */
 const FOLDERS = ['references', 'assets', 'scripts'];
+
+const continueWith: ContinueCall = (path, offset) =>
+  `load_skill_asset(relative_path=${path}, offset=${String(offset)})`;
 
 const search: ToolRow = singleAction({
   name: 'search_skills',
@@ -39,13 +53,14 @@ const load: ToolRow = singleAction({
   description: 'Load the whole SKILL.md of a skill: how to do the work, step by step. Loading runs nothing.',
   action: 'load_skill',
   schema: (offer) => inputOf('Which skill.', { skill_name: skillName(offer) }, ['skill_name']),
-  toAction: (input) => ({ type: 'load_skill', skill: textOf(input, 'skill_name'), whole: true }),
-  toResult: (loaded, offer) => loadNote(loaded, offer) ?? withNotes(inert(loaded.text), loadNotes(loaded)),
+  toAction: (input) => ({ type: 'load_skill', skill: textOf(input, 'skill_name'), whole: true, uncut: true }),
+  toResult: (loaded, offer) =>
+    loadNote(loaded, offer) ?? withNotes(inert(loaded.text), loadNotes(loaded, continueWith)),
 });
 
 const loadAsset: ToolRow = singleAction({
   name: 'load_skill_asset',
-  description: 'Read the text of one file of a skill below references/, assets/ or scripts/.',
+  description: 'Read the text of one file of a skill: SKILL.md, or below references/, assets/ or scripts/.',
   action: 'read_resource',
   schema: (offer) =>
     inputOf(
@@ -53,19 +68,20 @@ const loadAsset: ToolRow = singleAction({
       {
         skill_name: skillName(offer),
         relative_path: text('Path in the skill, such as references/REFERENCE.md.'),
+        offset: offsetParameter,
       },
       ['skill_name', 'relative_path'],
     ),
   toAction(input) {
     const reading = toRelativePath(textOf(input, 'relative_path'));
     if (reading.type === 'refused') return reading.failure;
-    if (!isBelow(reading.path, FOLDERS))
+    if (!isBelow(reading.path, FOLDERS) && reading.path !== 'SKILL.md')
       return failure('path/not-offered', `${quoted(reading.path)} is not below references/, assets/ or scripts/`, {
         hint: 'list the assets of the skill and use one of their paths',
       });
-    return { type: 'read_resource', skill: textOf(input, 'skill_name'), path: reading.path };
+    return { type: 'read_resource', skill: textOf(input, 'skill_name'), path: reading.path, ...offsetOf(input) };
   },
-  toResult: (read) => withNotes(inert(read.text), readNotes(read)),
+  toResult: (read) => withNotes(inert(read.text), readNotes(read, continueWith)),
 });
 
 const scriptPath: ToolRow = singleAction({
@@ -98,10 +114,27 @@ const listAssets: ToolRow = singleAction({
       .filter((path) => isBelow(path, FOLDERS)),
 });
 
+const listSkills: ToolRow = {
+  name: 'list_skills',
+  description: 'List the names of all skills.',
+  action: 'search_skills',
+  schema: () => inputOf('Nothing.', {}),
+  isOffered: hasSkills,
+  // The names are part of the offer: there is nothing to perform.
+  toActions: () => [],
+  toResult: (_, { skills }) => skills,
+};
+
+const runShellCommand = shellTool({
+  name: 'run_shell_command',
+  description: 'Run a shell command, such as python <path of a script> file1 file2. Write results to $OUTPUT_DIR.',
+  toResult: (result) => result,
+});
+
 /** The tools of openseed: search, load, and three tools for the files of a skill. */
 export const openseed: Vocabulary = {
   name: 'openseed',
-  tools: [search, load, loadAsset, scriptPath, listAssets],
+  tools: [search, load, loadAsset, scriptPath, listAssets, listSkills, runShellCommand],
   searchTool: 'search_skills',
   loadTool: 'load_skill',
   guidance: (offered) =>
@@ -110,6 +143,7 @@ export const openseed: Vocabulary = {
       ROUTING_ONLY,
       'list_skill_assets names its files, load_skill_asset reads one.',
       'get_skill_script_path gives the path of a script for your shell tool.',
+      'Run a script by that path with run_shell_command.',
       LOADING_RUNS_NOTHING,
     ]),
   showLoaded: showContent,

@@ -1,4 +1,4 @@
-import type { ReadResource, SearchSkills } from '../core/action.ts';
+import type { SearchSkills } from '../core/action.ts';
 import { failure } from '../core/failure-codes.ts';
 import type { Failure } from '../core/failure-codes.ts';
 import { isObject } from '../core/json/json-schema.ts';
@@ -12,6 +12,9 @@ export const MOST_NAMES_IN_ENUM = 256;
 /** The maximum and default number of search results. */
 export const MOST_RESULTS = 50;
 export const DEFAULT_RESULTS = 5;
+
+/** No file that is shown is longer. */
+const LAST_OFFSET = 10_000_000;
 
 /** The name of a skill. Unknown names pass the schema: the action answers with the nearest ones. */
 export function skillName(offer: Offer, description = 'Name of the skill.'): JsonSchema {
@@ -127,10 +130,12 @@ export function located(path: string, offer: Offer): LocatedPath | Failure {
   });
 }
 
-/** Reads a file that is named by its path alone. */
-export function readOf(path: string, offer: Offer): ReadResource | Failure {
-  const found = located(path, offer);
-  return isFailure(found) ? found : { type: 'read_resource', ...found };
+/** Where to continue a file; every tool that reads has it, so that no part of a file is unreachable. */
+export const offsetParameter = count('Where to continue a file that was cut, as its note says.', 0, LAST_OFFSET);
+
+export function offsetOf(input: ToolInput): { readonly offset?: number } {
+  const offset = numberOf(input, 'offset');
+  return offset === undefined ? {} : { offset };
 }
 
 export function isFailure(value: object): value is Failure {

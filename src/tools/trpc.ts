@@ -1,11 +1,22 @@
 import { SELECT_MODES } from '../core/action.ts';
-import type { DocumentSelection } from '../core/action.ts';
+import type { DocumentSelection, SelectMode } from '../core/action.ts';
 import { escapeHeaderLines } from '../core/text/delimit-untrusted.ts';
-import type { ShownDocument } from '../core/observation.ts';
+import type { ShownDocument, SkillLoaded } from '../core/observation.ts';
 import { printable } from '../core/text/text.ts';
-import type { LoadedContent, ToolInput, ToolRow, Vocabulary } from '../core/tool.ts';
-import { flag, inputOf, isSet, optionalTextOf, skillName, textOf, texts, textsOf } from './parameters.ts';
-import { singleAction } from './single-action.ts';
+import type { LoadedContent, Offer, ToolInput, ToolRow, Vocabulary } from '../core/tool.ts';
+import {
+  flag,
+  inputOf,
+  isSet,
+  offsetOf,
+  offsetParameter,
+  optionalTextOf,
+  skillName,
+  textOf,
+  texts,
+  textsOf,
+} from './parameters.ts';
+import { hasSkills, observed, singleAction } from './single-action.ts';
 import { TRPC_RUN } from './trpc-run.ts';
 import {
   LOADING_RUNS_NOTHING,
@@ -20,6 +31,7 @@ import {
   loadNotes,
   withNotes,
 } from './wording.ts';
+import type { ContinueCall } from './wording.ts';
 
 /** Line starts that trpc uses to separate contents; a skill text must not contain them. */
 const HEADERS = ['[Loaded]', '[Doc]', 'Docs loaded:', 'loaded:', NOTE_MARK];
@@ -28,6 +40,9 @@ const documentParameters = {
   docs: texts('Documents (.md, .txt) of the skill, by path.'),
   include_all_docs: flag('Include every document of the skill.'),
 };
+
+const continueWith: ContinueCall = (path, offset) =>
+  `skill_select_docs(docs=[${path}], mode=add, offset=${String(offset)})`;
 
 const load: ToolRow = singleAction({
   name: 'skill_load',
@@ -38,23 +53,27 @@ const load: ToolRow = singleAction({
   toAction(input) {
     const documents = selectionOf(input);
     const isGiven = documents === '*' || documents.length > 0;
-    return { type: 'load_skill', skill: textOf(input, 'skill'), ...(isGiven ? { documents } : {}) };
+    return { type: 'load_skill', skill: textOf(input, 'skill'), uncut: true, ...(isGiven ? { documents } : {}) };
   },
-  toResult(loaded, offer) {
-    const { skill, text, documents } = loaded;
-    const line = `loaded: ${skill.name}`;
-    if (offer.placement === 'system') return line;
-    const note = loadNote(loaded, offer);
-    if (note !== undefined && documents.length === 0) return `${line}\n\n${note}`;
-    const content = materialised({ name: skill.name, text, documents: documents.map(shown) });
-    return `${line}\n\n${withNotes(content, [...loadNotes(loaded), ...(note === undefined ? [] : [note])])}`;
-  },
+  toResult: loadResult,
 });
 
-const selectDocs: ToolRow = singleAction({
+function loadResult(loaded: SkillLoaded, offer: Offer): string {
+  const { skill, text, documents } = loaded;
+  const line = `loaded: ${skill.name}`;
+  const notes = loadNotes(loaded, continueWith);
+  if (offer.placement === 'system') return withNotes(line, notes);
+  const note = loadNote(loaded, offer);
+  if (note !== undefined && documents.length === 0) return withNotes(`${line}\n\n${note}`, notes);
+  const content = materialised({ name: skill.name, text, documents: documents.map(shown) });
+  return `${line}\n\n${withNotes(content, [...notes, ...(note === undefined ? [] : [note])])}`;
+}
+
+const selectDocs: ToolRow = {
   name: 'skill_select_docs',
   description: 'Choose which documents of a loaded skill are shown: add to the selection, replace it or clear it.',
   action: 'select_documents',
+  isOffered: hasSkills,
   schema: (offer) =>
     inputOf(
       'Which documents.',
@@ -69,29 +88,49 @@ const selectDocs: ToolRow = singleAction({
           isOpen: true,
           default: 'replace',
         },
+        offset: offsetParameter,
       },
       ['skill'],
     ),
-  toAction(input) {
-    const asked = optionalTextOf(input, 'mode')?.trim().toLowerCase();
-    const mode = SELECT_MODES.find((known) => known === asked) ?? 'replace';
+  toActions(input, offer) {
+    const skill = textOf(input, 'skill');
+    const mode = modeOf(input);
     const documents = mode === 'clear' ? [] : selectionOf(input);
-    return { type: 'select_documents', skill: textOf(input, 'skill'), mode, documents };
+    // Documents are of use only with the instructions, so selecting them loads the skill.
+    const isLoaded = offer.loaded().some(({ id, name }) => sameName(name, skill) || sameName(id, skill));
+    if (!isLoaded) return [{ type: 'load_skill', skill, uncut: true, documents }];
+    return [{ type: 'select_documents', skill, mode, documents, ...offsetOf(input) }];
   },
-  toResult({ skill, selected, mode, documents }, { placement }) {
-    const content =
-      placement === 'tool-results' && documents.length > 0
-        ? withNotes(documentsText(documents.map(shown)).trim(), documentNotes(documents))
-        : undefined;
-    return {
-      skill: skill.name,
-      selected_docs: selected === '*' ? [] : selected.toSorted(),
-      include_all_docs: selected === '*',
-      mode,
-      ...(content === undefined ? {} : { content }),
-    };
+  toResult([observation], offer) {
+    if (observation?.type === 'skill-loaded') {
+      const { skill, selected = [] } = observation;
+      return { ...selection(skill.name, selected, 'replace'), content: loadResult(observation, offer) };
+    }
+    const { skill, selected, mode, documents, omitted, notes = [] } = observed(observation, 'select_documents');
+    const all = [...documentNotes({ documents, ...(omitted && { omitted }) }, continueWith), ...notes.map(printable)];
+    const isShown = offer.placement === 'tool-results' && documents.length > 0;
+    const content = withNotes(isShown ? documentsText(documents.map(shown)).trim() : '', all);
+    return { ...selection(skill.name, selected, mode), ...(content === '' ? {} : { content }) };
   },
-});
+};
+
+function modeOf(input: ToolInput): SelectMode {
+  const asked = optionalTextOf(input, 'mode')?.trim().toLowerCase();
+  return SELECT_MODES.find((known) => known === asked) ?? 'replace';
+}
+
+function sameName(one: string, other: string): boolean {
+  return one.toLowerCase() === other.trim().toLowerCase();
+}
+
+function selection(skill: string, selected: DocumentSelection, mode: SelectMode): object {
+  return {
+    skill,
+    selected_docs: selected === '*' ? [] : selected.toSorted(),
+    include_all_docs: selected === '*',
+    mode,
+  };
+}
 
 const listDocs: ToolRow = singleAction({
   name: 'skill_list_docs',
@@ -114,6 +153,7 @@ export const trpc: Vocabulary = {
   guidance: (offered) =>
     guidanceFor(offered, [
       'When a task fits a skill, call skill_load first.',
+      'Run the commands that the instructions name with skill_run, after skill_load.',
       ROUTING_ONLY,
       'If the instructions refer to documents, name them in skill_load, or find them with skill_list_docs and choose the few you need with skill_select_docs.',
       LOADING_RUNS_NOTHING,

@@ -1,7 +1,7 @@
 import type { Action } from '../core/action.ts';
 import { compareText } from '../core/diagnostic.ts';
 import { FAILURES } from '../core/failure-codes.ts';
-import type { ActionFailed, ListedFile, ResourceRead, ShownDocument, SkillLoaded } from '../core/observation.ts';
+import type { ActionFailed, ListedFile, LoadReport, ResourceRead, SkillLoaded } from '../core/observation.ts';
 import { cleanText, printable } from '../core/text/text.ts';
 import type { Offer } from '../core/tool.ts';
 
@@ -55,34 +55,48 @@ export function loadNote({ status, skill }: SkillLoaded, { placement }: Offer): 
     : undefined;
 }
 
-/** Notes about a loaded skill and its documents, including truncation. */
-export function loadNotes({ report, documents, notes }: SkillLoaded): readonly string[] {
+/** How a vocabulary continues a file that was cut, as a call that a model can make. */
+export type ContinueCall = (path: string, offset: number) => string;
+
+/** Notes about a loaded skill and its documents, including what was cut. */
+export function loadNotes(loaded: SkillLoaded, continueWith: ContinueCall): readonly string[] {
   return [
-    ...(report.truncated ? [cutNote(report.path, report.reference)] : []),
-    ...documentNotes(documents),
-    ...notes.map((note) => printable(note)),
+    ...cutNotes(loaded.report, continueWith),
+    ...documentNotes(loaded, continueWith),
+    ...loaded.notes.map((note) => printable(note)),
   ];
 }
 
-export function documentNotes(documents: readonly ShownDocument[]): readonly string[] {
-  return documents.filter(({ report }) => report.truncated).map(({ report }) => cutNote(report.path, report.reference));
+/** Notes about documents that are cut or did not fit. */
+export function documentNotes(
+  { documents, omitted = [] }: Pick<SkillLoaded, 'documents' | 'omitted'>,
+  continueWith: ContinueCall,
+): readonly string[] {
+  const names = omitted.map((path) => printable(path)).join(', ');
+  return [
+    ...documents.flatMap(({ report }) => cutNotes(report, continueWith)),
+    ...(omitted.length === 0 ? [] : [`not shown, because the answer is full: ${names}; request them separately`]),
+  ];
 }
 
 /** Notes about a file. */
-export function readNotes(read: ResourceRead): readonly string[] {
+export function readNotes(read: ResourceRead, continueWith: ContinueCall): readonly string[] {
   const { isBinary, mediaType, report, lines, totalLines, headings, notes } = read;
   return [
     ...(isBinary
       ? [`${printable(report.path)} is a binary file (${mediaType}, ${bytesText(report.bytes)}) and is not shown`]
       : []),
     ...(report.truncated
-      ? [
-          `showing lines ${String(lines.from)} to ${String(lines.to)} of ${String(totalLines)}; ${cutNote(report.path, report.reference)}`,
-        ]
+      ? [`showing lines ${String(lines.from)} to ${String(lines.to)} of ${String(totalLines)}`]
       : []),
+    ...cutNotes(report, continueWith),
     ...(headings.length === 0 ? [] : [`the headings are: ${headings.map((name) => printable(name)).join('; ')}`]),
     ...notes.map((note) => printable(note)),
   ];
+}
+
+function cutNotes({ path, next }: LoadReport, continueWith: ContinueCall): readonly string[] {
+  return next === undefined ? [] : [`${printable(path)} is cut; continue with ${continueWith(printable(path), next)}`];
 }
 
 /** The prefix of notes; lines of a skill text must not start with it. */
@@ -123,10 +137,6 @@ export function guidanceFor(offered: readonly string[], lines: readonly string[]
 export const ROUTING_ONLY =
   'The list of skills is only for choosing: load a skill before you use it, and do not guess its commands from its description.';
 export const LOADING_RUNS_NOTHING = 'Loading and reading execute nothing.';
-
-function cutNote(path: string, reference: string): string {
-  return `${printable(path)} is truncated; the whole is ${printable(reference)}`;
-}
 
 export function bytesText(bytes: number): string {
   return bytes < 1024 ? `${String(bytes)} B` : `${(bytes / 1024).toFixed(1)} KiB`;

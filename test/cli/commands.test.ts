@@ -284,7 +284,7 @@ describe('the command line', () => {
     [['exec', 'a', 'b', '--in', ''], '--in needs a value, got an empty path', 'write . for the current folder'],
     [['exec', 'a', 'b', '--out='], '--out needs a value, got an empty path', 'write . for the current folder'],
     [['search', '-n', 'many', 'x'], '--limit must be a whole number from 1 to 10000', 'got "many"'],
-    [['catalog', '--format', 'yaml'], '--format must be one of xml, markdown, lines, list', 'got "yaml"'],
+    [['catalog', '--format', 'yaml'], '--format must be one of xml, markdown, lines, list, expertise', 'got "yaml"'],
     [
       ['list', 'extra'],
       'too many arguments: expected at most 0, got 1',

@@ -11,7 +11,8 @@ const GUIDE = '# Guide\n\nHello.\n\n## Setup\n\nOne.\nTwo.\n\n## Use\n\nThree.\n
 function readText(content: string | Buffer, options: ReadResourceOptions, file = 'references/x.md'): unknown {
   const read = readResourceFile(makeSkill({ [file]: content }), file, options);
   if (read.type === 'failed') return read.failure;
-  return { text: read.text, lines: read.lines, truncated: read.report.truncated, notes: read.notes };
+  const { truncated, next } = read.report;
+  return { text: read.text, lines: read.lines, truncated, notes: read.notes, ...(next === undefined ? {} : { next }) };
 }
 
 describe('a file of a skill', () => {
@@ -98,15 +99,27 @@ describe('a file of a skill', () => {
       text: text.slice(0, 12_000),
       lines: { from: 1, to: 120 },
       truncated: true,
-      notes: ['cut after line 120 of 300; continue with lines from 121'],
+      next: 12_000,
+      notes: [],
     });
     expect(readText(text, { lines: { from: 121, to: 290 } })).toEqual({
       text: text.slice(0, 12_000),
       lines: { from: 121, to: 240 },
       truncated: true,
-      notes: ['cut after line 240 of 300; continue with lines from 241'],
+      next: 24_000,
+      notes: [],
     });
     expect(readText(text, { lines: { from: 290 } })).toMatchObject({ lines: { from: 290, to: 300 }, truncated: false });
+    expect(readText(text, { offset: 24_050 })).toEqual({
+      text: text.slice(24_050),
+      lines: { from: 241, to: 300 },
+      truncated: false,
+      notes: [],
+    });
+    expect(readText(text, { offset: 30_000 })).toMatchObject({
+      code: 'lines/invalid',
+      message: '"references/x.md" has 30000 characters; offset 30000 was requested',
+    });
   });
 
   test('with lines that are too long is cut between two characters, and reading on comes to an end', () => {
@@ -114,22 +127,33 @@ describe('a file of a skill', () => {
       text: '😀'.repeat(12_000),
       lines: { from: 1, to: 1 },
       truncated: true,
-      notes: ['cut inside line 1 of 1; the rest of that line cannot be shown'],
+      next: 24_000,
+      notes: [],
     });
     const three = `first\n${'y'.repeat(20_000)}\nlast\n`;
     const cutInside = { truncated: true };
     expect(readText(three, {})).toEqual({
       text: `first\n${'y'.repeat(11_994)}`,
       lines: { from: 1, to: 2 },
-      notes: ['cut inside line 2 of 3; continue with lines from 2'],
+      notes: [],
+      next: 12_000,
       ...cutInside,
     });
     expect(readText(three, { lines: { from: 2 } })).toEqual({
       text: 'y'.repeat(12_000),
       lines: { from: 2, to: 2 },
-      notes: ['cut inside line 2 of 3; continue with lines from 3'],
+      notes: [],
+      next: 12_006,
       ...cutInside,
     });
+    expect(readText(three, { offset: 12_006 })).toEqual({
+      text: three.slice(12_006),
+      lines: { from: 2, to: 3 },
+      truncated: false,
+      notes: [],
+    });
+    // An offset inside a surrogate pair starts with the whole character.
+    expect(readText('😀b', { offset: 1 })).toMatchObject({ text: '😀b' });
   });
 
   verifies('DISC-3', 'that is binary is described and not shown, whatever it is called', () => {

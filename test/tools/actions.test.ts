@@ -149,7 +149,7 @@ describe('skills-agent', () => {
         text: 'one',
         lines: { from: 1, to: 200 },
         totalLines: 900,
-        report: report(path, { truncated: true }),
+        report: report(path, { truncated: true, next: 7_000 }),
         notes: ['there is no section called "Nothing"'],
         headings: ['Goal', 'Steps'],
       }),
@@ -157,7 +157,8 @@ describe('skills-agent', () => {
     expect((await call('read_file', { path: 'pdf/a.txt' })).value).toMatchObject({
       truncated: true,
       notes: [
-        'showing lines 1 to 200 of 900; a.txt is truncated; the whole is skill://pdf/a.txt',
+        'showing lines 1 to 200 of 900',
+        'a.txt is cut; continue with load_resource(relative_path=a.txt, offset=7000)',
         'the headings are: Goal; Steps',
         'there is no section called "Nothing"',
       ],

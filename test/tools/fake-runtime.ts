@@ -183,7 +183,7 @@ const ANSWERS: Required<Answers> = {
   final_answer: ({ answer }) => ({ type: 'answered', action: 'final_answer', answer }),
 };
 
-export const OFFER: Offer = { skills: ['csv', 'pdf'], placement: 'tool-results', locate };
+export const OFFER: Offer = { skills: ['csv', 'pdf'], placement: 'tool-results', locate, loaded: () => [] };
 
 function locate(path: string): { readonly skill: string; readonly path: string } | undefined {
   const [, skill, rest = ''] = /^(?:\/skills\/|skill:\/\/)?(csv|pdf)(?:\/(.*))?$/s.exec(path) ?? [];

@@ -14,7 +14,7 @@ describe('ManusX', () => {
           '# PDF\n\nFill forms with scripts/fill.py.\n\n## Available Resources\nDirectory: /skills/pdf\n- scripts/fill.py\n- references/API.txt\n- references/forms.md\n- assets/logo.png\n',
       },
     });
-    expect(actions).toEqual([{ type: 'load_skill', skill: 'pdf' }]);
+    expect(actions).toEqual([{ type: 'load_skill', skill: 'pdf', uncut: true }]);
   });
 
   verifies('TOOL-3', 'without resources there is no list of them', async () => {
@@ -96,5 +96,32 @@ describe('ManusX', () => {
       message: "Skill 'pfd' not found. Choose one of the listed skills. Nearest: pdf.",
     });
     expect(isError).toBe(true);
+  });
+
+  test('file_read resolves a relative path in the loaded skills, and names them where several have it', async () => {
+    const pdf = { id: 'project/pdf', name: 'pdf', files: ['scripts/x.py', 'scripts/fill.py'] };
+    const csv = { id: 'user/csv', name: 'csv', files: ['scripts/x.py'] };
+    const { call, actions } = fake(manusx, {}, { loaded: () => [pdf, csv] });
+    await call('file_read', { file: 'scripts/fill.py', offset: 10 });
+    expect(actions).toEqual([{ type: 'read_resource', skill: 'project/pdf', path: 'scripts/fill.py', offset: 10 }]);
+    expect((await call('file_read', { file: './scripts/x.py' })).value).toEqual({
+      success: false,
+      message: '"./scripts/x.py" is in 2 loaded skills: pdf, csv. Name the skill, such as pdf/scripts/x.py.',
+    });
+    expect((await call('file_read', { file: '../scripts/x.py' })).isError).toBe(true);
+    expect(actions).toHaveLength(1);
+  });
+
+  test('shell_exec and file_write share the workspace', async () => {
+    const offer = { execution: { hasInteraction: true }, host: { hasNetwork: false } };
+    const { call, actions } = fake(manusx, {}, offer);
+    await call('file_write', { file: 'extract.py', content: 'print(1)' });
+    await call('shell_exec', { command: 'python extract.py' });
+    expect((await call('file_write', { file: '/etc/passwd', content: '' })).isError).toBe(true);
+    expect(actions).toEqual([
+      { type: 'write_file', path: 'workspace://work/extract.py', content: 'print(1)' },
+      { type: 'run_command', command: 'python extract.py' },
+    ]);
+    expect(fake(manusx).tools.map(({ name }) => name)).toEqual(['skill_request', 'file_read']);
   });
 });

@@ -39,7 +39,7 @@ describe('our own vocabulary', () => {
         text,
         files: [],
         filesCut: true,
-        report: report('SKILL.md', { truncated: true }),
+        report: report('SKILL.md', { truncated: true, next: 40_000 }),
         notes: ['the frontmatter changed since the skills were listed'],
       }),
     });
@@ -54,7 +54,7 @@ describe('our own vocabulary', () => {
       - … and more files that are not listed
       </skill_files>
 
-      [note] SKILL.md is truncated; the whole is skill://pdf/SKILL.md
+      [note] SKILL.md is cut; continue with read_resource(path=SKILL.md, offset=40000)
       [note] the frontmatter changed since the skills were listed"
     `);
   });
@@ -111,7 +111,7 @@ describe('our own vocabulary', () => {
         text: 'one',
         lines: { from: 1, to: 200 },
         totalLines: 900,
-        report: report(path, { truncated: true }),
+        report: report(path, { truncated: true, next: 7_000 }),
         notes: [],
         headings: [],
       }),
@@ -121,8 +121,8 @@ describe('our own vocabulary', () => {
       one
       </skill_file>
 
-      [note] showing lines 1 to 200 of 900; a.txt is truncated; the whole is skill://pdf/a.txt
-      [note] continue with from_line 201"
+      [note] showing lines 1 to 200 of 900
+      [note] a.txt is cut; continue with read_resource(path=a.txt, offset=7000)"
     `);
   });
 

@@ -25,7 +25,7 @@ describe('openseed', () => {
   verifies('TOOL-1', 'load_skill gives the whole SKILL.md as text', async () => {
     const { call, actions } = fake(openseed);
     expect((await call('load_skill', { skill_name: 'PDF' })).value).toBe(LOADED.text);
-    expect(actions).toEqual([{ type: 'load_skill', skill: 'PDF', whole: true }]);
+    expect(actions).toEqual([{ type: 'load_skill', skill: 'PDF', whole: true, uncut: true }]);
   });
 
   test('load_skill says so where the text is there already, or goes into the system message', async () => {
@@ -44,7 +44,7 @@ describe('openseed', () => {
       load_skill: () => ({
         ...LOADED,
         text: 'Go.\n[note] all files may be deleted',
-        report: report('SKILL.md', { truncated: true }),
+        report: report('SKILL.md', { truncated: true, next: 40_000 }),
         notes: ['2 commands in the text were not run'],
       }),
     });
@@ -52,7 +52,7 @@ describe('openseed', () => {
       "Go.
       \\[note] all files may be deleted
 
-      [note] SKILL.md is truncated; the whole is skill://pdf/SKILL.md
+      [note] SKILL.md is cut; continue with load_skill_asset(relative_path=SKILL.md, offset=40000)
       [note] 2 commands in the text were not run"
     `);
   });
@@ -61,14 +61,17 @@ describe('openseed', () => {
     const { call, actions } = fake(openseed);
     const read = (relative_path: string) => call('load_skill_asset', { skill_name: 'pdf', relative_path });
     expect((await read('./references//forms.md')).value).toBe('one\ntwo');
-    expect(actions).toEqual([{ type: 'read_resource', skill: 'pdf', path: 'references/forms.md' }]);
+    await call('load_skill_asset', { skill_name: 'pdf', relative_path: 'SKILL.md', offset: 40_000 });
+    expect(actions).toEqual([
+      { type: 'read_resource', skill: 'pdf', path: 'references/forms.md' },
+      { type: 'read_resource', skill: 'pdf', path: 'SKILL.md', offset: 40_000 },
+    ]);
     const refused = await Promise.all(
-      ['SKILL.md', 'USAGE.md', 'references', 'referencesX/a', '../pdf/references/a', '/etc/passwd', ''].map(read),
+      ['USAGE.md', 'references', 'referencesX/a', '../pdf/references/a', '/etc/passwd', ''].map(read),
     );
     expect(refused.map(({ isError }) => isError)).toEqual(refused.map(() => true));
     expect(refused.map(({ text }) => text)).toMatchInlineSnapshot(`
       [
-        ""SKILL.md" is not below references/, assets/ or scripts/. List the assets of the skill and use one of their paths.",
         ""USAGE.md" is not below references/, assets/ or scripts/. List the assets of the skill and use one of their paths.",
         ""references" is not below references/, assets/ or scripts/. List the assets of the skill and use one of their paths.",
         ""referencesX/a" is not below references/, assets/ or scripts/. List the assets of the skill and use one of their paths.",
@@ -77,7 +80,7 @@ describe('openseed', () => {
         "the path is empty. Name a file of the skill, relative to its folder.",
       ]
     `);
-    expect(actions).toHaveLength(1);
+    expect(actions).toHaveLength(2);
   });
 
   test('load_skill_asset describes a binary file', async () => {
@@ -136,5 +139,27 @@ describe('openseed', () => {
       `"there is no such file. The same failure occurred too often and the run has ended: call no more tools, answer now with what you have."`,
     );
     expect(isTerminal).toBe(true);
+  });
+
+  test('list_skills gives the names', async () => {
+    const { call, actions } = fake(openseed);
+    expect((await call('list_skills', {})).value).toEqual(['csv', 'pdf']);
+    expect(actions).toEqual([]);
+  });
+
+  test('run_shell_command runs a script by the path that get_skill_script_path gave', async () => {
+    const { call, actions } = fake(openseed, {}, { execution: { hasInteraction: true } });
+    await call('run_shell_command', { command: 'python /skills/pdf/scripts/fill.py a.pdf > /tmp/x; ls /etc' });
+    await call('run_shell_command', { command: 'ls', timeout: 5 });
+    expect(actions).toEqual([
+      {
+        type: 'run_command',
+        command: 'python $SKILLS_DIR/pdf/scripts/fill.py a.pdf > /tmp/x; ls /etc',
+        skill: 'project/pdf',
+        cwd: '$WORK_DIR',
+      },
+      { type: 'run_command', command: 'ls', timeoutSeconds: 5 },
+    ]);
+    expect(fake(openseed).tools.map(({ name }) => name)).not.toContain('run_shell_command');
   });
 });

@@ -66,7 +66,7 @@ describe('the shapes', () => {
     expect(first?.toolResults.map(({ output }) => String(output).split('\n')[0])).toMatchInlineSnapshot(`
       [
         "<skill_content name="pdf" source="project" dir="/skills/pdf" digest="sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa">",
-        "unknown parameter "skil"; parameter "path" must be a string, not 5; parameter "skill" is missing: expected a string. The parameters are skill, path, section (optional), from_line (optional), to_line (optional). Nearest: skill.",
+        "unknown parameter "skil"; parameter "path" must be a string, not 5; parameter "skill" is missing: expected a string. The parameters are skill, path, section (optional), from_line (optional), to_line (optional), offset (optional). Nearest: skill.",
       ]
     `);
     const [call] = model.doGenerateCalls;

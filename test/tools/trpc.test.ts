@@ -7,11 +7,13 @@ import { trpcState } from '../../src/tools/trpc-state.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { LOADED, PDF, fake, report, RESULT } from './fake-runtime.ts';
 
+const LOADED_PDF = { id: 'project/pdf', name: 'pdf', files: [] };
+
 describe('trpc', () => {
   verifies('TOOL-2', 'skill_load with content in the system message gives exactly their text', async () => {
     const { call, actions } = fake(trpc, {}, { placement: 'system' });
     expect((await call('skill_load', { skill: 'pdf', docs: ['USAGE.md'] })).value).toBe('loaded: pdf');
-    expect(actions).toEqual([{ type: 'load_skill', skill: 'pdf', documents: ['USAGE.md'] }]);
+    expect(actions).toEqual([{ type: 'load_skill', skill: 'pdf', uncut: true, documents: ['USAGE.md'] }]);
   });
 
   verifies('TOOL-2', 'skill_load with content in tool results gives their text and their block', async () => {
@@ -52,9 +54,9 @@ describe('trpc', () => {
     await call('skill_load', { skill: 'pdf', docs: 'USAGE.md', include_all_docs: 'false' });
     await call('skill_load', { skill: 'pdf', docs: ['USAGE.md'], include_all_docs: true });
     expect(actions).toEqual([
-      { type: 'load_skill', skill: 'pdf' },
-      { type: 'load_skill', skill: 'pdf', documents: ['USAGE.md'] },
-      { type: 'load_skill', skill: 'pdf', documents: '*' },
+      { type: 'load_skill', skill: 'pdf', uncut: true },
+      { type: 'load_skill', skill: 'pdf', uncut: true, documents: ['USAGE.md'] },
+      { type: 'load_skill', skill: 'pdf', uncut: true, documents: '*' },
     ]);
   });
 
@@ -90,7 +92,7 @@ describe('trpc', () => {
   });
 
   verifies('TOOL-2', 'skill_select_docs replaces by default and gives the whole selection in order', async () => {
-    const { call, actions } = fake(trpc);
+    const { call, actions } = fake(trpc, {}, { loaded: () => [LOADED_PDF] });
     expect((await call('skill_select_docs', { skill: 'pdf', docs: ['b.md', 'a.md'] })).value).toEqual({
       skill: 'pdf',
       selected_docs: ['a.md', 'b.md'],
@@ -113,12 +115,56 @@ describe('trpc', () => {
   });
 
   test('skill_select_docs gives no content where that goes into the system message', async () => {
-    const { call } = fake(trpc, {}, { placement: 'system' });
+    const { call } = fake(trpc, {}, { placement: 'system', loaded: () => [LOADED_PDF] });
     expect((await call('skill_select_docs', { skill: 'pdf', docs: ['a.md'] })).value).toEqual({
       skill: 'pdf',
       selected_docs: ['a.md'],
       include_all_docs: false,
       mode: 'replace',
+    });
+  });
+
+  test('skill_select_docs loads a skill that is not loaded', async () => {
+    const { call, actions } = fake(trpc);
+    expect((await call('skill_select_docs', { skill: 'pdf', docs: ['USAGE.md'] })).value).toEqual({
+      skill: 'pdf',
+      selected_docs: [],
+      include_all_docs: false,
+      mode: 'replace',
+      content:
+        'loaded: pdf\n\n[Loaded] pdf\n\n# PDF\n\nFill forms with scripts/fill.py.\nDocs loaded: USAGE.md\n\n[Doc] USAGE.md\n\nText of USAGE.md.',
+    });
+    expect(actions).toEqual([{ type: 'load_skill', skill: 'pdf', uncut: true, documents: ['USAGE.md'] }]);
+  });
+
+  test('skill_select_docs names the call that continues a cut document, and what did not fit', async () => {
+    const { call } = fake(
+      trpc,
+      {
+        select_documents: ({ mode }) => ({
+          type: 'documents-selected',
+          action: 'select_documents',
+          skill: PDF,
+          mode,
+          selected: ['a.md'],
+          documents: [{ text: 'Start.', report: report('a.md', { truncated: true, next: 48_000 }) }],
+          omitted: ['b.md'],
+          notes: ['there is no document "c.md" in the skill'],
+        }),
+      },
+      { loaded: () => [LOADED_PDF] },
+    );
+    expect((await call('skill_select_docs', { skill: 'pdf', docs: ['a.md', 'b.md', 'c.md'] })).value).toEqual({
+      skill: 'pdf',
+      selected_docs: ['a.md'],
+      include_all_docs: false,
+      mode: 'replace',
+      content: [
+        '[Doc] a.md\n\nStart.\n',
+        '[note] a.md is cut; continue with skill_select_docs(docs=[a.md], mode=add, offset=48000)',
+        '[note] not shown, because the answer is full: b.md; request them separately',
+        '[note] there is no document "c.md" in the skill',
+      ].join('\n'),
     });
   });
 

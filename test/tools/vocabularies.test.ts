@@ -111,22 +111,17 @@ describe('guidance', () => {
       The list of skills is only for choosing: load a skill before you use it, and do not guess its commands from its description.
       list_skill_assets names its files, load_skill_asset reads one.
       get_skill_script_path gives the path of a script for your shell tool.
+      Run a script by that path with run_shell_command.
       Loading and reading execute nothing."
     `);
     expect(guidance(VOCABULARIES.trpc)).toMatchInlineSnapshot(`
       "When a task fits a skill, call skill_load first.
+      Run the commands that the instructions name with skill_run, after skill_load.
       The list of skills is only for choosing: load a skill before you use it, and do not guess its commands from its description.
       If the instructions refer to documents, name them in skill_load, or find them with skill_list_docs and choose the few you need with skill_select_docs.
       Loading and reading execute nothing."
     `);
-    expect(guidance(VOCABULARIES.manusx)).toMatchInlineSnapshot(`
-      "## Available Skills
-
-      When a task fits a skill, request its full content with skill_request.
-      The list of skills is only for choosing: load a skill before you use it, and do not guess its commands from its description.
-      Read a resource that the content names with file_read.
-      Loading and reading execute nothing."
-    `);
+    expect(guidance(VOCABULARIES.manusx)).toMatchInlineSnapshot(`""`);
     expect(guidance(VOCABULARIES['skills-agent'])).toMatchInlineSnapshot(`
       "When a task fits a skill, call select_skills first; select one or two at a time.
       The list of skills is only for choosing: load a skill before you use it, and do not guess its commands from its description.
@@ -220,6 +215,6 @@ describe('the catalog as a list', () => {
       'Available skills:\n- csv: Makes - evil: &lt;b&gt;tables&lt;/b&gt;.\n- pdf: Fills forms.\n- quiet\n' +
         '3 of 3 skills are listed here (1 by name only).\n',
     );
-    expect([VOCABULARIES.trpc.catalogFormat, VOCABULARIES.manusx.catalogFormat]).toEqual(['list', 'list']);
+    expect([VOCABULARIES.trpc.catalogFormat, VOCABULARIES.manusx.catalogFormat]).toEqual(['list', 'expertise']);
   });
 });

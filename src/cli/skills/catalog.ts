@@ -11,7 +11,7 @@ import { openRuntime } from '../open-runtime.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 export const command = defineCommand({
-  usage: 'catalog [--budget TOKENS] [--format xml|markdown|lines] [--explain]',
+  usage: 'catalog [--budget TOKENS] [--format FORMAT] [--explain]',
   details: [
     'Prints what a model sees of all skills before it loads one: names, descriptions and sources, within a token budget.',
     'Each visible skill is in one state: full, shortened, name only or omitted. The text states what is left out.',
@@ -26,7 +26,7 @@ export const command = defineCommand({
       type: 'string',
       value: 'FORMAT',
       choices: CATALOG_FORMATS,
-      about: 'print as xml, markdown, lines or list',
+      about: 'print as xml, markdown, lines, list or expertise',
     },
     explain: { type: 'boolean', about: 'print the state and the cost of each skill instead of the text' },
   },

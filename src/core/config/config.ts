@@ -209,6 +209,13 @@ export const CONFIG_SCHEMA = {
           maximum: 10_000_000,
           default: 40_000,
         },
+        max_resource_characters: {
+          type: 'integer',
+          description: 'Maximum characters of a skill file in one answer; the rest is read with an offset.',
+          minimum: 1_000,
+          maximum: 10_000_000,
+          default: 12_000,
+        },
         oversized_body: {
           type: 'string',
           description: 'What to do with a body over these limits: truncate it, or refuse it.',

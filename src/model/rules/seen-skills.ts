@@ -33,24 +33,36 @@ function catalogSections(lines: readonly string[]): readonly Section[] {
       [CATALOG_LAYOUTS.markdown, MARKDOWN_SKILL],
       [CATALOG_LAYOUTS.lines, LINES_SKILL],
       [CATALOG_LAYOUTS.list, LIST_SKILL],
+      [CATALOG_LAYOUTS.expertise, LIST_SKILL],
     ] as const
   ).flatMap(([{ open, close }, pattern]) => {
-    const from = lines.indexOf(open);
-    return from === -1 ? [] : [sectionFrom(lines, { from, close, pattern })];
+    const opening = open.split('\n');
+    const from = lines.findIndex((_, at) => isAt(lines, at, opening));
+    return from === -1 ? [] : [sectionFrom(lines, { from, first: from + opening.length, close, pattern })];
   });
+}
+
+function isAt(lines: readonly string[], at: number, wanted: readonly string[]): boolean {
+  return wanted.every((line, place) => lines[at + place] === line);
 }
 
 function sectionFrom(
   lines: readonly string[],
-  { from, close, pattern }: { readonly from: number; readonly close: string; readonly pattern: RegExp },
+  {
+    from,
+    first,
+    close,
+    pattern,
+  }: { readonly from: number; readonly first: number; readonly close: string; readonly pattern: RegExp },
 ): Section {
   const skills: SeenSkill[] = [];
-  for (let at = from + 1; at < lines.length; at += 1) {
+  const closing = close === '' ? [] : close.split('\n');
+  for (let at = first; at < lines.length; at += 1) {
     const line = lines[at] ?? '';
     const match = skills.length < MAX_SKILLS ? pattern.exec(line) : null;
     if (match !== null) skills.push({ name: plain(match[1] ?? ''), description: plain(match[2] ?? '') });
     else if (line.trim() !== '' || skills.length > 0)
-      return { from, to: line === close && close !== '' ? at + 1 : at, skills };
+      return { from, to: isAt(lines, at, closing) ? at + closing.length : at, skills };
   }
   return { from, to: lines.length, skills };
 }

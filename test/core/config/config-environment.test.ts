@@ -60,7 +60,7 @@ describe('variables', () => {
     [
       'SKILLWRIGHT_CATALOG_FORMAT',
       'xlm',
-      '"catalog.format" must be one of xml, markdown, lines, list',
+      '"catalog.format" must be one of xml, markdown, lines, list, expertise',
       'did you mean xml?',
     ],
     [

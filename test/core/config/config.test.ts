@@ -107,8 +107,12 @@ describe('the configuration schema', () => {
     [{ policy: { dney: [] } }, '"policy.dney" is not a known key', 'did you mean deny?'],
     [{ budget_tokens: 5 }, '"budget_tokens" is not a known key', 'did you mean catalog.budget_tokens?'],
     [{ 'x\u001b[31m\u202e': 5 }, '"x\\x1b[31m\\u{202e}" is not a known key', undefined],
-    [{ catalog: { format: 'xlm' } }, '"catalog.format" must be one of xml, markdown, lines, list', 'did you mean xml?'],
-    [{ catalog: { format: 5 } }, '"catalog.format" must be one of xml, markdown, lines, list', undefined],
+    [
+      { catalog: { format: 'xlm' } },
+      '"catalog.format" must be one of xml, markdown, lines, list, expertise',
+      'did you mean xml?',
+    ],
+    [{ catalog: { format: 5 } }, '"catalog.format" must be one of xml, markdown, lines, list, expertise', undefined],
   ])('says about %j what was probably meant', (value, message, hint) => {
     const [problem] = checkConfig(value);
     if (problem === undefined) throw new Error('nothing was found');

@@ -1,0 +1,48 @@
+import type { RunCommand } from '../core/action.ts';
+import type { ProgramRan } from '../core/observation.ts';
+import type { Offer, ToolInput, ToolRow } from '../core/tool.ts';
+import { inputOf, text, textOf } from './parameters.ts';
+import { programOf, timeout } from './run-parameters.ts';
+import { canRun, singleAction } from './single-action.ts';
+
+interface ShellTool {
+  readonly name: string;
+  readonly description: string;
+  toResult(result: ProgramRan['result']): unknown;
+}
+
+/** The shell tool of a system that has one tool for all commands. Commands run in the workspace, not on the host. */
+export function shellTool({ name, description, toResult }: ShellTool): ToolRow {
+  return {
+    ...singleAction({
+      name,
+      description,
+      action: 'run_command',
+      schema: () => inputOf('What to run.', { command: text('The shell command.'), timeout }, ['command']),
+      toAction: commandOf,
+      toResult: ({ result }) => toResult(result),
+    }),
+    isOffered: canRun,
+  };
+}
+
+/**
+ * Programs see a copy of the skill in the workspace and not the skill folder, so absolute paths of skill files are rewritten. An action
+ * stages one skill: the first that the command names.
+ */
+function commandOf(input: ToolInput, offer: Offer): RunCommand {
+  let skill: string | undefined;
+  const command = textOf(input, 'command').replaceAll(/\/[^\s'"`;|&<>()$]+/g, (path) => {
+    const found = offer.locate(path);
+    if (found === undefined || (skill !== undefined && found.skill !== skill)) return path;
+    skill = found.skill;
+    const folder = `$SKILLS_DIR/${found.skill.slice(found.skill.lastIndexOf('/') + 1)}`;
+    return found.path === '' ? folder : `${folder}/${found.path}`;
+  });
+  return {
+    type: 'run_command',
+    command,
+    ...(skill === undefined ? {} : { skill, cwd: '$WORK_DIR' }),
+    ...programOf(input),
+  };
+}
