@@ -8,7 +8,7 @@ import { canRun, singleAction } from './single-action.ts';
 interface ShellTool {
   readonly name: string;
   readonly description: string;
-  toResult(result: ProgramRan['result']): unknown;
+  readonly toResult: (result: ProgramRan['result']) => unknown;
 }
 
 /** The shell tool of a system that has one tool for all commands. Commands run in the workspace, not on the host. */
