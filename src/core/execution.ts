@@ -50,6 +50,16 @@ export interface ProgramSpec {
   readonly limits: RunLimits;
   /** Hosts that the program may reach: `example.org` or `*.example.org`, optionally with `:port`. Empty: no network. */
   readonly network: readonly string[];
+  /** Host folders that the program sees besides the workspace. An executor without mounts of its own ends the program as `denied`. */
+  readonly mounts?: readonly HostMount[];
+}
+
+/** A file or folder of the host that a program sees at a fixed path. */
+export interface HostMount {
+  readonly source: string;
+  /** Absolute path inside; never below a folder that programs may write. */
+  readonly target: string;
+  readonly access: 'read' | 'write';
 }
 
 /** Why a program ended. `exited`: by itself, with any exit code. */

@@ -4,32 +4,41 @@ import path from 'node:path';
 
 import { describe, expect, test } from 'vitest';
 
+import { encodeArguments, sandboxArguments } from '../../src/sandbox/executors/bubblewrap/arguments.ts';
 import { gatedCommand, splitEnvironment } from '../../src/sandbox/executors/bubblewrap/gate.ts';
-import { SharedFiles, descriptorsOf, inheritedFiles } from '../../src/sandbox/executors/bubblewrap/inherited-files.ts';
-import { installationRoot, skillMounts } from '../../src/sandbox/executors/bubblewrap/mounts.ts';
-import { SANDBOX_FILES, encodeArguments, sandboxArguments } from '../../src/sandbox/executors/bubblewrap/profile.ts';
-import { setupOutput } from '../../src/sandbox/executors/bubblewrap/setup-output.ts';
-import { explainFailure } from '../../src/sandbox/executors/bubblewrap/support.ts';
+import { openBubblewrap } from '../../src/sandbox/executors/bubblewrap/launcher.ts';
+import { installationRoot, skillMounts } from '../../src/sandbox/executors/linux/mounts.ts';
+import { sandboxEntries } from '../../src/sandbox/executors/linux/profile.ts';
+import type { SandboxProfile } from '../../src/sandbox/executors/linux/profile.ts';
+import { setupOutput } from '../../src/sandbox/executors/linux/setup-output.ts';
+import { explainFailure } from '../../src/sandbox/executors/linux/unavailable.ts';
 import { childSlots } from '../../src/platform/process/inherited-descriptors.ts';
-import { programSpec, textSink } from './sandbox.ts';
+import { textSink } from './sandbox.ts';
+
+const PROFILE: SandboxProfile = {
+  system: [
+    { type: 'bind', source: '/usr', target: '/usr' },
+    { type: 'link', linkTarget: 'usr/bin', target: '/bin' },
+    { type: 'bind', source: '/etc/ssl/certs', target: '/etc/ssl/certs' },
+    { type: 'bind', source: '/home/u/.nvm/v20', target: '/home/u/.nvm/v20' },
+  ],
+  skills: [{ type: 'bind', source: '/base/snapshots/d/pdf', target: '/workspace/skills/pdf' }],
+  writable: ['work', 'runs', 'out'].map((name) => ({ name, source: `/base/w/${name}` })),
+  mounts: [{ source: '/base/layers/a', target: '/opt/layer', access: 'read' }],
+  temporaryBytes: 67_108_864,
+  sharedMemoryBytes: 16_777_216,
+  bridgeSocket: '/base/net.sock',
+};
+const LIMITS = { processes: 66, fileBytes: 67_108_864, openFiles: 1024, cpuSeconds: 121 };
 
 describe('the profile', () => {
   test('matches the reviewed golden file', async () => {
     const args = sandboxArguments({
-      system: [
-        { type: 'bind', source: '/usr', target: '/usr' },
-        { type: 'link', linkTarget: 'usr/bin', target: '/bin' },
-        { type: 'bind', source: '/etc/ssl/certs', target: '/etc/ssl/certs' },
-        { type: 'bind', source: '/home/u/.nvm/v20', target: '/home/u/.nvm/v20' },
-      ],
-      skills: [{ type: 'bind', source: '/base/snapshots/d/pdf', target: '/workspace/skills/pdf' }],
-      writable: ['work', 'runs', 'out'].map((name) => ({ name, source: `/base/w/${name}` })),
-      cwd: 'skills/pdf',
+      entries: sandboxEntries(PROFILE),
+      cwd: '/workspace/skills/pdf',
       env: { PATH: '/usr/bin', OUTPUT_DIR: '/workspace/out' },
-      descriptors: { seccomp: 4, passwd: 5, group: 6, hosts: 7, names: 8 },
-      temporaryBytes: 67_108_864,
-      sharedMemoryBytes: 16_777_216,
-      bridgeSocket: '/base/net.sock',
+      filter: 4,
+      files: [5, 6, 7, 8],
     });
     const lines = args.join(' ').replaceAll(' --', '\n--');
     await expect(`${lines}\n`).toMatchFileSnapshot('golden/bubblewrap.txt');
@@ -43,63 +52,50 @@ describe('the profile', () => {
   test('the gate script matches the reviewed golden file', async () => {
     const { argv } = gatedCommand({
       argv: ['printf', '%s', "it's"],
-      limits: programSpec([]).limits,
-      processes: 66,
-      cpuSeconds: 121,
-      dataBytes: 268_435_456,
+      limits: { ...LIMITS, dataBytes: 268_435_456 },
       lateEnv: { LD_PRELOAD: "/x'; echo y; '" },
-      terminal: true,
     });
     const [shell, option, script, ...words] = argv;
-    expect([shell, option, words]).toEqual([
-      '/bin/sh',
-      '-c',
-      ['sh', '/usr/bin/script', '-qefc', "exec 'printf' '%s' 'it'\\''s'", '/dev/null'],
-    ]);
+    expect([shell, option, words]).toEqual(['/bin/sh', '-c', ['sh', 'printf', '%s', "it's"]]);
     await expect(`${script ?? ''}\n`).toMatchFileSnapshot('golden/gate.txt');
   });
 
   test('the gate script with a control group matches the reviewed golden file', async () => {
     const { argv } = gatedCommand({
       argv: ['true'],
-      limits: programSpec([]).limits,
-      processes: 66,
-      cpuSeconds: 121,
+      limits: LIMITS,
       lateEnv: {},
-      terminal: false,
       entryDescriptor: 5,
     });
     await expect(`${argv[2] ?? ''}\n`).toMatchFileSnapshot('golden/gate-group.txt');
   });
 
   test('every inherited file is at the descriptor that the arguments name', () => {
-    const shared = new SharedFiles(Buffer.from('filter'));
-    const args = Buffer.from('args');
-    for (const [entry, words] of [
-      [undefined, undefined],
-      ['/dev/null', undefined],
-      [undefined, 'words'],
-      ['/dev/null', 'words'],
+    const launcher = openBubblewrap('/usr/bin/bwrap', Buffer.from('filter'));
+    const entries = sandboxEntries(PROFILE);
+    const contents = entries.flatMap((entry) => (entry.type === 'file' ? [entry.content] : []));
+    for (const [entry, argv] of [
+      [undefined, ['true']],
+      ['/dev/null', ['true']],
+      [undefined, Array<string>(5000).fill('word')],
+      ['/dev/null', Array<string>(5000).fill('word')],
     ] as const) {
-      const slots = childSlots(inheritedFiles({ args, entry, shared, words }));
-      const textAt = (descriptor: number | undefined): string => {
-        const ours = slots.stdio[(descriptor ?? 0) - 3];
+      const request = { entries, cwd: '/', env: {}, argv, limits: LIMITS, hasEntry: entry !== undefined };
+      const slots = childSlots(launcher.launch(request).inherited(entry));
+      const textAt = (descriptor: number): string => {
+        const ours = slots.stdio[descriptor - 3];
         return typeof ours === 'number' ? readFileSync(ours, 'utf8') : '';
       };
-      const at = descriptorsOf({ hasEntry: entry !== undefined, hasWords: words !== undefined });
-      expect(textAt(3)).toBe('args');
-      expect([at.seccomp, at.passwd, at.group, at.hosts, at.names].map(textAt)).toEqual([
-        'filter',
-        SANDBOX_FILES.passwd,
-        SANDBOX_FILES.group,
-        SANDBOX_FILES.hosts,
-        SANDBOX_FILES.names,
-      ]);
-      expect(at.words === undefined ? undefined : textAt(at.words)).toBe(words);
+      const args = textAt(3).split('\0');
+      const files = args.flatMap((arg, at) => (arg === '--file' ? [textAt(Number(args[at + 1]))] : []));
+      expect(textAt(Number(args[args.indexOf('--seccomp') + 1]))).toBe('filter');
+      const isLong = argv.length > 4096;
+      expect(files.slice(isLong ? 1 : 0)).toEqual(contents);
+      if (isLong) expect(files[0]).toBe(`set -- ${argv.map((word) => `'${word}'`).join(' ')}\n`);
       slots.close();
     }
-    shared.close();
-    shared.close();
+    launcher.close();
+    launcher.close();
   });
 
   test('variables that would change the gate are set behind it', () => {
@@ -125,12 +121,11 @@ describe('the profile', () => {
   });
 
   test('known errors of bubblewrap are explained', () => {
-    expect(explainFailure("bwrap: Can't mount proc on /newroot/proc: Operation not permitted")?.reason).toContain(
-      'Docker',
-    );
-    expect(explainFailure('spawn /usr/bin/bwrap EMFILE')?.install).toContain('ulimit -n');
-    expect(explainFailure("bwrap: Can't find source path /base/w/work: Permission denied")).toBeUndefined();
-    expect(explainFailure('bwrap: No permissions to create new namespace')?.reason).toContain('No permissions');
+    const explain = (complaint: string) => explainFailure(complaint, 'install it');
+    expect(explain("bwrap: Can't mount proc on /newroot/proc: Operation not permitted")?.reason).toContain('Docker');
+    expect(explain('spawn /usr/bin/bwrap EMFILE')?.install).toContain('ulimit -n');
+    expect(explain("bwrap: Can't find source path /base/w/work: Permission denied")).toBeUndefined();
+    expect(explain('bwrap: No permissions to create new namespace')?.reason).toContain('No permissions');
   });
 });
 

@@ -24,7 +24,7 @@ import { OutputPipes } from '../../platform/process/output-pipes.ts';
 import { memoryOf } from '../../platform/process/process-memory.ts';
 import { ProcessTable } from '../../platform/process/process-tree.ts';
 import { diskWatch } from './disk-watch.ts';
-import { checkWorkspace } from './program-spec.ts';
+import { checkWorkspace, mountsDenied, notStarted } from './program-spec.ts';
 import { tryRead } from './proc.ts';
 import { PIPES_FOLDER, WRITABLE_FOLDERS, isRoot } from '../workspace/layout.ts';
 
@@ -139,10 +139,14 @@ function attach(
     root,
     run: async (spec, streams) => {
       if (streams.signal?.aborted === true) return { reason: 'cancelled', durationMs: 0, warnings: [] };
+      const denied = mountsDenied(spec);
+      if (denied !== undefined) return denied;
       const { ended } = await begin(spec, { ...streams, stdin: spec.stdin });
       return await ended;
     },
     start: async (spec, streams) => {
+      const denied = mountsDenied(spec);
+      if (denied !== undefined) return notStarted(denied);
       const { child, ended, stop } = await begin(spec, streams);
       if (spec.stdin.length > 0) child.write(spec.stdin);
       return {

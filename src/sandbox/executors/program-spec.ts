@@ -48,6 +48,17 @@ export function networkDenied({ network }: ProgramSpec): ProgramEnd {
   };
 }
 
+/** The end of a program that asks for host folders from an executor that cannot mount them; `undefined` where it asks for none. */
+export function mountsDenied({ mounts = [] }: ProgramSpec): ProgramEnd | undefined {
+  if (mounts.length === 0) return undefined;
+  const targets = mounts.map(({ target }) => quoted(target)).join(', ');
+  return {
+    reason: 'denied',
+    durationMs: 0,
+    warnings: [`the program needs host folders at ${targets}, which this executor cannot mount`],
+  };
+}
+
 /** A program that ended before it was started. */
 export function notStarted(end: ProgramEnd): RunningProgram {
   const nothing = (): void => undefined;

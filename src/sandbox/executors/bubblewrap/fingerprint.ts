@@ -6,30 +6,26 @@ import { seccompBytes } from '../seccomp/filter.ts';
 import { SECCOMP_ARCHITECTURES } from '../seccomp/system-calls.ts';
 import type { BubblewrapOptions } from './executor.ts';
 import { gatedCommand } from './gate.ts';
-import { ENTRY_DESCRIPTOR } from './inherited-files.ts';
-import { sandboxArguments } from './profile.ts';
+import { ENTRY_DESCRIPTOR } from './launcher.ts';
+import { sandboxArguments } from './arguments.ts';
 import { findBubblewrap } from './support.ts';
-import { DEFAULT_LIMITS } from '../../../core/execution.ts';
+import { sandboxEntries } from '../linux/profile.ts';
 
 /** Changes with the installed bubblewrap, the profile, the seccomp filter and the options. */
 export function bubblewrapFingerprint(options: BubblewrapOptions = {}): string {
-  const profile = sandboxArguments({
+  const entries = sandboxEntries({
     system: [],
     skills: [],
     writable: [],
-    cwd: '.',
-    env: {},
-    descriptors: { seccomp: 0, passwd: 0, group: 0, hosts: 0, names: 0 },
+    mounts: [],
     temporaryBytes: 0,
     sharedMemoryBytes: 0,
   });
+  const profile = sandboxArguments({ entries, cwd: '/', env: {}, filter: 0, files: entries.map(() => 0) });
   const gate = gatedCommand({
     argv: [],
-    limits: DEFAULT_LIMITS,
-    processes: 0,
-    cpuSeconds: 0,
+    limits: { processes: 0, fileBytes: 0, openFiles: 0, cpuSeconds: 0 },
     lateEnv: {},
-    terminal: false,
     entryDescriptor: ENTRY_DESCRIPTOR,
   });
   const { bridge, ...settings } = options;

@@ -1,26 +1,18 @@
-import type { RunLimits } from '../../../core/execution.ts';
 import { shellWord } from '../../../core/text/shell-word.ts';
-import { WORDS_FILE } from './profile.ts';
+import type { ProcessLimits } from '../linux/launcher.ts';
 
-/** Written to stderr by the gate: bubblewrap wrote everything before it, the program everything after it. */
-export const READY = 0x06;
+/** Holds the arguments of a program that are too many for the command line of bubblewrap. */
+export const WORDS_FILE = '/run/skillwright/words';
 
 export interface Gate {
   readonly argv: readonly string[];
-  readonly limits: RunLimits;
-  /** Memory limit of each process. Absent where a control group limits all of them together. */
-  readonly dataBytes?: number;
-  readonly processes: number;
-  /** CPU time limit of each process. */
-  readonly cpuSeconds: number;
+  readonly limits: ProcessLimits;
   /** Variables that would affect the gate's own shell: exported after its checks. */
   readonly lateEnv: Readonly<Record<string, string>>;
-  readonly terminal: boolean;
   /** Descriptor of the control group to enter; one digit, because shells accept no more. */
   readonly entryDescriptor?: number;
 }
 
-const OPEN_FILES = 1024;
 /** bubblewrap accepts 9000 arguments in total; longer commands are passed through a file. */
 const MAX_WORDS = 4096;
 
@@ -35,20 +27,21 @@ export interface GatedCommand {
  * stdin, and becomes the program.
  */
 export function gatedCommand(gate: Gate): GatedCommand {
-  const { fileBytes } = gate.limits;
-  const words = gate.terminal ? inTerminal(gate.argv) : gate.argv;
+  const { limits, argv: words } = gate;
   const isLong = words.length > MAX_WORDS;
   const script = [
     'set -e',
     // The inherited limit may be lower already, and a lower limit cannot be raised.
     'limit() { ulimit "$1" "$2" 2>/dev/null || [ "$(ulimit "$1" 2>/dev/null)" -le "$2" ] 2>/dev/null; }',
     // The process limit is -u in bash and -p in dash.
-    `limit -u ${String(gate.processes)} || limit -p ${String(gate.processes)}`,
+    `limit -u ${String(limits.processes)} || limit -p ${String(limits.processes)}`,
     // Both shells count blocks of 512 bytes, as POSIX says.
-    `limit -f ${String(Math.max(1, Math.floor(fileBytes / 512)))}`,
-    ...(gate.dataBytes === undefined ? [] : [`limit -d ${String(Math.max(1024, Math.floor(gate.dataBytes / 1024)))}`]),
-    `limit -n ${String(OPEN_FILES)}`,
-    `limit -t ${String(gate.cpuSeconds)}`,
+    `limit -f ${String(Math.max(1, Math.floor(limits.fileBytes / 512)))}`,
+    ...(limits.dataBytes === undefined
+      ? []
+      : [`limit -d ${String(Math.max(1024, Math.floor(limits.dataBytes / 1024)))}`]),
+    `limit -n ${String(limits.openFiles)}`,
+    `limit -t ${String(limits.cpuSeconds)}`,
     'limit -c 0',
     ...(gate.entryDescriptor === undefined ? [] : enterGroup(String(gate.entryDescriptor))),
     "printf '\\006' >&2",
@@ -66,11 +59,6 @@ export function gatedCommand(gate: Gate): GatedCommand {
 /** Enters the control group and closes the descriptor, so that the program does not inherit it. */
 function enterGroup(descriptor: string): readonly string[] {
   return [`echo 0 >&${descriptor}`, `exec ${descriptor}>&-`];
-}
-
-/** A pseudo terminal inside the sandbox: characters injected into it do not reach the host's terminal. */
-function inTerminal(argv: readonly string[]): readonly string[] {
-  return ['/usr/bin/script', '-qefc', `exec ${argv.map(shellWord).join(' ')}`, '/dev/null'];
 }
 
 /** Variables that change the behaviour of a shell or of the dynamic loader. */

@@ -14,7 +14,7 @@ import type {
 import { supervise } from '../../../platform/process/child-process.ts';
 import type { Child } from '../../../platform/process/child-process.ts';
 import { diskWatch } from '../disk-watch.ts';
-import { checkProgram, networkDenied, notStarted } from '../program-spec.ts';
+import { checkProgram, mountsDenied, networkDenied, notStarted } from '../program-spec.ts';
 import { engineFailure } from './client.ts';
 import type { EngineClient } from './client.ts';
 import { SCRATCH_FOLDERS, hasScratchFiles, isScratchFull } from './counters.ts';
@@ -239,7 +239,7 @@ function counterValues({ counters }: WarmContainer): CounterValues {
 
 function endBeforeStart(spec: ProgramSpec, { signal }: RunStreams): ProgramEnd | undefined {
   if (signal?.aborted === true) return { reason: 'cancelled', durationMs: 0, warnings: [] };
-  return spec.network.length === 0 ? undefined : networkDenied(spec);
+  return spec.network.length === 0 ? mountsDenied(spec) : networkDenied(spec);
 }
 
 function cancelledBeforeStart({ signal }: RunStreams, requested: number): ProgramEnd {

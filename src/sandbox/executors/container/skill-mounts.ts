@@ -2,7 +2,7 @@ import { chmodSync, lstatSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writ
 import path from 'node:path';
 
 import type { StagedSkill, WorkspacePlace } from '../../../core/execution.ts';
-import { skillMounts } from '../bubblewrap/mounts.ts';
+import { skillMounts } from '../linux/mounts.ts';
 
 /** A file or folder of the host that is mounted read-only below the workspace. */
 export interface ReadOnlyMount {

@@ -4,7 +4,7 @@ import { SkillError } from '../../../core/errors.ts';
 import type { AttachedWorkspace, Executor, ProgramEnd, ProgramSpec, RunStreams } from '../../../core/execution.ts';
 import { runChild } from '../../../platform/process/child-process.ts';
 import { isPresent, realPath } from '../../../platform/fs/paths.ts';
-import { networkDenied } from '../program-spec.ts';
+import { mountsDenied, networkDenied } from '../program-spec.ts';
 import { macosProfile } from './macos-profile.ts';
 import { WRITABLE_FOLDERS } from '../../workspace/layout.ts';
 
@@ -71,7 +71,8 @@ interface Sandbox {
 }
 
 async function run({ root, profile, stopping }: Sandbox, spec: ProgramSpec, streams: RunStreams): Promise<ProgramEnd> {
-  if (spec.network.length > 0) return networkDenied(spec);
+  const denied = spec.network.length > 0 ? networkDenied(spec) : mountsDenied(spec);
+  if (denied !== undefined) return denied;
   const signal = streams.signal === undefined ? stopping : AbortSignal.any([streams.signal, stopping]);
   return await runChild(
     {

@@ -1,14 +1,16 @@
 import type { OutputSink } from '../../../core/execution.ts';
-import { READY } from './gate.ts';
+
+/** Written to stderr when the sandbox is set up: the launcher wrote everything before it, the program everything after it. */
+export const READY = 0x06;
 
 const MAX_BYTES = 4096;
 
-/** A sink for stderr that keeps everything before the READY byte of the gate: bubblewrap wrote that, not the program. */
+/** A sink for stderr that keeps everything before the READY byte: the launcher wrote that, not the program. */
 export interface SetupOutput extends OutputSink {
   /** Resolves when the gate is reached; stays pending if it never is. */
   readonly ready: Promise<void>;
   isReady(): boolean;
-  /** The output of bubblewrap. */
+  /** The output of the launcher. */
   text(): string;
 }
 

@@ -13,13 +13,13 @@ const GONE_MS = 10_000;
  */
 export interface SandboxProcesses {
   readonly first: ProcessRow;
-  /** The gate script, which becomes the program; every other process of the run descends from it. */
+  /** The process that becomes the program; every other process of the run descends from it. */
   readonly gate: number;
 }
 
-/** Finds the processes while the gate waits. Returns `undefined` where bubblewrap has already exited. */
+/** Finds the processes while the gate waits. Returns `undefined` where the launcher has already exited. */
 export function sandboxProcesses(outside: number): SandboxProcesses | undefined {
-  // bubblewrap is single-threaded, outside and inside.
+  // The launcher is single-threaded, outside and inside.
   const [inside] = childrenOf(outside, [String(outside)]);
   const first = inside === undefined ? undefined : readProcess(inside);
   const gate = first === undefined ? undefined : childrenOf(first.pid, [String(first.pid)])[0];
@@ -52,7 +52,7 @@ export function killNamespace({ first }: SandboxProcesses): void {
   }
 }
 
-/** Waits for the end of the namespace, which follows the end of bubblewrap outside. Returns false on timeout. */
+/** Waits for the end of the namespace, which follows the end of the launcher outside. Returns false on timeout. */
 export async function namespaceGone(processes: SandboxProcesses): Promise<boolean> {
   const deadline = performance.now() + GONE_MS;
   for (let wait = 1; isAlive(processes.first); wait = Math.min(50, wait * 2)) {

@@ -73,7 +73,7 @@ export function installationRoot(executable: string, withheld: readonly string[]
   return isInstallation && !isTooWide ? prefix : real;
 }
 
-/** Whether the user may traverse every folder above the file. Ignores groups: bubblewrap itself has the last word. */
+/** Whether the user may traverse every folder above the file. Ignores groups: the kernel has the last word. */
 function isReachable(file: string, identity: Identity | undefined): boolean {
   if (identity === undefined) return true;
   try {

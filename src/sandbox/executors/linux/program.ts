@@ -3,6 +3,7 @@ import { statfsSync } from 'node:fs';
 import { SkillError } from '../../../core/errors.ts';
 import type {
   EndReason,
+  ExecutorName,
   Identity,
   ProgramEnd,
   RunLimits,
@@ -12,7 +13,6 @@ import type {
 import { isSystemError } from '../../../platform/fs/paths.ts';
 import { startChild, supervise } from '../../../platform/process/child-process.ts';
 import type { Child } from '../../../platform/process/child-process.ts';
-import type { Inherited } from '../../../platform/process/inherited-descriptors.ts';
 import type { OutputPipes } from '../../../platform/process/output-pipes.ts';
 import { memoryOf } from '../../../platform/process/process-memory.ts';
 import { makeRunGroup } from '../cgroup.ts';
@@ -20,16 +20,15 @@ import type { ControlGroupPlace, RunGroup } from '../cgroup.ts';
 import { diskWatch } from '../disk-watch.ts';
 import { withExitSignal } from '../exit-signal.ts';
 import { readProcess } from '../proc.ts';
+import type { LaunchCommand } from './launcher.ts';
 import { killNamespace, namespaceGone, processesInside, sandboxProcesses } from './namespace.ts';
 import type { SandboxProcesses } from './namespace.ts';
 import { setupOutput } from './setup-output.ts';
 import type { SetupOutput } from './setup-output.ts';
 
-/** A command line of bubblewrap with everything around it. */
-export interface SandboxCommand {
-  readonly argv: readonly string[];
-  /** Files for descriptors 3, 4, ...; `entry` is the file by which the gate enters its control group, where it does so itself. */
-  readonly inherited: (entry: string | undefined) => readonly Inherited[];
+/** The command line of a launcher with everything around it. */
+export interface SandboxCommand extends LaunchCommand {
+  readonly executor: ExecutorName;
   readonly identity: Identity | undefined;
   readonly limits: RunLimits;
   readonly groups: ControlGroupPlace | undefined;
@@ -41,7 +40,7 @@ export interface SandboxCommand {
   readonly isInteractive: boolean;
 }
 
-/** Processes beside those of the program: bubblewrap outside, and the init process inside. */
+/** Processes beside those of the program: the launcher outside, and the init process inside. */
 export const SANDBOX_PROCESSES = 2;
 const OUTER_ENV = { PATH: '/usr/bin:/bin' };
 /** Reported with every program whose memory is not limited by the kernel. */
@@ -60,8 +59,9 @@ interface Sandbox {
 
 /** Starts the command. Input written before the gate has opened is held back until then. */
 export async function startSandboxed(command: SandboxCommand, streams: RunStreams): Promise<RunningProgram> {
+  const { executor } = command;
   const started = performance.now();
-  const group = command.groups === undefined ? undefined : newGroup(command.groups, command.limits);
+  const group = command.groups === undefined ? undefined : newGroup(command.groups, command);
   const stderr = setupOutput(streams.stderr);
   const inner = { ...streams, stderr };
   const child = await startOuter(command, group, inner).catch(async (error: unknown) => {
@@ -71,9 +71,9 @@ export async function startSandboxed(command: SandboxCommand, streams: RunStream
   const sandbox: Sandbox = { child, command, group, stderr, processes: undefined, isKilled: false };
   const contained = containedChild(sandbox);
   const input = heldInput(child, command);
-  // bubblewrap usually has no children yet, so all of them are born in the group. Where the gate enters the group itself, the two
-  // processes of bubblewrap stay outside: they cost the same for every program.
-  const joined = group?.entry === undefined ? addTo(group, child.pid) : Promise.resolve();
+  // The launcher usually has no children yet, so all of them are born in the group. Where the program enters the group itself, the two
+  // processes of the launcher stay outside: they cost the same for every program.
+  const joined = group?.entry === undefined ? addTo(group, child.pid, executor) : Promise.resolve();
   joined.catch(() => undefined);
   const released = (async (): Promise<void> => {
     await stderr.ready;
@@ -82,10 +82,10 @@ export async function startSandboxed(command: SandboxCommand, streams: RunStream
     await joined;
     if (found === undefined) {
       // Processes that are hidden from us cannot be limited, so the gate stays closed.
-      if (readProcess(child.pid)?.isZombie === false) throw failed('its processes cannot be seen in /proc');
+      if (readProcess(child.pid)?.isZombie === false) throw failed(executor, 'its processes cannot be seen in /proc');
       return;
     }
-    if (group?.has(found.gate) === false) await addTo(group, found.gate);
+    if (group?.has(found.gate) === false) await addTo(group, found.gate, executor);
     input.release();
   })();
   // A failure of the setup ends the program and is reported by `ended`.
@@ -116,7 +116,7 @@ export async function startSandboxed(command: SandboxCommand, streams: RunStream
 }
 
 async function startOuter(
-  { argv, inherited, identity, limits, pipes }: SandboxCommand,
+  { argv, inherited, executor, identity, limits, pipes }: SandboxCommand,
   group: RunGroup | undefined,
   streams: RunStreams,
 ): Promise<Child> {
@@ -130,39 +130,39 @@ async function startOuter(
       maxOutputBytes: limits.outputBytes + 1,
       isContained: true,
       pipes,
-      executor: 'bubblewrap',
+      executor,
       ...(identity === undefined ? {} : { identity }),
     },
     streams,
   );
 }
 
-function newGroup(place: ControlGroupPlace, limits: RunLimits): RunGroup {
+function newGroup(place: ControlGroupPlace, { executor, limits }: SandboxCommand): RunGroup {
   try {
     return makeRunGroup(place, limits, { spare: SANDBOX_PROCESSES });
   } catch (error) {
     // It worked when the executor was attached; without the group the promised limits would not hold.
-    if (isSystemError(error)) throw failed(`a control group cannot be created (${error.code})`);
+    if (isSystemError(error)) throw failed(executor, `a control group cannot be created (${error.code})`);
     throw error;
   }
 }
 
-async function addTo(group: RunGroup | undefined, pid: number): Promise<void> {
+async function addTo(group: RunGroup | undefined, pid: number, executor: ExecutorName): Promise<void> {
   try {
     await group?.add(pid);
   } catch (error) {
     if (!isSystemError(error)) throw error;
     // ESRCH: the process ended before it was released, so there is nothing to limit.
-    if (error.code !== 'ESRCH') throw failed(`the control group rejects the program (${error.code})`);
+    if (error.code !== 'ESRCH') throw failed(executor, `the control group rejects the program (${error.code})`);
   }
 }
 
 /** The child, which counts as ended only when its namespace is gone. */
 function containedChild(sandbox: Sandbox): Child {
-  const { child } = sandbox;
+  const { child, command } = sandbox;
   const ended = child.ended.then(async (exit) => {
     if (sandbox.processes !== undefined && !(await namespaceGone(sandbox.processes)))
-      throw failed('processes of the program survived SIGKILL');
+      throw failed(command.executor, 'processes of the program survived SIGKILL');
     sandbox.processes = undefined;
     return exit;
   });
@@ -186,7 +186,7 @@ interface HeldInput {
 
 /** Queues input behind the line that opens the gate. */
 function heldInput(child: Child, { stdin, isInteractive }: SandboxCommand): HeldInput {
-  // The first write of a process costs Node a millisecond: start the line while bubblewrap sets up; only its end opens the gate.
+  // The first write of a process costs Node a millisecond: start the line while the launcher sets up; only its end opens the gate.
   child.write(Buffer.from(' '));
   let waiting: Uint8Array[] | undefined = [stdin];
   let isClosed = !isInteractive;
@@ -221,7 +221,7 @@ function pollOf(sandbox: Sandbox): (isLast: boolean) => EndReason | undefined {
     }
     const pids = inside();
     if (group === undefined && memoryOf(pids, limits.memoryBytes) > limits.memoryBytes) return 'memory';
-    // One of them belongs to bubblewrap.
+    // One of them is the init process.
     if (pids.length - 1 >= limits.processes) return 'processes';
     return isDiskFull(isLast) || hasTooManyTemporaries(sandbox.processes, limits) ? 'disk' : undefined;
   };
@@ -242,19 +242,20 @@ function hasTooManyTemporaries(processes: SandboxProcesses | undefined, limits: 
   });
 }
 
-/** Derives the end of the program from the end of bubblewrap. */
-function programEnd(end: ProgramEnd, { group, stderr, isKilled }: Sandbox): ProgramEnd {
+/** Derives the end of the program from the end of the launcher. */
+function programEnd(end: ProgramEnd, { command, group, stderr, isKilled }: Sandbox): ProgramEnd {
   const isOwnEnd = end.reason === 'exited' || end.reason === 'signal';
-  if (!stderr.isReady() && isOwnEnd && !isKilled) throw failed(stderr.text() || 'bubblewrap exited without a message');
+  if (!stderr.isReady() && isOwnEnd && !isKilled)
+    throw failed(command.executor, stderr.text() || `${command.executor} exited without a message`);
   const warnings = group === undefined ? [...end.warnings, NO_CONTROL_GROUP] : end.warnings;
   return withExitSignal({ ...end, warnings });
 }
 
-export function failed(cause: string): SkillError<'executor/failed'> {
+export function failed(executor: ExecutorName, cause: string): SkillError<'executor/failed'> {
   return new SkillError({
     code: 'executor/failed',
     message: `the sandbox could not be set up: ${cause}`,
     hint: 'run skillwright doctor to see which executors work on this machine',
-    data: { executor: 'bubblewrap', cause },
+    data: { executor, cause },
   });
 }

@@ -1,0 +1,88 @@
+import { keepBytes } from '../../../platform/process/inherited-descriptors.ts';
+import type { Inherited, KeptBytes } from '../../../platform/process/inherited-descriptors.ts';
+import type { LaunchCommand, LaunchRequest, Launcher, OpenLauncher } from '../linux/launcher.ts';
+import type { SandboxEntry } from '../linux/profile.ts';
+import { encodeArguments, sandboxArguments } from './arguments.ts';
+import { WORDS_FILE, gatedCommand, splitEnvironment } from './gate.ts';
+import { INSTALL_BUBBLEWRAP, checkInstalled, findBubblewrap } from './support.ts';
+
+/** bubblewrap reads its arguments from this descriptor. */
+const ARGUMENTS_DESCRIPTOR = 3;
+const FILTER_DESCRIPTOR = 4;
+/** dash accepts only one digit. */
+export const ENTRY_DESCRIPTOR = 5;
+
+/** Starts programs by bwrap (default: the first of the usual locations; `PATH` is not searched). */
+export function bubblewrapLauncher(given: string | undefined): Launcher {
+  const command = given ?? findBubblewrap();
+  return {
+    name: 'bubblewrap',
+    isolation: 'bubblewrap',
+    install: INSTALL_BUBBLEWRAP,
+    check: async (options) => await checkInstalled(command, options),
+    open: (filter) => openBubblewrap(command ?? 'bwrap', filter),
+  };
+}
+
+export function openBubblewrap(command: string, filter: Uint8Array): OpenLauncher {
+  // Files that are the same for every program of a workspace are written once and opened anew for each program.
+  const kept = new Map<string, KeptBytes>();
+  let keptFilter: KeptBytes | undefined;
+  const keep = (content: string): Inherited => {
+    const found = kept.get(content) ?? keepBytes(new TextEncoder().encode(content));
+    kept.set(content, found);
+    return found.inherited;
+  };
+  return {
+    launch: (request) => {
+      keptFilter ??= keepBytes(filter);
+      return launch(command, request, { filter: keptFilter.inherited, keep });
+    },
+    close: () => {
+      for (const bytes of kept.values()) bytes.close();
+      kept.clear();
+      keptFilter?.close();
+      keptFilter = undefined;
+    },
+  };
+}
+
+interface WorkspaceFiles {
+  readonly filter: Inherited;
+  readonly keep: (content: string) => Inherited;
+}
+
+function launch(command: string, request: LaunchRequest, { filter, keep }: WorkspaceFiles): LaunchCommand {
+  const env = splitEnvironment(request.env);
+  const { argv, wordsFile } = gatedCommand({
+    argv: request.argv,
+    limits: request.limits,
+    lateEnv: env.late,
+    ...(request.hasEntry ? { entryDescriptor: ENTRY_DESCRIPTOR } : {}),
+  });
+  const words: readonly SandboxEntry[] =
+    wordsFile === undefined ? [] : [{ type: 'file', content: wordsFile, target: WORDS_FILE }];
+  const entries = [...words, ...request.entries];
+  const files = entries.flatMap((entry) =>
+    entry.type === 'file' ? [entry.target === WORDS_FILE ? Buffer.from(entry.content) : keep(entry.content)] : [],
+  );
+  const firstFile = ENTRY_DESCRIPTOR + (request.hasEntry ? 1 : 0);
+  const args = encodeArguments(
+    sandboxArguments({
+      entries,
+      cwd: request.cwd,
+      env: env.early,
+      filter: FILTER_DESCRIPTOR,
+      files: files.map((_, at) => firstFile + at),
+    }),
+  );
+  return {
+    argv: [command, '--args', String(ARGUMENTS_DESCRIPTOR), '--', ...argv],
+    inherited: (entry) => [
+      args,
+      filter,
+      ...(entry === undefined ? [] : [{ file: entry, access: 'write' } as const]),
+      ...files,
+    ],
+  };
+}

@@ -1,0 +1,334 @@
+import { availableParallelism, homedir } from 'node:os';
+import path from 'node:path';
+
+import { isSkillError } from '../../../core/errors.ts';
+import { DEFAULT_LIMITS, NOBODY } from '../../../core/execution.ts';
+import type {
+  AttachedWorkspace,
+  Capabilities,
+  Executor,
+  Identity,
+  LimitName,
+  ProgramEnd,
+  ProgramSpec,
+  RunStreams,
+  RunningProgram,
+  WorkspacePlace,
+} from '../../../core/execution.ts';
+import { shellWord } from '../../../core/text/shell-word.ts';
+import { OutputPipes } from '../../../platform/process/output-pipes.ts';
+import { isPresent } from '../../../platform/fs/paths.ts';
+import { findControlGroups, removeStaleGroups } from '../cgroup.ts';
+import type { ControlGroupPlace } from '../cgroup.ts';
+import { checkProgram, checkWorkspace, invalidInput, networkDenied, notStarted } from '../program-spec.ts';
+import { PIPES_FOLDER, WRITABLE_FOLDERS } from '../../workspace/layout.ts';
+import { seccompBytes } from '../seccomp/filter.ts';
+import { SECCOMP_ARCHITECTURES } from '../seccomp/system-calls.ts';
+import type { Launcher, OpenLauncher } from './launcher.ts';
+import { skillMounts, systemMounts } from './mounts.ts';
+import type { Mount } from './mounts.ts';
+import { SANDBOX_ROOT, insidePath, sandboxEntries } from './profile.ts';
+import { SANDBOX_PROCESSES, failed, startSandboxed } from './program.ts';
+import { explainFailure, unavailable } from './unavailable.ts';
+
+/** Access to granted hosts: a socket mounted inside, and a forwarder there that offers it as a proxy and starts the program. */
+export interface NetworkBridge {
+  /** Path on the host. */
+  readonly socketPath: string;
+  /** Variables for the program, such as `HTTPS_PROXY`. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Runs inside and knows `BRIDGE_SOCKET`; the command of the program is appended. */
+  readonly forwarderArgv: readonly string[];
+  close(): Promise<void>;
+}
+
+export interface LinuxSandboxOptions {
+  /** User for programs when the caller is root; never 0 (default: 65534). */
+  readonly identity?: Identity;
+  /** Executables outside /usr that programs may use (default: the running Node). */
+  readonly interpreters?: readonly string[];
+  /** Opens access to granted hosts. Without it a program that needs a host is denied. */
+  readonly bridge?: (hosts: readonly string[]) => Promise<NetworkBridge>;
+  /** A probe has shown that it isolates on this machine: skips the trial run, so the first program reports what fails. */
+  readonly isKnown?: boolean;
+  /** False: enforces memory and process limits by polling, as on systems without control groups. */
+  readonly controlGroups?: boolean;
+  readonly temporaryBytes?: number;
+  readonly sharedMemoryBytes?: number;
+}
+
+const DEFAULT_PATH = '/usr/local/bin:/usr/bin:/bin';
+/** Added to the process limit of the sandbox, so that the control group, which reports the reason, is hit first. */
+const SPARE_PROCESSES = 16;
+const OPEN_FILES = 1024;
+const TEMPORARY_BYTES = 64 * 1024 * 1024;
+const SHARED_MEMORY_BYTES = 16 * 1024 * 1024;
+const SCRIPT = '/usr/bin/script';
+
+interface Machine {
+  readonly launcher: Launcher;
+  readonly filter: Uint8Array;
+  readonly system: readonly Mount[];
+  readonly groups: ControlGroupPlace | undefined;
+}
+
+/**
+ * Runs programs in new namespaces of every kind, with an allow-list of files, no capabilities, a seccomp filter, and limits. Never runs
+ * a program without them.
+ */
+export function linuxExecutor(launcher: Launcher, options: LinuxSandboxOptions): Executor {
+  const identity = programIdentity(options);
+  let machine: Machine | undefined;
+  return {
+    name: launcher.name,
+    ...(identity === undefined ? {} : { identity }),
+    attach: async (place) => {
+      if (machine !== undefined) return attached({ options, identity, machine, place });
+      const found = await detectMachine(launcher, options, identity);
+      const workspace = attached({ options, identity, machine: found, place });
+      if (options.isKnown === true) {
+        machine = found;
+        return explainingFirstFailure(workspace, launcher);
+      }
+      await trialRun(workspace, launcher).catch(async (error: unknown) => {
+        await workspace.detach();
+        throw error;
+      });
+      machine = found;
+      return workspace;
+    },
+  };
+}
+
+function programIdentity({ identity }: LinuxSandboxOptions): Identity | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  const { uid, gid } = identity ?? NOBODY;
+  if (uid === 0 || gid === 0) throw invalidInput('programs never run as root', 'a user and a group other than 0');
+  return { uid, gid };
+}
+
+async function detectMachine(
+  launcher: Launcher,
+  options: LinuxSandboxOptions,
+  identity: Identity | undefined,
+): Promise<Machine> {
+  const { name } = launcher;
+  if (process.platform !== 'linux')
+    throw unavailable(name, [`${name} runs on Linux only`], 'use the container executor, or macos on macOS');
+  const architecture = SECCOMP_ARCHITECTURES.find((known) => known === process.arch);
+  if (architecture === undefined)
+    throw unavailable(name, [`there is no seccomp filter for ${process.arch}`], 'use the container executor');
+  await launcher.check({ identity, isKnown: options.isKnown === true });
+  const groups = options.controlGroups === false ? undefined : findControlGroups();
+  if (groups !== undefined) removeStaleGroups(groups);
+  const interpreters = options.interpreters ?? [process.execPath];
+  return {
+    launcher,
+    filter: seccompBytes(architecture),
+    system: systemMounts({ interpreters, withheld: [homedir()], identity }),
+    groups,
+  };
+}
+
+interface Attachment {
+  readonly options: LinuxSandboxOptions;
+  readonly identity: Identity | undefined;
+  readonly machine: Machine;
+  readonly place: WorkspacePlace;
+}
+
+function attached(attachment: Attachment): Required<AttachedWorkspace> {
+  const { machine, options, place } = attachment;
+  const pipes = new OutputPipes(path.join(place.root, PIPES_FOLDER));
+  const launcher = machine.launcher.open(machine.filter);
+  checkWorkspace(place);
+  pipes.prepare();
+  // Skills are staged while the workspace is in use: each program sees those that are staged when it starts.
+  const currentSkills = (): readonly Mount[] =>
+    place.skills.flatMap(({ name, snapshot }) => skillMounts(snapshot, `${SANDBOX_ROOT}/skills/${name}`));
+  // Includes programs that are being started: they use the files of the launcher, which `detach` closes.
+  const underWay = new Set<Promise<RunningProgram>>();
+  let isDetached = false;
+  const start = async (spec: ProgramSpec, streams: RunStreams, mode?: InteractiveMode): Promise<RunningProgram> => {
+    if (isDetached) throw failed(machine.launcher.name, 'the workspace was detached');
+    const starting = startProgram({ attachment, pipes, launcher, skills: currentSkills(), spec, mode }, streams);
+    underWay.add(starting);
+    const forget = (): void => {
+      underWay.delete(starting);
+    };
+    starting.then(({ ended }) => ended).then(forget, forget);
+    return await starting;
+  };
+  return {
+    capabilities: capabilitiesOf(machine, options),
+    root: SANDBOX_ROOT,
+    run: async (spec, streams) => {
+      if (streams.signal?.aborted === true) return { reason: 'cancelled', durationMs: 0, warnings: [] };
+      return await (
+        await start(spec, streams)
+      ).ended;
+    },
+    start: async (spec, streams) => await start(spec, streams, { terminal: streams.terminal }),
+    detach: async () => {
+      isDetached = true;
+      await Promise.allSettled(
+        [...underWay].map(async (starting) => {
+          const program = await starting;
+          program.kill();
+          await program.ended;
+        }),
+      );
+      await pipes.close();
+      launcher.close();
+    },
+  };
+}
+
+/** Limits that hold wherever the sandbox runs. The memory of all processes together needs a control group. */
+const ALWAYS_ENFORCED: readonly LimitName[] = ['wallMs', 'processes', 'outputBytes', 'fileBytes', 'diskBytes', 'files'];
+
+function capabilitiesOf({ groups, launcher }: Machine, { bridge }: LinuxSandboxOptions): Capabilities {
+  return {
+    isolation: launcher.isolation,
+    limits: groups === undefined ? ALWAYS_ENFORCED : [...ALWAYS_ENFORCED, 'memoryBytes'],
+    hasNetworkGrants: bridge !== undefined,
+    hasInteraction: true,
+    hasTerminal: isPresent(SCRIPT),
+  };
+}
+
+const TRIAL_MS = 30_000;
+
+/** Runs `true` once: an installed launcher says little about what the kernel allows. */
+async function trialRun(workspace: AttachedWorkspace, launcher: Launcher): Promise<void> {
+  const nothing = { write: () => true };
+  const limits = { ...DEFAULT_LIMITS, wallMs: TRIAL_MS };
+  const spec = { argv: ['true'], cwd: '.', env: {}, stdin: new Uint8Array(), limits, network: [] };
+  try {
+    const end = await workspace.run(spec, { stdout: nothing, stderr: nothing });
+    if (end.reason === 'exited' && end.exitCode === 0) return;
+    throw unavailable(
+      launcher.name,
+      [`\`true\` ended with ${end.reason} ${String(end.exitCode ?? end.signal)}`],
+      launcher.install,
+    );
+  } catch (error) {
+    throw explained(error, launcher);
+  }
+}
+
+/** Turns a failed setup into `executor/unavailable` where this machine is the cause. */
+function explained(error: unknown, { name, install }: Launcher): unknown {
+  if (!isSkillError(error) || error.code !== 'executor/failed' || !('cause' in error.data)) return error;
+  // Errors of the network bridge are not errors of the launcher.
+  if ('executor' in error.data && error.data.executor === 'network') return error;
+  const explanation = explainFailure(error.data.cause, install);
+  return explanation === undefined ? error : unavailable(name, [explanation.reason], explanation.install);
+}
+
+/** The machine may have changed since its probe: until a first program has ended, failures are explained like those of a trial run. */
+function explainingFirstFailure(workspace: Required<AttachedWorkspace>, launcher: Launcher): AttachedWorkspace {
+  let hasRun = false;
+  const explain = async (ended: Promise<ProgramEnd>): Promise<ProgramEnd> => {
+    try {
+      const end = await ended;
+      hasRun = true;
+      return end;
+    } catch (error) {
+      throw hasRun ? error : explained(error, launcher);
+    }
+  };
+  return {
+    ...workspace,
+    run: (spec, streams) => explain(workspace.run(spec, streams)),
+    start: async (spec, streams) => {
+      const running = await workspace.start(spec, streams);
+      return { ...running, ended: explain(running.ended) };
+    },
+  };
+}
+
+/** A program that gets more input while it runs. */
+interface InteractiveMode {
+  readonly terminal: boolean;
+}
+
+interface Program {
+  readonly attachment: Attachment;
+  readonly pipes: OutputPipes;
+  readonly launcher: OpenLauncher;
+  readonly skills: readonly Mount[];
+  readonly spec: ProgramSpec;
+  /** Absent: the spec holds all of the input. */
+  readonly mode: InteractiveMode | undefined;
+}
+
+async function startProgram(program: Program, streams: RunStreams): Promise<RunningProgram> {
+  const { attachment, spec } = program;
+  checkProgram(spec);
+  if (spec.network.length === 0) return await startWith(program, streams, undefined);
+  const { bridge } = attachment.options;
+  if (bridge === undefined) return notStarted(networkDenied(spec));
+  const opened = await bridge(spec.network);
+  try {
+    const running = await startWith(program, streams, opened);
+    const ended = running.ended.finally(async () => await opened.close());
+    return { ...running, ended };
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+}
+
+async function startWith(
+  { attachment, pipes, launcher, skills, spec, mode }: Program,
+  streams: RunStreams,
+  bridge: NetworkBridge | undefined,
+): Promise<RunningProgram> {
+  const { machine, options, identity, place } = attachment;
+  const { limits, mounts = [] } = spec;
+  const folders = WRITABLE_FOLDERS.map((name) => ({ name, source: path.join(place.root, name) }));
+  const hasEntry = machine.groups?.version === 1;
+  const argv = [...(bridge?.forwarderArgv ?? []), ...spec.argv];
+  const command = launcher.launch({
+    entries: sandboxEntries({
+      system: machine.system,
+      skills,
+      writable: folders,
+      mounts,
+      temporaryBytes: options.temporaryBytes ?? TEMPORARY_BYTES,
+      sharedMemoryBytes: options.sharedMemoryBytes ?? SHARED_MEMORY_BYTES,
+      ...(bridge === undefined ? {} : { bridgeSocket: bridge.socketPath }),
+    }),
+    cwd: insidePath(spec.cwd),
+    env: { PATH: DEFAULT_PATH, ...spec.env, ...bridge?.env },
+    argv: mode?.terminal === true ? inTerminal(argv) : argv,
+    limits: {
+      processes: limits.processes + (machine.groups?.version === 2 ? SPARE_PROCESSES : SANDBOX_PROCESSES),
+      fileBytes: limits.fileBytes,
+      openFiles: OPEN_FILES,
+      cpuSeconds: Math.ceil(limits.wallMs / 1000) * availableParallelism() + 1,
+      ...(machine.groups === undefined ? { dataBytes: limits.memoryBytes } : {}),
+    },
+    hasEntry,
+  });
+  return await startSandboxed(
+    {
+      ...command,
+      executor: machine.launcher.name,
+      identity,
+      limits,
+      groups: machine.groups,
+      folders: folders.map(({ source }) => source),
+      stdin: spec.stdin,
+      pipes,
+      isInteractive: mode !== undefined,
+    },
+    streams,
+  );
+}
+
+/** A pseudo terminal inside the sandbox: characters injected into it do not reach the host's terminal. */
+function inTerminal(argv: readonly string[]): readonly string[] {
+  return [SCRIPT, '-qefc', `exec ${argv.map(shellWord).join(' ')}`, '/dev/null'];
+}

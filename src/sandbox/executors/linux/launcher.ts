@@ -1,0 +1,48 @@
+import type { ExecutorName, Identity, Isolation } from '../../../core/execution.ts';
+import type { Inherited } from '../../../platform/process/inherited-descriptors.ts';
+import type { SandboxEntry } from './profile.ts';
+
+/** A tool that starts a program in new namespaces of every kind, without capabilities and with a seccomp filter. */
+export interface Launcher {
+  readonly name: ExecutorName;
+  readonly isolation: Isolation;
+  /** Fixes a machine on which the launcher does not work. */
+  readonly install: string;
+  /** Throws `executor/unavailable` where the tool is missing or too old. `isKnown`: a probe has shown that it works. */
+  check(options: { readonly identity: Identity | undefined; readonly isKnown: boolean }): Promise<void>;
+  /** Prepares what all programs of a workspace share. */
+  open(filter: Uint8Array): OpenLauncher;
+}
+
+export interface OpenLauncher {
+  launch(request: LaunchRequest): LaunchCommand;
+  close(): void;
+}
+
+export interface LaunchRequest {
+  readonly entries: readonly SandboxEntry[];
+  /** Absolute path inside. */
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly argv: readonly string[];
+  readonly limits: ProcessLimits;
+  /** The program enters its control group itself, by an inherited file. */
+  readonly hasEntry: boolean;
+}
+
+/** Limits that the kernel holds for each process. */
+export interface ProcessLimits {
+  /** Of the whole sandbox. */
+  readonly processes: number;
+  readonly fileBytes: number;
+  /** Absent where a control group limits the memory of all processes together. */
+  readonly dataBytes?: number;
+  readonly openFiles: number;
+  readonly cpuSeconds: number;
+}
+
+export interface LaunchCommand {
+  readonly argv: readonly string[];
+  /** Files for descriptors 3, 4, ...; `entry` is the file by which the program enters its control group. */
+  readonly inherited: (entry: string | undefined) => readonly Inherited[];
+}

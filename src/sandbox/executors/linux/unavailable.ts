@@ -1,0 +1,60 @@
+import { SkillError } from '../../../core/errors.ts';
+import type { ExecutorName } from '../../../core/execution.ts';
+import { tryRead } from '../proc.ts';
+
+/** Why a sandbox cannot be built on this machine. */
+
+export function unavailable(
+  executor: ExecutorName,
+  reasons: readonly string[],
+  install: string,
+): SkillError<'executor/unavailable'> {
+  return new SkillError({
+    code: 'executor/unavailable',
+    message: `${executor} cannot isolate programs here: ${reasons.join('; ')}`,
+    hint: install,
+    data: { executor, reasons, install },
+  });
+}
+
+export interface Explanation {
+  readonly reason: string;
+  /** Command or setting that fixes it. */
+  readonly install: string;
+}
+
+/** Explains an error of a launcher on systems where sandboxes are known to fail. Returns `undefined` for errors of this workspace alone. */
+export function explainFailure(complaint: string, install: string): Explanation | undefined {
+  if (/(?:find source path|bind mount|open file|chdir)/i.test(complaint) && !/\/proc|uid_map/.test(complaint))
+    return undefined;
+  if (/^spawn .*(?:EAGAIN|EINVAL|EMFILE|ENFILE|ENOMEM)/.test(complaint))
+    return {
+      reason: `the system cannot start another process now (${complaint})`,
+      install: 'raise the limits of this shell (ulimit -n, ulimit -u) or stop other programs, then try again',
+    };
+  if (/mount proc/i.test(complaint) || /Can't mount proc/i.test(complaint))
+    return {
+      reason: `mounting a private /proc is denied, as in Docker or Kubernetes with the default seccomp profile (${complaint})`,
+      install:
+        'start the container with --security-opt seccomp=unconfined --security-opt systempaths=unconfined, or use the container executor',
+    };
+  if (isSetting('/proc/sys/kernel/apparmor_restrict_unprivileged_userns', '1'))
+    return {
+      reason: `AppArmor forbids unprivileged user namespaces, as on Ubuntu 24.04 (${complaint})`,
+      install:
+        'install an AppArmor profile for bwrap with the line "userns," (apt-get install apparmor-profiles), or sysctl -w kernel.apparmor_restrict_unprivileged_userns=0',
+    };
+  if (
+    isSetting('/proc/sys/kernel/unprivileged_userns_clone', '0') ||
+    isSetting('/proc/sys/user/max_user_namespaces', '0')
+  )
+    return {
+      reason: `unprivileged user namespaces are disabled (${complaint})`,
+      install: 'sysctl -w kernel.unprivileged_userns_clone=1 user.max_user_namespaces=10000',
+    };
+  return { reason: complaint, install: `${install}, on a kernel with unprivileged user namespaces` };
+}
+
+function isSetting(file: string, value: string): boolean {
+  return tryRead(file)?.trim() === value;
+}
