@@ -50,6 +50,8 @@ export interface ProgramSpec {
   readonly limits: RunLimits;
   /** Hosts that the program may reach: `example.org` or `*.example.org`, optionally with `:port`. Empty: no network. */
   readonly network: readonly string[];
+  /** Private folder of the skill, relative to the workspace: only this program and others of the skill see it. */
+  readonly home?: string;
   /** Host folders that the program sees besides the workspace. An executor without mounts of its own ends the program as `denied`. */
   readonly mounts?: readonly HostMount[];
 }

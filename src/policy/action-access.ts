@@ -24,7 +24,6 @@ const WORKSPACE_VARIABLES = {
   SKILLS_DIR: '/workspace/skills',
   WORK_DIR: '/workspace/work',
   OUTPUT_DIR: '/workspace/out',
-  HOME: '/workspace/work',
 } as const;
 
 /** Lists everything that an action does, for the policy to decide about. */

@@ -25,7 +25,6 @@ const OPEN: Readonly<Record<RequirementId, string>> = {
   'ENV-1': 'packages for scripts',
   'ENV-2': '`--venv`, `--mount`, `--project`, `--allow`, `--serve`',
   'EXEC-12': 'the executors `namespaces` and `landlock`',
-  'EXEC-13': 'a private `HOME` per skill',
   'POL-12': 'risk by capability; outputs under the rules of writes; unreadable records',
   'AGT-12': 'project files in the native vocabulary, diffs and undo',
   'MCP-1': 'the MCP server',

@@ -181,7 +181,7 @@ describe('what an engine is asked for', () => {
     const body = createBody({
       image: 'i',
       shared: { root: '/w', readOnly: [{ source: '/s', target: 'skills/s' }] },
-      needs: { memoryBytes: 1000, processes: 64, fileBytes: 77, skills: '' },
+      needs: { memoryBytes: 1000, processes: 64, fileBytes: 77, skills: '', home: 'home/s' },
       cpus: 1.5,
       labels: { a: 'b' },
       runtime: 'runsc',
@@ -238,6 +238,7 @@ describe('what an engine is asked for', () => {
           bind('/w/work', '/workspace/work', false),
           bind('/w/out', '/workspace/out', false),
           bind('/w/runs', '/workspace/runs', false),
+          bind('/w/home/s', '/workspace/home/s', false),
           bind('/s', '/workspace/skills/s', true),
         ],
         Runtime: 'runsc',

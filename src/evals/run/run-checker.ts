@@ -55,9 +55,11 @@ async function runInWorkspace(check: CheckerCheck, run: CheckerRun): Promise<Che
   };
   const command = scriptCommand(script, check.arguments, { nodeVersion: process.versions.node });
   if (command.type === 'refused') return broken(command.failure.message);
+  const home = workspace.homeOf(undefined);
   const environment = programEnvironment({
     root: attached.root,
     runFolder: folder,
+    home,
     declared: { PROJECT_DIR: `${there}/project` },
     programFolders: interpreterFolders(run.execution.executor),
   });
@@ -70,6 +72,7 @@ async function runInWorkspace(check: CheckerCheck, run: CheckerRun): Promise<Che
     stdin: new Uint8Array(),
     limits: { ...DEFAULT_LIMITS, wallMs: run.deadlineMs },
     network: [],
+    home,
   };
   const end = await attached.run(spec, { stdout: said, stderr: said, signal: run.signal });
   return endOf(end, said.text());

@@ -12,6 +12,10 @@ export interface EnvironmentRequest {
   readonly skillName?: string;
   /** Below the workspace, with forward slashes: `runs/0001`. */
   readonly runFolder: string;
+  /** The private folder of the skill, below the workspace: `home/pdf-1a2b3c4d`. */
+  readonly home: string;
+  /** Folders of the host that the program sees; the first one with `isProject` is `PROJECT_DIR`. */
+  readonly mounts?: readonly { readonly target: string; readonly isProject?: boolean }[];
   /** Variables from the caller, the model or the configuration. */
   readonly declared?: Readonly<Record<string, string>>;
   /** Additional folders of interpreters, as the program sees them; searched first. */
@@ -30,8 +34,8 @@ export function interpreterFolders(executor: ExecutorName): readonly string[] {
 }
 
 /**
- * The whole environment of a program; nothing is inherited. HOME is the working folder and TMPDIR the run folder: both exist in every
- * workspace, are writable, count against the disk limit, and are removed with the workspace.
+ * The whole environment of a program; nothing is inherited. HOME and TMPDIR are folders that no other skill can write: a file planted
+ * there would run with the next skill's secrets. Both count against the disk limit and are removed with the workspace.
  */
 export function programEnvironment(request: EnvironmentRequest): ProgramEnvironment {
   const declared = Object.entries(request.declared ?? {});
@@ -54,12 +58,16 @@ export function programEnvironment(request: EnvironmentRequest): ProgramEnvironm
   return { type: 'environment', env: Object.fromEntries([['LANG', 'C.UTF-8'], ...declared, ...ownVariables(request)]) };
 }
 
-function ownVariables({ root, skillName, runFolder, programFolders = [] }: EnvironmentRequest): [string, string][] {
+function ownVariables(request: EnvironmentRequest): [string, string][] {
+  const { root, skillName, runFolder, home, mounts = [], programFolders = [] } = request;
   const run = `${root}/${runFolder}`;
+  const project = mounts.find(({ isProject }) => isProject === true)?.target;
   return [
     ['PATH', [...programFolders, ...PROGRAM_FOLDERS].join(':')],
-    ['HOME', `${root}/work`],
-    ['TMPDIR', run],
+    ['HOME', `${root}/${home}`],
+    ['TMPDIR', `${root}/${home}/${TEMPORARY}`],
+    // Packages of a user are never what a skill was tested with.
+    ['PYTHONNOUSERSITE', '1'],
     // Libraries read a user name, and the user id may have no name in the sandbox.
     ['USER', 'skill'],
     ['LOGNAME', 'skill'],
@@ -70,6 +78,8 @@ function ownVariables({ root, skillName, runFolder, programFolders = [] }: Envir
     ['WORK_DIR', `${root}/work`],
     ['OUTPUT_DIR', `${root}/out`],
     ['RUN_DIR', run],
+    ...(project === undefined ? [] : ([['PROJECT_DIR', project]] satisfies [string, string][])),
+    ...(mounts.length === 0 ? [] : FOREIGN_REPOSITORIES),
     ...(skillName === undefined
       ? []
       : ([
@@ -78,6 +88,18 @@ function ownVariables({ root, skillName, runFolder, programFolders = [] }: Envir
         ] satisfies [string, string][])),
   ];
 }
+
+/** Folder for temporary files in the private folder of a skill. */
+export const TEMPORARY = 'tmp';
+
+/** Git refuses repositories of another user, and in a sandbox the owner of a mounted folder is one. */
+const FOREIGN_REPOSITORIES: readonly [string, string][] = [
+  ['GIT_CONFIG_COUNT', '1'],
+  ['GIT_CONFIG_KEY_0', 'safe.directory'],
+  ['GIT_CONFIG_VALUE_0', '*'],
+  // Reading a repository must not fail because its index cannot be refreshed.
+  ['GIT_OPTIONAL_LOCKS', '0'],
+];
 
 const MAX_VALUE_BYTES = 32 * 1024;
 const MAX_ALL_BYTES = 256 * 1024;

@@ -121,9 +121,11 @@ export async function prepareProgram(
   });
   if (outputs.type === 'refused') return outputs;
   const editor = action.type === 'run_script' ? {} : editorFor(action.editorText, { workspace, run });
+  const home = workspace.homeOf(skill);
   const environment = programEnvironment({
     root: attached.root,
     runFolder: run.path,
+    home,
     ...(staged === undefined ? {} : { skillName: staged.name }),
     declared: { ...parts.env, ...action.env, ...editor, ...secrets?.env },
     programFolders: parts.programFolders,
@@ -140,6 +142,7 @@ export async function prepareProgram(
       stdin: Buffer.from(action.stdin ?? ''),
       limits: limitsFor(action, parts.limits),
       network: parts.network.filter(mayReach),
+      home,
     },
     outputs: outputs.request,
     stagedInputs: inputs.inputs.map(({ from, to }) => stagedInput(place.root, from, to)),

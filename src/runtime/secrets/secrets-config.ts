@@ -33,7 +33,12 @@ export function sourcesFor(
 
 /** Applies the checks that all variables of programs go through. */
 export function environmentProblem(variable: string, value = ''): string | undefined {
-  const made = programEnvironment({ root: '/', runFolder: 'runs', declared: Object.fromEntries([[variable, value]]) });
+  const made = programEnvironment({
+    root: '/',
+    runFolder: 'runs',
+    home: 'home',
+    declared: Object.fromEntries([[variable, value]]),
+  });
   return made.type === 'refused' ? made.failure.message : undefined;
 }
 

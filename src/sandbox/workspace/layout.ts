@@ -1,6 +1,6 @@
 /**
  * The layout on disk: `<base>/snapshots/<digest>/<skill>`, `<base>/temporary/<owner>`, and a folder per workspace with
- * `skills/ work/ work/inputs/ runs/ out/ metadata.json`.
+ * `skills/ work/ work/inputs/ runs/ out/ home/<skill>/ metadata.json`.
  */
 import { fchownSync, lstatSync, mkdirSync, statSync } from 'node:fs';
 import type { Stats } from 'node:fs';
@@ -13,9 +13,18 @@ import { tryOpenDirectory } from '../../platform/fs/directory-handle.ts';
 import { ownerName, thisProcess } from '../../platform/fs/lock-owner.ts';
 import { isSystemError, realPath } from '../../platform/fs/paths.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
+import { TEMPORARY } from '../../platform/process/program-environment.ts';
 
-/** Folders that programs may write to. */
+/** Folders that all programs of a workspace may write to. */
 export const WRITABLE_FOLDERS = ['work', 'out', 'runs'] as const;
+
+/** Contains a private folder for each skill. */
+const HOMES_FOLDER = 'home';
+
+/** The folders that a program may write to, relative to the workspace. */
+export function writableFolders({ home }: { readonly home?: string | undefined }): readonly string[] {
+  return home === undefined ? WRITABLE_FOLDERS : [...WRITABLE_FOLDERS, home];
+}
 
 /** Links in the folder of a skill for the paths `out/`, `work/` and `inputs/` of its documentation. */
 export const SKILL_LINKS: Readonly<Record<string, string>> = {
@@ -121,6 +130,16 @@ export function makeWorkspaceFolders(root: string, identity: Identity | undefine
   makeInside(root, 'skills', { mode: isRoot() ? 0o755 : 0o700, owner: undefined });
   for (const name of WRITABLE_FOLDERS) makeInside(root, name, { mode: 0o700, owner });
   makeInside(path.join(root, 'work'), 'inputs', { mode: 0o700, owner });
+  // Programs of another user have to traverse it, but must not list or change it.
+  makeInside(root, HOMES_FOLDER, { mode: isRoot() ? 0o711 : 0o700, owner: undefined });
+}
+
+/** Creates the private folder of a skill and returns its path relative to the workspace. */
+export function makeHome(root: string, name: string, identity: Identity | undefined): string {
+  const folder = { mode: 0o700, owner: isRoot() ? identity : undefined };
+  makeInside(path.join(root, HOMES_FOLDER), name, folder);
+  makeInside(path.join(root, HOMES_FOLDER, name), TEMPORARY, folder);
+  return `${HOMES_FOLDER}/${name}`;
 }
 
 export interface NewFolder {

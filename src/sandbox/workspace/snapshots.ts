@@ -116,6 +116,11 @@ async function findStored(store: Store, name: string, digest: string): Promise<S
   const folder = path.join(store.base.snapshots, digestName(digest));
   const snapshot: Snapshot = { name, digest, path: path.join(folder, name) };
   const options = { leaveOut: addedLinks(snapshot.path) };
+  // Earlier versions made snapshots read-only.
+  if (((lstatSync(snapshot.path, { throwIfNoEntry: false })?.mode ?? 0o200) & 0o200) === 0) {
+    await discard(store.base, snapshot.path);
+    return undefined;
+  }
   if (store.digests.known(snapshot.path, options) !== digest) {
     const read = await readTreeDigest(snapshot.path, options);
     if (read.type === 'refused' && read.problem === 'gone') return undefined;
@@ -150,7 +155,8 @@ async function make(store: Store, skill: SkillSource): Promise<Snapshot> {
       attempts += 1;
       mkdirSync(parcel(), { mode: isRoot() ? 0o711 : 0o700 });
       const to = path.join(parcel(), skill.name);
-      const options = { to, permissions: 'read-only', links: SKILL_LINKS } as const;
+      // Mounts protect a snapshot. Read-only modes would not: `cp` keeps them, and a copied template must be writable.
+      const options = { to, permissions: 'writable', links: SKILL_LINKS } as const;
       return copyTree(skill.dir, withSignal(options, store.signal));
     });
     if (copied.type === 'refused') throw refused(skill, copied);
@@ -177,7 +183,7 @@ async function putInPlace(
   if (isRenamed(parcel, folder)) return snapshot;
   // The same tree exists already, under another name or created by another process meanwhile.
   for (let attempt = 0; attempt < 2; attempt += 1) {
-    if (isMoved(path.join(parcel, name), snapshot.path)) return snapshot;
+    if (isRenamed(path.join(parcel, name), snapshot.path)) return snapshot;
     const theirs = await findStored(store, name, digest);
     if (theirs !== undefined) return theirs;
   }
@@ -189,7 +195,7 @@ async function putInPlace(
   });
 }
 
-function isRenamed(from: string, to: string): boolean {
+export function isRenamed(from: string, to: string): boolean {
   try {
     renameSync(from, to);
     return true;
@@ -197,14 +203,6 @@ function isRenamed(from: string, to: string): boolean {
     if (isSystemError(error) && (error.code === 'ENOTEMPTY' || error.code === 'EEXIST')) return false;
     throw error;
   }
-}
-
-/** Moves a read-only folder, which an ordinary user has to make writable first. */
-export function isMoved(from: string, to: string): boolean {
-  chmodSync(from, 0o755);
-  if (!isRenamed(from, to)) return false;
-  chmodSync(to, 0o555);
-  return true;
 }
 
 /** Moves a folder away atomically, then removes it. */

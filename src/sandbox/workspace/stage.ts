@@ -8,7 +8,7 @@ import { isSystemError } from '../../platform/fs/paths.ts';
 import { removeTree } from '../../platform/fs/remove-tree.ts';
 import { SKILL_LINKS, ioFailed, isRoot, makeInside, makeTemporary } from './layout.ts';
 import type { Base } from './layout.ts';
-import { addedLinks, discard, isMoved, withSignal } from './snapshots.ts';
+import { addedLinks, discard, isRenamed, withSignal } from './snapshots.ts';
 import type { Snapshot } from './snapshots.ts';
 
 export interface StageOptions {
@@ -46,12 +46,12 @@ async function copyInPlace(snapshot: Snapshot, target: string, { base, signal }:
   try {
     const made = path.join(temporary, snapshot.name);
     const leaveOut = addedLinks(snapshot.path);
-    const options = { to: made, permissions: 'read-only', leaveOut, links: SKILL_LINKS } as const;
+    const options = { to: made, permissions: 'writable', leaveOut, links: SKILL_LINKS } as const;
     const copied = await copyTree(snapshot.path, withSignal(options, signal));
     if (copied.type === 'refused' || copied.digest !== snapshot.digest) throw corrupted(snapshot);
-    if (isMoved(made, target)) return;
+    if (isRenamed(made, target)) return;
     await discard(base, target);
-    if (!isMoved(made, target)) throw corrupted(snapshot);
+    if (!isRenamed(made, target)) throw corrupted(snapshot);
   } finally {
     await removeTree(temporary);
   }

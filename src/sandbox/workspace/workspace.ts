@@ -16,6 +16,7 @@ import {
   invalid,
   ioFailed,
   isRoot,
+  makeHome,
   makeInside,
   makeTemporary,
   makeWorkspaceFolders,
@@ -72,6 +73,8 @@ export interface Workspace {
   tidy(): Promise<void>;
   /** Creates a folder for one run. */
   newRunFolder(): RunFolder;
+  /** Creates the private folder of a skill, or of programs without a skill. Returns its path relative to the workspace. */
+  homeOf(skill: { readonly name: string; readonly source: string } | undefined): string;
   /** Changes the metadata and writes it to disk. */
   record(change: (metadata: WorkspaceMetadata) => WorkspaceMetadata): void;
   /**
@@ -314,6 +317,12 @@ function makeWorkspace(opening: Opening, { place, staged, attached, warnings, ..
           return { name, path: `runs/${name}` };
       }
       throw invalid(root, `already has ${String(MAX_RUNS)} runs`, 'close the workspace and open it again');
+    },
+    homeOf(skill) {
+      refuseClosed();
+      // Two sources may have a skill of the same name.
+      const name = skill === undefined ? 'none' : `${skill.name}-${sha256(skill.source).slice(0, 8)}`;
+      return makeHome(root, name, identity);
     },
     record,
     note(change) {

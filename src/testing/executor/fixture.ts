@@ -153,9 +153,11 @@ export class Fixture {
   /** Prepares a program like the runtime does: it starts in the folder of the skill and has its own run folder. */
   prepare(argv: readonly string[], { limits, env, stdin, cwd, network }: RunOptions = {}): PreparedRun {
     const run = this.workspace.newRunFolder();
+    const home = this.workspace.homeOf({ name: SKILL, source: 'conformance' });
     const environment = programEnvironment({
       root: this.root,
       runFolder: run.path,
+      home,
       skillName: SKILL,
       ...(env === undefined ? {} : { declared: env }),
     });
@@ -167,6 +169,7 @@ export class Fixture {
       stdin: typeof stdin === 'string' ? Buffer.from(stdin) : (stdin ?? new Uint8Array()),
       limits: { ...DEFAULT_LIMITS, wallMs: WALL_MS, ...limits },
       network: network ?? [],
+      home,
     };
     return { spec, runFolder: run.path };
   }

@@ -57,6 +57,31 @@ export const SHARING_CASES: readonly CaseDefinition[] = [
     },
   },
   {
+    name: 'a program sees nothing of the private folder of another skill',
+    requirement: 'EXEC-13',
+    isIsolation: true,
+    async run(fixture) {
+      const home = fixture.workspace.homeOf({ name: 'other', source: 'conformance' });
+      const own = fixture.prepare(['sh', '-c', 'echo "$HOME" > "$HOME/own"; ls -A "$WORKSPACE_DIR/home"']);
+      const { stdout } = await fixture.runPrepared(own);
+      assert.deepEqual(stdout.toString('utf8').split('\n'), [path.basename(own.spec.home ?? ''), '']);
+      const other = fixture.prepare([
+        'sh',
+        '-c',
+        'cat "$1/own"; ls -A "$2"',
+        'sh',
+        `../../${own.spec.home ?? ''}`,
+        home,
+      ]);
+      const ran = await fixture.runPrepared({ ...other, spec: { ...other.spec, home } });
+      assert.equal(ran.stdout.toString('utf8'), '');
+      assert.equal(
+        fixture.read(`${own.spec.home ?? ''}/own`)?.toString('utf8'),
+        `${fixture.root}/${own.spec.home ?? ''}\n`,
+      );
+    },
+  },
+  {
     name: 'a program sees nothing of another workspace',
     requirement: 'EXEC-7',
     isIsolation: true,

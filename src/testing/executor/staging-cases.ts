@@ -119,6 +119,16 @@ export const STAGING_CASES: readonly CaseDefinition[] = [
     },
   },
   {
+    name: 'a copy of a file or folder of the skill can be changed',
+    requirement: 'EXEC-1',
+    async run(fixture) {
+      await fixture.mustSucceed(
+        'cp SKILL.md work/copy.md && echo more >> work/copy.md && cp -r references work/copied && echo x > work/copied/new',
+      );
+      assert.match(fixture.read('work/copy.md')?.toString('utf8') ?? '', /more\n$/);
+    },
+  },
+  {
     name: 'a link inside the skill leads to its file',
     requirement: 'EXEC-1',
     async run(fixture) {

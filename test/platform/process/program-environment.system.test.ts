@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { programEnvironment } from '../../../src/platform/process/program-environment.ts';
 import { verifies } from '../../conformance/verifies.ts';
 
-const request = { root: '/workspace', skillName: 'pdf', runFolder: 'runs/1' };
+const request = { root: '/workspace', skillName: 'pdf', runFolder: 'runs/1', home: 'home/pdf-1a2b3c4d' };
 
 function refusal(declared: Readonly<Record<string, string>>): string | undefined {
   const made = programEnvironment({ ...request, declared });
@@ -15,8 +15,9 @@ verifies('EXEC-2', 'a program sees where it is, and nothing else', () => {
     type: 'environment',
     env: {
       PATH: '/usr/local/bin:/usr/bin:/bin',
-      HOME: '/workspace/work',
-      TMPDIR: '/workspace/runs/1',
+      HOME: '/workspace/home/pdf-1a2b3c4d',
+      TMPDIR: '/workspace/home/pdf-1a2b3c4d/tmp',
+      PYTHONNOUSERSITE: '1',
       LANG: 'C.UTF-8',
       USER: 'skill',
       LOGNAME: 'skill',
@@ -33,7 +34,7 @@ verifies('EXEC-2', 'a program sees where it is, and nothing else', () => {
 });
 
 test('a command without a skill sees no skill variables; interpreter folders come first', () => {
-  const made = programEnvironment({ root: '/w', runFolder: 'runs/1', programFolders: ['/opt/node/bin'] });
+  const made = programEnvironment({ root: '/w', runFolder: 'runs/1', home: 'home/none', programFolders: ['/opt/node/bin'] });
   if (made.type === 'refused') throw new Error(made.failure.message);
   expect(Object.keys(made.env)).not.toContain('SKILL_NAME');
   expect(made.env['PATH']).toBe('/opt/node/bin:/usr/local/bin:/usr/bin:/bin');

@@ -13,7 +13,7 @@ const { home, open, fromOne, secretFile } = secretsWorld();
 async function shownOutput(secrets: Secrets, owner: SkillWithSecrets, script: string): Promise<string> {
   const found = await secrets.forSkill(owner);
   if ('failure' in found) throw new Error(found.failure.message);
-  const made = programEnvironment({ root: home, runFolder: 'runs', declared: found.env });
+  const made = programEnvironment({ root: home, runFolder: 'runs', home: 'home', declared: found.env });
   if (made.type === 'refused') throw new Error(made.failure.message);
   const stream = found.redactor.stream();
   const shown: Uint8Array[] = [];

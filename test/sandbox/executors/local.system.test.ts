@@ -179,7 +179,7 @@ describe('an interactive program', () => {
 
 test('bash reads no start-up file that a script left in its home', async () => {
   const { workspace, root } = await attached();
-  const env = programEnvironment({ root, runFolder: 'runs' });
+  const env = programEnvironment({ root, runFolder: 'runs', home: 'work' });
   if (env.type === 'refused') throw new Error(env.failure.message);
   await runLine(workspace, 'echo "echo planted" | tee .bashrc .profile .bash_profile .bash_login >/dev/null', {
     env: env.env,

@@ -156,7 +156,7 @@ describe('snapshots', () => {
     const two = await workspace.stage({ name: 'two', dir });
     expect(two.digest).toBe(one.digest);
     expect(path.dirname(two.snapshot)).toBe(path.dirname(one.snapshot));
-    expect(statSync(two.snapshot).mode & 0o777).toBe(0o555);
+    expect(statSync(two.snapshot).mode & 0o777).toBe(0o755);
     expect(readlinkSync(path.join(two.snapshot, 'out'))).toBe('../../out');
   });
 

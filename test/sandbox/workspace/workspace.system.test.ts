@@ -42,7 +42,7 @@ describe('a workspace', () => {
     const workspace = await workspaces.open('app/user/session', fakeExecutor('isolating'));
     const { root } = workspace.place;
     expect(path.dirname(root)).toBe(base);
-    expect(readdirSync(root).toSorted()).toEqual(['.owner', 'metadata.json', 'out', 'runs', 'skills', 'work']);
+    expect(readdirSync(root).toSorted()).toEqual(['.owner', 'home', 'metadata.json', 'out', 'runs', 'skills', 'work']);
     expect(readdirSync(path.join(root, 'work'))).toEqual(['inputs']);
     const { digest } = await workspace.stage({ name: 'every-kind', dir });
     const time = '2027-01-15T08:00:00.000Z';
@@ -94,7 +94,8 @@ describe('a workspace', () => {
     const modes = ['', 'SKILL.md', 'scripts', 'scripts/run.sh'].map((file) =>
       (lstatSync(path.join(staged.snapshot, file)).mode & 0o777).toString(8),
     );
-    expect(modes).toEqual(['555', '444', '555', '555']);
+    // The mount is read-only; the modes are those that a copy needs.
+    expect(modes).toEqual(['755', '644', '755', '755']);
     // The executor was told before, and sees what was staged since.
     expect(executor.attached[0]?.skills).toEqual([staged]);
   });
@@ -347,7 +348,7 @@ describe('a workspace', () => {
         'runs 65534 700',
         'runs/run-1 65534 700',
         'skills 0 755',
-        'skills/demo 0 555',
+        'skills/demo 0 755',
         'metadata.json 0 600',
       ]);
       expect([base, path.join(base, 'snapshots')].map((name) => (lstatSync(name).mode & 0o777).toString(8))).toEqual([

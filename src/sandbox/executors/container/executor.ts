@@ -106,7 +106,7 @@ async function attached(attachment: Attachment): Promise<AttachedWorkspace> {
 
 /** Starts one container, so that `attach` fails where none can be started. The first program uses it. */
 async function startFirst(pool: ContainerPool, mounts: SkillMounts): Promise<void> {
-  const container = await pool.take(containerNeeds(DEFAULT_LIMITS, mounts.currentKey()));
+  const container = await pool.take(containerNeeds({ limits: DEFAULT_LIMITS }, mounts.currentKey()));
   if (container !== undefined) await pool.giveBack(container, true);
 }
 
@@ -120,7 +120,7 @@ async function firstContainer(attachment: Attachment, mounts: SkillMounts): Prom
   try {
     container = await WarmContainer.start(
       client,
-      settingsFor(attachment, { needs: containerNeeds(DEFAULT_LIMITS, mounts.currentKey()), mounts }),
+      settingsFor(attachment, { needs: containerNeeds({ limits: DEFAULT_LIMITS }, mounts.currentKey()), mounts }),
     );
   } catch (error) {
     if (isSkillError(error) && /bind source path|invalid mount|statfs|no such file/i.test(error.message))

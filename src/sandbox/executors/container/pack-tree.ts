@@ -23,8 +23,6 @@ export interface PackTreeOptions {
   /** Prepended to every name: `''`, or a path that ends with a slash. */
   readonly prefix: string;
   readonly owner: Identity;
-  /** Drops every write permission. */
-  readonly isReadOnly?: boolean;
   /** Permission bits that replace those on disk, by name. */
   readonly modes?: ReadonlyMap<string, number>;
   /** Folders that are packed without their content. */
@@ -33,12 +31,12 @@ export interface PackTreeOptions {
 
 /** The content of a folder, without the folder itself. Drops set-user-id bits; leaves out devices, pipes and sockets. */
 export function* packTree(folder: string, options: PackTreeOptions): Generator<PackedEntry, void> {
-  const { prefix, owner, isReadOnly = false, modes, emptied = new Set() } = options;
+  const { prefix, owner, modes, emptied = new Set() } = options;
   for (const { name, file, stats } of entriesOf(folder, emptied)) {
     const header = {
       ...owner,
       name: prefix + name,
-      mode: modes?.get(name) ?? stats.mode & (isReadOnly ? 0o555 : 0o1777),
+      mode: modes?.get(name) ?? stats.mode & 0o1777,
       size: 0,
       // The tar format has no negative times.
       mtime: new Date(Math.max(0, stats.mtimeMs)),

@@ -25,7 +25,7 @@ import type { ContainerPool } from './pool.ts';
 import { INSIDE, containerNeeds } from './settings.ts';
 import type { WarmContainer } from './warm-container.ts';
 import { WorkspaceCopy } from './workspace-copy.ts';
-import { WRITABLE_FOLDERS } from '../../workspace/layout.ts';
+import { writableFolders } from '../../workspace/layout.ts';
 
 export interface ProgramsOptions {
   readonly client: EngineClient;
@@ -112,9 +112,11 @@ export class ContainerPrograms {
     const requested = performance.now();
     let container: WarmContainer | undefined;
     try {
-      container = await pool.take(containerNeeds(spec.limits, skills()), streams.signal);
+      container = await pool.take(containerNeeds(spec, skills()), streams.signal);
       if (container === undefined) return cancelledBeforeStart(streams, requested);
-      const copy = isShared ? undefined : new WorkspaceCopy({ client, container, place, user });
+      const copy = isShared
+        ? undefined
+        : new WorkspaceCopy({ client, container, place, user, folders: writableFolders(spec) });
       await copy?.upload(streams.signal);
       // Waiting for a container does not count as time of the program.
       const started = performance.now();
@@ -162,12 +164,13 @@ export class ContainerPrograms {
   #pollOf(
     { counters, hostPid }: WarmContainer,
     before: CounterValues,
-    { limits }: ProgramSpec,
+    spec: ProgramSpec,
   ): (isLast: boolean) => EndReason | undefined {
     const { place, isShared } = this.#options;
+    const { limits } = spec;
     const isDiskFull = isShared
       ? diskWatch({
-          folders: WRITABLE_FOLDERS.map((name) => path.join(place.root, name)),
+          folders: writableFolders(spec).map((name) => path.join(place.root, name)),
           limits,
           processes: () => counters?.pids() ?? [],
         })

@@ -1,6 +1,6 @@
-import type { Identity, RunLimits } from '../../../core/execution.ts';
+import type { Identity, ProgramSpec } from '../../../core/execution.ts';
 import type { ReadOnlyMount } from './skill-mounts.ts';
-import { WRITABLE_FOLDERS } from '../../workspace/layout.ts';
+import { writableFolders } from '../../workspace/layout.ts';
 
 /** The requests that create containers, with every isolation setting in one place. */
 
@@ -14,6 +14,8 @@ export interface ContainerNeeds {
   readonly fileBytes: number;
   /** The key of its set of skills. */
   readonly skills: string;
+  /** The private folder of the skill, relative to the workspace. */
+  readonly home: string | undefined;
 }
 
 export interface ContainerSettings {
@@ -45,8 +47,9 @@ export function processLimit(limits: Pick<ContainerNeeds, 'processes'>): number 
   return Math.max(limits.processes + ENGINE_PROCESSES, MIN_PROCESSES);
 }
 
-export function containerNeeds({ memoryBytes, processes, fileBytes }: RunLimits, skills: string): ContainerNeeds {
-  return { memoryBytes, processes, fileBytes, skills };
+export function containerNeeds({ limits, home }: Pick<ProgramSpec, 'limits' | 'home'>, skills: string): ContainerNeeds {
+  const { memoryBytes, processes, fileBytes } = limits;
+  return { memoryBytes, processes, fileBytes, skills, home };
 }
 
 export function isSameNeed(one: ContainerNeeds, other: ContainerNeeds): boolean {
@@ -54,7 +57,8 @@ export function isSameNeed(one: ContainerNeeds, other: ContainerNeeds): boolean 
     one.memoryBytes === other.memoryBytes &&
     one.processes === other.processes &&
     one.fileBytes === other.fileBytes &&
-    one.skills === other.skills
+    one.skills === other.skills &&
+    one.home === other.home
   );
 }
 
@@ -133,7 +137,7 @@ export function holderBody({ image, volume, labels }: Pick<ContainerSettings, 'i
   };
 }
 
-function mounts({ shared, volume, labels }: ContainerSettings): readonly unknown[] {
+function mounts({ shared, volume, labels, needs }: ContainerSettings): readonly unknown[] {
   if (shared === undefined) return [volumeMount(volume, labels)];
   const bind = (source: string, target: string, isReadOnly: boolean): unknown => ({
     Type: 'bind',
@@ -143,7 +147,7 @@ function mounts({ shared, volume, labels }: ContainerSettings): readonly unknown
     BindOptions: { Propagation: 'rprivate' },
   });
   return [
-    ...WRITABLE_FOLDERS.map((folder) => bind(`${shared.root}/${folder}`, folder, false)),
+    ...writableFolders(needs).map((folder) => bind(`${shared.root}/${folder}`, folder, false)),
     ...shared.readOnly.map(({ source, target }) => bind(source, target, true)),
   ];
 }

@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { EndReason, Identity, RunLimits, WorkspacePlace } from '../../../core/execution.ts';
 import { removeTree } from '../../../platform/fs/remove-tree.ts';
 import { temporaryName } from '../../../platform/fs/atomic-replace.ts';
-import { SKILL_LINKS, WRITABLE_FOLDERS, isRoot } from '../../workspace/layout.ts';
+import { SKILL_LINKS, isRoot } from '../../workspace/layout.ts';
 import { engineFailure } from './client.ts';
 import type { EngineClient } from './client.ts';
 import { INSIDE } from './settings.ts';
@@ -24,6 +24,8 @@ export interface WorkspaceCopyOptions {
   readonly container: WarmContainer;
   readonly place: WorkspacePlace;
   readonly user: Identity;
+  /** The folders that the program may write to, relative to the workspace. */
+  readonly folders: readonly string[];
 }
 
 /** Copies a workspace into a container before a program runs and back afterwards, for engines that cannot mount files of this machine. */
@@ -42,13 +44,12 @@ export class WorkspaceCopy {
 
   /** Replaces each writable folder by what the program left. Returns `disk`, and replaces nothing, where that exceeds the limits. */
   async download(limits: RunLimits): Promise<EndReason | undefined> {
-    const { container } = this.#options;
+    const { container, folders } = this.#options;
     const source = await container.openVolume();
     const budget = treeBudget(limits);
     const extracted: { readonly name: string; readonly folder: string }[] = [];
     try {
-      for (const name of WRITABLE_FOLDERS)
-        extracted.push({ name, folder: await this.#extract(source.id, name, budget) });
+      for (const name of folders) extracted.push({ name, folder: await this.#extract(source.id, name, budget) });
       for (const { name, folder } of extracted) await this.#replace(name, folder);
       return undefined;
     } catch (error) {
@@ -63,17 +64,18 @@ export class WorkspaceCopy {
   }
 
   *#entries(): Generator<PackedEntry, void> {
-    const { place, user } = this.#options;
+    const { place, user, folders } = this.#options;
     yield packFolder('skills', ROOT);
     for (const { name, snapshot } of place.skills) {
       const prefix = `skills/${name}/`;
       yield packFolder(`skills/${name}`, ROOT);
-      yield* packTree(snapshot, { prefix, owner: ROOT, isReadOnly: true });
+      yield* packTree(snapshot, { prefix, owner: ROOT });
       const own = new Set(readdirSync(snapshot));
       for (const [link, target] of Object.entries(SKILL_LINKS))
         if (!own.has(link)) yield packLink(prefix + link, target, ROOT);
     }
-    for (const name of WRITABLE_FOLDERS) {
+    yield packFolder('home', ROOT);
+    for (const name of folders) {
       yield packFolder(name, user);
       yield* packTree(path.join(place.root, name), { prefix: `${name}/`, owner: user });
     }
@@ -86,7 +88,12 @@ export class WorkspaceCopy {
     try {
       const target = `/containers/${containerId}/archive?path=${encodeURIComponent(`${INSIDE}/${name}`)}`;
       const entries = readTar(await client.download(target, { deadlineMs: COPY_MS }));
-      await extractTree(entries, { top: name, folder, owner: isRoot() ? user : undefined, budget });
+      await extractTree(entries, {
+        top: path.posix.basename(name),
+        folder,
+        owner: isRoot() ? user : undefined,
+        budget,
+      });
       return folder;
     } catch (error) {
       await removeTree(folder);

@@ -21,7 +21,7 @@ import { isPresent } from '../../../platform/fs/paths.ts';
 import { findControlGroups, removeStaleGroups } from '../cgroup.ts';
 import type { ControlGroupPlace } from '../cgroup.ts';
 import { checkProgram, checkWorkspace, invalidInput, networkDenied, notStarted } from '../program-spec.ts';
-import { PIPES_FOLDER, WRITABLE_FOLDERS } from '../../workspace/layout.ts';
+import { PIPES_FOLDER, writableFolders } from '../../workspace/layout.ts';
 import { seccompBytes } from '../seccomp/filter.ts';
 import { SECCOMP_ARCHITECTURES } from '../seccomp/system-calls.ts';
 import type { Launcher, OpenLauncher } from './launcher.ts';
@@ -287,7 +287,7 @@ async function startWith(
 ): Promise<RunningProgram> {
   const { machine, options, identity, place } = attachment;
   const { limits, mounts = [] } = spec;
-  const folders = WRITABLE_FOLDERS.map((name) => ({ name, source: path.join(place.root, name) }));
+  const folders = writableFolders(spec).map((name) => ({ name, source: path.join(place.root, name) }));
   const hasEntry = machine.groups?.version === 1;
   const argv = [...(bridge?.forwarderArgv ?? []), ...spec.argv];
   const command = launcher.launch({

@@ -6,7 +6,7 @@ import { runChild } from '../../../platform/process/child-process.ts';
 import { isPresent, realPath } from '../../../platform/fs/paths.ts';
 import { mountsDenied, networkDenied } from '../program-spec.ts';
 import { macosProfile } from './macos-profile.ts';
-import { WRITABLE_FOLDERS } from '../../workspace/layout.ts';
+import { writableFolders } from '../../workspace/layout.ts';
 
 const SANDBOX_EXEC = '/usr/bin/sandbox-exec';
 
@@ -33,20 +33,25 @@ export function macosExecutor({
         });
       const root = realPath(place.root);
       const stopping = new AbortController();
-      const profile = macosProfile({
-        workspace: root,
-        writable: WRITABLE_FOLDERS.map((name) => path.join(root, name)),
-        readable: [
-          ...place.skills.map(({ snapshot }) => realPath(snapshot)),
-          ...interpreters.map((file) => path.dirname(path.dirname(realPath(file)))),
-        ],
-      });
-      return await Promise.resolve(attached(root, profile, stopping));
+      const profileFor = (spec: ProgramSpec): string =>
+        macosProfile({
+          workspace: root,
+          writable: writableFolders(spec).map((name) => path.join(root, name)),
+          readable: [
+            ...place.skills.map(({ snapshot }) => realPath(snapshot)),
+            ...interpreters.map((file) => path.dirname(path.dirname(realPath(file)))),
+          ],
+        });
+      return await Promise.resolve(attached(root, profileFor, stopping));
     },
   };
 }
 
-function attached(root: string, profile: string, stopping: AbortController): AttachedWorkspace {
+function attached(
+  root: string,
+  profileFor: (spec: ProgramSpec) => string,
+  stopping: AbortController,
+): AttachedWorkspace {
   return {
     capabilities: {
       isolation: 'seatbelt',
@@ -56,7 +61,8 @@ function attached(root: string, profile: string, stopping: AbortController): Att
       hasTerminal: false,
     },
     root,
-    run: async (spec, streams) => await run({ root, profile, stopping: stopping.signal }, spec, streams),
+    run: async (spec, streams) =>
+      await run({ root, profile: profileFor(spec), stopping: stopping.signal }, spec, streams),
     detach: async () => {
       stopping.abort();
       await Promise.resolve();
