@@ -11,8 +11,8 @@ if (words.length === 1 && (words[0] === '--version' || words[0] === '-V')) {
   standardStream(process, 'stdout').write(`${VERSION}\n`);
 } else {
   if (!words.includes('--no-cache')) enableCompileCache();
-  const { start } = await import('./start.ts');
-  await start(process, words);
+  // CommonJS has no top-level await. A rejection ends the process with its stack.
+  void import('./start.ts').then(async ({ start }) => start(process, words));
 }
 
 /**
@@ -20,6 +20,7 @@ if (words.length === 1 && (words[0] === '--version' || words[0] === '-V')) {
  * way of creating it never returns for a home folder in which nothing can be created.
  */
 function enableCompileCache(): void {
+  if (Number.parseInt(process.versions.node, 10) < 22) return;
   const nodeModule = process.getBuiltinModule('node:module');
   if (!('enableCompileCache' in nodeModule) || typeof nodeModule.enableCompileCache !== 'function') return;
   const { env } = process;

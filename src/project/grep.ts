@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import path from 'node:path';
 import { Worker } from 'node:worker_threads';
 
 import type { Grep } from '../core/action.ts';
@@ -172,7 +172,7 @@ async function searchInThread(
 const WORKERS: readonly string[] = ['./grep-worker.js', '../../dist/project/grep-worker.js'];
 
 function findWorker(): string {
-  const places = WORKERS.map((place) => fileURLToPath(new URL(place, import.meta.url)));
+  const places = WORKERS.map((place) => path.join(import.meta.dirname, place));
   const found = places.find((place) => existsSync(place));
   if (found !== undefined) return found;
   throw new SkillError({

@@ -1,22 +1,17 @@
-import path from 'node:path';
-
 import type { Diagnostic, Mode } from '../core/diagnostic.ts';
-import { removeStaleTemporaries, writeFileAtomically } from '../platform/fs/atomic-replace.ts';
-import { makeFolders } from '../platform/fs/make-folders.ts';
-import { isSystemError } from '../platform/fs/paths.ts';
 import { readPrivateFile } from '../platform/fs/read-file.ts';
 import { makeHead } from '../core/skill.ts';
 import type { ShadowedSkill, SkillEntry } from '../core/skill.ts';
-import { openTextHash, sha256 } from '../platform/hash.ts';
+import { checksum } from '../platform/hash.ts';
 import { sortSkills } from './index-skills.ts';
 import type { ScanReport, SkillIndex } from './index-skills.ts';
-import type { KnownFile, KnownSkills, LocatedRecord } from './known-skills.ts';
+import type { KnownFile, KnownSkills } from './known-skills.ts';
 
 /**
  * Increase it whenever the same frontmatter may produce a different head or diagnostic, or the file layout changes:
  * a test in `test/registry/cache.system.test.ts` fails otherwise.
  */
-export const CACHE_FORMAT = 3;
+export const CACHE_FORMAT = 4;
 
 /** The options that heads depend on; a cache written under others is ignored. */
 export interface CacheKey {
@@ -41,21 +36,19 @@ export type CacheLoad =
   | { readonly type: 'unusable'; readonly reason: string };
 
 const MAX_BYTES = 1024 * 1024 * 1024;
-/** A temporary file this old was left by a killed process: writing takes well under a second. */
-const STALE_MS = 60_000;
 const LINE_FEED = 0x0a;
 
 /**
  * The file has four lines of JSON. Header and files are parsed when the cache is opened; entries and diagnostics only on first use,
  * because a rescan of unchanged files needs neither.
  */
-interface Header extends CacheKey {
+export interface CacheHeader extends CacheKey {
   readonly format: number;
-  /** Of the bytes after the header line: detects truncated and edited files. */
-  readonly sha256: string;
+  /** One for each of the other lines, with its line feed: detects truncated and edited files. */
+  readonly checksums: readonly string[];
 }
 
-interface FilesLine {
+export interface FilesLine {
   readonly directories: readonly (readonly [path: string, files: readonly NamedFile[]])[];
   /** Absent if the index cannot be reused. */
   readonly index?: {
@@ -66,12 +59,12 @@ interface FilesLine {
   };
 }
 
-interface NamedFile extends KnownFile {
+export interface NamedFile extends KnownFile {
   /** The base name of the skill folder. */
   readonly name: string;
 }
 
-interface DiagnosticsLine {
+export interface DiagnosticsLine {
   readonly index: readonly Diagnostic[];
   /** Diagnostics of folders that the scan reached by a second path; the index reports them only under the first. */
   readonly repeated: readonly Diagnostic[];
@@ -93,12 +86,20 @@ export function loadCache(file: string, key: CacheKey): CacheLoad {
   ) {
     return { type: 'unusable', reason: 'the file was written by another version or with other options' };
   }
-  const content = bytes.subarray(headerEnd + 1);
-  if (sha256(content) !== header.sha256) return { type: 'unusable', reason: 'the checksum does not match' };
-  return openContent(content);
+  const lines = splitLines(bytes.subarray(headerEnd + 1));
+  if (JSON.stringify(lines.map(checksum)) !== JSON.stringify(header.checksums))
+    return { type: 'unusable', reason: 'the checksum does not match' };
+  return openContent(lines);
 }
 
-function parseHeader(line: string): Partial<Header> | undefined {
+/** Files, entries and diagnostics. */
+function splitLines(content: Buffer): readonly [Buffer, Buffer, Buffer] {
+  const filesEnd = content.indexOf(LINE_FEED) + 1;
+  const entriesEnd = content.indexOf(LINE_FEED, filesEnd) + 1;
+  return [content.subarray(0, filesEnd), content.subarray(filesEnd, entriesEnd), content.subarray(entriesEnd)];
+}
+
+function parseHeader(line: string): Partial<CacheHeader> | undefined {
   try {
     const value: unknown = JSON.parse(line);
     return typeof value === 'object' && value !== null ? value : undefined;
@@ -108,13 +109,11 @@ function parseHeader(line: string): Partial<Header> | undefined {
   }
 }
 
-/** The checksum has verified that this version wrote these bytes, so their shape is not validated again. */
-function openContent(content: Buffer): CacheLoad {
-  const filesEnd = content.indexOf(LINE_FEED);
-  const entriesEnd = content.indexOf(LINE_FEED, filesEnd + 1);
-  const files: FilesLine = JSON.parse(content.toString('utf8', 0, filesEnd));
-  const entries = lazily(() => parseEntries(content.toString('utf8', filesEnd + 1, entriesEnd)));
-  const diagnostics = lazily((): DiagnosticsLine => JSON.parse(content.toString('utf8', entriesEnd + 1)));
+/** The checksums have verified that this version wrote these bytes, so their shape is not validated again. */
+function openContent([filesLine, entriesLine, diagnosticsLine]: readonly [Buffer, Buffer, Buffer]): CacheLoad {
+  const files: FilesLine = JSON.parse(filesLine.toString());
+  const entries = lazily(() => parseEntries(entriesLine.toString()));
+  const diagnostics = lazily((): DiagnosticsLine => JSON.parse(diagnosticsLine.toString()));
   return {
     type: 'loaded',
     known: openKnownSkills(files, entries, diagnostics),
@@ -198,60 +197,6 @@ function groupByPath(diagnostics: readonly Diagnostic[]): ReadonlyMap<string, re
     else group.push(diagnostic);
   }
   return groups;
-}
-
-export interface CacheContent {
-  readonly records: readonly LocatedRecord[];
-  readonly index: SkillIndex;
-  /** Present if a later scan may return the index as it is. */
-  readonly reuse: Pick<ReusableIndex, 'options' | 'findings'> | undefined;
-}
-
-/** Replaces the cache file atomically. Returns the reason if that fails. */
-export function saveCache(file: string, key: CacheKey, content: CacheContent, now: number): string | undefined {
-  try {
-    makeFolders(path.dirname(file), 0o700);
-    const hash = openTextHash();
-    // Encoded line by line: with very many skills, one text of all lines would need as much memory as the scan.
-    const lines = [toFilesLine(content), content.index.all, toDiagnosticsLine(content)].map((line) => {
-      const text = `${JSON.stringify(line)}\n`;
-      hash.update(text);
-      return Buffer.from(text);
-    });
-    const header: Header = { format: CACHE_FORMAT, ...key, sha256: hash.digest() };
-    writeFileAtomically(file, [Buffer.from(`${JSON.stringify(header)}\n`), ...lines]);
-    removeStaleTemporaries(file, { now, olderThanMs: STALE_MS });
-    return undefined;
-  } catch (error) {
-    if (isSystemError(error)) return `the file cannot be written (${error.code})`;
-    throw error;
-  }
-}
-
-function toFilesLine({ records, index, reuse }: CacheContent): FilesLine {
-  const directories = new Map<string, NamedFile[]>();
-  for (const { parent, name, file, size, mtimeMs, ctimeMs, ino, dev } of records) {
-    const known: NamedFile = { name, file, size, mtimeMs, ctimeMs, ino, dev };
-    const files = directories.get(parent);
-    if (files === undefined) directories.set(parent, [known]);
-    else files.push(known);
-  }
-  if (reuse === undefined) return { directories: [...directories] };
-  const {
-    durationMs: _time,
-    bytesRead: _bytes,
-    fromCache: _count,
-    cache: _cache,
-    conflicts: _conflicts,
-    ...report
-  } = index.report;
-  return { directories: [...directories], index: { ...reuse, shadowed: index.shadowed, report } };
-}
-
-function toDiagnosticsLine({ records, index }: CacheContent): DiagnosticsLine {
-  const reported = new Set(index.diagnostics);
-  const repeated = records.flatMap((record) => record.diagnostics).filter((diagnostic) => !reported.has(diagnostic));
-  return { index: index.diagnostics, repeated };
 }
 
 /** Computes a value on first use. */

@@ -1,11 +1,11 @@
 import type { SkillIndex } from './index-skills.ts';
-import { nameHash } from '../platform/hash.ts';
+import { checksum } from '../platform/hash.ts';
 import { openState, scanOnce } from './scan-once.ts';
-import type { ScanSettings } from './scan-once.ts';
+import type { ScanSettings } from './scan-settings.ts';
 import { watchRegistry } from './watch.ts';
 import type { RegistryChange, WatchOptions } from './watch.ts';
 
-export type { ScanProgress } from './scan-once.ts';
+export type { ScanProgress } from './scan-settings.ts';
 export type { RegistryChange, WatchOptions } from './watch.ts';
 
 /** Scan options; only `roots` is required. */
@@ -65,5 +65,5 @@ export function cacheFileName(options: RegistryOptions): string {
     nestedInSkills,
     followLinks,
   ]);
-  return `skills-${nameHash(key)}.cache`;
+  return `skills-${checksum(Buffer.from(key))}.cache`;
 }

@@ -2,6 +2,7 @@ import { compareText, diagnose } from '../core/diagnostic.ts';
 import type { DiagnosticCode } from '../core/diagnostic-codes.ts';
 import type { ExplainedDirectory, RootReport } from './index-skills.ts';
 import type { SkillRoot } from '../core/skill.ts';
+import { monotonicMs } from '../platform/clock.ts';
 import { allNames, directoryStatus, listDirectory } from '../platform/fs/list-directory.ts';
 import type { DirectoryIdentity } from '../platform/fs/list-directory.ts';
 import { isInside, realPath, withForwardSlashes } from '../platform/fs/paths.ts';
@@ -93,7 +94,7 @@ export class Scan {
   *walk(): Generator<void, void> {
     const roots = this.#options.roots.toSorted((a, b) => b.priority - a.priority || compareText(a.path, b.path));
     const seen = new Set<string>();
-    this.#deadline = performance.now() + SLICE_MS;
+    this.#deadline = monotonicMs() + SLICE_MS;
     for (const root of roots) {
       const identity = this.#openRoot(root, seen);
       if (identity === undefined) continue;
@@ -341,7 +342,7 @@ export class Scan {
     this.#untilCheck -= 1;
     if (this.#untilCheck > 0) return false;
     this.#untilCheck = CHECK_EVERY;
-    const now = performance.now();
+    const now = monotonicMs();
     if (now < this.#deadline) return false;
     this.#deadline = now + SLICE_MS;
     return true;

@@ -1,7 +1,6 @@
 import { diagnose } from '../core/diagnostic.ts';
 import type { Diagnostic, Mode } from '../core/diagnostic.ts';
-import { readSimpleHead } from '../format/simple-head.ts';
-import type { HeadOptions, HeadReading } from '../format/simple-head.ts';
+import type { HeadOptions, HeadReading, readSimpleHead } from '../format/simple-head.ts';
 import { isSettled, statFile } from '../platform/fs/file-stamp.ts';
 import type { FileStamp } from '../platform/fs/file-stamp.ts';
 import { spellingOf } from '../platform/fs/list-directory.ts';
@@ -35,6 +34,9 @@ export class FolderReader {
   readonly #options: HeadOptions;
   readonly #now: () => number;
   readonly #ignoresCase: boolean;
+  /** Loaded for the first file that is not in the cache. */
+  #readSimpleHead: typeof readSimpleHead | undefined;
+  readonly #waiting: PendingHead[] = [];
 
   constructor(
     result: ScanResult,
@@ -98,10 +100,24 @@ export class FolderReader {
     const { text, validUtf8, digest } = reading;
     skill.digest = digest;
     const source = { path, directory: folder.name, fileName: file, text, validUtf8 };
-    const head = readSimpleHead(source, this.#options);
-    if (head === undefined) result.pending.push({ skill, source });
-    else complete(skill, head);
+    if (this.#readSimpleHead === undefined) this.#waiting.push({ skill, source });
+    else this.#parse({ skill, source }, this.#readSimpleHead);
     return true;
+  }
+
+  /** Leaves frontmatter that needs the YAML library to `loadParser`. */
+  #parse(pending: PendingHead, read: typeof readSimpleHead): void {
+    const head = read(pending.source, this.#options);
+    if (head === undefined) this.#result.pending.push(pending);
+    else complete(pending.skill, head);
+  }
+
+  /** Loads the plain reader if a file waits for it; files after that do not wait. */
+  async readWaiting(): Promise<void> {
+    if (this.#waiting.length === 0) return;
+    const { readSimpleHead: read } = await import('../format/simple-head.ts');
+    this.#readSimpleHead = read;
+    for (const pending of this.#waiting.splice(0)) this.#parse(pending, read);
   }
 
   /** Loads the YAML library and returns the function that reads pending frontmatter with it. */

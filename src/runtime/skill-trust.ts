@@ -5,7 +5,7 @@ import { typedWord } from '../core/text/shell-word.ts';
 import { isForModel } from '../core/skill.ts';
 import type { SkillEntry } from '../core/skill.ts';
 import { isInside, realPath } from '../platform/fs/paths.ts';
-import { openTreeDigests } from '../platform/fs/tree-digest.ts';
+import type { TreeDigests } from '../platform/fs/tree-digest.ts';
 import { defaultRoots } from '../registry/roots.ts';
 import type { LoadedConfig } from '../core/config/loaded-config.ts';
 import type { Surroundings } from '../core/config/loaded-config.ts';
@@ -33,13 +33,15 @@ export function openSkillTrust({ home, loaded, vouched }: SkillTrustOptions): Sk
   const byPlace = openTrust({ ...places, bind: 'path' });
   const isBound = config.trust?.bind === 'digest';
   const bound = isBound ? openTrust({ ...places, bind: 'digest' }) : byPlace;
-  const digests = openTreeDigests();
+  // Loaded on first use: only trust that is bound to digests reads files.
+  let digests: Promise<TreeDigests> | undefined;
   return {
     async distrust({ source, dir }) {
       const first = byPlace.isTrusted({ source, dir });
       if (!first.trusted) return first;
       if (!isBound || first.because === 'own') return undefined;
-      const read = await digests.of(dir);
+      digests ??= import('../platform/fs/tree-digest.ts').then(({ openTreeDigests }) => openTreeDigests());
+      const read = await (await digests).of(dir);
       const verdict = bound.isTrusted({ source, dir, ...(read.type === 'digest' ? { digest: read.digest } : {}) });
       return verdict.trusted ? undefined : verdict;
     },

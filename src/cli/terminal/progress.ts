@@ -1,3 +1,4 @@
+import { monotonicMs } from '../../platform/clock.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Shorter work shows no progress: a line that flashes is worse than no line. */
@@ -11,11 +12,11 @@ export interface Progress {
 
 /** A status line on the terminal that is redrawn in place and cleared at the end. */
 export function openProgress(terminal: Terminal): Progress {
-  const started = performance.now();
+  const started = monotonicMs();
   let drawn = 0;
   return {
     show(text) {
-      const time = performance.now();
+      const time = monotonicMs();
       if (time - started < DELAY_MS || time - drawn < REDRAW_MS || !terminal.isInteractive) return;
       drawn = time;
       terminal.overwrite(text);

@@ -1,4 +1,4 @@
-import { fstatSync, writeFileSync } from 'node:fs';
+import { fstatSync, statSync, writeSync } from 'node:fs';
 
 import { isSystemError } from '../../platform/fs/paths.ts';
 import { EXIT } from '../exit.ts';
@@ -27,28 +27,45 @@ export function standardStream(
     if (error.code === 'EIO' && process[name].isTTY) onHangUp();
     if (name === 'stdout' && !isEnding()) exitWithoutOutput(process, error);
   };
-  const descriptor = DESCRIPTORS[name];
-  // For files, Node's own stream ignores short writes: on a full disk it would lose output and report success.
-  if (isFile(descriptor)) return { write: (text) => writeAll(descriptor, text, onError) };
-  return process[name].on('error', onError);
+  // A terminal needs Node's stream for its width. Everything else is written directly: loading that stream takes milliseconds, and for
+  // files it ignores short writes, so that on a full disk it would lose output and report success.
+  let stream = mayBeTerminal(DESCRIPTORS[name]) ? process[name].on('error', onError) : undefined;
+  if (stream !== undefined) return stream;
+  return {
+    write(text) {
+      if (stream !== undefined) return stream.write(text);
+      const rest = writeNow(DESCRIPTORS[name], Buffer.from(text), onError);
+      if (rest.length === 0) return true;
+      // The reader of a non-blocking pipe is slow. Node's stream can wait for it.
+      stream = process[name].on('error', onError);
+      return stream.write(rest);
+    },
+  };
 }
 
-function isFile(descriptor: number): boolean {
+/** A device other than the null device. `node:tty` would tell exactly, and load the stream that is to be avoided. */
+function mayBeTerminal(descriptor: number): boolean {
   try {
-    return fstatSync(descriptor).isFile();
+    const stats = fstatSync(descriptor);
+    return stats.isCharacterDevice() && stats.rdev !== statSync('/dev/null', { throwIfNoEntry: false })?.rdev;
   } catch (error) {
-    if (isSystemError(error)) return false;
+    // A closed descriptor, which Node's stream ignores.
+    if (isSystemError(error)) return true;
     throw error;
   }
 }
 
-function writeAll(descriptor: number, text: string, onError: (error: NodeJS.ErrnoException) => void): void {
+/** Writes synchronously, and returns what a non-blocking pipe has no room for. */
+function writeNow(descriptor: number, bytes: Buffer, onError: (error: NodeJS.ErrnoException) => void): Buffer {
+  let rest = bytes;
   try {
-    writeFileSync(descriptor, text);
+    while (rest.length > 0) rest = rest.subarray(writeSync(descriptor, rest));
   } catch (error) {
     if (!isSystemError(error)) throw error;
+    if (error.code === 'EAGAIN') return rest;
     onError(error);
   }
+  return rest.subarray(rest.length);
 }
 
 function exitWithoutOutput(process: NodeJS.Process, { code = 'unknown error' }: NodeJS.ErrnoException): never {
@@ -56,7 +73,7 @@ function exitWithoutOutput(process: NodeJS.Process, { code = 'unknown error' }: 
   if (code === 'EPIPE') process.exit(EXIT.done);
   const hint = code === 'ENOSPC' || code === 'EDQUOT' ? 'hint: free some disk space\n' : '';
   // Synchronous, because the process ends on the next line.
-  writeAll(DESCRIPTORS.stderr, `error: cannot write the output (${code})\n${hint}`, () => undefined);
+  writeNow(DESCRIPTORS.stderr, Buffer.from(`error: cannot write the output (${code})\n${hint}`), () => undefined);
   // oxlint-disable-next-line unicorn/no-process-exit
   process.exit(EXIT.failed);
 }

@@ -4,7 +4,6 @@ import path from 'node:path';
 import { isSkillError, SkillError } from '../../core/errors.ts';
 import { printable } from '../../core/text/text.ts';
 import { writeFileAtomically } from './atomic-replace.ts';
-import { withFileLock } from './lock.ts';
 import { isSystemError } from './paths.ts';
 import { readPrivateFile } from './read-file.ts';
 import { isSealOf, sealKey, sealOf } from './seal-key.ts';
@@ -67,6 +66,8 @@ export function openSealedFile<T extends object>(options: SealedFileOptions<T>):
     async change(act, { dropUnsealed = false, signal } = {}) {
       known = undefined;
       const key = sealKey(options.home);
+      // Reading needs no lock.
+      const { withFileLock } = await import('./lock.ts');
       try {
         makeFolders(path.dirname(file), 0o700);
         return await withFileLock(

@@ -1,10 +1,4 @@
-/** Files that can be rebuilt at any time. */
-import { readFileSync, readdirSync, statSync, unlinkSync, utimesSync } from 'node:fs';
 import path from 'node:path';
-
-import { writeFileAtomically } from './atomic-replace.ts';
-import { makeFolders } from './make-folders.ts';
-import { isSystemError } from './paths.ts';
 
 export interface CacheLocation {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -19,41 +13,4 @@ export function cacheDirectory({ env, home }: CacheLocation): string | undefined
   const shared = env['XDG_CACHE_HOME'];
   if (shared !== undefined && path.isAbsolute(shared)) return path.join(shared, 'skillwright');
   return home === undefined || !path.isAbsolute(home) ? undefined : path.join(home, '.cache', 'skillwright');
-}
-
-/** Entries kept per kind: a few projects with a few snapshots each. */
-const MAX_ENTRIES = 16;
-
-/** The bytes of a cache entry; `undefined` if it is missing or unreadable. Marks the entry as used. */
-export function readCacheEntry(file: string): Uint8Array | undefined {
-  try {
-    const bytes = readFileSync(file);
-    const now = new Date();
-    utimesSync(file, now, now);
-    return bytes;
-  } catch (error) {
-    if (!isSystemError(error)) throw error;
-    return undefined;
-  }
-}
-
-/** Writes a cache entry and removes the least recently used entries of its kind. System errors are ignored: the cache is optional. */
-export function writeCacheEntry(file: string, bytes: Uint8Array): void {
-  try {
-    makeFolders(path.dirname(file), 0o700);
-    writeFileAtomically(file, bytes);
-    removeLeastRecentlyUsed(file);
-  } catch (error) {
-    if (!isSystemError(error)) throw error;
-  }
-}
-
-function removeLeastRecentlyUsed(file: string): void {
-  const directory = path.dirname(file);
-  const kind = `${path.basename(file).split('-')[0] ?? ''}-`;
-  const entries = readdirSync(directory)
-    .filter((name) => name.startsWith(kind) && name.endsWith('.bin'))
-    .map((name) => ({ file: path.join(directory, name), used: statSync(path.join(directory, name)).mtimeMs }))
-    .sort((a, b) => b.used - a.used);
-  for (const { file: old } of entries.slice(MAX_ENTRIES)) unlinkSync(old);
 }

@@ -2,12 +2,12 @@
  * Locks between processes: a file that names its owner (`lock-owner.ts`). It is created by a hard link, so it appears with its content
  * or not at all. The lock of a dead process is removed by the next process that needs it.
  */
-import { randomBytes } from 'node:crypto';
 import { linkSync, lstatSync, readdirSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { SkillError } from '../../core/errors.ts';
+import { nodeCrypto } from '../hash.ts';
 import { ownerName, ownerOfName, ownerState, thisProcess } from './lock-owner.ts';
 import { isPresent, isSystemError } from './paths.ts';
 import { readPrivateFile } from './read-file.ts';
@@ -111,7 +111,7 @@ function ownPrefix(file: string): string {
 function tryLock(file: string): string | undefined {
   // Checked first: while the lock is held, waiting writes nothing.
   if (isPresent(file)) return undefined;
-  const content = `${ownerName(thisProcess())}.${randomBytes(8).toString('hex')}`;
+  const content = `${ownerName(thisProcess())}.${nodeCrypto().randomBytes(8).toString('hex')}`;
   const own = path.join(path.dirname(file), ownPrefix(file) + content);
   try {
     writeFileSync(own, content, { flag: 'wx', mode: 0o600 });

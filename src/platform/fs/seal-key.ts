@@ -1,9 +1,9 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { lstatSync } from 'node:fs';
 import path from 'node:path';
 
 import { SkillError, isSkillError } from '../../core/errors.ts';
 import { PendingFile } from './atomic-replace.ts';
+import { nodeCrypto } from '../hash.ts';
 import { isSystemError } from './paths.ts';
 import { readPrivateFile } from './read-file.ts';
 import { makeFolders } from './make-folders.ts';
@@ -56,7 +56,7 @@ export function sealKeyProblem(home: string): string | undefined {
 
 /** HMAC-SHA-256 in hex. `purpose` separates kinds of records: a seal of one kind is invalid for another. */
 export function sealOf(key: Uint8Array, purpose: string, text: string): string {
-  return createHmac('sha256', key).update(`${purpose}\0`).update(text).digest('hex');
+  return nodeCrypto().createHmac('sha256', key).update(`${purpose}\0`).update(text).digest('hex');
 }
 
 export function isSealOf(
@@ -64,7 +64,7 @@ export function isSealOf(
   { key, purpose, text }: { readonly key: Uint8Array; readonly purpose: string; readonly text: string },
 ): boolean {
   if (!/^[0-9a-f]{64}$/.test(seal)) return false;
-  return timingSafeEqual(Buffer.from(seal), Buffer.from(sealOf(key, purpose, text)));
+  return nodeCrypto().timingSafeEqual(Buffer.from(seal), Buffer.from(sealOf(key, purpose, text)));
 }
 
 function readKey(file: string): Uint8Array | undefined {
@@ -84,7 +84,7 @@ function makeKey(file: string): void {
   makeFolders(path.dirname(file), 0o700);
   const pending = new PendingFile(file, {});
   try {
-    pending.write(randomBytes(KEY_BYTES));
+    pending.write(nodeCrypto().randomBytes(KEY_BYTES));
     pending.sync();
     pending.create();
   } catch (error) {

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { Worker } from 'node:worker_threads';
 
 import type { SkillEntry } from '../../core/skill.ts';
-import { readCacheEntry, writeCacheEntry } from '../../platform/fs/cache-directory.ts';
+import { readCacheEntry, writeCacheEntry } from '../../platform/fs/cache-entry.ts';
 import { fingerprintFiles } from '../../platform/fs/file-stamp.ts';
 import { readSearchIndex } from '../../search/search-index.ts';
 import type { SearchIndex } from '../../search/search-index.ts';
@@ -42,8 +42,8 @@ function buildInBackground(request: DeepIndexRequest, signal: AbortSignal | unde
   const stop = signal === undefined ? deadline : AbortSignal.any([signal, deadline]);
   return new Promise((resolve, reject) => {
     stop.throwIfAborted();
-    // A URL relative to this module works in the library and in the bundled command.
-    const worker = new Worker(new URL('./deep-index-worker.js', import.meta.url), { workerData: request });
+    // A path relative to this module works in the library and in the bundled command.
+    const worker = new Worker(path.join(import.meta.dirname, 'deep-index-worker.js'), { workerData: request });
     const end = (): void => {
       void worker.terminate();
       reject(stop.reason);

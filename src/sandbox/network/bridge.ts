@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 
 import { SkillError } from '../../core/errors.ts';
 import type { Identity } from '../../core/execution.ts';
@@ -84,11 +83,15 @@ export function proxyEnvironment(port: number): Readonly<Record<string, string>>
   };
 }
 
-/** Beside this module in the build; in `dist` when running from the sources. */
-const FORWARDERS: readonly string[] = ['./forwarder.js', '../../../dist/sandbox/network/forwarder.js'];
+/** The library's file: beside this module, or as seen from the command's bundle, or from the sources. */
+const FORWARDERS: readonly string[] = [
+  './forwarder.js',
+  '../sandbox/network/forwarder.js',
+  '../../../dist/sandbox/network/forwarder.js',
+];
 
 function findForwarder(): string {
-  const places = FORWARDERS.map((place) => fileURLToPath(new URL(place, import.meta.url)));
+  const places = FORWARDERS.map((place) => path.join(import.meta.dirname, place));
   const found = places.find((place) => existsSync(place));
   if (found !== undefined) return found;
   throw new SkillError({
