@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 
+import type { Unplaced } from '../agents/place-skills.ts';
 import type { LockFile } from '../lock/lock.ts';
 import { PackRefused, isRefusal, orSystemRefusal, packRefusal, systemRefusal } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
@@ -112,6 +113,8 @@ export interface Committed {
   readonly pruned: readonly SkillBackup[];
   /** What other processes changed in the meantime and how it was handled, for the user. */
   readonly notes: readonly string[];
+  /** Links and copies that could not be made or removed. */
+  readonly unplaced: readonly Unplaced[];
 }
 
 /** Selects a backup (default: the newest of that name). */
@@ -279,7 +282,7 @@ export class RootSession {
     return { handle: this.#handle, rootLock: this.#rootLock, lock: this.#lock, staging: this.#staging };
   }
 
-  async #committed({ lock, steps, notes }: Extract<CommitEnd, { type: 'done' }>): Promise<Committed> {
+  async #committed({ lock, steps, notes, unplaced }: Extract<CommitEnd, { type: 'done' }>): Promise<Committed> {
     this.#lock = lock;
     const outOf = new Set(steps.flatMap((step) => (step.type === 'put' ? step.old : step.to) ?? []));
     const parts = new Set([...outOf].map((below) => below.split('/')[0]));
@@ -289,7 +292,7 @@ export class RootSession {
     const names = new Set(kept.filter(({ part }) => part === 'previous').map(({ name }) => name));
     const pruned = names.size === 0 ? [] : surplusBackups(this.#handle, 'previous', { names, keep: KEEP_VERSIONS });
     for (const entry of pruned) await removeBackup(this.#handle, entry);
-    return { type: 'committed', lock, kept, pruned, notes };
+    return { type: 'committed', lock, kept, pruned, notes, unplaced };
   }
 
   async #bringBack(
