@@ -144,8 +144,8 @@ export interface OpenRoot {
   /** Previous versions of a skill, newest first. */
   versions(name: string): readonly SkillBackup[];
   backups(): readonly SkillBackup[];
-  /** Restores a removed skill with its lock entry. */
-  restore(choice: BackupChoice, options?: CommitOptions): Promise<Committed | PackRefusal>;
+  /** Restores removed skills with their lock entries: all or none. */
+  restore(choices: readonly BackupChoice[], options?: CommitOptions): Promise<Committed | PackRefusal>;
   /** Replaces a skill by its previous version and backs up the replaced one. */
   rollback(choice: Omit<BackupChoice, 'existing'>, options?: CommitOptions): Promise<Committed | PackRefusal>;
   /** Deletes backups of one kind, optionally of one skill, and returns them. */
@@ -189,7 +189,7 @@ export class RootSession {
       trash: () => listBackups(this.#handle, 'trash'),
       versions: (name) => listBackups(this.#handle, 'previous', name),
       backups: () => listBackups(this.#handle, 'backups'),
-      restore: (choice, options) => this.#bringBack('trash', choice, options),
+      restore: (choices, options) => this.#bringBack('trash', choices, options),
       rollback: (choice, options) => this.#rollBack(choice, options),
       purge: (part, choice) => this.#purge(part, choice),
     };
@@ -297,26 +297,32 @@ export class RootSession {
 
   async #bringBack(
     part: BackupKind,
-    { name, id, existing = 'refuse' }: BackupChoice,
+    choices: readonly BackupChoice[],
     options?: CommitOptions,
   ): Promise<Committed | PackRefusal> {
-    const found = listBackups(this.#handle, part, name).find((kept) => id === undefined || kept.id === id);
-    if (found === undefined)
-      return packRefusal(
-        'install/trash',
-        `there is no backup of ${quoted(name)} in ${quoted(displayPath(this.#handle, part), 200)}`,
-      );
-    const { lock } = found;
-    const entry = lock === undefined ? {} : { lock };
-    const end = await this.#commit([{ type: 'put', name, from: backupPath(found), existing, ...entry }], [], options);
-    // Only the record is left.
-    if (!isRefusal(end)) await removeBackup(this.#handle, found);
+    const all = listBackups(this.#handle, part, choices.length === 1 ? choices[0]?.name : undefined);
+    const chosen: SkillBackup[] = [];
+    const changes: PlannedChange[] = [];
+    for (const { name, id, existing = 'refuse' } of choices) {
+      const found = all.find((kept) => kept.name === name && (id === undefined || kept.id === id));
+      if (found === undefined)
+        return packRefusal(
+          'install/trash',
+          `there is no backup of ${quoted(name)} in ${quoted(displayPath(this.#handle, part), 200)}`,
+        );
+      const { lock } = found;
+      chosen.push(found);
+      changes.push({ type: 'put', name, from: backupPath(found), existing, ...(lock === undefined ? {} : { lock }) });
+    }
+    const end = await this.#commit(changes, [], options);
+    // Only the records are left.
+    if (!isRefusal(end)) for (const found of chosen) await removeBackup(this.#handle, found);
     return end;
   }
 
   #rollBack(choice: Omit<BackupChoice, 'existing'>, options?: CommitOptions): Promise<Committed | PackRefusal> {
     if (this.#lock.skills.has(choice.name))
-      return this.#bringBack('previous', { ...choice, existing: 'replace' }, options);
+      return this.#bringBack('previous', [{ ...choice, existing: 'replace' }], options);
     const message = `${quoted(choice.name)} is not installed in ${quoted(this.#handle.path, 200)}`;
     return Promise.resolve(packRefusal('install/not-installed', message));
   }

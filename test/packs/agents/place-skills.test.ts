@@ -71,7 +71,7 @@ describe('links for agents', () => {
     expect(await locked('alpha')).toEqual({ links: [CLAUDE] });
     await commit([], () => [{ type: 'remove', name: 'alpha', to: 'trash' }]);
     expect(readdirSync(at('.claude/skills'))).toEqual(['beta']);
-    committed(await withRoot(root, {}, (open) => open.restore({ name: 'alpha' })));
+    committed(await withRoot(root, {}, (open) => open.restore([{ name: 'alpha' }])));
     expect(linksOf(at('.claude/skills'))['alpha']).toBe('../../.agents/skills/alpha');
     expect(await locked('alpha')).toEqual({ links: [CLAUDE] });
   });
