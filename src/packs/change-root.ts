@@ -1,4 +1,7 @@
 /** Uninstalls skills, restores them from the trash and rolls them back to an earlier version. */
+import type { PlaceKind, Unplaced } from './agents/place-skills.ts';
+import { placeRequests } from './agents/place-targets.ts';
+import type { PlaceTarget } from './agents/place-targets.ts';
 import { isRefusal, packRefusal } from './problems.ts';
 import type { PackRefusal } from './problems.ts';
 import { quoted } from '../core/text/text.ts';
@@ -20,6 +23,8 @@ export interface Changed {
   readonly type: 'changed';
   readonly root: string;
   readonly names: readonly string[];
+  /** Links and copies for agents that could not be made or removed. */
+  readonly unplaced: readonly Unplaced[];
   /** Backups of the skills that were moved out of the root. */
   readonly kept: readonly SkillBackup[];
   readonly notes: readonly string[];
@@ -27,21 +32,24 @@ export interface Changed {
 }
 
 export interface UninstallOptions extends ChangeOptions {
-  readonly names: readonly string[];
+  readonly names: readonly string[] | 'all';
+  /** Only removes the links and copies of these agents; the skills stay. */
+  readonly targets?: readonly PlaceTarget[];
   /** Deletes the skills instead of moving them to the trash. */
   readonly purge?: boolean;
 }
 
 /** Uninstalls all skills or none. Refuses to remove a skill that another installed skill requires. */
 export async function uninstallSkills(options: UninstallOptions): Promise<Changed | PackRefusal> {
-  const { purge = false } = options;
-  const names = [...new Set(options.names)];
+  const { purge = false, targets } = options;
   return await inRoot(options, async (root) => {
-    const needed = neededBy(root, names);
+    const names = options.names === 'all' ? [...root.lock.skills.keys()] : [...new Set(options.names)];
+    const needed = targets === undefined ? neededBy(root, names) : undefined;
     if (needed !== undefined) return needed;
     const missing = names.find((name) => !root.lock.skills.has(name));
     if (missing !== undefined)
       return packRefusal('install/not-installed', `${quoted(missing)} is not installed in ${quoted(root.path, 200)}`);
+    if (targets !== undefined) return await unlink(root, options, names, targets);
     const what = `${purge ? 'delete permanently' : 'move to the trash'}: ${names.join(', ')}`;
     return await change(root, options, names, {
       what,
@@ -54,6 +62,30 @@ export async function uninstallSkills(options: UninstallOptions): Promise<Change
   });
 }
 
+/** Removes the links and copies of some agents. An agent that reads the root itself cannot be left out. */
+async function unlink(
+  root: OpenRoot,
+  options: UninstallOptions,
+  names: readonly string[],
+  targets: readonly PlaceTarget[],
+): Promise<Changed | PackRefusal> {
+  const own = targets.find(({ isRoot }) => isRoot);
+  if (own !== undefined)
+    return {
+      ...packRefusal('install/agent', `${own.agents.join(', ') || 'the root'} reads ${quoted(root.path, 200)} itself`),
+      hint: 'uninstall the skill for every agent: run the command without --agent',
+    };
+  const kindOf = (folder: string, name: string): PlaceKind =>
+    root.lock.skills.get(name)?.copies?.includes(folder) === true ? 'copy' : 'link';
+  const places = placeRequests(targets, { remove: names }, { root: root.path, kind: 'link' }).flatMap((place) =>
+    names.map((name) => ({ ...place, kind: kindOf(place.folder, name), remove: [name] })),
+  );
+  return await change(root, options, names, {
+    what: `remove for ${targets.flatMap(({ agents }) => agents).join(', ')}: ${names.join(', ')}`,
+    act: (commit) => root.commit([], { ...commit, places }),
+  });
+}
+
 function neededBy(root: OpenRoot, names: readonly string[]): PackRefusal | undefined {
   for (const { name, requires = [] } of root.lock.skills.values()) {
     const need = names.includes(name) ? undefined : requires.find((required) => names.includes(required));
@@ -61,6 +93,22 @@ function neededBy(root: OpenRoot, names: readonly string[]): PackRefusal | undef
       return packRefusal('requires/missing', `${quoted(name)} needs ${quoted(need)}: uninstall both, or keep both`);
   }
   return undefined;
+}
+
+/** Restores the newest backup of every skill in the trash that is not installed. */
+export async function restoreAll(options: ChangeOptions): Promise<Changed | PackRefusal> {
+  return await inRoot(options, async (root) => {
+    const names = [...new Set(root.trash().map(({ name }) => name))].filter((name) => !root.lock.skills.has(name));
+    if (names.length === 0) return packRefusal('install/trash', 'the trash has no skill that is not installed');
+    return await change(root, options, names, {
+      what: `restore ${names.join(', ')}`,
+      act: (commit) =>
+        root.restore(
+          names.map((name) => ({ name })),
+          commit,
+        ),
+    });
+  });
 }
 
 export interface RestoreSkillOptions extends ChangeOptions {
@@ -78,7 +126,7 @@ export async function restoreSkill(options: RestoreSkillOptions): Promise<Change
     if (found === undefined) return packRefusal('install/trash', `${quoted(name)} is not in the trash`);
     return await change(root, options, [name], {
       what: `restore ${name}, removed on ${found.at}`,
-      act: (commit) => root.restore({ name, id: found.id, existing: force ? 'replace' : 'refuse' }, commit),
+      act: (commit) => root.restore([{ name, id: found.id, existing: force ? 'replace' : 'refuse' }], commit),
     });
   });
 }
@@ -106,12 +154,13 @@ async function change(
   names: readonly string[],
   { what, act }: Work,
 ): Promise<Changed | PackRefusal> {
-  const done = { type: 'changed', root: root.path, names, kept: [], notes: [] } as const;
+  const done = { type: 'changed', root: root.path, names, kept: [], notes: [], unplaced: [] } as const;
   if (dryRun === true) return { ...done, notes: [`would ${what}`], isDone: false };
   if (!(await confirm(what))) return packRefusal('install/refused', 'not confirmed: nothing was changed');
   const committed = await act(signal === undefined ? {} : { signal });
   if (isRefusal(committed)) return committed;
-  return { ...done, kept: committed.kept, notes: committed.notes, isDone: true };
+  const { kept, notes, unplaced } = committed;
+  return { ...done, kept, notes, unplaced, isDone: true };
 }
 
 async function inRoot<T>(
@@ -139,7 +188,7 @@ export async function listSkillBackups(
 export async function emptyTrash(options: ChangeOptions): Promise<Changed | PackRefusal> {
   return await inRoot(options, async (root) => {
     const names = root.trash().map(({ name }) => name);
-    const done = { type: 'changed', root: root.path, names, kept: [], notes: [] } as const;
+    const done = { type: 'changed', root: root.path, names, kept: [], notes: [], unplaced: [] } as const;
     const what = `delete permanently: ${names.join(', ')}`;
     if (options.dryRun === true) return { ...done, notes: names.length === 0 ? [] : [`would ${what}`], isDone: false };
     if (names.length > 0 && !(await options.confirm(what)))

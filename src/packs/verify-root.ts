@@ -1,7 +1,10 @@
 /** Compares installed skills with their lock and reports every changed, missing and added file. Writes nothing. */
 import path from 'node:path';
 
+import type { Surroundings } from '../core/config/loaded-config.ts';
 import { compareText } from '../core/diagnostic.ts';
+import { agentBaseOf, checkPlaces } from './agents/agent-view.ts';
+import type { CheckedPlace } from './agents/agent-view.ts';
 import type { Drift, LockedSkill } from './lock/lock.ts';
 import { driftOf, readLock } from './lock/lock-file.ts';
 import { isRefusal, packRefusal } from './problems.ts';
@@ -20,6 +23,8 @@ export interface VerifiedSkill {
   readonly drift: Drift;
   /** Why the folder could not be compared; empty otherwise. */
   readonly reason: string;
+  /** Links and copies in the folders of agents. */
+  readonly places?: readonly CheckedPlace[];
 }
 
 export interface VerifiedRoot {
@@ -33,6 +38,8 @@ export interface VerifiedRoot {
 export interface VerifyRootOptions {
   /** Names of skills (default: all in the lock). */
   readonly names?: readonly string[];
+  /** To name the agents that use a folder. */
+  readonly surroundings?: Surroundings;
   readonly signal?: AbortSignal;
   readonly onProgress?: (done: number, total: number) => void;
 }
@@ -43,7 +50,7 @@ const SLICE = 64;
 
 export async function verifyRoot(
   root: string,
-  { names = [], signal, onProgress }: VerifyRootOptions = {},
+  { names = [], surroundings = { cwd: root, home: undefined, env: {} }, signal, onProgress }: VerifyRootOptions = {},
 ): Promise<VerifiedRoot | PackRefusal> {
   const lock = readLock(root);
   if (lock === undefined) return packRefusal('lock/missing', `${quoted(root, 200)} has no skills.lock.json`);
@@ -55,6 +62,7 @@ export async function verifyRoot(
     .filter(({ name }) => names.length === 0 || names.includes(name))
     .toSorted((a, b) => compareText(a.name, b.name));
   const buffer = presentBuffer();
+  const base = agentBaseOf(root, surroundings);
   const skills: VerifiedSkill[] = [];
   for (const locked of meant) {
     if (skills.length % SLICE === 0) {
@@ -62,9 +70,15 @@ export async function verifyRoot(
       await new Promise(setImmediate);
       signal?.throwIfAborted();
     }
-    skills.push(verifySkill(path.join(root, locked.name), locked, buffer));
+    const places = checkPlaces(locked, root, base);
+    const verified = verifySkill(path.join(root, locked.name), locked, buffer);
+    skills.push(places.length === 0 ? verified : { ...verified, places });
   }
-  return { type: 'verified', root, skills, isIntact: skills.every(({ status }) => status === 'same') };
+  return { type: 'verified', root, skills, isIntact: skills.every(isIntact) };
+}
+
+function isIntact({ status, places = [] }: VerifiedSkill): boolean {
+  return status === 'same' && places.every((place) => place.status === 'same');
 }
 
 /** Compares one folder with its lock entry. */

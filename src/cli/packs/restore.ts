@@ -1,6 +1,6 @@
 import { isRefusal } from '../../packs/problems.ts';
 import { printable } from '../../core/text/text.ts';
-import { emptyTrash, listSkillBackups, restoreSkill } from '../../packs/change-root.ts';
+import { emptyTrash, listSkillBackups, restoreAll, restoreSkill } from '../../packs/change-root.ts';
 import { defineCommand } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { jsonText } from '../json.ts';
@@ -8,13 +8,14 @@ import { CHANGE_FLAGS, asker, refuse, settingsFor } from './pack-command.ts';
 import { keptLine, reportChange } from './show-change.ts';
 
 export const command = defineCommand({
-  usage: 'restore NAME [--id ID] [--force] | restore --list | restore --empty-trash',
+  usage: 'restore NAME [--id ID] [--force] | restore --all | restore --list | restore --empty-trash',
   details: [
-    'Restores an uninstalled skill and its lock entry from the trash of its root: the newest, or the one of --id.',
+    'Restores an uninstalled skill, its lock entry and its links for agents from the trash of its root: the newest, or the one of --id.',
   ].join('\n'),
   flags: {
     ...CHANGE_FLAGS,
     id: { type: 'string', value: 'ID', about: 'restore this entry of --list (default: the newest)' },
+    all: { type: 'boolean', about: 'restore every skill of the trash that is not installed' },
     list: { type: 'boolean', about: 'list the trash' },
     force: { type: 'boolean', about: 'replace an existing skill of that name, and keep a copy' },
     'empty-trash': { type: 'boolean', about: 'delete everything in the trash' },
@@ -27,9 +28,9 @@ export const command = defineCommand({
   async run(invocation) {
     const { flags, positionals, terminal, signal } = invocation;
     const [name] = positionals;
-    const modes = [name !== undefined, flags.list === true, flags['empty-trash'] === true];
+    const modes = [name !== undefined, flags.all === true, flags.list === true, flags['empty-trash'] === true];
     if (modes.filter(Boolean).length !== 1)
-      throw new UsageError('expected one of NAME, --list and --empty-trash', 'see skillwright restore --help');
+      throw new UsageError('expected one of NAME, --all, --list and --empty-trash', 'see skillwright restore --help');
     const settings = await settingsFor(invocation);
     if (isRefusal(settings)) return refuse(invocation, settings);
     const common = { settings, signal, onNote: (note: string) => terminal.remark(`note: ${note}`) };
@@ -43,7 +44,7 @@ export const command = defineCommand({
     const change = { ...common, dryRun: flags['dry-run'] === true, confirm: asker(invocation, flags.yes) };
     const done =
       name === undefined
-        ? await emptyTrash(change)
+        ? await (flags.all === true ? restoreAll(change) : emptyTrash(change))
         : await restoreSkill({
             ...change,
             name,
@@ -51,6 +52,10 @@ export const command = defineCommand({
             ...(flags.id === undefined ? {} : { id: flags.id }),
           });
     if (isRefusal(done)) return refuse(invocation, done);
-    return reportChange(invocation, done, (one) => `${name === undefined ? 'deleted' : 'restored'} ${printable(one)}`);
+    return reportChange(
+      invocation,
+      done,
+      (one) => `${flags['empty-trash'] === true ? 'deleted' : 'restored'} ${printable(one)}`,
+    );
   },
 });

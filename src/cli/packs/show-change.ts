@@ -3,13 +3,13 @@ import { printable } from '../../core/text/text.ts';
 import type { SkillBackup } from '../../packs/root/skill-backups.ts';
 import type { Changed } from '../../packs/change-root.ts';
 import type { GlobalInvocation } from '../command.ts';
-import { EXIT } from '../exit.ts';
 import { jsonText } from '../json.ts';
+import { reportUnplaced } from './agent-flags.ts';
 import { refreshed } from './pack-command.ts';
 
 export async function reportChange(
   invocation: GlobalInvocation,
-  { names, kept, notes, isDone, root }: Changed,
+  { names, kept, notes, unplaced, isDone, root }: Changed,
   line: (name: string) => string,
 ): Promise<number> {
   const { terminal, flags } = invocation;
@@ -21,9 +21,17 @@ export async function reportChange(
   const indexHash = isDone ? (await refreshed(invocation)).index.indexHash : undefined;
   if (flags.json === true)
     terminal.out(
-      jsonText({ ok: true, done: isDone, root, names, kept, ...(indexHash === undefined ? {} : { indexHash }) }),
+      jsonText({
+        ok: unplaced.length === 0,
+        done: isDone,
+        root,
+        names,
+        kept,
+        unplaced,
+        ...(indexHash === undefined ? {} : { indexHash }),
+      }),
     );
-  return EXIT.done;
+  return reportUnplaced(terminal, unplaced);
 }
 
 /** `pdf-forms  1.2.0  2026-01-02T03:04:05Z  20260102T030405Z-…` */

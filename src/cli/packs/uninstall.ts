@@ -2,28 +2,46 @@ import { isRefusal } from '../../packs/problems.ts';
 import { printable } from '../../core/text/text.ts';
 import { uninstallSkills } from '../../packs/change-root.ts';
 import { defineCommand } from '../command.ts';
+import { UsageError } from '../exit.ts';
+import { AGENT_FLAG, isRefusalOf, targetsFor } from './agent-flags.ts';
 import { CHANGE_FLAGS, asker, refuse, settingsFor } from './pack-command.ts';
 import { reportChange } from './show-change.ts';
 
 export const command = defineCommand({
-  usage: 'uninstall NAME... [--purge] [--scope project|user] [--yes]',
+  usage: 'uninstall NAME...|--all [--agent ID] [--purge] [--scope project|user] [--yes]',
   details: [
     'Moves installed skills to the trash of their root; skillwright restore brings them back. With --purge they are deleted. Only removes what skillwright install created, and never a skill that another installed skill requires.',
+    'Links and unchanged copies in the folders of agents are removed too. With --agent only those of that agent are removed, and the skill stays.',
     'Exit code 3: not confirmed.',
   ].join('\n'),
-  flags: { ...CHANGE_FLAGS, purge: { type: 'boolean', about: 'delete instead of moving to the trash' } },
+  flags: {
+    ...CHANGE_FLAGS,
+    ...AGENT_FLAG,
+    all: { type: 'boolean', about: 'uninstall every skill of the root' },
+    purge: { type: 'boolean', about: 'delete instead of moving to the trash' },
+  },
   examples: [
     ['skillwright uninstall pdf-forms', 'move a skill to the trash'],
     ['skillwright restore pdf-forms', 'restore it'],
+    ['skillwright uninstall pdf-forms --agent cursor', 'hide a skill from one agent'],
+    ['skillwright uninstall --all', 'move every skill of this project to the trash'],
   ],
-  positionals: [1, Number.POSITIVE_INFINITY],
+  positionals: [0, Number.POSITIVE_INFINITY],
   async run(invocation) {
     const { flags, positionals, terminal, signal } = invocation;
+    if ((flags.all === true) === positionals.length > 0)
+      throw new UsageError(
+        flags.all === true ? '--all takes no NAME' : 'missing argument: NAME',
+        'e.g. skillwright uninstall pdf-forms, or skillwright uninstall --all',
+      );
     const settings = await settingsFor(invocation);
     if (isRefusal(settings)) return refuse(invocation, settings);
+    const targets = flags.agent === undefined ? undefined : targetsFor(settings, { agents: flags.agent });
+    if (targets !== undefined && isRefusalOf(targets)) return refuse(invocation, targets);
     const done = await uninstallSkills({
       settings,
-      names: positionals,
+      names: flags.all === true ? 'all' : positionals,
+      ...(targets === undefined ? {} : { targets }),
       purge: flags.purge === true,
       dryRun: flags['dry-run'] === true,
       confirm: asker(invocation, flags.yes),

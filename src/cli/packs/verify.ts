@@ -9,6 +9,7 @@ import { isPresent } from '../../platform/fs/paths.ts';
 import type { PackSettings } from '../../packs/pack-settings.ts';
 import { verifyPack } from '../../packs/verify-pack.ts';
 import type { VerifiedPack } from '../../packs/verify-pack.ts';
+import type { CheckedPlace } from '../../packs/agents/agent-view.ts';
 import { verifyRoot } from '../../packs/verify-root.ts';
 import type { VerifiedSkill } from '../../packs/verify-root.ts';
 import { VERSION } from '../../version.ts';
@@ -35,7 +36,7 @@ const flags = {
 export const command = defineCommand({
   usage: 'verify [NAME...] [--scope project|user] | verify PACK [--signature]',
   details: [
-    'Compares installed skills with skills.lock.json of their root and lists every changed, missing and added file. For a pack (.zip, .skill, .tar.gz or a folder): verifies its structure, manifest and signature, and scans it. Writes nothing.',
+    'Compares installed skills with skills.lock.json of their root and lists every changed, missing and added file, and every broken link for an agent. For a pack (.zip, .skill, .tar.gz or a folder): verifies its structure, manifest and signature, and scans it. Writes nothing.',
     'Exit code 1: something differs.',
   ].join('\n'),
   flags,
@@ -77,11 +78,12 @@ function isPack(word: string, { surroundings: { cwd } }: PackSettings): boolean 
   return /[./\\:]/.test(word) && (/:/.test(word) || isPresent(path.resolve(cwd, word)) || /[/\\]/.test(word));
 }
 
-async function installed(invocation: VerifyInvocation, { root }: PackSettings): Promise<number> {
+async function installed(invocation: VerifyInvocation, { root, surroundings }: PackSettings): Promise<number> {
   const { flags: given, positionals, terminal, signal } = invocation;
   const progress = openProgress(terminal);
   const verified = await verifyRoot(root, {
     names: positionals,
+    surroundings,
     signal,
     onProgress: (done, total) => progress.show(`verifying ${String(done)} of ${String(total)}`),
   });
@@ -93,22 +95,33 @@ async function installed(invocation: VerifyInvocation, { root }: PackSettings): 
       jsonText({
         ok: isIntact,
         root,
-        skills: skills.map(({ name, status, locked, digest, drift, reason }) => ({
+        skills: skills.map(({ name, status, locked, digest, drift, reason, places = [] }) => ({
           name,
           status,
           locked: locked.digest,
           digest: digest ?? null,
           ...drift,
           ...(reason === '' ? {} : { reason }),
+          ...(places.length === 0 ? {} : { places: places.map(({ name: _, ...place }) => place) }),
         })),
       }),
     );
   else {
     for (const skill of skills.filter(({ status }) => status !== 'same')) terminal.out(skillLines(skill, terminal));
+    terminal.out(
+      skills.flatMap(({ places = [] }) => places.filter(isNotSame).map((place) => placeLine(place, terminal))),
+    );
     const same = skills.filter(({ status }) => status === 'same').length;
     terminal.remark(`${String(same)} of ${String(skills.length)} match the lock`);
   }
   return isIntact ? EXIT.done : EXIT.failed;
+}
+
+const isNotSame = ({ status }: CheckedPlace): boolean => status !== 'same';
+
+function placeLine({ kind, path: place, agents, status }: CheckedPlace, { style }: Terminal): string {
+  const who = agents.length === 0 ? '' : ` for ${agents.join(', ')}`;
+  return `${style('red', status)} ${kind} ${printable(place)}${who}`;
 }
 
 function skillLines({ name, status, drift, reason }: VerifiedSkill, { style }: Terminal): readonly string[] {

@@ -151,8 +151,21 @@ const MAX_PATH = 1024;
 function toSkill(name: string, value: unknown): LockedSkill {
   if (!isValidName(name)) throw invalid(`${quoted(name)} is not a valid skill name`);
   if (!isObject(value)) throw invalid(`the entry of ${quoted(name)} is not an object`);
-  const { version, source, revision, archive, folder, digest, files, requires, signedBy, installedAt, tool, ...rest } =
-    value;
+  const {
+    version,
+    source,
+    revision,
+    archive,
+    folder,
+    digest,
+    files,
+    requires,
+    signedBy,
+    installedAt,
+    tool,
+    ...others
+  } = value;
+  const { links, copies, ...rest } = others;
   const what = `the entry of ${quoted(name)}`;
   refuseUnknown(rest, what);
   const text = (key: string, field: unknown, fits: (text: string) => boolean = isPlainText): string => {
@@ -168,6 +181,8 @@ function toSkill(name: string, value: unknown): LockedSkill {
     ...(folder === undefined ? {} : { folder: text('folder', folder, isFilePath) }),
     digest: text('digest', digest, isTreeDigest),
     files: toFiles(what, files),
+    ...(links === undefined ? {} : { links: toFolders('links', what, links) }),
+    ...(copies === undefined ? {} : { copies: toFolders('copies', what, copies) }),
     ...(requires === undefined ? {} : { requires: toNames(what, requires) }),
     ...(signedBy === undefined ? {} : { signedBy: text('signedBy', signedBy) }),
     installedAt: text('installedAt', installedAt, isTime),
@@ -205,6 +220,21 @@ function toNames(what: string, value: unknown): readonly string[] {
     throw invalid(`"requires" in ${what} contains an invalid skill name`);
   });
 }
+
+function toFolders(key: string, what: string, value: unknown): readonly string[] {
+  if (!Array.isArray(value)) throw invalid(`"${key}" in ${what} is not a list`);
+  return value.map((folder: unknown) => {
+    if (typeof folder === 'string' && isFolderPath(folder)) return folder;
+    throw invalid(`"${key}" in ${what} contains an invalid folder`);
+  });
+}
+
+/** A path relative to the root: `..` may stand only at the start, and the path is not the root itself. */
+export function isFolderPath(folder: string): boolean {
+  return folder.length <= MAX_PATH && FOLDER.test(folder) && isFilePath(folder.replace(/^(?:\.\.\/)+/, ''));
+}
+
+const FOLDER = /^(?:\.\.\/)*(?!\.\.$)[^/\\]/;
 
 function isPlainText(text: string): boolean {
   return text !== '' && text.length <= MAX_TEXT && isOneLine(text);

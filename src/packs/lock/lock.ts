@@ -28,6 +28,10 @@ export interface LockedSkill {
   readonly digest: string;
   /** Sorted by path, with `/` as separator. */
   readonly files: Readonly<Record<string, LockedFile>>;
+  /** Folders that have a link to the skill, relative to the root, with `/` as separator; sorted. */
+  readonly links?: readonly string[];
+  /** Folders that have a copy of the skill. */
+  readonly copies?: readonly string[];
   /** Names of the required skills. */
   readonly requires?: readonly string[];
   /** Id of the key that signed it. */

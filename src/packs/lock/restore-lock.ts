@@ -2,6 +2,10 @@
 import path from 'node:path';
 
 import { compareText } from '../../core/diagnostic.ts';
+import { agentBaseOf, checkPlaces } from '../agents/agent-view.ts';
+import type { CheckedPlace } from '../agents/agent-view.ts';
+import type { PlaceChange, Unplaced } from '../agents/place-skills.ts';
+import { folderInLock } from '../agents/place-targets.ts';
 import type { LockedSkill } from './lock.ts';
 import { isRefusal, packRefusal } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
@@ -34,6 +38,10 @@ export interface Restored {
   readonly same: readonly string[];
   /** Names of skills that were installed, or would be in a dry run. */
   readonly brought: readonly string[];
+  /** Links and copies for agents that were missing and are back, or would be; absolute paths. */
+  readonly linked: readonly string[];
+  /** Links and copies that could not be made. */
+  readonly unplaced: readonly Unplaced[];
   readonly isDone: boolean;
 }
 
@@ -62,17 +70,36 @@ async function restoreInto(open: OpenRoot, options: RestoreOptions): Promise<Res
       hint: 'run verify to see the files; move the folder away and run install --frozen again',
     };
   const wanted = found.filter(({ status }) => status === 'missing').map(({ locked }) => locked);
+  const base = agentBaseOf(open.path, options.settings.surroundings);
+  const missing = all.flatMap((locked) => checkPlaces(locked, open.path, base)).filter(isNotInPlace);
   const done = {
     type: 'restored',
     root: open.path,
     same: found.filter(({ status }) => status === 'same').map(({ name }) => name),
     brought: wanted.map(({ name }) => name),
+    linked: missing.map((place) => place.path),
+    unplaced: [],
   } as const;
-  if (options.dryRun === true || wanted.length === 0) return { ...done, isDone: options.dryRun !== true };
+  if (options.dryRun === true || wanted.length + missing.length === 0)
+    return { ...done, isDone: options.dryRun !== true };
   const changes = await stageLocked(wanted, open, options);
   if (isRefusal(changes)) return changes;
-  const committed = await open.commit(changes, options.signal === undefined ? {} : { signal: options.signal });
-  return isRefusal(committed) ? committed : { ...done, isDone: true };
+  const places = missing.map(({ name, kind, path: at }): PlaceChange => {
+    return { folder: folderInLock(open.path, path.dirname(at)), kind, add: [name], remove: [] };
+  });
+  const committed = await open.commit(changes, {
+    places,
+    ...(options.signal === undefined ? {} : { signal: options.signal }),
+  });
+  if (isRefusal(committed)) return committed;
+  const { unplaced } = committed;
+  const failed = new Set(unplaced.map(({ folder, name }) => path.join(folder, name)));
+  return { ...done, linked: done.linked.filter((at) => !failed.has(at)), unplaced, isDone: true };
+}
+
+/** A link to a skill that is missing as well needs no change. */
+function isNotInPlace({ status }: CheckedPlace): boolean {
+  return status !== 'same' && status !== 'broken';
 }
 
 /** Stages each source once, at the locked revision, and selects the skills with the locked digests. */

@@ -5,6 +5,7 @@
 import { renameSync } from 'node:fs';
 import path from 'node:path';
 
+import { withPlacesOf } from '../agents/lock-places.ts';
 import type { LockFile, LockedSkill } from '../lock/lock.ts';
 import { quoted } from '../../core/text/text.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
@@ -104,7 +105,8 @@ export function lockAfter(lock: LockFile, outcomes: readonly StepOutcome[]): Loc
   const skills = new Map<string, LockedSkill>(lock.skills);
   for (const { step, isDone } of outcomes) {
     if (!isDone) continue;
-    if (step.type === 'put' && step.lock !== undefined) skills.set(step.name, step.lock);
+    if (step.type === 'put' && step.lock !== undefined)
+      skills.set(step.name, withPlacesOf(step.lock, lock.skills.get(step.name)));
     else skills.delete(step.name);
   }
   return { ...lock, skills };

@@ -5,6 +5,9 @@
 import { renameSync } from 'node:fs';
 import path from 'node:path';
 
+import { lockWithPlaces, placeChanges } from '../agents/lock-places.ts';
+import { applyPlaces } from '../agents/place-skills.ts';
+import type { PlaceChange, PlaceOutcome, Unplaced } from '../agents/place-skills.ts';
 import type { LockFile } from '../lock/lock.ts';
 import { driftOf, hasDrift, lockFileText } from '../lock/lock-file.ts';
 import { PackRefused, isRefusal, systemRefusal, refused } from '../problems.ts';
@@ -18,7 +21,7 @@ import type { OnStep, StepOutcome } from './apply.ts';
 import { syncPath, syncPaths } from './sync.ts';
 import type { BackgroundSync } from './sync.ts';
 import { removeJournal, writeJournal } from './journal.ts';
-import type { Step } from './journal.ts';
+import type { Step, Transaction } from './journal.ts';
 import { RECORD_NAME } from './skill-backups.ts';
 import { lockPath, refuseReplaced, rootPath, displayPath, statePath } from './root-paths.ts';
 import type { RootHandle } from './root-paths.ts';
@@ -43,6 +46,8 @@ export interface CommitOptions {
   readonly backgroundSync?: BackgroundSync;
   /** The time to record (default: now). */
   readonly at?: Date;
+  /** Links and copies in the folders of agents, beside those that follow from the lock. */
+  readonly places?: readonly PlaceChange[];
   /** For tests: called after every change that other processes can see. */
   readonly onStep?: OnStep;
 }
@@ -61,6 +66,7 @@ export type CommitEnd =
       readonly lock: LockFile;
       readonly steps: readonly Step[];
       readonly notes: readonly string[];
+      readonly unplaced: readonly Unplaced[];
     }
   | PackRefusal
   /** The commit and its rollback both failed. The journal remains, and the next process that opens the root completes the change. */
@@ -78,15 +84,16 @@ export async function commitChanges(
     refuseChanges(handle, work.lock, changes);
     await checkStaged(staged, options);
     const steps = planSteps(handle, work.lock, { changes, staging: work.staging, at: options.at ?? new Date() });
-    const lock = lockAfter(work.lock, steps.map(asDone));
+    const places = placeChanges(work.lock, changes, options.places);
+    const lock = lockWithPlaces(lockAfter(work.lock, steps.map(asDone)), places.map(asPlaced));
     const nextLock = writeNextLock(work, lock);
     await syncBefore(work, steps, staged, options);
     options.signal?.throwIfAborted();
     refuseReplaced(handle);
     work.rootLock.refuseLost();
     options.onStep?.('prepared');
-    writeJournal(handle, steps, work.staging);
-    return await applyAll(work, { steps, lock, nextLock }, options);
+    writeJournal(handle, { steps, places }, work.staging);
+    return await applyAll(work, { steps, places, lock, nextLock }, options);
   } catch (error) {
     if (error instanceof PackRefused) return error.refusal;
     return systemRefusal(error, `${quoted(handle.path, 200)} cannot be changed`);
@@ -94,6 +101,7 @@ export async function commitChanges(
 }
 
 const asDone = (step: Step): StepOutcome => ({ step, isDone: true });
+const asPlaced = (change: PlaceChange) => ({ change, kind: change.kind, added: change.add });
 
 /** Throws `PackRefused` if a staged folder differs from what was inspected. */
 async function checkStaged(staged: readonly PutChange[], { signal, onProgress }: CommitOptions): Promise<void> {
@@ -173,30 +181,36 @@ function backupFolders(steps: readonly Step[]): readonly string[] {
     .map((below) => path.posix.dirname(below));
 }
 
-interface Journaled {
-  readonly steps: readonly Step[];
+interface Journaled extends Transaction {
   readonly lock: LockFile;
   readonly nextLock: string;
 }
 
-async function applyAll(work: Work, { steps, lock, nextLock }: Journaled, options: CommitOptions): Promise<CommitEnd> {
+async function applyAll(
+  work: Work,
+  { steps, places, lock, nextLock }: Journaled,
+  options: CommitOptions,
+): Promise<CommitEnd> {
   const onStep: OnStep = (what) => options.onStep?.(what);
   onStep('journal written');
   options.onProgress?.({ phase: 'apply', done: 0, total: steps.length });
   const { handle } = work;
   let written = lock;
   let notes: readonly string[] = [];
+  let placed: readonly PlaceOutcome[] = [];
   try {
     const outcomes = await applySteps(handle, steps, onStep);
     notes = outcomes.flatMap(({ note }) => note ?? []);
+    placed = await placeSkills(work, places, outcomes);
+    if (placed.length > 0) onStep('linked');
     await syncAfter(work, steps);
-    if (outcomes.some(({ isDone }) => !isDone)) {
-      written = lockAfter(work.lock, outcomes);
+    if (outcomes.some(({ isDone }) => !isDone) || placed.some(isPartial)) {
+      written = lockWithPlaces(lockAfter(work.lock, outcomes), placed);
       writeFileAtomically(nextLock, Buffer.from(lockFileText(written)), { mode: 0o644, sync: true });
     }
     renameSync(nextLock, lockPath(handle));
   } catch (error) {
-    return undone(work, steps, systemRefusal(error, `${quoted(handle.path, 200)} cannot be changed`));
+    return undone(work, { steps, placed }, systemRefusal(error, `${quoted(handle.path, 200)} cannot be changed`));
   }
   try {
     syncPath(rootPath(handle));
@@ -207,7 +221,38 @@ async function applyAll(work: Work, { steps, lock, nextLock }: Journaled, option
     return unfinished(work, systemRefusal(error, `${quoted(handle.path, 200)} cannot be changed`));
   }
   options.onProgress?.({ phase: 'apply', done: steps.length, total: steps.length });
-  return { type: 'done', lock: written, steps, notes };
+  return { type: 'done', lock: written, steps, notes, unplaced: placed.flatMap(({ unplaced }) => unplaced) };
+}
+
+/** Whether the lock must be written again, because it expects something else. */
+function isPartial({ change, kind, added }: PlaceOutcome): boolean {
+  return kind !== change.kind || added.length < change.add.length;
+}
+
+/** Makes the changes in the folders of agents, except for skills that did not arrive. */
+export function placeSkills(
+  { handle, lock, staging }: Pick<Work, 'handle' | 'lock' | 'staging'>,
+  places: readonly PlaceChange[],
+  outcomes: readonly StepOutcome[],
+): Promise<readonly PlaceOutcome[]> {
+  const failed = new Set(outcomes.filter(({ isDone }) => !isDone).map(({ step }) => step.name));
+  const digests = new Map(
+    outcomes.flatMap(({ step }) =>
+      step.type === 'put' && step.lock !== undefined ? [[step.name, step.lock.digest]] : [],
+    ),
+  );
+  return applyPlaces(
+    places.map((place) => ({ ...place, add: place.add.filter((name) => !failed.has(name)) })),
+    {
+      root: handle.path,
+      staging: displayPath(handle, `${staging}/copies`),
+      digests(name) {
+        const before = lock.skills.get(name)?.digest;
+        const after = digests.get(name) ?? before;
+        return { ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }) };
+      },
+    },
+  );
 }
 
 async function syncAfter({ handle, staging }: Work, steps: readonly Step[]): Promise<void> {
@@ -220,8 +265,13 @@ async function syncAfter({ handle, staging }: Work, steps: readonly Step[]): Pro
 }
 
 /** Restores the old state. The lock is still the old one, because it is replaced last. */
-function undone(work: Work, steps: readonly Step[], refusal: PackRefusal): CommitEnd {
+function undone(
+  work: Work,
+  { steps, placed }: { readonly steps: readonly Step[]; readonly placed: readonly PlaceOutcome[] },
+  refusal: PackRefusal,
+): CommitEnd {
   try {
+    for (const { undo } of placed) undo();
     undoSteps(work.handle, steps);
     syncPath(rootPath(work.handle));
     removeJournal(work.handle);

@@ -7,7 +7,8 @@ import { lstatSync, renameSync, unlinkSync } from 'node:fs';
 import { isValidName } from '../../core/skill-name.ts';
 import { isObject } from '../../core/json/json-schema.ts';
 import type { LockedSkill } from '../lock/lock.ts';
-import { lockedFields, toLockedSkill } from '../lock/lock-file.ts';
+import { isFolderPath, lockedFields, toLockedSkill } from '../lock/lock-file.ts';
+import type { PlaceChange } from '../agents/place-skills.ts';
 import { PackRefused, refused } from '../problems.ts';
 import { quoted } from '../../core/text/text.ts';
 import { writeFileAtomically } from '../../platform/fs/atomic-replace.ts';
@@ -36,23 +37,34 @@ export type Step =
       readonly to?: string;
     };
 
+/** Everything that a commit changes. */
+export interface Transaction {
+  readonly steps: readonly Step[];
+  /** Changes in the folders of agents, made after the steps. */
+  readonly places: readonly PlaceChange[];
+}
+
 export type JournalReading =
-  | { readonly type: 'steps'; readonly steps: readonly Step[] }
+  | ({ readonly type: 'steps' } & Transaction)
   | { readonly type: 'absent' }
   | { readonly type: 'unreadable'; readonly reason: string };
 
-const SCHEMA = 1;
+/** Version 2 has `places`. */
+const SCHEMA = 2;
 const MAX_BYTES = 256 * 1024 * 1024;
 
 /**
  * Commits. If it throws a system error, the commit has not happened. The file is first written to `staging`, where a partial file does no
  * harm.
  */
-export function writeJournal(handle: RootHandle, steps: readonly Step[], staging: string): void {
+export function writeJournal(handle: RootHandle, { steps, places }: Transaction, staging: string): void {
   const shown = steps.map((step) =>
     step.type === 'put' && step.lock !== undefined ? { ...step, lock: lockedFields(step.lock) } : step,
   );
-  const text = JSON.stringify({ schema: SCHEMA, steps: shown });
+  const placed = places.map(({ folder, kind, add, remove }) => ({ folder, kind, add, remove }));
+  const text = JSON.stringify(
+    placed.length === 0 ? { schema: 1, steps: shown } : { schema: SCHEMA, steps: shown, places: placed },
+  );
   const written = statePath(handle, `${staging}/${JOURNAL_NAME}`);
   writeFileAtomically(written, Buffer.from(`${text}\n`), { sync: true });
   renameSync(written, statePath(handle, JOURNAL_NAME));
@@ -72,7 +84,7 @@ export function readJournal(handle: RootHandle): JournalReading {
   if (read.type !== 'read')
     return { type: 'unreadable', reason: read.type === 'failed' ? read.reason : 'it was deleted' };
   try {
-    return { type: 'steps', steps: toSteps(JSON.parse(read.bytes.toString('utf8'))) };
+    return { type: 'steps', ...toTransaction(JSON.parse(read.bytes.toString('utf8'))) };
   } catch (error) {
     if (error instanceof SyntaxError) return { type: 'unreadable', reason: 'it is no JSON' };
     if (!(error instanceof PackRefused) || error.refusal.code === 'lock/newer') throw error;
@@ -88,13 +100,35 @@ export function setJournalAside(handle: RootHandle, at: Date): string {
   return displayPath(handle, name);
 }
 
-function toSteps(value: unknown): readonly Step[] {
+function toTransaction(value: unknown): Transaction {
   if (!isObject(value) || !Array.isArray(value['steps'])) throw unfit('it has no "steps" list');
   const { schema } = value;
   if (typeof schema === 'number' && schema > SCHEMA)
     throw refused('lock/newer', 'a newer version of skillwright started a change of this root');
-  if (schema !== SCHEMA) throw unfit('it has an unknown schema');
-  return value['steps'].map((step: unknown) => toStep(step));
+  if (schema !== SCHEMA && schema !== 1) throw unfit('it has an unknown schema');
+  const { places = [] } = value;
+  if (!Array.isArray(places)) throw unfit('"places" is not a list');
+  return {
+    steps: value['steps'].map((step: unknown) => toStep(step)),
+    places: places.map((place: unknown) => toPlaceChange(place)),
+  };
+}
+
+/** The folder is checked again when it is opened: only folders of known agents are changed. */
+function toPlaceChange(value: unknown): PlaceChange {
+  if (!isObject(value)) throw unfit('a place is not an object');
+  const { folder, kind } = value;
+  if (typeof folder !== 'string' || !isFolderPath(folder)) throw unfit('a place has no valid folder');
+  if (kind !== 'link' && kind !== 'copy') throw unfit(`the place ${quoted(folder)} has an unknown kind`);
+  return { folder, kind, add: toSkillNames(value['add']), remove: toSkillNames(value['remove']) };
+}
+
+function toSkillNames(value: unknown): readonly string[] {
+  if (!Array.isArray(value)) throw unfit('a place has no list of names');
+  return value.map((name: unknown) => {
+    if (typeof name === 'string' && isValidName(name)) return name;
+    throw unfit('a place has an invalid skill name');
+  });
 }
 
 function toStep(value: unknown): Step {

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 
+import type { Unplaced } from '../agents/place-skills.ts';
 import type { LockFile } from '../lock/lock.ts';
 import { PackRefused, isRefusal, orSystemRefusal, packRefusal, systemRefusal } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
@@ -112,6 +113,8 @@ export interface Committed {
   readonly pruned: readonly SkillBackup[];
   /** What other processes changed in the meantime and how it was handled, for the user. */
   readonly notes: readonly string[];
+  /** Links and copies that could not be made or removed. */
+  readonly unplaced: readonly Unplaced[];
 }
 
 /** Selects a backup (default: the newest of that name). */
@@ -141,8 +144,8 @@ export interface OpenRoot {
   /** Previous versions of a skill, newest first. */
   versions(name: string): readonly SkillBackup[];
   backups(): readonly SkillBackup[];
-  /** Restores a removed skill with its lock entry. */
-  restore(choice: BackupChoice, options?: CommitOptions): Promise<Committed | PackRefusal>;
+  /** Restores removed skills with their lock entries: all or none. */
+  restore(choices: readonly BackupChoice[], options?: CommitOptions): Promise<Committed | PackRefusal>;
   /** Replaces a skill by its previous version and backs up the replaced one. */
   rollback(choice: Omit<BackupChoice, 'existing'>, options?: CommitOptions): Promise<Committed | PackRefusal>;
   /** Deletes backups of one kind, optionally of one skill, and returns them. */
@@ -186,7 +189,7 @@ export class RootSession {
       trash: () => listBackups(this.#handle, 'trash'),
       versions: (name) => listBackups(this.#handle, 'previous', name),
       backups: () => listBackups(this.#handle, 'backups'),
-      restore: (choice, options) => this.#bringBack('trash', choice, options),
+      restore: (choices, options) => this.#bringBack('trash', choices, options),
       rollback: (choice, options) => this.#rollBack(choice, options),
       purge: (part, choice) => this.#purge(part, choice),
     };
@@ -279,7 +282,7 @@ export class RootSession {
     return { handle: this.#handle, rootLock: this.#rootLock, lock: this.#lock, staging: this.#staging };
   }
 
-  async #committed({ lock, steps, notes }: Extract<CommitEnd, { type: 'done' }>): Promise<Committed> {
+  async #committed({ lock, steps, notes, unplaced }: Extract<CommitEnd, { type: 'done' }>): Promise<Committed> {
     this.#lock = lock;
     const outOf = new Set(steps.flatMap((step) => (step.type === 'put' ? step.old : step.to) ?? []));
     const parts = new Set([...outOf].map((below) => below.split('/')[0]));
@@ -289,31 +292,37 @@ export class RootSession {
     const names = new Set(kept.filter(({ part }) => part === 'previous').map(({ name }) => name));
     const pruned = names.size === 0 ? [] : surplusBackups(this.#handle, 'previous', { names, keep: KEEP_VERSIONS });
     for (const entry of pruned) await removeBackup(this.#handle, entry);
-    return { type: 'committed', lock, kept, pruned, notes };
+    return { type: 'committed', lock, kept, pruned, notes, unplaced };
   }
 
   async #bringBack(
     part: BackupKind,
-    { name, id, existing = 'refuse' }: BackupChoice,
+    choices: readonly BackupChoice[],
     options?: CommitOptions,
   ): Promise<Committed | PackRefusal> {
-    const found = listBackups(this.#handle, part, name).find((kept) => id === undefined || kept.id === id);
-    if (found === undefined)
-      return packRefusal(
-        'install/trash',
-        `there is no backup of ${quoted(name)} in ${quoted(displayPath(this.#handle, part), 200)}`,
-      );
-    const { lock } = found;
-    const entry = lock === undefined ? {} : { lock };
-    const end = await this.#commit([{ type: 'put', name, from: backupPath(found), existing, ...entry }], [], options);
-    // Only the record is left.
-    if (!isRefusal(end)) await removeBackup(this.#handle, found);
+    const all = listBackups(this.#handle, part, choices.length === 1 ? choices[0]?.name : undefined);
+    const chosen: SkillBackup[] = [];
+    const changes: PlannedChange[] = [];
+    for (const { name, id, existing = 'refuse' } of choices) {
+      const found = all.find((kept) => kept.name === name && (id === undefined || kept.id === id));
+      if (found === undefined)
+        return packRefusal(
+          'install/trash',
+          `there is no backup of ${quoted(name)} in ${quoted(displayPath(this.#handle, part), 200)}`,
+        );
+      const { lock } = found;
+      chosen.push(found);
+      changes.push({ type: 'put', name, from: backupPath(found), existing, ...(lock === undefined ? {} : { lock }) });
+    }
+    const end = await this.#commit(changes, [], options);
+    // Only the records are left.
+    if (!isRefusal(end)) for (const found of chosen) await removeBackup(this.#handle, found);
     return end;
   }
 
   #rollBack(choice: Omit<BackupChoice, 'existing'>, options?: CommitOptions): Promise<Committed | PackRefusal> {
     if (this.#lock.skills.has(choice.name))
-      return this.#bringBack('previous', { ...choice, existing: 'replace' }, options);
+      return this.#bringBack('previous', [{ ...choice, existing: 'replace' }], options);
     const message = `${quoted(choice.name)} is not installed in ${quoted(this.#handle.path, 200)}`;
     return Promise.resolve(packRefusal('install/not-installed', message));
   }

@@ -1,6 +1,7 @@
 /** Recovers a root after a crash: completes a committed change and clears an uncommitted one. */
 import { readdirSync, renameSync } from 'node:fs';
 
+import { lockWithPlaces } from '../agents/lock-places.ts';
 import type { LockFile } from '../lock/lock.ts';
 import { lockFileText, readLockAt } from '../lock/lock-file.ts';
 import { PackRefused, isRefusal, refused } from '../problems.ts';
@@ -9,10 +10,11 @@ import { writeFileAtomically } from '../../platform/fs/atomic-replace.ts';
 import { removeTree } from '../../platform/fs/remove-tree.ts';
 import { lockAfter, reapplySteps } from './apply.ts';
 import type { OnStep } from './apply.ts';
+import { placeSkills } from './commit.ts';
 import { syncPath } from './sync.ts';
 import { isExchangeOver } from './exchange.ts';
 import { readJournal, refuseLinkedWay, removeJournal, setJournalAside } from './journal.ts';
-import type { Step } from './journal.ts';
+import type { Transaction } from './journal.ts';
 import { removeEmptyBackups } from './skill-backups.ts';
 import { lockPath, rootPath, statePath, timedName } from './root-paths.ts';
 import type { RootHandle } from './root-paths.ts';
@@ -42,7 +44,7 @@ export async function recoverOpenRoot(
     const message = `an unreadable journal (${journal.reason}) was renamed to ${quoted(place, 200)}: run verify on the root`;
     onRecovered?.({ type: 'set-aside', names: [], message });
   } else if (journal.type === 'steps') {
-    const finished = await finish(handle, journal.steps, onStep);
+    const finished = await finish(handle, journal, onStep);
     onRecovered?.(finished);
   }
   // No other process works here while we hold the lock, so everything in the staging folder is left over.
@@ -54,7 +56,7 @@ export async function recoverOpenRoot(
     onRecovered?.({ type: 'cleared', names: [], message: 'the files of an interrupted change were removed' });
 }
 
-async function finish(handle: RootHandle, steps: readonly Step[], onStep: OnStep): Promise<Recovered> {
+async function finish(handle: RootHandle, { steps, places }: Transaction, onStep: OnStep): Promise<Recovered> {
   for (const step of steps)
     for (const place of step.type === 'put' ? [step.from, step.old] : [step.to])
       if (place !== undefined) refuseLinkedWay(handle, place);
@@ -64,13 +66,22 @@ async function finish(handle: RootHandle, steps: readonly Step[], onStep: OnStep
   const lock = readLockAt(lockPath(handle));
   if (isRefusal(lock)) throw new PackRefused(lock);
   const outcomes = await reapplySteps(handle, steps, onStep);
+  const placed = await placeSkills(
+    { handle, lock, staging: `staging/${timedName(new Date(), 'work')}` },
+    places,
+    outcomes,
+  );
+  if (placed.length > 0) onStep('linked');
   syncPath(rootPath(handle));
-  writeLock(handle, lockAfter(lock, outcomes));
+  writeLock(handle, lockWithPlaces(lockAfter(lock, outcomes), placed));
   onStep('lock written');
   removeJournal(handle);
   onStep('journal removed');
-  const names = steps.map(({ name }) => name);
-  const notes = outcomes.flatMap(({ note }) => note ?? []);
+  const names = [
+    ...new Set([...steps.map(({ name }) => name), ...places.flatMap(({ add, remove }) => [...add, ...remove])]),
+  ];
+  const unplaced = placed.flatMap((outcome) => outcome.unplaced);
+  const notes = [...outcomes.flatMap(({ note }) => note ?? []), ...unplaced.map(({ message }) => message)];
   const what = `an interrupted change of ${names.map((name) => quoted(name)).join(', ')} was completed`;
   return { type: 'finished', names, message: [what, ...notes].join('; ') };
 }

@@ -244,7 +244,7 @@ describe('removing', () => {
     const end = await withRoot(root, {}, (open) => open.commit([{ type: 'remove', name: 'alpha', to: 'trash' }]));
     expect(committed(end).lock.skills.has('alpha')).toBe(false);
     expect(readdirSync(root).toSorted()).toEqual(['.skillwright', 'beta', 'skills.lock.json']);
-    committed(await withRoot(root, {}, (open) => open.restore({ name: 'alpha' })));
+    committed(await withRoot(root, {}, (open) => open.restore([{ name: 'alpha' }])));
     expect(treeOf(root)).toEqual(before);
     expect(await withRoot(root, {}, (open) => Promise.resolve(open.trash()))).toEqual([]);
     expect(readdirSync(path.join(root, '.skillwright/trash'))).toEqual([]);
@@ -260,12 +260,14 @@ describe('removing', () => {
     if (!Array.isArray(trash)) throw new Error(trash.message);
     expect(trash.map(({ lock }) => lock?.version)).toEqual(['2', '1']);
     const id = trash[1]?.id ?? '';
-    const end = committed(await withRoot(root, {}, (open) => open.restore({ name: 'alpha', id })));
+    const end = committed(await withRoot(root, {}, (open) => open.restore([{ name: 'alpha', id }])));
     expect(end.lock.skills.get('alpha')?.version).toBe('1');
-    expect(await withRoot(root, {}, (open) => open.restore({ name: 'alpha' }))).toMatchObject({
+    expect(await withRoot(root, {}, (open) => open.restore([{ name: 'alpha' }]))).toMatchObject({
       code: 'install/exists',
     });
-    expect(await withRoot(root, {}, (open) => open.restore({ name: 'none' }))).toMatchObject({ code: 'install/trash' });
+    expect(await withRoot(root, {}, (open) => open.restore([{ name: 'none' }]))).toMatchObject({
+      code: 'install/trash',
+    });
   });
 
   test('for good leaves nothing; the trash goes only when told to', async () => {

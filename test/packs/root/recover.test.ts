@@ -123,7 +123,7 @@ describe('an untrusted journal', () => {
     });
 
   test('of a newer version is left for that version', async () => {
-    const root = await rootWithJournal('{"schema":2,"steps":[]}');
+    const root = await rootWithJournal('{"schema":3,"steps":[]}');
     expect(await recoverRoot(root)).toMatchObject({ code: 'lock/newer' });
     expect(needsRecovery(root)).toBe(true);
   });

@@ -87,7 +87,7 @@ export function treeOf(folder: string, below = ''): Readonly<Record<string, stri
   const found: Record<string, string> = {};
   for (const name of readdirSync(path.join(folder, below)).toSorted()) {
     const at = below === '' ? name : `${below}/${name}`;
-    if (at === '.skillwright') continue;
+    if (name === '.skillwright') continue;
     const stats = lstatSync(path.join(folder, at));
     if (stats.isDirectory()) Object.assign(found, { [`${at}/`]: 'folder' }, treeOf(folder, at));
     else if (stats.isSymbolicLink()) found[at] = `-> ${readlinkSync(path.join(folder, at))}`;

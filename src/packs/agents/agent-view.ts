@@ -1,0 +1,116 @@
+/** Which agents see which skills, and whether the links and copies that the lock records are still there. Writes nothing. */
+import { lstatSync, readdirSync, readlinkSync } from 'node:fs';
+import path from 'node:path';
+
+import type { Surroundings } from '../../core/config/loaded-config.ts';
+import { isDirectory, isPresent, isSystemError, realPath } from '../../platform/fs/paths.ts';
+import { projectTop } from '../../runtime/skill-trust.ts';
+import type { LockedSkill } from '../lock/lock.ts';
+import { isRefusal } from '../problems.ts';
+import { presentFiles } from '../root/present-files.ts';
+import { AGENTS } from './agent-table.ts';
+import { agentFolder, baseOfRoot, isKnownFolder } from './agents.ts';
+import type { AgentBase } from './agents.ts';
+import { placesOf } from './lock-places.ts';
+import { isLinkTo } from './place-skills.ts';
+import type { PlaceKind } from './place-skills.ts';
+
+/** The project or the home folder whose agents use a root. */
+export function agentBaseOf(root: string, surroundings: Surroundings): AgentBase {
+  const { cwd, home } = surroundings;
+  const near = baseOfRoot(root);
+  const base = realPath(isKnownFolder(root, near) ? near : (projectTop({ cwd, home }) ?? home ?? near));
+  return { base, scope: home !== undefined && base === realPath(home) ? 'user' : 'project', surroundings };
+}
+
+/** The bases of a command: the project, if there is one, and the home folder. */
+export function agentBases(surroundings: Surroundings): readonly AgentBase[] {
+  const { cwd, home } = surroundings;
+  const project = projectTop({ cwd, home });
+  return [
+    ...(project === undefined ? [] : [{ scope: 'project' as const, base: realPath(project), surroundings }]),
+    ...(home === undefined ? [] : [{ scope: 'user' as const, base: realPath(home), surroundings }]),
+  ];
+}
+
+/** Returns a function that lists the ids of the agents that see the skill in a folder. */
+export function openAgentView(bases: readonly AgentBase[]): (dir: string) => readonly string[] {
+  const byFolder = new Map<string, Set<string>>();
+  for (const base of bases)
+    for (const agent of AGENTS) {
+      const folder = agentFolder(agent, base);
+      if (folder === undefined || !isDirectory(folder)) continue;
+      const real = realPath(folder);
+      const ids = byFolder.get(real) ?? new Set();
+      byFolder.set(real, ids.add(agent.id));
+    }
+  const byTarget = new Map<string, Set<string>>();
+  for (const [folder, ids] of byFolder)
+    for (const target of linkTargets(folder)) {
+      const all = byTarget.get(target) ?? new Set();
+      byTarget.set(target, all);
+      for (const id of ids) all.add(id);
+    }
+  return (dir) => {
+    const real = realPath(dir);
+    return [...(byFolder.get(path.dirname(real)) ?? []), ...(byTarget.get(real) ?? [])].toSorted();
+  };
+}
+
+function linkTargets(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+      .filter((entry) => entry.isSymbolicLink())
+      .map(({ name }) => realPath(path.resolve(folder, readlinkSync(path.join(folder, name)))));
+  } catch (error) {
+    if (isSystemError(error)) return [];
+    throw error;
+  }
+}
+
+/** `missing`: no entry. `changed`: an entry that is not our link or copy. `edited`: a copy with other bytes. */
+export interface CheckedPlace {
+  readonly name: string;
+  readonly kind: PlaceKind;
+  /** Absolute path of the link or copy. */
+  readonly path: string;
+  readonly agents: readonly string[];
+  readonly status: 'same' | 'missing' | 'changed' | 'edited' | 'broken';
+}
+
+/** Checks what the lock records about one skill. */
+export function checkPlaces(skill: LockedSkill, root: string, base: AgentBase): readonly CheckedPlace[] {
+  const real = realPath(root);
+  return placesOf(skill).map(({ folder, kind }) => {
+    const absolute = path.resolve(real, folder);
+    const place = path.join(absolute, skill.name);
+    return {
+      name: skill.name,
+      kind,
+      path: place,
+      agents: agentsOf(absolute, base),
+      status: statusOf(place, kind, skill, real),
+    };
+  });
+}
+
+function statusOf(place: string, kind: PlaceKind, { name, digest }: LockedSkill, root: string): CheckedPlace['status'] {
+  if (!isPresent(place)) return 'missing';
+  if (kind === 'link') {
+    const target = path.join(root, name);
+    if (!isLinkTo(place, { real: realPath(path.dirname(place)), target })) return 'changed';
+    return isDirectory(target) ? 'same' : 'broken';
+  }
+  if (!lstatSync(place).isDirectory()) return 'changed';
+  const tree = presentFiles(place, { withoutLooks: true });
+  return !isRefusal(tree) && tree.digest === digest ? 'same' : 'edited';
+}
+
+/** Agents that look in a folder, by id. */
+export function agentsOf(folder: string, base: AgentBase): readonly string[] {
+  const real = realPath(folder);
+  return AGENTS.filter((agent) => {
+    const own = agentFolder(agent, base);
+    return own !== undefined && (own === folder || realPath(own) === real);
+  }).map(({ id }) => id);
+}

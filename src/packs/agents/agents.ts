@@ -1,0 +1,123 @@
+/** Finds the agents that a user named or that are in use here, and the folders in which they look for skills. */
+import path from 'node:path';
+
+import type { Surroundings } from '../../core/config/loaded-config.ts';
+import { nearest } from '../../core/nearest.ts';
+import { quoted } from '../../core/text/text.ts';
+import { isPresent } from '../../platform/fs/paths.ts';
+import { packRefusal } from '../problems.ts';
+import type { PackRefusal } from '../problems.ts';
+import { AGENTS, SHARED_FOLDER } from './agent-table.ts';
+import type { Agent } from './agent-table.ts';
+
+const VARIABLE = /^\$\{(\w+):-([^}]+)\}/;
+
+/** Where agents look: in a project, or in the user's home folder. */
+export interface AgentBase {
+  readonly scope: 'project' | 'user';
+  /** The project or the home folder, as a real path. */
+  readonly base: string;
+  readonly surroundings: Pick<Surroundings, 'home' | 'env'>;
+}
+
+/** The absolute folder in which an agent looks for skills. Undefined without a home folder. */
+export function agentFolder(agent: Agent, { scope, base, surroundings }: AgentBase): string | undefined {
+  return scope === 'project' ? path.join(base, agent.project) : expand(agent.user, { ...surroundings, home: base });
+}
+
+export interface DetectedAgent {
+  readonly agent: Agent;
+  /** The path that shows that the agent is in use. */
+  readonly at: string;
+}
+
+/** Agents whose settings exist in the home folder, on the machine or in the project. */
+export function detectAgents(
+  { home, env }: Pick<Surroundings, 'home' | 'env'>,
+  project: string | undefined,
+): readonly DetectedAgent[] {
+  return AGENTS.flatMap((agent) => {
+    const own = agent.project.split('/')[0] ?? '';
+    // A project that has the agent's folder is used with the agent. Folders without a dot have other uses.
+    const traces = own.startsWith('.') && agent.project !== SHARED_FOLDER ? [...agent.detect, own] : agent.detect;
+    const at = traces
+      .flatMap(
+        (trace) => (/^[~$/]/.test(trace) ? expand(trace, { home, env }) : project && path.join(project, trace)) ?? [],
+      )
+      .find((place) => isPresent(place));
+    return at === undefined ? [] : [{ agent, at }];
+  });
+}
+
+/** The value of `--agent` that stands for every detected agent. */
+export const ALL_AGENTS = 'all';
+
+/** Looks up ids. `all` stands for the detected agents. Refuses unknown ids. */
+export function readAgents(
+  ids: readonly string[],
+  detected: () => readonly DetectedAgent[],
+): readonly Agent[] | PackRefusal {
+  const chosen = new Set<Agent>();
+  for (const id of ids) {
+    if (id === ALL_AGENTS) {
+      const found = detected();
+      if (found.length === 0)
+        return {
+          ...packRefusal('install/agent', 'no agent was detected for --agent all'),
+          hint: `name one: --agent claude-code; known agents: ${AGENTS.map((agent) => agent.id).join(', ')}`,
+        };
+      for (const { agent } of found) chosen.add(agent);
+      continue;
+    }
+    const agent = AGENTS.find((known) => known.id === id);
+    if (agent === undefined) return unknownAgent(id);
+    chosen.add(agent);
+  }
+  return [...chosen];
+}
+
+function unknownAgent(id: string): PackRefusal {
+  const near = nearest(
+    id,
+    AGENTS.map((agent) => agent.id),
+  );
+  const known = `known agents: ${AGENTS.map((agent) => agent.id).join(', ')}`;
+  return {
+    ...packRefusal('install/agent', `unknown agent: ${quoted(id)}`),
+    hint: near.length === 0 ? known : `did you mean ${near.join(', ')}? ${known}`,
+  };
+}
+
+/**
+ * Folders below a project or a home folder that belong to a known agent. A lock or journal of a cloned repository may name only these.
+ * Environment variables do not count: the caller of a command that uses one names the agent.
+ */
+const KNOWN_FOLDERS: ReadonlySet<string> = new Set([
+  SHARED_FOLDER,
+  '.agent/skills',
+  ...AGENTS.flatMap(({ project, user }) => [project, (expand(user, { home: '/', env: {} }) ?? '').slice(1)]),
+]);
+
+/** The project or home folder that a root belongs to, judged by its path alone. */
+export function baseOfRoot(root: string): string {
+  const slashed = root.split(path.sep).join('/');
+  const suffix = [...KNOWN_FOLDERS]
+    .filter((folder) => slashed.endsWith(`/${folder}`))
+    .toSorted((a, b) => b.length - a.length)[0];
+  if (suffix === undefined) return path.dirname(root);
+  return path.resolve(root, ...suffix.split('/').map(() => '..'));
+}
+
+export function isKnownFolder(folder: string, base: string): boolean {
+  return KNOWN_FOLDERS.has(path.relative(base, folder).split(path.sep).join('/'));
+}
+
+/** Replaces `${NAME:-path}` and `~`. Undefined if it needs a home folder and there is none. */
+function expand(text: string, { home, env }: Pick<Surroundings, 'home' | 'env'>): string | undefined {
+  const plain = text.replace(VARIABLE, (_, name: string, other: string) => {
+    const value = env[name]?.trim() ?? '';
+    return path.isAbsolute(value) ? value : other;
+  });
+  if (!plain.startsWith('~')) return path.normalize(plain);
+  return home === undefined ? undefined : path.join(home, plain.slice(1));
+}

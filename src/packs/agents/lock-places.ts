@@ -1,0 +1,95 @@
+/** Which folders of agents a change of a root affects, and what the lock records about them afterwards. */
+import { compareText } from '../../core/diagnostic.ts';
+import type { LockFile, LockedSkill } from '../lock/lock.ts';
+import type { PlaceChange, PlaceKind, PlaceOutcome } from './place-skills.ts';
+
+/** A change of a skill, as far as it matters here. */
+interface SkillChange {
+  readonly type: 'put' | 'remove';
+  readonly name: string;
+  readonly lock?: LockedSkill;
+}
+
+/** Adds to the requested changes what follows from the lock: links of removed skills go, and copies of replaced skills are renewed. */
+export function placeChanges(
+  lock: LockFile,
+  changes: readonly SkillChange[],
+  requested: readonly PlaceChange[] = [],
+): readonly PlaceChange[] {
+  const followed = changes.flatMap((change): readonly PlaceChange[] => {
+    const { name } = change;
+    const before = lock.skills.get(name);
+    if (change.type === 'remove') return placesOf(before).map((place) => ({ ...place, add: [], remove: [name] }));
+    // A restored skill gets back the links that it had. The links of a replaced skill still lead to it.
+    const places =
+      before === undefined ? placesOf(change.lock) : placesOf(before).filter(({ kind }) => kind === 'copy');
+    return places.map((place) => ({ ...place, add: [name], remove: [] }));
+  });
+  return merged([...followed, ...requested]);
+}
+
+/** The places of a lock entry. */
+export function placesOf(skill: LockedSkill | undefined): readonly Pick<PlaceChange, 'folder' | 'kind'>[] {
+  return [
+    ...(skill?.links ?? []).map((folder) => ({ folder, kind: 'link' as const })),
+    ...(skill?.copies ?? []).map((folder) => ({ folder, kind: 'copy' as const })),
+  ];
+}
+
+/** One change per folder, kind and permission, so that each folder is opened once. */
+function merged(changes: readonly PlaceChange[]): readonly PlaceChange[] {
+  const groups = new Map<string, { first: PlaceChange; add: Set<string>; remove: Set<string> }>();
+  for (const change of changes) {
+    const key = JSON.stringify([change.folder, change.kind, change.within]);
+    const group = groups.get(key) ?? { first: change, add: new Set(), remove: new Set() };
+    groups.set(key, group);
+    for (const name of change.add) group.add.add(name);
+    for (const name of change.remove) group.remove.add(name);
+  }
+  return [...groups.values()].map(({ first, add, remove }) => ({ ...first, add: [...add], remove: [...remove] }));
+}
+
+/** The entry of a skill that replaces `before`: it keeps the places. A restored skill gets them back when they are made. */
+export function withPlacesOf(lock: LockedSkill, before: LockedSkill | undefined): LockedSkill {
+  const { links: _, copies: __, ...rest } = lock;
+  return {
+    ...rest,
+    ...(before?.links === undefined ? {} : { links: before.links }),
+    ...(before?.copies === undefined ? {} : { copies: before.copies }),
+  };
+}
+
+/** Records which folders have a link or a copy now. */
+export function lockWithPlaces(
+  lock: LockFile,
+  outcomes: readonly Pick<PlaceOutcome, 'change' | 'kind' | 'added'>[],
+): LockFile {
+  if (outcomes.length === 0) return lock;
+  const skills = new Map(lock.skills);
+  for (const { change, kind, added } of outcomes) {
+    for (const name of added) record(skills, name, { folder: change.folder, kind });
+    // What could not be removed is not ours any more.
+    for (const name of change.remove) record(skills, name, { folder: change.folder });
+  }
+  return { ...lock, skills };
+}
+
+function record(
+  skills: Map<string, LockedSkill>,
+  name: string,
+  { folder, kind }: { readonly folder: string; readonly kind?: PlaceKind },
+): void {
+  const skill = skills.get(name);
+  if (skill === undefined) return;
+  const { links = [], copies = [], ...rest } = skill;
+  const others = (list: readonly string[]): readonly string[] => list.filter((one) => one !== folder);
+  const next = {
+    links: kind === 'link' ? [...others(links), folder].toSorted(compareText) : others(links),
+    copies: kind === 'copy' ? [...others(copies), folder].toSorted(compareText) : others(copies),
+  };
+  skills.set(name, {
+    ...rest,
+    ...(next.links.length === 0 ? {} : { links: next.links }),
+    ...(next.copies.length === 0 ? {} : { copies: next.copies }),
+  });
+}

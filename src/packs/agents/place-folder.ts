@@ -1,0 +1,81 @@
+/**
+ * Opens the folder of an agent in which skills are linked. The folder may come with a cloned repository, so it is reached through directory
+ * handles: a link that leads out of the project, or that appears during the change, is refused and never followed.
+ */
+import path from 'node:path';
+
+import { toRelativePath } from '../../core/path.ts';
+import type { RelativePath } from '../../core/path.ts';
+import { quoted } from '../../core/text/text.ts';
+import { inDirectory } from '../../platform/fs/directory-handle.ts';
+import type { DirectoryHandle, OpenFailed } from '../../platform/fs/directory-handle.ts';
+import { isInside } from '../../platform/fs/paths.ts';
+import { resolveBeneath } from '../../platform/fs/resolve-beneath.ts';
+
+/** A folder that links to skills of a root. */
+export interface PlaceFolder {
+  /** Absolute; inside `within`. */
+  readonly folder: string;
+  /** A real path. A link in `folder` that leaves it is refused. */
+  readonly within: string;
+}
+
+export type ResolvedPlace =
+  | { readonly type: 'folder'; readonly below: RelativePath | ''; readonly real: string; readonly isThere: boolean }
+  /** The folder is the root itself, by a link: the agent sees every skill of the root. */
+  | { readonly type: 'root' }
+  | { readonly type: 'unusable'; readonly reason: string };
+
+/** Resolves the links of the folder without changing anything. `root` is a real path. */
+export function resolvePlace({ folder, within }: PlaceFolder, root: string): ResolvedPlace {
+  const asked = toRelativePath(path.relative(within, folder).split(path.sep).join('/'));
+  if (asked.type === 'refused') return unusable(folder, `is not a folder in ${quoted(within, 200)}`);
+  const resolved = resolveBeneath(within, asked.path, [within]);
+  if (resolved.type === 'failed') return unusable(folder, reasonOf(resolved, within));
+  const real = path.join(within, resolved.path);
+  if (real === root) return { type: 'root' };
+  // A link inside a skill would change the skill.
+  if (isInside(real, root)) return unusable(folder, `leads into ${quoted(root, 200)}`);
+  return { type: 'folder', below: resolved.path, real, isThere: resolved.isThere };
+}
+
+/** Calls `act` with the open folder and its real path. Creates the folder if `create` is set. */
+export function inPlace<T>(
+  place: PlaceFolder,
+  root: string,
+  { create }: { readonly create: boolean },
+  act: (directory: DirectoryHandle, real: string) => T,
+):
+  | { readonly type: 'done'; readonly result: T }
+  | Exclude<ResolvedPlace, { type: 'folder' }>
+  | { readonly type: 'absent' } {
+  const resolved = resolvePlace(place, root);
+  if (resolved.type !== 'folder') return resolved;
+  if (!resolved.isThere && !create) return { type: 'absent' };
+  const done = inDirectory(
+    place.within,
+    resolved.below,
+    (directory) => ({ type: 'done' as const, result: act(directory, resolved.real) }),
+    { create },
+  );
+  return done.type === 'failed' ? unusable(place.folder, reasonOf(done, place.within)) : done;
+}
+
+function unusable(folder: string, reason: string): Extract<ResolvedPlace, { type: 'unusable' }> {
+  return { type: 'unusable', reason: `${quoted(folder, 200)} ${reason}` };
+}
+
+function reasonOf({ code, detail }: OpenFailed, within: string): string {
+  switch (code) {
+    case 'path/link-outside':
+      return `is a link that leads out of ${quoted(within, 200)}`;
+    case 'path/link-loop':
+      return 'is a link that leads to itself';
+    case 'file/exists':
+      return 'is a file or below a file, not a folder';
+    case 'file/changed':
+      return 'was replaced during the change';
+    default:
+      return `cannot be used (${detail ?? code})`;
+  }
+}

@@ -1,0 +1,375 @@
+/**
+ * Makes installed skills visible in the folders of agents: relative links to the skills of a root, or copies where links are impossible. It
+ * never replaces or removes an entry that it did not make. Each change checks the current state first, so that it can be repeated after an
+ * interruption. A folder that cannot be used affects neither the root nor the other folders.
+ */
+import {
+  cpSync,
+  fsyncSync,
+  lstatSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  rmdirSync,
+  symlinkSync,
+  unlinkSync,
+} from 'node:fs';
+import path from 'node:path';
+
+import { quoted } from '../../core/text/text.ts';
+import { copyTree } from '../../platform/fs/copy-tree.ts';
+import type { DirectoryHandle } from '../../platform/fs/directory-handle.ts';
+import { makeFolders } from '../../platform/fs/make-folders.ts';
+import { isInside, isSystemError } from '../../platform/fs/paths.ts';
+import { isRefusal } from '../problems.ts';
+import { presentFiles } from '../root/present-files.ts';
+import { timedName } from '../root/root-paths.ts';
+import { baseOfRoot, isKnownFolder } from './agents.ts';
+import { inPlace } from './place-folder.ts';
+import type { PlaceFolder } from './place-folder.ts';
+
+export type PlaceKind = 'link' | 'copy';
+
+/** What changes in one folder. */
+export interface PlaceChange {
+  /** Relative to the root, with `/`. */
+  readonly folder: string;
+  readonly kind: PlaceKind;
+  /** Names of skills to make visible. */
+  readonly add: readonly string[];
+  readonly remove: readonly string[];
+  /** The folder that the user allowed for this change. Without it, only folders of known agents beside the root are changed. */
+  readonly within?: string;
+}
+
+export interface Unplaced {
+  /** Absolute path. */
+  readonly folder: string;
+  readonly name: string;
+  /** Starts in lower case and is safe to print. */
+  readonly message: string;
+}
+
+export interface PlaceOutcome {
+  readonly change: PlaceChange;
+  /** `copy` if the file system does not support links. */
+  readonly kind: PlaceKind;
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  readonly unplaced: readonly Unplaced[];
+  /** Removes what was added and restores removed links. */
+  readonly undo: () => void;
+}
+
+export interface PlaceContext {
+  /** The root, as a real path. */
+  readonly root: string;
+  /** An empty folder of ours on the file system of the root, for copies. */
+  readonly staging: string;
+  /** Digests of a skill before and after the change. An entry with one of them is a copy that we made. */
+  readonly digests: (name: string) => { readonly before?: string; readonly after?: string };
+}
+
+export async function applyPlaces(
+  changes: readonly PlaceChange[],
+  context: PlaceContext,
+): Promise<readonly PlaceOutcome[]> {
+  const outcomes: PlaceOutcome[] = [];
+  for (const change of changes) outcomes.push(await applyPlace(change, context));
+  return outcomes;
+}
+
+async function applyPlace(change: PlaceChange, context: PlaceContext): Promise<PlaceOutcome> {
+  const outcome = tryPlace(change, context, change.kind === 'copy' ? await stageCopies(change, context) : undefined);
+  if (outcome !== 'no-links') return outcome;
+  const copying: PlaceChange = { ...change, kind: 'copy' };
+  const copied = tryPlace(copying, context, await stageCopies(copying, context));
+  // Copies never ask for links.
+  return copied === 'no-links' ? failedOutcome(change, context, 'links and copies are impossible') : copied;
+}
+
+function tryPlace(
+  change: PlaceChange,
+  context: PlaceContext,
+  copies: ReadonlyMap<string, string> | undefined,
+): PlaceOutcome | 'no-links' {
+  const place = placeOf(change, context.root);
+  if (place === undefined)
+    return failedOutcome(change, context, 'is not the folder of a known agent: name it with --agent or --to');
+  try {
+    const done = inPlace(place, context.root, { create: change.add.length > 0 }, (directory, real) => {
+      const work = new Placing({ change, directory, real, root: context.root, context, copies });
+      return work.run();
+    });
+    if (done.type === 'done') {
+      if (done.result !== 'no-links') removeEmpty(place, done.result);
+      return done.result;
+    }
+    if (done.type === 'unusable')
+      return { ...emptyOutcome(change), unplaced: unplacedAll(change, context, done.reason) };
+    // The root itself, or a folder that is gone: nothing to add there, and nothing left to remove.
+    const outcome = { ...emptyOutcome(change), removed: change.remove };
+    if (done.type === 'absent') removeEmpty(place, outcome);
+    return outcome;
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+    return failedOutcome(change, context, `cannot be changed (${error.code})`);
+  }
+}
+
+/** Undefined if the change came from a lock or a journal and the folder belongs to no known agent. */
+function placeOf({ folder, within, kind, add }: PlaceChange, root: string): PlaceFolder | undefined {
+  const absolute = path.resolve(root, folder);
+  if (within !== undefined) return { folder: absolute, within };
+  const base = baseOfRoot(root);
+  if (isInside(absolute, base) && isKnownFolder(absolute, base)) return { folder: absolute, within: base };
+  // A link to a skill of this root is ours wherever it is.
+  return kind === 'link' && add.length === 0 ? { folder: absolute, within: path.parse(absolute).root } : undefined;
+}
+
+interface PlacingInput {
+  readonly change: PlaceChange;
+  readonly directory: DirectoryHandle;
+  readonly real: string;
+  readonly root: string;
+  readonly context: PlaceContext;
+  readonly copies: ReadonlyMap<string, string> | undefined;
+}
+
+/** The work in one open folder. */
+class Placing {
+  readonly #input: PlacingInput;
+  readonly #undo: (() => void)[] = [];
+  readonly #added: string[] = [];
+  readonly #removed: string[] = [];
+  readonly #unplaced: Unplaced[] = [];
+
+  constructor(input: PlacingInput) {
+    this.#input = input;
+  }
+
+  run(): PlaceOutcome | 'no-links' {
+    const { change, directory } = this.#input;
+    for (const name of change.remove) this.#remove(name);
+    for (const name of change.add) {
+      if (change.kind === 'copy') this.#copy(name);
+      else if (!this.#link(name)) return 'no-links';
+    }
+    sync(directory);
+    return {
+      change,
+      kind: change.kind,
+      added: this.#added,
+      removed: this.#removed,
+      unplaced: this.#unplaced,
+      undo: () => {
+        for (const step of this.#undo.toReversed()) step();
+      },
+    };
+  }
+
+  #at(name: string): string {
+    return `${this.#input.directory.place}/${name}`;
+  }
+
+  /** False if the file system does not support links. */
+  #link(name: string): boolean {
+    const { real, root } = this.#input;
+    const target = path.relative(real, path.join(root, name));
+    try {
+      symlinkSync(target, this.#at(name), process.platform === 'win32' ? 'junction' : 'dir');
+    } catch (error) {
+      if (!isSystemError(error)) throw error;
+      if (NO_LINKS.has(error.code)) return false;
+      if (error.code !== 'EEXIST') throw error;
+      if (this.#isOurLink(this.#at(name), name)) this.#added.push(name);
+      else this.#foreign(name);
+      return true;
+    }
+    this.#added.push(name);
+    const { change, context } = this.#input;
+    this.#undo.push(() => void tryPlace({ ...change, add: [], remove: [name] }, context, undefined));
+    return true;
+  }
+
+  #copy(name: string): void {
+    const { copies, context } = this.#input;
+    const { before, after } = context.digests(name);
+    const place = this.#at(name);
+    const present = lstatSync(place, { throwIfNoEntry: false });
+    const digest = present?.isDirectory() === true ? digestOf(place) : undefined;
+    if (digest !== undefined && digest === after) return void this.#added.push(name);
+    const staged = copies?.get(name);
+    if (staged === undefined) return this.#fail(name, 'could not be copied');
+    if (present !== undefined && (digest === undefined || digest !== before)) return this.#foreign(name);
+    const old = this.#at(`.${name}${ASIDE}`);
+    this.#removeLeftover(old, name);
+    if (present !== undefined) renameSync(place, old);
+    moveInto(staged, place, this.#at(`.${name}${FRESH}`));
+    this.#removeLeftover(old, name);
+    this.#added.push(name);
+    if (present === undefined)
+      this.#undo.push(() => rmSync(path.join(this.#input.real, name), { recursive: true, force: true }));
+  }
+
+  /** Moves the entry aside before the check, so that an entry that replaces it meanwhile is not removed. */
+  #remove(name: string): void {
+    const { change } = this.#input;
+    const aside = this.#at(`.${name}${ASIDE}`);
+    this.#removeLeftover(aside, name);
+    if (lstatSync(aside, { throwIfNoEntry: false }) !== undefined) return this.#fail(name, 'could not be moved aside');
+    if (!tryRename(this.#at(name), aside)) {
+      this.#removed.push(name);
+      return;
+    }
+    if (this.#removeLeftover(aside, name)) {
+      this.#removed.push(name);
+      if (change.kind === 'link') {
+        const { real, root } = this.#input;
+        this.#undo.push(() => symlinkSync(path.relative(real, path.join(root, name)), path.join(real, name), 'dir'));
+      }
+      return;
+    }
+    if (lstatSync(this.#at(name), { throwIfNoEntry: false }) === undefined) renameSync(aside, this.#at(name));
+    this.#fail(name, 'was changed after the install and was kept');
+  }
+
+  /** Removes an entry that we made and moved aside, in this change or in an interrupted one. */
+  #removeLeftover(aside: string, name: string): boolean {
+    if (lstatSync(aside, { throwIfNoEntry: false }) === undefined || !this.#isOurs(aside, name)) return false;
+    if (this.#input.change.kind === 'link') unlinkSync(aside);
+    else this.#discard(aside, name);
+    return true;
+  }
+
+  /** Moves a copy to the staging folder, which is cleared later: a partly deleted copy could not be recognized as ours. */
+  #discard(aside: string, name: string): void {
+    const { staging } = this.#input.context;
+    makeFolders(staging, 0o700);
+    try {
+      renameSync(aside, path.join(staging, timedName(new Date(), name)));
+    } catch (error) {
+      if (!isSystemError(error) || error.code !== 'EXDEV') throw error;
+      const gone = this.#at(`.${name}${GONE}`);
+      rmSync(gone, { recursive: true, force: true });
+      renameSync(aside, gone);
+      rmSync(gone, { recursive: true });
+    }
+  }
+
+  #isOurs(place: string, name: string): boolean {
+    if (this.#input.change.kind === 'link') return this.#isOurLink(place, name);
+    const { before, after } = this.#input.context.digests(name);
+    const digest = lstatSync(place).isDirectory() ? digestOf(place) : undefined;
+    return digest !== undefined && (digest === before || digest === after);
+  }
+
+  #isOurLink(place: string, name: string): boolean {
+    return isLinkTo(place, { real: this.#input.real, target: path.join(this.#input.root, name) });
+  }
+
+  #foreign(name: string): void {
+    this.#fail(name, 'exists and was not created by skillwright: move it away and run the command again');
+  }
+
+  #fail(name: string, reason: string): void {
+    const { change, context } = this.#input;
+    const folder = path.resolve(context.root, change.folder);
+    this.#unplaced.push({ folder, name, message: `${quoted(path.join(folder, name), 200)} ${reason}` });
+  }
+}
+
+/** Errors of file systems and systems without symbolic links. */
+const NO_LINKS: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
+const ASIDE = '.skillwright-old';
+const FRESH = '.skillwright-new';
+const GONE = '.skillwright-gone';
+
+/** Whether the entry is a link that leads to `target`, which need not exist. `real` is the folder of the entry. */
+export function isLinkTo(place: string, { real, target }: { readonly real: string; readonly target: string }): boolean {
+  if (lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink() !== true) return false;
+  return path.resolve(real, readlinkSync(place)) === target;
+}
+
+function digestOf(place: string): string | undefined {
+  const tree = presentFiles(place, { withoutLooks: true });
+  return isRefusal(tree) ? undefined : tree.digest;
+}
+
+/** Copies the skills to the staging folder, so that each one appears complete in the folder of the agent. */
+async function stageCopies(
+  { add }: PlaceChange,
+  { root, staging }: PlaceContext,
+): Promise<ReadonlyMap<string, string>> {
+  const staged = new Map<string, string>();
+  if (add.length > 0) makeFolders(staging, 0o700);
+  for (const name of add) {
+    const to = path.join(staging, timedName(new Date(), name));
+    const copied = await copyTree(path.join(root, name), { to, permissions: 'writable' });
+    if (copied.type === 'digest') staged.set(name, to);
+  }
+  return staged;
+}
+
+function moveInto(staged: string, place: string, beside: string): void {
+  try {
+    renameSync(staged, place);
+  } catch (error) {
+    if (!isSystemError(error) || error.code !== 'EXDEV') throw error;
+    rmSync(beside, { recursive: true, force: true });
+    cpSync(staged, beside, { recursive: true, verbatimSymlinks: true, errorOnExist: true, force: false });
+    renameSync(beside, place);
+  }
+}
+
+/** False if there is nothing to rename. */
+function tryRename(from: string, to: string): boolean {
+  try {
+    renameSync(from, to);
+    return true;
+  } catch (error) {
+    if (isSystemError(error) && error.code === 'ENOENT') return false;
+    throw error;
+  }
+}
+
+/** Removes the folder and its parents if the last skill was removed from them. */
+function removeEmpty({ folder, within }: PlaceFolder, { removed, added }: PlaceOutcome): void {
+  if (removed.length === 0 || added.length > 0) return;
+  for (let at = folder; at !== within && isInside(at, within); at = path.dirname(at))
+    try {
+      // An interrupted change may have removed it already.
+      const stats = lstatSync(at, { throwIfNoEntry: false });
+      if (stats !== undefined && !stats.isDirectory()) return;
+      if (stats !== undefined) rmdirSync(at);
+    } catch (error) {
+      if (isSystemError(error)) return;
+      throw error;
+    }
+}
+
+function sync({ descriptor }: DirectoryHandle): void {
+  try {
+    fsyncSync(descriptor);
+  } catch (error) {
+    // Some file systems cannot sync folders; they sync them with the files.
+    if (!isSystemError(error) || error.code !== 'EINVAL') throw error;
+  }
+}
+
+function emptyOutcome(change: PlaceChange): PlaceOutcome {
+  return { change, kind: change.kind, added: [], removed: [], unplaced: [], undo: () => undefined };
+}
+
+function failedOutcome(change: PlaceChange, context: PlaceContext, reason: string): PlaceOutcome {
+  const folder = path.resolve(context.root, change.folder);
+  return { ...emptyOutcome(change), unplaced: unplacedAll(change, context, `${quoted(folder, 200)} ${reason}`) };
+}
+
+function unplacedAll(
+  { folder, add, remove }: PlaceChange,
+  { root }: PlaceContext,
+  message: string,
+): readonly Unplaced[] {
+  return [...add, ...remove].map((name) => ({ folder: path.resolve(root, folder), name, message }));
+}

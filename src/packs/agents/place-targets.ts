@@ -1,0 +1,127 @@
+/** The folders that an install or an uninstall with `--agent` or a repeated `--to` changes, and what would happen in each. */
+import { lstatSync } from 'node:fs';
+import path from 'node:path';
+
+import type { Surroundings } from '../../core/config/loaded-config.ts';
+import { quoted } from '../../core/text/text.ts';
+import { isInside, realPath } from '../../platform/fs/paths.ts';
+import { packRefusal } from '../problems.ts';
+import type { PackRefusal } from '../problems.ts';
+import type { Agent } from './agent-table.ts';
+import { agentBaseOf } from './agent-view.ts';
+import { agentFolder } from './agents.ts';
+import { resolvePlace } from './place-folder.ts';
+import type { PlaceFolder } from './place-folder.ts';
+import { isLinkTo } from './place-skills.ts';
+import type { PlaceChange, PlaceKind } from './place-skills.ts';
+
+/** A folder that should show the skills of a root. */
+export interface PlaceTarget extends PlaceFolder {
+  /** Ids of the agents that look there; empty for a folder that the user named. */
+  readonly agents: readonly string[];
+  /** The agents read the root itself. */
+  readonly isRoot: boolean;
+}
+
+export interface TargetOptions {
+  readonly root: string;
+  readonly surroundings: Surroundings;
+}
+
+/** One target per folder. Refuses a folder that contains the root. */
+export function placeTargets(
+  agents: readonly Agent[],
+  folders: readonly string[],
+  { root, surroundings }: TargetOptions,
+): readonly PlaceTarget[] | PackRefusal {
+  const real = realFolder(root);
+  const base = agentBaseOf(root, surroundings);
+  const targets = new Map<string, PlaceTarget>();
+  for (const agent of agents) {
+    const folder = agentFolder(agent, base);
+    if (folder === undefined)
+      return packRefusal('install/agent', `${agent.name} needs a home folder, and there is none`);
+    const known = targets.get(folder);
+    const within = isInside(folder, base.base) ? base.base : realFolder(path.dirname(folder));
+    targets.set(folder, {
+      folder: isInside(folder, base.base) ? folder : path.join(within, path.basename(folder)),
+      within,
+      agents: [...(known?.agents ?? []), agent.id],
+      isRoot: realFolder(folder) === real,
+    });
+  }
+  for (const given of folders) {
+    const folder = realFolder(path.resolve(surroundings.cwd, given));
+    const target = { folder, within: path.parse(folder).root, agents: [], isRoot: folder === real };
+    if (!targets.has(folder)) targets.set(folder, target);
+  }
+  const above = [...targets.values()].find(({ folder, isRoot }) => !isRoot && isInside(real, folder));
+  if (above === undefined) return [...targets.values()];
+  return packRefusal('install/agent', `${quoted(above.folder, 200)} contains the root ${quoted(real, 200)}`);
+}
+
+/** The path with the links of its existing part resolved. */
+function realFolder(folder: string): string {
+  const real = realPath(folder);
+  if (real !== folder || path.dirname(folder) === folder) return real;
+  return path.join(realFolder(path.dirname(folder)), path.basename(folder));
+}
+
+/** What a commit has to change so that the targets show the skills, or no longer show them. */
+export function placeRequests(
+  targets: readonly PlaceTarget[],
+  names: { readonly add?: readonly string[]; readonly remove?: readonly string[] },
+  { root, kind }: { readonly root: string; readonly kind: PlaceKind },
+): readonly PlaceChange[] {
+  return targets
+    .filter(({ isRoot }) => !isRoot)
+    .map(({ folder, within }) => ({
+      folder: folderInLock(realFolder(root), folder),
+      kind,
+      add: names.add ?? [],
+      remove: names.remove ?? [],
+      within,
+    }));
+}
+
+/** A folder as the lock records it. Both paths are real. */
+export function folderInLock(root: string, folder: string): string {
+  return path.relative(root, folder).split(path.sep).join('/');
+}
+
+/** A target as the plan of an install shows it. */
+export interface PlannedPlace extends Pick<PlaceTarget, 'agents' | 'folder' | 'isRoot'> {
+  readonly kind: PlaceKind;
+  /** Skills that become visible, and those that are already. */
+  readonly add: readonly string[];
+  readonly same: readonly string[];
+  /** Entries of others that stay as they are. */
+  readonly taken: readonly string[];
+  /** Why the folder cannot be used at all. */
+  readonly problem?: string;
+}
+
+/** Looks at a target without changing it. */
+export function planPlace(
+  target: PlaceTarget,
+  names: readonly string[],
+  { root, kind }: { readonly root: string; readonly kind: PlaceKind },
+): PlannedPlace {
+  const { agents, folder, isRoot } = target;
+  const plan = { agents, folder, isRoot, kind, add: [], same: names, taken: [] };
+  if (isRoot) return plan;
+  const resolved = resolvePlace(target, realFolder(root));
+  if (resolved.type === 'root') return { ...plan, isRoot: true };
+  if (resolved.type === 'unusable') return { ...plan, same: [], problem: resolved.reason };
+  const { real } = resolved;
+  const add: string[] = [];
+  const same: string[] = [];
+  const taken: string[] = [];
+  for (const name of names) {
+    const place = path.join(real, name);
+    if (lstatSync(place, { throwIfNoEntry: false }) === undefined) add.push(name);
+    else if (isLinkTo(place, { real, target: path.join(realFolder(root), name) })) same.push(name);
+    else taken.push(name);
+  }
+  return { ...plan, add, same, taken };
+}

@@ -1,0 +1,126 @@
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+import { AGENTS } from '../../../src/packs/agents/agent-table.ts';
+import { agentFolder, baseOfRoot, detectAgents, isKnownFolder, readAgents } from '../../../src/packs/agents/agents.ts';
+import { scratch } from '../../registry/support.ts';
+
+const byId = (id: string) => {
+  const agent = AGENTS.find((one) => one.id === id);
+  if (agent === undefined) throw new Error(`no ${id}`);
+  return agent;
+};
+
+describe('the table of agents', () => {
+  test('has the agents that people use, each once, sorted', () => {
+    const ids = AGENTS.map(({ id }) => id);
+    expect(ids.length).toBeGreaterThanOrEqual(40);
+    expect(ids).toEqual([...new Set(ids)].toSorted());
+    expect(ids).toEqual(
+      expect.arrayContaining(
+        'amp claude-code cline codex continue crush cursor droid gemini-cli github-copilot goose junie kilo kiro-cli opencode openhands pi qwen-code roo trae warp windsurf zed'.split(
+          ' ',
+        ),
+      ),
+    );
+  });
+
+  test.each(AGENTS.map((agent) => [agent.id, agent] as const))('%s has folders of its own notation', (_, agent) => {
+    expect(agent.id).toMatch(/^[a-z0-9]+(?:-[a-z0-9]+)*$/);
+    expect(agent.name.trim()).not.toBe('');
+    expect(agent.project).toMatch(/^(?!\/)[\w.-]+(?:\/[\w.-]+)*\/skills$/);
+    expect(agent.project).not.toContain('..');
+    expect(agent.user).toMatch(/^(?:~|\$\{[A-Z_]+:-~\/[\w./-]+\})(?:\/[\w.-]+)*\/skills$/);
+    expect(agent.detect.length).toBeGreaterThan(0);
+    for (const trace of agent.detect) expect(trace).toMatch(/^(?:~\/|\/|\$\{[A-Z_]+:-~\/[\w./-]+\}|[\w.])[\w./-]*$/);
+  });
+});
+
+describe('agentFolder', () => {
+  const surroundings = { home: '/home/me', env: { CLAUDE_CONFIG_DIR: '/etc/claude', XDG_CONFIG_HOME: 'relative' } };
+
+  test('is below the project, or below the home folder with its variables', () => {
+    expect(agentFolder(byId('claude-code'), { scope: 'project', base: '/p', surroundings })).toBe('/p/.claude/skills');
+    expect(agentFolder(byId('claude-code'), { scope: 'user', base: '/home/me', surroundings })).toBe(
+      '/etc/claude/skills',
+    );
+    expect(agentFolder(byId('codex'), { scope: 'user', base: '/home/me', surroundings })).toBe(
+      '/home/me/.agents/skills',
+    );
+    // A relative value of a variable would depend on the working directory.
+    expect(agentFolder(byId('amp'), { scope: 'user', base: '/home/me', surroundings })).toBe(
+      '/home/me/.config/agents/skills',
+    );
+  });
+});
+
+describe('detectAgents', () => {
+  test('finds traces in the home folder, at a variable and in the project', () => {
+    const world = scratch();
+    for (const folder of ['home/.claude', 'home/.pi/agent', 'elsewhere', 'project/.windsurf', 'project/data'])
+      mkdirSync(path.join(world, folder), { recursive: true });
+    const env = { CODEX_HOME: path.join(world, 'elsewhere') };
+    const found = detectAgents({ home: path.join(world, 'home'), env }, path.join(world, 'project'));
+    expect(found.map(({ agent, at }) => [agent.id, path.relative(world, at)])).toEqual([
+      ['claude-code', 'home/.claude'],
+      ['codex', 'elsewhere'],
+      ['pi', 'home/.pi/agent'],
+      ['windsurf', 'project/.windsurf'],
+    ]);
+  });
+
+  test('finds nothing without a home folder and a project', () => {
+    expect(detectAgents({ home: undefined, env: {} }, undefined).filter(({ at }) => !at.startsWith('/etc'))).toEqual(
+      [],
+    );
+  });
+});
+
+describe('readAgents', () => {
+  const detected = () => [{ agent: byId('cursor'), at: '/home/me/.cursor' }];
+
+  test('looks up ids, each once, and all detected ones', () => {
+    const ids = (names: readonly string[]) => {
+      const read = readAgents(names, detected);
+      return 'type' in read ? read.code : read.map(({ id }) => id);
+    };
+    expect(ids(['codex', 'claude-code', 'codex'])).toEqual(['codex', 'claude-code']);
+    expect(ids(['all', 'claude-code'])).toEqual(['cursor', 'claude-code']);
+    expect(ids([])).toEqual([]);
+  });
+
+  test('refuses an unknown id and suggests a known one', () => {
+    expect(readAgents(['claud-code'], detected)).toMatchObject({
+      code: 'install/agent',
+      message: 'unknown agent: "claud-code"',
+      hint: expect.stringMatching(/^did you mean claude-code.*known agents: adal, /),
+    });
+  });
+
+  test('refuses all where no agent was detected', () => {
+    expect(readAgents(['all'], () => [])).toMatchObject({
+      code: 'install/agent',
+      message: 'no agent was detected for --agent all',
+    });
+  });
+});
+
+describe('baseOfRoot', () => {
+  test.each([
+    ['/p/.agents/skills', '/p'],
+    ['/p/.agent/skills', '/p'],
+    ['/p/.claude/skills', '/p'],
+    ['/h/.codeium/windsurf/skills', '/h'],
+    ['/p/own', '/p'],
+  ])('%s belongs to %s', (root, base) => {
+    expect(baseOfRoot(root)).toBe(base);
+  });
+
+  test('knows the folders of agents and no others', () => {
+    expect(isKnownFolder('/p/.claude/skills', '/p')).toBe(true);
+    expect(isKnownFolder('/p/node_modules', '/p')).toBe(false);
+    expect(isKnownFolder('/p/../.claude/skills', '/p')).toBe(false);
+    expect(isKnownFolder('/p', '/p')).toBe(false);
+  });
+});
