@@ -31,6 +31,8 @@ export interface PackSettings {
   readonly root: string;
   readonly limits: ArchiveLimits;
   readonly scanPolicy: ScanPolicy;
+  /** The digest of each skill that may be installed although the scan blocks it. */
+  readonly scanAllow: Readonly<Record<string, string>>;
   readonly requireSigned: boolean;
   readonly network: { readonly allowHttp: boolean; readonly allowPrivate: boolean };
   readonly check: Pick<NonNullable<Config['security']>, 'max_skill_body_lines' | 'max_skill_body_characters'>;
@@ -58,6 +60,7 @@ export function packSettings(
       maxDepth: archive.max_depth ?? ARCHIVE_LIMITS.maxDepth,
     },
     scanPolicy,
+    scanAllow: config.install?.scan_allow ?? {},
     requireSigned,
     network: {
       allowHttp: config.install?.allow_http ?? false,

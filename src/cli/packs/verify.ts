@@ -2,7 +2,6 @@ import os from 'node:os';
 import path from 'node:path';
 
 import { isRefusal } from '../../packs/problems.ts';
-import { findingText } from '../../packs/scan/finding.ts';
 import { scanSarif } from '../../packs/scan/sarif.ts';
 import { printable } from '../../core/text/text.ts';
 import { isPresent } from '../../platform/fs/paths.ts';
@@ -18,6 +17,7 @@ import type { Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { jsonText } from '../json.ts';
 import { ROOT_FLAGS, refuse, settingsFor } from './pack-command.ts';
+import { FINDINGS_FLAG, findingLines } from './show-findings.ts';
 import { openProgress } from '../terminal/progress.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
@@ -25,6 +25,7 @@ const flags = {
   ...ROOT_FLAGS,
   signature: { type: 'boolean', about: 'for packs: require a signature by a pinned key' },
   lenient: { type: 'boolean', about: 'for packs: validate like a loader, not like a publisher' },
+  ...FINDINGS_FLAG,
   format: {
     type: 'string',
     value: 'FORMAT',
@@ -68,6 +69,7 @@ function refusePackFlags({ flags: given }: VerifyInvocation): void {
   const [flag] = [
     ...(given.signature === true ? ['--signature'] : []),
     ...(given.lenient === true ? ['--lenient'] : []),
+    ...(given.findings === true ? ['--findings'] : []),
     ...(given.format === 'sarif' ? ['--format sarif'] : []),
   ];
   if (flag !== undefined) throw new UsageError(`${flag} works only with a pack`, 'usage: skillwright verify PACK');
@@ -149,7 +151,7 @@ async function pack(invocation: VerifyInvocation, settings: PackSettings, source
   const format = given.json === true ? 'json' : (given.format ?? 'text');
   if (format === 'json') terminal.out(jsonText({ ok: isGood, ...packJson(verified) }));
   else if (format === 'sarif') terminal.out(sarifText(verified));
-  else terminal.out(packLines(verified, terminal));
+  else terminal.out(packLines(verified, terminal, given.findings === true));
   return isGood ? EXIT.done : EXIT.failed;
 }
 
@@ -165,17 +167,22 @@ function sarifText({ skills }: VerifiedPack): string {
 
 function packLines(
   { skills, refusals, archive, hasManifest, signedBy }: VerifiedPack,
-  { style }: Terminal,
+  terminal: Terminal,
+  all: boolean,
 ): readonly string[] {
+  const { style } = terminal;
   return [
     ...(archive === undefined ? [] : [archive]),
     hasManifest ? 'manifest: every file matches' : style('dim', 'no manifest'),
     signedBy === undefined ? style('dim', 'not signed with a pinned key') : `signed by ${printable(signedBy)}`,
     ...skills.flatMap(({ name, version = '-', digest, scan }) => [
       `${printable(name)}  ${printable(version)}  ${digest}`,
-      ...[...scan.stops, ...scan.warnings].map((finding) => `  ${style('yellow', 'scan')} ${findingText(finding)}`),
+      ...findingLines(scan, terminal, { all }).map((line) => `  ${line}`),
     ]),
-    ...refusals.map(({ code, message }) => `${style('red', 'refused')} ${message} ${style('dim', code)}`),
+    ...refusals.flatMap(({ code, message, hint }) => [
+      `${style('red', 'refused')} ${message} ${style('dim', code)}`,
+      ...(code === 'pack/scan' ? [`  ${style('dim', hint)}`] : []),
+    ]),
   ];
 }
 

@@ -249,6 +249,15 @@ export const CONFIG_SCHEMA = {
           type: 'string',
           description: 'A JSON file that defines which scan findings block an install; only in the user file.',
         },
+        scan_allow: {
+          type: 'object',
+          description:
+            'Skills that may be installed although the scan blocks them, by name; each only with the files of one digest; only in the user file.',
+          additionalProperties: {
+            type: 'string',
+            description: 'Digest of the reviewed skill, sha256-tree:... as install prints it.',
+          },
+        },
         allow_http: {
           type: 'boolean',
           description: 'Allow sources over unencrypted HTTP; only in the user file.',

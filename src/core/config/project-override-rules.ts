@@ -65,6 +65,7 @@ export const OVERRIDE_RULES: Readonly<Record<string, OverrideRule>> = {
   'install.require_signed': 'on',
   // A project must not choose the rules that check it.
   'install.scan_policy': 'never',
+  'install.scan_allow': 'never',
   'install.allow_http': 'never',
   'install.allow_private_addresses': 'never',
   'install.archive.max_archive_bytes': 'least',

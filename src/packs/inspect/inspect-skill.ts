@@ -11,8 +11,8 @@ import type { PackRefusal } from '../problems.ts';
 import { readRequirements } from '../requires/requires.ts';
 import type { SkillRequirement } from '../requires/requires.ts';
 import type { SkillContents, SourceSkill } from '../sources/source.ts';
-import { applyScanPolicy } from '../scan/policy.ts';
-import type { PolicyResult } from '../scan/policy.ts';
+import { acceptReviewed, allowOption, applyScanPolicy } from '../scan/policy.ts';
+import type { PolicyResult, ReviewedSkill } from '../scan/policy.ts';
 import { scanSkill } from '../scan/scan.ts';
 import { printable, quoted } from '../../core/text/text.ts';
 import { looksOf, presentFiles } from '../root/present-files.ts';
@@ -70,7 +70,8 @@ export function inspectSkill(skill: SourceSkill, options: InspectOptions): Inspe
   if (isRefusal(files)) return files;
   const allowedTools = head?.controls.allowedTools;
   const findings = scanSkill(files, { declared: allowedTools === undefined ? {} : { allowedTools } });
-  const scan = applyScanPolicy(findings, settings.scanPolicy);
+  const reviewed = { name: skill.name, digest: tree.digest };
+  const scan = acceptReviewed(applyScanPolicy(findings, settings.scanPolicy), reviewed, settings.scanAllow);
   const looks = checkName(skill.name);
   const needs = head === undefined ? { requirements: [], unread: [] } : readRequirements(head);
   const { version } = head?.meta ?? {};
@@ -98,7 +99,7 @@ export function inspectSkill(skill: SourceSkill, options: InspectOptions): Inspe
       ...nameRefusals(skill, mode),
       ...(looks.refusal === undefined ? [] : [looks.refusal]),
       ...formatRefusals(skill, diagnostics),
-      ...scanRefusals(skill, scan),
+      ...scanRefusals(reviewed, scan),
     ],
   };
 }
@@ -159,10 +160,15 @@ function formatRefusals({ name }: SourceSkill, diagnostics: readonly Diagnostic[
   return [packRefusal('pack/format', `${printable(name)}: ${first.message} (${first.code})${more}`, first.path)];
 }
 
-function scanRefusals({ name }: SourceSkill, { stops }: PolicyResult): readonly PackRefusal[] {
+function scanRefusals(skill: ReviewedSkill, { stops }: PolicyResult): readonly PackRefusal[] {
   const [first] = stops;
   if (first === undefined) return [];
   const more = stops.length > 1 ? ` and ${String(stops.length - 1)} more` : '';
-  const where = `${name}/${first.path}:${String(first.line)}`;
-  return [packRefusal('pack/scan', `${printable(where)}: ${first.message} (${first.rule})${more}`, first.path)];
+  const where = `${skill.name}/${first.path}:${String(first.line)}`;
+  const refusal = packRefusal('pack/scan', `${printable(where)}: ${first.message} (${first.rule})${more}`, first.path);
+  // Only valid names are safe in a command.
+  if (!isValidName(skill.name)) return [refusal];
+  return [
+    { ...refusal, hint: `review the files; to accept this skill with exactly these files: ${allowOption(skill)}` },
+  ];
 }

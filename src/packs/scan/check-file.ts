@@ -15,8 +15,14 @@ interface NameRule {
 const NAMES: readonly NameRule[] = [
   {
     rule: 'persistence',
-    name: /(?:^|\/)(?:\.git\/hooks\/|\.husky\/|\.vscode\/tasks\.json$|\.idea\/runconfigurations\/|\.envrc$|\.bashrc$|\.zshrc$|\.profile$)/,
+    name: /(?:^|\/)(?:\.git\/hooks\/|\.husky\/|\.vscode\/tasks\.json$|\.idea\/runconfigurations\/|\.envrc$)/,
     says: 'programs run this file by themselves',
+  },
+  {
+    rule: 'persistence',
+    severity: 'medium',
+    name: /(?:^|\/)\.(?:bashrc|zshrc|profile)$/,
+    says: 'shells run this file in a home folder',
   },
   {
     rule: 'agent-memory',

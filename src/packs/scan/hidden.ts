@@ -19,8 +19,9 @@ const INSTRUCTION =
   /\b(?:you (?:must|should|need to|are)|ignore (?:all|any|the|previous|prior)|the (?:agent|assistant|model|ai|llm)\b|(?:agent|assistant|ai|llm|system|claude)(?: instructions?| note| only)?:|secretly|silently|(?:do not|don't|never) (?:tell|mention|show|reveal|ask)|before (?:any|each|every) |after (?:any|each|every) |curl |upload |send [^\n]{0,60}\bto\b|hidden instructions?|override|execute (?:the|this|all))/i;
 const HARMLESS_COMMENT =
   /^\s{0,20}(?:prettier|eslint|markdownlint|toc|todo|fixme|end|begin|start|copyright|spdx|license|vale|cspell|omit|more|no ?toc|generated|auto-generated|template)/i;
-const OTHER_ALPHABET = /[\u0370-\u03ff\u0400-\u04ff]/;
-const MIXED = /(?:[A-Za-z]{2}[\u0400-\u04ff\u0370-\u03ff]|[\u0400-\u04ff\u0370-\u03ff][A-Za-z]{2})/g;
+/** Cyrillic, and the Greek letters that look like Latin ones. The others are symbols and units: μmol, Fcγ, Δlog. */
+const OTHER_ALPHABET = /[ΑΒΕΖΗΙΚΜΝΟΡΤΥΧο\u0400-\u04ff]/;
+const MIXED = /(?:[A-Za-z]{2}[ΑΒΕΖΗΙΚΜΝΟΡΤΥΧο\u0400-\u04ff]|[ΑΒΕΖΗΙΚΜΝΟΡΤΥΧο\u0400-\u04ff][A-Za-z]{2})/g;
 
 interface HiddenText {
   readonly rule: RuleId;
@@ -52,7 +53,14 @@ function hiddenCharacters(text: string): readonly HiddenText[] {
   for (let at = start; found.length < MAX_FINDINGS;) {
     const hidden = nextHidden(text, at);
     if (hidden === undefined) break;
-    const severity = severityOfHidden(hidden.codePoint);
+    // A run of hidden characters is one finding.
+    at = hidden.index + 1;
+    for (let next = nextHidden(text, at); next?.index === at; next = nextHidden(text, at))
+      at += next.codePoint > 0xffff ? 2 : 1;
+    const severity = severityOfHidden(hidden.codePoint, {
+      length: at - hidden.index,
+      isInWord: LETTER.test(text.charAt(hidden.index - 1)) && LETTER.test(text.charAt(at)),
+    });
     if (severity !== undefined)
       found.push({
         rule: 'hidden-unicode',
@@ -60,19 +68,28 @@ function hiddenCharacters(text: string): readonly HiddenText[] {
         severity,
         says: `a character that does not show: U+${hidden.codePoint.toString(16).toUpperCase().padStart(4, '0')}`,
       });
-    // A run of hidden characters is one finding.
-    at = hidden.index + 1;
-    for (let next = nextHidden(text, at); next?.index === at; next = nextHidden(text, at))
-      at += next.codePoint > 0xffff ? 2 : 1;
   }
   return found;
 }
 
-/** Bidirectional controls and tag characters serve only to hide text; joiners, selectors and controls also occur by accident. */
-function severityOfHidden(code: number): ScanSeverity | undefined {
+const LETTER = /[A-Za-z]/;
+/** Zero-width characters in a row that can encode text. */
+const ENCODES_TEXT = 8;
+
+/**
+ * Bidirectional controls and tag characters serve only to hide text. Single zero-width characters and marks also come from word processors;
+ * inside a word they evade rules, and many in a row encode text.
+ */
+function severityOfHidden(
+  code: number,
+  { length, isInWord }: { readonly length: number; readonly isInWord: boolean },
+): ScanSeverity | undefined {
   if ((code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069)) return 'critical';
   if (code >= 0xe0000 && code <= 0xe0fff) return 'critical';
-  if ((code >= 0x200b && code <= 0x200f) || (code >= 0x2060 && code <= 0x2064)) return 'high';
+  if ((code >= 0x200b && code <= 0x200f) || (code >= 0x2060 && code <= 0x2064)) {
+    if (length >= ENCODES_TEXT) return 'critical';
+    return isInWord ? 'high' : 'medium';
+  }
   return code === 0x0d || code === 0x2028 || code === 0x2029 ? undefined : 'medium';
 }
 

@@ -103,15 +103,25 @@ function hitAt(pattern: Pattern, joined: JoinedPassages, index: number, length: 
   const lower = joined.lower.slice(start, start + passage.text.length);
   if (pattern.also?.test(lower) === false || pattern.unless?.test(lower) === true) return undefined;
   const at = index - start;
-  if (joined.kind === 'prose' && pattern.evenDenied !== true && isDenied(lower.slice(0, at))) return undefined;
+  if (
+    joined.kind === 'prose' &&
+    pattern.evenDenied !== true &&
+    (passage.isProhibited === true || isDenied(lower.slice(0, at)))
+  )
+    return undefined;
   return {
     means: pattern.means,
-    severity: pattern.severity ?? severityOf(pattern.means),
+    severity: severityHere(pattern, lower),
     passage,
     ...sourcePosition(passage, at),
     says: pattern.says,
     excerpt: quoted(passage.text.slice(at, at + length).trim(), EXCERPT),
   };
+}
+
+function severityHere(pattern: Pattern, passage: string): ScanSeverity {
+  const severity = pattern.severity ?? severityOf(pattern.means);
+  return severity !== 'low' && pattern.milder?.test(passage) === true ? 'medium' : severity;
 }
 
 function severityOf(means: RuleId | Signal): ScanSeverity {

@@ -25,6 +25,8 @@ export interface Passage {
   readonly text: string;
   /** The lines that the passage was made from, for `sourceLines`. */
   readonly origin: PassageOrigin;
+  /** The passage is below a heading or a lead-in such as "Never:", so its wording is a prohibition. */
+  readonly isProhibited?: boolean;
   /** The offset of a window in its passage; 0 for a whole passage. */
   readonly skipped: number;
 }
@@ -50,6 +52,9 @@ const DOCUMENT = /(?:^|\/)[^/.]*$|\.(?:md|mdx|markdown|txt|rst|adoc|html?|svg)$/
 const NEW_ITEM = /^\s{0,24}(?:[-*+>|]|\d{1,3}[.)])\s?/;
 const HEADING = /^\s{0,3}#{1,6}(?:\s|$)/;
 const FIELD = /^[A-Za-z][\w-]{0,60}:/;
+/** A heading or lead-in that consists of a prohibition; "Never forget to ..." is an instruction. */
+const PROHIBITION =
+  /^[\s#*_>❌🚫⛔-]{0,12}(?:you (?:must|should) )?(?:never|do not|don['’]?ts?|must not|avoid|anti-?patterns?|red flags?|what not to do|(?:things|what) to avoid|common mistakes|forbidden|prohibited)(?: (?:do|do this|these|patterns?|practices|examples?))?[\s*_:]{0,6}$/iu;
 const COMMENT = /^\s{0,200}(?:#(?!!)|\/\/|--\s)\s?(.*)$/;
 const LOOP = /^\s{0,40}(?:for|while|until)\b[^\n]{0,400}(?::|\bdo|\{)\s{0,20}$/;
 const CONTINUED = /(?:[\\|({,]|&&)$/;
@@ -88,8 +93,16 @@ function addDocument(splitting: Splitting): void {
   const { lines } = splitting;
   let from = 0;
   let section = 0;
+  // A heading applies to its section; a lead-in applies to the list that follows it.
+  let isBelowHeading = false;
+  let isBelowLeadIn = false;
   const flush = (to: number): void => {
-    if (from < to) addJoined(splitting, { from, to }, { kind: 'body', section });
+    if (from >= to) return;
+    const first = lines[from] ?? '';
+    const isItem = NEW_ITEM.test(first);
+    if (!isItem) isBelowLeadIn = from + 1 === to && PROHIBITION.test(first);
+    const isProhibited = isBelowHeading || (isItem && isBelowLeadIn);
+    addJoined(splitting, { from, to }, { kind: 'body', section, ...(isProhibited ? { isProhibited } : {}) });
   };
   const frontmatterEnd = endOfFrontmatter(lines);
   for (let at = 0; at < lines.length; at += 1) {
@@ -115,6 +128,8 @@ function addDocument(splitting: Splitting): void {
     }
     if (!isHeading) continue;
     section += 1;
+    isBelowHeading = PROHIBITION.test(source);
+    isBelowLeadIn = false;
     flush(at + 1);
     from = at + 1;
   }
@@ -175,12 +190,13 @@ interface PassageParts {
   readonly section: number;
   /** For comments: the lines without their comment markers. */
   readonly contents?: readonly string[];
+  readonly isProhibited?: boolean;
 }
 
 function addJoined(
   { lines, passages }: Splitting,
   { from, to }: LineRange,
-  { kind, section, contents }: PassageParts,
+  { kind, section, contents, ...rest }: PassageParts,
 ): void {
   const origin = contents === undefined ? { from, to, lines, first: 0 } : { from, to, lines: contents, first: from };
   let text = '';
@@ -189,7 +205,7 @@ function addJoined(
     text = text === '' || line === '' ? text + line : `${text} ${line}`;
   }
   if (text === '') return;
-  const whole = { kind, section, text, origin, skipped: 0 };
+  const whole = { kind, section, text, origin, skipped: 0, ...rest };
   if (text.length <= WINDOW) passages.push(whole);
   else passages.push(...windows(whole));
 }

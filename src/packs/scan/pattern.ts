@@ -21,6 +21,8 @@ export interface Pattern {
   readonly also?: RegExp;
   /** Must not match the same passage. */
   readonly unless?: RegExp;
+  /** If it matches the same passage, the hit is `medium` at most: the wording has a common harmless reading there. */
+  readonly milder?: RegExp;
   /** Counts in prose even after "never" or "do not", because the wording is itself a prohibition or is harmful in any context. */
   readonly evenDenied?: true;
   /** The start of the message, in lower case; the excerpt follows it. */
@@ -35,8 +37,14 @@ const DENIAL =
 const CHINESE_DENIAL =
   /(?:不要|不得|不可|不能|不应|切勿|请勿|绝不|严禁|禁止|避免|防止|拒绝|警惕|检测|识别)(?!忘|错过|只|仅)[^\n。;!?]{0,20}$/;
 
+/** A list of quoted examples after a negation: `avoid wording such as "a", "b", "`. Nothing but quotations follows the first quote. */
+const DENIED_QUOTES =
+  /\b(?:never|not|don't|avoid|reject|refuse|detect|flag|forbidden|prohibited|anti-pattern|such as|e\.g\.|example)\b[^."\n]{0,60}(?:"[^"\n]{0,80}"[,/ ]{0,3}(?:(?:or|and) )?){0,6}"[^"\n]{0,20}$/;
+
 /** Whether the text before a match negates it. */
 export function isDenied(before: string): boolean {
   const near = before.slice(-80);
-  return DENIAL.test(near) || CHINESE_DENIAL.test(near);
+  return (
+    DENIAL.test(near) || CHINESE_DENIAL.test(near) || (before.includes('"') && DENIED_QUOTES.test(before.slice(-500)))
+  );
 }

@@ -81,6 +81,27 @@ function verdictOf({ rule, severity }: ScanFinding, policy: ScanPolicy): ScanVer
   return own ?? policy.severities[severity];
 }
 
+/** A skill at one digest, as `install.scan_allow` names it. */
+export interface ReviewedSkill {
+  readonly name: string;
+  readonly digest: string;
+}
+
+/** The option that accepts the findings of one skill at one digest. */
+export function allowOption({ name, digest }: ReviewedSkill): string {
+  return `--set install.scan_allow.${name}=${digest}`;
+}
+
+/** Turns findings that stop an install into warnings if the user accepted this skill at this digest. */
+export function acceptReviewed(
+  result: PolicyResult,
+  { name, digest }: ReviewedSkill,
+  allowed: Readonly<Record<string, string>>,
+): PolicyResult {
+  if (result.stops.length === 0 || !Object.hasOwn(allowed, name) || allowed[name] !== digest) return result;
+  return { stops: [], warnings: [...result.stops, ...result.warnings], ignored: result.ignored };
+}
+
 export function applyScanPolicy(
   findings: readonly ScanFinding[],
   policy: ScanPolicy = DEFAULT_SCAN_POLICY,

@@ -6,6 +6,7 @@ import type { ScanFile, ScanFinding } from './finding.ts';
 import { findHidden } from './hidden.ts';
 import { findingOf, matchPassages } from './match.ts';
 import { passagesOf } from './passages.ts';
+import { isAboutAttacks, topicOf, withinSubject } from './subject.ts';
 import { findAcrossFiles, findInFile, findUndeclaredAccess } from './combined-rules.ts';
 import type { ScannedFile } from './combined-rules.ts';
 import { SCAN_RULES } from './rules.ts';
@@ -22,7 +23,8 @@ export interface ScanOptions {
 
 /** Returns the findings sorted by path, line, column and rule. The order of `files` does not matter. */
 export function scanSkill(files: readonly ScanFile[], { declared = {} }: ScanOptions = {}): readonly ScanFinding[] {
-  const scanned = files.map(scanFile);
+  const topic = topicOf(files);
+  const scanned = files.map((file) => scanFile(file, topic));
   return sortAndDeduplicate([
     ...scanned.flatMap(({ findings }) => findings),
     ...findAcrossFiles(scanned),
@@ -37,13 +39,16 @@ interface FileScan extends ScannedFile {
   readonly findings: readonly ScanFinding[];
 }
 
-function scanFile(whole: ScanFile): FileScan {
+function scanFile(whole: ScanFile, topic: string): FileScan {
   const path = printable(whole.path);
   const fileFindings = checkFile(whole, path);
   if (whole.binary !== undefined) return { file: whole, path, hits: [], findings: fileFindings };
   const isTooLong = whole.text.length > MAX_SCANNED;
   const file = isTooLong ? { ...whole, text: whole.text.slice(0, MAX_SCANNED) } : whole;
-  const hits = matchPassages(passagesOf(file));
+  const passages = passagesOf(file);
+  const matched = matchPassages(passages);
+  const subject = { topic, isAboutAttacks: matched.length > 0 && isAboutAttacks(file, passages) };
+  const hits = matched.map((hit) => withinSubject(hit, subject));
   const scanned = { file, path, hits };
   const findings = [
     ...fileFindings,

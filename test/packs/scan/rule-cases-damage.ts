@@ -217,7 +217,7 @@ export const DAMAGE_CASES: RuleCases = {
       {
         path: 'scripts/a.sh',
         text: './xmrig -o pool',
-        found: [['critical', 1, 3, 'mines or forks until resources are exhausted: "xmrig"']],
+        found: [['critical', 1, 1, 'mines or forks until resources are exhausted: "./xmrig"']],
       },
       {
         path: 'scripts/a.py',

@@ -14,7 +14,7 @@ export const CONTEXTUAL_PATTERNS: readonly Pattern[] = [
   {
     means: 'over-sharing',
     in: 'prose',
-    find: /\b(?:visibility|access|sharing|permissions?) (?:level )?(?:to|as|so (?:that )?) ?(?:be )?(?:public|everyone|anyone|anybody)\b|\bto (?:the|a) public (?:hub|channel|slack channel|repo(?:sitory)?|bucket|server|folder|forum|gist)\b|\bin (?:the|a) public (?:[\w-]{1,12} )?channel\b|\b(?:everyone|anyone|anybody|all users) can (?:read and write|write|edit|access)\b/g,
+    find: /\b(?:visibility|access|sharing|permissions?) (?:level )?(?:to|as|so (?:that )?) ?(?:be )?(?:public\b(?! (?:[\w-]{1,14} )?(?:data\w{0,4}|datasets?|content|information|protocols?|resources?|repositor\w{1,3}|apis?|endpoints?|buckets?|images?|records?|collections?))|everyone|anyone|anybody)\b|\bto (?:the|a) public (?:hub|channel|slack channel|repo(?:sitory)?|bucket|server|folder|forum|gist)\b|\bin (?:the|a) public (?:[\w-]{1,12} )?channel\b|\b(?:everyone|anyone|anybody|all users) can (?:read and write|write|edit|access)\b/g,
     unless: OPEN_QUESTION,
     says: 'instructs to publish content',
   },
@@ -96,7 +96,7 @@ export const CONTEXTUAL_PATTERNS: readonly Pattern[] = [
     means: 'download-and-run',
     severity: 'medium',
     in: 'prose',
-    find: /\b(?:install|download|get|run)\b[^\n]{0,60}https?:\/\/[^\n )]{0,120}\.(?:sh|exe|dmg|msi|pkg|bat|ps1|scr|appimage)\b/g,
+    find: /\b(?:install|download|get|run)\b[^\n]{0,60}https?:\/\/[\w.:-]{1,80}\/[^\n )]{0,120}\.(?:sh|exe|dmg|msi|pkg|bat|ps1|scr|appimage)\b/g,
     unless: /\b(?:never|do not|don't)\b|\| ?(?:ba|z)?sh\b/,
     says: 'requires a program from a URL',
   },
@@ -118,7 +118,7 @@ export const CONTEXTUAL_PATTERNS: readonly Pattern[] = [
   {
     means: 'conceal-from-user',
     in: 'prose',
-    find: /\b(?:delete|clear|erase|purge|truncate|wipe|rewrite)(?:s|ing)? (?:the |all |any )?(?:git|commit|shell|audit|access|activity|system|event|security) (?:history|logs?|trail|log table|records?)\b/g,
+    find: /\b(?:delete|clear(?! audit trail)|erase|purge|truncate|wipe|rewrite)(?:s|ing)? (?:the |all |any |your |its )?(?:git|commit|shell|audit|access|activity|system|event|security) (?:history|logs?|trail|log table|records?)\b/g,
     unless: OPEN_QUESTION,
     says: 'deletes the record of actions',
   },

@@ -1,6 +1,14 @@
 /** Wording that turns the agent against the user: overrides, secrecy, deception, modes, approval evasion, remote instructions. */
 import type { Pattern } from '../pattern.ts';
 
+const PROMPT_DELIMITER =
+  /<\/?(?:skill_content|skill_file|available_skills|skills_note|skill_files)\b|<\/skill>|<\/?(?:system|system_prompt|system-reminder|system_message|im_start|im_end|human|antml:\w{1,20}|function_results)>|<\|(?:im_start|im_end|system|user|assistant|endoftext|start_header_id|eot_id)\|>|\[\/?inst\]|<<\/?sys>>/g;
+/** A tag in inline code, in quotes or in a table: text about prompts, not a prompt. */
+const PROMPT_TAG_AS_EXAMPLE = /[`'"(]<[/|]?[\w|:-]{1,24}>?|^\|/;
+
+const APPROVALS_OFF =
+  /--dangerously-\w{1,20}|--yolo\b|\bbypasspermissions\b|"?defaultmode"? ?: ?"bypass|--allow-all-tools\b|--trust-all-tools\b|--auto-approve-everything\b|\bdangerouslydisablesandbox\b|--no-sandbox --disable-web-security/g;
+
 export const CONTROL_PATTERNS: readonly Pattern[] = [
   {
     means: 'override-instructions',
@@ -13,15 +21,27 @@ export const CONTROL_PATTERNS: readonly Pattern[] = [
   {
     means: 'override-instructions',
     in: 'prose',
-    find: /\b(?:you are now (?:an?|the|no longer|free|operating|acting|unrestricted|dan)\b|from now on,? you(?: are|'re| will| must)|your new (?:role|instructions|goal|objective) (?:is|are)|new system prompt|act as (?:dan|an unrestricted|root)|enter (?:developer|debug|god|admin|jailbreak|unrestricted) mode|pretend (?:that )?(?:you have no|there are no) (?:restrictions|rules|limits))\b/g,
+    find: /\b(?:you are now (?:an?|the|no longer|free|operating|acting|unrestricted|dan)\b|from now on,? you(?: are|'re| will| must)|your new (?:role|instructions|goal|objective) (?:is|are)|new system prompt(?: is\b|:)|act as (?:dan|an unrestricted|root)|enter (?:developer|debug|god|admin|jailbreak|unrestricted) mode|pretend (?:that )?(?:you have no|there are no) (?:restrictions|rules|limits))\b/g,
     unless: /\b(?:prompt injection|jailbreak attempts?|attack|malicious)\b/,
     says: 'assigns the agent another role',
   },
   {
     means: 'override-instructions',
     in: 'prose',
-    find: /\b(?:takes? (?:precedence|priority) over|overrides?|outranks?|(?:has|have|with) (?:higher|elevated|more) (?:authority|priority|rank|trust) than?|supersedes?|regardless of|even (?:if|when)|contrary to|treated as a suggestion)\b[^.:\n]{0,60}\b(?:the user(?:'s)?|user (?:requests?|instructions?|preferences?|settings?|confirm\w{0,8}|consent|objects?|declines?)|system prompt|safety|what the user|dry.run)\b/g,
+    find: /\b(?:takes? (?:precedence|priority) over|overrides?|outranks?|(?:has|have|with) (?:higher|elevated|more) (?:authority|priority|rank|trust) than?|supersedes?|contrary to|treated as a suggestion)\b[^.:\n]{0,60}\b(?:the user(?:'s)?|user (?:requests?|instructions?|preferences?|settings?|confirm\w{0,8}|consent|objects?|declines?)|system prompt|safety|what the user|dry.run)\b/g,
     unless: /\b(?:project instructions|css|config file|user's (?:language|locale|theme|experience|level))\b/,
+    says: 'claims authority over the user',
+  },
+  {
+    means: 'override-instructions',
+    in: 'prose',
+    find: /\bregardless of (?:what|whether|how|if) (?:the )?users?\b|\bregardless of (?:the |any )?`?(?:user(?:'s|s')? (?:[\w-]{1,14} )?(?:requests?|instructions?|preferences?|settings?|confirm\w{0,8}|consent|wishes|objections?|choices?|decisions?|refusal)|system prompt|safety|dry.run)\b|\beven (?:if|when|though|after)\b[^.:\n]{0,30}\b(?:the )?users? (?:objects?|declines?|refuses?|disagrees?|denies|denied|opts? out|opted out|cancels?|says? (?:no|stop|not|otherwise)|has (?:not|denied|declined|refused|opted|revoked)|(?:did|does|do) not (?:approve|agree|consent|want|confirm|authori[sz]e)|(?:did|does|do)n't (?:approve|agree|consent|want|confirm|authori[sz]e)|(?:explicitly )?(?:asks?|requests?|tells?|instructs?|wants?|says?|sets?|enables?|specif\w{1,4})(?: you)?(?: for)? (?:not|otherwise|to (?:stop|wait|skip|cancel|undo|confirm|be asked|review|disable|remove)|(?:an? |the )?(?:dry.run|confirmation|preview|review|different|something else|other)))/g,
+    says: 'claims authority over the user',
+  },
+  {
+    means: 'override-instructions',
+    in: 'prose',
+    find: /\beven (?:if|when)\b[^.:\n]{0,60}\b(?:user confirm\w{0,8}|user consent|system prompt|safety|dry.run|user (?:requests?|instructions?|preferences?|settings?) (?:conflict|contradict|say|differ|forbid|prohibit))\b/g,
     says: 'claims authority over the user',
   },
   {
@@ -89,7 +109,7 @@ export const CONTROL_PATTERNS: readonly Pattern[] = [
     means: 'conceal-from-user',
     in: 'prose',
     evenDenied: true,
-    find: /\b(?:silently|secretly|covertly|stealthily|discreetly|invisibly|quietly|surreptitiously|in the background|transparently)\b[^.\n]{0,40}\b(?:send|upload|run|execute|install|delete|remove|collect|copy|post|request(?:s|ed)?|modify|write|forward|download|record|grant|escalat\w{1,6}|elevat\w{1,6}|disable|performed)/g,
+    find: /\b(?:silently|secretly|covertly|stealthily|discreetly|invisibly|quietly|surreptitiously|in the background|transparently)\b,? (?:(?:and|also|then|always|automatically|you (?:must|should)|must|should|will|be|to|\w{1,14}ly) ){0,3}(?:send|upload|run|execute|install|delete|remove|collect|copy|post|request(?:ed)?\b|requests (?:[\w-]{1,14} ){0,2}(?:access|permissions?|privileges?|scopes?|rights)|modify|write|forward|download|record|grant|escalat\w{1,6}|elevat\w{1,6}|disable|performed)/g,
     unless:
       /\b(?:fails?|errors?|swallow|ignored|dropped|background (?:process|task|job|worker|agent|subagent)|run_in_background|truncat\w{1,4}|break|corrupt|never|don't|do not|avoid)\b/,
     says: 'instructs to act unnoticed',
@@ -105,7 +125,7 @@ export const CONTROL_PATTERNS: readonly Pattern[] = [
     means: 'conceal-from-user',
     in: 'prose',
     evenDenied: true,
-    find: /\b(?:hide|conceal|omit|suppress|mask|cover up|erase|clear|wipe)(?:s|ing)?\b[^.\n]{0,40}\b(?:from (?:the )?users?|from (?:the )?(?:logs?|history|output|transcript)|your tracks|traces?|evidence|bash history|shell history|command history|tool calls?|this (?:step|action|instruction))\b/g,
+    find: /\b(?:hide|conceal|omit|suppress|mask|cover up|erase|wipe)(?:s|ing)?\b[^.\n]{0,40}\b(?:from (?:the )?users?|from (?:the )?(?:logs?|history|output|transcript)|tool calls?|this (?:step|action|instruction))\b|\b(?:hide|conceal|suppress|cover up|erase|clear|wipe|destroy|remove)(?:s|ing)? (?:the |all |any |your |its |every |all of the )(?:[\w-]{1,14} ){0,2}(?:tracks|traces|trace of|evidence)\b|\b(?:hide|conceal|cover up|erase|wipe) (?:[\w-]{1,14} ){0,2}(?:traces|evidence)\b|\bcover(?:s|ing)? (?:up )?your tracks\b|\b(?:erase|clear|wipe|delete|remove)(?:s|ing)? (?:the |your |all )?(?:[\w-]{1,14} ){0,2}(?:bash|shell|command) history\b|\bclear(?:s|ing)?\b (?:it|this|that|them|these|the (?:calls?|commands?|actions?)) from (?:the )?(?:logs?|history|output|transcript)\b/g,
     unless: /\b(?:css|ui|element|stack traces?|column|button|secrets?|sensitive|password|performance)\b/,
     says: 'hides what was done',
   },
@@ -121,7 +141,7 @@ export const CONTROL_PATTERNS: readonly Pattern[] = [
     means: 'conceal-from-user',
     in: 'prose',
     evenDenied: true,
-    find: /\b(?:the )?users? (?:does not|doesn't|do not|don't|need not|needn't|should not|shouldn't|must not|will not|won't|is not|are not|isn't|aren't) (?:need to |have to |be )?(?:ever )?(?:know|see|aware|told|notice|informed|notified|find out|realize|learn)\b/g,
+    find: /\b(?:the )?users? (?:(?:does not|doesn't|do not|don't) (?:need to|have to|ever)|need not|needn't|should not|shouldn't|must not|will not|won't|is not|are not|isn't|aren't) (?:be )?(?:ever )?(?:know|see|aware|told|notice|informed|notified|find out|realize|learn)\b(?! (?:how|what|why|when|where|which|whether|if|the difference))|\b(?:so|ensure|make sure|such) (?:that )?(?:the )?users? (?:does not|doesn't|do not|don't) (?:ever )?(?:know|see|notice|find out|realize|learn)\b/g,
     unless:
       /\b(?:how to|if the user|when the user|users? who|ask|explain|assume|which|what|jargon|terminology|technical)\b/,
     says: 'hides something from the user',
@@ -129,7 +149,7 @@ export const CONTROL_PATTERNS: readonly Pattern[] = [
   {
     means: 'conceal-from-user',
     in: 'prose',
-    find: /\b(?:keep|keeps|treat) (?:this|it|that|these|them|the existence) (?:[\w-]{1,14} ){0,4}(?:secret|confidential|hidden|private|between us)\b|\bas (?:if|though) nothing (?:happened|changed)\b/g,
+    find: /\b(?:keep|keeps|treat) (?:this|it|that|these|them|the existence) (?!as an? secret)(?:[\w-]{1,14} ){0,4}(?:secret|confidential|hidden|private|between us)\b|\bas (?:if|though) nothing (?:happened|changed)\b/g,
     unless: /\b(?:api keys?|token|password|credential|\.env)\b/,
     says: 'hides something from the user',
   },
@@ -156,8 +176,10 @@ export const CONTROL_PATTERNS: readonly Pattern[] = [
   {
     means: 'deceive-user',
     in: 'prose',
-    find: /\b(?:without|lack of) (?:their|the user's|user|explicit|informed) (?:knowledge|consent|awareness|permission)\b|\b(?:users?|they) (?:cannot|can't|can not|are not able to|have no way to) (?:opt out|disable|cancel|change|remove|uninstall|turn (?:it|this) off)\b|\bdisclosing (?:this|it|the)\b[^.\n]{0,80}\b(?:would|causes?|may|could) /g,
-    unless: /\b(?:gdpr|ccpa|illegal|violat\w{1,6}|privacy law|compliance|never|must not)\b/,
+    milder: /\bwithout explicit (?:consent|permission)\b/,
+    find: /\b(?:without|lack of) (?:their|the user's|user|explicit|informed) (?:knowledge|consent|awareness|permission)\b|\b(?:users? (?:cannot|can't|can not|are not able to|have no way to) (?:opt out|disable|cancel|change|remove|uninstall|turn (?:it|this) off)|they (?:cannot|can't|have no way to) (?:opt out|disable it|uninstall|turn (?:it|this) off))\b|\bdisclosing (?:this|it|the)\b[^.\n]{0,80}\b(?:would|causes?|may|could) /g,
+    unless:
+      /\b(?:gdpr|ccpa|illegal|violat\w{1,6}|privacy law|compliance|never|must not)\b|^(?:[-+>] |\d{1,2}[.)] )?no\b/,
     says: 'continues without consent',
   },
   {
@@ -192,13 +214,16 @@ export const CONTROL_PATTERNS: readonly Pattern[] = [
     evenDenied: true,
     find: /\b(?:do not|don't|never|no need to|not|waiting for|need not) (?:the |any |to |first |additional |further |explicit |need(?:ing)? |requir(?:e|ing) |prompted |ask(?:ing)? |wait(?:ing)? |request(?:ing)? |seek |for ){1,4}(?:user(?:'s)? )?(?:confirmation|approval|permission|consent|authorization)\b/g,
     unless: /\bunless\b|\bstop\b|\b(?:read-only|if (?:the )?user (?:has )?already|already approved|twice|again)\b/,
+    milder:
+      /\b(?:additional|further|second|extra) (?:user )?(?:confirmation|approval|permission)\b|\b(?:once|after|when|if) (?:the )?users? (?:\w{1,12} )?(?:picks?|chooses?|selects?|confirms?|approves?|agrees?|asks?|requests?)\b/,
     says: 'acts without asking',
   },
   {
     means: 'approval-evasion',
     in: 'prose',
-    find: /\b(?:skip|skips|bypass|bypasses|suppress|auto-?accept|auto-?approve|auto-?confirm)(?:s|ing)? (?:the |any |all |every )?(?:[\w-]{1,14} )?(?:confirmations?|approvals?|permission (?:prompts?|checks?|dialogs?)|consent|prompts?|human review)\b/g,
+    find: /\b(?:skip|skips|bypass|bypasses|suppress|auto-?accept|auto-?approve|auto-?confirm)(?:s|ing)? (?:the |any |all |every )?(?:[\w-]{1,14} )?(?:confirmations?|approvals?|(?:permission|confirmation|approval|security|safety) (?:prompts?|checks?|dialogs?)|consent|user prompts?|human review)\b/g,
     unless: /\bunless\b|\bif (?:the )?user\b|\buser (?:asks|says|requests)\b/,
+    milder: /^(?:[-+>|] ?)?[`'"]?--?\w/,
     says: 'acts without asking',
   },
   {
@@ -207,18 +232,28 @@ export const CONTROL_PATTERNS: readonly Pattern[] = [
     find: /\b(?:proceed|act|execut|appl|run|delet|send|tak|mak|perform|authori|action|chang|commit|push|merg|instal|download|purchas|transfer|modif|approv|grant|updat)\w{0,6}\b[^.\n]{0,60}\bwithout (?:the |any |first |additional |further |explicit |prior |asking |requiring |waiting |for ){0,4}(?:user(?:'s)? )?(?:confirmation|approval|permission|consent|authorization|asking|review)\b/g,
     unless:
       /\b(?:never|must not|not|don't|cannot|should not|no|forbidden|avoid|refuse)\b[^.\n]{0,80}\bwithout\b|\bunless\b/,
+    milder:
+      /\bwithout asking only (?:when|if|for|after|once)\b|\breversible\b|^\||\b(?:mode|level|autonomy|setting|option)\b/,
     says: 'acts without asking',
   },
   {
     means: 'approval-evasion',
     in: 'prose',
     find: /\b(?:assume|presume|treat|interpret|take|consider)(?:s|d)?\b[^.\n]{0,60}\b(?:as|is|implied|implicit|given)\b[^.\n]{0,16}\b(?:consent|approval|permission|authorization|a yes)\b/g,
+    unless: /\bnot as\b/,
     says: 'acts without asking',
   },
   {
     means: 'approval-evasion',
-    in: 'any',
-    find: /--dangerously-\w{1,20}|--yolo\b|\bbypasspermissions\b|"?defaultmode"? ?: ?"bypass|--allow-all-tools\b|--trust-all-tools\b|--auto-approve-everything\b|\bdangerouslydisablesandbox\b|--no-sandbox --disable-web-security/g,
+    in: 'code',
+    find: APPROVALS_OFF,
+    says: 'disables approvals or the sandbox',
+  },
+  {
+    means: 'approval-evasion',
+    severity: 'medium',
+    in: 'prose',
+    find: APPROVALS_OFF,
     says: 'disables approvals or the sandbox',
   },
   {
@@ -230,7 +265,7 @@ export const CONTROL_PATTERNS: readonly Pattern[] = [
   {
     means: 'approval-evasion',
     in: 'prose',
-    find: /\b(?:execut|appl|perform|act|terminat|delet|proceed|implement|chang)\w{0,5} (?:\w{1,14} ){0,3}(?:immediately|decisively|autonomously|automatically) (?:when|without|regardless|and never|before the user)\b/g,
+    find: /\b(?:execut|appl|perform|act|terminat|delet|proceed|implement|chang)\w{0,5} (?:\w{1,14} ){0,3}(?:immediately|decisively|autonomously|automatically) (?:when (?!called|invoked|defined|created|imported|loaded|available|ready|run|the (?:browser|page|script|function|component)\b|data\b)|without|regardless|and never|before the user)/g,
     unless: /\b(?:stop|halt|report)\b/,
     severity: 'medium',
     says: 'acts autonomously',
@@ -257,9 +292,17 @@ export const CONTROL_PATTERNS: readonly Pattern[] = [
   },
   {
     means: 'prompt-delimiter',
-    in: 'any',
-    find: /<\/?(?:skill_content|skill_file|available_skills|skills_note|skill_files)\b|<\/skill>|<\/?(?:system|system_prompt|system-reminder|system_message|im_start|im_end|human|antml:\w{1,20}|function_results)>|<\|(?:im_start|im_end|system|user|assistant|endoftext|start_header_id|eot_id)\|>|\[\/?inst\]|<<\/?sys>>/g,
+    severity: 'medium',
+    in: 'code',
+    find: PROMPT_DELIMITER,
+    says: 'contains a prompt delimiter',
+  },
+  {
+    means: 'prompt-delimiter',
+    in: 'prose',
+    find: PROMPT_DELIMITER,
     evenDenied: true,
+    milder: PROMPT_TAG_AS_EXAMPLE,
     says: 'contains a prompt delimiter',
   },
   {

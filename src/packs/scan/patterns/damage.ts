@@ -5,7 +5,8 @@ export const DAMAGE_PATTERNS: readonly Pattern[] = [
   {
     means: 'destructive-command',
     in: 'any',
-    find: /\brm (?:-[a-z-]{1,20} ){1,3}["']?(?:~|\/(?![\w.*$])|\/\*|\$home|\$\{home\}|\.\.?\/\*|\*|\.\.(?:\/|\b)|\.(?![\w./]))/g,
+    find: /\brm (?:-[a-z-]{1,20} ){1,3}["']?(?:(?:~|\$home|\$\{home\})(?:(?!\/?[\w.$-])|(?=\/(?:documents|desktop|downloads|pictures|music|movies|videos|projects|library\b(?!\/caches)|\.ssh|\.gnupg|\.aws)\b))|\/(?![\w.*$])|\/\*|\.\.?\/\*|\*|\.\.(?:\/|\b)|\.(?![\w./]))/g,
+    milder: /["'`][^"'`\n]{0,24}(?:[;&|]|\$\() ?rm -/,
     unless: /\b(?:block|deny|dangerous|forbid|refus|reject|hook|guard|pattern|disallow|never)/,
     says: 'deletes everything in a folder',
   },
@@ -43,12 +44,14 @@ export const DAMAGE_PATTERNS: readonly Pattern[] = [
     means: 'destructive-command',
     in: 'code',
     find: /\b(?:glob|rglob|walk|iterdir|listdir|scandir)\([^\n]{0,120}(?:\.unlink\(|os\.remove\(|rmtree\()/g,
+    milder:
+      /: ?if [^\n]{0,60}(?: not in |\.exists\()|\bglob\(f?["'][^"'*\n]{0,40}(?:[a-z]\*|\*\.(?:rels|tmp|pyc|log|bak|cache|lock|part)\b)/,
     says: 'deletes every file it finds',
   },
   {
     means: 'mass-deletion',
     in: 'prose',
-    find: /\b(?:delete|remove|erase|purge|wipe|cancel|drop|clear out)(?:s|d|ing)? (?:[\w'-]{1,14} ){0,3}(?:all|every|each|any|old|older|outdated|other|original|remaining|future|them)\b[^.\n]{0,60}\b(?:files?|documents?|events?|entries|emails?|messages?|backups?|records?|occurrences?|contacts?|photos?|commits?|branches|directories|folders|database|calendar|to save (?:disk )?space)\b/g,
+    find: /\b(?:delet(?:es?|ing)|remov(?:es?|ing)|eras(?:es?|ing)|purg(?:es?|ing)|wip(?:es?|ing)|cancel(?:s|l?ing)?|drop(?:s|ping)?|clear(?:s|ing)? out) (?:[\w'-]{1,14} ){0,3}(?:all|every|each|any|old|older|outdated|other|original|remaining|future|them)\b(?<!\bany and all)(?! and all\b)(?:(?! (?:before|via|during|while)\b)[^.\n]){0,60}\b(?:files?|documents?|events?|entries|emails?|messages?|backups?|records?|occurrences?|contacts?|photos?|commits?|branches|directories|folders|database|calendar|to save (?:disk )?space)\b/g,
     unless:
       /\b(?:cache|temp(?:orary)?|tmp|build|unused (?:imports?|css|code|dependenc)|node_modules|log files?|placeholder|template|example files?|duplicates?|confirm|ask|dead code|mock|test data|docker|generated|if (?:the )?user|user (?:asks|requests|wants)|rollback|staging|stale|todo|comments?|references?|relationships?|xml|imports?)\b/,
     says: 'instructs to delete in bulk',
@@ -58,6 +61,7 @@ export const DAMAGE_PATTERNS: readonly Pattern[] = [
     in: 'prose',
     find: /\b(?:delete|remove|erase|discard)(?:s|d)? (?:the |its |all |any )?original(?:s| files?| documents?| copy| version)?\b|\b(?:older than|more than) \d{1,3} (?:hours?|days?|weeks?|months?)\b[^.\n]{0,40}\b(?:and )?(?:delete|remove|erase|purge)/g,
     unless: /\b(?:cache|temp(?:orary)?|logs?|retention|artifacts?|stale|branch)\b/,
+    milder: /\.(?:delete|remove)\(|\buploaded\b/,
     says: "instructs to delete the user's data",
   },
   {
@@ -202,8 +206,16 @@ export const DAMAGE_PATTERNS: readonly Pattern[] = [
     means: 'resource-abuse',
     severity: 'critical',
     in: 'any',
-    find: /\b(?:xmrig|minerd|cgminer|cpuminer|ethminer|nbminer|t-rex miner|phoenixminer|coinhive)\b|stratum\+(?:tcp|ssl):\/\/|:\(\) ?\{ ?:\|:& ?\};:|\bwhile ?\(?true\)?[^\n]{0,20}\bfork\(\)|%0\|%0/g,
+    find: /(?:\.\/|\bnohup |\bsudo |\bexec |\brun )(?:xmrig|minerd|cgminer|cpuminer|ethminer|nbminer|phoenixminer)\b|\b(?:xmrig|minerd|cgminer|cpuminer|ethminer|nbminer|phoenixminer) -{1,2}\w|stratum\+(?:tcp|ssl):\/\/|:\(\) ?\{ ?:\|:& ?\};:|\bwhile ?\(?true\)?[^\n]{0,20}\bfork\(\)|%0\|%0/g,
     says: 'mines or forks until resources are exhausted',
+  },
+  {
+    means: 'resource-abuse',
+    in: 'any',
+    find: /\b(?:xmrig|minerd|cgminer|cpuminer|ethminer|nbminer|t-rex miner|phoenixminer|coinhive)\b/g,
+    milder:
+      /\b(?:yara|detect\w{0,4}|signatures?|strings?|indicators?|iocs?|malware|forensic\w{0,2}|miners? such as)\b|\$\w{1,30} ?=/,
+    says: 'names a program that mines cryptocurrency',
   },
   {
     means: 'resource-abuse',
@@ -248,8 +260,9 @@ export const DAMAGE_PATTERNS: readonly Pattern[] = [
   {
     means: 'slanted-content',
     in: 'prose',
-    find: /\b(?:emphasi[sz]e|promote|highlight|favou?r|exaggerate|inflate|overstate|downplay|understate|minimi[sz]e|de-emphasi[sz]e|ignore|conceal|omit)(?:s|ing)?\b[^.\n]{0,60}\b(?:over (?:limitations|risks|criticism|negative|conventional|established)|limitations|failure modes|safety concerns|risks? (?:and|of)|negative (?:results|findings|reviews|aspects)|side effects|adverse|criticisms?|competing (?:products|views)|unfavou?rable)\b/g,
-    unless: /\b(?:never|don't|do not|honest(?:ly)?|avoid|attack surface|minimi[sz]e (?:the )?risks?|user-facing)\b/,
+    find: /\b(?:emphasi[sz]e|promote|highlight|favou?r|exaggerate|inflate|overstate)(?:s|ing)?\b[^.\n]{0,60}\bover (?:limitations|risks|criticism|negative|conventional|established)\b|\b(?:downplay|understate|minimi[sz]e|de-emphasi[sz]e|ignore|conceal|omit)(?:s|ing)?\b[^.\n]{0,60}\b(?:limitations|failure modes|safety concerns|risks? (?:and|of)|negative (?:results|findings|reviews|aspects)|side effects|adverse|criticisms?|competing (?:products|views)|unfavou?rable)\b/g,
+    unless:
+      /\b(?:never|don't|do not|honest(?:ly)?|avoid|attack surface|minimi[sz]e (?:the )?(?:risks?|adverse|side effects)|reduce|user-facing)\b/,
     says: 'instructs to bias the content',
   },
   {
@@ -268,7 +281,7 @@ export const DAMAGE_PATTERNS: readonly Pattern[] = [
   {
     means: 'slanted-content',
     in: 'prose',
-    find: /\b(?:fabricate|falsify|forge|invent|make up|backdate|fake)(?:s|d|ing)?\b[^.\n]{0,40}\b(?:data|results?|citations?|references?|reviews?|signatures?|dates?|records?|testimonials?|evidence|credentials|sources|numbers|statistics|benchmarks?)\b/g,
+    find: /\b(?:fabricate|falsify|forge (?:the |an? |their |user's )|forg(?:ed|ing) |invent|make up|backdate|fake)(?:s|d|ing)?\b[^.\n]{0,40}\b(?:data|results?|citations?|references?|reviews?|signatures?|dates?|records?|testimonials?|evidence|credentials|sources|numbers|statistics|benchmarks?)\b/g,
     says: 'instructs to fake content',
   },
   {

@@ -1,6 +1,45 @@
 /** Execution of foreign code: downloads, encoded strings, reverse shells, hooks. */
 import type { Pattern } from '../pattern.ts';
 
+/** Vendors that document this way to install their own tool. */
+const INSTALLERS = [
+  'astral.sh/',
+  'sh.rustup.rs',
+  'bun.sh/install',
+  'bun.com/install',
+  'deno.land/install.',
+  'get.docker.com',
+  'ollama.com/install.sh',
+  'claude.ai/install.',
+  'raw.githubusercontent.com/homebrew/install/',
+  'raw.githubusercontent.com/nvm-sh/nvm/',
+  'raw.githubusercontent.com/helm/helm/',
+  'fnm.vercel.app/install',
+  'get.pnpm.io/install.',
+  'install.python-poetry.org',
+  'pixi.sh/install.',
+  'mise.run',
+  'sh.jbang.dev',
+  'get.sdkman.io',
+  'fly.io/install.sh',
+  'cli.github.com/',
+  'deb.nodesource.com/',
+  'packages.microsoft.com/',
+  'aka.ms/install',
+  'sdk.cloud.google.com',
+  'run.linkerd.io/install',
+  'fluxcd.io/install.sh',
+  'get.k3s.io',
+  'nixos.org/nix/install',
+  'install.determinate.systems/',
+]
+  .map((start) => start.replaceAll('.', String.raw`\.`).replaceAll('/', String.raw`\/`))
+  .join('|');
+/** The passage has a URL of such a vendor and no other URL. */
+const FROM_WELL_KNOWN_INSTALLER = new RegExp(
+  String.raw`^(?!.*https?:\/\/(?!(?:${INSTALLERS})))(?=.*https:\/\/(?:${INSTALLERS}))`,
+);
+
 export const RUNNING_PATTERNS: readonly Pattern[] = [
   {
     means: 'download-and-run',
@@ -15,12 +54,14 @@ export const RUNNING_PATTERNS: readonly Pattern[] = [
     means: 'download-and-run',
     in: 'any',
     find: /\b(?:curl|wget)\b[^\n|]{0,200}\| ?(?:sudo )?(?:-e )?(?:env )?(?:(?:ba|z|da|k)?sh|python3?|node|perl|ruby|php)\b(?! -(?:m json|c\b))/g,
+    milder: FROM_WELL_KNOWN_INSTALLER,
     says: 'executes downloaded code',
   },
   {
     means: 'download-and-run',
     in: 'any',
     find: /(?:\b(?:ba|z)?sh|\beval|\bsource|(?:^| )\.) (?:-c )?["']?(?:<\(|\$\(|`) ?(?:curl|wget)\b/g,
+    milder: FROM_WELL_KNOWN_INSTALLER,
     says: 'executes downloaded code',
   },
   {
@@ -33,6 +74,7 @@ export const RUNNING_PATTERNS: readonly Pattern[] = [
     means: 'download-and-run',
     in: 'any',
     find: /\b(?:iwr|irm|invoke-webrequest|invoke-restmethod|downloadstring)\b[^\n]{0,160}\| ?(?:iex|invoke-expression)\b/g,
+    milder: FROM_WELL_KNOWN_INSTALLER,
     says: 'executes downloaded code',
   },
   {
@@ -132,7 +174,7 @@ export const RUNNING_PATTERNS: readonly Pattern[] = [
   {
     means: 'encoded-payload',
     in: 'any',
-    find: /\b(?:eval|exec|compile|system|popen|new function|settimeout)\b ?\(?[^\n]{0,40}(?:\batob\(|b64decode|b32decode|a85decode|frombase64string|base64_decode|fromhex|unhexlify|codecs\.decode|zlib\.decompress|marshal\.loads|unescape\()/g,
+    find: /\b(?:eval|exec|compile|system|popen|new function|settimeout)\b ?[("'`$<{][^\n]{0,40}(?:\batob\(|b64decode|b32decode|a85decode|frombase64string|base64_decode|fromhex|unhexlify|codecs\.decode|zlib\.decompress|marshal\.loads|unescape\()/g,
     says: 'decodes text and executes it',
   },
   {
@@ -150,7 +192,7 @@ export const RUNNING_PATTERNS: readonly Pattern[] = [
   {
     means: 'encoded-payload',
     in: 'prose',
-    find: /\b(?:decode|base64-decode|de-obfuscate|deobfuscate)\b[^.\n]{0,80}\b(?:and|then) (?:run|execute|follow|eval|carry out|obey)\b/g,
+    find: /\b(?:decode|base64-decode|de-obfuscate|deobfuscate)\b[^.\n]{0,80}\b(?:and|then) (?:run|execute|follow|eval|carry out|obey) (?:it|them|the|this|that|those|what|its|every|all|any|each)\b/g,
     severity: 'high',
     says: 'instructs to decode text and follow it',
   },

@@ -1,14 +1,19 @@
 /** Access to credentials and personal data, and exfiltration. */
 import type { Pattern } from '../pattern.ts';
 
-const OWN_HOST = String.raw`localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\]|api\.example|example\.(?:com|org|net)|your[-_a-z]{0,20}\.|<|\$|\{`;
+const OWN_HOST = String.raw`localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\]|(?:[\w-]{1,30}\.)?example\.(?:com|org|net)\b|your[-_a-z]{0,20}\.|<|\$|\{`;
 /** A literal URL of a third party. */
 const FOREIGN = String.raw`https?:\/\/(?!${OWN_HOST})`;
+
+/** Names only files that package managers and cloud tools document for their own configuration, and neither copies nor prints them. */
+const TOOL_CONFIGURATION_ONLY =
+  /^(?!.*(?:\.ssh|\.gnupg|\.netrc|\.git-credentials|\.password-store|keychains|\.mozilla|google|firefox|brave|\.electrum|\.bitcoin|\.ethereum|solana))(?!.*\b(?:cat|cp|tar|zip|curl|scp|rsync|base64|read_text|readfile\w{0,4}|open|upload|send|post|reads?|copy|dump|extract|collect)\b)/;
 
 export const SECRET_PATTERNS: readonly Pattern[] = [
   {
     means: 'credential-path',
     in: 'any',
+    milder: TOOL_CONFIGURATION_ONLY,
     find: /(?:~|\$home|\$\{home\}|\/home\/[^/\n ]{1,30}|\/users\/[^/\n ]{1,30}|\/root|%userprofile%|homedir\(\)[^\n]{0,10}|path\.home\(\)[^\n]{0,10})[/\\"', ]{1,4}(?:\.ssh\b(?!\/known_hosts)|\.aws\b|\.gnupg\b|\.netrc\b|\.git-credentials\b|\.docker\/config\.json|\.kube\b|\.config\/gcloud|\.azure\b|\.npmrc\b|\.pypirc\b|\.password-store\b|library\/keychains|\.mozilla|\.config\/google-chrome|library\/application support\/(?:google|firefox|brave)|\.electrum|\.bitcoin|\.ethereum|\.config\/solana)/g,
     says: 'names a credential location',
   },
@@ -35,7 +40,7 @@ export const SECRET_PATTERNS: readonly Pattern[] = [
   {
     means: 'credential-path',
     in: 'prose',
-    find: /\b(?:collect|gather|find|locate|read|copy|scan|search|extract|harvest|dump|export)(?:s|ing)?\b[^.\n]{0,80}(?:\bssh keys?\b|\.ssh\b|\bprivate keys?\b|\baws credentials\b|\bseed phrases?\b|\bmnemonic phrases?\b|\bbrowser (?:cookies|passwords|data|history)\b|\bsaved passwords\b|\bkeychain\b|\bcrypto wallets?\b)/g,
+    find: /\b(?:collect|gather|find|locate|read|copy|scan|search|extract|harvest|dump|export)(?:s|ing)?\b(?<!\breads)[^.\n]{0,80}(?:\bssh keys?\b|\.ssh\b|\bprivate keys?\b|\baws credentials\b|\bseed phrases?\b|\bmnemonic phrases?\b|\bbrowser (?:cookies|passwords|data|history)\b|\bsaved passwords\b|\bkeychain\b|\bcrypto wallets?\b)/g,
     says: 'instructs to collect credentials',
   },
   {
@@ -53,7 +58,7 @@ export const SECRET_PATTERNS: readonly Pattern[] = [
   {
     means: 'environment-harvest',
     in: 'prose',
-    find: /\b(?:collect|gather|scan|search|find|locate|look|harvest|upload|send|grab)\b[^.\n]{0,80}(?:\.env\b|\benvironment (?:files|variables)\b|\benv files?\b|\bapi keys\b|\bsecrets?\b|\btokens?\b)[^\n]{0,40}\b(?:upload|send|collect|post|directory|directories|machine|system|every|all)\b/g,
+    find: /\b(?:collect|gather|scan|search|find|locate|look|harvest|upload|send|grab)\b[^.\n]{0,80}(?:\.env\b(?!`? (?:files? )?(?:in|from|at) (?:the |your )?(?:current|project|working|root|parent|same|skill)\b)|\benvironment (?:files|variables)\b|\benv files?\b|\bapi keys\b|\bsecrets?\b|\btokens?\b)[^\n]{0,40}\b(?:upload|send|collect|post|directory|directories|machine|system|every|all)\b/g,
     unless:
       /\b(?:leak|hardcoded|hard-coded|committed|accidental|exposed|gitignore|detect|token(?:s|ize)? (?:budget|count|usage))/,
     says: 'instructs to collect secrets',
@@ -102,6 +107,7 @@ export const SECRET_PATTERNS: readonly Pattern[] = [
     in: 'any',
     find: /\b(?:requests|httpx|session|client|axios)\.(?:post|put)\([^\n]{0,160}\bfiles ?= ?/g,
     unless: /\/\/(?:localhost|127\.0\.0\.1)|base_url|api_url|self\./,
+    milder: /\((?:url|endpoint|\w{1,30}_url), /,
     says: 'uploads a file',
   },
   {
@@ -154,6 +160,7 @@ export const SECRET_PATTERNS: readonly Pattern[] = [
     means: 'copy-elsewhere',
     in: 'prose',
     find: /\b(?:upload|send|post|transmit|forward|submit|sync|push|report|backup|back up|copy|export|exfiltrate|relay|mirror)(?:s|es|ed|ing)?\b[^.\n]{0,120}\b(?:to|on|with|at) (?:our|the|a|an|this|my|its) (?:[\w-]{1,20} ){0,3}(?:servers?|endpoint|collector|backup (?:server|system|service)|logging (?:server|service)|telemetry(?: \w{1,12})?|remote host|intranet|analytics (?:server|service)|diagnostic \w{1,12}|monitoring (?:server|service)|webhook)\b/g,
+    milder: /\b(?:lists?|ids?|identifiers|quer(?:y|ies)|requests?|accessions?|sequences?) to the server\b/,
     unless:
       /\b(?:dev server|mcp servers?|web server|local server|language server|test server|development server|graphql|server components?|server actions?|form|http methods?|status code|the mcp server|the api endpoint|your (?:server|endpoint))\b/,
     says: 'instructs to send data to a server',

@@ -1,0 +1,33 @@
+/** Findings of the static scan for a terminal: critical ones one by one, the others as counts per rule. */
+import { countByRule, findingText } from '../../packs/scan/finding.ts';
+import type { PolicyResult } from '../../packs/scan/policy.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+
+export const FINDINGS_FLAG = {
+  findings: { type: 'boolean', about: 'show every finding of the scan, not only the critical ones' },
+} as const;
+
+export interface FindingsView {
+  /** Shows every finding with its file and line. */
+  readonly all: boolean;
+}
+
+export function findingLines(
+  { stops, warnings }: Pick<PolicyResult, 'stops' | 'warnings'>,
+  { style }: Terminal,
+  { all }: FindingsView,
+): readonly string[] {
+  const findings = [...stops, ...warnings];
+  // What stops an install is shown in full even if the policy stops less than critical findings.
+  const isShown = (finding: (typeof findings)[number]): boolean =>
+    all || finding.severity === 'critical' || stops.includes(finding);
+  const counted = countByRule(findings.filter((finding) => !isShown(finding)));
+  return [
+    ...findings.filter(isShown).map((finding) => `${style('yellow', 'scan')} ${findingText(finding)}`),
+    ...(counted.length === 0
+      ? []
+      : [
+          `${style('yellow', 'scan')} ${counted.map(({ rule, severity, count }) => `${String(count)} ${severity} ${rule}`).join(', ')} ${style('dim', '(--findings shows each)')}`,
+        ]),
+  ];
+}
