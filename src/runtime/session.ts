@@ -145,7 +145,8 @@ export function openSession(parts: SessionParts): Session {
   const observeFailure = (observation: ActionFailed): ActionFailed => {
     // An action that could not be recorded has no effect on the state.
     if (observation.code === 'record/failed') return observation;
-    record({ type: 'action-fail', action: observation.action, code: observation.code });
+    const { action, code, message } = observation;
+    record({ type: 'action-fail', action, code, message });
     return state.endedBy === undefined ? observation : { ...observation, isTerminal: true };
   };
 

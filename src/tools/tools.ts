@@ -1,3 +1,4 @@
+import { ACTION_KINDS } from '../core/action.ts';
 import type { Action } from '../core/action.ts';
 import type { Failure } from '../core/failure-codes.ts';
 import { publishedSchema } from '../core/json/json-schema.ts';
@@ -45,6 +46,16 @@ export interface ToolsOptions {
 export function toolsOf(options: ToolsOptions): readonly SkillTool[] {
   const { vocabulary, offer } = options;
   return vocabulary.tools.filter((row) => row.isOffered(offer)).map((row) => toTool(row, options));
+}
+
+/** Explains a call of a tool that the vocabulary has and that the session does not offer; undefined for any other name. */
+export function whyNotOffered(name: string, vocabulary: Vocabulary, offer: Offer): string | undefined {
+  const row = vocabulary.tools.find((tool) => tool.name === name);
+  if (row === undefined || row.isOffered(offer)) return undefined;
+  if (offer.skills.length === 0) return `${name} is not available: there are no skills`;
+  return ACTION_KINDS[row.action] === 'program' && offer.execution === undefined
+    ? `${name} is not available: the executor is not configured (pass \`execution\` or --executor)`
+    : `${name} is not available: project files are disabled (pass \`host\`)`;
 }
 
 function toTool(row: ToolRow, options: ToolsOptions): SkillTool {

@@ -135,7 +135,15 @@ describe('input that no tool described', () => {
     const world = await trustedWorld();
     const runtime = await runtimeIn(world, OPEN);
     const tools = skillToolsOf(await runtime.startSession({ vocabulary: 'skills-agent', host: {} }), runtime);
-    for (const name of ['run_script', 'write_fil', 'constructor', '__proto__', ''])
+    expect(await tools.call('run_script', {})).toMatchObject({
+      value: {
+        error: {
+          message: 'run_script is not available: the executor is not configured (pass `execution` or --executor)',
+        },
+      },
+      isError: true,
+    });
+    for (const name of ['write_fil', 'constructor', '__proto__', ''])
       expect(await tools.call(name, {})).toMatchObject({
         value: {
           ok: false,
