@@ -28,6 +28,10 @@ export async function findTarget(action: Action, context: ActionContext): Promis
   const { execution, host } = context;
   if (isOfKind(action, 'program') && execution === undefined)
     return failure('execution/unavailable', 'program execution is disabled for this session (pass `execution: {}`)');
+  if ('command' in action && action.command.trim() === '')
+    return failure('input/invalid', 'the command is empty', {
+      hint: 'pass a shell command, such as python3 scripts/x.py',
+    });
   if (isOfKind(action, 'host')) {
     if (host === undefined)
       return failure('policy/denied', 'project files and network are disabled for this session (pass `host: {}`)');

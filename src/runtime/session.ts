@@ -100,7 +100,8 @@ export function openSession(parts: SessionParts): Session {
   const { settings, vocabulary, guidance, actions } = parts;
   const { index, execution } = actions;
   const catalog = parts.planCatalog();
-  const instructions = guidance === '' ? catalog.text : `${guidance}\n\n${catalog.text}`;
+  const isEmpty = parts.offer.skills.length === 0;
+  const instructions = isEmpty ? guidance : guidance === '' ? catalog.text : `${guidance}\n\n${catalog.text}`;
   const events: SessionEvent[] = [];
   let contents: Contents = new Map();
   let state = startState(settings);
