@@ -6,7 +6,7 @@ import { nearest } from '../core/nearest.ts';
 import type { Observation } from '../core/observation.ts';
 import { quoted } from '../core/text/text.ts';
 import { readInput } from '../tools/read-input.ts';
-import { toolsOf } from '../tools/tools.ts';
+import { toolsOf, whyNotOffered } from '../tools/tools.ts';
 import type { ToolAnswer } from '../tools/tools.ts';
 import type { Session } from '../runtime/session.ts';
 import { resultOf } from './conversation.ts';
@@ -78,7 +78,7 @@ export function openAgentTools(parts: AgentToolsParts): AgentTools {
     async call(call, signal) {
       if (isOwn(call.name)) return callOwn(call, parts);
       const tool = tools.find(({ name }) => name === call.name);
-      if (tool === undefined) return { result: unknownTool(call, offered) };
+      if (tool === undefined) return { result: unknownTool(call, offered, session) };
       return outcomeOf(call, await tool.call(call.input, { signal }));
     },
   };
@@ -140,7 +140,9 @@ function recall(call: ModelToolCall, outputs: KeptOutputs): ExchangeResult {
   });
 }
 
-function unknownTool(call: ModelToolCall, offered: readonly ModelTool[]): ExchangeResult {
+function unknownTool(call: ModelToolCall, offered: readonly ModelTool[], session: Session): ExchangeResult {
+  const reason = whyNotOffered(call.name, session.vocabulary, session.offer);
+  if (reason !== undefined) return ownResult(call, reason, true);
   const names = offered.map(({ name }) => name);
   const near = nearest(call.name, names);
   const hint = near.length > 0 ? `did you mean ${near.join(', ')}?` : `the tools are ${names.join(', ')}`;

@@ -28,7 +28,7 @@ export type Action =
 export type ActionType = Action['type'];
 
 /** Which part of the runtime performs an action. */
-const ACTION_KINDS = {
+export const ACTION_KINDS = {
   search_skills: 'search',
   load_skill: 'skill',
   list_resources: 'skill',

@@ -52,7 +52,7 @@ export const FAILURES = {
   'network/failed': 'the server gave no usable response; try again later or continue without it',
   'secret/missing': 'a secret that the skill needs is missing; tell the user',
   'record/failed': 'actions must be recorded and the record cannot be written, so nothing more is done',
-  'command/unknown': 'use the session id that start_command returned',
+  'command/unknown': 'use the session id that was returned when the command was started',
   'run/interrupted': 'it is unknown whether the action was done; check before repeating it',
   'run/ended': 'answer with what you have, and say what could not be done',
 } as const satisfies Record<string, string>;

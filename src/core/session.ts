@@ -36,7 +36,13 @@ export type SessionEvent =
   | { readonly type: 'documents-select'; readonly skill: SkillIdentity; readonly selected: DocumentSelection }
   | { readonly type: 'content-show'; readonly shown: ShownContent }
   | { readonly type: 'action-end'; readonly action: ActionType }
-  | { readonly type: 'action-fail'; readonly action: ActionType; readonly code: FailureCode }
+  | {
+      readonly type: 'action-fail';
+      readonly action: ActionType;
+      readonly code: FailureCode;
+      /** What failed. Absent in older records. */
+      readonly message?: string;
+    }
   /** The conversation was compacted; only the skills in `kept` remain complete. */
   | { readonly type: 'session-compact'; readonly kept: readonly string[] };
 
@@ -57,9 +63,11 @@ export interface SessionState {
   readonly turn: number;
   /** Least recently used first. */
   readonly loaded: readonly LoadedSkill[];
-  /** Consecutive failures per action and code in this turn. */
+  /** How often each kind of failure occurred in this turn, since its action last succeeded. */
   readonly failures: Readonly<Record<string, number>>;
-  /** Set after repeated identical failures; until the next turn only an answer is accepted. */
+  /** Kinds of failures since the last request to the model; absent if the loop does not report its requests. */
+  readonly failedInRequest?: readonly string[];
+  /** Set after repeated identical failures, until an action succeeds or the next turn starts. A loop should ask for an answer. */
   readonly endedBy?: { readonly action: ActionType; readonly code: FailureCode };
 }
 
@@ -81,9 +89,7 @@ export function reduceSession(state: SessionState, event: SessionEvent): Session
       return { ...rest, turn: state.turn + 1, loaded, failures: {} };
     }
     case 'request-start':
-      return state.loaded.length === 0
-        ? state
-        : { ...state, loaded: state.loaded.filter(({ lifetime }) => lifetime !== 'once') };
+      return { ...state, failedInRequest: [], loaded: state.loaded.filter(({ lifetime }) => lifetime !== 'once') };
     case 'skill-load': {
       const before = findLoaded(state, event.skill.id);
       const { skill, digest, askedBy, lifetime } = event;
@@ -100,18 +106,34 @@ export function reduceSession(state: SessionState, event: SessionEvent): Session
       return USES.has(event.shown.reason) ? used(state, event.shown.skill, () => ({})) : state;
     case 'action-end': {
       const failures = withoutAction(state.failures, event.action);
-      return failures === state.failures ? state : { ...state, failures };
+      if (failures === state.failures && state.endedBy === undefined) return state;
+      const { endedBy: _, ...rest } = state;
+      return { ...rest, failures };
     }
     case 'action-fail': {
-      const key = `${event.action} ${event.code}`;
+      const key = kindOfFailure(event);
+      // Parallel calls of one request were made without knowledge of each other's failure.
+      if (state.failedInRequest?.includes(key) === true) return state;
       const count = (state.failures[key] ?? 0) + 1;
       const failures = { ...state.failures, [key]: count };
-      if (count < SAME_FAILURES || event.code === 'run/ended') return { ...state, failures };
-      return { ...state, failures, endedBy: { action: event.action, code: event.code } };
+      const failed = {
+        ...state,
+        failures,
+        ...(state.failedInRequest && { failedInRequest: [...state.failedInRequest, key] }),
+      };
+      if (count < SAME_FAILURES) return failed;
+      return { ...failed, endedBy: { action: event.action, code: event.code } };
     }
     case 'session-compact':
       return { ...state, loaded: state.loaded.filter(({ skill }) => event.kept.includes(skill.id)) };
   }
+}
+
+/** Denials and wrong paths of different things are different failures; wrong names and wrong input are one kind. */
+function kindOfFailure({ action, code, message = '' }: Extract<SessionEvent, { type: 'action-fail' }>): string {
+  return /^(?:policy|approval|path|network|execution)\//.test(code)
+    ? `${action} ${code} ${message}`
+    : `${action} ${code}`;
 }
 
 export function findLoaded(state: SessionState, id: string): LoadedSkill | undefined {

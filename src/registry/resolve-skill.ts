@@ -6,7 +6,8 @@ import type { SkillEntry } from '../core/skill.ts';
 
 /**
  * Finds the entry for a reference: `name`, `source/name`, `group/name` (the whole group, its first or its last
- * folder), `source/group/name`, each with or without `@version`, or an id. Shadowed entries are found by all but the bare name.
+ * folder), `source/group/name`, each with or without `@version`, an id, or the name of its folder. Shadowed entries are found by all
+ * but the bare name.
  */
 export function resolveSkill(index: SkillIndex, reference: string, source?: string): SkillEntry | undefined {
   const key = nameKey(reference.trim());
@@ -23,7 +24,15 @@ export function resolveSkill(index: SkillIndex, reference: string, source?: stri
     const exact = entriesNamed(index, rest).find(ofVersion) ?? qualified(index, rest, ofVersion);
     if (exact !== undefined) return exact;
   }
-  return qualified(index, key, fits);
+  return qualified(index, key, fits) ?? inFolder(index, key, fits);
+}
+
+/** Systems that go by folder names use a skill whose declared name differs. Two such folders are ambiguous. */
+function inFolder(index: SkillIndex, key: string, fits: (entry: SkillEntry) => boolean): SkillEntry | undefined {
+  const [only, ...more] = index.skills.filter(
+    (entry) => nameKey(entry.dir.slice(entry.dir.lastIndexOf('/') + 1)) === key && fits(entry),
+  );
+  return more.length === 0 ? only : undefined;
 }
 
 function qualified(index: SkillIndex, key: string, fits: (entry: SkillEntry) => boolean): SkillEntry | undefined {

@@ -28,6 +28,10 @@ export async function findTarget(action: Action, context: ActionContext): Promis
   const { execution, host } = context;
   if (isOfKind(action, 'program') && execution === undefined)
     return failure('execution/unavailable', 'program execution is disabled for this session (pass `execution: {}`)');
+  if ('command' in action && action.command.trim() === '')
+    return failure('input/invalid', 'the command is empty', {
+      hint: 'pass a shell command, such as python3 scripts/x.py',
+    });
   if (isOfKind(action, 'host')) {
     if (host === undefined)
       return failure('policy/denied', 'project files and network are disabled for this session (pass `host: {}`)');
@@ -89,13 +93,25 @@ async function findSkill(
 }
 
 function unknownSkill(name: string, source: string | undefined, { index, askedBy }: ActionContext): Failure {
+  const bare = name.slice(name.lastIndexOf('/') + 1);
+  const broken = index.report.leftOut.find(({ path }) => folderOf(path) === bare.trim().toLowerCase());
+  if (broken !== undefined)
+    return failure('skill/invalid', `the SKILL.md of ${quoted(bare)} cannot be used: ${broken.message}`);
   const names = index.skills
     .filter(({ state }) => (askedBy === 'model' ? isForModel(state) : state !== 'disabled'))
     .map((skill) => skill.name);
-  const near = nearest(name.slice(name.lastIndexOf('/') + 1), names);
+  const near = nearest(bare, names);
   const where = source === undefined ? '' : ` in source ${quoted(source)}`;
   // A short list fits into the answer and saves the model a search.
+  const isShort = near.length === 0 && names.length > 0 && names.length <= 12;
   return failure('skill/unknown', `there is no skill called ${quoted(name)}${where}`, {
-    nearest: near.length > 0 || names.length > 12 ? near : names,
+    nearest: near,
+    ...(isShort ? { hint: `the skills are ${names.join(', ')}` } : {}),
   });
+}
+
+/** The folder of a skill by the path of its folder or of its SKILL.md, in lower case. */
+function folderOf(path: string): string {
+  const folder = path.replace(/\/skill\.md$/i, '');
+  return folder.slice(folder.lastIndexOf('/') + 1).toLowerCase();
 }

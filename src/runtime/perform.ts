@@ -44,13 +44,7 @@ export function recordFailed({ type }: Action, error: unknown): ActionFailed {
 }
 
 async function perform(action: Action, call: number, context: ActionContext): Promise<Observation> {
-  const { journal, state } = context;
-  if (state?.endedBy !== undefined && action.type !== 'final_answer') {
-    const { action: failed, code } = state.endedBy;
-    const message = `${failed} failed too often in the same way (${code}); no more actions in this turn`;
-    return actionFailed(action.type, failure('run/ended', message));
-  }
-
+  const { journal } = context;
   const target = await findTarget(action, context);
   if ('code' in target) {
     recordRefusal(action, call, target, context);

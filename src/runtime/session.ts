@@ -100,7 +100,8 @@ export function openSession(parts: SessionParts): Session {
   const { settings, vocabulary, guidance, actions } = parts;
   const { index, execution } = actions;
   const catalog = parts.planCatalog();
-  const instructions = guidance === '' ? catalog.text : `${guidance}\n\n${catalog.text}`;
+  const isEmpty = parts.offer.skills.length === 0;
+  const instructions = isEmpty ? guidance : guidance === '' ? catalog.text : `${guidance}\n\n${catalog.text}`;
   const events: SessionEvent[] = [];
   let contents: Contents = new Map();
   let state = startState(settings);
@@ -145,7 +146,8 @@ export function openSession(parts: SessionParts): Session {
   const observeFailure = (observation: ActionFailed): ActionFailed => {
     // An action that could not be recorded has no effect on the state.
     if (observation.code === 'record/failed') return observation;
-    record({ type: 'action-fail', action: observation.action, code: observation.code });
+    const { action, code, message } = observation;
+    record({ type: 'action-fail', action, code, message });
     return state.endedBy === undefined ? observation : { ...observation, isTerminal: true };
   };
 

@@ -130,7 +130,10 @@ function list(action: ListResources, skill: SkillEntry): Observation {
     const message = `the skill has no files below ${quoted(folder)}`;
     return actionFailed(
       action.type,
-      failure('file/missing', message, { nearest: near.length > 0 ? near : folders.slice(0, 10) }),
+      failure('file/missing', message, {
+        nearest: near,
+        ...(folders.length === 0 ? {} : { hint: `its folders are ${folders.slice(0, 10).join(', ')}` }),
+      }),
     );
   }
   return { type: 'resources-listed', action: action.type, skill: identityOf(skill), files: listed, filesCut };

@@ -3,7 +3,7 @@ import { actionFailed } from '../core/observation.ts';
 import { printable } from '../core/text/text.ts';
 import { toAiSdk, toAnthropic, toOpenAi, toOpenAiResponses } from '../tools/shapes.ts';
 import type { AiSdkTools, AnthropicTool, OpenAiResponsesTool, OpenAiTool } from '../tools/shapes.ts';
-import { toolsOf } from '../tools/tools.ts';
+import { toolsOf, whyNotOffered } from '../tools/tools.ts';
 import type { SkillTool, ToolAnswer } from '../tools/tools.ts';
 import { createRuntime } from './runtime.ts';
 import type { RecoverRoots, Runtime, RuntimeOptions } from './runtime.ts';
@@ -66,7 +66,9 @@ export function skillToolsOf(session: Session, runtime: Runtime): SkillTools {
       if (tool !== undefined) return tool.call(input, callOptions);
       callOptions?.signal?.throwIfAborted();
       // Models invent tool names; the model gets an error and can continue.
-      const message = `there is no tool called ${JSON.stringify(printable(name))}`;
+      const message =
+        whyNotOffered(name, session.vocabulary, session.offer) ??
+        `there is no tool called ${JSON.stringify(printable(name))}`;
       const cause = {
         code: 'input/invalid',
         message,

@@ -15,7 +15,7 @@ import {
   textOf,
 } from './parameters.ts';
 import { shellTool } from './shell-tool.ts';
-import { hasSkills, singleAction } from './single-action.ts';
+import { singleAction } from './single-action.ts';
 import {
   LOADING_RUNS_NOTHING,
   NOTE_MARK,
@@ -38,25 +38,34 @@ const FOLDERS = ['references', 'assets', 'scripts'];
 const continueWith: ContinueCall = (path, offset) =>
   `load_skill_asset(relative_path=${path}, offset=${String(offset)})`;
 
-const search: ToolRow = singleAction({
-  name: 'search_skills',
-  description:
-    'Find skills for a task by name and description. Returns the best matches; load one by its name to use it.',
-  action: 'search_skills',
-  schema: searchParameters,
-  toAction: searchOf,
-  toResult: ({ results }) => results.map(({ name, description }) => ({ name, description })),
-});
+/** openseed answers without skills, too: with an empty list, or that there is no such skill. */
+const always = (): boolean => true;
 
-const load: ToolRow = singleAction({
-  name: 'load_skill',
-  description: 'Load the whole SKILL.md of a skill: how to do the work, step by step. Loading runs nothing.',
-  action: 'load_skill',
-  schema: (offer) => inputOf('Which skill.', { skill_name: skillName(offer) }, ['skill_name']),
-  toAction: (input) => ({ type: 'load_skill', skill: textOf(input, 'skill_name'), whole: true, uncut: true }),
-  toResult: (loaded, offer) =>
-    loadNote(loaded, offer) ?? withNotes(inert(loaded.text), loadNotes(loaded, continueWith)),
-});
+const search: ToolRow = {
+  ...singleAction({
+    name: 'search_skills',
+    description:
+      'Find skills for a task by name and description. Returns the best matches; load one by its name to use it.',
+    action: 'search_skills',
+    schema: searchParameters,
+    toAction: searchOf,
+    toResult: ({ results }) => results.map(({ name, description }) => ({ name, description })),
+  }),
+  isOffered: always,
+};
+
+const load: ToolRow = {
+  ...singleAction({
+    name: 'load_skill',
+    description: 'Load the whole SKILL.md of a skill: how to do the work, step by step. Loading runs nothing.',
+    action: 'load_skill',
+    schema: (offer) => inputOf('Which skill.', { skill_name: skillName(offer) }, ['skill_name']),
+    toAction: (input) => ({ type: 'load_skill', skill: textOf(input, 'skill_name'), whole: true, uncut: true }),
+    toResult: (loaded, offer) =>
+      loadNote(loaded, offer) ?? withNotes(inert(loaded.text), loadNotes(loaded, continueWith)),
+  }),
+  isOffered: always,
+};
 
 const loadAsset: ToolRow = singleAction({
   name: 'load_skill_asset',
@@ -119,7 +128,7 @@ const listSkills: ToolRow = {
   description: 'List the names of all skills.',
   action: 'search_skills',
   schema: () => inputOf('Nothing.', {}),
-  isOffered: hasSkills,
+  isOffered: always,
   // The names are part of the offer: there is nothing to perform.
   toActions: () => [],
   toResult: (_, { skills }) => skills,

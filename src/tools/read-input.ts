@@ -8,7 +8,8 @@ import { describeValue } from '../core/text/value-text.ts';
 import type { ToolInput } from '../core/tool.ts';
 
 export type InputReading =
-  | { readonly type: 'input'; readonly input: ToolInput }
+  /** `ignored`: unknown parameters that were dropped. */
+  | { readonly type: 'input'; readonly input: ToolInput; readonly ignored: readonly string[] }
   | { readonly type: 'refused'; readonly failure: Failure };
 
 /** Longer inputs, and longer strings in them, are rejected. */
@@ -20,8 +21,8 @@ const PROBLEMS_NAMED = 3;
 
 /**
  * Parses the input of a tool in the forms that models really send: JSON text instead of an object, `null` for absent values, and
- * numbers, booleans and lists as strings. Everything else that violates the schema is rejected with the parameter and the expected
- * type. Never throws.
+ * numbers, booleans and lists as strings. Unknown parameters are dropped, because models add some of their own. Everything else that
+ * violates the schema is rejected with the parameter and the expected type. Never throws.
  */
 export function readInput(schema: ObjectSchema, input: unknown): InputReading {
   const given = fromText(input);
@@ -32,7 +33,11 @@ export function readInput(schema: ObjectSchema, input: unknown): InputReading {
   const tooLong = findTooLong(repaired, schema, []);
   if (tooLong !== undefined) return refused(tooLong);
   const problems = checkJson(repaired, schema);
-  return problems.length === 0 ? { type: 'input', input: repaired } : refusedFor(problems, repaired, schema);
+  const unknown = problems.filter(({ type, path }) => type === 'unknown-key' && path.length === 1);
+  if (problems.length > unknown.length) return refusedFor(problems, repaired, schema);
+  const ignored = unknown.map(({ path }) => String(path[0]));
+  const entries = Object.entries(repaired).filter(([key]) => !ignored.includes(key));
+  return { type: 'input', input: Object.fromEntries(entries), ignored };
 }
 
 type Given = { readonly type: 'value'; readonly value: unknown } | Extract<InputReading, { type: 'refused' }>;
@@ -76,7 +81,8 @@ function repair(value: unknown, schema: JsonSchema): unknown {
     }
     case 'object': {
       const object = asObject(value, schema);
-      return isObject(object) && 'properties' in schema ? repairProperties(object, schema) : object;
+      if (!isObject(object)) return object;
+      return 'properties' in schema ? repairProperties(object, schema) : repairMap(object, schema.additionalProperties);
     }
   }
 }
@@ -89,6 +95,17 @@ function repairProperties(object: ToolInput, schema: ObjectSchema): ToolInput {
       const property = propertyOf(schema, key);
       return [key, property === undefined ? item : repair(item, property)];
     }),
+  );
+}
+
+/** A map of strings, such as environment variables: numbers and booleans are written as text. */
+function repairMap(object: ToolInput, values: JsonSchema | true): ToolInput {
+  const isText = values !== true && 'type' in values && values.type === 'string';
+  return Object.fromEntries(
+    Object.entries(object).map(([key, item]) => [
+      key,
+      isText && (typeof item === 'number' || typeof item === 'boolean') ? String(item) : item,
+    ]),
   );
 }
 

@@ -36,7 +36,7 @@ function commandOf(input: ToolInput, offer: Offer): RunCommand {
     const found = offer.locate(path);
     if (found === undefined || (skill !== undefined && found.skill !== skill)) return path;
     skill = found.skill;
-    const folder = `$SKILLS_DIR/${found.skill.slice(found.skill.lastIndexOf('/') + 1)}`;
+    const folder = `$SKILLS_DIR/${nameOf(found.skill)}`;
     return found.path === '' ? folder : `${folder}/${found.path}`;
   });
   return {
@@ -45,4 +45,9 @@ function commandOf(input: ToolInput, offer: Offer): RunCommand {
     ...(skill === undefined ? {} : { skill, cwd: '$WORK_DIR' }),
     ...programOf(input),
   };
+}
+
+/** The name in an id: `source/name`, or `source/name@version`. */
+function nameOf(id: string): string {
+  return id.slice(id.lastIndexOf('/') + 1).replace(/@.*$/, '');
 }

@@ -1,12 +1,15 @@
+import { ACTION_KINDS } from '../core/action.ts';
 import type { Action } from '../core/action.ts';
 import type { Failure } from '../core/failure-codes.ts';
-import { publishedSchema } from '../core/json/json-schema.ts';
+import { isObject, publishedSchema } from '../core/json/json-schema.ts';
 import type { ObjectSchema } from '../core/json/json-schema.ts';
 import { actionFailed, isFailed } from '../core/observation.ts';
 import type { ActionFailed, Observation } from '../core/observation.ts';
+import { quoted } from '../core/text/text.ts';
 import type { Offer, ToolRow, Vocabulary } from '../core/tool.ts';
 import { isFailure } from './parameters.ts';
 import { readInput } from './read-input.ts';
+import { withNotes } from './wording.ts';
 
 export interface CallOptions {
   readonly signal?: AbortSignal;
@@ -47,6 +50,16 @@ export function toolsOf(options: ToolsOptions): readonly SkillTool[] {
   return vocabulary.tools.filter((row) => row.isOffered(offer)).map((row) => toTool(row, options));
 }
 
+/** Explains a call of a tool that the vocabulary has and that the session does not offer; undefined for any other name. */
+export function whyNotOffered(name: string, vocabulary: Vocabulary, offer: Offer): string | undefined {
+  const row = vocabulary.tools.find((tool) => tool.name === name);
+  if (row === undefined || row.isOffered(offer)) return undefined;
+  if (offer.skills.length === 0) return `${name} is not available: there are no skills`;
+  return ACTION_KINDS[row.action] === 'program' && offer.execution === undefined
+    ? `${name} is not available: the executor is not configured (pass \`execution\` or --executor)`
+    : `${name} is not available: project files are disabled (pass \`host\`)`;
+}
+
 function toTool(row: ToolRow, options: ToolsOptions): SkillTool {
   const { name, description } = row;
   const schema = row.schema(options.offer);
@@ -66,6 +79,8 @@ interface Outcome {
   readonly failed?: ActionFailed;
   /** The action that failed. */
   readonly action?: Action;
+  /** Unknown parameters of the call. */
+  readonly ignored?: readonly string[];
 }
 
 /** Performs the actions of one call in order and stops at the first failure. */
@@ -88,15 +103,20 @@ async function run(
   for (const action of actions) {
     signal?.throwIfAborted();
     const observation = await perform(action, signal === undefined ? {} : { signal });
-    if (isFailed(observation)) return { done, failed: observation, action };
+    if (isFailed(observation)) return { done, failed: observation, action, ignored: reading.ignored };
     done.push(observation);
   }
-  return { done };
+  return { done, ignored: reading.ignored };
 }
 
-function answerOf(row: ToolRow, { done, failed, action }: Outcome, { vocabulary, offer }: ToolsOptions): ToolAnswer {
-  const value =
+function answerOf(
+  row: ToolRow,
+  { done, failed, action, ignored = [] }: Outcome,
+  { vocabulary, offer }: ToolsOptions,
+): ToolAnswer {
+  const result =
     failed === undefined ? row.toResult(done, offer) : vocabulary.toFailure(failed, { action, done, offer });
+  const value = withIgnored(result, ignored);
   return {
     text: typeof value === 'string' ? value : JSON.stringify(value ?? null),
     value,
@@ -104,4 +124,12 @@ function answerOf(row: ToolRow, { done, failed, action }: Outcome, { vocabulary,
     isTerminal: failed?.isTerminal ?? false,
     observations: failed === undefined ? done : [...done, failed],
   };
+}
+
+/** Adds a note about unknown parameters where the result has a place for it: at the end of a text, or as a key of an object. */
+function withIgnored(value: unknown, ignored: readonly string[]): unknown {
+  if (ignored.length === 0) return value;
+  const note = `ignored unknown parameters: ${ignored.map((name) => quoted(name)).join(', ')}`;
+  if (typeof value === 'string') return withNotes(value, [note]);
+  return isObject(value) && !Object.hasOwn(value, 'note') ? { ...value, note } : value;
 }

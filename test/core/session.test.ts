@@ -59,6 +59,30 @@ verifies('TOOL-6', 'the third failure of one kind ends the run; a success of tha
   expect(after(fail, fail, fail, { type: 'turn-start' }).endedBy).toBeUndefined();
 });
 
+test('parallel calls of one request count as one failure, if the loop reports its requests', () => {
+  const fail: SessionEvent = { type: 'action-fail', action: 'load_skill', code: 'skill/unknown', message: 'x' };
+  const request: SessionEvent = { type: 'request-start', shown: [] };
+  expect(after(request, fail, fail, fail, request, fail).endedBy).toBeUndefined();
+  expect(after(request, fail, request, fail, request, fail).endedBy).toEqual({
+    action: 'load_skill',
+    code: 'skill/unknown',
+  });
+});
+
+test('denials and wrong folders of different things are different failures', () => {
+  const denied = (message: string): SessionEvent => ({
+    type: 'action-fail',
+    action: 'write_file',
+    code: 'policy/denied',
+    message,
+  });
+  expect(after(denied('a'), denied('b'), denied('c'), denied('a')).endedBy).toBeUndefined();
+  expect(after(denied('a'), denied('a'), denied('a')).endedBy).toEqual({
+    action: 'write_file',
+    code: 'policy/denied',
+  });
+});
+
 test('after a compaction only what is still there as a whole is loaded', () => {
   expect(names(after(load('a'), load('b'), { type: 'session-compact', kept: ['t/b'] }))).toEqual(['b']);
 });

@@ -14,6 +14,11 @@ const schema = {
     mode: { type: 'string', description: 'A mode.', enum: ['add', 'clear'] },
     n: { type: 'integer', description: 'A number.', minimum: 1, maximum: 50 },
     include_all_docs: { type: 'boolean', description: 'A switch.' },
+    env: {
+      type: 'object',
+      description: 'Variables.',
+      additionalProperties: { type: 'string', description: 'A value.' },
+    },
     docs: { type: 'array', description: 'Texts.', items: { type: 'string', description: 'One.' } },
     skills: {
       type: 'array',
@@ -61,6 +66,12 @@ describe('input as models send it', () => {
     ['one object for a list', { skill: 'pdf', skills: { name: 'a' } }, { skill: 'pdf', skills: [{ name: 'a' }] }],
     ['an object as JSON text', { skill: 'pdf', skills: ['{"name":"a"}'] }, { skill: 'pdf', skills: [{ name: 'a' }] }],
     ['a skill that is not in the enum', { skill: 'pfd' }, { skill: 'pfd' }],
+    ['parameters of its own', { skill: 'pdf', confidence: 1 }, { skill: 'pdf' }],
+    [
+      'numbers in a map of texts',
+      { skill: 'pdf', env: { N: 5, B: true } },
+      { skill: 'pdf', env: { N: '5', B: 'true' } },
+    ],
   ])('%s', (_, given, expected) => {
     expect(inputOf(given)).toEqual(expected);
   });
@@ -68,7 +79,7 @@ describe('input as models send it', () => {
   test('nothing at all is an empty object', () => {
     const free = { type: 'object', description: 'Nothing.', properties: {}, additionalProperties: false } as const;
     for (const input of [undefined, null, '', '  ', {}, '{}']) {
-      expect(readInput(free, input)).toEqual({ type: 'input', input: {} });
+      expect(readInput(free, input)).toEqual({ type: 'input', input: {}, ignored: [] });
     }
   });
 });
@@ -116,7 +127,7 @@ describe('input that is refused', () => {
       failure: {
         code: 'input/invalid',
         message: 'unknown parameter "skil"; parameter "skill" is missing: expected a string',
-        hint: 'the parameters are skill, mode (optional), n (optional), include_all_docs (optional), docs (optional), skills (optional)',
+        hint: 'the parameters are skill, mode (optional), n (optional), include_all_docs (optional), env (optional), docs (optional), skills (optional)',
         nearest: ['skill', 'skills'],
       },
     });
@@ -125,8 +136,10 @@ describe('input that is refused', () => {
 
 describe('hostile input', () => {
   test('keys of prototypes are unknown parameters and change nothing', () => {
-    expect(messageOf('{"skill": "pdf", "__proto__": {"n": 5}}')).toBe('unknown parameter "__proto__"');
-    expect(messageOf({ skill: 'pdf', constructor: 1 })).toBe('unknown parameter "constructor"');
+    const proto = readInput(schema, '{"skill": "pdf", "__proto__": {"n": 5}}');
+    expect(proto).toEqual({ type: 'input', input: { skill: 'pdf' }, ignored: ['__proto__'] });
+    expect(proto.type === 'input' && Object.getPrototypeOf(proto.input)).toBe(Object.prototype);
+    expect(readInput(schema, { skill: 'pdf', constructor: 1 })).toMatchObject({ ignored: ['constructor'] });
     expect(Object.hasOwn(Object.prototype, 'n')).toBe(false);
   });
 
@@ -138,7 +151,7 @@ describe('hostile input', () => {
       'parameter "docs" has more than 1000 items',
     );
     expect(messageOf({ skill: 'pdf', docs: [long] })).toBe('parameter "docs.0" has more than 1000000 characters');
-    expect(messageOf({ skill: 'pdf', [long]: 1 }).length).toBeLessThan(200);
+    expect(messageOf({ skill: 5, [long]: 1 }).length).toBeLessThan(200);
   });
 
   test('depth does no harm', () => {

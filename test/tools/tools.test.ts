@@ -29,7 +29,9 @@ describe('what is offered', () => {
 
   verifies('TOOL-5', 'where there are no skills there are no tools and no guidance', () => {
     for (const vocabulary of Object.values(VOCABULARIES)) {
-      expect(fake(vocabulary, {}, { skills: [] }).tools).toEqual([]);
+      // openseed answers with an empty list.
+      const still = vocabulary.name === 'openseed' ? ['search_skills', 'load_skill', 'list_skills'] : [];
+      expect(fake(vocabulary, {}, { skills: [] }).tools.map(({ name }) => name)).toEqual(still);
       expect(vocabulary.guidance([], { ...OFFER, skills: [] })).toBe('');
     }
   });
@@ -99,4 +101,17 @@ describe('a call', () => {
     const { call } = fake(native, { get_script_path: () => LOADED });
     await expect(call('get_script_path', { skill: 'pdf', script: 'x' })).rejects.toThrow(TypeError);
   });
+});
+
+test('unknown parameters are ignored with a note in the answer', async () => {
+  const { call } = fake(VOCABULARIES['skills-agent']);
+  expect((await call('final_answer', { answer: 'ok', confidence: 1 })).value).toEqual({
+    ok: true,
+    answer: 'ok',
+    note: 'ignored unknown parameters: "confidence"',
+  });
+  const text = fake(VOCABULARIES.skillwright);
+  expect((await text.call('get_script_path', { skill: 'pdf', script: 'fill.py', why: 'x' })).text).toBe(
+    '/skills/pdf/scripts/fill.py\n\n[note] ignored unknown parameters: "why"',
+  );
 });

@@ -246,7 +246,7 @@ async function placeBelow(staging: Staging, from: string, { scheme, rest }: Sour
   const staged = place.skills.find((skill) => skill.name === name);
   const root = staged?.snapshot ?? (await staging.sources.skill?.(name));
   if (root === undefined)
-    throw refuseInput(from, 'skill/unknown', `the skill ${quoted(name)} is not in this workspace`, {
+    throw refuseInput(from, 'input/not-allowed', `the skill ${quoted(name)} of this input is not in the workspace`, {
       hint: 'use the name of a loaded skill',
       nearest: nearest(
         name,

@@ -1,0 +1,94 @@
+/** The worked example of ManusX's document: extract tables from a PDF. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+import type { SkillTools } from '../../src/runtime/skill-tools.ts';
+import { openSkillTools } from '../../src/runtime/skill-tools.ts';
+import { verifies } from '../conformance/verifies.ts';
+import { scratch } from '../registry/support.ts';
+import { runtimeOver } from '../runtime/support.ts';
+
+const BODY =
+  '# PDF Processing Skill\n\nYou now have expertise in PDF file processing.\n\n## Reading PDFs\n\npdftotext input.pdf output.txt';
+
+function skillsFolder(): string {
+  const root = path.join(scratch(), 'backend/skills');
+  const files = {
+    'pdf/SKILL.md': `---\nname: pdf\ndescription: Process PDF files - extract text, read content.\n---\n\n${BODY}\n`,
+    'pdf/scripts/extract_tables.py': 'print("tables")\n',
+    'pdf/references/pdf_spec.md': 'PDF 1.7\n',
+    'pdf/assets/template.html': '<html></html>\n',
+    'data-analysis/SKILL.md': '---\nname: data-analysis\ndescription: Analyse data.\n---\n\n# Data\n',
+    'data-analysis/scripts/analyze.py': 'print("analysis")\n',
+  };
+  for (const [file, text] of Object.entries(files)) {
+    mkdirSync(path.dirname(path.join(root, file)), { recursive: true });
+    writeFileSync(path.join(root, file), text);
+  }
+  return root;
+}
+
+async function manusx(root = skillsFolder()): Promise<SkillTools> {
+  return openSkillTools({ vocabulary: 'manusx', runtime: await runtimeOver(root) });
+}
+
+describe('ManusX by its document', () => {
+  verifies('TOOL-3', 'injects one heading, the descriptions and one sentence, and nothing without skills', async () => {
+    const { instructions } = await manusx();
+    expect(instructions).toBe(
+      [
+        '## Available Skills',
+        '',
+        'You have access to the following domain expertise:',
+        '- data-analysis: Analyse data.',
+        '- pdf: Process PDF files - extract text, read content.',
+        '',
+        'When a task matches a skill, request its full content.',
+        '',
+      ].join('\n'),
+    );
+    const empty = await manusx(path.join(scratch(), 'empty'));
+    expect([empty.instructions, empty.tools]).toEqual(['', []]);
+  });
+
+  verifies('TOOL-3', 'skill_request gives the body and the resources, file_read the script', async () => {
+    const root = skillsFolder();
+    const { call } = await manusx(root);
+    expect((await call('skill_request', { skill_name: 'pdf' })).value).toEqual({
+      success: true,
+      data: {
+        content: `${BODY}\n\n## Available Resources\nDirectory: ${root}/pdf\n- scripts/extract_tables.py\n- references/pdf_spec.md\n- assets/template.html\n`,
+      },
+    });
+    const read = { success: true, data: { content: 'print("tables")\n' } };
+    expect((await call('file_read', { file: 'scripts/extract_tables.py' })).value).toEqual(read);
+    expect((await call('file_read', { file: `${root}/pdf/scripts/extract_tables.py` })).value).toEqual(read);
+  });
+
+  test('an unknown skill is a result without success', async () => {
+    const { call } = await manusx();
+    expect((await call('skill_request', { skill_name: 'xls' })).value).toEqual({
+      success: false,
+      message: "Skill 'xls' not found. The skills are data-analysis, pdf.",
+    });
+  });
+
+  test('a relative path of a skill that is not loaded is refused', async () => {
+    const { call } = await manusx();
+    expect((await call('file_read', { file: 'scripts/extract_tables.py' })).value).toMatchObject({ success: false });
+  });
+
+  test('the whole guide is returned, whatever its length', async () => {
+    const root = skillsFolder();
+    const long = 'A step.\n'.repeat(2_000);
+    writeFileSync(
+      path.join(root, 'data-analysis/SKILL.md'),
+      `---\nname: data-analysis\ndescription: D.\n---\n\n${long}`,
+    );
+    const { call } = await manusx(root);
+    expect((await call('skill_request', { skill_name: 'data-analysis' })).value).toMatchObject({
+      data: { content: expect.stringContaining(long.trim()) },
+    });
+  });
+});

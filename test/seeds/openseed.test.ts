@@ -1,0 +1,142 @@
+/** The worked examples of openseed's design, over real folders and through the public door. */
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+import type { SkillTools } from '../../src/runtime/skill-tools.ts';
+import { openSkillTools } from '../../src/runtime/skill-tools.ts';
+import { verifies } from '../conformance/verifies.ts';
+import { scratch } from '../registry/support.ts';
+import { runtimeOver } from '../runtime/support.ts';
+
+const FILE_DIFF = `---
+name: file-diff
+description: Compares two files one to one and checks their format.
+---
+
+# File diff
+
+1. Run scripts/compare.py with both files.
+2. Follow references/SPEC.md for the report.
+`;
+
+function write(root: string, file: string, text: string): void {
+  mkdirSync(path.dirname(path.join(root, file)), { recursive: true });
+  writeFileSync(path.join(root, file), text);
+}
+
+/** `DOCUMENT_ROOT/skills` of the design: two skills, a folder without SKILL.md and a broken one. */
+function documentRoot(): string {
+  const root = path.join(scratch(), 'skills');
+  write(root, 'file-diff/SKILL.md', FILE_DIFF);
+  write(root, 'file-diff/scripts/compare.py', 'print("equal")\n');
+  write(root, 'file-diff/references/SPEC.md', '# Specification\n');
+  write(root, 'file-diff/assets/template.md', '# Report\n');
+  write(root, 'data-analysis/SKILL.md', '---\nname: data-analysis\ndescription: Analyses tables.\n---\n\nLook.\n');
+  write(root, 'notes/README.md', 'no skill\n');
+  write(root, 'broken/SKILL.md', 'no frontmatter\n');
+  return root;
+}
+
+async function openseed(root = documentRoot()): Promise<SkillTools> {
+  return openSkillTools({ vocabulary: 'openseed', runtime: await runtimeOver(root) });
+}
+
+describe('openseed by its design', () => {
+  test('list_skills gives the folders that have a usable SKILL.md, and nothing without a root', async () => {
+    const { call } = await openseed();
+    expect((await call('list_skills', {})).value).toEqual(['data-analysis', 'file-diff']);
+    const missing = await openseed(path.join(scratch(), 'missing'));
+    expect((await missing.call('list_skills', {})).value).toEqual([]);
+    expect((await missing.call('search_skills', { query: 'compare' })).value).toEqual([]);
+    expect((await missing.call('load_skill', { skill_name: 'pdf' })).text).toContain('Skill not found: pdf');
+  });
+
+  verifies('TOOL-1', 'load_skill returns the whole SKILL.md, whatever its length, and ignores case', async () => {
+    const root = documentRoot();
+    const long = `${FILE_DIFF}${'A line of the procedure.\n'.repeat(5_000)}`;
+    write(root, 'file-diff/SKILL.md', long);
+    const { call } = await openseed(root);
+    expect((await call('load_skill', { skill_name: 'File-Diff' })).value).toBe(long);
+    expect((await call('load_skill', { skill_name: 'Data-Analysis' })).value).toBe(
+      readFileSync(path.join(root, 'data-analysis/SKILL.md'), 'utf8'),
+    );
+  });
+
+  test('load_skill finds a skill by its folder if the declared name differs', async () => {
+    const root = documentRoot();
+    write(root, 'folder-name/SKILL.md', '---\nname: declared-name\ndescription: Differs.\n---\n\nBody.\n');
+    const { call } = await openseed(root);
+    const byFolder = await call('load_skill', { skill_name: 'folder-name' });
+    expect([byFolder.isError, byFolder.value]).toEqual([false, expect.stringContaining('name: declared-name')]);
+  });
+
+  test('load_skill of an unknown skill says so, and of a broken one gives its parse error', async () => {
+    const { call } = await openseed();
+    expect((await call('load_skill', { skill_name: 'file-dif' })).text).toBe(
+      'Skill not found: file-dif. Find it with search_skills, or choose one of the listed skills. Nearest: file-diff.',
+    );
+    const broken = await call('load_skill', { skill_name: 'broken' });
+    expect([broken.isError, broken.text]).toEqual([true, expect.stringContaining('frontmatter')]);
+    expect(broken.text).not.toContain('not found');
+  });
+
+  test('search_skills gives at most n pairs of name and description', async () => {
+    const { call } = await openseed();
+    expect((await call('search_skills', { query: 'compare two files', n: 1 })).value).toEqual([
+      { name: 'file-diff', description: 'Compares two files one to one and checks their format.' },
+    ]);
+  });
+
+  test('assets are listed, read and found as in the examples', async () => {
+    const root = documentRoot();
+    const { call } = await openseed(root);
+    expect((await call('list_skill_assets', { skill_name: 'file-diff' })).value).toEqual([
+      'assets/template.md',
+      'references/SPEC.md',
+      'scripts/compare.py',
+    ]);
+    expect(
+      (await call('load_skill_asset', { skill_name: 'file-diff', relative_path: 'references/SPEC.md' })).value,
+    ).toBe('# Specification\n');
+    expect((await call('get_skill_script_path', { skill_name: 'file-diff', script_name: 'compare.py' })).value).toBe(
+      path.join(root, 'file-diff/scripts/compare.py'),
+    );
+  });
+
+  test('paths that leave the skill are refused', async () => {
+    const root = documentRoot();
+    symlinkSync('/etc/hostname', path.join(root, 'file-diff/references/outside.md'));
+    const { call } = await openseed(root);
+    for (const relative_path of [
+      '../data-analysis/SKILL.md',
+      '/etc/passwd',
+      'references/../../x',
+      'references/outside.md',
+    ])
+      expect((await call('load_skill_asset', { skill_name: 'file-diff', relative_path })).isError).toBe(true);
+    for (const script_name of ['../SKILL.md', '/bin/sh', 'missing.py'])
+      expect((await call('get_skill_script_path', { skill_name: 'file-diff', script_name })).isError).toBe(true);
+  });
+
+  test('a long asset can be read to its end', async () => {
+    const root = documentRoot();
+    const text = `${'x'.repeat(30_000)}\n${'A rule.\n'.repeat(3_000)}`;
+    write(root, 'file-diff/references/SPEC.md', text);
+    const { call } = await openseed(root);
+    let read = '';
+    for (let offset: number | undefined = 0; offset !== undefined;) {
+      const answer = await call('load_skill_asset', {
+        skill_name: 'file-diff',
+        relative_path: 'references/SPEC.md',
+        offset,
+      });
+      const [shown = '', ...notes] = String(answer.value).split('\n\n[note] ');
+      read += notes.length === 0 ? String(answer.value) : shown;
+      const next: string | undefined = /offset=(\d+)\)/.exec(notes.join('\n'))?.[1];
+      offset = next === undefined ? undefined : Number(next);
+    }
+    expect(read.length).toBe(text.length);
+    expect(read).toBe(text);
+  });
+});

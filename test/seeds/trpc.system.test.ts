@@ -1,0 +1,132 @@
+/** The worked examples of trpc-agent-go's page, with its skill python-math, over real programs. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+
+import type { SkillTools, SkillToolsOptions } from '../../src/runtime/skill-tools.ts';
+import { openSkillTools } from '../../src/runtime/skill-tools.ts';
+import { trpcState } from '../../src/tools/trpc-state.ts';
+import { verifies } from '../conformance/verifies.ts';
+import { scratch } from '../registry/support.ts';
+import { runtimeOver } from '../runtime/support.ts';
+
+const BODY = `Overview
+
+Run short Python scripts inside the skill workspace...
+
+Examples
+
+1) Print the first N Fibonacci numbers
+
+   Command:
+   python3 scripts/fib.py 10 > out/fib.txt
+
+Output Files
+
+- out/fib.txt
+`;
+
+const FIB = `import sys
+a, b = 0, 1
+for _ in range(int(sys.argv[1])):
+    print(a)
+    a, b = b, a + b
+`;
+
+function skillsRoot(more: Readonly<Record<string, string>> = {}): string {
+  const root = path.join(scratch(), 'skills');
+  const files = {
+    'python_math/SKILL.md': `---\nname: python-math\ndescription: Small Python utilities for math and text files.\n---\n\n${BODY}`,
+    'python_math/USAGE.md': 'Use it.\n',
+    'python_math/scripts/fib.py': FIB,
+    ...more,
+  };
+  for (const [file, text] of Object.entries(files)) {
+    mkdirSync(path.dirname(path.join(root, file)), { recursive: true });
+    writeFileSync(path.join(root, file), text);
+  }
+  return root;
+}
+
+async function trpc(root = skillsRoot(), options: Omit<SkillToolsOptions, 'runtime'> = {}): Promise<SkillTools> {
+  const tools = await openSkillTools({ vocabulary: 'trpc', runtime: await runtimeOver(root), ...options });
+  onTestFinished(() => tools.session.close());
+  return tools;
+}
+
+const LOCAL = { execution: { executor: 'local', artifacts: false } } as const;
+const SKILL = { skill: 'python-math' };
+
+describe('trpc-agent-go by its page', () => {
+  verifies('TOOL-2', 'skill_load then skill_run gives the output file of the example', async () => {
+    const { call, instructions } = await trpc(skillsRoot(), LOCAL);
+    expect(instructions).toMatch(/skill_load[^]*skill_run/);
+    expect((await call('skill_load', SKILL)).text).toContain('python3 scripts/fib.py 10 > out/fib.txt');
+    const { value } = await call('skill_run', {
+      ...SKILL,
+      command: 'python3 scripts/fib.py 10 > out/fib.txt',
+      output_files: ['out/fib.txt'],
+    });
+    expect(value).toMatchObject({
+      stdout: '',
+      stderr: '',
+      exit_code: 0,
+      timed_out: false,
+      output_files: [{ name: 'out/fib.txt', content: '0\n1\n1\n2\n3\n5\n8\n13\n21\n34\n', mime_type: 'text/plain' }],
+    });
+  });
+
+  test('without an executor skill_run says that none is configured', async () => {
+    const { call } = await trpc();
+    expect((await call('skill_run', { ...SKILL, command: 'ls' })).text).toContain('executor is not configured');
+  });
+
+  test('a command finds its folders and variables', async () => {
+    const { call } = await trpc(skillsRoot(), LOCAL);
+    const { value } = await call('skill_run', {
+      ...SKILL,
+      command:
+        'test -d out && test -d work && test -d inputs && for v in WORKSPACE_DIR SKILLS_DIR WORK_DIR OUTPUT_DIR RUN_DIR; do test -d "${!v}" && echo $v; done; echo $SKILL_NAME $N',
+      env: { N: 5 },
+    });
+    expect(value).toMatchObject({
+      exit_code: 0,
+      stdout: 'WORKSPACE_DIR\nSKILLS_DIR\nWORK_DIR\nOUTPUT_DIR\nRUN_DIR\npython-math 5\n',
+    });
+  });
+
+  test('the state has the documented keys', async () => {
+    const { call, session } = await trpc();
+    await call('skill_load', { ...SKILL, docs: ['USAGE.md'] });
+    expect(trpcState(session.state)).toMatchObject({
+      'temp:skill:loaded:python-math': '1',
+      'temp:skill:docs:python-math': '["USAGE.md"]',
+    });
+    await call('skill_select_docs', { ...SKILL, include_all_docs: true });
+    expect(trpcState(session.state)).toMatchObject({ 'temp:skill:docs:python-math': '*' });
+    await call('skill_select_docs', { ...SKILL, mode: 'clear' });
+    expect(trpcState(session.state)).not.toHaveProperty('temp:skill:docs:python-math');
+  });
+
+  test('bad, missing and oversized documents are notes, and a later call shows what did not fit', async () => {
+    const root = skillsRoot({
+      'python_math/docs/a.md': 'a'.repeat(30_000),
+      'python_math/docs/b.md': 'b'.repeat(30_000),
+      'python_math/docs/huge.md': 'h'.repeat(3_000_000),
+    });
+    const { call } = await trpc(root);
+    const loaded = (await call('skill_load', { ...SKILL, include_all_docs: true })).text;
+    expect(loaded).toContain('Run short Python scripts');
+    expect(loaded).toContain('[Doc] docs/a.md');
+    expect(loaded).toContain('not shown, because the answer is full: docs/b.md');
+    expect(loaded).toContain('"docs/huge.md" is not shown');
+    const more = (await call('skill_select_docs', { ...SKILL, docs: ['docs/b.md', 'docs/none.md'], mode: 'add' }))
+      .value;
+    expect(more).toMatchObject({
+      content: expect.stringMatching(/\[Doc\] docs\/b\.md\n\nb{30000}[^]*there is no document "docs\/none\.md"/),
+    });
+    // A repeated load does not send the same documents twice.
+    const again = (await call('skill_load', { ...SKILL, docs: ['docs/a.md'] })).text;
+    expect(again).not.toContain('aaaa');
+  });
+});
