@@ -34,7 +34,12 @@ verifies('EXEC-2', 'a program sees where it is, and nothing else', () => {
 });
 
 test('a command without a skill sees no skill variables; interpreter folders come first', () => {
-  const made = programEnvironment({ root: '/w', runFolder: 'runs/1', home: 'home/none', programFolders: ['/opt/node/bin'] });
+  const made = programEnvironment({
+    root: '/w',
+    runFolder: 'runs/1',
+    home: 'home/none',
+    programFolders: ['/opt/node/bin'],
+  });
   if (made.type === 'refused') throw new Error(made.failure.message);
   expect(Object.keys(made.env)).not.toContain('SKILL_NAME');
   expect(made.env['PATH']).toBe('/opt/node/bin:/usr/local/bin:/usr/bin:/bin');
