@@ -3,6 +3,9 @@
  * end changes the root atomically.
  */
 import { compareText } from '../core/diagnostic.ts';
+import type { PlaceKind, Unplaced } from './agents/place-skills.ts';
+import { placeRequests, planPlace } from './agents/place-targets.ts';
+import type { PlaceTarget, PlannedPlace } from './agents/place-targets.ts';
 import type { LockFile, LockedSkill } from './lock/lock.ts';
 import { openNameCheck } from './inspect/confusable-name.ts';
 import { isRefusal, packRefusal } from './problems.ts';
@@ -43,6 +46,10 @@ export interface InstallOptions {
   readonly force?: boolean;
   readonly offline?: boolean;
   readonly dryRun?: boolean;
+  /** Folders of agents in which the skills become visible. */
+  readonly targets?: readonly PlaceTarget[];
+  /** Copies the skills into these folders instead of linking them. */
+  readonly copy?: boolean;
   /** Gets the plan. The install continues only if it resolves to true. */
   readonly confirm: (plan: InstallPlan) => Promise<boolean>;
   readonly onProgress?: (progress: InstallProgress) => void;
@@ -61,6 +68,8 @@ export interface InstallPlan {
   readonly skills: readonly PlannedSkill[];
   /** Files of the source that are not installed, each with the reason. */
   readonly leftOut: readonly string[];
+  /** What happens in the folders of agents. */
+  readonly places: readonly PlannedPlace[];
   readonly signedBy?: string;
 }
 
@@ -80,6 +89,8 @@ export interface Installed {
   readonly isDone: boolean;
   readonly kept: readonly SkillBackup[];
   readonly notes: readonly string[];
+  /** Links and copies for agents that could not be made. The skills are installed. */
+  readonly unplaced: readonly Unplaced[];
 }
 
 /** Installs all skills or none. Rejects with the abort reason; the root is then unchanged. */
@@ -161,6 +172,11 @@ async function planInstall(
     resolved: staged.resolved,
     skills: skills.toSorted((a, b) => compareText(a.skill.name, b.skill.name)),
     leftOut: staged.leftOut,
+    places: planPlaces(
+      skills.map(({ skill }) => skill.name),
+      root,
+      options,
+    ),
     ...(proof.signedBy === undefined ? {} : { signedBy: proof.signedBy }),
   };
 }
@@ -231,9 +247,12 @@ async function applyPlan(
   const taken = changing.find(({ change }) => change === 'replace');
   if (taken !== undefined && existing === 'refuse')
     return packRefusal('install/exists', `${quoted(taken.skill.name)} is installed in ${quoted(root.path, 200)}`);
-  const done = { type: 'installed', plan, kept: [], notes: [] } as const;
+  const done = { type: 'installed', plan, kept: [], notes: [], unplaced: [] } as const;
   if (options.dryRun === true) return { ...done, isDone: false };
-  if (changing.length === 0) return { ...done, isDone: true };
+  const isPlaced = plan.places.every(
+    ({ add, taken, problem }) => add.length + taken.length === 0 && problem === undefined,
+  );
+  if (changing.length === 0 && isPlaced) return { ...done, isDone: true };
   if (!(await options.confirm(plan))) return packRefusal('install/refused', 'not confirmed: nothing was installed');
   const committed: Committed | PackRefusal = await root.commit(
     changing.map(({ skill, lock }) => ({
@@ -245,6 +264,11 @@ async function applyPlan(
       looks: skill.looks,
     })),
     {
+      places: placeRequests(
+        options.targets ?? [],
+        { add: plan.skills.map(({ skill }) => skill.name) },
+        { root: root.path, kind: kindOf(options) },
+      ),
       ...(signal === undefined ? {} : { signal }),
       ...(at === undefined ? {} : { at }),
       ...(backgroundSync === undefined ? {} : { backgroundSync }),
@@ -252,7 +276,17 @@ async function applyPlan(
     },
   );
   if (isRefusal(committed)) return committed;
-  return { ...done, isDone: true, kept: committed.kept, notes: committed.notes };
+  const { kept, notes, unplaced } = committed;
+  return { ...done, isDone: true, kept, notes, unplaced };
+}
+
+function kindOf({ copy }: InstallOptions): PlaceKind {
+  return copy === true ? 'copy' : 'link';
+}
+
+function planPlaces(names: readonly string[], root: OpenRoot, options: InstallOptions): readonly PlannedPlace[] {
+  const { targets = [] } = options;
+  return targets.map((target) => planPlace(target, names, { root: root.path, kind: kindOf(options), lock: root.lock }));
 }
 
 function carried({ offline, signal, onProgress }: InstallOptions) {

@@ -12,6 +12,7 @@ import { EXIT } from '../exit.ts';
 import { surroundingsFor } from '../surroundings.ts';
 import { jsonText } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
+import { agentFindings } from './agent-findings.ts';
 import { rightsFindings } from './permission-findings.ts';
 import type { Finding } from './permission-findings.ts';
 import { countText, diagnosticJson, diagnosticText } from '../skills/show-diagnostics.ts';
@@ -20,7 +21,7 @@ import type { Terminal } from '../terminal/terminal.ts';
 export const command = defineCommand({
   usage: 'doctor [--no-probe]',
   details: [
-    'Checks the Node version, configuration files, roots, the cache, invalid and duplicate skills, programs that scripts need, trust, keys, stored approvals, and the folder of recorded runs.',
+    'Checks the Node version, configuration files, roots, the cache, invalid and duplicate skills, programs that scripts need, agents and their links to skills, trust, keys, stored approvals, and the folder of recorded runs.',
     'Then probes each executor with harmless programs and prints what it blocks.',
     'Exit code 1: something needs fixing.',
   ].join('\n'),
@@ -35,7 +36,8 @@ export const command = defineCommand({
     const runtime = await openRuntime(invocation);
     const executors = flags['no-probe'] === true ? [] : await examineExecutors(runtime);
     const rights = await rightsFindings(runtime, surroundingsFor(flags));
-    const findings = [...examine(runtime), ...rights, ...executors.map(executorFinding)];
+    const agents = agentFindings(surroundingsFor(flags));
+    const findings = [...examine(runtime), ...agents, ...rights, ...executors.map(executorFinding)];
     const { diagnostics } = runtime;
     const isBroken =
       findings.some(({ status }) => status === 'error') || diagnostics.some(({ severity }) => severity === 'error');

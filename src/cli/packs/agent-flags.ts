@@ -1,9 +1,12 @@
 /** `--agent`: which agents get a link to the skills, for the commands that change a root. */
+import path from 'node:path';
+
+import { agentBaseOf, openAgentView } from '../../packs/agents/agent-view.ts';
 import type { Unplaced } from '../../packs/agents/place-skills.ts';
 import { detectAgents, readAgents } from '../../packs/agents/agents.ts';
 import { placeTargets } from '../../packs/agents/place-targets.ts';
 import type { PlaceTarget } from '../../packs/agents/place-targets.ts';
-import { PACK_PROBLEMS, isRefusal } from '../../packs/problems.ts';
+import { PACK_PROBLEMS } from '../../packs/problems.ts';
 import type { PackRefusal } from '../../packs/problems.ts';
 import type { PackSettings } from '../../packs/pack-settings.ts';
 import { projectTop } from '../../runtime/skill-trust.ts';
@@ -28,12 +31,29 @@ export function targetsFor(
   { agents = [], folders = [] }: { readonly agents?: readonly string[]; readonly folders?: readonly string[] },
 ): readonly PlaceTarget[] | PackRefusal {
   const found = readAgents(agents, () => detectAgents(surroundings, projectTop(surroundings)));
-  if (isRefusalOf(found)) return found;
+  if ('type' in found) return found;
   return placeTargets(found, folders, { root, surroundings });
 }
 
-export function isRefusalOf<T>(value: readonly T[] | PackRefusal): value is PackRefusal {
-  return 'type' in value && isRefusal(value);
+/** Which agents see the skills of a root. */
+export interface SkillAgents {
+  /** Ids of all known agents that see the skill. */
+  readonly all: (name: string) => readonly string[];
+  /** Those in use here, for a line of text: `  [claude-code, codex]`; empty if there are none. */
+  readonly text: (name: string) => string;
+}
+
+export function openSkillAgents({ surroundings, root }: PackSettings, { style }: Terminal): SkillAgents {
+  const view = openAgentView([agentBaseOf(root, surroundings)]);
+  const used = new Set(detectAgents(surroundings, projectTop(surroundings)).map(({ agent }) => agent.id));
+  const all = (name: string): readonly string[] => view(path.join(root, name));
+  return {
+    all,
+    text(name) {
+      const ids = all(name).filter((id) => used.has(id));
+      return ids.length === 0 ? '' : style('dim', `  [${ids.join(', ')}]`);
+    },
+  };
 }
 
 /** Reports what could not be linked, one line per folder and reason. Returns the exit code. */

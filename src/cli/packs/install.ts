@@ -7,8 +7,9 @@ import { printable } from '../../core/text/text.ts';
 import { SCAN_NOTE } from '../../packs/scan/finding.ts';
 import { defineCommand } from '../command.ts';
 import type { Invocation } from '../command.ts';
-import { EXIT, UsageError } from '../exit.ts';
+import { UsageError } from '../exit.ts';
 import { jsonText } from '../json.ts';
+import { AGENT_FLAG, reportUnplaced, targetsFor } from './agent-flags.ts';
 import { CHANGE_FLAGS, asker, progressText, refreshed, refuse, settingsFor, trustHint } from './pack-command.ts';
 import { openProgress } from '../terminal/progress.ts';
 import { planJson, planLines } from './show-pack.ts';
@@ -16,6 +17,13 @@ import { showPlan } from '../terminal/terminal.ts';
 
 const flags = {
   ...CHANGE_FLAGS,
+  ...AGENT_FLAG,
+  copy: { type: 'boolean', about: 'copy the skills into the folders of agents instead of linking them' },
+  to: {
+    ...CHANGE_FLAGS.to,
+    multiple: true,
+    about: 'use this root instead of a scope; each further --to gets links to its skills',
+  },
   frozen: { type: 'boolean', about: 'install exactly what skills.lock.json pins, or fail' },
   lenient: { type: 'boolean', about: 'accept skills that violate the specification but can be loaded' },
   backup: { type: 'boolean', about: 'back up replaced skills in .skillwright/backups of the root' },
@@ -25,7 +33,7 @@ const flags = {
 } as const;
 
 export const command = defineCommand({
-  usage: 'install SOURCE [SKILL...] [--scope project|user] [--yes] | install --frozen',
+  usage: 'install SOURCE [SKILL...] [--agent ID] [--scope project|user] [--yes] | install --frozen',
   details: [
     'Installs skills from a folder, a .zip, .skill or .tar.gz, an https URL, a git repository (#ref, #ref:folder), npm:PACKAGE, or a site with /.well-known/agent-skills.',
     'Skills are validated, scanned, confirmed, installed atomically and locked in skills.lock.json. The scan is triage: a clean scan proves nothing.',
@@ -35,6 +43,7 @@ export const command = defineCommand({
   examples: [
     ['skillwright install ./my-skills', 'install every skill of a folder'],
     ['skillwright install pack.zip pdf-forms', 'install one skill of a pack'],
+    ['skillwright install ./my-skills -a claude-code -a codex', 'install for two agents'],
     ['skillwright install owner/repo#v2:skills/pdf', 'install a folder of a repository, at a tag'],
     ['skillwright install --frozen', 'install what the lock pins, e.g. in a fresh clone'],
   ],
@@ -48,6 +57,8 @@ export const command = defineCommand({
         given.frozen === true ? '--frozen takes no SOURCE: the lock names the sources' : 'missing argument: SOURCE',
         'e.g. skillwright install ./folder, or skillwright install --frozen',
       );
+    if (given.frozen === true && given.agent !== undefined)
+      throw new UsageError('--frozen takes no --agent: the lock names the agents', 'see skillwright install --help');
     const settings = await settingsFor(invocation);
     if (isRefusal(settings)) return refuse(invocation, settings);
     return given.frozen === true ? frozen(invocation, settings) : install(invocation, settings);
@@ -59,6 +70,8 @@ type InstallInvocation = Invocation<typeof flags>;
 async function install(invocation: InstallInvocation, settings: PackSettings): Promise<number> {
   const { flags: given, positionals, terminal, signal } = invocation;
   const [source = '', ...skills] = positionals;
+  const targets = targetsFor(settings, { agents: given.agent ?? [], folders: given.to?.slice(1) ?? [] });
+  if ('type' in targets) return refuse(invocation, targets);
   const progress = openProgress(terminal);
   const ask = asker(invocation, given.yes);
   let isShown = false;
@@ -79,6 +92,8 @@ async function install(invocation: InstallInvocation, settings: PackSettings): P
     force: given.force === true,
     offline: given.offline === true,
     dryRun: given['dry-run'] === true,
+    targets,
+    copy: given.copy === true,
     signal,
     onProgress: (step) => progress.show(progressText(step)),
     onNote: (note) => terminal.remark(`note: ${note}`),
@@ -94,7 +109,10 @@ async function install(invocation: InstallInvocation, settings: PackSettings): P
   return await report(invocation, done);
 }
 
-async function report(invocation: InstallInvocation, { plan, isDone, kept, notes }: Installed): Promise<number> {
+async function report(
+  invocation: InstallInvocation,
+  { plan, isDone, kept, notes, unplaced }: Installed,
+): Promise<number> {
   const { flags: given, terminal } = invocation;
   terminal.remark(notes.map((note) => `note: ${note}`));
   const changed = plan.skills.filter(({ change }) => change !== 'same').map(({ skill }) => skill.name);
@@ -108,10 +126,17 @@ async function report(invocation: InstallInvocation, { plan, isDone, kept, notes
   const indexHash = runtime?.index.indexHash;
   if (given.json === true)
     terminal.out(
-      jsonText({ ok: true, done: isDone, ...planJson(plan), kept, ...(indexHash === undefined ? {} : { indexHash }) }),
+      jsonText({
+        ok: unplaced.length === 0,
+        done: isDone,
+        ...planJson(plan),
+        kept,
+        unplaced,
+        ...(indexHash === undefined ? {} : { indexHash }),
+      }),
     );
   else if (runtime !== undefined && changed.length > 0) await trustHint(invocation, runtime, plan.root);
-  return EXIT.done;
+  return reportUnplaced(terminal, unplaced);
 }
 
 async function frozen(invocation: InstallInvocation, settings: PackSettings): Promise<number> {
@@ -127,16 +152,19 @@ async function frozen(invocation: InstallInvocation, settings: PackSettings): Pr
   });
   progress.end();
   if (isRefusal(done)) return refuse(invocation, done);
-  const { brought, same, isDone } = done;
+  const { brought, same, linked, unplaced, isDone } = done;
   const runtime = isDone ? await refreshed(invocation) : undefined;
   const indexHash = runtime?.index.indexHash;
   if (given.json === true) {
     const hash = indexHash === undefined ? {} : { indexHash };
-    terminal.out(jsonText({ ok: true, done: isDone, root: done.root, brought, same, ...hash }));
-    return EXIT.done;
+    terminal.out(
+      jsonText({ ok: unplaced.length === 0, done: isDone, root: done.root, brought, same, linked, unplaced, ...hash }),
+    );
+    return reportUnplaced(terminal, unplaced);
   }
   terminal.out(brought.map((name) => `${isDone ? 'installed' : 'would install'} ${printable(name)}`));
+  terminal.out(linked.map((at) => `${isDone ? 'linked' : 'would link'} ${printable(at)}`));
   terminal.remark(`${String(same.length)} already match the lock`);
   if (runtime !== undefined && brought.length > 0) await trustHint(invocation, runtime, done.root);
-  return EXIT.done;
+  return reportUnplaced(terminal, unplaced);
 }

@@ -62,11 +62,12 @@ function show(invocation: LockInvocation, { root }: PackSettings): number {
   const skills = [...lock.skills.values()].toSorted((a, b) => compareText(a.name, b.name));
   if (given.json === true) terminal.out(jsonText({ root, skills }));
   else
-    for (const { name, version = '-', source, revision, digest } of skills)
+    for (const { name, version = '-', source, revision, digest, links = [], copies = [] } of skills)
       terminal.out(
-        [printable(name), printable(version), digest.slice(0, 24), printable(source), printable(revision ?? '')]
-          .join('  ')
-          .trimEnd(),
+        [name, version, digest.slice(0, 24), source, revision ?? '', ...[...links, ...copies].map((at) => `-> ${at}`)]
+          .filter((text) => text !== '')
+          .map((text) => printable(text))
+          .join('  '),
       );
   return EXIT.done;
 }

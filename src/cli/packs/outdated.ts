@@ -7,6 +7,7 @@ import type { OutdatedSkill } from '../../packs/update/outdated.ts';
 import { defineCommand } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { jsonText } from '../json.ts';
+import { openSkillAgents } from './agent-flags.ts';
 import { ROOT_FLAGS, refuse, settingsFor } from './pack-command.ts';
 import { openProgress } from '../terminal/progress.ts';
 import type { Style, Terminal } from '../terminal/terminal.ts';
@@ -40,17 +41,23 @@ export const command = defineCommand({
     progress.end();
     if (isRefusal(found)) return refuse(invocation, found);
     const { root, skills, isCurrent } = found;
+    const agents = openSkillAgents(settings, terminal);
     if (flags.json === true)
       terminal.out(
         jsonText({
           ok: isCurrent,
           root,
-          skills: skills.map(({ name, locked: { source }, outdated }) => ({ name, source, ...outdated })),
+          skills: skills.map(({ name, locked: { source }, outdated }) => ({
+            name,
+            source,
+            agents: agents.all(name),
+            ...outdated,
+          })),
         }),
       );
     else {
       const width = Math.max(4, ...skills.map(({ name }) => name.length));
-      terminal.out(skills.map((skill) => lineOf(skill, width, terminal)));
+      terminal.out(skills.map((skill) => `${lineOf(skill, width, terminal)}${agents.text(skill.name)}`));
       if (skills.some(({ outdated }) => outdated.status === 'outdated'))
         terminal.remark(terminal.style('dim', 'see the changes with skillwright update --dry-run'));
     }

@@ -34,14 +34,15 @@ export const CHANGE_FLAGS = {
 } as const satisfies Flags;
 
 interface RootInvocation extends GlobalInvocation {
-  readonly flags: GlobalInvocation['flags'] & { readonly scope?: string; readonly to?: string };
+  readonly flags: GlobalInvocation['flags'] & { readonly scope?: string; readonly to?: string | readonly string[] };
 }
 
 /** The root and its rules, from flags and configuration. */
 export async function settingsFor({ flags }: RootInvocation): Promise<PackSettings | PackRefusal> {
   const { config } = await configFor(flags);
   const scope = INSTALL_SCOPES.find((known) => known === flags.scope);
-  return packSettings(surroundingsFor(flags), config, { root: flags.to, scope });
+  const root = typeof flags.to === 'string' ? flags.to : flags.to?.[0];
+  return packSettings(surroundingsFor(flags), config, { root, scope });
 }
 
 /** Returns a function that asks the user at the terminal. Without a terminal the answer is no. */

@@ -6,6 +6,7 @@ import { bytesText } from '../terminal/quantities.ts';
 import { diagnosticText } from '../skills/show-diagnostics.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { padText } from '../../platform/text-width.ts';
+import { placeLines } from './show-places.ts';
 
 const MARKS = { new: '+', replace: '~', same: '=' } as const;
 const STYLES = { new: 'green', replace: 'yellow', same: 'dim' } as const;
@@ -13,12 +14,13 @@ const STYLES = { new: 'green', replace: 'yellow', same: 'dim' } as const;
 const MAX_FINDINGS = 20;
 
 export function planLines(plan: InstallPlan, terminal: Terminal): readonly string[] {
-  const { typed, resolved, root, skills, leftOut, signedBy } = plan;
+  const { typed, resolved, root, skills, leftOut, places, signedBy } = plan;
   const revision = resolved.revision === undefined ? '' : ` at ${printable(resolved.revision)}`;
   const width = Math.max(4, ...skills.map(({ skill }) => printable(skill.name).length));
   return [
     `from ${printable(typed)}${revision}`,
     `to   ${printable(root)}`,
+    ...placeLines(places, root, terminal),
     ...(signedBy === undefined ? [] : [`signed by ${printable(signedBy)}`]),
     ...skills.flatMap((planned) => skillLines(planned, width, terminal)),
     ...leftOutLines(leftOut, terminal),
@@ -65,12 +67,13 @@ function leftOutLines(leftOut: readonly string[], { style }: Terminal): readonly
 }
 
 /** The plan as `--json` prints it. */
-export function planJson({ root, resolved, skills, leftOut, signedBy }: InstallPlan): object {
+export function planJson({ root, resolved, skills, leftOut, places, signedBy }: InstallPlan): object {
   return {
     root,
     source: resolved,
     ...(signedBy === undefined ? {} : { signedBy }),
     leftOut,
+    places,
     skills: skills.map(({ skill, change, isNeeded, lock }) => ({
       name: skill.name,
       change,

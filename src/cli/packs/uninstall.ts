@@ -3,7 +3,7 @@ import { printable } from '../../core/text/text.ts';
 import { uninstallSkills } from '../../packs/change-root.ts';
 import { defineCommand } from '../command.ts';
 import { UsageError } from '../exit.ts';
-import { AGENT_FLAG, isRefusalOf, targetsFor } from './agent-flags.ts';
+import { AGENT_FLAG, targetsFor } from './agent-flags.ts';
 import { CHANGE_FLAGS, asker, refuse, settingsFor } from './pack-command.ts';
 import { reportChange } from './show-change.ts';
 
@@ -37,7 +37,7 @@ export const command = defineCommand({
     const settings = await settingsFor(invocation);
     if (isRefusal(settings)) return refuse(invocation, settings);
     const targets = flags.agent === undefined ? undefined : targetsFor(settings, { agents: flags.agent });
-    if (targets !== undefined && isRefusalOf(targets)) return refuse(invocation, targets);
+    if (targets !== undefined && 'type' in targets) return refuse(invocation, targets);
     const done = await uninstallSkills({
       settings,
       names: flags.all === true ? 'all' : positionals,

@@ -7,8 +7,10 @@ import type { Updated } from '../../packs/update/update.ts';
 import type { ChangedSkill } from '../../packs/update/update-skill.ts';
 import { defineCommand } from '../command.ts';
 import type { Invocation } from '../command.ts';
-import { EXIT, UsageError } from '../exit.ts';
+import { UsageError } from '../exit.ts';
 import { jsonText } from '../json.ts';
+import { openSkillAgents, reportUnplaced } from './agent-flags.ts';
+import type { SkillAgents } from './agent-flags.ts';
 import {
   CHANGE_FLAGS,
   asker,
@@ -83,7 +85,7 @@ export const command = defineCommand({
     progress.end();
     if (isRefusal(done)) return refuse(invocation, done);
     if (!done.isDone) show(done.skills.filter(isChanged));
-    return await report(invocation, done);
+    return await report(invocation, done, openSkillAgents(settings, terminal));
   },
 });
 
@@ -95,14 +97,18 @@ function modeOf({ flags: { merge, keep, force } }: UpdateInvocation): UpdateMode
   return merge === true ? 'merge' : keep === true ? 'keep' : force === true ? 'force' : 'refuse';
 }
 
-async function report(invocation: UpdateInvocation, { root, skills, isDone, kept, notes }: Updated): Promise<number> {
+async function report(
+  invocation: UpdateInvocation,
+  { root, skills, isDone, kept, notes, unplaced }: Updated,
+  agents: SkillAgents,
+): Promise<number> {
   const { flags: given, terminal } = invocation;
   terminal.remark(notes.map((note) => `note: ${printable(note)}`));
   const changed = skills.filter(isChanged);
   const refused = skills.flatMap((skill) => (skill.status === 'refused' ? [skill] : []));
   if (given.json !== true) {
     for (const { name, status } of changed)
-      terminal.out(`${WORDS[status][isDone ? 'done' : 'dry']} ${printable(name)}`);
+      terminal.out(`${WORDS[status][isDone ? 'done' : 'dry']} ${printable(name)}${agents.text(name)}`);
     terminal.remark(kept.map(({ part, name, id }) => `previous ${printable(name)} kept in ${part}/${id}`));
     for (const { name, refusal } of refused) {
       terminal.err(
@@ -117,16 +123,17 @@ async function report(invocation: UpdateInvocation, { root, skills, isDone, kept
   if (given.json === true)
     terminal.out(
       jsonText({
-        ok: refused.length === 0,
+        ok: refused.length + unplaced.length === 0,
         done: isDone,
         root,
-        skills: skills.map(updateJson),
+        skills: skills.map((skill) => ({ ...updateJson(skill), agents: agents.all(skill.name) })),
         kept,
+        unplaced,
         ...(indexHash === undefined ? {} : { indexHash }),
       }),
     );
   else if (runtime !== undefined) await trustHint(invocation, runtime, root);
-  return Math.max(EXIT.done, ...refused.map(({ refusal }) => refusalStatus(refusal)));
+  return Math.max(reportUnplaced(terminal, unplaced), ...refused.map(({ refusal }) => refusalStatus(refusal)));
 }
 
 const WORDS = {

@@ -104,7 +104,7 @@ async function installed(invocation: VerifyInvocation, { root, surroundings }: P
           digest: digest ?? null,
           ...drift,
           ...(reason === '' ? {} : { reason }),
-          ...(places.length === 0 ? {} : { places: places.map(({ name: _, ...place }) => place) }),
+          ...(places.length === 0 ? {} : { places }),
         })),
       }),
     );

@@ -7,6 +7,9 @@ import { defineCommand } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { jsonText, skillJson } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
+import { surroundingsFor } from '../surroundings.ts';
+import type { Surroundings } from '../../core/config/loaded-config.ts';
+import { projectTop } from '../../runtime/skill-trust.ts';
 import { countText, diagnosticJson } from './show-diagnostics.ts';
 import { trustRemarks } from './show-trust.ts';
 import type { Untrusted } from './show-trust.ts';
@@ -18,6 +21,7 @@ export const command = defineCommand({
   details: [
     'Lists every skill found, one per line, and every skill folder left out, with the reason. Reads only frontmatter.',
     'A mark before the name: ! has problems (see skillwright check), * pinned or required, - hidden from the model.',
+    'The last lines name the agents in use here that see the skills; --json names all of them.',
     'Skills of a project are untrusted and hidden from models until you review and trust them: skillwright trust.',
   ].join('\n'),
   flags: {
@@ -38,13 +42,17 @@ export const command = defineCommand({
       ...(flags.nested === true ? { nestedInSkills: true } : {}),
     });
     const skills = runtime.index.skills.filter((skill) => isOfSource(skill, flags.source));
+    const { agentBases, openAgentView } = await import('../../packs/agents/agent-view.ts');
+    const surroundings = surroundingsFor(flags);
+    const seenBy = openAgentView(agentBases(surroundings));
     if (flags.json === true) {
-      terminal.out(jsonText(listJson(runtime, skills, await runtime.distrust(skills))));
+      terminal.out(jsonText(listJson(runtime, skills, { untrusted: await runtime.distrust(skills), seenBy })));
       return EXIT.done;
     }
     const shown = flags.all === true ? runtime.index.all.filter((skill) => isOfSource(skill, flags.source)) : skills;
     const untrusted = await runtime.distrust(shown);
     terminal.out(skillLines({ skills: shown, untrusted }, runtime, terminal));
+    terminal.out(await agentLines(shown, { surroundings, seenBy, terminal }));
     terminal.out(leftOutLines(runtime.index, terminal));
     if (flags.explain === true) terminal.out(explainLines(runtime.index, terminal));
     terminal.remark([...remarks(runtime, shown), ...trustRemarks(untrusted)]);
@@ -56,11 +64,45 @@ function isOfSource({ source }: SkillEntry, wanted: string | undefined): boolean
   return wanted === undefined || source.toLowerCase() === wanted.toLowerCase();
 }
 
-function listJson({ index, diagnostics }: Runtime, skills: readonly SkillEntry[], untrusted: Untrusted): object {
+type SeenBy = (dir: string) => readonly string[];
+
+/** One line per set of agents in use here: `claude-code, codex: 18 skills`. */
+async function agentLines(
+  skills: readonly SkillEntry[],
+  {
+    surroundings,
+    seenBy,
+    terminal,
+  }: { readonly surroundings: Surroundings; readonly seenBy: SeenBy; readonly terminal: Terminal },
+): Promise<readonly string[]> {
+  const { detectAgents } = await import('../../packs/agents/agents.ts');
+  const used = new Set(detectAgents(surroundings, projectTop(surroundings)).map(({ agent }) => agent.id));
+  const groups = new Map<string, string[]>();
+  for (const { name, dir } of used.size === 0 ? [] : skills) {
+    const key = seenBy(dir)
+      .filter((id) => used.has(id))
+      .join(', ');
+    if (key !== '') groups.set(key, [...(groups.get(key) ?? []), printable(name)]);
+  }
+  if (groups.size === 0) return [];
+  return [
+    '',
+    terminal.style('bold', 'Agents'),
+    ...[...groups].map(
+      ([ids, names]) => `  ${ids}: ${names.length > 5 ? `${String(names.length)} skills` : names.join(', ')}`,
+    ),
+  ];
+}
+
+function listJson(
+  { index, diagnostics }: Runtime,
+  skills: readonly SkillEntry[],
+  { untrusted, seenBy }: { readonly untrusted: Untrusted; readonly seenBy: SeenBy },
+): object {
   const { indexHash, shadowed, report, explain } = index;
   return {
     indexHash,
-    skills: skills.map((skill) => skillJson(skill, untrusted.get(skill.dir))),
+    skills: skills.map((skill) => ({ ...skillJson(skill, untrusted.get(skill.dir)), agents: seenBy(skill.dir) })),
     shadowed,
     diagnostics: diagnostics.map(diagnosticJson),
     report,

@@ -33,8 +33,8 @@ export function agentBases(surroundings: Surroundings): readonly AgentBase[] {
   ];
 }
 
-/** Returns a function that lists the ids of the agents that see the skill in a folder. */
-export function openAgentView(bases: readonly AgentBase[]): (dir: string) => readonly string[] {
+/** The existing folders of agents, as real paths, each with the ids of its agents. */
+function agentFolders(bases: readonly AgentBase[]): ReadonlyMap<string, ReadonlySet<string>> {
   const byFolder = new Map<string, Set<string>>();
   for (const base of bases)
     for (const agent of AGENTS) {
@@ -44,9 +44,15 @@ export function openAgentView(bases: readonly AgentBase[]): (dir: string) => rea
       const ids = byFolder.get(real) ?? new Set();
       byFolder.set(real, ids.add(agent.id));
     }
+  return byFolder;
+}
+
+/** Returns a function that lists the ids of the agents that see the skill in a folder. */
+export function openAgentView(bases: readonly AgentBase[]): (dir: string) => readonly string[] {
+  const byFolder = agentFolders(bases);
   const byTarget = new Map<string, Set<string>>();
   for (const [folder, ids] of byFolder)
-    for (const target of linkTargets(folder)) {
+    for (const { target } of linksIn(folder)) {
       const all = byTarget.get(target) ?? new Set();
       byTarget.set(target, all);
       for (const id of ids) all.add(id);
@@ -57,11 +63,22 @@ export function openAgentView(bases: readonly AgentBase[]): (dir: string) => rea
   };
 }
 
-function linkTargets(folder: string): readonly string[] {
+/** Links in the folders of agents whose targets do not exist. */
+export function brokenLinks(
+  bases: readonly AgentBase[],
+): readonly { readonly path: string; readonly agents: readonly string[] }[] {
+  return [...agentFolders(bases)].flatMap(([folder, ids]) =>
+    linksIn(folder)
+      .filter(({ target }) => !isPresent(target))
+      .map(({ name }) => ({ path: path.join(folder, name), agents: [...ids] })),
+  );
+}
+
+function linksIn(folder: string): readonly { readonly name: string; readonly target: string }[] {
   try {
     return readdirSync(folder, { withFileTypes: true })
       .filter((entry) => entry.isSymbolicLink())
-      .map(({ name }) => realPath(path.resolve(folder, readlinkSync(path.join(folder, name)))));
+      .map(({ name }) => ({ name, target: realPath(path.resolve(folder, readlinkSync(path.join(folder, name)))) }));
   } catch (error) {
     if (isSystemError(error)) return [];
     throw error;

@@ -10,6 +10,8 @@ import type { PackRefusal } from '../problems.ts';
 import type { Agent } from './agent-table.ts';
 import { agentBaseOf } from './agent-view.ts';
 import { agentFolder } from './agents.ts';
+import { placesOf } from './lock-places.ts';
+import type { LockFile } from '../lock/lock.ts';
 import { resolvePlace } from './place-folder.ts';
 import type { PlaceFolder } from './place-folder.ts';
 import { isLinkTo } from './place-skills.ts';
@@ -105,7 +107,7 @@ export interface PlannedPlace extends Pick<PlaceTarget, 'agents' | 'folder' | 'i
 export function planPlace(
   target: PlaceTarget,
   names: readonly string[],
-  { root, kind }: { readonly root: string; readonly kind: PlaceKind },
+  { root, kind, lock }: { readonly root: string; readonly kind: PlaceKind; readonly lock: LockFile },
 ): PlannedPlace {
   const { agents, folder, isRoot } = target;
   const plan = { agents, folder, isRoot, kind, add: [], same: names, taken: [] };
@@ -114,13 +116,18 @@ export function planPlace(
   if (resolved.type === 'root') return { ...plan, isRoot: true };
   if (resolved.type === 'unusable') return { ...plan, same: [], problem: resolved.reason };
   const { real } = resolved;
+  const inLock = folderInLock(realFolder(root), folder);
+  const isRecorded = (name: string): boolean =>
+    placesOf(lock.skills.get(name)).some((place) => place.folder === inLock && place.kind === kind);
   const add: string[] = [];
   const same: string[] = [];
   const taken: string[] = [];
   for (const name of names) {
     const place = path.join(real, name);
     if (lstatSync(place, { throwIfNoEntry: false }) === undefined) add.push(name);
-    else if (isLinkTo(place, { real, target: path.join(realFolder(root), name) })) same.push(name);
+    else if (isRecorded(name)) same.push(name);
+    // A link that another tool made is taken over.
+    else if (isLinkTo(place, { real, target: path.join(realFolder(root), name) })) add.push(name);
     else taken.push(name);
   }
   return { ...plan, add, same, taken };

@@ -1,6 +1,7 @@
 /**
- * Reads the lock files of `npx skills`, so that their skills can be installed here: `skills-lock.json` of a project (version 1) and
- * `.skill-lock.json` of a user (version 3). They contain no commits, so a source may have changed since.
+ * Reads what other installers leave, so that their skills can be installed here: `skills-lock.json` of a project (version 1) and
+ * `.skill-lock.json` of a user (version 3) by `npx skills`, and `.openskills.json` in each skill folder by openskills. They contain no
+ * commits, so a source may have changed since.
  */
 import { readName } from '../../core/skill-name.ts';
 import { isObject } from '../../core/json/json-schema.ts';
@@ -91,7 +92,8 @@ function readEntry(key: string, value: unknown): ForeignSkill | string {
   if (!isObject(value)) return 'its entry is not an object';
   const texts = textsOf(value);
   if (texts === undefined) return 'its entry has invisible characters or is too long';
-  const { source, sourceType, sourceUrl, ref } = texts;
+  const { source, sourceType, ref } = texts;
+  const sourceUrl = texts.sourceBaseUrl ?? texts.sourceUrl;
   if (source === undefined || source === '') return 'its entry has no source';
   const folder = folderOf(texts.skillPath);
   if (folder === undefined) return `its path ${quoted(texts.skillPath ?? '')} is outside of the source`;
@@ -107,7 +109,10 @@ function readEntry(key: string, value: unknown): ForeignSkill | string {
   return { name, ...place };
 }
 
-const FIELDS = ['source', 'sourceType', 'sourceUrl', 'ref', 'skillPath'] as const;
+const FIELDS = [
+  ...['source', 'sourceType', 'sourceUrl', 'sourceBaseUrl', 'ref', 'skillPath'],
+  ...['repoUrl', 'subpath', 'localPath'],
+] as const;
 const MAX_FIELD = 2048;
 /** `readSource` validates the ref again. This pattern only excludes options and second fragments. */
 const REF = /^[^\s\-:#~^?*[\\][^\s:#~^?*[\\]{0,249}$/;
@@ -145,6 +150,7 @@ function placeOf(entry: Entry): Place | string {
       // Older versions wrote only `owner/name`, without the host.
       return inRepository(repository(sourceUrl ?? source), entry);
     case 'well-known':
+      if (sourceUrl !== undefined && /^https?:\/\//i.test(sourceUrl)) return { source: `well-known:${sourceUrl}` };
       return /^[\w.-]+(?::\d+)?$/.test(source)
         ? {
             source: `well-known:https://${source}`,
@@ -156,7 +162,7 @@ function placeOf(entry: Entry): Place | string {
         ? { source: `npm:${source}`, note: 'the file does not contain the version of the package: the latest is used' }
         : `${quoted(source)} is not a valid package name`;
     case 'local':
-      return /^(?:\/|\.{1,2}\/|[A-Za-z]:[\\/])/.test(source)
+      return /^(?:\/|\.{1,2}(?:\/|$)|[A-Za-z]:[\\/])/.test(source)
         ? { source, note: 'the source is a folder on the machine where the file was written' }
         : `${quoted(source)} is not a path`;
     default:
@@ -164,11 +170,26 @@ function placeOf(entry: Entry): Place | string {
   }
 }
 
+/** Reads the `.openskills.json` of one skill folder. Returns the skill or an error message. */
+export function readOpenSkillsEntry(name: string, text: string): ForeignSkill | string {
+  const value = parse(text);
+  if (typeof value === 'string') return value.replace('the file', 'its .openskills.json');
+  const texts = textsOf(value);
+  if (texts === undefined) return 'its .openskills.json has invisible characters or is too long';
+  const { sourceType, source = '', repoUrl = '', subpath = '', localPath = '' } = texts;
+  return readEntry(
+    name,
+    sourceType === 'local'
+      ? { source: localPath, sourceType }
+      : { source: repoUrl === '' ? source : repoUrl, sourceType, skillPath: subpath },
+  );
+}
+
 const OWNER_AND_NAME = /^[\w.-]+\/[\w.-]+$/;
 
 /** Spells a repository address for `readSource`. Undefined if the address has no host. */
 function repository(address: string): string | undefined {
-  if (/^https?:\/\//i.test(address)) return `git+${address}`;
+  if (/^(?:https?:\/\/|file:\/\/\/)/i.test(address)) return `git+${address}`;
   return /^(?:ssh:\/\/|\w[\w.-]*@[\w.-]+:)/i.test(address) ? address : undefined;
 }
 

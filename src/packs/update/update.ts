@@ -5,6 +5,7 @@
 import path from 'node:path';
 
 import { compareText } from '../../core/diagnostic.ts';
+import type { Unplaced } from '../agents/place-skills.ts';
 import { openNameCheck } from '../inspect/confusable-name.ts';
 import type { LockedSkill } from '../lock/lock.ts';
 import { isRefusal, packRefusal } from '../problems.ts';
@@ -61,6 +62,8 @@ export interface Updated {
   /** Backups of the replaced versions. */
   readonly kept: readonly SkillBackup[];
   readonly notes: readonly string[];
+  /** Copies for agents that could not be renewed. */
+  readonly unplaced: readonly Unplaced[];
 }
 
 /** Rejects with the reason of the signal, without changes to the root. */
@@ -247,7 +250,7 @@ async function applyPlan(
 ): Promise<Updated | PackRefusal> {
   const skills = updates.toSorted((a, b) => compareText(a.name, b.name));
   const changed = skills.filter(isChanged);
-  const done = { type: 'updated', root: root.path, skills, kept: [], notes: [] } as const;
+  const done = { type: 'updated', root: root.path, skills, kept: [], notes: [], unplaced: [] } as const;
   if (dryRun === true) return { ...done, isDone: false };
   if (changed.length === 0) return { ...done, isDone: true };
   if (!(await confirm(changed))) return packRefusal('install/refused', 'not confirmed: nothing was updated');
@@ -270,7 +273,8 @@ async function applyPlan(
     },
   );
   if (isRefusal(committed)) return committed;
-  return { ...done, isDone: true, kept: committed.kept, notes: committed.notes };
+  const { kept, notes, unplaced } = committed;
+  return { ...done, isDone: true, kept, notes, unplaced };
 }
 
 /** The user can edit files while the confirmation is pending. */

@@ -1,0 +1,52 @@
+import type { Surroundings } from '../../core/config/loaded-config.ts';
+import { readLock } from '../../packs/lock/lock-file.ts';
+import { agentBases, brokenLinks, checkPlaces } from '../../packs/agents/agent-view.ts';
+import { SHARED_FOLDER } from '../../packs/agents/agent-table.ts';
+import { detectAgents } from '../../packs/agents/agents.ts';
+import type { AgentBase } from '../../packs/agents/agents.ts';
+import { isRefusal } from '../../packs/problems.ts';
+import { projectTop } from '../../runtime/skill-trust.ts';
+import type { Finding } from './permission-findings.ts';
+
+/** Which agents are in use here, and whether the links to installed skills are whole. */
+export function agentFindings(surroundings: Surroundings): readonly Finding[] {
+  const found = detectAgents(surroundings, projectTop(surroundings));
+  const bases = agentBases(surroundings);
+  const broken = brokenLinks(bases);
+  const known = new Set(broken.map(({ path }) => path));
+  return [
+    {
+      name: 'agents',
+      status: 'ok',
+      detail: found.length === 0 ? 'none detected' : found.map(({ agent, at }) => `${agent.id} (${at})`).join(', '),
+    },
+    ...broken.map(({ path, agents }): Finding => ({
+      name: 'links',
+      status: 'warning',
+      detail: `${path} (${agents.join(', ')}) leads to nothing: remove it, or install the skill again`,
+    })),
+    ...bases
+      .flatMap((base) => linkFindings(base))
+      .filter(({ path }) => !known.has(path))
+      .map(({ finding }) => finding),
+  ];
+}
+
+function linkFindings(base: AgentBase): readonly { readonly path: string; readonly finding: Finding }[] {
+  const root = `${base.base}/${SHARED_FOLDER}`;
+  const lock = readLock(root);
+  // Other checks report an unreadable lock.
+  if (lock === undefined || isRefusal(lock)) return [];
+  const scope = base.scope === 'user' ? ' --scope user' : '';
+  return [...lock.skills.values()]
+    .flatMap((skill) => checkPlaces(skill, root, base))
+    .filter(({ status }) => status !== 'same')
+    .map(({ path, kind, status, agents }) => ({
+      path,
+      finding: {
+        name: 'links',
+        status: 'warning',
+        detail: `the ${kind} ${path} (${agents.join(', ')}) is ${status}: run skillwright install --frozen${scope}`,
+      },
+    }));
+}
