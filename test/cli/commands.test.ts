@@ -44,6 +44,7 @@ describe('list', () => {
         id: 'option/git-notes@1.2.0',
         group: '',
         file: 'SKILL.md',
+        trusted: true,
       },
       expect.objectContaining({ name: 'pdf-forms', id: 'option/pdf-forms' }),
     ]);

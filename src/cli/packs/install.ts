@@ -2,6 +2,7 @@ import { isRefusal } from '../../packs/problems.ts';
 import { installSkills } from '../../packs/install.ts';
 import type { InstallPlan, Installed } from '../../packs/install.ts';
 import type { PackSettings } from '../../packs/pack-settings.ts';
+import { readLock } from '../../packs/lock/lock-file.ts';
 import { restoreLock } from '../../packs/lock/restore-lock.ts';
 import { printable } from '../../core/text/text.ts';
 import { SCAN_NOTE } from '../../packs/scan/finding.ts';
@@ -9,7 +10,16 @@ import { defineCommand } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { jsonText } from '../json.ts';
-import { CHANGE_FLAGS, asker, progressText, refreshed, refuse, settingsFor, trustHint } from './pack-command.ts';
+import {
+  CHANGE_FLAGS,
+  asker,
+  progressText,
+  refreshed,
+  refuse,
+  settingsFor,
+  trustConfirmed,
+  trustHint,
+} from './pack-command.ts';
 import { openProgress } from '../terminal/progress.ts';
 import { planJson, planLines } from './show-pack.ts';
 import { showPlan } from '../terminal/terminal.ts';
@@ -105,6 +115,9 @@ async function report(invocation: InstallInvocation, { plan, isDone, kept, notes
     if (changed.length === 0) terminal.remark('everything is already installed');
   }
   const runtime = isDone ? await refreshed(invocation) : undefined;
+  const confirmed = plan.skills.filter(({ change }) => change !== 'same').map(({ skill }) => skill);
+  if (runtime !== undefined)
+    await trustConfirmed(invocation, runtime, new Map(confirmed.map(({ name, digest }) => [name, digest])));
   const indexHash = runtime?.index.indexHash;
   if (given.json === true)
     terminal.out(
@@ -129,6 +142,11 @@ async function frozen(invocation: InstallInvocation, settings: PackSettings): Pr
   if (isRefusal(done)) return refuse(invocation, done);
   const { brought, same, isDone } = done;
   const runtime = isDone ? await refreshed(invocation) : undefined;
+  // Nobody confirmed these skills: only the signature of a pinned key vouches for them.
+  const isSigned = settings.requireSigned || given['require-signed'] === true;
+  const lock = runtime !== undefined && isSigned ? readLock(done.root) : undefined;
+  if (runtime !== undefined && lock !== undefined && !isRefusal(lock))
+    await trustConfirmed(invocation, runtime, new Map(brought.map((name) => [name, lock.skills.get(name)?.digest])));
   const indexHash = runtime?.index.indexHash;
   if (given.json === true) {
     const hash = indexHash === undefined ? {} : { indexHash };
