@@ -8,7 +8,7 @@ export function jsonText(value: object): string {
   return JSON.stringify({ schema: SCHEMA, ...value }, undefined, 2);
 }
 
-/** A skill as `list` and `inspect` print it, in a fixed order. `trusted` is present only when it is false. */
+/** A skill as `list` and `inspect` print it, in a fixed order. */
 export function skillJson(entry: SkillEntry, distrust?: Distrust): object {
   const { id, name, description, source, group, dir, file, controls, meta, digest, state, license, compatibility } =
     entry;
@@ -26,6 +26,7 @@ export function skillJson(entry: SkillEntry, distrust?: Distrust): object {
     file,
     ...(license === undefined ? {} : { license }),
     ...(compatibility === undefined ? {} : { compatibility }),
-    ...(distrust === undefined ? {} : { trusted: false, distrust }),
+    trusted: distrust === undefined,
+    ...(distrust === undefined ? {} : { distrust }),
   };
 }

@@ -1,3 +1,4 @@
+import { lstatSync } from 'node:fs';
 import path from 'node:path';
 
 import { SkillError } from '../core/errors.ts';
@@ -9,7 +10,7 @@ import { OWN_SOURCES } from '../core/skill.ts';
 export interface TrustOptions {
   /** Where trust is stored; without it nothing is trusted. */
   readonly home: string | undefined;
-  /** `digest`: a skill is trusted as it was when its folder was trusted; `path`: also after changes. */
+  /** `digest`: a skill is trusted as it was when it was trusted; `path`: also after changes. */
   readonly bind: 'path' | 'digest';
   /** Folders named by the user's configuration, options or environment; skills in them need no trust. */
   readonly vouched?: readonly string[];
@@ -17,12 +18,16 @@ export interface TrustOptions {
   readonly projectRoots?: readonly string[];
 }
 
-/** A skill as it was when its folder was trusted. */
+/** A skill as it was when it was trusted. */
 export interface TrustedSkill {
   /** Relative to the trusted folder, with forward slashes; empty for the folder itself. */
   readonly path: string;
   /** Tree digest of the skill. */
   readonly digest: string;
+  /** Digest of its frontmatter, which is all that a model sees before the skill is loaded. */
+  readonly head?: string;
+  /** Identity of the folder of a skill that the user writes: it stays trusted after edits, until the folder is replaced. */
+  readonly own?: string;
 }
 
 export interface TrustedFolder {
@@ -31,11 +36,22 @@ export interface TrustedFolder {
   /** ISO 8601. */
   readonly at: string;
   readonly skills: readonly TrustedSkill[];
+  /** Only the listed skills are trusted, whatever `bind` says: they were installed or created one by one. */
+  readonly only?: true;
+}
+
+/** A skill to trust, with the digests that the user confirmed. */
+export interface SkillToTrust {
+  readonly dir: string;
+  readonly digest: string;
+  readonly head?: string;
+  /** The user writes this skill: edits need no new confirmation. */
+  readonly isOwn?: boolean;
 }
 
 export type TrustVerdict =
   | { readonly trusted: true; readonly because: 'own' }
-  | { readonly trusted: true; readonly because: 'folder'; readonly folder: string }
+  | { readonly trusted: true; readonly because: 'folder' | 'author'; readonly folder: string }
   | {
       readonly trusted: false;
       readonly reason: 'no-home' | 'unknown' | 'new' | 'changed' | 'no-digest';
@@ -48,8 +64,10 @@ export type TrustVerdict =
 export interface TrustSubject {
   readonly source: string;
   readonly dir: string;
-  /** Tree digest (`sha256-tree:`); required if trust is bound to digests. */
+  /** Tree digest (`sha256-tree:`). If trust is bound to digests, this or `head` is required. */
   readonly digest?: string;
+  /** Digest of the frontmatter; decides if there is no tree digest. */
+  readonly head?: string;
 }
 
 export interface TrustStore {
@@ -58,9 +76,11 @@ export interface TrustStore {
   /** Also stores the digests of these skills and keeps those of others. Throws `input/invalid` and `io/failed`. */
   trust(
     folder: string,
-    options: { readonly skills: readonly { readonly dir: string; readonly digest: string }[]; readonly now?: Date },
+    options: { readonly skills: readonly SkillToTrust[]; readonly now?: Date },
   ): Promise<TrustedFolder>;
-  /** Returns the folders that are no longer trusted. Throws `io/failed`. */
+  /** Trusts these skills and nothing beside them. Throws `input/invalid` without a home folder, and `io/failed`. */
+  trustSkills(skills: readonly SkillToTrust[], options?: { readonly now?: Date }): Promise<void>;
+  /** Also revokes skills below the folder that were trusted one by one. Returns what is no longer trusted. Throws `io/failed`. */
   revoke(folder: string): Promise<readonly TrustedFolder[]>;
   list(): { readonly folders: readonly TrustedFolder[]; readonly problems: readonly string[] };
 }
@@ -78,36 +98,50 @@ export function openTrust({ home, bind, vouched = [], projectRoots = [] }: Trust
   const isOwn = (source: string, dir: string, real: string): boolean =>
     own.some((folder) => isInside(real, folder)) || (OWN_SOURCES.has(source) && !isForeign(dir, real));
   return {
-    isTrusted({ source, dir, digest }) {
+    isTrusted({ source, dir, digest, head }) {
       // Fast path for lists: no file system access.
       if (foreign.length === 0 && OWN_SOURCES.has(source)) return { trusted: true, because: 'own' };
       const real = realPath(dir);
       if (isOwn(source, dir, real)) return { trusted: true, because: 'own' };
       if (sealed === undefined) return untrusted('no-home', { dir, real });
       const enclosing = sealed.load().entries.filter(({ folder }) => isInside(real, folder));
-      return checkFolders(enclosing, { dir, real, digest: bind === 'digest' ? (digest ?? '') : undefined });
+      return checkFolders(enclosing, { dir, real, bind, digest, head });
     },
     async trust(folder, { skills, now = new Date() }) {
-      if (sealed === undefined) throw invalid('there is no home folder to store trust in', 'a home folder');
+      if (sealed === undefined) throw noHome();
       const real = trustableFolder(folder, home);
-      const added = skills.map(({ dir, digest }) => ({ path: pathBelow(real, dir), digest }));
-      let trusted: TrustedFolder = { folder: real, at: now.toISOString(), skills: added };
+      let trusted: TrustedFolder = { folder: real, at: now.toISOString(), skills: skillsBelow(real, skills) };
       await sealed.change((all) => {
-        const before = all.find((entry) => entry.folder === real)?.skills ?? [];
-        const kept = before.filter((skill) => added.every((each) => each.path !== skill.path));
-        trusted = { ...trusted, skills: [...kept, ...added] };
+        trusted = merged(all, trusted);
         return [...all.filter((entry) => entry.folder !== real), trusted];
       });
       return trusted;
+    },
+    async trustSkills(skills, { now = new Date() } = {}) {
+      if (skills.length === 0) return;
+      if (sealed === undefined) throw noHome();
+      const folders = new Set(skills.map(({ dir }) => path.dirname(realPath(dir))));
+      const added = [...folders].map((folder): TrustedFolder => {
+        const inside = skills.filter(({ dir }) => path.dirname(realPath(dir)) === folder);
+        return { folder, at: now.toISOString(), skills: skillsBelow(folder, inside), only: true };
+      });
+      await sealed.change((all) => [
+        ...all.filter((entry) => !folders.has(entry.folder)),
+        ...added.map((entry) => merged(all, entry)),
+      ]);
     },
     async revoke(folder) {
       if (sealed === undefined) return [];
       // The folder may be gone or replaced by a link, so its given path counts too.
       const names = new Set([realPath(folder), path.resolve(folder)]);
-      let revoked: readonly TrustedFolder[] = [];
+      const revoked: TrustedFolder[] = [];
       await sealed.change((all) => {
-        revoked = all.filter((entry) => names.has(entry.folder));
-        return all.filter((entry) => !revoked.includes(entry));
+        revoked.length = 0;
+        return all.flatMap((entry) => {
+          const { gone, kept } = withoutFolder(entry, names);
+          if (gone !== undefined) revoked.push(gone);
+          return kept === undefined ? [] : [kept];
+        });
       });
       return revoked;
     },
@@ -118,21 +152,81 @@ export function openTrust({ home, bind, vouched = [], projectRoots = [] }: Trust
   };
 }
 
+interface CheckedSkill {
+  readonly dir: string;
+  readonly real: string;
+  readonly bind: TrustOptions['bind'];
+  readonly digest: string | undefined;
+  readonly head: string | undefined;
+}
+
 /** Any enclosing trusted folder can confirm trust; the innermost one explains a refusal. */
-function checkFolders(
-  enclosing: readonly TrustedFolder[],
-  { dir, real, digest }: { readonly dir: string; readonly real: string; readonly digest: string | undefined },
-): TrustVerdict {
-  const [inner] = enclosing.toSorted((a, b) => b.folder.length - a.folder.length);
-  if (inner === undefined) return untrusted('unknown', { dir, real });
-  if (digest === undefined) return { trusted: true, because: 'folder', folder: inner.folder };
-  if (digest === '') return untrusted('no-digest', { dir, real });
-  const known = enclosing.flatMap(({ folder, skills }) =>
-    skills.filter((skill) => skill.path === pathBelow(folder, real)).map((skill) => ({ folder, digest: skill.digest })),
+function checkFolders(enclosing: readonly TrustedFolder[], skill: CheckedSkill): TrustVerdict {
+  const { real, bind, digest, head } = skill;
+  const whole = innermost(enclosing.filter(({ only }) => only !== true));
+  if (bind === 'path' && whole !== undefined) return { trusted: true, because: 'folder', folder: whole.folder };
+  const known = enclosing.flatMap((entry) =>
+    entry.skills.filter(({ path: below }) => below === pathBelow(entry.folder, real)).map((one) => ({ entry, one })),
   );
-  const same = known.find((skill) => skill.digest === digest);
-  if (same !== undefined) return { trusted: true, because: 'folder', folder: same.folder };
-  return untrusted(known.length === 0 ? 'new' : 'changed', { dir, real });
+  const [first] = known;
+  if (first === undefined) return untrusted(whole === undefined ? 'unknown' : 'new', skill);
+  if (bind === 'path') return { trusted: true, because: 'folder', folder: first.entry.folder };
+  const authored = known.find(({ one }) => one.own !== undefined && one.own === folderIdentity(real));
+  if (authored !== undefined) return { trusted: true, because: 'author', folder: authored.entry.folder };
+  if (digest === undefined && head === undefined) return untrusted('no-digest', skill);
+  const same = known.find(({ one }) =>
+    digest === undefined ? one.head === undefined || one.head === head : one.digest === digest,
+  );
+  if (same !== undefined) return { trusted: true, because: 'folder', folder: same.entry.folder };
+  return untrusted('changed', skill);
+}
+
+function innermost(folders: readonly TrustedFolder[]): TrustedFolder | undefined {
+  return folders.toSorted((a, b) => b.folder.length - a.folder.length)[0];
+}
+
+/** Tells a folder from another one that was later created at the same path, e.g. by a clone. Undefined if it is gone. */
+function folderIdentity(folder: string): string | undefined {
+  const stats = lstatSync(folder, { bigint: true, throwIfNoEntry: false });
+  return stats?.isDirectory() === true ? `${String(stats.ino)}:${String(stats.birthtimeMs)}` : undefined;
+}
+
+function skillsBelow(folder: string, skills: readonly SkillToTrust[]): readonly TrustedSkill[] {
+  return skills.map(({ dir, digest, head, isOwn = false }) => {
+    const own = isOwn ? folderIdentity(realPath(dir)) : undefined;
+    return {
+      path: pathBelow(folder, dir),
+      digest,
+      ...(head === undefined ? {} : { head }),
+      ...(own === undefined ? {} : { own }),
+    };
+  });
+}
+
+/** The entry with the skills that the entry of the same folder had before. A folder that was trusted as a whole stays so. */
+function merged(all: readonly TrustedFolder[], { only, ...added }: TrustedFolder): TrustedFolder {
+  const before = all.find(({ folder }) => folder === added.folder);
+  const kept = (before?.skills ?? []).filter((skill) => added.skills.every((each) => each.path !== skill.path));
+  const isOnly = only === true && (before === undefined || before.only === true);
+  return { ...added, skills: [...kept, ...added.skills], ...(isOnly ? { only: true } : {}) };
+}
+
+/** Splits an entry into what is revoked with a folder and what stays trusted. */
+function withoutFolder(
+  entry: TrustedFolder,
+  names: ReadonlySet<string>,
+): { readonly gone?: TrustedFolder; readonly kept?: TrustedFolder } {
+  if (names.has(entry.folder)) return { gone: entry };
+  if (entry.only !== true) return { kept: entry };
+  const isGone = (skill: TrustedSkill): boolean =>
+    [...names].some((name) => isInside(path.join(entry.folder, skill.path), name));
+  const gone = entry.skills.filter(isGone);
+  if (gone.length === 0) return { kept: entry };
+  if (gone.length === entry.skills.length) return { gone: entry };
+  return {
+    gone: { ...entry, skills: gone },
+    kept: { ...entry, skills: entry.skills.filter((skill) => !isGone(skill)) },
+  };
 }
 
 export type UntrustedVerdict = Extract<TrustVerdict, { readonly trusted: false }>;
@@ -141,13 +235,13 @@ const REASON_TEXTS: Readonly<Record<UntrustedVerdict['reason'], string>> = {
   'no-home': 'is not trusted: there is no home folder to store trust in',
   unknown: 'is not trusted: review it, then run `skillwright trust`',
   new: 'was added after its project was trusted: review it, then run `skillwright trust` again',
-  changed: 'changed after its project was trusted: review it, then run `skillwright trust` again',
+  changed: 'changed after it was trusted: review it, then run `skillwright trust` again',
   'no-digest': 'is not trusted: its files could not be read to check for changes',
 };
 
 function untrusted(
   reason: UntrustedVerdict['reason'],
-  { dir, real }: { readonly dir: string; readonly real: string },
+  { dir, real }: Pick<CheckedSkill, 'dir' | 'real'>,
 ): UntrustedVerdict {
   const message = `the skill ${quoted(withForwardSlashes(dir), 200)} ${REASON_TEXTS[reason]}`;
   return { trusted: false, reason, message, place: real };
@@ -172,24 +266,41 @@ function openTrustFile(home: string): ReturnType<typeof openSealedFile<TrustedFo
     home,
     purpose: 'skillwright trust 1',
     read: folderOf,
-    text: ({ folder, at, skills }) => JSON.stringify([folder, at, skills.map((skill) => [skill.path, skill.digest])]),
+    text: ({ folder, at, skills, only }) =>
+      JSON.stringify([folder, at, skills.map(sealedParts), ...(only === true ? ['only'] : [])]),
     name: ({ folder }) => folder,
     maxEntries: MAX_FOLDERS,
   });
 }
 
+/** Absent parts leave no trace, so that entries of earlier versions stay valid. */
+function sealedParts({ path: below, digest, head, own }: TrustedSkill): readonly unknown[] {
+  return [below, digest, ...(head === undefined && own === undefined ? [] : [head ?? '', own ?? ''])];
+}
+
 function folderOf(value: object): TrustedFolder | undefined {
-  const { folder, at, skills }: Record<string, unknown> = { ...value };
+  const { folder, at, skills, only }: Record<string, unknown> = { ...value };
   if (typeof folder !== 'string' || !path.isAbsolute(folder) || typeof at !== 'string' || !Array.isArray(skills))
     return undefined;
   const read = skills.map(skillOf);
-  return read.every((skill) => skill !== undefined) ? { folder, at, skills: read } : undefined;
+  if (!read.every((skill) => skill !== undefined)) return undefined;
+  return { folder, at, skills: read, ...(only === true ? { only } : {}) };
 }
 
 function skillOf(value: unknown): TrustedSkill | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
-  const { path: below, digest }: Record<string, unknown> = { ...value };
-  return typeof below === 'string' && typeof digest === 'string' ? { path: below, digest } : undefined;
+  const { path: below, digest, head, own }: Record<string, unknown> = { ...value };
+  if (typeof below !== 'string' || typeof digest !== 'string') return undefined;
+  return {
+    path: below,
+    digest,
+    ...(typeof head === 'string' ? { head } : {}),
+    ...(typeof own === 'string' ? { own } : {}),
+  };
+}
+
+function noHome(): SkillError<'input/invalid'> {
+  return invalid('there is no home folder to store trust in', 'a home folder');
 }
 
 function invalid(message: string, expected: string): SkillError<'input/invalid'> {

@@ -13,6 +13,7 @@ import type { Observation } from '../core/observation.ts';
 import type { SkillEntry, SkillRoot } from '../core/skill.ts';
 import { cacheDirectory } from '../platform/fs/cache-directory.ts';
 import { isPresent } from '../platform/fs/paths.ts';
+import type { TreeDigests } from '../platform/fs/tree-digest.ts';
 import { cacheFileName, openRegistry } from '../registry/registry.ts';
 import type { Registry, RegistryOptions, ScanProgress } from '../registry/registry.ts';
 import { OWN_SOURCES } from '../core/skill.ts';
@@ -72,8 +73,13 @@ export interface Runtime {
   /** Level 1 as a model sees it; budget and format default to the configuration. */
   catalog(options?: RuntimeCatalogOptions): Catalog;
   refresh(): Promise<SkillIndex>;
-  /** The skills that no model may use until a person trusts their project, by folder (POL-5). */
+  /**
+   * The skills that no model may use until a person trusts them, by folder (POL-5). After a check of their files, sessions also leave out
+   * the descriptions of those that it found.
+   */
   distrust(skills: readonly SkillEntry[], options?: DistrustOptions): Promise<ReadonlyMap<string, Distrust>>;
+  /** Trusts these skills in sessions that this runtime starts from now on. Nothing is stored. */
+  vouch(skills: readonly SkillEntry[]): void;
   /** Performs one action outside of a session. */
   perform(action: Action, options?: PerformOptions): Promise<Observation>;
   /** Starts a session over the current snapshot. */
@@ -123,7 +129,12 @@ export async function createRuntime(options: RuntimeOptions = {}, recoverRoots?:
       { ...catalogDefaults(loaded.config), ...catalogOptions },
     );
   const vouched = (options.vouched ?? []).map((folder) => path.resolve(surroundings.cwd, folder));
-  const parts = { surroundings, loaded, vouched, places: executionPlaces, search, catalog: catalogOf };
+  const untrusted = new Set<string>();
+  let digests: Promise<TreeDigests> | undefined;
+  const treeDigests = (): Promise<TreeDigests> =>
+    (digests ??= import('../platform/fs/tree-digest.ts').then(({ openTreeDigests }) => openTreeDigests()));
+  // Sessions read `vouched` and `untrusted` when they start.
+  const parts = { surroundings, loaded, vouched, untrusted, places: executionPlaces, search, catalog: catalogOf };
   // Sessions are loaded on first use, so that `list` starts fast.
   let opened: Promise<OpenedSessions> | undefined;
   const sessions = (): Promise<OpenedSessions> =>
@@ -164,8 +175,17 @@ export async function createRuntime(options: RuntimeOptions = {}, recoverRoots?:
       const { openSkillTrust, projectTop, untrustedSkills } = await import('./skill-trust.ts');
       const top = projectTop(surroundings);
       const projects = [...(top === undefined ? [] : [top]), ...loaded.namedRoots.project];
-      const trust = openSkillTrust({ home: surroundings.home, loaded, vouched });
-      return untrustedSkills(skills, trust, { ...distrustOptions, projects });
+      const trust = openSkillTrust({ home: surroundings.home, loaded, vouched, digests: treeDigests });
+      const found = await untrustedSkills(skills, trust, { ...distrustOptions, projects });
+      for (const { dir } of distrustOptions.files === true ? skills : [])
+        if (found.has(dir)) untrusted.add(dir);
+        else untrusted.delete(dir);
+      return found;
+    },
+    vouch(skills) {
+      vouched.push(...skills.map(({ dir }) => dir));
+      for (const { dir } of skills) untrusted.delete(dir);
+      single = undefined;
     },
     async perform(action, performOptions = {}) {
       const { sourceOf, performSingle } = await sessions();

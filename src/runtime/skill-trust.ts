@@ -7,8 +7,7 @@ import type { SkillEntry } from '../core/skill.ts';
 import { isInside, realPath } from '../platform/fs/paths.ts';
 import type { TreeDigests } from '../platform/fs/tree-digest.ts';
 import { defaultRoots } from '../registry/roots.ts';
-import type { LoadedConfig } from '../core/config/loaded-config.ts';
-import type { Surroundings } from '../core/config/loaded-config.ts';
+import type { LoadedConfig, Surroundings } from '../core/config/loaded-config.ts';
 import { openTrust } from '../policy/trust.ts';
 import type { UntrustedVerdict } from '../policy/trust.ts';
 
@@ -17,45 +16,48 @@ export interface SkillTrustOptions {
   readonly loaded: Pick<LoadedConfig, 'config' | 'namedRoots'>;
   /** Folders that the calling program vouches for. */
   readonly vouched: readonly string[];
+  /** Called on first use: only trust that is bound to digests reads files. */
+  readonly digests: () => Promise<TreeDigests>;
 }
 
 /** Decides which skills may be used at all (POL-5). */
 export interface SkillTrust {
   /** Why the skill must not be used, based on its current files; undefined if it may. */
   distrust(skill: SkillEntry): Promise<UntrustedVerdict | undefined>;
-  /** Like `distrust`, based on the path alone; for lists. */
-  distrustByPlace(skill: SkillEntry): UntrustedVerdict | undefined;
+  /** Like `distrust`, based on its folder and frontmatter; for lists. */
+  distrustByHead(skill: SkillEntry): UntrustedVerdict | undefined;
 }
 
-export function openSkillTrust({ home, loaded, vouched }: SkillTrustOptions): SkillTrust {
+export function openSkillTrust({ home, loaded, vouched, digests }: SkillTrustOptions): SkillTrust {
   const { namedRoots, config } = loaded;
-  const places = { home, vouched: [...namedRoots.own, ...vouched], projectRoots: namedRoots.project };
-  const byPlace = openTrust({ ...places, bind: 'path' });
-  const isBound = config.trust?.bind === 'digest';
-  const bound = isBound ? openTrust({ ...places, bind: 'digest' }) : byPlace;
-  // Loaded on first use: only trust that is bound to digests reads files.
-  let digests: Promise<TreeDigests> | undefined;
+  const store = openTrust({
+    home,
+    bind: config.trust?.bind ?? 'digest',
+    vouched: [...namedRoots.own, ...vouched],
+    projectRoots: namedRoots.project,
+  });
   return {
     async distrust({ source, dir }) {
-      const first = byPlace.isTrusted({ source, dir });
-      if (!first.trusted) return first;
-      if (!isBound || first.because === 'own') return undefined;
-      digests ??= import('../platform/fs/tree-digest.ts').then(({ openTreeDigests }) => openTreeDigests());
-      const read = await (await digests).of(dir);
-      const verdict = bound.isTrusted({ source, dir, ...(read.type === 'digest' ? { digest: read.digest } : {}) });
+      const first = store.isTrusted({ source, dir });
+      if (first.trusted) return undefined;
+      if (first.reason !== 'no-digest') return first;
+      const read = await (await digests()).of(dir);
+      const verdict = read.type === 'digest' ? store.isTrusted({ source, dir, digest: read.digest }) : first;
       return verdict.trusted ? undefined : verdict;
     },
-    distrustByPlace({ source, dir }) {
-      const verdict = byPlace.isTrusted({ source, dir });
+    distrustByHead({ source, dir, digest: head }) {
+      const verdict = store.isTrusted({ source, dir, head });
       return verdict.trusted ? undefined : verdict;
     },
   };
 }
 
-/** Hides untrusted skills, including their descriptions, from the model. */
-export function trustedIndex(index: SkillIndex, trust: SkillTrust): SkillIndex {
+/** Hides untrusted skills, including their descriptions, from the model. `known` are folders of skills whose files are untrusted. */
+export function trustedIndex(index: SkillIndex, trust: SkillTrust, known: ReadonlySet<string>): SkillIndex {
   const untrusted = new Set(
-    index.all.filter((skill) => isForModel(skill.state) && trust.distrustByPlace(skill) !== undefined),
+    index.all.filter(
+      (skill) => isForModel(skill.state) && (known.has(skill.dir) || trust.distrustByHead(skill) !== undefined),
+    ),
   );
   if (untrusted.size === 0) return index;
   const hidden = (skill: SkillEntry): SkillEntry => (untrusted.has(skill) ? { ...skill, state: 'manual' } : skill);
@@ -68,6 +70,7 @@ export function trustedIndex(index: SkillIndex, trust: SkillTrust): SkillIndex {
 export interface Distrust {
   /** One sentence for a person. */
   readonly reason: string;
+  readonly why: UntrustedVerdict['reason'];
   /** The command that trusts the enclosing project, or the skill itself. */
   readonly command: string;
 }
@@ -86,11 +89,11 @@ export async function untrustedSkills(
   const untrusted = new Map<string, Distrust>();
   const folders = projects.map(realPath);
   for (const skill of skills) {
-    const verdict = files ? await trust.distrust(skill) : trust.distrustByPlace(skill);
+    const verdict = files ? await trust.distrust(skill) : trust.distrustByHead(skill);
     if (verdict === undefined) continue;
-    const { message, place } = verdict;
+    const { message, place, reason: why } = verdict;
     const folder = folders.find((around) => isInside(place, around)) ?? place;
-    untrusted.set(skill.dir, { reason: message, command: `skillwright trust ${typedWord(folder)}` });
+    untrusted.set(skill.dir, { reason: message, why, command: `skillwright trust ${typedWord(folder)}` });
   }
   return untrusted;
 }

@@ -71,6 +71,8 @@ export interface SessionOptions extends Partial<SessionSettings> {
 export interface SessionSourceParts {
   readonly surroundings: Surroundings;
   readonly loaded: LoadedConfig;
+  /** Folders of skills whose files are known to be untrusted. */
+  readonly untrusted: ReadonlySet<string>;
   /** Folders whose skills need no trust. */
   readonly vouched: readonly string[];
   readonly places: Omit<ExecutionPlaces, 'findSkill'>;
@@ -106,8 +108,8 @@ export function openSessionSources(parts: SessionSourceParts): SessionSources {
   const measureText = openMeasuredTexts();
   let owner: LockOwner | undefined;
   return (snapshot) => {
-    const trust = openSkillTrust({ home: surroundings.home, loaded, vouched: parts.vouched });
-    const index = trustedIndex(snapshot, trust);
+    const trust = openSkillTrust({ home: surroundings.home, loaded, vouched: parts.vouched, digests: async () => digests });
+    const index = trustedIndex(snapshot, trust, parts.untrusted);
     return {
       config: loaded.config,
       index,

@@ -1,19 +1,34 @@
 import { listSkillFiles } from '../loader/files.ts';
 import { isInside, realPath } from '../platform/fs/paths.ts';
+import { openConfined } from '../platform/fs/confined-directory.ts';
 import { readTreeDigest } from '../platform/fs/tree-digest.ts';
+import { skillRequirements } from '../sandbox/programs/skill-requirements.ts';
+import type { SkillEntry } from '../core/skill.ts';
 import type { Surroundings } from '../core/config/loaded-config.ts';
 import { createRuntime } from './runtime.ts';
 
-/** A skill as shown to a person before its folder is trusted. */
+/** A skill as shown to a person before it is trusted. */
 export interface ReviewedSkill {
   readonly name: string;
   readonly source: string;
   readonly dir: string;
   readonly scripts: number;
   readonly files: number;
+  readonly wants: SkillWants;
   /** Tree digest; absent if it cannot be computed, see `problem`. */
   readonly digest?: string;
+  /** Digest of the frontmatter. */
+  readonly head: string;
   readonly problem?: string;
+}
+
+/** What a skill says that it uses. The sandbox and the policy decide what it gets. */
+export interface SkillWants {
+  /** `allowed-tools`; absent if the skill makes no statement. */
+  readonly tools?: readonly string[];
+  readonly programs: readonly string[];
+  readonly secrets: readonly string[];
+  readonly network: boolean;
 }
 
 export interface ReviewOptions {
@@ -26,9 +41,17 @@ export interface ReviewOptions {
 export async function reviewSkills({ surroundings, folder, signal }: ReviewOptions): Promise<readonly ReviewedSkill[]> {
   const real = realPath(folder);
   const found = await skillsBelow(real, surroundings, []);
-  const skills = found.length > 0 ? found : await skillsBelow(real, surroundings, [real]);
+  return reviewEntries(found.length > 0 ? found : await skillsBelow(real, surroundings, [real]), signal);
+}
+
+/** Reads the files of these skills. Nothing is run. */
+export async function reviewEntries(
+  skills: readonly SkillEntry[],
+  signal?: AbortSignal,
+): Promise<readonly ReviewedSkill[]> {
   const reviewed: ReviewedSkill[] = [];
-  for (const { name, source, dir } of skills) {
+  for (const skill of skills) {
+    const { name, source, dir, digest: head } = skill;
     const { files } = listSkillFiles(dir);
     const read = await readTreeDigest(dir, signal === undefined ? {} : { signal });
     reviewed.push({
@@ -37,17 +60,35 @@ export async function reviewSkills({ surroundings, folder, signal }: ReviewOptio
       dir,
       scripts: files.filter(({ kind }) => kind === 'script').length,
       files: files.length,
+      wants: wantsOf(skill),
       ...(read.type === 'digest' ? { digest: read.digest } : { problem: read.message }),
+      head,
     });
   }
   return reviewed;
+}
+
+function wantsOf({ dir, controls: { allowedTools, requires = [] }, compatibility = '' }: SkillEntry): SkillWants {
+  const opened = openConfined(dir);
+  const needs =
+    opened.type === 'open' ? skillRequirements({ directory: opened.directory, requires, compatibility }) : [];
+  if (opened.type === 'open') opened.directory.close();
+  const named = (kind: (typeof needs)[number]['kind']): readonly string[] => [
+    ...new Set(needs.filter((need) => need.kind === kind).map((need) => need.name)),
+  ];
+  return {
+    ...(allowedTools === undefined ? {} : { tools: allowedTools }),
+    programs: named('program'),
+    secrets: named('variable'),
+    network: named('network').length > 0,
+  };
 }
 
 async function skillsBelow(
   folder: string,
   surroundings: Surroundings,
   roots: readonly string[],
-): Promise<Awaited<ReturnType<typeof createRuntime>>['index']['all']> {
+): Promise<readonly SkillEntry[]> {
   const { index } = await createRuntime({ ...surroundings, roots, cache: false });
   return index.all.filter(({ dir }) => isInside(realPath(dir), folder));
 }

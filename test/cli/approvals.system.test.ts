@@ -164,7 +164,7 @@ describe('trust', () => {
     writeSkill(dir);
     const refused = await run('trust', 'project');
     expect([refused.status, refused.out]).toEqual([3, '']);
-    expect(refused.err).toMatch(/release {2}0 scripts {2}1 files {2}sha256-tree:[0-9a-f]{12}\n/);
+    expect(refused.err).toMatch(/release {2}0 scripts, 1 file {2}sha256-tree:[0-9a-f]{12}\n/);
     expect(folders(place.home)).toEqual([]);
 
     expect(await run('trust', 'project', '--yes', '--dry-run')).toMatchObject({ status: 0, out: '' });

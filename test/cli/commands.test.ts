@@ -45,6 +45,7 @@ describe('list', () => {
         group: '',
         file: 'SKILL.md',
         agents: [],
+        trusted: true,
       },
       expect.objectContaining({ name: 'pdf-forms', id: 'option/pdf-forms' }),
     ]);

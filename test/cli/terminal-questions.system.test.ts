@@ -75,7 +75,7 @@ describe.skipIf(missing !== undefined)('at a real terminal', () => {
     const at = world();
     const { status, text } = await trust(at, [{ until: '[n] no > ' }, PAUSE, { keys: 'y' }]);
     expect([status, trustedIn(at)]).toEqual([0, [at.project]]);
-    expect(text).toContain('release  0 scripts  1 files  sha256-tree:');
+    expect(text).toContain('release  0 scripts, 1 file  sha256-tree:');
   });
 
   test('what was typed ahead trusts nothing', async () => {

@@ -3,7 +3,6 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import { sealKey } from '../../src/platform/fs/seal-key.ts';
-import { openTrust } from '../../src/policy/trust.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { scratch, writeSkill } from '../registry/support.ts';
 import { spawnCli } from './run-cli.ts';
@@ -29,6 +28,7 @@ function world(name = 'project'): World {
 
 const distrustOf = ({ dir, project }: World): object => ({
   reason: `the skill "${dir}" is not trusted: review it, then run \`skillwright trust\``,
+  why: 'unknown',
   command: `skillwright trust ${project}`,
 });
 
@@ -41,17 +41,17 @@ describe('a skill of a project that nobody trusted', () => {
       out: '- release  project, untrusted  Writes release notes.\n',
       err: `1 untrusted, hidden from models; review, then run: skillwright trust ${at.project}\n`,
     });
-    await openTrust({ home: at.home, bind: 'path' }).trust(at.project, { skills: [] });
+    await at.run('trust', '--yes');
     const after = await at.run('list', '--source', 'project');
-    expect(after).toEqual({ status: 0, out: '  release  project  Writes release notes.\n', err: '' });
+    expect(after).toEqual({ status: 0, out: '  release  project, trusted  Writes release notes.\n', err: '' });
   });
 
-  test('has the reason and the command in JSON; what is trusted says nothing of it', async () => {
+  test('has the reason and the command in JSON; what is trusted says so', async () => {
     const at = world();
     const { skills } = JSON.parse((await at.run('list', '--json')).out) as { skills: Record<string, unknown>[] };
     const marked = skills.filter(({ source }) => source !== 'builtin');
     expect(marked.map(({ name, trusted, distrust }) => ({ name, trusted, distrust }))).toEqual([
-      { name: 'mine', trusted: undefined, distrust: undefined },
+      { name: 'mine', trusted: true, distrust: undefined },
       { name: 'release', trusted: false, distrust: distrustOf(at) },
     ]);
     const { results } = JSON.parse((await at.run('search', 'release', 'notes', '-n', '1', '--json')).out) as {
@@ -73,16 +73,16 @@ describe('a skill of a project that nobody trusted', () => {
     expect(shown.err).toContain(`skillwright trust ${at.project}`);
     const { skill } = JSON.parse((await at.run('inspect', 'release', '--json')).out) as { skill: object };
     expect(skill).toMatchObject({ trusted: false, distrust: distrustOf(at) });
-    expect((await at.run('inspect', 'mine', '--json')).out).not.toContain('trusted');
+    expect((await at.run('inspect', 'mine', '--json')).out).toContain('"trusted": true');
   });
 
-  test('that changed is marked by inspect where trust is bound to its files', async () => {
+  test('that changed is marked by list and inspect, which name it again', async () => {
     const at = world();
-    writeFileSync(path.join(at.home, '.agent/config.json'), '{"trust": {"bind": "digest"}}');
     expect((await at.run('trust', '--yes')).status).toBe(0);
-    expect((await at.run('inspect', 'release', '--json')).out).not.toContain('trusted');
+    expect((await at.run('inspect', 'release', '--json')).out).toContain('"trusted": true');
     writeFileSync(path.join(at.dir, 'new.md'), 'more');
-    expect((await at.run('inspect', 'release')).err).toContain('changed after its project was trusted');
+    expect((await at.run('inspect', 'release')).err).toContain('changed after it was trusted');
+    expect((await at.run('list', '--source', 'project')).out).toContain('release  project, untrusted');
   });
 
   test('has a command that a shell takes as it is, and nothing in it acts on the screen', async () => {
@@ -140,7 +140,7 @@ describe('doctor', () => {
 
   test('says that it is trusted', async () => {
     const at = world();
-    await openTrust({ home: at.home, bind: 'path' }).trust(at.project, { skills: [] });
+    await at.run('trust', '--yes');
     const [project, key, trust] = await findings(at);
     expect([project, key, trust]).toEqual([
       { name: 'project', status: 'ok', detail: `${at.project} is trusted; no untrusted skills` },

@@ -140,7 +140,7 @@ describe('trust that is bound to digests', () => {
     expect(store.isTrusted({ source: 'project', dir, digest: after })).toEqual({
       trusted: false,
       reason: 'changed',
-      message: `the skill "${dir}" changed after its project was trusted: review it, then run \`skillwright trust\` again`,
+      message: `the skill "${dir}" changed after it was trusted: review it, then run \`skillwright trust\` again`,
       place: dir,
     });
     expect(why(open({ bind: 'path' }).isTrusted({ source: 'project', dir, digest: after }))).toBe('folder');
@@ -248,7 +248,16 @@ describe('a look before trusting', () => {
     writeSkill(inner);
     const at = (cwd: string): Promise<unknown> =>
       reviewSkills({ surroundings: { cwd, home, env: {} }, folder: project });
-    const release = { name: 'release', source: 'project', dir, scripts: 1, files: 2, digest: await digestOf(dir) };
+    const release = {
+      name: 'release',
+      source: 'project',
+      dir,
+      scripts: 1,
+      files: 2,
+      wants: { programs: ['python3'], secrets: [], network: false },
+      digest: await digestOf(dir),
+      head: expect.stringMatching(/^sha256:/),
+    };
     expect(await at(project)).toEqual([release]);
     const innerRow = {
       name: 'inner',
@@ -256,7 +265,9 @@ describe('a look before trusting', () => {
       dir: inner,
       scripts: 0,
       files: 1,
+      wants: { programs: [], secrets: [], network: false },
       digest: await digestOf(inner),
+      head: expect.stringMatching(/^sha256:/),
     };
     expect(await at(path.join(project, 'packages/a'))).toEqual([innerRow, release]);
   });
@@ -274,6 +285,8 @@ describe('a look before trusting', () => {
       dir: path.join(folder, 'a'),
       scripts: 0,
       files: 2,
+      wants: { programs: [], secrets: [], network: false },
+      head: expect.stringMatching(/^sha256:/),
       problem: '',
     });
     expect(skill?.problem).toContain('link');

@@ -7,7 +7,6 @@ import type { Action } from '../../src/core/action.ts';
 import type { ApprovalAnswer, ApprovalRequest, Approve } from '../../src/core/approval.ts';
 import type { Executor } from '../../src/core/execution.ts';
 import type { Observation } from '../../src/core/observation.ts';
-import { readTreeDigest } from '../../src/platform/fs/tree-digest.ts';
 import { openApprovals } from '../../src/policy/approval/approver.ts';
 import type { ApprovalsOptions } from '../../src/policy/approval/approver.ts';
 import { createRuntime } from '../../src/runtime/runtime.ts';
@@ -15,6 +14,7 @@ import type { Runtime, RuntimeOptions } from '../../src/runtime/runtime.ts';
 import type { PerformOptions, Session } from '../../src/runtime/session.ts';
 import type { SessionOptions } from '../../src/runtime/start-session.ts';
 import { openTrust } from '../../src/policy/trust.ts';
+import { reviewSkills } from '../../src/runtime/trust-review.ts';
 import { groupExecutor } from '../sandbox/own-executor.ts';
 import { scratch, writeSkill } from '../registry/support.ts';
 import type { SkillText } from '../registry/support.ts';
@@ -51,20 +51,19 @@ export function addSkill(project: string, name: string, text: SkillText = {}): s
   return dir;
 }
 
-/** What a person says with `skillwright trust`. */
-export async function trustProject({ home, project }: PolicyWorld, dirs: readonly string[] = []): Promise<void> {
-  const skills = await Promise.all(
-    dirs.map(async (dir) => {
-      const read = await readTreeDigest(dir);
-      if (read.type !== 'digest') throw new Error(read.message);
-      return { dir, digest: read.digest };
-    }),
-  );
-  await openTrust({ home, bind: 'digest' }).trust(project, { skills });
+/** What a person says with `skillwright trust`: all skills of the project as they are now. */
+export async function trustProject({ home, project }: PolicyWorld): Promise<void> {
+  const skills = await reviewSkills({ surroundings: { cwd: project, home, env: {} }, folder: project });
+  await openTrust({ home, bind: 'digest' }).trust(project, {
+    skills: skills.map(({ dir, digest = '', head }) => ({ dir, digest, head })),
+  });
 }
 
+/** A world whose project stays trusted when a test adds or changes skills. */
 export async function trustedWorld(): Promise<PolicyWorld> {
   const world = policyWorld();
+  mkdirSync(path.join(world.home, '.agent'), { mode: 0o700 });
+  writeFileSync(path.join(world.home, '.agent/config.json'), '{"trust":{"bind":"path"}}');
   await trustProject(world);
   return world;
 }

@@ -5,7 +5,6 @@ import { describe, expect, test } from 'vitest';
 import type { Action } from '../../src/core/action.ts';
 import type { Session } from '../../src/runtime/session.ts';
 import { skillToolsOf } from '../../src/runtime/skill-tools.ts';
-import { openTrust } from '../../src/policy/trust.ts';
 import { spawnCli } from '../cli/run-cli.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { addSkill, outcome, policyWorld, runtimeIn, sessionIn, trustProject } from './policy-world.ts';
@@ -132,39 +131,39 @@ describe('skills of a folder that nobody trusts', () => {
     const world = policyWorld();
     const copy = `${world.project}-copy`;
     cpSync(world.project, copy, { recursive: true });
-    await openTrust({ home: world.home, bind: 'path' }).trust(copy, { skills: [] });
+    await trustProject({ ...world, project: copy });
     expect(await load(world)).toBe(UNTRUSTED);
     expect(await load({ ...world, project: copy })).toBe('done');
   });
 });
 
-describe('trust that is bound to bytes', () => {
-  const bound = { config: { policy: { allow: ['*'] }, trust: { bind: 'digest' } } } as const;
+describe('trust that is bound to bytes, as it is by default', () => {
+  const byPath = { config: { policy: { allow: ['*'] }, trust: { bind: 'path' } } } as const;
 
   verifies('POL-5', 'ends with one changed byte of any file, and is there again when it is as it was', async () => {
     const world = policyWorld();
-    await trustProject(world, [world.demo]);
-    expect(await load(world, 'demo', bound)).toBe('done');
+    await trustProject(world);
+    expect(await load(world)).toBe('done');
     for (const file of ['SKILL.md', 'references/guide.md', 'scripts/go.sh']) {
       const target = path.join(world.demo, file);
       const before = readFileSync(target);
       appendFileSync(target, '\n');
-      const session = await sessionIn(world, {}, bound);
+      const session = await sessionIn(world, {}, OPEN);
       expect([file, await outcomes(session)]).toEqual([file, [UNTRUSTED]]);
       writeFileSync(target, before);
-      expect([file, await load(world, 'demo', bound)]).toEqual([file, 'done']);
+      expect([file, await load(world)]).toEqual([file, 'done']);
     }
   });
 
   test('ends in the middle of a session, too, and means no skill that came later', async () => {
     const world = policyWorld();
-    await trustProject(world, [world.demo]);
-    const session = await sessionIn(world, {}, bound);
+    await trustProject(world);
+    const session = await sessionIn(world, {}, OPEN);
     expect(await outcome(session, { type: 'load_skill', skill: 'demo' })).toBe('done');
     appendFileSync(path.join(world.demo, 'scripts/go.sh'), 'id\n');
     expect(await outcome(session, { type: 'run_script', skill: 'demo', script: 'go.sh', args: [] })).toBe(UNTRUSTED);
     addSkill(world.project, 'late');
-    expect([await load(world, 'late', bound), await load(world, 'late')]).toEqual([UNTRUSTED, 'done']);
+    expect([await load(world, 'late'), await load(world, 'late', byPath)]).toEqual([UNTRUSTED, 'done']);
   });
 });
 

@@ -8,6 +8,7 @@ import { quoted } from '../../core/text/text.ts';
 import type { Flags } from '../command.ts';
 import { UsageError } from '../exit.ts';
 import { APPROVAL_FLAGS } from './approval.ts';
+import { TRUST_FLAGS } from './consent.ts';
 
 const BUDGET_FLAG = {
   type: 'string',
@@ -48,6 +49,7 @@ export const AGENT_FLAGS = {
     about: 'print progress: quiet, normal or verbose (default: normal)',
   },
   ...APPROVAL_FLAGS,
+  ...TRUST_FLAGS,
 } as const satisfies Flags;
 
 /** Flags of `runs resume`. */
@@ -68,6 +70,7 @@ export const RESUME_FLAGS = {
     about: 'resume: run programs with this executor (default: auto, the first that isolates)',
   },
   ...APPROVAL_FLAGS,
+  ...TRUST_FLAGS,
 } as const satisfies Flags;
 
 /** Parses `turns=5,tokens=50000`, from one flag or several; the last value of a name wins. */

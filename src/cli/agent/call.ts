@@ -7,6 +7,7 @@ import { terminalSink } from '../../journal/export/sinks.ts';
 import { VOCABULARY_NAMES } from '../../tools/vocabularies.ts';
 import { skillToolsOf } from '../../runtime/skill-tools.ts';
 import { APPROVAL_FLAGS, openApprover, policyRefusal } from './approval.ts';
+import { TRUST_FLAGS, askForTrust } from './consent.ts';
 import { defineCommand } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { jsonText } from '../json.ts';
@@ -35,6 +36,7 @@ const flags = {
   },
   tools: { type: 'boolean', about: 'list the tools and their parameters instead' },
   ...APPROVAL_FLAGS,
+  ...TRUST_FLAGS,
 } as const;
 
 export const command = defineCommand({
@@ -68,6 +70,7 @@ export const command = defineCommand({
     if (!isListing && name === undefined)
       throw new UsageError('missing argument: TOOL', 'list the tools with skillwright call --tools');
     const input = inputOf(text);
+    const untrusted = isListing ? [] : await askForTrust(invocation, runtime);
     const run = await runtime.startRun({
       request: `call ${positionals.join(' ')}`,
       vocabulary,
@@ -118,7 +121,13 @@ export const command = defineCommand({
       if (error !== undefined) throw error;
       terminal.out(
         given.json === true
-          ? jsonText({ tool: name, isError: answer.isError, result: answer.value, run: run.id })
+          ? jsonText({
+              tool: name,
+              isError: answer.isError,
+              result: answer.value,
+              run: run.id,
+              ...(untrusted.length > 0 ? { untrusted } : {}),
+            })
           : cleanText(answer.text),
       );
       return answer.isError ? EXIT.failed : EXIT.done;

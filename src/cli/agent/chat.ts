@@ -12,6 +12,7 @@ import type { Runtime } from '../../runtime/runtime.ts';
 import { AGENT_FLAGS, parseBudget } from './agent-flags.ts';
 import { announceModel, endLines, exitCodeOf } from './agent-model.ts';
 import { openApprover, openRefusalWatch } from './approval.ts';
+import { askForTrust, hiddenJson } from './consent.ts';
 import { completions } from './chat-commands.ts';
 import { openChatHistory } from './chat-history.ts';
 import { openEditor, openLines, takeInterrupts } from './chat-input.ts';
@@ -51,6 +52,8 @@ export const command = defineCommand({
     const { flags: given, terminal, signal, words } = invocation;
     const budget = parseBudget(given.budget);
     const runtime = await openRuntime(invocation);
+    const untrusted = await askForTrust(invocation, runtime);
+    if (given.json === true && untrusted.length > 0) terminal.out(hiddenJson(untrusted));
     const earlier = given.resume === undefined ? undefined : findChat(directoryOf(invocation, runtime), given.resume);
     const chosen = await announceModel({ name: given.model, runtime, signal }, terminal);
     const display = displayFor(invocation.flags, invocation.terminal);

@@ -6,10 +6,12 @@ import type { ActionFailed, Observation } from '../../core/observation.ts';
 import type { RunResult } from '../../core/outputs.ts';
 import { cleanText, printable, quoted } from '../../core/text/text.ts';
 import { isPresent } from '../../platform/fs/paths.ts';
+import { resolveSkill } from '../../registry/resolve-skill.ts';
 import { takeOutputs } from '../../runtime/execution/take-outputs.ts';
 import type { Session } from '../../runtime/session.ts';
 import type { Run } from '../../runtime/start-run.ts';
 import { APPROVAL_FLAGS, openApprover, policyRefusal } from './approval.ts';
+import { TRUST_FLAGS, askForTrust } from './consent.ts';
 import { wholeNumber } from '../arguments.ts';
 import { defineCommand } from '../command.ts';
 import type { Invocation } from '../command.ts';
@@ -45,6 +47,7 @@ const flags = {
   },
   save: { type: 'boolean', about: 'save the files in out/ as artifacts' },
   ...APPROVAL_FLAGS,
+  ...TRUST_FLAGS,
   command: { type: 'boolean', about: 'treat SCRIPT as a shell command line and run it in the skill folder' },
 } as const;
 
@@ -98,6 +101,8 @@ export const command = defineCommand({
 async function openRun(invocation: Invocation<typeof flags>): Promise<Run> {
   const { flags: given, positionals, terminal } = invocation;
   const runtime = await openRuntime(invocation);
+  const named = resolveSkill(runtime.index, positionals[0] ?? '', given.source);
+  if (named !== undefined) await askForTrust(invocation, runtime, [named]);
   const executor = (['auto', ...EXECUTOR_NAMES] as const).find((name) => name === given.executor);
   const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
   return runtime.startRun({

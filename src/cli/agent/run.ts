@@ -10,6 +10,7 @@ import { takeOutputs } from '../../runtime/execution/take-outputs.ts';
 import { AGENT_FLAGS, parseBudget } from './agent-flags.ts';
 import { announceModel, endLines, exitCodeOf } from './agent-model.ts';
 import { openApprover, openRefusalWatch } from './approval.ts';
+import { answerNote, askForTrust, hiddenJson } from './consent.ts';
 import { defineCommand } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
@@ -50,6 +51,7 @@ export const command = defineCommand({
   usage: 'run [REQUEST] [--in FILE] [--out DIR] [--skill NAME] [--model NAME] [--budget NAME=N] [--yes]',
   details: [
     'Runs an agent with skills until it answers the request, exhausts a budget or fails. The request comes from the arguments, --file or stdin. The policy decides on each action; scripts and writes run in a sandbox and need your approval, or --yes.',
+    'At a terminal, asks once about skills of this project that you have not trusted. Elsewhere they are hidden from the model, and the answer says which; see --trust-project.',
     'Prints the answer to stdout and everything else to stderr. With --json: one event per line, and the result as the last line.',
     'Without a key, a configured model or a local server, the rule model runs. It is not a language model; see docs/agent.md.',
     'Exit code 1: failed, or a budget was exhausted; 3: policy or the user refused the last action; 4: the model or the executor is unavailable; 130: interrupted, with the record closed.',
@@ -76,6 +78,8 @@ export const command = defineCommand({
     const request = await readRequest({ words: positionals, file: given.file, cwd: cwdOf(invocation), signal });
     const budget = parseBudget(given.budget);
     const runtime = await openRuntime(invocation);
+    const untrusted = await askForTrust(invocation, runtime);
+    if (given.json === true && untrusted.length > 0) terminal.out(hiddenJson(untrusted));
     const chosen = await announceModel({ name: given.model, runtime, signal }, terminal);
     const display = displayFor(invocation.flags, invocation.terminal);
     const refusals = openRefusalWatch(words);
@@ -120,12 +124,14 @@ export const command = defineCommand({
           reasonForModel: chosen.reason,
           copied,
           ...(errors.length > 0 ? { errors } : {}),
+          ...(untrusted.length > 0 ? { untrusted } : {}),
           status,
         },
       };
       terminal.out(visibleJson(JSON.stringify(last)));
     } else {
       display.end(result.answer);
+      if (untrusted.length > 0) terminal.out(['', terminal.wrap(answerNote(untrusted))]);
       terminal.remark(endLines(result, copied));
     }
     for (const { message, hint } of errors) reportProblem(terminal, { message, hint });

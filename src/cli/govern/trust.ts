@@ -1,11 +1,11 @@
 import path from 'node:path';
 
+import { countText } from '../../core/text/line-text.ts';
 import { printable, quoted } from '../../core/text/text.ts';
 import { isDirectory, isInside, realPath } from '../../platform/fs/paths.ts';
 import { surroundingsOf } from '../../runtime/config/config.ts';
 import { projectTop } from '../../runtime/skill-trust.ts';
 import { reviewSkills } from '../../runtime/trust-review.ts';
-import type { ReviewedSkill } from '../../runtime/trust-review.ts';
 import { openTrust } from '../../policy/trust.ts';
 import type { TrustStore } from '../../policy/trust.ts';
 import { askStreams, confirm } from '../terminal/ask.ts';
@@ -15,23 +15,25 @@ import { EXIT, UsageError } from '../exit.ts';
 import { surroundingsFor } from '../surroundings.ts';
 import { jsonText } from '../json.ts';
 import { showPlan } from '../terminal/terminal.ts';
-import type { Terminal } from '../terminal/terminal.ts';
-import { padText } from '../../platform/text-width.ts';
+import { projectLine, reviewLines } from './trust-question.ts';
 
 export const command = defineCommand({
-  usage: 'trust [PATH] [--yes] | trust --list | trust --revoke [PATH]',
+  usage: 'trust [PATH] [--mine] [--yes] | trust --list | trust --revoke [PATH]',
   details: [
-    'Models do not see the skills of a project until you trust its folder. Shows the skills with their scripts and digests, asks for confirmation, and stores the answer in ~/.agent/trust.json. PATH is a project folder (default: the current project). Without a terminal, --yes confirms.',
+    'Models do not see the skills of a project before you trust them. Shows the skills with their scripts, digests and what they use, asks for confirmation, and stores the answer in ~/.agent/trust.json. PATH is a project folder (default: the current project). Without a terminal, --yes confirms.',
+    'A skill is trusted as it is now: after a change it needs trust again. Skills that you installed and confirmed, or created with skillwright new, are already trusted; run, chat, exec and call ask about the others.',
     'Exit code 3: not trusted.',
   ].join('\n'),
   flags: {
     yes: { type: 'boolean', short: 'y', about: 'do not ask for confirmation' },
+    mine: { type: 'boolean', about: 'you write these skills: they stay trusted after edits' },
     list: { type: 'boolean', about: 'list the trusted folders' },
     revoke: { type: 'boolean', about: 'revoke the trust in the folder' },
     'dry-run': { type: 'boolean', about: 'show the skills of the folder without asking or storing anything' },
   },
   examples: [
     ['skillwright trust', 'review the skills of this project and trust it'],
+    ['skillwright trust --mine', 'trust your own skills also after you edit them'],
     ['skillwright trust /srv/app --yes', 'trust a folder without a prompt'],
     ['skillwright trust --revoke', 'revoke the trust in this project'],
   ],
@@ -49,7 +51,11 @@ export const command = defineCommand({
       throw new UsageError('--dry-run and --revoke cannot be combined', 'see skillwright trust --list');
     return flags.revoke === true
       ? revoke(trusting)
-      : trust(trusting, { isConfirmed: flags.yes === true, dryRun: flags['dry-run'] === true });
+      : trust(trusting, {
+          isConfirmed: flags.yes === true,
+          dryRun: flags['dry-run'] === true,
+          isOwn: flags.mine === true,
+        });
   },
 });
 
@@ -59,7 +65,7 @@ interface TrustInvocation extends GlobalInvocation {
 
 async function trust(
   trusting: TrustInvocation,
-  { isConfirmed, dryRun }: { readonly isConfirmed: boolean; readonly dryRun: boolean },
+  { isConfirmed, dryRun, isOwn }: { readonly isConfirmed: boolean; readonly dryRun: boolean; readonly isOwn: boolean },
 ): Promise<number> {
   const { flags, terminal, signal, store } = trusting;
   const place = folderOf(trusting);
@@ -67,7 +73,8 @@ async function trust(
     throw new UsageError(`not a folder: ${quoted(place.folder, 200)}`, 'name a project folder');
   const skills = await reviewSkills({ surroundings: surroundingsOf({ cwd: place.cwd }), folder: place.folder, signal });
   const about = { isAsked: !isConfirmed && !dryRun, isJson: flags.json === true };
-  showPlan(reviewLines(place.folder, skills, terminal), about, terminal);
+  const rows = skills.length === 0 ? ['  no skills'] : reviewLines({ skills, isWhole: true }, terminal);
+  showPlan([projectLine(place.folder), ...rows], about, terminal);
   if (dryRun) {
     if (flags.json === true) terminal.out(jsonText({ folder: place.folder, trusted: false, dryRun, skills }));
     return EXIT.done;
@@ -81,7 +88,7 @@ async function trust(
     return EXIT.refused;
   }
   const { folder, at } = await store.trust(place.folder, {
-    skills: skills.flatMap(({ dir, digest }) => (digest === undefined ? [] : [{ dir, digest }])),
+    skills: skills.flatMap(({ dir, digest, head }) => (digest === undefined ? [] : [{ dir, digest, head, isOwn }])),
   });
   if (flags.json === true) terminal.out(jsonText({ folder, trusted: true, at, skills }));
   else terminal.out(`trusted: ${printable(folder)}`);
@@ -97,7 +104,8 @@ async function revoke(trusting: TrustInvocation): Promise<number> {
     for (const entry of gone) terminal.out(`revoked: ${printable(entry.folder)}`);
     if (gone.length === 0) terminal.remark(`${printable(folder)} is not in the list of trusted folders`);
   }
-  for (const around of store.list().folders.filter((entry) => isInside(realPath(folder), entry.folder)))
+  const whole = store.list().folders.filter(({ only }) => only !== true);
+  for (const around of whole.filter((entry) => isInside(realPath(folder), entry.folder)))
     terminal.err(`still trusted, because its parent ${printable(around.folder)} is trusted`);
   return gone.length > 0 ? EXIT.done : EXIT.failed;
 }
@@ -108,10 +116,10 @@ async function list({ flags, terminal, store }: TrustInvocation): Promise<number
     terminal.out(jsonText({ folders, problems }));
     return EXIT.done;
   }
-  for (const { folder, at, skills } of folders)
-    terminal.out(
-      `${printable(folder)}  ${terminal.style('dim', `${String(skills.length)} skills, ${at.slice(0, 10)}`)}`,
-    );
+  for (const { folder, at, skills, only } of folders) {
+    const what = `${only === true ? 'only ' : ''}${countText(skills.length, 'skill')}, ${at.slice(0, 10)}`;
+    terminal.out(`${printable(folder)}  ${terminal.style('dim', what)}`);
+  }
   if (folders.length === 0) terminal.remark('no trusted folders');
   return EXIT.done;
 }
@@ -127,14 +135,4 @@ function folderOf({ flags, positionals }: TrustInvocation): { readonly folder: s
   const top = projectTop({ cwd, home });
   if (top === undefined) throw new UsageError('the home folder is not a project', 'name the folder to trust');
   return { folder: top, cwd };
-}
-
-function reviewLines(folder: string, skills: readonly ReviewedSkill[], terminal: Terminal): readonly string[] {
-  const width = Math.max(4, ...skills.map(({ name }) => Math.min(40, printable(name).length)));
-  const rows = skills.map(({ name, scripts, files, digest, problem }) => {
-    const counts = `${String(scripts)} scripts  ${String(files)} files`;
-    const identity = digest === undefined ? `no digest: ${printable(problem ?? '')}` : digest.slice(0, 24);
-    return `  ${padText(printable(name), width)}  ${counts}  ${terminal.style('dim', identity)}`;
-  });
-  return [printable(folder), ...(rows.length === 0 ? ['  no skills'] : rows)];
 }

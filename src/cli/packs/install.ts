@@ -10,10 +10,11 @@ import type { Invocation } from '../command.ts';
 import { UsageError } from '../exit.ts';
 import { jsonText } from '../json.ts';
 import { AGENT_FLAG, reportUnplaced, targetsFor } from './agent-flags.ts';
-import { CHANGE_FLAGS, asker, progressText, refreshed, refuse, settingsFor, trustHint } from './pack-command.ts';
+import { CHANGE_FLAGS, asker, progressText, refreshed, refuse, settingsFor, trustConfirmed, trustHint } from './pack-command.ts';
 import { openProgress } from '../terminal/progress.ts';
 import { planJson, planLines } from './show-pack.ts';
 import { showPlan } from '../terminal/terminal.ts';
+import { readLock } from '../../packs/lock/lock-file.ts';
 
 const flags = {
   ...CHANGE_FLAGS,
@@ -123,6 +124,9 @@ async function report(
     if (changed.length === 0) terminal.remark('everything is already installed');
   }
   const runtime = isDone ? await refreshed(invocation) : undefined;
+  const confirmed = plan.skills.filter(({ change }) => change !== 'same').map(({ skill }) => skill);
+  if (runtime !== undefined)
+    await trustConfirmed(invocation, runtime, new Map(confirmed.map(({ name, digest }) => [name, digest])));
   const indexHash = runtime?.index.indexHash;
   if (given.json === true)
     terminal.out(
@@ -154,6 +158,11 @@ async function frozen(invocation: InstallInvocation, settings: PackSettings): Pr
   if (isRefusal(done)) return refuse(invocation, done);
   const { brought, same, linked, unplaced, isDone } = done;
   const runtime = isDone ? await refreshed(invocation) : undefined;
+  // Nobody confirmed these skills: only the signature of a pinned key vouches for them.
+  const isSigned = settings.requireSigned || given['require-signed'] === true;
+  const lock = runtime !== undefined && isSigned ? readLock(done.root) : undefined;
+  if (runtime !== undefined && lock !== undefined && !isRefusal(lock))
+    await trustConfirmed(invocation, runtime, new Map(brought.map((name) => [name, lock.skills.get(name)?.digest])));
   const indexHash = runtime?.index.indexHash;
   if (given.json === true) {
     const hash = indexHash === undefined ? {} : { indexHash };

@@ -7,7 +7,11 @@ import type { InstallProgress } from '../../packs/install.ts';
 import { packSettings } from '../../packs/pack-settings.ts';
 import type { PackSettings } from '../../packs/pack-settings.ts';
 import { INSTALL_SCOPES } from '../../core/config/config.ts';
+import { isSkillError } from '../../core/errors.ts';
 import { printable } from '../../core/text/text.ts';
+import { readTreeDigest } from '../../platform/fs/tree-digest.ts';
+import { openTrust } from '../../policy/trust.ts';
+import type { SkillToTrust } from '../../policy/trust.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import type { Flags, GlobalInvocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
@@ -15,7 +19,7 @@ import { jsonText } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { configFor, surroundingsFor } from '../surroundings.ts';
 import { askStreams, confirm } from '../terminal/ask.ts';
-import { reportProblem } from '../terminal/terminal.ts';
+import { reportProblem, reportWarning } from '../terminal/terminal.ts';
 
 export const ROOT_FLAGS = {
   scope: {
@@ -80,7 +84,29 @@ export async function refreshed(invocation: GlobalInvocation): Promise<Runtime> 
   return runtime;
 }
 
-/** Tells the user that models do not see the installed skills before the project is trusted. */
+/** Trusts skills wherever the index finds them with exactly the confirmed bytes. `confirmed` maps names to tree digests. */
+export async function trustConfirmed(
+  { flags, terminal }: GlobalInvocation,
+  runtime: Runtime,
+  confirmed: ReadonlyMap<string, string | undefined>,
+): Promise<void> {
+  const found = runtime.index.all.filter(({ name }) => confirmed.has(name));
+  const distrusted = await runtime.distrust(found, { files: true });
+  const skills: SkillToTrust[] = [];
+  for (const { name, dir, digest: head } of found.filter((skill) => distrusted.has(skill.dir))) {
+    const read = await readTreeDigest(dir);
+    if (read.type === 'digest' && read.digest === confirmed.get(name)) skills.push({ dir, digest: read.digest, head });
+  }
+  if (skills.length === 0) return;
+  try {
+    await openTrust({ home: surroundingsFor(flags).home, bind: 'digest' }).trustSkills(skills);
+  } catch (error) {
+    if (!isSkillError(error)) throw error;
+    reportWarning(terminal, `the skills are not trusted yet: ${printable(error.message)}`);
+  }
+}
+
+/** Tells the user that models do not see skills of the root that are not trusted. */
 export async function trustHint({ terminal }: GlobalInvocation, runtime: Runtime, root: string): Promise<void> {
   const below = runtime.index.skills.filter(({ dir }) =>
     path.resolve(dir).startsWith(`${path.resolve(root)}${path.sep}`),

@@ -1,5 +1,8 @@
+import path from 'node:path';
+
 import { isRefusal } from '../../packs/problems.ts';
 import { SCAN_NOTE } from '../../packs/scan/finding.ts';
+import { readTreeDigest } from '../../platform/fs/tree-digest.ts';
 import { printable } from '../../core/text/text.ts';
 import type { UpdateMode } from '../../packs/update/update-plan.ts';
 import { isChanged, updateSkills } from '../../packs/update/update.ts';
@@ -19,6 +22,7 @@ import {
   refusalStatus,
   refuse,
   settingsFor,
+  trustConfirmed,
   trustHint,
 } from './pack-command.ts';
 import { openProgress } from '../terminal/progress.ts';
@@ -119,6 +123,7 @@ async function report(
     if (changed.length + refused.length === 0) terminal.remark('everything is up to date');
   }
   const runtime = isDone && changed.length > 0 ? await refreshed(invocation) : undefined;
+  if (runtime !== undefined) await trustConfirmed(invocation, runtime, await digestsIn(root, changed));
   const indexHash = runtime?.index.indexHash;
   if (given.json === true)
     terminal.out(
@@ -134,6 +139,16 @@ async function report(
     );
   else if (runtime !== undefined) await trustHint(invocation, runtime, root);
   return Math.max(reportUnplaced(terminal, unplaced), ...refused.map(({ refusal }) => refusalStatus(refusal)));
+}
+
+/** A merge has bytes that no source has, so the digests are those on disk; the user saw every change. */
+async function digestsIn(root: string, skills: readonly ChangedSkill[]): Promise<ReadonlyMap<string, string>> {
+  const digests = new Map<string, string>();
+  for (const { name } of skills) {
+    const read = await readTreeDigest(path.join(root, name));
+    if (read.type === 'digest') digests.set(name, read.digest);
+  }
+  return digests;
 }
 
 const WORDS = {

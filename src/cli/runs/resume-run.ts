@@ -12,6 +12,7 @@ import { parseBudget } from '../agent/agent-flags.ts';
 import type { RESUME_FLAGS } from '../agent/agent-flags.ts';
 import { announceModel, exitCodeOf } from '../agent/agent-model.ts';
 import { openApprover, openRefusalWatch } from '../agent/approval.ts';
+import { askForTrust } from '../agent/consent.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { surroundingsFor } from '../surroundings.ts';
@@ -30,6 +31,7 @@ export async function resumeRun(invocation: ResumeInvocation, place: string): Pr
   const executor = (['auto', ...EXECUTOR_NAMES] as const).find((name) => name === given.executor) ?? 'auto';
   const named = new Set((given.in ?? []).map((file) => path.resolve(cwd, file)));
   const runtime = await openRuntime(invocation);
+  await askForTrust(invocation, runtime);
   const refusals = openRefusalWatch(words);
   const { model } = await announceModel({ name: given.model, runtime, signal }, terminal);
   const { resumeAgent } = await import('../../agent/resume/resume.ts');

@@ -1,5 +1,5 @@
 import type { SkillIndex } from '../../registry/index-skills.ts';
-import { isForModel } from '../../core/skill.ts';
+import { OWN_SOURCES, isForModel } from '../../core/skill.ts';
 import type { SkillEntry } from '../../core/skill.ts';
 import { printable } from '../../core/text/text.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
@@ -22,7 +22,7 @@ export const command = defineCommand({
     'Lists every skill found, one per line, and every skill folder left out, with the reason. Reads only frontmatter.',
     'A mark before the name: ! has problems (see skillwright check), * pinned or required, - hidden from the model.',
     'The last lines name the agents in use here that see the skills; --json names all of them.',
-    'Skills of a project are untrusted and hidden from models until you review and trust them: skillwright trust.',
+    'Skills of a project are hidden from models until you trust them (skillwright trust); those that you installed or created are trusted.',
   ].join('\n'),
   flags: {
     explain: { type: 'boolean', about: 'also show every folder visited and why it was used or skipped' },
@@ -46,11 +46,12 @@ export const command = defineCommand({
     const surroundings = surroundingsFor(flags);
     const seenBy = openAgentView(agentBases(surroundings));
     if (flags.json === true) {
-      terminal.out(jsonText(listJson(runtime, skills, { untrusted: await runtime.distrust(skills), seenBy })));
+      const untrusted = await runtime.distrust(skills, { files: true });
+      terminal.out(jsonText(listJson(runtime, skills, { untrusted, seenBy })));
       return EXIT.done;
     }
     const shown = flags.all === true ? runtime.index.all.filter((skill) => isOfSource(skill, flags.source)) : skills;
-    const untrusted = await runtime.distrust(shown);
+    const untrusted = await runtime.distrust(shown, { files: true });
     terminal.out(skillLines({ skills: shown, untrusted }, runtime, terminal));
     terminal.out(await agentLines(shown, { surroundings, seenBy, terminal }));
     terminal.out(leftOutLines(runtime.index, terminal));
@@ -124,7 +125,7 @@ function skillLines(
       [
         skill.source,
         ...(winners.has(skill) ? [] : ['hidden']),
-        ...(untrusted.has(skill.dir) ? ['untrusted'] : []),
+        ...(untrusted.has(skill.dir) ? ['untrusted'] : OWN_SOURCES.has(skill.source) ? [] : ['trusted']),
       ].join(', '),
     ),
     description: printable(skill.description),

@@ -3,14 +3,21 @@ import path from 'node:path';
 import { SKILL_PARTS, newSkillFiles } from '../../format/new-skill.ts';
 import type { SkillPart } from '../../format/new-skill.ts';
 import { printable, quoted } from '../../core/text/text.ts';
+import { isSkillError } from '../../core/errors.ts';
 import { createTree } from '../../platform/fs/create-tree.ts';
+import { readTreeDigest } from '../../platform/fs/tree-digest.ts';
+import { openTrust } from '../../policy/trust.ts';
+import { surroundingsOf } from '../../runtime/config/config.ts';
 import { defineCommand } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { jsonText } from '../json.ts';
+import { reportWarning } from '../terminal/terminal.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 
 export const command = defineCommand({
   usage: 'new NAME [--dir DIR] [--description TEXT] [--with scripts,references,assets,evals]',
-  details: 'Creates a skill that passes skillwright check. Never overwrites existing files.',
+  details:
+    'Creates a skill that passes skillwright check, and trusts it: it stays trusted when you edit it. Never overwrites existing files.',
   flags: {
     dir: { type: 'string', value: 'DIR', path: true, about: 'create the skill in DIR (default: .agent/skills)' },
     description: {
@@ -34,6 +41,7 @@ export const command = defineCommand({
     const files = newSkillFiles({ name, description: flags.description, parts: partsOf(flags.with) });
     const directory = path.resolve(flags.cwd ?? '.', flags.dir ?? '.agent/skills', name);
     createTree(directory, files);
+    await trustOwn(directory, terminal);
     if (flags.json === true) {
       terminal.out(jsonText({ name, dir: directory.replaceAll('\\', '/'), files: files.map((file) => file.path) }));
       return EXIT.done;
@@ -46,6 +54,19 @@ export const command = defineCommand({
     return EXIT.done;
   },
 });
+
+/** The author trusts the skill: edits need no confirmation. */
+async function trustOwn(directory: string, terminal: Terminal): Promise<void> {
+  const read = await readTreeDigest(directory);
+  if (read.type !== 'digest') return;
+  try {
+    const store = openTrust({ home: surroundingsOf({}).home, bind: 'digest' });
+    await store.trustSkills([{ dir: directory, digest: read.digest, isOwn: true }]);
+  } catch (error) {
+    if (!isSkillError(error)) throw error;
+    reportWarning(terminal, `the new skill is not trusted yet: ${printable(error.message)}`);
+  }
+}
 
 function partsOf(list: string | undefined): readonly SkillPart[] {
   if (list === undefined) return [];

@@ -61,20 +61,44 @@ export function openTerminalAsker(streams: AskStreams): Asker | undefined {
 export async function confirm(
   streams: AskStreams,
   text: string,
-  { signal }: { readonly signal: AbortSignal },
+  options: { readonly signal: AbortSignal },
 ): Promise<boolean> {
-  if (!isTerminal(streams)) return false;
-  const said = await converse<boolean>(
+  const choices = [
+    { key: 'y', about: 'yes', answer: true },
+    { key: 'n', about: 'no', answer: false },
+  ] as const;
+  return choose<boolean>(streams, { text, choices, otherwise: false }, options);
+}
+
+export interface Choice<T> {
+  readonly key: string;
+  readonly about: string;
+  readonly answer: T;
+}
+
+/** Asks a question that one key answers. Without a terminal, and for every other way to end it, the answer is `otherwise`. */
+export async function choose<T>(
+  streams: AskStreams,
+  {
+    text,
+    choices,
+    otherwise,
+  }: { readonly text: string; readonly choices: readonly Choice<T>[]; readonly otherwise: T },
+  { signal }: { readonly signal: AbortSignal },
+): Promise<T> {
+  if (!isTerminal(streams)) return otherwise;
+  const said = await converse<T>(
     streams,
     {
-      text: `${text}\n[y] yes  [n] no > `,
+      text: `${text}\n${choices.map(({ key, about }) => `[${key}] ${about}`).join('  ')} > `,
       isWord: false,
-      read: (key) => (key === 'y' ? { answer: true } : key === 'n' ? { answer: false } : undefined),
-      otherwise: false,
+      read: (typed) => choices.find(({ key }) => key === typed),
+      otherwise,
     },
     signal,
   );
-  streams.output.write(said ? 'yes\n' : 'no\n');
+  const [word = ''] = choices.find(({ answer }) => answer === said)?.about.split(/[,:]/, 1) ?? [];
+  streams.output.write(`${word}\n`);
   return said;
 }
 

@@ -328,9 +328,9 @@ export const CONFIG_SCHEMA = {
         bind: {
           type: 'string',
           description:
-            'Whether a trusted folder stays trusted after changes (path), or only while its files are unchanged (digest).',
+            'Whether trusted skills stay trusted only while their files are unchanged (digest), or also after changes (path).',
           enum: TRUST_BINDINGS,
-          default: 'path',
+          default: 'digest',
         },
       },
     },

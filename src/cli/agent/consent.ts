@@ -1,0 +1,154 @@
+/** Asks once about the untrusted skills of a project before a command uses them; names them where nobody can be asked. */
+import { isSkillError } from '../../core/errors.ts';
+import { visibleJson } from '../../core/json/visible-json.ts';
+import { countText, shownText } from '../../core/text/line-text.ts';
+import { printable } from '../../core/text/text.ts';
+import type { SkillEntry } from '../../core/skill.ts';
+import { openTrust } from '../../policy/trust.ts';
+import { projectTop } from '../../runtime/skill-trust.ts';
+import type { Distrust } from '../../runtime/skill-trust.ts';
+import type { Runtime } from '../../runtime/runtime.ts';
+import { reviewEntries } from '../../runtime/trust-review.ts';
+import type { ReviewedSkill } from '../../runtime/trust-review.ts';
+import type { Flags, GlobalInvocation } from '../command.ts';
+import { projectLine, reviewLines } from '../govern/trust-question.ts';
+import { surroundingsFor } from '../surroundings.ts';
+import { askStreams, choose, isTerminal } from '../terminal/ask.ts';
+import { reportWarning } from '../terminal/terminal.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+
+/** Flag of commands that use the skills of a project. */
+export const TRUST_FLAGS = {
+  'trust-project': {
+    type: 'boolean',
+    about: 'use the untrusted skills of this project too, in this run only (for CI)',
+  },
+} as const satisfies Flags;
+
+/** A skill that the command does not use because it is untrusted. */
+export interface HiddenSkill extends Distrust {
+  readonly name: string;
+  readonly source: string;
+  readonly dir: string;
+}
+
+interface ConsentInvocation extends GlobalInvocation {
+  readonly flags: GlobalInvocation['flags'] & { readonly 'trust-project'?: boolean };
+}
+
+/** Decides about the untrusted ones of these skills. Returns those that stay hidden; stderr already names them. */
+export async function askForTrust(
+  invocation: ConsentInvocation,
+  runtime: Runtime,
+  skills: readonly SkillEntry[] = runtime.index.skills,
+): Promise<readonly HiddenSkill[]> {
+  const { flags, terminal, signal } = invocation;
+  const usable = skills.filter(({ state }) => state !== 'disabled');
+  const distrusted = await runtime.distrust(usable, { files: true });
+  const untrusted = usable.filter(({ dir }) => distrusted.has(dir));
+  if (untrusted.length === 0) return [];
+  if (flags['trust-project'] === true) {
+    runtime.vouch(untrusted);
+    terminal.remark(`--trust-project: using ${namesText(untrusted)} of this project in this run`);
+    return [];
+  }
+  const streams = askStreams(process);
+  const reviewed = isTerminal(streams) ? await reviewEntries(untrusted, signal) : [];
+  const trustable = reviewed.filter(({ digest }) => digest !== undefined);
+  const answer = trustable.length === 0 ? 'no' : await ask(invocation, reviewed, distrusted);
+  signal.throwIfAborted();
+  if (answer !== 'no') {
+    await store(invocation, trustable, answer === 'own');
+    const isKept = (await runtime.distrust(untrusted, { files: true })).size < untrusted.length;
+    // Without a place to store the answer it holds for this run.
+    if (!isKept) runtime.vouch(untrusted.filter(({ dir }) => trustable.some((skill) => skill.dir === dir)));
+  }
+  const left = answer === 'no' ? distrusted : await runtime.distrust(untrusted, { files: true });
+  const hidden = untrusted.flatMap(({ name, source, dir }): readonly HiddenSkill[] => {
+    const distrust = left.get(dir);
+    return distrust === undefined ? [] : [{ name, source, dir, ...distrust }];
+  });
+  if (hidden.length > 0) warnHidden(hidden, terminal);
+  return hidden;
+}
+
+type Answer = 'yes' | 'own' | 'no';
+
+async function ask(
+  { flags, terminal, signal }: ConsentInvocation,
+  skills: readonly ReviewedSkill[],
+  distrusted: ReadonlyMap<string, Distrust>,
+): Promise<Answer> {
+  const { cwd, home } = surroundingsFor(flags);
+  const remarks = new Map(
+    [...distrusted].flatMap(([dir, { why }]) => (why === 'changed' ? [[dir, 'changed since you trusted it']] : [])),
+  );
+  const count = countText(skills.length, 'skill');
+  terminal.err([
+    `${terminal.style('yellow', `${count} of this project ${skills.length === 1 ? 'is' : 'are'} not trusted yet`)}.`,
+    projectLine(projectTop({ cwd, home }) ?? cwd),
+    ...reviewLines({ skills, remarks }, terminal),
+  ]);
+  return choose<Answer>(
+    askStreams(process),
+    {
+      text: `Trust the ${count} of this project?`,
+      choices: [
+        { key: 'y', about: 'yes, as they are now', answer: 'yes' },
+        { key: 'm', about: 'my own: also after edits', answer: 'own' },
+        { key: 'n', about: 'no', answer: 'no' },
+      ],
+      otherwise: 'no',
+    },
+    { signal },
+  );
+}
+
+async function store(
+  { flags, terminal }: ConsentInvocation,
+  skills: readonly ReviewedSkill[],
+  isOwn: boolean,
+): Promise<void> {
+  const { home } = surroundingsFor(flags);
+  try {
+    await openTrust({ home, bind: 'digest' }).trustSkills(
+      skills.flatMap(({ dir, digest, head }) => (digest === undefined ? [] : [{ dir, digest, head, isOwn }])),
+    );
+  } catch (error) {
+    if (!isSkillError(error)) throw error;
+    reportWarning(terminal, `the answer holds for this run only: ${printable(error.message)}`);
+  }
+}
+
+function warnHidden(hidden: readonly HiddenSkill[], terminal: Terminal): void {
+  reportWarning(terminal, hiddenText(hidden));
+  terminal.err(terminal.style('dim', `hint: ${trustCommands(hidden)}, or pass --trust-project`));
+}
+
+function hiddenText(hidden: readonly HiddenSkill[]): string {
+  const are = hidden.length === 1 ? 'is' : 'are';
+  return `${countText(hidden.length, 'skill')} of this project ${are} hidden from the model, because you have not trusted ${hidden.length === 1 ? 'it' : 'them'}: ${namesText(hidden)}`;
+}
+
+/** The part of the answer of `run` that names the hidden skills. */
+export function answerNote(hidden: readonly HiddenSkill[]): string {
+  return `Note: ${hiddenText(hidden)}. To use ${hidden.length === 1 ? 'it' : 'them'}, ${trustCommands(hidden)}`;
+}
+
+/** The first line of `--json` output in lines, before the run starts. */
+export function hiddenJson(untrusted: readonly HiddenSkill[]): string {
+  return visibleJson(JSON.stringify({ schema: 1, untrusted }));
+}
+
+function trustCommands(hidden: readonly HiddenSkill[]): string {
+  const commands = [...new Set(hidden.map(({ command }) => command))].slice(0, 3);
+  return `review and trust: ${commands.map((command) => printable(command)).join('; ')}`;
+}
+
+const MAX_NAMES = 12;
+
+function namesText(skills: readonly Pick<SkillEntry, 'name'>[]): string {
+  const names = skills.slice(0, MAX_NAMES).map(({ name }) => shownText(name, 64));
+  const more = skills.length - names.length;
+  return `${names.join(', ')}${more === 0 ? '' : ` and ${String(more)} more`}`;
+}

@@ -1,0 +1,86 @@
+/** How skills are shown to a person who decides whether to trust them. All text of skills is untrusted: escaped and cut. */
+import path from 'node:path';
+
+import { countText, shownText } from '../../core/text/line-text.ts';
+import { printable } from '../../core/text/text.ts';
+import { readLock } from '../../packs/lock/lock-file.ts';
+import { isRefusal } from '../../packs/problems.ts';
+import { readTextFile } from '../../platform/fs/read-file.ts';
+import { fitText, padText, textWidth } from '../../platform/text-width.ts';
+import type { ReviewedSkill } from '../../runtime/trust-review.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { wrapWords } from '../terminal/wrap.ts';
+
+/** Beyond this only names are shown; `skillwright trust --dry-run` shows all. */
+const MAX_SHOWN = 20;
+const MAX_NAME = 40;
+const MAX_LISTED = 12;
+/** The prefix `sha256-tree:` and 12 digits. */
+const DIGEST_LENGTH = 24;
+
+export interface ReviewText {
+  readonly skills: readonly ReviewedSkill[];
+  /** A remark for some skills by folder, such as `changed since you trusted it`. */
+  readonly remarks?: ReadonlyMap<string, string>;
+  /** Show every skill in full. */
+  readonly isWhole?: boolean;
+}
+
+/** Two lines for each skill: files, digest and origin, and what the skill says that it uses. */
+export function reviewLines({ skills, remarks, isWhole = false }: ReviewText, terminal: Terminal): readonly string[] {
+  const shown = isWhole ? skills : skills.slice(0, MAX_SHOWN);
+  const names = shown.map(({ name }) => shownText(name, MAX_NAME));
+  const width = Math.max(4, ...names.map(textWidth));
+  const lines = shown.flatMap((skill, at) => {
+    const { scripts, files, digest, problem, dir } = skill;
+    const counts = `${countText(scripts, 'script')}, ${countText(files, 'file')}`;
+    const identity = digest === undefined ? `no digest: ${printable(problem ?? '')}` : digest.slice(0, DIGEST_LENGTH);
+    const remark = remarks?.get(dir);
+    return [
+      `  ${terminal.style('bold', padText(names[at] ?? '', width))}  ${counts}  ${terminal.style('dim', identity)}`,
+      ...[...(remark === undefined ? [] : [remark]), wantsText(skill), ...originOf(skill)].map((text) =>
+        terminal.style('dim', wrapWords(`    ${text}`, { width: terminal.width, indent: 4 })),
+      ),
+    ];
+  });
+  const others = skills.slice(shown.length);
+  if (others.length === 0) return lines;
+  return [
+    ...lines,
+    `  and ${String(others.length)} more: ${fitText(others.map(({ name }) => shownText(name, MAX_NAME)).join(', '), 200)}`,
+    '  all of them: skillwright trust --dry-run',
+  ];
+}
+
+/** What the skill says that it uses. The sandbox and the policy decide what it gets. */
+function wantsText({ wants: { tools, programs, secrets, network } }: ReviewedSkill): string {
+  const list = (names: readonly string[]): string => {
+    const more = names.length - MAX_LISTED;
+    const shown = names.slice(0, MAX_LISTED).map((name) => shownText(name, MAX_NAME));
+    return `${shown.join(', ')}${more > 0 ? ` and ${String(more)} more` : ''}`;
+  };
+  return [
+    `tools: ${tools === undefined ? 'any' : tools.length === 0 ? 'none' : list(tools)}`,
+    ...(programs.length === 0 ? [] : [`programs: ${list(programs)}`]),
+    ...(network ? ['network: wanted'] : []),
+    ...(secrets.length === 0 ? [] : [`secrets: ${list(secrets)}`]),
+  ].join('; ');
+}
+
+/** The source in the lock file of its root. The project can write anything there. */
+function originOf({ dir }: ReviewedSkill): readonly string[] {
+  const lock = readLock(path.dirname(dir));
+  const source = lock === undefined || isRefusal(lock) ? undefined : lock.skills.get(path.basename(dir))?.source;
+  return source === undefined ? [] : [`installed from ${shownText(source, 120)}, as skills.lock.json says`];
+}
+
+const MAX_GIT_CONFIG = 64 * 1024;
+
+/** The project folder and, if it is a clone, where it was cloned from. */
+export function projectLine(folder: string): string {
+  const read = readTextFile(path.join(folder, '.git/config'), MAX_GIT_CONFIG);
+  const url = read.type === 'read' ? /\[remote "origin"\][^[]*?\n\s*url\s*=\s*(\S+)/.exec(read.text)?.[1] : undefined;
+  // A URL may contain a password.
+  const shown = url?.replace(/\/\/[^/@]*@/, '//');
+  return `${printable(folder)}${shown === undefined ? '' : `  (git origin: ${shownText(shown, 120)})`}`;
+}
