@@ -5,11 +5,11 @@
  * Programs see the workspace at `AttachedWorkspace.root`, which differs from the host path if the executor isolates.
  */
 
-export const EXECUTOR_NAMES = ['bubblewrap', 'container', 'macos', 'local'] as const;
+export const EXECUTOR_NAMES = ['bubblewrap', 'namespaces', 'container', 'macos', 'landlock', 'local'] as const;
 export type ExecutorName = (typeof EXECUTOR_NAMES)[number];
 
 /** How a program is isolated from the host; `none` is always reported. */
-export type Isolation = 'bubblewrap' | 'container' | 'seatbelt' | 'none';
+export type Isolation = 'bubblewrap' | 'namespaces' | 'container' | 'seatbelt' | 'landlock' | 'none';
 
 /** Resource limits for the whole process tree. An executor reports which of them it can enforce. */
 export interface RunLimits {

@@ -1,19 +1,20 @@
 /**
- * A program of its own: runs the attack table through bubblewrap as whoever it is started as, and prints the outcomes. The test starts
+ * A program of its own: runs the attack table through the executor that is named first, as the user it is started as, and prints the outcomes. The test starts
  * it as root and as an ordinary user, with the secret in its environment and in an open descriptor. `hold` runs one program until
  * somebody ends this process.
  */
 import { writeSync } from 'node:fs';
 
 import { bubblewrapExecutor } from '../../src/sandbox/executors/bubblewrap/executor.ts';
+import { namespacesExecutor } from '../../src/sandbox/executors/namespaces/executor.ts';
 import { attackCases, runAttack } from './attacks.ts';
 import type { AttackOutcome } from './attacks.ts';
 import { collected, openWorkspace } from './sandbox.ts';
 
 const secret = process.env['ATTACK_SECRET'] ?? '';
-const executor = bubblewrapExecutor();
+const executor = process.argv[2] === 'namespaces' ? namespacesExecutor() : bubblewrapExecutor();
 
-if (process.argv[2] === 'hold') {
+if (process.argv[3] === 'hold') {
   const { workspace, root } = await openWorkspace(executor);
   writeSync(1, `${root}\n`);
   await collected(workspace, [

@@ -5,12 +5,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
+import { bubblewrapExecutor } from '../../src/sandbox/executors/bubblewrap/executor.ts';
+import { namespacesExecutor } from '../../src/sandbox/executors/namespaces/executor.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { attackCases, runAttack } from './attacks.ts';
 import type { AttackOutcome } from './attacks.ts';
 import { buildRunner } from './build-runner.ts';
 import { openExecutor } from './open-executor.ts';
-import { hasBubblewrap, openBubblewrap } from './sandbox.ts';
+import { hasBubblewrap, hasNamespaces, openWorkspace } from './sandbox.ts';
 
 const isRoot = process.getuid?.() === 0;
 const ATTACK_MS = 240_000;
@@ -63,22 +65,29 @@ function startRunner(args: readonly string[], uid?: number): Started {
   return { output: () => output, errors: () => errors, pid: child.pid ?? 0, exited };
 }
 
-describe.skipIf(!hasBubblewrap())('attacks on bubblewrap, where it is installed', () => {
-  beforeAll(bundle);
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const callers = isRoot
+  ? [
+      { caller: 'root', uid: undefined },
+      { caller: 'an ordinary user', uid: 64_321 },
+    ]
+  : [{ caller: 'an ordinary user', uid: undefined }];
+if (!isRoot) console.log('skipped: attacks with root as the caller, because we are not root');
 
-  const callers = isRoot
-    ? [
-        { caller: 'root', uid: undefined },
-        { caller: 'an ordinary user', uid: 64_321 },
-      ]
-    : [{ caller: 'an ordinary user', uid: undefined }];
-  if (!isRoot) console.log('skipped: attacks with root as the caller, because we are not root');
+beforeAll(bundle);
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
+const launchers = [
+  { executor: 'bubblewrap', isHere: hasBubblewrap() },
+  { executor: 'namespaces', isHere: hasNamespaces() },
+];
+for (const { executor, isHere } of launchers)
+  if (!isHere) console.log(`skipped: attacks on ${executor}: not possible here`);
+
+describe.each(launchers.filter(({ isHere }) => isHere))('attacks on $executor', ({ executor }) => {
   describe.each(callers)('started by $caller', ({ uid }) => {
     let outcomes: readonly AttackOutcome[] = [];
     beforeAll(async () => {
-      const started = startRunner([], uid);
+      const started = startRunner([executor], uid);
       const status = await started.exited;
       expect(status, started.errors()).toBe(0);
       outcomes = JSON.parse(started.output()) as readonly AttackOutcome[];
@@ -94,17 +103,9 @@ describe.skipIf(!hasBubblewrap())('attacks on bubblewrap, where it is installed'
       );
   });
 
-  // Without a sandbox they must work: otherwise they prove nothing. Those that would hurt this machine are left out.
-  test.each(attackCases.filter(({ number }) => [2, 3, 4, 5, 26].includes(number)))(
-    'without a sandbox a program that $name does harm',
-    async (attack) => {
-      expect((await runAttack(attack, openExecutor(), SECRET)).damage).not.toEqual([]);
-    },
-  );
-
   describe.each(callers)('when $caller is killed', ({ uid }) => {
     verifies('EXEC-8', 'no process and no mount of a program is left', async () => {
-      const started = startRunner(['hold'], uid);
+      const started = startRunner([executor, 'hold'], uid);
       const root = await firstLine(started);
       const heartbeat = path.join(root, 'out/heartbeat');
       await until(() => existsSync(heartbeat) && statSync(heartbeat).size > 4);
@@ -116,13 +117,21 @@ describe.skipIf(!hasBubblewrap())('attacks on bubblewrap, where it is installed'
       expect(statSync(heartbeat).size).toBe(size);
       expect(readFileSync('/proc/self/mountinfo', 'utf8')).not.toContain(path.dirname(root));
       // The next one to attach clears away what the killed one could not.
-      const next = await openBubblewrap();
+      const next = await openWorkspace(executor === 'namespaces' ? namespacesExecutor() : bubblewrapExecutor());
       await next.close();
       expect(groupsOf(started.pid)).toEqual([]);
       rmSync(path.dirname(root), { recursive: true, force: true });
     });
   });
 });
+
+// Without a sandbox they must work: otherwise they prove nothing. Those that would hurt this machine are left out.
+test.each(attackCases.filter(({ number }) => [2, 3, 4, 5, 26].includes(number)))(
+  'without a sandbox a program that $name does harm',
+  async (attack) => {
+    expect((await runAttack(attack, openExecutor(), SECRET)).damage).not.toEqual([]);
+  },
+);
 
 async function firstLine({ output }: Started): Promise<string> {
   await until(() => output().includes('\n'));

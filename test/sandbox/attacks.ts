@@ -161,6 +161,21 @@ open("${root}/out/won", "w").write("\\n".join(won))
     ],
   },
   {
+    number: 33,
+    name: 'writes to the memory of process 1, which ends the sandbox',
+    language: 'python3',
+    script: ({ root }) => `
+import glob, os
+for file in ["/proc/1/mem", "/proc/1/task/1/mem", *glob.glob("/proc/*/root/proc/1/mem"), "/proc/self/../1/mem"]:
+    try:
+        fd = os.open(file, os.O_RDWR)
+        open("${root}/out/opened", "a").write(file + "\\n")
+        os.close(fd)
+    except OSError: pass
+`,
+    judge: ({ read }) => read('opened').split('\n').filter(Boolean),
+  },
+  {
     number: 18,
     name: 'makes namespaces, mounts, and what is read-only writable',
     language: 'sh',

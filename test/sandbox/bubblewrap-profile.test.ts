@@ -9,26 +9,12 @@ import { gatedCommand, splitEnvironment } from '../../src/sandbox/executors/bubb
 import { openBubblewrap } from '../../src/sandbox/executors/bubblewrap/launcher.ts';
 import { installationRoot, skillMounts } from '../../src/sandbox/executors/linux/mounts.ts';
 import { sandboxEntries } from '../../src/sandbox/executors/linux/profile.ts';
-import type { SandboxProfile } from '../../src/sandbox/executors/linux/profile.ts';
 import { setupOutput } from '../../src/sandbox/executors/linux/setup-output.ts';
 import { explainFailure } from '../../src/sandbox/executors/linux/unavailable.ts';
 import { childSlots } from '../../src/platform/process/inherited-descriptors.ts';
+import { PROFILE } from './profile.ts';
 import { textSink } from './sandbox.ts';
 
-const PROFILE: SandboxProfile = {
-  system: [
-    { type: 'bind', source: '/usr', target: '/usr' },
-    { type: 'link', linkTarget: 'usr/bin', target: '/bin' },
-    { type: 'bind', source: '/etc/ssl/certs', target: '/etc/ssl/certs' },
-    { type: 'bind', source: '/home/u/.nvm/v20', target: '/home/u/.nvm/v20' },
-  ],
-  skills: [{ type: 'bind', source: '/base/snapshots/d/pdf', target: '/workspace/skills/pdf' }],
-  writable: ['work', 'runs', 'out'].map((name) => ({ name, source: `/base/w/${name}` })),
-  mounts: [{ source: '/base/layers/a', target: '/opt/layer', access: 'read' }],
-  temporaryBytes: 67_108_864,
-  sharedMemoryBytes: 16_777_216,
-  bridgeSocket: '/base/net.sock',
-};
 const LIMITS = { processes: 66, fileBytes: 67_108_864, openFiles: 1024, cpuSeconds: 121 };
 
 describe('the profile', () => {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
@@ -7,23 +7,38 @@ import { describe, expect, test } from 'vitest';
 
 import type { Executor } from '../../src/core/execution.ts';
 import { bubblewrapExecutor } from '../../src/sandbox/executors/bubblewrap/executor.ts';
+import { namespacesExecutor } from '../../src/sandbox/executors/namespaces/executor.ts';
 import { verifies } from '../conformance/verifies.ts';
-import { collected, hasBubblewrap, openBubblewrap, openWorkspace, programSpec, textSink } from './sandbox.ts';
+import {
+  collected,
+  hasBubblewrap,
+  hasNamespaces,
+  openBubblewrap,
+  openWorkspace,
+  programSpec,
+  textSink,
+} from './sandbox.ts';
 import type { OpenWorkspace } from './sandbox.ts';
 
-async function inSandbox(
-  run: (opened: OpenWorkspace) => Promise<void>,
-  executor: Executor = bubblewrapExecutor(),
-): Promise<void> {
-  const opened = await openWorkspace(executor);
-  try {
-    await run(opened);
-  } finally {
-    await opened.close();
-  }
-}
+type InSandbox = (run: (opened: OpenWorkspace) => Promise<void>, executor?: Executor) => Promise<void>;
 
-describe.skipIf(!hasBubblewrap())('bubblewrap, where it is installed', () => {
+const LAUNCHERS = [
+  { name: 'bubblewrap', make: bubblewrapExecutor, isHere: hasBubblewrap() },
+  { name: 'namespaces', make: namespacesExecutor, isHere: hasNamespaces() },
+];
+for (const { name, isHere } of LAUNCHERS)
+  if (!isHere) console.log(`skipped: programs under ${name}: not possible here`);
+
+describe.each(LAUNCHERS.filter(({ isHere }) => isHere))('$name', ({ make }) => {
+  const inSandbox: InSandbox = async (run, executor = make()) => {
+    const opened = await openWorkspace(executor);
+    try {
+      await run(opened);
+    } finally {
+      await opened.close();
+    }
+  };
+
   verifies(['EXEC-1', 'EXEC-7'], 'a program sees its workspace, its skill read-only, and its links', async () =>
     inSandbox(async ({ workspace, root }) => {
       const script =
@@ -60,7 +75,7 @@ describe.skipIf(!hasBubblewrap())('bubblewrap, where it is installed', () => {
     }),
   );
 
-  test('more words than bubblewrap takes reach a program too', async () =>
+  test('more words than a command line of bubblewrap takes reach a program too', async () =>
     inSandbox(async ({ workspace }) => {
       const words = Array.from({ length: 12_000 }, (_, at) => `it's ${String(at)}\n$(id)`);
       const { stdout } = await collected(workspace, [
@@ -146,7 +161,7 @@ describe.skipIf(!hasBubblewrap())('bubblewrap, where it is installed', () => {
         });
         expect([end.reason, end.warnings.length]).toEqual(['memory', 1]);
       },
-      bubblewrapExecutor({ controlGroups: false }),
+      make({ controlGroups: false }),
     ),
   );
 
@@ -156,13 +171,36 @@ describe.skipIf(!hasBubblewrap())('bubblewrap, where it is installed', () => {
       expect([end.reason, end.warnings.length, existsSync(path.join(root, 'out/ran'))]).toEqual(['denied', 1, false]);
     }));
 
+  test('host folders are mounted where the program asks for them, read-only unless it may write', async () =>
+    inSandbox(async ({ workspace, base, executor }) => {
+      const given = ['layer', 'project'].map((name) => path.join(base, name));
+      for (const folder of given) {
+        mkdirSync(folder);
+        writeFileSync(path.join(folder, 'file'), path.basename(folder));
+        if (executor.identity !== undefined) chownSync(folder, executor.identity.uid, executor.identity.gid);
+      }
+      const [layer = '', project = ''] = given;
+      const script =
+        'cat /opt/layer/file /workspace/project/file; echo x > /opt/layer/new; echo x > /workspace/project/new; echo " $?"';
+      const { stdout } = await collected(workspace, ['sh', '-c', script], {
+        mounts: [
+          { source: layer, target: '/opt/layer', access: 'read' },
+          { source: project, target: '/workspace/project', access: 'write' },
+        ],
+      });
+      expect([stdout, given.map((folder) => existsSync(path.join(folder, 'new')))]).toEqual([
+        'layerproject 0\n',
+        [false, true],
+      ]);
+    }));
+
   test('a bridge is mounted, announced to the program, started around it and closed after it', async () => {
     const log: string[] = [];
     const folder = mkdtempSync(path.join(os.tmpdir(), 'skillwright-bridge-'));
     chmodSync(folder, 0o755);
     const socketPath = path.join(folder, 'proxy.sock');
     writeFileSync(socketPath, 'socket', { mode: 0o644 });
-    const executor = bubblewrapExecutor({
+    const executor = make({
       bridge: async (hosts) => {
         log.push(`open ${hosts.join()}`);
         return await Promise.resolve({
@@ -231,7 +269,7 @@ describe.skipIf(!hasBubblewrap())('bubblewrap, where it is installed', () => {
     }));
 
   test('detaching ends all programs and prevents new ones', async () => {
-    const opened = await openBubblewrap();
+    const opened = await openWorkspace(make());
     const running = collected(opened.workspace, ['sleep', '60']);
     const second = opened.workspace.start?.(programSpec(['sleep', '60']), {
       stdout: textSink(),
@@ -247,7 +285,7 @@ describe.skipIf(!hasBubblewrap())('bubblewrap, where it is installed', () => {
   });
 
   test('detaching while a program starts ends that program too', async () => {
-    const opened = await openBubblewrap();
+    const opened = await openWorkspace(make());
     const starting = opened.workspace.start?.(programSpec(['sleep', '60']), {
       stdout: textSink(),
       stderr: textSink(),

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import type { Executor } from '../../src/core/execution.ts';
 import { bubblewrapExecutor } from '../../src/sandbox/executors/bubblewrap/executor.ts';
+import { namespacesExecutor } from '../../src/sandbox/executors/namespaces/executor.ts';
 import { judgeCase } from '../../src/testing/executor/case.ts';
 import type { CaseVerdict } from '../../src/testing/executor/case.ts';
 import { executorConformance } from '../../src/testing/executor/suite.ts';
@@ -17,7 +18,7 @@ import { TABLE_EXECUTORS, cellOf, differences, writeTable } from './conformance-
 import type { TableExecutor, Verdicts } from './conformance-table.ts';
 import { startDockerEngine } from './docker-engine.ts';
 import type { TestEngine } from './docker-engine.ts';
-import { hasBubblewrap } from './sandbox.ts';
+import { hasBubblewrap, hasNamespaces } from './sandbox.ts';
 
 const base = mkdtempSync(path.join(os.tmpdir(), 'skillwright-conformance-'));
 chmodSync(base, 0o711);
@@ -63,6 +64,12 @@ describe('bubblewrap', () => {
   const reason = hasBubblewrap() ? undefined : 'bubblewrap is not installed';
   if (reason !== undefined) console.log(`skipped: the conformance of bubblewrap: ${reason}`);
   suite('bubblewrap', bubblewrapExecutor, () => reason);
+});
+
+describe('namespaces', () => {
+  const reason = hasNamespaces() ? undefined : 'user namespaces cannot be created here';
+  if (reason !== undefined) console.log(`skipped: the conformance of namespaces: ${reason}`);
+  suite('namespaces', namespacesExecutor, () => reason);
 });
 
 describe('container', () => {

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -19,6 +20,15 @@ import { removeTree } from '../../src/platform/fs/remove-tree.ts';
 /** Installed at least; a kernel that forbids it fails the tests, as it should be seen. */
 export function hasBubblewrap(): boolean {
   return process.platform === 'linux' && existsSync('/usr/bin/bwrap');
+}
+
+/** Whether this user may create namespaces, with perl to do it. */
+export function hasNamespaces(): boolean {
+  return (
+    process.platform === 'linux' &&
+    existsSync('/usr/bin/perl') &&
+    spawnSync('/usr/bin/unshare', ['--user', '--mount', 'true']).status === 0
+  );
 }
 
 export interface OpenWorkspace {

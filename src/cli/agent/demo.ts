@@ -30,7 +30,7 @@ const flags = {
   executor: {
     type: 'string',
     value: 'NAME',
-    choices: ['auto', 'none', 'bubblewrap', 'container', 'macos'],
+    choices: ['auto', 'none', 'bubblewrap', 'namespaces', 'container', 'macos', 'landlock'],
     about: 'run the script with this executor; none runs no script (default: auto, the first that isolates)',
   },
 } as const;

@@ -173,8 +173,10 @@ async function learnSecrets(
 
 const ISOLATIONS: Readonly<Record<ExecutorName, Isolation>> = {
   bubblewrap: 'bubblewrap',
+  namespaces: 'namespaces',
   container: 'container',
   macos: 'seatbelt',
+  landlock: 'landlock',
   local: 'none',
 };
 

@@ -5,7 +5,10 @@ import { NOBODY } from '../../core/execution.ts';
 import type { Executor, ExecutorName, Identity } from '../../core/execution.ts';
 import { bubblewrapExecutor } from '../../sandbox/executors/bubblewrap/executor.ts';
 import { bubblewrapFingerprint } from '../../sandbox/executors/bubblewrap/fingerprint.ts';
+import { namespacesExecutor } from '../../sandbox/executors/namespaces/executor.ts';
+import { namespacesFingerprint } from '../../sandbox/executors/namespaces/fingerprint.ts';
 import { openBridge } from '../../sandbox/network/bridge.ts';
+import type { Bridge } from '../../sandbox/network/bridge.ts';
 import { containerExecutor } from '../../sandbox/executors/container/executor.ts';
 import type { ContainerOptions } from '../../sandbox/executors/container/engine.ts';
 import { chooseExecutor, examineExecutors as examineCandidates } from '../../sandbox/probe/detect.ts';
@@ -22,29 +25,32 @@ export interface ExecutorSettings {
   readonly bridgeFolder: string;
 }
 
+const NOT_KNOWN = { isKnown: false };
+
 /** All executors, in the order in which `auto` tries them. */
 export function executorCandidates({ container = {}, bridgeFolder }: ExecutorSettings): readonly ExecutorCandidate[] {
+  const bridge = (hosts: readonly string[]): Promise<Bridge> =>
+    openBridge({ hosts, folder: bridgeFolder, ...sandboxUser() });
   const candidates: readonly (readonly [ExecutorName, ExecutorCandidate['make'], unknown])[] = [
-    [
-      'bubblewrap',
-      ({ isKnown = false } = { isKnown: false }) =>
-        bubblewrapExecutor({
-          isKnown,
-          bridge: (hosts) => openBridge({ hosts, folder: bridgeFolder, ...sandboxUser() }),
-        }),
-      bubblewrapFingerprint(),
-    ],
+    ['bubblewrap', ({ isKnown } = NOT_KNOWN) => bubblewrapExecutor({ isKnown, bridge }), bubblewrapFingerprint()],
+    ['namespaces', ({ isKnown } = NOT_KNOWN) => namespacesExecutor({ isKnown, bridge }), namespacesFingerprint()],
     ['macos', () => macosExecutor(), ''],
     ['container', () => containerExecutor(container), container],
     ['local', () => localExecutor(), ''],
   ];
   return candidates
-    .filter(([name]) => name !== 'macos' || process.platform === 'darwin')
+    .filter(([name]) => isOnThisSystem(name))
     .map(([name, make, settings]) => ({
       name,
       make,
       fingerprint: sha256(JSON.stringify([VERSION, name, settings])),
     }));
+}
+
+/** Executors of another operating system are not offered. */
+function isOnThisSystem(name: ExecutorName): boolean {
+  if (name === 'macos') return process.platform === 'darwin';
+  return process.platform === 'linux' || (name !== 'namespaces' && name !== 'landlock');
 }
 
 /** If this process is root, programs run as another user, who must own the socket to granted hosts. */

@@ -49,8 +49,12 @@ function entryArguments(entry: SandboxEntry, files: Iterator<number, undefined>)
       return ['--perms', '0644', '--file', String(descriptor), target];
     }
     case 'proc':
-      // /proc/sys checks for user 0 instead of capabilities, so it has to be read-only.
-      return ['--proc', target, '--ro-bind', '/proc/sys', `${target}/sys`];
+      return [
+        // /proc/sys checks for user 0 instead of capabilities, so it has to be read-only.
+        ['--proc', target, '--ro-bind', '/proc/sys', `${target}/sys`],
+        // Covers process 1, the init process of bubblewrap: a program could write to its memory.
+        ['--size', '4096', '--perms', '0555', '--tmpfs', `${target}/1`, '--remount-ro', `${target}/1`],
+      ].flat();
     case 'devices':
       return ['--dev', target];
     case 'tmpfs':

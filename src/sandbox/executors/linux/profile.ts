@@ -10,7 +10,7 @@ export type SandboxEntry =
   | { readonly type: 'link'; readonly linkTarget: string; readonly target: string }
   | { readonly type: 'folder'; readonly target: string }
   | { readonly type: 'file'; readonly content: string; readonly target: string }
-  /** A new /proc of the PID namespace, its `sys` read-only. */
+  /** A new /proc of the PID namespace; `sys` is read-only, and process 1, which belongs to the launcher, is covered. */
   | { readonly type: 'proc'; readonly target: string }
   /** The usual devices and a private `pts`. */
   | { readonly type: 'devices'; readonly target: string }

@@ -232,7 +232,8 @@ function hasTooManyTemporaries(processes: SandboxProcesses | undefined, limits: 
   if (processes === undefined) return false;
   return ['tmp', 'dev/shm'].some((folder) => {
     try {
-      const { files, ffree } = statfsSync(`/proc/${String(processes.first.pid)}/root/${folder}`);
+      // The init process of `namespaces` shows its root to root alone.
+      const { files, ffree } = statfsSync(`/proc/${String(processes.gate)}/root/${folder}`);
       return files - ffree > limits.files;
     } catch (error) {
       // The sandbox has ended, or the kernel denies access to its root.

@@ -89,6 +89,17 @@ const NUMBERS: readonly (readonly [name: string, x64: number | undefined, arm64:
   ['openat2', 437, 437],
   ['mknod', 133, undefined],
   ['mknodat', 259, 33],
+  // Used by the launcher of the embedded sandboxes.
+  ['close', 3, 57],
+  ['close_range', 436, 436],
+  ['statfs', 137, 43],
+  ['prctl', 157, 167],
+  ['prlimit64', 302, 261],
+  ['capset', 126, 91],
+  ['setsid', 112, 157],
+  ['landlock_create_ruleset', 444, 444],
+  ['landlock_add_rule', 445, 445],
+  ['landlock_restrict_self', 446, 446],
 ];
 
 export const SYSTEM_CALLS: Readonly<Record<SeccompArchitecture, SystemCalls>> = {

@@ -1,0 +1,45 @@
+import { statSync } from 'node:fs';
+
+import { sha256 } from '../../../platform/hash.ts';
+import { isSystemError } from '../../../platform/fs/paths.ts';
+import { seccompBytes } from '../seccomp/filter.ts';
+import { SECCOMP_ARCHITECTURES } from '../seccomp/system-calls.ts';
+import type { LaunchRequest } from './launcher.ts';
+import { sandboxEntries } from './profile.ts';
+
+/** A program with nothing of this machine in it: what a launcher makes of it changes with the launcher and the profile only. */
+export const EMPTY_REQUEST: LaunchRequest = {
+  entries: sandboxEntries({
+    system: [],
+    skills: [],
+    writable: [],
+    mounts: [],
+    temporaryBytes: 0,
+    sharedMemoryBytes: 0,
+  }),
+  cwd: '/',
+  env: {},
+  argv: [],
+  limits: { processes: 0, fileBytes: 0, openFiles: 0, cpuSeconds: 0 },
+  hasEntry: true,
+};
+
+/** Identifies an installed tool, the seccomp filter and everything in `parts`. */
+export function sandboxFingerprint(tool: string | undefined, parts: unknown): string {
+  // Only the filter of this processor is used.
+  const filters = SECCOMP_ARCHITECTURES.filter((name) => name === process.arch).map((name) =>
+    sha256(seccompBytes(name)),
+  );
+  return sha256(JSON.stringify([stampOf(tool), parts, filters]));
+}
+
+function stampOf(command: string | undefined): string {
+  if (command === undefined) return 'absent';
+  try {
+    const { size, mtimeMs, ino } = statSync(command);
+    return `${command} ${String(size)} ${String(mtimeMs)} ${String(ino)}`;
+  } catch (error) {
+    if (isSystemError(error)) return error.code;
+    throw error;
+  }
+}

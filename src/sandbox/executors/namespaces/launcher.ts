@@ -1,0 +1,90 @@
+import { keepBytes } from '../../../platform/process/inherited-descriptors.ts';
+import type { KeptBytes } from '../../../platform/process/inherited-descriptors.ts';
+import { isPresent } from '../../../platform/fs/paths.ts';
+import type { LaunchRequest, Launcher } from '../linux/launcher.ts';
+import { SANDBOX_HOST, SANDBOX_ID } from '../linux/profile.ts';
+import type { SandboxEntry } from '../linux/profile.ts';
+import { unavailable } from '../linux/unavailable.ts';
+import { SECCOMP_ARCHITECTURES } from '../seccomp/system-calls.ts';
+import { LAUNCHER_SCRIPT } from './launcher-script.ts';
+import { callSteps, encodePlan, limitSteps, programSteps } from './plan.ts';
+import type { PlanStep } from './plan.ts';
+
+/** A fixed path instead of `PATH`: a program named perl in a project must not become the sandbox. */
+export const PERL = '/usr/bin/perl';
+const INSTALL_PERL = 'apt-get install perl-base, or apt-get install bubblewrap';
+/** Files in each file system in memory: they cost kernel memory. */
+const TEMPORARY_INODES = 20_000;
+
+/** Starts programs by a script for perl that makes the system calls itself. Needs nothing that is not installed anyway. */
+export function namespacesLauncher(): Launcher {
+  return {
+    name: 'namespaces',
+    isolation: 'namespaces',
+    install: 'apt-get install bubblewrap',
+    check: async () => {
+      await Promise.resolve();
+      if (!isPresent(PERL)) throw unavailable('namespaces', [`${PERL} is not installed`], INSTALL_PERL);
+    },
+    open: (filter) => {
+      let kept: KeptBytes | undefined;
+      return {
+        launch: (request) => {
+          const { inherited } = (kept ??= keepBytes(filter));
+          const plan = encodePlan(namespacePlan(request));
+          return {
+            argv: [PERL, '-e', LAUNCHER_SCRIPT],
+            inherited: (entry) => [
+              plan,
+              inherited,
+              ...(entry === undefined ? [] : [{ file: entry, access: 'write' } as const]),
+            ],
+          };
+        },
+        close: () => {
+          kept?.close();
+          kept = undefined;
+        },
+      };
+    },
+  };
+}
+
+/** The plan for one program. Pure except for the id of this process: every change of what programs can reach shows in a golden file. */
+export function namespacePlan(request: LaunchRequest, parent = process.pid): readonly PlanStep[] {
+  const architecture = SECCOMP_ARCHITECTURES.find((name) => name === process.arch) ?? 'x64';
+  return [
+    ['set', 'mode', 'namespaces'],
+    ...callSteps(architecture),
+    ['set', 'parent', String(parent)],
+    ['set', 'id', String(SANDBOX_ID)],
+    ['set', 'host', SANDBOX_HOST],
+    ['set', 'inodes', String(TEMPORARY_INODES)],
+    // Waits until the host has put it into its control group.
+    ['set', 'gate', '1'],
+    ...(request.hasEntry ? [['set', 'entry', '1'] as const] : []),
+    ...limitSteps(request.limits),
+    ...request.entries.map(entryStep),
+    // As a shell would set it.
+    ...programSteps(request.argv, { PWD: request.cwd, ...request.env }, request.cwd),
+  ];
+}
+
+function entryStep(entry: SandboxEntry): PlanStep {
+  switch (entry.type) {
+    case 'bind':
+      return [entry.access, entry.source, entry.target];
+    case 'link':
+      return ['link', entry.linkTarget, entry.target];
+    case 'file':
+      return ['file', entry.content, entry.target];
+    case 'tmpfs':
+      return ['tmpfs', String(entry.bytes), entry.target];
+    case 'read-only':
+      return ['readonly', entry.target];
+    case 'folder':
+    case 'proc':
+    case 'devices':
+      return [entry.type, entry.target];
+  }
+}

@@ -1,0 +1,52 @@
+import { quoted } from '../../../core/text/text.ts';
+import type { ProcessLimits } from '../linux/launcher.ts';
+import { invalidInput } from '../program-spec.ts';
+import { SYSTEM_CALLS } from '../seccomp/system-calls.ts';
+import type { SeccompArchitecture } from '../seccomp/system-calls.ts';
+
+/** One instruction of a plan: a kind and its words. The launcher script knows how many words each kind has. */
+export type PlanStep = readonly [kind: string, ...words: readonly string[]];
+
+/** Calls that the launcher script makes. */
+const CALLS = [
+  ['unshare', 'mount', 'umount2', 'pivot_root', 'mount_setattr', 'sethostname', 'setsid', 'close', 'close_range'],
+  ['statfs', 'prctl', 'prlimit64', 'capset'],
+  ['landlock_create_ruleset', 'landlock_add_rule', 'landlock_restrict_self'],
+].flat();
+
+/** `RLIMIT_CPU`, `RLIMIT_FSIZE` and so on; the same numbers on both architectures. */
+const RESOURCES = { cpuSeconds: 0, fileBytes: 1, dataBytes: 2, processes: 6, openFiles: 7 } as const;
+const RESOURCE_CORE = 4;
+
+export function callSteps(architecture: SeccompArchitecture): readonly PlanStep[] {
+  return CALLS.map((name) => ['call', name, String(SYSTEM_CALLS[architecture][name] ?? -1)]);
+}
+
+export function limitSteps(limits: ProcessLimits): readonly PlanStep[] {
+  const named = Object.entries(RESOURCES).flatMap(([name, resource]) => {
+    const value = Object.entries(limits).find(([key]) => key === name)?.[1];
+    return value === undefined ? [] : [[resource, Math.max(1, Math.floor(value))] as const];
+  });
+  return [...named, [RESOURCE_CORE, 0] as const].map(([resource, value]) => ['limit', String(resource), String(value)]);
+}
+
+export function programSteps(
+  argv: readonly string[],
+  env: Readonly<Record<string, string>>,
+  cwd: string,
+): readonly PlanStep[] {
+  return [
+    ['set', 'cwd', cwd],
+    ...Object.entries(env).map(([name, value]) => ['env', name, value] as const),
+    ...argv.map((word) => ['arg', word] as const),
+  ];
+}
+
+/** Encodes a plan for the launcher script, as words that each end with NUL. */
+export function encodePlan(steps: readonly PlanStep[]): Uint8Array {
+  const words = steps.flat();
+  const withNul = words.find((word) => word.includes('\0'));
+  // A NUL would end one word and start another one of the attacker's choice.
+  if (withNul !== undefined) throw invalidInput(`${quoted(withNul)} contains a NUL`, 'text without NUL characters');
+  return new TextEncoder().encode(words.map((word) => `${word}\0`).join(''));
+}
