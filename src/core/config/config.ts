@@ -7,6 +7,8 @@ import { LIFETIMES } from '../session.ts';
 import { VISIBILITIES } from '../skill.ts';
 import { PLACEMENTS } from '../tool.ts';
 
+/** Stricter first. */
+export const FORMAT_MODES = ['strict', 'lenient'] as const;
 const OVERSIZED_BODY = ['cut', 'refuse'] as const;
 const EXECUTOR_CHOICES = ['auto', ...EXECUTOR_NAMES] as const;
 const TRUST_BINDINGS = ['path', 'digest'] as const;
@@ -98,6 +100,20 @@ export const CONFIG_SCHEMA = {
           default: 20_000,
         },
         nested_in_skills: { type: 'boolean', description: 'Also scan for skills inside skills.', default: false },
+      },
+    },
+    format: {
+      type: 'object',
+      description: 'How the format of skills is validated.',
+      additionalProperties: false,
+      properties: {
+        mode: {
+          type: 'string',
+          description:
+            'lenient loads and installs what can be understood and reports violations of the specification; strict leaves such skills out.',
+          enum: FORMAT_MODES,
+          default: 'lenient',
+        },
       },
     },
     catalog: {
