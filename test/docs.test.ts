@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import { GLOBAL_FLAGS } from '../src/cli/command.ts';
+import { GLOBAL_FLAGS, shownFlags } from '../src/cli/command.ts';
 import type { Flag, Flags } from '../src/cli/command.ts';
 import { COMMANDS } from '../src/cli/commands.ts';
 import { DIAGNOSTIC_RULES } from '../src/core/diagnostic-codes.ts';
@@ -93,7 +93,7 @@ describe('pages made from code', () => {
 function flagRows(flags: Flags): readonly string[] {
   const written = ([name, { short, value }]: readonly [string, Flag]): string =>
     `${short === undefined ? '' : `-${short}, `}--${name}${value === undefined ? '' : ` ${value}`}`;
-  return Object.entries(flags).map(([name, flag]) => `| \`${written([name, flag])}\` | ${cell(flag.about)} |`);
+  return shownFlags(flags).map(([name, flag]) => `| \`${written([name, flag])}\` | ${cell(flag.about)} |`);
 }
 
 describe('the documentation', () => {

@@ -13,10 +13,17 @@ export interface Flag {
   readonly path?: boolean;
   /** Left out of the program's help; a command's own help shows every flag. */
   readonly rare?: boolean;
+  /** Accepted and not shown in help, completion and docs: a flag of an earlier version. */
+  readonly hidden?: boolean;
   readonly about: string;
 }
 
 export type Flags = Readonly<Record<string, Flag>>;
+
+/** The flags that help, completion and docs show. */
+export function shownFlags(flags: Flags): readonly (readonly [name: string, flag: Flag])[] {
+  return Object.entries(flags).filter(([, { hidden }]) => hidden !== true);
+}
 
 /** Flags that every command takes. */
 export const GLOBAL_FLAGS = {

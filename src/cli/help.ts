@@ -1,6 +1,6 @@
 import { VERSION } from '../version.ts';
 import { padText, textWidth } from '../platform/text-width.ts';
-import { GLOBAL_FLAGS } from './command.ts';
+import { GLOBAL_FLAGS, shownFlags } from './command.ts';
 import type { Command, CommandEntry, Flag, Flags, Task } from './command.ts';
 import { COMMANDS } from './commands.ts';
 import type { Terminal } from './terminal/terminal.ts';
@@ -102,7 +102,7 @@ export function commandHelp({ name, aliases }: CommandEntry, command: Command, t
 
 function flagLines(flags: Flags, terminal: Terminal): readonly string[] {
   return columns(
-    Object.entries(flags).map(([name, flag]) => [flagName(name, flag), flag.about]),
+    shownFlags(flags).map(([name, flag]) => [flagName(name, flag), flag.about]),
     terminal,
   );
 }

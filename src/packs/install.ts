@@ -10,22 +10,19 @@ import type { LockFile, LockedSkill } from './lock/lock.ts';
 import { openNameCheck } from './inspect/confusable-name.ts';
 import { isRefusal, packRefusal } from './problems.ts';
 import type { PackRefusal } from './problems.ts';
-import { requirementRefusal, resolveRequirements } from './requires/resolve-requires.ts';
-import type { RequiringSkill } from './requires/resolve-requires.ts';
 import { sourceText } from './sources/source-text.ts';
-import type { StagedSource, ResolvedSource, StageProgress } from './sources/source.ts';
-import { quoted } from '../core/text/text.ts';
+import type { ResolvedSource, StageProgress, StagedSource } from './sources/source.ts';
 import { withRoot } from './root/open-root.ts';
 import type { Committed, OpenRoot } from './root/open-root.ts';
 import type { CommitOptions, CommitProgress } from './root/commit.ts';
 import type { SkillBackup } from './root/skill-backups.ts';
-import type { Existing } from './root/plan.ts';
+import type { Existing, PutChange } from './root/plan.ts';
 import { VERSION } from '../version.ts';
-import { stagePack, inspectSource, lockedSource, readTypedSource } from './inspect/stage-pack.ts';
-import { inspectSkill } from './inspect/inspect-skill.ts';
-import type { InspectOptions, InspectedSkill } from './inspect/inspect-skill.ts';
+import { lockedSource, readTypedSource, stagePack } from './inspect/stage-pack.ts';
+import type { InspectedSkill } from './inspect/inspect-skill.ts';
 import type { PackSettings } from './pack-settings.ts';
-import { verifySource } from './inspect/prove-source.ts';
+import { sourceVerdicts } from './inspect/verdicts.ts';
+import type { RefusedSkill } from './inspect/verdicts.ts';
 
 export interface InstallProgress {
   readonly step: StageProgress['step'] | 'inspect' | CommitProgress['phase'];
@@ -37,9 +34,10 @@ export interface InstallOptions {
   readonly settings: PackSettings;
   /** The source as the user typed it. */
   readonly source: string;
-  /** Names of the skills to install (default: all of the source). */
+  /** Names of the skills to install, or their folders in the source (default: all of the source). */
   readonly skills?: readonly string[];
-  readonly lenient?: boolean;
+  /** Refuses skills that violate the specification (default: `format.mode` of the configuration). */
+  readonly strict?: boolean;
   /** What to do if a skill of the same name exists (default: refuse). */
   readonly existing?: Existing;
   /** Accepts older versions and versions that are no longer signed. */
@@ -52,6 +50,8 @@ export interface InstallOptions {
   readonly copy?: boolean;
   /** Gets the plan. The install continues only if it resolves to true. */
   readonly confirm: (plan: InstallPlan) => Promise<boolean>;
+  /** Gets the plan if every skill is refused. */
+  readonly onRefused?: (plan: InstallPlan) => void;
   readonly onProgress?: (progress: InstallProgress) => void;
   readonly onNote?: (note: string) => void;
   readonly signal?: AbortSignal;
@@ -59,13 +59,18 @@ export interface InstallOptions {
   readonly at?: Date;
 }
 
-/** What an install would do, per skill. */
+/** What an install would do, with a verdict per skill. */
 export interface InstallPlan {
   readonly root: string;
   /** The source as the user typed it. */
   readonly typed: string;
   readonly resolved: ResolvedSource;
+  /** Skills that go in, and those that are installed with the same bytes. */
   readonly skills: readonly PlannedSkill[];
+  /** Skills that do not go in, each with the reason. Sorted by name. */
+  readonly refused: readonly RefusedSkill[];
+  /** Choices that were made for the user, such as one of two skills with the same name. */
+  readonly notes: readonly string[];
   /** Files of the source that are not installed, each with the reason. */
   readonly leftOut: readonly string[];
   /** What happens in the folders of agents. */
@@ -74,6 +79,8 @@ export interface InstallPlan {
 }
 
 export interface PlannedSkill {
+  /** `warnings`: it violates the specification, has scan findings that do not stop an install, or a similar name. */
+  readonly verdict: 'ready' | 'warnings';
   readonly skill: InspectedSkill;
   /** `same`: the installed skill has identical bytes. */
   readonly change: 'new' | 'replace' | 'same';
@@ -93,7 +100,10 @@ export interface Installed {
   readonly unplaced: readonly Unplaced[];
 }
 
-/** Installs all skills or none. Rejects with the abort reason; the root is then unchanged. */
+/**
+ * Installs every skill that is not refused, all in one commit. Refuses if the source cannot be used as a whole or none of its skills can be
+ * installed. Rejects with the abort reason; the root is then unchanged.
+ */
 export async function installSkills(options: InstallOptions): Promise<Installed | PackRefusal> {
   const { settings, signal, onNote } = options;
   const source = readTypedSource(options.source, settings);
@@ -118,6 +128,11 @@ export async function installSkills(options: InstallOptions): Promise<Installed 
       const backgroundSync = options.dryRun === true ? undefined : root.startSync(newFiles(staged, root.lock));
       const plan = await planInstall({ ...staged, resolved }, root, options);
       if (isRefusal(plan)) return plan;
+      const nothing = nothingToInstall(plan);
+      if (nothing !== undefined) {
+        options.onRefused?.(plan);
+        return nothing;
+      }
       return await applyPlan(plan, root, { ...options, ...(backgroundSync === undefined ? {} : { backgroundSync }) });
     },
   );
@@ -130,86 +145,85 @@ function newFiles({ skills }: StagedSource, lock: LockFile): number {
     .reduce((sum, { files = {} }) => sum + Object.keys(files).length, 0);
 }
 
-/** Inspects the skills and applies the policy. Returns the plan, or the first refusal. */
+/** Inspects the skills and applies the policy. */
 async function planInstall(
   staged: StagedSource,
   root: OpenRoot,
   options: InstallOptions,
 ): Promise<InstallPlan | PackRefusal> {
-  const { settings, signal, lenient, onProgress, skills: names = [] } = options;
-  const checkName = openNameCheck([...root.lock.skills.keys()]);
-  const mode = lenient === true ? 'lenient' : 'strict';
-  const inspected = await inspectSource(staged, {
+  const { settings, signal, strict, onProgress, skills: names = [], existing = 'refuse' } = options;
+  const verdicts = await sourceVerdicts(staged, {
     settings,
-    mode,
+    mode: strict === undefined ? settings.mode : strict ? 'strict' : 'lenient',
     names,
-    checkName,
+    checkName: openNameCheck([...root.lock.skills.keys()]),
+    lock: root.lock,
+    force: options.force === true,
     ...(signal === undefined ? {} : { signal }),
     onProgress: (done, total) => onProgress?.({ step: 'inspect', done, total }),
   });
-  if (isRefusal(inspected)) return inspected;
-  const needed = neededSkills(inspected.wanted, staged, root.lock, { settings, mode, checkName });
-  if (isRefusal(needed)) return needed;
-  const all = [...inspected.wanted, ...needed];
-  const added = new Set(needed);
-  const refusal = all.flatMap(({ refusals }) => refusals)[0];
-  if (refusal !== undefined) return refusal;
-  const proof = await verifySource(staged, all, { settings, lock: root.lock, force: options.force === true });
-  if (isRefusal(proof)) return proof;
+  if (isRefusal(verdicts)) return verdicts;
   const at = options.at ?? new Date();
-  const skills = all.map((skill): PlannedSkill => {
+  const plan = (skill: InspectedSkill, isNeeded: boolean): PlannedSkill => {
     const before = root.lock.skills.get(skill.name);
-    const isNeeded = added.has(skill);
-    const fresh = lockedSkill(skill, staged.resolved, { at, ...proof });
+    const fresh = lockedSkill(skill, staged.resolved, { at, ...verdicts.proof });
     const change = before === undefined ? 'new' : before.digest === skill.digest ? 'same' : 'replace';
     // `installedAt` is the time of the last change of the bytes.
     const lock = change === 'same' && before !== undefined ? { ...fresh, installedAt: before.installedAt } : fresh;
-    return { skill, change, isNeeded, lock, ...(before === undefined ? {} : { before }) };
+    const verdict = hasWarnings(skill) ? 'warnings' : 'ready';
+    return { verdict, skill, change, isNeeded, lock, ...(before === undefined ? {} : { before }) };
+  };
+  const planned = [
+    ...verdicts.ready.map((skill) => plan(skill, false)),
+    ...verdicts.needed.map((skill) => plan(skill, true)),
+  ];
+  const impossible = root.refusals(planned.filter(isChanging).map((each) => putChange(each, existing)));
+  const blocked = planned.flatMap(({ skill }): readonly RefusedSkill[] => {
+    const refusal = impossible.get(skill.name);
+    const { name, folder } = skill;
+    const isNamed = names.includes(name) || names.includes(folder);
+    return refusal === undefined ? [] : [{ verdict: 'refused', name, folder, isNamed, refusal, skill }];
   });
+  const refused = [...verdicts.refused, ...blocked].toSorted(
+    (a, b) => compareText(a.name, b.name) || compareText(a.folder, b.folder),
+  );
+  const skills = planned.filter(({ skill }) => !impossible.has(skill.name));
   return {
     root: root.path,
     typed: options.source,
     resolved: staged.resolved,
     skills: skills.toSorted((a, b) => compareText(a.skill.name, b.skill.name)),
+    refused,
+    notes: verdicts.notes,
     leftOut: staged.leftOut,
     places: planPlaces(
       skills.map(({ skill }) => skill.name),
       root,
       options,
     ),
-    ...(proof.signedBy === undefined ? {} : { signedBy: proof.signedBy }),
+    ...(verdicts.proof.signedBy === undefined ? {} : { signedBy: verdicts.proof.signedBy }),
   };
 }
 
-/** Inspects the skills of the same source that the wanted skills require. Refuses if a requirement cannot be met. */
-export function neededSkills(
-  wanted: readonly InspectedSkill[],
-  { skills }: StagedSource,
-  lock: LockFile,
-  options: InspectOptions,
-): readonly InspectedSkill[] | PackRefusal {
-  if (wanted.every(({ requires }) => requires.length === 0)) return [];
-  const inspected = new Map<string, InspectedSkill>();
-  const chosen = new Set(wanted.map(({ name }) => name));
-  const available: RequiringSkill[] = [];
-  for (const skill of skills) {
-    if (chosen.has(skill.name)) continue;
-    const other = inspectSkill(skill, options);
-    // A skill that cannot be read is treated as unavailable.
-    if (isRefusal(other)) continue;
-    inspected.set(skill.name, other);
-    available.push(other);
-  }
-  const resolution = resolveRequirements({
-    wanted,
-    installed: [...lock.skills.values()].map(({ name, version }) => ({
-      name,
-      ...(version === undefined ? {} : { version }),
-      requires: [],
-    })),
-    available,
-  });
-  return requirementRefusal(resolution) ?? resolution.added.flatMap((name) => inspected.get(name) ?? []);
+function nothingToInstall({ skills, refused }: InstallPlan): PackRefusal | undefined {
+  const [first] = refused;
+  if (first === undefined || skills.length > 0) return undefined;
+  const { refusal } = first;
+  if (refused.length === 1) return refusal;
+  const message = `none of the ${String(refused.length)} skills can be installed; the first: ${refusal.message}`;
+  return { ...refusal, message };
+}
+
+function hasWarnings({ diagnostics, scan, notes }: InspectedSkill): boolean {
+  return notes.length + scan.warnings.length > 0 || diagnostics.some(({ severity }) => severity !== 'info');
+}
+
+function isChanging({ change }: PlannedSkill): boolean {
+  return change !== 'same';
+}
+
+function putChange({ skill: { name, path, looks }, lock }: PlannedSkill, existing: Existing): PutChange {
+  return { type: 'put', name, from: path, lock, existing, looks };
 }
 
 export interface LockMarks {
@@ -243,10 +257,7 @@ async function applyPlan(
   options: InstallOptions & Pick<CommitOptions, 'backgroundSync'>,
 ): Promise<Installed | PackRefusal> {
   const { existing = 'refuse', signal, onProgress, at, backgroundSync } = options;
-  const changing = plan.skills.filter(({ change }) => change !== 'same');
-  const taken = changing.find(({ change }) => change === 'replace');
-  if (taken !== undefined && existing === 'refuse')
-    return packRefusal('install/exists', `${quoted(taken.skill.name)} is installed in ${quoted(root.path, 200)}`);
+  const changing = plan.skills.filter(isChanging);
   const done = { type: 'installed', plan, kept: [], notes: [], unplaced: [] } as const;
   if (options.dryRun === true) return { ...done, isDone: false };
   const isPlaced = plan.places.every(
@@ -255,14 +266,7 @@ async function applyPlan(
   if (changing.length === 0 && isPlaced) return { ...done, isDone: true };
   if (!(await options.confirm(plan))) return packRefusal('install/refused', 'not confirmed: nothing was installed');
   const committed: Committed | PackRefusal = await root.commit(
-    changing.map(({ skill, lock }) => ({
-      type: 'put',
-      name: skill.name,
-      from: skill.path,
-      lock,
-      existing,
-      looks: skill.looks,
-    })),
+    changing.map((planned) => putChange(planned, existing)),
     {
       places: placeRequests(
         options.targets ?? [],

@@ -2,6 +2,7 @@
 import path from 'node:path';
 
 import type { Config, InstallScope } from '../core/config/config.ts';
+import type { Mode } from '../core/diagnostic.ts';
 import { SkillError } from '../core/errors.ts';
 import { ARCHIVE_LIMITS } from '../core/archive-limits.ts';
 import type { ArchiveLimits } from '../core/archive-limits.ts';
@@ -34,6 +35,8 @@ export interface PackSettings {
   /** The digest of each skill that may be installed although the scan blocks it. */
   readonly scanAllow: Readonly<Record<string, string>>;
   readonly requireSigned: boolean;
+  /** `strict` refuses skills that violate the specification. */
+  readonly mode: Mode;
   readonly network: { readonly allowHttp: boolean; readonly allowPrivate: boolean };
   readonly check: Pick<NonNullable<Config['security']>, 'max_skill_body_lines' | 'max_skill_body_characters'>;
 }
@@ -62,6 +65,7 @@ export function packSettings(
     scanPolicy,
     scanAllow: config.install?.scan_allow ?? {},
     requireSigned,
+    mode: config.format?.mode ?? 'lenient',
     network: {
       allowHttp: config.install?.allow_http ?? false,
       allowPrivate: config.install?.allow_private_addresses ?? false,

@@ -45,7 +45,7 @@ export const PACK_PROBLEMS = {
   'pack/no-skill': 'a pack contains <skill>/SKILL.md for one or more skills',
   'pack/two-skills': 'two folders of the source contain the same skill: use the folder of one',
   'pack/unknown-skill': 'use the name of a skill that the source has',
-  'pack/format': 'SKILL.md violates the specification: fix the findings, or install with --lenient',
+  'pack/format': 'SKILL.md violates the specification: fix the findings, or install without --strict',
   'pack/name': 'the skill and its folder must have the same valid name',
   'pack/scan':
     'the scan found something that the scan policy does not accept: review the findings or change the policy',
@@ -95,11 +95,33 @@ export interface PackRefusal {
   readonly path?: string;
   readonly message: string;
   readonly hint: string;
+  /** The flag or setting that accepts it; absent if nothing does. */
+  readonly allow?: string;
 }
+
+const ALLOWED_BY: Partial<Readonly<Record<PackProblem, string>>> = {
+  'archive/bomb': 'install.archive.max_ratio',
+  'archive/too-large': 'install.archive.max_file_bytes, install.archive.max_bytes',
+  'archive/too-many': 'install.archive.max_entries',
+  'archive/too-deep': 'install.archive.max_depth',
+  'signature/missing': 'install.require_signed',
+  'signature/rollback': '--force',
+  'signature/downgrade': '--force',
+  'install/exists': '--backup or --force',
+  'install/foreign': '--backup or --force',
+};
 
 /** Adds the hint for the code. Untrusted text in `message` must be `quoted`. */
 export function packRefusal(code: PackProblem, message: string, path?: string): PackRefusal {
-  return { type: 'refused', code, message, hint: PACK_PROBLEMS[code], ...(path === undefined ? {} : { path }) };
+  const allow = ALLOWED_BY[code];
+  return {
+    type: 'refused',
+    code,
+    message,
+    hint: PACK_PROBLEMS[code],
+    ...(path === undefined ? {} : { path }),
+    ...(allow === undefined ? {} : { allow }),
+  };
 }
 
 export function isRefusal(value: object): value is PackRefusal {

@@ -2,14 +2,15 @@
 import path from 'node:path';
 
 import { openNameCheck } from './inspect/confusable-name.ts';
-import { EMPTY_LOCK } from './lock/lock-file.ts';
 import { isRefusal, packRefusal } from './problems.ts';
+import { quoted } from '../core/text/text.ts';
 import type { PackRefusal } from './problems.ts';
 import type { StagedSource } from './sources/source.ts';
 import { makeFolders } from '../platform/fs/make-folders.ts';
 import { removeTree } from '../platform/fs/remove-tree.ts';
 import { temporaryName } from '../platform/fs/atomic-replace.ts';
-import { stagePack, inspectSource, readTypedSource } from './inspect/stage-pack.ts';
+import { groupByName, inspectSkills } from './inspect/verdicts.ts';
+import { stagePack, readTypedSource } from './inspect/stage-pack.ts';
 import type { InspectedSkill } from './inspect/inspect-skill.ts';
 import type { PackSettings } from './pack-settings.ts';
 import { verifySource } from './inspect/prove-source.ts';
@@ -53,20 +54,14 @@ export async function verifyPack(options: VerifyPackOptions): Promise<VerifiedPa
 
 async function inspectStaged(staged: StagedSource, options: VerifyPackOptions): Promise<VerifiedPack | PackRefusal> {
   const { settings, signature = false, signal } = options;
-  const inspected = await inspectSource(staged, {
+  const { inspected: skills, unusable } = await inspectSkills(staged.skills, {
     settings,
     mode: options.lenient === true ? 'lenient' : 'strict',
-    names: [],
     checkName: openNameCheck([]),
     ...(signal === undefined ? {} : { signal }),
   });
-  if (isRefusal(inspected)) return inspected;
-  const { wanted: skills } = inspected;
-  const proof = await verifySource(staged, skills, {
-    settings: { ...settings, requireSigned: settings.requireSigned || signature },
-    lock: EMPTY_LOCK,
-    force: false,
-  });
+  const requireSigned = settings.requireSigned || signature;
+  const proof = await verifySource(staged, skills, { ...settings, requireSigned });
   const { resolved, manifest } = staged;
   const signedBy = isRefusal(proof) ? undefined : proof.signedBy;
   const unproven =
@@ -80,6 +75,22 @@ async function inspectStaged(staged: StagedSource, options: VerifyPackOptions): 
     hasManifest: manifest !== undefined,
     ...(signedBy === undefined ? {} : { signedBy }),
     skills,
-    refusals: [...(isRefusal(proof) ? [proof] : []), ...unproven, ...skills.flatMap(({ refusals }) => refusals)],
+    refusals: [
+      ...(isRefusal(proof) ? [proof] : []),
+      ...unproven,
+      ...[...staged.unusable, ...unusable].map(({ refusal }) => refusal),
+      ...repeatedNames(skills),
+      ...skills.flatMap(({ refusals }) => refusals),
+    ],
   };
+}
+
+/** A pack has one skill of each name. */
+function repeatedNames(skills: readonly InspectedSkill[]): readonly PackRefusal[] {
+  return [...groupByName(skills)]
+    .filter(([, group]) => group.length > 1)
+    .map(([name, group]) => {
+      const places = group.map(({ folder }) => quoted(folder, 100));
+      return packRefusal('pack/two-skills', `${quoted(name)} is in ${places.join(' and ')}`);
+    });
 }

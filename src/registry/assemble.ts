@@ -19,10 +19,17 @@ export interface Assembled {
   readonly isReusable: boolean;
 }
 
+export interface AssembleOptions {
+  readonly mode: Mode;
+  readonly explain: boolean;
+  /** Leaves out every skill with an error, not only those that cannot be read. */
+  readonly omitInvalid: boolean;
+}
+
 export function assemble(
   result: ScanResult,
   skills: readonly ScannedSkill[],
-  { mode, explain }: { readonly mode: Mode; readonly explain: boolean },
+  { mode, explain, omitInvalid }: AssembleOptions,
 ): Assembled {
   const { firsts, repeats } = result.mayRepeat ? firstOccurrences(skills) : { firsts: undefined, repeats: false };
   const candidates: SkillCandidate[] = [];
@@ -44,13 +51,13 @@ export function assemble(
     if (first !== undefined) {
       const { root, name, dir, group } = skill;
       const { head, file, digest, mtimeMs } = first;
-      if (head !== undefined)
+      if (head !== undefined && !(omitInvalid && first.diagnostics.some(isError)))
         candidates.push({ head, root, name, dir, file, group, digest, mtimeMs, sameAs: first.dir });
       if (explain) explained.push({ path: dir, decision: 'repeated', reason: `the same folder as ${first.dir}` });
       continue;
     }
     for (const diagnostic of skill.diagnostics) diagnostics.push(diagnostic);
-    if (hasHead(skill)) {
+    if (hasHead(skill) && !(omitInvalid && skill.diagnostics.some(isError))) {
       candidates.push(skill);
       // Skills of one root are adjacent.
       if (count?.root !== skill.root) count = countOf(counts, skill.root);
@@ -70,6 +77,10 @@ export function assemble(
     explain: explained.toSorted((a, b) => compareText(a.path, b.path)),
     isReusable,
   };
+}
+
+function isError({ severity }: Diagnostic): boolean {
+  return severity === 'error';
 }
 
 function hasHead(skill: ScannedSkill): skill is ScannedSkill & { readonly head: SkillHead } {

@@ -35,7 +35,7 @@ export async function reindex(input: ReindexInput): Promise<ScanOutcome> {
   const { mode = 'lenient', explain = false, visibility = {} } = settings;
   const { result } = scan;
   const skills = await readPending(input);
-  const assembled = assemble(result, skills, { mode, explain });
+  const assembled = assemble(result, skills, { mode, explain, omitInvalid: settings.omitInvalid ?? false });
   const { durationMs: _, ...facts } = measure(state.cache);
   const elapsed = (): number => measure(state.cache).durationMs;
   const made = indexSkills({

@@ -30,7 +30,11 @@ export async function scanOnce(settings: ScanSettings, state: ScanState): Promis
 
   const { result } = scan;
   const findings = findingsKey(result);
-  const options = JSON.stringify({ ...walkOptions, visibility: visibility ?? {} });
+  const options = JSON.stringify({
+    ...walkOptions,
+    visibility: visibility ?? {},
+    omitInvalid: settings.omitInvalid ?? false,
+  });
   const isUnchanged = result.unchangedCount === known.count && result.fresh.length === 0;
   const hasSameFindings = previous?.options === options && previous.findings === findings;
   const measure = (cache: CacheReport): MeasuredFacts => ({

@@ -9,6 +9,8 @@ export interface ScanSettings {
   /** Default: `lenient`. */
   readonly mode?: Mode;
   readonly blockAngleBrackets?: boolean;
+  /** Leave out every skill with an error. In strict mode these are all skills that violate the specification. */
+  readonly omitInvalid?: boolean;
   /** The cache file (default: no cache). `cacheFileName` returns a suitable name. */
   readonly cacheFile?: string;
   /** Keys: a name, `source/name`, or either with `*`; an exact key takes precedence over a glob. */

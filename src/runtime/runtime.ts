@@ -264,7 +264,9 @@ function registryOptions(
 ): RegistryOptions {
   const registry: RegistryOptions = {
     roots,
-    mode: options.mode ?? 'lenient',
+    mode: options.mode ?? config.format?.mode ?? 'lenient',
+    // `check` asks for strict diagnostics of all skills; the setting is about which skills are used.
+    omitInvalid: options.mode === undefined && config.format?.mode === 'strict',
     blockAngleBrackets: config.security?.block_angle_brackets_in_frontmatter ?? false,
     visibility: config.skill_visibility ?? {},
     nestedInSkills: options.nestedInSkills ?? config.scan?.nested_in_skills ?? false,

@@ -123,7 +123,12 @@ describe('install', () => {
     expect(await sw('restore', 'tables', '-y')).toMatchObject({ status: 0, out: 'restored tables\n' });
     writeFileSync(path.join(source, 'tables/more.md'), 'more');
     expect(await sw('install', source, '-y')).toMatchObject({
-      status: 1,
+      status: 0,
+      out: '',
+      err: expect.stringContaining('allowed by: --backup or --force'),
+    });
+    expect(await sw('install', source, 'tables', '-y')).toMatchObject({
+      status: 3,
       err: expect.stringContaining('install/exists'),
     });
     expect(await sw('install', source, '-y', '--force')).toMatchObject({ status: 0, out: 'installed tables\n' });

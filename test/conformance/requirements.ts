@@ -18,7 +18,6 @@ const OPEN: Readonly<Record<RequirementId, string>> = {
   'REG-1': 'archives by path or URL as roots',
   'TOOL-5': 'MCP',
   'CLI-1': 'the commands `replay` (today `runs replay`), `mcp` and `serve`',
-  'INST-1': 'verdicts per skill, lenient by default',
   'INST-2': 'installing for several agents',
   'INST-4': 'sources to browse, static sites, imports beyond `skills-lock.json`',
   'ENV-1': 'packages for scripts',

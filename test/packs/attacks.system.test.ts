@@ -45,11 +45,13 @@ describe('every archive of the corpus', () => {
     const world = packWorld();
     const before = around(world);
     const ends: object[] = [];
-    for (const { name, format, bytes } of HOSTILE_ARCHIVES) {
+    // Its other skill goes in: see the verdicts below.
+    const hostile = HOSTILE_ARCHIVES.filter(({ name }) => name !== 'zip: SKILL.md is a link');
+    for (const { name, format, bytes } of hostile) {
       const end = await world.install(archive(world, bytes(), `pack.${format}`));
       ends.push({ name, code: codeOf(end), root: rootOf(world) });
     }
-    expect(ends).toEqual(HOSTILE_ARCHIVES.map(({ name, code }) => ({ name, code, root: [] })));
+    expect(ends).toEqual(hostile.map(({ name, code }) => ({ name, code, root: [] })));
     expect(readdirSync(path.join(world.root, '.skillwright/staging'))).toEqual([]);
     expect(around(world)).toEqual(before);
   });
@@ -75,13 +77,12 @@ describe('80: a pack without a proper SKILL.md', () => {
     ['none', [{ name: 'sample/README.md', content: SKILL_TEXT }], 'pack/no-skill'],
     ['in small letters', [{ name: 'sample/skill.md', content: SKILL_TEXT }], 'pack/no-skill'],
     ['a folder', [{ name: 'sample/SKILL.md/' }], 'pack/no-skill'],
-    ['a folder with a file', [{ name: 'sample/SKILL.md/SKILL.md', content: SKILL_TEXT }], 'pack/name'],
     ['a link', [{ name: 'sample/SKILL.md', content: '/etc/passwd', mode: 0o120777 }], 'archive/link'],
-    ['in a hidden folder', [{ name: '.claude/skills/sample/SKILL.md', content: SKILL_TEXT }], 'pack/no-skill'],
+    ['in version control', [{ name: '.git/sample/SKILL.md', content: SKILL_TEXT }], 'pack/no-skill'],
+    ['in what was removed', [{ name: '.skillwright/trash/sample/SKILL.md', content: SKILL_TEXT }], 'pack/no-skill'],
     ['in what a package manager brought', [{ name: 'node_modules/sample/SKILL.md' }], 'pack/no-skill'],
     ['far down', [{ name: `${'a/'.repeat(8)}sample/SKILL.md`, content: SKILL_TEXT }], 'pack/no-skill'],
     ['empty', [{ name: 'sample/SKILL.md' }], 'pack/format'],
-    ['twice, of one name', [SKILL, { name: 'other/sample/SKILL.md', content: SKILL_TEXT }], 'pack/two-skills'],
   ] satisfies readonly (readonly [string, readonly ZipPart[], string])[])('%s', async (_what, parts, code) => {
     const world = packWorld();
     expect(codeOf(await world.install(archive(world, makeZip(parts))))).toBe(code);
@@ -202,33 +203,32 @@ describe('85: names', () => {
     ['a path', '', '../../b', 'pack/format'],
     ['a device of Windows', '', 'con', 'pack/name'],
     ['a folder that is one', 'con/', 'con', 'archive/reserved-name'],
-    ['the folder that we work in', '', '.skillwright', 'pack/name'],
+    ['the folder that we work in', '', '.skillwright', 'pack/format'],
     ['letters of two scripts, drawn as an installed one', '', 'repоrts', 'install/homoglyph'],
     ['a digit for a letter', 'rep0rts/', 'rep0rts', 'install/homoglyph'],
-  ])('%s', async (_what, folder, name, code) => {
+  ])('strict, %s', async (_what, folder, name, code) => {
     const world = packWorld();
     world.skill('source/reports');
     expect(codeOf(await world.install('./source'))).toBe('installed');
     const text = named(JSON.stringify(name));
-    expect(codeOf(await world.install(archive(world, makeZip([{ name: `${folder}SKILL.md`, content: text }]))))).toBe(
-      code,
-    );
+    const source = archive(world, makeZip([{ name: `${folder}SKILL.md`, content: text }]));
+    expect(codeOf(await world.install(source, { strict: true }))).toBe(code);
     expect(rootOf(world)).toEqual(['reports', 'skills.lock.json']);
   });
 });
 
-test('85: a name that leads out leads nowhere with --lenient either: the skill is called like its pack', async () => {
+test('85: a name that leads out leads nowhere: the skill is called like its pack', async () => {
   const world = packWorld();
   const before = around(world);
   const source = archive(world, makeZip([{ name: 'SKILL.md', content: named('"../../b"') }]));
-  expect(codeOf(await world.install(source, { lenient: true }))).toBe('installed');
+  expect(codeOf(await world.install(source))).toBe('installed');
   expect([rootOf(world), around(world)]).toEqual([['pack', 'skills.lock.json'], before]);
 });
 
-test('85: a name that is not that of its folder is taken with --lenient, and said', async () => {
+test('85: a name that is not that of its folder is taken, and said', async () => {
   const world = packWorld();
   const source = archive(world, makeZip([{ name: 'sample/SKILL.md', content: named('other') }]));
-  expect(await world.install(source, { lenient: true })).toMatchObject({
+  expect(await world.install(source)).toMatchObject({
     plan: { skills: [{ skill: { name: 'other', notes: ['the skill in "sample" has the name "other"'] } }] },
   });
   expect(rootOf(world)).toEqual(['other', 'skills.lock.json']);

@@ -164,7 +164,7 @@ describe('installing', () => {
 
   verifies(
     'PACK-5',
-    'a SKILL.md against the specification is refused, and taken with --lenient where it can be used',
+    'a SKILL.md against the specification is taken with a warning where it can be used, and refused with --strict',
     async () => {
       const { install, skill } = packWorld();
       const dir = skill('source/tables');
@@ -172,8 +172,11 @@ describe('installing', () => {
         path.join(dir, 'SKILL.md'),
         '---\nname: tables\ndescription: Use when: somebody asks\n---\n\n# T\n',
       );
-      expect(await install('./source')).toMatchObject({ code: 'pack/format' });
-      expect(await install('./source', { lenient: true })).toMatchObject({ isDone: true });
+      expect(await install('./source', { strict: true })).toMatchObject({
+        code: 'pack/format',
+        allow: 'no --strict, format.mode: lenient',
+      });
+      expect(await install('./source')).toMatchObject({ isDone: true, plan: { skills: [{ verdict: 'warnings' }] } });
     },
   );
 

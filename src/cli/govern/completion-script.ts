@@ -1,3 +1,4 @@
+import { shownFlags } from '../command.ts';
 import type { Flag, Flags } from '../command.ts';
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
@@ -27,13 +28,13 @@ export function completionScript(shell: Shell, commands: readonly CompletedComma
 const named = (command: CompletedCommand): readonly string[] => [command.name, ...command.aliases];
 const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 const flagNames = (flags: Flags): string =>
-  Object.entries(flags)
+  shownFlags(flags)
     .map(([name]) => `--${name}`)
     .join(' ');
 
 function bash(commands: readonly CompletedCommand[]): string {
   const values = commands.flatMap((command) =>
-    Object.entries(command.flags)
+    shownFlags(command.flags)
       .filter(([, { path, choices }]) => path === true || choices !== undefined)
       .map(([name, { choices }]) => {
         const pattern = named(command)
@@ -88,7 +89,7 @@ _skillwright() {
 ${commands
   .map(
     (command) => `    ${named(command).join('|')})
-      _arguments ${Object.entries(command.flags)
+      _arguments ${shownFlags(command.flags)
         .map(([name, flag]) => quote(zshFlag(name, flag)))
         .join(' ')} ${quote(zshWords(command))} ;;`,
   )
@@ -119,7 +120,7 @@ function fish(commands: readonly CompletedCommand[]): string {
       `complete -c skillwright -n __fish_use_subcommand -a ${quote(command.name)} -d ${quote(command.summary)}`,
     );
     const when = quote(`__fish_seen_subcommand_from ${named(command).join(' ')}`);
-    for (const [name, flag] of Object.entries(command.flags)) {
+    for (const [name, flag] of shownFlags(command.flags)) {
       const value =
         flag.type === 'boolean'
           ? ''

@@ -1,4 +1,5 @@
 import { isRefusal } from '../../packs/problems.ts';
+import type { PackRefusal } from '../../packs/problems.ts';
 import { installSkills } from '../../packs/install.ts';
 import type { InstallPlan, Installed } from '../../packs/install.ts';
 import type { PackSettings } from '../../packs/pack-settings.ts';
@@ -7,12 +8,22 @@ import { printable } from '../../core/text/text.ts';
 import { SCAN_NOTE } from '../../packs/scan/finding.ts';
 import { defineCommand } from '../command.ts';
 import type { Invocation } from '../command.ts';
-import { UsageError } from '../exit.ts';
+import { EXIT, UsageError } from '../exit.ts';
 import { jsonText } from '../json.ts';
 import { AGENT_FLAG, reportUnplaced, targetsFor } from './agent-flags.ts';
-import { CHANGE_FLAGS, asker, progressText, refreshed, refuse, settingsFor, trustConfirmed, trustHint } from './pack-command.ts';
+import {
+  CHANGE_FLAGS,
+  asker,
+  progressText,
+  refreshed,
+  refuse,
+  settingsFor,
+  trustConfirmed,
+  trustHint,
+} from './pack-command.ts';
 import { openProgress } from '../terminal/progress.ts';
-import { planJson, planLines } from './show-pack.ts';
+import { planJson, planLines, refusedJson, refusedLines } from './show-pack.ts';
+import type { PlanView } from './show-pack.ts';
 import { showPlan } from '../terminal/terminal.ts';
 import { readLock } from '../../packs/lock/lock-file.ts';
 
@@ -26,9 +37,11 @@ const flags = {
     about: 'use this root instead of a scope; each further --to gets links to its skills',
   },
   frozen: { type: 'boolean', about: 'install exactly what skills.lock.json pins, or fail' },
-  lenient: { type: 'boolean', about: 'accept skills that violate the specification but can be loaded' },
+  strict: { type: 'boolean', about: 'refuse skills that violate the specification (default: format.mode, or warn)' },
+  lenient: { type: 'boolean', hidden: true, about: 'the default; kept for existing scripts' },
   backup: { type: 'boolean', about: 'back up replaced skills in .skillwright/backups of the root' },
   force: { type: 'boolean', about: 'replace existing skills; accept older versions and other signers' },
+  findings: { type: 'boolean', about: 'show every scan finding and format warning, not counts' },
   offline: { type: 'boolean', about: 'use no network' },
   'require-signed': { type: 'boolean', about: 'accept only packs signed with a pinned key (see skillwright keys)' },
 } as const;
@@ -37,8 +50,8 @@ export const command = defineCommand({
   usage: 'install SOURCE [SKILL...] [--agent ID] [--scope project|user] [--yes] | install --frozen',
   details: [
     'Installs skills from a folder, a .zip, .skill or .tar.gz, an https URL, a git repository (#ref, #ref:folder), npm:PACKAGE, or a site with /.well-known/agent-skills.',
-    'Skills are validated, scanned, confirmed, installed atomically and locked in skills.lock.json. The scan is triage: a clean scan proves nothing.',
-    'Exit code 3: refused by policy, or not confirmed.',
+    'Each skill is validated and scanned by itself: ready, ready with warnings, or refused. What is ready is confirmed once, installed atomically and locked in skills.lock.json. The scan is triage: a clean scan proves nothing.',
+    'Exit code 3: a named skill or every skill was refused, or the plan was not confirmed.',
   ].join('\n'),
   flags,
   examples: [
@@ -75,20 +88,22 @@ async function install(invocation: InstallInvocation, settings: PackSettings): P
   if ('type' in targets) return refuse(invocation, targets);
   const progress = openProgress(terminal);
   const ask = asker(invocation, given.yes);
+  const view = { all: given.findings === true };
   let isShown = false;
+  let refused: InstallPlan['refused'] = [];
   const show = (plan: InstallPlan, isAsked: boolean): void => {
     progress.end();
     if (isShown) return;
     isShown = true;
     const found = plan.skills.some(({ skill: { scan } }) => scan.stops.length + scan.warnings.length > 0);
     const note = found ? [terminal.style('dim', SCAN_NOTE)] : [];
-    showPlan([...planLines(plan, terminal), ...note], { isAsked, isJson: given.json === true }, terminal);
+    showPlan([...planLines(plan, terminal, view), ...note], { isAsked, isJson: given.json === true }, terminal);
   };
   const done = await installSkills({
     settings: { ...settings, requireSigned: settings.requireSigned || given['require-signed'] === true },
     source,
     skills,
-    lenient: given.lenient === true,
+    ...(given.strict === true ? { strict: true } : given.lenient === true ? { strict: false } : {}),
     existing: given.force === true ? 'replace' : given.backup === true ? 'backup' : 'refuse',
     force: given.force === true,
     offline: given.offline === true,
@@ -98,16 +113,32 @@ async function install(invocation: InstallInvocation, settings: PackSettings): P
     signal,
     onProgress: (step) => progress.show(progressText(step)),
     onNote: (note) => terminal.remark(`note: ${note}`),
+    onRefused: (plan) => (refused = plan.refused),
     async confirm(plan) {
       show(plan, given.yes !== true);
       const count = plan.skills.filter(({ change }) => change !== 'same').length;
-      return ask(`install ${String(count)} ${count === 1 ? 'skill' : 'skills'}`);
+      const without = plan.refused.length === 0 ? '' : ` and leave out ${String(plan.refused.length)}`;
+      return ask(`install ${String(count)} ${count === 1 ? 'skill' : 'skills'}${without}`);
     },
   });
   progress.end();
-  if (isRefusal(done)) return refuse(invocation, done);
+  if (isRefusal(done)) return refuseAll(invocation, done, { refused, view });
   show(done.plan, false);
   return await report(invocation, done);
+}
+
+/** Nothing was installed: the source as a whole is refused, or each of its skills. */
+function refuseAll(
+  invocation: InstallInvocation,
+  refusal: PackRefusal,
+  { refused, view }: { readonly refused: InstallPlan['refused']; readonly view: PlanView },
+): number {
+  const { terminal, flags: given } = invocation;
+  if (given.json !== true && refused.length > 1) terminal.err(refusedLines(refused, terminal, view));
+  if (refusal.code.startsWith('archive/') && refused.length === 0)
+    terminal.remark('the source is refused as a whole: none of its skills was installed');
+  const status = refuse(invocation, refusal, refused.length === 0 ? {} : { refused: refusedJson(refused) });
+  return refused.length > 1 || refused.some(({ isNamed }) => isNamed) ? EXIT.refused : status;
 }
 
 async function report(
@@ -116,12 +147,19 @@ async function report(
 ): Promise<number> {
   const { flags: given, terminal } = invocation;
   terminal.remark(notes.map((note) => `note: ${note}`));
+  const isMissing = plan.refused.some(({ isNamed }) => isNamed);
   const changed = plan.skills.filter(({ change }) => change !== 'same').map(({ skill }) => skill.name);
   if (given.json !== true) {
     const word = isDone ? 'installed' : 'would install';
     terminal.out(changed.map((name) => `${word} ${printable(name)}`));
     terminal.remark(kept.map(({ part, name, id }) => `previous ${printable(name)} kept in ${part}/${id}`));
-    if (changed.length === 0) terminal.remark('everything is already installed');
+    if (changed.length === 0)
+      terminal.remark(`everything${plan.refused.length === 0 ? '' : ' else'} is already installed`);
+    terminal.err(
+      plan.refused.map(
+        ({ name, refusal }) => `not installed: ${printable(name)}: ${refusal.message} (${refusal.code})`,
+      ),
+    );
   }
   const runtime = isDone ? await refreshed(invocation) : undefined;
   const confirmed = plan.skills.filter(({ change }) => change !== 'same').map(({ skill }) => skill);
@@ -131,7 +169,7 @@ async function report(
   if (given.json === true)
     terminal.out(
       jsonText({
-        ok: unplaced.length === 0,
+        ok: !isMissing && unplaced.length === 0,
         done: isDone,
         ...planJson(plan),
         kept,
@@ -140,7 +178,8 @@ async function report(
       }),
     );
   else if (runtime !== undefined && changed.length > 0) await trustHint(invocation, runtime, plan.root);
-  return reportUnplaced(terminal, unplaced);
+  const status = reportUnplaced(terminal, unplaced);
+  return isMissing ? EXIT.refused : status;
 }
 
 async function frozen(invocation: InstallInvocation, settings: PackSettings): Promise<number> {

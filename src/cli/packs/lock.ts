@@ -133,11 +133,14 @@ function installForeign(invocation: LockInvocation, settings: PackSettings, { na
     settings,
     source,
     skills: [name],
-    lenient: true,
     dryRun: given['dry-run'] === true,
     signal,
     async confirm(plan) {
-      showPlan(planLines(plan, terminal), { isAsked: given.yes !== true, isJson: given.json === true }, terminal);
+      showPlan(
+        planLines(plan, terminal, { all: false }),
+        { isAsked: given.yes !== true, isJson: given.json === true },
+        terminal,
+      );
       return ask(`install ${name}`);
     },
   });

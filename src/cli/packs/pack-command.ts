@@ -63,12 +63,12 @@ export function asker(
 }
 
 /** Reports a refusal and returns its exit code. */
-export function refuse({ terminal, flags }: GlobalInvocation, refusal: PackRefusal): number {
-  const { code, path: file, message, hint } = refusal;
-  if (flags.json === true)
-    terminal.out(
-      jsonText({ ok: false, error: { code, message, hint, ...(file === undefined ? {} : { path: file }) } }),
-    );
+export function refuse({ terminal, flags }: GlobalInvocation, refusal: PackRefusal, more: object = {}): number {
+  const { code, path: file, message, hint, allow } = refusal;
+  if (flags.json === true) {
+    const error = { code, message, hint, ...(allow === undefined ? {} : { allow }) };
+    terminal.out(jsonText({ ok: false, error: { ...error, ...(file === undefined ? {} : { path: file }) }, ...more }));
+  }
   reportProblem(terminal, { message, hint, code });
   return refusalStatus(refusal);
 }

@@ -1,5 +1,6 @@
-/** The plan of an install, for the user who confirms it: skills, their permissions and scan findings. */
+/** The plan of an install, for the user who confirms it: the verdict on each skill, its permissions and scan findings. */
 import { findingText } from '../../packs/scan/finding.ts';
+import type { ScanFinding } from '../../packs/scan/finding.ts';
 import { printable } from '../../core/text/text.ts';
 import type { InstallPlan, PlannedSkill } from '../../packs/install.ts';
 import { bytesText } from '../terminal/quantities.ts';
@@ -7,14 +8,19 @@ import { diagnosticText } from '../skills/show-diagnostics.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { padText } from '../../platform/text-width.ts';
 import { placeLines } from './show-places.ts';
+import type { InspectedSkill } from '../../packs/inspect/inspect-skill.ts';
+import type { RefusedSkill } from '../../packs/inspect/verdicts.ts';
 
 const MARKS = { new: '+', replace: '~', same: '=' } as const;
 const STYLES = { new: 'green', replace: 'yellow', same: 'dim' } as const;
-/** At most this many findings are shown per skill. */
-const MAX_FINDINGS = 20;
 
-export function planLines(plan: InstallPlan, terminal: Terminal): readonly string[] {
-  const { typed, resolved, root, skills, leftOut, places, signedBy } = plan;
+export interface PlanView {
+  /** Shows every diagnostic and finding instead of counts. */
+  readonly all: boolean;
+}
+
+export function planLines(plan: InstallPlan, terminal: Terminal, view: PlanView): readonly string[] {
+  const { typed, resolved, root, skills, refused, notes, leftOut, places, signedBy } = plan;
   const revision = resolved.revision === undefined ? '' : ` at ${printable(resolved.revision)}`;
   const width = Math.max(4, ...skills.map(({ skill }) => printable(skill.name).length));
   return [
@@ -22,7 +28,9 @@ export function planLines(plan: InstallPlan, terminal: Terminal): readonly strin
     `to   ${printable(root)}`,
     ...placeLines(places, root, terminal),
     ...(signedBy === undefined ? [] : [`signed by ${printable(signedBy)}`]),
-    ...skills.flatMap((planned) => skillLines(planned, width, terminal)),
+    ...skills.flatMap((planned) => skillLines(planned, width, terminal, view)),
+    ...refusedLines(refused, terminal, view),
+    ...notes.map((note) => `  ${terminal.style('yellow', 'note')} ${note}`),
     ...leftOutLines(leftOut, terminal),
   ];
 }
@@ -31,6 +39,7 @@ function skillLines(
   { skill, change, isNeeded, before }: PlannedSkill,
   width: number,
   terminal: Terminal,
+  view: PlanView,
 ): readonly string[] {
   const { style } = terminal;
   const files = Object.values(skill.files);
@@ -39,23 +48,53 @@ function skillLines(
   const version = [before?.version, skill.version].filter((one) => one !== undefined).map((one) => printable(one));
   const words = [
     ...(version.length === 0 ? [] : [[...new Set(version)].join(' → ')]),
-    `${String(files.length)} files, ${bytesText(bytes)}`,
+    `${String(files.length)} ${files.length === 1 ? 'file' : 'files'}, ${bytesText(bytes)}`,
     ...(scripts === 0 ? [] : [`${String(scripts)} executable`]),
     ...(skill.allowedTools === undefined ? [] : [`tools: ${printable(skill.allowedTools.join(' ') || 'none')}`]),
     ...(isNeeded ? ['required by another skill'] : []),
     ...(change === 'same' ? ['already installed'] : []),
   ];
-  const { stops, warnings } = skill.scan;
-  const findings = [...stops, ...warnings];
-  const more = findings.length - MAX_FINDINGS;
   return [
     `  ${style(STYLES[change], `${MARKS[change]} ${padText(printable(skill.name), width)}`)}  ${words.join('; ')}`,
+    ...warningLines(skill, terminal, view),
+  ];
+}
+
+/** Each refused skill with the reason and what would allow it. */
+export function refusedLines(refused: readonly RefusedSkill[], terminal: Terminal, view: PlanView): readonly string[] {
+  const { style } = terminal;
+  return refused.flatMap(({ name, refusal, skill }) => [
+    `  ${style('red', `x ${printable(name)}`)}  refused: ${refusal.message} ${style('dim', refusal.code)}`,
+    `      ${style('dim', refusal.allow === undefined ? refusal.hint : `allowed by: ${refusal.allow}`)}`,
+    ...(skill === undefined || refusal.code !== 'pack/scan' ? [] : findingLines(skill, terminal, view)),
+  ]);
+}
+
+/** Notes, violations of the specification, and findings. Critical findings are always shown one by one. */
+function warningLines(skill: InspectedSkill, terminal: Terminal, view: PlanView): readonly string[] {
+  const { style } = terminal;
+  const violations = skill.diagnostics.filter(({ severity }) => severity !== 'info');
+  const more = violations.length - 1;
+  const shown = (view.all ? violations : violations.slice(0, 1)).map(
+    (diagnostic) => diagnosticText(diagnostic, terminal).split('\n')[0] ?? '',
+  );
+  return [
     ...skill.notes.map((note) => `      ${style('yellow', 'note')} ${note}`),
-    ...skill.diagnostics
-      .filter(({ severity }) => severity !== 'info')
-      .map((diagnostic) => `      ${diagnosticText(diagnostic, terminal).split('\n')[0] ?? ''}`),
-    ...findings.slice(0, MAX_FINDINGS).map((finding) => `      ${style('yellow', 'scan')} ${findingText(finding)}`),
-    ...(more > 0 ? [`      ${style('dim', `and ${String(more)} more findings`)}`] : []),
+    ...shown.map((line) => `      ${line}${more > 0 && !view.all ? style('dim', ` and ${String(more)} more`) : ''}`),
+    ...findingLines(skill, terminal, view),
+  ];
+}
+
+function findingLines({ scan }: InspectedSkill, { style }: Terminal, view: PlanView): readonly string[] {
+  const findings = [...scan.stops, ...scan.warnings];
+  const isShown = (finding: ScanFinding): boolean => view.all || finding.severity === 'critical';
+  const counts = new Map<string, number>();
+  for (const { rule, severity } of findings.filter((finding) => !isShown(finding)))
+    counts.set(`${severity} ${rule}`, (counts.get(`${severity} ${rule}`) ?? 0) + 1);
+  const counted = [...counts].map(([rule, count]) => (count === 1 ? rule : `${rule} ×${String(count)}`));
+  return [
+    ...findings.filter(isShown).map((finding) => `      ${style('yellow', 'scan')} ${findingText(finding)}`),
+    ...(counted.length === 0 ? [] : [`      ${style('yellow', 'scan')} ${counted.join(', ')}`]),
   ];
 }
 
@@ -67,30 +106,55 @@ function leftOutLines(leftOut: readonly string[], { style }: Terminal): readonly
 }
 
 /** The plan as `--json` prints it. */
-export function planJson({ root, resolved, skills, leftOut, places, signedBy }: InstallPlan): object {
+export function planJson({ root, resolved, skills, refused, notes, leftOut, places, signedBy }: InstallPlan): object {
   return {
     root,
     source: resolved,
     ...(signedBy === undefined ? {} : { signedBy }),
     leftOut,
     places,
-    skills: skills.map(({ skill, change, isNeeded, lock }) => ({
+    notes,
+    skills: skills.map(({ verdict, skill, change, isNeeded, lock }) => ({
       name: skill.name,
+      folder: skill.folder,
+      verdict,
       change,
       isNeeded,
       version: skill.version ?? null,
       digest: skill.digest,
       files: Object.keys(skill.files).length,
       requires: lock.requires ?? [],
-      diagnostics: skill.diagnostics.map(({ code, severity, path, line, message }) => ({
-        code,
-        severity,
-        path,
-        line,
-        message,
-      })),
-      findings: { stops: skill.scan.stops, warnings: skill.scan.warnings },
+      ...inspectedJson(skill),
       notes: skill.notes,
     })),
+    refused: refusedJson(refused),
+  };
+}
+
+export function refusedJson(refused: readonly RefusedSkill[]): readonly object[] {
+  return refused.map(({ name, folder, verdict, isNamed, refusal: { code, message, hint, path, allow }, skill }) => ({
+    name,
+    folder,
+    verdict,
+    isNamed,
+    code,
+    message,
+    hint,
+    allow: allow ?? null,
+    ...(path === undefined ? {} : { path }),
+    ...(skill === undefined ? {} : inspectedJson(skill)),
+  }));
+}
+
+function inspectedJson({ diagnostics, scan }: InspectedSkill): object {
+  return {
+    diagnostics: diagnostics.map(({ code, severity, path, line, message }) => ({
+      code,
+      severity,
+      path,
+      line,
+      message,
+    })),
+    findings: { stops: scan.stops, warnings: scan.warnings },
   };
 }

@@ -37,7 +37,8 @@ const flags = {
     type: 'boolean',
     about: 'replace all files; accept older versions and other signers',
   },
-  lenient: { type: 'boolean', about: 'accept skills that violate the specification but can be loaded' },
+  strict: { type: 'boolean', about: 'refuse versions that violate the specification (default: format.mode, or warn)' },
+  lenient: { type: 'boolean', hidden: true, about: 'the default; kept for existing scripts' },
   offline: { type: 'boolean', about: 'use no network' },
   'require-signed': { type: 'boolean', about: 'accept only packs signed with a pinned key (see skillwright keys)' },
 } as const;
@@ -75,7 +76,7 @@ export const command = defineCommand({
       settings: { ...settings, requireSigned: settings.requireSigned || given['require-signed'] === true },
       names,
       mode,
-      lenient: given.lenient === true,
+      ...(given.strict === true ? { strict: true } : given.lenient === true ? { strict: false } : {}),
       offline: given.offline === true,
       dryRun: given['dry-run'] === true,
       signal,

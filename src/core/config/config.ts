@@ -6,7 +6,10 @@ import { POLICY_SCHEMA } from './policy-config.ts';
 import { LIFETIMES } from '../session.ts';
 import { VISIBILITIES } from '../skill.ts';
 import { PLACEMENTS } from '../tool.ts';
+import { SECRET_SOURCES } from './secret-config.ts';
 
+/** Stricter first. */
+export const FORMAT_MODES = ['strict', 'lenient'] as const;
 const OVERSIZED_BODY = ['cut', 'refuse'] as const;
 const EXECUTOR_CHOICES = ['auto', ...EXECUTOR_NAMES] as const;
 const TRUST_BINDINGS = ['path', 'digest'] as const;
@@ -19,38 +22,6 @@ const path = {
   type: 'string',
   description: 'A folder; relative to the project (project file) or the home folder (user file); ~ is the home folder.',
 } as const;
-
-/** A secret has exactly one source, so each variant requires its single key. */
-const SECRET_SOURCES = [
-  {
-    type: 'object',
-    description: 'An environment variable.',
-    additionalProperties: false,
-    required: ['env'],
-    properties: { env: { type: 'string', description: 'Name of the variable.' } },
-  },
-  {
-    type: 'object',
-    description: 'A file that only you can read.',
-    additionalProperties: false,
-    required: ['file'],
-    properties: { file: { type: 'string', description: 'Path of the file; ~ is the home folder.' } },
-  },
-  {
-    type: 'object',
-    description: 'A program that prints the value.',
-    additionalProperties: false,
-    required: ['command'],
-    properties: {
-      command: {
-        type: 'array',
-        description: 'The program and its arguments.',
-        maxItems: 100,
-        items: { type: 'string', description: 'A word, passed on without a shell.' },
-      },
-    },
-  },
-] as const;
 
 /** The schema of `.agent/config.json`. */
 export const CONFIG_SCHEMA = {
@@ -98,6 +69,20 @@ export const CONFIG_SCHEMA = {
           default: 20_000,
         },
         nested_in_skills: { type: 'boolean', description: 'Also scan for skills inside skills.', default: false },
+      },
+    },
+    format: {
+      type: 'object',
+      description: 'How the format of skills is validated.',
+      additionalProperties: false,
+      properties: {
+        mode: {
+          type: 'string',
+          description:
+            'lenient loads and installs what can be understood and reports violations of the specification; strict leaves such skills out.',
+          enum: FORMAT_MODES,
+          default: 'lenient',
+        },
       },
     },
     catalog: {

@@ -1,4 +1,4 @@
-import { RUN_SYNCS } from './config.ts';
+import { FORMAT_MODES, RUN_SYNCS } from './config.ts';
 import type { Config } from './config.ts';
 import { SETTINGS, valueAt } from './config-settings.ts';
 import { isHostPattern, readHostPattern } from '../network/host-pattern.ts';
@@ -43,6 +43,7 @@ export const OVERRIDE_RULES: Readonly<Record<string, OverrideRule>> = {
   'scan.max_depth': 'replaces',
   'scan.max_directories': 'replaces',
   'scan.nested_in_skills': 'replaces',
+  'format.mode': { strictest: FORMAT_MODES },
   'catalog.budget_tokens': 'replaces',
   'catalog.format': 'replaces',
   'session.lifetime': 'replaces',

@@ -9,6 +9,7 @@ import { openArchiveFile } from './archive-file.ts';
 import type { ArchiveFile } from './archive-file.ts';
 import { openTar } from './open-tar.ts';
 import { openZip } from './open-zip.ts';
+import type { OpenOptions } from './open-zip.ts';
 import type { OpenedArchive } from './extract-tree.ts';
 
 export type { ArchiveEntry, OpenedArchive } from './extract-tree.ts';
@@ -16,6 +17,8 @@ export type { ArchiveEntry, OpenedArchive } from './extract-tree.ts';
 export interface OpenArchiveOptions {
   readonly limits?: ArchiveLimits;
   readonly signal?: AbortSignal;
+  /** Collects problems that concern a single skill in `problems` instead of refusing the archive. */
+  readonly perSkill?: boolean;
 }
 
 /**
@@ -24,13 +27,13 @@ export interface OpenArchiveOptions {
  */
 export async function openArchive(
   file: string,
-  { limits = ARCHIVE_LIMITS, signal }: OpenArchiveOptions = {},
+  { limits = ARCHIVE_LIMITS, signal, perSkill = false }: OpenArchiveOptions = {},
 ): Promise<OpenedArchive | PackRefusal> {
   let held: ArchiveFile | undefined;
   try {
     signal?.throwIfAborted();
     held = openArchiveFile(file);
-    return await openByFormat(held, file, { limits, ...(signal === undefined ? {} : { signal }) });
+    return await openByFormat(held, file, { limits, perSkill, ...(signal === undefined ? {} : { signal }) });
   } catch (error) {
     held?.close();
     if (error instanceof PackRefused) return error.refusal;
@@ -40,11 +43,7 @@ export async function openArchive(
   }
 }
 
-async function openByFormat(
-  held: ArchiveFile,
-  file: string,
-  options: { readonly limits: ArchiveLimits; readonly signal?: AbortSignal },
-): Promise<OpenedArchive> {
+async function openByFormat(held: ArchiveFile, file: string, options: OpenOptions): Promise<OpenedArchive> {
   const { maxArchiveBytes } = options.limits;
   if (held.size > maxArchiveBytes)
     throw refused('archive/too-large', `the archive has more than ${String(maxArchiveBytes)} bytes`, file);

@@ -4,6 +4,7 @@ import path from 'node:path';
 
 import { PackRefused, packRefusal, systemProblem, refused } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
+import type { EntryProblem } from '../sources/source.ts';
 import { quoted } from '../../core/text/text.ts';
 import { openNewFile } from '../../platform/fs/atomic-replace.ts';
 import type { FileWriter } from '../../platform/fs/atomic-replace.ts';
@@ -172,6 +173,8 @@ export interface OpenedArchive {
    * names.
    */
   readonly leftOut: readonly string[];
+  /** Entries that are not extracted because they are refused; empty unless the archive was opened with `perSkill`. */
+  readonly problems: readonly EntryProblem[];
   /**
    * Extracts into an empty or new folder whose parent exists. All or nothing: if it refuses or is aborted, the folder is unchanged. Does
    * not sync to disk; the caller does.

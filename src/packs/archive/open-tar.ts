@@ -13,18 +13,25 @@ import { readTar } from './read-tar.ts';
 import type { TarEntry } from './read-tar.ts';
 
 /** Reads the archive twice: once to validate, once to extract. Throws `PackRefused`. */
-export async function openTar(file: ArchiveFile, { limits, signal }: OpenOptions): Promise<OpenedArchive> {
-  const entries: ArchiveEntry[] = [];
-  const validator = openEntryValidator(file.size, limits);
+export async function openTar(
+  file: ArchiveFile,
+  { limits, signal, perSkill = false }: OpenOptions,
+): Promise<OpenedArchive> {
+  const all: ArchiveEntry[] = [];
+  const openValidator = (): EntryValidator => openEntryValidator({ archiveBytes: file.size, limits, perSkill });
+  const validator = openValidator();
   const source = openGunzip(file, limits, signal);
-  for await (const { entry } of validatedEntries(source, limits, validator))
-    if (entry !== undefined) entries.push(entry);
-  const expected: Expected = { entries, digest: source.digest() };
+  for await (const { entry } of validatedEntries(source, limits, validator)) if (entry !== undefined) all.push(entry);
+  const { isExtracted, leftOut, problems } = validator.finish();
+  const entries = all.filter(isExtracted);
+  const extracted = new Set(entries.map((entry) => entry.path));
+  const expected: Expected = { entries, extracted, digest: source.digest(), openValidator };
   return {
     type: 'archive',
     format: 'tar.gz',
     entries,
-    leftOut: validator.leftOut(),
+    leftOut,
+    problems,
     extract: (to, options = {}) => extractTree(to, (tree) => writeAll(file, expected, tree, { limits, ...options })),
     close: () => file.close(),
   };
@@ -50,6 +57,9 @@ async function* validatedEntries(
 /** Result of the validation. */
 interface Expected {
   readonly entries: readonly ArchiveEntry[];
+  /** Paths of `entries`. */
+  readonly extracted: ReadonlySet<string>;
+  readonly openValidator: () => EntryValidator;
   /** SHA-256 of the compressed file. */
   readonly digest: string;
 }
@@ -64,9 +74,9 @@ async function writeAll(
   let place = 0;
   let files = 0;
   let bytes = 0;
-  for await (const { entry, content } of validatedEntries(source, limits, openEntryValidator(file.size, limits))) {
+  for await (const { entry, content } of validatedEntries(source, limits, expected.openValidator())) {
     signal?.throwIfAborted();
-    if (entry === undefined) continue;
+    if (entry === undefined || !expected.extracted.has(entry.path)) continue;
     // Compares early, so that nothing is written for a changed entry. The digest at the end would detect it as well.
     if (!isSame(entry, expected.entries[place])) throw changed();
     place += 1;

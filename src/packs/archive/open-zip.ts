@@ -18,6 +18,8 @@ import { entryRefused } from './entry-name.ts';
 export interface OpenOptions {
   readonly limits: ArchiveLimits;
   readonly signal?: AbortSignal;
+  /** Collects problems that concern a single skill in `problems` instead of refusing the archive. */
+  readonly perSkill?: boolean;
 }
 
 interface ValidatedZipEntry {
@@ -35,16 +37,21 @@ const NOWHERE: FileWriter = { write: () => undefined, close: () => undefined };
 const SLICE = 64;
 
 /** Returns undefined if the file is not a zip. Throws `PackRefused`. */
-export async function openZip(file: ArchiveFile, { limits, signal }: OpenOptions): Promise<OpenedArchive | undefined> {
+export async function openZip(
+  file: ArchiveFile,
+  { limits, signal, perSkill = false }: OpenOptions,
+): Promise<OpenedArchive | undefined> {
   const end = findZipEnd(file, limits);
   if (end === undefined) return undefined;
   const sorted = inFileOrder(await readZipDirectory(file, end, signal));
-  const validator = openEntryValidator(file.size, limits);
-  const entries = sorted.map((raw) => {
+  const validator = openEntryValidator({ archiveBytes: file.size, limits, perSkill });
+  const all = sorted.map((raw) => {
     const { entry } = validator.check(raw);
     refuseFolderContent(raw);
     return entry;
   });
+  const { isExtracted, leftOut, problems } = validator.finish();
+  const entries = all.map((entry) => (entry !== undefined && isExtracted(entry) ? entry : undefined));
   const starts = await readLocalHeaders(file, sorted, end.start, signal);
   const validated = sorted.map((raw, place): ValidatedZipEntry => ({
     raw,
@@ -55,7 +62,8 @@ export async function openZip(file: ArchiveFile, { limits, signal }: OpenOptions
     type: 'archive',
     format: 'zip',
     entries: entries.filter((entry) => entry !== undefined),
-    leftOut: validator.leftOut(),
+    leftOut,
+    problems,
     extract: (to, options = {}) => extractTree(to, (tree) => writeAll(file, validated, tree, options)),
     close: () => file.close(),
   };

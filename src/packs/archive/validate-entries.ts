@@ -1,7 +1,13 @@
 import type { ArchiveLimits } from '../../core/archive-limits.ts';
 import { leftOutLine, leftOutOf } from '../sources/left-out.ts';
+import type { LeftOut } from '../sources/left-out.ts';
+import { findSkillFolders, insideSkill, skillFolderOf } from '../sources/skill-folders.ts';
+import type { EntryProblem } from '../sources/source.ts';
 import { openPathValidator } from '../sources/portable-name.ts';
-import { PackRefused, isRefusal, refused } from '../problems.ts';
+import type { UsableName } from '../sources/portable-name.ts';
+import { PackRefused, asRefusal, isRefusal, refused } from '../problems.ts';
+import type { PackProblem, PackRefusal } from '../problems.ts';
+import { foldersOf } from '../../core/path.ts';
 import type { ArchiveEntry } from './extract-tree.ts';
 import { entryRefused } from './entry-name.ts';
 
@@ -26,36 +32,129 @@ export interface ValidatedEntry {
 /** Validates entries one after another, each alone and against the earlier ones. Throws `PackRefused`. */
 export interface EntryValidator {
   check(raw: RawEntry): ValidatedEntry;
-  leftOut(): readonly string[];
+  /** Call it after the last entry: which entries to extract depends on the skills that the archive contains. */
+  finish(): ValidatedEntries;
 }
+
+export interface ValidatedEntries {
+  readonly isExtracted: (entry: ArchiveEntry) => boolean;
+  readonly leftOut: readonly string[];
+  readonly problems: readonly EntryProblem[];
+}
+
+/**
+ * Problems of one entry that say nothing about the rest of the archive: the entry is not extracted, so that only its skill is lost. All
+ * other problems, such as paths that lead out of the archive and contradicting headers, refuse the archive.
+ */
+const LOCAL_PROBLEMS: ReadonlySet<PackProblem> = new Set([
+  'archive/link',
+  'archive/special-file',
+  'archive/mode',
+  'archive/name',
+  'archive/reserved-name',
+  'archive/duplicate',
+  'archive/collision',
+  'archive/too-large',
+  'archive/too-deep',
+]);
 
 /** Up to this size, a high compression ratio is not suspicious. */
 export const ALWAYS_ALLOWED_BYTES = 1024 * 1024;
 
-export function openEntryValidator(archiveBytes: number, limits: ArchiveLimits): EntryValidator {
+export interface ValidatorOptions {
+  readonly archiveBytes: number;
+  readonly limits: ArchiveLimits;
+  /** Collects problems that concern a single skill instead of refusing the archive. */
+  readonly perSkill?: boolean;
+}
+
+export function openEntryValidator({ archiveBytes, limits, perSkill = false }: ValidatorOptions): EntryValidator {
   const names = openPathValidator(limits);
-  const leftOut = new Map<string, string>();
+  const seen: SeenEntry[] = [];
+  const problems: EntryProblem[] = [];
   let bytes = 0;
+  const validate = (raw: RawEntry): ValidatedEntry => {
+    const isFolder = raw.name.endsWith('/');
+    const type = isFolder ? 'folder' : 'file';
+    const name = isFolder ? raw.name.slice(0, -1) : raw.name;
+    const omission = leftOutOf(name, type);
+    const path = accepted(omission === undefined ? names.check(name, type) : names.checkLeftOut(name, omission));
+    validateType(raw, type, path);
+    validateSize(raw.bytes, raw.packed ?? archiveBytes, path, limits);
+    const isExecutable = type === 'file' && ((raw.mode ?? 0) & 0o111) !== 0;
+    const entry = { path, type, bytes: raw.bytes, isExecutable } as const;
+    seen.push({ entry, name, omission });
+    return { entry };
+  };
+  /** Returns undefined for a problem that concerns a single skill. */
+  const collect = <T>(name: string, act: () => T): T | undefined => {
+    if (!perSkill) return act();
+    try {
+      return act();
+    } catch (error) {
+      const refusal = asRefusal(error);
+      // The first problem explains the most: a file below a link conflicts with the link.
+      if (!LOCAL_PROBLEMS.has(refusal.code)) throw new PackRefused(problems[0]?.refusal ?? refusal);
+      problems.push({ path: name.replace(/\/$/, ''), refusal });
+      return undefined;
+    }
+  };
   return {
     check(raw) {
-      const isFolder = raw.name.endsWith('/');
-      const type = isFolder ? 'folder' : 'file';
-      const name = isFolder ? raw.name.slice(0, -1) : raw.name;
-      const omission = leftOutOf(name, type);
-      const usable = omission === undefined ? names.check(name, type) : names.checkLeftOut(name, omission);
-      if (isRefusal(usable)) throw new PackRefused(usable);
-      const { path } = usable;
-      validateType(raw, type, path);
-      validateSize(raw.bytes, raw.packed ?? archiveBytes, path, limits);
+      const validated = collect(raw.name, () => validate(raw)) ?? {};
       bytes += raw.bytes;
       validateTotal(bytes, archiveBytes, limits);
-      if (omission !== undefined) leftOut.set(omission.path, leftOutLine(omission));
-      if (omission !== undefined) return {};
-      const isExecutable = type === 'file' && ((raw.mode ?? 0) & 0o111) !== 0;
-      return { entry: { path, type, bytes: raw.bytes, isExecutable } };
+      return validated;
     },
-    leftOut: () => [...leftOut.values()],
+    finish() {
+      const isFound = skillLocator(seen);
+      const extracted = new Set<ArchiveEntry>();
+      const leftOut = new Map<string, string>();
+      for (const { entry, name, omission } of seen) {
+        const inSkill = omission === undefined ? undefined : isFound(entry, omission);
+        if (omission === undefined) extracted.add(entry);
+        // The file of a skill in a hidden folder: its name was not compared with the others yet.
+        else if (inSkill === 'extracted') {
+          const path = collect(name, () => accepted(names.check(name, entry.type)));
+          if (path !== undefined) extracted.add(entry);
+        } else if (inSkill !== undefined) leftOut.set(inSkill.path, leftOutLine(inSkill));
+      }
+      return { isExtracted: (entry) => extracted.has(entry), leftOut: [...leftOut.values()], problems };
+    },
   };
+}
+
+interface SeenEntry {
+  readonly entry: ArchiveEntry;
+  /** As in the archive. */
+  readonly name: string;
+  /** Why it is not extracted unless it belongs to a skill in a hidden folder. */
+  readonly omission: LeftOut | undefined;
+}
+
+/**
+ * Returns a function for entries with a hidden part in their path: `extracted` if the hidden folder is above a skill, otherwise what is left
+ * out. Undefined for the other files of a hidden folder that contains skills.
+ */
+function skillLocator(
+  seen: readonly SeenEntry[],
+): (entry: ArchiveEntry, omission: LeftOut) => 'extracted' | LeftOut | undefined {
+  const { folders: found } = findSkillFolders(
+    seen.filter(({ entry }) => entry.type === 'file').map(({ entry }) => entry.path),
+  );
+  const folders = new Set(found);
+  const above = new Set(found.flatMap((folder) => foldersOf(folder)));
+  return ({ path, type }, omission) => {
+    const folder = skillFolderOf(path, folders) ?? '';
+    if (folder === '') return above.has(omission.path) ? undefined : omission;
+    const inside = leftOutOf(insideSkill(path, folder), type);
+    return inside === undefined ? 'extracted' : { ...inside, path: `${folder}/${inside.path}` };
+  };
+}
+
+function accepted(usable: UsableName | PackRefusal): string {
+  if (isRefusal(usable)) throw new PackRefused(usable);
+  return usable.path;
 }
 
 /** `type` follows from the name. */

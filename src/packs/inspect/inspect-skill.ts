@@ -19,6 +19,7 @@ import { looksOf, presentFiles } from '../root/present-files.ts';
 import { readScanFiles } from '../scan/scan-files.ts';
 import { checkSkill } from '../../loader/check-skill.ts';
 import type { PackSettings } from '../pack-settings.ts';
+import { DIAGNOSTIC_RULES } from '../../core/diagnostic-codes.ts';
 
 export interface InspectedSkill {
   readonly type: 'inspected';
@@ -98,7 +99,7 @@ export function inspectSkill(skill: SourceSkill, options: InspectOptions): Inspe
     refusals: [
       ...nameRefusals(skill, mode),
       ...(looks.refusal === undefined ? [] : [looks.refusal]),
-      ...formatRefusals(skill, diagnostics),
+      ...formatRefusals(skill, diagnostics, mode),
       ...scanRefusals(reviewed, scan),
     ],
   };
@@ -141,7 +142,8 @@ function nameRefusals(skill: SourceSkill, mode: Mode): readonly PackRefusal[] {
   const problem = portableNameProblem(name);
   if (problem !== undefined) return [packRefusal('pack/name', problem.message)];
   const [other] = mode === 'strict' ? otherNames(skill) : [];
-  return other === undefined ? [] : [packRefusal('pack/name', other, `${folder}/SKILL.md`)];
+  if (other === undefined) return [];
+  return [{ ...packRefusal('pack/name', other, `${folder}/SKILL.md`), allow: WITHOUT_STRICT }];
 }
 
 /** Reports a folder name that differs from the skill name, because the user may expect the former. */
@@ -152,12 +154,17 @@ function otherNames({ name, folder }: SourceSkill): readonly string[] {
   return given === '' || given === name ? [] : [`the skill in ${quoted(composed)} has the name ${quoted(name)}`];
 }
 
-function formatRefusals({ name }: SourceSkill, diagnostics: readonly Diagnostic[]): readonly PackRefusal[] {
+const WITHOUT_STRICT = 'no --strict, format.mode: lenient';
+
+function formatRefusals({ name }: SourceSkill, diagnostics: readonly Diagnostic[], mode: Mode): readonly PackRefusal[] {
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
   const [first] = errors;
   if (first === undefined) return [];
   const more = errors.length > 1 ? ` and ${String(errors.length - 1)} more` : '';
-  return [packRefusal('pack/format', `${printable(name)}: ${first.message} (${first.code})${more}`, first.path)];
+  const refusal = packRefusal('pack/format', `${printable(name)}: ${first.message} (${first.code})${more}`, first.path);
+  if (errors.some(({ code }) => DIAGNOSTIC_RULES[code].excludes))
+    return [{ ...refusal, hint: `SKILL.md cannot be loaded: ${first.hint}` }];
+  return [mode === 'strict' ? { ...refusal, allow: WITHOUT_STRICT } : refusal];
 }
 
 function scanRefusals(skill: ReviewedSkill, { stops }: PolicyResult): readonly PackRefusal[] {
@@ -168,7 +175,7 @@ function scanRefusals(skill: ReviewedSkill, { stops }: PolicyResult): readonly P
   const refusal = packRefusal('pack/scan', `${printable(where)}: ${first.message} (${first.rule})${more}`, first.path);
   // Only valid names are safe in a command.
   if (!isValidName(skill.name)) return [refusal];
-  return [
-    { ...refusal, hint: `review the files; to accept this skill with exactly these files: ${allowOption(skill)}` },
-  ];
+  const allow = allowOption(skill);
+  const hint = `review the files; to accept this skill with exactly these files: ${allow}`;
+  return [{ ...refusal, hint, allow }];
 }

@@ -1,10 +1,9 @@
-/** Verifies the origin of staged skills: manifest, signature, and no downgrade of the installed versions. */
-import type { Drift, LockFile } from '../lock/lock.ts';
+/** Verifies the origin of staged skills: manifest and signature. */
+import type { Drift } from '../lock/lock.ts';
 import type { PackManifest } from '../pack/manifest.ts';
 import { isRefusal, packRefusal } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
 import type { StagedSource } from '../sources/source.ts';
-import { downgradeProblem } from '../sign/downgrade-check.ts';
 import { quoted } from '../../core/text/text.ts';
 import type { InspectedSkill } from './inspect-skill.ts';
 import type { PackSettings } from '../pack-settings.ts';
@@ -14,31 +13,16 @@ export interface Proof {
   readonly signedBy?: string;
 }
 
-export interface ProveOptions {
-  readonly settings: PackSettings;
-  readonly lock: LockFile;
-  /** Accepts older versions and a changed or missing signer. An invalid signature is never accepted. */
-  readonly force: boolean;
-}
-
-/** Refuses if the manifest does not match the files, a required signature is missing, or an installed version would be downgraded. */
+/** Refuses if the manifest does not match the files, or the signature is invalid, or missing and required. */
 export async function verifySource(
   staged: StagedSource,
   skills: readonly Pick<InspectedSkill, 'name' | 'version'>[],
-  { settings, lock, force }: ProveOptions,
+  settings: PackSettings,
 ): Promise<Proof | PackRefusal> {
   const manifest = await fittingManifest(staged);
   if (manifest !== undefined && isRefusal(manifest)) return manifest;
   // A signature covers the whole pack, even if only some of its skills are wanted.
-  const proof = await signatureOf(staged, manifest?.skills ?? skills, settings);
-  if (isRefusal(proof)) return proof;
-  for (const { name, version } of force ? [] : skills) {
-    const before = lock.skills.get(name);
-    if (before === undefined) continue;
-    const problem = downgradeProblem(before, { name, ...(version === undefined ? {} : { version }), ...proof });
-    if (problem !== undefined) return problem;
-  }
-  return proof;
+  return await signatureOf(staged, manifest?.skills ?? skills, settings);
 }
 
 /** Returns undefined if there is no manifest, or if `manifest.json` is not a pack manifest. */

@@ -1,16 +1,13 @@
-/** Turns a typed source into staged and inspected skills. */
+/** Turns a typed source into staged skills. */
 import path from 'node:path';
 
-import { isRefusal, packRefusal } from '../problems.ts';
+import { isRefusal } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
 import { readSource } from '../sources/source-text.ts';
-import type { StagedSource, PackSource, SourceSkill, StageProgress, ExtractArchive } from '../sources/source.ts';
-import { quoted } from '../../core/text/text.ts';
+import type { StagedSource, PackSource, StageProgress, ExtractArchive } from '../sources/source.ts';
 import { stageSource } from '../sources/stage-source.ts';
 import { placeOf } from '../sources/folder.ts';
 import { isDirectory, isPresent } from '../../platform/fs/paths.ts';
-import { inspectSkill } from './inspect-skill.ts';
-import type { InspectOptions, InspectedSkill } from './inspect-skill.ts';
 import type { PackSettings } from '../pack-settings.ts';
 
 export interface StagePackOptions {
@@ -74,62 +71,12 @@ export async function currentRevision(source: PackSource, options: StagePackOpti
 /** Loads the archive reader on first use. */
 const extractArchive: ExtractArchive = async (file, to, options) => {
   const { openArchive } = await import('../archive/archive.ts');
-  const opened = await openArchive(file, options);
+  const opened = await openArchive(file, { ...options, perSkill: true });
   if (isRefusal(opened)) return opened;
   try {
     const extracted = await opened.extract(to, options);
-    return isRefusal(extracted) ? extracted : { ...extracted, leftOut: opened.leftOut };
+    return isRefusal(extracted) ? extracted : { ...extracted, leftOut: opened.leftOut, problems: opened.problems };
   } finally {
     opened.close();
   }
 };
-
-export interface InspectedSource {
-  readonly type: 'inspected';
-  /** The requested skills, or all if none was requested. */
-  readonly wanted: readonly InspectedSkill[];
-  /** The other skills of the source. */
-  readonly others: readonly SourceSkill[];
-}
-
-export interface InspectSourceOptions extends InspectOptions {
-  /** Names of skills (default: all). */
-  readonly names: readonly string[];
-  readonly onProgress?: (done: number, total: number) => void;
-}
-
-/** Inspects the wanted skills of a source. Refuses two skills with the same name. */
-export async function inspectSource(
-  { skills }: StagedSource,
-  options: InspectSourceOptions,
-): Promise<InspectedSource | PackRefusal> {
-  const { names, onProgress, signal } = options;
-  const present = new Set(skills.map(({ name }) => name));
-  const unknown = names.find((name) => !present.has(name));
-  if (unknown !== undefined) {
-    const known = skills.map(({ name }) => quoted(name, 64)).slice(0, 20);
-    return packRefusal('pack/unknown-skill', `the source has no ${quoted(unknown)}; it has ${known.join(', ')}`);
-  }
-  const asked = new Set(names);
-  const isWanted = ({ name }: SourceSkill): boolean => asked.size === 0 || asked.has(name);
-  const chosen = skills.filter(isWanted);
-  const met = new Set<string>();
-  const repeated = chosen.find(({ name }) => met.size === met.add(name).size);
-  if (repeated !== undefined) {
-    const places = chosen.filter(({ name }) => name === repeated.name).map(({ folder }) => quoted(folder, 100));
-    return packRefusal('pack/two-skills', `${quoted(repeated.name)} is in ${places.join(' and ')}`);
-  }
-  const wanted: InspectedSkill[] = [];
-  for (const skill of chosen) {
-    if (wanted.length % INSPECTED_AT_ONCE === 0) await new Promise(setImmediate);
-    signal?.throwIfAborted();
-    const inspected = inspectSkill(skill, options);
-    if (isRefusal(inspected)) return inspected;
-    wanted.push(inspected);
-    onProgress?.(wanted.length, chosen.length);
-  }
-  return { type: 'inspected', wanted, others: skills.filter((skill) => !isWanted(skill)) };
-}
-
-/** Skills to inspect before yielding to the event loop, so that an abort takes effect. */
-const INSPECTED_AT_ONCE = 32;

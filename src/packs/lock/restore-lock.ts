@@ -114,7 +114,7 @@ async function stageLocked(
     if (first === undefined) continue;
     const staged = await stageGroup(first, group, open, options);
     if (isRefusal(staged)) return staged;
-    const unproven = await signatureProblem(staged, group, open, options);
+    const unproven = await signatureProblem(staged, group, options);
     if (unproven !== undefined) return unproven;
     for (const locked of group) {
       const change = changeFor(locked, staged);
@@ -153,18 +153,18 @@ async function stageGroup(
 async function signatureProblem(
   staged: StagedSource,
   group: readonly LockedSkill[],
-  { lock }: OpenRoot,
   { settings }: RestoreOptions,
 ): Promise<PackRefusal | undefined> {
   if (!settings.requireSigned) return undefined;
-  // The lock determines the version, so the downgrade check does not apply.
-  const proof = await verifySource(staged, group, { settings, lock, force: true });
+  const proof = await verifySource(staged, group, settings);
   return isRefusal(proof) ? proof : undefined;
 }
 
 /** Finds the skill with the locked bytes. */
-function changeFor(locked: LockedSkill, { skills }: StagedSource): PutChange | PackRefusal {
+function changeFor(locked: LockedSkill, { skills, unusable }: StagedSource): PutChange | PackRefusal {
   const { name, folder = '', source } = locked;
+  const refused = unusable.find((one) => one.folder === folder);
+  if (refused !== undefined) return refused.refusal;
   const skill = skills.find((one) => one.folder === folder) ?? skills.find((one) => one.name === name);
   if (skill === undefined)
     return packRefusal('lock/not-reproducible', `${quoted(source, 200)} no longer contains ${quoted(name)}`);

@@ -38,6 +38,7 @@ import { startBackgroundSync } from './sync.ts';
 import type { BackgroundSync } from './sync.ts';
 import { backupPath, listBackups, removeEmptyBackups, removeBackup, surplusBackups } from './skill-backups.ts';
 import type { BackupKind, SkillBackup } from './skill-backups.ts';
+import { changeRefusals } from './plan.ts';
 import type { Existing, PlannedChange, PutChange, RootChange } from './plan.ts';
 import { diagnose } from '../../core/diagnostic.ts';
 import type { Diagnostic } from '../../core/diagnostic.ts';
@@ -137,6 +138,8 @@ export interface OpenRoot {
    * `commit`, which waits for it. Do not write into the staging folders afterwards; a new staging folder cancels the sync.
    */
   startSync(count: number): BackgroundSync | undefined;
+  /** The changes that `commit` would refuse, by name. */
+  refusals(changes: readonly RootChange[]): ReadonlyMap<string, PackRefusal>;
   /** Makes all changes or none. */
   commit(changes: readonly RootChange[], options?: CommitOptions): Promise<Committed | PackRefusal>;
   /** Removed skills, newest first. */
@@ -180,6 +183,12 @@ export class RootSession {
       },
       staging: () => this.#newFolder(),
       startSync: (count) => this.#startSync(count),
+      refusals: (changes) =>
+        changeRefusals(
+          this.#handle,
+          this.#lock,
+          changes.map((change) => this.#planned(change)),
+        ),
       commit: (changes, options) =>
         this.#commit(
           changes.map((change) => this.#planned(change)),

@@ -6,7 +6,8 @@ import { isValidName } from '../../core/skill-name.ts';
 import type { LockFile, LockedSkill } from '../lock/lock.ts';
 import { lockedSkillProblem } from '../lock/lock-file.ts';
 import { collisionKey } from '../sources/portable-name.ts';
-import { PackRefused, refused } from '../problems.ts';
+import { PackRefused, orRefusal, refused } from '../problems.ts';
+import type { PackRefusal } from '../problems.ts';
 import { quoted } from '../../core/text/text.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
 import type { Step } from './journal.ts';
@@ -54,19 +55,44 @@ export type PlannedChange =
 
 /** Throws `PackRefused` if a change is not possible. Writes nothing. */
 export function refuseChanges(handle: RootHandle, lock: LockFile, changes: readonly PlannedChange[]): void {
+  for (const refusal of changeRefusals(handle, lock, changes).values()) throw new PackRefused(refusal);
+}
+
+/** The changes that are not possible, by name. Of several names that are the same folder on some systems, the first is possible. */
+export function changeRefusals(
+  handle: RootHandle,
+  lock: LockFile,
+  changes: readonly PlannedChange[],
+): ReadonlyMap<string, PackRefusal> {
   const spellings = spellingsIn(handle);
+  const seen = new Map<string, string>();
+  const refusals = new Map<string, PackRefusal>();
   for (const change of changes) {
-    if (!isValidName(change.name)) throw refused('pack/name', `${quoted(change.name)} is not a valid skill name`);
-    const other = spellings.get(collisionKey(change.name));
-    if (other !== undefined && other !== change.name)
-      throw refused(
-        'install/case',
-        `${quoted(change.name)} conflicts with ${quoted(other)} in ${quoted(handle.path, 200)}`,
-      );
-    if (change.type === 'remove') refuseRemove(handle, lock, change);
-    else refusePut(handle, lock, change);
+    const refusal = orRefusal(() => {
+      refuseChange(handle, lock, change, spellings);
+      refuseRepeated(change, seen);
+      return undefined;
+    });
+    if (refusal !== undefined) refusals.set(change.name, refusal);
   }
-  refuseRepeated(changes);
+  return refusals;
+}
+
+function refuseChange(
+  handle: RootHandle,
+  lock: LockFile,
+  change: PlannedChange,
+  spellings: ReadonlyMap<string, string>,
+): void {
+  if (!isValidName(change.name)) throw refused('pack/name', `${quoted(change.name)} is not a valid skill name`);
+  const other = spellings.get(collisionKey(change.name));
+  if (other !== undefined && other !== change.name)
+    throw refused(
+      'install/case',
+      `${quoted(change.name)} conflicts with ${quoted(other)} in ${quoted(handle.path, 200)}`,
+    );
+  if (change.type === 'remove') refuseRemove(handle, lock, change);
+  else refusePut(handle, lock, change);
 }
 
 /** Creates the backup folders. Throws system errors. */
@@ -143,14 +169,11 @@ function refuseRemove(handle: RootHandle, lock: LockFile, { name }: RemoveChange
   throw refused('install/foreign', `${quoted(place, 200)} was not created by install`, place);
 }
 
-function refuseRepeated(changes: readonly PlannedChange[]): void {
-  const seen = new Map<string, string>();
-  for (const { name } of changes) {
-    const other = seen.get(collisionKey(name));
-    if (other !== undefined)
-      throw refused('install/case', `${quoted(name)} and ${quoted(other)} are the same folder on some systems`);
-    seen.set(collisionKey(name), name);
-  }
+function refuseRepeated({ name }: PlannedChange, seen: Map<string, string>): void {
+  const other = seen.get(collisionKey(name));
+  if (other !== undefined)
+    throw refused('install/case', `${quoted(name)} and ${quoted(other)} are the same folder on some systems`);
+  seen.set(collisionKey(name), name);
 }
 
 /** Names in the root by collision key. */

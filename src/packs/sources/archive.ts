@@ -5,10 +5,12 @@ import path from 'node:path';
 
 import { PackRefused, isRefusal, packRefusal } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
-import { SKILL_FILE_NAME } from './skill-folders.ts';
+import { SKILL_FILE_NAME, skillFolderOf } from './skill-folders.ts';
+import { leftOutLine } from './left-out.ts';
+import { folderOf } from '../../core/path.ts';
 import { ARCHIVE_NAME } from './source-address.ts';
 import { sourceText } from './source-text.ts';
-import type { StagedSource, PackSource, ResolvedSource, SourceSkill, StageContext } from './source.ts';
+import type { EntryProblem, StagedSource, PackSource, ResolvedSource, SourceSkill, StageContext } from './source.ts';
 import { quoted } from '../../core/text/text.ts';
 import { isDirectory, isSystemError } from '../../platform/fs/paths.ts';
 import { pause } from '../../platform/fs/tree-digest.ts';
@@ -75,19 +77,62 @@ export async function unpack(archive: ArchiveHere, context: StageContext): Promi
   if (!isDirectory(tree)) return noSkill(shown, extracted.leftOut);
   const folder = archive.hasTopFolder === true ? topFolder(tree) : tree;
   const found = findSkills(folder);
-  const leftOut = [...extracted.leftOut, ...found.leftOut];
-  const meant = found.folders.filter(isMeant);
-  if (meant.length === 0) return noSkill(shown, leftOut);
+  const top = folder === tree ? '' : `${path.basename(folder)}/`;
+  const damage = attributeProblems(extracted.problems, { folders: new Set(found.folders), top });
+  if (isRefusal(damage)) return damage;
+  const leftOut = [...extracted.leftOut, ...damage.leftOut, ...found.leftOut];
+  const meant = found.folders.filter((each) => isMeant(each) && !damage.refusals.has(each));
+  const refused = [...damage.refusals].filter(([each]) => isMeant(each));
+  if (meant.length + refused.length === 0) return noSkill(shown, leftOut);
   const skills = await Promise.all(meant.map((each) => skillAt(folder, each, archive.fallbackName)));
+  const unusable = await Promise.all(
+    refused.map(async ([each, refusal]) => ({
+      folder: each,
+      name: found.folders.includes(each)
+        ? (await skillAt(folder, each, archive.fallbackName)).name
+        : path.posix.basename(each) || archive.fallbackName,
+      refusal,
+    })),
+  );
   const staged: StagedSource = {
     type: 'staged',
     resolved,
     folder,
     skills,
+    unusable,
     leftOut,
     ...(signature === undefined ? {} : { signature }),
   };
   return meant[0] === '' ? staged : withManifest(staged, folder);
+}
+
+interface AttributedProblems {
+  readonly type: 'attributed';
+  /** The first problem of each skill folder. */
+  readonly refusals: ReadonlyMap<string, PackRefusal>;
+  readonly leftOut: readonly string[];
+}
+
+/**
+ * Finds the skill of each refused entry. Refuses the archive if an entry belongs to no skill, except links, which are skipped in every
+ * source. `top` is the folder of the archive that is not part of the source.
+ */
+function attributeProblems(
+  problems: readonly EntryProblem[],
+  { folders, top }: { readonly folders: ReadonlySet<string>; readonly top: string },
+): AttributedProblems | PackRefusal {
+  const refusals = new Map<string, PackRefusal>();
+  const leftOut: string[] = [];
+  for (const { path: full, refusal } of problems) {
+    const at = full.startsWith(top) ? full.slice(top.length) : full;
+    const isSkillFile = path.posix.basename(at) === SKILL_FILE_NAME;
+    const folder = skillFolderOf(at, folders) ?? (isSkillFile ? folderOf(at) : undefined);
+    if (folder !== undefined) {
+      if (!refusals.has(folder)) refusals.set(folder, refusal);
+    } else if (refusal.code === 'archive/link') leftOut.push(leftOutLine({ path: at, type: 'file', reason: 'a link' }));
+    else return refusal;
+  }
+  return { type: 'attributed', refusals, leftOut };
 }
 
 /** Describes an unpacked skill. */

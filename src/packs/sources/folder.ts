@@ -2,13 +2,14 @@
 import { closeSync, existsSync, fstatSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 
-import { leftOutLine, whyLeftOut } from './left-out.ts';
-import { PackRefused, packRefusal, treeRefusal, refused } from '../problems.ts';
+import { leftOutLine, whyLeftOut, whyNotSearched } from './left-out.ts';
+import { PackRefused, asRefusal, packRefusal, treeRefusal, refused } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
-import { MAX_SKILL_DEPTH, SKILL_FILE_NAME, isLookedInto } from './skill-folders.ts';
+import { MAX_SKILL_DEPTH, SKILL_FILE_NAME } from './skill-folders.ts';
 import { sourceText } from './source-text.ts';
-import type { StagedSource, PackSource, SourceSkill, StageContext } from './source.ts';
+import type { StagedSource, PackSource, SourceSkill, StageContext, UnusableSkill } from './source.ts';
 import { quoted } from '../../core/text/text.ts';
+import { removeTree } from '../../platform/fs/remove-tree.ts';
 import { isDirectory, isSystemError } from '../../platform/fs/paths.ts';
 import { isProgram, pause } from '../../platform/fs/tree-digest.ts';
 import { SMALL_FILE, hashOpened } from '../../platform/fs/tree-file.ts';
@@ -49,15 +50,19 @@ export async function stageFolder(
   };
   if (folders[0] !== '') mkdirSync(context.tree);
   const skills: SourceSkill[] = [];
+  const unusable: UnusableSkill[] = [];
   for (const folder of folders) {
-    skills.push(await copySkill(folder, copying));
-    context.onProgress?.({ step: 'copy', done: skills.length, total: folders.length });
+    const copied = await copySkill(folder, copying);
+    if ('refusal' in copied) unusable.push(copied);
+    else skills.push(copied);
+    context.onProgress?.({ step: 'copy', done: skills.length + unusable.length, total: folders.length });
   }
   const staged: StagedSource = {
     type: 'staged',
     resolved: { source: sourceText(source), kind: 'folder' },
     folder: context.tree,
     skills,
+    unusable,
     leftOut: copying.leftOut,
   };
   return folders[0] === '' ? staged : withManifest(staged, root);
@@ -88,14 +93,13 @@ export function findSkills(root: string): FoundFolders {
     for (const entry of entries) {
       const below = at === '' ? entry.name : `${at}/${entry.name}`;
       const type = entry.isDirectory() ? 'folder' : 'file';
-      const reason = whyLeftOut(entry.name, type);
+      const reason = type === 'folder' ? whyNotSearched(entry.name) : whyLeftOut(entry.name, type);
       const tell = (why: string): unknown => leftOut.push(leftOutLine({ path: below, type, reason: why }));
       if (reason !== undefined) tell(reason);
       else if (entry.isSymbolicLink()) tell('a link');
       else if (type === 'file') {
         if (entry.name.toLowerCase() === 'skill.md') tell(`it must be called ${SKILL_FILE_NAME}`);
-      } else if (!isLookedInto(entry.name)) tell('not searched');
-      else if (depth < MAX_SKILL_DEPTH) pending.push(below);
+      } else if (depth < MAX_SKILL_DEPTH) pending.push(below);
     }
   }
   return { folders: folders.toSorted((a, b) => (a < b ? -1 : 1)), leftOut: leftOut.toSorted() };
@@ -131,11 +135,30 @@ interface Copying {
   room: number;
 }
 
-async function copySkill(folder: string, copying: Copying): Promise<SourceSkill> {
-  const { context, root, fallbackName, leftOut } = copying;
-  const { limits, tree, signal } = context;
-  const room = Math.min(MAX_KEPT_OF_SKILL, copying.room);
-  const skill = new StagedSkill({ folder, path: path.join(tree, folder), fallbackName, limits, room, isInOrder: true });
+/** Copies one skill. If it is refused, nothing of it remains in the staging folder. */
+async function copySkill(folder: string, copying: Copying): Promise<SourceSkill | UnusableSkill> {
+  const { context, fallbackName } = copying;
+  const place = path.join(context.tree, folder);
+  const skill = new StagedSkill({
+    folder,
+    path: place,
+    fallbackName,
+    limits: context.limits,
+    room: Math.min(MAX_KEPT_OF_SKILL, copying.room),
+    isInOrder: true,
+  });
+  try {
+    return await copyFiles(folder, skill, copying);
+  } catch (error) {
+    const refusal = asRefusal(error);
+    await removeTree(place);
+    return { folder, name: await skill.name(), refusal };
+  }
+}
+
+async function copyFiles(folder: string, skill: StagedSkill, copying: Copying): Promise<SourceSkill> {
+  const { context, root, leftOut } = copying;
+  const { limits, signal } = context;
   const skip = (at: string, isFolder: () => boolean): boolean => {
     const name = at.slice(at.lastIndexOf('/') + 1);
     // Most names need no further check.

@@ -3,12 +3,12 @@ import path from 'node:path';
 
 import { leftOutLine, leftOutOf } from './left-out.ts';
 import type { ArchiveLimits } from '../../core/archive-limits.ts';
-import { packRefusal, refused } from '../problems.ts';
+import { asRefusal, packRefusal, refused } from '../problems.ts';
 import type { PackRefusal, PackRefused } from '../problems.ts';
 import { isRef } from './source-address.ts';
-import { findSkillFolders } from './skill-folders.ts';
+import { SKILL_FILE_NAME, findSkillFolders, insideSkill, skillFolderOf } from './skill-folders.ts';
 import { sourceText } from './source-text.ts';
-import type { StagedSource, PackSource, SourceSkill, StageContext } from './source.ts';
+import type { StagedSource, PackSource, SourceSkill, StageContext, UnusableSkill } from './source.ts';
 import { quoted } from '../../core/text/text.ts';
 import { removeTree } from '../../platform/fs/remove-tree.ts';
 import { fetchCommit, gitFailed, mustGit, runGit, listTree } from './git-repository.ts';
@@ -37,13 +37,13 @@ export async function stageGit(
   const { folders, nested } = findSkillFolders(files.filter(({ kind }) => kind === 'file').map(({ path: at }) => at));
   const leftOut = nested.map((folder) => `${folder}: a skill inside a skill, part of the outer one`);
   if (folders.length === 0) return noSkill(sourceText(source), leftOut);
-  const skills = await writeSkills(own, { files, folders, leftOut }, nameOf(source));
+  const written = await writeSkills(own, { files, folders, leftOut }, nameOf(source));
   await removeTree(own.folder);
   return {
     type: 'staged',
     resolved: { source: sourceText(source), kind: 'git', revision },
     folder: tree,
-    skills,
+    ...written,
     leftOut,
   };
 }
@@ -64,26 +64,41 @@ interface Choice {
   readonly leftOut: string[];
 }
 
-/** Selects, validates and counts all files before the first object is read. Throws `PackRefused`. */
-function choose({ files, folders, leftOut }: Choice, { maxFileBytes, maxBytes }: ArchiveLimits): readonly ChosenFile[] {
+/**
+ * Selects, validates and counts all files before the first object is read. A file that is refused is passed to `refuseSkill`. Throws
+ * `PackRefused` if the repository is too large.
+ */
+function choose(
+  { files, folders, leftOut }: Choice,
+  { maxFileBytes, maxBytes }: ArchiveLimits,
+  refuseSkill: (folder: string, refusal: PackRefusal) => void,
+): readonly ChosenFile[] {
   const isSkill = new Set(folders);
   const hidden = new Set<string>();
   const chosen = files.flatMap((file) => {
-    const folder = skillOf(file.path, isSkill);
+    const folder = skillFolderOf(file.path, isSkill);
     if (folder === undefined) return [];
-    const above = folder === '' ? 0 : folder.split('/').length;
-    const inside = file.path.split('/').slice(above).join('/');
+    const inside = insideSkill(file.path, folder);
     const omission = leftOutOf(inside, file.kind === 'submodule' ? 'folder' : 'file');
     if (omission !== undefined || file.kind === 'submodule') {
       const { path: at, ...rest } = omission ?? { path: inside, type: 'folder', reason: 'another repository' };
       hidden.add(leftOutLine({ path: path.posix.join(folder, at), ...rest }));
       return [];
     }
-    if (file.kind === 'link') refuse(packRefusal('archive/link', `${quoted(file.path)} is a link`, file.path));
-    if (file.bytes > maxFileBytes)
-      refuse(
-        packRefusal('archive/too-large', `${quoted(file.path)} has more than ${String(maxFileBytes)} bytes`, file.path),
-      );
+    const problem =
+      file.kind === 'link'
+        ? packRefusal('archive/link', `${quoted(file.path)} is a link`, file.path)
+        : file.bytes > maxFileBytes
+          ? packRefusal(
+              'archive/too-large',
+              `${quoted(file.path)} has more than ${String(maxFileBytes)} bytes`,
+              file.path,
+            )
+          : undefined;
+    if (problem !== undefined) {
+      refuseSkill(folder, problem);
+      return [];
+    }
     return [{ ...file, folder, inside }];
   });
   leftOut.push(...hidden);
@@ -95,14 +110,24 @@ async function writeSkills(
   own: ScratchRepository,
   choice: Choice,
   fallbackName: string,
-): Promise<readonly SourceSkill[]> {
+): Promise<Pick<StagedSource, 'skills' | 'unusable'>> {
   const { limits, tree, onProgress } = own.context;
-  const chosen = choose(choice, limits);
+  /** The first problem of each refused skill. */
+  const refusals = new Map<string, PackRefusal>();
+  const refuseSkill = (folder: string, refusal: PackRefusal): void => {
+    if (!refusals.has(folder)) refusals.set(folder, refusal);
+  };
+  const all = choose(choice, limits, refuseSkill);
+  const chosen = all.filter(({ folder, inside }) => !refusals.has(folder) || inside === SKILL_FILE_NAME);
   const staged = new Map<string, StagedSkill>();
   for (const folder of choice.folders)
     staged.set(folder, new StagedSkill({ folder, path: path.join(tree, folder), fallbackName, limits }));
   const reader = new BlobReader(chosen, (file, bytes, done) => {
-    staged.get(file.folder)?.wholeFile(file.inside, file.isExecutable, bytes);
+    try {
+      staged.get(file.folder)?.wholeFile(file.inside, file.isExecutable, bytes);
+    } catch (error) {
+      refuseSkill(file.folder, asRefusal(error));
+    }
     onProgress?.({ step: 'copy', done, total: chosen.length });
   });
   const result = await runGit(own, ['cat-file', '--batch'], {
@@ -112,7 +137,18 @@ async function writeSkills(
   });
   reader.finish();
   if (result.exitCode !== 0) throw gitFailed(result);
-  return await Promise.all([...staged.values()].map((skill) => skill.finish()));
+  const skills: SourceSkill[] = [];
+  const unusable: UnusableSkill[] = [];
+  for (const [folder, skill] of staged) {
+    const refusal = refusals.get(folder);
+    if (refusal === undefined) {
+      skills.push(await skill.finish());
+      continue;
+    }
+    unusable.push({ folder, name: await skill.name(), refusal });
+    await removeTree(path.join(tree, folder));
+  }
+  return { skills, unusable };
 }
 
 /** The limit applies to the whole repository, because small packs can contain large files. */
@@ -120,12 +156,6 @@ function refuseTotal(chosen: readonly { readonly bytes: number }[], maxBytes: nu
   const total = chosen.reduce((sum, { bytes }) => sum + bytes, 0);
   if (total > maxBytes)
     refuse(packRefusal('archive/too-large', `the skills of the repository have more than ${String(maxBytes)} bytes`));
-}
-
-/** The skill folder that contains a file. */
-function skillOf(file: string, isSkill: ReadonlySet<string>): string | undefined {
-  for (let at = path.posix.dirname(file); at !== '.'; at = path.posix.dirname(at)) if (isSkill.has(at)) return at;
-  return isSkill.has('') ? '' : undefined;
 }
 
 export interface Blob {

@@ -3,7 +3,11 @@ import { printable } from '../../core/text/text.ts';
 
 const KEPT_FILES: ReadonlySet<string> = new Set(['.gitignore', '.skillignore', '.env.example', '.gitkeep']);
 const VERSION_CONTROL: ReadonlySet<string> = new Set(['.git', '.svn', '.hg']);
+/** Folders with copies of skills that are not part of a source: state of skillwright, caches, virtual environments. */
+const NOT_SEARCHED: ReadonlySet<string> = new Set(['node_modules', '.skillwright', '.cache', '.venv', '.tox', '.npm']);
 const SYSTEM: ReadonlySet<string> = new Set(['__macosx', '.ds_store']);
+
+const HIDDEN_FOLDER = 'hidden folder';
 
 /** Why a name is not part of a skill; undefined if it is. */
 export function whyLeftOut(name: string, type: 'file' | 'folder'): string | undefined {
@@ -13,8 +17,15 @@ export function whyLeftOut(name: string, type: 'file' | 'folder'): string | unde
   if (SYSTEM.has(folded)) return 'system file';
   if (start !== '.') return undefined;
   if (VERSION_CONTROL.has(folded)) return 'version control';
-  if (type === 'folder') return 'hidden folder';
+  if (type === 'folder') return HIDDEN_FOLDER;
   return KEPT_FILES.has(name) ? undefined : 'hidden file';
+}
+
+/** Why a folder of a source is not searched for skills. Hidden folders are: collections keep skills in `.curated` or `.claude/skills`. */
+export function whyNotSearched(name: string): string | undefined {
+  const reason = whyLeftOut(name, 'folder');
+  if (reason !== undefined && reason !== HIDDEN_FOLDER) return reason;
+  return NOT_SEARCHED.has(name.toLowerCase()) ? 'not searched' : undefined;
 }
 
 export interface LeftOut {
@@ -24,7 +35,7 @@ export interface LeftOut {
   readonly reason: string;
 }
 
-/** The same for a path, including its folders. */
+/** The same for a path inside a skill, including its folders. */
 export function leftOutOf(path: string, type: 'file' | 'folder'): LeftOut | undefined {
   const parts = path.split('/');
   for (const [place, part] of parts.entries()) {

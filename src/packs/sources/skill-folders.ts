@@ -1,6 +1,6 @@
 /** Finds the skill folders in a list of paths. */
 import { foldersOf } from '../../core/path.ts';
-import { whyLeftOut } from './left-out.ts';
+import { whyNotSearched } from './left-out.ts';
 
 export const SKILL_FILE_NAME = 'SKILL.md';
 /** Maximum number of folders above a skill. */
@@ -11,11 +11,6 @@ export interface SkillFolders {
   readonly folders: readonly string[];
   /** Skills inside another skill. They are plain files of the outer one. */
   readonly nested: readonly string[];
-}
-
-/** Whether to search a folder of that name for skills: not in hidden folders and not in installed packages. */
-export function isLookedInto(name: string): boolean {
-  return whyLeftOut(name, 'folder') === undefined && name !== 'node_modules';
 }
 
 /** Finds `SKILL.md` in exactly this spelling. `paths` are relative to the source, with `/` as separator. */
@@ -36,5 +31,17 @@ export function findSkillFolders(paths: readonly string[]): SkillFolders {
 
 function isReachable(folder: string): boolean {
   const parts = folder === '' ? [] : folder.split('/');
-  return parts.length <= MAX_SKILL_DEPTH && parts.every(isLookedInto);
+  return parts.length <= MAX_SKILL_DEPTH && parts.every((part) => whyNotSearched(part) === undefined);
+}
+
+/** The skill folder that contains a file; undefined if none does. */
+export function skillFolderOf(file: string, folders: ReadonlySet<string>): string | undefined {
+  for (let end = file.lastIndexOf('/'); end > 0; end = file.lastIndexOf('/', end - 1))
+    if (folders.has(file.slice(0, end))) return file.slice(0, end);
+  return folders.has('') ? '' : undefined;
+}
+
+/** The path of a file relative to the skill folder that contains it. */
+export function insideSkill(file: string, folder: string): string {
+  return folder === '' ? file : file.slice(folder.length + 1);
 }

@@ -1,13 +1,22 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 
 import { readSimpleHead } from '../../format/simple-head.ts';
+import { isValidName, toSlug } from '../../core/skill-name.ts';
 import { SKILL_FILE_NAME } from './skill-folders.ts';
 
 /** More than frontmatter may have. */
 export const MAX_HEAD = 80 * 1024;
 
-/** The name in SKILL.md, or `folder` if it has none. The start of the file is sufficient. */
+/**
+ * The name under which a skill is installed: the name in SKILL.md, or `folder` if it has none. A name that a loader accepts and that is not
+ * valid, such as `My Skill`, gives way to a valid name of the folder, or to its nearest valid spelling. The start of the file is sufficient.
+ */
 export async function skillName(text: string, folder: string): Promise<string> {
+  const name = await writtenName(text, folder);
+  return [name, folder.normalize('NFC'), toSlug(name)].find(isValidName) ?? name;
+}
+
+async function writtenName(text: string, folder: string): Promise<string> {
   const source = { path: SKILL_FILE_NAME, directory: folder, fileName: SKILL_FILE_NAME, text, validUtf8: true };
   const plain = readSimpleHead(source, { mode: 'lenient' });
   if (plain?.head !== undefined) return plain.head.name;

@@ -45,6 +45,15 @@ export interface SourceSkill {
   readonly seen?: SkillContents;
 }
 
+/** A skill of a source that cannot be used. The other skills of the source are not affected. */
+export interface UnusableSkill {
+  /** Relative to the source. */
+  readonly folder: string;
+  /** The name in SKILL.md if it was read, otherwise the name of the folder. Untrusted. */
+  readonly name: string;
+  readonly refusal: PackRefusal;
+}
+
 export interface SkillContents {
   /** All files in the form that the scan expects, sorted by path. */
   readonly files: readonly ScanFile[];
@@ -65,6 +74,8 @@ export interface StagedSource {
   /** Absolute path in the staging folder. */
   readonly folder: string;
   readonly skills: readonly SourceSkill[];
+  /** Skills that were refused while they were staged. */
+  readonly unusable: readonly UnusableSkill[];
   /** Files that were not staged, each with the reason, for the user. */
   readonly leftOut: readonly string[];
   /** Absolute path of manifest.json, if the source has one. */
@@ -84,6 +95,14 @@ export interface ExtractedArchive {
   readonly files: number;
   readonly bytes: number;
   readonly leftOut: readonly string[];
+  /** Entries that were not extracted because they are refused. Each affects only the skill that contains it. */
+  readonly problems: readonly EntryProblem[];
+}
+
+export interface EntryProblem {
+  /** Relative to the archive. Untrusted. */
+  readonly path: string;
+  readonly refusal: PackRefusal;
 }
 
 /** Network rules and programs for remote sources. All fields are optional. */

@@ -2,7 +2,7 @@
 import path from 'node:path';
 
 import { ARCHIVE_LIMITS } from '../../core/archive-limits.ts';
-import { packRefusal, orSystemRefusal } from '../problems.ts';
+import { isRefusal, packRefusal, orSystemRefusal } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
 import { sourceText } from './source-text.ts';
 import type { StagedSource, PackSource, StageOptions, StageContext } from './source.ts';
@@ -21,7 +21,10 @@ export async function stageSource(source: PackSource, options: StageOptions): Pr
     network: options.network ?? {},
     tree: path.join(options.to, 'tree'),
   };
-  return await orSystemRefusal(() => stage(source, context), 'the source cannot be staged', 'source/failed');
+  const staged = await orSystemRefusal(() => stage(source, context), 'the source cannot be staged', 'source/failed');
+  if (isRefusal(staged) || staged.skills.length > 0 || staged.unusable.length !== 1) return staged;
+  // The source is the skill.
+  return staged.unusable[0]?.refusal ?? staged;
 }
 
 async function stage(source: PackSource, context: StageContext): Promise<StagedSource | PackRefusal> {

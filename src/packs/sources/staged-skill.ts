@@ -119,9 +119,14 @@ export class StagedSkill {
     });
   }
 
+  /** The name in SKILL.md as far as it was written, or the name of the folder. */
+  async name(): Promise<string> {
+    const { folder, fallbackName } = this.#options;
+    return await skillName(this.#head, folder === '' ? fallbackName : path.posix.basename(folder));
+  }
+
   async finish(): Promise<SourceSkill> {
-    const { folder, path: place, fallbackName } = this.#options;
-    const named = folder === '' ? fallbackName : path.posix.basename(folder);
+    const { folder, path: place } = this.#options;
     if (!this.#files.some(([at]) => at === SKILL_FILE_NAME))
       refuse(packRefusal('pack/no-skill', `${quoted(folder)} has no file with the exact name ${SKILL_FILE_NAME}`));
     const seen = this.#seenSkill();
@@ -129,7 +134,7 @@ export class StagedSkill {
     return {
       folder,
       path: place,
-      name: await skillName(this.#head, named),
+      name: await this.name(),
       digest: digestOfEntries(this.#entries),
       files: Object.fromEntries(this.#files.toSorted(([a], [b]) => (a < b ? -1 : 1))),
       ...(this.#looks === undefined ? {} : { looks: this.#looks.digest() }),

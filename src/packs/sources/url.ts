@@ -58,6 +58,7 @@ async function stageSkillFile(
     resolved: { source: sourceText(source), kind: 'url', archive },
     folder: context.tree,
     skills: [await skill.finish()],
+    unusable: [],
     leftOut: [],
   };
 }

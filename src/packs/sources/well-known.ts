@@ -1,13 +1,13 @@
-/** Stages skills from the index of a site. Every digest in the index must match, or nothing is staged. */
+/** Stages skills from the index of a site. A skill whose bytes do not match the index is refused; the others are staged. */
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 
 import { leftOutLine, leftOutOf } from './left-out.ts';
-import { PackRefused, isRefusal, packRefusal, refused } from '../problems.ts';
-import type { PackRefusal } from '../problems.ts';
+import { PackRefused, asRefusal, isRefusal, packRefusal, refused } from '../problems.ts';
+import type { PackProblem, PackRefusal } from '../problems.ts';
 import { SKILL_FILE_NAME } from './skill-folders.ts';
 import { sourceText } from './source-text.ts';
-import type { StagedSource, PackSource, SourceSkill, StageContext } from './source.ts';
+import type { StagedSource, PackSource, SourceSkill, StageContext, UnusableSkill } from './source.ts';
 import { quoted } from '../../core/text/text.ts';
 import { archiveEnding, skillAt } from './archive.ts';
 import { downloadBytes, downloadTo } from './download.ts';
@@ -15,6 +15,7 @@ import { findSkills } from './folder.ts';
 import { StagedSkill, refuse } from './staged-skill.ts';
 import { noSkill } from './top-files.ts';
 import { MAX_SKILL_FILE_BYTES } from './url.ts';
+import { removeTree } from '../../platform/fs/remove-tree.ts';
 import { isValidName } from '../../core/skill-name.ts';
 import { isObject } from '../../core/json/json-schema.ts';
 import { parseJson } from '../../core/json/parse-json.ts';
@@ -25,6 +26,7 @@ interface SiteIndex {
   /** Address of the folder that contains the index. */
   readonly base: string;
   readonly skills: readonly SiteSkill[];
+  readonly unusable: readonly UnusableSkill[];
 }
 
 export async function stageSite(
@@ -34,9 +36,11 @@ export async function stageSite(
   const { only, onProgress, ...quiet } = context;
   const index = await findIndex(source.url, quiet);
   if (isRefusal(index)) return index;
-  const wanted = only === undefined ? index.skills : index.skills.filter(({ name }) => only.includes(name));
-  if (index.skills.length === 0) return noSkill(source.url, []);
-  if (wanted.length === 0)
+  const isWanted = ({ name }: { readonly name: string }): boolean => only?.includes(name) !== false;
+  const wanted = index.skills.filter(isWanted);
+  const unusable = index.unusable.filter(isWanted);
+  if (index.skills.length + index.unusable.length === 0) return noSkill(source.url, []);
+  if (wanted.length + unusable.length === 0)
     return packRefusal('pack/unknown-skill', `${quoted(source.url, 200)} does not list a skill of that name`);
   mkdirSync(context.tree);
   const skills: SourceSkill[] = [];
@@ -48,7 +52,9 @@ export async function stageSite(
     budget: { bytes: context.limits.maxBytes, files: context.limits.maxEntries },
   };
   for (const skill of wanted) {
-    skills.push(await stageSkill(skill, site));
+    const staged = await stageSkill(skill, site);
+    if ('refusal' in staged) unusable.push(staged);
+    else skills.push(staged);
     onProgress?.({ step: 'fetch', done: skills.length, total: wanted.length });
   }
   return {
@@ -56,6 +62,7 @@ export async function stageSite(
     resolved: { source: sourceText(source), kind: 'well-known' },
     folder: context.tree,
     skills,
+    unusable,
     leftOut,
   };
 }
@@ -70,8 +77,8 @@ async function findIndex(site: string, context: StageContext): Promise<SiteIndex
       missing = found;
       continue;
     }
-    const skills = readSiteIndex(found.content.toString('utf8'));
-    return 'code' in skills ? skills : { base, skills };
+    const read = readSiteIndex(found.content.toString('utf8'));
+    return isRefusal(read) ? read : { base, ...read };
   }
   return missing;
 }
@@ -84,7 +91,21 @@ interface Site {
   readonly budget: { bytes: number; files: number };
 }
 
-async function stageSkill(skill: SiteSkill, site: Site): Promise<SourceSkill> {
+const SITE_PROBLEMS: ReadonlySet<PackProblem> = new Set(['source/failed', 'archive/too-large', 'archive/too-many']);
+
+/** Connection problems refuse the site, because the next skill would have to wait for them again, and so do limits, which are for all skills. */
+async function stageSkill(skill: SiteSkill, site: Site): Promise<SourceSkill | UnusableSkill> {
+  try {
+    return await downloadSkill(skill, site);
+  } catch (error) {
+    const refusal = asRefusal(error);
+    if (SITE_PROBLEMS.has(refusal.code)) throw error;
+    await removeTree(path.join(site.context.tree, skill.name));
+    return { folder: skill.name, name: skill.name, refusal };
+  }
+}
+
+async function downloadSkill(skill: SiteSkill, site: Site): Promise<SourceSkill> {
   if (skill.type === 'archive') return await stagePackedSkill(skill, site);
   const { tree, limits } = site.context;
   const { name } = skill;
@@ -130,6 +151,7 @@ async function stagePackedSkill(skill: Extract<SiteSkill, { type: 'archive' }>, 
   const extracted = await context.extract(file, folder, { limits, ...(signal === undefined ? {} : { signal }) });
   if (isRefusal(extracted)) throw new PackRefused(extracted);
   budget.bytes -= extracted.bytes;
+  if (extracted.problems[0] !== undefined) throw new PackRefused(extracted.problems[0].refusal);
   leftOut.push(...extracted.leftOut.map((line) => `${skill.name}/${line}`));
   // The proposal requires the skill at the top of its archive; packs have a folder of its name there.
   const [found, second] = findSkills(folder).folders;
@@ -179,8 +201,8 @@ interface ListedSkill {
 
 export type SiteSkill = PromisedSkill<'skill-md'> | PromisedSkill<'archive'> | ListedSkill;
 
-/** Parses an index. One invalid entry refuses the whole index, so that no change goes unnoticed. */
-export function readSiteIndex(text: string): readonly SiteSkill[] | PackRefusal {
+/** Parses an index. An invalid entry is returned with its refusal, so that it is shown and not silently dropped. */
+export function readSiteIndex(text: string): Omit<SiteIndex, 'base'> | PackRefusal {
   const value = parseJson(text);
   const entries = isObject(value) ? value['skills'] : undefined;
   if (!Array.isArray(entries))
@@ -188,16 +210,19 @@ export function readSiteIndex(text: string): readonly SiteSkill[] | PackRefusal 
   if (entries.length > MAX_SKILLS)
     return packRefusal('archive/too-many', `the index of the site has more than ${String(MAX_SKILLS)} skills`);
   const skills: SiteSkill[] = [];
+  const unusable: UnusableSkill[] = [];
   const names = new Set<string>();
-  for (const entry of entries) {
+  for (const [place, entry] of entries.entries()) {
     const skill = readEntry(entry);
-    if ('code' in skill) return skill;
-    if (names.has(skill.name))
-      return packRefusal('pack/two-skills', `the index of the site has ${quoted(skill.name)} twice`);
-    names.add(skill.name);
-    skills.push(skill);
+    const name = isObject(entry) && typeof entry['name'] === 'string' ? entry['name'] : `entry ${String(place + 1)}`;
+    if ('code' in skill) unusable.push({ folder: name, name, refusal: skill });
+    else if (names.has(skill.name)) {
+      const refusal = packRefusal('pack/two-skills', `the index of the site has ${quoted(skill.name)} twice`);
+      unusable.push({ folder: name, name, refusal });
+    } else skills.push(skill);
+    names.add(name);
   }
-  return skills;
+  return { skills, unusable };
 }
 
 function readEntry(entry: unknown): SiteSkill | PackRefusal {

@@ -19,17 +19,17 @@ import type { OpenRoot } from '../root/open-root.ts';
 import { looksOf } from '../root/present-files.ts';
 import { readLock } from '../lock/lock-file.ts';
 import { isPresent } from '../../platform/fs/paths.ts';
-import { stagePack, settingsForLock, inspectSource, currentRevision, readTypedSource } from '../inspect/stage-pack.ts';
+import { stagePack, settingsForLock, currentRevision, readTypedSource } from '../inspect/stage-pack.ts';
 import type { StagePackOptions } from '../inspect/stage-pack.ts';
 import type { InspectOptions, InspectedSkill } from '../inspect/inspect-skill.ts';
 import { readRequirements } from '../requires/requires.ts';
 import { requirementRefusal, resolveRequirements } from '../requires/resolve-requires.ts';
-import { lockedSkill, neededSkills } from '../install.ts';
+import { lockedSkill } from '../install.ts';
 import type { InstallProgress } from '../install.ts';
 import { absentFromSource, findInSource, lockedGroups, readSkillHead } from '../lock/locked-skills.ts';
 import type { LockedGroup } from '../lock/locked-skills.ts';
 import type { PackSettings } from '../pack-settings.ts';
-import { verifySource } from '../inspect/prove-source.ts';
+import { sourceVerdicts } from '../inspect/verdicts.ts';
 import { updateSkill } from './update-skill.ts';
 import type { ChangedSkill, SkillUpdate } from './update-skill.ts';
 import { updatedFiles } from './updated-files.ts';
@@ -40,7 +40,8 @@ export interface UpdateOptions {
   readonly names?: readonly string[];
   /** How to treat local edits (default: `refuse`). `force` also accepts older and differently signed versions. */
   readonly mode?: UpdateMode;
-  readonly lenient?: boolean;
+  /** Refuses versions that violate the specification (default: `format.mode` of the configuration). */
+  readonly strict?: boolean;
   readonly offline?: boolean;
   readonly dryRun?: boolean;
   /** Receives the planned changes; nothing is changed if it resolves to false. */
@@ -140,7 +141,10 @@ function partitionSkills(
   for (const before of skills) {
     const { name } = before;
     const now = findInSource(before, staged.skills);
-    if (now === undefined) {
+    const unusable = staged.unusable.find((skill) => skill.name === name || skill.folder === before.folder);
+    if (now === undefined && unusable !== undefined)
+      settled.push({ status: 'refused', name, before, refusal: unusable.refusal });
+    else if (now === undefined) {
       const refusal = packRefusal('source/missing', absentFromSource(before, staged.skills));
       settled.push({ status: 'refused', name, before, refusal });
     } else if (now.digest === before.digest && mode !== 'force' && !isRefusal(looksOf(path.join(root, name))))
@@ -164,24 +168,25 @@ async function compareGroup(
   const { settings, mode = 'refuse', signal, onProgress, at = new Date() } = options;
   const inspect: InspectOptions = {
     settings,
-    mode: options.lenient === true ? 'lenient' : 'strict',
+    mode: options.strict === undefined ? settings.mode : options.strict ? 'strict' : 'lenient',
     checkName: openNameCheck([...root.lock.skills.keys()]),
     ...(signal === undefined ? {} : { signal }),
   };
-  const inspected = await inspectSource(preferInstalledFolders(staged, moved), {
+  const verdicts = await sourceVerdicts(preferInstalledFolders(staged, moved), {
     ...inspect,
     names: moved.map(({ name }) => name),
+    lock: root.lock,
+    force: mode === 'force',
     onProgress: (done, total) => onProgress?.({ step: 'inspect', done, total }),
   });
-  if (isRefusal(inspected)) return inspected;
-  const needed = neededSkills(inspected.wanted, staged, root.lock, inspect);
-  if (isRefusal(needed)) return needed;
-  const all = [...inspected.wanted, ...needed];
-  const [refusal] = all.flatMap(({ refusals }) => refusals);
-  if (refusal !== undefined) return refusal;
-  const proof = await verifySource(staged, all, { settings, lock: root.lock, force: mode === 'force' });
-  if (isRefusal(proof)) return proof;
-  const updates: SkillUpdate[] = [];
+  if (isRefusal(verdicts)) return verdicts;
+  const { proof } = verdicts;
+  const all = [...verdicts.ready, ...verdicts.needed];
+  const updates: SkillUpdate[] = moved.flatMap((before): readonly SkillUpdate[] => {
+    const { name } = before;
+    const refused = verdicts.refused.find((skill) => skill.name === name);
+    return refused === undefined ? [] : [{ status: 'refused', name, before, refusal: refused.refusal }];
+  });
   for (const skill of all) {
     const before = moved.find(({ name }) => name === skill.name);
     const resolved = { ...staged.resolved, source: before?.source ?? moved[0]?.source ?? staged.resolved.source };

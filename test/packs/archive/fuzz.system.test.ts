@@ -177,6 +177,10 @@ function defined<Fields extends object>(fields: Fields): { [Key in keyof Fields]
   };
 }
 
+/** Folders whose skills are not those of the source. */
+const NOT_SEARCHED =
+  /^(?:\.git|\.svn|\.hg|__macosx|\.ds_store|node_modules|\.skillwright|\.cache|\.venv|\.tox|\.npm)$/i;
+
 const KEPT = new Set(['.gitignore', '.skillignore', '.env.example', '.gitkeep']);
 
 /** What must lie there, told without any of the code under test. */
@@ -184,11 +188,22 @@ function declared(
   parts: readonly { readonly name: string; readonly content?: string | Buffer; readonly mode?: number }[],
 ): Readonly<Record<string, string>> {
   const tree = new Map<string, string>();
+  const split = (name: string): readonly string[] => name.replace(/\/$/, '').normalize('NFC').split('/');
+  // A hidden folder above a skill does not hide it. A skill inside a skill is a part of it.
+  const skills = parts
+    .filter(({ name }) => /(?:^|\/)SKILL\.md$/.test(name.normalize('NFC')))
+    .map(({ name }) => split(name).slice(0, -1))
+    .filter((folder) => folder.length <= 6 && !folder.some((one) => NOT_SEARCHED.test(one)))
+    .toSorted((a, b) => a.length - b.length);
   for (const { name, content = '', mode = 0 } of parts) {
-    const names = name.replace(/\/$/, '').normalize('NFC').split('/');
+    const names = split(name);
     const isFile = !name.endsWith('/');
+    const skill = skills.find((folder) => names.length > folder.length && folder.every((one, at) => one === names[at]));
     const isHidden = names.some(
-      (one, at) => one === '__MACOSX' || (one.startsWith('.') && !(isFile && at === names.length - 1 && KEPT.has(one))),
+      (one, at) =>
+        at >= (skill?.length ?? 0) &&
+        (one.toLowerCase() === '__macosx' ||
+          (one.startsWith('.') && !(isFile && at === names.length - 1 && KEPT.has(one)))),
     );
     if (isHidden) continue;
     for (const [at] of names.slice(isFile ? 1 : 0).entries()) tree.set(`${names.slice(0, at + 1).join('/')}/`, '');

@@ -21,6 +21,7 @@ verifies('PACK-4', 'a signed skill gives way to no unsigned one, no other key an
   expect(downgradeProblem(signed('1.0'), signed('2.0', 'BBBBBBBBBBBBBBBB'))?.code).toBe('signature/downgrade');
   expect(downgradeProblem(signed('1.10'), signed('1.9'))).toEqual({
     type: 'refused',
+    allow: '--force',
     code: 'signature/rollback',
     message: '"demo" "1.10" is installed, and "1.9" is older',
     hint: 'it is older than the installed version: use --force to install it anyway',

@@ -22,6 +22,7 @@ describe('an archive as a source', () => {
       resolved: { source: file, kind: 'archive', archive: sha256(file) },
       folder,
       skills: [{ folder: 'pdf', path: path.join(folder, 'pdf'), name: 'pdf' }],
+      unusable: [],
       leftOut: ['unpacked/.DS_Store'],
       manifest: path.join(folder, 'manifest.json'),
       signature: { of: 'archive', text: 'untrusted comment: signature\nAAAA\n', payload: path.join(to, 'archive.zip') },

@@ -18,7 +18,7 @@ export const unpackTrusted: ExtractArchive = async (file, to) => {
   if (/\.(?:zip|skill)$/.test(file)) execFileSync('unzip', ['-q', file, '-d', to]);
   else execFileSync('tar', ['-xzf', file, '-C', to]);
   const files = Object.keys(harvest(to)).filter((name) => !name.endsWith('/'));
-  return { type: 'extracted', files: files.length, bytes: 1, leftOut: ['unpacked/.DS_Store'] };
+  return { type: 'extracted', files: files.length, bytes: 1, leftOut: ['unpacked/.DS_Store'], problems: [] };
 };
 
 export const skillText = (name: string): string =>

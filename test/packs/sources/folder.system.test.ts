@@ -33,7 +33,8 @@ describe('a folder as a source', () => {
         'skills/odd/SKILL.md': 'no frontmatter',
         'skills/small/skill.md': skillText('small'),
         '.git/config': 'x',
-        '.claude/skills/hidden/SKILL.md': skillText('hidden'),
+        '.claude/settings.json': '{}',
+        '.skillwright/trash/old/SKILL.md': skillText('old'),
         'node_modules/dep/SKILL.md': skillText('dep'),
       });
       const { result, to } = await bring({ type: 'folder', path: source });
@@ -46,6 +47,7 @@ describe('a folder as a source', () => {
         type: 'staged',
         resolved: { source, kind: 'folder' },
         folder: tree,
+        unusable: [],
         skills: [
           {
             folder: 'skills/odd',
@@ -83,8 +85,8 @@ describe('a folder as a source', () => {
           },
         ],
         leftOut: [
-          '.claude/: hidden folder',
           '.git/: version control',
+          '.skillwright/: not searched',
           'node_modules/: not searched',
           'skills/small/skill.md: it must be called SKILL.md',
           'skills/pdf/.claude/: hidden folder',
@@ -255,8 +257,8 @@ describe('a folder that cannot be taken', () => {
   test('is refused where there is none, no skill or a device', async () => {
     expect(await outcome({ type: 'folder', path: '/no/such/folder' })).toBe('source/missing');
     expect(await outcome({ type: 'folder', path: import.meta.filename })).toBe('source/missing');
-    const { result } = await bring({ type: 'folder', path: plantSource({ '.claude/skills/x/SKILL.md': 'x' }) });
-    expect(result).toMatchObject({ code: 'pack/no-skill', message: expect.stringContaining('left out: .claude/') });
+    const { result } = await bring({ type: 'folder', path: plantSource({ '.venv/skills/x/SKILL.md': 'x' }) });
+    expect(result).toMatchObject({ code: 'pack/no-skill', message: expect.stringContaining('left out: .venv/') });
     const deep = plantSource({ '1/2/3/4/5/6/7/SKILL.md': skillText('deep') });
     expect(await outcome({ type: 'folder', path: deep })).toBe('pack/no-skill');
   });

@@ -19,7 +19,7 @@ test('skills are folders with a SKILL.md in this spelling; those inside others b
       '1/2/3/4/5/6x/7/SKILL.md',
     ]),
   ).toEqual({
-    folders: ['1/2/3/4/5/6', 'skills/a', 'skills/a-b', 'skills/b'],
+    folders: ['.claude/skills/e', '1/2/3/4/5/6', 'skills/a', 'skills/a-b', 'skills/b'],
     nested: ['skills/a/inner/deep'],
   });
 });

@@ -34,6 +34,7 @@ describe('an address as a source', () => {
       },
       folder,
       skills: [{ folder: 'a', path: path.join(folder, 'a'), name: 'a' }],
+      unusable: [],
       leftOut: ['unpacked/.DS_Store'],
       signature: { of: 'archive', text: 'untrusted comment: x\n', payload: path.join(to, 'archive.tgz') },
     });

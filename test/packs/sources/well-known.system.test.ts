@@ -55,6 +55,7 @@ describe('a site that lists its skills', () => {
       type: 'staged',
       resolved: { source: `well-known:${site.origin}`, kind: 'well-known' },
       folder,
+      unusable: [],
       skills: [
         {
           folder: 'pdf',
@@ -100,15 +101,20 @@ describe('a site that lists its skills', () => {
     expect(await outcome(`well-known:${site.origin}/docs`)).toEqual({ a: ['SKILL.md'] });
   });
 
-  test('with one wrong digest gives nothing at all', async () => {
+  test('with one wrong digest gives the other skills, and nothing of that one', async () => {
     const good = { name: 'a', type: 'skill-md', url: '/a', digest: `sha256:${hash('a')}` };
     const site = await siteWith({
       [INDEX]: listOf(good, { ...good, name: 'b', url: '/b' }),
       '/a': 'a',
       '/b': 'changed',
     });
-    const { result } = await bring(site.origin);
-    expect(result).toMatchObject({ type: 'refused', code: 'source/digest' });
+    const { result, to } = await bring(site.origin);
+    expect(result).toMatchObject({
+      skills: [{ name: 'a' }],
+      unusable: [{ name: 'b', folder: 'b', refusal: { code: 'source/digest' } }],
+    });
+    expect(isPresent(path.join(to, 'tree', 'b'))).toBe(false);
+    expect(await outcome(site.origin, { only: ['b'] })).toBe('source/digest');
     expect(await outcome(site.origin, { only: ['a'] })).toEqual({ a: ['SKILL.md'] });
   });
 
@@ -129,13 +135,6 @@ describe('a site that lists its skills', () => {
     ['pack/name', [{ name: '', files: ['SKILL.md'] }]],
     ['pack/name', [{ files: ['SKILL.md'] }]],
     ['pack/name', ['text']],
-    [
-      'pack/two-skills',
-      [
-        { name: 'a', files: ['SKILL.md'] },
-        { name: 'a', files: ['SKILL.md'] },
-      ],
-    ],
     ['archive/traversal', [{ name: 'a', files: ['SKILL.md', '../../y'] }]],
     ['archive/absolute', [{ name: 'a', files: ['SKILL.md', '/etc/x'] }]],
     ['archive/duplicate', [{ name: 'a', files: ['SKILL.md', 'SKILL.md'] }]],
@@ -152,6 +151,22 @@ describe('a site that lists its skills', () => {
     const { result, to } = await bring(site.origin);
     expect(result).toMatchObject({ type: 'refused', code });
     expect(isPresent(path.join(to, 'tree', 'a', 'SKILL.md'))).toBe(false);
+  });
+
+  test('gives the valid entries of a list with hostile ones', async () => {
+    const good = { name: 'a', type: 'skill-md', url: '/a', digest: `sha256:${hash('a')}` };
+    const site = await siteWith({
+      [INDEX]: listOf({ ...good, name: '../../x' }, good, { ...good, url: '/other' }, 'text'),
+      '/a': 'a',
+    });
+    expect((await bring(site.origin)).result).toMatchObject({
+      skills: [{ name: 'a' }],
+      unusable: [
+        { name: '../../x', refusal: { code: 'pack/name' } },
+        { name: 'a', refusal: { code: 'pack/two-skills' } },
+        { name: 'entry 4', refusal: { code: 'pack/name' } },
+      ],
+    });
   });
 
   test('is refused without a list, with a list that is none, and with an endless one', async () => {

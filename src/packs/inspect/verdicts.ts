@@ -1,0 +1,234 @@
+/** Inspects the skills of a source one by one: a skill that is refused does not affect the others. */
+import { compareText } from '../../core/diagnostic.ts';
+import { quoted } from '../../core/text/text.ts';
+import type { LockFile } from '../lock/lock.ts';
+import { isRefusal, packRefusal } from '../problems.ts';
+import type { PackRefusal } from '../problems.ts';
+import { requirementRefusal, resolveRequirements } from '../requires/resolve-requires.ts';
+import type { RequiringSkill } from '../requires/resolve-requires.ts';
+import { presentFiles } from '../root/present-files.ts';
+import { downgradeProblem } from '../sign/downgrade-check.ts';
+import type { SourceSkill, StagedSource, UnusableSkill } from '../sources/source.ts';
+import { inspectSkill } from './inspect-skill.ts';
+import type { InspectOptions, InspectedSkill } from './inspect-skill.ts';
+import { verifySource } from './prove-source.ts';
+import type { Proof } from './prove-source.ts';
+
+/** A skill that is not installed. Nothing of it is written to the root. */
+export interface RefusedSkill {
+  readonly verdict: 'refused';
+  readonly name: string;
+  /** Relative to the source. */
+  readonly folder: string;
+  /** The user named it. */
+  readonly isNamed: boolean;
+  /** The reason. `refusal.allow` names the flag or setting that accepts the skill, if there is one. */
+  readonly refusal: PackRefusal;
+  /** Absent if the skill could not be read. */
+  readonly skill?: InspectedSkill;
+}
+
+/** The skills of a source by verdict. */
+export interface SourceVerdicts {
+  readonly type: 'verdicts';
+  /** Skills that can be installed. */
+  readonly ready: readonly InspectedSkill[];
+  /** Skills of the source that `ready` requires and the user did not name. */
+  readonly needed: readonly InspectedSkill[];
+  readonly refused: readonly RefusedSkill[];
+  /** Choices that were made for the user. */
+  readonly notes: readonly string[];
+  readonly proof: Proof;
+}
+
+export interface VerdictOptions extends InspectOptions {
+  /** Names or folders of skills (default: all). */
+  readonly names: readonly string[];
+  readonly lock: LockFile;
+  /** Accepts older versions and versions that are no longer signed. */
+  readonly force: boolean;
+  readonly onProgress?: (done: number, total: number) => void;
+}
+
+/** Refuses if a name is unknown, or if the manifest or the signature of the source does not match. */
+export async function sourceVerdicts(
+  staged: StagedSource,
+  options: VerdictOptions,
+): Promise<SourceVerdicts | PackRefusal> {
+  const { names, settings, lock, force } = options;
+  const isNamed = ({ name, folder }: FoundSkill): boolean => names.includes(name) || names.includes(folder);
+  const isWanted = (skill: FoundSkill): boolean => names.length === 0 || isNamed(skill);
+  const unknown = unknownName([...staged.skills, ...staged.unusable], names);
+  if (unknown !== undefined) return unknown;
+  const { skills, notes } = oneFolderPerName(staged.skills, names);
+  const { inspected, unusable } = await inspectSkills(skills.filter(isWanted), options);
+  const proof = await verifySource(staged, inspected, settings);
+  if (isRefusal(proof)) return proof;
+  const refusalOf = (skill: InspectedSkill): PackRefusal | undefined => {
+    const before = force ? undefined : lock.skills.get(skill.name);
+    const { name, version } = skill;
+    const now = { name, ...(version === undefined ? {} : { version }), ...proof };
+    return skill.refusals[0] ?? (before === undefined ? undefined : downgradeProblem(before, now));
+  };
+  const refused: RefusedSkill[] = [...staged.unusable.filter(isWanted), ...unusable].map(
+    ({ name, folder, refusal }) => ({ verdict: 'refused', name, folder, isNamed: isNamed({ name, folder }), refusal }),
+  );
+  const refuse = (skill: InspectedSkill, refusal: PackRefusal): void => {
+    const { name, folder } = skill;
+    refused.push({ verdict: 'refused', name, folder, isNamed: isNamed(skill), refusal, skill });
+  };
+  const candidates: InspectedSkill[] = [];
+  for (const skill of inspected) {
+    const refusal = refusalOf(skill);
+    if (refusal === undefined) candidates.push(skill);
+    else refuse(skill, refusal);
+  }
+  const others = candidates.some(({ requires }) => requires.length > 0)
+    ? (
+        await inspectSkills(
+          skills.filter((skill) => !isWanted(skill)),
+          options,
+        )
+      ).inspected
+    : [];
+  const resolved = resolveNeeds(
+    candidates,
+    others.filter((skill) => refusalOf(skill) === undefined),
+    lock,
+  );
+  for (const { skill, refusal } of resolved.unmet) refuse(skill, refusal);
+  const { ready, needed } = resolved;
+  return { type: 'verdicts', ready, needed, refused, notes, proof };
+}
+
+type FoundSkill = Pick<SourceSkill, 'name' | 'folder'>;
+
+function unknownName(skills: readonly FoundSkill[], names: readonly string[]): PackRefusal | undefined {
+  if (names.length === 0) return undefined;
+  const present = new Set(skills.flatMap(({ name, folder }) => [name, folder]));
+  const unknown = names.find((name) => !present.has(name));
+  if (unknown === undefined) return undefined;
+  const known = skills.map(({ name }) => quoted(name, 64)).slice(0, 20);
+  return packRefusal('pack/unknown-skill', `the source has no ${quoted(unknown)}; it has ${known.join(', ')}`);
+}
+
+/**
+ * Of several folders with a skill of the same name, keeps the one that the user named, or the first one: folders that are not hidden before
+ * hidden ones, then those with fewer parent folders, then by text. Copies of a skill with the same files need no note.
+ */
+function oneFolderPerName(
+  skills: readonly SourceSkill[],
+  named: readonly string[],
+): { readonly skills: readonly SourceSkill[]; readonly notes: readonly string[] } {
+  const byName = groupByName(skills);
+  if (byName.size === skills.length) return { skills, notes: [] };
+  const notes: string[] = [];
+  const kept = [...byName.values()].map((group): SourceSkill => {
+    const [first, ...rest] = group.toSorted(byPrecedence(named));
+    // A group is never empty.
+    if (first === undefined) throw new TypeError('a group of skills is empty');
+    const digest = rest.length === 0 ? undefined : digestOf(first);
+    const different = rest.filter((skill) => digestOf(skill) !== digest);
+    if (different.length > 0)
+      notes.push(
+        `${quoted(first.name)} is in several folders with different files: using ${quoted(first.folder, 100)}, not ${different
+          .map(({ folder }) => quoted(folder, 100))
+          .join(', ')}; name a folder to choose another one`,
+      );
+    return first;
+  });
+  return { skills: kept, notes };
+}
+
+export function groupByName<T extends { readonly name: string }>(
+  skills: readonly T[],
+): ReadonlyMap<string, readonly T[]> {
+  const groups = new Map<string, T[]>();
+  for (const skill of skills) {
+    const group = groups.get(skill.name);
+    if (group === undefined) groups.set(skill.name, [skill]);
+    else group.push(skill);
+  }
+  return groups;
+}
+
+function byPrecedence(named: readonly string[]): (a: SourceSkill, b: SourceSkill) => number {
+  const keyOf = ({ folder }: SourceSkill): readonly number[] => {
+    const parts = folder.split('/');
+    return [named.includes(folder) ? 0 : 1, parts.some((part) => part.startsWith('.')) ? 1 : 0, parts.length];
+  };
+  return (a, b) => {
+    const other = keyOf(b);
+    return (
+      keyOf(a).reduce((order, value, at) => order || value - (other[at] ?? 0), 0) || compareText(a.folder, b.folder)
+    );
+  };
+}
+
+function digestOf({ digest, path }: SourceSkill): string {
+  if (digest !== undefined) return digest;
+  const present = presentFiles(path);
+  return isRefusal(present) ? path : present.digest;
+}
+
+/** Skills to inspect before yielding to the event loop, so that an abort takes effect. */
+const INSPECTED_AT_ONCE = 32;
+
+/** Inspects skills one by one. `unusable` are those whose files cannot be read. */
+export async function inspectSkills(
+  skills: readonly SourceSkill[],
+  options: InspectOptions & Pick<VerdictOptions, 'onProgress'>,
+): Promise<{ readonly inspected: readonly InspectedSkill[]; readonly unusable: readonly UnusableSkill[] }> {
+  const { onProgress, signal } = options;
+  const inspected: InspectedSkill[] = [];
+  const unusable: UnusableSkill[] = [];
+  for (const [at, skill] of skills.entries()) {
+    if (at % INSPECTED_AT_ONCE === 0) await new Promise(setImmediate);
+    signal?.throwIfAborted();
+    const result = inspectSkill(skill, options);
+    if (isRefusal(result)) unusable.push({ name: skill.name, folder: skill.folder, refusal: result });
+    else inspected.push(result);
+    onProgress?.(at + 1, skills.length);
+  }
+  return { inspected, unusable };
+}
+
+interface ResolvedNeeds {
+  readonly ready: readonly InspectedSkill[];
+  readonly needed: readonly InspectedSkill[];
+  /** Skills with a requirement that cannot be met. */
+  readonly unmet: readonly { readonly skill: InspectedSkill; readonly refusal: PackRefusal }[];
+}
+
+/** Repeats until nothing changes, because a skill that is refused is no longer available to the others. */
+function resolveNeeds(
+  candidates: readonly InspectedSkill[],
+  others: readonly InspectedSkill[],
+  lock: LockFile,
+): ResolvedNeeds {
+  const unmet: { readonly skill: InspectedSkill; readonly refusal: PackRefusal }[] = [];
+  let ready = candidates;
+  for (;;) {
+    const names = new Set(ready.map(({ name }) => name));
+    const installed = [...lock.skills.values()]
+      .filter(({ name }) => !names.has(name))
+      .map(({ name, version }): RequiringSkill => ({
+        name,
+        ...(version === undefined ? {} : { version }),
+        requires: [],
+      }));
+    const failed = ready.flatMap((skill) => {
+      if (skill.requires.length === 0) return [];
+      const available = [...ready, ...others].filter((other) => other !== skill);
+      const refusal = requirementRefusal(resolveRequirements({ wanted: [skill], installed, available }));
+      return refusal === undefined ? [] : [{ skill, refusal }];
+    });
+    if (failed.length === 0) {
+      const added = new Set(resolveRequirements({ wanted: ready, installed, available: others }).added);
+      return { ready, needed: others.filter(({ name }) => added.has(name)), unmet };
+    }
+    unmet.push(...failed);
+    const gone = new Set(failed.map(({ skill }) => skill));
+    ready = ready.filter((skill) => !gone.has(skill));
+  }
+}
