@@ -28,6 +28,7 @@ import { isInside } from '../../platform/fs/paths.ts';
 import { editorFor } from './editor.ts';
 import type { ExecutionCall, ExecutionParts, ProgramAction } from './parts.ts';
 import { missingFor } from './missing.ts';
+import { explainFailure } from './remedy.ts';
 import { redactedChunks, observedOutput, withRedaction } from './redacted.ts';
 import { commandOfScript } from './script.ts';
 
@@ -44,6 +45,8 @@ export interface PreparedProgram {
   readonly missing: () => Promise<readonly string[]>;
   /** Removes secrets of this program, and those that others left in the workspace. */
   readonly redactor: Redactor | undefined;
+  /** The cause of a failure by its output, with the command that fixes it. */
+  readonly explain: (output: string) => Promise<string | undefined>;
 }
 
 interface Refused {
@@ -149,6 +152,7 @@ export async function prepareProgram(
     warnings: [...workspace.warnings, ...(secrets?.problems ?? []), ...inputs.warnings],
     missing: async () => ((await missing?.all()) ?? []).map(({ message }) => message),
     redactor: secrets?.redactor ?? parts.redactor,
+    explain: (output) => explainFailure(output, action, staged, parts),
   };
 }
 
@@ -198,13 +202,12 @@ export async function runPrepared(
   // Without the signal: outputs of a cancelled program are collected too, and collecting has its own limits.
   const collected = await collectFor(prepared, end, parts);
   const missing = await background;
+  const stdout = streams.stdout.finish();
+  const stderr = streams.stderr.finish();
+  const remedy = isFailedEnd(end) ? await prepared.explain(`${stdout.text}\n${stderr.text}`) : undefined;
+  const warnings = [...prepared.warnings, ...missing, ...(remedy === undefined ? [] : [remedy])];
   return spanned(parts.onSpan, { name: 'workspace.inline' }, () =>
-    resultOf({ ...prepared, warnings: [...prepared.warnings, ...missing] }, parts, {
-      end,
-      stdout: streams.stdout.finish(),
-      stderr: streams.stderr.finish(),
-      collected,
-    }),
+    resultOf({ ...prepared, warnings }, parts, { end, stdout, stderr, collected }),
   );
 }
 
