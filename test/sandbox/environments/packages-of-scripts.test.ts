@@ -135,7 +135,7 @@ describe('imports of a script', () => {
 
   test('hostile texts take linear time', () => {
     const files = {
-      'scripts/a.mjs': `${'/*'.repeat(60_000)}${'import '.repeat(10_000)}${' '.repeat(50_000)}`,
+      'scripts/a.mjs': `${'/*'.repeat(60_000)}${'import '.repeat(10_000)}${'\n'.repeat(50_000)}`,
       'scripts/a.py': `${'"""'.repeat(20_000)}import ${' , a'.repeat(20_000)}${' '.repeat(50_000)}`,
     };
     const started = performance.now();
@@ -143,7 +143,7 @@ describe('imports of a script', () => {
       importedModules(directory, 'scripts/a.mjs'),
       importedModules(directory, 'scripts/a.py'),
     ]);
-    expect(performance.now() - started).toBeLessThan(3_000);
+    expect(performance.now() - started).toBeLessThan(2_000);
   });
 });
 
