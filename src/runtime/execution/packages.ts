@@ -17,6 +17,7 @@ import { sha256 } from '../../platform/hash.ts';
 import { PROGRAM_FOLDERS } from '../../platform/process/program-environment.ts';
 import { packagesFailed } from '../../sandbox/environments/build.ts';
 import type { ResolvedPackages } from '../../sandbox/environments/build.ts';
+import { resolveNode } from '../../sandbox/environments/build-node.ts';
 import { resolvePython } from '../../sandbox/environments/build-python.ts';
 import { openBuildSandbox } from '../../sandbox/environments/build-sandbox.ts';
 import { declaredPackages } from '../../sandbox/environments/declared-packages.ts';
@@ -270,7 +271,8 @@ async function resolve(needs: PackageNeeds, resolution: Resolution): Promise<Fou
   try {
     const sandbox = openBuildSandbox(workspace, { programFolders, signal });
     const request = { sandbox, packages: needs.packages, user, wheels: options.wheels, hosts: options.hosts ?? [] };
-    const resolved: ResolvedPackages | Failure = await resolvePython(request);
+    const resolved: ResolvedPackages | Failure = 
+      needs.ecosystem === 'python' ? await resolvePython(request) : await resolveNode(request);
     if ('code' in resolved) {
       await close();
       return resolved;

@@ -11,6 +11,7 @@ import { mediaTypeOf } from '../../core/media-type.ts';
 import { isFailedEnd, makeRunResult, readOutputRequest } from '../../core/outputs.ts';
 import type { Collected, OutputRequest, RunResult, ShownStream, StagedInput } from '../../core/outputs.ts';
 import { toRelativePath } from '../../core/path.ts';
+import type { PackageLayer } from '../../core/packages.ts';
 import type { SkillEntry } from '../../core/skill.ts';
 import { spanned } from '../../core/span.ts';
 import { quoted } from '../../core/text/text.ts';
@@ -28,6 +29,7 @@ import { isInside } from '../../platform/fs/paths.ts';
 import { editorFor } from './editor.ts';
 import type { ExecutionCall, ExecutionParts, ProgramAction } from './parts.ts';
 import { missingFor } from './missing.ts';
+import { NO_PACKAGES, layerFolders, layerMounts } from './layer-mounts.ts';
 import { explainFailure } from './remedy.ts';
 import { redactedChunks, observedOutput, withRedaction } from './redacted.ts';
 import { commandOfScript } from './script.ts';
@@ -40,6 +42,7 @@ export interface PreparedProgram {
   readonly spec: ProgramSpec;
   readonly outputs: OutputRequest;
   readonly stagedInputs: readonly StagedInput[];
+  readonly layers: readonly PackageLayer[];
   readonly warnings: readonly string[];
   /** Further warnings: requirements of the skill that this program does not need. Evaluated while it runs. */
   readonly missing: () => Promise<readonly string[]>;
@@ -62,7 +65,7 @@ export async function prepareProgram(
   action: ProgramAction,
   skill: SkillEntry | undefined,
   parts: ExecutionParts,
-  { signal, digest, hostInputs = [], mayReach = () => true }: ExecutionCall = {},
+  { signal, digest, hostInputs = [], mayReach = () => true, packages = NO_PACKAGES }: ExecutionCall = {},
 ): Promise<PreparedProgram | Refused> {
   const { onSpan, executor } = parts;
   const create = { name: 'workspace.create', attributes: { executor: executor.name } } as const;
@@ -93,7 +96,7 @@ export async function prepareProgram(
   const missing =
     skill === undefined || staged === undefined
       ? undefined
-      : await missingFor(skill, staged, action, { ...parts, env: { ...parts.env, ...secrets?.env } });
+      : await missingFor(skill, staged, action, packages.layers, { ...parts, env: { ...parts.env, ...secrets?.env } });
   const { blocking = [] } = missing ?? {};
   if (blocking.length > 0)
     return refused(
@@ -131,7 +134,7 @@ export async function prepareProgram(
     home,
     ...(staged === undefined ? {} : { skillName: staged.name }),
     declared: { ...parts.env, ...action.env, ...editor, ...secrets?.env },
-    programFolders: parts.programFolders,
+    programFolders: [...layerFolders(packages, attached.root), ...parts.programFolders],
   });
   if (environment.type === 'refused') return environment;
   return {
@@ -146,10 +149,12 @@ export async function prepareProgram(
       limits: limitsFor(action, parts.limits),
       network: parts.network.filter(mayReach),
       home,
+      mounts: layerMounts(packages, attached.root),
     },
     outputs: outputs.request,
     stagedInputs: inputs.inputs.map(({ from, to }) => stagedInput(place.root, from, to)),
-    warnings: [...workspace.warnings, ...(secrets?.problems ?? []), ...inputs.warnings],
+    warnings: [...workspace.warnings, ...(secrets?.problems ?? []), ...inputs.warnings, ...packages.warnings],
+    layers: packages.layers,
     missing: async () => ((await missing?.all()) ?? []).map(({ message }) => message),
     redactor: secrets?.redactor ?? parts.redactor,
     explain: (output) => explainFailure(output, action, staged, parts),
@@ -315,7 +320,7 @@ interface Outcome {
 }
 
 export function resultOf(prepared: PreparedProgram, parts: ExecutionParts, outcome: Outcome): RunResult {
-  const { workspace, run, stagedInputs, warnings } = prepared;
+  const { workspace, run, stagedInputs, layers, warnings } = prepared;
   const shown = ({ text, truncated, digest }: Captured, name: string): ShownStream => ({
     text,
     truncated,
@@ -330,6 +335,7 @@ export function resultOf(prepared: PreparedProgram, parts: ExecutionParts, outco
     isolation: workspace.attached.capabilities.isolation,
     collected: outcome.collected,
     stagedInputs,
+    layers,
     warnings,
   });
 }

@@ -5,6 +5,7 @@
 import { closeSync } from 'node:fs';
 import path from 'node:path';
 
+import type { HostMount } from '../../core/execution.ts';
 import type { Failure } from '../../core/failure-codes.ts';
 import { parseJson } from '../../core/json/parse-json.ts';
 import { normalName } from '../../core/packages.ts';
@@ -67,7 +68,7 @@ export async function resolvePython(request: BuildRequest): Promise<ResolvedPack
       ...(settings.trustedHosts.length === 0 ? {} : { PIP_TRUSTED_HOST: settings.trustedHosts.join(' ') }),
     },
     network: network === undefined || network.length === 0 ? [] : [...network, ...request.hosts],
-    mounts: wheelMounts(wheels),
+    mounts: wheelMounts(wheels, sandbox.root),
   });
   const from = wheels === undefined ? withoutCredentials(index ?? '') : `the folder ${wheels}`;
   if (!download.isDone) return downloadFailure(download, from);
@@ -85,7 +86,7 @@ export async function resolvePython(request: BuildRequest): Promise<ResolvedPack
         argv: ['sh', '-c', INSTALL, 'sh', target, `${sandbox.root}/work/wheels`, ...QUIET],
         env: { PIP_CONFIG_FILE: '/dev/null' },
         stdin: locked.map(({ name, version, hash }) => `${name}==${version} --hash=${hash}\n`).join(''),
-        mounts: [{ source: tree, target: PYTHON_TARGET, isWritable: true }],
+        mounts: [{ source: tree, target, access: 'write' }],
       });
       return installed.isDone ? undefined : packagesFailed(`the packages cannot be installed: ${lastErrors(installed)}`);
     },
@@ -100,8 +101,8 @@ exec "$target/bin/python3" -I -m pip install "$@" --progress-bar off --no-index 
   --no-deps --ignore-installed --require-hashes -r /dev/stdin
 `;
 
-function wheelMounts(wheels: string | undefined): NonNullable<Parameters<BuildRequest['sandbox']['run']>[0]['mounts']> {
-  return wheels === undefined ? [] : [{ source: wheels, target: WHEELS_TARGET, isWritable: false }];
+function wheelMounts(wheels: string | undefined, root: string): readonly HostMount[] {
+  return wheels === undefined ? [] : [{ source: wheels, target: `${root}/${WHEELS_TARGET}`, access: 'read' }];
 }
 
 interface PythonFacts {

@@ -1,9 +1,8 @@
 /** Runs package managers in a sandbox of their own: no files of the user, and network only to the configured index. */
 import path from 'node:path';
 
-import { SkillError } from '../../core/errors.ts';
 import { DEFAULT_LIMITS } from '../../core/execution.ts';
-import type { OutputSink, ProgramMount, RunLimits } from '../../core/execution.ts';
+import type { HostMount, OutputSink, RunLimits } from '../../core/execution.ts';
 import { programEnvironment } from '../../platform/process/program-environment.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 
@@ -12,7 +11,7 @@ export interface BuildProgram {
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string;
   readonly network?: readonly string[];
-  readonly mounts?: readonly ProgramMount[];
+  readonly mounts?: readonly HostMount[];
   /** Relative to the workspace (default: `work`). */
   readonly cwd?: string;
 }
@@ -50,14 +49,8 @@ export function openBuildSandbox(
   { programFolders, signal }: { readonly programFolders: readonly string[]; readonly signal: AbortSignal | undefined },
 ): BuildSandbox {
   const { attached, place } = workspace;
-  const { capabilities, root } = attached;
-  if (capabilities.hasMounts !== true)
-    throw new SkillError({
-      code: 'executor/unavailable',
-      message: `packages cannot be installed: the isolation ${capabilities.isolation} cannot mount them`,
-      hint: 'use the executor bubblewrap, or install the packages on this machine',
-      data: { executor: capabilities.isolation, reasons: ['it has no mounts'], install: 'apt install bubblewrap' },
-    });
+  const { root } = attached;
+  const home = workspace.homeOf(undefined);
   return {
     root,
     work: path.join(place.root, 'work'),
@@ -66,7 +59,7 @@ export function openBuildSandbox(
       const sink = (name: 'stdout' | 'stderr'): OutputSink => ({
         write: (chunk) => chunks[name].push(Uint8Array.from(chunk)) > 0,
       });
-      const base = programEnvironment({ root, runFolder: workspace.newRunFolder().path, programFolders });
+      const base = programEnvironment({ root, runFolder: workspace.newRunFolder().path, home, programFolders });
       const spec = {
         // The package index may be on this machine: NO_PROXY of the sandbox would bypass the proxy, which is the only way out.
         argv: ['env', '-u', 'NO_PROXY', '-u', 'no_proxy', ...argv],
@@ -76,6 +69,7 @@ export function openBuildSandbox(
         limits: LIMITS,
         network,
         mounts,
+        home,
       };
       const streams = { stdout: sink('stdout'), stderr: sink('stderr') };
       const end = await attached.run(spec, signal === undefined ? streams : { ...streams, signal });
@@ -85,7 +79,7 @@ export function openBuildSandbox(
         isDone: end.reason === 'exited' && end.exitCode === 0,
         stdout: text('stdout'),
         stderr: text('stderr'),
-        end: end.reason === 'exited' ? `exit code ${String(end.exitCode)}` : end.reason,
+        end: end.reason === 'exited' ? `exit code ${String(end.exitCode)}` : [end.reason, ...end.warnings].join(': '),
       };
     },
     close: () => workspace.close(),
