@@ -235,7 +235,16 @@ export interface RunParts {
 
 /** Assembles a run result. All lists have a machine-independent order. */
 export function makeRunResult(parts: RunParts): RunResult {
-  const { end, stdout, stderr, executor, isolation, collected = NOTHING_COLLECTED, stagedInputs = [], layers = [] } = parts;
+  const {
+    end,
+    stdout,
+    stderr,
+    executor,
+    isolation,
+    collected = NOTHING_COLLECTED,
+    stagedInputs = [],
+    layers = [],
+  } = parts;
   const warnings = [
     ...(parts.warnings ?? []),
     ...end.warnings,

@@ -87,7 +87,11 @@ export function accessesOf(action: Action, facts: AccessFacts): readonly Access[
   }
 }
 
-function packageAccesses(packages: readonly string[], isDeclared: boolean, lock: string | undefined): readonly Access[] {
+function packageAccesses(
+  packages: readonly string[],
+  isDeclared: boolean,
+  lock: string | undefined,
+): readonly Access[] {
   const names = packages.map((text) => {
     const read = readPackage(text);
     return isPackage(read) ? packageArgument({ ...read, text: read.name }) : text;

@@ -67,7 +67,12 @@ export const ALWAYS_ON: ReadonlySet<string> = new Set([
 ]);
 
 /** Conditions of a program rather than tools. Skills have no name for them, so their lists do not apply. */
-const CIRCUMSTANCES: ReadonlySet<string> = new Set(['install_packages', 'unlisted_packages', 'host_input', 'unsafe_local']);
+const CIRCUMSTANCES: ReadonlySet<string> = new Set([
+  'install_packages',
+  'unlisted_packages',
+  'host_input',
+  'unsafe_local',
+]);
 
 /** Reading is allowed; everything else needs approval, and without a person that means no (POL-2). */
 export const BY_RISK: Readonly<Record<Risk, Effect>> = { low: 'allow', medium: 'ask', high: 'ask' };

@@ -41,7 +41,12 @@ export async function askApproval(
   const approved: ApprovedSkill | undefined =
     skill === undefined || digest === undefined ? undefined : { id: skill.id, name: skill.name, digest };
   const preview = action.type === 'write_file' && path !== undefined ? previewWrite(path) : undefined;
-  const request = approvalRequest(action, decided, approved, packages === undefined ? detailOf(action, path, preview) : packageDetail(action, packages));
+  const request = approvalRequest(
+    action,
+    decided,
+    approved,
+    packages === undefined ? detailOf(action, path, preview) : packageDetail(action, packages),
+  );
   journal.record({ type: 'approval-ask', call, request });
   journal.flush();
   // The request may be shown to a model or kept in a file or a log, so secrets are removed. Its id still covers the exact action.

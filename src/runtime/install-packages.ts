@@ -58,7 +58,11 @@ function needsOf({ packages, isDeclared }: InstallPackages): PackageNeeds | Fail
   if (first === undefined || specs.some(({ ecosystem }) => ecosystem !== first.ecosystem))
     return failure('input/invalid', 'packages must be a list of Python packages, or a list of npm: packages');
   const source = isDeclared ? 'option' : 'model';
-  const requested: readonly RequestedPackage[] = specs.map((spec) => ({ ...spec, source, neededBy: 'install_packages' }));
+  const requested: readonly RequestedPackage[] = specs.map((spec) => ({
+    ...spec,
+    source,
+    neededBy: 'install_packages',
+  }));
   return { ecosystem: first.ecosystem, packages: requested, isOptional: false, problems: [] };
 }
 
@@ -89,7 +93,9 @@ export async function packagesFor(
       const installed = await install(request, needs, { call, skill, digest }, context);
       if (!('code' in installed)) layers.push(installed.layer);
       else if (needs.isOptional)
-        warnings.push(`${request.packages.join(', ')} of ${neededBy(needs)} is not installed: ${installed.message}; ${installed.hint}`);
+        warnings.push(
+          `${request.packages.join(', ')} of ${neededBy(needs)} is not installed: ${installed.message}; ${installed.hint}`,
+        );
       else return installed;
     }
   } catch (error) {
@@ -110,7 +116,8 @@ async function install(
   context: ActionContext,
 ): Promise<Installed | Failure> {
   const { execution, journal, signal } = context;
-  if (execution === undefined) return failure('execution/unavailable', 'program execution is disabled for this session');
+  if (execution === undefined)
+    return failure('execution/unavailable', 'program execution is disabled for this session');
   const first = decideAction(action, { skill }, context);
   if (first.decision.effect === 'deny') {
     journal.record({ type: 'decision', call, decision: first.decision });

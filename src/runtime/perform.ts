@@ -59,7 +59,8 @@ async function perform(action: Action, call: number, context: ActionContext): Pr
   }
 
   if (action.type === 'install_packages') {
-    if (target.skill === undefined) return actionFailed(action.type, failure('skill/unknown', 'packages belong to a skill'));
+    if (target.skill === undefined)
+      return actionFailed(action.type, failure('skill/unknown', 'packages belong to a skill'));
     const { performInstall } = await import('./install-packages.ts');
     return performInstall(action, call, { skill: target.skill, digest: undefined }, context);
   }
@@ -119,7 +120,9 @@ async function doAction(
   if (isOfKind(action, 'program') && execution !== undefined) {
     const mayReach = (host: string): boolean => decide(policy, [grantAccess(host)]).effect !== 'deny';
     const isStarting = action.type === 'run_script' || action.type === 'run_command' || action.type === 'start_command';
-    const packages = isStarting ? await programPackages(action, call, { skill, digest }, { ...context, execution }) : NONE;
+    const packages = isStarting
+      ? await programPackages(action, call, { skill, digest }, { ...context, execution })
+      : NONE;
     if ('code' in packages) return actionFailed(action.type, packages);
     const given = { hostInputs: hostInputsOf(action), mayReach, packages };
     return execution.perform(action, skill, { signal, digest, call, ...given });
@@ -130,7 +133,8 @@ async function doAction(
 const NONE: PreparedPackages = { layers: [], warnings: [] };
 
 /** Loaded only where programs run. */
-const programPackages: typeof packagesFor = async (...given) => (await import('./install-packages.ts')).packagesFor(...given);
+const programPackages: typeof packagesFor = async (...given) =>
+  (await import('./install-packages.ts')).packagesFor(...given);
 
 async function searchSkills(
   action: SearchSkills,

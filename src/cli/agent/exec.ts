@@ -17,6 +17,7 @@ import { EXIT, UsageError } from '../exit.ts';
 import { jsonText } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { announceProbe } from './execution-options.ts';
+import { PACKAGE_FLAGS, packageOptions } from './package-flags.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 const flags = {
@@ -43,6 +44,7 @@ const flags = {
     value: 'HOST',
     about: 'allow network access to HOST; may be repeated (default: no network)',
   },
+  ...PACKAGE_FLAGS,
   save: { type: 'boolean', about: 'save the files in out/ as artifacts' },
   ...APPROVAL_FLAGS,
   command: { type: 'boolean', about: 'treat SCRIPT as a shell command line and run it in the skill folder' },
@@ -105,6 +107,7 @@ async function openRun(invocation: Invocation<typeof flags>): Promise<Run> {
     approve: openApprover(given, terminal),
     execution: {
       ...announceProbe(terminal),
+      ...packageOptions(given, terminal),
       ...(executor === undefined ? {} : { executor }),
       env: variables(given.env ?? []),
       ...(given.allow === undefined ? {} : { network: given.allow }),

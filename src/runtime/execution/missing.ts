@@ -32,12 +32,15 @@ export async function missingFor(
   if (known !== undefined) return { blocking: known.filter(isOwn), all: () => Promise.resolve(known) };
   const { env, network, programFolders, inspect } = parts;
   const check = (some: readonly Requirement[]): Promise<readonly MissingRequirement[]> =>
-    findMissing(some.filter(({ kind }) => !isInstalled(kind, layers)), {
-      variables: Object.keys(env),
-      hasNetwork: network.length > 0,
-      programFolders,
-      ...(inspect === undefined ? {} : { inspect }),
-    });
+    findMissing(
+      some.filter(({ kind }) => !isInstalled(kind, layers)),
+      {
+        variables: Object.keys(env),
+        hasNetwork: network.length > 0,
+        programFolders,
+        ...(inspect === undefined ? {} : { inspect }),
+      },
+    );
   const all = async (): Promise<readonly MissingRequirement[]> => {
     const missing = await check(needsIn(snapshot, skill));
     if (layers.length === 0) parts.examined.set(digest, missing);

@@ -114,7 +114,14 @@ export function openPackages(parts: PackagesParts): Packages {
         const rest = (found?.packages ?? []).filter(({ name }) => !own.some((spec) => spec.name === name));
         const packages = [...own, ...rest];
         if (packages.length === 0) return [];
-        return [{ ecosystem, packages, isOptional: own.length === 0 && found?.isOptional === true, problems: found?.problems ?? [] }];
+        return [
+          {
+            ecosystem,
+            packages,
+            isOptional: own.length === 0 && found?.isOptional === true,
+            problems: found?.problems ?? [],
+          },
+        ];
       });
     },
     async find(needs, skill, signal) {
@@ -129,7 +136,10 @@ export function openPackages(parts: PackagesParts): Packages {
         };
       const list = needs.packages.map(packageArgument).join(', ');
       if (options.isOffline === true)
-        return packagesFailed(`${list} is not installed, and --offline allows no network`, `run once without --offline: skillwright prepare ${skill}`);
+        return packagesFailed(
+          `${list} is not installed, and --offline allows no network`,
+          `run once without --offline: skillwright prepare ${skill}`,
+        );
       options.onProgress?.(`resolving ${list}`);
       return await resolve(needs, { key, skill, signal, layers, parts });
     },
@@ -204,7 +214,11 @@ async function declaredBy(
 
 /** A command line may run any script of the skill. */
 function importsAny(directory: ConfinedDirectory, script: string | undefined, ecosystem: Ecosystem): boolean {
-  return script === undefined || importedModules(directory, script)[ecosystem].length > 0 || !/\.(?:py|[cm]?[jt]s)$/.test(script);
+  return (
+    script === undefined ||
+    importedModules(directory, script)[ecosystem].length > 0 ||
+    !/\.(?:py|[cm]?[jt]s)$/.test(script)
+  );
 }
 
 async function lacksAny(
@@ -212,8 +226,7 @@ async function lacksAny(
   directory: ConfinedDirectory,
   { inspect, programFolders }: PackagesParts,
 ): Promise<boolean> {
-  if (ecosystem === 'node')
-    return !packages.every(({ name }) => isInSkill(directory, name));
+  if (ecosystem === 'node') return !packages.every(({ name }) => isInSkill(directory, name));
   const needs = packages
     // Whether a condition applies is decided by pip.
     .filter(({ text }) => !text.includes(';'))
@@ -271,7 +284,7 @@ async function resolve(needs: PackageNeeds, resolution: Resolution): Promise<Fou
   try {
     const sandbox = openBuildSandbox(workspace, { programFolders, signal });
     const request = { sandbox, packages: needs.packages, user, wheels: options.wheels, hosts: options.hosts ?? [] };
-    const resolved: ResolvedPackages | Failure = 
+    const resolved: ResolvedPackages | Failure =
       needs.ecosystem === 'python' ? await resolvePython(request) : await resolveNode(request);
     if ('code' in resolved) {
       await close();
@@ -282,7 +295,9 @@ async function resolve(needs: PackageNeeds, resolution: Resolution): Promise<Fou
       status: 'resolved',
       close,
       build: async () => {
-        options.onProgress?.(`installing ${resolved.packages.map(({ name, version }) => `${name} ${version}`).join(', ')}`);
+        options.onProgress?.(
+          `installing ${resolved.packages.map(({ name, version }) => `${name} ${version}`).join(', ')}`,
+        );
         try {
           return await layers.build(
             key,
@@ -290,7 +305,14 @@ async function resolve(needs: PackageNeeds, resolution: Resolution): Promise<Fou
               const failed = await resolved.install(tree);
               if (failed !== undefined) throw new InstallFailed(failed);
               const { ecosystem, lockDigest, packages, index } = resolved;
-              return { ecosystem, lockDigest, packages, index, requested: needs.packages.map(packageArgument), skills: [skill] };
+              return {
+                ecosystem,
+                lockDigest,
+                packages,
+                index,
+                requested: needs.packages.map(packageArgument),
+                skills: [skill],
+              };
             },
             signal,
           );

@@ -17,15 +17,26 @@ import { textOf } from './skill-text.ts';
 
 /** Where programs see the packages: above all skills and the working folder, so that `import` and `require` both find them. */
 export const NODE_TARGET = 'node_modules';
+const MAX_LOCK_BYTES = 16 * 1024 * 1024;
 const BUILD_TARGET = 'packages/node';
 
-const FLAGS = ['--ignore-scripts', '--no-audit', '--no-fund', '--no-update-notifier', '--loglevel=error', '--fetch-retries=1'];
+const FLAGS = [
+  '--ignore-scripts',
+  '--no-audit',
+  '--no-fund',
+  '--no-update-notifier',
+  '--loglevel=error',
+  '--fetch-retries=1',
+];
 const NO_NPM = 'run: apt install npm, or: dnf install nodejs-npm, or: brew install node';
 
 export async function resolveNode(request: BuildRequest): Promise<ResolvedPackages | Failure> {
   const { sandbox, packages, user, wheels } = request;
   if (wheels !== undefined)
-    return packagesFailed('a folder of wheels has no Node packages', 'run skillwright prepare without --wheels for npm: packages');
+    return packagesFailed(
+      'a folder of wheels has no Node packages',
+      'run skillwright prepare without --wheels for npm: packages',
+    );
   const settings = npmSettings(user);
   const asked = await sandbox.run({ argv: ['npm', 'config', 'get', 'registry'] });
   if (!asked.isDone) return packagesFailed(`npm cannot be run in the sandbox (${asked.end})`, NO_NPM);
@@ -55,12 +66,14 @@ export async function resolveNode(request: BuildRequest): Promise<ResolvedPackag
     install: async (tree) => {
       const target = `${sandbox.root}/${BUILD_TARGET}`;
       const installed = await sandbox.run({
-        argv: ['sh', '-c', INSTALL, 'sh', target, manifest, lockText ?? '', ...FLAGS],
+        argv: ['sh', '-c', INSTALL, 'sh', target, manifest, folder, ...FLAGS],
         stdin: npmrc,
         network,
         mounts: [{ source: tree, target, access: 'write' }],
       });
-      return installed.isDone ? undefined : packagesFailed(`the packages cannot be installed: ${lastErrors(installed)}`);
+      return installed.isDone
+        ? undefined
+        : packagesFailed(`the packages cannot be installed: ${lastErrors(installed)}`);
     },
   };
 }
@@ -71,8 +84,8 @@ folder=$1; manifest=$2; shift 2
 mkdir -p "$folder" && cd "$folder" && cat > .npmrc && printf %s "$manifest" > package.json && exec npm install --package-lock-only "$@"
 `;
 const INSTALL = `
-target=$1; manifest=$2; lock=$3; shift 3
-cd "$target" && cat > "$HOME/.npmrc" && printf %s "$manifest" > package.json && printf %s "$lock" > package-lock.json &&
+target=$1; manifest=$2; folder=$3; shift 3
+cd "$target" && cat > "$HOME/.npmrc" && printf %s "$manifest" > package.json && cp "$folder/package-lock.json" . &&
 npm ci "$@" && mkdir -p node_modules && rm -f .npmrc
 `;
 
@@ -84,7 +97,7 @@ function lockIn(folder: string): string | undefined {
   const opening = openConfined(folder);
   if (opening.type === 'failed') return undefined;
   try {
-    return textOf(opening.directory, 'package-lock.json');
+    return textOf(opening.directory, 'package-lock.json', MAX_LOCK_BYTES);
   } finally {
     opening.directory.close();
   }
@@ -101,7 +114,12 @@ function lockedPackages(text: string, registry: string): readonly LockedPackage[
     const entry = typeof value === 'object' && value !== null ? value : {};
     const { version, resolved, integrity } = { version: '', resolved: '', integrity: '', ...entry };
     const name = place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length);
-    if (typeof version !== 'string' || typeof resolved !== 'string' || typeof integrity !== 'string' || integrity === '')
+    if (
+      typeof version !== 'string' ||
+      typeof resolved !== 'string' ||
+      typeof integrity !== 'string' ||
+      integrity === ''
+    )
       return `${quoted(name)} has no hash`;
     if (!URL.canParse(resolved) || new URL(resolved).host !== new URL(registry).host)
       return `${quoted(name)} comes from ${quoted(resolved, 200)} and not from the registry`;
@@ -114,12 +132,16 @@ function npmFailure(outcome: BuildOutcome, registry: string): Failure {
   const text = `${outcome.stdout}\n${outcome.stderr}`;
   const index = withoutCredentials(registry);
   const [, name] = /(?:E404|404)[^\n]*?'?((?:@[\w.-]+\/)?[\w.-]+)@[^\n']*'? is not in this registry/.exec(text) ?? [];
-  if (name !== undefined) return packagesFailed(`${index} has no package ${quoted(name)}`, 'check the name and the version');
+  if (name !== undefined)
+    return packagesFailed(`${index} has no package ${quoted(name)}`, 'check the name and the version');
   if (/ETARGET|No matching version/.test(text))
     return packagesFailed(`${index} has no such version: ${lastErrors(outcome)}`, 'check the version');
   if (/EINTEGRITY/.test(text))
     return packagesFailed(`a downloaded package does not have the hash that ${index} states; nothing was installed`);
   if (/ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|ECONNRESET|tunneling socket|E50\d|403/.test(text))
-    return packagesFailed(`the npm registry ${index} cannot be reached`, 'check the network connection and registry in ~/.npmrc');
+    return packagesFailed(
+      `the npm registry ${index} cannot be reached`,
+      'check the network connection and registry in ~/.npmrc',
+    );
   return packagesFailed(`the packages cannot be resolved: ${lastErrors(outcome)}`);
 }

@@ -36,29 +36,44 @@ print(json.dumps(found))
 `;
 
 const QUIET = ['--disable-pip-version-check', '--no-input', '--no-cache-dir', '--no-color'];
+const DOWNLOAD = [
+  ['python3', '-I', '-m', 'pip', 'download', '-v', ...QUIET],
+  ['--progress-bar', 'off', '--retries', '1', '--timeout', '20', '--only-binary', ':all:'],
+].flat();
 const NO_PIP = 'run: apt install python3-pip, or: dnf install python3-pip, or: brew install python';
 
 export async function resolvePython(request: BuildRequest): Promise<ResolvedPackages | Failure> {
   const { sandbox, packages, user, wheels } = request;
   const probe = await sandbox.run({ argv: ['python3', '-I', '-c', PROBE] });
   const python = probeResult(probe.stdout);
-  if (!probe.isDone || python === undefined) return packagesFailed(`python3 cannot be run in the sandbox (${lastErrors(probe)})`, 'run: apt install python3 python3-pip');
-  if (!python.pip) return packagesFailed(`Python ${python.version} of the sandbox has no pip, which installs packages`, NO_PIP);
+  if (!probe.isDone || python === undefined)
+    return packagesFailed(
+      `python3 cannot be run in the sandbox (${lastErrors(probe)})`,
+      'run: apt install python3 python3-pip',
+    );
+  if (!python.pip)
+    return packagesFailed(`Python ${python.version} of the sandbox has no pip, which installs packages`, NO_PIP);
 
   const settings = pipSettings(user);
   const index = settings.index ?? python.index;
-  const network = wheels === undefined ? grants(index, settings.extraIndexes, settings.index === undefined ? python.files : undefined) : [];
+  const network =
+    wheels === undefined
+      ? grants(index, settings.extraIndexes, settings.index === undefined ? python.files : undefined)
+      : [];
   if (wheels === undefined && (index === undefined || network === undefined))
     return packagesFailed(
-      index === undefined ? 'the package index is unknown' : `the package index ${quoted(withoutCredentials(index) || index)} is not an HTTP address`,
+      index === undefined
+        ? 'the package index is unknown'
+        : `the package index ${quoted(withoutCredentials(index) || index)} is not an HTTP address`,
       'set index-url in pip.conf, or pass --wheels DIR to skillwright prepare',
     );
-  const sources =
-    wheels === undefined ? [] : ['--no-index', '--find-links', `${sandbox.root}/${WHEELS_TARGET}`];
+  const sources = wheels === undefined ? [] : ['--no-index', '--find-links', `${sandbox.root}/${WHEELS_TARGET}`];
   const download = await sandbox.run({
     argv: [
-      ...['python3', '-I', '-m', 'pip', 'download', '-v', ...QUIET, '--progress-bar', 'off', '--retries', '1', '--timeout', '20'],
-      ...['--only-binary', ':all:', '--dest', `${sandbox.root}/work/wheels`, ...sources],
+      ...DOWNLOAD,
+      '--dest',
+      `${sandbox.root}/work/wheels`,
+      ...sources,
       ...packages.map(({ text }) => text),
     ],
     env: {
@@ -73,7 +88,7 @@ export async function resolvePython(request: BuildRequest): Promise<ResolvedPack
   const from = wheels === undefined ? withoutCredentials(index ?? '') : `the folder ${wheels}`;
   if (!download.isDone) return downloadFailure(download, from);
   const locked = wheelsIn(path.join(sandbox.work, 'wheels'));
-  if (!Array.isArray(locked)) return packagesFailed(`the downloaded wheels cannot be read: ${String(locked)}`);
+  if (typeof locked === 'string') return packagesFailed(`the downloaded wheels cannot be read: ${locked}`);
   return {
     type: 'resolved',
     ecosystem: 'python',
@@ -88,17 +103,20 @@ export async function resolvePython(request: BuildRequest): Promise<ResolvedPack
         stdin: locked.map(({ name, version, hash }) => `${name}==${version} --hash=${hash}\n`).join(''),
         mounts: [{ source: tree, target, access: 'write' }],
       });
-      return installed.isDone ? undefined : packagesFailed(`the packages cannot be installed: ${lastErrors(installed)}`);
+      return installed.isDone
+        ? undefined
+        : packagesFailed(`the packages cannot be installed: ${lastErrors(installed)}`);
     },
   };
 }
 
 /** Packages of the system stay visible, as they are without a layer; those of the layer come first. */
 const INSTALL = `
-target=$1; wheels=$2; shift 2
+target=$1; wheels=$2; lock=$TMPDIR/lock.txt; shift 2
+cat > "$lock" &&
 python3 -I -m venv --without-pip --system-site-packages "$target" &&
 exec "$target/bin/python3" -I -m pip install "$@" --progress-bar off --no-index --find-links "$wheels" --only-binary :all: \\
-  --no-deps --ignore-installed --require-hashes -r /dev/stdin
+  --no-deps --ignore-installed --require-hashes -r "$lock"
 `;
 
 function wheelMounts(wheels: string | undefined, root: string): readonly HostMount[] {
@@ -126,7 +144,11 @@ function probeResult(text: string): PythonFacts | undefined {
   };
 }
 
-function grants(index: string | undefined, extra: readonly string[], files: string | undefined): readonly string[] | undefined {
+function grants(
+  index: string | undefined,
+  extra: readonly string[],
+  files: string | undefined,
+): readonly string[] | undefined {
   const hosts = [index ?? '', ...extra].map(hostGrant);
   const known = hosts.filter((host) => host !== undefined);
   if (known.length < hosts.length) return undefined;
@@ -180,7 +202,11 @@ function downloadFailure(outcome: BuildOutcome, index: string): Failure {
       `${quoted(name)} has no wheel for this Python in ${index}; a source distribution is not accepted, because it runs code when it is built`,
       'choose a version with wheels, or build a wheel yourself and pass: skillwright prepare SKILL --wheels DIR',
     );
-  if (/Failed to establish a new connection|NewConnectionError|Name or service not known|Connection refused|timed out|502 Bad|504 Gateway|503 Service|Max retries/i.test(text))
+  if (
+    /Failed to establish a new connection|NewConnectionError|Name or service not known|Connection refused|timed out|502 Bad|504 Gateway|503 Service|Max retries/i.test(
+      text,
+    )
+  )
     return packagesFailed(
       `the package index ${index} cannot be reached`,
       'check the network connection, or install from a folder of wheels: skillwright prepare SKILL --wheels DIR',

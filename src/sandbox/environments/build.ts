@@ -42,6 +42,8 @@ export function packagesFailed(message: string, hint?: string): Failure {
 export function lastErrors({ stderr, stdout, end }: BuildOutcome): string {
   const lines = `${stdout}\n${stderr}`.split('\n').map((line) => line.trim());
   const errors = lines.filter((line) => /^(?:ERROR|npm (?:ERR!|error)|error)[: ]/i.test(line));
-  const shown = (errors.length > 0 ? errors : lines.filter((line) => line !== '')).slice(-2).map((line) => shownText(line, 300));
+  const shown = (errors.length > 0 ? errors : lines.filter((line) => line !== ''))
+    .slice(-2)
+    .map((line) => shownText(line, 300));
   return [end, ...shown].join('; ');
 }

@@ -57,7 +57,8 @@ function settingsIn(file: string): ReadonlyMap<string, string> {
     else if (isUsed && key !== undefined) {
       last = key.toLowerCase().replaceAll('_', '-');
       values.set(last, value.trim());
-    } else if (isUsed && /^\s+\S/.test(line) && last !== '') values.set(last, `${values.get(last) ?? ''} ${line.trim()}`.trim());
+    } else if (isUsed && /^\s+\S/.test(line) && last !== '')
+      values.set(last, `${values.get(last) ?? ''} ${line.trim()}`.trim());
   }
   return values;
 }
@@ -94,7 +95,11 @@ export function hostGrant(url: string): string | undefined {
 
 /** The user configured the index, so it may be in a private network; public names stay checked. */
 function isPrivateName(hostname: string): boolean {
-  return /^(?:localhost|127\.|10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|\[::1\]|\[f[cd])/.test(hostname) || !hostname.includes('.') || /\.(?:local|internal|intranet|corp|lan)$/.test(hostname);
+  return (
+    /^(?:localhost|127\.|10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|\[::1\]|\[f[cd])/.test(hostname) ||
+    !hostname.includes('.') ||
+    /\.(?:local|internal|intranet|corp|lan)$/.test(hostname)
+  );
 }
 
 /** A URL without user name and password, for records and messages. */

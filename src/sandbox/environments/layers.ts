@@ -3,7 +3,17 @@
  * into place, so a killed build leaves the old state. Two processes that need the same layer build it once. Nothing of a layer is ever
  * run or imported outside of a sandbox.
  */
-import { chmodSync, lchownSync, lstatSync, mkdirSync, readdirSync, renameSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  lchownSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 
@@ -224,7 +234,10 @@ function seal(tree: string): void {
 
 function fingerprintOf(tree: string, files: number): string {
   if (files <= SMALL_LAYER) return fingerprintTree(tree, WALK);
-  return fingerprintTree(tree, { ...WALK, skip: (file, isFolder) => !isFolder() || WALK.skip?.(file, isFolder) === true });
+  return fingerprintTree(tree, {
+    ...WALK,
+    skip: (file, isFolder) => !isFolder() || WALK.skip?.(file, isFolder) === true,
+  });
 }
 
 /** Compares metadata, and the whole content only where it differs. */
