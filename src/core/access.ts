@@ -34,7 +34,9 @@ export type Subject =
   | { readonly kind: 'script'; readonly skill: string; readonly script: string; readonly args: readonly string[] }
   /** `host` is absent if the URL has no valid host. */
   | { readonly kind: 'host'; readonly host: Host | undefined; readonly port: number; readonly method: string }
-  | { readonly kind: 'skill'; readonly id: string; readonly name: string };
+  | { readonly kind: 'skill'; readonly id: string; readonly name: string }
+  /** `names` with the prefix `npm:` for Node packages. `lock` is the digest of the exact versions, once they are known. */
+  | { readonly kind: 'packages'; readonly names: readonly string[]; readonly lock?: string };
 
 export const POLICY_LAYERS = [
   'built-in',

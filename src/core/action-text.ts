@@ -24,6 +24,8 @@ function subjectOf(action: Action): readonly string[] {
       return [shownText(action.skill), action.mode];
     case 'get_script_path':
       return [shownText(action.skill), shownText(action.script)];
+    case 'install_packages':
+      return [shownText(action.skill), ...argumentsText(action.packages)];
     case 'run_script':
       return [shownText(action.skill), shownText(action.script), ...argumentsText(action.args)];
     case 'run_command':
@@ -72,6 +74,8 @@ export function describeOutcome(observation: Observation, isFull: boolean): stri
       return `${countText(observation.documents.length, 'document')} shown`;
     case 'script-found':
       return 'found';
+    case 'packages-installed':
+      return `${countText(observation.layer.packages.length, 'package')}${observation.isCached ? ', installed before' : ''}`;
     case 'program-ran':
       return resultText(observation.result, isFull);
     case 'command-seen':

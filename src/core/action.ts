@@ -11,6 +11,7 @@ export type Action =
   | ReadResource
   | SelectDocuments
   | GetScriptPath
+  | InstallPackages
   | RunScript
   | RunCommand
   | StartCommand
@@ -35,6 +36,7 @@ export const ACTION_KINDS = {
   read_resource: 'skill',
   select_documents: 'skill',
   get_script_path: 'skill',
+  install_packages: 'packages',
   run_script: 'program',
   run_command: 'program',
   start_command: 'program',
@@ -134,6 +136,15 @@ export interface GetScriptPath extends OnSkill {
   readonly type: 'get_script_path';
   /** Relative to `scripts/`; the prefix is optional. */
   readonly script: string;
+}
+
+/** Installs packages for the programs of a skill, in a layer beside it; the skill itself stays as it is. */
+export interface InstallPackages extends OnSkill {
+  readonly type: 'install_packages';
+  /** As on the command line: `pypdf>=4`, `npm:docx@9`. One kind of package for each action. */
+  readonly packages: readonly string[];
+  /** Whether a file of the skill, the configuration or a person names all of them. */
+  readonly isDeclared: boolean;
 }
 
 /** A file brought into the workspace before a program runs (EXEC-4). */

@@ -41,6 +41,14 @@ export type ApprovalDetail =
   | { readonly kind: 'command'; readonly command: string; readonly programs: readonly string[] }
   | { readonly kind: 'script'; readonly script: string; readonly args: readonly string[] }
   | { readonly kind: 'write'; readonly path: string; readonly before: string | undefined; readonly after: string }
+  /** `packages`: `name version hash` each. */
+  | {
+      readonly kind: 'packages';
+      readonly requested: readonly string[];
+      readonly packages: readonly string[];
+      readonly index: string;
+      readonly lock: string;
+    }
   | { readonly kind: 'delete'; readonly path: string; readonly bytes: number }
   | { readonly kind: 'request'; readonly method: string; readonly url: string; readonly body: string }
   | { readonly kind: 'other'; readonly summary: string };

@@ -36,6 +36,7 @@ export const FAILURES = {
   'load/too-many': 'declare fewer skills, or raise session.max_loaded',
   'execution/unavailable': 'programs cannot be run here; continue without them and say so',
   'execution/missing': 'the script lacks a requirement; tell the user',
+  'packages/unavailable': 'the packages of the script cannot be installed; tell the user the reason',
   'execution/failed': 'the program could not be started; see the reason',
   'skill/changed': 'the files of the skill changed after they were approved; ask again',
   'skill/untrusted': 'the folder of this skill is not trusted; tell the user, who can run `skillwright trust`',

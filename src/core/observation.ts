@@ -1,5 +1,6 @@
 import type { ActionType, DocumentSelection, LineRange, SelectMode } from './action.ts';
 import type { Failure } from './failure-codes.ts';
+import type { PackageLayer } from './packages.ts';
 import type { RunResult } from './outputs.ts';
 
 /** The result of an action, as data. Renderers and vocabularies turn it into what a model reads. */
@@ -10,6 +11,7 @@ export type Observation =
   | ResourceRead
   | DocumentsSelected
   | ScriptFound
+  | PackagesInstalled
   | ProgramRan
   | CommandSeen
   | CommandKilled
@@ -153,6 +155,16 @@ export interface ScriptFound {
   /** Absolute. */
   readonly path: string;
   readonly isExecutable: boolean;
+}
+
+/** Packages are ready for the programs of a skill. */
+export interface PackagesInstalled {
+  readonly type: 'packages-installed';
+  readonly action: 'install_packages';
+  readonly skill: SkillIdentity;
+  /** Whether they were installed before. */
+  readonly isCached: boolean;
+  readonly layer: PackageLayer;
 }
 
 /** A program ended; `result.reason` says how. */

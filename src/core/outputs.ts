@@ -4,6 +4,7 @@ import type { EndReason, ExecutorName, Isolation, ProgramEnd } from './execution
 import type { Failure } from './failure-codes.ts';
 import { normaliseGlob } from './glob.ts';
 import type { GlobPlaces } from './glob.ts';
+import type { Ecosystem, PackageLayer } from './packages.ts';
 
 /** Output parameters of `skill_run`. `outputs` is the declarative form; the other keys are the older form. */
 export interface OutputParameters {
@@ -206,6 +207,17 @@ export interface RunResult {
   readonly stderr_digest?: string;
   readonly staged_inputs: readonly StagedInput[];
   readonly skipped_files: readonly SkippedOutput[];
+  /** Packages that were installed for the program. */
+  readonly packages?: readonly UsedLayer[];
+}
+
+/** A package layer as a run result names it. */
+export interface UsedLayer {
+  readonly ecosystem: Ecosystem;
+  readonly lock_digest: string;
+  readonly layer_digest: string;
+  /** `name version` each. */
+  readonly packages: readonly string[];
 }
 
 export interface RunParts {
@@ -216,13 +228,23 @@ export interface RunParts {
   readonly isolation: Isolation;
   readonly collected?: Collected;
   readonly stagedInputs?: readonly StagedInput[];
+  readonly layers?: readonly PackageLayer[];
   /** Warnings from preparing the run. */
   readonly warnings?: readonly string[];
 }
 
 /** Assembles a run result. All lists have a machine-independent order. */
 export function makeRunResult(parts: RunParts): RunResult {
-  const { end, stdout, stderr, executor, isolation, collected = NOTHING_COLLECTED, stagedInputs = [] } = parts;
+  const {
+    end,
+    stdout,
+    stderr,
+    executor,
+    isolation,
+    collected = NOTHING_COLLECTED,
+    stagedInputs = [],
+    layers = [],
+  } = parts;
   const warnings = [
     ...(parts.warnings ?? []),
     ...end.warnings,
@@ -251,7 +273,13 @@ export function makeRunResult(parts: RunParts): RunResult {
     ...(stderr.digest === undefined ? {} : { stderr_digest: stderr.digest }),
     staged_inputs: stagedInputs,
     skipped_files: collected.skipped,
+    ...(layers.length === 0 ? {} : { packages: layers.map(usedLayer) }),
   };
+}
+
+function usedLayer({ ecosystem, lockDigest, layerDigest, packages }: PackageLayer): UsedLayer {
+  const names = packages.map(({ name, version }) => `${name} ${version}`);
+  return { ecosystem, lock_digest: lockDigest, layer_digest: layerDigest, packages: names };
 }
 
 function byName<Named extends { readonly name: string }>(list: readonly Named[]): readonly Named[] {

@@ -4,6 +4,7 @@ import type { Action } from '../core/action.ts';
 import { readCommandLine } from './command/command-line.ts';
 import { programsOf } from './command/command-pattern.ts';
 import type { Isolation } from '../core/execution.ts';
+import { isPackage, packageArgument, readPackage } from '../core/packages.ts';
 import { isHostPattern, readAuthority, readHostPattern } from '../core/network/host-pattern.ts';
 
 /** Facts about an action that are not part of the action itself. */
@@ -16,6 +17,8 @@ export interface AccessFacts {
   readonly place?: { readonly shown: string; readonly absolute: string };
   /** Absent if no program runs. */
   readonly isolation?: Isolation;
+  /** Digest of the exact versions of packages. */
+  readonly lock?: string;
 }
 
 /** Variables with fixed values in every sandbox. */
@@ -65,6 +68,8 @@ export function accessesOf(action: Action, facts: AccessFacts): readonly Access[
       const absolute = place === undefined ? {} : { absolute: place.absolute };
       return [{ tool: action.type, subject: { kind: 'path', path, ...absolute } }];
     }
+    case 'install_packages':
+      return packageAccesses(action.packages, action.isDeclared, facts.lock);
     case 'network_request':
       return [hostAccess(action.url, action.method ?? 'GET')];
     case 'load_skill':
@@ -80,6 +85,20 @@ export function accessesOf(action: Action, facts: AccessFacts): readonly Access[
     default:
       return [{ tool: action.type, subject: { kind: 'none' } }];
   }
+}
+
+function packageAccesses(
+  packages: readonly string[],
+  isDeclared: boolean,
+  lock: string | undefined,
+): readonly Access[] {
+  const names = packages.map((text) => {
+    const read = readPackage(text);
+    return isPackage(read) ? packageArgument({ ...read, text: read.name }) : text;
+  });
+  const subject = { kind: 'packages', names, ...(lock === undefined ? {} : { lock }) } as const;
+  const tools = isDeclared ? ['install_packages'] : ['install_packages', 'unlisted_packages'];
+  return tools.map((tool) => ({ tool, subject }));
 }
 
 function skillAccess(asked: string, { skill }: AccessFacts): Access {

@@ -125,6 +125,12 @@ function detailLines(detail: ApprovalDetail, show: Show): readonly string[] {
       return [...show.items('script', [detail.script]), ...someItems('arguments', detail.args.map(quotedItem), show)];
     case 'write':
       return [...show.items('file', [detail.path]), ...writeLines(detail, show)];
+    case 'packages':
+      return [
+        ...show.items(`requested packages (${count(detail.requested.length)})`, detail.requested),
+        ...show.items(`to be installed from ${detail.index} (${count(detail.packages.length)})`, detail.packages),
+        `lock: ${detail.lock}`,
+      ];
     case 'delete':
       return show.items(`file to delete, ${count(detail.bytes)} bytes`, [detail.path]);
     case 'request':

@@ -38,7 +38,7 @@ export interface RulePlaces {
   readonly home?: string | undefined;
 }
 
-type PatternKind = 'command' | 'path' | 'host' | 'skill' | 'script' | 'none';
+type PatternKind = 'packages' | 'command' | 'path' | 'host' | 'skill' | 'script' | 'none';
 
 /** The kind of pattern that each tool takes in parentheses. */
 const PATTERN_KINDS: ReadonlyMap<string, PatternKind> = new Map([
@@ -52,6 +52,8 @@ const PATTERN_KINDS: ReadonlyMap<string, PatternKind> = new Map([
   ['host_input', 'path'],
   ['network_request', 'host'],
   ['load_skill', 'skill'],
+  ['install_packages', 'packages'],
+  ['unlisted_packages', 'packages'],
 ]);
 
 /**
@@ -136,6 +138,7 @@ function readSubjects(
       const host = readHostPattern(text.replace(/^domain:/, ''));
       return isHostPattern(host) ? { kind, host, below: effect !== 'allow' } : host;
     }
+    case 'packages':
     case 'skill':
     case 'script': {
       // A name alone matches the skill with all of its scripts.
@@ -183,9 +186,10 @@ export function matchesAccess(rule: PolicyRule, { subject }: Access, names = nam
   if (subjects === undefined) return 'yes';
   if (subjects.kind === 'command') return matchesCommand(subjects.pattern, subject, effect);
   if (subjects.kind === 'host') return subject.kind === 'host' ? matchIf(matchesHost(subjects, subject)) : 'no';
-  return matchIf(
-    (subjects.anyCase ? names.lower : names.exact).some((name) => subjects.globs.some((glob) => glob.matches(name))),
-  );
+  const isNamed = (name: string): boolean => subjects.globs.some((glob) => glob.matches(name));
+  const asked = subjects.anyCase ? names.lower : names.exact;
+  // Every package has to be allowed; one that is denied is enough.
+  return matchIf(subject.kind === 'packages' && effect === 'allow' ? asked.every(isNamed) : asked.some(isNamed));
 }
 
 function matchIf(isMeant: boolean): Match {
@@ -269,6 +273,8 @@ function exactNames(subject: Subject): readonly string[] {
       return subject.absolute === undefined ? [subject.path] : [subject.path, subject.absolute];
     case 'script':
       return [`${subject.skill}/${subject.script}`];
+    case 'packages':
+      return subject.names;
     case 'skill':
       return [subject.name, subject.id];
     default:

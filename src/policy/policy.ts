@@ -39,6 +39,9 @@ const TOOL_RISKS: ReadonlyMap<string, Risk> = new Map<string, Risk>([
   ['run_command', 'medium'],
   // A host file that is copied into a workspace.
   ['host_input', 'medium'],
+  // Declared packages; those that only a model names are also `unlisted_packages`.
+  ['install_packages', 'medium'],
+  ['unlisted_packages', 'high'],
   ['write_file', 'high'],
   ['delete_file', 'high'],
   ['network_request', 'high'],
@@ -64,7 +67,12 @@ export const ALWAYS_ON: ReadonlySet<string> = new Set([
 ]);
 
 /** Conditions of a program rather than tools. Skills have no name for them, so their lists do not apply. */
-const CIRCUMSTANCES: ReadonlySet<string> = new Set(['host_input', 'unsafe_local']);
+const CIRCUMSTANCES: ReadonlySet<string> = new Set([
+  'install_packages',
+  'unlisted_packages',
+  'host_input',
+  'unsafe_local',
+]);
 
 /** Reading is allowed; everything else needs approval, and without a person that means no (POL-2). */
 export const BY_RISK: Readonly<Record<Risk, Effect>> = { low: 'allow', medium: 'ask', high: 'ask' };

@@ -16,6 +16,7 @@ import { previewWrite } from '../project/write-file.ts';
 import type { WritePreview } from '../project/write-file.ts';
 import type { ActionContext } from './action-context.ts';
 import type { ActionDecision } from './decide-action.ts';
+import type { FoundPackages } from './execution/packages.ts';
 import type { ActionTarget } from './find-target.ts';
 
 export interface Approval {
@@ -23,18 +24,29 @@ export interface Approval {
   readonly preview: WritePreview | undefined;
 }
 
+interface ApprovalTarget extends ActionTarget {
+  readonly digest: string | undefined;
+  /** What `install_packages` would install. */
+  readonly packages?: FoundPackages;
+}
+
 /** Asks whether an action may be performed, and records the question and the answer (POL-3). */
 export async function askApproval(
   action: Action,
   call: number,
-  { skill, path, digest }: ActionTarget & { readonly digest: string | undefined },
+  { skill, path, digest, packages }: ApprovalTarget,
   decided: ActionDecision,
   { journal, signal, approve, redactor }: ActionContext,
 ): Promise<Approval | Failure> {
   const approved: ApprovedSkill | undefined =
     skill === undefined || digest === undefined ? undefined : { id: skill.id, name: skill.name, digest };
   const preview = action.type === 'write_file' && path !== undefined ? previewWrite(path) : undefined;
-  const request = approvalRequest(action, decided, approved, detailOf(action, path, preview));
+  const request = approvalRequest(
+    action,
+    decided,
+    approved,
+    packages === undefined ? detailOf(action, path, preview) : packageDetail(action, packages),
+  );
   journal.record({ type: 'approval-ask', call, request });
   journal.flush();
   // The request may be shown to a model or kept in a file or a log, so secrets are removed. Its id still covers the exact action.
@@ -104,6 +116,16 @@ function detailOf(action: Action, path: ResolvedPath | undefined, preview: Write
   }
 }
 
+function packageDetail(action: Action, { packages, index, lockDigest }: FoundPackages): ApprovalDetail {
+  return {
+    kind: 'packages',
+    requested: action.type === 'install_packages' ? action.packages : [],
+    packages: packages.map(({ name, version, hash }) => `${name} ${version} ${hash}`),
+    index,
+    lock: lockDigest,
+  };
+}
+
 /** High-risk actions cannot be approved for a skill, and programs without isolation must be approved one by one. */
 function scopesFor(
   { risk }: Decision,
@@ -136,6 +158,9 @@ function coverageOf({ tool, subject }: Access, action: Action): unknown {
       return [tool, subject.method, subject.host?.name, subject.port];
     case 'skill':
       return [tool, subject.id];
+    case 'packages':
+      // Another version of a package is another question.
+      return [tool, subject.names.toSorted(), subject.lock ?? ''];
   }
 }
 

@@ -26,6 +26,7 @@ export function decideAction(
   action: Action,
   { skill, path }: ActionTarget,
   { askedBy, execution, ...context }: ActionContext,
+  lock?: string,
 ): ActionDecision {
   const active = activeSkills(context);
   const isLoaded = active.some(({ id }) => id === skill?.id);
@@ -34,6 +35,7 @@ export function decideAction(
     isLoaded,
     ...(skill === undefined ? {} : { skill }),
     ...(path === undefined ? {} : { place: path }),
+    ...(lock === undefined ? {} : { lock }),
     ...isolation,
   });
   const policy = policyWithSkills(context, skill === undefined || isLoaded ? active : [...active, skill]);

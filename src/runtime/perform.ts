@@ -5,8 +5,6 @@ import { failure } from '../core/failure-codes.ts';
 import type { Failure } from '../core/failure-codes.ts';
 import { actionFailed } from '../core/observation.ts';
 import type { ActionFailed, Observation } from '../core/observation.ts';
-import type { SkillEntry } from '../core/skill.ts';
-import { quoted } from '../core/text/text.ts';
 import { grantAccess } from '../policy/action-access.ts';
 import { decide } from '../policy/policy.ts';
 import { redacted } from './secrets/redact-value.ts';
@@ -16,6 +14,9 @@ import { askApproval } from './ask-approval.ts';
 import type { Approval } from './ask-approval.ts';
 import { decideAction } from './decide-action.ts';
 import type { ActionDecision } from './decide-action.ts';
+import type { PreparedPackages } from './execution/parts.ts';
+import type { packagesFor } from './install-packages.ts';
+import { skillDigest } from './skill-digest.ts';
 import { findTarget } from './find-target.ts';
 import type { ActionTarget } from './find-target.ts';
 import { readSkill } from './skill-actions.ts';
@@ -51,6 +52,12 @@ async function perform(action: Action, call: number, context: ActionContext): Pr
     return actionFailed(action.type, target);
   }
 
+  if (action.type === 'install_packages') {
+    if (target.skill === undefined)
+      return actionFailed(action.type, failure('skill/unknown', 'packages belong to a skill'));
+    const { performInstall } = await import('./install-packages.ts');
+    return performInstall(action, call, { skill: target.skill, digest: undefined }, context);
+  }
   const decided = decideAction(action, target, context);
   const { effect, reason } = decided.decision;
   journal.record({ type: 'decision', call, decision: decided.decision });
@@ -68,13 +75,6 @@ async function perform(action: Action, call: number, context: ActionContext): Pr
     journal.record({ type: 'skill-use', call, skill: { id, name, source, digest } });
   }
   return doAction(action, call, { target, decided, approval, digest }, context);
-}
-
-/** The digest of all files of a skill, or why it cannot be computed. */
-async function skillDigest(skill: SkillEntry, { digests, signal }: ActionContext): Promise<string | Failure> {
-  const read = await digests.of(skill.dir, signal === undefined ? {} : { signal });
-  if (read.type === 'digest') return read.digest;
-  return failure('skill/invalid', `the files of the skill ${quoted(skill.name)} cannot be digested: ${read.message}`);
 }
 
 /** A skill that is untrusted or not offered was refused before any rule was asked; the record says so (POL-7). */
@@ -113,10 +113,22 @@ async function doAction(
   }
   if (isOfKind(action, 'program') && execution !== undefined) {
     const mayReach = (host: string): boolean => decide(policy, [grantAccess(host)]).effect !== 'deny';
-    return execution.perform(action, skill, { signal, digest, hostInputs: hostInputsOf(action), mayReach, call });
+    const isStarting = action.type === 'run_script' || action.type === 'run_command' || action.type === 'start_command';
+    const packages = isStarting
+      ? await programPackages(action, call, { skill, digest }, { ...context, execution })
+      : NONE;
+    if ('code' in packages) return actionFailed(action.type, packages);
+    const given = { hostInputs: hostInputsOf(action), mayReach, packages };
+    return execution.perform(action, skill, { signal, digest, call, ...given });
   }
   throw new TypeError(`no stage performs ${action.type}`);
 }
+
+const NONE: PreparedPackages = { layers: [], warnings: [] };
+
+/** Loaded only where programs run. */
+const programPackages: typeof packagesFor = async (...given) =>
+  (await import('./install-packages.ts')).packagesFor(...given);
 
 async function searchSkills(
   action: SearchSkills,

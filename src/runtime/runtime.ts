@@ -118,6 +118,7 @@ export async function createRuntime(options: RuntimeOptions = {}, recoverRoots?:
     artifacts: path.join(surroundings.cwd, '.agent/artifacts'),
     cacheDir,
     engine: surroundings.env['DOCKER_HOST'],
+    user: { env: surroundings.env, home: surroundings.home },
   };
 
   const catalogOf = (

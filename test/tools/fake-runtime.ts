@@ -91,6 +91,19 @@ const ANSWERS: Required<Answers> = {
     truncated: false,
     notes: [],
   }),
+  install_packages: () => ({
+    type: 'packages-installed',
+    action: 'install_packages',
+    skill: PDF,
+    isCached: false,
+    layer: {
+      ecosystem: 'python',
+      key: '0'.repeat(64),
+      lockDigest: DIGEST,
+      layerDigest: DIGEST,
+      packages: [{ name: 'pypdf', version: '4.1', hash: DIGEST }],
+    },
+  }),
   list_dir: ({ path }) => ({
     type: 'directory-listed',
     action: 'list_dir',
@@ -261,6 +274,8 @@ function observe(action: Action, answers: Required<Answers>): Observation {
       return answers.delete_file(action);
     case 'network_request':
       return answers.network_request(action);
+    case 'install_packages':
+      return answers.install_packages(action);
     case 'run_script':
       return answers.run_script(action);
     case 'run_command':

@@ -46,6 +46,7 @@ const HARMLESS: ReadonlySet<ActionType> = new Set([
   'read_resource',
   'select_documents',
   'get_script_path',
+  'install_packages',
   'poll_command',
   'read_file',
   'list_dir',

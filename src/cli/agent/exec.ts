@@ -19,6 +19,7 @@ import { EXIT, UsageError } from '../exit.ts';
 import { jsonText } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { announceProbe } from './execution-options.ts';
+import { PACKAGE_FLAGS, packageOptions } from './package-flags.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 const flags = {
@@ -45,6 +46,7 @@ const flags = {
     value: 'HOST',
     about: 'allow network access to HOST; may be repeated (default: no network)',
   },
+  ...PACKAGE_FLAGS,
   save: { type: 'boolean', about: 'save the files in out/ as artifacts' },
   ...APPROVAL_FLAGS,
   ...TRUST_FLAGS,
@@ -110,6 +112,7 @@ async function openRun(invocation: Invocation<typeof flags>): Promise<Run> {
     approve: openApprover(given, terminal),
     execution: {
       ...announceProbe(terminal),
+      ...packageOptions(given, terminal),
       ...(executor === undefined ? {} : { executor }),
       env: variables(given.env ?? []),
       ...(given.allow === undefined ? {} : { network: given.allow }),

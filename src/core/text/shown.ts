@@ -67,6 +67,7 @@ export function shownBy(observation: Observation): readonly ShownContent[] {
     case 'command-seen':
     case 'command-killed':
     case 'script-found':
+    case 'packages-installed':
     // Neither are project files and server responses.
     case 'file-read':
     case 'directory-listed':

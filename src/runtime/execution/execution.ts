@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import path from 'node:path';
 
 import { openFileArtifacts } from '../../artifact/file-store.ts';
 import type { ArtifactStore } from '../../artifact/store.ts';
@@ -17,9 +18,12 @@ import type { ContainerOptions } from '../../sandbox/executors/container/engine.
 import { DEFAULT_IMAGE } from '../../sandbox/executors/container/image.ts';
 import { interpreterFolders } from '../../platform/process/program-environment.ts';
 import type { Inspect } from '../../sandbox/programs/preflight.ts';
+import type { UserEnvironment } from '../../sandbox/environments/index-settings.ts';
 import { openWorkspaces } from '../../sandbox/workspace/workspace.ts';
 import type { Workspace } from '../../sandbox/workspace/workspace.ts';
 import { containerSettings, findExecutor } from './executors.ts';
+import { openPackages } from './packages.ts';
+import type { PackageOptions, Packages } from './packages.ts';
 import { partsFor } from './parts.ts';
 import type { ExecutionAction, ExecutionCall, ExecutionParts, GiveSecrets } from './parts.ts';
 import { isInAny, prepareProgram, runPrepared } from './run-program.ts';
@@ -46,6 +50,7 @@ export interface ExecutionOptions {
   /** Removes secrets from the output of all programs. */
   readonly redactor?: Redactor;
   readonly container?: ContainerOptions;
+  readonly packages?: PackageOptions;
   readonly onOutput?: (stream: 'stdout' | 'stderr', chunk: Uint8Array) => void;
   /** Called for each executor that is probed first, which takes seconds and is cached for a day. */
   readonly onTrial?: (executor: ExecutorName) => void;
@@ -61,6 +66,8 @@ export interface ExecutionPlaces {
   readonly cacheDir: string | undefined;
   /** Socket of the container engine (`DOCKER_HOST`). */
   readonly engine: string | undefined;
+  /** Layers of packages are kept below the cache folder, or below `base`. */
+  readonly user: UserEnvironment;
   /** Finds a skill for inputs such as `skill://name/path`; undefined if it must not be used. */
   readonly findSkill: (name: string) => Promise<SkillEntry | undefined>;
 }
@@ -74,6 +81,7 @@ export interface Execution {
   /** Executor profile and container image, for records. */
   readonly identity: { readonly profile?: string; readonly image?: string };
   readonly artifacts: ArtifactStore | undefined;
+  readonly packages: Packages;
   /** Returns the workspace; creates it on first use. */
   openWorkspace(): Promise<Workspace>;
   perform(action: ExecutionAction, skill: SkillEntry | undefined, call?: ExecutionCall): Promise<Observation>;
@@ -122,6 +130,17 @@ export async function openExecution(options: ExecutionOptions, places: Execution
     inspect: executor.name === 'container' ? inspectIn(openWorkspace) : undefined,
     examined: new Map(),
   };
+  const packages = openPackages({
+    options: options.packages ?? {},
+    executor,
+    folders: [...(cacheDir === undefined ? [] : [path.join(cacheDir, 'layers')]), path.join(places.base, 'layers')],
+    user: places.user,
+    programFolders: parts.programFolders,
+    image: executor.name === 'container' ? (container.image ?? DEFAULT_IMAGE) : undefined,
+    inspect: parts.inspect,
+    openWorkspace: (name) => workspaces.open(name, executor),
+    stage: async ({ name, dir }) => (await openWorkspace()).stage({ name, dir }),
+  });
   const interactive = openInteractiveCommands(parts);
   return {
     executor: executor.name,
@@ -132,6 +151,7 @@ export async function openExecution(options: ExecutionOptions, places: Execution
       ...(executor.name === 'container' ? { image: container.image ?? DEFAULT_IMAGE } : {}),
     },
     artifacts,
+    packages,
     openWorkspace,
     async perform(action, skill, call = {}) {
       try {

@@ -1,4 +1,5 @@
 import type { StagedSkill } from '../../core/execution.ts';
+import type { PackageLayer } from '../../core/packages.ts';
 import type { SkillEntry } from '../../core/skill.ts';
 import { skillRequirements, scriptRequirements } from '../../sandbox/programs/skill-requirements.ts';
 import type { Requirement } from '../../sandbox/programs/skill-requirements.ts';
@@ -22,6 +23,7 @@ export async function missingFor(
   skill: SkillEntry,
   { digest, snapshot }: StagedSkill,
   action: ProgramAction,
+  layers: readonly PackageLayer[],
   parts: ExecutionParts,
 ): Promise<MissingRequirements> {
   const script = action.type === 'run_script' ? scriptPath(action.script) : undefined;
@@ -30,15 +32,18 @@ export async function missingFor(
   if (known !== undefined) return { blocking: known.filter(isOwn), all: () => Promise.resolve(known) };
   const { env, network, programFolders, inspect } = parts;
   const check = (some: readonly Requirement[]): Promise<readonly MissingRequirement[]> =>
-    findMissing(some, {
-      variables: Object.keys(env),
-      hasNetwork: network.length > 0,
-      programFolders,
-      ...(inspect === undefined ? {} : { inspect }),
-    });
+    findMissing(
+      some.filter(({ kind }) => !isInstalled(kind, layers)),
+      {
+        variables: Object.keys(env),
+        hasNetwork: network.length > 0,
+        programFolders,
+        ...(inspect === undefined ? {} : { inspect }),
+      },
+    );
   const all = async (): Promise<readonly MissingRequirement[]> => {
     const missing = await check(needsIn(snapshot, skill));
-    parts.examined.set(digest, missing);
+    if (layers.length === 0) parts.examined.set(digest, missing);
     return missing;
   };
   if (inspect === undefined) {
@@ -49,6 +54,11 @@ export async function missingFor(
   // These checks run programs in the sandbox, so they must finish before this program starts.
   const missing = await all();
   return { blocking: missing.filter(isOwn), all: () => Promise.resolve(missing) };
+}
+
+/** Packages of a layer were resolved for the program as a whole. */
+function isInstalled(kind: Requirement['kind'], layers: readonly PackageLayer[]): boolean {
+  return layers.some(({ ecosystem }) => kind === `${ecosystem}-package`);
 }
 
 function needsIn(snapshot: string, { controls, compatibility }: SkillEntry): readonly Requirement[] {

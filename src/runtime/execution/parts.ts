@@ -7,6 +7,7 @@ import type { SkillEntry } from '../../core/skill.ts';
 import type { OnSpan } from '../../core/span.ts';
 import type { InputSources } from '../../sandbox/inputs/inputs.ts';
 import type { Inspect } from '../../sandbox/programs/preflight.ts';
+import type { StoredLayer } from '../../sandbox/environments/layers.ts';
 import type { Workspace } from '../../sandbox/workspace/workspace.ts';
 
 /** The actions that start a program. */
@@ -39,6 +40,12 @@ export interface ExecutionParts {
   readonly examined: Map<string, readonly MissingRequirement[]>;
 }
 
+/** What a program gets: layers to mount, and warnings about packages that it runs without. */
+export interface PreparedPackages {
+  readonly layers: readonly StoredLayer[];
+  readonly warnings: readonly string[];
+}
+
 /** Details of one action. */
 export interface ExecutionCall {
   readonly signal?: AbortSignal | undefined;
@@ -48,6 +55,8 @@ export interface ExecutionCall {
   readonly hostInputs?: readonly string[];
   /** Whether a granted host stays granted for this action; a skill may restrict it. */
   readonly mayReach?: (host: string) => boolean;
+  /** Packages for the program. */
+  readonly packages?: PreparedPackages;
   /** Number of the action in the run. */
   readonly call?: number;
 }

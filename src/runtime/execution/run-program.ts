@@ -11,6 +11,7 @@ import { mediaTypeOf } from '../../core/media-type.ts';
 import { isFailedEnd, makeRunResult, readOutputRequest } from '../../core/outputs.ts';
 import type { Collected, OutputRequest, RunResult, ShownStream, StagedInput } from '../../core/outputs.ts';
 import { toRelativePath } from '../../core/path.ts';
+import type { PackageLayer } from '../../core/packages.ts';
 import type { SkillEntry } from '../../core/skill.ts';
 import { spanned } from '../../core/span.ts';
 import { quoted } from '../../core/text/text.ts';
@@ -28,6 +29,8 @@ import { isInside } from '../../platform/fs/paths.ts';
 import { editorFor } from './editor.ts';
 import type { ExecutionCall, ExecutionParts, ProgramAction } from './parts.ts';
 import { missingFor } from './missing.ts';
+import { NO_PACKAGES, layerFolders, layerMounts } from './layer-mounts.ts';
+import { explainFailure } from './remedy.ts';
 import { redactedChunks, observedOutput, withRedaction } from './redacted.ts';
 import { commandOfScript } from './script.ts';
 
@@ -39,11 +42,14 @@ export interface PreparedProgram {
   readonly spec: ProgramSpec;
   readonly outputs: OutputRequest;
   readonly stagedInputs: readonly StagedInput[];
+  readonly layers: readonly PackageLayer[];
   readonly warnings: readonly string[];
   /** Further warnings: requirements of the skill that this program does not need. Evaluated while it runs. */
   readonly missing: () => Promise<readonly string[]>;
   /** Removes secrets of this program, and those that others left in the workspace. */
   readonly redactor: Redactor | undefined;
+  /** The cause of a failure by its output, with the command that fixes it. */
+  readonly explain: (output: string) => Promise<string | undefined>;
 }
 
 interface Refused {
@@ -59,7 +65,7 @@ export async function prepareProgram(
   action: ProgramAction,
   skill: SkillEntry | undefined,
   parts: ExecutionParts,
-  { signal, digest, hostInputs = [], mayReach = () => true }: ExecutionCall = {},
+  { signal, digest, hostInputs = [], mayReach = () => true, packages = NO_PACKAGES }: ExecutionCall = {},
 ): Promise<PreparedProgram | Refused> {
   const { onSpan, executor } = parts;
   const create = { name: 'workspace.create', attributes: { executor: executor.name } } as const;
@@ -90,7 +96,7 @@ export async function prepareProgram(
   const missing =
     skill === undefined || staged === undefined
       ? undefined
-      : await missingFor(skill, staged, action, { ...parts, env: { ...parts.env, ...secrets?.env } });
+      : await missingFor(skill, staged, action, packages.layers, { ...parts, env: { ...parts.env, ...secrets?.env } });
   const { blocking = [] } = missing ?? {};
   if (blocking.length > 0)
     return refused(
@@ -128,7 +134,7 @@ export async function prepareProgram(
     home,
     ...(staged === undefined ? {} : { skillName: staged.name }),
     declared: { ...parts.env, ...action.env, ...editor, ...secrets?.env },
-    programFolders: parts.programFolders,
+    programFolders: [...layerFolders(packages, attached.root), ...parts.programFolders],
   });
   if (environment.type === 'refused') return environment;
   return {
@@ -143,12 +149,15 @@ export async function prepareProgram(
       limits: limitsFor(action, parts.limits),
       network: parts.network.filter(mayReach),
       home,
+      mounts: layerMounts(packages, attached.root),
     },
     outputs: outputs.request,
     stagedInputs: inputs.inputs.map(({ from, to }) => stagedInput(place.root, from, to)),
-    warnings: [...workspace.warnings, ...(secrets?.problems ?? []), ...inputs.warnings],
+    warnings: [...workspace.warnings, ...(secrets?.problems ?? []), ...inputs.warnings, ...packages.warnings],
+    layers: packages.layers,
     missing: async () => ((await missing?.all()) ?? []).map(({ message }) => message),
     redactor: secrets?.redactor ?? parts.redactor,
+    explain: (output) => explainFailure(output, action, staged, parts),
   };
 }
 
@@ -198,13 +207,12 @@ export async function runPrepared(
   // Without the signal: outputs of a cancelled program are collected too, and collecting has its own limits.
   const collected = await collectFor(prepared, end, parts);
   const missing = await background;
+  const stdout = streams.stdout.finish();
+  const stderr = streams.stderr.finish();
+  const remedy = isFailedEnd(end) ? await prepared.explain(`${stdout.text}\n${stderr.text}`) : undefined;
+  const warnings = [...prepared.warnings, ...missing, ...(remedy === undefined ? [] : [remedy])];
   return spanned(parts.onSpan, { name: 'workspace.inline' }, () =>
-    resultOf({ ...prepared, warnings: [...prepared.warnings, ...missing] }, parts, {
-      end,
-      stdout: streams.stdout.finish(),
-      stderr: streams.stderr.finish(),
-      collected,
-    }),
+    resultOf({ ...prepared, warnings }, parts, { end, stdout, stderr, collected }),
   );
 }
 
@@ -312,7 +320,7 @@ interface Outcome {
 }
 
 export function resultOf(prepared: PreparedProgram, parts: ExecutionParts, outcome: Outcome): RunResult {
-  const { workspace, run, stagedInputs, warnings } = prepared;
+  const { workspace, run, stagedInputs, layers, warnings } = prepared;
   const shown = ({ text, truncated, digest }: Captured, name: string): ShownStream => ({
     text,
     truncated,
@@ -327,6 +335,7 @@ export function resultOf(prepared: PreparedProgram, parts: ExecutionParts, outco
     isolation: workspace.attached.capabilities.isolation,
     collected: outcome.collected,
     stagedInputs,
+    layers,
     warnings,
   });
 }

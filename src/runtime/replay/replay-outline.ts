@@ -46,6 +46,8 @@ function shownOf(observation: Observation): Readonly<Record<string, string>> {
       return { text: digestOf(observation.text), ...contentOf(observation) };
     case 'script-found':
       return { script: digestOf([observation.skill.id, observation.isExecutable]) };
+    case 'packages-installed':
+      return { lock: observation.layer.lockDigest };
     case 'program-ran':
       return programOf(observation.result);
     case 'command-seen':

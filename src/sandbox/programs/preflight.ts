@@ -1,10 +1,13 @@
 import { isSkillError } from '../../core/errors.ts';
 import { DEFAULT_LIMITS } from '../../core/execution.ts';
 import type { OutputSink } from '../../core/execution.ts';
+import { normalName } from '../../core/packages.ts';
+import { typedWord } from '../../core/text/shell-word.ts';
 import { quoted } from '../../core/text/text.ts';
 import { isInRange } from '../../platform/version-range.ts';
 import { runChild } from '../../platform/process/child-process.ts';
 import { PROGRAM_FOLDERS } from '../../platform/process/program-environment.ts';
+import { installHint } from '../environments/system-packages.ts';
 import { findProgram, runningNodeVersion } from './machine-programs.ts';
 import { skillRequirements } from './skill-requirements.ts';
 import type { Requirement, RequirementSources } from './skill-requirements.ts';
@@ -131,25 +134,13 @@ function hintFor({ kind, name, range = '' }: Requirement): string {
     case 'network':
       return 'grant the hosts that the skill needs in the configuration';
     case 'node-package':
-      return `run npm install ${name} in the skill's folder`;
+      return `add --with npm:${name}`;
     case 'program':
-      return `install ${name}, for example with: apt install ${PACKAGES.get(name) ?? name}`;
+      return `run: ${installHint(name)}`;
     case 'python-package':
-      return `run pip install '${name}${range.replaceAll("'", '')}' for the python3 that programs see`;
+      return `add --with ${typedWord(`${name}${range.replaceAll(' ', '')}`)}`;
   }
 }
-
-/** Debian packages that are not named like their program. */
-const PACKAGES: ReadonlyMap<string, string> = new Map([
-  ['node', 'nodejs'],
-  ['soffice', 'libreoffice'],
-  ['pdftotext', 'poppler-utils'],
-  ['convert', 'imagemagick'],
-  ['rg', 'ripgrep'],
-  ['dot', 'graphviz'],
-  ['psql', 'postgresql-client'],
-  ['tesseract', 'tesseract-ocr'],
-]);
 
 const WHICH = 'for program do command -v -- "$program" >/dev/null 2>&1 && printf "%s\\n" "$program"; done; true';
 
@@ -208,11 +199,6 @@ async function versionsOfPackages(
       .map((line) => line.split(' '))
       .map(([name = '', version = '']) => [name, version]),
   );
-}
-
-/** Python package names ignore case and the kind of separator. */
-function normalName(name: string): string {
-  return name.toLowerCase().replaceAll(/[-_.]+/g, '-');
 }
 
 const INSPECTION = { ...DEFAULT_LIMITS, wallMs: 10_000, outputBytes: 256 * 1024 };

@@ -1,5 +1,7 @@
 import { toRelativePath } from '../../core/path.ts';
 import type { ConfinedDirectory } from '../../platform/fs/confined-directory.ts';
+import { arrayAt, declaredBlock } from '../environments/declared-packages.ts';
+import { textOf } from '../environments/skill-text.ts';
 import { scriptCommand } from './interpreter.ts';
 
 /** A requirement that a skill states in its fields or files. */
@@ -21,7 +23,6 @@ export interface RequirementSources {
 
 const MAX_FILES = 2000;
 const MAX_SCRIPTS = 200;
-const MAX_BYTES = 256 * 1024;
 const MAX_LINE = 500;
 const MAX_SENTENCE = 2000;
 const MAX_REQUIREMENTS = 500;
@@ -35,7 +36,7 @@ export function skillRequirements({
   compatibility = '',
 }: RequirementSources): readonly Requirement[] {
   const files = directory.list({ maxFiles: MAX_FILES, maxDepth: 3 }).files.map((entry) => entry.path);
-  const read = (file: string): string => readText(directory, file);
+  const read = (file: string): string => textOf(directory, file) ?? '';
   const scripts = files.filter((file) => file.startsWith('scripts/')).slice(0, MAX_SCRIPTS);
   const manifests = files.filter((file) => /^(?:scripts\/)?package\.json$/.test(file));
   const lists = files.filter((file) => /^(?:scripts\/)?requirements\.txt$/.test(file));
@@ -54,15 +55,7 @@ export function skillRequirements({
 
 /** Reads the requirements that one script states, including its interpreter. */
 export function scriptRequirements(directory: ConfinedDirectory, file: string): readonly Requirement[] {
-  return requirementsIn(file, readText(directory, file));
-}
-
-/** A staged skill may consist of hard links. */
-function readText(directory: ConfinedDirectory, file: string): string {
-  const asked = toRelativePath(file);
-  const found =
-    asked.type === 'path' ? directory.read(asked.path, { maxBytes: MAX_BYTES, allowHardLinks: true }) : asked;
-  return 'bytes' in found ? found.bytes.toString('utf8') : '';
+  return requirementsIn(file, textOf(directory, file) ?? '');
 }
 
 const PROGRAM = /^[A-Za-z0-9][\w.+-]{0,63}$/;
@@ -151,38 +144,12 @@ function interpreterRequirement(file: string, text: string): readonly Requiremen
 function requirementsIn(file: string, text: string): readonly Requirement[] {
   const content = file.endsWith('.py') ? declaredBlock(text) : '';
   const range = /^requires-python\s*=\s*["']([^"'\n]*)["']/m.exec(content)?.[1];
-  const start = /^dependencies\s*=\s*\[/m.exec(content);
-  const packages = start === null ? [] : listedTexts(content.slice(start.index + start[0].length));
+  const packages = arrayAt(content, 'dependencies');
   return [
     ...interpreterRequirement(file, text),
     ...(range === undefined ? [] : [{ kind: 'program', name: 'python3', range, neededBy: file } satisfies Requirement]),
     ...packages.flatMap((line) => pythonPackage(line, file)),
   ];
-}
-
-/** The PEP 723 block from `# /// script` to `# ///`. Parsed by line, because a regular expression could take exponential time. */
-function declaredBlock(text: string): string {
-  const lines = text.split(/\r?\n/);
-  const start = lines.findIndex((line) => line.trimEnd() === '# /// script');
-  if (start === -1) return '';
-  const content: string[] = [];
-  for (const line of lines.slice(start + 1)) {
-    if (line.trimEnd() === '# ///') return content.join('\n');
-    if (line !== '#' && !line.startsWith('# ')) break;
-    content.push(line.slice(2));
-  }
-  return '';
-}
-
-/** The strings of a TOML array, starting after its bracket. Strings may contain brackets, as in `"uvicorn[standard]"`. */
-function listedTexts(toml: string): readonly string[] {
-  const texts: string[] = [];
-  for (const [token, double, single] of toml.matchAll(/"([^"\n]*)"|'([^'\n]*)'|#[^\n]*|\]/g)) {
-    if (token === ']') break;
-    const text = double ?? single;
-    if (text !== undefined) texts.push(text);
-  }
-  return texts;
 }
 
 /** Parses one line of requirements.txt. Ignores requirements with conditions or URLs. */

@@ -70,21 +70,21 @@ verifies('EXEC-10', 'packages that a Python script declares are looked for befor
       name: 'python3',
       neededBy: 'scripts/a.py',
       message: 'the program "python3 >=3.11" is installed as version "3.10.4"',
-      hint: 'install python3, for example with: apt install python3',
+      hint: 'run: apt install python3, or: dnf install python3, or: brew install python3',
     },
     {
       kind: 'python-package',
       name: 'requests',
       neededBy: 'scripts/a.py',
       message: 'the Python package "requests <3" is installed as version "3.1.0"',
-      hint: "run pip install 'requests<3' for the python3 that programs see",
+      hint: "add --with 'requests<3'",
     },
     {
       kind: 'python-package',
       name: 'Rich_Text',
       neededBy: 'scripts/a.py',
       message: 'the Python package "Rich_Text >=13" is missing',
-      hint: "run pip install 'Rich_Text>=13' for the python3 that programs see",
+      hint: "add --with 'Rich_Text>=13'",
     },
   ]);
 });
@@ -115,14 +115,14 @@ verifies('EXEC-10', 'packages of Node are looked for where Node would', async ()
       name: 'node',
       neededBy: 'package.json',
       message: 'the program "node >=22" is installed as version "20.20.1"',
-      hint: 'install node, for example with: apt install nodejs',
+      hint: 'run: apt install nodejs, or: dnf install nodejs, or: brew install node',
     },
     {
       kind: 'node-package',
       name: 'sharp',
       neededBy: 'package.json',
       message: 'the Node package "sharp" is not in node_modules',
-      hint: "run npm install sharp in the skill's folder",
+      hint: 'add --with npm:sharp',
     },
   ]);
 });

@@ -1,0 +1,341 @@
+import { randomUUID } from 'node:crypto';
+import { statSync } from 'node:fs';
+import path from 'node:path';
+
+import { SkillError, isSkillError } from '../../core/errors.ts';
+import type { Executor, StagedSkill } from '../../core/execution.ts';
+import type { Failure } from '../../core/failure-codes.ts';
+import { stableJson } from '../../core/json/stable-json.ts';
+import { ECOSYSTEMS, isPackage, packageArgument, readPackage } from '../../core/packages.ts';
+import type { Ecosystem, PackageSource, RequestedPackage } from '../../core/packages.ts';
+import { toRelativePath } from '../../core/path.ts';
+import type { SkillEntry } from '../../core/skill.ts';
+import { openConfined } from '../../platform/fs/confined-directory.ts';
+import type { ConfinedDirectory } from '../../platform/fs/confined-directory.ts';
+import { isSystemError, tryRealPath } from '../../platform/fs/paths.ts';
+import { sha256 } from '../../platform/hash.ts';
+import { PROGRAM_FOLDERS } from '../../platform/process/program-environment.ts';
+import { packagesFailed } from '../../sandbox/environments/build.ts';
+import type { ResolvedPackages } from '../../sandbox/environments/build.ts';
+import { resolveNode } from '../../sandbox/environments/build-node.ts';
+import { resolvePython } from '../../sandbox/environments/build-python.ts';
+import { openBuildSandbox } from '../../sandbox/environments/build-sandbox.ts';
+import { declaredPackages } from '../../sandbox/environments/declared-packages.ts';
+import { importedModules } from '../../sandbox/environments/import-scan.ts';
+import type { UserEnvironment } from '../../sandbox/environments/index-settings.ts';
+import { openLayers } from '../../sandbox/environments/layers.ts';
+import type { Layers, StoredLayer } from '../../sandbox/environments/layers.ts';
+import { findProgram } from '../../sandbox/programs/machine-programs.ts';
+import { findMissing } from '../../sandbox/programs/preflight.ts';
+import type { Inspect } from '../../sandbox/programs/preflight.ts';
+import { isRoot } from '../../sandbox/workspace/layout.ts';
+import type { Workspace } from '../../sandbox/workspace/workspace.ts';
+import { scriptPath } from './missing.ts';
+import type { ProgramAction } from './parts.ts';
+
+export interface PackageOptions {
+  /** Packages for every program: `pypdf`, `npm:docx@9`. */
+  readonly with?: readonly string[];
+  /** Packages of the named environment of the configuration. */
+  readonly environment?: { readonly name: string; readonly packages: readonly string[] };
+  /** Uses only layers that exist. */
+  readonly isOffline?: boolean;
+  /** Installs from this folder of wheels instead of an index. */
+  readonly wheels?: string;
+  /** Hosts besides the index that installations may reach. */
+  readonly hosts?: readonly string[];
+  /** Called before something that takes time, with a text for a person. */
+  readonly onProgress?: (text: string) => void;
+}
+
+/** The packages of one ecosystem that a program needs. */
+export interface PackageNeeds {
+  readonly ecosystem: Ecosystem;
+  readonly packages: readonly RequestedPackage[];
+  /** Declared for the skill as a whole: a script that may not need them runs without them if they cannot be installed. */
+  readonly isOptional: boolean;
+  /** Declarations that cannot be installed. */
+  readonly problems: readonly string[];
+}
+
+/** A layer, or packages that can become one. */
+export interface FoundPackages {
+  readonly status: 'cached' | 'resolved';
+  readonly ecosystem: Ecosystem;
+  readonly packages: StoredLayer['packages'];
+  readonly lockDigest: string;
+  readonly index: string;
+  build(): Promise<StoredLayer | Failure>;
+  close(): Promise<void>;
+}
+
+/** Packages for the programs of a session. */
+export interface Packages {
+  needsOf(action: ProgramAction, skill: SkillEntry | undefined): Promise<readonly PackageNeeds[]>;
+  find(needs: PackageNeeds, skill: string, signal: AbortSignal | undefined): Promise<FoundPackages | Failure>;
+  readonly layers: Layers;
+}
+
+export interface PackagesParts {
+  readonly options: PackageOptions;
+  readonly executor: Executor;
+  /** Folders for layers, best first; the first that programs can reach is used. */
+  readonly folders: readonly string[];
+  readonly user: UserEnvironment;
+  readonly programFolders: readonly string[];
+  /** Identifies the file system of programs, where it is not that of this machine. */
+  readonly image: string | undefined;
+  readonly inspect: Inspect | undefined;
+  readonly openWorkspace: (key: string) => Promise<Workspace>;
+  readonly stage: (skill: SkillEntry) => Promise<StagedSkill>;
+}
+
+export function openPackages(parts: PackagesParts): Packages {
+  const { options } = parts;
+  const given = [
+    ...(options.with ?? []).map((text) => requested(text, 'option', '--with')),
+    ...(options.environment?.packages ?? []).map((text) =>
+      requested(text, 'environment', `environment ${options.environment?.name ?? ''}`),
+    ),
+  ];
+  const layers = openLayers({
+    folder: layerFolder(parts),
+    identity: parts.executor.identity,
+  });
+  return {
+    layers,
+    async needsOf(action, skill) {
+      const languages = languagesOf(action);
+      const declared = skill === undefined ? undefined : await declaredBy(action, skill, languages, parts);
+      return ECOSYSTEMS.flatMap((ecosystem) => {
+        const own = given.filter((spec) => spec.ecosystem === ecosystem);
+        const found = declared?.find((some) => some.ecosystem === ecosystem);
+        // A package on the command line replaces a declaration of the same name.
+        const rest = (found?.packages ?? []).filter(({ name }) => !own.some((spec) => spec.name === name));
+        const packages = [...own, ...rest];
+        if (packages.length === 0) return [];
+        return [
+          {
+            ecosystem,
+            packages,
+            isOptional: own.length === 0 && found?.isOptional === true,
+            problems: found?.problems ?? [],
+          },
+        ];
+      });
+    },
+    async find(needs, skill, signal) {
+      const key = keyOf(needs, parts);
+      const stored = await layers.find(key);
+      if (stored !== undefined)
+        return {
+          ...stored,
+          status: 'cached',
+          build: () => Promise.resolve(stored),
+          close: () => Promise.resolve(),
+        };
+      const list = needs.packages.map(packageArgument).join(', ');
+      if (options.isOffline === true)
+        return packagesFailed(
+          `${list} is not installed, and --offline allows no network`,
+          `run once without --offline: skillwright prepare ${skill}`,
+        );
+      options.onProgress?.(`resolving ${list}`);
+      return await resolve(needs, { key, skill, signal, layers, parts });
+    },
+  };
+}
+
+function requested(text: string, source: PackageSource, neededBy: string): RequestedPackage {
+  const read = readPackage(text);
+  if (isPackage(read)) return { ...read, source, neededBy };
+  throw new SkillError({
+    code: 'input/invalid',
+    message: `${neededBy}: ${read.problem}`,
+    hint: 'name a package of the index, such as pypdf or npm:docx@9',
+    data: { expected: 'a package' },
+  });
+}
+
+/** Packages of programs of another user must not be in the home folder, which that user cannot enter. */
+function layerFolder({ executor, folders }: PackagesParts): string {
+  const isReachable = (folder: string): boolean => {
+    if (executor.identity === undefined || !isRoot()) return true;
+    for (let at = path.dirname(folder); at !== path.dirname(at); at = path.dirname(at)) {
+      const stats = statSync(at, { throwIfNoEntry: false });
+      if (stats !== undefined && (stats.mode & 0o001) === 0) return false;
+    }
+    return true;
+  };
+  return folders.find(isReachable) ?? folders.at(-1) ?? '';
+}
+
+/** The ecosystems whose declarations a program may need. */
+function languagesOf(action: ProgramAction): readonly Ecosystem[] {
+  if (action.type !== 'run_script') return ECOSYSTEMS;
+  if (/\.py$/i.test(action.script)) return ['python'];
+  if (/\.[cm]?[jt]sx?$/i.test(action.script)) return ['node'];
+  return ECOSYSTEMS;
+}
+
+interface Declared {
+  readonly ecosystem: Ecosystem;
+  readonly packages: readonly RequestedPackage[];
+  readonly isOptional: boolean;
+  readonly problems: readonly string[];
+}
+
+/** The declared packages that the machine lacks. If it has all of them, no layer is needed. */
+async function declaredBy(
+  action: ProgramAction,
+  skill: SkillEntry,
+  languages: readonly Ecosystem[],
+  parts: PackagesParts,
+): Promise<readonly Declared[]> {
+  const { snapshot } = await parts.stage(skill);
+  const script = action.type === 'run_script' ? scriptPath(action.script) : undefined;
+  const opening = openConfined(snapshot);
+  if (opening.type === 'failed') return [];
+  const { directory } = opening;
+  try {
+    const declared = languages.flatMap((ecosystem): readonly Declared[] => {
+      const { packages, problems } = declaredPackages(directory, ecosystem, script);
+      const isOptional = packages.every(({ source }) => source !== 'script');
+      // A list for the whole skill concerns only scripts that import something.
+      if (packages.length === 0 || (isOptional && !importsAny(directory, script, ecosystem))) return [];
+      return [{ ecosystem, packages, isOptional, problems }];
+    });
+    const isMissing = await Promise.all(declared.map((some) => lacksAny(some, directory, parts)));
+    return declared.filter((_, place) => isMissing[place] === true);
+  } finally {
+    directory.close();
+  }
+}
+
+/** A command line may run any script of the skill. */
+function importsAny(directory: ConfinedDirectory, script: string | undefined, ecosystem: Ecosystem): boolean {
+  return (
+    script === undefined ||
+    importedModules(directory, script)[ecosystem].length > 0 ||
+    !/\.(?:py|[cm]?[jt]s)$/.test(script)
+  );
+}
+
+async function lacksAny(
+  { ecosystem, packages }: Declared,
+  directory: ConfinedDirectory,
+  { inspect, programFolders }: PackagesParts,
+): Promise<boolean> {
+  if (ecosystem === 'node') return !packages.every(({ name }) => isInSkill(directory, name));
+  const needs = packages
+    // Whether a condition applies is decided by pip.
+    .filter(({ text }) => !text.includes(';'))
+    .map(({ name, text }) => {
+      const range = text.slice(name.length).replace(/^\[[^\]]*\]/, '');
+      return { kind: 'python-package' as const, name, neededBy: '', ...(range === '' ? {} : { range }) };
+    });
+  const missing = await findMissing(needs, { programFolders, ...(inspect === undefined ? {} : { inspect }) });
+  return missing.length > 0;
+}
+
+function isInSkill(directory: ConfinedDirectory, name: string): boolean {
+  return ['', 'scripts/'].some((folder) => {
+    const asked = toRelativePath(`${folder}node_modules/${name}/package.json`);
+    return asked.type === 'path' && directory.resolve(asked.path, { allowHardLinks: true }).type === 'found';
+  });
+}
+
+/** The same request for the same interpreter is the same layer. */
+function keyOf({ ecosystem, packages }: PackageNeeds, { programFolders, image }: PackagesParts): string {
+  const requests = packages.map(({ text }) => text).toSorted();
+  const machine = image ?? (ecosystem === 'python' ? programStamp('python3', programFolders) : nodeStamp());
+  return sha256(stableJson({ schema: 1, ecosystem, requests, machine }));
+}
+
+function nodeStamp(): string {
+  return [process.platform, process.arch, process.versions.modules].join(' ');
+}
+
+/** Changes with every update of the interpreter; reading metadata costs nothing, unlike asking it for its version. */
+function programStamp(name: string, folders: readonly string[]): string {
+  const file = tryRealPath(findProgram(name, [...folders, ...PROGRAM_FOLDERS]) ?? '');
+  try {
+    const { size, mtimeMs } = statSync(file ?? '');
+    return [file, size, mtimeMs].join(' ');
+  } catch (error) {
+    if (isSystemError(error)) return 'none';
+    throw error;
+  }
+}
+
+interface Resolution {
+  readonly key: string;
+  readonly skill: string;
+  readonly signal: AbortSignal | undefined;
+  readonly layers: Layers;
+  readonly parts: PackagesParts;
+}
+
+async function resolve(needs: PackageNeeds, resolution: Resolution): Promise<FoundPackages | Failure> {
+  const { key, skill, signal, layers, parts } = resolution;
+  const { options, programFolders, user } = parts;
+  const workspace = await parts.openWorkspace(`packages ${randomUUID()}`);
+  const close = (): Promise<void> => workspace.close();
+  try {
+    const sandbox = openBuildSandbox(workspace, { programFolders, signal });
+    const request = { sandbox, packages: needs.packages, user, wheels: options.wheels, hosts: options.hosts ?? [] };
+    const resolved: ResolvedPackages | Failure =
+      needs.ecosystem === 'python' ? await resolvePython(request) : await resolveNode(request);
+    if ('code' in resolved) {
+      await close();
+      return resolved;
+    }
+    return {
+      ...resolved,
+      status: 'resolved',
+      close,
+      build: async () => {
+        options.onProgress?.(
+          `installing ${resolved.packages.map(({ name, version }) => `${name} ${version}`).join(', ')}`,
+        );
+        try {
+          return await layers.build(
+            key,
+            async (tree) => {
+              const failed = await resolved.install(tree);
+              if (failed !== undefined) throw new InstallFailed(failed);
+              const { ecosystem, lockDigest, packages, index } = resolved;
+              return {
+                ecosystem,
+                lockDigest,
+                packages,
+                index,
+                requested: needs.packages.map(packageArgument),
+                skills: [skill],
+              };
+            },
+            signal,
+          );
+        } catch (error) {
+          if (error instanceof InstallFailed) return error.failure;
+          throw error;
+        }
+      },
+    };
+  } catch (error) {
+    await close();
+    if (isSkillError(error) && error.code === 'executor/unavailable') return packagesFailed(error.message, error.hint);
+    throw error;
+  }
+}
+
+/** Leaves `Layers.build`, which removes the incomplete layer. */
+class InstallFailed extends Error {
+  override readonly name = 'InstallFailed';
+  readonly failure: Failure;
+
+  constructor(failure: Failure) {
+    super(failure.message);
+    this.failure = failure;
+  }
+}

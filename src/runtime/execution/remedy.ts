@@ -1,0 +1,63 @@
+import { typedWord } from '../../core/text/shell-word.ts';
+import type { StagedSkill } from '../../core/execution.ts';
+import { openConfined } from '../../platform/fs/confined-directory.ts';
+import { importedModules } from '../../sandbox/environments/import-scan.ts';
+import type { ImportedModules } from '../../sandbox/environments/import-scan.ts';
+import { mentionedPackages, remedyFor } from '../../sandbox/environments/remedies.ts';
+import { textOf } from '../../sandbox/environments/skill-text.ts';
+import { inspectMachine } from '../../sandbox/programs/preflight.ts';
+import { PROGRAM_FOLDERS } from '../../platform/process/program-environment.ts';
+import { scriptPath } from './missing.ts';
+import type { ExecutionParts, ProgramAction } from './parts.ts';
+
+/** Explains why a program failed and names the command that fixes it, where its output shows a missing package, program or variable. */
+export async function explainFailure(
+  output: string,
+  action: ProgramAction,
+  staged: StagedSkill | undefined,
+  parts: ExecutionParts,
+): Promise<string | undefined> {
+  const again = commandAgain(action, staged);
+  const plain = { stderr: output, again, missing: { python: [], node: [] }, mentioned: { python: [], node: [] } };
+  // Reading the files of the skill is worth it only where the output shows a cause at all.
+  if (staged === undefined || remedyFor(plain) === undefined) return remedyFor(plain);
+  const opening = openConfined(staged.snapshot);
+  if (opening.type === 'failed') return remedyFor(plain);
+  const { directory } = opening;
+  try {
+    const imported: ImportedModules =
+      action.type === 'run_script' ? importedModules(directory, scriptPath(action.script)) : { python: [], node: [] };
+    return remedyFor({
+      ...plain,
+      missing: { python: await missingModules(imported.python, parts), node: imported.node },
+      mentioned: mentionedPackages(textOf(directory, 'SKILL.md') ?? ''),
+    });
+  } finally {
+    directory.close();
+  }
+}
+
+function commandAgain(action: ProgramAction, staged: StagedSkill | undefined): string {
+  const skill = typedWord(staged?.name ?? 'SKILL');
+  if (action.type === 'run_script')
+    return `skillwright exec ${skill} ${typedWord(action.script.replace(/^scripts\//, ''))}`;
+  return `skillwright exec ${skill} --command ${typedWord(action.command)}`;
+}
+
+const FIND_MODULES = `
+import sys
+from importlib.util import find_spec
+for name in sys.argv[1:]:
+    if find_spec(name) is None:
+        print(name)
+`;
+
+/** The modules that the Python of programs does not have. */
+async function missingModules(
+  names: readonly string[],
+  { inspect, programFolders }: ExecutionParts,
+): Promise<readonly string[]> {
+  if (names.length === 0) return [];
+  const ask = inspect ?? inspectMachine([...programFolders, ...PROGRAM_FOLDERS]);
+  return ((await ask(['python3', '-I', '-c', FIND_MODULES, ...names])) ?? '').split('\n').filter((name) => name !== '');
+}

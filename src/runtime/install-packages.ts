@@ -1,0 +1,144 @@
+import type { InstallPackages } from '../core/action.ts';
+import { isSkillError } from '../core/errors.ts';
+import { failure } from '../core/failure-codes.ts';
+import type { Failure } from '../core/failure-codes.ts';
+import { actionFailed, identityOf } from '../core/observation.ts';
+import type { Observation } from '../core/observation.ts';
+import { isPackage, packageArgument, readPackage } from '../core/packages.ts';
+import type { RequestedPackage } from '../core/packages.ts';
+import type { SkillEntry } from '../core/skill.ts';
+import type { StoredLayer } from '../sandbox/environments/layers.ts';
+import type { ActionContext } from './action-context.ts';
+import { askApproval } from './ask-approval.ts';
+import { decideAction } from './decide-action.ts';
+import type { Execution } from './execution/execution.ts';
+import type { PackageNeeds } from './execution/packages.ts';
+import type { PreparedPackages, ProgramAction } from './execution/parts.ts';
+import { skillDigest } from './skill-digest.ts';
+
+/** A layer for a program. */
+interface Installed {
+  readonly layer: StoredLayer;
+  readonly isCached: boolean;
+}
+
+/** The skill whose programs get the packages, as it was approved. */
+interface InstallTarget {
+  readonly skill: SkillEntry;
+  readonly digest: string | undefined;
+}
+
+/** Installs the packages that an action names. */
+export async function performInstall(
+  action: InstallPackages,
+  call: number,
+  target: InstallTarget,
+  context: ActionContext,
+): Promise<Observation> {
+  const needs = needsOf(action);
+  if ('code' in needs) return actionFailed(action.type, needs);
+  const installed = await install(action, needs, { call, ...target }, context);
+  if ('code' in installed) return actionFailed(action.type, installed);
+  const { ecosystem, key, lockDigest, layerDigest, packages } = installed.layer;
+  return {
+    type: 'packages-installed',
+    action: action.type,
+    skill: identityOf(target.skill),
+    isCached: installed.isCached,
+    layer: { ecosystem, key, lockDigest, layerDigest, packages },
+  };
+}
+
+function needsOf({ packages, isDeclared }: InstallPackages): PackageNeeds | Failure {
+  const read = packages.map(readPackage);
+  const problem = read.find((one) => !isPackage(one));
+  const specs = read.filter(isPackage);
+  const [first] = specs;
+  if (problem !== undefined && 'problem' in problem) return failure('input/invalid', problem.problem);
+  if (first === undefined || specs.some(({ ecosystem }) => ecosystem !== first.ecosystem))
+    return failure('input/invalid', 'packages must be a list of Python packages, or a list of npm: packages');
+  const source = isDeclared ? 'option' : 'model';
+  const requested: readonly RequestedPackage[] = specs.map((spec) => ({
+    ...spec,
+    source,
+    neededBy: 'install_packages',
+  }));
+  return { ecosystem: first.ecosystem, packages: requested, isOptional: false, problems: [] };
+}
+
+/** Finds or installs the packages of a program. Each installation is decided, asked about and recorded like an action of its own. */
+export async function packagesFor(
+  action: ProgramAction,
+  call: number,
+  { skill, digest }: { readonly skill: SkillEntry | undefined; readonly digest: string | undefined },
+  context: ActionContext & { readonly execution: Execution },
+): Promise<PreparedPackages | Failure> {
+  const { packages } = context.execution;
+  const layers: StoredLayer[] = [];
+  const warnings: string[] = [];
+  try {
+    for (const needs of await packages.needsOf(action, skill)) {
+      warnings.push(...needs.problems);
+      if (skill === undefined) {
+        warnings.push('packages are installed only for the programs of a skill');
+        continue;
+      }
+      const request: InstallPackages = {
+        type: 'install_packages',
+        skill: skill.name,
+        source: skill.source,
+        packages: needs.packages.map(packageArgument),
+        isDeclared: needs.packages.every(({ source }) => source !== 'model'),
+      };
+      const installed = await install(request, needs, { call, skill, digest }, context);
+      if (!('code' in installed)) layers.push(installed.layer);
+      else if (needs.isOptional)
+        warnings.push(
+          `${request.packages.join(', ')} of ${neededBy(needs)} is not installed: ${installed.message}; ${installed.hint}`,
+        );
+      else return installed;
+    }
+  } catch (error) {
+    if (isSkillError(error)) return failure('packages/unavailable', error.message, { hint: error.hint });
+    throw error;
+  }
+  return { layers, warnings };
+}
+
+function neededBy({ packages }: PackageNeeds): string {
+  return [...new Set(packages.map(({ neededBy: file }) => file))].join(', ');
+}
+
+async function install(
+  action: InstallPackages,
+  needs: PackageNeeds,
+  { call, skill, digest }: InstallTarget & { readonly call: number },
+  context: ActionContext,
+): Promise<Installed | Failure> {
+  const { execution, journal, signal } = context;
+  if (execution === undefined)
+    return failure('execution/unavailable', 'program execution is disabled for this session');
+  const first = decideAction(action, { skill }, context);
+  if (first.decision.effect === 'deny') {
+    journal.record({ type: 'decision', call, decision: first.decision });
+    return failure('policy/denied', first.decision.reason);
+  }
+  const found = await execution.packages.find(needs, skill.name, signal);
+  if ('code' in found) return found;
+  try {
+    // The exact versions are part of the question and of what a rule or an earlier answer covers.
+    const decided = decideAction(action, { skill }, context, found.lockDigest);
+    journal.record({ type: 'decision', call, decision: decided.decision });
+    if (decided.decision.effect === 'ask') {
+      const current = digest ?? (await skillDigest(skill, context));
+      if (typeof current === 'object') return current;
+      const answer = await askApproval(action, call, { skill, digest: current, packages: found }, decided, context);
+      if ('code' in answer) return answer;
+    }
+    journal.flush();
+    const layer = await found.build();
+    return 'code' in layer ? layer : { layer, isCached: found.status === 'cached' };
+  } finally {
+    await found.close();
+  }
+}

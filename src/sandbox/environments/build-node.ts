@@ -1,0 +1,147 @@
+/**
+ * Node packages by npm: no scripts of packages run while they are installed, and every package has a hash. The lock is made first; the
+ * packages are downloaded and installed later, exactly as it says.
+ */
+import path from 'node:path';
+
+import type { Failure } from '../../core/failure-codes.ts';
+import { parseJson } from '../../core/json/parse-json.ts';
+import type { LockedPackage, PackageSpec } from '../../core/packages.ts';
+import { quoted } from '../../core/text/text.ts';
+import { openConfined } from '../../platform/fs/confined-directory.ts';
+import { lastErrors, lockDigestOf, packagesFailed } from './build.ts';
+import type { BuildRequest, ResolvedPackages } from './build.ts';
+import type { BuildOutcome } from './build-sandbox.ts';
+import { hostGrant, npmSettings, withoutCredentials } from './index-settings.ts';
+import { textOf } from './skill-text.ts';
+
+/** Where programs see the packages: above all skills and the working folder, so that `import` and `require` both find them. */
+export const NODE_TARGET = 'node_modules';
+const MAX_LOCK_BYTES = 16 * 1024 * 1024;
+const BUILD_TARGET = 'packages/node';
+
+const FLAGS = [
+  '--ignore-scripts',
+  '--no-audit',
+  '--no-fund',
+  '--no-update-notifier',
+  '--loglevel=error',
+  '--fetch-retries=1',
+];
+const NO_NPM = 'run: apt install npm, or: dnf install nodejs-npm, or: brew install node';
+
+export async function resolveNode(request: BuildRequest): Promise<ResolvedPackages | Failure> {
+  const { sandbox, packages, user, wheels } = request;
+  if (wheels !== undefined)
+    return packagesFailed(
+      'a folder of wheels has no Node packages',
+      'run skillwright prepare without --wheels for npm: packages',
+    );
+  const settings = npmSettings(user);
+  const asked = await sandbox.run({ argv: ['npm', 'config', 'get', 'registry'] });
+  if (!asked.isDone) return packagesFailed(`npm cannot be run in the sandbox (${asked.end})`, NO_NPM);
+  const registry = settings.registry ?? asked.stdout.trim();
+  const host = hostGrant(registry);
+  if (host === undefined)
+    return packagesFailed(`the npm registry ${quoted(registry)} is not an HTTP address`, 'set registry in ~/.npmrc');
+  const network = [host, ...request.hosts];
+  const npmrc = [`registry=${registry}`, ...settings.lines, ''].join('\n');
+  const manifest = JSON.stringify({ private: true, dependencies: Object.fromEntries(packages.map(dependency)) });
+  const folder = `${sandbox.root}/work/node`;
+  const resolved = await sandbox.run({
+    argv: ['sh', '-c', RESOLVE, 'sh', folder, manifest, ...FLAGS],
+    stdin: npmrc,
+    network,
+  });
+  if (!resolved.isDone) return npmFailure(resolved, registry);
+  const lockText = lockIn(path.join(sandbox.work, 'node'));
+  const locked = lockText === undefined ? 'package-lock.json is missing' : lockedPackages(lockText, registry);
+  if (typeof locked === 'string') return packagesFailed(`the packages cannot be locked: ${locked}`);
+  return {
+    type: 'resolved',
+    ecosystem: 'node',
+    packages: locked,
+    lockDigest: lockDigestOf('node', locked),
+    index: withoutCredentials(registry),
+    install: async (tree) => {
+      const target = `${sandbox.root}/${BUILD_TARGET}`;
+      const installed = await sandbox.run({
+        argv: ['sh', '-c', INSTALL, 'sh', target, manifest, folder, ...FLAGS],
+        stdin: npmrc,
+        network,
+        mounts: [{ source: tree, target, access: 'write' }],
+      });
+      return installed.isDone
+        ? undefined
+        : packagesFailed(`the packages cannot be installed: ${lastErrors(installed)}`);
+    },
+  };
+}
+
+/** The user's registry settings come by stdin, so that access tokens are in no command line. */
+const RESOLVE = `
+folder=$1; manifest=$2; shift 2
+mkdir -p "$folder" && cd "$folder" && cat > .npmrc && printf %s "$manifest" > package.json && exec npm install --package-lock-only "$@"
+`;
+const INSTALL = `
+target=$1; manifest=$2; folder=$3; shift 3
+cd "$target" && cat > "$HOME/.npmrc" && printf %s "$manifest" > package.json && cp "$folder/package-lock.json" . &&
+npm ci "$@" && mkdir -p node_modules && rm -f .npmrc
+`;
+
+function dependency({ name, text }: PackageSpec): [string, string] {
+  return [name, text === name ? '*' : text.slice(name.length + 1)];
+}
+
+function lockIn(folder: string): string | undefined {
+  const opening = openConfined(folder);
+  if (opening.type === 'failed') return undefined;
+  try {
+    return textOf(opening.directory, 'package-lock.json', MAX_LOCK_BYTES);
+  } finally {
+    opening.directory.close();
+  }
+}
+
+/** The packages of a lock file, or why it is refused: a package from elsewhere has no hash that the registry vouches for. */
+function lockedPackages(text: string, registry: string): readonly LockedPackage[] | string {
+  const lock = parseJson(text);
+  const packages = typeof lock === 'object' && lock !== null && 'packages' in lock ? lock.packages : undefined;
+  if (typeof packages !== 'object' || packages === null) return 'package-lock.json lists no packages';
+  const found: LockedPackage[] = [];
+  for (const [place, value] of Object.entries(packages) as [string, unknown][]) {
+    if (place === '') continue;
+    const entry = typeof value === 'object' && value !== null ? value : {};
+    const { version, resolved, integrity } = { version: '', resolved: '', integrity: '', ...entry };
+    const name = place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length);
+    if (
+      typeof version !== 'string' ||
+      typeof resolved !== 'string' ||
+      typeof integrity !== 'string' ||
+      integrity === ''
+    )
+      return `${quoted(name)} has no hash`;
+    if (!URL.canParse(resolved) || new URL(resolved).host !== new URL(registry).host)
+      return `${quoted(name)} comes from ${quoted(resolved, 200)} and not from the registry`;
+    found.push({ name, version, hash: integrity });
+  }
+  return found.toSorted((a, b) => (`${a.name} ${a.version}` < `${b.name} ${b.version}` ? -1 : 1));
+}
+
+function npmFailure(outcome: BuildOutcome, registry: string): Failure {
+  const text = `${outcome.stdout}\n${outcome.stderr}`;
+  const index = withoutCredentials(registry);
+  const [, name] = /(?:E404|404)[^\n]*?'?((?:@[\w.-]+\/)?[\w.-]+)@[^\n']*'? is not in this registry/.exec(text) ?? [];
+  if (name !== undefined)
+    return packagesFailed(`${index} has no package ${quoted(name)}`, 'check the name and the version');
+  if (/ETARGET|No matching version/.test(text))
+    return packagesFailed(`${index} has no such version: ${lastErrors(outcome)}`, 'check the version');
+  if (/EINTEGRITY/.test(text))
+    return packagesFailed(`a downloaded package does not have the hash that ${index} states; nothing was installed`);
+  if (/ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|ECONNRESET|tunneling socket|E50\d|403/.test(text))
+    return packagesFailed(
+      `the npm registry ${index} cannot be reached`,
+      'check the network connection and registry in ~/.npmrc',
+    );
+  return packagesFailed(`the packages cannot be resolved: ${lastErrors(outcome)}`);
+}

@@ -1,0 +1,217 @@
+/**
+ * Python packages by pip: wheels only, so that no code of a package runs while it is installed. All wheels are downloaded first, with
+ * network to the index; they are installed later, by hash and without network.
+ */
+import { closeSync } from 'node:fs';
+import path from 'node:path';
+
+import type { HostMount } from '../../core/execution.ts';
+import type { Failure } from '../../core/failure-codes.ts';
+import { parseJson } from '../../core/json/parse-json.ts';
+import { normalName } from '../../core/packages.ts';
+import type { LockedPackage } from '../../core/packages.ts';
+import { quoted } from '../../core/text/text.ts';
+import { SMALL_FILE, hashOpened } from '../../platform/fs/tree-file.ts';
+import { TreeRefused, walkOpened } from '../../platform/fs/tree-walk.ts';
+import { lastErrors, lockDigestOf, packagesFailed } from './build.ts';
+import type { BuildRequest, ResolvedPackages } from './build.ts';
+import type { BuildOutcome } from './build-sandbox.ts';
+import { hostGrant, pipSettings, withoutCredentials } from './index-settings.ts';
+
+/** Where programs see the packages. Console scripts contain this path, so a layer is built and used at the same place. */
+export const PYTHON_TARGET = 'packages/python';
+const WHEELS_TARGET = 'packages/wheels';
+
+/** Prints what the Python of programs can do. Runs inside the sandbox. */
+const PROBE = `
+import importlib.util, json, sys
+found = {'version': '.'.join(map(str, sys.version_info[:3])), 'pip': importlib.util.find_spec('pip') is not None}
+try:
+    from pip._internal.models.index import PyPI
+    found['index'] = PyPI.simple_url
+    found['files'] = PyPI.file_storage_domain
+except Exception:
+    pass
+print(json.dumps(found))
+`;
+
+const QUIET = ['--disable-pip-version-check', '--no-input', '--no-cache-dir', '--no-color'];
+const DOWNLOAD = [
+  ['python3', '-I', '-m', 'pip', 'download', '-v', ...QUIET],
+  ['--progress-bar', 'off', '--retries', '1', '--timeout', '20', '--only-binary', ':all:'],
+].flat();
+const NO_PIP = 'run: apt install python3-pip, or: dnf install python3-pip, or: brew install python';
+
+export async function resolvePython(request: BuildRequest): Promise<ResolvedPackages | Failure> {
+  const { sandbox, packages, user, wheels } = request;
+  const probe = await sandbox.run({ argv: ['python3', '-I', '-c', PROBE] });
+  const python = probeResult(probe.stdout);
+  if (!probe.isDone || python === undefined)
+    return packagesFailed(
+      `python3 cannot be run in the sandbox (${lastErrors(probe)})`,
+      'run: apt install python3 python3-pip',
+    );
+  if (!python.pip)
+    return packagesFailed(`Python ${python.version} of the sandbox has no pip, which installs packages`, NO_PIP);
+
+  const settings = pipSettings(user);
+  const index = settings.index ?? python.index;
+  const network =
+    wheels === undefined
+      ? grants(index, settings.extraIndexes, settings.index === undefined ? python.files : undefined)
+      : [];
+  if (wheels === undefined && (index === undefined || network === undefined))
+    return packagesFailed(
+      index === undefined
+        ? 'the package index is unknown'
+        : `the package index ${quoted(withoutCredentials(index) || index)} is not an HTTP address`,
+      'set index-url in pip.conf, or pass --wheels DIR to skillwright prepare',
+    );
+  const sources = wheels === undefined ? [] : ['--no-index', '--find-links', `${sandbox.root}/${WHEELS_TARGET}`];
+  const download = await sandbox.run({
+    argv: [
+      ...DOWNLOAD,
+      '--dest',
+      `${sandbox.root}/work/wheels`,
+      ...sources,
+      ...packages.map(({ text }) => text),
+    ],
+    env: {
+      PIP_CONFIG_FILE: '/dev/null',
+      ...(wheels === undefined && index !== undefined ? { PIP_INDEX_URL: index } : {}),
+      ...(settings.extraIndexes.length === 0 ? {} : { PIP_EXTRA_INDEX_URL: settings.extraIndexes.join(' ') }),
+      ...(settings.trustedHosts.length === 0 ? {} : { PIP_TRUSTED_HOST: settings.trustedHosts.join(' ') }),
+    },
+    network: network === undefined || network.length === 0 ? [] : [...network, ...request.hosts],
+    mounts: wheelMounts(wheels, sandbox.root),
+  });
+  const from = wheels === undefined ? withoutCredentials(index ?? '') : `the folder ${wheels}`;
+  if (!download.isDone) return downloadFailure(download, from);
+  const locked = wheelsIn(path.join(sandbox.work, 'wheels'));
+  if (typeof locked === 'string') return packagesFailed(`the downloaded wheels cannot be read: ${locked}`);
+  return {
+    type: 'resolved',
+    ecosystem: 'python',
+    packages: locked,
+    lockDigest: lockDigestOf('python', locked),
+    index: from,
+    install: async (tree) => {
+      const target = `${sandbox.root}/${PYTHON_TARGET}`;
+      const installed = await sandbox.run({
+        argv: ['sh', '-c', INSTALL, 'sh', target, `${sandbox.root}/work/wheels`, ...QUIET],
+        env: { PIP_CONFIG_FILE: '/dev/null' },
+        stdin: locked.map(({ name, version, hash }) => `${name}==${version} --hash=${hash}\n`).join(''),
+        mounts: [{ source: tree, target, access: 'write' }],
+      });
+      return installed.isDone
+        ? undefined
+        : packagesFailed(`the packages cannot be installed: ${lastErrors(installed)}`);
+    },
+  };
+}
+
+/** Packages of the system stay visible, as they are without a layer; those of the layer come first. */
+const INSTALL = `
+target=$1; wheels=$2; lock=$TMPDIR/lock.txt; shift 2
+cat > "$lock" &&
+python3 -I -m venv --without-pip --system-site-packages "$target" &&
+exec "$target/bin/python3" -I -m pip install "$@" --progress-bar off --no-index --find-links "$wheels" --only-binary :all: \\
+  --no-deps --ignore-installed --require-hashes -r "$lock"
+`;
+
+function wheelMounts(wheels: string | undefined, root: string): readonly HostMount[] {
+  return wheels === undefined ? [] : [{ source: wheels, target: `${root}/${WHEELS_TARGET}`, access: 'read' }];
+}
+
+interface PythonFacts {
+  readonly version: string;
+  readonly pip: boolean;
+  readonly index?: string;
+  /** The host of the files of the default index. */
+  readonly files?: string;
+}
+
+function probeResult(text: string): PythonFacts | undefined {
+  const parsed = parseJson(text);
+  if (typeof parsed !== 'object' || parsed === null) return undefined;
+  const { version, pip, index, files } = { version: '', pip: false, index: undefined, files: undefined, ...parsed };
+  if (typeof version !== 'string' || typeof pip !== 'boolean') return undefined;
+  return {
+    version,
+    pip,
+    ...(typeof index === 'string' ? { index } : {}),
+    ...(typeof files === 'string' ? { files } : {}),
+  };
+}
+
+function grants(
+  index: string | undefined,
+  extra: readonly string[],
+  files: string | undefined,
+): readonly string[] | undefined {
+  const hosts = [index ?? '', ...extra].map(hostGrant);
+  const known = hosts.filter((host) => host !== undefined);
+  if (known.length < hosts.length) return undefined;
+  return [...new Set([...known, ...(files === undefined ? [] : [`${files}:443`])])];
+}
+
+/** `name-version-tags.whl`, where name and version contain no hyphens. */
+const WHEEL = /^([A-Za-z0-9_.]+)-([\w.!+]+)(?:-\d\w*)?-[\w.]+-[\w.]+-[\w.]+\.whl$/;
+
+/** The names, versions and hashes of downloaded wheels, or why they cannot be read. */
+function wheelsIn(folder: string): readonly LockedPackage[] | string {
+  const found: LockedPackage[] = [];
+  const buffer = Buffer.allocUnsafe(SMALL_FILE);
+  const limits = { maxEntries: 10_000, maxBytes: 64 * 1024 ** 3, maxDepth: 1 };
+  try {
+    for (const entry of walkOpened(folder, { limits })) {
+      if (entry.type === 'folder' && entry.path === '') continue;
+      if (entry.type !== 'file') return `${quoted(entry.path)} is not a file`;
+      try {
+        const [, name, version] = WHEEL.exec(entry.path) ?? [];
+        if (name === undefined || version === undefined) return `${quoted(entry.path)} is not a wheel`;
+        const { descriptor, stats } = entry;
+        const hash = Buffer.from(hashOpened(entry.path, { descriptor, size: stats.size, buffer })).toString('hex');
+        found.push({ name: normalName(name), version, hash: `sha256:${hash}` });
+      } finally {
+        closeSync(entry.descriptor);
+      }
+    }
+  } catch (error) {
+    if (error instanceof TreeRefused) return error.message;
+    throw error;
+  }
+  return found.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function downloadFailure(outcome: BuildOutcome, index: string): Failure {
+  const text = `${outcome.stdout}\n${outcome.stderr}`;
+  const name = /No matching distribution found for (\S{1,100})/.exec(text)?.[1];
+  if (/DO NOT MATCH THE HASHES/.test(text))
+    return packagesFailed(
+      `a downloaded package does not have the hash that ${index} states; nothing was installed`,
+      'try again; if it happens again, the index or the network may be compromised',
+    );
+  if (/Tunnel connection failed: 403|403 Forbidden|ProxyError|proxy refused/i.test(text))
+    return packagesFailed(
+      `a host that ${index} refers to is not granted to the installation`,
+      'add the host of the files to packages.hosts in the user configuration',
+    );
+  if (name !== undefined && /No sources permitted for/.test(text))
+    return packagesFailed(
+      `${quoted(name)} has no wheel for this Python in ${index}; a source distribution is not accepted, because it runs code when it is built`,
+      'choose a version with wheels, or build a wheel yourself and pass: skillwright prepare SKILL --wheels DIR',
+    );
+  if (
+    /Failed to establish a new connection|NewConnectionError|Name or service not known|Connection refused|timed out|502 Bad|504 Gateway|503 Service|Max retries/i.test(
+      text,
+    )
+  )
+    return packagesFailed(
+      `the package index ${index} cannot be reached`,
+      'check the network connection, or install from a folder of wheels: skillwright prepare SKILL --wheels DIR',
+    );
+  if (name !== undefined)
+    return packagesFailed(`${index} has no package ${quoted(name)} for this Python`, 'check the name and the version');
+  return packagesFailed(`the packages cannot be resolved: ${lastErrors(outcome)}`);
+}

@@ -1,0 +1,87 @@
+/** Runs package managers in a sandbox of their own: no files of the user, and network only to the configured index. */
+import path from 'node:path';
+
+import { DEFAULT_LIMITS } from '../../core/execution.ts';
+import type { HostMount, OutputSink, RunLimits } from '../../core/execution.ts';
+import { programEnvironment } from '../../platform/process/program-environment.ts';
+import type { Workspace } from '../workspace/workspace.ts';
+
+export interface BuildProgram {
+  readonly argv: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly stdin?: string;
+  readonly network?: readonly string[];
+  readonly mounts?: readonly HostMount[];
+  /** Relative to the workspace (default: `work`). */
+  readonly cwd?: string;
+}
+
+export interface BuildOutcome {
+  readonly isDone: boolean;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** How the program ended, for messages. */
+  readonly end: string;
+}
+
+export interface BuildSandbox {
+  /** The workspace as programs see it. */
+  readonly root: string;
+  /** Host path of its working folder. */
+  readonly work: string;
+  run(program: BuildProgram): Promise<BuildOutcome>;
+  close(): Promise<void>;
+}
+
+const GIB = 1024 * 1024 * 1024;
+const LIMITS: RunLimits = {
+  ...DEFAULT_LIMITS,
+  wallMs: 15 * 60_000,
+  memoryBytes: 2 * GIB,
+  outputBytes: 16 * 1024 * 1024,
+  fileBytes: 4 * GIB,
+  diskBytes: 12 * GIB,
+  files: 500_000,
+};
+
+export function openBuildSandbox(
+  workspace: Workspace,
+  { programFolders, signal }: { readonly programFolders: readonly string[]; readonly signal: AbortSignal | undefined },
+): BuildSandbox {
+  const { attached, place } = workspace;
+  const { root } = attached;
+  const home = workspace.homeOf(undefined);
+  return {
+    root,
+    work: path.join(place.root, 'work'),
+    async run({ argv, env = {}, stdin = '', network = [], mounts = [], cwd = 'work' }) {
+      const chunks: Record<'stdout' | 'stderr', Uint8Array[]> = { stdout: [], stderr: [] };
+      const sink = (name: 'stdout' | 'stderr'): OutputSink => ({
+        write: (chunk) => chunks[name].push(Uint8Array.from(chunk)) > 0,
+      });
+      const base = programEnvironment({ root, runFolder: workspace.newRunFolder().path, home, programFolders });
+      const spec = {
+        // The package index may be on this machine: NO_PROXY of the sandbox would bypass the proxy, which is the only way out.
+        argv: ['env', '-u', 'NO_PROXY', '-u', 'no_proxy', ...argv],
+        cwd,
+        env: { ...(base.type === 'environment' ? base.env : {}), ...env },
+        stdin: Buffer.from(stdin),
+        limits: LIMITS,
+        network,
+        mounts,
+        home,
+      };
+      const streams = { stdout: sink('stdout'), stderr: sink('stderr') };
+      const end = await attached.run(spec, signal === undefined ? streams : { ...streams, signal });
+      if (end.reason === 'cancelled') signal?.throwIfAborted();
+      const text = (name: 'stdout' | 'stderr'): string => Buffer.concat(chunks[name]).toString('utf8');
+      return {
+        isDone: end.reason === 'exited' && end.exitCode === 0,
+        stdout: text('stdout'),
+        stderr: text('stderr'),
+        end: end.reason === 'exited' ? `exit code ${String(end.exitCode)}` : [end.reason, ...end.warnings].join(': '),
+      };
+    },
+    close: () => workspace.close(),
+  };
+}

@@ -1,0 +1,49 @@
+import type { Failure } from '../../core/failure-codes.ts';
+import { failure } from '../../core/failure-codes.ts';
+import { stableJson } from '../../core/json/stable-json.ts';
+import type { Ecosystem, LockedPackage, PackageSpec } from '../../core/packages.ts';
+import { shownText } from '../../core/text/line-text.ts';
+import { sha256 } from '../../platform/hash.ts';
+import type { BuildOutcome, BuildSandbox } from './build-sandbox.ts';
+import type { UserEnvironment } from './index-settings.ts';
+
+/** What a package manager needs to resolve a request. */
+export interface BuildRequest {
+  readonly sandbox: BuildSandbox;
+  readonly packages: readonly PackageSpec[];
+  readonly user: UserEnvironment;
+  /** A folder of wheels or npm tarballs to use instead of an index. */
+  readonly wheels: string | undefined;
+  /** Hosts besides the index that may be reached. */
+  readonly hosts: readonly string[];
+}
+
+/** Packages with exact versions and hashes, ready to be installed without asking the index for versions again. */
+export interface ResolvedPackages {
+  readonly type: 'resolved';
+  readonly ecosystem: Ecosystem;
+  readonly packages: readonly LockedPackage[];
+  readonly lockDigest: string;
+  /** Where they come from, without credentials. */
+  readonly index: string;
+  /** Installs exactly these packages into an empty folder of the host, which is mounted at the final path of the layer. */
+  install(tree: string): Promise<Failure | undefined>;
+}
+
+export function lockDigestOf(ecosystem: Ecosystem, packages: readonly LockedPackage[]): string {
+  return `sha256:${sha256(stableJson({ ecosystem, packages }))}`;
+}
+
+export function packagesFailed(message: string, hint?: string): Failure {
+  return failure('packages/unavailable', message, hint === undefined ? {} : { hint });
+}
+
+/** The last lines of a package manager that say what went wrong. */
+export function lastErrors({ stderr, stdout, end }: BuildOutcome): string {
+  const lines = `${stdout}\n${stderr}`.split('\n').map((line) => line.trim());
+  const errors = lines.filter((line) => /^(?:ERROR|npm (?:ERR!|error)|error)[: ]/i.test(line));
+  const shown = (errors.length > 0 ? errors : lines.filter((line) => line !== ''))
+    .slice(-2)
+    .map((line) => shownText(line, 300));
+  return [end, ...shown].join('; ');
+}

@@ -1,0 +1,115 @@
+/** Turns the error output of a failed script into the command that fixes it. Pure: what is installed comes from the caller. */
+import { typedWord } from '../../core/text/shell-word.ts';
+import { printable } from '../../core/text/text.ts';
+import { debianPackageOfModule, packageOfModule } from './import-names.ts';
+import { installHint } from './system-packages.ts';
+
+export interface FailedScript {
+  /** Standard error, or its last part. */
+  readonly stderr: string;
+  /** The command that runs the script again: `skillwright exec pdf fill.py`. */
+  readonly again: string;
+  /** Modules and packages that the script imports and this machine lacks, by the static scan. */
+  readonly missing: { readonly python: readonly string[]; readonly node: readonly string[] };
+  /** Packages that the documents of the skill tell the reader to install. */
+  readonly mentioned: { readonly python: readonly string[]; readonly node: readonly string[] };
+}
+
+const MAX_TEXT = 64 * 1024;
+const MODULE = /(?:ModuleNotFoundError|ImportError): No module named '?(\w[\w.]{0,99})'?/;
+const NODE_MODULE = /Cannot find (?:package|module) '((?:@[\w.-]{1,100}\/)?[\w.-]{1,100})(?:\/[^']{0,200})?'/;
+const PROGRAMS: readonly RegExp[] = [
+  // bash, dash, env, Python and Node.
+  /(?:^|\n)[^\n]{0,300}?(?:line \d+: |: \d+: |: )([\w.+-]{1,64}): (?:command )?not found(?:\n|$)/,
+  /env: '?([\w.+-]{1,64})'?: No such file or directory/,
+  /FileNotFoundError: \[Errno 2\] No such file or directory: '([\w.+-]{1,64})'/,
+  /spawn(?:Sync)? ([\w.+-]{1,64}) ENOENT/,
+  /(?:^|\n)[^\n]{0,200}?\b([\w.+-]{1,64}) (?:is )?not (?:found|installed) (?:in|on) (?:your )?PATH/i,
+];
+const VARIABLES: readonly RegExp[] = [
+  /KeyError: '([A-Z][A-Z0-9_]{2,80})'/,
+  /\b([A-Z][A-Z0-9_]{2,70}_(?:KEY|TOKEN|SECRET|PASSWORD|URL|ID))\b[^\n]{0,80}(?:not set|missing|required|must be set|undefined|environment)/i,
+  /(?:not set|missing|required|must set|please set|export|environment variable)[^\n]{0,40}\b([A-Z][A-Z0-9_]{2,70}_(?:KEY|TOKEN|SECRET|PASSWORD|URL|ID))\b/i,
+];
+
+/** One line that names the cause and the exact command, or undefined where the output shows no known cause. */
+export function remedyFor(failed: FailedScript): string | undefined {
+  const stderr = failed.stderr.slice(-MAX_TEXT);
+  return (
+    pythonRemedy(stderr, failed) ??
+    nodeRemedy(stderr, failed) ??
+    programRemedy(stderr) ??
+    variableRemedy(stderr, failed)
+  );
+}
+
+function pythonRemedy(stderr: string, failed: FailedScript): string | undefined {
+  const module = MODULE.exec(stderr)?.[1];
+  if (module === undefined) return undefined;
+  const [top = ''] = module.split('.');
+  const known = packageOfModule(top) ?? mentionedFor(top, failed.mentioned.python);
+  const others = failed.missing.python.filter((name) => name !== top && packageOfModule(name) !== undefined);
+  const what = `the Python module ${printable(module)} is missing`;
+  if (known === undefined) {
+    const named = failed.mentioned.python.slice(0, 8);
+    const hint = named.length === 0 ? '' : `; the skill mentions: pip install ${named.join(' ')}`;
+    return `${what} and its package is unknown${hint}; find the package that provides it, then run: ${command(failed, ['PACKAGE'])}`;
+  }
+  const debian = [top, ...others].map(debianPackageOfModule);
+  const system = debian.includes(undefined) ? '' : ` (or: apt install ${debian.join(' ')})`;
+  return `${what}; run: ${command(failed, [known, ...others.flatMap((name) => packageOfModule(name) ?? [])])}${system}`;
+}
+
+/** A package that the skill itself names counts as known, where it is named like the module. */
+function mentionedFor(module: string, mentioned: readonly string[]): string | undefined {
+  const plain = (name: string): string => name.toLowerCase().replaceAll(/[-_.]/g, '');
+  return mentioned.find((name) => plain(name) === plain(module));
+}
+
+function nodeRemedy(stderr: string, failed: FailedScript): string | undefined {
+  const found = NODE_MODULE.exec(stderr)?.[1];
+  if (found === undefined || found.startsWith('.') || found.startsWith('/')) return undefined;
+  const others = failed.missing.node.filter((name) => name !== found);
+  // Node resolves packages by their own names, so there is no other name to guess; a misspelled import stays the script's fault.
+  return `the Node package ${printable(found)} is missing; run: ${command(
+    failed,
+    [found, ...others].map((name) => `npm:${name}`),
+  )}`;
+}
+
+function programRemedy(stderr: string): string | undefined {
+  for (const pattern of PROGRAMS) {
+    const program = pattern.exec(stderr)?.[1];
+    if (program !== undefined) return `the program ${printable(program)} is missing; run: ${installHint(program)}`;
+  }
+  return undefined;
+}
+
+function variableRemedy(stderr: string, failed: FailedScript): string | undefined {
+  for (const pattern of VARIABLES) {
+    const name = pattern.exec(stderr)?.[1];
+    if (name !== undefined)
+      return `the script needs the variable ${name}; run: ${failed.again} --env ${name}=VALUE (or add it to secrets in the user configuration)`;
+  }
+  return undefined;
+}
+
+function command(failed: FailedScript, packages: readonly string[]): string {
+  return [failed.again, ...packages.map((name) => `--with ${typedWord(name)}`)].join(' ');
+}
+
+const PIP = /\b(?:pip3?|uv pip|uv) (?:install|add) ([^\n`'"|&;#]{1,300})/g;
+const NPM = /\b(?:npm (?:install|i|add)|yarn add|pnpm add) ([^\n`'"|&;#]{1,300})/g;
+
+/** The packages that a text tells its reader to install. */
+export function mentionedPackages(text: string): FailedScript['mentioned'] {
+  const words = (pattern: RegExp): readonly string[] => [
+    ...new Set(
+      [...text.matchAll(pattern)]
+        .flatMap(([, list = '']) => list.trim().split(/\s+/))
+        .filter((word) => /^@?[a-zA-Z0-9][\w./[\],<>=~!-]{0,99}$/.test(word) && !/\.(?:txt|toml|json|whl)$/.test(word))
+        .map((word) => /^@?[\w./-]*\w/.exec(word)?.[0] ?? ''),
+    ),
+  ];
+  return { python: words(PIP), node: words(NPM) };
+}

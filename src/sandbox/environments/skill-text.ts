@@ -1,0 +1,12 @@
+import { toRelativePath } from '../../core/path.ts';
+import type { ConfinedDirectory } from '../../platform/fs/confined-directory.ts';
+
+const MAX_BYTES = 256 * 1024;
+
+/** The text of a file of a skill; undefined where it cannot be read. A staged skill may consist of hard links. */
+export function textOf(directory: ConfinedDirectory, file: string, maxBytes = MAX_BYTES): string | undefined {
+  const asked = toRelativePath(file);
+  if (asked.type !== 'path') return undefined;
+  const read = directory.read(asked.path, { maxBytes, allowHardLinks: true });
+  return 'bytes' in read ? read.bytes.toString('utf8') : undefined;
+}
