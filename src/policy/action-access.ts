@@ -16,6 +16,8 @@ export interface AccessFacts {
   readonly place?: { readonly shown: string; readonly absolute: string };
   /** Absent if no program runs. */
   readonly isolation?: Isolation;
+  /** Host folders that the program may change. */
+  readonly writes?: readonly string[];
 }
 
 /** Variables with fixed values in every sandbox. */
@@ -132,8 +134,9 @@ function variablesOf({ skill }: AccessFacts): Readonly<Record<string, string>> {
   return { ...WORKSPACE_VARIABLES, SKILL_NAME: skill.name, SKILL_DIR: `/workspace/skills/${skill.name}` };
 }
 
-function circumstances(action: Action, { isolation }: AccessFacts): readonly Access[] {
+function circumstances(action: Action, { isolation, writes = [] }: AccessFacts): readonly Access[] {
   return [
+    ...writes.map((path): Access => ({ tool: 'mount_write', subject: { kind: 'path', path, absolute: path } })),
     ...hostInputsOf(action).map((path): Access => ({
       tool: 'host_input',
       subject: { kind: 'path', path, absolute: path },

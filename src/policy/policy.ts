@@ -42,6 +42,8 @@ const TOOL_RISKS: ReadonlyMap<string, Risk> = new Map<string, Risk>([
   ['write_file', 'high'],
   ['delete_file', 'high'],
   ['network_request', 'high'],
+  // A host folder that a program may change.
+  ['mount_write', 'high'],
   // A program without isolation.
   ['unsafe_local', 'high'],
 ]);
@@ -64,7 +66,7 @@ export const ALWAYS_ON: ReadonlySet<string> = new Set([
 ]);
 
 /** Conditions of a program rather than tools. Skills have no name for them, so their lists do not apply. */
-const CIRCUMSTANCES: ReadonlySet<string> = new Set(['host_input', 'unsafe_local']);
+const CIRCUMSTANCES: ReadonlySet<string> = new Set(['host_input', 'mount_write', 'unsafe_local']);
 
 /** Reading is allowed; everything else needs approval, and without a person that means no (POL-2). */
 export const BY_RISK: Readonly<Record<Risk, Effect>> = { low: 'allow', medium: 'ask', high: 'ask' };

@@ -112,6 +112,11 @@ export async function createRuntime(options: RuntimeOptions = {}, recoverRoots?:
     artifacts: path.join(surroundings.cwd, '.agent/artifacts'),
     cacheDir,
     engine: surroundings.env['DOCKER_HOST'],
+    mountRules: {
+      home: surroundings.home,
+      stateFolders: surroundings.home === undefined ? [] : [path.join(surroundings.home, '.agent')],
+      skillRoots: roots.map((root) => root.path),
+    },
   };
 
   const catalogOf = (

@@ -8,6 +8,7 @@ import { quoted } from '../../core/text/text.ts';
 import type { Flags } from '../command.ts';
 import { UsageError } from '../exit.ts';
 import { APPROVAL_FLAGS } from './approval.ts';
+import { SANDBOX_FLAGS } from './sandbox-flags.ts';
 
 const BUDGET_FLAG = {
   type: 'string',
@@ -41,6 +42,7 @@ export const AGENT_FLAGS = {
     choices: ['auto', 'none', ...EXECUTOR_NAMES],
     about: 'run programs with this executor; none runs no programs (default: auto, the first that isolates)',
   },
+  ...SANDBOX_FLAGS,
   log: {
     type: 'string',
     value: 'LEVEL',

@@ -26,6 +26,8 @@ import { openCapture } from '../../platform/process/output-capture.ts';
 import type { Capture, Captured } from '../../platform/process/output-capture.ts';
 import { isInside } from '../../platform/fs/paths.ts';
 import { editorFor } from './editor.ts';
+import { mountedFolders } from './mounted-folders.ts';
+import { verifiedCommand } from '../../sandbox/mounts/verified-command.ts';
 import type { ExecutionCall, ExecutionParts, ProgramAction } from './parts.ts';
 import { missingFor } from './missing.ts';
 import { redactedChunks, observedOutput, withRedaction } from './redacted.ts';
@@ -81,8 +83,12 @@ export async function prepareProgram(
     return refused(failure('skill/changed', `the skill ${quoted(skill.name)} changed after it was approved`));
   const secrets = skill === undefined ? undefined : await parts.secrets?.(skill, signal);
   if (secrets !== undefined && 'failure' in secrets) return refused(secrets.failure);
+  const folders = mountedFolders(workspace, parts);
   const start = workingDirectory(action.type === 'run_script' ? undefined : action.cwd, {
     root: attached.root,
+    mounts: folders.folders.map(({ target }) => target),
+    project: folders.project,
+    startsInProject: parts.startsInProject,
     ...(staged === undefined ? {} : { skillName: staged.name }),
   });
   if (start.type === 'refused') return start;
@@ -126,6 +132,8 @@ export async function prepareProgram(
     root: attached.root,
     runFolder: run.path,
     home,
+    hasMounts: folders.folders.length > 0,
+    project: folders.project,
     ...(staged === undefined ? {} : { skillName: staged.name }),
     declared: { ...parts.env, ...action.env, ...editor, ...secrets?.env },
     programFolders: parts.programFolders,
@@ -136,17 +144,21 @@ export async function prepareProgram(
     workspace,
     run,
     spec: {
-      argv: words?.argv ?? (action.type === 'run_script' ? [] : shellCommand(action.command)),
+      argv: verifiedCommand(
+        words?.argv ?? (action.type === 'run_script' ? [] : shellCommand(action.command)),
+        folders.folders,
+      ),
       cwd: start.path,
       env: environment.env,
       stdin: Buffer.from(action.stdin ?? ''),
       limits: limitsFor(action, parts.limits),
       network: parts.network.filter(mayReach),
       home,
+      mounts: folders.mounts,
     },
     outputs: outputs.request,
     stagedInputs: inputs.inputs.map(({ from, to }) => stagedInput(place.root, from, to)),
-    warnings: [...workspace.warnings, ...(secrets?.problems ?? []), ...inputs.warnings],
+    warnings: [...workspace.warnings, ...(secrets?.problems ?? []), ...inputs.warnings, ...folders.warnings],
     missing: async () => ((await missing?.all()) ?? []).map(({ message }) => message),
     redactor: secrets?.redactor ?? parts.redactor,
   };
