@@ -30,6 +30,8 @@ export interface ApprovalRequest {
   readonly affects: readonly string[];
   /** The isolation of the program; absent if no program runs. */
   readonly isolation?: Isolation;
+  /** Host folders that the program may change (default: none). */
+  readonly writes?: readonly string[];
   /** The scopes that may be granted, narrowest first. */
   readonly scopes: readonly ApprovalScope[];
   /** Requests with the same value are covered by an approval for `run` or `skill`. `once` covers only `id`. */

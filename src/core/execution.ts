@@ -42,7 +42,7 @@ export const DEFAULT_LIMITS: RunLimits = {
 export interface ProgramSpec {
   /** No shell is involved unless the first word is one. */
   readonly argv: readonly string[];
-  /** Relative to the workspace, with forward slashes: `.`, `work`, `skills/pdf`. */
+  /** Relative to the workspace, with forward slashes: `.`, `work`, `skills/pdf`. Or an absolute path in one of `mounts`. */
   readonly cwd: string;
   /** The complete environment, with paths as the program sees them. */
   readonly env: Readonly<Record<string, string>>;
@@ -59,7 +59,7 @@ export interface ProgramSpec {
 /** A file or folder of the host that a program sees at a fixed path. */
 export interface HostMount {
   readonly source: string;
-  /** Absolute path inside; never below a folder that programs may write. */
+  /** Absolute path inside. Only a file or folder that exists in the mount before it may be below a folder that programs may write. */
   readonly target: string;
   readonly access: 'read' | 'write';
 }

@@ -41,6 +41,8 @@ export interface RunExecutor {
   readonly isolation: Isolation;
   readonly image?: string;
   readonly profile?: string;
+  /** Host folders that programs saw. */
+  readonly mounts?: readonly { readonly path: string; readonly access: 'read' | 'write' }[];
 }
 
 /** The process that writes a run, identified so that others can check whether it is alive. */

@@ -19,6 +19,8 @@ export interface AccessFacts {
   readonly isolation?: Isolation;
   /** Digest of the exact versions of packages. */
   readonly lock?: string;
+  /** Host folders that the program may change. */
+  readonly writes?: readonly string[];
 }
 
 /** Variables with fixed values in every sandbox. */
@@ -151,8 +153,9 @@ function variablesOf({ skill }: AccessFacts): Readonly<Record<string, string>> {
   return { ...WORKSPACE_VARIABLES, SKILL_NAME: skill.name, SKILL_DIR: `/workspace/skills/${skill.name}` };
 }
 
-function circumstances(action: Action, { isolation }: AccessFacts): readonly Access[] {
+function circumstances(action: Action, { isolation, writes = [] }: AccessFacts): readonly Access[] {
   return [
+    ...writes.map((path): Access => ({ tool: 'mount_write', subject: { kind: 'path', path, absolute: path } })),
     ...hostInputsOf(action).map((path): Access => ({
       tool: 'host_input',
       subject: { kind: 'path', path, absolute: path },

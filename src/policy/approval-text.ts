@@ -22,7 +22,7 @@ const WHOLE = { textRows: 4_000, itemRows: 400, items: 1_000, diffLines: 4_000 }
  * is framed (`framed-text.ts`).
  */
 export function approvalLines(request: ApprovalRequest, options: ApprovalTextOptions): readonly string[] {
-  const { tool, risk, rule, origin, skill, detail, affects, isolation, id, action } = request;
+  const { tool, risk, rule, origin, skill, detail, affects, isolation, writes = [], id, action } = request;
   const show = openShow(options);
   return [
     `approval needed; risk: ${risk}`,
@@ -32,6 +32,7 @@ export function approvalLines(request: ApprovalRequest, options: ApprovalTextOpt
     ...detailLines(detail, show),
     ...givenLines(action, show),
     ...(affects.length === 0 ? [] : show.items(`affects ${String(affects.length)}`, affects)),
+    ...(writes.length === 0 ? [] : show.items('may change, create and delete files in', writes)),
     ...(isolation === undefined ? [] : [isolationLine(isolation)]),
     ...unusualLine(detail),
     `id: ${shortId(id)}`,

@@ -65,6 +65,34 @@ export function builtInRules(): readonly PolicyRule[] {
   ];
 }
 
+/** Committed as examples, without values. */
+const EXAMPLE = /\.(?:example|sample|template|dist|defaults?|schema)$/;
+const SECRET = namePattern(ASKED_BEFORE_READING);
+const PROTECTED = namePattern([...NEVER_WRITTEN, ...ASKED_BEFORE_WRITING]);
+
+/** Whether programs must not read a file or folder of a mounted folder: secrets, and records of runs. Git needs all of `.git`. */
+export function isSecretPath(relative: string): boolean {
+  return (
+    relative === '.agent' || (SECRET.test(relative) && !EXAMPLE.test(relative) && !/(?:^|\/)\.git\//.test(relative))
+  );
+}
+
+/** Whether a file or folder of a mounted folder stays read-only, because other tools run or obey it. */
+export function isProtectedPath(relative: string): boolean {
+  return PROTECTED.test(relative);
+}
+
+/** Matches the patterns above at any depth, and folders whose whole content a pattern names. */
+function namePattern(patterns: readonly string[]): RegExp {
+  const texts = patterns.map((pattern) =>
+    pattern
+      .replace(/\/\*\*$/, '')
+      .replaceAll('.', '\\.')
+      .replaceAll('*', '[^/]*'),
+  );
+  return new RegExp(`(?:^|/)(?:${texts.join('|')})$`);
+}
+
 /** One rule per pattern for all tools keeps the list short. */
 function rulesFor(
   effect: 'deny' | 'ask',

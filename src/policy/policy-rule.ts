@@ -50,6 +50,7 @@ const PATTERN_KINDS: ReadonlyMap<string, PatternKind> = new Map([
   ['write_file', 'path'],
   ['delete_file', 'path'],
   ['host_input', 'path'],
+  ['mount_write', 'path'],
   ['network_request', 'host'],
   ['load_skill', 'skill'],
   ['install_packages', 'packages'],

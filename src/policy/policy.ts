@@ -2,7 +2,7 @@ import { EFFECTS, RISKS } from '../core/access.ts';
 import type { Access, Decision, Effect, Risk, RuleOrigin } from '../core/access.ts';
 import { coversCommand, hazardOf } from './command/command-pattern.ts';
 import type { CommandPattern } from './command/command-pattern.ts';
-import { couldCover, isRule, matchesAccess, missedCommand, namesOf, appliesToTool, readRule } from './policy-rule.ts';
+import { appliesToTool, couldCover, isRule, matchesAccess, missedCommand, namesOf, readRule } from './policy-rule.ts';
 import type { PolicyRule, SubjectNames } from './policy-rule.ts';
 import type { SkillControls } from '../core/skill.ts';
 import { printable, quoted } from '../core/text/text.ts';
@@ -45,6 +45,8 @@ const TOOL_RISKS: ReadonlyMap<string, Risk> = new Map<string, Risk>([
   ['write_file', 'high'],
   ['delete_file', 'high'],
   ['network_request', 'high'],
+  // A host folder that a program may change.
+  ['mount_write', 'high'],
   // A program without isolation.
   ['unsafe_local', 'high'],
 ]);
@@ -71,6 +73,7 @@ const CIRCUMSTANCES: ReadonlySet<string> = new Set([
   'install_packages',
   'unlisted_packages',
   'host_input',
+  'mount_write',
   'unsafe_local',
 ]);
 

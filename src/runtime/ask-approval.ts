@@ -69,7 +69,7 @@ export async function askApproval(
 
 function approvalRequest(
   action: Action,
-  { decision, accesses, isolation }: ActionDecision,
+  { decision, accesses, isolation, writes = [] }: ActionDecision,
   skill: ApprovedSkill | undefined,
   detail: ApprovalDetail,
 ): ApprovalRequest {
@@ -85,6 +85,7 @@ function approvalRequest(
     detail,
     affects: accesses.flatMap(affectedBy),
     ...(isolation === undefined ? {} : { isolation }),
+    ...(writes.length === 0 ? {} : { writes }),
     scopes: scopesFor(decision, skill, isolation === 'none'),
     coverage: stableJson([
       decision.tool,

@@ -9,6 +9,7 @@ import { decide, narrowPolicy, skillGrants, skillLayer } from '../policy/policy.
 import type { Policy } from '../policy/policy.ts';
 import { activeSkills } from './action-context.ts';
 import type { ActionContext, ActionSettings } from './action-context.ts';
+import type { Execution } from './execution/execution.ts';
 import type { ActionTarget } from './find-target.ts';
 
 export interface ActionDecision {
@@ -19,6 +20,12 @@ export interface ActionDecision {
   readonly policy: Policy;
   /** The isolation of a program; absent where no program runs. */
   readonly isolation?: Isolation;
+  /** Host folders that the program may change. */
+  readonly writes?: readonly string[];
+}
+
+function writtenFolders({ mounts }: Execution): readonly string[] {
+  return mounts.flatMap(({ source, access }) => (access === 'write' ? [source] : []));
 }
 
 /** Decides about one action (POL-2, POL-7). */
@@ -30,7 +37,10 @@ export function decideAction(
 ): ActionDecision {
   const active = activeSkills(context);
   const isLoaded = active.some(({ id }) => id === skill?.id);
-  const isolation = isOfKind(action, 'program') && execution !== undefined ? { isolation: execution.isolation } : {};
+  const isolation =
+    isOfKind(action, 'program') && execution !== undefined
+      ? { isolation: execution.isolation, writes: writtenFolders(execution) }
+      : {};
   const accesses = accessesOf(action, {
     isLoaded,
     ...(skill === undefined ? {} : { skill }),

@@ -10,13 +10,13 @@ import { SkillError } from '../core/errors.ts';
 import { nearestNames, resolveSkill } from '../registry/resolve-skill.ts';
 import type { SkillIndex } from '../registry/index-skills.ts';
 import type { Observation } from '../core/observation.ts';
+import { OWN_SOURCES } from '../core/skill.ts';
 import type { SkillEntry, SkillRoot } from '../core/skill.ts';
 import { cacheDirectory } from '../platform/fs/cache-directory.ts';
 import { isPresent } from '../platform/fs/paths.ts';
 import type { TreeDigests } from '../platform/fs/tree-digest.ts';
 import { cacheFileName, openRegistry } from '../registry/registry.ts';
 import type { Registry, RegistryOptions, ScanProgress } from '../registry/registry.ts';
-import { OWN_SOURCES } from '../core/skill.ts';
 import { defaultRoots } from '../registry/roots.ts';
 import { loadConfig, surroundingsOf } from './config/config.ts';
 import type { LoadedConfig, Surroundings } from '../core/config/loaded-config.ts';
@@ -119,6 +119,11 @@ export async function createRuntime(options: RuntimeOptions = {}, recoverRoots?:
     cacheDir,
     engine: surroundings.env['DOCKER_HOST'],
     user: { env: surroundings.env, home: surroundings.home },
+    mountRules: {
+      home: surroundings.home,
+      stateFolders: surroundings.home === undefined ? [] : [path.join(surroundings.home, '.agent')],
+      skillRoots: roots.map((root) => root.path),
+    },
   };
 
   const catalogOf = (

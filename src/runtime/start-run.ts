@@ -7,10 +7,11 @@ import type { EventSink } from '../journal/export/sinks.ts';
 import type { Telemetry } from '../journal/export/telemetry.ts';
 import { isSkillError } from '../core/errors.ts';
 import { RUN_SCHEMA } from '../core/run-events.ts';
-import type { AgentStart, Outcome, RunEvent, RunStart } from '../core/run-events.ts';
+import type { AgentStart, Outcome, RunEvent, RunExecutor, RunStart } from '../core/run-events.ts';
 import { readSealKey, sealKey } from '../platform/fs/seal-key.ts';
 import { VERSION } from '../version.ts';
 import type { Surroundings } from '../core/config/loaded-config.ts';
+import type { Execution } from './execution/execution.ts';
 import type { MeasureText } from './measured-texts.ts';
 import type { Session } from './session.ts';
 import { startSession } from './start-session.ts';
@@ -124,8 +125,19 @@ function startOf(
     ...(agent === undefined ? {} : { agent }),
     ...(execution === undefined
       ? {}
-      : { executor: { name: execution.executor, isolation: execution.isolation, ...execution.identity } }),
+      : {
+          executor: {
+            name: execution.executor,
+            isolation: execution.isolation,
+            ...execution.identity,
+            ...mountsOf(execution),
+          },
+        }),
   };
+}
+
+function mountsOf({ mounts }: Execution): Pick<RunExecutor, 'mounts'> {
+  return mounts.length === 0 ? {} : { mounts: mounts.map(({ source, access }) => ({ path: source, access })) };
 }
 
 function openRecord(

@@ -181,7 +181,14 @@ describe('what an engine is asked for', () => {
     const body = createBody({
       image: 'i',
       shared: { root: '/w', readOnly: [{ source: '/s', target: 'skills/s' }] },
-      needs: { memoryBytes: 1000, processes: 64, fileBytes: 77, skills: '', home: 'home/s' },
+      needs: {
+        memoryBytes: 1000,
+        processes: 64,
+        fileBytes: 77,
+        skills: '',
+        home: 'home/s',
+        mounts: [{ source: '/p', target: '/p', access: 'read' }],
+      },
       cpus: 1.5,
       labels: { a: 'b' },
       runtime: 'runsc',
@@ -240,6 +247,7 @@ describe('what an engine is asked for', () => {
           bind('/w/runs', '/workspace/runs', false),
           bind('/w/home/s', '/workspace/home/s', false),
           bind('/s', '/workspace/skills/s', true),
+          bind('/p', '/p', true),
         ],
         Runtime: 'runsc',
       },

@@ -18,7 +18,7 @@ const PROGRAMS = `
 bash sh cat true false sleep env id ls printf kill setsid head tail dd mkdir touch rm cp mv chmod stat wc tr pwd seq
 yes sort tee ln od ps sha256sum find grep sed mkfifo mknod mount umount unshare timeout nohup test echo df du date
 uname hostname truncate basename dirname readlink realpath cut uniq tty stty script prlimit python3 perl node xargs
-tac rev cmp diff rmdir ulimit
+tac rev cmp diff rmdir ulimit git
 `
   .trim()
   .split(/\s+/);

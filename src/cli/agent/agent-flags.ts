@@ -9,6 +9,7 @@ import type { Flags } from '../command.ts';
 import { UsageError } from '../exit.ts';
 import { APPROVAL_FLAGS } from './approval.ts';
 import { TRUST_FLAGS } from './consent.ts';
+import { SANDBOX_FLAGS } from './sandbox-flags.ts';
 
 const BUDGET_FLAG = {
   type: 'string',
@@ -42,6 +43,7 @@ export const AGENT_FLAGS = {
     choices: ['auto', 'none', ...EXECUTOR_NAMES],
     about: 'run programs with this executor; none runs no programs (default: auto, the first that isolates)',
   },
+  ...SANDBOX_FLAGS,
   log: {
     type: 'string',
     value: 'LEVEL',

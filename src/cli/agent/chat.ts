@@ -24,6 +24,7 @@ import { findChat } from './earlier-chat.ts';
 import { EXIT } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { openChatWithPrograms } from './run-with-programs.ts';
+import { sandboxOptions } from './sandbox-flags.ts';
 import { displayFor } from './show-agent.ts';
 
 const flags = {
@@ -90,7 +91,12 @@ export const command = defineCommand({
       if (refused !== undefined) terminal.err(terminal.style('dim', `hint: ${refused.hint}`));
       return status;
     };
-    const chat = openChatWithPrograms(options, { executor: given.executor, terminal, cwd: cwdOf(invocation) });
+    const chat = openChatWithPrograms(options, {
+      executor: given.executor,
+      terminal,
+      cwd: cwdOf(invocation),
+      sandbox: sandboxOptions(given, { config: runtime.config, cwd: cwdOf(invocation), isAgent: true }),
+    });
     const last = await runChat({
       chat,
       runtime,

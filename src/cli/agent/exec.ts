@@ -21,6 +21,7 @@ import { openRuntime } from '../open-runtime.ts';
 import { announceProbe } from './execution-options.ts';
 import { PACKAGE_FLAGS, packageOptions } from './package-flags.ts';
 import type { Terminal } from '../terminal/terminal.ts';
+import { SANDBOX_FLAGS, sandboxOptions } from './sandbox-flags.ts';
 
 const flags = {
   in: {
@@ -40,13 +41,8 @@ const flags = {
   timeout: { type: 'string', value: 'SECONDS', about: 'stop the script after SECONDS (default: 30)' },
   image: { type: 'string', value: 'NAME', about: 'set the image of the container executor' },
   env: { type: 'string', multiple: true, value: 'NAME=VALUE', about: 'set an environment variable; may be repeated' },
-  allow: {
-    type: 'string',
-    multiple: true,
-    value: 'HOST',
-    about: 'allow network access to HOST; may be repeated (default: no network)',
-  },
   ...PACKAGE_FLAGS,
+  ...SANDBOX_FLAGS,
   save: { type: 'boolean', about: 'save the files in out/ as artifacts' },
   ...APPROVAL_FLAGS,
   ...TRUST_FLAGS,
@@ -54,9 +50,10 @@ const flags = {
 } as const;
 
 export const command = defineCommand({
-  usage: 'exec SKILL SCRIPT [--in FILE] [--out DIR] [--executor NAME] [--timeout SECONDS] [-- ARGUMENTS]',
+  usage:
+    'exec SKILL SCRIPT [--in FILE] [--out DIR] [--project none|read|write] [--mount DIR[:rw]] [--allow HOST] [--executor NAME] [--timeout SECONDS] [-- ARGUMENTS]',
   details: [
-    'Runs a script of a skill in a sandbox with its own workspace: no network, no home folder, and of your files only those given with --in. Prints the output as it arrives and records the run (see skillwright runs). Asks for your approval where the policy requires it.',
+    'Runs a script of a skill in a sandbox with its own workspace: no network, no home folder, and of your files only those given with --in, --project and --mount. Mounted folders keep their path and are read-only, unless you add :rw and approve it; with --project the script starts in the project. Prints the output as it arrives and records the run (see skillwright runs). Asks for your approval where the policy requires it.',
     'Exit code 1: the script failed or was stopped; 3: refused by policy or by the user; 4: no executor on this machine isolates programs (see skillwright doctor).',
   ].join('\n'),
   flags,
@@ -65,6 +62,10 @@ export const command = defineCommand({
     [
       'skillwright exec csv-report report.py --in sales.csv --out report -- inputs/sales.csv --out out',
       'copy its output files to ./report',
+    ],
+    [
+      'skillwright exec code-review check.py --project read -- src',
+      'let a script see the project, .git included, and start in it',
     ],
     ['skillwright exec text-diff --command "ls -la" --json', 'run a command line and print the result as JSON'],
   ],
@@ -115,7 +116,7 @@ async function openRun(invocation: Invocation<typeof flags>): Promise<Run> {
       ...packageOptions(given, terminal),
       ...(executor === undefined ? {} : { executor }),
       env: variables(given.env ?? []),
-      ...(given.allow === undefined ? {} : { network: given.allow }),
+      ...sandboxOptions(given, { config: runtime.config, cwd: path.resolve(given.cwd ?? '.') }),
       hostInputs: hostFiles(invocation),
       ...(given.image === undefined ? {} : { container: { image: given.image } }),
       ...(given.json === true

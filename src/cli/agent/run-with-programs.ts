@@ -16,6 +16,8 @@ export interface ProgramChoice {
   readonly executor: string | undefined;
   readonly terminal: Terminal;
   readonly cwd: string;
+  /** What programs see of the host. */
+  readonly sandbox: Pick<ExecutionOptions, 'mounts' | 'network'>;
 }
 
 /**
@@ -78,7 +80,7 @@ function namedExecutor({ executor }: ProgramChoice): (typeof EXECUTOR_NAMES)[num
 
 function executionOf(choice: ProgramChoice): ExecutionOptions | undefined {
   if (choice.executor === 'none') return undefined;
-  return modelExecution(choice.terminal, namedExecutor(choice));
+  return { ...modelExecution(choice.terminal, namedExecutor(choice)), ...choice.sandbox };
 }
 
 /** Warns that no program will run, if that is the problem and the command line names no executor; rethrows everything else. */

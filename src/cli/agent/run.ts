@@ -17,6 +17,7 @@ import { EXIT } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { readRequest } from './request-text.ts';
 import { runWithPrograms } from './run-with-programs.ts';
+import { sandboxOptions } from './sandbox-flags.ts';
 import { displayFor } from './show-agent.ts';
 import { reportProblem } from '../terminal/terminal.ts';
 
@@ -109,7 +110,12 @@ export const command = defineCommand({
           sinks: [display.sink, refusals.sink],
         },
       },
-      { executor: given.executor, terminal, cwd: cwdOf(invocation) },
+      {
+        executor: given.executor,
+        terminal,
+        cwd: cwdOf(invocation),
+        sandbox: sandboxOptions(given, { config: runtime.config, cwd: cwdOf(invocation), isAgent: true }),
+      },
     );
     const refused = refusals.last();
     const ended = exitCodeOf(result, refused !== undefined);

@@ -13,6 +13,9 @@ export const FORMAT_MODES = ['strict', 'lenient'] as const;
 const OVERSIZED_BODY = ['cut', 'refuse'] as const;
 const EXECUTOR_CHOICES = ['auto', ...EXECUTOR_NAMES] as const;
 const TRUST_BINDINGS = ['path', 'digest'] as const;
+/** Stricter first. */
+export const PROJECT_ACCESSES = ['none', 'read', 'write'] as const;
+export type ProjectAccess = (typeof PROJECT_ACCESSES)[number];
 export const INSTALL_SCOPES = ['project', 'user'] as const;
 export type InstallScope = (typeof INSTALL_SCOPES)[number];
 /** Stricter first. */
@@ -172,6 +175,19 @@ export const CONFIG_SCHEMA = {
           type: 'array',
           description: 'Tools that always require approval.',
           items: { type: 'string', description: 'A tool, such as write_file or run_script.' },
+        },
+      },
+    },
+    sandbox: {
+      type: 'object',
+      description: 'What programs see of your files.',
+      additionalProperties: false,
+      properties: {
+        project: {
+          type: 'string',
+          description:
+            'How programs see the project: none, read or write (default: read in run and chat, none in exec); a project file can only reduce it.',
+          enum: PROJECT_ACCESSES,
         },
       },
     },

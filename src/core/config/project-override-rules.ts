@@ -1,4 +1,4 @@
-import { FORMAT_MODES, RUN_SYNCS } from './config.ts';
+import { FORMAT_MODES, PROJECT_ACCESSES, RUN_SYNCS } from './config.ts';
 import type { Config } from './config.ts';
 import { SETTINGS, valueAt } from './config-settings.ts';
 import { isHostPattern, readHostPattern } from '../network/host-pattern.ts';
@@ -57,6 +57,7 @@ export const OVERRIDE_RULES: Readonly<Record<string, OverrideRule>> = {
   'execution.image': 'replaces',
   'execution.network': 'within',
   'execution.require_approval_for': 'adds',
+  'sandbox.project': { strictest: PROJECT_ACCESSES },
   'security.max_skill_body_lines': 'least',
   'security.max_skill_body_characters': 'least',
   'security.max_resource_characters': 'least',

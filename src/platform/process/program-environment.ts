@@ -14,8 +14,10 @@ export interface EnvironmentRequest {
   readonly runFolder: string;
   /** The private folder of the skill, below the workspace: `home/pdf-1a2b3c4d`. */
   readonly home: string;
-  /** Folders of the host that the program sees; the first one with `isProject` is `PROJECT_DIR`. */
-  readonly mounts?: readonly { readonly target: string; readonly isProject?: boolean }[];
+  /** Whether the program sees folders of the host, which may be repositories. */
+  readonly hasMounts?: boolean;
+  /** Where the program sees the project. */
+  readonly project?: string | undefined;
   /** Variables from the caller, the model or the configuration. */
   readonly declared?: Readonly<Record<string, string>>;
   /** Additional folders of interpreters, as the program sees them; searched first. */
@@ -59,9 +61,8 @@ export function programEnvironment(request: EnvironmentRequest): ProgramEnvironm
 }
 
 function ownVariables(request: EnvironmentRequest): [string, string][] {
-  const { root, skillName, runFolder, home, mounts = [], programFolders = [] } = request;
+  const { root, skillName, runFolder, home, project, hasMounts = false, programFolders = [] } = request;
   const run = `${root}/${runFolder}`;
-  const project = mounts.find(({ isProject }) => isProject === true)?.target;
   return [
     ['PATH', [...programFolders, ...PROGRAM_FOLDERS].join(':')],
     ['HOME', `${root}/${home}`],
@@ -79,7 +80,7 @@ function ownVariables(request: EnvironmentRequest): [string, string][] {
     ['OUTPUT_DIR', `${root}/out`],
     ['RUN_DIR', run],
     ...(project === undefined ? [] : ([['PROJECT_DIR', project]] satisfies [string, string][])),
-    ...(mounts.length === 0 ? [] : FOREIGN_REPOSITORIES),
+    ...(hasMounts ? FOREIGN_REPOSITORIES : []),
     ...(skillName === undefined
       ? []
       : ([

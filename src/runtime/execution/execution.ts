@@ -28,6 +28,8 @@ import { partsFor } from './parts.ts';
 import type { ExecutionAction, ExecutionCall, ExecutionParts, GiveSecrets } from './parts.ts';
 import { isInAny, prepareProgram, runPrepared } from './run-program.ts';
 import { openInteractiveCommands } from './interactive-command.ts';
+import { checkMounts } from '../../sandbox/mounts/check-mount.ts';
+import type { CheckedMount, MountRequest, MountRules } from '../../sandbox/mounts/check-mount.ts';
 
 export interface ExecutionOptions {
   /** `auto` uses the first executor that isolates. `local` does not isolate and must be named explicitly. */
@@ -37,6 +39,10 @@ export interface ExecutionOptions {
   readonly network?: readonly string[];
   /** Environment variables for every program. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Host folders that programs see at their own path; one with `write` needs approval for each program. */
+  readonly mounts?: readonly MountRequest[];
+  /** Programs start in the project instead of the folder of their skill, if the project is mounted. */
+  readonly startsInProject?: boolean;
   /** Host files and folders that may be used as inputs (default: none). */
   readonly hostInputs?: readonly string[];
   /** Artifact store, or its folder; `false` disables artifacts. */
@@ -68,6 +74,8 @@ export interface ExecutionPlaces {
   readonly engine: string | undefined;
   /** Layers of packages are kept below the cache folder, or below `base`. */
   readonly user: UserEnvironment;
+  /** What programs must not see by a mount. */
+  readonly mountRules: Pick<MountRules, 'home' | 'stateFolders' | 'skillRoots'>;
   /** Finds a skill for inputs such as `skill://name/path`; undefined if it must not be used. */
   readonly findSkill: (name: string) => Promise<SkillEntry | undefined>;
 }
@@ -78,6 +86,8 @@ export interface Execution {
   readonly isolation: Isolation;
   /** Hosts that programs may reach, subject to rules. */
   readonly network: readonly string[];
+  /** Host folders that programs see. */
+  readonly mounts: readonly CheckedMount[];
   /** Executor profile and container image, for records. */
   readonly identity: { readonly profile?: string; readonly image?: string };
   readonly artifacts: ArtifactStore | undefined;
@@ -95,6 +105,12 @@ export async function openExecution(options: ExecutionOptions, places: Execution
   const { cacheDir } = places;
   const { onTrial } = options;
   const { executor, profile } = await findExecutor(options.executor ?? 'auto', settings, { cacheDir, onTrial });
+  const mounts = checkMounts(options.mounts ?? [], {
+    ...places.mountRules,
+    stateFolders: [...places.mountRules.stateFolders, places.base, ...(cacheDir === undefined ? [] : [cacheDir])],
+    identity: executor.identity,
+    needsPath: executor.name !== 'container',
+  });
   const workspaces = openWorkspaces({ base: places.base });
   const artifacts = artifactsOf(options.artifacts, places.artifacts);
   const key = options.key ?? randomUUID();
@@ -129,6 +145,9 @@ export async function openExecution(options: ExecutionOptions, places: Execution
     onSpan: options.onSpan,
     inspect: executor.name === 'container' ? inspectIn(openWorkspace) : undefined,
     examined: new Map(),
+    mounts,
+    skillRoots: places.mountRules.skillRoots,
+    startsInProject: options.startsInProject === true,
   };
   const packages = openPackages({
     options: options.packages ?? {},
@@ -146,6 +165,7 @@ export async function openExecution(options: ExecutionOptions, places: Execution
     executor: executor.name,
     isolation: ISOLATIONS[executor.name],
     network: options.network ?? [],
+    mounts,
     identity: {
       ...(profile === undefined ? {} : { profile }),
       ...(executor.name === 'container' ? { image: container.image ?? DEFAULT_IMAGE } : {}),

@@ -6,6 +6,7 @@ import type { Failure } from '../../core/failure-codes.ts';
 import type { SkillEntry } from '../../core/skill.ts';
 import type { OnSpan } from '../../core/span.ts';
 import type { InputSources } from '../../sandbox/inputs/inputs.ts';
+import type { CheckedMount } from '../../sandbox/mounts/check-mount.ts';
 import type { Inspect } from '../../sandbox/programs/preflight.ts';
 import type { StoredLayer } from '../../sandbox/environments/layers.ts';
 import type { Workspace } from '../../sandbox/workspace/workspace.ts';
@@ -36,6 +37,10 @@ export interface ExecutionParts {
   readonly onSpan: OnSpan | undefined;
   /** Runs checks where programs run, if that is not this machine. */
   readonly inspect: Inspect | undefined;
+  /** Host folders that programs see. */
+  readonly mounts: readonly CheckedMount[];
+  readonly skillRoots: readonly string[];
+  readonly startsInProject: boolean;
   /** Checked requirements by skill digest. */
   readonly examined: Map<string, readonly MissingRequirement[]>;
 }

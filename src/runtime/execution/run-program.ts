@@ -31,8 +31,10 @@ import type { ExecutionCall, ExecutionParts, ProgramAction } from './parts.ts';
 import { missingFor } from './missing.ts';
 import { NO_PACKAGES, layerFolders, layerMounts } from './layer-mounts.ts';
 import { explainFailure } from './remedy.ts';
-import { redactedChunks, observedOutput, withRedaction } from './redacted.ts';
+import { observedOutput, redactedChunks, withRedaction } from './redacted.ts';
 import { commandOfScript } from './script.ts';
+import { mountedFolders } from './mounted-folders.ts';
+import { verifiedCommand } from '../../sandbox/mounts/verified-command.ts';
 
 /** A program that is ready to run. */
 export interface PreparedProgram {
@@ -87,8 +89,12 @@ export async function prepareProgram(
     return refused(failure('skill/changed', `the skill ${quoted(skill.name)} changed after it was approved`));
   const secrets = skill === undefined ? undefined : await parts.secrets?.(skill, signal);
   if (secrets !== undefined && 'failure' in secrets) return refused(secrets.failure);
+  const folders = mountedFolders(workspace, parts);
   const start = workingDirectory(action.type === 'run_script' ? undefined : action.cwd, {
     root: attached.root,
+    mounts: folders.folders.map(({ target }) => target),
+    project: folders.project,
+    startsInProject: parts.startsInProject,
     ...(staged === undefined ? {} : { skillName: staged.name }),
   });
   if (start.type === 'refused') return start;
@@ -132,6 +138,8 @@ export async function prepareProgram(
     root: attached.root,
     runFolder: run.path,
     home,
+    hasMounts: folders.folders.length > 0,
+    project: folders.project,
     ...(staged === undefined ? {} : { skillName: staged.name }),
     declared: { ...parts.env, ...action.env, ...editor, ...secrets?.env },
     programFolders: [...layerFolders(packages, attached.root), ...parts.programFolders],
@@ -142,18 +150,27 @@ export async function prepareProgram(
     workspace,
     run,
     spec: {
-      argv: words?.argv ?? (action.type === 'run_script' ? [] : shellCommand(action.command)),
+      argv: verifiedCommand(
+        words?.argv ?? (action.type === 'run_script' ? [] : shellCommand(action.command)),
+        folders.folders,
+      ),
       cwd: start.path,
       env: environment.env,
       stdin: Buffer.from(action.stdin ?? ''),
       limits: limitsFor(action, parts.limits),
       network: parts.network.filter(mayReach),
       home,
-      mounts: layerMounts(packages, attached.root),
+      mounts: [...layerMounts(packages, attached.root), ...folders.mounts],
     },
     outputs: outputs.request,
     stagedInputs: inputs.inputs.map(({ from, to }) => stagedInput(place.root, from, to)),
-    warnings: [...workspace.warnings, ...(secrets?.problems ?? []), ...inputs.warnings, ...packages.warnings],
+    warnings: [
+      ...workspace.warnings,
+      ...(secrets?.problems ?? []),
+      ...inputs.warnings,
+      ...packages.warnings,
+      ...folders.warnings,
+    ],
     layers: packages.layers,
     missing: async () => ((await missing?.all()) ?? []).map(({ message }) => message),
     redactor: secrets?.redactor ?? parts.redactor,

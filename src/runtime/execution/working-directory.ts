@@ -4,7 +4,7 @@ import { toRelativePath } from '../../core/path.ts';
 import { quoted } from '../../core/text/text.ts';
 
 export type WorkingDirectory =
-  /** Relative to the workspace, with forward slashes. */
+  /** Relative to the workspace, with forward slashes; absolute for a folder of the host. */
   { readonly type: 'directory'; readonly path: string } | { readonly type: 'refused'; readonly failure: Failure };
 
 interface Place {
@@ -12,20 +12,29 @@ interface Place {
   readonly root: string;
   /** Absent if the command belongs to no skill. */
   readonly skillName?: string;
+  /** Host folders that the program sees, as absolute paths inside. */
+  readonly mounts?: readonly string[];
+  /** One of `mounts`. */
+  readonly project?: string | undefined;
+  readonly startsInProject?: boolean;
 }
 
 const FOLDERS: ReadonlySet<string> = new Set(['skills', 'work', 'out', 'runs']);
 
 /**
- * Where a program starts: in the folder of its skill, or in `work`. A requested folder is relative to that, or starts with a workspace
- * folder as programs name it (`$WORK_DIR/x`, `/workspace/out`, `/work`). Everything else is refused.
+ * Where a program starts: in the project, in the folder of its skill, or in `work`. A requested folder is relative to that, or starts
+ * with a folder as programs name it (`$WORK_DIR/x`, `$PROJECT_DIR`, `/workspace/out`, `/work`, a mounted folder). Everything else is refused.
  */
-export function workingDirectory(requested: string | undefined, { root, skillName }: Place): WorkingDirectory {
-  const home = skillName === undefined ? 'work' : `skills/${skillName}`;
+export function workingDirectory(requested: string | undefined, place: Place): WorkingDirectory {
+  const { root, skillName, project } = place;
+  const own = skillName === undefined ? 'work' : `skills/${skillName}`;
+  const home = place.startsInProject === true && project !== undefined ? project : own;
   const text = (requested ?? '').trim();
   if (text === '' || text === '.' || text === './') return { type: 'directory', path: home };
-  const inWorkspace = fromVariable(text, home) ?? fromRoot(text, root);
-  const relative = toRelativePath(inWorkspace ?? `${home}/${text}`);
+  const mounted = inMount(text, home, place);
+  if (mounted !== undefined) return { type: 'directory', path: mounted };
+  const inWorkspace = fromVariable(text, own) ?? fromRoot(text, root);
+  const relative = toRelativePath(inWorkspace ?? `${own}/${text}`);
   if (inWorkspace === '') return { type: 'directory', path: '.' };
   if (relative.type === 'path' && (inWorkspace !== undefined || !text.startsWith('/')))
     return { type: 'directory', path: relative.path };
@@ -36,6 +45,21 @@ export function workingDirectory(requested: string | undefined, { root, skillNam
       hint: 'use a folder of the skill, or one such as $WORK_DIR or $OUTPUT_DIR',
     }),
   };
+}
+
+/** The absolute path of a requested folder in a mount. */
+function inMount(text: string, home: string, { mounts = [], project }: Place): string | undefined {
+  const named =
+    project === undefined ? text : text.replace(/^\$(?:PROJECT_DIR|\{PROJECT_DIR\})(?=\/|$)/, () => project);
+  const folder = named.startsWith('/')
+    ? named
+    : home.startsWith('/') && !named.startsWith('$')
+      ? `${home}/${named}`
+      : '';
+  const parts = folder.split('/').filter((part) => part !== '' && part !== '.');
+  if (parts.includes('..') || folder.includes('\0')) return undefined;
+  const clean = `/${parts.join('/')}`;
+  return mounts.some((mount) => clean === mount || clean.startsWith(`${mount}/`)) ? clean : undefined;
 }
 
 function fromVariable(text: string, home: string): string | undefined {

@@ -69,13 +69,7 @@ export async function resolvePython(request: BuildRequest): Promise<ResolvedPack
     );
   const sources = wheels === undefined ? [] : ['--no-index', '--find-links', `${sandbox.root}/${WHEELS_TARGET}`];
   const download = await sandbox.run({
-    argv: [
-      ...DOWNLOAD,
-      '--dest',
-      `${sandbox.root}/work/wheels`,
-      ...sources,
-      ...packages.map(({ text }) => text),
-    ],
+    argv: [...DOWNLOAD, '--dest', `${sandbox.root}/work/wheels`, ...sources, ...packages.map(({ text }) => text)],
     env: {
       PIP_CONFIG_FILE: '/dev/null',
       ...(wheels === undefined && index !== undefined ? { PIP_INDEX_URL: index } : {}),

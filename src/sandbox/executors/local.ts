@@ -24,7 +24,7 @@ import { OutputPipes } from '../../platform/process/output-pipes.ts';
 import { memoryOf } from '../../platform/process/process-memory.ts';
 import { ProcessTable } from '../../platform/process/process-tree.ts';
 import { diskWatch } from './disk-watch.ts';
-import { checkWorkspace, mountsDenied, notStarted } from './program-spec.ts';
+import { checkWorkspace, mountsDenied, notStarted, startFolder } from './program-spec.ts';
 import { tryRead } from './proc.ts';
 import { PIPES_FOLDER, isRoot, writableFolders } from '../workspace/layout.ts';
 
@@ -94,7 +94,7 @@ function attach(
   const begin = async (spec: ProgramSpec, streams: StartStreams): Promise<StartedProgram> => {
     if (isDetached) throw detached(place.root);
     const started = performance.now();
-    const cwd = resolveCwd(root, spec.cwd);
+    const cwd = resolveCwd(root, spec);
     const stop = new AbortController();
     const signal = streams.signal === undefined ? stop.signal : AbortSignal.any([streams.signal, stop.signal]);
     const { limits } = spec;
@@ -139,13 +139,13 @@ function attach(
     root,
     run: async (spec, streams) => {
       if (streams.signal?.aborted === true) return { reason: 'cancelled', durationMs: 0, warnings: [] };
-      const denied = mountsDenied(spec);
+      const denied = mountsDenied(movedMounts(spec));
       if (denied !== undefined) return denied;
       const { ended } = await begin(spec, { ...streams, stdin: spec.stdin });
       return await ended;
     },
     start: async (spec, streams) => {
-      const denied = mountsDenied(spec);
+      const denied = mountsDenied(movedMounts(spec));
       if (denied !== undefined) return notStarted(denied);
       const { child, ended, stop } = await begin(spec, streams);
       if (spec.stdin.length > 0) child.write(spec.stdin);
@@ -177,10 +177,16 @@ interface StartedProgram {
   readonly stop: () => void;
 }
 
-/** Resolves the working directory, which must be inside the workspace even after links are followed. */
-function resolveCwd(root: string, cwd: string): string {
-  const real = cwd.includes('\0') ? undefined : tryRealPath(path.join(root, cwd));
-  if (real !== undefined && isInside(real, root) && isDirectory(real) && !path.isAbsolute(cwd)) return real;
+/** Without isolation a program sees every folder, but only at its own path. */
+function movedMounts({ mounts = [], ...spec }: ProgramSpec): ProgramSpec {
+  return { ...spec, mounts: mounts.filter(({ source, target }) => source !== target) };
+}
+
+/** Resolves the working directory, which must be inside the workspace or a mount even after links are followed. */
+function resolveCwd(root: string, { cwd, mounts = [] }: ProgramSpec): string {
+  const real = cwd.includes('\0') ? undefined : tryRealPath(startFolder(root, cwd));
+  const roots = path.isAbsolute(cwd) ? mounts.map(({ target }) => target) : [root];
+  if (real !== undefined && roots.some((folder) => isInside(real, folder)) && isDirectory(real)) return real;
   throw new SkillError({
     code: 'input/invalid',
     message: `the folder ${quoted(cwd, 200)} is not in the workspace`,

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { SkillError } from '../../core/errors.ts';
 import type { ProgramEnd, ProgramSpec, RunningProgram, WorkspacePlace } from '../../core/execution.ts';
 import { quoted } from '../../core/text/text.ts';
-import { isDirectory } from '../../platform/fs/paths.ts';
+import { isDirectory, isInside } from '../../platform/fs/paths.ts';
 import { WRITABLE_FOLDERS } from '../workspace/layout.ts';
 
 /** Checks that every executor makes before it starts a program. */
@@ -23,9 +23,10 @@ export function checkWorkspace({ root }: WorkspacePlace): void {
 }
 
 /** Throws `input/invalid` for a command, folder or environment that no executor can pass on safely. */
-export function checkProgram({ argv, cwd, env }: ProgramSpec): void {
+export function checkProgram({ argv, cwd, env, mounts = [] }: ProgramSpec): void {
   if (argv.length === 0 || argv[0] === '') throw invalidInput('the command is empty', 'a program and its arguments');
-  if (cwd === '' || cwd.startsWith('/') || cwd.split('/').includes('..'))
+  const isMounted = mounts.some(({ target }) => isInside(cwd, target));
+  if (cwd === '' || (cwd.startsWith('/') && !isMounted) || cwd.split('/').includes('..'))
     throw invalidInput(`the folder ${quoted(cwd)} is not below the workspace`, 'a folder below the workspace');
   const badName = Object.keys(env).find((name) => !VARIABLE.test(name));
   if (badName !== undefined)
@@ -46,6 +47,12 @@ export function networkDenied({ network }: ProgramSpec): ProgramEnd {
     durationMs: 0,
     warnings: [`the program asks for network access (${hosts}), which this executor cannot grant`],
   };
+}
+
+/** The absolute path in which a program starts. */
+export function startFolder(root: string, cwd: string): string {
+  if (cwd.startsWith('/')) return cwd;
+  return cwd === '.' ? root : `${root}/${cwd}`;
 }
 
 /** The end of a program that asks for host folders from an executor that cannot mount them; `undefined` where it asks for none. */

@@ -14,7 +14,7 @@ import type {
 import { supervise } from '../../../platform/process/child-process.ts';
 import type { Child } from '../../../platform/process/child-process.ts';
 import { diskWatch } from '../disk-watch.ts';
-import { checkProgram, mountsDenied, networkDenied, notStarted } from '../program-spec.ts';
+import { checkProgram, mountsDenied, networkDenied, notStarted, startFolder } from '../program-spec.ts';
 import { engineFailure } from './client.ts';
 import type { EngineClient } from './client.ts';
 import { SCRATCH_FOLDERS, hasScratchFiles, isScratchFull } from './counters.ts';
@@ -62,7 +62,7 @@ export class ContainerPrograms {
 
   async run(spec: ProgramSpec, streams: RunStreams): Promise<ProgramEnd> {
     checkProgram(spec);
-    const early = endBeforeStart(spec, streams);
+    const early = endBeforeStart(spec, streams, this.#options);
     if (early !== undefined) return early;
     const hasInput = spec.stdin.length > 0;
     const begun = await this.#tracked(this.#begin(spec, streams, { hasTerminal: false, hasInput }));
@@ -74,7 +74,7 @@ export class ContainerPrograms {
 
   async start(spec: ProgramSpec, streams: RunStreams & { readonly terminal: boolean }): Promise<RunningProgram> {
     checkProgram(spec);
-    const early = endBeforeStart(spec, streams);
+    const early = endBeforeStart(spec, streams, this.#options);
     const how = { hasTerminal: streams.terminal, hasInput: true };
     const begun = early ?? (await this.#tracked(this.#begin(spec, streams, how)));
     if ('reason' in begun) return notStarted(begun);
@@ -122,7 +122,7 @@ export class ContainerPrograms {
       const started = performance.now();
       const program: ExecProgram = {
         argv: spec.argv,
-        cwd: spec.cwd === '.' ? INSIDE : `${INSIDE}/${spec.cwd}`,
+        cwd: startFolder(INSIDE, spec.cwd),
         env: { PATH: DEFAULT_PATH, ...spec.env },
         user,
         hasTerminal,
@@ -240,9 +240,15 @@ function counterValues({ counters }: WarmContainer): CounterValues {
   return { kills: counters?.memoryKills() ?? 0, refused: counters?.refusedProcesses() ?? 0 };
 }
 
-function endBeforeStart(spec: ProgramSpec, { signal }: RunStreams): ProgramEnd | undefined {
+function endBeforeStart(
+  spec: ProgramSpec,
+  { signal }: RunStreams,
+  { isShared }: Pick<ProgramsOptions, 'isShared'>,
+): ProgramEnd | undefined {
   if (signal?.aborted === true) return { reason: 'cancelled', durationMs: 0, warnings: [] };
-  return spec.network.length === 0 ? mountsDenied(spec) : networkDenied(spec);
+  if (spec.network.length > 0) return networkDenied(spec);
+  // An engine on another machine cannot mount files of this one.
+  return isShared ? undefined : mountsDenied(spec);
 }
 
 function cancelledBeforeStart({ signal }: RunStreams, requested: number): ProgramEnd {

@@ -1,4 +1,4 @@
-import type { Identity, ProgramSpec } from '../../../core/execution.ts';
+import type { HostMount, Identity, ProgramSpec } from '../../../core/execution.ts';
 import type { ReadOnlyMount } from './skill-mounts.ts';
 import { writableFolders } from '../../workspace/layout.ts';
 
@@ -16,6 +16,8 @@ export interface ContainerNeeds {
   readonly skills: string;
   /** The private folder of the skill, relative to the workspace. */
   readonly home: string | undefined;
+  /** Folders of the host. */
+  readonly mounts: readonly HostMount[];
 }
 
 export interface ContainerSettings {
@@ -47,9 +49,12 @@ export function processLimit(limits: Pick<ContainerNeeds, 'processes'>): number 
   return Math.max(limits.processes + ENGINE_PROCESSES, MIN_PROCESSES);
 }
 
-export function containerNeeds({ limits, home }: Pick<ProgramSpec, 'limits' | 'home'>, skills: string): ContainerNeeds {
+export function containerNeeds(
+  { limits, home, mounts = [] }: Pick<ProgramSpec, 'limits' | 'home' | 'mounts'>,
+  skills: string,
+): ContainerNeeds {
   const { memoryBytes, processes, fileBytes } = limits;
-  return { memoryBytes, processes, fileBytes, skills, home };
+  return { memoryBytes, processes, fileBytes, skills, home, mounts };
 }
 
 export function isSameNeed(one: ContainerNeeds, other: ContainerNeeds): boolean {
@@ -58,7 +63,8 @@ export function isSameNeed(one: ContainerNeeds, other: ContainerNeeds): boolean 
     one.processes === other.processes &&
     one.fileBytes === other.fileBytes &&
     one.skills === other.skills &&
-    one.home === other.home
+    one.home === other.home &&
+    JSON.stringify(one.mounts) === JSON.stringify(other.mounts)
   );
 }
 
@@ -142,12 +148,13 @@ function mounts({ shared, volume, labels, needs }: ContainerSettings): readonly 
   const bind = (source: string, target: string, isReadOnly: boolean): unknown => ({
     Type: 'bind',
     Source: source,
-    Target: `${INSIDE}/${target}`,
+    Target: target,
     ReadOnly: isReadOnly,
     BindOptions: { Propagation: 'rprivate' },
   });
   return [
-    ...writableFolders(needs).map((folder) => bind(`${shared.root}/${folder}`, folder, false)),
-    ...shared.readOnly.map(({ source, target }) => bind(source, target, true)),
+    ...writableFolders(needs).map((folder) => bind(`${shared.root}/${folder}`, `${INSIDE}/${folder}`, false)),
+    ...shared.readOnly.map(({ source, target }) => bind(source, `${INSIDE}/${target}`, true)),
+    ...needs.mounts.map(({ source, target, access }) => bind(source, target, access === 'read')),
   ];
 }

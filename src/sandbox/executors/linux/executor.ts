@@ -20,14 +20,14 @@ import { OutputPipes } from '../../../platform/process/output-pipes.ts';
 import { isPresent } from '../../../platform/fs/paths.ts';
 import { findControlGroups, removeStaleGroups } from '../cgroup.ts';
 import type { ControlGroupPlace } from '../cgroup.ts';
-import { checkProgram, checkWorkspace, invalidInput, networkDenied, notStarted } from '../program-spec.ts';
+import { checkProgram, checkWorkspace, invalidInput, networkDenied, notStarted, startFolder } from '../program-spec.ts';
 import { PIPES_FOLDER, writableFolders } from '../../workspace/layout.ts';
 import { seccompBytes } from '../seccomp/filter.ts';
 import { SECCOMP_ARCHITECTURES } from '../seccomp/system-calls.ts';
 import type { Launcher, OpenLauncher } from './launcher.ts';
 import { skillMounts, systemMounts } from './mounts.ts';
 import type { Mount } from './mounts.ts';
-import { SANDBOX_ROOT, insidePath, sandboxEntries } from './profile.ts';
+import { SANDBOX_ROOT, sandboxEntries } from './profile.ts';
 import { SANDBOX_PROCESSES, failed, startSandboxed } from './program.ts';
 import { explainFailure, unavailable } from './unavailable.ts';
 
@@ -300,7 +300,7 @@ async function startWith(
       sharedMemoryBytes: options.sharedMemoryBytes ?? SHARED_MEMORY_BYTES,
       ...(bridge === undefined ? {} : { bridgeSocket: bridge.socketPath }),
     }),
-    cwd: insidePath(spec.cwd),
+    cwd: startFolder(SANDBOX_ROOT, spec.cwd),
     env: { PATH: DEFAULT_PATH, ...spec.env, ...bridge?.env },
     argv: mode?.terminal === true ? inTerminal(argv) : argv,
     limits: {

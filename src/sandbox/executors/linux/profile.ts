@@ -82,8 +82,3 @@ export function sandboxEntries(profile: SandboxProfile): readonly SandboxEntry[]
 function readOnly(mount: Mount): SandboxEntry {
   return mount.type === 'bind' ? { ...mount, access: 'read' } : mount;
 }
-
-/** The absolute path of a folder of the workspace. */
-export function insidePath(cwd: string): string {
-  return cwd === '.' ? SANDBOX_ROOT : `${SANDBOX_ROOT}/${cwd}`;
-}

@@ -1,0 +1,82 @@
+/** Flags for what programs see of the host: folders, the project, the network. */
+import path from 'node:path';
+
+import { PROJECT_ACCESSES } from '../../core/config/config.ts';
+import type { Config } from '../../core/config/config.ts';
+import { isHostPattern, readHostPattern } from '../../core/network/host-pattern.ts';
+import type { ExecutionOptions } from '../../runtime/execution/execution.ts';
+import { isDirectory } from '../../platform/fs/paths.ts';
+import type { FlagValues, Flags } from '../command.ts';
+import { UsageError } from '../exit.ts';
+
+export const SANDBOX_FLAGS = {
+  project: {
+    type: 'string',
+    value: 'ACCESS',
+    choices: PROJECT_ACCESSES,
+    about: 'let programs see the project: none, read or write; write needs approval (default: read in run and chat)',
+  },
+  mount: {
+    type: 'string',
+    multiple: true,
+    value: 'DIR[:rw]',
+    path: true,
+    about:
+      'let programs see DIR at its own path, read-only; :rw lets them change it and needs approval; may be repeated',
+  },
+  allow: {
+    type: 'string',
+    multiple: true,
+    value: 'HOST[:PORT]',
+    about: 'let programs reach HOST; may be repeated (default: no network)',
+  },
+} as const satisfies Flags;
+
+export interface SandboxFlagContext {
+  readonly config: Config;
+  readonly cwd: string;
+  /** An agent chooses the programs: it sees the project unless told otherwise, and starts programs where their skill is. */
+  readonly isAgent?: boolean;
+}
+
+/** What the flags and the configuration let programs see. */
+export function sandboxOptions(
+  given: FlagValues<typeof SANDBOX_FLAGS>,
+  { config, cwd, isAgent = false }: SandboxFlagContext,
+): Pick<ExecutionOptions, 'mounts' | 'network' | 'startsInProject'> {
+  const chosen = PROJECT_ACCESSES.find((access) => access === given.project);
+  const project = chosen ?? config.sandbox?.project ?? (isAgent ? 'read' : 'none');
+  const mounts = [
+    ...(project === 'none'
+      ? []
+      : [{ folder: cwd, access: project, isProject: true, isOptional: chosen === undefined } as const]),
+    ...(given.mount ?? []).map((text) => readMount(text, cwd)),
+  ];
+  const allowed = given.allow ?? [];
+  for (const host of allowed) checkHost(host);
+  return {
+    mounts,
+    ...(allowed.length === 0 ? {} : { network: [...(config.execution?.network ?? []), ...allowed] }),
+    ...(isAgent ? {} : { startsInProject: true }),
+  };
+}
+
+/** Parses DIR, DIR:ro and DIR:rw. A folder whose name ends like that is taken whole. */
+function readMount(text: string, cwd: string): NonNullable<ExecutionOptions['mounts']>[number] {
+  const [, folder = text, mode = 'ro'] = /^(.+):(ro|rw)$/s.exec(text) ?? [];
+  const isWhole = folder !== text && isDirectory(path.resolve(cwd, text));
+  if (text === '') throw new UsageError('--mount is empty', 'write --mount DIR or --mount DIR:rw');
+  return {
+    folder: path.resolve(cwd, isWhole ? text : folder),
+    access: mode === 'rw' && !isWhole ? 'write' : 'read',
+  };
+}
+
+function checkHost(text: string): void {
+  const read = readHostPattern(text);
+  if (!isHostPattern(read))
+    throw new UsageError(
+      `--allow ${JSON.stringify(text)}: ${read.problem}`,
+      'write --allow example.org, *.example.org or example.org:8443',
+    );
+}

@@ -1,0 +1,58 @@
+import type { HostMount } from '../../core/execution.ts';
+import { printable } from '../../core/text/text.ts';
+import { isProtectedPath, isSecretPath } from '../../policy/built-in-policy.ts';
+import { mountEntries } from '../../sandbox/mounts/mount-entries.ts';
+import type { VerifiedFolder } from '../../sandbox/mounts/verified-command.ts';
+import type { Workspace } from '../../sandbox/workspace/workspace.ts';
+import type { ExecutionParts } from './parts.ts';
+
+/** The host folders that one program sees. */
+export interface MountedFolders {
+  readonly mounts: readonly HostMount[];
+  readonly folders: readonly VerifiedFolder[];
+  /** Where the program sees the project. */
+  readonly project: string | undefined;
+  readonly warnings: readonly string[];
+}
+
+/** Hidden files that a warning names. */
+const MAX_NAMED = 5;
+
+export function mountedFolders(workspace: Workspace, { mounts, skillRoots }: ExecutionParts): MountedFolders {
+  const { place, attached } = workspace;
+  const isIsolating = attached.capabilities.isolation !== 'none';
+  const found = mounts.map((mount) => ({
+    ...mountEntries(mount, {
+      workspace: place.root,
+      root: attached.root,
+      isIsolating,
+      isHidden: isSecretPath,
+      isProtected: isProtectedPath,
+      skillRoots,
+    }),
+    inode: mount.inode,
+    source: mount.source,
+    access: mount.access,
+    isProject: mount.isProject,
+  }));
+  return {
+    mounts: found.flatMap((each) => each.mounts),
+    folders: found.map(({ target, inode }) => ({ target, inode })),
+    project: found.find(({ isProject }) => isProject)?.target,
+    warnings: found.flatMap(({ source, access, hidden, target }) => [
+      ...(target === source ? [] : [`programs see ${printable(source)} as ${printable(target)}`]),
+      ...hiddenWarning(source, hidden),
+      ...(isIsolating || access === 'write'
+        ? []
+        : [`without isolation ${printable(source)} is not protected from being changed`]),
+    ]),
+  };
+}
+
+/** The folder of our own records is always hidden and never needed. */
+function hiddenWarning(source: string, hidden: readonly string[]): readonly string[] {
+  const names = hidden.filter((name) => name !== '.agent').map((name) => printable(name));
+  if (names.length === 0) return [];
+  const more = names.length > MAX_NAMED ? [`${String(names.length - MAX_NAMED)} more`] : [];
+  return [`hidden from programs in ${printable(source)}: ${[...names.slice(0, MAX_NAMED), ...more].join(', ')}`];
+}

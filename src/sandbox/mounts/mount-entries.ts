@@ -1,0 +1,127 @@
+import { chmodSync, lstatSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+
+import type { HostMount } from '../../core/execution.ts';
+import { isInside, isPresent, isSystemError, tryRealPath } from '../../platform/fs/paths.ts';
+import type { CheckedMount } from './check-mount.ts';
+
+export interface MountedFolder {
+  /** The folder, then what covers parts of it. */
+  readonly mounts: readonly HostMount[];
+  /** Where programs see the folder. */
+  readonly target: string;
+  /** Relative paths of files and folders that programs see as empty. */
+  readonly hidden: readonly string[];
+}
+
+export interface MountEntriesOptions {
+  /** The workspace on the host, for the empty file and folder that cover others. */
+  readonly workspace: string;
+  /** Where programs see the workspace; the folder must not cover it. */
+  readonly root: string;
+  /** Whether programs see other files than this machine's. Otherwise nothing can be covered. */
+  readonly isIsolating: boolean;
+  readonly isHidden: (relative: string) => boolean;
+  /** Files that other tools run or obey: read-only also in a writable folder. */
+  readonly isProtected: (relative: string) => boolean;
+  readonly skillRoots: readonly string[];
+}
+
+const MAX_ENTRIES = 20_000;
+/** Each hidden file costs every program a mount. */
+const MAX_COVERED = 500;
+/** Installed packages, which are neither the user's secrets nor instructions. */
+const UNSEARCHED: ReadonlySet<string> = new Set(['node_modules', '.git', '.venv', 'venv', '.tox', '__pycache__']);
+
+/**
+ * The mounts of one folder for one program. The folder is searched each time, because a program may move files in a writable one. Links
+ * are not followed: in the sandbox they lead to the files of the sandbox.
+ */
+export function mountEntries(mount: CheckedMount, options: MountEntriesOptions): MountedFolder {
+  const { source, access } = mount;
+  const { root, isIsolating, workspace } = options;
+  const clashes = isIsolating && (isInside(source, root) || isInside(root, source));
+  const target = clashes ? `/mnt/${path.basename(source)}` : source;
+  const first: HostMount = { source, target, access };
+  if (!isIsolating) return { mounts: [first], target, hidden: [] };
+  const found = search(source, options, access === 'write');
+  const empty = found.hidden.length === 0 ? undefined : emptyEntries(workspace);
+  return {
+    target,
+    hidden: found.hidden.map(({ path: relative }) => relative),
+    mounts: [
+      first,
+      ...found.protected.map((relative) => ({
+        source: `${source}/${relative}`,
+        target: `${target}/${relative}`,
+        access: 'read' as const,
+      })),
+      ...found.hidden.map(({ path: relative, isFolder }) => ({
+        source: (isFolder ? empty?.folder : empty?.file) ?? '',
+        target: `${target}/${relative}`,
+        access: 'read' as const,
+      })),
+    ],
+  };
+}
+
+interface Found {
+  readonly protected: string[];
+  readonly hidden: { readonly path: string; readonly isFolder: boolean }[];
+}
+
+/** Breadth first, so that a limit cuts off what is deepest. */
+function search(
+  source: string,
+  { isHidden, isProtected, skillRoots }: MountEntriesOptions,
+  isWritable: boolean,
+): Found {
+  const found: Found = { protected: [], hidden: [] };
+  const roots = new Set(skillRoots.map((root) => tryRealPath(root) ?? root));
+  const waiting = [''];
+  let count = 0;
+  for (let folder = waiting.shift(); folder !== undefined; folder = waiting.shift()) {
+    for (const entry of entriesOf(path.join(source, folder))) {
+      count += 1;
+      if (count > MAX_ENTRIES || found.hidden.length + found.protected.length >= MAX_COVERED) return found;
+      const relative = folder === '' ? entry.name : `${folder}/${entry.name}`;
+      // A link is not a mount point, and what it leads to is found by its own name.
+      if (entry.isSymbolicLink()) continue;
+      const isFolder = entry.isDirectory();
+      if (isHidden(relative)) {
+        found.hidden.push({ path: relative, isFolder });
+        continue;
+      }
+      if (isWritable && (isProtected(relative) || roots.has(path.join(source, relative)))) {
+        found.protected.push(relative);
+        continue;
+      }
+      if (isFolder && !UNSEARCHED.has(entry.name)) waiting.push(relative);
+    }
+  }
+  return found;
+}
+
+function entriesOf(folder: string): ReturnType<typeof list> {
+  try {
+    return list(folder);
+  } catch (error) {
+    if (isSystemError(error)) return [];
+    throw error;
+  }
+}
+
+function list(folder: string): readonly { name: string; isDirectory(): boolean; isSymbolicLink(): boolean }[] {
+  // Names that are not UTF-8 cannot be named in a mount.
+  return readdirSync(folder, { withFileTypes: true }).filter(({ name }) => !name.includes('\uFFFD'));
+}
+
+/** An empty file and an empty folder that programs can neither fill nor replace. */
+function emptyEntries(workspace: string): { readonly file: string; readonly folder: string } {
+  const file = path.join(workspace, '.empty-file');
+  const folder = path.join(workspace, '.empty-folder');
+  if (!isPresent(file)) writeFileSync(file, '', { flag: 'wx', mode: 0o444 });
+  if (!isPresent(folder)) mkdirSync(folder);
+  if ((lstatSync(folder).mode & 0o777) !== 0o555) chmodSync(folder, 0o555);
+  return { file, folder };
+}

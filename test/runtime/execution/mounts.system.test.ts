@@ -1,0 +1,177 @@
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import path from 'node:path';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+
+import type { Action } from '../../../src/core/action.ts';
+import type { ApprovalRequest } from '../../../src/core/approval.ts';
+import type { RunResult } from '../../../src/core/outputs.ts';
+import type { ExecutionOptions } from '../../../src/runtime/execution/execution.ts';
+import { createRuntime } from '../../../src/runtime/runtime.ts';
+import type { Session } from '../../../src/runtime/session.ts';
+import { bubblewrapExecutor } from '../../../src/sandbox/executors/bubblewrap/executor.ts';
+import { containerExecutor } from '../../../src/sandbox/executors/container/executor.ts';
+import { verifies } from '../../conformance/verifies.ts';
+import { scratch, writeSkill } from '../../registry/support.ts';
+import { startDockerEngine } from '../../sandbox/docker-engine.ts';
+
+const engine = await startDockerEngine();
+if (typeof engine === 'string') console.log(`skipped: ${engine}`);
+else afterAll(() => engine.stop());
+
+/** Made here and not found by name, which would probe them first. */
+const EXECUTORS: readonly (readonly [string, NonNullable<ExecutionOptions['executor']>])[] = [
+  ['local', 'local'],
+  ...(existsSync('/usr/bin/bwrap') ? ([['bubblewrap', bubblewrapExecutor({ isKnown: true })]] as const) : []),
+  ...(typeof engine === 'string'
+    ? []
+    : ([['container', containerExecutor({ socket: engine.socket, rootFileSystem: engine.rootFileSystem })]] as const)),
+];
+if (!existsSync('/usr/bin/bwrap')) console.log('skipped: bubblewrap is not installed');
+
+/** What a coding skill does with a repository. */
+const REVIEW = `import os, subprocess
+git = lambda *words: subprocess.run(['git', *words], capture_output=True, text=True)
+log = git('log', '--format=%s')
+print(log.stdout.strip(), log.stderr.strip())
+print('changed:', git('diff', '--name-only').stdout.strip())
+print('in', os.getcwd() == os.environ['PROJECT_DIR'])
+print(open('src/main.py').read().strip())
+`;
+
+interface World {
+  readonly folder: string;
+  readonly project: string;
+}
+
+function writeWorld(): World {
+  const folder = scratch();
+  chmodSync(folder, 0o755);
+  const dir = path.join(folder, 'skills/reviewer');
+  writeSkill(dir, { body: '# Reviewer\n' });
+  mkdirSync(path.join(dir, 'scripts'));
+  writeFileSync(path.join(dir, 'scripts/review.py'), REVIEW);
+  const project = path.join(folder, 'project');
+  mkdirSync(path.join(project, 'src'), { recursive: true });
+  writeFileSync(path.join(project, 'src/main.py'), 'print(1)\n');
+  writeFileSync(path.join(project, 'AGENTS.md'), '# Rules\n');
+  const git = (...words: readonly string[]): unknown =>
+    execFileSync('git', ['-C', project, '-c', 'user.name=a', '-c', 'user.email=a@b.c', ...words]);
+  git('init', '-q');
+  git('add', '.');
+  git('commit', '-qm', 'first commit');
+  writeFileSync(path.join(project, 'src/main.py'), 'print(2)\n');
+  mkdirSync(path.join(project, 'config'));
+  writeFileSync(path.join(project, '.env'), 'TOKEN=secret\n');
+  writeFileSync(path.join(project, '.env.example'), 'TOKEN=\n');
+  writeFileSync(path.join(project, 'config/server.pem'), 'secret\n');
+  mkdirSync(path.join(project, '.agent/runs'), { recursive: true });
+  writeFileSync(path.join(project, '.agent/runs/record'), 'secret\n');
+  return { folder, project };
+}
+
+interface Opened {
+  readonly session: Session;
+  readonly asked: ApprovalRequest[];
+}
+
+async function open({ folder, project }: World, execution: ExecutionOptions): Promise<Opened> {
+  const runtime = await createRuntime({
+    cwd: project,
+    home: path.join(folder, 'home'),
+    env: {},
+    roots: [path.join(folder, 'skills')],
+    onlyRoots: true,
+    cache: false,
+  });
+  const asked: ApprovalRequest[] = [];
+  const session = await runtime.startSession({
+    execution: { artifacts: false, ...execution },
+    approve: (request) => {
+      asked.push(request);
+      return Promise.resolve({ verdict: 'yes', scope: 'once', by: 'callback' });
+    },
+  });
+  onTestFinished(() => session.close());
+  return { session, asked };
+}
+
+async function run(session: Session, action: Action): Promise<RunResult> {
+  const observation = await session.perform(action);
+  if (observation.type !== 'program-ran') throw new Error(JSON.stringify(observation));
+  return observation.result;
+}
+
+const command = (text: string): Action => ({ type: 'run_command', skill: 'reviewer', command: text });
+
+describe.each(EXECUTORS)('a mounted repository under %s', (name, executor) => {
+  const isIsolating = name !== 'local';
+
+  verifies('ENV-2', 'a coding script sees the project with its .git and starts in it', async () => {
+    const world = writeWorld();
+    const { session, asked } = await open(world, {
+      executor,
+      startsInProject: true,
+      mounts: [{ folder: world.project, access: 'read', isProject: true }],
+    });
+    const result = await run(session, { type: 'run_script', skill: 'reviewer', script: 'review.py', args: [] });
+    expect([result.stdout, result.stderr]).toEqual(['first commit \nchanged: src/main.py\nin True\nprint(2)\n', '']);
+    expect(asked).toEqual([]);
+    if (!isIsolating) return;
+    const { stdout } = await run(
+      session,
+      command(
+        'for f in new .git/config AGENTS.md; do (echo x >> $f) 2>/dev/null && echo "wrote $f"; done; cat .env config/server.pem .env.example; ls -A .agent',
+      ),
+    );
+    expect(stdout).toBe('TOKEN=\n');
+    expect(result.warnings).toContain(`hidden from programs in ${world.project}: .env, config/server.pem`);
+  });
+
+  verifies('ENV-2', 'a writable folder is asked about, and what other tools obey stays read-only', async () => {
+    const world = writeWorld();
+    chmodSync(world.project, 0o777);
+    chmodSync(path.join(world.project, 'AGENTS.md'), 0o666);
+    chmodSync(path.join(world.project, '.git'), 0o777);
+    const { session, asked } = await open(world, {
+      executor,
+      startsInProject: true,
+      mounts: [{ folder: world.project, access: 'write', isProject: true }],
+    });
+    await run(
+      session,
+      command('echo made > made; echo x >> AGENTS.md; echo x > .git/new; cp /etc/hostname .env; true'),
+    );
+    expect(asked.map(({ tool, risk, writes, scopes }) => ({ tool, risk, writes, scopes }))).toEqual([
+      { tool: 'mount_write', risk: 'high', writes: [world.project], scopes: isIsolating ? ['once', 'run'] : ['once'] },
+    ]);
+    expect(readFileSync(path.join(world.project, 'made'), 'utf8')).toBe('made\n');
+    if (!isIsolating) return;
+    expect(readFileSync(path.join(world.project, 'AGENTS.md'), 'utf8')).toBe('# Rules\n');
+    expect(readFileSync(path.join(world.project, '.env'), 'utf8')).toBe('TOKEN=secret\n');
+    expect(existsSync(path.join(world.project, '.git/new'))).toBe(false);
+  });
+
+  test('a folder that was replaced after the session began is not shown', async () => {
+    const world = writeWorld();
+    const other = path.join(world.folder, 'other');
+    mkdirSync(other);
+    writeFileSync(path.join(other, 'key'), 'secret');
+    const { session } = await open(world, { executor, mounts: [{ folder: world.project, access: 'read' }] });
+    renameSync(world.project, `${world.project}-moved`);
+    symlinkSync(other, world.project);
+    const { stdout, stderr, exit_code: status } = await run(session, command(`cat ${world.project}/key`));
+    expect([stdout, status]).toEqual(['', 125]);
+    expect(stderr).toContain('was replaced after it was checked');
+    rmSync(world.project);
+  });
+});
