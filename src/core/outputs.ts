@@ -81,12 +81,14 @@ export function readOutputRequest(parameters: OutputParameters, places: GlobPlac
     if (reading.type === 'refused') return reading;
     globs.add(reading.glob);
   }
+  const inline = !isOmitted && (files.length > 0 || (outputs.inline ?? false));
   return {
     type: 'request',
     request: {
       globs: [...globs],
-      inline: !isOmitted && (files.length > 0 || (outputs.inline ?? false)),
-      showsPrimary: !isOmitted,
+      inline,
+      // Contents are sent once, and not at all if the caller declined them.
+      showsPrimary: !isOmitted && !inline && outputs.inline === undefined,
       save,
       artifactPrefix,
       maxFiles: outputs.max_files ?? DEFAULT_OUTPUT_LIMITS.maxFiles,
@@ -267,14 +269,18 @@ export function makeRunResult(parts: RunParts): RunResult {
     ...(end.signal === undefined ? {} : { signal: end.signal }),
     isolation,
     executor,
-    ...(stdout.ref === undefined ? {} : { stdout_ref: stdout.ref }),
+    ...(stdout.ref === undefined || isEmpty(stdout) ? {} : { stdout_ref: stdout.ref }),
     ...(stdout.digest === undefined ? {} : { stdout_digest: stdout.digest }),
-    ...(stderr.ref === undefined ? {} : { stderr_ref: stderr.ref }),
+    ...(stderr.ref === undefined || isEmpty(stderr) ? {} : { stderr_ref: stderr.ref }),
     ...(stderr.digest === undefined ? {} : { stderr_digest: stderr.digest }),
     staged_inputs: stagedInputs,
     skipped_files: collected.skipped,
     ...(layers.length === 0 ? {} : { packages: layers.map(usedLayer) }),
   };
+}
+
+function isEmpty({ text, truncated }: ShownStream): boolean {
+  return text === '' && !truncated;
 }
 
 function usedLayer({ ecosystem, lockDigest, layerDigest, packages }: PackageLayer): UsedLayer {

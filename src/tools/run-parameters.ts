@@ -140,7 +140,7 @@ function manifestOf(declared: ToolInput): NonNullable<OutputParameters['outputs'
   };
   return {
     globs: textsOf(declared, 'globs'),
-    inline: isSet(declared, 'inline'),
+    ...(Object.hasOwn(declared, 'inline') ? { inline: isSet(declared, 'inline') } : {}),
     save: isSet(declared, 'save'),
     ...(name === undefined ? {} : { name_template: name }),
     ...number('max_files'),

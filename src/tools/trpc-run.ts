@@ -128,7 +128,7 @@ const workspaceExec: ToolRow = {
       'What to run.',
       {
         command: text('The shell command.'),
-        cwd: text('Folder in the workspace (default: work).'),
+        cwd: text('Folder in the workspace (default: its root).'),
         env: environment,
         stdin: text('The standard input of the command.'),
         timeout,
@@ -139,8 +139,10 @@ const workspaceExec: ToolRow = {
       ['command'],
     ),
   toActions(input, offer) {
-    const cwd = optionalTextOf(input, 'cwd');
-    const command = { command: textOf(input, 'command'), ...(cwd === undefined ? {} : { cwd }), ...programOf(input) };
+    const cwd = optionalTextOf(input, 'cwd') ?? '';
+    // Other actions without a skill start in work/; an absolute or $WORK_DIR path is used as it is.
+    const folder = /^[/$]/.test(cwd) ? cwd : `$WORKSPACE_DIR/${cwd}`;
+    const command = { command: textOf(input, 'command'), cwd: folder, ...programOf(input) };
     const wait = isSet(input, 'background') ? 0 : (numberOf(input, 'yield_time_ms') ?? numberOf(input, 'yieldMs'));
     const terminal = isSet(input, 'tty') || isSet(input, 'pty');
     if (!canTalk(offer) || (wait === undefined && !terminal)) return [{ type: 'run_command', ...command }];

@@ -26,7 +26,7 @@ describe('what is asked for', () => {
       ...LIMITS,
       globs: ['out/*.txt', 'work/x'],
       inline: true,
-      showsPrimary: true,
+      showsPrimary: false,
       save: true,
       artifactPrefix: 'pref/',
       isAutomatic: false,
@@ -36,7 +36,11 @@ describe('what is asked for', () => {
 
   test('outputs shows nothing inline unless told, output_files does unless told otherwise', () => {
     expect(requestOf({ outputs: { globs: ['out/a'] } })).toMatchObject({ inline: false, showsPrimary: true });
-    expect(requestOf({ output_files: ['out/a'] })).toMatchObject({ inline: true, showsPrimary: true });
+    expect(requestOf({ outputs: { globs: ['out/a'], inline: false } })).toMatchObject({
+      inline: false,
+      showsPrimary: false,
+    });
+    expect(requestOf({ output_files: ['out/a'] })).toMatchObject({ inline: true, showsPrimary: false });
     expect(requestOf({ output_files: ['out/a'], omit_inline_content: true })).toMatchObject({
       inline: false,
       showsPrimary: false,
@@ -60,7 +64,7 @@ describe('what is asked for', () => {
     ).toEqual({
       globs: ['out/a', 'out/b'],
       inline: true,
-      showsPrimary: true,
+      showsPrimary: false,
       save: true,
       artifactPrefix: 'declared/',
       maxFiles: 3,

@@ -95,6 +95,56 @@ describe('trpc-agent-go by its page', () => {
     });
   });
 
+  test('a run lists the files that it wrote, and no leftovers', async () => {
+    const { call } = await trpc(skillsRoot(), LOCAL);
+    const names = async (input: object): Promise<unknown> => {
+      const value: unknown = (await call('skill_run', { ...SKILL, ...input })).value;
+      return typeof value === 'object' && value !== null && 'output_files' in value ? value.output_files : value;
+    };
+    expect(await names({ command: 'echo one > out/one.txt' })).toMatchObject([{ name: 'out/one.txt' }]);
+    expect(await names({ command: 'echo two > out/two.txt' })).toMatchObject([{ name: 'out/two.txt' }]);
+    expect(await names({ command: 'true' })).toEqual([]);
+    expect(await names({ command: 'true', output_files: ['out/*.txt'] })).toMatchObject([
+      { name: 'out/one.txt', content: 'one\n' },
+      { name: 'out/two.txt', content: 'two\n' },
+    ]);
+    const declined = await call('skill_run', {
+      ...SKILL,
+      command: 'true',
+      outputs: { globs: ['out/*'], inline: false },
+    });
+    expect(declined.text).not.toContain('"content"');
+    expect(declined.text).not.toContain('stdout_ref');
+  });
+
+  test('an editor that the command opens has the text', async () => {
+    const { call } = await trpc(skillsRoot(), LOCAL);
+    const command = '$EDITOR "$WORK_DIR/message"; cat "$WORK_DIR/message"';
+    expect((await call('skill_run', { ...SKILL, command, editor_text: 'Fix it' })).value).toMatchObject({
+      stdout: 'Fix it',
+      exit_code: 0,
+    });
+  });
+
+  test('a folder that does not exist is named, and workspace_exec starts in the workspace', async () => {
+    const { call } = await trpc(skillsRoot(), LOCAL);
+    expect((await call('skill_run', { ...SKILL, command: 'pwd', cwd: 'nope' })).text).toContain(
+      'the working directory "skills/python-math/nope" does not exist',
+    );
+    expect((await call('workspace_exec', { command: 'ls -d work out skills' })).value).toMatchObject({
+      output: 'out\nskills\nwork\n',
+    });
+    expect((await call('workspace_exec', { command: 'basename "$PWD"', cwd: 'out' })).value).toMatchObject({
+      output: 'out\n',
+    });
+  });
+
+  test('an input of another skill names that skill', async () => {
+    const { call } = await trpc(skillsRoot(), LOCAL);
+    const input = { ...SKILL, command: 'true', inputs: [{ from: 'skill://other/x.txt' }] };
+    expect((await call('skill_run', input)).text).toContain('the skill "other" of this input is not in the workspace');
+  });
+
   test('the state has the documented keys', async () => {
     const { call, session } = await trpc();
     await call('skill_load', { ...SKILL, docs: ['USAGE.md'] });

@@ -17,6 +17,8 @@ export function editorFor(
   const options = { flag: 'wx', mode: 0o644 } as const;
   writeFileSync(path.join(folder, 'editor-text.txt'), text, options);
   writeFileSync(path.join(folder, 'editor.sh'), `cat '${seen}/editor-text.txt' > "$1"\n`, options);
-  const editor = `sh '${seen}/editor.sh'`;
+  // Programs run `$EDITOR file` with and without a shell, so quotes are used only if the path needs them.
+  const script = `${seen}/editor.sh`;
+  const editor = `sh ${/^[\w/.:@-]+$/.test(script) ? script : `'${script}'`}`;
   return { EDITOR: editor, VISUAL: editor };
 }

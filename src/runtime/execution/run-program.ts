@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -15,7 +16,7 @@ import type { PackageLayer } from '../../core/packages.ts';
 import type { SkillEntry } from '../../core/skill.ts';
 import { spanned } from '../../core/span.ts';
 import { quoted } from '../../core/text/text.ts';
-import { workingDirectory } from './working-directory.ts';
+import { missingFolder, workingDirectory } from './working-directory.ts';
 import { collectOutputs } from '../../sandbox/outputs/collect.ts';
 import type { SaveOutput } from '../../sandbox/outputs/collect-read.ts';
 import { programEnvironment } from '../../platform/process/program-environment.ts';
@@ -41,6 +42,8 @@ export interface PreparedProgram {
   readonly type: 'prepared';
   readonly workspace: Workspace;
   readonly run: RunFolder;
+  /** When the run folder was created, by the clock of the file system. */
+  readonly startedAt: number;
   readonly spec: ProgramSpec;
   readonly outputs: OutputRequest;
   readonly stagedInputs: readonly StagedInput[];
@@ -98,6 +101,8 @@ export async function prepareProgram(
     ...(staged === undefined ? {} : { skillName: staged.name }),
   });
   if (start.type === 'refused') return start;
+  const absent = missingFolder(start.path, place);
+  if (absent !== undefined) return refused(absent);
 
   const missing =
     skill === undefined || staged === undefined
@@ -126,6 +131,7 @@ export async function prepareProgram(
   if (inputs.type === 'failed') return refused(inputs.failure);
 
   const run = workspace.newRunFolder();
+  const startedAt = statSync(path.join(place.root, run.path)).ctimeMs;
   const outputs = readOutputRequest(action.outputs ?? {}, {
     root: attached.root,
     runDir: run.path,
@@ -149,6 +155,7 @@ export async function prepareProgram(
     type: 'prepared',
     workspace,
     run,
+    startedAt,
     spec: {
       argv: verifiedCommand(
         words?.argv ?? (action.type === 'run_script' ? [] : shellCommand(action.command)),
@@ -283,7 +290,7 @@ export function teeOutput(
 }
 
 export async function collectFor(
-  { workspace, outputs, redactor }: PreparedProgram,
+  { workspace, outputs, redactor, startedAt }: PreparedProgram,
   end: ProgramEnd,
   { artifacts, onSpan }: ExecutionParts,
 ): Promise<Collected> {
@@ -302,6 +309,8 @@ export async function collectFor(
         ...outputs,
         isFailedRun: isFailedEnd(end),
         programRoot: workspace.attached.root,
+        // Files that earlier runs left are not results of this one.
+        ...(outputs.isAutomatic ? { changedSince: startedAt } : {}),
       },
       save === undefined ? {} : { save },
     ),

@@ -1,3 +1,7 @@
+import { lstatSync } from 'node:fs';
+import path from 'node:path';
+
+import type { WorkspacePlace } from '../../core/execution.ts';
 import { failure } from '../../core/failure-codes.ts';
 import type { Failure } from '../../core/failure-codes.ts';
 import { toRelativePath } from '../../core/path.ts';
@@ -83,4 +87,31 @@ function fromRoot(text: string, root: string): string | undefined {
   if (text.startsWith(`${root}/`)) return text.slice(root.length + 1);
   const [, first = ''] = text.split('/');
   return text.startsWith('/') && FOLDERS.has(first) ? text.slice(1) : undefined;
+}
+
+/** Links to the workspace that every skill folder has inside the sandbox. */
+const LINKED_FOLDERS: ReadonlySet<string> = new Set(['out', 'work', 'inputs']);
+
+/** A failure if the folder does not exist; sandboxes would report it as a problem of their own. */
+export function missingFolder(folder: string, { root, skills }: WorkspacePlace): Failure | undefined {
+  const [first, name, ...rest] = folder.split('/');
+  const staged = first === 'skills' ? skills.find((skill) => skill.name === name) : undefined;
+  if (path.isAbsolute(folder) || (staged !== undefined && LINKED_FOLDERS.has(rest[0] ?? ''))) return undefined;
+  const isThere = staged === undefined ? isFolder(root, folder) : isFolder(staged.snapshot, rest.join('/'));
+  if (isThere) return undefined;
+  return failure('path/outside', `the working directory ${quoted(folder)} does not exist`, {
+    hint: 'use a folder of the skill, or one such as $WORK_DIR or $OUTPUT_DIR',
+  });
+}
+
+/** Does not follow links that a program may have left: where they lead is the sandbox's concern. */
+function isFolder(base: string, relative: string): boolean {
+  let at = base;
+  for (const segment of relative.split('/').filter((part) => part !== '')) {
+    at = path.join(at, segment);
+    const stats = lstatSync(at, { throwIfNoEntry: false });
+    if (stats?.isSymbolicLink() === true) return true;
+    if (stats?.isDirectory() !== true) return false;
+  }
+  return true;
 }

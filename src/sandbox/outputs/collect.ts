@@ -34,6 +34,8 @@ export interface CollectSpec {
   readonly maxInlineTotal?: number;
   /** The patterns are defaults: one without a match is not reported. */
   readonly isAutomatic?: boolean;
+  /** Skips files that were last changed before this time, in milliseconds of the file system's clock. */
+  readonly changedSince?: number;
   /** The program failed: empty files are skipped. */
   readonly isFailedRun?: boolean;
   /** Path of the workspace inside the sandbox: links that start with it stay inside. */
@@ -47,8 +49,7 @@ export interface CollectOptions {
   readonly confinement?: Confinement;
 }
 
-const MAX_INLINE_CHARACTERS = 32 * 1024;
-const MAX_INLINE_TOTAL = 256 * 1024;
+const MAX_INLINE_TOTAL = 4 * 1024 * 1024;
 /** Maximum number of skipped files that are listed. */
 const MAX_LISTED = 100;
 /** Maximum nesting; each folder on the way is held open. */
@@ -135,7 +136,7 @@ class Collection {
     this.#maxFileBytes = spec.maxFileBytes ?? DEFAULT_OUTPUT_LIMITS.maxFileBytes;
     this.#bytesLeft = spec.maxTotalBytes ?? DEFAULT_OUTPUT_LIMITS.maxTotalBytes;
     this.#charactersLeft = spec.maxInlineTotal ?? MAX_INLINE_TOTAL;
-    const characters = spec.inline === true ? (spec.maxInlineCharacters ?? MAX_INLINE_CHARACTERS) : 0;
+    const characters = spec.inline === true ? (spec.maxInlineCharacters ?? this.#maxFileBytes) : 0;
     this.#reader = new OutputReader(Math.min(this.#maxFileBytes, characters * MAX_BYTES_OF_CHARACTER));
   }
 
@@ -161,6 +162,8 @@ class Collection {
     }
     const { descriptor, stats } = opened;
     try {
+      // A program can set the modification time, but not the time of the change.
+      if (stats.ctimeMs < (this.#spec.changedSince ?? 0)) return true;
       const reason = this.#limitOf(stats.size);
       if (reason !== undefined) this.#skip(name, stats.size, reason);
       if (reason !== undefined && reason !== 'max-file-bytes') return true;
@@ -221,7 +224,7 @@ class Collection {
       this.#files.push({ ...file, truncated: !isWhole });
       return;
     }
-    const room = Math.min(this.#charactersLeft, this.#spec.maxInlineCharacters ?? MAX_INLINE_CHARACTERS);
+    const room = Math.min(this.#charactersLeft, this.#spec.maxInlineCharacters ?? this.#maxFileBytes);
     const whole = text(Number.POSITIVE_INFINITY);
     const content = text(room);
     this.#charactersLeft -= content.length;

@@ -1,4 +1,4 @@
-import { appendFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { appendFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
@@ -167,7 +167,18 @@ describe('limits', () => {
       ['', true],
     ]);
     const large = await collectOutputs(root, { globs: ['out/a.txt'], inline: true });
-    expect(large.files[0]?.content).toBe('𝒳'.repeat(32 * 1024));
+    expect(large.files[0]?.content).toBe('𝒳'.repeat(50_000));
+    const bound = await collectOutputs(root, { globs: ['out/b.txt'], inline: true, maxFileBytes: 7 });
+    expect(bound.files[0]).toMatchObject({ content: 'y'.repeat(7), truncated: true });
+  });
+
+  test('files that were last changed before a time are not collected', async () => {
+    const { root } = makeWorkspace({ 'out/old.txt': 'old' });
+    const before = statSync(path.join(root, 'out/old.txt')).ctimeMs;
+    const names = async (changedSince: number): Promise<readonly string[]> =>
+      (await collectOutputs(root, { globs: ['out/*'], changedSince })).files.map(({ name }) => name);
+    expect(await names(before)).toEqual(['out/old.txt']);
+    expect(await names(before + 1)).toEqual([]);
   });
 
   test('a file with a hole of a terabyte costs nothing and is listed', async () => {
