@@ -86,7 +86,10 @@ function refuseChange(
   change: PlannedChange,
   spellings: ReadonlyMap<string, string>,
 ): void {
-  if (!isValidName(change.name)) throw refused('pack/name', `${quoted(change.name)} is not a valid skill name`);
+  if (!isValidName(change.name))
+    throw change.type === 'put'
+      ? refused('pack/name', `${quoted(change.name)} is not a valid skill name`)
+      : refused('install/not-installed', `${quoted(change.name)} is not installed in ${quoted(handle.path, 200)}`);
   const other = spellings.get(collisionKey(change.name));
   if (other !== undefined && other !== change.name)
     throw refused(
