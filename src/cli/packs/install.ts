@@ -147,6 +147,8 @@ async function chooseSkills(
   ].toSorted((a, b) => compareText(a.label, b.label));
   const title = `Select the skills to install from ${source}`;
   const selected = await chooseMany(askStreams(process), { title, choices, signal });
+  // Ctrl-C ends the command, Esc only the selection.
+  signal.throwIfAborted();
   const chosen = selected?.flatMap((at) => choices[at] ?? []);
   if (chosen !== undefined)
     terminal.remark(`selected ${chosen.map(({ label }) => printable(label)).join(', ')} of ${printable(source)}`);
