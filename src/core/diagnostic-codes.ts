@@ -214,6 +214,10 @@ export const DIAGNOSTIC_RULES = {
     'nothing to do if you created the link',
   ),
   'link/cycle': advice('a link leads back to a parent folder and is not followed', 'remove the link'),
+  'scan/hidden-skills': remark(
+    'a hidden folder contains skills and is not searched',
+    'install them with skillwright install FOLDER, or search the folder with --root FOLDER',
+  ),
   'scan/too-deep': advice(
     'folders are nested deeper than the scan goes',
     'move the skills up, or raise scan.max_depth',

@@ -37,27 +37,25 @@ export interface UninstallOptions extends ChangeOptions {
   readonly targets?: readonly PlaceTarget[];
   /** Deletes the skills instead of moving them to the trash. */
   readonly purge?: boolean;
+  /** Also removes named skills that were placed by hand. */
+  readonly force?: boolean;
 }
 
 /** Uninstalls all skills or none. Refuses to remove a skill that another installed skill requires. */
 export async function uninstallSkills(options: UninstallOptions): Promise<Changed | PackRefusal> {
-  const { purge = false, targets } = options;
+  const { purge = false, force = false, targets } = options;
   return await inRoot(options, async (root) => {
     const names = options.names === 'all' ? [...root.lock.skills.keys()] : [...new Set(options.names)];
     const needed = targets === undefined ? neededBy(root, names) : undefined;
     if (needed !== undefined) return needed;
-    const missing = names.find((name) => !root.lock.skills.has(name));
-    if (missing !== undefined)
-      return packRefusal('install/not-installed', `${quoted(missing)} is not installed in ${quoted(root.path, 200)}`);
+    const changes = names.map((name) => ({ type: 'remove', name, to: purge ? 'nowhere' : 'trash', force }) as const);
+    const [refusal] = root.refusals(changes).values();
+    if (refusal !== undefined) return refusal;
     if (targets !== undefined) return await unlink(root, options, names, targets);
     const what = `${purge ? 'delete permanently' : 'move to the trash'}: ${names.join(', ')}`;
     return await change(root, options, names, {
       what,
-      act: (commit) =>
-        root.commit(
-          names.map((name) => ({ type: 'remove', name, to: purge ? 'nowhere' : 'trash' })),
-          commit,
-        ),
+      act: (commit) => root.commit(changes, commit),
     });
   });
 }

@@ -22,7 +22,7 @@ import { lockedSource, readTypedSource, stagePack } from './inspect/stage-pack.t
 import type { InspectedSkill } from './inspect/inspect-skill.ts';
 import type { PackSettings } from './pack-settings.ts';
 import { sourceVerdicts } from './inspect/verdicts.ts';
-import type { RefusedSkill } from './inspect/verdicts.ts';
+import type { RefusedSkill, SourceVerdicts } from './inspect/verdicts.ts';
 
 export interface InstallProgress {
   readonly step: StageProgress['step'] | 'inspect' | CommitProgress['phase'];
@@ -48,6 +48,11 @@ export interface InstallOptions {
   readonly targets?: readonly PlaceTarget[];
   /** Copies the skills into these folders instead of linking them. */
   readonly copy?: boolean;
+  /**
+   * Asked for the skills to install if `skills` names none and the source has several. Gets every skill that can be installed and those that
+   * cannot; returns the folders of the former to install, or undefined to install nothing.
+   */
+  readonly choose?: (offer: SkillOffer) => Promise<readonly string[] | undefined>;
   /** Gets the plan. The install continues only if it resolves to true. */
   readonly confirm: (plan: InstallPlan) => Promise<boolean>;
   /** Gets the plan if every skill is refused. */
@@ -57,6 +62,11 @@ export interface InstallOptions {
   readonly signal?: AbortSignal;
   /** The time to record in the lock (default: now). */
   readonly at?: Date;
+}
+
+export interface SkillOffer {
+  readonly ready: readonly InspectedSkill[];
+  readonly refused: readonly RefusedSkill[];
 }
 
 /** What an install would do, with a verdict per skill. */
@@ -152,16 +162,20 @@ async function planInstall(
   options: InstallOptions,
 ): Promise<InstallPlan | PackRefusal> {
   const { settings, signal, strict, onProgress, skills: names = [], existing = 'refuse' } = options;
-  const verdicts = await sourceVerdicts(staged, {
+  const inspect = {
     settings,
     mode: strict === undefined ? settings.mode : strict ? 'strict' : 'lenient',
-    names,
     checkName: openNameCheck([...root.lock.skills.keys()]),
     lock: root.lock,
     force: options.force === true,
     ...(signal === undefined ? {} : { signal }),
-    onProgress: (done, total) => onProgress?.({ step: 'inspect', done, total }),
-  });
+    onProgress: (done: number, total: number) => onProgress?.({ step: 'inspect', done, total }),
+  } as const;
+  const all = await sourceVerdicts(staged, { ...inspect, names });
+  if (isRefusal(all)) return all;
+  const chosen = names.length > 0 ? undefined : await chosenFolders(all, options);
+  if (chosen !== undefined && 'type' in chosen) return chosen;
+  const verdicts = chosen === undefined ? all : await sourceVerdicts(staged, { ...inspect, names: chosen });
   if (isRefusal(verdicts)) return verdicts;
   const at = options.at ?? new Date();
   const plan = (skill: InspectedSkill, isNeeded: boolean): PlannedSkill => {
@@ -203,6 +217,18 @@ async function planInstall(
     ),
     ...(verdicts.proof.signedBy === undefined ? {} : { signedBy: verdicts.proof.signedBy }),
   };
+}
+
+/** Asks for the skills to install. Undefined if there is nothing to choose, or everything was chosen. */
+async function chosenFolders(
+  { ready, refused }: SourceVerdicts,
+  { choose }: InstallOptions,
+): Promise<readonly string[] | PackRefusal | undefined> {
+  if (choose === undefined || ready.length === 0 || ready.length + refused.length === 1) return undefined;
+  const folders = await choose({ ready, refused });
+  if (folders === undefined || folders.length === 0)
+    return packRefusal('install/refused', 'no skill was selected: nothing was installed');
+  return folders.length === ready.length ? undefined : folders;
 }
 
 function nothingToInstall({ skills, refused }: InstallPlan): PackRefusal | undefined {

@@ -16,9 +16,7 @@ import { quoted } from '../core/text/text.ts';
 import { readTextFile } from '../platform/fs/read-file.ts';
 import type { Surroundings } from '../core/config/loaded-config.ts';
 import { projectTop } from '../runtime/skill-trust.ts';
-
-/** The folder to install to. Most skill clients read it. */
-export const INSTALL_FOLDER = '.agents/skills';
+import { skillsFolder } from './skills-folder.ts';
 
 export interface PlaceChoice {
   /** Path of a root. Takes precedence over `scope`. */
@@ -74,7 +72,7 @@ export function packSettings(
   };
 }
 
-/** Returns `--to`, or `.agents/skills` of the project or of the home folder. Throws if it needs a home folder and there is none. */
+/** Returns `--to`, or the skills folder of the project or of the home folder. Throws if it needs a home folder and there is none. */
 export function installRoot(
   { cwd, home }: Pick<Surroundings, 'cwd' | 'home'>,
   config: Config,
@@ -82,8 +80,8 @@ export function installRoot(
 ): string {
   if (root !== undefined) return path.resolve(cwd, root);
   const top = scope === 'user' ? undefined : projectTop({ cwd, home });
-  if (top !== undefined) return path.join(top, INSTALL_FOLDER);
-  if (home !== undefined) return path.join(home, INSTALL_FOLDER);
+  if (top !== undefined) return skillsFolder(top);
+  if (home !== undefined) return skillsFolder(home);
   throw new SkillError({
     code: 'input/invalid',
     message: 'cannot install: there is no home folder',

@@ -1,4 +1,7 @@
+import { existsSync } from 'node:fs';
+
 import { compareText, diagnose } from '../core/diagnostic.ts';
+import { isNeverSearched } from '../core/not-searched.ts';
 import type { DiagnosticCode } from '../core/diagnostic-codes.ts';
 import type { ExplainedDirectory, RootReport } from './index-skills.ts';
 import type { SkillRoot } from '../core/skill.ts';
@@ -169,7 +172,10 @@ export class Scan {
     if (!names.some(isPassedOver)) return names;
     return names.filter((name) => {
       if (!isPassedOver(name)) return true;
-      this.#explain(`${group.path}/${name}`, 'passed-over', name === 'node_modules' ? 'node_modules' : 'hidden');
+      const path = `${group.path}/${name}`;
+      this.#explain(path, 'passed-over', name === 'node_modules' ? 'node_modules' : 'hidden');
+      if (group.skill === 'none' && !isNeverSearched(name) && containsSkills(path))
+        this.#report('scan/hidden-skills', path, 'the folder is hidden and contains skills');
       return false;
     });
   }
@@ -352,6 +358,19 @@ export class Scan {
 /** Removes the trailing slash; the file system root becomes empty, so that `path + '/' + name` always works. */
 function rootPath(path: string): string {
   return withForwardSlashes(path).replace(/\/+$/, '');
+}
+
+/** Entries of a hidden folder that are looked at. */
+const MAX_PEEKED = 200;
+
+/** Whether a folder is a skill, or has some directly or in a `skills` folder. */
+function containsSkills(path: string): boolean {
+  const folders = (below: string): readonly string[] => {
+    const listing = listDirectory(below);
+    return listing.type === 'failed' ? [] : listing.folders.slice(0, MAX_PEEKED).map((name) => `${below}/${name}`);
+  };
+  const isSkill = (folder: string): boolean => existsSync(`${folder}/SKILL.md`);
+  return isSkill(path) || folders(path).some(isSkill) || folders(`${path}/skills`).some(isSkill);
 }
 
 function isPassedOver(name: string): boolean {

@@ -104,14 +104,23 @@ describe('install', () => {
     expect(readdirSync(root)).toEqual(['.skillwright']);
   });
 
-  test('a repository of this machine is taken as a folder, without its .git; by file:// it is refused', async () => {
+  test('a clone is taken as a folder, without its .git; a bare repository and file:// by their commits', async () => {
     const source = sourceWith('tables');
-    execFileSync('git', ['init', '-q', source]);
-    expect(json(await sw('install', `git+file://${source}`, '--yes', '--json'))).toMatchObject({
-      ok: false,
-      error: { code: 'source/refused' },
-    });
+    const git = (...args: readonly string[]): unknown =>
+      execFileSync('git', ['-C', source, '-c', 'user.name=a', '-c', 'user.email=a@b', ...args], { stdio: 'pipe' });
+    git('init', '-q');
+    git('add', '-A');
+    git('commit', '-qm', 'one');
+    git('clone', '-q', '--bare', source, `${source}-bare.git`);
     expect(await sw('install', source, '--yes')).toMatchObject({ status: 0, out: 'installed tables\n' });
+    for (const [at, typed] of [`${source}-bare.git`, `file://${source}-bare.git`, `git+file://${source}`].entries()) {
+      const to = ['--to', `elsewhere-${String(at)}`];
+      expect(json(await sw('install', typed, '--yes', '--json', '--offline', ...to))).toMatchObject({
+        ok: true,
+        source: { kind: 'git', revision: expect.stringMatching(/^[0-9a-f]{40}$/) as string },
+        skills: [{ name: 'tables', verdict: 'ready' }],
+      });
+    }
   });
 
   verifies('PACK-3', 'uninstall moves to the trash, restore brings back, rollback exchanges versions', async () => {

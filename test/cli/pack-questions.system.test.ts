@@ -63,6 +63,28 @@ describe.skipIf(missing !== undefined)('at a terminal', () => {
     expect(await at(['trust', flag], no)).toMatchObject(seen(/tables {2}0 scripts[^]*trust this folder/));
   });
 
+  test('several skills are selected from a list, then the plan is confirmed; ctrl-c leaves the terminal as it was', async () => {
+    const { folder, at } = world();
+    const evil = '\\e[31mred\\e[0m \\u202e bidi';
+    writeFiles(folder, {
+      'source/letters/SKILL.md': skillText('letters', 'Works on letters.'),
+      'source/odd/SKILL.md': `---\nname: odd\ndescription: "${evil}"\n---\n\n# Odd\n`,
+    });
+    const list = { until: 'type to filter: ' };
+    const some = await at(
+      ['install', './source'],
+      [list, { keys: 'lett' }, { seconds: 0.3 }, { keys: ' \r' }, { until: '[n] no >' }, PAUSE, { keys: 'y' }],
+    );
+    expect(some).toMatchObject({ status: 0, text: expect.stringContaining('installed letters') as string });
+    expect(some.text).toMatch(/\[ \] odd {6}.* bidi/);
+    expect(some.text).not.toContain('\u202E');
+    expect(existsSync(path.join(folder, '.agents/skills/tables'))).toBe(false);
+    const shell = ['sh', '-c', `${[...COMMAND, 'install', './source'].join(' ')}; echo "exit $?"; stty -a`];
+    const env = { HOME: path.join(folder, 'home') };
+    const left = await atTerminal(shell, [list, { keys: '\u0003' }], { cwd: folder, env });
+    expect(left.text).toMatch(/exit 130[^]* icanon[^]* echo /);
+  });
+
   test('the password of a key is asked for and never shown; a wrong one signs nothing', async () => {
     const { folder, at } = world();
     expect(await spawnCli(folder, ['pack', 'source/tables', '-o', 'tables.zip'])).toMatchObject({ status: 0 });

@@ -81,8 +81,7 @@ describe('one bad skill in a source of 20', () => {
     git('init', '-q');
     git('add', '-A');
     git('commit', '-qm', 'skills');
-    const settings = { ...world.settings, network: { ...world.settings.network, allowFile: true } };
-    expect(verdictsOf(await world.install(`git+file://${repository}`, { settings }))).toMatchObject({
+    expect(verdictsOf(await world.install(`git+file://${repository}`))).toMatchObject({
       'skill-06': 'ready',
       'skill-07': 'archive/link',
     });

@@ -6,6 +6,8 @@ import type { PackRefusal } from '../../packs/problems.ts';
 import { printable, quoted } from '../../core/text/text.ts';
 import type { BuiltPack } from '../../packs/pack/build-pack.ts';
 import { isDirectory, isInside, realPath } from '../../platform/fs/paths.ts';
+import { skillsFolder } from '../../packs/skills-folder.ts';
+import { projectTop } from '../../runtime/skill-trust.ts';
 import { packName, packSkills, skillsToPack } from '../../packs/pack/pack.ts';
 import type { SkillToPack } from '../../packs/pack/pack.ts';
 import { defineCommand } from '../command.ts';
@@ -76,7 +78,7 @@ type PackInvocation = Invocation<typeof flags>;
 /** An existing folder takes precedence over a skill of that name. */
 async function chosenSkills(invocation: PackInvocation, cwd: string): Promise<readonly SkillToPack[] | PackRefusal> {
   const skills: SkillToPack[] = [];
-  const words = invocation.positionals.length === 0 ? ['.'] : invocation.positionals;
+  const words = invocation.positionals.length === 0 ? [defaultFolder(cwd)] : invocation.positionals;
   for (const word of words) {
     const folder = path.resolve(cwd, word);
     const place = isDirectory(folder) || /^[.~]|[/\\]/.test(word) ? folder : await placeOf(invocation, word);
@@ -87,6 +89,13 @@ async function chosenSkills(invocation: PackInvocation, cwd: string): Promise<re
     skills.push(...found);
   }
   return skills;
+}
+
+/** The current folder if it is or contains a skill, otherwise the folder that `new` and `install` use. */
+function defaultFolder(cwd: string): string {
+  if (!('type' in skillsToPack(cwd))) return cwd;
+  const own = skillsFolder(projectTop({ cwd, home: undefined }) ?? cwd);
+  return isDirectory(own) ? own : cwd;
 }
 
 async function placeOf(invocation: PackInvocation, name: string): Promise<string | undefined> {

@@ -10,7 +10,7 @@ import { reportChange } from './show-change.ts';
 export const command = defineCommand({
   usage: 'uninstall NAME...|--all [--agent ID] [--purge] [--scope project|user] [--yes]',
   details: [
-    'Moves installed skills to the trash of their root; skillwright restore brings them back. With --purge they are deleted. Only removes what skillwright install created, and never a skill that another installed skill requires.',
+    'Moves installed skills to the trash of their root; skillwright restore brings them back. With --purge they are deleted. Only removes what skillwright install created (with --force also a folder that was placed by hand), and never a skill that another installed skill requires.',
     'Links and unchanged copies in the folders of agents are removed too. With --agent only those of that agent are removed, and the skill stays.',
     'Exit code 3: not confirmed.',
   ].join('\n'),
@@ -19,6 +19,7 @@ export const command = defineCommand({
     ...AGENT_FLAG,
     all: { type: 'boolean', about: 'uninstall every skill of the root' },
     purge: { type: 'boolean', about: 'delete instead of moving to the trash' },
+    force: { type: 'boolean', about: 'also remove named skills that were placed by hand' },
   },
   examples: [
     ['skillwright uninstall pdf-forms', 'move a skill to the trash'],
@@ -43,6 +44,7 @@ export const command = defineCommand({
       names: flags.all === true ? 'all' : positionals,
       ...(targets === undefined ? {} : { targets }),
       purge: flags.purge === true,
+      force: flags.force === true,
       dryRun: flags['dry-run'] === true,
       confirm: asker(invocation, flags.yes),
       signal,

@@ -13,13 +13,21 @@ import { EXIT, UsageError } from '../exit.ts';
 import { jsonText } from '../json.ts';
 import { reportWarning } from '../terminal/terminal.ts';
 import type { Terminal } from '../terminal/terminal.ts';
+import { skillsFolder } from '../../packs/skills-folder.ts';
+import { projectTop } from '../../runtime/skill-trust.ts';
+import { surroundingsFor } from '../surroundings.ts';
 
 export const command = defineCommand({
   usage: 'new NAME [--dir DIR] [--description TEXT] [--with scripts,references,assets,evals]',
   details:
     'Creates a skill that passes skillwright check, and trusts it: it stays trusted when you edit it. Never overwrites existing files.',
   flags: {
-    dir: { type: 'string', value: 'DIR', path: true, about: 'create the skill in DIR (default: .agent/skills)' },
+    dir: {
+      type: 'string',
+      value: 'DIR',
+      path: true,
+      about: 'create the skill in DIR (default: .agents/skills of the project)',
+    },
     description: {
       type: 'string',
       short: 'd',
@@ -39,7 +47,7 @@ export const command = defineCommand({
     if (flags.description !== undefined && flags.description.trim() === '')
       throw new UsageError('--description is empty', 'describe what the skill does and when to use it');
     const files = newSkillFiles({ name, description: flags.description, parts: partsOf(flags.with) });
-    const directory = path.resolve(flags.cwd ?? '.', flags.dir ?? '.agent/skills', name);
+    const directory = path.join(folderFor(flags), name);
     createTree(directory, files);
     await trustOwn(directory, terminal);
     if (flags.json === true) {
@@ -66,6 +74,13 @@ async function trustOwn(directory: string, terminal: Terminal): Promise<void> {
     if (!isSkillError(error)) throw error;
     reportWarning(terminal, `the new skill is not trusted yet: ${printable(error.message)}`);
   }
+}
+
+/** The folder that `install` uses. Outside of a project, the current folder becomes one. */
+function folderFor(flags: { readonly cwd?: string; readonly dir?: string }): string {
+  const { cwd, home } = surroundingsFor(flags);
+  if (flags.dir !== undefined) return path.resolve(cwd, flags.dir);
+  return skillsFolder(projectTop({ cwd, home }) ?? cwd);
 }
 
 function partsOf(list: string | undefined): readonly SkillPart[] {

@@ -128,6 +128,9 @@ function remarks({ index, diagnostics }: Runtime, shown: readonly SkillEntry[]):
   const hidden = shadowed.filter(({ reason }) => reason !== 'same-directory').length;
   if (hidden > 0)
     lines.push(`${String(hidden)} hidden by skills of the same name; list them with skillwright list --all`);
+  for (const { code, path } of diagnostics)
+    if (code === 'scan/hidden-skills')
+      lines.push(`skipped ${printable(path)}: hidden, and it contains skills; list them with --root, or install them`);
   const counts = countText(diagnostics.filter(({ severity }) => severity !== 'info'));
   if (counts !== '') lines.push(`${counts}; details: skillwright doctor`);
   return lines;

@@ -1,4 +1,4 @@
-import { monotonicMs } from '../../platform/clock.ts';
+import { fitText } from '../../platform/text-width.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Shorter work shows no progress: a line that flashes is worse than no line. */
@@ -12,16 +12,26 @@ export interface Progress {
 
 /** A status line on the terminal that is redrawn in place and cleared at the end. */
 export function openProgress(terminal: Terminal): Progress {
-  const started = monotonicMs();
+  const started = performance.now();
   let drawn = 0;
+  let latest = '';
+  let timer: NodeJS.Timeout | undefined;
+  const draw = (): void => {
+    drawn = performance.now();
+    terminal.overwrite(fitText(latest, terminal.width - 1));
+  };
   return {
     show(text) {
-      const time = monotonicMs();
-      if (time - started < DELAY_MS || time - drawn < REDRAW_MS || !terminal.isInteractive) return;
-      drawn = time;
-      terminal.overwrite(text);
+      if (!terminal.isInteractive) return;
+      latest = text;
+      const time = performance.now();
+      if (time - started >= DELAY_MS && time - drawn >= REDRAW_MS) draw();
+      // A download reports its start and then nothing for a while.
+      else if (drawn === 0) timer ??= setTimeout(draw, DELAY_MS - (time - started)).unref();
     },
     end() {
+      clearTimeout(timer);
+      timer = undefined;
       if (drawn > 0) terminal.overwrite('');
     },
   };

@@ -4,6 +4,7 @@ export interface Stream {
   write(text: string): unknown;
   readonly isTTY?: boolean;
   readonly columns?: number;
+  readonly rows?: number;
 }
 
 /** Not `util.styleText`: on some Node versions it ignores the given text and inspects the streams of the process. */

@@ -71,7 +71,7 @@ async function gitVersion(skill: string, options: BaselineVersionOptions): Promi
       ref: revision,
       ...(folder === '' ? {} : { folder }),
     },
-    { to, cwd: to, home: home ?? to, env, signal, network: { allowFile: true }, extract: neverExtracted },
+    { to, cwd: to, home: home ?? to, env, signal, extract: neverExtracted },
   );
   if (isRefusal(brought)) throw noVersion(skill, brought.message);
   const found = brought.skills.find((one) => path.basename(one.path) === path.basename(real)) ?? brought.skills[0];

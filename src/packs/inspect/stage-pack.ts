@@ -1,5 +1,6 @@
 /** Turns a typed source into staged skills. */
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 
 import { isRefusal } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
@@ -26,7 +27,7 @@ export interface StagePackOptions {
 /** Parses a typed source. An existing path takes precedence over a repository shorthand. */
 export function readTypedSource(text: string, { surroundings, network }: PackSettings): PackSource | PackRefusal {
   const { cwd, home = cwd } = surroundings;
-  return readSource(text, {
+  const source = readSource(text, {
     looksLikeFolder(typed) {
       const place = placeOf(typed, { cwd, home });
       if (isDirectory(place)) return 'folder';
@@ -34,6 +35,18 @@ export function readTypedSource(text: string, { surroundings, network }: PackSet
     },
     allowHttp: network.allowHttp,
   });
+  if (source.type !== 'folder') return source;
+  const place = placeOf(source.path, { cwd, home });
+  return isBareRepository(place) ? { type: 'git', url: pathToFileURL(place).href } : source;
+}
+
+/** Whether a folder is the store of a repository, which has no files to copy. */
+function isBareRepository(place: string): boolean {
+  return (
+    ['objects', 'refs'].every((name) => isDirectory(path.join(place, name))) &&
+    isPresent(path.join(place, 'HEAD')) &&
+    !isPresent(path.join(place, 'SKILL.md'))
+  );
 }
 
 /**

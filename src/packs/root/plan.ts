@@ -6,7 +6,7 @@ import { isValidName } from '../../core/skill-name.ts';
 import type { LockFile, LockedSkill } from '../lock/lock.ts';
 import { lockedSkillProblem } from '../lock/lock-file.ts';
 import { collisionKey } from '../sources/portable-name.ts';
-import { PackRefused, orRefusal, refused } from '../problems.ts';
+import { PackRefused, orRefusal, packRefusal, refused } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
 import { quoted } from '../../core/text/text.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
@@ -37,6 +37,8 @@ export interface RemoveChange {
   readonly type: 'remove';
   readonly name: string;
   readonly to: 'trash' | 'nowhere';
+  /** Also removes a folder that `install` did not create. */
+  readonly force?: boolean;
 }
 
 export type RootChange = PutChange | RemoveChange;
@@ -84,7 +86,10 @@ function refuseChange(
   change: PlannedChange,
   spellings: ReadonlyMap<string, string>,
 ): void {
-  if (!isValidName(change.name)) throw refused('pack/name', `${quoted(change.name)} is not a valid skill name`);
+  if (!isValidName(change.name))
+    throw change.type === 'put'
+      ? refused('pack/name', `${quoted(change.name)} is not a valid skill name`)
+      : refused('install/not-installed', `${quoted(change.name)} is not installed in ${quoted(handle.path, 200)}`);
   const other = spellings.get(collisionKey(change.name));
   if (other !== undefined && other !== change.name)
     throw refused(
@@ -161,12 +166,24 @@ function refusePut(handle: RootHandle, lock: LockFile, change: PlannedChange & {
   throw refused('install/foreign', `${quoted(place, 200)} was not created by install`, place);
 }
 
-function refuseRemove(handle: RootHandle, lock: LockFile, { name }: RemoveChange): void {
+function refuseRemove(handle: RootHandle, lock: LockFile, { name, force = false }: RemoveChange): void {
   if (lock.skills.has(name)) return;
   const place = path.join(handle.path, name);
   if (identityAt(skillPath(handle, name)) === undefined)
     throw refused('install/not-installed', `${quoted(name)} is not installed in ${quoted(handle.path, 200)}`);
-  throw refused('install/foreign', `${quoted(place, 200)} was not created by install`, place);
+  if (!force) throw new PackRefused(handPlaced(name, place));
+}
+
+function handPlaced(name: string, place: string): PackRefusal {
+  return {
+    ...packRefusal(
+      'install/foreign',
+      `${quoted(name)} was placed in ${quoted(path.dirname(place), 200)} by hand and is not in skills.lock.json`,
+      place,
+    ),
+    hint: 'use --force to move it to the trash, from where restore brings it back, or delete the folder yourself',
+    allow: '--force',
+  };
 }
 
 function refuseRepeated({ name }: PlannedChange, seen: Map<string, string>): void {

@@ -238,7 +238,6 @@ export async function remoteCommit(
 ): Promise<string | undefined> {
   const { url, ref = 'HEAD' } = source;
   if (FULL_COMMIT.test(ref)) return ref;
-  if (url.startsWith('file:') && context.network.allowFile !== true) return undefined;
   const commits = await listRefs(ref, { folder: path.join(context.to, 'repository'), url, context });
   // Same precedence as git. `^{}` is the commit that an annotated tag points to.
   for (const name of [ref, `refs/${ref}`, `refs/tags/${ref}`, `refs/heads/${ref}`]) {

@@ -20,9 +20,7 @@ export async function stageGit(
   source: Extract<PackSource, { type: 'git' }>,
   context: StageContext,
 ): Promise<StagedSource | PackRefusal> {
-  const { network, expect, tree } = context;
-  if (source.url.startsWith('file:') && network.allowFile !== true)
-    return packRefusal('source/refused', `${quoted(source.url, 200)} is a local repository: use its folder instead`);
+  const { expect, tree } = context;
   const wanted = expect?.revision ?? source.ref;
   // The ref may come from a lock or from a caller that did not use `readSource`.
   if (wanted !== undefined && !isRef(wanted))

@@ -1,10 +1,9 @@
 /** Files that are never part of a skill, such as version control and hidden files. Every source and pack excludes and reports them. */
+import { isNeverSearched } from '../../core/not-searched.ts';
 import { printable } from '../../core/text/text.ts';
 
 const KEPT_FILES: ReadonlySet<string> = new Set(['.gitignore', '.skillignore', '.env.example', '.gitkeep']);
 const VERSION_CONTROL: ReadonlySet<string> = new Set(['.git', '.svn', '.hg']);
-/** Folders with copies of skills that are not part of a source: state of skillwright, caches, virtual environments. */
-const NOT_SEARCHED: ReadonlySet<string> = new Set(['node_modules', '.skillwright', '.cache', '.venv', '.tox', '.npm']);
 const SYSTEM: ReadonlySet<string> = new Set(['__macosx', '.ds_store']);
 
 const HIDDEN_FOLDER = 'hidden folder';
@@ -25,7 +24,7 @@ export function whyLeftOut(name: string, type: 'file' | 'folder'): string | unde
 export function whyNotSearched(name: string): string | undefined {
   const reason = whyLeftOut(name, 'folder');
   if (reason !== undefined && reason !== HIDDEN_FOLDER) return reason;
-  return NOT_SEARCHED.has(name.toLowerCase()) ? 'not searched' : undefined;
+  return isNeverSearched(name) ? 'not searched' : undefined;
 }
 
 export interface LeftOut {

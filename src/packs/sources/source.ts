@@ -111,8 +111,6 @@ export interface SourceNetwork {
   readonly allowHttp?: boolean;
   /** Allows private addresses. */
   readonly allowPrivate?: boolean;
-  /** Allows local repositories by `file://`. */
-  readonly allowFile?: boolean;
   readonly resolve?: ResolveHost;
   /** Additional certificate authorities in PEM format. */
   readonly certificates?: readonly string[];

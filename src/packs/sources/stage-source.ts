@@ -30,7 +30,8 @@ export async function stageSource(source: PackSource, options: StageOptions): Pr
 async function stage(source: PackSource, context: StageContext): Promise<StagedSource | PackRefusal> {
   if (source.type === 'folder') return await stageFolder(source, context);
   if (source.type === 'archive') return await stageArchive(source, context);
-  if (context.offline === true)
+  const isLocal = source.type === 'git' && source.url.startsWith('file:');
+  if (context.offline === true && !isLocal)
     return packRefusal('source/not-offline', `${quoted(sourceText(source), 200)} is not a local source`);
   switch (source.type) {
     case 'url':

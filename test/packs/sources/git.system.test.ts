@@ -14,7 +14,6 @@ import { scratch } from '../../registry/support.ts';
 import { bring, mustBring, outcome, plantSource, skillText } from './bring-support.ts';
 import { repository, serveFiles, serveSmartly } from './git-world.ts';
 
-const LOCAL = { network: { allowFile: true } } satisfies Partial<StageOptions>;
 const TREE = {
   'README.md': 'x',
   'skills/pdf/SKILL.md': skillText('pdf'),
@@ -29,7 +28,7 @@ describe('a repository as a source', () => {
   verifies('PACK-6', 'gives the skills of its default branch, byte for byte, and the commit they are of', async () => {
     const repo = repository(TREE);
     const steps: unknown[] = [];
-    const { result, to } = await bring(`git+${repo.url}`, { ...LOCAL, onProgress: (step) => steps.push(step) });
+    const { result, to } = await bring(`git+${repo.url}`, { onProgress: (step) => steps.push(step) });
     const folder = path.join(to, 'tree');
     expect(result).toMatchObject({
       type: 'staged',
@@ -69,7 +68,7 @@ describe('a repository as a source', () => {
     repo.git('switch', '--quiet', 'main');
     repo.commit({ 'SKILL.md': skillText('new'), 'sub/SKILL.md': skillText('sub') });
     const at = async (fragment: string) => {
-      const { result } = await bring(`git+${repo.url}#${fragment}`, LOCAL);
+      const { result } = await bring(`git+${repo.url}#${fragment}`);
       return result.type === 'refused' ? result.code : [result.skills[0]?.name, result.resolved.revision];
     };
     expect([await at('v1'), await at('feature/x'), await at(old), await at(middle.slice(0, 9))]).toEqual([
@@ -91,14 +90,10 @@ describe('a repository as a source', () => {
     const repo = repository({ 'SKILL.md': skillText('old') });
     const old = repo.git('rev-parse', 'HEAD');
     repo.commit({ 'SKILL.md': skillText('new') });
-    const { resolved, skills } = await mustBring(`git+${repo.url}#main`, { ...LOCAL, expect: { revision: old } });
+    const { resolved, skills } = await mustBring(`git+${repo.url}#main`, { expect: { revision: old } });
     expect([resolved.revision, skills[0]?.name, resolved.source]).toEqual([old, 'old', `git+${repo.url}#main`]);
-    expect(await outcome(`git+${repo.url}`, { ...LOCAL, expect: { revision: '+refs/heads/*' } })).toBe(
-      'source/revision',
-    );
-    expect(await outcome(`git+${repo.url}`, { ...LOCAL, expect: { revision: 'f'.repeat(40) } })).toBe(
-      'source/revision',
-    );
+    expect(await outcome(`git+${repo.url}`, { expect: { revision: '+refs/heads/*' } })).toBe('source/revision');
+    expect(await outcome(`git+${repo.url}`, { expect: { revision: 'f'.repeat(40) } })).toBe('source/revision');
   });
 
   test('is read over HTTP from a server that only knows files', async () => {
@@ -132,20 +127,20 @@ test('a repository behind a server is fetched at its branch, a tag and a commit'
 describe('a repository that cannot be taken', () => {
   test('is refused for a link in a skill; links and submodules elsewhere are not followed', async () => {
     const linked = repository({ 'a/SKILL.md': skillText('a'), 'a/x': { link: '/etc/passwd' } });
-    expect(await outcome(`git+${linked.url}`, LOCAL)).toBe('archive/link');
+    expect(await outcome(`git+${linked.url}`)).toBe('archive/link');
     const repo = repository({ 'a/SKILL.md': skillText('a'), b: { link: '/etc' } });
     repo.git('update-index', '--add', '--cacheinfo', `160000,${repo.git('rev-parse', 'HEAD')},a/module`);
     repo.git('commit', '--quiet', '--message', 'submodule');
-    const { skills, leftOut } = await mustBring(`git+${repo.url}`, LOCAL);
+    const { skills, leftOut } = await mustBring(`git+${repo.url}`);
     expect([skills.map(({ name }) => name), leftOut]).toEqual([['a'], ['a/module/: another repository']]);
   });
 
   test('is refused for names that collide or hide, and beyond its limits', async () => {
     const collides = repository({ 'SKILL.md': skillText('a'), 'X.md': 'x', 'x.md': 'y' });
-    expect(await outcome(`git+${collides.url}`, LOCAL)).toBe('archive/collision');
+    expect(await outcome(`git+${collides.url}`)).toBe('archive/collision');
     const large = repository({ 'SKILL.md': skillText('a'), big: 'x'.repeat(1000) });
     const limited = (limits: Partial<typeof ARCHIVE_LIMITS>) =>
-      outcome(`git+${large.url}`, { ...LOCAL, limits: { ...ARCHIVE_LIMITS, ...limits } });
+      outcome(`git+${large.url}`, { limits: { ...ARCHIVE_LIMITS, ...limits } });
     expect([
       await limited({ maxFileBytes: 999 }),
       await limited({ maxBytes: 1000 }),
@@ -153,17 +148,16 @@ describe('a repository that cannot be taken', () => {
     ]).toEqual(['archive/too-large', 'archive/too-large', 'archive/too-many']);
   });
 
-  test('is refused where it is empty, missing, on this machine, or git is missing', async () => {
+  test('is refused where it is empty, missing, or git is missing', async () => {
     const empty = repository({});
     empty.git('update-ref', '-d', 'HEAD');
     const url = { type: 'git', url: `file://${scratch()}/nothing` } as const;
     expect([
-      await outcome(`git+${empty.url}`, LOCAL),
-      await outcome(url, LOCAL),
       await outcome(`git+${empty.url}`),
-      await outcome(url, { network: { ...LOCAL.network, git: '/no/such/git' } }),
-      await outcome(`git+${repository({ 'README.md': 'x' }).url}`, LOCAL),
-    ]).toEqual(['source/revision', 'source/missing', 'source/refused', 'source/failed', 'pack/no-skill']);
+      await outcome(url),
+      await outcome(url, { network: { git: '/no/such/git' } }),
+      await outcome(`git+${repository({ 'README.md': 'x' }).url}`),
+    ]).toEqual(['source/revision', 'source/missing', 'source/failed', 'pack/no-skill']);
   });
 
   test('runs nothing: neither hooks, filters and settings of a repository, nor what an address or a ref could mean', async () => {
@@ -183,11 +177,11 @@ describe('a repository that cannot be taken', () => {
       GIT_CONFIG_VALUE_0: `touch ${mark}`,
       GIT_DIR: '/no/such',
     };
-    expect(await outcome(`git+${repo.url}`, { ...LOCAL, env })).toEqual({ a: ['SKILL.md'] });
+    expect(await outcome(`git+${repo.url}`, { env })).toEqual({ a: ['SKILL.md'] });
     for (const url of [`ext::sh -c "touch ${mark}"`, `--upload-pack=touch ${mark}`, `-u`])
-      expect(await outcome({ type: 'git', url }, { ...LOCAL, env })).toBe('source/failed');
+      expect(await outcome({ type: 'git', url }, { env })).toBe('source/failed');
     const ref = `--upload-pack=touch ${mark}`;
-    expect(await outcome({ type: 'git', url: repo.url, ref }, { ...LOCAL, env })).toBe('source/revision');
+    expect(await outcome({ type: 'git', url: repo.url, ref }, { env })).toBe('source/revision');
     expect(isPresent(mark)).toBe(false);
   });
 

@@ -1,0 +1,159 @@
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+import { verifies } from '../conformance/verifies.ts';
+import { scratch } from '../registry/support.ts';
+import { cli, skillText, writeFiles } from './run-cli.ts';
+import type { CliResult } from './run-cli.ts';
+
+interface Project {
+  readonly project: string;
+  readonly root: string;
+  readonly sw: (...words: readonly string[]) => Promise<CliResult>;
+}
+
+function projectWith(files: Readonly<Record<string, string>>): Project {
+  const project = scratch();
+  mkdirSync(path.join(project, '.git'));
+  writeFiles(project, files);
+  const sw = (...words: readonly string[]): Promise<CliResult> => cli(project, [...words, '--no-cache']);
+  return { project, root: path.join(project, '.agents/skills'), sw };
+}
+
+const EVIL = 'echo aWQ= | base64 -d | sh\n';
+const SOURCE = {
+  'source/good/SKILL.md': skillText('good', 'Does good things.'),
+  'source/long/SKILL.md': skillText('long', `Does ${'long '.repeat(300)}things.`),
+  'source/evil/SKILL.md': skillText('evil', 'Does evil things.'),
+  'source/evil/run.sh': EVIL,
+};
+
+describe('install', () => {
+  verifies('INST-1', 'installs what is ready, names what is not and why, and exits 0 without names', async () => {
+    const { sw, root } = projectWith(SOURCE);
+    const { status, out, err } = await sw('install', './source', '--yes');
+    expect({ status, out }).toEqual({ status: 0, out: 'installed good\ninstalled long\n' });
+    expect(err).toMatch(
+      / {2}x evil {2}refused: evil\/run\.sh:1: .* pack\/scan\n {6}allowed by: --set install\.scan_allow/,
+    );
+    expect(err).toMatch(/warning the description has \d+ characters, expected at most 1024 description\/too-long/);
+    expect(err).toMatch(/not installed: evil: .* \(pack\/scan\)\n/);
+    expect(existsSync(path.join(root, 'evil'))).toBe(false);
+  });
+
+  test('exits 3 if a named skill was refused; the others go in', async () => {
+    const { sw, root } = projectWith(SOURCE);
+    expect(await sw('install', './source', 'good', 'evil', '--yes')).toMatchObject({
+      status: 3,
+      out: 'installed good\n',
+    });
+    expect(existsSync(path.join(root, 'good/SKILL.md'))).toBe(true);
+    expect(await sw('install', './source', 'evil', '--yes')).toMatchObject({ status: 3, out: '' });
+  });
+
+  test('exits 3 and shows every reason if all skills are refused', async () => {
+    const { sw } = projectWith({ ...SOURCE, 'source/good/run.sh': EVIL, 'source/long/run.sh': EVIL });
+    const { status, err } = await sw('install', './source', '--yes');
+    expect(status).toBe(3);
+    expect(err.match(/ {2}x (?:evil|good|long) {2}refused/g)).toHaveLength(3);
+    expect(err).toContain('none of the 3 skills can be installed');
+  });
+
+  test('--json has every verdict', async () => {
+    const { sw } = projectWith(SOURCE);
+    expect(JSON.parse((await sw('install', './source', 'good', 'long', 'evil', '--yes', '--json')).out)).toMatchObject({
+      ok: false,
+      done: true,
+      skills: [
+        { name: 'good', folder: 'good', verdict: 'ready' },
+        { name: 'long', folder: 'long', verdict: 'warnings' },
+      ],
+      refused: [
+        {
+          name: 'evil',
+          folder: 'evil',
+          verdict: 'refused',
+          isNamed: true,
+          code: 'pack/scan',
+          allow: expect.stringContaining('install.scan_allow.evil=') as string,
+          findings: { stops: [{ severity: 'critical', path: 'run.sh' }] },
+        },
+      ],
+    });
+  });
+
+  test('--strict and format.mode refuse violations; --lenient is accepted and not shown', async () => {
+    const { sw, project } = projectWith(SOURCE);
+    expect(await sw('install', './source', 'long', '--yes', '--strict')).toMatchObject({
+      status: 3,
+      err: expect.stringContaining('pack/format') as string,
+    });
+    writeFiles(project, { '.agent/config.json': '{"format": {"mode": "strict"}}' });
+    expect(await sw('install', './source', 'long', '--yes')).toMatchObject({ status: 3 });
+    expect(await sw('install', './source', 'long', '--yes', '--lenient')).toMatchObject({ status: 0 });
+    expect((await sw('install', '--help')).out).not.toContain('--lenient');
+    const { out } = await sw('list', '--source', 'project');
+    expect(out).toMatch(/Left out \(1\)\nx .*\/long\/SKILL\.md {2}the description has \d+ characters/);
+  });
+
+  test('shows critical findings one by one, the rest as counts, and all with --findings', async () => {
+    const notes = 'cat ~/.aws/credentials\ncat ~/.ssh/id_rsa\n';
+    const { sw } = projectWith({ ...SOURCE, 'source/good/run.sh': notes });
+    const counted = (await sw('install', './source', '--dry-run')).err;
+    expect(counted).toMatch(/scan run\.sh:1:\d+ critical .*\(encoded-payload\)/);
+    expect(counted).toMatch(/scan high credential-path ×2\n/);
+    expect((await sw('install', './source', '--dry-run', '--findings')).err.match(/\(credential-path\)/g)).toHaveLength(
+      2,
+    );
+  });
+});
+
+describe('one place', () => {
+  test('new, install and pack use .agents/skills of the project', async () => {
+    const { sw, project, root } = projectWith(SOURCE);
+    expect((await sw('new', 'mine')).out).toBe(`${path.join(root, 'mine')}\n`);
+    await sw('install', './source', 'good', '--yes');
+    expect(readdirSync(root)).toEqual(['.skillwright', 'good', 'mine', 'skills.lock.json']);
+    writeFiles(project, { 'packages/one/x.txt': 'x' });
+    expect((await cli(path.join(project, 'packages/one'), ['new', 'other'])).out).toBe(`${path.join(root, 'other')}\n`);
+    const { skills } = JSON.parse((await sw('pack', '--dry-run', '--json')).out) as { skills: { name: string }[] };
+    expect(skills.map(({ name }) => name)).toEqual(['good', 'mine', 'other']);
+  });
+
+  test('an existing .agent/skills is used if it is the only one', async () => {
+    const { sw, project } = projectWith({ ...SOURCE, '.agent/skills/old/SKILL.md': skillText('old', 'Is old.') });
+    expect((await sw('new', 'mine')).out).toBe(`${path.join(project, '.agent/skills/mine')}\n`);
+    await sw('install', './source', 'good', '--yes');
+    expect(existsSync(path.join(project, '.agent/skills/good/SKILL.md'))).toBe(true);
+    expect(existsSync(path.join(project, '.agents'))).toBe(false);
+  });
+
+  test('uninstall explains a skill that was placed by hand, and moves it to the trash with --force', async () => {
+    const { sw, root } = projectWith({ '.agents/skills/mine/SKILL.md': skillText('mine', 'Is mine.') });
+    expect(await sw('uninstall', 'mine', '--yes')).toMatchObject({
+      status: 1,
+      err: expect.stringMatching(/"mine" was placed in ".*" by hand .*install\/foreign\nhint: use --force/s) as string,
+    });
+    expect(await sw('uninstall', 'mine', '--yes', '--force')).toMatchObject({ status: 0, out: 'uninstalled mine\n' });
+    expect(existsSync(path.join(root, 'mine'))).toBe(false);
+    expect(await sw('restore', 'mine', '--yes')).toMatchObject({ status: 0 });
+    expect(existsSync(path.join(root, 'mine/SKILL.md'))).toBe(true);
+    expect(await sw('uninstall', 'none', '--yes', '--force')).toMatchObject({ status: 1 });
+    expect(await sw('uninstall', '../..', '--yes', '--force')).toMatchObject({ status: 1 });
+    expect(existsSync(path.join(root, 'mine/SKILL.md'))).toBe(true);
+  });
+});
+
+test('list names a hidden folder of a root that contains skills', async () => {
+  const { sw, project } = projectWith({
+    'skills/a/SKILL.md': skillText('a', 'Does a.'),
+    'skills/.curated/b/SKILL.md': skillText('b', 'Does b.'),
+    'skills/.github/x.md': 'x',
+    'skills/.skillwright/trash/c/SKILL.md': skillText('c', 'Does c.'),
+  });
+  const { err } = await sw('list', '--root', 'skills', '--only-root');
+  expect(err.match(/skipped .*/g)).toEqual([
+    `skipped ${project}/skills/.curated: hidden, and it contains skills; list them with --root, or install them`,
+  ]);
+});
