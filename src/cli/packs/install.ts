@@ -11,16 +11,7 @@ import type { Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { jsonText } from '../json.ts';
 import { AGENT_FLAG, reportUnplaced, targetsFor } from './agent-flags.ts';
-import {
-  CHANGE_FLAGS,
-  asker,
-  progressText,
-  refreshed,
-  refuse,
-  settingsFor,
-  trustConfirmed,
-  trustHint,
-} from './pack-command.ts';
+import { CHANGE_FLAGS, asker, progressText, refreshed, refuse, settingsFor, trustConfirmed, trustHint } from './pack-command.ts';
 import { openProgress } from '../terminal/progress.ts';
 import { planJson, planLines, refusedJson, refusedLines } from './show-pack.ts';
 import type { PlanView } from './show-pack.ts';
@@ -118,7 +109,9 @@ async function install(invocation: InstallInvocation, settings: PackSettings): P
       show(plan, given.yes !== true);
       const count = plan.skills.filter(({ change }) => change !== 'same').length;
       const without = plan.refused.length === 0 ? '' : ` and leave out ${String(plan.refused.length)}`;
-      return ask(`install ${String(count)} ${count === 1 ? 'skill' : 'skills'}${without}`);
+      const what =
+        count === 0 ? 'change the folders of agents' : `install ${String(count)} ${count === 1 ? 'skill' : 'skills'}`;
+      return ask(`${what}${without}`);
     },
   });
   progress.end();

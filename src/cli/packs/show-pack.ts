@@ -114,6 +114,7 @@ export function planJson({ root, resolved, skills, refused, notes, leftOut, plac
     leftOut,
     places,
     notes,
+    places,
     skills: skills.map(({ verdict, skill, change, isNeeded, lock }) => ({
       name: skill.name,
       folder: skill.folder,
