@@ -171,7 +171,7 @@ async function report(
       }),
     );
   else if (runtime !== undefined && changed.length > 0) await trustHint(invocation, runtime, plan.root);
-  const status = reportUnplaced(terminal, unplaced);
+  const status = reportUnplaced(invocation, unplaced, plan.root);
   return isMissing ? EXIT.refused : status;
 }
 
@@ -201,11 +201,11 @@ async function frozen(invocation: InstallInvocation, settings: PackSettings): Pr
     terminal.out(
       jsonText({ ok: unplaced.length === 0, done: isDone, root: done.root, brought, same, linked, unplaced, ...hash }),
     );
-    return reportUnplaced(terminal, unplaced);
+    return reportUnplaced(invocation, unplaced, done.root);
   }
   terminal.out(brought.map((name) => `${isDone ? 'installed' : 'would install'} ${printable(name)}`));
   terminal.out(linked.map((at) => `${isDone ? 'linked' : 'would link'} ${printable(at)}`));
   terminal.remark(`${String(same.length)} already match the lock`);
   if (runtime !== undefined && brought.length > 0) await trustHint(invocation, runtime, done.root);
-  return reportUnplaced(terminal, unplaced);
+  return reportUnplaced(invocation, unplaced, done.root);
 }
