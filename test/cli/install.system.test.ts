@@ -208,6 +208,7 @@ describe('install', () => {
           },
         ],
         unread: [{ name: 'odd', reason: 'unknown source type: "bucket"' }],
+        unplaced: [],
         indexHash: expect.any(String),
       },
     });

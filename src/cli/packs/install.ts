@@ -11,7 +11,16 @@ import type { Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { jsonText } from '../json.ts';
 import { AGENT_FLAG, reportUnplaced, targetsFor } from './agent-flags.ts';
-import { CHANGE_FLAGS, asker, progressText, refreshed, refuse, settingsFor, trustConfirmed, trustHint } from './pack-command.ts';
+import {
+  CHANGE_FLAGS,
+  asker,
+  progressText,
+  refreshed,
+  refuse,
+  settingsFor,
+  trustConfirmed,
+  trustHint,
+} from './pack-command.ts';
 import { openProgress } from '../terminal/progress.ts';
 import { planJson, planLines, refusedJson, refusedLines } from './show-pack.ts';
 import type { PlanView } from './show-pack.ts';
