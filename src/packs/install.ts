@@ -2,6 +2,8 @@
  * Installs skills: stage, inspect, apply the policy, confirm, commit. All work happens in the staging folder of the root. The commit at the
  * end changes the root atomically.
  */
+import path from 'node:path';
+
 import { compareText } from '../core/diagnostic.ts';
 import type { PlaceKind, Unplaced } from './agents/place-skills.ts';
 import { placeRequests, planPlace } from './agents/place-targets.ts';
@@ -23,6 +25,7 @@ import type { InspectedSkill } from './inspect/inspect-skill.ts';
 import type { PackSettings } from './pack-settings.ts';
 import { sourceVerdicts } from './inspect/verdicts.ts';
 import type { RefusedSkill, SourceVerdicts } from './inspect/verdicts.ts';
+import { differenceFrom } from './agents/foreign-copy.ts';
 
 export interface InstallProgress {
   readonly step: StageProgress['step'] | 'inspect' | CommitProgress['phase'];
@@ -53,6 +56,8 @@ export interface InstallOptions {
    * cannot; returns the folders of the former to install, or undefined to install nothing.
    */
   readonly choose?: (offer: SkillOffer) => Promise<readonly string[] | undefined>;
+  /** Takes over what another installer made: folders of the root and of agents that have the files of the skill. */
+  readonly takeOver?: boolean;
   /** Gets the plan. The install continues only if it resolves to true. */
   readonly confirm: (plan: InstallPlan) => Promise<boolean>;
   /** Gets the plan if every skill is refused. */
@@ -161,7 +166,7 @@ async function planInstall(
   root: OpenRoot,
   options: InstallOptions,
 ): Promise<InstallPlan | PackRefusal> {
-  const { settings, signal, strict, onProgress, skills: names = [], existing = 'refuse' } = options;
+  const { settings, signal, strict, onProgress, skills: names = [] } = options;
   const inspect = {
     settings,
     mode: strict === undefined ? settings.mode : strict ? 'strict' : 'lenient',
@@ -191,7 +196,7 @@ async function planInstall(
     ...verdicts.ready.map((skill) => plan(skill, false)),
     ...verdicts.needed.map((skill) => plan(skill, true)),
   ];
-  const impossible = root.refusals(planned.filter(isChanging).map((each) => putChange(each, existing)));
+  const impossible = root.refusals(planned.filter(isChanging).map((each) => putChange(each, root, options)));
   const blocked = planned.flatMap(({ skill }): readonly RefusedSkill[] => {
     const refusal = impossible.get(skill.name);
     const { name, folder } = skill;
@@ -248,8 +253,14 @@ function isChanging({ change }: PlannedSkill): boolean {
   return change !== 'same';
 }
 
-function putChange({ skill: { name, path, looks }, lock }: PlannedSkill, existing: Existing): PutChange {
-  return { type: 'put', name, from: path, lock, existing, looks };
+function putChange(
+  { skill: { name, path: from, looks, files }, lock, before }: PlannedSkill,
+  root: OpenRoot,
+  { existing = 'refuse', takeOver = false }: InstallOptions,
+): PutChange {
+  const isForeign = takeOver && before === undefined;
+  const isSame = isForeign && differenceFrom(path.join(root.path, name), files)?.length === 0;
+  return { type: 'put', name, from, lock, existing: isSame ? 'replace' : existing, looks };
 }
 
 export interface LockMarks {
@@ -282,7 +293,7 @@ async function applyPlan(
   root: OpenRoot,
   options: InstallOptions & Pick<CommitOptions, 'backgroundSync'>,
 ): Promise<Installed | PackRefusal> {
-  const { existing = 'refuse', signal, onProgress, at, backgroundSync } = options;
+  const { signal, onProgress, at, backgroundSync } = options;
   const changing = plan.skills.filter(isChanging);
   const done = { type: 'installed', plan, kept: [], notes: [], unplaced: [] } as const;
   if (options.dryRun === true) return { ...done, isDone: false };
@@ -292,12 +303,12 @@ async function applyPlan(
   if (changing.length === 0 && isPlaced) return { ...done, isDone: true };
   if (!(await options.confirm(plan))) return packRefusal('install/refused', 'not confirmed: nothing was installed');
   const committed: Committed | PackRefusal = await root.commit(
-    changing.map((planned) => putChange(planned, existing)),
+    changing.map((planned) => putChange(planned, root, options)),
     {
       places: placeRequests(
         options.targets ?? [],
         { add: plan.skills.map(({ skill }) => skill.name) },
-        { root: root.path, kind: kindOf(options) },
+        { root: root.path, kind: kindOf(options), takeOver: options.takeOver ?? false },
       ),
       ...(signal === undefined ? {} : { signal }),
       ...(at === undefined ? {} : { at }),
@@ -316,7 +327,8 @@ function kindOf({ copy }: InstallOptions): PlaceKind {
 
 function planPlaces(names: readonly string[], root: OpenRoot, options: InstallOptions): readonly PlannedPlace[] {
   const { targets = [] } = options;
-  return targets.map((target) => planPlace(target, names, { root: root.path, kind: kindOf(options), lock: root.lock }));
+  const context = { root: root.path, kind: kindOf(options), lock: root.lock, takeOver: options.takeOver ?? false };
+  return targets.map((target) => planPlace(target, names, context));
 }
 
 function carried({ offline, signal, onProgress }: InstallOptions) {

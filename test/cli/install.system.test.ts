@@ -217,6 +217,7 @@ describe('install', () => {
           },
         ],
         unread: [{ name: 'odd', reason: 'unknown source type: "bucket"' }],
+        unplaced: [],
         indexHash: expect.any(String),
       },
     });

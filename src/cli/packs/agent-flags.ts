@@ -1,7 +1,7 @@
 /** `--agent`: which agents get a link to the skills, for the commands that change a root. */
 import path from 'node:path';
 
-import { agentBaseOf, openAgentView } from '../../packs/agents/agent-view.ts';
+import { agentBaseOf, agentsOf, openAgentView } from '../../packs/agents/agent-view.ts';
 import type { Unplaced } from '../../packs/agents/place-skills.ts';
 import { detectAgents, readAgents } from '../../packs/agents/agents.ts';
 import { placeTargets } from '../../packs/agents/place-targets.ts';
@@ -10,8 +10,9 @@ import { PACK_PROBLEMS } from '../../packs/problems.ts';
 import type { PackRefusal } from '../../packs/problems.ts';
 import type { PackSettings } from '../../packs/pack-settings.ts';
 import { projectTop } from '../../runtime/skill-trust.ts';
-import type { Flags } from '../command.ts';
-import { EXIT } from '../exit.ts';
+import type { Flags, GlobalInvocation } from '../command.ts';
+import { EXIT, UsageError } from '../exit.ts';
+import { surroundingsFor } from '../surroundings.ts';
 import { reportProblem } from '../terminal/terminal.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
@@ -31,7 +32,7 @@ export function targetsFor(
   { agents = [], folders = [] }: { readonly agents?: readonly string[]; readonly folders?: readonly string[] },
 ): readonly PlaceTarget[] | PackRefusal {
   const found = readAgents(agents, () => detectAgents(surroundings, projectTop(surroundings)));
-  if ('type' in found) return found;
+  if ('type' in found) throw new UsageError(found.message, found.hint);
   return placeTargets(found, folders, { root, surroundings });
 }
 
@@ -57,8 +58,14 @@ export function openSkillAgents({ surroundings, root }: PackSettings, { style }:
 }
 
 /** Reports what could not be linked, one line per folder and reason. Returns the exit code. */
-export function reportUnplaced(terminal: Terminal, unplaced: readonly Unplaced[]): number {
-  for (const message of new Set(unplaced.map((one) => one.message)))
-    reportProblem(terminal, { message, hint: PACK_PROBLEMS['install/agent'], code: 'install/agent' });
+export function reportUnplaced(
+  { terminal, flags }: GlobalInvocation,
+  unplaced: readonly Unplaced[],
+  root: string,
+): number {
+  const base = agentBaseOf(root, surroundingsFor(flags));
+  const who = (folder: string): string => agentsOf(folder, base).join(', ');
+  for (const text of new Set(unplaced.map(({ folder, message }) => `${who(folder) || 'not linked'}: ${message}`)))
+    reportProblem(terminal, { message: text, hint: PACK_PROBLEMS['install/agent'], code: 'install/agent' });
   return unplaced.length === 0 ? EXIT.done : EXIT.failed;
 }

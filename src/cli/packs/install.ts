@@ -130,7 +130,9 @@ async function install(invocation: InstallInvocation, settings: PackSettings): P
       show(plan, given.yes !== true);
       const count = plan.skills.filter(({ change }) => change !== 'same').length;
       const without = plan.refused.length === 0 ? '' : ` and leave out ${String(plan.refused.length)}`;
-      return ask(`install ${String(count)} ${count === 1 ? 'skill' : 'skills'}${without}`);
+      const what =
+        count === 0 ? 'change the folders of agents' : `install ${String(count)} ${count === 1 ? 'skill' : 'skills'}`;
+      return ask(`${what}${without}`);
     },
   });
   progress.end();
@@ -215,7 +217,7 @@ async function report(
       }),
     );
   else if (runtime !== undefined && changed.length > 0) await trustHint(invocation, runtime, plan.root);
-  const status = reportUnplaced(terminal, unplaced);
+  const status = reportUnplaced(invocation, unplaced, plan.root);
   return isMissing ? EXIT.refused : status;
 }
 
@@ -245,11 +247,11 @@ async function frozen(invocation: InstallInvocation, settings: PackSettings): Pr
     terminal.out(
       jsonText({ ok: unplaced.length === 0, done: isDone, root: done.root, brought, same, linked, unplaced, ...hash }),
     );
-    return reportUnplaced(terminal, unplaced);
+    return reportUnplaced(invocation, unplaced, done.root);
   }
   terminal.out(brought.map((name) => `${isDone ? 'installed' : 'would install'} ${printable(name)}`));
   terminal.out(linked.map((at) => `${isDone ? 'linked' : 'would link'} ${printable(at)}`));
   terminal.remark(`${String(same.length)} already match the lock`);
   if (runtime !== undefined && brought.length > 0) await trustHint(invocation, runtime, done.root);
-  return reportUnplaced(terminal, unplaced);
+  return reportUnplaced(invocation, unplaced, done.root);
 }

@@ -1,47 +1,57 @@
 import path from 'node:path';
 
 import { compareText } from '../../core/diagnostic.ts';
-import { readForeignLock } from '../../packs/lock/foreign-lock.ts';
-import type { ForeignLock, ForeignSkill } from '../../packs/lock/foreign-lock.ts';
+import { targetsInUse } from '../../packs/agents/place-targets.ts';
+import type { ForeignSkill } from '../../packs/lock/foreign-lock.ts';
+import { readForeignInstall } from '../../packs/lock/read-foreign.ts';
 import { isRefusal, packRefusal } from '../../packs/problems.ts';
 import type { PackRefusal } from '../../packs/problems.ts';
 import { printable, quoted } from '../../core/text/text.ts';
 import { readLock } from '../../packs/lock/lock-file.ts';
-import { readTextFile } from '../../platform/fs/read-file.ts';
 import { installSkills } from '../../packs/install.ts';
+import type { Installed } from '../../packs/install.ts';
 import type { PackSettings } from '../../packs/pack-settings.ts';
 import { defineCommand } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { jsonText } from '../json.ts';
-import { CHANGE_FLAGS, asker, refreshed, refusalStatus, refuse, settingsFor } from './pack-command.ts';
+import { reportUnplaced } from './agent-flags.ts';
+import {
+  CHANGE_FLAGS,
+  asker,
+  progressText,
+  refreshed,
+  refusalStatus,
+  refuse,
+  settingsFor,
+  trustConfirmed,
+} from './pack-command.ts';
 import { planLines } from './show-pack.ts';
-import { showPlan } from '../terminal/terminal.ts';
-
-const MAX_BYTES = 8 * 1024 * 1024;
-const IMPORT_HINT = 'name a skills-lock.json or .skill-lock.json written by npx skills';
+import { openProgress } from '../terminal/progress.ts';
+import { reportProblem, showPlan } from '../terminal/terminal.ts';
 
 const flags = {
   ...CHANGE_FLAGS,
   import: {
     type: 'string',
-    value: 'FILE',
+    value: 'PATH',
     path: true,
-    about: 'install the skills of a skills-lock.json or .skill-lock.json of npx skills',
+    about: 'install the skills of a lock file of npx skills, or of a folder of openskills',
   },
 } as const;
 
 export const command = defineCommand({
-  usage: 'lock [--scope project|user] | lock --import FILE',
+  usage: 'lock [--scope project|user] | lock --import PATH',
   details: [
     'Shows skills.lock.json of a root: every installed skill with version, source, revision and digest.',
-    '--import installs the skills of a lock file of `npx skills`, each after confirmation. The hashes of that format are too weak to prove that the content is the same.',
+    '--import installs the skills that npx skills (skills-lock.json, .skill-lock.json) or openskills (a folder of skills) installed, source by source, each after confirmation. Folders and links of these tools are taken over if their files are those of the source; skills that cannot be matched are listed with the reason.',
     'Exit code 1: a skill was not installed; 3: refused by policy, or not confirmed.',
   ].join('\n'),
   flags,
   examples: [
     ['skillwright lock', 'show what is installed in this project, and from where'],
     ['skillwright lock --import skills-lock.json', 'migrate from npx skills'],
+    ['skillwright lock --import .claude/skills', 'migrate from openskills'],
   ],
   positionals: [0, 0],
   async run(invocation) {
@@ -72,76 +82,126 @@ function show(invocation: LockInvocation, { root }: PackSettings): number {
   return EXIT.done;
 }
 
-/** Installs the skills one by one, each after confirmation. A refused skill does not stop the others. */
-async function importForeignLock(invocation: LockInvocation, settings: PackSettings): Promise<number> {
-  const { flags: given, terminal } = invocation;
-  const { surroundings } = settings;
-  const file = path.resolve(surroundings.cwd, given.import ?? '');
-  const foreign = readForeignFile(file);
+interface FailedImport {
+  readonly name: string;
+  readonly refusal: PackRefusal;
+}
+
+interface Imported {
+  readonly plans: readonly Installed[];
+  readonly failed: readonly FailedImport[];
+}
+
+/** Installs the skills source by source, each after confirmation. A skill that cannot be matched does not stop the others. */
+async function importForeignLock(invocation: LockInvocation, given: PackSettings): Promise<number> {
+  const { flags, terminal } = invocation;
+  const { surroundings } = given;
+  const foreign = readForeignInstall(path.resolve(surroundings.cwd, flags.import ?? ''));
   if (isRefusal(foreign)) return refuse(invocation, foreign);
+  const settings = foreign.scope === 'person' ? await userSettings(invocation, given) : given;
+  if (isRefusal(settings)) return refuse(invocation, settings);
   terminal.err(foreign.unread.map(({ name, reason }) => `cannot import ${quoted(name)}: ${reason}`));
-  // Relative paths in the lock file start at its own folder.
-  const there = { ...settings, surroundings: { ...surroundings, cwd: path.dirname(file) } };
-  const done: string[] = [];
-  const failed: { readonly name: string; readonly refusal: PackRefusal }[] = [];
-  for (const skill of foreign.skills) {
-    const installed = await installForeign(invocation, there, skill);
-    if (!isRefusal(installed)) done.push(skill.name);
-    else {
-      failed.push({ name: skill.name, refusal: installed });
-      if (given.json === true) continue;
-      terminal.err(`${printable(skill.name)}: ${installed.message} ${terminal.style('dim', installed.code)}`);
-      terminal.err(terminal.style('dim', `hint: ${installed.hint}`));
-    }
-  }
-  const isAll = failed.length === 0 && foreign.unread.length === 0;
-  const indexHash = given['dry-run'] === true ? undefined : (await refreshed(invocation)).index.indexHash;
-  if (given.json === true)
+  // Relative paths start at the folder of the file.
+  const there = { ...settings, surroundings: { ...surroundings, cwd: foreign.base } };
+  const all: Imported[] = [];
+  for (const group of bySource(foreign.skills)) all.push(await importGroup(invocation, there, group));
+  const failed = all.flatMap((one) => one.failed);
+  const plans = all.flatMap((one) => one.plans);
+  const unplaced = plans.flatMap((one) => one.unplaced);
+  const skills = plans.flatMap(({ plan }) => plan.skills);
+  const confirmed = skills.filter(({ change }) => change !== 'same').map(({ skill }) => skill);
+  const done = skills.map(({ skill }) => skill.name).toSorted(compareText);
+  const isDry = flags['dry-run'] === true;
+  const isAll = failed.length + foreign.unread.length + unplaced.length === 0;
+  const runtime = isDry ? undefined : await refreshed(invocation);
+  if (runtime !== undefined)
+    await trustConfirmed(invocation, runtime, new Map(confirmed.map(({ name, digest }) => [name, digest])));
+  if (flags.json === true)
     terminal.out(
       jsonText({
         ok: isAll,
-        done: given['dry-run'] !== true,
+        done: !isDry,
         root: settings.root,
         installed: done,
         failed: failed.map(({ name, refusal: { code, message, hint } }) => ({ name, code, message, hint })),
         unread: foreign.unread,
-        ...(indexHash === undefined ? {} : { indexHash }),
+        unplaced,
+        ...(runtime === undefined ? {} : { indexHash: runtime.index.indexHash }),
       }),
     );
-  else
-    terminal.out(done.map((name) => `${given['dry-run'] === true ? 'would install' : 'installed'} ${printable(name)}`));
-  return Math.max(isAll ? EXIT.done : EXIT.failed, ...failed.map(({ refusal }) => refusalStatus(refusal)));
-}
-
-/** Replaces the hints, which are about our own lock file. */
-function readForeignFile(file: string): ForeignLock | PackRefusal {
-  const shown = quoted(file, 200);
-  const read = readTextFile(file, MAX_BYTES);
-  if (read.type !== 'read') {
-    const why = read.type === 'absent' ? 'file not found' : read.reason;
-    return { ...packRefusal('lock/missing', `cannot read ${shown}: ${why}`), hint: IMPORT_HINT };
+  else {
+    for (const { name, refusal } of failed)
+      reportProblem(terminal, { ...refusal, message: `cannot import ${quoted(name)}: ${refusal.message}` });
+    terminal.out(done.map((name) => `${isDry ? 'would install' : 'installed'} ${printable(name)}`));
+    const kept = plans.flatMap((one) => one.kept);
+    terminal.remark(kept.map(({ part, name, id }) => `previous ${printable(name)} kept in ${part}/${id}`));
   }
-  const foreign = readForeignLock(read.text);
-  if (!isRefusal(foreign)) return foreign;
-  return { ...foreign, message: `cannot import ${shown}: ${foreign.message}`, hint: IMPORT_HINT };
+  const status = reportUnplaced(invocation, unplaced, settings.root);
+  return Math.max(isAll ? status : EXIT.failed, ...failed.map(({ refusal }) => refusalStatus(refusal)));
 }
 
-function installForeign(invocation: LockInvocation, settings: PackSettings, { name, source }: ForeignSkill) {
+/** Skills of a user go to the user's root, unless another one is named. */
+async function userSettings(invocation: LockInvocation, given: PackSettings): Promise<PackSettings | PackRefusal> {
+  const { flags } = invocation;
+  if (flags.scope !== undefined || flags.to !== undefined) return given;
+  return settingsFor({ ...invocation, flags: { ...flags, scope: 'user' } });
+}
+
+function bySource(skills: readonly ForeignSkill[]): readonly (readonly ForeignSkill[])[] {
+  const groups = new Map<string, ForeignSkill[]>();
+  for (const skill of skills) groups.set(skill.source, [...(groups.get(skill.source) ?? []), skill]);
+  return [...groups.values()];
+}
+
+/** Fetches a source once for all its skills. */
+async function importGroup(
+  invocation: LockInvocation,
+  settings: PackSettings,
+  group: readonly ForeignSkill[],
+): Promise<Imported> {
+  const installed = await installForeign(invocation, settings, group);
+  if (!isRefusal(installed)) {
+    const failed = installed.plan.refused.map(({ name, refusal }) => ({ name, refusal: importRefusal(refusal) }));
+    return { plans: [installed], failed };
+  }
+  const [first] = group;
+  if (first === undefined || group.length === 1 || installed.code !== 'pack/unknown-skill')
+    return { plans: [], failed: group.map(({ name }) => ({ name, refusal: importRefusal(installed) })) };
+  // The source no longer has one of them.
+  const each: Imported[] = [];
+  for (const skill of group) each.push(await importGroup(invocation, settings, [skill]));
+  return { plans: each.flatMap(({ plans }) => plans), failed: each.flatMap(({ failed }) => failed) };
+}
+
+/** The default hint offers flags of install, which do not exist here. */
+function importRefusal(refusal: PackRefusal): PackRefusal {
+  if (refusal.code !== 'install/foreign') return refusal;
+  const message = `${refusal.message}, and its files are not those of the source`;
+  return { ...refusal, message, hint: 'move the folder away and import again, or keep it as it is' };
+}
+
+function installForeign(invocation: LockInvocation, settings: PackSettings, group: readonly ForeignSkill[]) {
   const { flags: given, terminal, signal } = invocation;
   const ask = asker(invocation, given.yes);
+  const names = group.map(({ name }) => name);
+  const progress = openProgress(terminal);
   return installSkills({
     settings,
-    source,
-    skills: [name],
+    source: group[0]?.source ?? '',
+    skills: group.map(({ name, folder }) => folder ?? name),
+    targets: targetsInUse(names, settings),
+    takeOver: true,
     dryRun: given['dry-run'] === true,
     signal,
+    onProgress: (step) => progress.show(progressText(step)),
     async confirm(plan) {
+      progress.end();
       showPlan(
         planLines(plan, terminal, { all: false }),
         { isAsked: given.yes !== true, isJson: given.json === true },
         terminal,
       );
-      return ask(`install ${name}`);
+      return ask(`install ${names.length > 5 ? `${String(names.length)} skills` : names.join(', ')}`);
     },
-  });
+  }).finally(() => progress.end());
 }

@@ -31,7 +31,7 @@ export async function reportChange(
         ...(indexHash === undefined ? {} : { indexHash }),
       }),
     );
-  return reportUnplaced(terminal, unplaced);
+  return reportUnplaced(invocation, unplaced, root);
 }
 
 /** `pdf-forms  1.2.0  2026-01-02T03:04:05Z  20260102T030405Z-…` */

@@ -112,8 +112,8 @@ export function planJson({ root, resolved, skills, refused, notes, leftOut, plac
     source: resolved,
     ...(signedBy === undefined ? {} : { signedBy }),
     leftOut,
-    places,
     notes,
+    places,
     skills: skills.map(({ verdict, skill, change, isNeeded, lock }) => ({
       name: skill.name,
       folder: skill.folder,

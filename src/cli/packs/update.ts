@@ -139,7 +139,7 @@ async function report(
       }),
     );
   else if (runtime !== undefined) await trustHint(invocation, runtime, root);
-  return Math.max(reportUnplaced(terminal, unplaced), ...refused.map(({ refusal }) => refusalStatus(refusal)));
+  return Math.max(reportUnplaced(invocation, unplaced, root), ...refused.map(({ refusal }) => refusalStatus(refusal)));
 }
 
 /** A merge has bytes that no source has, so the digests are those on disk; the user saw every change. */

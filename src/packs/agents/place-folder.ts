@@ -9,7 +9,7 @@ import type { RelativePath } from '../../core/path.ts';
 import { quoted } from '../../core/text/text.ts';
 import { inDirectory } from '../../platform/fs/directory-handle.ts';
 import type { DirectoryHandle, OpenFailed } from '../../platform/fs/directory-handle.ts';
-import { isInside } from '../../platform/fs/paths.ts';
+import { isInside, isPresent, tryRealPath } from '../../platform/fs/paths.ts';
 import { resolveBeneath } from '../../platform/fs/resolve-beneath.ts';
 
 /** A folder that links to skills of a root. */
@@ -33,6 +33,7 @@ export function resolvePlace({ folder, within }: PlaceFolder, root: string): Res
   const resolved = resolveBeneath(within, asked.path, [within]);
   if (resolved.type === 'failed') return unusable(folder, reasonOf(resolved, within));
   const real = path.join(within, resolved.path);
+  if (!resolved.isThere && hasBrokenLink(folder, within)) return unusable(folder, 'is or is below a broken link');
   if (real === root) return { type: 'root' };
   // A link inside a skill would change the skill.
   if (isInside(real, root)) return unusable(folder, `leads into ${quoted(root, 200)}`);
@@ -59,6 +60,13 @@ export function inPlace<T>(
     { create },
   );
   return done.type === 'failed' ? unusable(place.folder, reasonOf(done, place.within)) : done;
+}
+
+/** A broken link is left to the user: its target was meant to be elsewhere. */
+function hasBrokenLink(folder: string, within: string): boolean {
+  for (let at = folder; at !== within && isInside(at, within); at = path.dirname(at))
+    if (isPresent(at)) return tryRealPath(at) === undefined;
+  return false;
 }
 
 function unusable(folder: string, reason: string): Extract<ResolvedPlace, { type: 'unusable' }> {

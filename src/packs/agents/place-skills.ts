@@ -25,6 +25,7 @@ import { isRefusal } from '../problems.ts';
 import { presentFiles } from '../root/present-files.ts';
 import { timedName } from '../root/root-paths.ts';
 import { baseOfRoot, isKnownFolder } from './agents.ts';
+import { hasSameFiles } from './foreign-copy.ts';
 import { inPlace } from './place-folder.ts';
 import type { PlaceFolder } from './place-folder.ts';
 
@@ -40,6 +41,8 @@ export interface PlaceChange {
   readonly remove: readonly string[];
   /** The folder that the user allowed for this change. Without it, only folders of known agents beside the root are changed. */
   readonly within?: string;
+  /** Replaces folders that another installer made by links, if their files are those of the skill. Lost in a crash. */
+  readonly takeOver?: boolean;
 }
 
 export interface Unplaced {
@@ -182,13 +185,25 @@ class Placing {
       if (!isSystemError(error)) throw error;
       if (NO_LINKS.has(error.code)) return false;
       if (error.code !== 'EEXIST') throw error;
-      if (this.#isOurLink(this.#at(name), name)) this.#added.push(name);
+      if (this.#isOurLink(this.#at(name), name) || this.#takeOver(name, target)) this.#added.push(name);
       else this.#foreign(name);
       return true;
     }
     this.#added.push(name);
     const { change, context } = this.#input;
     this.#undo.push(() => void tryPlace({ ...change, add: [], remove: [name] }, context, undefined));
+    return true;
+  }
+
+  /** Exchanges a folder with the files of the skill for a link. */
+  #takeOver(name: string, target: string): boolean {
+    const { change, root } = this.#input;
+    if (change.takeOver !== true || !hasSameFiles(this.#at(name), path.join(root, name))) return false;
+    const fresh = this.#at(`.${name}${FRESH}`);
+    if (this.#isOurLink(fresh, name)) unlinkSync(fresh);
+    symlinkSync(target, fresh, 'dir');
+    this.#discard(this.#at(name), name);
+    renameSync(fresh, this.#at(name));
     return true;
   }
 

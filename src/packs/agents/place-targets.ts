@@ -4,9 +4,10 @@ import path from 'node:path';
 
 import type { Surroundings } from '../../core/config/loaded-config.ts';
 import { quoted } from '../../core/text/text.ts';
-import { isInside, realPath } from '../../platform/fs/paths.ts';
+import { isInside, isPresent, realPath } from '../../platform/fs/paths.ts';
 import { packRefusal } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
+import { AGENTS } from './agent-table.ts';
 import type { Agent } from './agent-table.ts';
 import { agentBaseOf } from './agent-view.ts';
 import { agentFolder } from './agents.ts';
@@ -73,7 +74,7 @@ function realFolder(folder: string): string {
 export function placeRequests(
   targets: readonly PlaceTarget[],
   names: { readonly add?: readonly string[]; readonly remove?: readonly string[] },
-  { root, kind }: { readonly root: string; readonly kind: PlaceKind },
+  { root, kind, takeOver = false }: { readonly root: string; readonly kind: PlaceKind; readonly takeOver?: boolean },
 ): readonly PlaceChange[] {
   return targets
     .filter(({ isRoot }) => !isRoot)
@@ -83,12 +84,20 @@ export function placeRequests(
       add: names.add ?? [],
       remove: names.remove ?? [],
       within,
+      ...(takeOver ? { takeOver } : {}),
     }));
 }
 
 /** A folder as the lock records it. Both paths are real. */
 export function folderInLock(root: string, folder: string): string {
   return path.relative(root, folder).split(path.sep).join('/');
+}
+
+/** Targets in whose folders another installer already put one of the skills. */
+export function targetsInUse(names: readonly string[], options: TargetOptions): readonly PlaceTarget[] {
+  const targets = placeTargets(AGENTS, [], options);
+  if ('type' in targets) return [];
+  return targets.filter(({ folder, isRoot }) => !isRoot && names.some((name) => isPresent(path.join(folder, name))));
 }
 
 /** A target as the plan of an install shows it. */
@@ -103,11 +112,18 @@ export interface PlannedPlace extends Pick<PlaceTarget, 'agents' | 'folder' | 'i
   readonly problem?: string;
 }
 
+export interface PlanOptions {
+  readonly root: string;
+  readonly kind: PlaceKind;
+  readonly lock: LockFile;
+  readonly takeOver: boolean;
+}
+
 /** Looks at a target without changing it. */
 export function planPlace(
   target: PlaceTarget,
   names: readonly string[],
-  { root, kind, lock }: { readonly root: string; readonly kind: PlaceKind; readonly lock: LockFile },
+  { root, kind, lock, takeOver }: PlanOptions,
 ): PlannedPlace {
   const { agents, folder, isRoot } = target;
   const plan = { agents, folder, isRoot, kind, add: [], same: names, taken: [] };
@@ -124,7 +140,8 @@ export function planPlace(
   const taken: string[] = [];
   for (const name of names) {
     const place = path.join(real, name);
-    if (lstatSync(place, { throwIfNoEntry: false }) === undefined) add.push(name);
+    const stats = lstatSync(place, { throwIfNoEntry: false });
+    if (stats === undefined || (takeOver && stats.isDirectory())) add.push(name);
     else if (isRecorded(name)) same.push(name);
     // A link that another tool made is taken over.
     else if (isLinkTo(place, { real, target: path.join(realFolder(root), name) })) add.push(name);

@@ -13,7 +13,7 @@ import type { PackRefusal } from '../problems.ts';
 
 export interface ForeignSkill {
   readonly name: string;
-  /** Untrusted text with ref and folder. `readSource` parses and validates it. */
+  /** Untrusted text with ref. `readSource` parses and validates it. */
   readonly source: string;
   /** A branch, tag or commit, as written in the file. */
   readonly ref?: string;
@@ -110,8 +110,15 @@ function readEntry(key: string, value: unknown): ForeignSkill | string {
 }
 
 const FIELDS = [
-  ...['source', 'sourceType', 'sourceUrl', 'sourceBaseUrl', 'ref', 'skillPath'],
-  ...['repoUrl', 'subpath', 'localPath'],
+  'source',
+  'sourceType',
+  'sourceUrl',
+  'sourceBaseUrl',
+  'ref',
+  'skillPath',
+  'repoUrl',
+  'subpath',
+  'localPath',
 ] as const;
 const MAX_FIELD = 2048;
 /** `readSource` validates the ref again. This pattern only excludes options and second fragments. */
@@ -189,17 +196,17 @@ const OWNER_AND_NAME = /^[\w.-]+\/[\w.-]+$/;
 
 /** Spells a repository address for `readSource`. Undefined if the address has no host. */
 function repository(address: string): string | undefined {
-  if (/^(?:https?:\/\/|file:\/\/\/)/i.test(address)) return `git+${address}`;
+  if (/^https?:\/\//i.test(address)) return `git+${address}`;
+  // A repository of this machine, which is read as a folder.
+  if (/^file:\/\/\//i.test(address)) return address;
   return /^(?:ssh:\/\/|\w[\w.-]*@[\w.-]+:)/i.test(address) ? address : undefined;
 }
 
 function inRepository(address: string | undefined, { source, ref, folder }: Entry): Place | string {
   if (address === undefined || address.includes('#'))
     return `the file does not contain the address of its repository, only ${quoted(source)}`;
-  const fragment =
-    ref === undefined && folder === undefined ? '' : `#${ref ?? ''}${folder === undefined ? '' : `:${folder}`}`;
   return {
-    source: address + fragment,
+    source: ref === undefined ? address : `${address}#${ref}`,
     ...(ref === undefined ? {} : { ref }),
     ...(folder === undefined ? {} : { folder }),
   };

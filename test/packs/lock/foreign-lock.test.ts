@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { readForeignLock } from '../../../src/packs/lock/foreign-lock.ts';
+import { readForeignLock, readOpenSkillsEntry } from '../../../src/packs/lock/foreign-lock.ts';
 
 const HASH = '7668c28d1103dc0532ebcd3140dc1afb8345a7bffbe498032a28592fbd5a0a23';
 const project = (skills: object): string => JSON.stringify({ version: 1, skills });
@@ -34,7 +34,7 @@ describe('readForeignLock', () => {
         },
         {
           name: 'xlsx',
-          source: 'github:anthropics/skills#v1:skills/xlsx',
+          source: 'github:anthropics/skills#v1',
           ref: 'v1',
           folder: 'skills/xlsx',
         },
@@ -61,7 +61,7 @@ describe('readForeignLock', () => {
       skills: [
         {
           name: 'pdf',
-          source: 'github:owner/repo#:pdf',
+          source: 'github:owner/repo',
           folder: 'pdf',
         },
       ],
@@ -91,6 +91,27 @@ describe('readForeignLock', () => {
       },
     ],
     [
+      { source: 'https://docs.example/a', sourceUrl: 'https://docs.example/a', sourceType: 'well-known' },
+      { name: 'pdf', source: 'well-known:https://docs.example/a' },
+    ],
+    [
+      {
+        source: 'docs.example',
+        sourceUrl: 'https://docs.example/x',
+        sourceBaseUrl: 'https://docs.example/a',
+        sourceType: 'well-known',
+      },
+      { name: 'pdf', source: 'well-known:https://docs.example/a' },
+    ],
+    [
+      { source: 'file:///srv/r', sourceUrl: 'file:///srv/r', sourceType: 'git', skillPath: 'skills/pdf/SKILL.md' },
+      { name: 'pdf', source: 'file:///srv/r', folder: 'skills/pdf' },
+    ],
+    [
+      { source: '..', sourceType: 'local' },
+      { name: 'pdf', source: '..', note: 'the source is a folder on the machine where the file was written' },
+    ],
+    [
       { source: '@scope/skills', sourceType: 'node_modules', computedHash: 'not hex' },
       {
         name: 'pdf',
@@ -118,10 +139,6 @@ describe('readForeignLock', () => {
     [
       { source: 'ext::sh -c x', sourceType: 'git' },
       'the file does not contain the address of its repository, only "ext::sh -c x"',
-    ],
-    [
-      { source: 'file:///etc', sourceType: 'git' },
-      'the file does not contain the address of its repository, only "file:///etc"',
     ],
     [{ source: 'o/r\u001b]0;x\u0007', sourceType: 'github' }, 'its entry has invisible characters or is too long'],
     [{ source: 'x"; touch y; "', sourceType: 'node_modules' }, '"x"; touch y; "" is not a valid package name'],
@@ -159,6 +176,39 @@ describe('readForeignLock', () => {
     [' '.repeat(9_000_000), 'the file has more than 8388608 characters'],
   ])('%j refuses the whole file', (text, message) => {
     expect(readForeignLock(text)).toMatchObject({ type: 'refused', code: 'lock/invalid', message });
+  });
+
+  test.each([
+    [
+      {
+        source: 'https://git.example/o/r.git',
+        sourceType: 'git',
+        repoUrl: 'https://git.example/o/r.git',
+        subpath: 'skills/pdf',
+      },
+      { name: 'pdf', source: 'git+https://git.example/o/r.git', folder: 'skills/pdf' },
+    ],
+    [
+      { source: 'o/r/pdf', sourceType: 'git', repoUrl: 'https://github.com/o/r', subpath: 'pdf' },
+      { name: 'pdf', source: 'git+https://github.com/o/r', folder: 'pdf' },
+    ],
+    [
+      { source: './all', sourceType: 'local', localPath: '/home/me/all/pdf' },
+      {
+        name: 'pdf',
+        source: '/home/me/all/pdf',
+        note: 'the source is a folder on the machine where the file was written',
+      },
+    ],
+    [
+      { sourceType: 'git', repoUrl: 'x"; touch PWNED; "' },
+      'the file does not contain the address of its repository, only "x"; touch PWNED; ""',
+    ],
+    [{ sourceType: 'git', repoUrl: 'https://h/o/r', subpath: '../..' }, 'its path "../.." is outside of the source'],
+    [{ sourceType: 'local' }, 'its entry has no source'],
+    [[], 'its .openskills.json is not a JSON object'],
+  ])('%j of openskills', (entry, skill) => {
+    expect(readOpenSkillsEntry('pdf', JSON.stringify(entry))).toEqual(skill);
   });
 
   test('never throws for any JSON', () => {
