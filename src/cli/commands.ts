@@ -26,6 +26,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     () => import('./packs/install.ts'),
     ['add'],
   ),
+  entry('source', 'install', 'browse sources: index skills that are not installed', () => import('./packs/source.ts')),
   entry('update', 'install', 'update installed skills from their sources', () => import('./packs/update.ts'), [
     'upgrade',
   ]),
