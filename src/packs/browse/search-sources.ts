@@ -1,7 +1,7 @@
 /** Searches the indexes of sources. Reads local files only. */
 import path from 'node:path';
 
-import { readCacheEntry, writeCacheEntry } from '../../platform/fs/cache-directory.ts';
+import { readCacheEntry, writeCacheEntry } from '../../platform/fs/cache-entry.ts';
 import { fingerprintFiles } from '../../platform/fs/file-stamp.ts';
 import { buildSearchIndex, readSearchIndex } from '../../search/search-index.ts';
 import type { SearchIndex } from '../../search/search-index.ts';
