@@ -41,6 +41,8 @@ export { packSettings } from './packs/pack-settings.ts';
 export type { PackSettings, PlaceChoice } from './packs/pack-settings.ts';
 export { packSkills, skillsToPack } from './packs/pack/pack.ts';
 export type { PackOptions, SkillToPack } from './packs/pack/pack.ts';
+export { buildSite } from './packs/site/build-site.ts';
+export type { BuildSiteOptions, BuiltSite, PublishedSkill } from './packs/site/build-site.ts';
 export { restoreLock } from './packs/lock/restore-lock.ts';
 export type { RestoreOptions, Restored } from './packs/lock/restore-lock.ts';
 export { sbomOfRoot } from './packs/pack/sbom-of-root.ts';

@@ -19,6 +19,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     'export',
   ]),
   entry('sign', 'write', 'sign a pack with your key', () => import('./packs/sign.ts')),
+  entry('site', 'write', 'write a static site that publishes skills', () => import('./packs/site.ts')),
   entry(
     'install',
     'install',

@@ -10,6 +10,7 @@ import type { SourceIndex } from '../../../src/packs/browse/source-index.ts';
 import { openSourceStore } from '../../../src/packs/browse/source-store.ts';
 import { isRefusal } from '../../../src/packs/problems.ts';
 import type { PackRefusal } from '../../../src/packs/problems.ts';
+import { verifies } from '../../conformance/verifies.ts';
 import { openSite } from '../../project/network/network-world.ts';
 import { scratch } from '../../registry/support.ts';
 import { skillText } from '../sources/bring-support.ts';
@@ -31,7 +32,7 @@ async function indexed(world: PackWorld, source: string): Promise<IndexedSource>
 }
 
 describe('the index of a source', () => {
-  test('has name, description, folder and digest of each skill; nothing is installed', async () => {
+  verifies('INST-4', 'has name, description, folder and digest of each skill; nothing is installed', async () => {
     const world = packWorld();
     world.skill('source/tables');
     world.skill('source/group/letters');
@@ -163,25 +164,29 @@ describe('the stored sources', () => {
 });
 
 describe('searching sources', () => {
-  test('finds skills that are not installed, once each, and keeps its index while the files stay', async () => {
-    const [home, cacheDir] = [scratch(), scratch()];
-    const store = openSourceStore({ home });
-    const slides = { name: 'slides', description: 'Makes slide decks.', digest: 'sha256-tree:1' };
-    await store.save(index('a', slides, { name: 'letters', description: 'Writes letters.' }), { isNew: true });
-    await store.save(index('b', slides, { name: 'decks', description: 'Makes slide decks of cards.' }), {
-      isNew: true,
-    });
-    const search = (query: string, installed: readonly string[] = []): readonly string[] =>
-      searchSources(query, { store, cacheDir, limit: 5, installed: new Set(installed) }).results.map(
-        ({ name, from }) => `${from}/${name}`,
-      );
-    expect(search('slide decks').toSorted()).toEqual(['a/slides', 'b/decks']);
-    expect(search('slide decks', ['slides'])).toEqual(['b/decks']);
-    expect(search('letters')).toEqual(['a/letters']);
-    await store.remove('b');
-    expect(search('slide decks')).toEqual(['a/slides']);
-    rmSync(cacheDir, { recursive: true });
-    expect(search('slide decks')).toEqual(['a/slides']);
-    expect(readFileSync(path.join(home, '.agent/sources/a.json'), 'utf8')).toContain('"slides"');
-  });
+  verifies(
+    'INST-4',
+    'finds skills that are not installed, once each, and keeps its index while the files stay',
+    async () => {
+      const [home, cacheDir] = [scratch(), scratch()];
+      const store = openSourceStore({ home });
+      const slides = { name: 'slides', description: 'Makes slide decks.', digest: 'sha256-tree:1' };
+      await store.save(index('a', slides, { name: 'letters', description: 'Writes letters.' }), { isNew: true });
+      await store.save(index('b', slides, { name: 'decks', description: 'Makes slide decks of cards.' }), {
+        isNew: true,
+      });
+      const search = (query: string, installed: readonly string[] = []): readonly string[] =>
+        searchSources(query, { store, cacheDir, limit: 5, installed: new Set(installed) }).results.map(
+          ({ name, from }) => `${from}/${name}`,
+        );
+      expect(search('slide decks').toSorted()).toEqual(['a/slides', 'b/decks']);
+      expect(search('slide decks', ['slides'])).toEqual(['b/decks']);
+      expect(search('letters')).toEqual(['a/letters']);
+      await store.remove('b');
+      expect(search('slide decks')).toEqual(['a/slides']);
+      rmSync(cacheDir, { recursive: true });
+      expect(search('slide decks')).toEqual(['a/slides']);
+      expect(readFileSync(path.join(home, '.agent/sources/a.json'), 'utf8')).toContain('"slides"');
+    },
+  );
 });
