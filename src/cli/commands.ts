@@ -21,6 +21,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     'export',
   ]),
   entry('sign', 'write', 'sign a pack with your key', () => import('./packs/sign.ts')),
+  entry('site', 'write', 'write a static site that publishes skills', () => import('./packs/site.ts')),
   entry(
     'install',
     'install',
@@ -28,6 +29,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     () => import('./packs/install.ts'),
     ['add'],
   ),
+  entry('source', 'install', 'browse sources: index skills that are not installed', () => import('./packs/source.ts')),
   entry('update', 'install', 'update installed skills from their sources', () => import('./packs/update.ts'), [
     'upgrade',
   ]),

@@ -1,36 +1,19 @@
 import path from 'node:path';
 
 import { isRefusal, packRefusal } from '../../packs/problems.ts';
-import type { PackRefusal } from '../../packs/problems.ts';
 import { formatPackComment } from '../../packs/sign/signed-comment.ts';
 import { printable, quoted } from '../../core/text/text.ts';
-import { openKeyFile } from '../../packs/sign/keys.ts';
 import { readManifestOfPack, readPackManifest } from '../../packs/pack/read-pack-manifest.ts';
-import type { SigningKey } from '../../packs/sign/secret-key.ts';
 import { SIGNATURE_SUFFIX, signPack } from '../../packs/sign/sign.ts';
-import { askPassword, passwordOfFile } from '../terminal/ask-password.ts';
-import { askStreams } from '../terminal/ask.ts';
 import { defineCommand } from '../command.ts';
-import type { Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { surroundingsFor } from '../surroundings.ts';
 import { jsonText } from '../json.ts';
 import { refuse } from './pack-command.ts';
+import { KEY_FLAGS, openKey } from './signing-key.ts';
 
 const flags = {
-  key: {
-    type: 'string',
-    short: 'k',
-    value: 'FILE',
-    path: true,
-    about: 'sign with this secret key (see skillwright keys new)',
-  },
-  'password-file': {
-    type: 'string',
-    value: 'FILE',
-    path: true,
-    about: 'read the password of the key from FILE',
-  },
+  ...KEY_FLAGS,
   output: {
     type: 'string',
     short: 'o',
@@ -72,7 +55,12 @@ export const command = defineCommand({
           `${quoted(file, 200)} has no skillwright manifest; create the pack with skillwright pack`,
         ),
       );
-    const key = await openKey(invocation, path.resolve(cwd, given.key), cwd);
+    const key = await openKey({
+      file: path.resolve(cwd, given.key),
+      passwordFile: given['password-file'],
+      cwd,
+      signal: invocation.signal,
+    });
     if (isRefusal(key)) return refuse(invocation, key);
     const out = given.output === undefined ? `${file}${SIGNATURE_SUFFIX}` : path.resolve(cwd, given.output);
     const isDry = given['dry-run'] === true;
@@ -87,23 +75,3 @@ export const command = defineCommand({
     return EXIT.done;
   },
 });
-
-/** A password is asked for only where the key has one. */
-async function openKey(
-  { flags: given, signal }: Invocation<typeof flags>,
-  file: string,
-  cwd: string,
-): Promise<SigningKey | PackRefusal> {
-  const refused = (reason: string): PackRefusal =>
-    packRefusal('source/failed', `cannot use the key ${quoted(file, 200)}: ${reason}`, file);
-  const { 'password-file': passwordFile } = given;
-  const stored = passwordFile === undefined ? undefined : passwordOfFile(passwordFile, cwd);
-  if (typeof stored === 'object') return stored;
-  const opened = await openKeyFile(file, stored);
-  if (opened.type === 'signing-key') return opened;
-  if (opened.problem !== 'password' || stored !== undefined) return refused(opened.reason);
-  const typed = await askPassword(askStreams(process), `password of ${quoted(path.basename(file))}`, { signal });
-  if (typed === undefined) return refused(`${opened.reason}; without a terminal pass --password-file`);
-  const again = await openKeyFile(file, typed);
-  return again.type === 'signing-key' ? again : refused(again.reason);
-}

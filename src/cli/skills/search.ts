@@ -11,8 +11,11 @@ import { jsonText } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { readQueries, scoreQueries } from '../../runtime/search/queries.ts';
 import type { Query } from '../../runtime/search/queries.ts';
+import { surroundingsFor } from '../surroundings.ts';
 import { trustRemarks } from './show-trust.ts';
 import type { Untrusted } from './show-trust.ts';
+import { NOTHING_AVAILABLE, availableJson, availableLines, searchAvailable } from './show-available.ts';
+import { reportWarning } from '../terminal/terminal.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { fitText, padText, textWidth } from '../../platform/text-width.ts';
 
@@ -31,6 +34,7 @@ export const command = defineCommand({
   usage: 'search WORDS... [-n N] [--deep] | search --queries FILE',
   details: [
     'Finds skills by name and description. Matches whole words, parts of words and typos, in English, Chinese and Japanese.',
+    'Skills of your sources (see skillwright source) that are not installed come last, with the command that installs them. Searching uses no network.',
     'FILE holds one query per line, or JSON: ["..."] or [{"id", "query", "relevant": ["skill", ...]}], or one such value per line.',
   ].join('\n'),
   flags,
@@ -57,13 +61,27 @@ export const command = defineCommand({
     const runtime = await openRuntime(invocation);
     const results = await runtime.searchSkills(query, limit, searchOptions(invocation));
     const untrusted = await untrustedNames(runtime, results);
+    const { home } = surroundingsFor(given);
+    // A search of one root or one kind of root is not about what could be installed.
+    const isNarrow = given.source !== undefined || given['only-root'] === true;
+    const available = isNarrow ? NOTHING_AVAILABLE : await searchAvailable(runtime, { home, query, limit });
     if (given.json === true)
-      terminal.out(jsonText({ results: results.map((result) => resultJson(result, untrusted)) }));
-    else if (results.length > 0) {
-      terminal.out(resultLines(results, untrusted, terminal));
-      terminal.remark(trustRemarks(untrusted));
-    } else terminal.remark(nothingFound(runtime, given.deep === true));
-    return results.length > 0 || given.json === true ? EXIT.done : EXIT.failed;
+      terminal.out(
+        jsonText({
+          results: results.map((result) => resultJson(result, untrusted)),
+          available: available.results.map(availableJson),
+        }),
+      );
+    else {
+      if (results.length > 0) {
+        terminal.out(resultLines(results, untrusted, terminal));
+        terminal.remark(trustRemarks(untrusted));
+      } else terminal.remark(nothingFound(runtime, given.deep === true));
+      terminal.out(availableLines(available.results, terminal));
+    }
+    for (const problem of available.problems) reportWarning(terminal, problem);
+    const count = results.length + available.results.length;
+    return count > 0 || given.json === true ? EXIT.done : EXIT.failed;
   },
 });
 

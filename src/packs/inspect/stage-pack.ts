@@ -5,11 +5,12 @@ import { pathToFileURL } from 'node:url';
 import { isRefusal } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
 import { readSource } from '../sources/source-text.ts';
-import type { StagedSource, PackSource, StageProgress, ExtractArchive } from '../sources/source.ts';
-import { stageSource } from '../sources/stage-source.ts';
+import type { ExtractArchive, PackSource, StageProgress, StagedSource } from '../sources/source.ts';
+import { readSite, stageSource } from '../sources/stage-source.ts';
 import { placeOf } from '../sources/folder.ts';
 import { isDirectory, isPresent } from '../../platform/fs/paths.ts';
 import type { PackSettings } from '../pack-settings.ts';
+import type { SiteIndex } from '../sources/well-known.ts';
 
 export interface StagePackOptions {
   readonly settings: PackSettings;
@@ -67,6 +68,14 @@ export function settingsForLock(settings: PackSettings): PackSettings {
 
 export function stagePack(source: PackSource, options: StagePackOptions): Promise<StagedSource | PackRefusal> {
   return stageSource(source, stageOptions(options));
+}
+
+/** Reads what a site lists, without fetching a skill. */
+export function listSite(
+  source: Extract<PackSource, { type: 'well-known' }>,
+  options: StagePackOptions,
+): Promise<SiteIndex | PackRefusal> {
+  return readSite(source, stageOptions(options));
 }
 
 function stageOptions({ settings, ...rest }: StagePackOptions) {

@@ -47,6 +47,8 @@ export interface BuildPackOptions {
   readonly check?: (dir: string) => readonly Diagnostic[];
   /** Packs files that look like secrets, for skills about secrets. */
   readonly allowSecrets?: boolean;
+  /** `skill`: the files of a single skill at the top, without a manifest, as discovery by `.well-known` wants it (default: `pack`). */
+  readonly layout?: 'pack' | 'skill';
   readonly limits?: ArchiveLimits;
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: PackProgress) => void;
@@ -82,6 +84,8 @@ interface ReadSkill extends PackableSkill {
 async function build(options: BuildPackOptions): Promise<BuiltPack> {
   const { out, force = false, limits = ARCHIVE_LIMITS } = options;
   refuseNames(options.skills);
+  if (options.layout === 'skill' && options.skills.length > 1)
+    throw refused('pack/two-skills', 'an archive with the files of a skill at its top holds one skill');
   if (out !== undefined && !force) refuseExisting(out);
   const skills: ReadSkill[] = [];
   let files = 0;
@@ -169,7 +173,7 @@ async function writeZip(
   skills: readonly ReadSkill[],
   manifest: PackManifest,
   total: number,
-  { out, force = false, limits = ARCHIVE_LIMITS, signal, onProgress }: BuildPackOptions,
+  { out, force = false, layout = 'pack', limits = ARCHIVE_LIMITS, signal, onProgress }: BuildPackOptions,
 ): Promise<WrittenZip> {
   const hash = createHash('sha256');
   const target = out === undefined ? undefined : openWholeFile(out, { force });
@@ -180,10 +184,11 @@ async function writeZip(
     target?.write(bytes);
   });
   try {
-    zip.add({ name: MANIFEST_NAME, isExecutable: false }, Buffer.from(formatManifest(manifest), 'utf8'));
+    if (layout === 'pack')
+      zip.add({ name: MANIFEST_NAME, isExecutable: false }, Buffer.from(formatManifest(manifest), 'utf8'));
     let done = 0;
     for await (const { name, isExecutable, bytes } of packedFiles(skills, signal)) {
-      zip.add({ name, isExecutable }, bytes);
+      zip.add({ name: layout === 'pack' ? name : name.slice(name.indexOf('/') + 1), isExecutable }, bytes);
       done += 1;
       onProgress?.({ step: 'write', done, total, path: name });
     }

@@ -8,7 +8,7 @@ import { packRefusal } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
 import { quoted } from '../../core/text/text.ts';
 import { buildPack } from './build-pack.ts';
-import type { BuiltPack, PackProgress } from './build-pack.ts';
+import type { BuildPackOptions, BuiltPack, PackProgress } from './build-pack.ts';
 import { checkSkill } from '../../loader/check-skill.ts';
 import { isPresent, isSystemError, realPath } from '../../platform/fs/paths.ts';
 import { readSkillHead } from '../lock/locked-skills.ts';
@@ -27,6 +27,7 @@ export interface PackOptions {
   readonly out?: string;
   readonly force?: boolean;
   readonly allowSecrets?: boolean;
+  readonly layout?: NonNullable<BuildPackOptions['layout']>;
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: PackProgress) => void;
 }

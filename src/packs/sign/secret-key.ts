@@ -9,7 +9,7 @@ import {
 } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 
-import { BOX_BYTES, formatPublicKey, formatSecretKey, idOf, parseSecretKey } from './minisign.ts';
+import { BOX_BYTES, formatPublicKey, formatSecretKey, idOf, parseSecretKey, publicKeyLine } from './minisign.ts';
 import type { MinisignPublicKey, MinisignSecretKey } from './minisign.ts';
 
 export interface SigningKey {
@@ -80,6 +80,12 @@ export async function openSecretKey(text: string, password?: string): Promise<Se
   if (!timingSafeEqual(await checksum(content), box.subarray(content.length)))
     return { type: 'invalid', problem: 'password', reason: 'wrong password' };
   return signingKey(box);
+}
+
+/** The public key of a secret key, as one line of minisign. */
+export function publicLineOf({ id, key }: SigningKey): string {
+  const bytes = createPublicKey(key).export({ format: 'der', type: 'spki' }).subarray(PUBLIC_START.length);
+  return publicKeyLine({ id, key: bytes });
 }
 
 /** Converts 32 bytes to an Ed25519 key. */

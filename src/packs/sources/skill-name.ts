@@ -3,27 +3,30 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { readSimpleHead } from '../../format/simple-head.ts';
 import { isValidName, toSlug } from '../../core/skill-name.ts';
 import { SKILL_FILE_NAME } from './skill-folders.ts';
+import type { SkillHead } from '../../core/skill.ts';
 
 /** More than frontmatter may have. */
 export const MAX_HEAD = 80 * 1024;
 
-/**
- * The name under which a skill is installed: the name in SKILL.md, or `folder` if it has none. A name that a loader accepts and that is not
- * valid, such as `My Skill`, gives way to a valid name of the folder, or to its nearest valid spelling. The start of the file is sufficient.
- */
-export async function skillName(text: string, folder: string): Promise<string> {
-  const name = await writtenName(text, folder);
-  return [name, folder.normalize('NFC'), toSlug(name)].find(isValidName) ?? name;
-}
-
-async function writtenName(text: string, folder: string): Promise<string> {
+/** The frontmatter of SKILL.md, if it can be read. The start of the file is sufficient. */
+export async function skillHead(text: string, folder: string): Promise<SkillHead | undefined> {
   const source = { path: SKILL_FILE_NAME, directory: folder, fileName: SKILL_FILE_NAME, text, validUtf8: true };
   const plain = readSimpleHead(source, { mode: 'lenient' });
-  if (plain?.head !== undefined) return plain.head.name;
+  if (plain?.head !== undefined) return plain.head;
   // Loaded lazily: few files need the YAML library, and it loads slowly.
   const { readHead } = await import('../../format/read-head.ts');
+  return readHead(source, { mode: 'lenient' }).head;
+}
+
+/**
+ * The name under which a skill is installed: the name in SKILL.md, or `folder` if it has none. A name that a loader accepts and that is not
+ * valid, such as `My Skill`, gives way to a valid name of the folder, or to its nearest valid spelling.
+ */
+export async function skillName(text: string, folder: string): Promise<string> {
   // In NFC as in unpacked archives, because some systems decompose folder names.
-  return readHead(source, { mode: 'lenient' }).head?.name ?? folder.normalize('NFC');
+  const composed = folder.normalize('NFC');
+  const name = (await skillHead(text, folder))?.name ?? composed;
+  return [name, composed, toSlug(name)].find(isValidName) ?? name;
 }
 
 /** Reads the start of a file in the staging folder. */

@@ -2,29 +2,45 @@
 import path from 'node:path';
 
 import { ARCHIVE_LIMITS } from '../../core/archive-limits.ts';
-import { isRefusal, packRefusal, orSystemRefusal } from '../problems.ts';
+import { isRefusal, orSystemRefusal, packRefusal } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
 import { sourceText } from './source-text.ts';
-import type { StagedSource, PackSource, StageOptions, StageContext } from './source.ts';
+import type { PackSource, StageContext, StageOptions, StagedSource } from './source.ts';
 import { quoted } from '../../core/text/text.ts';
 import { stageArchive } from './archive.ts';
 import { stageFolder } from './folder.ts';
+import type { SiteIndex } from './well-known.ts';
 
 /**
  * Stages a source into `to`. Local folders and archives load no network code. Throws the abort reason; every other failure is a refusal.
  */
 export async function stageSource(source: PackSource, options: StageOptions): Promise<StagedSource | PackRefusal> {
   options.signal?.throwIfAborted();
-  const context: StageContext = {
+  const context = contextOf(options);
+  const staged = await orSystemRefusal(() => stage(source, context), 'the source cannot be staged', 'source/failed');
+  if (isRefusal(staged) || staged.skills.length > 0 || staged.unusable.length !== 1) return staged;
+  // The source is the skill.
+  return staged.unusable[0]?.refusal ?? staged;
+}
+
+/** Reads what a site lists, without fetching a skill. */
+export async function readSite(
+  source: Extract<PackSource, { type: 'well-known' }>,
+  options: StageOptions,
+): Promise<SiteIndex | PackRefusal> {
+  options.signal?.throwIfAborted();
+  const { findIndex } = await import('./well-known.ts');
+  const read = (): Promise<SiteIndex | PackRefusal> => findIndex(source.url, contextOf(options));
+  return await orSystemRefusal(read, 'the index of the site cannot be read', 'source/failed');
+}
+
+function contextOf(options: StageOptions): StageContext {
+  return {
     ...options,
     limits: options.limits ?? ARCHIVE_LIMITS,
     network: options.network ?? {},
     tree: path.join(options.to, 'tree'),
   };
-  const staged = await orSystemRefusal(() => stage(source, context), 'the source cannot be staged', 'source/failed');
-  if (isRefusal(staged) || staged.skills.length > 0 || staged.unusable.length !== 1) return staged;
-  // The source is the skill.
-  return staged.unusable[0]?.refusal ?? staged;
 }
 
 async function stage(source: PackSource, context: StageContext): Promise<StagedSource | PackRefusal> {

@@ -22,7 +22,7 @@ import { parseJson } from '../../core/json/parse-json.ts';
 import { ARCHIVE_LIMITS } from '../../core/archive-limits.ts';
 import { openPathValidator } from './portable-name.ts';
 
-interface SiteIndex {
+export interface SiteIndex {
   /** Address of the folder that contains the index. */
   readonly base: string;
   readonly skills: readonly SiteSkill[];
@@ -67,7 +67,7 @@ export async function stageSite(
   };
 }
 
-async function findIndex(site: string, context: StageContext): Promise<SiteIndex | PackRefusal> {
+export async function findIndex(site: string, context: StageContext): Promise<SiteIndex | PackRefusal> {
   let missing: PackRefusal = packRefusal('source/missing', `${quoted(site, 200)} has no index of skills`);
   for (const folder of INDEX_PATHS) {
     const base = `${site}${folder}`;
@@ -188,6 +188,8 @@ const MAX_FILES = 1_000;
 interface PromisedSkill<T extends string> {
   readonly type: T;
   readonly name: string;
+  /** Untrusted text; empty if the index has none. */
+  readonly description: string;
   readonly url: string;
   readonly sha256: string;
 }
@@ -196,6 +198,7 @@ interface PromisedSkill<T extends string> {
 interface ListedSkill {
   readonly type: 'files';
   readonly name: string;
+  readonly description: string;
   readonly files: readonly string[];
 }
 
@@ -226,10 +229,11 @@ export function readSiteIndex(text: string): Omit<SiteIndex, 'base'> | PackRefus
 }
 
 function readEntry(entry: unknown): SiteSkill | PackRefusal {
-  const { name, type, url, digest, files } = isObject(entry) ? entry : {};
+  const { name, type, url, digest, files, description: said } = isObject(entry) ? entry : {};
+  const description = typeof said === 'string' ? said : '';
   if (typeof name !== 'string' || !isValidName(name))
     return packRefusal('pack/name', `the index of the site has the invalid skill name ${quoted(String(name))}`);
-  if (Array.isArray(files) && url === undefined) return readFiles(name, files);
+  if (Array.isArray(files) && url === undefined) return readFiles({ name, description }, files);
   if (typeof url !== 'string' || (type !== 'skill-md' && type !== 'archive'))
     return packRefusal(
       'source/failed',
@@ -238,10 +242,13 @@ function readEntry(entry: unknown): SiteSkill | PackRefusal {
   const sha256 = typeof digest === 'string' ? readDigest(digest) : undefined;
   if (sha256 === undefined)
     return packRefusal('source/digest', `the index of the site has no SHA-256 digest for ${quoted(name)}`);
-  return { type, name, url, sha256 };
+  return { type, name, description, url, sha256 };
 }
 
-function readFiles(name: string, files: readonly unknown[]): SiteSkill | PackRefusal {
+function readFiles(
+  { name, description }: Pick<ListedSkill, 'name' | 'description'>,
+  files: readonly unknown[],
+): SiteSkill | PackRefusal {
   const names = files.filter((file) => typeof file === 'string');
   if (names.length !== files.length || files.length > MAX_FILES)
     return packRefusal(
@@ -255,7 +262,7 @@ function readFiles(name: string, files: readonly unknown[]): SiteSkill | PackRef
   }
   if (!names.includes('SKILL.md'))
     return packRefusal('pack/no-skill', `${quoted(name)} has no SKILL.md in the index of the site`);
-  return { type: 'files', name, files: names };
+  return { type: 'files', name, description, files: names };
 }
 
 /** Converts `sha256:<hex>` or `sha256-<base64>` to hex. */

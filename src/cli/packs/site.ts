@@ -1,0 +1,131 @@
+import path from 'node:path';
+
+import { printable } from '../../core/text/text.ts';
+import { isRefusal } from '../../packs/problems.ts';
+import type { PackRefusal } from '../../packs/problems.ts';
+import { skillsToPack } from '../../packs/pack/pack.ts';
+import type { SkillToPack } from '../../packs/pack/pack.ts';
+import { buildSite } from '../../packs/site/build-site.ts';
+import type { BuiltSite } from '../../packs/site/build-site.ts';
+import { defineCommand } from '../command.ts';
+import type { Invocation } from '../command.ts';
+import { EXIT, UsageError } from '../exit.ts';
+import { jsonText } from '../json.ts';
+import { openProgress } from '../terminal/progress.ts';
+import { reportProblem } from '../terminal/terminal.ts';
+import { refusalStatus, refuse, settingsFor } from './pack-command.ts';
+import { KEY_FLAGS, openKey } from './signing-key.ts';
+
+const flags = {
+  out: { type: 'string', short: 'o', value: 'FOLDER', path: true, about: 'write the site to FOLDER (default: site)' },
+  title: { type: 'string', value: 'TEXT', about: 'title of the site (default: Skills)' },
+  url: { type: 'string', value: 'URL', about: 'address of the site, for the install commands on its pages' },
+  ...KEY_FLAGS,
+} as const;
+
+export const command = defineCommand({
+  usage: 'site DIR... [--out FOLDER] [--title TEXT] [--url URL] [--key FILE]',
+  details: [
+    'Writes a static site that publishes skills: /.well-known/agent-skills/index.json with digests, which install https://... and other clients read, a pack of each skill, signatures with --key, and a page per skill. Upload the folder to any host.',
+    'DIR is a skill or a folder of skills. Refuses skills that violate the specification, contain what looks like a secret, or that the scan stops. An earlier site in FOLDER is replaced; any other content is kept and refused.',
+  ].join('\n'),
+  flags,
+  examples: [
+    ['skillwright site ./skills', 'write the folder site'],
+    ['skillwright site ./skills --out public --url https://skills.example.com', 'name the address on the pages'],
+    ['skillwright site ./skills --key ci.key --password-file ci.pass', 'also sign the packs'],
+    ['skillwright install https://skills.example.com', 'install from the uploaded site'],
+  ],
+  positionals: [1, Number.POSITIVE_INFINITY],
+  async run(invocation) {
+    const { flags: given, positionals, terminal, signal } = invocation;
+    const settings = await settingsFor(invocation);
+    if (isRefusal(settings)) return refuse(invocation, settings);
+    const { cwd } = settings.surroundings;
+    const url = given.url === undefined ? undefined : siteUrl(given.url);
+    const skills = chosenSkills(positionals, cwd);
+    if (isRefusal(skills)) return refuse(invocation, skills);
+    const key =
+      given.key === undefined
+        ? undefined
+        : await openKey({
+            file: path.resolve(cwd, given.key),
+            passwordFile: given['password-file'],
+            cwd,
+            signal,
+          });
+    if (key !== undefined && isRefusal(key)) return refuse(invocation, key);
+    const progress = openProgress(terminal);
+    const built = await buildSite({
+      settings,
+      skills,
+      out: path.resolve(cwd, given.out ?? 'site'),
+      title: given.title ?? 'Skills',
+      ...(url === undefined ? {} : { url }),
+      ...(key === undefined ? {} : { key }),
+      signal,
+      onProgress: (done, total) => progress.show(`publishing ${String(done)} of ${String(total)}`),
+    });
+    progress.end();
+    return 'type' in built ? report(invocation, built) : refuseAll(invocation, built);
+  },
+});
+
+type SiteInvocation = Invocation<typeof flags>;
+
+/** The address as `install` takes it, without a trailing slash. */
+function siteUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (
+    url === undefined ||
+    !/^https?:$/.test(url.protocol) ||
+    url.search !== '' ||
+    url.hash !== '' ||
+    url.username !== ''
+  )
+    throw new UsageError(
+      `--url is not the address of a site: ${printable(text)}`,
+      'e.g. --url https://skills.example.com',
+    );
+  const address = url.href.replace(/\/+$/, '');
+  // install takes other addresses with a path for repositories.
+  return url.pathname === '/' ? address : `well-known:${address}`;
+}
+
+function chosenSkills(folders: readonly string[], cwd: string): readonly SkillToPack[] | PackRefusal {
+  const all: SkillToPack[] = [];
+  for (const folder of folders) {
+    const found = skillsToPack(path.resolve(cwd, folder));
+    if ('type' in found) return found;
+    all.push(...found);
+  }
+  return all;
+}
+
+function report({ flags: given, terminal }: SiteInvocation, { out, skills, keyId }: BuiltSite): number {
+  if (given.json === true) {
+    terminal.out(
+      jsonText({
+        ok: true,
+        out,
+        signedBy: keyId ?? null,
+        skills: skills.map((skill) => ({ ...skill, version: skill.version ?? null })),
+      }),
+    );
+    return EXIT.done;
+  }
+  for (const { name, version = '-', digest } of skills) terminal.remark(`${name}  ${printable(version)}  ${digest}`);
+  terminal.remark(
+    `${keyId === undefined ? 'not signed' : `signed with ${keyId}`}; upload the folder, hidden files included`,
+  );
+  terminal.out(`${String(skills.length)} ${skills.length === 1 ? 'skill' : 'skills'} in ${printable(out)}`);
+  return EXIT.done;
+}
+
+/** Every skill that cannot be published is named, because the author fixes them together. */
+function refuseAll({ flags: given, terminal }: SiteInvocation, refusals: readonly PackRefusal[]): number {
+  if (given.json === true)
+    terminal.out(jsonText({ ok: false, errors: refusals.map(({ code, message, hint }) => ({ code, message, hint })) }));
+  for (const { message, hint, code } of refusals) reportProblem(terminal, { message, hint, code });
+  return Math.max(...refusals.map(refusalStatus));
+}

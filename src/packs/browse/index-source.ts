@@ -1,0 +1,143 @@
+/** Builds the index of a source: reads names, descriptions and digests, and keeps none of the files. */
+import os from 'node:os';
+import path from 'node:path';
+
+import { compareText } from '../../core/diagnostic.ts';
+import { isValidName } from '../../core/skill-name.ts';
+import { quoted } from '../../core/text/text.ts';
+import { temporaryName } from '../../platform/fs/atomic-replace.ts';
+import { makeFolders } from '../../platform/fs/make-folders.ts';
+import { removeTree } from '../../platform/fs/remove-tree.ts';
+import { currentRevision, listSite, readTypedSource, stagePack } from '../inspect/stage-pack.ts';
+import type { StagePackOptions } from '../inspect/stage-pack.ts';
+import type { PackSettings } from '../pack-settings.ts';
+import { isRefusal, packRefusal } from '../problems.ts';
+import type { PackRefusal } from '../problems.ts';
+import { presentFiles } from '../root/present-files.ts';
+import { placeOf } from '../sources/folder.ts';
+import { skillHead, startOfFile } from '../sources/skill-name.ts';
+import { SKILL_FILE_NAME } from '../sources/skill-folders.ts';
+import { sourceText } from '../sources/source-text.ts';
+import type { PackSource, SourceSkill, StageProgress } from '../sources/source.ts';
+import { MAX_AVAILABLE, availableSkill } from './source-index.ts';
+import type { AvailableSkill, SourceIndex } from './source-index.ts';
+
+export interface IndexSourceOptions {
+  readonly settings: PackSettings;
+  /** The user's name for the source. */
+  readonly name: string;
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (progress: StageProgress) => void;
+  /** The index from before: a source with the same revision is not fetched again. */
+  readonly before?: SourceIndex;
+  readonly now?: Date;
+}
+
+export interface IndexedSource {
+  readonly type: 'indexed';
+  readonly index: SourceIndex;
+  /** The revision is that of `before`, so nothing was fetched. */
+  readonly isSame: boolean;
+  /** Skills that are not in the index, each with the reason; safe to print. */
+  readonly leftOut: readonly string[];
+}
+
+/** `text` is a source as `install` takes it. Throws the abort reason; every other failure is a refusal. */
+export async function indexSource(text: string, options: IndexSourceOptions): Promise<IndexedSource | PackRefusal> {
+  const { settings, name, before, now = new Date() } = options;
+  const source = readTypedSource(text, settings);
+  if (isRefusal(source)) return source;
+  const { cwd, home = cwd } = settings.surroundings;
+  const place = independentOf(source, { cwd, home });
+  const to = temporaryName(path.join(os.tmpdir(), 'source'), '');
+  const stage: StagePackOptions = {
+    settings,
+    to,
+    ...(options.signal === undefined ? {} : { signal: options.signal }),
+    ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
+  };
+  try {
+    makeFolders(to, 0o700);
+    if (before?.revision !== undefined && (await currentRevision(place, stage)) === before.revision)
+      return { type: 'indexed', index: { ...before, at: now.toISOString() }, isSame: true, leftOut: [] };
+    const listed = place.type === 'well-known' ? await ofSite(place, stage) : await ofFiles(place, stage);
+    if (isRefusal(listed)) return listed;
+    const { skills, leftOut } = usable(listed.skills);
+    if (skills.length === 0)
+      return packRefusal('pack/no-skill', `${quoted(sourceText(place), 200)} has no skill that can be installed`);
+    return {
+      type: 'indexed',
+      index: {
+        name,
+        source: sourceText(place),
+        at: now.toISOString(),
+        ...(listed.revision === undefined ? {} : { revision: listed.revision }),
+        skills,
+      },
+      isSame: false,
+      leftOut: [...listed.leftOut, ...leftOut],
+    };
+  } finally {
+    await removeTree(to);
+  }
+}
+
+/** Paths are made absolute, because an index is used in every working directory. */
+function independentOf(source: PackSource, places: { readonly cwd: string; readonly home: string }): PackSource {
+  return source.type === 'folder' || source.type === 'archive'
+    ? { ...source, path: placeOf(source.path, places) }
+    : source;
+}
+
+interface Listed {
+  readonly skills: readonly AvailableSkill[];
+  readonly leftOut: readonly string[];
+  readonly revision?: string;
+}
+
+async function ofSite(
+  source: Extract<PackSource, { type: 'well-known' }>,
+  stage: StagePackOptions,
+): Promise<Listed | PackRefusal> {
+  const site = await listSite(source, stage);
+  if (isRefusal(site)) return site;
+  const skills = site.skills.map((skill) => ({
+    name: skill.name,
+    description: skill.description,
+    ...('sha256' in skill ? { digest: `sha256:${skill.sha256}` } : {}),
+  }));
+  return { skills, leftOut: [] };
+}
+
+async function ofFiles(source: PackSource, stage: StagePackOptions): Promise<Listed | PackRefusal> {
+  const staged = await stagePack(source, stage);
+  if (isRefusal(staged)) return staged;
+  const skills: AvailableSkill[] = [];
+  for (const skill of staged.skills) {
+    const digest = skill.digest ?? digestAt(skill);
+    if (typeof digest === 'object') return digest;
+    const text = skill.seen?.skillText ?? startOfFile(path.join(skill.path, SKILL_FILE_NAME));
+    const head = await skillHead(text, path.posix.basename(skill.folder));
+    skills.push({ name: skill.name, description: head?.description ?? '', path: skill.folder, digest });
+  }
+  const { revision } = staged.resolved;
+  return { skills, leftOut: [], ...(revision === undefined ? {} : { revision }) };
+}
+
+function digestAt(skill: SourceSkill): string | PackRefusal {
+  const present = presentFiles(skill.path);
+  return isRefusal(present) ? present : present.digest;
+}
+
+/** Skills that `install` could take: with a valid name that occurs once. */
+function usable(skills: readonly AvailableSkill[]): Omit<Listed, 'revision'> {
+  const leftOut: string[] = [];
+  const byName = new Map<string, AvailableSkill>();
+  for (const skill of skills) {
+    if (!isValidName(skill.name)) leftOut.push(`${quoted(skill.name)} is not a valid skill name`);
+    else if (byName.has(skill.name)) leftOut.push(`${quoted(skill.path ?? skill.name)} repeats ${quoted(skill.name)}`);
+    else if (byName.size >= MAX_AVAILABLE) leftOut.push(`${quoted(skill.name)} is beyond the limit of skills`);
+    else byName.set(skill.name, availableSkill(skill));
+  }
+  return { skills: [...byName.values()].toSorted((a, b) => compareText(a.name, b.name)), leftOut };
+}

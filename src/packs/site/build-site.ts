@@ -1,0 +1,275 @@
+/**
+ * Builds a static site that publishes skills: the index that `install https://...` and other clients read, archives, packs, signatures, and
+ * a page per skill. The whole site is built beside its place and then moved there.
+ */
+import { mkdirSync, readFileSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+
+import { compareText } from '../../core/diagnostic.ts';
+import { quoted } from '../../core/text/text.ts';
+import { temporaryName } from '../../platform/fs/atomic-replace.ts';
+import { makeFolders } from '../../platform/fs/make-folders.ts';
+import { isPresent, isSystemError } from '../../platform/fs/paths.ts';
+import { sha256 } from '../../platform/hash.ts';
+import { readTextFile } from '../../platform/fs/read-file.ts';
+import { removeTree } from '../../platform/fs/remove-tree.ts';
+import { parseSkillMd } from '../../format/skill-md.ts';
+import { packName, packSkills } from '../pack/pack.ts';
+import type { SkillToPack } from '../pack/pack.ts';
+import type { BuiltPack } from '../pack/build-pack.ts';
+import type { PackSettings } from '../pack-settings.ts';
+import { PackRefused, isRefusal, packRefusal, refused } from '../problems.ts';
+import type { PackRefusal } from '../problems.ts';
+import { acceptReviewed, allowOption, applyScanPolicy } from '../scan/policy.ts';
+import { readScanFiles } from '../scan/scan-files.ts';
+import { scanSkill } from '../scan/scan.ts';
+import { signPack } from '../sign/sign.ts';
+import { publicLineOf } from '../sign/secret-key.ts';
+import type { SigningKey } from '../sign/secret-key.ts';
+import { SITE_POLICY, indexPage, skillPage } from './site-pages.ts';
+import type { PageSite, PageSkill } from './site-pages.ts';
+
+export interface BuildSiteOptions {
+  readonly settings: PackSettings;
+  readonly skills: readonly SkillToPack[];
+  /** The folder of the site. An existing site is replaced. */
+  readonly out: string;
+  readonly title: string;
+  /** Address of the site for install commands on its pages. */
+  readonly url?: string;
+  /** Signs the packs. Every skill then needs a version. */
+  readonly key?: SigningKey;
+  readonly now?: Date;
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (done: number, total: number) => void;
+}
+
+export interface BuiltSite {
+  readonly type: 'built-site';
+  readonly out: string;
+  readonly skills: readonly PublishedSkill[];
+  readonly keyId?: string;
+}
+
+export interface PublishedSkill {
+  readonly name: string;
+  readonly version?: string;
+  /** `sha256-tree:<hex>` of the files. */
+  readonly digest: string;
+  /** Paths below the site. */
+  readonly page: string;
+  readonly pack: string;
+}
+
+/** Marks a folder as a site of ours, which may be replaced. */
+const MARKER = '.skillwright-site';
+const DISCOVERY = '.well-known/agent-skills';
+const DISCOVERY_SCHEMA = 'https://schemas.agentskills.io/discovery/0.2.0/schema.json';
+const MAX_SKILL_MD = 16 * 1024 * 1024;
+const MAX_REFUSALS = 20;
+
+/** Returns every reason not to publish, and then leaves the folder as it was. Throws only the abort reason. */
+export async function buildSite(options: BuildSiteOptions): Promise<BuiltSite | readonly PackRefusal[]> {
+  const { out } = options;
+  const work = temporaryName(out, '');
+  try {
+    refuseForeign(out);
+    makeFolders(path.dirname(out));
+    mkdirSync(work);
+    const built = await fill(work, options);
+    if (built.type === 'built-site') await move(work, out);
+    return built.type === 'built-site' ? built : built.refusals;
+  } catch (error) {
+    if (error instanceof PackRefused) return [error.refusal];
+    if (!isSystemError(error)) throw error;
+    return [packRefusal('pack/unwritable', `cannot write ${quoted(out, 200)} (${error.code})`, out)];
+  } finally {
+    await removeTree(work);
+  }
+}
+
+/** Replaces an empty folder or an earlier site, nothing else. */
+function refuseForeign(out: string): void {
+  if (!isPresent(out)) return;
+  const isOurs = readdirSync(out).length === 0 || isPresent(path.join(out, MARKER));
+  if (!isOurs)
+    throw refused('pack/exists', `${quoted(out, 200)} is not empty and not a site that skillwright wrote`, out);
+}
+
+/** The old site is kept until the new one is in its place. */
+async function move(work: string, out: string): Promise<void> {
+  const old = isPresent(out) ? temporaryName(out, '.old') : undefined;
+  if (old !== undefined) renameSync(out, old);
+  try {
+    renameSync(work, out);
+  } catch (error) {
+    if (old !== undefined) renameSync(old, out);
+    throw error;
+  }
+  if (old !== undefined) await removeTree(old);
+}
+
+type Filled = BuiltSite | { readonly type: 'refused-site'; readonly refusals: readonly PackRefusal[] };
+
+async function fill(work: string, options: BuildSiteOptions): Promise<Filled> {
+  const { key, title, url, out, signal, onProgress } = options;
+  const site: PageSite = {
+    title,
+    ...(url === undefined ? {} : { url }),
+    ...(key === undefined ? {} : { key: { id: key.id, line: publicLineOf(key) } }),
+  };
+  const skills = options.skills.toSorted((a, b) => compareText(a.name, b.name));
+  const refusals: PackRefusal[] = [];
+  const pages: PageSkill[] = [];
+  const entries: object[] = [];
+  for (const [at, skill] of skills.entries()) {
+    signal?.throwIfAborted();
+    const published = await publish(skill, work, options);
+    if (isRefusal(published)) refusals.push({ ...published, message: `${quoted(skill.name)}: ${published.message}` });
+    else {
+      pages.push(published.page);
+      entries.push(published.entry);
+    }
+    if (refusals.length >= MAX_REFUSALS) break;
+    onProgress?.(at + 1, skills.length);
+  }
+  if (refusals.length > 0) return { type: 'refused-site', refusals };
+  const write = writerBelow(work);
+  for (const page of pages) write(pagePath(page.name), skillPage(site, page));
+  write('index.html', indexPage(site, pages));
+  write(`${DISCOVERY}/index.json`, `${JSON.stringify({ $schema: DISCOVERY_SCHEMA, skills: entries }, undefined, 2)}\n`);
+  // GitHub Pages leaves out folders that start with a dot, unless this file exists.
+  write('.nojekyll', '');
+  write(
+    '_headers',
+    `/*\n  Content-Security-Policy: ${SITE_POLICY}; frame-ancestors 'none'\n  X-Content-Type-Options: nosniff\n`,
+  );
+  write(MARKER, 'skillwright site replaces this folder.\n');
+  return {
+    type: 'built-site',
+    out,
+    skills: pages.map(({ name, version, digest, pack }) => ({
+      name,
+      ...(version === undefined ? {} : { version }),
+      digest,
+      page: pagePath(name),
+      pack: pack.path,
+    })),
+    ...(key === undefined ? {} : { keyId: key.id }),
+  };
+}
+
+function pagePath(name: string): string {
+  return `skills/${name}/index.html`;
+}
+
+function writerBelow(folder: string): (file: string, content: string | Uint8Array) => void {
+  return (file, content) => {
+    const place = path.join(folder, file);
+    makeFolders(path.dirname(place));
+    writeFileSync(place, content, { flag: 'wx' });
+  };
+}
+
+interface Published {
+  readonly page: PageSkill;
+  /** The entry of the index. */
+  readonly entry: object;
+}
+
+/** Writes the pack, its signature and the file of the index. */
+async function publish(skill: SkillToPack, work: string, options: BuildSiteOptions): Promise<Published | PackRefusal> {
+  const { settings, key, signal } = options;
+  const file = `packs/${packName([skill])}`;
+  makeFolders(path.join(work, 'packs'));
+  const pack = await packSkills({ settings, skills: [skill], out: path.join(work, file), ...signalOf(signal) });
+  if (isRefusal(pack)) return pack;
+  const [manifest] = pack.manifest.skills;
+  if (manifest === undefined) return packRefusal('pack/no-skill', 'the pack is empty');
+  const stopped = stoppedByScan(skill, manifest.digest, settings);
+  if (stopped !== undefined) return stopped;
+  if (key !== undefined) {
+    const signed = signPack({
+      file: path.join(work, file),
+      manifest: pack.manifest,
+      key,
+      ...(options.now === undefined ? {} : { now: options.now }),
+    });
+    if (isRefusal(signed)) return signed;
+  }
+  const read = readTextFile(path.join(skill.dir, 'SKILL.md'), MAX_SKILL_MD);
+  if (read.type !== 'read') return packRefusal('source/changed', `SKILL.md cannot be read`, skill.dir);
+  const { head, body } = parseSkillMd(
+    { path: 'SKILL.md', directory: skill.name, fileName: 'SKILL.md', text: read.text, validUtf8: read.validUtf8 },
+    { mode: 'lenient' },
+  );
+  const listed = await listedFile(skill, work, { pack, options });
+  if (isRefusal(listed)) return listed;
+  const { version, digest, files } = manifest;
+  const { description = '', license, compatibility } = head ?? {};
+  const allowedTools = head?.controls.allowedTools;
+  return {
+    page: {
+      name: skill.name,
+      description,
+      ...(version === undefined ? {} : { version }),
+      ...(license === undefined ? {} : { license }),
+      ...(compatibility === undefined ? {} : { compatibility }),
+      ...(allowedTools === undefined ? {} : { allowedTools }),
+      digest,
+      files,
+      body,
+      pack: { path: file, sha256: pack.sha256 },
+    },
+    entry: { name: skill.name, type: listed.type, description, url: listed.url, digest: `sha256:${listed.sha256}` },
+  };
+}
+
+interface Listed {
+  readonly type: 'skill-md' | 'archive';
+  /** Relative to the index. */
+  readonly url: string;
+  readonly sha256: string;
+}
+
+/** What the index points at: SKILL.md if that is all, or an archive with the skill at its top. */
+async function listedFile(
+  skill: SkillToPack,
+  work: string,
+  { pack, options }: { readonly pack: BuiltPack; readonly options: BuildSiteOptions },
+): Promise<Listed | PackRefusal> {
+  const files = pack.manifest.skills[0]?.files ?? {};
+  const only = Object.keys(files).length === 1 ? files['SKILL.md'] : undefined;
+  if (only !== undefined) {
+    const url = `${skill.name}/SKILL.md`;
+    const bytes = readFileSync(path.join(skill.dir, 'SKILL.md'));
+    if (sha256(bytes) !== only.sha256) return packRefusal('source/changed', 'SKILL.md changed while it was read');
+    writerBelow(path.join(work, DISCOVERY))(url, bytes);
+    return { type: 'skill-md', url, sha256: only.sha256 };
+  }
+  const url = `${skill.name}.zip`;
+  const out = path.join(work, DISCOVERY, url);
+  makeFolders(path.dirname(out));
+  const { settings, signal } = options;
+  const archive = await packSkills({ settings, skills: [skill], out, layout: 'skill', ...signalOf(signal) });
+  return isRefusal(archive) ? archive : { type: 'archive', url, sha256: archive.sha256 };
+}
+
+/** A site must not publish what its own `install` refuses. */
+function stoppedByScan({ name, dir }: SkillToPack, digest: string, settings: PackSettings): PackRefusal | undefined {
+  const files = readScanFiles(dir);
+  if (isRefusal(files)) return files;
+  const reviewed = { name, digest };
+  const result = applyScanPolicy(scanSkill(files), settings.scanPolicy);
+  const [first] = acceptReviewed(result, reviewed, settings.scanAllow).stops;
+  if (first === undefined) return undefined;
+  const where = `${first.path}:${String(first.line)}`;
+  return {
+    ...packRefusal('pack/scan', `${where}: ${first.message} (${first.rule})`, first.path),
+    hint: `review the files; to publish them anyway: ${allowOption(reviewed)}`,
+  };
+}
+
+function signalOf(signal: AbortSignal | undefined): { readonly signal?: AbortSignal } {
+  return signal === undefined ? {} : { signal };
+}
