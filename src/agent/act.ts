@@ -32,7 +32,8 @@ export async function actOn(calls: readonly ModelToolCall[], parts: AgentParts):
   const touched: string[] = [];
   let answer: string | undefined;
   for (const call of ordered) {
-    if (answer !== undefined || gate.ended !== undefined || run.session.state.endedBy !== undefined) {
+    const isOver = gate.ended !== undefined || (parts.stopsUnapproved && parts.state().unapproved !== undefined);
+    if (answer !== undefined || isOver || run.session.state.endedBy !== undefined) {
       results.set(call, ownResult(call, 'not done: the run has ended', true));
       continue;
     }

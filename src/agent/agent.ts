@@ -148,6 +148,7 @@ export function openParts(options: AgentOptions, opened: Opened): AgentParts {
     proposed,
     tools: openAgentTools({ session: run.session, gate, protocol, outputs, updatePlan }),
     mayDelegate: run.session.index.all.some(({ controls }) => controls.runMode === 'subagent'),
+    stopsUnapproved: options.unapproved === 'stop',
     isWatched: (options.run?.sinks ?? []).length > 0,
     subagents: {
       run,

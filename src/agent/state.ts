@@ -4,6 +4,8 @@ import type { Action } from '../core/action.ts';
 import type { Budget } from '../core/budget.ts';
 import { NOTHING_USED, countEvent } from './count-budget.ts';
 import type { RunEvent } from '../core/run-events.ts';
+import type { FailureCode } from '../core/failure-codes.ts';
+import type { ActionFailed, Observation } from '../core/observation.ts';
 import type { Plan } from '../core/plan.ts';
 
 export const PHASES = ['init', 'index-skills', 'decide', 'act', 'observe', 'final'] as const;
@@ -23,7 +25,20 @@ export interface AgentState {
   readonly call: number;
   /** The number of subagents started. */
   readonly subagents: number;
+  /** The last action, if policy or a person refused it: an answer after that is not a success. */
+  readonly refused: Pick<ActionFailed, 'action' | 'code' | 'message'> | undefined;
+  /** The first action that needed approval and nobody could be asked. */
+  readonly unapproved: Pick<ActionFailed, 'action' | 'code' | 'message'> | undefined;
 }
+
+/** Failures that are decisions of the policy, of trust or of a person. */
+export const REFUSALS: ReadonlySet<FailureCode> = new Set([
+  'policy/denied',
+  'approval/refused',
+  'approval/needed',
+  'approval/pending',
+  'skill/untrusted',
+]);
 
 /** Older lines are only in the record. */
 const KEPT_LINES = 40;
@@ -37,6 +52,8 @@ export const FIRST_STATE: AgentState = {
   open: [],
   call: 0,
   subagents: 0,
+  refused: undefined,
+  unapproved: undefined,
 };
 
 /** Returns the state after an event that was recorded `elapsedMs` after the start of the run. Pure. */
@@ -62,11 +79,14 @@ export function reduceAgent(before: AgentState, event: RunEvent, elapsedMs: numb
         phase: 'observe',
         done: [...state.done.slice(1 - KEPT_LINES), line],
         open: state.open.filter((one) => one !== started),
+        ...refusalOf(state, event.observation),
       };
     }
     case 'session':
       // A new message of a chat starts here; the actions for earlier messages are in the record.
-      return event.event.type === 'turn-start' ? { ...state, done: [], subagents: 0 } : state;
+      return event.event.type === 'turn-start'
+        ? { ...state, done: [], subagents: 0, refused: undefined, unapproved: undefined }
+        : state;
     case 'subagent-start':
       return { ...state, subagents: state.subagents + 1 };
     case 'run-end':
@@ -74,4 +94,15 @@ export function reduceAgent(before: AgentState, event: RunEvent, elapsedMs: numb
     default:
       return state;
   }
+}
+
+function refusalOf(
+  { refused, unapproved }: AgentState,
+  observation: Observation,
+): Pick<AgentState, 'refused' | 'unapproved'> {
+  if (observation.action === 'final_answer') return { refused, unapproved };
+  if (observation.type !== 'failed' || !REFUSALS.has(observation.code)) return { refused: undefined, unapproved };
+  const { action, code, message } = observation;
+  const one = { action, code, message };
+  return { refused: one, unapproved: unapproved ?? (code === 'approval/needed' ? one : undefined) };
 }

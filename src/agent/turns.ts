@@ -3,7 +3,6 @@
  * performed.
  */
 import { endedBudget } from './count-budget.ts';
-import type { FailureCode } from '../core/failure-codes.ts';
 import type { ModelAnswer } from '../core/model.ts';
 import type { SkillEntry } from '../core/skill.ts';
 import { actOn, actOnChoice } from './act.ts';
@@ -18,6 +17,7 @@ import { readChoice } from './forced-choice.ts';
 import { keepPlan } from './keep-plan.ts';
 import type { PlanPlace } from './keep-plan.ts';
 import { chooseTool } from './own-tools.ts';
+import { REFUSALS } from './state.ts';
 
 /** The state between two turns. */
 interface TurnState {
@@ -73,7 +73,7 @@ async function takeTurn(before: TurnState, parts: AgentParts): Promise<TurnState
   }
   for (const message of decision.notes) run.record({ type: 'note', message });
   const { results, touched, answer: said } = await actOn(decision.calls, parts);
-  if (said !== undefined) return { outcome: 'done', reason: '', answer: said };
+  if (said !== undefined) return answered(said, parts);
   const remarks = [...planProblems.map((problem) => `plan: ${problem}`), ...pathRemarks(run, touched, parts.proposed)];
   const came = remarks.length === 0 ? { results } : { results, remark: remarks.join('\n') };
   return { ...here, isRepairing: false, conversation: withAnswer(here, answer, came, parts) };
@@ -120,10 +120,17 @@ async function takeChoice(
   return { conversation: withAnswer(before, said, { results: [result] }, parts), choice: [], isRepairing: false };
 }
 
-async function sayAnswer(answer: string, { run }: AgentParts): Promise<TurnsEnd> {
-  const observation = await run.session.perform({ type: 'final_answer', answer });
+async function sayAnswer(answer: string, parts: AgentParts): Promise<TurnsEnd> {
+  const observation = await parts.run.session.perform({ type: 'final_answer', answer });
   if (observation.type === 'failed') return { outcome: 'failed', reason: observation.message, answer };
-  return { outcome: 'done', reason: '', answer };
+  return answered(answer, parts);
+}
+
+/** A refusal that was the last action decides, whatever the model answers. */
+function answered(answer: string, { state }: AgentParts): TurnsEnd {
+  const { refused } = state();
+  if (refused === undefined) return { outcome: 'done', reason: '', answer };
+  return { outcome: 'refused', reason: `${refused.action} was refused: ${refused.message}`, answer };
 }
 
 function withAnswer(
@@ -140,18 +147,12 @@ function planPlace({ run, state, subagents: { request } }: AgentParts): PlanPlac
   return { run, state: state(), request };
 }
 
-const REFUSALS: ReadonlySet<FailureCode> = new Set([
-  'policy/denied',
-  'approval/refused',
-  'approval/needed',
-  'approval/pending',
-  'skill/untrusted',
-]);
-
 /** AGT-4 and AGT-7: ends the run if a call budget is exhausted or the same action keeps failing. */
 function endOf(parts: AgentParts): TurnsEnd | undefined {
   const { gate, run, limits, state } = parts;
   if (gate.ended !== undefined) return overBudget(gate.ended, state().used[gate.ended], limits[gate.ended], parts);
+  const { unapproved } = state();
+  if (unapproved !== undefined && parts.stopsUnapproved) return { outcome: 'refused', reason: unapproved.message };
   const { endedBy } = run.session.state;
   if (endedBy === undefined) return undefined;
   const { action, code } = endedBy;

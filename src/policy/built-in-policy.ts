@@ -7,6 +7,19 @@ const BUILT_IN: RuleOrigin = { layer: 'built-in', where: '' };
 /** Files that are executed later, and the files of records and rules: tools never write them. */
 const NEVER_WRITTEN = ['.git/**', '.agent/config.json', '.agent/runs/**', '.agent/trash/**', '.agent/artifacts/**'];
 
+/** Records, approvals, trust and keys, which could tell a model what it is not meant to know; and the data of git. */
+const NEVER_READ = [
+  '.git',
+  '.git/**',
+  '.agent/approvals.json',
+  '.agent/evals/**',
+  '.agent/keys.json',
+  '.agent/pending/**',
+  '.agent/runs/**',
+  '.agent/seal.key',
+  '.agent/trust.json',
+];
+
 /** Files that other programs and agents treat as instructions: every change needs approval. */
 const ASKED_BEFORE_WRITING = [
   '.agent/**',
@@ -60,8 +73,10 @@ const ASKED_BEFORE_READING = [
 export function builtInRules(): readonly PolicyRule[] {
   return [
     ...rulesFor('deny', ['write_file', 'delete_file'], NEVER_WRITTEN),
+    ...rulesFor('deny', ['read_file', 'grep', 'list_dir'], NEVER_READ),
     ...rulesFor('ask', ['write_file', 'delete_file'], ASKED_BEFORE_WRITING),
     ...rulesFor('ask', ['read_file', 'grep', 'host_input'], ASKED_BEFORE_READING),
+    ...rulesFor('ask', ['host_input'], NEVER_READ),
   ];
 }
 

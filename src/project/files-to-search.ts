@@ -3,6 +3,7 @@ import { compileGlob } from '../core/glob.ts';
 import type { RelativePath } from '../core/path.ts';
 import type { OpenFailed } from '../platform/fs/directory-handle.ts';
 import { entriesIn, isSkipped } from './folder-entries.ts';
+import type { IsClosed } from './folder-entries.ts';
 import type { ResolvedPath } from './resolve-path.ts';
 
 export interface SearchLimits {
@@ -15,6 +16,8 @@ export interface SearchLimits {
 export interface FilesToSearchOptions extends Partial<SearchLimits> {
   readonly glob?: string | undefined;
   readonly isAllowed?: (shown: string) => boolean;
+  /** Folders that are not searched (default: none). */
+  readonly isClosed?: IsClosed;
   readonly signal?: AbortSignal;
 }
 
@@ -36,7 +39,14 @@ export type FilesToSearch =
  */
 export async function filesToSearch(
   placed: ResolvedPath,
-  { glob, isAllowed = () => true, maxFiles = 10_000, maxNames = 100_000, signal }: FilesToSearchOptions,
+  {
+    glob,
+    isAllowed = () => true,
+    isClosed = () => false,
+    maxFiles = 10_000,
+    maxNames = 100_000,
+    signal,
+  }: FilesToSearchOptions,
 ): Promise<FilesToSearch> {
   const { root, relative, shown } = placed;
   // `shown` ends with the path below the root; the part before it is the same for every file.
@@ -74,7 +84,7 @@ export async function filesToSearch(
     names += listed.entries.length;
     for (const entry of listed.entries) {
       const { name, path, kind } = entry;
-      if (kind === 'folder' && !isSkipped(entry)) pending.push(path);
+      if (kind === 'folder' && !isSkipped(entry) && !isClosed(path)) pending.push(path);
       if (kind !== 'file' || !matches(path, name)) continue;
       if (!isAllowed(shownPath(path))) excluded += 1;
       else if (files.length < maxFiles) files.push(path);

@@ -11,12 +11,15 @@ import { isSystemError } from '../platform/fs/paths.ts';
 import { readEntries } from '../platform/fs/walk.ts';
 
 const SKIPPED: ReadonlySet<string> = new Set(['.git', 'node_modules']);
-/** The folders of `trash.ts`. */
-const TRASHES: ReadonlySet<string> = new Set(['.agent/trash', '.trash']);
+/** Records, and the folders of `trash.ts`. */
+const OWN_DATA = /(?:^|\/)\.agent\/(?:trash|runs|evals)$|^\.trash$/;
+
+/** Whether a folder, relative to the root, must not be entered. */
+export type IsClosed = (folder: RelativePath) => boolean;
 
 /** True for folders that a recursive listing does not enter: tool data and deleted files. */
 export function isSkipped({ name, path }: FolderEntry): boolean {
-  return SKIPPED.has(name) || TRASHES.has(path);
+  return SKIPPED.has(name) || OWN_DATA.test(path);
 }
 
 export interface FolderEntry {

@@ -11,12 +11,15 @@ import { printable, quoted } from '../core/text/text.ts';
 import { filesToSearch } from './files-to-search.ts';
 import type { SearchLimits } from './files-to-search.ts';
 import type { GrepAnswer, GrepRequest } from './grep-worker.ts';
+import type { IsClosed } from './folder-entries.ts';
 import { fileFailed, hostFailure } from './host-failure.ts';
 import type { ResolvedPath } from './resolve-path.ts';
 
 export interface GrepOptions extends Partial<SearchLimits> {
   /** Whether policy allows a file, by its path for `read_file`. Excluded files count as skipped. */
   readonly isAllowed?: (shown: string) => boolean;
+  /** Folders that are not searched (default: none). */
+  readonly isClosed?: IsClosed;
   /** Timeout of the search (default: 5,000). */
   readonly deadlineMs?: number;
   /** Larger files are skipped (default: 4 MiB). */

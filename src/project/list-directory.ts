@@ -5,7 +5,7 @@ import type { ActionFailed, DirectoryListed } from '../core/observation.ts';
 import type { RelativePath } from '../core/path.ts';
 import { quoted } from '../core/text/text.ts';
 import { entriesIn, isSkipped } from './folder-entries.ts';
-import type { FolderEntry } from './folder-entries.ts';
+import type { FolderEntry, IsClosed } from './folder-entries.ts';
 import { fileFailed, hostFailure } from './host-failure.ts';
 import type { ResolvedPath } from './resolve-path.ts';
 
@@ -14,6 +14,8 @@ export interface ListDirectoryLimits {
   readonly maxEntries?: number;
   /** Maximum depth of a request (default: 5). */
   readonly maxDepth?: number;
+  /** Folders that are listed without their entries (default: none). */
+  readonly isClosed?: IsClosed;
 }
 
 /** Names read per entry of the result: names are sorted before the list is cut. */
@@ -23,7 +25,7 @@ const NAMES_PER_ENTRY = 10;
 export function listDirectory(
   action: ListDirectory,
   placed: ResolvedPath,
-  { maxEntries = 1000, maxDepth = 5 }: ListDirectoryLimits = {},
+  { maxEntries = 1000, maxDepth = 5, isClosed = () => false }: ListDirectoryLimits = {},
 ): DirectoryListed | ActionFailed {
   const { depth = 1 } = action;
   if (!Number.isInteger(depth) || depth < 1 || depth > maxDepth) {
@@ -39,6 +41,10 @@ export function listDirectory(
   }
   const found: FolderEntry[] = [...top.entries];
   let isCut = top.isCut;
+  const foldersAmong = (entries: readonly FolderEntry[]): readonly RelativePath[] =>
+    entries
+      .filter((entry) => entry.kind === 'folder' && !isSkipped(entry) && !isClosed(entry.path))
+      .map(({ path }) => path);
   let folders = foldersAmong(top.entries);
   for (let level = 2; level <= depth && found.length <= maxEntries; level += 1) {
     const below: FolderEntry[] = [];
@@ -64,8 +70,4 @@ export function listDirectory(
     entries,
     isCut: isCut || found.length > maxEntries,
   };
-}
-
-function foldersAmong(entries: readonly FolderEntry[]): readonly RelativePath[] {
-  return entries.filter((entry) => entry.kind === 'folder' && !isSkipped(entry)).map(({ path }) => path);
 }

@@ -13,12 +13,14 @@ import type { SkillIndex } from '../registry/index-skills.ts';
 import { resolveSkill } from '../registry/resolve-skill.ts';
 import type { Execution } from './execution/execution.ts';
 import type { SkillSearch } from './search/skill-search.ts';
+import type { ClosedFolders } from './closed-folders.ts';
 import type { SkillTrust } from './skill-trust.ts';
 
 /** The project whose files may be used, and whether servers may be asked. */
 export interface HostAccess {
   readonly project: string;
   readonly hasNetwork: boolean;
+  readonly closed: ClosedFolders;
 }
 
 /** Everything that actions of one session have in common. */

@@ -43,7 +43,7 @@ export async function findTarget(action: Action, context: ActionContext): Promis
 
 async function findPath(
   action: ActionOfKind<'host'>,
-  { project }: HostAccess,
+  { project, closed }: HostAccess,
   context: ActionContext,
 ): Promise<ActionTarget | Failure> {
   if (action.type === 'network_request') return {};
@@ -51,14 +51,17 @@ async function findPath(
   const isInWorkspace = action.path.startsWith('workspace://') && execution !== undefined;
   const workspace = isInWorkspace ? await workspaceRoot(execution) : undefined;
   if (typeof workspace === 'object') return workspace;
+  const active = activeSkills(context);
   const places = {
     project,
     ...(workspace === undefined ? {} : { workspace }),
-    skills: activeSkills(context).map(({ name, dir }) => ({ name, dir })),
+    skills: active.map(({ name, dir }) => ({ name, dir })),
   };
   const isWriting = action.type === 'write_file' || action.type === 'delete_file';
   const placed = resolvePath(action.path, places, isWriting ? 'write' : 'read');
-  return placed.type === 'refused' ? placed.failure : { path: placed };
+  if (placed.type === 'refused') return placed.failure;
+  const isHidden = !isWriting && context.askedBy === 'model' && placed.place === 'project';
+  return (isHidden ? closed.refusal(placed, active) : undefined) ?? { path: placed };
 }
 
 async function workspaceRoot(execution: Execution): Promise<string | Failure> {

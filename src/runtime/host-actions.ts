@@ -1,5 +1,6 @@
 import type { ActionOfKind, NetworkRequest } from '../core/action.ts';
 import { writeAuthority } from '../core/network/host-pattern.ts';
+import type { RelativePath } from '../core/path.ts';
 import type { Observation } from '../core/observation.ts';
 import { hostAccess } from '../policy/action-access.ts';
 import { decide, grantedHosts } from '../policy/policy.ts';
@@ -20,6 +21,8 @@ export interface HostRights {
   readonly isApproved: boolean;
   /** What the person saw before a write. */
   readonly preview: WritePreview | undefined;
+  /** Whether a folder must not be entered by a listing or a search. */
+  readonly isClosed: (place: { readonly absolute: string; readonly shown: string }) => boolean;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -35,13 +38,17 @@ export async function performHostAction(
     case 'read_file':
       return readFile(action, path);
     case 'list_dir':
-      return listDirectory(action, path);
+      return listDirectory(action, path, { isClosed: closedIn(path, rights) });
     case 'grep': {
       const { policy, signal } = rights;
       const isAllowed = (file: string): boolean =>
         decide(policy, [{ tool: 'grep', subject: { kind: 'path', path: file, ...absoluteOf(file, path) } }]).effect ===
         'allow';
-      return grep(action, path, { isAllowed, ...(signal === undefined ? {} : { signal }) });
+      return grep(action, path, {
+        isAllowed,
+        isClosed: closedIn(path, rights),
+        ...(signal === undefined ? {} : { signal }),
+      });
     }
     case 'write_file':
       // If the file changed after the person saw it, it is not replaced.
@@ -49,6 +56,11 @@ export async function performHostAction(
     case 'delete_file':
       return deleteFile(action, path);
   }
+}
+
+/** Only folders of the project are closed; the workspace and loaded skills are open. */
+function closedIn({ place, root }: ResolvedPath, { isClosed }: HostRights): (folder: RelativePath) => boolean {
+  return (folder) => place === 'project' && isClosed({ absolute: `${root}/${folder}`, shown: folder });
 }
 
 /** Rules may name absolute paths, which only project files have. */

@@ -9,6 +9,7 @@ import { grantAccess } from '../policy/action-access.ts';
 import { decide } from '../policy/policy.ts';
 import { redacted } from './secrets/redact-value.ts';
 import { resolveSkill } from '../registry/resolve-skill.ts';
+import { activeSkills } from './action-context.ts';
 import type { ActionContext } from './action-context.ts';
 import { askApproval } from './ask-approval.ts';
 import type { Approval } from './ask-approval.ts';
@@ -108,7 +109,10 @@ async function doAction(
   journal.flush();
   if (isOfKind(action, 'host')) {
     const { performHostAction } = await import('./host-actions.ts');
-    const rights = { policy, isApproved: approval !== undefined, preview: approval?.preview, signal };
+    const active = activeSkills(context);
+    const isClosed = (place: { readonly absolute: string; readonly shown: string }): boolean =>
+      context.askedBy === 'model' && context.host?.closed.refusal(place, active) !== undefined;
+    const rights = { policy, isApproved: approval !== undefined, preview: approval?.preview, isClosed, signal };
     return performHostAction(action, path, rights);
   }
   if (isOfKind(action, 'program') && execution !== undefined) {

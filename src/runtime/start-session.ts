@@ -34,6 +34,8 @@ import { openSession } from './session.ts';
 import type { PerformOptions, Session } from './session.ts';
 import { readingLimits } from './skill-actions.ts';
 import type { SkillSearch } from './search/skill-search.ts';
+import { runsDirectory } from '../journal/run-folder.ts';
+import { openClosedFolders } from './closed-folders.ts';
 import { openSkillTrust, trustedIndex } from './skill-trust.ts';
 import type { SkillTrust } from './skill-trust.ts';
 
@@ -142,10 +144,7 @@ export async function startSession(source: SessionSource, options: SessionOption
   };
   const execution =
     options.execution === undefined ? undefined : await execute(source, options.execution, options.parent);
-  const host =
-    options.host === undefined
-      ? undefined
-      : { project: options.host.project ?? source.project, hasNetwork: options.host.network ?? true };
+  const host = options.host === undefined ? undefined : hostAccess(source, options.host);
   const offer = offerOf(index, settings, execution, host);
   const offered = vocabulary.tools.filter((tool) => tool.isOffered(offer)).map(({ name }) => name);
   const { searchTool, catalogFormat } = vocabulary;
@@ -164,6 +163,14 @@ export async function startSession(source: SessionSource, options: SessionOption
     actions: { ...actionSettings(source, options), execution, host, recall: options.recall },
     planCatalog: (budget) => source.catalog(index, { ...catalogOptions, ...(budget === undefined ? {} : { budget }) }),
   });
+}
+
+function hostAccess(
+  { config, index, project: folder }: SessionSource,
+  { project = folder, network = true }: NonNullable<SessionOptions['host']>,
+): HostAccess {
+  const records = [runsDirectory(folder, config.runs?.directory), `${project}/.agent/runs`, `${project}/.agent/evals`];
+  return { project, hasNetwork: network, closed: openClosedFolders({ index, project, records }) };
 }
 
 /** Performs one action outside of a session: nothing remembers or records it. */

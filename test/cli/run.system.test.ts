@@ -99,11 +99,27 @@ describe('with the rule model', () => {
 
   test('nobody says yes: nothing is run, and the command that would do it is printed and does it', async () => {
     const folder = project();
-    const { status, err } = await run(folder, ['run', QUESTION, '--in', 'orders.csv', ...RULES]);
-    expect(status).toBe(3);
-    const [, id = ''] = /--approve ([0-9a-f]{64})/.exec(err) ?? [];
-    const again = await run(folder, ['run', QUESTION, '--in', 'orders.csv', ...RULES, '--approve', id]);
+    const words = ['run', '--in', 'orders.csv', '--out', 'results', ...RULES];
+    const { status, out, err } = await run(folder, words, { stdin: `${QUESTION}\n` });
+    expect([status, out]).toEqual([3, expect.stringContaining('This answer is incomplete: run_script needs approval')]);
+    expect(record(folder).outcome).toBe('refused');
+    const [, line = ''] = /run: skillwright (runs resume .*--approve [0-9a-f]{64})\n/.exec(err) ?? [];
+    const again = await run(folder, line.split(' '));
     expect([again.status, again.out]).toEqual([0, expect.stringContaining('- Rows: 12\n')]);
+    expect(readFileSync(path.join(folder, 'results/report.md'), 'utf8')).toContain('- Rows: 12\n');
+    // It was good for one execution.
+    const third = await run(folder, line.split(' '));
+    expect([third.status, third.err]).toEqual([
+      3,
+      expect.stringMatching(/was already used; .*--approve [0-9a-f]{64}-1/),
+    ]);
+  });
+
+  test('nobody says yes and the run is told to go on: the model answers, and the record says refused', async () => {
+    const folder = project();
+    const { status, out } = await run(folder, ['run', QUESTION, '--in', 'orders.csv', '--keep-going', ...RULES]);
+    expect([status, out.startsWith(RULE_MODEL_REMARK)]).toEqual([3, true]);
+    expect(record(folder).outcome).toBe('refused');
   });
 
   test.each([['tools'], ['actions']])('--json prints an event a line and the result last, by %s', async (protocol) => {

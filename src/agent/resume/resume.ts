@@ -14,7 +14,12 @@ import { openRecordedRun } from './open-recorded-run.ts';
 import type { ResumeContext, NotResumable } from './open-recorded-run.ts';
 
 export interface ResumeOptions
-  extends ResumeContext, Pick<AgentOptions, 'runtime' | 'model' | 'budget' | 'vocabulary' | 'run' | 'signal' | 'now'> {
+  extends
+    ResumeContext,
+    Pick<
+      AgentOptions,
+      'runtime' | 'model' | 'budget' | 'vocabulary' | 'run' | 'signal' | 'now' | 'unapproved' | 'beforeEnd'
+    > {
   /** The folder of the run. */
   readonly path: string;
   /** Whether a file named in the record may be copied into the workspace again (default: no file). A record grants no rights. */
@@ -54,6 +59,8 @@ export async function resumeAgent(options: ResumeOptions): Promise<Resumed> {
     ...(run === undefined ? {} : { run }),
     ...(signal === undefined ? {} : { signal }),
     ...(now === undefined ? {} : { now }),
+    ...(options.unapproved === undefined ? {} : { unapproved: options.unapproved }),
+    ...(options.beforeEnd === undefined ? {} : { beforeEnd: options.beforeEnd }),
   });
   return { type: 'resumed', result };
 }

@@ -7,7 +7,7 @@ import { nearest } from '../../core/nearest.ts';
 import { quoted } from '../../core/text/text.ts';
 import type { Flags } from '../command.ts';
 import { UsageError } from '../exit.ts';
-import { APPROVAL_FLAGS } from './approval.ts';
+import { APPROVAL_FLAGS, KEEP_GOING_FLAG } from './approval.ts';
 import { TRUST_FLAGS } from './consent.ts';
 import { SANDBOX_FLAGS } from './sandbox-flags.ts';
 
@@ -71,7 +71,9 @@ export const RESUME_FLAGS = {
     choices: ['auto', ...EXECUTOR_NAMES],
     about: 'resume: run programs with this executor (default: auto, the first that isolates)',
   },
+  out: { type: 'string', value: 'DIR', path: true, about: 'resume: copy the files that programs leave in out/ to DIR' },
   ...APPROVAL_FLAGS,
+  ...KEEP_GOING_FLAG,
   ...TRUST_FLAGS,
 } as const satisfies Flags;
 

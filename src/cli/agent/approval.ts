@@ -9,7 +9,8 @@ import { openApprovals } from '../../policy/approval/approver.ts';
 import type { Asker } from '../../policy/approval/approver.ts';
 import { surroundingsOf } from '../../runtime/config/config.ts';
 import { pendingFolder } from '../../policy/approval/pending-approvals.ts';
-import { askStreams, openTerminalAsker } from '../terminal/ask.ts';
+import { openUsedApprovals } from '../../policy/approval/used-approvals.ts';
+import { askStreams, isTerminal, openTerminalAsker } from '../terminal/ask.ts';
 import type { FlagValues, Flags } from '../command.ts';
 import { reportWarning } from '../terminal/terminal.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -21,9 +22,17 @@ export const APPROVAL_FLAGS = {
     type: 'string',
     multiple: true,
     value: 'ID',
-    about: 'approve exactly the request with this id; may be repeated',
+    about: 'approve exactly the action with this id, once; may be repeated',
   },
   defer: { type: 'boolean', about: 'queue requests for `skillwright approvals answer` instead of asking' },
+} as const satisfies Flags;
+
+/** Flag of commands that run an agent to its end. */
+export const KEEP_GOING_FLAG = {
+  'keep-going': {
+    type: 'boolean',
+    about: 'without a terminal, go on without actions that need approval (default: stop at the first)',
+  },
 } as const satisfies Flags;
 
 /** Asks at the terminal. Stdin is opened for the first question, because most runs ask none. */
@@ -57,14 +66,17 @@ const REFUSALS: ReadonlySet<FailureCode> = new Set([
   'skill/untrusted',
 ]);
 
-/** The error for an action that policy or the user refused. Its hint is the command line that approves it. */
+/** The command line that approves an action, from the word for `--approve`. */
+export type ApprovingCommand = (ticket: string) => readonly string[];
+
+/** The error for an action that policy or the user refused. Its hint is the command line that approves it once. */
 export function policyRefusal(
   { code, message, hint }: ActionFailed,
-  words: readonly string[],
+  command: ApprovingCommand,
 ): SkillError<'policy/refused'> | undefined {
   if (!REFUSALS.has(code)) return undefined;
   const id = /--approve ([0-9a-f]{64})/.exec(hint)?.[1];
-  const again = id === undefined ? '' : `skillwright ${withApproval(words, id).map(typedWord).join(' ')}`;
+  const again = id === undefined ? '' : `skillwright ${command(nextTicket(id)).map(typedWord).join(' ')}`;
   return new SkillError({
     code: 'policy/refused',
     message,
@@ -73,27 +85,62 @@ export function policyRefusal(
   });
 }
 
-/** Inserts the flag before `--`, which ends the flags. */
-function withApproval(words: readonly string[], id: string): readonly string[] {
-  const end = words.indexOf('--');
-  const at = end === -1 ? words.length : end;
-  return [...words.slice(0, at), '--approve', id, ...words.slice(at)];
+/** An approval that was used before has a number behind it. */
+function nextTicket(id: string): string {
+  const { home } = surroundingsOf({});
+  return home === undefined ? id : openUsedApprovals(home).ticket(`sha256:${id}`);
 }
+
+/** Repeats the command line with the approval, before `--`, which ends the flags. Approvals that it already has are used up. */
+export function repeatedCommand(words: readonly string[]): ApprovingCommand {
+  return (ticket) => {
+    const end = words.indexOf('--');
+    const at = end === -1 ? words.length : end;
+    const flags = words
+      .slice(0, at)
+      .filter(
+        (word, place) => !word.startsWith('--approve=') && word !== '--approve' && words[place - 1] !== '--approve',
+      );
+    return [...flags, '--approve', ticket, ...words.slice(at)];
+  };
+}
+
+type GivenFlags = Readonly<Record<string, boolean | string | readonly string[] | undefined>>;
+
+/** Continues a recorded run with the approval: the request and everything before the action are in the record. */
+export function resumingCommand(run: string, given: GivenFlags): ApprovingCommand {
+  const repeated = Object.entries(given).flatMap(([name, value]) => {
+    if (!RESUMED.has(name) || value === 'none' || value === false || value === undefined) return [];
+    if (value === true) return [`--${name}`];
+    return (typeof value === 'string' ? [value] : value).flatMap((one) => [`--${name}`, one]);
+  });
+  return (ticket) => ['runs', 'resume', run, ...repeated, '--approve', ticket];
+}
+
+/** Flags of `run` that `runs resume` takes too; the others are in the record or belong to one output. */
+const RESUMED: ReadonlySet<string> = new Set(
+  'model budget in out executor yes defer keep-going trust-project root only-root cwd config set no-cache'.split(' '),
+);
 
 export interface RefusalWatch {
   readonly sink: EventSink;
-  /** The refusal, if the last action of the run was refused. */
-  readonly last: () => SkillError<'policy/refused'> | undefined;
+  /** The refusal, if the last action of the run was refused, with the command that approves it. */
+  readonly last: (command: ApprovingCommand) => SkillError<'policy/refused'> | undefined;
 }
 
 /** Follows the actions of a run: a model may report success after the decisive action was refused. */
-export function openRefusalWatch(words: readonly string[]): RefusalWatch {
-  let last: SkillError<'policy/refused'> | undefined;
+export function openRefusalWatch(): RefusalWatch {
+  let last: ActionFailed | undefined;
   return {
     sink({ event }) {
       if (event.type !== 'observation' || event.observation.action === 'final_answer') return;
-      last = event.observation.type === 'failed' ? policyRefusal(event.observation, words) : undefined;
+      last = event.observation.type === 'failed' ? event.observation : undefined;
     },
-    last: () => last,
+    last: (command) => (last === undefined ? undefined : policyRefusal(last, command)),
   };
+}
+
+/** Whether a person can be asked at this terminal. */
+export function isAttended(): boolean {
+  return isTerminal(askStreams(process));
 }

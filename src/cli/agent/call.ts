@@ -6,7 +6,7 @@ import { cleanText, quoted } from '../../core/text/text.ts';
 import { terminalSink } from '../../journal/export/sinks.ts';
 import { VOCABULARY_NAMES } from '../../tools/vocabularies.ts';
 import { skillToolsOf } from '../../runtime/skill-tools.ts';
-import { APPROVAL_FLAGS, openApprover, policyRefusal } from './approval.ts';
+import { APPROVAL_FLAGS, openApprover, policyRefusal, repeatedCommand } from './approval.ts';
 import { TRUST_FLAGS, askForTrust } from './consent.ts';
 import { defineCommand } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
@@ -112,11 +112,12 @@ export const command = defineCommand({
       }
       for (const skill of given.load ?? []) {
         const loaded = await run.session.perform({ type: 'load_skill', skill }, { askedBy: 'person', signal });
-        if (isFailed(loaded)) throw policyRefusal(loaded, words) ?? new UsageError(loaded.message, loaded.hint);
+        if (isFailed(loaded))
+          throw policyRefusal(loaded, repeatedCommand(words)) ?? new UsageError(loaded.message, loaded.hint);
       }
       const answer = await tools.call(name ?? '', input, { signal });
       const refused = answer.observations.find(isFailed);
-      const error = refused === undefined ? undefined : policyRefusal(refused, words);
+      const error = refused === undefined ? undefined : policyRefusal(refused, repeatedCommand(words));
       outcome = error === undefined ? (answer.isError ? 'failed' : 'done') : 'refused';
       if (error !== undefined) throw error;
       terminal.out(

@@ -11,7 +11,7 @@ import { takeOutputs } from '../../runtime/execution/take-outputs.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { AGENT_FLAGS, parseBudget } from './agent-flags.ts';
 import { announceModel, endLines, exitCodeOf } from './agent-model.ts';
-import { openApprover, openRefusalWatch } from './approval.ts';
+import { openApprover, openRefusalWatch, repeatedCommand } from './approval.ts';
 import { askForTrust, hiddenJson } from './consent.ts';
 import { completions } from './chat-commands.ts';
 import { openChatHistory } from './chat-history.ts';
@@ -58,7 +58,7 @@ export const command = defineCommand({
     const earlier = given.resume === undefined ? undefined : findChat(directoryOf(invocation, runtime), given.resume);
     const chosen = await announceModel({ name: given.model, runtime, signal }, terminal);
     const display = displayFor(invocation.flags, invocation.terminal);
-    const refusals = openRefusalWatch(words);
+    const refusals = openRefusalWatch();
     const options: ChatOptions = {
       runtime,
       model: chosen.model,
@@ -80,7 +80,7 @@ export const command = defineCommand({
     const isAtTerminal = process.stdin.isTTY && process.stderr.isTTY;
     const { input, remember } = inputOf(invocation, runtime, isAtTerminal);
     const show = (result: AgentResult): number => {
-      const refused = refusals.last();
+      const refused = refusals.last(repeatedCommand(words));
       const status = exitCodeOf(result, refused !== undefined);
       if (given.json === true)
         terminal.out(visibleJson(JSON.stringify({ schema: 1, result: { ...result, model: chosen.model.id, status } })));

@@ -10,7 +10,7 @@ import { resolveSkill } from '../../registry/resolve-skill.ts';
 import { takeOutputs } from '../../runtime/execution/take-outputs.ts';
 import type { Session } from '../../runtime/session.ts';
 import type { Run } from '../../runtime/start-run.ts';
-import { APPROVAL_FLAGS, openApprover, policyRefusal } from './approval.ts';
+import { APPROVAL_FLAGS, openApprover, policyRefusal, repeatedCommand } from './approval.ts';
 import { TRUST_FLAGS, askForTrust } from './consent.ts';
 import { wholeNumber } from '../arguments.ts';
 import { defineCommand } from '../command.ts';
@@ -188,7 +188,7 @@ function resultOf(observation: Observation): RunResult {
 
 function failureOf(failed: ActionFailed, words: readonly string[]): SkillError {
   const { code, message, hint, nearest } = failed;
-  const byPolicy = policyRefusal(failed, words);
+  const byPolicy = policyRefusal(failed, repeatedCommand(words));
   if (byPolicy !== undefined) return byPolicy;
   const more = nearest.length === 0 ? hint : `did you mean ${nearest.join(', ')}?`;
   if (code === 'skill/unknown') return new SkillError({ code, message, hint: more, data: { name: '', nearest } });

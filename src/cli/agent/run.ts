@@ -9,7 +9,14 @@ import { VOCABULARY_NAMES } from '../../tools/vocabularies.ts';
 import { takeOutputs } from '../../runtime/execution/take-outputs.ts';
 import { AGENT_FLAGS, parseBudget } from './agent-flags.ts';
 import { announceModel, endLines, exitCodeOf } from './agent-model.ts';
-import { openApprover, openRefusalWatch } from './approval.ts';
+import {
+  KEEP_GOING_FLAG,
+  isAttended,
+  openApprover,
+  openRefusalWatch,
+  repeatedCommand,
+  resumingCommand,
+} from './approval.ts';
 import { answerNote, askForTrust, hiddenJson } from './consent.ts';
 import { defineCommand } from '../command.ts';
 import type { Invocation } from '../command.ts';
@@ -44,6 +51,7 @@ const flags = {
     about: 'choose how skills are activated; shortlist and forced search first (default: model)',
   },
   ...AGENT_FLAGS,
+  ...KEEP_GOING_FLAG,
 } as const;
 
 type RunInvocation = Invocation<typeof flags>;
@@ -55,7 +63,7 @@ export const command = defineCommand({
     'At a terminal, asks once about skills of this project that you have not trusted. Elsewhere they are hidden from the model, and the answer says which; see --trust-project.',
     'Prints the answer to stdout and everything else to stderr. With --json: one event per line, and the result as the last line.',
     'Without a key, a configured model or a local server, the rule model runs. It is not a language model; see docs/agent.md.',
-    'Exit code 1: failed, or a budget was exhausted; 3: policy or the user refused the last action; 4: the model or the executor is unavailable; 130: interrupted, with the record closed.',
+    'Exit code 1: failed, or a budget was exhausted; 3: policy or the user refused the last action, or it needs approval and nobody can be asked (the command that approves it and continues the run is printed); 4: the model or the executor is unavailable; 130: interrupted, with the record closed.',
   ].join('\n'),
   flags,
   examples: [
@@ -83,7 +91,7 @@ export const command = defineCommand({
     if (given.json === true && untrusted.length > 0) terminal.out(hiddenJson(untrusted));
     const chosen = await announceModel({ name: given.model, runtime, signal }, terminal);
     const display = displayFor(invocation.flags, invocation.terminal);
-    const refusals = openRefusalWatch(words);
+    const refusals = openRefusalWatch();
     const copied: string[] = [];
     const lost: SkillError[] = [];
     const result = await runWithPrograms(
@@ -94,6 +102,7 @@ export const command = defineCommand({
         request,
         budget,
         signal,
+        unapproved: isAttended() || given.defer === true || given['keep-going'] === true ? 'continue' : 'stop',
         beforeEnd: async (session) => {
           if (given.out === undefined) return;
           try {
@@ -117,7 +126,9 @@ export const command = defineCommand({
         sandbox: sandboxOptions(given, { config: runtime.config, cwd: cwdOf(invocation), isAgent: true }),
       },
     );
-    const refused = refusals.last();
+    const refused = refusals.last(
+      result.run === undefined ? repeatedCommand(words) : resumingCommand(result.run, given),
+    );
     const ended = exitCodeOf(result, refused !== undefined);
     const status = lost.length > 0 && ended === EXIT.done ? EXIT.failed : ended;
     const errors = lost.map(({ code, message, hint }) => ({ code, message, hint }));

@@ -11,9 +11,10 @@ import { readSealKey } from '../../platform/fs/seal-key.ts';
 import { parseBudget } from '../agent/agent-flags.ts';
 import type { RESUME_FLAGS } from '../agent/agent-flags.ts';
 import { announceModel, exitCodeOf } from '../agent/agent-model.ts';
-import { openApprover, openRefusalWatch } from '../agent/approval.ts';
+import { isAttended, openApprover, openRefusalWatch, resumingCommand } from '../agent/approval.ts';
 import { askForTrust } from '../agent/consent.ts';
 import type { Invocation } from '../command.ts';
+import { takeOutputs } from '../../runtime/execution/take-outputs.ts';
 import { EXIT } from '../exit.ts';
 import { surroundingsFor } from '../surroundings.ts';
 import { jsonText } from '../json.ts';
@@ -24,7 +25,7 @@ import type { Terminal } from '../terminal/terminal.ts';
 type ResumeInvocation = Invocation<typeof RESUME_FLAGS>;
 
 export async function resumeRun(invocation: ResumeInvocation, place: string): Promise<number> {
-  const { flags: given, terminal, signal, words } = invocation;
+  const { flags: given, terminal, signal } = invocation;
   const { cwd, home } = surroundingsFor(given);
   const sealKey = home === undefined ? undefined : readSealKey(home);
   const { info } = readRun(place, { content: 'start' });
@@ -32,7 +33,7 @@ export async function resumeRun(invocation: ResumeInvocation, place: string): Pr
   const named = new Set((given.in ?? []).map((file) => path.resolve(cwd, file)));
   const runtime = await openRuntime(invocation);
   await askForTrust(invocation, runtime);
-  const refusals = openRefusalWatch(words);
+  const refusals = openRefusalWatch();
   const { model } = await announceModel({ name: given.model, runtime, signal }, terminal);
   const { resumeAgent } = await import('../../agent/resume/resume.ts');
   const resumed = await resumeAgent({
@@ -42,6 +43,12 @@ export async function resumeRun(invocation: ResumeInvocation, place: string): Pr
     budget: parseBudget(given.budget),
     mayBring: (file) => named.has(file) || isInProject(file, cwd),
     signal,
+    unapproved: isAttended() || given.defer === true || given['keep-going'] === true ? 'continue' : 'stop',
+    beforeEnd: async (session) => {
+      if (given.out === undefined) return;
+      const copied = await takeOutputs(session, path.resolve(cwd, given.out));
+      terminal.remark(copied.map((name) => `wrote ${printable(name)}`));
+    },
     ...(sealKey === undefined ? {} : { sealKey }),
     run: {
       host: {},
@@ -62,7 +69,7 @@ export async function resumeRun(invocation: ResumeInvocation, place: string): Pr
       ? visibleJson(jsonText({ resumes: info.run, ...result }))
       : terminal.wrap(cleanText(result.answer)),
   );
-  const refused = refusals.last();
+  const refused = refusals.last(resumingCommand(result.run ?? info.run, given));
   if (refused !== undefined) terminal.err(terminal.style('dim', `hint: ${refused.hint}`));
   return exitCodeOf(result, refused !== undefined);
 }

@@ -4,6 +4,7 @@ import { isSkillError } from '../../core/errors.ts';
 import { quoted } from '../../core/text/text.ts';
 import { takeAnswer, waitForAnswer } from './pending-approvals.ts';
 import { openStoredApprovals, storedFrom } from './stored-approvals.ts';
+import { openUsedApprovals, ticketId } from './used-approvals.ts';
 import type { StoredApproval } from './stored-approvals.ts';
 
 /** Who is asked if no earlier answer covers a question. */
@@ -16,7 +17,7 @@ export interface Asker {
 export interface ApprovalsOptions {
   /** Where answers for a skill are stored; without it they last for the run. */
   readonly home: string | undefined;
-  /** `--approve`: complete ids of questions. */
+  /** `--approve`: complete ids of questions. Each approves one execution; the home folder remembers which were used. */
   readonly approved?: readonly string[];
   /** `--yes`: approves everything except high-risk actions and programs without isolation. */
   readonly yes?: boolean;
@@ -45,7 +46,7 @@ export function openApprovals(options: ApprovalsOptions): Approvals {
   const warn = warnOnce(options.onWarning);
   const enqueue = openQueue();
   const place = pending === undefined || home === undefined ? undefined : { folder: pending.folder, home };
-  const isApproved = new Set(approved.map((id) => (/^[0-9a-f]{64}$/.test(id) ? `sha256:${id}` : id)));
+  const useTicket = openTickets(approved, home, warn);
 
   const known = async (request: ApprovalRequest): Promise<ApprovalAnswer | undefined> => {
     const said = runAnswers.get(runKey(request));
@@ -54,7 +55,7 @@ export function openApprovals(options: ApprovalsOptions): Approvals {
     for (const problem of stored?.list().problems ?? []) warn(problem);
     const kept = stored?.find(request);
     if (kept !== undefined) return { verdict: kept.verdict, scope: 'skill', by: 'stored' };
-    if (isApproved.has(request.id) || (yes && isCoveredByYes(request)))
+    if ((yes && isCoveredByYes(request)) || (await useTicket(request.id)))
       return { verdict: 'yes', scope: 'once', by: 'option' };
     const left = place === undefined ? undefined : await orWarning(() => takeAnswer(place, request.id), warn);
     return left === undefined ? undefined : limitScope(left, request);
@@ -111,6 +112,28 @@ export function openApprovals(options: ApprovalsOptions): Approvals {
       });
       return said === 'nobody' ? leaveQuestion(request, signal) : said;
     },
+  };
+}
+
+/** Uses up a word of `--approve`. Without a place to remember this, it holds once in this process. */
+function openTickets(
+  approved: readonly string[],
+  home: string | undefined,
+  warn: (message: string) => void,
+): (id: string) => Promise<boolean> {
+  const left = new Map(
+    approved.flatMap((ticket) => (ticketId(ticket) === undefined ? [] : [[ticketId(ticket), ticket]])),
+  );
+  const used = home === undefined ? undefined : openUsedApprovals(home);
+  return async (id) => {
+    const ticket = left.get(id)?.replace(/^sha256:/, '');
+    if (ticket === undefined) return false;
+    left.delete(id);
+    const isNext = await orWarning(async () => (await used?.use(id, ticket)) ?? true, warn);
+    if (isNext === false && used !== undefined)
+      warn(`--approve ${ticket} was already used; to approve the same action again: --approve ${used.ticket(id)}`);
+    // A warning says why the use could not be remembered.
+    return isNext ?? true;
   };
 }
 

@@ -107,7 +107,7 @@ describe('after a question that was answered meanwhile', () => {
       vocabulary: 'skills-agent',
       run: { ...RUN, ...pending },
     });
-    expect(ended).toMatchObject({ outcome: 'done', answer: 'It waits for an answer.' });
+    expect(ended).toMatchObject({ outcome: 'refused', answer: 'It waits for an answer.' });
     const yes: ApprovalAnswer = { verdict: 'yes', scope: 'once', by: 'callback' };
     const model = played([{ text: 'Written.' }]);
     const resumed = await resumeAgent({

@@ -1,0 +1,69 @@
+/** Which approvals given with `--approve` were used: each allows one execution, in whatever process. */
+import path from 'node:path';
+
+import { openSealedFile } from '../../platform/fs/authenticated-store.ts';
+
+interface UsedApproval {
+  /** `sha256:` id of the question. */
+  readonly id: string;
+  /** How often it was approved and used. */
+  readonly uses: number;
+}
+
+export interface UsedApprovals {
+  /** The word that approves the next execution: the hex digits of the id, and the number of earlier uses if there were any. */
+  ticket(id: string): string;
+  /** Uses up a ticket. False if it is not the next one. If several processes try, one gets it. Throws `io/failed`. */
+  use(id: string, ticket: string): Promise<boolean>;
+}
+
+/** The oldest are dropped. */
+const MAX_USED = 5_000;
+
+/** `.agent/used-approvals.json` in the home folder. */
+export function openUsedApprovals(home: string): UsedApprovals {
+  const sealed = openSealedFile<UsedApproval>({
+    file: path.join(home, '.agent/used-approvals.json'),
+    home,
+    purpose: 'skillwright used approval 1',
+    read: usedOf,
+    text: ({ id, uses }) => JSON.stringify([id, uses]),
+    name: ({ id }) => id,
+    maxEntries: MAX_USED,
+  });
+  return {
+    ticket: (id) => ticketOf(id, usesOf(sealed.load().entries, id)),
+    async use(id, ticket) {
+      let isNext = false;
+      await sealed.change((all) => {
+        const uses = usesOf(all, id);
+        isNext = ticketOf(id, uses) === ticket;
+        return isNext ? [...all.filter((entry) => entry.id !== id), { id, uses: uses + 1 }] : all;
+      });
+      return isNext;
+    },
+  };
+}
+
+const TICKET = /^(?:sha256:)?([0-9a-f]{64})(?:-[1-9]\d{0,8})?$/;
+
+/** The id of the question that a word of `--approve` is about; undefined if it is not such a word. */
+export function ticketId(ticket: string): string | undefined {
+  const [, hex] = TICKET.exec(ticket) ?? [];
+  return hex === undefined ? undefined : `sha256:${hex}`;
+}
+
+function ticketOf(id: string, uses: number): string {
+  return `${id.replace(/^sha256:/, '')}${uses === 0 ? '' : `-${String(uses)}`}`;
+}
+
+function usesOf(entries: readonly UsedApproval[], id: string): number {
+  return entries.find((entry) => entry.id === id)?.uses ?? 0;
+}
+
+function usedOf(value: object): UsedApproval | undefined {
+  const { id, uses }: Record<string, unknown> = { ...value };
+  return typeof id === 'string' && typeof uses === 'number' && Number.isSafeInteger(uses) && uses > 0
+    ? { id, uses }
+    : undefined;
+}
