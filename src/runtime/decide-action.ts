@@ -29,7 +29,11 @@ export function decideAction(
 ): ActionDecision {
   const active = activeSkills(context);
   const isLoaded = active.some(({ id }) => id === skill?.id);
-  const isolation = isOfKind(action, 'program') && execution !== undefined ? { isolation: execution.isolation } : {};
+  // A restricted execution runs nothing but built-in scripts, which are as trusted as this program.
+  const isolation =
+    isOfKind(action, 'program') && execution !== undefined && execution.restriction === undefined
+      ? { isolation: execution.isolation }
+      : {};
   const accesses = accessesOf(action, {
     isLoaded,
     ...(skill === undefined ? {} : { skill }),

@@ -18,7 +18,7 @@ import type { Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { jsonText } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
-import { announceProbe } from './execution-options.ts';
+import { commandExecution } from './execution-options.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 const flags = {
@@ -109,7 +109,7 @@ async function openRun(invocation: Invocation<typeof flags>): Promise<Run> {
     request: `exec ${positionals.join(' ')}`,
     approve: openApprover(given, terminal),
     execution: {
-      ...announceProbe(terminal),
+      ...commandExecution(terminal),
       ...(executor === undefined ? {} : { executor }),
       env: variables(given.env ?? []),
       ...(given.allow === undefined ? {} : { network: given.allow }),

@@ -1,14 +1,13 @@
 import { CATALOG_FORMATS } from '../catalog-layout.ts';
-import { EXECUTOR_NAMES } from '../execution.ts';
 import type { FromSchema, ObjectSchema } from '../json/json-schema.ts';
 import { ARCHIVE_LIMITS } from '../archive-limits.ts';
+import { EXECUTION_SCHEMA } from './execution-config.ts';
 import { POLICY_SCHEMA } from './policy-config.ts';
 import { LIFETIMES } from '../session.ts';
 import { VISIBILITIES } from '../skill.ts';
 import { PLACEMENTS } from '../tool.ts';
 
 const OVERSIZED_BODY = ['cut', 'refuse'] as const;
-const EXECUTOR_CHOICES = ['auto', ...EXECUTOR_NAMES] as const;
 const TRUST_BINDINGS = ['path', 'digest'] as const;
 export const INSTALL_SCOPES = ['project', 'user'] as const;
 export type InstallScope = (typeof INSTALL_SCOPES)[number];
@@ -161,35 +160,7 @@ export const CONFIG_SCHEMA = {
         },
       },
     },
-    execution: {
-      type: 'object',
-      description: 'How scripts and commands are run.',
-      additionalProperties: false,
-      properties: {
-        executor: {
-          type: 'string',
-          description:
-            'The executor for programs: auto uses the first that isolates; local does not isolate and is allowed only in the user file.',
-          enum: EXECUTOR_CHOICES,
-          default: 'auto',
-        },
-        image: { type: 'string', description: 'Image of the container executor.' },
-        network: {
-          type: 'array',
-          description: 'Hosts that programs may reach; a project file can only remove some.',
-          maxItems: 1_000,
-          items: {
-            type: 'string',
-            description: 'example.org, *.example.org, example.org:8443, private://db.intranet:5432.',
-          },
-        },
-        require_approval_for: {
-          type: 'array',
-          description: 'Tools that always require approval.',
-          items: { type: 'string', description: 'A tool, such as write_file or run_script.' },
-        },
-      },
-    },
+    execution: EXECUTION_SCHEMA,
     security: {
       type: 'object',
       description: 'Limits for skills.',
