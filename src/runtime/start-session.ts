@@ -108,7 +108,12 @@ export function openSessionSources(parts: SessionSourceParts): SessionSources {
   const measureText = openMeasuredTexts();
   let owner: LockOwner | undefined;
   return (snapshot) => {
-    const trust = openSkillTrust({ home: surroundings.home, loaded, vouched: parts.vouched, digests: async () => digests });
+    const trust = openSkillTrust({
+      home: surroundings.home,
+      loaded,
+      vouched: parts.vouched,
+      digests: async () => digests,
+    });
     const index = trustedIndex(snapshot, trust, parts.untrusted);
     return {
       config: loaded.config,

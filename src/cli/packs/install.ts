@@ -10,7 +10,16 @@ import type { Invocation } from '../command.ts';
 import { UsageError } from '../exit.ts';
 import { jsonText } from '../json.ts';
 import { AGENT_FLAG, reportUnplaced, targetsFor } from './agent-flags.ts';
-import { CHANGE_FLAGS, asker, progressText, refreshed, refuse, settingsFor, trustConfirmed, trustHint } from './pack-command.ts';
+import {
+  CHANGE_FLAGS,
+  asker,
+  progressText,
+  refreshed,
+  refuse,
+  settingsFor,
+  trustConfirmed,
+  trustHint,
+} from './pack-command.ts';
 import { openProgress } from '../terminal/progress.ts';
 import { planJson, planLines } from './show-pack.ts';
 import { showPlan } from '../terminal/terminal.ts';

@@ -130,11 +130,13 @@ function unsupported(executor: ExecutorName): SkillError<'executor/unavailable'>
   });
 }
 
-/** Probes every candidate, ignoring the cache. */
-export async function examineExecutors({ candidates, probe }: ChooseOptions): Promise<readonly ExecutorExamination[]> {
+/** Probes every candidate, ignoring the cache, and lists the interpreters inside. */
+export async function examineExecutors({
+  candidates,
+  probe = (executor) => probeExecutor(executor, { interpreters: true }),
+}: ChooseOptions): Promise<readonly ExecutorExamination[]> {
   const all: ExecutorExamination[] = [];
-  for (const candidate of candidates)
-    all.push(await examine(candidate, candidate.make(), { candidates, ...(probe === undefined ? {} : { probe }) }));
+  for (const candidate of candidates) all.push(await examine(candidate, candidate.make(), { candidates, probe }));
   return all;
 }
 
