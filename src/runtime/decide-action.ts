@@ -37,8 +37,9 @@ export function decideAction(
 ): ActionDecision {
   const active = activeSkills(context);
   const isLoaded = active.some(({ id }) => id === skill?.id);
+  // A restricted execution runs nothing but built-in scripts, which are as trusted as this program.
   const isolation =
-    isOfKind(action, 'program') && execution !== undefined
+    isOfKind(action, 'program') && execution !== undefined && execution.restriction === undefined
       ? { isolation: execution.isolation, writes: writtenFolders(execution) }
       : {};
   const accesses = accessesOf(action, {

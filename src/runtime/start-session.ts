@@ -254,9 +254,10 @@ async function execute(
   parent: Session | undefined,
 ): Promise<Execution> {
   const { openExecution } = await import('./execution/execution.ts');
-  const { executor = 'auto', image, network = [] } = config.execution ?? {};
+  const { executor = 'auto', allow_weaker: allowWeaker = false, image, network = [] } = config.execution ?? {};
   const configured: ExecutionOptions = {
     executor,
+    allowWeaker,
     network,
     redactor: secrets.redactor,
     secrets: ({ name, source, controls: { requires = [] } }, signal) =>

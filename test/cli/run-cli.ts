@@ -41,12 +41,14 @@ export async function cli(
   return { status, out, err };
 }
 
-/** Runs the built command in a process of its own. */
+/** Runs the built command in a process of its own; `wrap` changes its command line. */
 export function spawnCli(
   cwd: string,
   words: readonly string[],
   env: Readonly<Record<string, string>> = {},
+  wrap: (argv: readonly string[]) => readonly string[] = (argv) => argv,
 ): Promise<CliResult> {
+  const [command = '', ...args] = wrap([process.execPath, path.join(PROJECT, 'dist/command/skillwright.js'), ...words]);
   return new Promise((resolve) => {
     const options = {
       cwd,
@@ -54,15 +56,10 @@ export function spawnCli(
       timeout: 60_000,
       maxBuffer: 256 * 1024 * 1024,
     };
-    execFile(
-      process.execPath,
-      [path.join(PROJECT, 'dist/command/skillwright.js'), ...words],
-      options,
-      (error, out, err) => {
-        const status = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;
-        resolve({ status, out, err });
-      },
-    );
+    execFile(command, args, options, (error, out, err) => {
+      const status = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;
+      resolve({ status, out, err });
+    });
   });
 }
 

@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { CaseVerdict } from '../../src/testing/executor/case.ts';
 import { PROJECT } from '../files-below.ts';
 
-export const TABLE_EXECUTORS = ['local', 'bubblewrap', 'namespaces', 'container'] as const;
+export const TABLE_EXECUTORS = ['bubblewrap', 'namespaces', 'container', 'landlock', 'local'] as const;
 export type TableExecutor = (typeof TABLE_EXECUTORS)[number];
 
 /** By case, what happened on which executor. */

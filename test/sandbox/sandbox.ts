@@ -31,6 +31,11 @@ export function hasNamespaces(): boolean {
   );
 }
 
+export function hasLandlock(): boolean {
+  if (process.platform !== 'linux' || !existsSync('/usr/bin/perl')) return false;
+  return Number(spawnSync('/usr/bin/perl', ['-e', 'print syscall(444, 0, 0, 1)'], { encoding: 'utf8' }).stdout) > 0;
+}
+
 export interface OpenWorkspace {
   readonly workspace: AttachedWorkspace;
   readonly executor: Executor;

@@ -1,6 +1,7 @@
 /** The text of `demo`, derived from the events of its run. */
 import type { AgentResult } from '../../agent/agent-options.ts';
 import type { Action } from '../../core/action.ts';
+import type { Isolation } from '../../core/execution.ts';
 import { eventText } from '../../core/event-text.ts';
 import type { RunEvent } from '../../core/run-events.ts';
 import { ledgerOf } from '../../core/ledger.ts';
@@ -107,11 +108,15 @@ function ranLines({ events, refusal }: DemoRun): readonly string[] {
       `No script ran: ${printable(refusal?.message ?? 'no executor is available')}.`,
       `To fix this: ${printable(refusal?.hint ?? 'see skillwright doctor')}`,
     ];
-  return [
-    ...lines,
-    `The script ran in a sandbox (${where.isolation}): no network, no home folder, and of your files only ${DEMO_FILE}.`,
-    'The demo allows this one script. `skillwright run` asks you first.',
-  ];
+  return [...lines, whereItRan(where.isolation), 'The demo allows this one script. `skillwright run` asks you first.'];
+}
+
+function whereItRan(isolation: Isolation): string {
+  if (isolation === 'none')
+    return 'The script ran WITHOUT ISOLATION, because nothing isolates programs on this machine. Only built-in scripts run like this: they are as trusted as skillwright itself. To run others, see skillwright doctor.';
+  if (isolation === 'landlock')
+    return `The script ran under landlock, which is weaker than a sandbox: no network, no home folder, and of your files only the content of ${DEMO_FILE}. Scripts of others need your consent for it, see skillwright doctor.`;
+  return `The script ran in a sandbox (${isolation}): no network, no home folder, and of your files only ${DEMO_FILE}.`;
 }
 
 const SHOWN_LINES = 23;

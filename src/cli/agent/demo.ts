@@ -96,7 +96,9 @@ async function demonstrate(folder: string, executor: string, signal: AbortSignal
         sinks: [({ event }) => void events.push(event)],
         // Only this built-in script runs without approval.
         policy: { opens: ['run_script(csv-report)'] },
-        ...(name === 'none' ? {} : { execution: { executor: executorOf(name), opens: false, artifacts: false } }),
+        ...(name === 'none'
+          ? {}
+          : { execution: { executor: executorOf(name), opens: false, artifacts: false, runsBuiltIn: true } }),
       },
     });
   const { result, refusal } = await withOrWithout(work, executor);

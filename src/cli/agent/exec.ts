@@ -18,10 +18,10 @@ import type { Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { jsonText } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
-import { announceProbe } from './execution-options.ts';
 import { PACKAGE_FLAGS, packageOptions } from './package-flags.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { SANDBOX_FLAGS, sandboxOptions } from './sandbox-flags.ts';
+import { commandExecution } from './execution-options.ts';
 
 const flags = {
   in: {
@@ -112,7 +112,7 @@ async function openRun(invocation: Invocation<typeof flags>): Promise<Run> {
     request: `exec ${positionals.join(' ')}`,
     approve: openApprover(given, terminal),
     execution: {
-      ...announceProbe(terminal),
+      ...commandExecution(terminal),
       ...packageOptions(given, terminal),
       ...(executor === undefined ? {} : { executor }),
       env: variables(given.env ?? []),

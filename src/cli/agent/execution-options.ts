@@ -1,14 +1,26 @@
 import type { ExecutionOptions } from '../../runtime/execution/execution.ts';
+import type { SkillError } from '../../core/errors.ts';
+import { reportWarning } from '../terminal/terminal.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 /** Program execution for a model: every program needs approval, unless a policy rule allows it. */
 export function modelExecution(terminal: Terminal, executor?: ExecutionOptions['executor']): ExecutionOptions {
-  return { ...announceProbe(terminal), opens: false, ...(executor === undefined ? {} : { executor }) };
+  const onRestriction = (restriction: SkillError): void => {
+    reportWarning(terminal, `only scripts of built-in skills run here: ${restriction.message}`);
+    terminal.err(terminal.style('dim', `hint: ${restriction.hint}`));
+  };
+  return {
+    ...commandExecution(terminal),
+    onRestriction,
+    opens: false,
+    ...(executor === undefined ? {} : { executor }),
+  };
 }
 
-/** Tells the user why the first program of a day starts later than the others. */
-export function announceProbe(terminal: Terminal): Pick<ExecutionOptions, 'onTrial'> {
+/** What every command that runs programs has in common. Tells the user why the first program of a day starts later than the others. */
+export function commandExecution(terminal: Terminal): Pick<ExecutionOptions, 'onTrial' | 'runsBuiltIn'> {
   return {
+    runsBuiltIn: true,
     onTrial: (executor) => {
       const text = `testing the isolation of ${executor}; this takes some seconds once a day`;
       if (terminal.isInteractive) terminal.remark(terminal.style('dim', text));

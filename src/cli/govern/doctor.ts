@@ -4,6 +4,7 @@ import path from 'node:path';
 import { printable } from '../../core/text/text.ts';
 import { isDirectory, isSystemError } from '../../platform/fs/paths.ts';
 import type { ExecutorExamination } from '../../sandbox/probe/detect.ts';
+import { LANDLOCK_GAPS } from '../../sandbox/executors/landlock/gaps.ts';
 import { examineExecutors } from '../../runtime/execution/executors.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { VERSION } from '../../version.ts';
@@ -37,7 +38,13 @@ export const command = defineCommand({
     const executors = flags['no-probe'] === true ? [] : await examineExecutors(runtime);
     const rights = await rightsFindings(runtime, surroundingsFor(flags));
     const agents = agentFindings(surroundingsFor(flags));
-    const findings = [...examine(runtime), ...agents, ...rights, ...executors.map(executorFinding)];
+    const findings = [
+      ...examine(runtime),
+      ...interpreterFindings(executors),
+      ...agents,
+      ...rights,
+      ...executors.map((executor) => executorFinding(executor, runtime)),
+    ];
     const { diagnostics } = runtime;
     const isBroken =
       findings.some(({ status }) => status === 'error') || diagnostics.some(({ severity }) => severity === 'error');
@@ -104,19 +111,41 @@ function examine(runtime: Runtime): readonly Finding[] {
               .map(({ source, name }) => `${source}/${name}`)
               .join(', ')}`,
     },
-    ...['python3', 'bash', 'git'].map(programFinding),
+    programFinding('git'),
   ];
 }
 
-function executorFinding({ name, report, reasons, install }: ExecutorExamination): Finding {
-  if (name === 'local') return { name: 'executor local', status: 'ok', detail: 'does not isolate; used only if named' };
+function executorFinding({ name, report, reasons, install }: ExecutorExamination, { config }: Runtime): Finding {
+  if (name === 'local')
+    return {
+      name: 'executor local',
+      status: 'ok',
+      detail: 'does not isolate; used only if named, and for built-in scripts where nothing else works',
+    };
   const isFine = report?.isIsolating === true;
+  if (isFine && name === 'landlock') {
+    const use = config.execution?.allow_weaker === true ? 'allowed for auto' : 'auto uses it for built-in scripts only';
+    return { name: 'executor landlock', status: 'ok', detail: `weaker, ${use}; a program ${LANDLOCK_GAPS.join('; ')}` };
+  }
   return {
     name: `executor ${name}`,
     // Skills can be found and read without an executor; running scripts reports the problem.
     status: isFine ? 'ok' : 'warning',
     detail: isFine ? 'isolates programs' : `${reasons.join('; ')}; ${install}`,
   };
+}
+
+/** What scripts find, which may differ from what this shell finds. Without a probe nothing is known about it. */
+function interpreterFindings(executors: readonly ExecutorExamination[]): readonly Finding[] {
+  const used = executors.find(({ report }) => report?.isIsolating === true) ?? executors.at(-1);
+  return (used?.report?.interpreters ?? []).map(({ name, path: file, version }): Finding => {
+    const under = `under ${String(used?.name)}`;
+    const detail =
+      file === undefined
+        ? `not found ${under}; scripts that need it cannot run`
+        : `${file}${version === undefined ? '' : ` (${version})`} ${under}`;
+    return { name: `scripts: ${name}`, status: 'ok', detail };
+  });
 }
 
 /** One row per probe, one column per executor: whether the executor blocked it. */
@@ -136,7 +165,10 @@ function matrixLines(executors: readonly ExecutorExamination[], { style }: Termi
   };
   return [
     '',
-    style('bold', `${'probe'.padEnd(width)}  ${tried.map(({ name }) => name.padEnd(10)).join('  ')}`),
+    style(
+      'bold',
+      `${`probe, as user ${String(process.getuid?.() ?? '')}`.padEnd(width)}  ${tried.map(({ name }) => name.padEnd(10)).join('  ')}`,
+    ),
     ...names.map((attempt) => {
       const verdicts = tried.map(
         ({ report }) => report?.results.find(({ name }) => name === attempt)?.verdict ?? 'unknown',

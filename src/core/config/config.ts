@@ -1,5 +1,4 @@
 import { CATALOG_FORMATS } from '../catalog-layout.ts';
-import { EXECUTOR_NAMES } from '../execution.ts';
 import type { FromSchema, ObjectSchema } from '../json/json-schema.ts';
 import { ARCHIVE_LIMITS } from '../archive-limits.ts';
 import { POLICY_SCHEMA } from './policy-config.ts';
@@ -7,11 +6,11 @@ import { LIFETIMES } from '../session.ts';
 import { VISIBILITIES } from '../skill.ts';
 import { PLACEMENTS } from '../tool.ts';
 import { SECRET_SOURCES } from './secret-config.ts';
+import { EXECUTION_SCHEMA } from './execution-config.ts';
 
 /** Stricter first. */
 export const FORMAT_MODES = ['strict', 'lenient'] as const;
 const OVERSIZED_BODY = ['cut', 'refuse'] as const;
-const EXECUTOR_CHOICES = ['auto', ...EXECUTOR_NAMES] as const;
 const TRUST_BINDINGS = ['path', 'digest'] as const;
 /** Stricter first. */
 export const PROJECT_ACCESSES = ['none', 'read', 'write'] as const;
@@ -149,35 +148,7 @@ export const CONFIG_SCHEMA = {
         },
       },
     },
-    execution: {
-      type: 'object',
-      description: 'How scripts and commands are run.',
-      additionalProperties: false,
-      properties: {
-        executor: {
-          type: 'string',
-          description:
-            'The executor for programs: auto uses the first that isolates; local does not isolate and is allowed only in the user file.',
-          enum: EXECUTOR_CHOICES,
-          default: 'auto',
-        },
-        image: { type: 'string', description: 'Image of the container executor.' },
-        network: {
-          type: 'array',
-          description: 'Hosts that programs may reach; a project file can only remove some.',
-          maxItems: 1_000,
-          items: {
-            type: 'string',
-            description: 'example.org, *.example.org, example.org:8443, private://db.intranet:5432.',
-          },
-        },
-        require_approval_for: {
-          type: 'array',
-          description: 'Tools that always require approval.',
-          items: { type: 'string', description: 'A tool, such as write_file or run_script.' },
-        },
-      },
-    },
+    execution: EXECUTION_SCHEMA,
     sandbox: {
       type: 'object',
       description: 'What programs see of your files.',

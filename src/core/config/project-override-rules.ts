@@ -18,7 +18,7 @@ import { EFFECTS } from '../access.ts';
  *     least          the smaller number
  *     on             true if either is true
  *     within         the intersection of both lists
- *     isolates       any isolating executor, if the user chose none; never `local`
+ *     isolates       any isolating executor, if the user chose none; never `local` and `landlock`
  *     strictest      the stricter of two values
  *     apart          policy rules: kept per layer and evaluated by the policy
  *     never          only the user may set it
@@ -54,6 +54,7 @@ export const OVERRIDE_RULES: Readonly<Record<string, OverrideRule>> = {
   'model.provider': 'never',
   'model.params': 'replaces',
   'execution.executor': 'isolates',
+  'execution.allow_weaker': 'never',
   'execution.image': 'replaces',
   'execution.network': 'within',
   'execution.require_approval_for': 'adds',
@@ -131,7 +132,9 @@ export function narrow(override: OverrideRule, below: unknown, project: unknown)
       return within(listOf(below), listOf(project));
     case 'isolates':
       if (project === 'local') return below === 'local' ? own : kept;
-      return below === undefined || below === 'auto' || below === 'local' || below === project ? own : kept;
+      // Weaker than every other one that isolates.
+      if (project === 'landlock') return below === 'local' || below === 'landlock' ? own : kept;
+      return below === undefined || ['auto', 'local', 'landlock', project].includes(below) ? own : kept;
     case 'never':
       return { ...kept, isWider: false };
   }

@@ -34,6 +34,13 @@ import type { CheckedMount, MountRequest, MountRules } from '../../sandbox/mount
 export interface ExecutionOptions {
   /** `auto` uses the first executor that isolates. `local` does not isolate and must be named explicitly. */
   readonly executor?: 'auto' | ExecutorName | Executor;
+  /** Lets `auto` use `landlock`, which is weaker, where nothing else isolates (default: false). */
+  readonly allowWeaker?: boolean;
+  /**
+   * Where no executor of `auto` isolates, runs scripts of built-in skills nevertheless, under landlock or without isolation, and nothing
+   * else (default: false, opening the session fails).
+   */
+  readonly runsBuiltIn?: boolean;
   readonly limits?: Partial<RunLimits>;
   /** Hosts that programs may reach (default: none). */
   readonly network?: readonly string[];
@@ -60,6 +67,8 @@ export interface ExecutionOptions {
   readonly onOutput?: (stream: 'stdout' | 'stderr', chunk: Uint8Array) => void;
   /** Called for each executor that is probed first, which takes seconds and is cached for a day. */
   readonly onTrial?: (executor: ExecutorName) => void;
+  /** Called when a session opens in which only built-in scripts run (`runsBuiltIn`). */
+  readonly onRestriction?: (restriction: SkillError) => void;
   /** Receives each step of a run, for tracing. */
   readonly onSpan?: OnSpan;
 }
@@ -84,6 +93,8 @@ export interface ExecutionPlaces {
 export interface Execution {
   readonly executor: ExecutorName;
   readonly isolation: Isolation;
+  /** Set where only scripts of built-in skills run: why nothing else does. */
+  readonly restriction: SkillError | undefined;
   /** Hosts that programs may reach, subject to rules. */
   readonly network: readonly string[];
   /** Host folders that programs see. */
@@ -103,8 +114,14 @@ export async function openExecution(options: ExecutionOptions, places: Execution
   const container = { ...containerSettings(places.engine, undefined), ...options.container };
   const settings = { bridgeFolder: places.base, container };
   const { cacheDir } = places;
-  const { onTrial } = options;
-  const { executor, profile } = await findExecutor(options.executor ?? 'auto', settings, { cacheDir, onTrial });
+  const { onTrial, allowWeaker = false, runsBuiltIn = false } = options;
+  const { executor, profile, restriction } = await findExecutor(options.executor ?? 'auto', settings, {
+    cacheDir,
+    onTrial,
+    allowWeaker,
+    runsBuiltIn,
+  });
+  if (restriction !== undefined) options.onRestriction?.(restriction);
   const mounts = checkMounts(options.mounts ?? [], {
     ...places.mountRules,
     stateFolders: [...places.mountRules.stateFolders, places.base, ...(cacheDir === undefined ? [] : [cacheDir])],
@@ -124,6 +141,7 @@ export async function openExecution(options: ExecutionOptions, places: Execution
   };
   const parts: ExecutionParts = {
     executor,
+    restriction,
     limits: options.limits ?? {},
     network: options.network ?? [],
     env: options.env ?? {},
@@ -164,6 +182,7 @@ export async function openExecution(options: ExecutionOptions, places: Execution
   return {
     executor: executor.name,
     isolation: ISOLATIONS[executor.name],
+    restriction,
     network: options.network ?? [],
     mounts,
     identity: {

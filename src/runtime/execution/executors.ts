@@ -1,6 +1,7 @@
 import path from 'node:path';
 
 import type { Config } from '../../core/config/config.ts';
+import type { SkillError } from '../../core/errors.ts';
 import { NOBODY } from '../../core/execution.ts';
 import type { Executor, ExecutorName, Identity } from '../../core/execution.ts';
 import { bubblewrapExecutor } from '../../sandbox/executors/bubblewrap/executor.ts';
@@ -12,8 +13,9 @@ import type { Bridge } from '../../sandbox/network/bridge.ts';
 import { containerExecutor } from '../../sandbox/executors/container/executor.ts';
 import type { ContainerOptions } from '../../sandbox/executors/container/engine.ts';
 import { chooseExecutor, examineExecutors as examineCandidates } from '../../sandbox/probe/detect.ts';
-import type { ExecutorExamination, ExecutorCandidate, OnTrial } from '../../sandbox/probe/detect.ts';
+import type { ChooseOptions, ExecutorExamination, ExecutorCandidate, OnTrial } from '../../sandbox/probe/detect.ts';
 import { isRoot } from '../../sandbox/workspace/layout.ts';
+import { landlockExecutor, landlockFingerprint } from '../../sandbox/executors/landlock/executor.ts';
 import { localExecutor } from '../../sandbox/executors/local.ts';
 import { macosExecutor } from '../../sandbox/executors/macos/macos.ts';
 import { sha256 } from '../../platform/hash.ts';
@@ -36,6 +38,7 @@ export function executorCandidates({ container = {}, bridgeFolder }: ExecutorSet
     ['namespaces', ({ isKnown } = NOT_KNOWN) => namespacesExecutor({ isKnown, bridge }), namespacesFingerprint()],
     ['macos', () => macosExecutor(), ''],
     ['container', () => containerExecutor(container), container],
+    ['landlock', () => landlockExecutor(), landlockFingerprint()],
     ['local', () => localExecutor(), ''],
   ];
   return candidates
@@ -62,23 +65,30 @@ export interface FoundExecutor {
   readonly executor: Executor;
   /** Identifies version, sandbox and image for records. Absent for a custom executor. */
   readonly profile?: string;
+  /** Only scripts of built-in skills may run; this error is for everything else. */
+  readonly restriction?: SkillError | undefined;
+}
+
+interface FindOptions extends Pick<ChooseOptions, 'allowWeaker' | 'runsBuiltIn'> {
+  readonly cacheDir: string | undefined;
+  readonly onTrial?: OnTrial | undefined;
 }
 
 /** Returns the given executor, the one with that name, or the first that isolates. */
 export async function findExecutor(
   wanted: 'auto' | ExecutorName | Executor,
   settings: ExecutorSettings,
-  { cacheDir, onTrial }: { readonly cacheDir: string | undefined; readonly onTrial?: OnTrial | undefined },
+  { cacheDir, ...choice }: FindOptions,
 ): Promise<FoundExecutor> {
   if (typeof wanted === 'object') return { executor: wanted };
   const candidates = executorCandidates(settings);
-  const { executor } = await chooseExecutor(wanted, {
+  const { executor, restriction } = await chooseExecutor(wanted, {
     candidates,
-    onTrial,
+    ...choice,
     ...(cacheDir === undefined ? {} : { cacheDirectory: path.join(cacheDir, 'executors') }),
   });
   const { fingerprint = '' } = candidates.find(({ name }) => name === executor.name) ?? {};
-  return { executor, profile: `sha256:${fingerprint}` };
+  return { executor, profile: `sha256:${fingerprint}`, restriction };
 }
 
 /** Probes what each executor blocks on this machine. */

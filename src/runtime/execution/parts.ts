@@ -1,6 +1,7 @@
 import type { ArtifactStore } from '../../artifact/store.ts';
 import type { Redactor } from '../../journal/redact/redact.ts';
 import type { ActionOfKind, RunCommand, RunScript, StartCommand } from '../../core/action.ts';
+import type { SkillError } from '../../core/errors.ts';
 import type { Executor, RunLimits } from '../../core/execution.ts';
 import type { Failure } from '../../core/failure-codes.ts';
 import type { SkillEntry } from '../../core/skill.ts';
@@ -20,6 +21,8 @@ export type ExecutionAction = ActionOfKind<'program'>;
 /** What all runs of a session share. */
 export interface ExecutionParts {
   readonly executor: Executor;
+  /** Only scripts of built-in skills may run; this error is for everything else. */
+  readonly restriction: SkillError | undefined;
   readonly limits: Partial<RunLimits>;
   readonly network: readonly string[];
   /** Variables for every program, in addition to the fixed ones. */

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Redactor } from '../../journal/redact/redact.ts';
 import type { InputRequest } from '../../core/action.ts';
 import { DEFAULT_LIMITS } from '../../core/execution.ts';
-import type { OutputSink, ProgramEnd, ProgramSpec, RunLimits } from '../../core/execution.ts';
+import type { OutputSink, ProgramEnd, ProgramSpec, RunLimits, StagedSkill } from '../../core/execution.ts';
 import { failure } from '../../core/failure-codes.ts';
 import type { Failure } from '../../core/failure-codes.ts';
 import { mediaTypeOf } from '../../core/media-type.ts';
@@ -27,6 +27,7 @@ import { openConfined } from '../../platform/fs/confined-directory.ts';
 import { openCapture } from '../../platform/process/output-capture.ts';
 import type { Capture, Captured } from '../../platform/process/output-capture.ts';
 import { isInside } from '../../platform/fs/paths.ts';
+import { BUILT_IN_DIGESTS } from './built-in-digests.ts';
 import { editorFor } from './editor.ts';
 import type { ExecutionCall, ExecutionParts, ProgramAction } from './parts.ts';
 import { missingFor } from './missing.ts';
@@ -90,6 +91,9 @@ export async function prepareProgram(
         );
   if (skill !== undefined && digest !== undefined && staged?.digest !== digest)
     return refused(failure('skill/changed', `the skill ${quoted(skill.name)} changed after it was approved`));
+  const { restriction } = parts;
+  if (restriction !== undefined && !isBuiltInScript(action, staged))
+    return refused(failure('execution/unavailable', restriction.message, { hint: restriction.hint }));
   const secrets = skill === undefined ? undefined : await parts.secrets?.(skill, signal);
   if (secrets !== undefined && 'failure' in secrets) return refused(secrets.failure);
   const folders = mountedFolders(workspace, parts);
@@ -183,6 +187,11 @@ export async function prepareProgram(
     redactor: secrets?.redactor ?? parts.redactor,
     explain: (output) => explainFailure(output, action, staged, parts),
   };
+}
+
+/** Our own code, byte for byte. A command line is not, even if it runs in the folder of such a skill. */
+function isBuiltInScript(action: ProgramAction, staged: StagedSkill | undefined): boolean {
+  return action.type === 'run_script' && staged !== undefined && BUILT_IN_DIGESTS.has(staged.digest);
 }
 
 /** Whether a host file is one of these, or is inside of one. */

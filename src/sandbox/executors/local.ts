@@ -1,32 +1,9 @@
-import path from 'node:path';
-
-import { SkillError } from '../../core/errors.ts';
 import { NOBODY } from '../../core/execution.ts';
-import type {
-  AttachedWorkspace,
-  Capabilities,
-  EndReason,
-  Executor,
-  Identity,
-  LimitName,
-  ProgramEnd,
-  ProgramSpec,
-  RunLimits,
-  RunningProgram,
-  RunStreams,
-  WorkspacePlace,
-} from '../../core/execution.ts';
-import { quoted } from '../../core/text/text.ts';
-import { startChild, supervise } from '../../platform/process/child-process.ts';
-import type { Child } from '../../platform/process/child-process.ts';
-import { isDirectory, isInside, isPresent, tryRealPath } from '../../platform/fs/paths.ts';
-import { OutputPipes } from '../../platform/process/output-pipes.ts';
-import { memoryOf } from '../../platform/process/process-memory.ts';
-import { ProcessTable } from '../../platform/process/process-tree.ts';
-import { diskWatch } from './disk-watch.ts';
-import { checkWorkspace, mountsDenied, notStarted, startFolder } from './program-spec.ts';
+import type { Capabilities, Executor, Identity, LimitName, RunLimits } from '../../core/execution.ts';
+import { isPresent } from '../../platform/fs/paths.ts';
 import { tryRead } from './proc.ts';
-import { PIPES_FOLDER, isRoot, writableFolders } from '../workspace/layout.ts';
+import { isRoot } from '../workspace/layout.ts';
+import { plainProcesses } from './plain-processes.ts';
 
 export interface LocalOptions {
   /** User for programs when the caller is root (default: 65534). */
@@ -38,178 +15,25 @@ const SCRIPT = '/usr/bin/script';
 const OPEN_FILES = 1024;
 /** Headroom over the polled process limit. The kernel's limit counts all processes of the user and only stops fork bombs between two polls. */
 const SPARE_PROCESSES = 4096;
-/** A snapshot of the process table is shared by every program that polls within this time. */
-const ROWS_MS = 80;
 
 /**
  * Runs programs as plain processes: their own process group, a clean environment, limits, and no isolation at all. Used only when
  * chosen by name. When the caller is root, programs run as another user.
  */
 export function localExecutor({ identity = NOBODY }: LocalOptions = {}): Executor {
-  const shared: Shared = { processes: new ProcessTable(), children: new LivingChildren() };
-  return {
+  return plainProcesses({
     name: 'local',
-    ...(isRoot() ? { identity } : {}),
-    attach: async (place) => await Promise.resolve(attach(place, isRoot() ? identity : undefined, shared)),
-  };
-}
-
-/** State shared by all workspaces of one executor. */
-interface Shared {
-  readonly processes: ProcessTable;
-  readonly children: LivingChildren;
-}
-
-/** Kills running programs when this process exits early, for example on a second interrupt. */
-class LivingChildren {
-  readonly #children = new Set<Child>();
-
-  add(child: Child): void {
-    if (this.#children.size === 0) process.on('exit', this.#killAll);
-    this.#children.add(child);
-  }
-
-  delete(child: Child): void {
-    this.#children.delete(child);
-    if (this.#children.size === 0) process.off('exit', this.#killAll);
-  }
-
-  readonly #killAll = (): void => {
-    for (const child of this.#children) child.kill();
-  };
-}
-
-function attach(
-  place: WorkspacePlace,
-  identity: Identity | undefined,
-  { processes, children }: Shared,
-): AttachedWorkspace {
-  checkWorkspace(place);
-  const root = tryRealPath(place.root) ?? place.root;
-  const capabilities = detectCapabilities();
-  const running = new Map<AbortController, Promise<unknown>>();
-  const pipes = new OutputPipes(path.join(root, PIPES_FOLDER));
-  let isDetached = false;
-
-  const begin = async (spec: ProgramSpec, streams: StartStreams): Promise<StartedProgram> => {
-    if (isDetached) throw detached(place.root);
-    const started = performance.now();
-    const cwd = resolveCwd(root, spec);
-    const stop = new AbortController();
-    const signal = streams.signal === undefined ? stop.signal : AbortSignal.any([streams.signal, stop.signal]);
-    const { limits } = spec;
-    const folders = writableFolders(spec).map((name) => path.join(place.root, name));
-    const isOverDisk = diskWatch({ folders, limits, processes: () => [] });
-    const starting = startChild(
-      {
-        argv: limited(spec.argv, limits),
-        cwd,
-        env: spec.env,
-        ...(identity === undefined ? {} : { identity }),
-        ...(streams.stdin === undefined ? {} : { stdin: streams.stdin }),
-        terminal: streams.terminal === true,
-        maxOutputBytes: limits.outputBytes,
-        processes,
-        pipes,
-        executor: 'local',
-      },
-      streams,
-    );
-    const ended = starting.then(async (child) => {
-      const poll = (isLast: boolean): EndReason | undefined => {
-        if (isLast) return isOverDisk(isLast) ? 'disk' : undefined;
-        return exceededLimit(child, limits, processes) ?? (isOverDisk(isLast) ? 'disk' : undefined);
-      };
-      children.add(child);
-      try {
-        const end = await supervise(child, { limits, streams: { ...streams, signal }, started, poll });
-        return withWarnings(end, capabilities);
-      } finally {
-        children.delete(child);
-      }
-    });
-    // `detach` waits for it too; the caller gets its failure.
-    running.set(stop, Promise.allSettled([ended]));
-    void Promise.allSettled([ended]).then(() => running.delete(stop));
-    return { child: await starting, ended, stop: () => stop.abort() };
-  };
-
-  return {
-    capabilities,
-    root,
-    run: async (spec, streams) => {
-      if (streams.signal?.aborted === true) return { reason: 'cancelled', durationMs: 0, warnings: [] };
-      const denied = mountsDenied(movedMounts(spec));
-      if (denied !== undefined) return denied;
-      const { ended } = await begin(spec, { ...streams, stdin: spec.stdin });
-      return await ended;
-    },
-    start: async (spec, streams) => {
-      const denied = mountsDenied(movedMounts(spec));
-      if (denied !== undefined) return notStarted(denied);
-      const { child, ended, stop } = await begin(spec, streams);
-      if (spec.stdin.length > 0) child.write(spec.stdin);
-      return {
-        ended,
-        write: (bytes) => child.write(bytes),
-        closeInput: () => child.closeInput(),
-        kill: stop,
-      } satisfies RunningProgram;
-    },
-    detach: async () => {
-      isDetached = true;
-      for (const stop of running.keys()) stop.abort();
-      await Promise.all(running.values());
-      await pipes.close();
-    },
-  };
-}
-
-interface StartStreams extends RunStreams {
-  readonly terminal?: boolean;
-  /** The whole input of a program that is not interactive. */
-  readonly stdin?: Uint8Array;
-}
-
-interface StartedProgram {
-  readonly child: Child;
-  readonly ended: Promise<ProgramEnd>;
-  readonly stop: () => void;
-}
-
-/** Without isolation a program sees every folder, but only at its own path. */
-function movedMounts({ mounts = [], ...spec }: ProgramSpec): ProgramSpec {
-  return { ...spec, mounts: mounts.filter(({ source, target }) => source !== target) };
-}
-
-/** Resolves the working directory, which must be inside the workspace or a mount even after links are followed. */
-function resolveCwd(root: string, { cwd, mounts = [] }: ProgramSpec): string {
-  const real = cwd.includes('\0') ? undefined : tryRealPath(startFolder(root, cwd));
-  const roots = path.isAbsolute(cwd) ? mounts.map(({ target }) => target) : [root];
-  if (real !== undefined && roots.some((folder) => isInside(real, folder)) && isDirectory(real)) return real;
-  throw new SkillError({
-    code: 'input/invalid',
-    message: `the folder ${quoted(cwd, 200)} is not in the workspace`,
-    hint: 'use a folder of the workspace: work, out, or one below skills/',
-    data: { expected: 'a folder below the workspace' },
+    identity: isRoot() ? identity : undefined,
+    capabilities: detectCapabilities,
+    commandsFor:
+      () =>
+      ({ argv, env, limits }) => ({ argv: limited(argv, limits), env }),
   });
 }
 
-function detached(folder: string): SkillError {
-  return new SkillError({
-    code: 'workspace/invalid',
-    message: `the workspace ${quoted(folder, 200)} is closed`,
-    hint: 'open it again',
-    data: { path: folder },
-  });
-}
-
-const IS_LINUX = process.platform === 'linux';
-
-/** Checked for each workspace: programs may be installed meanwhile, and checking is cheap. */
 function detectCapabilities(): Capabilities {
   const limits: LimitName[] = ['wallMs', 'outputBytes', 'diskBytes', 'files'];
-  if (IS_LINUX && isPresent('/proc/self/status')) limits.push('memoryBytes', 'processes');
+  if (process.platform === 'linux' && isPresent('/proc/self/status')) limits.push('memoryBytes', 'processes');
   if (isPresent(PRLIMIT)) limits.push('fileBytes');
   return {
     isolation: 'none',
@@ -220,26 +44,7 @@ function detectCapabilities(): Capabilities {
   };
 }
 
-const ALL_LIMITS: Readonly<Record<LimitName, string>> = {
-  wallMs: 'time',
-  memoryBytes: 'memory',
-  processes: 'processes',
-  outputBytes: 'output',
-  fileBytes: 'file size',
-  diskBytes: 'disk space',
-  files: 'files',
-};
-
-function withWarnings(end: ProgramEnd, { limits }: Capabilities): ProgramEnd {
-  const enforced = new Set<string>(limits);
-  const missing = Object.entries(ALL_LIMITS).filter(([name]) => !enforced.has(name));
-  const warnings = missing.map(([, what]) => `the limit on ${what} cannot be enforced here`);
-  // The kernel sends SIGXFSZ when a file exceeds its limit.
-  const reason = end.signal === 'SIGXFSZ' && end.reason === 'signal' ? 'disk' : end.reason;
-  return { ...end, reason, warnings: [...end.warnings, ...warnings] };
-}
-
-/** Wraps the command in prlimit, whose limits apply to each process alone; `exceededLimit` checks their sum. */
+/** Wraps the command in prlimit, whose limits apply to each process alone; polling checks their sum. */
 function limited(argv: readonly string[], { memoryBytes, fileBytes, processes }: RunLimits): readonly string[] {
   // An empty command is rejected when the process is started.
   if (!isPresent(PRLIMIT) || argv[0] === undefined || argv[0] === '') return argv;
@@ -265,15 +70,4 @@ function hardLimits(): ReadonlyMap<string, number> {
   for (const [, name = '', hard] of (tryRead('/proc/self/limits') ?? '').matchAll(/^(\S.*?)\s{2,}\S+\s+(\d+)\s/gm))
     found.set(name, Number(hard));
   return found;
-}
-
-function exceededLimit(
-  child: Child,
-  { processes, memoryBytes }: RunLimits,
-  table: ProcessTable,
-): EndReason | undefined {
-  const members = child.members?.(table.since(performance.now() - ROWS_MS)) ?? [];
-  if (members.length > processes) return 'processes';
-  const pids = members.map(({ pid }) => pid);
-  return memoryOf(pids, memoryBytes) > memoryBytes ? 'memory' : undefined;
 }

@@ -9,6 +9,7 @@ import { writeFileAtomically } from '../../platform/fs/atomic-replace.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
 import { readPrivateFile } from '../../platform/fs/read-file.ts';
+import { LANDLOCK_GAPS } from '../executors/landlock/gaps.ts';
 import { ESCAPE_ATTEMPTS } from './escape-attempts.ts';
 import { probeExecutor } from './probe.ts';
 import type { AttemptResult, ProbeReport } from './probe.ts';
@@ -25,8 +26,12 @@ export interface ExecutorCandidate {
 }
 
 export interface ChooseOptions {
-  /** In order of preference. `auto` takes the first that isolates, and never `local`. */
+  /** In order of preference. `auto` takes the first that isolates, `landlock` only where it is allowed, and never `local`. */
   readonly candidates: readonly ExecutorCandidate[];
+  /** Whether `auto` may use `landlock` for every program. */
+  readonly allowWeaker?: boolean;
+  /** `auto` never throws: where nothing isolates fully it returns the best that is left, restricted to built-in scripts. */
+  readonly runsBuiltIn?: boolean;
   /** Caches probe reports for a day. Absent: probes every time. */
   readonly cacheDirectory?: string;
   readonly now?: number;
@@ -39,6 +44,8 @@ export interface ChosenExecutor {
   readonly executor: Executor;
   /** Absent for `local`, which isolates nothing. */
   readonly report?: ProbeReport;
+  /** The executor may run nothing but scripts of built-in skills; this error is for everything else. */
+  readonly restriction?: SkillError<'executor/unavailable'>;
 }
 
 /** The probe report of one executor, or the reasons why there is none. */
@@ -56,7 +63,7 @@ const TMPDIR_HINT = 'set TMPDIR to a writable folder with free space';
 
 /**
  * Returns the named executor, or with `auto` the first that a probe shows to isolate. Throws `executor/unavailable` where there is none;
- * never falls back to a weaker one.
+ * never falls back to a weaker one, except for built-in scripts.
  */
 export async function chooseExecutor(choice: 'auto' | ExecutorName, options: ChooseOptions): Promise<ChosenExecutor> {
   const wanted = options.candidates.filter(({ name }) => (choice === 'auto' ? name !== 'local' : name === choice));
@@ -68,16 +75,46 @@ export async function chooseExecutor(choice: 'auto' | ExecutorName, options: Cho
     const executor = candidate.make({ isKnown: known !== undefined });
     if (known === undefined) options.onTrial?.(candidate.name);
     const found = known === undefined ? await examine(candidate, executor, options) : examined(candidate.name, known);
-    if (found.report?.isIsolating === true) return { executor, report: found.report };
+    if (found.report?.isIsolating === true) {
+      if (choice !== 'auto' || candidate.name !== 'landlock' || options.allowWeaker === true)
+        return { executor, report: found.report };
+      return restricted({ executor, report: found.report }, weakerOnly(others), options);
+    }
     others.push(found);
   }
   const reasons = others.flatMap(({ name, reasons: said }) => said.map((reason) => `${name}: ${reason}`));
   const install = others[0]?.install ?? DEFAULT_INSTALL;
-  throw new SkillError({
+  const nothing = new SkillError({
     code: 'executor/unavailable',
     message: `no executor isolates programs on this machine${reasons.length === 0 ? '' : ` (${reasons.join('; ')})`}`,
     hint: `${install}, or choose the executor local, which isolates nothing`,
     data: { executor: choice, reasons, install },
+  });
+  const local = choice === 'auto' ? options.candidates.find(({ name }) => name === 'local') : undefined;
+  if (local === undefined) throw nothing;
+  return restricted({ executor: local.make() }, nothing, options);
+}
+
+/** The executor for built-in scripts only, or the error where the caller wants an executor for every program. */
+function restricted(
+  chosen: ChosenExecutor,
+  restriction: SkillError<'executor/unavailable'>,
+  { runsBuiltIn = false }: ChooseOptions,
+): ChosenExecutor {
+  if (!runsBuiltIn) throw restriction;
+  return { ...chosen, restriction };
+}
+
+const ALLOW_WEAKER = 'set "execution": { "allow_weaker": true } in ~/.agent/config.json, or pass --executor landlock';
+
+function weakerOnly(others: readonly ExecutorExamination[]): SkillError<'executor/unavailable'> {
+  const reasons = others.flatMap(({ name, reasons: said }) => said.map((reason) => `${name}: ${reason}`));
+  const install = others[0]?.install ?? DEFAULT_INSTALL;
+  return new SkillError({
+    code: 'executor/unavailable',
+    message: `only the weaker executor landlock works on this machine (${reasons.join('; ')})`,
+    hint: `${install}; or accept landlock, which leaves ${String(LANDLOCK_GAPS.length)} gaps (skillwright doctor): ${ALLOW_WEAKER}`,
+    data: { executor: 'auto', reasons, install },
   });
 }
 
@@ -93,11 +130,13 @@ function unsupported(executor: ExecutorName): SkillError<'executor/unavailable'>
   });
 }
 
-/** Probes every candidate, ignoring the cache. */
-export async function examineExecutors({ candidates, probe }: ChooseOptions): Promise<readonly ExecutorExamination[]> {
+/** Probes every candidate, ignoring the cache, and lists the interpreters inside. */
+export async function examineExecutors({
+  candidates,
+  probe = (executor) => probeExecutor(executor, { interpreters: true }),
+}: ChooseOptions): Promise<readonly ExecutorExamination[]> {
   const all: ExecutorExamination[] = [];
-  for (const candidate of candidates)
-    all.push(await examine(candidate, candidate.make(), { candidates, ...(probe === undefined ? {} : { probe }) }));
+  for (const candidate of candidates) all.push(await examine(candidate, candidate.make(), { candidates, probe }));
   return all;
 }
 

@@ -18,6 +18,8 @@ import { ATTEMPT_LIMITS, ESCAPE_ATTEMPTS, attemptScript, fileName } from './esca
 import type { EscapeAttempt } from './escape-attempts.ts';
 import { tryRead } from '../executors/proc.ts';
 import { isRoot } from '../workspace/layout.ts';
+import { interpretersIn } from './interpreters.ts';
+import type { Interpreter } from './interpreters.ts';
 import { openHostDecoys } from './host-decoys.ts';
 import type { DecoyListener, HostDecoys } from './host-decoys.ts';
 
@@ -36,6 +38,8 @@ export interface ProbeReport {
   readonly results: readonly AttemptResult[];
   /** No attempt succeeded, and all essential ones were made. */
   readonly isIsolating: boolean;
+  /** What scripts find; only where it was asked for. */
+  readonly interpreters?: readonly Interpreter[];
 }
 
 /** An executor isolates only if these are known to be blocked. */
@@ -51,6 +55,8 @@ export interface ProbeOptions {
   readonly home?: string;
   /** Parent of the probe's workspace (default: the temporary folder). */
   readonly directory?: string;
+  /** Also lists the interpreters inside (default: false). */
+  readonly interpreters?: boolean;
 }
 
 /** An attempt that was ended for one of these reasons was made, even if it could not write its mark. */
@@ -78,13 +84,14 @@ export async function probeExecutor(executor: Executor, options: ProbeOptions = 
   try {
     // World-writable, so that only the sandbox can stop an attempt.
     chmodSync(base, 0o777);
-    return await probeIn(base, executor, options.home ?? os.homedir());
+    return await probeIn(base, executor, options);
   } finally {
     rmSync(base, { recursive: true, force: true });
   }
 }
 
-async function probeIn(base: string, executor: Executor, home: string): Promise<ProbeReport> {
+async function probeIn(base: string, executor: Executor, options: ProbeOptions): Promise<ProbeReport> {
+  const { home = os.homedir() } = options;
   const decoys = await openHostDecoys({ folder: base, identity: executor.identity, home });
   try {
     const root = makeWorkspace(base, executor);
@@ -94,7 +101,13 @@ async function probeIn(base: string, executor: Executor, home: string): Promise<
       const isIsolating =
         results.every(({ verdict }) => verdict !== 'open') &&
         results.every(({ name, verdict }) => verdict === 'blocked' || !ESSENTIAL.has(name));
-      return { executor: executor.name, isolation: workspace.capabilities.isolation, results, isIsolating };
+      return {
+        executor: executor.name,
+        isolation: workspace.capabilities.isolation,
+        results,
+        isIsolating,
+        ...(options.interpreters === true ? { interpreters: await interpretersIn(workspace, executor.name) } : {}),
+      };
     } finally {
       await workspace.detach();
     }

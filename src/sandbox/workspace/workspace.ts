@@ -7,7 +7,14 @@ import path from 'node:path';
 import { randomBytes } from 'node:crypto';
 
 import { SkillError } from '../../core/errors.ts';
-import type { AttachedWorkspace, Executor, Identity, StagedSkill, WorkspacePlace } from '../../core/execution.ts';
+import type {
+  AttachedWorkspace,
+  Executor,
+  Identity,
+  Isolation,
+  StagedSkill,
+  WorkspacePlace,
+} from '../../core/execution.ts';
 import { thisProcess, writeFolderOwner } from '../../platform/fs/lock-owner.ts';
 import { sha256 } from '../../platform/hash.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
@@ -93,6 +100,8 @@ const SWEEP_MS = 2_000;
 /** An executor that does not end its programs within this time is broken. */
 const DETACH_MS = 30_000;
 const MAX_RUNS = 100_000;
+/** Kinds of isolation under which programs see the files of the host at their own paths. */
+const COPYING: ReadonlySet<Isolation> = new Set(['none', 'seatbelt', 'landlock']);
 
 export function openWorkspaces({
   base: folder,
@@ -251,7 +260,7 @@ function makeWorkspace(opening: Opening, { place, staged, attached, warnings, ..
     const { digest, path: snapshot } = await takeSnapshot(skill, signal);
     const stagedSkill: StagedSkill = { name: skill.name, digest, snapshot };
     const { isolation } = attached.capabilities;
-    const mode = isolation === 'none' || isolation === 'seatbelt' ? 'copy' : 'mount';
+    const mode = COPYING.has(isolation) ? 'copy' : 'mount';
     await stageSnapshot({ name: skill.name, digest, path: snapshot }, withSignal({ base, root, mode }, signal));
     record((before) => ({
       ...before,

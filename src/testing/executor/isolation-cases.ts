@@ -135,8 +135,9 @@ export const ISOLATION_CASES: readonly CaseDefinition[] = [
     requirement: 'EXEC-7',
     isIsolation: true,
     async run(fixture) {
-      await fixture.mustSucceed('echo x > /tmp/left-behind; echo x > /dev/shm/left-behind; true');
-      await fixture.mustSucceed('[ ! -e /tmp/left-behind ] && [ ! -e /dev/shm/left-behind ]');
+      const name = path.basename(fixture.folder);
+      await fixture.mustSucceed(`echo x > /tmp/${name}; echo x > /dev/shm/${name}; true`);
+      await fixture.mustSucceed(`[ ! -e /tmp/${name} ] && [ ! -e /dev/shm/${name} ]`);
     },
   },
 ];

@@ -188,8 +188,11 @@ describe('what a project may do', () => {
         const approvals = after.execution?.require_approval_for ?? [];
         expect(approvals).toEqual(expect.arrayContaining([...(before.execution?.require_approval_for ?? [])]));
         const executor = inForce(before, 'execution.executor');
-        if (executor !== 'auto' && executor !== 'local') expect(after.execution?.executor).toBe(executor);
+        // The two below the other sandboxes may be replaced by one of those.
+        if (!['auto', 'local', 'landlock'].includes(String(executor))) expect(after.execution?.executor).toBe(executor);
         if (executor !== 'local') expect(after.execution?.executor).not.toBe('local');
+        if (executor !== 'local' && executor !== 'landlock') expect(after.execution?.executor).not.toBe('landlock');
+        expect(after.execution?.allow_weaker).toBe(before.execution?.allow_weaker);
         const beforeReach = new Set(reachable(before));
         expect(reachable(after).filter((host) => !beforeReach.has(host))).toEqual([]);
         expect([after.policy, after.secrets, after.telemetry, after.trust]).toEqual([

@@ -109,6 +109,7 @@ sub become_program {
     my $byte = '';
     do { sysread(STDIN, $byte, 1) or exit 1 } until $byte eq "\n";
   }
+  $env{$set{mark}} = $ENV{$set{mark}} if $set{mark};
   %ENV = %env;
   # The block tells perl that the statements below it are meant.
   { exec { $argv[0] } @argv }
@@ -123,6 +124,8 @@ sub exit_as { my $status = $_[0]; exit($status & 127 ? 128 + ($status & 127) : $
 # --- Landlock: one process, no namespaces ---------------------------------------------------------------------------------------------
 
 if ($set{mode} eq 'landlock') {
+  call('set the death signal', 'prctl', $SET_DEATH_SIGNAL, 9, 0, 0, 0);
+  exit 1 if getppid() != $set{parent};
   chdir $set{cwd} or fail("chdir to $set{cwd}");
   # struct landlock_ruleset_attr: file rights, network rights, scopes. A kernel takes the part that it knows.
   my @handled = ($set{handled} + 0, 0, $set{scoped} + 0);
@@ -130,7 +133,7 @@ if ($set{mode} eq 'landlock') {
   my $ruleset = call('create a Landlock ruleset', 'landlock_create_ruleset', pack('Q3', @handled), $size, 0);
   for my $rule (@rules) {
     my ($path, $rights) = @$rule;
-    # O_PATH | O_CLOEXEC. What is missing needs no rule.
+    # O_PATH | O_CLOEXEC. What cannot be reached needs no rule.
     sysopen(my $file, $path, 0x280000) or next;
     # Rights for folders are refused on files.
     $rights &= $set{'file rights'} unless -d $file;

@@ -70,17 +70,23 @@ const CREATING = 0o20000100;
 /** Queries the personality without changing it. */
 const QUERY_PERSONALITY = 0xffffffff;
 
+/** What happens to a call. */
+export type NamedRule = readonly [call: string, rule: Rule];
+
 const ALLOWED: Rule = [verdict(ALLOW)];
-const REFUSED: Rule = [verdict(NOT_PERMITTED)];
+export const REFUSED: Rule = [verdict(NOT_PERMITTED)];
 const MISSING: Rule = [verdict(NOT_IMPLEMENTED)];
 
 /**
  * The seccomp filter for programs. Calls of another architecture (32-bit, by `int 0x80`) kill the program; x32, and `clone3` whose
- * flags a filter cannot read, fail with ENOSYS; every call without a rule is allowed.
+ * flags a filter cannot read, fail with ENOSYS; every call without a rule is allowed. `further` rules replace those for the same call.
  */
-export function seccompFilter(architecture: SeccompArchitecture): readonly Instruction[] {
+export function seccompFilter(
+  architecture: SeccompArchitecture,
+  further: readonly NamedRule[] = [],
+): readonly Instruction[] {
   const byCall = new Map<number, Rule>();
-  for (const [name, rule] of callRules()) {
+  for (const [name, rule] of [...callRules(), ...further]) {
     const number = SYSTEM_CALLS[architecture][name];
     if (number !== undefined) byCall.set(number, rule);
   }
@@ -94,12 +100,12 @@ export function seccompFilter(architecture: SeccompArchitecture): readonly Instr
   ];
 }
 
-export function seccompBytes(architecture: SeccompArchitecture): Uint8Array {
-  return encodeProgram(seccompFilter(architecture));
+export function seccompBytes(architecture: SeccompArchitecture, further: readonly NamedRule[] = []): Uint8Array {
+  return encodeProgram(seccompFilter(architecture, further));
 }
 
 /** Every call that is not allowed unconditionally. */
-function callRules(): readonly (readonly [string, Rule])[] {
+function callRules(): readonly NamedRule[] {
   const modeFirst = refuseBits(1, SETUID_BITS);
   const modeSecond = refuseBits(2, SETUID_BITS);
   return [

@@ -1,0 +1,159 @@
+import { spawnSync } from 'node:child_process';
+import { availableParallelism, homedir } from 'node:os';
+import path from 'node:path';
+
+import { NOBODY } from '../../../core/execution.ts';
+import type { Capabilities, Executor, Identity, WorkspacePlace } from '../../../core/execution.ts';
+import { RUN_MARK } from '../../../platform/process/process-tree.ts';
+import { isPresent } from '../../../platform/fs/paths.ts';
+import { PIPES_FOLDER, isRoot, writableFolders } from '../../workspace/layout.ts';
+import { sandboxFingerprint } from '../linux/fingerprint.ts';
+import { systemMounts } from '../linux/mounts.ts';
+import { unavailable } from '../linux/unavailable.ts';
+import { LAUNCHER_SCRIPT } from '../namespaces/launcher-script.ts';
+import { PERL } from '../namespaces/launcher.ts';
+import { callSteps, encodePlan, limitSteps, programSteps } from '../namespaces/plan.ts';
+import type { PlanStep } from '../namespaces/plan.ts';
+import { plainProcesses } from '../plain-processes.ts';
+import type { ProgramStarter, StartedSpec } from '../plain-processes.ts';
+import { checkProgram } from '../program-spec.ts';
+import { seccompBytes } from '../seccomp/filter.ts';
+import { SECCOMP_ARCHITECTURES, SYSTEM_CALLS } from '../seccomp/system-calls.ts';
+import type { SeccompArchitecture } from '../seccomp/system-calls.ts';
+import { FILE_RIGHTS, LIST, READ, USE_DEVICE, WRITE, confinedCalls, handledRights, scopes } from './confinement.ts';
+
+export interface LandlockOptions {
+  /** User for programs when the caller is root (default: 65534). */
+  readonly identity?: Identity;
+  /** Executables outside /usr that programs may use (default: the running Node). */
+  readonly interpreters?: readonly string[];
+  /** Use no more of the kernel than this version of its interface offers (default: all). */
+  readonly maxAbi?: number;
+}
+
+const OUTER_ENV = { PATH: '/usr/bin:/bin' };
+const OPEN_FILES = 1024;
+/** The limit of the kernel counts all processes of the user; the limit of the program is held by polling. */
+const SPARE_PROCESSES = 4096;
+const DEVICES = ['null', 'zero', 'full', 'random', 'urandom'].map((name) => `/dev/${name}`);
+/** Files of /etc that every user may read and most programs do; `systemMounts` has the others. */
+const NAMES = ['passwd', 'group', 'hosts', 'nsswitch.conf'].map((name) => `/etc/${name}`);
+const PROBE_MS = 10_000;
+
+/**
+ * Confines programs by Landlock and a seccomp filter, for machines that forbid user namespaces. Weaker than the other sandboxes: see
+ * `docs/executors.md` for what stays open. `auto` uses it only where the user allowed it.
+ */
+export function landlockExecutor(options: LandlockOptions = {}): Executor {
+  const identity = isRoot() ? (options.identity ?? NOBODY) : undefined;
+  let executor: Executor | undefined;
+  return {
+    name: 'landlock',
+    ...(identity === undefined ? {} : { identity }),
+    attach: async (place) => {
+      executor ??= plainProcesses(startLandlock(options, identity));
+      return await executor.attach(place);
+    },
+  };
+}
+
+/** Changes with the installed perl, the launcher and the rules. */
+export function landlockFingerprint(): string {
+  const rules = [READ, WRITE, handledRights(99), confinedCalls(0), DEVICES, NAMES];
+  return `landlock ${sandboxFingerprint(PERL, [LAUNCHER_SCRIPT, rules])}`;
+}
+
+function startLandlock({ maxAbi, interpreters }: LandlockOptions, identity: Identity | undefined): ProgramStarter {
+  const architecture = SECCOMP_ARCHITECTURES.find((name) => name === process.arch);
+  if (process.platform !== 'linux' || architecture === undefined)
+    throw refused(`Landlock runs on Linux on ${SECCOMP_ARCHITECTURES.join(' and ')} only`);
+  if (!isPresent(PERL)) throw refused(`${PERL} is not installed`, 'apt-get install perl-base');
+  const found = landlockAbi(architecture);
+  if (found < 1) throw refused('the kernel has no Landlock, or a container forbids it');
+  const abi = Math.min(found, maxAbi ?? found);
+  const filter = seccompBytes(architecture, confinedCalls(abi));
+  const system = systemMounts({
+    interpreters: interpreters ?? [process.execPath],
+    withheld: [homedir()],
+    identity,
+  }).flatMap((mount) => (mount.type === 'bind' ? [mount.source] : []));
+  return {
+    name: 'landlock',
+    identity,
+    capabilities: () => CAPABILITIES,
+    commandsFor: (place) => {
+      const fixed: readonly PlanStep[] = [
+        ['set', 'mode', 'landlock'],
+        ...callSteps(architecture),
+        ['set', 'parent', String(process.pid)],
+        ['set', 'mark', RUN_MARK],
+        ['set', 'handled', String(handledRights(abi))],
+        ['set', 'scoped', String(scopes(abi))],
+        ['set', 'file rights', String(FILE_RIGHTS)],
+        ...allow(READ, [...system, ...NAMES, '/proc']),
+        ...allow(USE_DEVICE, DEVICES),
+      ];
+      return (program) => {
+        checkProgram(program);
+        const plan = encodePlan([...fixed, ...rulesFor(place, program), ...stepsOf(program)]);
+        return { argv: [PERL, '-e', LAUNCHER_SCRIPT], env: OUTER_ENV, inherited: [plan, filter], announces: true };
+      };
+    },
+  };
+}
+
+function rulesFor({ root }: WorkspacePlace, program: StartedSpec): readonly PlanStep[] {
+  const inside = (name: string): string => path.join(root, name);
+  return [
+    ...allow(LIST, [root]),
+    ...allow(READ, [inside('skills')]),
+    ...allow(WRITE, writableFolders(program).map(inside)),
+    // `echo x > /dev/stderr` opens the pipe again.
+    ...allow(USE_DEVICE, [inside(PIPES_FOLDER)]),
+  ];
+}
+
+function allow(rights: number, paths: readonly string[]): readonly PlanStep[] {
+  return paths.map((file) => ['allow', file, String(rights)]);
+}
+
+function stepsOf({ argv, env, limits, folder }: StartedSpec): readonly PlanStep[] {
+  return [
+    ...limitSteps({
+      processes: limits.processes + SPARE_PROCESSES,
+      fileBytes: limits.fileBytes,
+      openFiles: OPEN_FILES,
+      cpuSeconds: Math.ceil(limits.wallMs / 1000) * availableParallelism() + 1,
+      // Twice the limit: a program over the limit should be ended with the reason `memory` instead of failing on its own.
+      dataBytes: limits.memoryBytes * 2,
+    }),
+    ...programSteps(argv, { PWD: folder, ...env }, folder),
+  ];
+}
+
+const CAPABILITIES: Capabilities = {
+  isolation: 'landlock',
+  limits: ['wallMs', 'outputBytes', 'diskBytes', 'files', 'memoryBytes', 'processes', 'fileBytes'],
+  hasNetworkGrants: false,
+  hasInteraction: true,
+  // A terminal is a device that the rules do not allow.
+  hasTerminal: false,
+};
+
+/** The version of Landlock's interface; below 1 where there is none. `LANDLOCK_CREATE_RULESET_VERSION` is 1. */
+function landlockAbi(architecture: SeccompArchitecture): number {
+  const call = String(SYSTEM_CALLS[architecture]['landlock_create_ruleset'] ?? -1);
+  const { stdout } = spawnSync(PERL, ['-e', 'print syscall(shift() + 0, 0, 0, 1)', call], {
+    env: OUTER_ENV,
+    encoding: 'utf8',
+    timeout: PROBE_MS,
+  });
+  return Number(stdout === '' ? -1 : stdout);
+}
+
+function refused(
+  reason: string,
+  install = 'use a kernel with Landlock (5.13 or newer), or the container executor',
+): Error {
+  return unavailable('landlock', [reason], install);
+}

@@ -1,0 +1,286 @@
+import path from 'node:path';
+
+import { SkillError } from '../../core/errors.ts';
+import type {
+  AttachedWorkspace,
+  Capabilities,
+  EndReason,
+  Executor,
+  ExecutorName,
+  Identity,
+  LimitName,
+  OutputSink,
+  ProgramEnd,
+  ProgramSpec,
+  RunLimits,
+  RunningProgram,
+  RunStreams,
+  WorkspacePlace,
+} from '../../core/execution.ts';
+import { quoted } from '../../core/text/text.ts';
+import { startChild, supervise } from '../../platform/process/child-process.ts';
+import type { Child } from '../../platform/process/child-process.ts';
+import { isDirectory, isInside, tryRealPath } from '../../platform/fs/paths.ts';
+import type { Inherited } from '../../platform/process/inherited-descriptors.ts';
+import { OutputPipes } from '../../platform/process/output-pipes.ts';
+import { memoryOf } from '../../platform/process/process-memory.ts';
+import { ProcessTable } from '../../platform/process/process-tree.ts';
+import { diskWatch } from './disk-watch.ts';
+import { setupOutput } from './linux/setup-output.ts';
+import { checkWorkspace, mountsDenied, networkDenied, notStarted, startFolder } from './program-spec.ts';
+import { PIPES_FOLDER, writableFolders } from '../workspace/layout.ts';
+
+/** How programs are started and what that can enforce. */
+export interface ProgramStarter {
+  readonly name: ExecutorName;
+  /** User of the programs, where it is not the current user. */
+  readonly identity: Identity | undefined;
+  /** Checked for each workspace: programs may be installed meanwhile, and checking is cheap. */
+  readonly capabilities: () => Capabilities;
+  /** Set up for one workspace, with absolute paths. */
+  readonly commandsFor: (place: WorkspacePlace) => (program: StartedSpec) => StartCommand;
+}
+
+export interface StartedSpec extends ProgramSpec {
+  /** The resolved working directory. */
+  readonly folder: string;
+}
+
+export interface StartCommand {
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly inherited?: readonly Inherited[];
+  /** The command writes READY to stderr once the program is confined. If it ends before, the program was not started. */
+  readonly announces?: boolean;
+}
+
+/** A snapshot of the process table is shared by every program that polls within this time. */
+const ROWS_MS = 80;
+
+/** Runs programs as plain processes in their own process group, and finds all that they start by searching the process table. */
+export function plainProcesses(starter: ProgramStarter): Executor {
+  const shared: Shared = { processes: new ProcessTable(), children: new LivingChildren() };
+  const { name, identity } = starter;
+  return {
+    name,
+    ...(identity === undefined ? {} : { identity }),
+    attach: async (place) => await Promise.resolve(attach(place, starter, shared)),
+  };
+}
+
+/** State shared by all workspaces of one executor. */
+interface Shared {
+  readonly processes: ProcessTable;
+  readonly children: LivingChildren;
+}
+
+/** Kills running programs when this process exits early, for example on a second interrupt. */
+class LivingChildren {
+  readonly #children = new Set<Child>();
+
+  add(child: Child): void {
+    if (this.#children.size === 0) process.on('exit', this.#killAll);
+    this.#children.add(child);
+  }
+
+  delete(child: Child): void {
+    this.#children.delete(child);
+    if (this.#children.size === 0) process.off('exit', this.#killAll);
+  }
+
+  readonly #killAll = (): void => {
+    for (const child of this.#children) child.kill();
+  };
+}
+
+function attach(
+  place: WorkspacePlace,
+  { name, identity, ...starter }: ProgramStarter,
+  { processes, children }: Shared,
+): AttachedWorkspace {
+  checkWorkspace(place);
+  const root = tryRealPath(place.root) ?? place.root;
+  const capabilities = starter.capabilities();
+  const commandOf = starter.commandsFor({ ...place, root });
+  const running = new Map<AbortController, Promise<unknown>>();
+  const pipes = new OutputPipes(path.join(root, PIPES_FOLDER));
+  let isDetached = false;
+
+  const begin = async (spec: ProgramSpec, given: StartStreams): Promise<StartedProgram> => {
+    if (isDetached) throw detached(place.root);
+    const started = performance.now();
+    const cwd = resolveCwd(root, spec);
+    const { argv, env, inherited, announces = false } = commandOf({ ...spec, folder: cwd });
+    const capped = announces ? cappedOutput(given, spec.limits) : given;
+    const setup = announces ? setupOutput(capped.stderr) : undefined;
+    const streams = setup === undefined ? given : { ...capped, stderr: setup };
+    const stop = new AbortController();
+    const signal = given.signal === undefined ? stop.signal : AbortSignal.any([given.signal, stop.signal]);
+    const { limits } = spec;
+    const folders = writableFolders(spec).map((folder) => path.join(place.root, folder));
+    const isOverDisk = diskWatch({ folders, limits, processes: () => [] });
+    const starting = startChild(
+      {
+        argv,
+        cwd,
+        env,
+        ...(inherited === undefined ? {} : { inherited }),
+        ...(identity === undefined ? {} : { identity }),
+        ...(streams.stdin === undefined ? {} : { stdin: streams.stdin }),
+        terminal: streams.terminal === true,
+        maxOutputBytes: limits.outputBytes + (announces ? 1 : 0),
+        processes,
+        pipes,
+        executor: name,
+      },
+      streams,
+    );
+    const ended = starting.then(async (child) => {
+      const poll = (isLast: boolean): EndReason | undefined => {
+        if (isLast) return isOverDisk(isLast) ? 'disk' : undefined;
+        return exceededLimit(child, limits, processes) ?? (isOverDisk(isLast) ? 'disk' : undefined);
+      };
+      children.add(child);
+      try {
+        const end = await supervise(child, { limits, streams: { ...streams, signal }, started, poll });
+        const isOwnEnd = end.reason === 'exited' || end.reason === 'signal';
+        if (setup?.isReady() === false && isOwnEnd) throw notConfined(name, setup.text());
+        return withWarnings(end, capabilities);
+      } finally {
+        children.delete(child);
+      }
+    });
+    // `detach` waits for it too; the caller gets its failure.
+    running.set(stop, Promise.allSettled([ended]));
+    void Promise.allSettled([ended]).then(() => running.delete(stop));
+    return { child: await starting, ended, stop: () => stop.abort() };
+  };
+
+  return {
+    capabilities,
+    root,
+    run: async (spec, streams) => {
+      if (streams.signal?.aborted === true) return { reason: 'cancelled', durationMs: 0, warnings: [] };
+      const denied = deniedRequest(spec, capabilities);
+      if (denied !== undefined) return denied;
+      const { ended } = await begin(spec, { ...streams, stdin: spec.stdin });
+      return await ended;
+    },
+    start: async (spec, streams) => {
+      const denied = deniedRequest(spec, capabilities);
+      if (denied !== undefined) return notStarted(denied);
+      const { child, ended, stop } = await begin(spec, streams);
+      if (spec.stdin.length > 0) child.write(spec.stdin);
+      return {
+        ended,
+        write: (bytes) => child.write(bytes),
+        closeInput: () => child.closeInput(),
+        kill: stop,
+      } satisfies RunningProgram;
+    },
+    detach: async () => {
+      isDetached = true;
+      for (const stop of running.keys()) stop.abort();
+      await Promise.all(running.values());
+      await pipes.close();
+    },
+  };
+}
+
+/** The limit without the READY byte, which may arrive after output of the program on the other stream. */
+function cappedOutput(streams: StartStreams, { outputBytes }: RunLimits): StartStreams {
+  let left = outputBytes;
+  const cap = (sink: OutputSink): OutputSink => ({
+    write: (chunk) => {
+      const taken = chunk.subarray(0, left);
+      left -= taken.length;
+      return (taken.length === 0 || sink.write(taken)) && taken.length === chunk.length;
+    },
+  });
+  return { ...streams, stdout: cap(streams.stdout), stderr: cap(streams.stderr) };
+}
+
+interface StartStreams extends RunStreams {
+  readonly terminal?: boolean;
+  /** The whole input of a program that is not interactive. */
+  readonly stdin?: Uint8Array;
+}
+
+interface StartedProgram {
+  readonly child: Child;
+  readonly ended: Promise<ProgramEnd>;
+  readonly stop: () => void;
+}
+
+function deniedRequest(spec: ProgramSpec, { isolation }: Capabilities): ProgramEnd | undefined {
+  // Without isolation a program reaches every host.
+  if (isolation !== 'none') return spec.network.length > 0 ? networkDenied(spec) : mountsDenied(spec);
+  return mountsDenied(movedMounts(spec));
+}
+
+/** Without isolation a program sees every folder, but only at its own path. */
+function movedMounts({ mounts = [], ...spec }: ProgramSpec): ProgramSpec {
+  return { ...spec, mounts: mounts.filter(({ source, target }) => source !== target) };
+}
+
+/** Resolves the working directory, which must be inside the workspace or a mount even after links are followed. */
+function resolveCwd(root: string, { cwd, mounts = [] }: ProgramSpec): string {
+  const real = cwd.includes('\0') ? undefined : tryRealPath(startFolder(root, cwd));
+  const roots = path.isAbsolute(cwd) ? mounts.map(({ target }) => target) : [root];
+  if (real !== undefined && roots.some((folder) => isInside(real, folder)) && isDirectory(real)) return real;
+  throw new SkillError({
+    code: 'input/invalid',
+    message: `the folder ${quoted(cwd, 200)} is not in the workspace`,
+    hint: 'use a folder of the workspace: work, out, or one below skills/',
+    data: { expected: 'a folder below the workspace' },
+  });
+}
+
+function detached(folder: string): SkillError {
+  return new SkillError({
+    code: 'workspace/invalid',
+    message: `the workspace ${quoted(folder, 200)} is closed`,
+    hint: 'open it again',
+    data: { path: folder },
+  });
+}
+
+function notConfined(executor: ExecutorName, output: string): SkillError<'executor/failed'> {
+  const cause = output === '' ? `${executor} ended without a message` : output;
+  return new SkillError({
+    code: 'executor/failed',
+    message: `the sandbox could not be set up: ${cause}`,
+    hint: 'run skillwright doctor to see which executors work on this machine',
+    data: { executor, cause },
+  });
+}
+
+const ALL_LIMITS: Readonly<Record<LimitName, string>> = {
+  wallMs: 'time',
+  memoryBytes: 'memory',
+  processes: 'processes',
+  outputBytes: 'output',
+  fileBytes: 'file size',
+  diskBytes: 'disk space',
+  files: 'files',
+};
+
+function withWarnings(end: ProgramEnd, { limits }: Capabilities): ProgramEnd {
+  const enforced = new Set<string>(limits);
+  const missing = Object.entries(ALL_LIMITS).filter(([name]) => !enforced.has(name));
+  const warnings = missing.map(([, what]) => `the limit on ${what} cannot be enforced here`);
+  // The kernel sends SIGXFSZ when a file exceeds its limit.
+  const reason = end.signal === 'SIGXFSZ' && end.reason === 'signal' ? 'disk' : end.reason;
+  return { ...end, reason, warnings: [...end.warnings, ...warnings] };
+}
+
+function exceededLimit(
+  child: Child,
+  { processes, memoryBytes }: RunLimits,
+  table: ProcessTable,
+): EndReason | undefined {
+  const members = child.members?.(table.since(performance.now() - ROWS_MS)) ?? [];
+  if (members.length > processes) return 'processes';
+  const pids = members.map(({ pid }) => pid);
+  return memoryOf(pids, memoryBytes) > memoryBytes ? 'memory' : undefined;
+}

@@ -1,0 +1,129 @@
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+import { verifies } from '../conformance/verifies.ts';
+import { scratch } from '../registry/support.ts';
+import { onMachineWithout } from '../sandbox/forbidden-calls.ts';
+import type { Lack } from '../sandbox/forbidden-calls.ts';
+import { hasLandlock, hasNamespaces } from '../sandbox/sandbox.ts';
+import { spawnCli, writeFiles } from './run-cli.ts';
+import type { CliResult } from './run-cli.ts';
+
+/** No engine; what else the machine lacks is denied by a seccomp filter. */
+const NO_ENGINE = { DOCKER_HOST: 'unix:///nonexistent/docker.sock' };
+const isRoot = process.getuid?.() === 0;
+
+function on(folder: string, lacks: readonly Lack[], words: readonly string[]): Promise<CliResult> {
+  return spawnCli(folder, words, NO_ENGINE, (argv) => onMachineWithout(lacks, argv));
+}
+
+/** A mount namespace in which bwrap is an empty file that cannot be executed. */
+const withoutBubblewrap = (argv: readonly string[]): readonly string[] => [
+  'unshare',
+  '--mount',
+  'sh',
+  '-c',
+  'for f in /usr/bin/bwrap /usr/local/bin/bwrap; do [ ! -e "$f" ] || mount --bind /dev/null "$f"; done; exec "$@"',
+  'sh',
+  ...argv,
+];
+
+const SKILL = '---\nname: theirs\ndescription: A skill of somebody else.\n---\nRun scripts/hello.sh.\n';
+
+function projectWithSkill(): string {
+  const folder = scratch();
+  writeFiles(folder, {
+    '.agents/skills/theirs/SKILL.md': SKILL,
+    '.agents/skills/theirs/scripts/hello.sh': '#!/bin/sh\necho "hello from $(id -u)"\n',
+    'table.csv': 'a,b\n1,2\n',
+  });
+  mkdirSync(path.join(folder, 'home'));
+  return folder;
+}
+
+const EXEC_THEIRS = ['exec', 'theirs', 'hello.sh', '--trust-project'];
+const EXEC_OURS = ['exec', 'csv-report', 'report.mjs', '--in', 'table.csv', '--', 'inputs/table.csv'];
+
+describe.skipIf(!isRoot || !hasNamespaces())('without bubblewrap and Docker (needs root, to hide bubblewrap)', () => {
+  verifies('EXEC-7', 'the demo runs its script in namespaces', async () => {
+    const { status, out } = await spawnCli(scratch(), ['demo', '--plain'], NO_ENGINE, withoutBubblewrap);
+    expect([status, out]).toEqual([0, expect.stringContaining('The script ran in a sandbox (namespaces)')]);
+    expect(out).toContain('   - Rows: 8\n');
+  });
+});
+
+describe.skipIf(!hasLandlock())('where user namespaces are forbidden too (needs Landlock)', () => {
+  const lacks = ['user namespaces'] as const;
+
+  verifies('EXEC-7', 'built-in scripts run under landlock without a question, and others do not run', async () => {
+    const folder = projectWithSkill();
+    const demo = await on(folder, lacks, ['demo', '--plain']);
+    expect([demo.status, demo.out]).toEqual([
+      0,
+      expect.stringContaining('The script ran under landlock, which is weaker'),
+    ]);
+    expect(demo.out).toContain('   - Rows: 8\n');
+    const ours = await on(folder, lacks, EXEC_OURS);
+    expect([ours.status, ours.out, ours.err]).toEqual([
+      0,
+      expect.stringContaining('table.csv: rows: 1, columns: 2'),
+      expect.stringContaining('isolated by landlock'),
+    ]);
+    const theirs = await on(folder, lacks, EXEC_THEIRS);
+    expect([theirs.status, theirs.out]).toEqual([4, '']);
+    expect(theirs.err).toContain('only the weaker executor landlock works on this machine');
+    expect(theirs.err).toContain('"allow_weaker": true');
+  });
+
+  test('the user file allows landlock for every script, and a project file does not', async () => {
+    const folder = projectWithSkill();
+    const allowed = JSON.stringify({ execution: { allow_weaker: true } });
+    writeFiles(folder, { '.agent/config.json': allowed });
+    expect((await on(folder, lacks, EXEC_THEIRS)).status).toBe(4);
+    writeFiles(folder, { 'home/.agent/config.json': allowed });
+    const { status, out, err } = await on(folder, lacks, EXEC_THEIRS);
+    expect([status, out, err]).toEqual([
+      0,
+      expect.stringContaining('hello from'),
+      expect.stringContaining('isolated by landlock'),
+    ]);
+  });
+});
+
+describe('where nothing isolates', () => {
+  const lacks = ['user namespaces', 'landlock'] as const;
+
+  verifies(
+    'EXEC-7',
+    'built-in scripts run, the output says that nothing isolates them, and nothing else runs',
+    async () => {
+      const folder = projectWithSkill();
+      const demo = await on(folder, lacks, ['demo', '--plain']);
+      expect([demo.status, demo.out]).toEqual([0, expect.stringContaining('The script ran WITHOUT ISOLATION')]);
+      expect(demo.out).toContain('   - Rows: 8\n');
+      const ours = await on(folder, lacks, EXEC_OURS);
+      expect([ours.status, ours.out, ours.err]).toEqual([
+        0,
+        expect.stringContaining('table.csv: rows: 1, columns: 2'),
+        expect.stringContaining('not isolated'),
+      ]);
+      expect(ours.err).toContain('the program ran without isolation');
+      for (const words of [EXEC_THEIRS, ['exec', 'csv-report', '--command', 'id'], [...EXEC_THEIRS, '--yes']]) {
+        const refused = await on(folder, lacks, words);
+        expect([refused.status, refused.out]).toEqual([4, '']);
+        expect(refused.err).toContain('no executor isolates programs on this machine');
+      }
+    },
+  );
+
+  test('a copy of a built-in skill with one more byte is not built in', async () => {
+    const folder = projectWithSkill();
+    writeFiles(folder, {
+      '.agents/skills/csv-report/SKILL.md': '---\nname: csv-report\ndescription: Reports on tables.\n---\n',
+      '.agents/skills/csv-report/scripts/report.mjs': 'console.log("changed");\n',
+    });
+    const { status, out } = await on(folder, lacks, ['--trust-project', '--source', 'project', ...EXEC_OURS]);
+    expect([status, out]).toEqual([4, '']);
+  });
+});
