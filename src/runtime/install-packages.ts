@@ -1,5 +1,4 @@
 import type { InstallPackages } from '../core/action.ts';
-import { isSkillError } from '../core/errors.ts';
 import { failure } from '../core/failure-codes.ts';
 import type { Failure } from '../core/failure-codes.ts';
 import { actionFailed, identityOf } from '../core/observation.ts';
@@ -13,6 +12,7 @@ import { askApproval } from './ask-approval.ts';
 import { decideAction } from './decide-action.ts';
 import type { Execution } from './execution/execution.ts';
 import type { PackageNeeds } from './execution/packages.ts';
+import { executionFailure } from './execution/parts.ts';
 import type { PreparedPackages, ProgramAction } from './execution/parts.ts';
 import { skillDigest } from './skill-digest.ts';
 
@@ -99,8 +99,7 @@ export async function packagesFor(
       else return installed;
     }
   } catch (error) {
-    if (isSkillError(error)) return failure('packages/unavailable', error.message, { hint: error.hint });
-    throw error;
+    return executionFailure(error);
   }
   return { layers, warnings };
 }

@@ -5,10 +5,9 @@ import { openFileArtifacts } from '../../artifact/file-store.ts';
 import type { ArtifactStore } from '../../artifact/store.ts';
 import type { Redactor } from '../../journal/redact/redact.ts';
 import type { RunCommand, RunScript } from '../../core/action.ts';
-import { SkillError, isSkillError } from '../../core/errors.ts';
+import { SkillError } from '../../core/errors.ts';
 import { DEFAULT_LIMITS } from '../../core/execution.ts';
 import type { Executor, ExecutorName, Isolation, RunLimits } from '../../core/execution.ts';
-import { failure } from '../../core/failure-codes.ts';
 import { actionFailed, identityOf } from '../../core/observation.ts';
 import type { ActionFailed, Observation } from '../../core/observation.ts';
 import type { SkillEntry } from '../../core/skill.ts';
@@ -24,7 +23,7 @@ import type { Workspace } from '../../sandbox/workspace/workspace.ts';
 import { containerSettings, findExecutor } from './executors.ts';
 import { openPackages } from './packages.ts';
 import type { PackageOptions, Packages } from './packages.ts';
-import { partsFor } from './parts.ts';
+import { executionFailure, partsFor } from './parts.ts';
 import type { ExecutionAction, ExecutionCall, ExecutionParts, GiveSecrets } from './parts.ts';
 import { isInAny, prepareProgram, runPrepared } from './run-program.ts';
 import { openInteractiveCommands } from './interactive-command.ts';
@@ -248,9 +247,7 @@ function closedSession(): SkillError {
 }
 
 function failedBy(action: ExecutionAction, error: unknown): ActionFailed {
-  if (!isSkillError(error)) throw error;
-  const code = error.code === 'executor/unavailable' ? 'execution/unavailable' : 'execution/failed';
-  return actionFailed(action.type, failure(code, error.message, { hint: error.hint }));
+  return actionFailed(action.type, executionFailure(error));
 }
 
 function artifactsOf(given: ExecutionOptions['artifacts'], folder: string): ArtifactStore | undefined {

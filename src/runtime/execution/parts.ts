@@ -2,6 +2,8 @@ import type { ArtifactStore } from '../../artifact/store.ts';
 import type { Redactor } from '../../journal/redact/redact.ts';
 import type { ActionOfKind, RunCommand, RunScript, StartCommand } from '../../core/action.ts';
 import type { Executor, RunLimits } from '../../core/execution.ts';
+import { isSkillError } from '../../core/errors.ts';
+import { failure } from '../../core/failure-codes.ts';
 import type { Failure } from '../../core/failure-codes.ts';
 import type { SkillEntry } from '../../core/skill.ts';
 import type { OnSpan } from '../../core/span.ts';
@@ -90,4 +92,11 @@ export interface MissingRequirement {
   readonly message: string;
   readonly hint: string;
   readonly neededBy: string;
+}
+
+/** The failure of an action whose program could not be started. Bugs are thrown on. */
+export function executionFailure(error: unknown): Failure {
+  if (!isSkillError(error)) throw error;
+  const code = error.code === 'executor/unavailable' ? 'execution/unavailable' : 'execution/failed';
+  return failure(code, error.message, { hint: error.hint });
 }
