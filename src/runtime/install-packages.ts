@@ -76,7 +76,11 @@ export async function packagesFor(
   const { packages } = context.execution;
   const layers: StoredLayer[] = [];
   const warnings: string[] = [];
+  let venv: PreparedPackages['venv'];
   try {
+    const checked = await packages.venv(context.signal);
+    if (checked !== undefined && 'code' in checked) return checked;
+    venv = checked;
     for (const needs of await packages.needsOf(action, skill)) {
       warnings.push(...needs.problems);
       if (skill === undefined) {
@@ -101,7 +105,7 @@ export async function packagesFor(
   } catch (error) {
     return executionFailure(error);
   }
-  return { layers, warnings };
+  return { layers, warnings, ...(venv === undefined ? {} : { venv }) };
 }
 
 function neededBy({ packages }: PackageNeeds): string {
@@ -136,7 +140,13 @@ async function install(
     }
     journal.flush();
     const layer = await found.build();
-    return 'code' in layer ? layer : { layer, isCached: found.status === 'cached' };
+    if ('code' in layer) return layer;
+    // Another process may have built the layer while this one asked.
+    if (layer.lockDigest !== found.lockDigest)
+      return failure('packages/unavailable', 'another process installed other versions meanwhile', {
+        hint: 'try again',
+      });
+    return { layer, isCached: found.status === 'cached' };
   } finally {
     await found.close();
   }

@@ -37,6 +37,10 @@ export type OverrideRule =
 
 /** A test checks that every setting is listed. */
 export const OVERRIDE_RULES: Readonly<Record<string, OverrideRule>> = {
+  'packages.environments': 'replaces',
+  'packages.skills': 'replaces',
+  'packages.offline': 'on',
+  'packages.hosts': 'never',
   skill_roots: 'precedes',
   use_default_roots: 'replaces',
   skill_visibility: 'replaces',

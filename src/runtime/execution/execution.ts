@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import path from 'node:path';
 
 import { openFileArtifacts } from '../../artifact/file-store.ts';
 import type { ArtifactStore } from '../../artifact/store.ts';
@@ -21,7 +20,7 @@ import type { UserEnvironment } from '../../sandbox/environments/index-settings.
 import { openWorkspaces } from '../../sandbox/workspace/workspace.ts';
 import type { Workspace } from '../../sandbox/workspace/workspace.ts';
 import { containerSettings, findExecutor } from './executors.ts';
-import { openPackages } from './packages.ts';
+import { layerFolders, openPackages } from './packages.ts';
 import type { PackageOptions, Packages } from './packages.ts';
 import { executionFailure, partsFor } from './parts.ts';
 import type { ExecutionAction, ExecutionCall, ExecutionParts, GiveSecrets } from './parts.ts';
@@ -151,7 +150,7 @@ export async function openExecution(options: ExecutionOptions, places: Execution
   const packages = openPackages({
     options: options.packages ?? {},
     executor,
-    folders: [...(cacheDir === undefined ? [] : [path.join(cacheDir, 'layers')]), path.join(places.base, 'layers')],
+    folders: layerFolders(places),
     user: places.user,
     programFolders: parts.programFolders,
     image: executor.name === 'container' ? (container.image ?? DEFAULT_IMAGE) : undefined,

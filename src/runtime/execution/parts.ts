@@ -10,6 +10,7 @@ import type { OnSpan } from '../../core/span.ts';
 import type { InputSources } from '../../sandbox/inputs/inputs.ts';
 import type { CheckedMount } from '../../sandbox/mounts/check-mount.ts';
 import type { Inspect } from '../../sandbox/programs/preflight.ts';
+import type { Venv } from '../../sandbox/environments/venv.ts';
 import type { StoredLayer } from '../../sandbox/environments/layers.ts';
 import type { Workspace } from '../../sandbox/workspace/workspace.ts';
 
@@ -50,6 +51,8 @@ export interface ExecutionParts {
 /** What a program gets: layers to mount, and warnings about packages that it runs without. */
 export interface PreparedPackages {
   readonly layers: readonly StoredLayer[];
+  /** A virtual environment of the user. */
+  readonly venv?: Venv;
   readonly warnings: readonly string[];
 }
 
