@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
 import type { Approve, ApprovalRequest } from '../../src/core/approval.ts';
+import type { Config } from '../../src/core/config/config.ts';
 import type { Observation } from '../../src/core/observation.ts';
 import type { RunEvent } from '../../src/core/run-events.ts';
 import type { SessionPolicy } from '../../src/policy/session-policy.ts';
@@ -11,7 +12,7 @@ import type { PackageOptions } from '../../src/runtime/execution/packages.ts';
 import { createRuntime } from '../../src/runtime/runtime.ts';
 import type { Session } from '../../src/runtime/session.ts';
 import { scratch, writeSkill } from '../registry/support.ts';
-import { openIndex, wheel } from './package-index.ts';
+import { openIndex, openRegistry, wheel } from './package-index.ts';
 
 const hasPip = (() => {
   try {
@@ -49,6 +50,8 @@ interface Opened {
 
 interface Setting {
   readonly index?: string;
+  readonly registry?: string;
+  readonly config?: Config;
   readonly files?: Readonly<Record<string, string>>;
   readonly packages?: PackageOptions;
   readonly approve?: Approve;
@@ -75,7 +78,12 @@ async function open({
   const runtime = await createRuntime({
     cwd: home,
     home: undefined,
-    env: { PIP_INDEX_URL: `${index}/simple`, TMPDIR: home },
+    env: {
+      PIP_INDEX_URL: `${index}/simple`,
+      TMPDIR: home,
+      ...(given.registry === undefined ? {} : { npm_config_registry: `${given.registry}/` }),
+    },
+    ...(given.config === undefined ? {} : { config: given.config }),
     roots: [path.join(home, 'skills')],
     onlyRoots: true,
     cache: false,
@@ -258,5 +266,86 @@ describe.skipIf(!hasPip)('packages of a script', () => {
           line.startsWith('pdf-reader of requirements.txt is not installed: the package index'),
         ),
     ).toBe(true);
+  });
+
+  test('Node packages resolve for import and require, and no script of a package runs', async () => {
+    const marker = 'ran-a-script';
+    const registry = await openRegistry({
+      'paper-lib': {
+        version: '9.0.1',
+        needs: { 'paper-core': '^1.0.0' },
+        files: {
+          'index.js': "module.exports = { value: require('paper-core').value };\n",
+          'package.json': JSON.stringify({
+            main: 'index.js',
+            scripts: { postinstall: `touch ${marker}` },
+            hasInstallScript: true,
+          }),
+        },
+      },
+      'paper-core': { version: '1.2.0', files: { 'index.js': 'exports.value = 7;\n' } },
+    });
+    const files = {
+      'use.mjs': "import lib from 'paper-lib';\nconsole.log('module', lib.value);\n",
+      'use.cjs': "console.log('common', require('paper-lib').value);\n",
+    };
+    const { run, home } = await open({ registry: registry.url, files, packages: { with: ['npm:paper-lib@9'] } });
+    expect(await run('use.mjs')).toMatchObject({
+      result: {
+        exit_code: 0,
+        stdout: 'module 7\n',
+        packages: [{ ecosystem: 'node', packages: ['paper-core 1.2.0', 'paper-lib 9.0.1'] }],
+      },
+    });
+    expect(await run('use.cjs')).toMatchObject({ result: { exit_code: 0, stdout: 'common 7\n' } });
+    const layers = readdirSync(path.join(home, `skillwright-${String(process.getuid?.() ?? 0)}`, 'layers'), {
+      recursive: true,
+    });
+    expect(layers.filter((file) => String(file).includes(marker))).toEqual([]);
+    const unknown = await open({ registry: registry.url, files, packages: { with: ['npm:never-heard-of'] } });
+    expect(failedWith(await unknown.run('use.mjs'))).toEqual({
+      code: 'packages/unavailable',
+      message: `${registry.url}/ has no package "never-heard-of"`,
+    });
+  });
+
+  test('a virtual environment of the user is used where the sandbox can run it, and refused with the reason where not', async () => {
+    const files = { 'use.py': 'import sys, own\nprint(own.X, sys.prefix)\n' };
+    const { home } = await open({ files });
+    const good = path.join(home, 'good');
+    execFileSync('/usr/bin/python3', ['-m', 'venv', '--without-pip', good]);
+    const site = readdirSync(path.join(good, 'lib'))[0] ?? '';
+    writeFileSync(path.join(good, 'lib', site, 'site-packages', 'own.py'), 'X = 5\n');
+    const using = await open({ home, packages: { venv: good } });
+    expect(await using.run()).toMatchObject({ result: { exit_code: 0, stdout: `5 ${good}\n` } });
+
+    // As with an interpreter of pyenv, the base is in a folder that the sandbox does not show.
+    const bad = path.join(home, 'bad');
+    mkdirSync(path.join(bad, 'bin'), { recursive: true });
+    writeFileSync(path.join(bad, 'pyvenv.cfg'), `home = ${home}/versions/3.99/bin\n`);
+    symlinkSync(`${home}/versions/3.99/bin/python3`, path.join(bad, 'bin', 'python3'));
+    const refused = await open({ home, packages: { venv: bad } });
+    expect(failedWith(await refused.run())).toEqual({
+      code: 'packages/unavailable',
+      message: expect.stringContaining(`its base interpreter "${home}/versions/3.99/bin" is not visible there`),
+    });
+    const none = await open({ home, packages: { venv: path.join(home, 'skills') } });
+    expect(failedWith(await none.run())).toEqual({
+      code: 'packages/unavailable',
+      message: `"${home}/skills" is not a virtual environment: it has no pyvenv.cfg`,
+    });
+  });
+
+  test('a named environment of the configuration, from a folder of wheels and without a network', async () => {
+    const first = await open({});
+    const wheels = path.join(first.home, 'wheels');
+    mkdirSync(wheels);
+    for (const { file, bytes } of [READER, BASE]) writeFileSync(path.join(wheels, file), bytes);
+    const config = { packages: { environments: { reading: ['pdf-reader'] }, skills: { reader: 'reading' } } };
+    const { run } = await open({ home: first.home, config, packages: { wheels } });
+    expect(await run()).toMatchObject({ result: { exit_code: 0, stdout: 'value 42\ntool 42\n' } });
+    await expect(open({ home: first.home, config, packages: { environment: 'writing' } })).rejects.toThrow(
+      'there is no environment "writing"',
+    );
   });
 });

@@ -206,7 +206,7 @@ async function listLayers(invocation: PrepareInvocation): Promise<number> {
   const { flags: given, terminal } = invocation;
   const layers = (await Promise.all((await storesOf(invocation)).map((store) => store.list()))).flat();
   if (given.json === true) {
-    terminal.out(jsonText({ layers: layers.map(({ fingerprint: _, ...layer }) => layer) }));
+    terminal.out(jsonText({ layers: layers.map((layer) => ({ ...layer, fingerprint: undefined })) }));
     return EXIT.done;
   }
   if (layers.length === 0) terminal.remark(['no layers are installed']);

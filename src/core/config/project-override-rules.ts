@@ -37,10 +37,6 @@ export type OverrideRule =
 
 /** A test checks that every setting is listed. */
 export const OVERRIDE_RULES: Readonly<Record<string, OverrideRule>> = {
-  'packages.environments': 'replaces',
-  'packages.skills': 'replaces',
-  'packages.offline': 'on',
-  'packages.hosts': 'never',
   skill_roots: 'precedes',
   use_default_roots: 'replaces',
   skill_visibility: 'replaces',
@@ -62,6 +58,10 @@ export const OVERRIDE_RULES: Readonly<Record<string, OverrideRule>> = {
   'execution.network': 'within',
   'execution.require_approval_for': 'adds',
   'sandbox.project': { strictest: PROJECT_ACCESSES },
+  'packages.environments': 'replaces',
+  'packages.skills': 'replaces',
+  'packages.offline': 'on',
+  'packages.hosts': 'never',
   'security.max_skill_body_lines': 'least',
   'security.max_skill_body_characters': 'least',
   'security.max_resource_characters': 'least',

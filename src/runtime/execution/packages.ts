@@ -3,16 +3,13 @@ import { statSync } from 'node:fs';
 import path from 'node:path';
 
 import { SkillError, isSkillError } from '../../core/errors.ts';
-import type { Executor, StagedSkill } from '../../core/execution.ts';
+import type { Executor } from '../../core/execution.ts';
 import type { Failure } from '../../core/failure-codes.ts';
 import { stableJson } from '../../core/json/stable-json.ts';
 import { ECOSYSTEMS, isPackage, packageArgument, readPackage } from '../../core/packages.ts';
 import type { Ecosystem, PackageSource, RequestedPackage } from '../../core/packages.ts';
-import { toRelativePath } from '../../core/path.ts';
 import { quoted } from '../../core/text/text.ts';
 import type { SkillEntry } from '../../core/skill.ts';
-import { openConfined } from '../../platform/fs/confined-directory.ts';
-import type { ConfinedDirectory } from '../../platform/fs/confined-directory.ts';
 import { isSystemError, tryRealPath } from '../../platform/fs/paths.ts';
 import { sha256 } from '../../platform/hash.ts';
 import { PROGRAM_FOLDERS } from '../../platform/process/program-environment.ts';
@@ -21,19 +18,16 @@ import type { ResolvedPackages } from '../../sandbox/environments/build.ts';
 import { resolveNode } from '../../sandbox/environments/build-node.ts';
 import { resolvePython } from '../../sandbox/environments/build-python.ts';
 import { openBuildSandbox } from '../../sandbox/environments/build-sandbox.ts';
-import { declaredPackages } from '../../sandbox/environments/declared-packages.ts';
-import { importedModules } from '../../sandbox/environments/import-scan.ts';
 import type { UserEnvironment } from '../../sandbox/environments/index-settings.ts';
 import { openLayers } from '../../sandbox/environments/layers.ts';
 import type { Layers, StoredLayer } from '../../sandbox/environments/layers.ts';
 import { openVenv } from '../../sandbox/environments/venv.ts';
 import type { Venv } from '../../sandbox/environments/venv.ts';
 import { findProgram } from '../../sandbox/programs/machine-programs.ts';
-import { findMissing } from '../../sandbox/programs/preflight.ts';
-import type { Inspect } from '../../sandbox/programs/preflight.ts';
 import { isRoot } from '../../sandbox/workspace/layout.ts';
 import type { Workspace } from '../../sandbox/workspace/workspace.ts';
-import { scriptPath } from './missing.ts';
+import { declaredBy, languagesOf } from './declared-needs.ts';
+import type { DeclaringParts } from './declared-needs.ts';
 import { scriptsIn, suggestedPackages } from './suggested-packages.ts';
 import type { SuggestedPackage } from './suggested-packages.ts';
 import type { ProgramAction } from './parts.ts';
@@ -97,18 +91,15 @@ export interface Packages {
   readonly layers: Layers;
 }
 
-export interface PackagesParts {
+export interface PackagesParts extends DeclaringParts {
   readonly options: PackageOptions;
   readonly executor: Executor;
   /** Folders for layers, best first; the first that programs can reach is used. */
   readonly folders: readonly string[];
   readonly user: UserEnvironment;
-  readonly programFolders: readonly string[];
   /** Identifies the file system of programs, where it is not that of this machine. */
   readonly image: string | undefined;
-  readonly inspect: Inspect | undefined;
   readonly openWorkspace: (key: string) => Promise<Workspace>;
-  readonly stage: (skill: SkillEntry) => Promise<StagedSkill>;
 }
 
 export function openPackages(parts: PackagesParts): Packages {
@@ -238,81 +229,6 @@ function layerFolder({ executor, folders }: PackagesParts): string {
     return true;
   };
   return folders.find(isReachable) ?? folders.at(-1) ?? '';
-}
-
-/** The ecosystems whose declarations a program may need. */
-function languagesOf(action: ProgramAction): readonly Ecosystem[] {
-  if (action.type !== 'run_script') return ECOSYSTEMS;
-  if (/\.py$/i.test(action.script)) return ['python'];
-  if (/\.[cm]?[jt]sx?$/i.test(action.script)) return ['node'];
-  return ECOSYSTEMS;
-}
-
-interface Declared {
-  readonly ecosystem: Ecosystem;
-  readonly packages: readonly RequestedPackage[];
-  readonly isOptional: boolean;
-  readonly problems: readonly string[];
-}
-
-/** The declared packages that the machine lacks. If it has all of them, no layer is needed. */
-async function declaredBy(
-  action: ProgramAction,
-  skill: SkillEntry,
-  languages: readonly Ecosystem[],
-  parts: PackagesParts,
-): Promise<readonly Declared[]> {
-  const { snapshot } = await parts.stage(skill);
-  const script = action.type === 'run_script' ? scriptPath(action.script) : undefined;
-  const opening = openConfined(snapshot);
-  if (opening.type === 'failed') return [];
-  const { directory } = opening;
-  try {
-    const declared = languages.flatMap((ecosystem): readonly Declared[] => {
-      const { packages, problems } = declaredPackages(directory, ecosystem, script);
-      const isOptional = packages.every(({ source }) => source !== 'script');
-      // A list for the whole skill concerns only scripts that import something.
-      if (packages.length === 0 || (isOptional && !importsAny(directory, script, ecosystem))) return [];
-      return [{ ecosystem, packages, isOptional, problems }];
-    });
-    const isMissing = await Promise.all(declared.map((some) => lacksAny(some, directory, parts)));
-    return declared.filter((_, place) => isMissing[place] === true);
-  } finally {
-    directory.close();
-  }
-}
-
-/** A command line may run any script of the skill. */
-function importsAny(directory: ConfinedDirectory, script: string | undefined, ecosystem: Ecosystem): boolean {
-  return (
-    script === undefined ||
-    importedModules(directory, script)[ecosystem].length > 0 ||
-    !/\.(?:py|[cm]?[jt]s)$/.test(script)
-  );
-}
-
-async function lacksAny(
-  { ecosystem, packages }: Declared,
-  directory: ConfinedDirectory,
-  { inspect, programFolders }: PackagesParts,
-): Promise<boolean> {
-  if (ecosystem === 'node') return !packages.every(({ name }) => isInSkill(directory, name));
-  const needs = packages
-    // Whether a condition applies is decided by pip.
-    .filter(({ text }) => !text.includes(';'))
-    .map(({ name, text }) => {
-      const range = text.slice(name.length).replace(/^\[[^\]]*\]/, '');
-      return { kind: 'python-package' as const, name, neededBy: '', ...(range === '' ? {} : { range }) };
-    });
-  const missing = await findMissing(needs, { programFolders, ...(inspect === undefined ? {} : { inspect }) });
-  return missing.length > 0;
-}
-
-function isInSkill(directory: ConfinedDirectory, name: string): boolean {
-  return ['', 'scripts/'].some((folder) => {
-    const asked = toRelativePath(`${folder}node_modules/${name}/package.json`);
-    return asked.type === 'path' && directory.resolve(asked.path, { allowHardLinks: true }).type === 'found';
-  });
 }
 
 /** The same request for the same interpreter is the same layer. */
