@@ -13,6 +13,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   entry('chat', 'use', 'chat with an agent that uses skills', () => import('./agent/chat.ts')),
   entry('demo', 'use', 'tour the features in a minute; needs no key and no network', () => import('./agent/demo.ts')),
   entry('exec', 'use', 'run a script of a skill in a sandbox', () => import('./agent/exec.ts')),
+  entry('prepare', 'use', 'install the packages that the scripts of a skill need', () => import('./agent/prepare.ts')),
   entry('call', 'use', 'call one tool as a model would, under the same policy', () => import('./agent/call.ts')),
   entry('catalog', 'use', 'print the skill catalog as a model sees it', () => import('./skills/catalog.ts')),
   entry('cost', 'use', 'show the tokens that skills cost a model', () => import('./skills/cost.ts')),

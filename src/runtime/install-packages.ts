@@ -1,5 +1,4 @@
 import type { InstallPackages } from '../core/action.ts';
-import { isSkillError } from '../core/errors.ts';
 import { failure } from '../core/failure-codes.ts';
 import type { Failure } from '../core/failure-codes.ts';
 import { actionFailed, identityOf } from '../core/observation.ts';
@@ -13,6 +12,7 @@ import { askApproval } from './ask-approval.ts';
 import { decideAction } from './decide-action.ts';
 import type { Execution } from './execution/execution.ts';
 import type { PackageNeeds } from './execution/packages.ts';
+import { executionFailure } from './execution/parts.ts';
 import type { PreparedPackages, ProgramAction } from './execution/parts.ts';
 import { skillDigest } from './skill-digest.ts';
 
@@ -76,7 +76,11 @@ export async function packagesFor(
   const { packages } = context.execution;
   const layers: StoredLayer[] = [];
   const warnings: string[] = [];
+  let venv: PreparedPackages['venv'];
   try {
+    const checked = await packages.venv(context.signal);
+    if (checked !== undefined && 'code' in checked) return checked;
+    venv = checked;
     for (const needs of await packages.needsOf(action, skill)) {
       warnings.push(...needs.problems);
       if (skill === undefined) {
@@ -99,10 +103,9 @@ export async function packagesFor(
       else return installed;
     }
   } catch (error) {
-    if (isSkillError(error)) return failure('packages/unavailable', error.message, { hint: error.hint });
-    throw error;
+    return executionFailure(error);
   }
-  return { layers, warnings };
+  return { layers, warnings, ...(venv === undefined ? {} : { venv }) };
 }
 
 function neededBy({ packages }: PackageNeeds): string {
@@ -137,7 +140,13 @@ async function install(
     }
     journal.flush();
     const layer = await found.build();
-    return 'code' in layer ? layer : { layer, isCached: found.status === 'cached' };
+    if ('code' in layer) return layer;
+    // Another process may have built the layer while this one asked.
+    if (layer.lockDigest !== found.lockDigest)
+      return failure('packages/unavailable', 'another process installed other versions meanwhile', {
+        hint: 'try again',
+      });
+    return { layer, isCached: found.status === 'cached' };
   } finally {
     await found.close();
   }

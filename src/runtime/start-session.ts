@@ -22,6 +22,7 @@ import { openTreeDigests } from '../platform/fs/tree-digest.ts';
 import type { TreeDigests } from '../platform/fs/tree-digest.ts';
 import type { LoadedConfig, Surroundings } from '../core/config/loaded-config.ts';
 import type { Execution, ExecutionOptions, ExecutionPlaces } from './execution/execution.ts';
+import type { PackageOptions } from './execution/packages.ts';
 import type { ActionSettings, HostAccess, Recall } from './action-context.ts';
 import { performAction } from './perform.ts';
 import { openMeasuredTexts } from './measured-texts.ts';
@@ -270,9 +271,21 @@ async function execute(
     const isUsable = skill !== undefined && skill.state !== 'disabled' && (await trust.distrust(skill)) === undefined;
     return isUsable ? skill : undefined;
   };
-  const wanted = { ...configured, ...options };
+  const wanted = { ...configured, ...options, packages: packageOptions(config, options) };
   // A child cannot reach hosts that its parent cannot.
   const isReached = (host: string): boolean =>
     parent === undefined || parent.execution?.network.includes(host) === true;
   return openExecution({ ...wanted, network: (wanted.network ?? []).filter(isReached) }, { ...places, findSkill });
+}
+
+/** Packages of the configuration, with what the caller names. */
+function packageOptions({ packages = {} }: Config, { packages: named = {} }: ExecutionOptions): PackageOptions {
+  const { environments, skills, offline, hosts } = packages;
+  return {
+    ...(environments === undefined ? {} : { environments }),
+    ...(skills === undefined ? {} : { skills }),
+    ...(hosts === undefined ? {} : { hosts }),
+    ...named,
+    ...(offline === true || named.isOffline === true ? { isOffline: true } : {}),
+  };
 }

@@ -10,6 +10,7 @@ import { UsageError } from '../exit.ts';
 import { APPROVAL_FLAGS, KEEP_GOING_FLAG } from './approval.ts';
 import { TRUST_FLAGS } from './consent.ts';
 import { SANDBOX_FLAGS } from './sandbox-flags.ts';
+import { PACKAGE_FLAGS } from './package-flags.ts';
 
 const BUDGET_FLAG = {
   type: 'string',
@@ -44,6 +45,7 @@ export const AGENT_FLAGS = {
     about: 'run programs with this executor; none runs no programs (default: auto, the first that isolates)',
   },
   ...SANDBOX_FLAGS,
+  ...PACKAGE_FLAGS,
   log: {
     type: 'string',
     value: 'LEVEL',

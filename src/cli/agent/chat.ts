@@ -26,6 +26,7 @@ import { openRuntime } from '../open-runtime.ts';
 import { openChatWithPrograms } from './run-with-programs.ts';
 import { sandboxOptions } from './sandbox-flags.ts';
 import { displayFor } from './show-agent.ts';
+import { packageOptions } from './package-flags.ts';
 
 const flags = {
   resume: { type: 'string', value: 'ID', about: 'continue the chat of this run, or the last one' },
@@ -96,6 +97,7 @@ export const command = defineCommand({
       terminal,
       cwd: cwdOf(invocation),
       sandbox: sandboxOptions(given, { config: runtime.config, cwd: cwdOf(invocation), isAgent: true }),
+      ...packageOptions(given, terminal),
     });
     const last = await runChat({
       chat,

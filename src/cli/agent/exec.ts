@@ -199,6 +199,8 @@ function failureOf(failed: ActionFailed, words: readonly string[]): SkillError {
       hint: more,
       data: { executor: '', reasons: [message], install: hint },
     });
+  if (code === 'packages/unavailable')
+    return new SkillError({ code: 'executor/failed', message, hint, data: { executor: 'packages', cause: message } });
   return new SkillError({ code: 'input/invalid', message, hint: more, data: { expected: hint } });
 }
 

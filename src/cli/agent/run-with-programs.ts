@@ -10,6 +10,7 @@ import type { ExecutionOptions } from '../../runtime/execution/execution.ts';
 import { modelExecution } from './execution-options.ts';
 import { reportWarning } from '../terminal/terminal.ts';
 import type { Terminal } from '../terminal/terminal.ts';
+import type { PackageOptions } from '../../runtime/execution/packages.ts';
 
 export interface ProgramChoice {
   /** The value of --executor; `none` runs no programs. */
@@ -18,6 +19,8 @@ export interface ProgramChoice {
   readonly cwd: string;
   /** What programs see of the host. */
   readonly sandbox: Pick<ExecutionOptions, 'mounts' | 'network'>;
+  /** Packages for scripts. */
+  readonly packages?: PackageOptions;
 }
 
 /**
@@ -80,7 +83,9 @@ function namedExecutor({ executor }: ProgramChoice): (typeof EXECUTOR_NAMES)[num
 
 function executionOf(choice: ProgramChoice): ExecutionOptions | undefined {
   if (choice.executor === 'none') return undefined;
-  return { ...modelExecution(choice.terminal, namedExecutor(choice)), ...choice.sandbox };
+  const { terminal, sandbox, packages } = choice;
+  const options = { ...modelExecution(terminal, namedExecutor(choice)), ...sandbox };
+  return packages === undefined ? options : { ...options, packages };
 }
 
 /** Warns that no program will run, if that is the problem and the command line names no executor; rethrows everything else. */

@@ -27,6 +27,7 @@ import { runWithPrograms } from './run-with-programs.ts';
 import { sandboxOptions } from './sandbox-flags.ts';
 import { displayFor } from './show-agent.ts';
 import { reportProblem } from '../terminal/terminal.ts';
+import { packageOptions } from './package-flags.ts';
 
 const PROTOCOLS = ['tools', 'actions'] as const;
 
@@ -124,6 +125,7 @@ export const command = defineCommand({
         terminal,
         cwd: cwdOf(invocation),
         sandbox: sandboxOptions(given, { config: runtime.config, cwd: cwdOf(invocation), isAgent: true }),
+        ...packageOptions(given, terminal),
       },
     );
     const refused = refusals.last(

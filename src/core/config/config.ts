@@ -7,6 +7,7 @@ import { VISIBILITIES } from '../skill.ts';
 import { PLACEMENTS } from '../tool.ts';
 import { SECRET_SOURCES } from './secret-config.ts';
 import { EXECUTION_SCHEMA } from './execution-config.ts';
+import { PACKAGES_SCHEMA } from './packages-config.ts';
 
 /** Stricter first. */
 export const FORMAT_MODES = ['strict', 'lenient'] as const;
@@ -162,6 +163,7 @@ export const CONFIG_SCHEMA = {
         },
       },
     },
+    packages: PACKAGES_SCHEMA,
     security: {
       type: 'object',
       description: 'Limits for skills.',

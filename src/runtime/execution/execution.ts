@@ -1,14 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import path from 'node:path';
 
 import { openFileArtifacts } from '../../artifact/file-store.ts';
 import type { ArtifactStore } from '../../artifact/store.ts';
 import type { Redactor } from '../../journal/redact/redact.ts';
 import type { RunCommand, RunScript } from '../../core/action.ts';
-import { SkillError, isSkillError } from '../../core/errors.ts';
+import { SkillError } from '../../core/errors.ts';
 import { DEFAULT_LIMITS } from '../../core/execution.ts';
 import type { Executor, ExecutorName, Isolation, RunLimits } from '../../core/execution.ts';
-import { failure } from '../../core/failure-codes.ts';
 import { actionFailed, identityOf } from '../../core/observation.ts';
 import type { ActionFailed, Observation } from '../../core/observation.ts';
 import type { SkillEntry } from '../../core/skill.ts';
@@ -22,9 +20,9 @@ import type { UserEnvironment } from '../../sandbox/environments/index-settings.
 import { openWorkspaces } from '../../sandbox/workspace/workspace.ts';
 import type { Workspace } from '../../sandbox/workspace/workspace.ts';
 import { containerSettings, findExecutor } from './executors.ts';
-import { openPackages } from './packages.ts';
+import { layerFolders, openPackages } from './packages.ts';
 import type { PackageOptions, Packages } from './packages.ts';
-import { partsFor } from './parts.ts';
+import { executionFailure, partsFor } from './parts.ts';
 import type { ExecutionAction, ExecutionCall, ExecutionParts, GiveSecrets } from './parts.ts';
 import { isInAny, prepareProgram, runPrepared } from './run-program.ts';
 import { openInteractiveCommands } from './interactive-command.ts';
@@ -170,7 +168,7 @@ export async function openExecution(options: ExecutionOptions, places: Execution
   const packages = openPackages({
     options: options.packages ?? {},
     executor,
-    folders: [...(cacheDir === undefined ? [] : [path.join(cacheDir, 'layers')]), path.join(places.base, 'layers')],
+    folders: layerFolders(places),
     user: places.user,
     programFolders: parts.programFolders,
     image: executor.name === 'container' ? (container.image ?? DEFAULT_IMAGE) : undefined,
@@ -267,9 +265,7 @@ function closedSession(): SkillError {
 }
 
 function failedBy(action: ExecutionAction, error: unknown): ActionFailed {
-  if (!isSkillError(error)) throw error;
-  const code = error.code === 'executor/unavailable' ? 'execution/unavailable' : 'execution/failed';
-  return actionFailed(action.type, failure(code, error.message, { hint: error.hint }));
+  return actionFailed(action.type, executionFailure(error));
 }
 
 function artifactsOf(given: ExecutionOptions['artifacts'], folder: string): ArtifactStore | undefined {

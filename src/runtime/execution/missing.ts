@@ -1,12 +1,11 @@
 import type { StagedSkill } from '../../core/execution.ts';
-import type { PackageLayer } from '../../core/packages.ts';
 import type { SkillEntry } from '../../core/skill.ts';
 import { skillRequirements, scriptRequirements } from '../../sandbox/programs/skill-requirements.ts';
 import type { Requirement } from '../../sandbox/programs/skill-requirements.ts';
 import { findMissing } from '../../sandbox/programs/preflight.ts';
 import { openConfined } from '../../platform/fs/confined-directory.ts';
 import type { ConfinedDirectory } from '../../platform/fs/confined-directory.ts';
-import type { ExecutionParts, MissingRequirement, ProgramAction } from './parts.ts';
+import type { ExecutionParts, MissingRequirement, PreparedPackages, ProgramAction } from './parts.ts';
 
 export interface MissingRequirements {
   /** Requirements that this program cannot run without. */
@@ -23,7 +22,7 @@ export async function missingFor(
   skill: SkillEntry,
   { digest, snapshot }: StagedSkill,
   action: ProgramAction,
-  layers: readonly PackageLayer[],
+  packages: PreparedPackages,
   parts: ExecutionParts,
 ): Promise<MissingRequirements> {
   const script = action.type === 'run_script' ? scriptPath(action.script) : undefined;
@@ -33,7 +32,7 @@ export async function missingFor(
   const { env, network, programFolders, inspect } = parts;
   const check = (some: readonly Requirement[]): Promise<readonly MissingRequirement[]> =>
     findMissing(
-      some.filter(({ kind }) => !isInstalled(kind, layers)),
+      some.filter(({ kind }) => !isInstalled(kind, packages)),
       {
         variables: Object.keys(env),
         hasNetwork: network.length > 0,
@@ -43,7 +42,7 @@ export async function missingFor(
     );
   const all = async (): Promise<readonly MissingRequirement[]> => {
     const missing = await check(needsIn(snapshot, skill));
-    if (layers.length === 0) parts.examined.set(digest, missing);
+    if (packages.layers.length === 0 && packages.venv === undefined) parts.examined.set(digest, missing);
     return missing;
   };
   if (inspect === undefined) {
@@ -56,8 +55,9 @@ export async function missingFor(
   return { blocking: missing.filter(isOwn), all: () => Promise.resolve(missing) };
 }
 
-/** Packages of a layer were resolved for the program as a whole. */
-function isInstalled(kind: Requirement['kind'], layers: readonly PackageLayer[]): boolean {
+/** Packages of a layer were resolved for the program as a whole; the user knows what is in a virtual environment. */
+function isInstalled(kind: Requirement['kind'], { layers, venv }: PreparedPackages): boolean {
+  if (kind === 'python-package' && venv !== undefined) return true;
   return layers.some(({ ecosystem }) => kind === `${ecosystem}-package`);
 }
 

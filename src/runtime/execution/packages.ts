@@ -3,15 +3,13 @@ import { statSync } from 'node:fs';
 import path from 'node:path';
 
 import { SkillError, isSkillError } from '../../core/errors.ts';
-import type { Executor, StagedSkill } from '../../core/execution.ts';
+import type { Executor } from '../../core/execution.ts';
 import type { Failure } from '../../core/failure-codes.ts';
 import { stableJson } from '../../core/json/stable-json.ts';
 import { ECOSYSTEMS, isPackage, packageArgument, readPackage } from '../../core/packages.ts';
 import type { Ecosystem, PackageSource, RequestedPackage } from '../../core/packages.ts';
-import { toRelativePath } from '../../core/path.ts';
+import { quoted } from '../../core/text/text.ts';
 import type { SkillEntry } from '../../core/skill.ts';
-import { openConfined } from '../../platform/fs/confined-directory.ts';
-import type { ConfinedDirectory } from '../../platform/fs/confined-directory.ts';
 import { isSystemError, tryRealPath } from '../../platform/fs/paths.ts';
 import { sha256 } from '../../platform/hash.ts';
 import { PROGRAM_FOLDERS } from '../../platform/process/program-environment.ts';
@@ -20,24 +18,31 @@ import type { ResolvedPackages } from '../../sandbox/environments/build.ts';
 import { resolveNode } from '../../sandbox/environments/build-node.ts';
 import { resolvePython } from '../../sandbox/environments/build-python.ts';
 import { openBuildSandbox } from '../../sandbox/environments/build-sandbox.ts';
-import { declaredPackages } from '../../sandbox/environments/declared-packages.ts';
-import { importedModules } from '../../sandbox/environments/import-scan.ts';
 import type { UserEnvironment } from '../../sandbox/environments/index-settings.ts';
 import { openLayers } from '../../sandbox/environments/layers.ts';
 import type { Layers, StoredLayer } from '../../sandbox/environments/layers.ts';
+import { openVenv } from '../../sandbox/environments/venv.ts';
+import type { Venv } from '../../sandbox/environments/venv.ts';
 import { findProgram } from '../../sandbox/programs/machine-programs.ts';
-import { findMissing } from '../../sandbox/programs/preflight.ts';
-import type { Inspect } from '../../sandbox/programs/preflight.ts';
 import { isRoot } from '../../sandbox/workspace/layout.ts';
 import type { Workspace } from '../../sandbox/workspace/workspace.ts';
-import { scriptPath } from './missing.ts';
+import { declaredBy, languagesOf } from './declared-needs.ts';
+import type { DeclaringParts } from './declared-needs.ts';
+import { scriptsIn, suggestedPackages } from './suggested-packages.ts';
+import type { SuggestedPackage } from './suggested-packages.ts';
 import type { ProgramAction } from './parts.ts';
 
 export interface PackageOptions {
   /** Packages for every program: `pypdf`, `npm:docx@9`. */
   readonly with?: readonly string[];
-  /** Packages of the named environment of the configuration. */
-  readonly environment?: { readonly name: string; readonly packages: readonly string[] };
+  /** Named lists of packages of the configuration. */
+  readonly environments?: Readonly<Record<string, readonly string[]>>;
+  /** The environment of each skill, by its name. */
+  readonly skills?: Readonly<Record<string, string>>;
+  /** The environment for every program; without it, the one that `skills` names. */
+  readonly environment?: string;
+  /** A virtual environment of the user to use for Python instead of a layer. */
+  readonly venv?: string;
   /** Uses only layers that exist. */
   readonly isOffline?: boolean;
   /** Installs from this folder of wheels instead of an index. */
@@ -58,6 +63,12 @@ export interface PackageNeeds {
   readonly problems: readonly string[];
 }
 
+export interface SkillNeeds {
+  readonly needs: readonly PackageNeeds[];
+  /** Packages that scripts import and neither the skill declares nor the machine has: only suggestions. */
+  readonly suggested: readonly SuggestedPackage[];
+}
+
 /** A layer, or packages that can become one. */
 export interface FoundPackages {
   readonly status: 'cached' | 'resolved';
@@ -71,58 +82,74 @@ export interface FoundPackages {
 
 /** Packages for the programs of a session. */
 export interface Packages {
+  /** What all scripts of a skill need, each set once, and what they import without declaring it. */
+  skillNeeds(skill: SkillEntry): Promise<SkillNeeds>;
   needsOf(action: ProgramAction, skill: SkillEntry | undefined): Promise<readonly PackageNeeds[]>;
+  /** The checked environment of `--venv`. */
+  venv(signal: AbortSignal | undefined): Promise<Venv | Failure | undefined>;
   find(needs: PackageNeeds, skill: string, signal: AbortSignal | undefined): Promise<FoundPackages | Failure>;
   readonly layers: Layers;
 }
 
-export interface PackagesParts {
+export interface PackagesParts extends DeclaringParts {
   readonly options: PackageOptions;
   readonly executor: Executor;
   /** Folders for layers, best first; the first that programs can reach is used. */
   readonly folders: readonly string[];
   readonly user: UserEnvironment;
-  readonly programFolders: readonly string[];
   /** Identifies the file system of programs, where it is not that of this machine. */
   readonly image: string | undefined;
-  readonly inspect: Inspect | undefined;
   readonly openWorkspace: (key: string) => Promise<Workspace>;
-  readonly stage: (skill: SkillEntry) => Promise<StagedSkill>;
 }
 
 export function openPackages(parts: PackagesParts): Packages {
   const { options } = parts;
-  const given = [
-    ...(options.with ?? []).map((text) => requested(text, 'option', '--with')),
-    ...(options.environment?.packages ?? []).map((text) =>
-      requested(text, 'environment', `environment ${options.environment?.name ?? ''}`),
-    ),
-  ];
+  const named = (options.with ?? []).map((text) => requested(text, 'option', '--with'));
+  if (options.venv !== undefined && named.some(({ ecosystem }) => ecosystem === 'python'))
+    throw invalid(
+      '--with cannot add Python packages to --venv',
+      'install them in the environment, or leave out --venv',
+    );
+  if (options.environment !== undefined) environmentPackages(options.environment, options);
+  let venv: Promise<Venv | Failure> | undefined;
   const layers = openLayers({
     folder: layerFolder(parts),
     identity: parts.executor.identity,
   });
-  return {
+  const packages: Packages = {
     layers,
+    async skillNeeds(skill) {
+      const { snapshot } = await parts.stage(skill);
+      const scripts = scriptsIn(snapshot);
+      const found = new Map<string, PackageNeeds>();
+      for (const script of scripts) {
+        const action = { type: 'run_script', skill: skill.name, script, args: [] } as const;
+        for (const needs of await packages.needsOf(action, skill)) found.set(keyOf(needs, parts), needs);
+      }
+      const needs = [...found.values()];
+      const declared = new Set(needs.flatMap((some) => some.packages.map(({ name }) => name)));
+      return { needs, suggested: await suggestedPackages(snapshot, scripts, declared, parts) };
+    },
     async needsOf(action, skill) {
-      const languages = languagesOf(action);
+      const languages = languagesOf(action).filter((ecosystem) => ecosystem !== 'python' || options.venv === undefined);
       const declared = skill === undefined ? undefined : await declaredBy(action, skill, languages, parts);
+      const environment = options.environment ?? options.skills?.[skill?.name ?? ''];
+      const given = [...named, ...(environment === undefined ? [] : environmentPackages(environment, options))];
       return ECOSYSTEMS.flatMap((ecosystem) => {
         const own = given.filter((spec) => spec.ecosystem === ecosystem);
         const found = declared?.find((some) => some.ecosystem === ecosystem);
         // A package on the command line replaces a declaration of the same name.
         const rest = (found?.packages ?? []).filter(({ name }) => !own.some((spec) => spec.name === name));
-        const packages = [...own, ...rest];
-        if (packages.length === 0) return [];
-        return [
-          {
-            ecosystem,
-            packages,
-            isOptional: own.length === 0 && found?.isOptional === true,
-            problems: found?.problems ?? [],
-          },
-        ];
+        const all = [...own, ...rest];
+        if (all.length === 0) return [];
+        const isOptional = own.length === 0 && found?.isOptional === true;
+        return [{ ecosystem, packages: all, isOptional, problems: found?.problems ?? [] }];
       });
+    },
+    async venv(signal) {
+      if (options.venv === undefined) return undefined;
+      venv ??= checkVenv(options.venv, signal, parts);
+      return await venv;
     },
     async find(needs, skill, signal) {
       const key = keyOf(needs, parts);
@@ -144,17 +171,51 @@ export function openPackages(parts: PackagesParts): Packages {
       return await resolve(needs, { key, skill, signal, layers, parts });
     },
   };
+  return packages;
 }
 
 function requested(text: string, source: PackageSource, neededBy: string): RequestedPackage {
   const read = readPackage(text);
   if (isPackage(read)) return { ...read, source, neededBy };
-  throw new SkillError({
-    code: 'input/invalid',
-    message: `${neededBy}: ${read.problem}`,
-    hint: 'name a package of the index, such as pypdf or npm:docx@9',
-    data: { expected: 'a package' },
-  });
+  throw invalid(`${neededBy}: ${read.problem}`, 'name a package of the index, such as pypdf or npm:docx@9');
+}
+
+function environmentPackages(name: string, { environments = {} }: PackageOptions): readonly RequestedPackage[] {
+  const packages = environments[name];
+  if (packages !== undefined) return packages.map((text) => requested(text, 'environment', `environment ${name}`));
+  const known = Object.keys(environments).join(', ');
+  throw invalid(
+    `there is no environment ${quoted(name)}`,
+    `add it to packages.environments (${known === '' ? 'none is defined' : `defined: ${known}`})`,
+  );
+}
+
+function invalid(message: string, hint: string): SkillError {
+  return new SkillError({ code: 'input/invalid', message, hint, data: { expected: hint } });
+}
+
+async function checkVenv(
+  folder: string,
+  signal: AbortSignal | undefined,
+  parts: PackagesParts,
+): Promise<Venv | Failure> {
+  const workspace = await parts.openWorkspace(`packages ${randomUUID()}`);
+  try {
+    return await openVenv(folder, openBuildSandbox(workspace, { programFolders: parts.programFolders, signal }));
+  } finally {
+    await workspace.close();
+  }
+}
+
+/** The folders that may hold layers, best first. */
+export function layerFolders({
+  cacheDir,
+  base,
+}: {
+  readonly cacheDir: string | undefined;
+  readonly base: string;
+}): readonly string[] {
+  return [...(cacheDir === undefined ? [] : [path.join(cacheDir, 'layers')]), path.join(base, 'layers')];
 }
 
 /** Packages of programs of another user must not be in the home folder, which that user cannot enter. */
@@ -168,81 +229,6 @@ function layerFolder({ executor, folders }: PackagesParts): string {
     return true;
   };
   return folders.find(isReachable) ?? folders.at(-1) ?? '';
-}
-
-/** The ecosystems whose declarations a program may need. */
-function languagesOf(action: ProgramAction): readonly Ecosystem[] {
-  if (action.type !== 'run_script') return ECOSYSTEMS;
-  if (/\.py$/i.test(action.script)) return ['python'];
-  if (/\.[cm]?[jt]sx?$/i.test(action.script)) return ['node'];
-  return ECOSYSTEMS;
-}
-
-interface Declared {
-  readonly ecosystem: Ecosystem;
-  readonly packages: readonly RequestedPackage[];
-  readonly isOptional: boolean;
-  readonly problems: readonly string[];
-}
-
-/** The declared packages that the machine lacks. If it has all of them, no layer is needed. */
-async function declaredBy(
-  action: ProgramAction,
-  skill: SkillEntry,
-  languages: readonly Ecosystem[],
-  parts: PackagesParts,
-): Promise<readonly Declared[]> {
-  const { snapshot } = await parts.stage(skill);
-  const script = action.type === 'run_script' ? scriptPath(action.script) : undefined;
-  const opening = openConfined(snapshot);
-  if (opening.type === 'failed') return [];
-  const { directory } = opening;
-  try {
-    const declared = languages.flatMap((ecosystem): readonly Declared[] => {
-      const { packages, problems } = declaredPackages(directory, ecosystem, script);
-      const isOptional = packages.every(({ source }) => source !== 'script');
-      // A list for the whole skill concerns only scripts that import something.
-      if (packages.length === 0 || (isOptional && !importsAny(directory, script, ecosystem))) return [];
-      return [{ ecosystem, packages, isOptional, problems }];
-    });
-    const isMissing = await Promise.all(declared.map((some) => lacksAny(some, directory, parts)));
-    return declared.filter((_, place) => isMissing[place] === true);
-  } finally {
-    directory.close();
-  }
-}
-
-/** A command line may run any script of the skill. */
-function importsAny(directory: ConfinedDirectory, script: string | undefined, ecosystem: Ecosystem): boolean {
-  return (
-    script === undefined ||
-    importedModules(directory, script)[ecosystem].length > 0 ||
-    !/\.(?:py|[cm]?[jt]s)$/.test(script)
-  );
-}
-
-async function lacksAny(
-  { ecosystem, packages }: Declared,
-  directory: ConfinedDirectory,
-  { inspect, programFolders }: PackagesParts,
-): Promise<boolean> {
-  if (ecosystem === 'node') return !packages.every(({ name }) => isInSkill(directory, name));
-  const needs = packages
-    // Whether a condition applies is decided by pip.
-    .filter(({ text }) => !text.includes(';'))
-    .map(({ name, text }) => {
-      const range = text.slice(name.length).replace(/^\[[^\]]*\]/, '');
-      return { kind: 'python-package' as const, name, neededBy: '', ...(range === '' ? {} : { range }) };
-    });
-  const missing = await findMissing(needs, { programFolders, ...(inspect === undefined ? {} : { inspect }) });
-  return missing.length > 0;
-}
-
-function isInSkill(directory: ConfinedDirectory, name: string): boolean {
-  return ['', 'scripts/'].some((folder) => {
-    const asked = toRelativePath(`${folder}node_modules/${name}/package.json`);
-    return asked.type === 'path' && directory.resolve(asked.path, { allowHardLinks: true }).type === 'found';
-  });
 }
 
 /** The same request for the same interpreter is the same layer. */

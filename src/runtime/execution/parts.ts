@@ -3,12 +3,15 @@ import type { Redactor } from '../../journal/redact/redact.ts';
 import type { ActionOfKind, RunCommand, RunScript, StartCommand } from '../../core/action.ts';
 import type { SkillError } from '../../core/errors.ts';
 import type { Executor, RunLimits } from '../../core/execution.ts';
+import { isSkillError } from '../../core/errors.ts';
+import { failure } from '../../core/failure-codes.ts';
 import type { Failure } from '../../core/failure-codes.ts';
 import type { SkillEntry } from '../../core/skill.ts';
 import type { OnSpan } from '../../core/span.ts';
 import type { InputSources } from '../../sandbox/inputs/inputs.ts';
 import type { CheckedMount } from '../../sandbox/mounts/check-mount.ts';
 import type { Inspect } from '../../sandbox/programs/preflight.ts';
+import type { Venv } from '../../sandbox/environments/venv.ts';
 import type { StoredLayer } from '../../sandbox/environments/layers.ts';
 import type { Workspace } from '../../sandbox/workspace/workspace.ts';
 
@@ -51,6 +54,8 @@ export interface ExecutionParts {
 /** What a program gets: layers to mount, and warnings about packages that it runs without. */
 export interface PreparedPackages {
   readonly layers: readonly StoredLayer[];
+  /** A virtual environment of the user. */
+  readonly venv?: Venv;
   readonly warnings: readonly string[];
 }
 
@@ -93,4 +98,11 @@ export interface MissingRequirement {
   readonly message: string;
   readonly hint: string;
   readonly neededBy: string;
+}
+
+/** The failure of an action whose program could not be started. Bugs are thrown on. */
+export function executionFailure(error: unknown): Failure {
+  if (!isSkillError(error)) throw error;
+  const code = error.code === 'executor/unavailable' ? 'execution/unavailable' : 'execution/failed';
+  return failure(code, error.message, { hint: error.hint });
 }

@@ -5,9 +5,8 @@ import { importedModules } from '../../sandbox/environments/import-scan.ts';
 import type { ImportedModules } from '../../sandbox/environments/import-scan.ts';
 import { mentionedPackages, remedyFor } from '../../sandbox/environments/remedies.ts';
 import { textOf } from '../../sandbox/environments/skill-text.ts';
-import { inspectMachine } from '../../sandbox/programs/preflight.ts';
-import { PROGRAM_FOLDERS } from '../../platform/process/program-environment.ts';
 import { scriptPath } from './missing.ts';
+import { missingModules } from './suggested-packages.ts';
 import type { ExecutionParts, ProgramAction } from './parts.ts';
 
 /** Explains why a program failed and names the command that fixes it, where its output shows a missing package, program or variable. */
@@ -42,22 +41,4 @@ function commandAgain(action: ProgramAction, staged: StagedSkill | undefined): s
   if (action.type === 'run_script')
     return `skillwright exec ${skill} ${typedWord(action.script.replace(/^scripts\//, ''))}`;
   return `skillwright exec ${skill} --command ${typedWord(action.command)}`;
-}
-
-const FIND_MODULES = `
-import sys
-from importlib.util import find_spec
-for name in sys.argv[1:]:
-    if find_spec(name) is None:
-        print(name)
-`;
-
-/** The modules that the Python of programs does not have. */
-async function missingModules(
-  names: readonly string[],
-  { inspect, programFolders }: ExecutionParts,
-): Promise<readonly string[]> {
-  if (names.length === 0) return [];
-  const ask = inspect ?? inspectMachine([...programFolders, ...PROGRAM_FOLDERS]);
-  return ((await ask(['python3', '-I', '-c', FIND_MODULES, ...names])) ?? '').split('\n').filter((name) => name !== '');
 }

@@ -31,7 +31,7 @@ import { BUILT_IN_DIGESTS } from './built-in-digests.ts';
 import { editorFor } from './editor.ts';
 import type { ExecutionCall, ExecutionParts, ProgramAction } from './parts.ts';
 import { missingFor } from './missing.ts';
-import { NO_PACKAGES, layerFolders, layerMounts } from './layer-mounts.ts';
+import { NO_PACKAGES, layerPrograms, layerMounts } from './layer-mounts.ts';
 import { explainFailure } from './remedy.ts';
 import { observedOutput, redactedChunks, withRedaction } from './redacted.ts';
 import { commandOfScript } from './script.ts';
@@ -111,7 +111,7 @@ export async function prepareProgram(
   const missing =
     skill === undefined || staged === undefined
       ? undefined
-      : await missingFor(skill, staged, action, packages.layers, { ...parts, env: { ...parts.env, ...secrets?.env } });
+      : await missingFor(skill, staged, action, packages, { ...parts, env: { ...parts.env, ...secrets?.env } });
   const { blocking = [] } = missing ?? {};
   if (blocking.length > 0)
     return refused(
@@ -152,7 +152,7 @@ export async function prepareProgram(
     project: folders.project,
     ...(staged === undefined ? {} : { skillName: staged.name }),
     declared: { ...parts.env, ...action.env, ...editor, ...secrets?.env },
-    programFolders: [...layerFolders(packages, attached.root), ...parts.programFolders],
+    programFolders: [...layerPrograms(packages, attached.root), ...parts.programFolders],
   });
   if (environment.type === 'refused') return environment;
   return {

@@ -37,7 +37,7 @@ print(json.dumps(found))
 
 const QUIET = ['--disable-pip-version-check', '--no-input', '--no-cache-dir', '--no-color'];
 const DOWNLOAD = [
-  ['python3', '-I', '-m', 'pip', 'download', '-v', ...QUIET],
+  ['python3', '-I', '-m', 'pip', 'download', '-vv', ...QUIET],
   ['--progress-bar', 'off', '--retries', '1', '--timeout', '20', '--only-binary', ':all:'],
 ].flat();
 const NO_PIP = 'run: apt install python3-pip, or: dnf install python3-pip, or: brew install python';
@@ -186,18 +186,20 @@ function downloadFailure(outcome: BuildOutcome, index: string): Failure {
       `a downloaded package does not have the hash that ${index} states; nothing was installed`,
       'try again; if it happens again, the index or the network may be compromised',
     );
-  if (/Tunnel connection failed: 403|403 Forbidden|ProxyError|proxy refused/i.test(text))
+  if (/Tunnel connection failed: 403|error 403|403 Forbidden|403 Client Error/i.test(text)) {
+    const [, host] = /(?:while getting|for url:|host=')\s*(?:https?:\/\/)?([\w.-]{1,200}(?::\d+)?)/.exec(text) ?? [];
     return packagesFailed(
-      `a host that ${index} refers to is not granted to the installation`,
-      'add the host of the files to packages.hosts in the user configuration',
+      `${index} refers to files at ${host ?? 'another host'}, which the installation may not reach`,
+      `add ${JSON.stringify(host ?? 'HOST')} to packages.hosts in the user configuration`,
     );
+  }
   if (name !== undefined && /No sources permitted for/.test(text))
     return packagesFailed(
       `${quoted(name)} has no wheel for this Python in ${index}; a source distribution is not accepted, because it runs code when it is built`,
       'choose a version with wheels, or build a wheel yourself and pass: skillwright prepare SKILL --wheels DIR',
     );
   if (
-    /Failed to establish a new connection|NewConnectionError|Name or service not known|Connection refused|timed out|502 Bad|504 Gateway|503 Service|Max retries/i.test(
+    /Failed to establish a new connection|NewConnectionError|Name or service not known|Connection refused|timed out|50\d Server Error|Max retries/i.test(
       text,
     )
   )

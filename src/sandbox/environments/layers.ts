@@ -198,7 +198,9 @@ async function buildOne(
       bytes,
     };
     const fingerprint = fingerprintOf(tree, files);
-    writeFileSync(path.join(parcel, RECORD), JSON.stringify({ schema: 1, ...layer, fingerprint }), { mode: 0o600 });
+    writeFileSync(path.join(parcel, RECORD), JSON.stringify({ schema: 1, layer: { ...layer, fingerprint } }), {
+      mode: 0o600,
+    });
     renameSync(parcel, place);
     return { ...layer, fingerprint, tree: path.join(place, 'tree') };
   } catch (error) {
@@ -255,12 +257,12 @@ async function isIntact({ tree, files, fingerprint, layerDigest }: StoredLayer):
 function readRecord(place: string, key: string): StoredLayer | undefined {
   const read = readPrivateFile(path.join(place, RECORD), { maxBytes: MAX_RECORD_BYTES });
   const parsed = read.type === 'read' ? parseJson(read.bytes.toString('utf8')) : undefined;
-  return isRecord(parsed) && parsed.key === key ? { ...parsed, tree: path.join(place, 'tree') } : undefined;
+  return isRecord(parsed) && parsed.layer.key === key ? { ...parsed.layer, tree: path.join(place, 'tree') } : undefined;
 }
 
 /** This program wrote the file for itself; the check finds files of other versions. */
-function isRecord(value: unknown): value is StoredLayer {
-  return typeof value === 'object' && value !== null && 'schema' in value && value.schema === 1;
+function isRecord(value: unknown): value is { readonly layer: StoredLayer } {
+  return typeof value === 'object' && value !== null && 'schema' in value && value.schema === 1 && 'layer' in value;
 }
 
 /** The name identifies this process, so that the next build can remove the folder if this process dies. */

@@ -1,0 +1,230 @@
+import path from 'node:path';
+
+import { SkillError } from '../../core/errors.ts';
+import { EXECUTOR_NAMES } from '../../core/execution.ts';
+import type { Failure } from '../../core/failure-codes.ts';
+import { packageArgument } from '../../core/packages.ts';
+import type { Ecosystem, LockedPackage } from '../../core/packages.ts';
+import { typedWord } from '../../core/text/shell-word.ts';
+import { printable } from '../../core/text/text.ts';
+import { layerFolders } from '../../runtime/execution/packages.ts';
+import type { PackageNeeds, SkillNeeds } from '../../runtime/execution/packages.ts';
+import type { Run } from '../../runtime/start-run.ts';
+import type { SkillEntry } from '../../core/skill.ts';
+import { openLayers } from '../../sandbox/environments/layers.ts';
+import { APPROVAL_FLAGS, openApprover, policyRefusal } from './approval.ts';
+import { TRUST_FLAGS, askForTrust } from './consent.ts';
+import { defineCommand } from '../command.ts';
+import type { Invocation } from '../command.ts';
+import { EXIT, UsageError } from '../exit.ts';
+import { jsonText } from '../json.ts';
+import { openRuntime } from '../open-runtime.ts';
+import { announceProbe } from './execution-options.ts';
+import { PACKAGE_FLAGS, packageOptions } from './package-flags.ts';
+
+const { with: withFlag, environment } = PACKAGE_FLAGS;
+
+const flags = {
+  with: withFlag,
+  environment,
+  'dry-run': { type: 'boolean', about: 'resolve the packages and show them without installing anything' },
+  list: { type: 'boolean', about: 'list the installed layers of packages' },
+  prune: {
+    type: 'boolean',
+    about: 'remove layers that were not used for 30 days; with SKILL, all layers of the skill',
+  },
+  wheels: {
+    type: 'string',
+    value: 'DIR',
+    path: true,
+    about: 'install from the wheels in DIR instead of a package index',
+  },
+  executor: {
+    type: 'string',
+    value: 'NAME',
+    choices: ['auto', ...EXECUTOR_NAMES],
+    about: 'install for this executor (default: auto, the first that isolates)',
+  },
+  ...APPROVAL_FLAGS,
+  ...TRUST_FLAGS,
+} as const;
+
+type PrepareInvocation = Invocation<typeof flags>;
+
+export const command = defineCommand({
+  usage: 'prepare SKILL [--with PACKAGE] [--dry-run] [--wheels DIR]',
+  details: [
+    'Installs the packages that the scripts of a skill declare (PEP 723 block, requirements.txt, pyproject.toml, package.json), so that exec and run start without a network. Packages are resolved to exact versions and hashes, installed inside the sandbox without running their code, and mounted read-only. The skill and this machine stay as they are.',
+    'Also names packages that scripts import without declaring them. Install those with --with.',
+    'Exit code 1: a package cannot be installed; 3: refused by policy or by the user; 4: no executor on this machine isolates programs.',
+  ].join('\n'),
+  flags,
+  examples: [
+    ['skillwright prepare pdf', 'install what the skill declares'],
+    ['skillwright prepare pdf --with pypdf --dry-run', 'show the exact versions and hashes first'],
+    ['skillwright prepare pdf --with pypdf --wheels ./wheels', 'install without a network from downloaded wheels'],
+    ['skillwright prepare --list', 'list the installed layers and their sizes'],
+  ],
+  positionals: [0, 1],
+  async run(invocation) {
+    const { flags: given, positionals } = invocation;
+    const [name] = positionals;
+    if (given.list === true) return await listLayers(invocation);
+    if (given.prune === true) return await pruneLayers(invocation, name);
+    if (name === undefined) throw new UsageError('missing argument: SKILL', 'name a skill, or use --list or --prune');
+    return await prepare(invocation, name);
+  },
+});
+
+async function prepare(invocation: PrepareInvocation, name: string): Promise<number> {
+  const { flags: given, terminal, signal } = invocation;
+  const runtime = await openRuntime(invocation);
+  const skill = runtime.find(name, given.source);
+  await askForTrust(invocation, runtime, [skill]);
+  const executor = (['auto', ...EXECUTOR_NAMES] as const).find((one) => one === given.executor);
+  const { packages } = packageOptions(given, terminal);
+  const run = await runtime.startRun({
+    request: `prepare ${name}`,
+    approve: openApprover(given, terminal),
+    execution: {
+      ...announceProbe(terminal),
+      ...(executor === undefined ? {} : { executor }),
+      packages:
+        given.wheels === undefined ? packages : { ...packages, wheels: path.resolve(given.cwd ?? '.', given.wheels) },
+    },
+  });
+  try {
+    const found = await run.session.execution?.packages.skillNeeds(skill);
+    if (found === undefined) throw new TypeError('the session runs no programs');
+    const sets = found.needs.length === 0 ? await explicitNeeds(run, skill) : found.needs;
+    const layers: PreparedLayer[] = [];
+    for (const needs of sets)
+      layers.push(
+        await (given['dry-run'] === true
+          ? resolved(run, skill, needs, signal)
+          : installed(run, skill, needs, invocation)),
+      );
+    report(invocation, skill, layers, found.suggested);
+    await run.end('done', '');
+    return EXIT.done;
+  } catch (error) {
+    await run.end(signal.aborted ? 'cancelled' : 'failed', error instanceof Error ? error.message : '');
+    throw error;
+  }
+}
+
+/** A skill without scripts, or without declarations, still gets the packages of the command line. */
+async function explicitNeeds(run: Run, { name }: SkillEntry): Promise<readonly PackageNeeds[]> {
+  const action = { type: 'run_command', skill: name, command: 'true' } as const;
+  return (await run.session.execution?.packages.needsOf(action, undefined)) ?? [];
+}
+
+interface PreparedLayer {
+  readonly ecosystem: Ecosystem;
+  readonly requested: readonly string[];
+  readonly packages: readonly LockedPackage[];
+  readonly lockDigest: string;
+  readonly layerDigest?: string;
+  readonly status: 'resolved' | 'installed' | 'cached';
+}
+
+async function resolved(run: Run, skill: SkillEntry, needs: PackageNeeds, signal: AbortSignal): Promise<PreparedLayer> {
+  const found = await run.session.execution?.packages.find(needs, skill.name, signal);
+  if (found === undefined) throw new TypeError('the session runs no programs');
+  if ('code' in found) throw failed(found);
+  await found.close();
+  const { ecosystem, packages, lockDigest, status } = found;
+  return { ecosystem, requested: needs.packages.map(packageArgument), packages, lockDigest, status };
+}
+
+async function installed(
+  run: Run,
+  skill: SkillEntry,
+  needs: PackageNeeds,
+  { words, signal }: PrepareInvocation,
+): Promise<PreparedLayer> {
+  const requested = needs.packages.map(packageArgument);
+  const observation = await run.session.perform(
+    { type: 'install_packages', skill: skill.name, source: skill.source, packages: requested, isDeclared: true },
+    { askedBy: 'person', signal },
+  );
+  if (observation.type === 'failed') throw policyRefusal(observation, words) ?? failed(observation);
+  if (observation.type !== 'packages-installed') throw new TypeError(`unexpected observation: ${observation.type}`);
+  const { ecosystem, packages, lockDigest, layerDigest } = observation.layer;
+  return {
+    ecosystem,
+    requested,
+    packages,
+    lockDigest,
+    layerDigest,
+    status: observation.isCached ? 'cached' : 'installed',
+  };
+}
+
+function failed({ message, hint }: Pick<Failure, 'message' | 'hint'>): SkillError {
+  return new SkillError({ code: 'executor/failed', message, hint, data: { executor: 'packages', cause: message } });
+}
+
+const STATUS = { resolved: 'would install', installed: 'installed', cached: 'already installed' } as const;
+
+function report(
+  { flags: given, terminal }: PrepareInvocation,
+  { name }: SkillEntry,
+  layers: readonly PreparedLayer[],
+  suggested: SkillNeeds['suggested'],
+): void {
+  if (given.json === true) {
+    terminal.out(jsonText({ skill: name, layers, suggested }));
+    return;
+  }
+  for (const layer of layers) {
+    terminal.out(`${STATUS[layer.status]} for ${name}: ${layer.requested.join(', ')}`);
+    for (const { name: one, version, hash } of layer.packages)
+      terminal.out(`  ${one} ${version}  ${printable(hash.slice(0, 24))}…`);
+    terminal.out(`  lock ${layer.lockDigest}`);
+  }
+  if (layers.length === 0) terminal.out(`${name} declares no packages that this machine lacks`);
+  const known = suggested.flatMap((one) => one.package ?? []);
+  const unknown = suggested.filter((one) => one.package === undefined);
+  if (known.length > 0)
+    terminal.remark([
+      `scripts also import packages that the skill does not declare: ${known.join(', ')}`,
+      `install them with: skillwright prepare ${typedWord(name)} ${known.map((one) => `--with ${typedWord(one)}`).join(' ')}`,
+    ]);
+  for (const { module, neededBy } of unknown)
+    terminal.remark([`${neededBy} imports ${module}; its package is unknown: find it, then use --with PACKAGE`]);
+}
+
+type Layers = ReturnType<typeof openLayers>;
+
+async function storesOf(invocation: PrepareInvocation): Promise<readonly Layers[]> {
+  const { executionPlaces } = await openRuntime(invocation);
+  return layerFolders(executionPlaces).map((folder) => openLayers({ folder, identity: undefined }));
+}
+
+async function listLayers(invocation: PrepareInvocation): Promise<number> {
+  const { flags: given, terminal } = invocation;
+  const layers = (await Promise.all((await storesOf(invocation)).map((store) => store.list()))).flat();
+  if (given.json === true) {
+    terminal.out(jsonText({ layers: layers.map((layer) => ({ ...layer, fingerprint: undefined })) }));
+    return EXIT.done;
+  }
+  if (layers.length === 0) terminal.remark(['no layers are installed']);
+  for (const { key, skills, requested, packages, bytes, usedAt } of layers)
+    terminal.out(
+      `${key.slice(0, 12)}  ${(bytes / 1_000_000).toFixed(1)} MB  used ${usedAt.slice(0, 10)}  ${skills.join(', ')}: ${requested.join(', ')} (${String(packages.length)} packages)`,
+    );
+  return EXIT.done;
+}
+
+const UNUSED_MS = 30 * 24 * 60 * 60_000;
+
+async function pruneLayers(invocation: PrepareInvocation, skill: string | undefined): Promise<number> {
+  const { flags: given, terminal } = invocation;
+  const options =
+    skill === undefined ? { unusedSince: Date.now() - UNUSED_MS } : { unusedSince: Number.POSITIVE_INFINITY, skill };
+  const removed = (await Promise.all((await storesOf(invocation)).map((store) => store.prune(options)))).flat();
+  if (given.json === true) terminal.out(jsonText({ removed }));
+  else terminal.out(`removed ${String(removed.length)} ${removed.length === 1 ? 'layer' : 'layers'}`);
+  return EXIT.done;
+}
