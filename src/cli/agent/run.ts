@@ -19,7 +19,8 @@ import { readRequest } from './request-text.ts';
 import { runWithPrograms } from './run-with-programs.ts';
 import { sandboxOptions } from './sandbox-flags.ts';
 import { displayFor } from './show-agent.ts';
-import { reportProblem } from '../terminal/terminal.ts';
+import { openConnectionWatch } from './refused-connections.ts';
+import { reportProblem, reportWarning } from '../terminal/terminal.ts';
 
 const PROTOCOLS = ['tools', 'actions'] as const;
 
@@ -84,6 +85,7 @@ export const command = defineCommand({
     const chosen = await announceModel({ name: given.model, runtime, signal }, terminal);
     const display = displayFor(invocation.flags, invocation.terminal);
     const refusals = openRefusalWatch(words);
+    const connections = openConnectionWatch();
     const copied: string[] = [];
     const lost: SkillError[] = [];
     const result = await runWithPrograms(
@@ -107,7 +109,7 @@ export const command = defineCommand({
         run: {
           host: {},
           approve: openApprover(given, terminal),
-          sinks: [display.sink, refusals.sink],
+          sinks: [display.sink, refusals.sink, connections.sink],
         },
       },
       {
@@ -140,6 +142,7 @@ export const command = defineCommand({
       if (untrusted.length > 0) terminal.out(['', terminal.wrap(answerNote(untrusted))]);
       terminal.remark(endLines(result, copied));
     }
+    for (const line of connections.take()) reportWarning(terminal, line);
     for (const { message, hint } of errors) reportProblem(terminal, { message, hint });
     if (refused !== undefined) terminal.err(terminal.style('dim', `hint: ${refused.hint}`));
     return status;

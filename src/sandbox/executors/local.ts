@@ -26,7 +26,7 @@ import { ProcessTable } from '../../platform/process/process-tree.ts';
 import { diskWatch } from './disk-watch.ts';
 import { checkWorkspace, mountsDenied, notStarted, startFolder } from './program-spec.ts';
 import { tryRead } from './proc.ts';
-import { PIPES_FOLDER, isRoot, writableFolders } from '../workspace/layout.ts';
+import { PIPES_FOLDER, countedFolders, isRoot } from '../workspace/layout.ts';
 
 export interface LocalOptions {
   /** User for programs when the caller is root (default: 65534). */
@@ -98,7 +98,7 @@ function attach(
     const stop = new AbortController();
     const signal = streams.signal === undefined ? stop.signal : AbortSignal.any([streams.signal, stop.signal]);
     const { limits } = spec;
-    const folders = writableFolders(spec).map((name) => path.join(place.root, name));
+    const folders = countedFolders(place.root, spec);
     const isOverDisk = diskWatch({ folders, limits, processes: () => [] });
     const starting = startChild(
       {
