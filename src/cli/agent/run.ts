@@ -9,14 +9,7 @@ import { VOCABULARY_NAMES } from '../../tools/vocabularies.ts';
 import { takeOutputs } from '../../runtime/execution/take-outputs.ts';
 import { AGENT_FLAGS, parseBudget } from './agent-flags.ts';
 import { announceModel, endLines, exitCodeOf } from './agent-model.ts';
-import {
-  KEEP_GOING_FLAG,
-  isAttended,
-  openApprover,
-  openRefusalWatch,
-  repeatedCommand,
-  resumingCommand,
-} from './approval.ts';
+import { KEEP_GOING_FLAG, isAttended, openApprover, openRefusalWatch, repeatedCommand, resumingCommand } from './approval.ts';
 import { answerNote, askForTrust, hiddenJson } from './consent.ts';
 import { defineCommand } from '../command.ts';
 import type { Invocation } from '../command.ts';
@@ -26,8 +19,9 @@ import { readRequest } from './request-text.ts';
 import { runWithPrograms } from './run-with-programs.ts';
 import { sandboxOptions } from './sandbox-flags.ts';
 import { displayFor } from './show-agent.ts';
-import { reportProblem } from '../terminal/terminal.ts';
+import { reportProblem, reportWarning } from '../terminal/terminal.ts';
 import { packageOptions } from './package-flags.ts';
+import { openConnectionWatch } from './refused-connections.ts';
 
 const PROTOCOLS = ['tools', 'actions'] as const;
 
@@ -93,6 +87,7 @@ export const command = defineCommand({
     const chosen = await announceModel({ name: given.model, runtime, signal }, terminal);
     const display = displayFor(invocation.flags, invocation.terminal);
     const refusals = openRefusalWatch();
+    const connections = openConnectionWatch();
     const copied: string[] = [];
     const lost: SkillError[] = [];
     const result = await runWithPrograms(
@@ -117,7 +112,7 @@ export const command = defineCommand({
         run: {
           host: {},
           approve: openApprover(given, terminal),
-          sinks: [display.sink, refusals.sink],
+          sinks: [display.sink, refusals.sink, connections.sink],
         },
       },
       {
@@ -153,6 +148,7 @@ export const command = defineCommand({
       if (untrusted.length > 0) terminal.out(['', terminal.wrap(answerNote(untrusted))]);
       terminal.remark(endLines(result, copied));
     }
+    for (const line of connections.take()) reportWarning(terminal, line);
     for (const { message, hint } of errors) reportProblem(terminal, { message, hint });
     if (refused !== undefined) terminal.err(terminal.style('dim', `hint: ${refused.hint}`));
     return status;
