@@ -5,6 +5,8 @@
  * Programs see the workspace at `AttachedWorkspace.root`, which differs from the host path if the executor isolates.
  */
 
+import type { RefusedConnection } from './network/refused-connection.ts';
+
 export const EXECUTOR_NAMES = ['bubblewrap', 'namespaces', 'container', 'macos', 'landlock', 'local'] as const;
 export type ExecutorName = (typeof EXECUTOR_NAMES)[number];
 
@@ -86,6 +88,8 @@ export interface ProgramEnd {
   readonly durationMs: number;
   /** Warnings for a person, such as a limit that could not be enforced. */
   readonly warnings: readonly string[];
+  /** Connections that the proxy refused; absent if the program had no proxy. */
+  readonly refused?: readonly RefusedConnection[];
 }
 
 /** Receives output as it is produced. `write` returns false once the limit is reached; then the program is ended. */

@@ -5,6 +5,8 @@ import type { Failure } from './failure-codes.ts';
 import { normaliseGlob } from './glob.ts';
 import type { GlobPlaces } from './glob.ts';
 import type { Ecosystem, PackageLayer } from './packages.ts';
+import { refusedText } from './network/refused-connection.ts';
+import type { RefusedConnection } from './network/refused-connection.ts';
 
 /** Output parameters of `skill_run`. `outputs` is the declarative form; the other keys are the older form. */
 export interface OutputParameters {
@@ -209,6 +211,8 @@ export interface RunResult {
   readonly stderr_digest?: string;
   readonly staged_inputs: readonly StagedInput[];
   readonly skipped_files: readonly SkippedOutput[];
+  /** Absent if there are none. */
+  readonly refused_connections?: readonly RefusedConnection[];
   /** Packages that were installed for the program. */
   readonly packages?: readonly UsedLayer[];
 }
@@ -247,9 +251,11 @@ export function makeRunResult(parts: RunParts): RunResult {
     stagedInputs = [],
     layers = [],
   } = parts;
+  const { refused = [] } = end;
   const warnings = [
     ...(parts.warnings ?? []),
     ...end.warnings,
+    ...refused.map(refusedText),
     ...(stdout.truncated ? ['stdout truncated'] : []),
     ...(stderr.truncated ? ['stderr truncated'] : []),
     ...(isolation === 'none' ? ['the program ran without isolation'] : []),
@@ -276,6 +282,7 @@ export function makeRunResult(parts: RunParts): RunResult {
     staged_inputs: stagedInputs,
     skipped_files: collected.skipped,
     ...(layers.length === 0 ? {} : { packages: layers.map(usedLayer) }),
+    ...(refused.length === 0 ? {} : { refused_connections: refused }),
   };
 }
 

@@ -26,6 +26,8 @@ import { openRuntime } from '../open-runtime.ts';
 import { openChatWithPrograms } from './run-with-programs.ts';
 import { sandboxOptions } from './sandbox-flags.ts';
 import { displayFor } from './show-agent.ts';
+import { openConnectionWatch } from './refused-connections.ts';
+import { reportWarning } from '../terminal/terminal.ts';
 
 const flags = {
   resume: { type: 'string', value: 'ID', about: 'continue the chat of this run, or the last one' },
@@ -59,6 +61,7 @@ export const command = defineCommand({
     const chosen = await announceModel({ name: given.model, runtime, signal }, terminal);
     const display = displayFor(invocation.flags, invocation.terminal);
     const refusals = openRefusalWatch();
+    const connections = openConnectionWatch();
     const options: ChatOptions = {
       runtime,
       model: chosen.model,
@@ -74,7 +77,7 @@ export const command = defineCommand({
       run: {
         host: {},
         approve: openApprover(given, terminal),
-        sinks: [display.sink, refusals.sink],
+        sinks: [display.sink, refusals.sink, connections.sink],
       },
     };
     const isAtTerminal = process.stdin.isTTY && process.stderr.isTTY;
@@ -88,6 +91,7 @@ export const command = defineCommand({
         display.end(result.answer);
         for (const line of endLines({ ...result, run: undefined })) terminal.remark(terminal.style('dim', line));
       }
+      for (const line of connections.take()) reportWarning(terminal, line);
       if (refused !== undefined) terminal.err(terminal.style('dim', `hint: ${refused.hint}`));
       return status;
     };

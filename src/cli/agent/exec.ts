@@ -38,7 +38,7 @@ const flags = {
     choices: ['auto', ...EXECUTOR_NAMES],
     about: 'run with this executor; local does not isolate (default: auto, the first that isolates)',
   },
-  timeout: { type: 'string', value: 'SECONDS', about: 'stop the script after SECONDS (default: 30)' },
+  timeout: { type: 'string', value: 'SECONDS', about: 'stop the script or command after SECONDS (default: 30)' },
   image: { type: 'string', value: 'NAME', about: 'set the image of the container executor' },
   env: { type: 'string', multiple: true, value: 'NAME=VALUE', about: 'set an environment variable; may be repeated' },
   ...PACKAGE_FLAGS,
@@ -141,7 +141,7 @@ function actionOf(
   const shared = {
     skill,
     ...(given.source === undefined ? {} : { source: given.source }),
-    ...(seconds === undefined ? {} : { timeoutSeconds: seconds }),
+    timeoutSeconds: seconds ?? DEFAULT_SECONDS,
     inputs: (given.in ?? []).map((text) => inputOf(text, given.cwd ?? '.')),
     outputs: { save_as_artifacts: given.save === true },
   };
@@ -149,6 +149,9 @@ function actionOf(
   if (args.length > 0) throw new UsageError('--command takes one argument: the command line', 'put it in quotes');
   return { type: 'run_command', command: script, ...shared };
 }
+
+/** Also for --command, for which a model would get more time. */
+const DEFAULT_SECONDS = 30;
 
 const SCHEME = /^(?:artifact|skill|workspace|host):\/\//;
 

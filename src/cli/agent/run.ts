@@ -26,7 +26,8 @@ import { readRequest } from './request-text.ts';
 import { runWithPrograms } from './run-with-programs.ts';
 import { sandboxOptions } from './sandbox-flags.ts';
 import { displayFor } from './show-agent.ts';
-import { reportProblem } from '../terminal/terminal.ts';
+import { reportProblem, reportWarning } from '../terminal/terminal.ts';
+import { openConnectionWatch } from './refused-connections.ts';
 
 const PROTOCOLS = ['tools', 'actions'] as const;
 
@@ -92,6 +93,7 @@ export const command = defineCommand({
     const chosen = await announceModel({ name: given.model, runtime, signal }, terminal);
     const display = displayFor(invocation.flags, invocation.terminal);
     const refusals = openRefusalWatch();
+    const connections = openConnectionWatch();
     const copied: string[] = [];
     const lost: SkillError[] = [];
     const result = await runWithPrograms(
@@ -116,7 +118,7 @@ export const command = defineCommand({
         run: {
           host: {},
           approve: openApprover(given, terminal),
-          sinks: [display.sink, refusals.sink],
+          sinks: [display.sink, refusals.sink, connections.sink],
         },
       },
       {
@@ -151,6 +153,7 @@ export const command = defineCommand({
       if (untrusted.length > 0) terminal.out(['', terminal.wrap(answerNote(untrusted))]);
       terminal.remark(endLines(result, copied));
     }
+    for (const line of connections.take()) reportWarning(terminal, line);
     for (const { message, hint } of errors) reportProblem(terminal, { message, hint });
     if (refused !== undefined) terminal.err(terminal.style('dim', `hint: ${refused.hint}`));
     return status;

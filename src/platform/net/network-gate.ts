@@ -13,7 +13,7 @@ import {
 } from '../../core/network/host-pattern.ts';
 import type { HostAndPort, HostPattern } from '../../core/network/host-pattern.ts';
 import { readAddress } from '../../core/network/network-address.ts';
-import type { NetworkAddress } from '../../core/network/network-address.ts';
+import type { AddressKind, NetworkAddress } from '../../core/network/network-address.ts';
 import { isSystemError } from '../fs/paths.ts';
 
 /** Resolves a name to addresses, best first. */
@@ -127,9 +127,19 @@ function notGranted(grants: readonly HostPattern[], { host, port }: HostAndPort)
   return `${writeAuthority(host, port)} is not granted; ${known}`;
 }
 
+const KINDS: Readonly<Record<AddressKind, string>> = {
+  public: 'an address of this machine',
+  private: 'a private network',
+  loopback: 'this machine',
+  'link-local': 'the local network segment',
+  multicast: 'a multicast address',
+  metadata: 'a cloud metadata service, which hands out credentials',
+  reserved: 'a range reserved for special use',
+};
+
 function notPublic(authority: string, found: readonly NetworkAddress[]): string {
-  const kinds = [...new Set(found.map(({ kind, text }) => `${text} (${kind})`))].slice(0, MAX_NAMED).join(', ');
-  return `${authority} resolves to ${kinds}, which is not a public address; grant it as private://`;
+  const kinds = [...new Set(found.map(({ kind, text }) => `${text} (${KINDS[kind]})`))].slice(0, MAX_NAMED).join(', ');
+  return `${authority} resolves to ${kinds}; grant it as private://${authority} if that is intended`;
 }
 
 function named(grants: readonly HostPattern[]): string {

@@ -14,8 +14,9 @@ import type { ViewOptions } from '../../sandbox/interaction/interactions.ts';
 import { partsFor } from './parts.ts';
 import type { ExecutionCall, ExecutionParts } from './parts.ts';
 import { withRedaction } from './redacted.ts';
-import { collectFor, prepareProgram } from './run-program.ts';
-import type { PreparedProgram } from './run-program.ts';
+import { collectFor } from './collect-for.ts';
+import { prepareProgram } from './run-program.ts';
+import type { PreparedProgram } from './prepared-program.ts';
 
 type InteractiveAction = StartCommand | WriteInput | PollCommand | KillCommand;
 
@@ -104,6 +105,7 @@ async function endOf(
   parts: ExecutionParts,
 ): Promise<RunResult | undefined> {
   if (end === undefined) return undefined;
+  const written = (await program.skillCopy?.finish()) ?? [];
   const silent = { text: '', truncated: false };
   return makeRunResult({
     end,
@@ -113,6 +115,6 @@ async function endOf(
     isolation: program.workspace.attached.capabilities.isolation,
     collected: await collectFor(program, end, parts),
     stagedInputs: program.stagedInputs,
-    warnings: [...program.warnings, ...(await program.missing()), ...warnings],
+    warnings: [...program.warnings, ...(await program.missing()), ...warnings, ...written],
   });
 }

@@ -2,27 +2,22 @@ import { statSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
-import type { Redactor } from '../../journal/redact/redact.ts';
 import type { InputRequest } from '../../core/action.ts';
 import { DEFAULT_LIMITS } from '../../core/execution.ts';
-import type { OutputSink, ProgramEnd, ProgramSpec, RunLimits, StagedSkill } from '../../core/execution.ts';
+import type { OutputSink, ProgramEnd, RunLimits, StagedSkill } from '../../core/execution.ts';
 import { failure } from '../../core/failure-codes.ts';
 import type { Failure } from '../../core/failure-codes.ts';
 import { mediaTypeOf } from '../../core/media-type.ts';
 import { isFailedEnd, makeRunResult, readOutputRequest } from '../../core/outputs.ts';
-import type { Collected, OutputRequest, RunResult, ShownStream, StagedInput } from '../../core/outputs.ts';
+import type { Collected, RunResult, ShownStream, StagedInput } from '../../core/outputs.ts';
 import { toRelativePath } from '../../core/path.ts';
-import type { PackageLayer } from '../../core/packages.ts';
 import type { SkillEntry } from '../../core/skill.ts';
 import { spanned } from '../../core/span.ts';
 import { quoted } from '../../core/text/text.ts';
 import { missingFolder, workingDirectory } from './working-directory.ts';
-import { collectOutputs } from '../../sandbox/outputs/collect.ts';
-import type { SaveOutput } from '../../sandbox/outputs/collect-read.ts';
 import { programEnvironment } from '../../platform/process/program-environment.ts';
 import { stageInputs } from '../../sandbox/inputs/inputs.ts';
 import { shellCommand } from '../../sandbox/programs/interpreter.ts';
-import type { RunFolder, Workspace } from '../../sandbox/workspace/workspace.ts';
 import { openConfined } from '../../platform/fs/confined-directory.ts';
 import { openCapture } from '../../platform/process/output-capture.ts';
 import type { Capture, Captured } from '../../platform/process/output-capture.ts';
@@ -33,30 +28,14 @@ import type { ExecutionCall, ExecutionParts, ProgramAction } from './parts.ts';
 import { missingFor } from './missing.ts';
 import { NO_PACKAGES, layerFolders, layerMounts } from './layer-mounts.ts';
 import { explainFailure } from './remedy.ts';
-import { observedOutput, redactedChunks, withRedaction } from './redacted.ts';
+import { observedOutput, withRedaction } from './redacted.ts';
 import { commandOfScript } from './script.ts';
 import { mountedFolders } from './mounted-folders.ts';
 import { verifiedCommand } from '../../sandbox/mounts/verified-command.ts';
-
-/** A program that is ready to run. */
-export interface PreparedProgram {
-  readonly type: 'prepared';
-  readonly workspace: Workspace;
-  readonly run: RunFolder;
-  /** When the run folder was created, by the clock of the file system. */
-  readonly startedAt: number;
-  readonly spec: ProgramSpec;
-  readonly outputs: OutputRequest;
-  readonly stagedInputs: readonly StagedInput[];
-  readonly layers: readonly PackageLayer[];
-  readonly warnings: readonly string[];
-  /** Further warnings: requirements of the skill that this program does not need. Evaluated while it runs. */
-  readonly missing: () => Promise<readonly string[]>;
-  /** Removes secrets of this program, and those that others left in the workspace. */
-  readonly redactor: Redactor | undefined;
-  /** The cause of a failure by its output, with the command that fixes it. */
-  readonly explain: (output: string) => Promise<string | undefined>;
-}
+import { collectFor } from './collect-for.ts';
+import { withNetworkHint } from './network-hint.ts';
+import type { PreparedProgram } from './prepared-program.ts';
+import { skillCopyFor } from './skill-copy.ts';
 
 interface Refused {
   readonly type: 'refused';
@@ -155,8 +134,12 @@ export async function prepareProgram(
     programFolders: [...layerFolders(packages, attached.root), ...parts.programFolders],
   });
   if (environment.type === 'refused') return environment;
+  const code = words?.code ?? (action.type === 'run_script' ? '' : action.command);
+  const skillCopy = await skillCopyFor({ workspace, staged, code, run: run.name, signal });
   return {
     type: 'prepared',
+    code,
+    skillCopy,
     workspace,
     run,
     startedAt,
@@ -171,7 +154,11 @@ export async function prepareProgram(
       limits: limitsFor(action, parts.limits),
       network: parts.network.filter(mayReach),
       home,
-      mounts: [...layerMounts(packages, attached.root), ...folders.mounts],
+      mounts: [
+        ...layerMounts(packages, attached.root),
+        ...folders.mounts,
+        ...(skillCopy === undefined ? [] : [skillCopy.mount]),
+      ],
     },
     outputs: outputs.request,
     stagedInputs: inputs.inputs.map(({ from, to }) => stagedInput(place.root, from, to)),
@@ -217,6 +204,8 @@ export async function runPrepared(
   const { workspace, spec } = prepared;
   const streams = openStreams(prepared);
   const observer = parts.onOutput === undefined ? undefined : observedOutput(parts.onOutput, prepared.redactor);
+  const { capabilities } = workspace.attached;
+  const hint = withNetworkHint(teeOutput(streams, observer?.tell), { spec, capabilities, code: prepared.code });
   const running = spanned(
     parts.onSpan,
     {
@@ -226,10 +215,12 @@ export async function runPrepared(
     },
     () =>
       withRedaction(workspace.attached, prepared.redactor).run(spec, {
-        ...teeOutput(streams, observer?.tell),
+        stdout: hint.stdout,
+        stderr: hint.stderr,
         ...(signal === undefined ? {} : { signal }),
       }),
   ).finally(() => {
+    hint.stop();
     observer?.flush();
     streams.stdout.finish();
     streams.stderr.finish();
@@ -237,13 +228,14 @@ export async function runPrepared(
   const background = runInBackground(running, prepared);
   background.catch(() => undefined);
   const end = await running;
+  const written = (await prepared.skillCopy?.finish()) ?? [];
   // Without the signal: outputs of a cancelled program are collected too, and collecting has its own limits.
   const collected = await collectFor(prepared, end, parts);
   const missing = await background;
   const stdout = streams.stdout.finish();
   const stderr = streams.stderr.finish();
   const remedy = isFailedEnd(end) ? await prepared.explain(`${stdout.text}\n${stderr.text}`) : undefined;
-  const warnings = [...prepared.warnings, ...missing, ...(remedy === undefined ? [] : [remedy])];
+  const warnings = [...prepared.warnings, ...missing, ...written, ...(remedy === undefined ? [] : [remedy])];
   return spanned(parts.onSpan, { name: 'workspace.inline' }, () =>
     resultOf({ ...prepared, warnings }, parts, { end, stdout, stderr, collected }),
   );
@@ -296,55 +288,6 @@ export function teeOutput(
     },
   });
   return { stdout: both('stdout', stdout), stderr: both('stderr', stderr) };
-}
-
-export async function collectFor(
-  { workspace, outputs, redactor, startedAt }: PreparedProgram,
-  end: ProgramEnd,
-  { artifacts, onSpan }: ExecutionParts,
-): Promise<Collected> {
-  const { root } = workspace.place;
-  const save =
-    outputs.save && artifacts !== undefined ? saveTo(artifacts, outputs.artifactPrefix, redactor) : undefined;
-  const collect = {
-    name: 'workspace.collect',
-    attributes: { patterns: outputs.globs.length },
-    after: ({ files, skipped }: Collected) => ({ count: files.length, skipped: skipped.length }),
-  } as const;
-  const collected = await spanned(onSpan, collect, () =>
-    collectOutputs(
-      root,
-      {
-        ...outputs,
-        isFailedRun: isFailedEnd(end),
-        programRoot: workspace.attached.root,
-        // Files that earlier runs left are not results of this one.
-        ...(outputs.isAutomatic ? { changedSince: startedAt } : {}),
-      },
-      save === undefined ? {} : { save },
-    ),
-  );
-  const at = new Date().toISOString();
-  const savedAs = collected.saved.map(({ name, version }) => `artifact://${name}@${String(version)}`);
-  workspace.note((metadata) => ({
-    ...metadata,
-    outputs: [...metadata.outputs, { globs: outputs.globs, savedAs, limitsHit: collected.skipped.length > 0, at }],
-  }));
-  if (!outputs.save || artifacts !== undefined) return collected;
-  return { ...collected, warnings: [...collected.warnings, 'artifacts are disabled, so the files are not saved'] };
-}
-
-function saveTo(
-  artifacts: NonNullable<ExecutionParts['artifacts']>,
-  prefix: string,
-  redactor: Redactor | undefined,
-): SaveOutput {
-  return async ({ name, chunks, mediaType }) => {
-    const whole = `${prefix}${name}`;
-    const clean = redactor?.text(whole) ?? whole;
-    const saved = await artifacts.save(clean, redactedChunks(chunks, redactor), { mediaType });
-    return { name: saved.name, version: saved.version };
-  };
 }
 
 interface Outcome {

@@ -11,10 +11,12 @@ import type { ConfinedDirectory } from '../../platform/fs/confined-directory.ts'
 import { scriptPath } from './missing.ts';
 
 export type ScriptWords =
-  | { readonly type: 'command'; readonly argv: readonly string[] }
+  | { readonly type: 'command'; readonly argv: readonly string[]; readonly code: string }
   | { readonly type: 'refused'; readonly failure: Failure };
 
 const HEAD_BYTES = 4096;
+/** As much of a script as is searched for what it does. */
+const CODE_BYTES = 256 * 1024;
 const MAX_SCRIPT_BYTES = 8 * 1024 * 1024;
 
 /** Builds the command line of a script. The script is read from the staged copy that will run. */
@@ -36,7 +38,10 @@ export function commandOfScript(action: RunScript, { name, snapshot }: StagedSki
       isExecutable: file.isExecutable,
       readWhole: () => file.bytes,
     };
-    return scriptCommand(script, action.args, { nodeVersion: process.versions.node });
+    const command = scriptCommand(script, action.args, { nodeVersion: process.versions.node });
+    return command.type === 'refused'
+      ? command
+      : { ...command, code: file.bytes.subarray(0, CODE_BYTES).toString('utf8') };
   } finally {
     directory.close();
   }

@@ -4,6 +4,9 @@ import path from 'node:path';
 
 import { SkillError } from '../../core/errors.ts';
 import type { Identity } from '../../core/execution.ts';
+import { isHostPattern, isLoopback, readHostPattern } from '../../core/network/host-pattern.ts';
+import type { HostPattern } from '../../core/network/host-pattern.ts';
+import type { RefusedConnection } from '../../core/network/refused-connection.ts';
 import { openAllowProxy } from '../../platform/net/allow-proxy.ts';
 import type { ProxyLimits } from '../../platform/net/allow-proxy.ts';
 import type { NetworkDecision, ResolveHost } from '../../platform/net/network-gate.ts';
@@ -35,8 +38,13 @@ export interface Bridge {
   readonly forwarderArgv: readonly string[];
   /** Bytes transferred so far. */
   transferred(): number;
+  /** The refused connections so far, each once. */
+  refused(): readonly RefusedConnection[];
   close(): Promise<void>;
 }
+
+/** Maximum number of refused connections that are remembered. */
+const MAX_REFUSED = 20;
 
 /** Default path of the socket inside a sandbox. */
 const SOCKET_INSIDE = '/run/skillwright/proxy.sock';
@@ -45,7 +53,17 @@ const PORT = 3128;
 
 /** Opens a proxy on a socket in `folder` for sandboxes that have only a loopback interface. */
 export async function openBridge(options: BridgeOptions): Promise<Bridge> {
-  const { hosts, folder, identity, socketInside = SOCKET_INSIDE, forwarder = findForwarder(), ...rest } = options;
+  const {
+    hosts,
+    folder,
+    identity,
+    socketInside = SOCKET_INSIDE,
+    forwarder = findForwarder(),
+    onDecision,
+    ...rest
+  } = options;
+  const refused = new Map<string, RefusedConnection>();
+  const { forwards, isDirect } = loopbackForwards(hosts);
   // Passed as an argument, so that a sandbox only has to mount the socket.
   const program = readFileSync(forwarder, 'utf8');
   const socketPath = path.join(folder, `net-${randomBytes(6).toString('hex')}.sock`);
@@ -53,22 +71,59 @@ export async function openBridge(options: BridgeOptions): Promise<Bridge> {
     ...rest,
     hosts,
     socketPath,
+    onDecision: (decision) => {
+      const { host, port, allowed, rule } = decision;
+      if (!allowed && refused.size < MAX_REFUSED) refused.set(`${host}:${String(port)}`, { host, port, reason: rule });
+      onDecision?.(decision);
+    },
     ...(identity === undefined ? {} : { owner: identity }),
   });
   return {
     socketPath,
-    env: proxyEnvironment(PORT),
-    forwarderArgv: [process.execPath, '--input-type=module', '--eval', program, '--', socketInside, String(PORT), '--'],
+    env: proxyEnvironment(PORT, isDirect),
+    forwarderArgv: [
+      process.execPath,
+      '--input-type=module',
+      '--eval',
+      program,
+      '--',
+      socketInside,
+      String(PORT),
+      forwards.join(',') || 'none',
+      '--',
+    ],
     transferred: () => proxy.transferred(),
+    refused: () => [...refused.values()],
     close: async () => await proxy.close(),
   };
 }
 
+/** Ports below this need a privilege that programs do not have. */
+const FIRST_FREE_PORT = 1024;
+
+/**
+ * Services of this machine's loopback interface that were granted by port: the forwarder offers them at the same address inside, so that
+ * programs without proxy support reach them too. If another loopback grant remains, clients must not bypass the proxy for `localhost`.
+ */
+function loopbackForwards(hosts: readonly string[]): {
+  readonly forwards: readonly string[];
+  readonly isDirect: boolean;
+} {
+  const grants = hosts.map(readHostPattern).filter(isHostPattern).filter(isLoopback);
+  const isOffered = ({ ports }: HostPattern): boolean =>
+    ports !== 'all' && ports.every((port) => port >= FIRST_FREE_PORT && port !== PORT);
+  const forwards = grants.filter(isOffered).flatMap(({ host, ports }) => {
+    const name = host.includes(':') ? `[${host}]` : host;
+    return ports === 'all' ? [] : ports.map((port) => `${name}:${String(port)}`);
+  });
+  return { forwards, isDirect: grants.every(isOffered) };
+}
+
 /** Both spellings, because curl reads only lower-case `http_proxy`. The proxy resolves host names (`socks5h`). */
-export function proxyEnvironment(port: number): Readonly<Record<string, string>> {
+export function proxyEnvironment(port: number, isDirect = true): Readonly<Record<string, string>> {
   const http = `http://127.0.0.1:${String(port)}`;
   const socks = `socks5h://127.0.0.1:${String(port)}`;
-  const direct = 'localhost,127.0.0.1,::1';
+  const direct = isDirect ? 'localhost,127.0.0.1,::1' : '';
   return {
     HTTP_PROXY: http,
     http_proxy: http,

@@ -1,6 +1,7 @@
 /**
- * A stand-alone program: `node forwarder.js <socket> <port> -- <program> <argument>...`, from its file or by `--eval`. It runs inside a
- * sandbox without network, forwards a port of 127.0.0.1 to the unix socket, and starts the program, whose exit status becomes its own.
+ * A stand-alone program: `node forwarder.js <socket> <port> <forwards> -- <program> <argument>...`, from its file or by `--eval`. It runs
+ * inside a sandbox without network, forwards a port of 127.0.0.1 to the proxy at the unix socket, and starts the program, whose exit
+ * status becomes its own. `<forwards>` lists services that are offered at their own address (`localhost:3000,[::1]:3001`), or is `none`.
  *
  * It has no imports from this project, because a sandbox only gets its text. It enforces nothing: the program could use the socket too.
  */
@@ -21,23 +22,72 @@ const FROM_TERMINAL: readonly NodeJS.Signals[] = ['SIGINT', 'SIGQUIT'];
 
 main(parseArgs({ allowPositionals: true }).positionals);
 
-function main([socketPath = '', port = '', ...argv]: readonly string[]): void {
+function main([socketPath = '', port = '', forwards = '', ...argv]: readonly string[]): void {
   const open = new Set<Socket>();
-  const server = createServer({ allowHalfOpen: true }, (near) => {
+  const toProxy = (near: Socket): Socket => {
     const far = connect({ path: socketPath, allowHalfOpen: true });
+    join(far, near, open);
+    return far;
+  };
+  const proxy = createServer({ allowHalfOpen: true }, (near) => join(near, toProxy(near), open));
+  const offers = (forwards === 'none' ? [] : forwards.split(',')).map((authority) => {
+    const host = authority.slice(0, authority.lastIndexOf(':')).replace(/^\[(.*)\]$/, '$1');
+    const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (near) =>
+      tunnel(near, authority, { socketPath, open }),
+    );
+    const at = {
+      host: host === 'localhost' ? '127.0.0.1' : host,
+      port: Number(authority.slice(authority.lastIndexOf(':') + 1)),
+    };
+    return { server, at };
+  });
+  const servers = [{ server: proxy, at: { host: '127.0.0.1', port: Number(port) } }, ...offers];
+  let waiting = servers.length;
+  for (const { server, at } of servers) {
+    server.once('error', (error) => {
+      writeSync(2, `skillwright: the network proxy cannot be started: ${error.message}\n`);
+      process.exitCode = CANNOT_START;
+      for (const each of servers) each.server.close();
+    });
+    server.listen(at, () => {
+      waiting -= 1;
+      if (waiting > 0) return;
+      run(argv, () => {
+        for (const each of servers) each.server.close();
+        for (const socket of open) socket.destroy();
+      });
+    });
+  }
+}
+
+/** Connects a client to a granted service by a CONNECT request to the proxy. */
+function tunnel(
+  near: Socket,
+  authority: string,
+  { socketPath, open }: { readonly socketPath: string; readonly open: Set<Socket> },
+): void {
+  const far = connect({ path: socketPath, allowHalfOpen: true });
+  let answer = Buffer.alloc(0);
+  const onData = (chunk: Buffer): void => {
+    answer = Buffer.concat([answer, chunk]);
+    const end = answer.indexOf('\r\n\r\n');
+    if (end === -1) return;
+    far.off('data', onData);
+    far.pause();
+    if (!/^HTTP\/1\.[01] 200 /.test(answer.subarray(0, end).toString('latin1'))) {
+      near.destroy();
+      far.destroy();
+      return;
+    }
+    const rest = answer.subarray(end + 4);
+    if (rest.length > 0) far.unshift(rest);
     join(near, far, open);
     join(far, near, open);
-  });
-  server.once('error', (error) => {
-    writeSync(2, `skillwright: the network proxy cannot be started: ${error.message}\n`);
-    process.exitCode = CANNOT_START;
-  });
-  server.listen({ host: '127.0.0.1', port: Number(port) }, () =>
-    run(argv, () => {
-      server.close();
-      for (const socket of open) socket.destroy();
-    }),
-  );
+  };
+  far.on('data', onData);
+  far.on('error', () => near.destroy());
+  near.on('error', () => far.destroy());
+  far.write(`CONNECT ${authority} HTTP/1.1\r\nHost: ${authority}\r\n\r\n`);
 }
 
 function join(from: Socket, to: Socket, open: Set<Socket>): void {

@@ -7,11 +7,11 @@ import type { Stats } from 'node:fs';
 import path from 'node:path';
 
 import { SkillError } from '../../core/errors.ts';
-import type { Identity } from '../../core/execution.ts';
+import type { Identity, ProgramSpec } from '../../core/execution.ts';
 import { quoted } from '../../core/text/text.ts';
 import { tryOpenDirectory } from '../../platform/fs/directory-handle.ts';
 import { ownerName, thisProcess } from '../../platform/fs/lock-owner.ts';
-import { isSystemError, realPath } from '../../platform/fs/paths.ts';
+import { isInside, isSystemError, realPath } from '../../platform/fs/paths.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
 import { TEMPORARY } from '../../platform/process/program-environment.ts';
 
@@ -24,6 +24,15 @@ const HOMES_FOLDER = 'home';
 /** The folders that a program may write to, relative to the workspace. */
 export function writableFolders({ home }: { readonly home?: string | undefined }): readonly string[] {
   return home === undefined ? WRITABLE_FOLDERS : [...WRITABLE_FOLDERS, home];
+}
+
+/** The host folders in which the files of a program count against its limits. Folders of the user do not. */
+export function countedFolders(
+  root: string,
+  { home, mounts = [] }: Pick<ProgramSpec, 'home' | 'mounts'>,
+): readonly string[] {
+  const own = mounts.filter(({ source, access }) => access === 'write' && isInside(source, root));
+  return [...writableFolders({ home }).map((name) => path.join(root, name)), ...own.map(({ source }) => source)];
 }
 
 /** Links in the folder of a skill for the paths `out/`, `work/` and `inputs/` of its documentation. */

@@ -41,7 +41,7 @@ describe('a grant', () => {
     ['[2606:2800::1]:443', { host: '2606:2800::1', kind: 'address', ports: [443], isPrivate: false }],
     ['private://db.intranet:5432', { host: 'db.intranet', kind: 'name', ports: [5432], isPrivate: true }],
     ['private://127.0.0.1:8080', { host: '127.0.0.1', kind: 'address', ports: [8080], isPrivate: true }],
-    ['localhost:3000', { host: 'localhost', kind: 'name', ports: [3000], isPrivate: false }],
+    ['localhost:3000', { host: 'localhost', kind: 'name', ports: [3000], isPrivate: true }],
   ])('%s is understood', (text, expected) => {
     expect(readHostPattern(text)).toEqual({ text, ...expected });
   });

@@ -123,7 +123,7 @@ describe('the forwarder', () => {
     let finished: Finished | undefined;
     await withBridge(
       async (bridge) => {
-        finished = await finish([...bridge.forwarderArgv.slice(0, -2), '0', '--', ...argv]);
+        finished = await finish([...bridge.forwarderArgv.slice(0, -3), '0', 'none', '--', ...argv]);
       },
       path.join(folder, 'nobody-listens'),
     );
@@ -148,7 +148,7 @@ describe('the forwarder', () => {
 
   test('passes signals on', async () => {
     await withBridge(async (bridge) => {
-      const [command, ...args] = [...bridge.forwarderArgv.slice(0, -2), '0', '--'];
+      const [command, ...args] = [...bridge.forwarderArgv.slice(0, -3), '0', 'none', '--'];
       const program = 'trap "echo got it; exit 3" TERM; echo ready; while :; do sleep 0.05; done';
       const child = spawn(command, [...args, '/bin/sh', '-c', program], { stdio: ['ignore', 'pipe', 'inherit'] });
       let text = '';

@@ -1,5 +1,3 @@
-import path from 'node:path';
-
 import { isSkillError } from '../../../core/errors.ts';
 import type {
   EndReason,
@@ -25,7 +23,7 @@ import type { ContainerPool } from './pool.ts';
 import { INSIDE, containerNeeds } from './settings.ts';
 import type { WarmContainer } from './warm-container.ts';
 import { WorkspaceCopy } from './workspace-copy.ts';
-import { writableFolders } from '../../workspace/layout.ts';
+import { countedFolders, writableFolders } from '../../workspace/layout.ts';
 
 export interface ProgramsOptions {
   readonly client: EngineClient;
@@ -170,7 +168,7 @@ export class ContainerPrograms {
     const { limits } = spec;
     const isDiskFull = isShared
       ? diskWatch({
-          folders: writableFolders(spec).map((name) => path.join(place.root, name)),
+          folders: countedFolders(place.root, spec),
           limits,
           processes: () => counters?.pids() ?? [],
         })

@@ -154,7 +154,14 @@ function mounts({ shared, volume, labels, needs }: ContainerSettings): readonly 
   });
   return [
     ...writableFolders(needs).map((folder) => bind(`${shared.root}/${folder}`, `${INSIDE}/${folder}`, false)),
-    ...shared.readOnly.map(({ source, target }) => bind(source, `${INSIDE}/${target}`, true)),
+    // An engine mounts by depth, so entries of a covered skill would cover the copy.
+    ...shared.readOnly
+      .filter(({ target }) => !isCovered(`${INSIDE}/${target}`, needs))
+      .map(({ source, target }) => bind(source, `${INSIDE}/${target}`, true)),
     ...needs.mounts.map(({ source, target, access }) => bind(source, target, access === 'read')),
   ];
+}
+
+function isCovered(target: string, { mounts: covering }: ContainerNeeds): boolean {
+  return covering.some((mount) => target.startsWith(`${mount.target}/`));
 }

@@ -15,13 +15,14 @@ import type {
   RunningProgram,
   WorkspacePlace,
 } from '../../../core/execution.ts';
+import type { RefusedConnection } from '../../../core/network/refused-connection.ts';
 import { shellWord } from '../../../core/text/shell-word.ts';
 import { OutputPipes } from '../../../platform/process/output-pipes.ts';
 import { isPresent } from '../../../platform/fs/paths.ts';
 import { findControlGroups, removeStaleGroups } from '../cgroup.ts';
 import type { ControlGroupPlace } from '../cgroup.ts';
 import { checkProgram, checkWorkspace, invalidInput, networkDenied, notStarted, startFolder } from '../program-spec.ts';
-import { PIPES_FOLDER, writableFolders } from '../../workspace/layout.ts';
+import { PIPES_FOLDER, countedFolders, writableFolders } from '../../workspace/layout.ts';
 import { seccompBytes } from '../seccomp/filter.ts';
 import { SECCOMP_ARCHITECTURES } from '../seccomp/system-calls.ts';
 import type { Launcher, OpenLauncher } from './launcher.ts';
@@ -39,6 +40,8 @@ export interface NetworkBridge {
   readonly env: Readonly<Record<string, string>>;
   /** Runs inside and knows `BRIDGE_SOCKET`; the command of the program is appended. */
   readonly forwarderArgv: readonly string[];
+  /** The connections that were refused. */
+  refused?(): readonly RefusedConnection[];
   close(): Promise<void>;
 }
 
@@ -273,7 +276,7 @@ async function startProgram(program: Program, streams: RunStreams): Promise<Runn
   try {
     const running = await startWith(program, streams, opened);
     const ended = running.ended.finally(async () => await opened.close());
-    return { ...running, ended };
+    return { ...running, ended: ended.then((end) => ({ ...end, refused: opened.refused?.() ?? [] })) };
   } catch (error) {
     await opened.close();
     throw error;
@@ -319,7 +322,7 @@ async function startWith(
       identity,
       limits,
       groups: machine.groups,
-      folders: folders.map(({ source }) => source),
+      folders: countedFolders(place.root, spec),
       stdin: spec.stdin,
       pipes,
       isInteractive: mode !== undefined,

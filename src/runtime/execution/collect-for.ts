@@ -1,0 +1,60 @@
+import type { ProgramEnd } from '../../core/execution.ts';
+import { isFailedEnd } from '../../core/outputs.ts';
+import type { Collected } from '../../core/outputs.ts';
+import { spanned } from '../../core/span.ts';
+import type { Redactor } from '../../journal/redact/redact.ts';
+import { collectOutputs } from '../../sandbox/outputs/collect.ts';
+import type { SaveOutput } from '../../sandbox/outputs/collect-read.ts';
+import type { ExecutionParts } from './parts.ts';
+import { redactedChunks } from './redacted.ts';
+import type { PreparedProgram } from './prepared-program.ts';
+
+/** Collects the output files of a program and saves them as artifacts where that was requested. */
+export async function collectFor(
+  { workspace, outputs, redactor, startedAt }: PreparedProgram,
+  end: ProgramEnd,
+  { artifacts, onSpan }: ExecutionParts,
+): Promise<Collected> {
+  const { root } = workspace.place;
+  const save =
+    outputs.save && artifacts !== undefined ? saveTo(artifacts, outputs.artifactPrefix, redactor) : undefined;
+  const collect = {
+    name: 'workspace.collect',
+    attributes: { patterns: outputs.globs.length },
+    after: ({ files, skipped }: Collected) => ({ count: files.length, skipped: skipped.length }),
+  } as const;
+  const collected = await spanned(onSpan, collect, () =>
+    collectOutputs(
+      root,
+      {
+        ...outputs,
+        isFailedRun: isFailedEnd(end),
+        programRoot: workspace.attached.root,
+        // Files that earlier runs left are not results of this one.
+        ...(outputs.isAutomatic ? { changedSince: startedAt } : {}),
+      },
+      save === undefined ? {} : { save },
+    ),
+  );
+  const at = new Date().toISOString();
+  const savedAs = collected.saved.map(({ name, version }) => `artifact://${name}@${String(version)}`);
+  workspace.note((metadata) => ({
+    ...metadata,
+    outputs: [...metadata.outputs, { globs: outputs.globs, savedAs, limitsHit: collected.skipped.length > 0, at }],
+  }));
+  if (!outputs.save || artifacts !== undefined) return collected;
+  return { ...collected, warnings: [...collected.warnings, 'artifacts are disabled, so the files are not saved'] };
+}
+
+function saveTo(
+  artifacts: NonNullable<ExecutionParts['artifacts']>,
+  prefix: string,
+  redactor: Redactor | undefined,
+): SaveOutput {
+  return async ({ name, chunks, mediaType }) => {
+    const whole = `${prefix}${name}`;
+    const clean = redactor?.text(whole) ?? whole;
+    const saved = await artifacts.save(clean, redactedChunks(chunks, redactor), { mediaType });
+    return { name: saved.name, version: saved.version };
+  };
+}

@@ -1,0 +1,30 @@
+import type { ProgramSpec } from '../../core/execution.ts';
+import type { OutputRequest, StagedInput } from '../../core/outputs.ts';
+import type { PackageLayer } from '../../core/packages.ts';
+import type { Redactor } from '../../journal/redact/redact.ts';
+import type { RunFolder, Workspace } from '../../sandbox/workspace/workspace.ts';
+import type { WritableSkill } from '../../sandbox/workspace/writable-skill.ts';
+
+/** A program that is ready to run. */
+export interface PreparedProgram {
+  readonly type: 'prepared';
+  readonly workspace: Workspace;
+  readonly run: RunFolder;
+  /** When the run folder was created, by the clock of the file system. */
+  readonly startedAt: number;
+  readonly spec: ProgramSpec;
+  readonly outputs: OutputRequest;
+  readonly stagedInputs: readonly StagedInput[];
+  readonly layers: readonly PackageLayer[];
+  readonly warnings: readonly string[];
+  /** Further warnings: requirements of the skill that this program does not need. Evaluated while it runs. */
+  readonly missing: () => Promise<readonly string[]>;
+  /** The script or command line, to tell what it may do. */
+  readonly code: string;
+  /** A copy of the skill that the program may change. */
+  readonly skillCopy: WritableSkill | undefined;
+  /** Removes secrets of this program, and those that others left in the workspace. */
+  readonly redactor: Redactor | undefined;
+  /** The cause of a failure by its output, with the command that fixes it. */
+  readonly explain: (output: string) => Promise<string | undefined>;
+}

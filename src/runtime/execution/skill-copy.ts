@@ -1,0 +1,22 @@
+import type { StagedSkill } from '../../core/execution.ts';
+import { mayWriteFiles, writableSkill } from '../../sandbox/workspace/writable-skill.ts';
+import type { WritableSkill } from '../../sandbox/workspace/writable-skill.ts';
+import type { Workspace } from '../../sandbox/workspace/workspace.ts';
+
+interface SkillCopyRequest {
+  readonly workspace: Workspace;
+  readonly staged: StagedSkill | undefined;
+  readonly code: string;
+  readonly run: string;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Where skills are mounted read-only, a program that may write files gets a copy of its skill. Elsewhere skills are copies already. */
+export async function skillCopyFor(request: SkillCopyRequest): Promise<WritableSkill | undefined> {
+  const { workspace, staged, code, run, signal } = request;
+  const { place, attached, identity } = workspace;
+  const { isolation } = attached.capabilities;
+  if (staged === undefined || isolation === 'none' || isolation === 'seatbelt' || !mayWriteFiles(code))
+    return undefined;
+  return await writableSkill({ place, attached, identity, skill: staged, run, signal });
+}

@@ -1,0 +1,145 @@
+/** A writable copy of a skill for one program, because many scripts write beside themselves or into the folder in which they start. */
+import path from 'node:path';
+
+import type { AttachedWorkspace, HostMount, Identity, StagedSkill, WorkspacePlace } from '../../core/execution.ts';
+import { toRelativePath } from '../../core/path.ts';
+import type { RelativePath } from '../../core/path.ts';
+import { openConfined } from '../../platform/fs/confined-directory.ts';
+import type { ConfinedDirectory } from '../../platform/fs/confined-directory.ts';
+import { writeBeneath } from '../../platform/fs/confined-write.ts';
+import { copyTree } from '../../platform/fs/copy-tree.ts';
+import { realPath } from '../../platform/fs/paths.ts';
+import { removeTree } from '../../platform/fs/remove-tree.ts';
+import { SKILL_LINKS, isRoot, makeInside } from './layout.ts';
+import { addedLinks, withSignal } from './snapshots.ts';
+
+export interface WritableSkill {
+  /** Covers the read-only skill. */
+  readonly mount: HostMount;
+  /** Moves new files to `out/` and removes the copy. Returns what the program wrote, for a person. */
+  finish(): Promise<readonly string[]>;
+}
+
+export interface WritableSkillOptions {
+  readonly place: WorkspacePlace;
+  readonly attached: Pick<AttachedWorkspace, 'root' | 'capabilities'>;
+  readonly identity: Identity | undefined;
+  readonly skill: StagedSkill;
+  /** Name of the run, for the folder of the copy. */
+  readonly run: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+const COPIES_FOLDER = '.copies';
+/** A larger skill stays read-only: a copy for every program would take too long. */
+const LIMITS = { maxBytes: 20 * 1024 * 1024, maxEntries: 2_000, maxDepth: 32 };
+const LISTED = { maxFiles: 5_000, maxDepth: 32 };
+const MAX_FILE_BYTES = 64 * 1024 * 1024;
+/** Caches of interpreters, which nobody asked for. */
+const CACHE = /(?:^|\/)(?:__pycache__|\.pytest_cache|node_modules\/\.cache)(?:\/|$)|\.pyc$/;
+const MAX_NAMED = 5;
+
+/** Code that writes files by a name of its own. Most code that matches writes elsewhere; then only a copy was made in vain. */
+const WRITES =
+  /\bopen\s*\([^)\n]*,\s*(?:mode\s*=\s*)?['"][wax]|\.write_(?:text|bytes)\(|\bmkdirs?\(|makedirs\(|\.(?:to_(?:csv|json|excel|parquet)|savefig|save)\(|sqlite3\.connect|writeFile|appendFile|createWriteStream|>>?\s*["'$\w./]|\b(?:tee|touch|mkdir|mktemp|sed -i|cp|mv|curl -[a-zA-Z]*[oO]|wget)\b/;
+
+/** Whether a script or a command line may write into its own folder. */
+export function mayWriteFiles(code: string): boolean {
+  return WRITES.test(code);
+}
+
+/** Returns nothing for a skill that is too large. */
+export async function writableSkill(options: WritableSkillOptions): Promise<WritableSkill | undefined> {
+  const { place, attached, identity, skill, run, signal } = options;
+  const copies = path.join(place.root, COPIES_FOLDER);
+  makeInside(place.root, COPIES_FOLDER, { mode: isRoot() ? 0o711 : 0o700, owner: undefined });
+  const copy = path.join(copies, run);
+  const copied = await copyTree(
+    skill.snapshot,
+    withSignal(
+      {
+        to: copy,
+        permissions: 'writable',
+        leaveOut: addedLinks(skill.snapshot),
+        links: SKILL_LINKS,
+        limits: LIMITS,
+        ...(identity === undefined ? {} : { owner: identity }),
+      },
+      signal,
+    ),
+  );
+  if (copied.type === 'refused') {
+    await removeTree(copy);
+    return undefined;
+  }
+  return {
+    mount: { source: copy, target: `${attached.root}/skills/${skill.name}`, access: 'write' },
+    async finish() {
+      try {
+        return namedChanges(skill.name, takeNewFiles(copy, skill.snapshot, realPath(path.join(place.root, 'out'))));
+      } finally {
+        await removeTree(copy);
+      }
+    },
+  };
+}
+
+interface Changes {
+  readonly moved: string[];
+  readonly lost: string[];
+}
+
+function takeNewFiles(copy: string, snapshot: string, out: string): Changes {
+  const changes: Changes = { moved: [], lost: [] };
+  const opening = openConfined(copy);
+  const before = openConfined(snapshot);
+  try {
+    if (opening.type === 'failed' || before.type === 'failed') return changes;
+    for (const { path: name, type } of opening.directory.list(LISTED).files) {
+      const relative = toRelativePath(name);
+      if (type !== 'file' || relative.type === 'refused' || CACHE.test(name)) continue;
+      const { path: file } = relative;
+      const change = changeOf(file, opening.directory, before.directory);
+      if (change === 'same') continue;
+      const isMoved =
+        change !== 'changed' && writeBeneath(out, file, change, { mayReplace: isAbsent }).type === 'written';
+      (isMoved ? changes.moved : changes.lost).push(name);
+    }
+    return changes;
+  } finally {
+    if (opening.type !== 'failed') opening.directory.close();
+    if (before.type !== 'failed') before.directory.close();
+  }
+}
+
+/** A file that the program already put into `out/` is what it wants to be seen. */
+function isAbsent(digest: string | undefined): boolean {
+  return digest === undefined;
+}
+
+/** The bytes of a new file. */
+function changeOf(
+  file: RelativePath,
+  now: ConfinedDirectory,
+  before: ConfinedDirectory,
+): 'same' | 'changed' | Uint8Array {
+  const found = now.read(file, { maxBytes: MAX_FILE_BYTES });
+  const old = before.read(file, { maxBytes: MAX_FILE_BYTES, allowHardLinks: true });
+  if (found.type === 'failed') return old.type === 'failed' ? 'changed' : 'same';
+  if (old.type === 'failed') return found.bytes;
+  return found.bytes.equals(old.bytes) ? 'same' : 'changed';
+}
+
+function namedChanges(skill: string, { moved, lost }: Changes): readonly string[] {
+  const named = (files: readonly string[]): string =>
+    [
+      ...files.slice(0, MAX_NAMED),
+      ...(files.length > MAX_NAMED ? [`${String(files.length - MAX_NAMED)} more`] : []),
+    ].join(', ');
+  return [
+    ...(moved.length === 0 ? [] : [`written into the folder of ${skill} and moved to out/: ${named(moved)}`]),
+    ...(lost.length === 0
+      ? []
+      : [`changed in a copy of ${skill} that is discarded: ${named(lost)}; write to $OUTPUT_DIR to keep files`]),
+  ];
+}

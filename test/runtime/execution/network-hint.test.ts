@@ -1,0 +1,70 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+
+import type { AttachedWorkspace } from '../../../src/core/execution.ts';
+import { withNetworkHint } from '../../../src/runtime/execution/network-hint.ts';
+import type { NetworkHint, NetworkHintOptions } from '../../../src/runtime/execution/network-hint.ts';
+
+const ISOLATED: AttachedWorkspace['capabilities'] = {
+  isolation: 'bubblewrap',
+  limits: [],
+  hasNetworkGrants: true,
+  hasInteraction: true,
+  hasTerminal: true,
+};
+
+function watch(options: Partial<NetworkHintOptions> = {}): {
+  readonly hint: NetworkHint;
+  readonly shown: () => string;
+} {
+  const shown: Buffer[] = [];
+  const sink = { write: (chunk: Uint8Array) => shown.push(Buffer.from(chunk)) > 0 };
+  const all = { spec: { network: [] }, capabilities: ISOLATED, code: '', ...options };
+  return { hint: withNetworkHint({ stdout: sink, stderr: sink }, all), shown: () => Buffer.concat(shown).toString() };
+}
+
+test.each([
+  ['curl: (6) Could not resolve host: example.org', 'example.org'],
+  ['Error: getaddrinfo EAI_AGAIN registry.npmjs.org', 'registry.npmjs.org'],
+  ["HTTPSConnectionPool(host='pypi.org', port=443): Max retries exceeded", 'pypi.org'],
+  ['<urlopen error [Errno -3] Temporary failure in name resolution>', 'HOST'],
+  ['connect: Network is unreachable', 'HOST'],
+])('a program that complains about the network is explained: %s', (line, host) => {
+  const { hint, shown } = watch();
+  // In two pieces, as a pipe delivers them.
+  hint.stderr.write(Buffer.from(`before\n${line.slice(0, 20)}`));
+  hint.stderr.write(Buffer.from(`${line.slice(20)}\n`));
+  hint.stderr.write(Buffer.from(`${line}\n`));
+  hint.stop();
+  const lines = shown().split('\n');
+  expect(lines.filter((each) => each.startsWith('skillwright: this program has no network'))).toHaveLength(1);
+  expect(shown()).toContain(`; allow it with --allow ${host}\n`);
+});
+
+test('a program that waits in silence and uses the network is explained early; another is not', async () => {
+  const waiting = watch({ code: 'import requests\nrequests.get(url)', waitMs: 5 });
+  const computing = watch({ code: 'while True: pass', waitMs: 5 });
+  const talking = watch({ code: 'curl https://example.org', waitMs: 20 });
+  talking.hint.stdout.write(Buffer.from('working\n'));
+  const ended = watch({ code: 'curl https://example.org', waitMs: 20 });
+  ended.hint.stop();
+  await delay(60);
+  expect([waiting, computing, talking, ended].map(({ shown }) => shown())).toEqual([
+    'skillwright: this program has no network; allow it with --allow HOST\n',
+    '',
+    'working\n',
+    '',
+  ]);
+});
+
+test('a program with a network, or without isolation, is left alone', () => {
+  const line = Buffer.from('Network is unreachable\n');
+  for (const options of [
+    { spec: { network: ['example.org'] } },
+    { capabilities: { ...ISOLATED, isolation: 'none' } as const },
+  ]) {
+    const { hint, shown } = watch(options);
+    hint.stderr.write(line);
+    expect(shown()).toBe('Network is unreachable\n');
+  }
+});

@@ -1,0 +1,73 @@
+import { existsSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, onTestFinished } from 'vitest';
+
+import type { RunResult } from '../../../src/core/outputs.ts';
+import type { ExecutionOptions } from '../../../src/runtime/execution/execution.ts';
+import { verifies } from '../../conformance/verifies.ts';
+import { scratch, writeSkill } from '../../registry/support.ts';
+import { runtimeOver } from '../support.ts';
+
+const HAS_BUBBLEWRAP = existsSync('/usr/bin/bwrap');
+if (!HAS_BUBBLEWRAP) console.log('skipped: bubblewrap is not installed');
+
+async function run(command: string, execution: ExecutionOptions): Promise<RunResult> {
+  const root = scratch();
+  writeSkill(`${root}/net`, { body: '# Net\n' });
+  const session = await (
+    await runtimeOver(root)
+  ).startSession({
+    execution: { executor: 'bubblewrap', artifacts: false, ...execution },
+  });
+  onTestFinished(() => session.close());
+  const observation = await session.perform({ type: 'run_command', skill: 'net', command });
+  if (observation.type !== 'program-ran') throw new Error(JSON.stringify(observation));
+  return observation.result;
+}
+
+const ASK = `python3 -c 'import sys, urllib.request
+for url in sys.argv[1:]:
+    try: print(urllib.request.urlopen(url, timeout=5).read().decode())
+    except Exception as error: print("failed", getattr(error, "code", ""))
+'`;
+
+describe.runIf(HAS_BUBBLEWRAP)('the network of a program', () => {
+  verifies('ENV-2', 'a granted port of localhost is reached by name and by address; the rest is listed', async () => {
+    const server = createServer((_, response) => response.end('from the host'));
+    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    // A string for a pipe, and null before `listen`.
+    const { port } = server.address() as AddressInfo;
+    const own = String(port);
+    const {
+      stdout,
+      refused_connections: refused,
+      warnings,
+    } = await run(
+      `${ASK} http://localhost:${own} http://127.0.0.1:${own} http://127.0.0.1:9 http://elsewhere.invalid http://169.254.169.254/x`,
+      { network: [`localhost:${own}`] },
+    );
+    // What is not granted on the loopback is the sandbox's own, where nothing listens.
+    expect(stdout).toBe('from the host\nfrom the host\nfailed \nfailed 403\nfailed 403\n');
+    expect(refused).toEqual([
+      { host: 'elsewhere.invalid', port: 80, reason: 'not-granted' },
+      { host: '169.254.169.254', port: 80, reason: 'not-granted' },
+    ]);
+    expect(warnings).toEqual(
+      expect.arrayContaining([
+        'the connection to elsewhere.invalid was refused; allow it with --allow elsewhere.invalid',
+        'the connection to 169.254.169.254 was refused; allow it with --allow private://169.254.169.254',
+      ]),
+    );
+  });
+
+  verifies('ENV-2', 'a program without a network is told so where it complains', async () => {
+    const { stderr, refused_connections: refused } = await run(
+      `python3 -c 'import urllib.request as u; u.urlopen("http://example.org")'`,
+      {},
+    );
+    expect(stderr).toContain('\nskillwright: this program has no network; allow it with --allow HOST\n');
+    expect(refused).toBeUndefined();
+  });
+});

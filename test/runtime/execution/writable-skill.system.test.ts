@@ -1,0 +1,97 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, onTestFinished } from 'vitest';
+
+import type { RunResult } from '../../../src/core/outputs.ts';
+import type { Session } from '../../../src/runtime/session.ts';
+import { verifies } from '../../conformance/verifies.ts';
+import { scratch, writeSkill } from '../../registry/support.ts';
+import { runtimeOver } from '../support.ts';
+
+const EXECUTORS = existsSync('/usr/bin/bwrap') ? (['local', 'bubblewrap'] as const) : (['local'] as const);
+if (EXECUTORS.length === 1) console.log('skipped: bubblewrap is not installed');
+
+const BESIDE = `import pathlib, os
+here = pathlib.Path(__file__).parent
+(here / 'state.json').write_text('{}')
+with open('report.txt', 'w') as report: report.write('done')
+skill = here.parent / 'SKILL.md'
+skill.write_text(skill.read_text() + 'changed')
+os.symlink('/etc/passwd', here / 'stolen.txt')
+print((here / 'state.json').read_text())
+`;
+
+/** A package, a script without an extension, and a script that calls another one. */
+const LAYOUT: Readonly<Record<string, string>> = {
+  'scripts/__init__.py': '',
+  'scripts/helper.py': 'VALUE = "imported"\n',
+  'scripts/tool.py': 'from helper import VALUE\nprint(VALUE)\n',
+  'scripts/relative.py': 'from .helper import VALUE\nprint("relative", VALUE)\n',
+  'scripts/calls.sh': 'set -e\ncd "$(dirname "$0")"\npython3 tool.py\n./tool.py 2>/dev/null || python3 ./tool.py\n',
+  'scripts/beside.py': BESIDE,
+  'assets/template.py': 'print("a template")\n',
+};
+
+async function open(executor: (typeof EXECUTORS)[number]): Promise<Session> {
+  const root = scratch();
+  writeSkill(path.join(root, 'writer'), { body: '# Writer\n' });
+  for (const [name, text] of Object.entries(LAYOUT)) {
+    const file = path.join(root, 'writer', name);
+    mkdirSync(path.dirname(file), { recursive: true });
+    writeFileSync(file, text, { mode: 0o644 });
+  }
+  const session = await (await runtimeOver(root)).startSession({ execution: { executor, artifacts: false } });
+  onTestFinished(() => session.close());
+  return session;
+}
+
+async function run(session: Session, action: Parameters<Session['perform']>[0]): Promise<RunResult> {
+  const observation = await session.perform(action);
+  if (observation.type !== 'program-ran') throw new Error(JSON.stringify(observation));
+  return observation.result;
+}
+
+describe.each(EXECUTORS)('a skill under %s', (executor) => {
+  verifies(
+    'ENV-2',
+    'may write beside itself; new files are kept, and the next program sees the skill unchanged',
+    async () => {
+      // Without isolation the staged copy itself is written, if it belongs to the user of programs.
+      if (executor === 'local' && process.getuid?.() === 0) return;
+      const session = await open(executor);
+      const beside = {
+        type: 'run_script',
+        skill: 'writer',
+        script: 'beside.py',
+        args: [],
+        outputs: { output_files: ['out/**'] },
+      } as const;
+      const { stdout, stderr, output_files: files, warnings } = await run(session, beside);
+      expect([stdout, stderr]).toEqual(['{}\n', '']);
+      if (executor === 'local') return;
+      expect(files.map(({ name }) => name)).toEqual(['out/report.txt', 'out/scripts/state.json']);
+      expect(warnings).toEqual(
+        expect.arrayContaining([
+          'written into the folder of writer and moved to out/: report.txt, scripts/state.json',
+          expect.stringContaining('changed in a copy of writer that is discarded: SKILL.md;'),
+        ]),
+      );
+      const next = await run(session, {
+        type: 'run_command',
+        skill: 'writer',
+        command: 'ls scripts; tail -n 1 SKILL.md',
+      });
+      expect(next.stdout).toBe('__init__.py\nbeside.py\ncalls.sh\nhelper.py\nrelative.py\ntool.py\n# Writer\n');
+    },
+  );
+
+  verifies('ENV-2', 'may be a package, import its neighbours and call scripts without execute permission', async () => {
+    const session = await open(executor);
+    const outputs = await Promise.all([
+      run(session, { type: 'run_script', skill: 'writer', script: 'tool.py', args: [] }),
+      run(session, { type: 'run_script', skill: 'writer', script: 'calls.sh', args: [] }),
+      run(session, { type: 'run_command', skill: 'writer', command: 'python3 -m scripts.relative' }),
+    ]);
+    expect(outputs.map(({ stdout }) => stdout)).toEqual(['imported\n', 'imported\nimported\n', 'relative imported\n']);
+  });
+});
