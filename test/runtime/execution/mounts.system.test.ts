@@ -19,6 +19,7 @@ import type { ExecutionOptions } from '../../../src/runtime/execution/execution.
 import { createRuntime } from '../../../src/runtime/runtime.ts';
 import type { Session } from '../../../src/runtime/session.ts';
 import { bubblewrapExecutor } from '../../../src/sandbox/executors/bubblewrap/executor.ts';
+import { namespacesExecutor } from '../../../src/sandbox/executors/namespaces/executor.ts';
 import { containerExecutor } from '../../../src/sandbox/executors/container/executor.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { scratch, writeSkill } from '../../registry/support.ts';
@@ -32,6 +33,7 @@ else afterAll(() => engine.stop());
 const EXECUTORS: readonly (readonly [string, NonNullable<ExecutionOptions['executor']>])[] = [
   ['local', 'local'],
   ...(existsSync('/usr/bin/bwrap') ? ([['bubblewrap', bubblewrapExecutor({ isKnown: true })]] as const) : []),
+  ...(process.platform === 'linux' ? ([['namespaces', namespacesExecutor({})]] as const) : []),
   ...(typeof engine === 'string'
     ? []
     : ([['container', containerExecutor({ socket: engine.socket, rootFileSystem: engine.rootFileSystem })]] as const)),

@@ -163,5 +163,5 @@ function mounts({ shared, volume, labels, needs }: ContainerSettings): readonly 
 }
 
 function isCovered(target: string, { mounts: covering }: ContainerNeeds): boolean {
-  return covering.some((mount) => target.startsWith(`${mount.target}/`));
+  return covering.some((mount) => target === mount.target || target.startsWith(`${mount.target}/`));
 }

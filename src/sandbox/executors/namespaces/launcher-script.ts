@@ -230,6 +230,8 @@ sub make_target {
   my ($target, $is_folder) = @_;
   return make_folder($target) if $is_folder;
   make_folder($1) if $target =~ m{^(.+)/[^/]+$}s;
+  # A file of a mounted folder, which this user may not be allowed to write.
+  return if !-l $target && -f $target;
   open(my $file, '>>', $target) or fail("create $target");
   close $file;
 }
