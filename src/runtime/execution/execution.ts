@@ -127,6 +127,7 @@ export async function openExecution(options: ExecutionOptions, places: Execution
     stateFolders: [...places.mountRules.stateFolders, places.base, ...(cacheDir === undefined ? [] : [cacheDir])],
     identity: executor.identity,
     needsPath: executor.name !== 'container',
+    unableExecutor: WITHOUT_MOUNTS.has(executor.name) ? executor.name : undefined,
   });
   const workspaces = openWorkspaces({ base: places.base });
   const artifacts = artifactsOf(options.artifacts, places.artifacts);
@@ -229,6 +230,9 @@ async function learnSecrets(
     }),
   );
 }
+
+/** Executors that see the file system of this machine and cannot hide parts of a folder. `local` hides nothing. */
+const WITHOUT_MOUNTS: ReadonlySet<ExecutorName> = new Set(['macos', 'landlock']);
 
 const ISOLATIONS: Readonly<Record<ExecutorName, Isolation>> = {
   bubblewrap: 'bubblewrap',

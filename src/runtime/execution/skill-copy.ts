@@ -1,4 +1,4 @@
-import type { StagedSkill } from '../../core/execution.ts';
+import type { Isolation, StagedSkill } from '../../core/execution.ts';
 import { mayWriteFiles, writableSkill } from '../../sandbox/workspace/writable-skill.ts';
 import type { WritableSkill } from '../../sandbox/workspace/writable-skill.ts';
 import type { Workspace } from '../../sandbox/workspace/workspace.ts';
@@ -11,12 +11,14 @@ interface SkillCopyRequest {
   readonly signal: AbortSignal | undefined;
 }
 
+/** Only these can mount one folder over another. */
+const COVERING: ReadonlySet<Isolation> = new Set(['bubblewrap', 'namespaces', 'container']);
+
 /** Where skills are mounted read-only, a program that may write files gets a copy of its skill. Elsewhere skills are copies already. */
 export async function skillCopyFor(request: SkillCopyRequest): Promise<WritableSkill | undefined> {
   const { workspace, staged, code, run, signal } = request;
   const { place, attached, identity } = workspace;
   const { isolation } = attached.capabilities;
-  if (staged === undefined || isolation === 'none' || isolation === 'seatbelt' || !mayWriteFiles(code))
-    return undefined;
+  if (staged === undefined || !COVERING.has(isolation) || !mayWriteFiles(code)) return undefined;
   return await writableSkill({ place, attached, identity, skill: staged, run, signal });
 }
