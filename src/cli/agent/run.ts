@@ -9,7 +9,14 @@ import { VOCABULARY_NAMES } from '../../tools/vocabularies.ts';
 import { takeOutputs } from '../../runtime/execution/take-outputs.ts';
 import { AGENT_FLAGS, parseBudget } from './agent-flags.ts';
 import { announceModel, endLines, exitCodeOf } from './agent-model.ts';
-import { KEEP_GOING_FLAG, isAttended, openApprover, openRefusalWatch, repeatedCommand, resumingCommand } from './approval.ts';
+import {
+  KEEP_GOING_FLAG,
+  isAttended,
+  openApprover,
+  openRefusalWatch,
+  repeatedCommand,
+  resumingCommand,
+} from './approval.ts';
 import { answerNote, askForTrust, hiddenJson } from './consent.ts';
 import { defineCommand } from '../command.ts';
 import type { Invocation } from '../command.ts';
