@@ -131,7 +131,8 @@ function lockedPackages(text: string, registry: string): readonly LockedPackage[
 function npmFailure(outcome: BuildOutcome, registry: string): Failure {
   const text = `${outcome.stdout}\n${outcome.stderr}`;
   const index = withoutCredentials(registry);
-  const [, name] = /(?:E404|404)[^\n]*?'?((?:@[\w.-]+\/)?[\w.-]+)@[^\n']*'? is not in this registry/.exec(text) ?? [];
+  const [, name] =
+    /404 Not Found - GET \S{1,500}\/((?:@[\w.-]{1,100}(?:%2f|\/))?[\w.-]{1,100})(?:\s|$)/i.exec(text) ?? [];
   if (name !== undefined)
     return packagesFailed(`${index} has no package ${quoted(name)}`, 'check the name and the version');
   if (/ETARGET|No matching version/.test(text))
