@@ -165,7 +165,10 @@ function matrixLines(executors: readonly ExecutorExamination[], { style }: Termi
   };
   return [
     '',
-    style('bold', `${`probe, as user ${String(process.getuid?.() ?? '')}`.padEnd(width)}  ${tried.map(({ name }) => name.padEnd(10)).join('  ')}`),
+    style(
+      'bold',
+      `${`probe, as user ${String(process.getuid?.() ?? '')}`.padEnd(width)}  ${tried.map(({ name }) => name.padEnd(10)).join('  ')}`,
+    ),
     ...names.map((attempt) => {
       const verdicts = tried.map(
         ({ report }) => report?.results.find(({ name }) => name === attempt)?.verdict ?? 'unknown',
