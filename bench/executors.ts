@@ -5,6 +5,8 @@ import { DEFAULT_LIMITS } from '../src/core/execution.ts';
 import type { AttachedWorkspace, Executor, OutputSink, ProgramEnd, ProgramSpec } from '../src/core/execution.ts';
 import { isSkillError } from '../src/core/errors.ts';
 import { bubblewrapExecutor } from '../src/sandbox/executors/bubblewrap/executor.ts';
+import { landlockExecutor } from '../src/sandbox/executors/landlock/executor.ts';
+import { namespacesExecutor } from '../src/sandbox/executors/namespaces/executor.ts';
 import { runChild } from '../src/platform/process/child-process.ts';
 import { median } from './median.ts';
 import type { BenchRow } from './row.ts';
@@ -14,15 +16,31 @@ const CONCURRENT = 200;
 const AT_ONCE = 4;
 const NOTHING: OutputSink = { write: () => true };
 
-/** What isolation costs: `true` under bubblewrap against plain `spawn` in the same minute, and many runs at once. */
+/** What isolation costs: `true` under each embedded sandbox against plain `spawn` in the same minute, and many runs at once. */
 export async function benchExecutors({ workDir }: { readonly workDir: string }): Promise<readonly BenchRow[]> {
-  const executor = bubblewrapExecutor();
+  return [
+    ...(await benchOne(bubblewrapExecutor(), { workDir, most: 5, bare: true })),
+    ...(await benchOne(namespacesExecutor(), { workDir, most: 6 })),
+    ...(await benchOne(landlockExecutor(), { workDir })),
+  ];
+}
+
+interface Bench {
+  readonly workDir: string;
+  /** The bound of the ratio. */
+  readonly most?: number;
+  /** Also measures bubblewrap without a profile. */
+  readonly bare?: boolean;
+}
+
+async function benchOne(executor: Executor, options: Bench): Promise<readonly BenchRow[]> {
+  const { name } = executor;
   let workspace: AttachedWorkspace;
   try {
-    workspace = await executor.attach(makeWorkspace(workDir, executor));
+    workspace = await executor.attach(makeWorkspace(options.workDir, executor));
   } catch (error) {
     if (!isSkillError(error)) throw error;
-    return [{ name: 'bubblewrap', value: Number.NaN, unit: '', note: `not measured: ${error.message}` }];
+    return [{ name, value: Number.NaN, unit: '', note: `not measured: ${error.message}` }];
   }
   const sandboxed = async (): Promise<ProgramEnd> => await workspace.run(spec(['true']), streams());
   const ratios: number[] = [];
@@ -37,32 +55,42 @@ export async function benchExecutors({ workDir }: { readonly workDir: string }):
     plainTimes.push(first, last);
     sandboxedTimes.push(middle);
     ratios.push(middle / ((first + last) / 2));
-    bareRatios.push((await timed(bare)) / ((first + last) / 2));
+    if (options.bare === true) bareRatios.push((await timed(bare)) / ((first + last) / 2));
   }
   const ratio = median(ratios);
   const plainRate = await throughput(plain);
   const sandboxedRate = await throughput(sandboxed);
   const share = (sandboxedRate.perSecond * ratio) / plainRate.perSecond;
   await workspace.detach();
+  const { most } = options;
   return [
     { name: 'plain `true`', value: median(plainTimes), unit: 'ms' },
-    { name: '`true` under bubblewrap', value: median(sandboxedTimes), unit: 'ms' },
-    { name: '`true` under bubblewrap, of plain', value: ratio, unit: 'x', bound: '<= 5', ok: ratio <= 5 },
+    { name: `\`true\` under ${name}`, value: median(sandboxedTimes), unit: 'ms' },
     {
-      name: 'bubblewrap with namespaces alone, of plain',
-      value: median(bareRatios),
+      name: `\`true\` under ${name}, of plain`,
+      value: ratio,
       unit: 'x',
-      note: 'no limits, no filter, every file shown',
+      ...(most === undefined ? {} : { bound: `<= ${String(most)}`, ok: ratio <= most }),
     },
+    ...(bareRatios.length === 0
+      ? []
+      : [
+          {
+            name: 'bubblewrap with namespaces alone, of plain',
+            value: median(bareRatios),
+            unit: 'x',
+            note: 'no limits, no filter, every file shown',
+          },
+        ]),
     {
-      name: `${String(CONCURRENT)} runs at once: lost`,
+      name: `${String(CONCURRENT)} runs at once under ${name}: lost`,
       value: sandboxedRate.lost,
       unit: 'runs',
       bound: '= 0',
       ok: sandboxedRate.lost === 0,
     },
     {
-      name: `${String(CONCURRENT)} runs at once, of plain runs times the overhead`,
+      name: `${String(CONCURRENT)} runs at once under ${name}, of plain runs times the overhead`,
       value: share,
       unit: 'x',
       bound: '>= 0.8',

@@ -46,7 +46,7 @@ const EXEC_THEIRS = ['exec', 'theirs', 'hello.sh', '--trust-project'];
 const EXEC_OURS = ['exec', 'csv-report', 'report.mjs', '--in', 'table.csv', '--', 'inputs/table.csv'];
 
 describe.skipIf(!isRoot || !hasNamespaces())('without bubblewrap and Docker (needs root, to hide bubblewrap)', () => {
-  verifies('EXEC-7', 'the demo runs its script in namespaces', async () => {
+  verifies(['EXEC-7', 'EXEC-12'], 'the demo runs its script in namespaces', async () => {
     const { status, out } = await spawnCli(scratch(), ['demo', '--plain'], NO_ENGINE, withoutBubblewrap);
     expect([status, out]).toEqual([0, expect.stringContaining('The script ran in a sandbox (namespaces)')]);
     expect(out).toContain('   - Rows: 8\n');
@@ -56,25 +56,29 @@ describe.skipIf(!isRoot || !hasNamespaces())('without bubblewrap and Docker (nee
 describe.skipIf(!hasLandlock())('where user namespaces are forbidden too (needs Landlock)', () => {
   const lacks = ['user namespaces'] as const;
 
-  verifies('EXEC-7', 'built-in scripts run under landlock without a question, and others do not run', async () => {
-    const folder = projectWithSkill();
-    const demo = await on(folder, lacks, ['demo', '--plain']);
-    expect([demo.status, demo.out]).toEqual([
-      0,
-      expect.stringContaining('The script ran under landlock, which is weaker'),
-    ]);
-    expect(demo.out).toContain('   - Rows: 8\n');
-    const ours = await on(folder, lacks, EXEC_OURS);
-    expect([ours.status, ours.out, ours.err]).toEqual([
-      0,
-      expect.stringContaining('table.csv: rows: 1, columns: 2'),
-      expect.stringContaining('isolated by landlock'),
-    ]);
-    const theirs = await on(folder, lacks, EXEC_THEIRS);
-    expect([theirs.status, theirs.out]).toEqual([4, '']);
-    expect(theirs.err).toContain('only the weaker executor landlock works on this machine');
-    expect(theirs.err).toContain('"allow_weaker": true');
-  });
+  verifies(
+    ['EXEC-7', 'EXEC-12'],
+    'built-in scripts run under landlock without a question, and others do not run',
+    async () => {
+      const folder = projectWithSkill();
+      const demo = await on(folder, lacks, ['demo', '--plain']);
+      expect([demo.status, demo.out]).toEqual([
+        0,
+        expect.stringContaining('The script ran under landlock, which is weaker'),
+      ]);
+      expect(demo.out).toContain('   - Rows: 8\n');
+      const ours = await on(folder, lacks, EXEC_OURS);
+      expect([ours.status, ours.out, ours.err]).toEqual([
+        0,
+        expect.stringContaining('table.csv: rows: 1, columns: 2'),
+        expect.stringContaining('isolated by landlock'),
+      ]);
+      const theirs = await on(folder, lacks, EXEC_THEIRS);
+      expect([theirs.status, theirs.out]).toEqual([4, '']);
+      expect(theirs.err).toContain('only the weaker executor landlock works on this machine');
+      expect(theirs.err).toContain('"allow_weaker": true');
+    },
+  );
 
   test('the user file allows landlock for every script, and a project file does not', async () => {
     const folder = projectWithSkill();
@@ -95,7 +99,7 @@ describe('where nothing isolates', () => {
   const lacks = ['user namespaces', 'landlock'] as const;
 
   verifies(
-    'EXEC-7',
+    ['EXEC-7', 'EXEC-12'],
     'built-in scripts run, the output says that nothing isolates them, and nothing else runs',
     async () => {
       const folder = projectWithSkill();

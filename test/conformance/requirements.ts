@@ -22,7 +22,6 @@ const OPEN: Readonly<Record<RequirementId, string>> = {
   'INST-4': 'imports beyond `skills-lock.json`',
   'ENV-1': 'packages for scripts',
   'ENV-2': '`--venv`, `--mount`, `--project`, `--allow`, `--serve`',
-  'EXEC-12': 'the executors `namespaces` and `landlock`',
   'POL-12': 'risk by capability; outputs under the rules of writes; unreadable records',
   'AGT-12': 'project files in the native vocabulary, diffs and undo',
   'MCP-1': 'the MCP server',

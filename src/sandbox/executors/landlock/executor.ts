@@ -20,7 +20,7 @@ import { checkProgram } from '../program-spec.ts';
 import { seccompBytes } from '../seccomp/filter.ts';
 import { SECCOMP_ARCHITECTURES, SYSTEM_CALLS } from '../seccomp/system-calls.ts';
 import type { SeccompArchitecture } from '../seccomp/system-calls.ts';
-import { FILE_RIGHTS, LIST, READ, USE_DEVICE, WRITE, confinedCalls, handledRights, scopes } from './confinement.ts';
+import { FILE_RIGHTS, READ, USE_DEVICE, WRITE, confinedCalls, handledRights, scopes } from './confinement.ts';
 
 export interface LandlockOptions {
   /** User for programs when the caller is root (default: 65534). */
@@ -105,7 +105,6 @@ function startLandlock({ maxAbi, interpreters }: LandlockOptions, identity: Iden
 function rulesFor({ root }: WorkspacePlace, program: StartedSpec): readonly PlanStep[] {
   const inside = (name: string): string => path.join(root, name);
   return [
-    ...allow(LIST, [root]),
     ...allow(READ, [inside('skills')]),
     ...allow(WRITE, writableFolders(program).map(inside)),
     // `echo x > /dev/stderr` opens the pipe again.
