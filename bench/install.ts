@@ -2,6 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 
+import { AGENTS } from '../src/packs/agents/agent-table.ts';
+import { placeTargets } from '../src/packs/agents/place-targets.ts';
 import { isRefusal } from '../src/packs/problems.ts';
 import { removeTree } from '../src/platform/fs/remove-tree.ts';
 import { installSkills } from '../src/packs/install.ts';
@@ -26,10 +28,14 @@ export async function benchInstall({ workDir }: { readonly workDir: string }): P
   makePlainSkills(many, MANY);
   const rich = await rounds(7, { source: few, workDir, withSync: true });
   const plain = await rounds(3, { source: many, workDir, withSync: false });
+  const linked = await agentRounds(9, { source: few, workDir });
+  const linkedMany = await agentRounds(3, { source: many, workDir });
   await Promise.all([removeTree(few), removeTree(many)]);
   return [
     ratioRow(`install of 18 skills, ${String(files)} files, from a folder`, rich, { unit: 'x cp -r; sync', most: 3 }),
     ratioRow(`install of ${String(MANY)} skills from a folder`, plain, { unit: 'x cp -r', most: 4 }),
+    ratioRow('install of 18 skills for three agents', linked, { unit: 'x without agents', most: 1.2 }),
+    ratioRow(`install of ${String(MANY)} skills for three agents`, linkedMany, { unit: 'x without agents', most: 1.2 }),
   ];
 }
 
@@ -73,6 +79,30 @@ async function rounds(
   return measured;
 }
 
+/** With links for three agents that do not read `.agents/skills`, against the same install without. */
+async function agentRounds(
+  count: number,
+  { source, workDir }: { readonly source: string; readonly workDir: string },
+): Promise<readonly Round[]> {
+  const measured: Round[] = [];
+  for (let round = 0; round < count; round += 1) {
+    const [linked, bare] = ['linked', 'bare'].map((name) => path.join(workDir, `${name}-${String(round)}`));
+    if (linked === undefined || bare === undefined) throw new Error('two folders are needed');
+    execFileSync('sync', ['-f', workDir]);
+    measured.push(
+      await inTurn(
+        round,
+        () => install(source, path.join(linked, '.agents/skills'), AGENTS_TO_LINK),
+        () => install(source, path.join(bare, '.agents/skills')),
+      ),
+    );
+    await Promise.all([removeTree(linked), removeTree(bare)]);
+  }
+  return measured;
+}
+
+const AGENTS_TO_LINK = ['claude-code', 'windsurf', 'roo'];
+
 /** Neither has the advantage of always coming second. */
 async function inTurn(round: number, ours: () => Promise<void>, theirs: () => Promise<void>): Promise<Round> {
   if (round % 2 === 0) {
@@ -83,13 +113,17 @@ async function inTurn(round: number, ours: () => Promise<void>, theirs: () => Pr
   return { ours: first, theirs: await elapsed(theirs) };
 }
 
-async function install(source: string, root: string): Promise<void> {
+async function install(source: string, root: string, ids: readonly string[] = []): Promise<void> {
   const home = path.join(path.dirname(root), 'home');
   mkdirSync(home, { recursive: true });
   const settings = packSettings({ cwd: home, home, env: {} }, {}, { root });
   if (isRefusal(settings)) throw new Error(settings.message);
-  const installed = await installSkills({ settings, source, confirm: async () => true });
+  const agents = AGENTS.filter(({ id }) => ids.includes(id));
+  const targets = placeTargets(agents, [], { root, surroundings: settings.surroundings });
+  if ('type' in targets) throw new Error(targets.message);
+  const installed = await installSkills({ settings, source, targets, confirm: async () => true });
   if (isRefusal(installed)) throw new Error(installed.message);
+  if (installed.unplaced.length > 0) throw new Error('a link is missing');
 }
 
 async function elapsed(act: () => Promise<void>): Promise<number> {

@@ -37,6 +37,14 @@ export type { AvailableResult, AvailableResults, SearchSourcesOptions } from './
 export type { AvailableSkill, SourceIndex } from './packs/browse/source-index.ts';
 export { openSourceStore } from './packs/browse/source-store.ts';
 export type { SourceStore, StoredSources } from './packs/browse/source-store.ts';
+export { AGENTS } from './packs/agents/agent-table.ts';
+export type { Agent } from './packs/agents/agent-table.ts';
+export { detectAgents } from './packs/agents/agents.ts';
+export type { DetectedAgent } from './packs/agents/agents.ts';
+export type { CheckedPlace } from './packs/agents/agent-view.ts';
+export type { Unplaced } from './packs/agents/place-skills.ts';
+export { placeTargets } from './packs/agents/place-targets.ts';
+export type { PlaceTarget, PlannedPlace } from './packs/agents/place-targets.ts';
 export { packSettings } from './packs/pack-settings.ts';
 export type { PackSettings, PlaceChoice } from './packs/pack-settings.ts';
 export { packSkills, skillsToPack } from './packs/pack/pack.ts';

@@ -11,6 +11,7 @@ import {
 import path from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 
+import { verifies } from '../conformance/verifies.ts';
 import { scratch, writeSkill } from '../registry/support.ts';
 import { treeOf } from '../packs/root/support.ts';
 import { spawnCli } from './run-cli.ts';
@@ -38,55 +39,63 @@ beforeEach(() => {
 });
 
 describe('install --agent', () => {
-  test('puts 18 skills in for Claude Code; uninstall --all leaves nothing, and restore brings all back', async () => {
-    const folder = source(18);
-    const names = readdirSync(path.join(folder, 'skills'));
-    const installed = await cli('install', folder, '--yes', '-a', 'claude-code');
-    expect(installed).toMatchObject({ status: 0 });
-    expect(installed.out).toBe(names.map((name) => `installed ${name}\n`).join(''));
-    expect(installed.err).toContain('for claude-code  .claude/skills: 18 links');
-    expect(readdirSync(at('.claude/skills'))).toEqual(names);
-    expect(readlinkSync(at('.claude/skills/skill-07'))).toBe('../../.agents/skills/skill-07');
-    const linked = treeOf(project);
+  verifies(
+    'INST-2',
+    'puts 18 skills in for Claude Code; uninstall --all leaves nothing, and restore brings all back',
+    async () => {
+      const folder = source(18);
+      const names = readdirSync(path.join(folder, 'skills'));
+      const installed = await cli('install', folder, '--yes', '-a', 'claude-code');
+      expect(installed).toMatchObject({ status: 0 });
+      expect(installed.out).toBe(names.map((name) => `installed ${name}\n`).join(''));
+      expect(installed.err).toContain('for claude-code  .claude/skills: 18 links');
+      expect(readdirSync(at('.claude/skills'))).toEqual(names);
+      expect(readlinkSync(at('.claude/skills/skill-07'))).toBe('../../.agents/skills/skill-07');
+      const linked = treeOf(project);
 
-    const listed = JSON.parse((await cli('list', '--source', 'project', '--json')).out) as { skills: object[] };
-    expect(listed.skills).toHaveLength(18);
-    for (const skill of listed.skills)
-      expect(skill).toMatchObject({ agents: expect.arrayContaining(['claude-code', 'codex']) });
-    expect((await cli('list')).out).toContain('\nAgents\n  claude-code: 18 skills\n');
-    expect(await cli('verify')).toMatchObject({ status: 0 });
+      const listed = JSON.parse((await cli('list', '--source', 'project', '--json')).out) as { skills: object[] };
+      expect(listed.skills).toHaveLength(18);
+      for (const skill of listed.skills)
+        expect(skill).toMatchObject({ agents: expect.arrayContaining(['claude-code', 'codex']) });
+      expect((await cli('list')).out).toContain('\nAgents\n  claude-code: 18 skills\n');
+      expect(await cli('verify')).toMatchObject({ status: 0 });
 
-    expect(await cli('uninstall', '--all', '--yes')).toMatchObject({ status: 0 });
-    expect(readdirSync(project).toSorted()).toEqual(['.agents', '.git']);
-    expect(readdirSync(at('.agents/skills')).toSorted()).toEqual(['.skillwright', 'skills.lock.json']);
+      expect(await cli('uninstall', '--all', '--yes')).toMatchObject({ status: 0 });
+      expect(readdirSync(project).toSorted()).toEqual(['.agents', '.git']);
+      expect(readdirSync(at('.agents/skills')).toSorted()).toEqual(['.skillwright', 'skills.lock.json']);
 
-    expect(await cli('restore', '--all', '--yes')).toMatchObject({ status: 0 });
-    expect(treeOf(project)).toEqual(linked);
+      expect(await cli('restore', '--all', '--yes')).toMatchObject({ status: 0 });
+      expect(treeOf(project)).toEqual(linked);
 
-    for (const name of names) rmSync(at(`.agents/skills/${name}`), { recursive: true });
-    rmSync(at('.claude'), { recursive: true });
-    const doctor = await cli('doctor', '--no-probe');
-    expect(doctor.out).toContain('skill-01 (claude-code) is missing: run skillwright install --frozen');
-    expect((await cli('verify')).out).toContain(`missing link ${at('.claude/skills/skill-01')} for claude-code`);
-    expect(await cli('install', '--frozen')).toMatchObject({ status: 0 });
-    expect(treeOf(project)).toEqual(linked);
-  });
+      for (const name of names) rmSync(at(`.agents/skills/${name}`), { recursive: true });
+      rmSync(at('.claude'), { recursive: true });
+      const doctor = await cli('doctor', '--no-probe');
+      expect(doctor.out).toContain('skill-01 (claude-code) is missing: run skillwright install --frozen');
+      expect((await cli('verify')).out).toContain(`missing link ${at('.claude/skills/skill-01')} for claude-code`);
+      expect(await cli('install', '--frozen')).toMatchObject({ status: 0 });
+      expect(treeOf(project)).toEqual(linked);
+    },
+  );
 
-  test('links only for agents that do not read .agents/skills, and adds agents to installed skills', async () => {
-    const folder = source(2);
-    expect(await cli('install', folder, '--yes', '-a', 'codex', '-a', 'cursor')).toMatchObject({ status: 0 });
-    expect(readdirSync(project).toSorted()).toEqual(['.agents', '.git']);
-    const more = await cli('install', folder, '--yes', '-a', 'windsurf', '--agent', 'roo');
-    expect(more).toMatchObject({ status: 0, out: '' });
-    expect(readdirSync(at('.windsurf/skills'))).toEqual(['skill-01', 'skill-02']);
-    expect(await cli('uninstall', 'skill-01', '--yes', '-a', 'roo')).toMatchObject({ status: 0 });
-    expect(readdirSync(at('.roo/skills'))).toEqual(['skill-02']);
-    expect(existsSync(at('.agents/skills/skill-01/SKILL.md'))).toBe(true);
-    expect(await cli('uninstall', 'skill-01', '--yes', '-a', 'codex')).toMatchObject({
-      status: 1,
-      err: expect.stringContaining('codex reads'),
-    });
-  });
+  verifies(
+    'INST-2',
+    'links only for agents that do not read .agents/skills, and adds agents to installed skills',
+    async () => {
+      const folder = source(2);
+      expect(await cli('install', folder, '--yes', '-a', 'codex', '-a', 'cursor')).toMatchObject({ status: 0 });
+      expect(readdirSync(project).toSorted()).toEqual(['.agents', '.git']);
+      const more = await cli('install', folder, '--yes', '-a', 'windsurf', '--agent', 'roo');
+      expect(more).toMatchObject({ status: 0, out: '' });
+      expect(readdirSync(at('.windsurf/skills'))).toEqual(['skill-01', 'skill-02']);
+      expect(await cli('uninstall', 'skill-01', '--yes', '-a', 'roo')).toMatchObject({ status: 0 });
+      expect(readdirSync(at('.roo/skills'))).toEqual(['skill-02']);
+      expect(existsSync(at('.agents/skills/skill-01/SKILL.md'))).toBe(true);
+      expect(await cli('uninstall', 'skill-01', '--yes', '-a', 'codex')).toMatchObject({
+        status: 1,
+        err: expect.stringContaining('codex reads'),
+      });
+    },
+  );
 
   test('all: links for every detected agent, in the home folder with --scope user', async () => {
     for (const folder of ['.claude', '.codeium/windsurf', '.codex'])
@@ -119,22 +128,26 @@ describe('install --agent', () => {
 });
 
 describe('folders of agents that are not as expected', () => {
-  test('an entry of others stays, is named with its agent, and everything else is installed', async () => {
-    mkdirSync(at('.claude/skills/skill-01'), { recursive: true });
-    writeFileSync(at('.claude/skills/skill-01/mine.md'), 'mine');
-    const end = await cli('install', source(2), '--yes', '-a', 'claude-code', '-a', 'roo');
-    expect(end.status).toBe(1);
-    expect(end.out).toBe('installed skill-01\ninstalled skill-02\n');
-    expect(end.err).toContain('not touched, made by others: skill-01');
-    expect(end.err).toContain(
-      `claude-code: "${at('.claude/skills/skill-01')}" exists and was not created by skillwright`,
-    );
-    expect(readFileSync(at('.claude/skills/skill-01/mine.md'), 'utf8')).toBe('mine');
-    expect(readdirSync(at('.claude/skills'))).toEqual(['skill-01', 'skill-02']);
-    expect(readdirSync(at('.roo/skills'))).toEqual(['skill-01', 'skill-02']);
-    expect(await cli('uninstall', '--all', '--yes')).toMatchObject({ status: 0 });
-    expect(readdirSync(at('.claude/skills'))).toEqual(['skill-01']);
-  });
+  verifies(
+    'INST-2',
+    'an entry of others stays, is named with its agent, and everything else is installed',
+    async () => {
+      mkdirSync(at('.claude/skills/skill-01'), { recursive: true });
+      writeFileSync(at('.claude/skills/skill-01/mine.md'), 'mine');
+      const end = await cli('install', source(2), '--yes', '-a', 'claude-code', '-a', 'roo');
+      expect(end.status).toBe(1);
+      expect(end.out).toBe('installed skill-01\ninstalled skill-02\n');
+      expect(end.err).toContain('not touched, made by others: skill-01');
+      expect(end.err).toContain(
+        `claude-code: "${at('.claude/skills/skill-01')}" exists and was not created by skillwright`,
+      );
+      expect(readFileSync(at('.claude/skills/skill-01/mine.md'), 'utf8')).toBe('mine');
+      expect(readdirSync(at('.claude/skills'))).toEqual(['skill-01', 'skill-02']);
+      expect(readdirSync(at('.roo/skills'))).toEqual(['skill-01', 'skill-02']);
+      expect(await cli('uninstall', '--all', '--yes')).toMatchObject({ status: 0 });
+      expect(readdirSync(at('.claude/skills'))).toEqual(['skill-01']);
+    },
+  );
 
   test.each([
     [

@@ -13,6 +13,7 @@ import {
 import path from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 
+import { verifies } from '../conformance/verifies.ts';
 import { scratch, writeSkill } from '../registry/support.ts';
 import { spawnCli } from './run-cli.ts';
 import type { CliResult } from './run-cli.ts';
@@ -84,7 +85,7 @@ async function expectMigrated(): Promise<void> {
 }
 
 describe('lock --import', () => {
-  test('takes over a project of npx skills with its links', async () => {
+  verifies('INST-4', 'takes over a project of npx skills with its links', async () => {
     leftBySkills();
     expect(await cli('lock', '--import', 'skills-lock.json', '--yes')).toMatchObject({
       status: 0,
@@ -93,7 +94,7 @@ describe('lock --import', () => {
     await expectMigrated();
   });
 
-  test('takes over the copies of openskills and lists a skill without a source', async () => {
+  verifies('INST-4', 'takes over the copies of openskills and lists a skill without a source', async () => {
     leftByOpenskills();
     writeSkill(at('.claude/skills/own'));
     const end = await cli('lock', '--import', '.claude/skills', '--yes');
@@ -127,7 +128,7 @@ describe('lock --import', () => {
     expect(existsSync(at('.agents'))).toBe(false);
   });
 
-  test('keeps a skill that was edited, and lists why each one could not be matched', async () => {
+  verifies('INST-4', 'keeps a skill that was edited, and lists why each one could not be matched', async () => {
     leftBySkills();
     writeFileSync(at('.agents/skills/beta/SKILL.md'), 'mine');
     writeJson(at('skills-lock.json'), {

@@ -1,3 +1,5 @@
+import path from 'node:path';
+
 import type { Surroundings } from '../../core/config/loaded-config.ts';
 import { readLock } from '../../packs/lock/lock-file.ts';
 import { agentBases, brokenLinks, checkPlaces } from '../../packs/agents/agent-view.ts';
@@ -13,27 +15,38 @@ export function agentFindings(surroundings: Surroundings): readonly Finding[] {
   const found = detectAgents(surroundings, projectTop(surroundings));
   const bases = agentBases(surroundings);
   const broken = brokenLinks(bases);
-  const known = new Set(broken.map(({ path }) => path));
+  const known = new Set(broken.map((link) => link.path));
   return [
     {
       name: 'agents',
       status: 'ok',
       detail: found.length === 0 ? 'none detected' : found.map(({ agent, at }) => `${agent.id} (${at})`).join(', '),
     },
-    ...broken.map(({ path, agents }): Finding => ({
+    ...broken.map(({ path: place, agents }): Finding => ({
       name: 'links',
       status: 'warning',
-      detail: `${path} (${agents.join(', ')}) leads to nothing: remove it, or install the skill again`,
+      detail: `${place} (${agents.join(', ')}) leads to nothing: remove it, or install the skill again`,
     })),
     ...bases
       .flatMap((base) => linkFindings(base))
-      .filter(({ path }) => !known.has(path))
+      .filter((link) => !known.has(link.path))
       .map(({ finding }) => finding),
   ];
 }
 
-function linkFindings(base: AgentBase): readonly { readonly path: string; readonly finding: Finding }[] {
-  const root = `${base.base}/${SHARED_FOLDER}`;
+interface LinkFinding {
+  readonly path: string;
+  readonly finding: Finding;
+}
+
+function linkFindings(base: AgentBase): readonly LinkFinding[] {
+  return ROOTS.flatMap((folder) => rootFindings(path.join(base.base, folder), base));
+}
+
+/** Roots of `install`. */
+const ROOTS = [SHARED_FOLDER, '.agent/skills'];
+
+function rootFindings(root: string, base: AgentBase): readonly LinkFinding[] {
   const lock = readLock(root);
   // Other checks report an unreadable lock.
   if (lock === undefined || isRefusal(lock)) return [];
@@ -41,12 +54,12 @@ function linkFindings(base: AgentBase): readonly { readonly path: string; readon
   return [...lock.skills.values()]
     .flatMap((skill) => checkPlaces(skill, root, base))
     .filter(({ status }) => status !== 'same')
-    .map(({ path, kind, status, agents }) => ({
-      path,
+    .map(({ path: place, kind, status, agents }) => ({
+      path: place,
       finding: {
         name: 'links',
         status: 'warning',
-        detail: `the ${kind} ${path} (${agents.join(', ')}) is ${status}: run skillwright install --frozen${scope}`,
+        detail: `the ${kind} ${place} (${agents.join(', ')}) is ${status}: run skillwright install --frozen${scope}`,
       },
     }));
 }
