@@ -97,24 +97,20 @@ describe('list', () => {
 });
 
 describe('search', () => {
-  verifies(
-    ['SRCH-1', 'CLI-1'],
-    'ranks by name and description and prints name, source, description and score',
-    async () => {
-      expect(await json(['search', 'fill', 'a', 'form'])).toEqual({
-        schema: 1,
-        results: [
-          {
-            name: 'pdf-forms',
-            source: 'option',
-            description: 'Fills in PDF forms. Use when a form must be filled.',
-            score: expect.any(Number) as number,
-          },
-        ],
-        available: [],
-      });
-    },
-  );
+  verifies(['SRCH-1', 'CLI-1'], 'ranks by name and description; prints name, source and score', async () => {
+    expect(await json(['search', 'fill', 'a', 'form'])).toEqual({
+      schema: 1,
+      results: [
+        {
+          name: 'pdf-forms',
+          source: 'option',
+          description: 'Fills in PDF forms. Use when a form must be filled.',
+          score: expect.any(Number) as number,
+        },
+      ],
+      available: [],
+    });
+  });
 
   test('answers and scores a file of queries in one process', async () => {
     writeFiles(folder, {

@@ -1,5 +1,6 @@
 /** Findings of the static scan for a terminal: critical ones one by one, the others as counts per rule. */
 import { countByRule, findingText } from '../../packs/scan/finding.ts';
+import type { RuleCount } from '../../packs/scan/finding.ts';
 import type { PolicyResult } from '../../packs/scan/policy.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
@@ -24,10 +25,10 @@ export function findingLines(
   const counted = countByRule(findings.filter((finding) => !isShown(finding)));
   return [
     ...findings.filter(isShown).map((finding) => `${style('yellow', 'scan')} ${findingText(finding)}`),
-    ...(counted.length === 0
-      ? []
-      : [
-          `${style('yellow', 'scan')} ${counted.map(({ rule, severity, count }) => `${String(count)} ${severity} ${rule}`).join(', ')} ${style('dim', '(--findings shows each)')}`,
-        ]),
+    ...(counted.length === 0 ? [] : [`${style('yellow', 'scan')} ${counted.map(countText).join(', ')}`]),
   ];
+}
+
+function countText({ rule, severity, count }: RuleCount): string {
+  return `${severity} ${rule}${count === 1 ? '' : ` ×${String(count)}`}`;
 }

@@ -1,9 +1,8 @@
 /** The plan of an install, for the user who confirms it: the verdict on each skill, its permissions and scan findings. */
-import { findingText } from '../../packs/scan/finding.ts';
-import type { ScanFinding } from '../../packs/scan/finding.ts';
 import { printable } from '../../core/text/text.ts';
 import type { InstallPlan, PlannedSkill } from '../../packs/install.ts';
 import { bytesText } from '../terminal/quantities.ts';
+import { findingLines } from './show-findings.ts';
 import { diagnosticText } from '../skills/show-diagnostics.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { padText } from '../../platform/text-width.ts';
@@ -66,7 +65,7 @@ export function refusedLines(refused: readonly RefusedSkill[], terminal: Termina
   return refused.flatMap(({ name, refusal, skill }) => [
     `  ${style('red', `x ${printable(name)}`)}  refused: ${refusal.message} ${style('dim', refusal.code)}`,
     `      ${style('dim', refusal.allow === undefined ? refusal.hint : `allowed by: ${refusal.allow}`)}`,
-    ...(skill === undefined || refusal.code !== 'pack/scan' ? [] : findingLines(skill, terminal, view)),
+    ...(skill === undefined || refusal.code !== 'pack/scan' ? [] : scanLines(skill, terminal, view)),
   ]);
 }
 
@@ -81,21 +80,12 @@ function warningLines(skill: InspectedSkill, terminal: Terminal, view: PlanView)
   return [
     ...skill.notes.map((note) => `      ${style('yellow', 'note')} ${note}`),
     ...shown.map((line) => `      ${line}${more > 0 && !view.all ? style('dim', ` and ${String(more)} more`) : ''}`),
-    ...findingLines(skill, terminal, view),
+    ...scanLines(skill, terminal, view),
   ];
 }
 
-function findingLines({ scan }: InspectedSkill, { style }: Terminal, view: PlanView): readonly string[] {
-  const findings = [...scan.stops, ...scan.warnings];
-  const isShown = (finding: ScanFinding): boolean => view.all || finding.severity === 'critical';
-  const counts = new Map<string, number>();
-  for (const { rule, severity } of findings.filter((finding) => !isShown(finding)))
-    counts.set(`${severity} ${rule}`, (counts.get(`${severity} ${rule}`) ?? 0) + 1);
-  const counted = [...counts].map(([rule, count]) => (count === 1 ? rule : `${rule} ×${String(count)}`));
-  return [
-    ...findings.filter(isShown).map((finding) => `      ${style('yellow', 'scan')} ${findingText(finding)}`),
-    ...(counted.length === 0 ? [] : [`      ${style('yellow', 'scan')} ${counted.join(', ')}`]),
-  ];
+function scanLines({ scan }: InspectedSkill, terminal: Terminal, view: PlanView): readonly string[] {
+  return findingLines(scan, terminal, view).map((line) => `      ${line}`);
 }
 
 function leftOutLines(leftOut: readonly string[], { style }: Terminal): readonly string[] {

@@ -121,7 +121,8 @@ async function ofFiles(source: PackSource, stage: StagePackOptions): Promise<Lis
     skills.push({ name: skill.name, description: head?.description ?? '', path: skill.folder, digest });
   }
   const { revision } = staged.resolved;
-  return { skills, leftOut: [], ...(revision === undefined ? {} : { revision }) };
+  const leftOut = staged.unusable.map(({ folder, refusal }) => `${quoted(folder)}: ${refusal.message}`);
+  return { skills, leftOut, ...(revision === undefined ? {} : { revision }) };
 }
 
 function digestAt(skill: SourceSkill): string | PackRefusal {

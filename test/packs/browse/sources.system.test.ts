@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
@@ -92,6 +92,15 @@ describe('the index of a source', () => {
       isSame: false,
       index: { revision: commit, skills: [{ name: 'csv' }, { name: 'pdf' }] },
     });
+  });
+
+  test('leaves out a skill that could not be installed, and says why', async () => {
+    const world = packWorld();
+    world.skill('source/tables');
+    symlinkSync('/etc/passwd', path.join(world.skill('source/linked'), 'passwd'));
+    const { index: made, leftOut } = await indexed(world, './source');
+    expect(made.skills.map(({ name }) => name)).toEqual(['tables']);
+    expect(leftOut).toEqual(['"linked": "passwd" is a link']);
   });
 
   test('of a source without skills, or that is missing, is refused', async () => {
