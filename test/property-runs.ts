@@ -5,6 +5,7 @@
 const FACTOR = Number(process.env['PROPERTY_FACTOR'] ?? '0.25');
 const FEWEST = 50;
 
-export function runs(asked: number): number {
-  return Math.max(Math.min(asked, FEWEST), Math.round(asked * FACTOR));
+/** `fewest` is for cases that start processes: fifty of them would take too long. */
+export function runs(asked: number, fewest = FEWEST): number {
+  return Math.max(Math.min(asked, fewest), Math.round(asked * FACTOR));
 }

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 import type { Model } from '../../src/core/model.ts';
-import { built } from '../registry/support.ts';
+import { bundleProgram } from '../bundle-program.ts';
 import type { World } from './support.ts';
 
 /** A model that goes by the conversation alone, so that it is the same in every process. */
@@ -44,10 +44,10 @@ const MODEL = `
   });`;
 
 const DRIVER = `
-  const [, folder, root, file, past, fatal] = process.argv;
-  const { createRuntime } = await import(folder + '/runtime/runtime.js');
-  const { runAgent } = await import(folder + '/agent/agent.js');
-  const { resumeAgent } = await import(folder + '/agent/resume/resume.js');
+  import { createRuntime } from './runtime/runtime.ts';
+  import { runAgent } from './agent/agent.ts';
+  import { resumeAgent } from './agent/resume/resume.ts';
+  const [, , root, file, past, fatal] = process.argv;
   const { modelFor, delegatingFor } = await import(root + '/model.mjs');
   const runtime = await createRuntime({
     cwd: root + '/project', home: root + '/home', env: {}, roots: [root + '/skills'], onlyRoots: true, cache: false,
@@ -94,6 +94,7 @@ export async function openKilledRuns({ root, project }: World): Promise<KilledRu
   const file = path.join(root, 'runs.txt');
   const module = path.join(root, 'model.mjs');
   writeFileSync(module, MODEL);
+  const driver = await bundleProgram(DRIVER, path.join(root, 'driver'));
   writeFileSync(file, '');
   // Where tests are run by root, programs are run by somebody else.
   chmodSync(file, 0o666);
@@ -115,12 +116,10 @@ export async function openKilledRuns({ root, project }: World): Promise<KilledRu
     },
     async kill(moment, past = '') {
       const before = new Set(readdirSync(runs));
-      const folder = path.dirname(built('index.js'));
-      const child = spawn(
-        process.execPath,
-        ['--input-type=module', '-e', DRIVER, folder, root, file, past, String(moment)],
-        { stdio: ['ignore', 'inherit', 'inherit'], timeout: 50_000 },
-      );
+      const child = spawn(process.execPath, [driver, root, file, past, String(moment)], {
+        stdio: ['ignore', 'inherit', 'inherit'],
+        timeout: 50_000,
+      });
       await new Promise((resolve, reject) => {
         child.once('error', reject);
         child.once('close', resolve);

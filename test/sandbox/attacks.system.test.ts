@@ -1,5 +1,15 @@
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -10,7 +20,7 @@ import { namespacesExecutor } from '../../src/sandbox/executors/namespaces/execu
 import { verifies } from '../conformance/verifies.ts';
 import { attackCases, runAttack } from './attacks.ts';
 import type { AttackOutcome } from './attacks.ts';
-import { buildRunner } from './build-runner.ts';
+import { bundleProgram } from '../bundle-program.ts';
 import { openExecutor } from './open-executor.ts';
 import { hasBubblewrap, hasNamespaces, openWorkspace } from './sandbox.ts';
 
@@ -21,8 +31,9 @@ let folder = '';
 let runner = '';
 
 async function bundle(): Promise<void> {
-  runner = await buildRunner(new URL('attack-runner.ts', import.meta.url));
-  folder = path.dirname(runner);
+  folder = mkdtempSync(path.join(os.tmpdir(), 'skillwright-runner-'));
+  chmodSync(folder, 0o755);
+  runner = await bundleProgram(new URL('attack-runner.ts', import.meta.url), folder);
 }
 
 interface Started {

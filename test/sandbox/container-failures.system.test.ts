@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { chmodSync, existsSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -10,7 +11,7 @@ import { isSkillError } from '../../src/core/errors.ts';
 import { EngineClient } from '../../src/sandbox/executors/container/client.ts';
 import { containerExecutor } from '../../src/sandbox/executors/container/executor.ts';
 import { verifies } from '../conformance/verifies.ts';
-import { buildRunner } from './build-runner.ts';
+import { bundleProgram } from '../bundle-program.ts';
 import { makeWorkspace, run } from './container-support.ts';
 import { startDockerEngine } from './docker-engine.ts';
 import type { TestEngine } from './docker-engine.ts';
@@ -27,7 +28,9 @@ describe.skipIf(first === undefined)('when something dies, where a Docker engine
   };
 
   beforeAll(async () => {
-    runner = await buildRunner(new URL('container-runner.ts', import.meta.url));
+    const folder = mkdtempSync(path.join(os.tmpdir(), 'skillwright-runner-'));
+    chmodSync(folder, 0o755);
+    runner = await bundleProgram(new URL('container-runner.ts', import.meta.url), folder);
   });
   afterAll(async () => {
     rmSync(path.dirname(runner), { recursive: true, force: true });

@@ -1,18 +1,20 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { cpSync, readdirSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 
 import type { PlaceChange } from '../../../src/packs/agents/place-skills.ts';
 import { needsRecovery, recoverRoot, withRoot } from '../../../src/packs/root/open-root.ts';
 import { verifies } from '../../conformance/verifies.ts';
-import { built, scratch } from '../../registry/support.ts';
+import { bundleProgram } from '../../bundle-program.ts';
+import { runs } from '../../property-runs.ts';
+import { scratch } from '../../registry/support.ts';
 import { committed, install, leftovers, skillFiles, treeOf } from './support.ts';
 import type { Files } from './support.ts';
 
-/** By hand with 500 and 200. */
-const KILLS = Number(process.env['SKILLWRIGHT_TEST_KILLS'] ?? 30);
-const PAIRS = Number(process.env['SKILLWRIGHT_TEST_PAIRS'] ?? 4);
+const KILLS = runs(120, 1);
+const PAIRS = runs(16, 1);
 
 interface Plan {
   readonly put: Readonly<Record<string, Files>>;
@@ -43,11 +45,11 @@ const PLANS: Readonly<Record<string, Plan>> = {
 
 /** Does a plan, and kills itself behind the step that it is told. */
 const WORKER = `
-  const [, modules, root, planText, killAt] = process.argv;
-  const { withRoot } = await import(modules + '/open-root.js');
-  const { presentFiles } = await import(modules + '/present-files.js');
-  const fs = await import('node:fs');
-  const path = await import('node:path');
+  import fs from 'node:fs';
+  import path from 'node:path';
+  import { withRoot } from './packs/root/open-root.ts';
+  import { presentFiles } from './packs/root/present-files.ts';
+  const [, , root, planText, killAt] = process.argv;
   const plan = JSON.parse(planText);
   let steps = 0;
   const onStep = () => { steps += 1; if (steps === Number(killAt)) process.kill(process.pid, 'SIGKILL'); };
@@ -72,7 +74,9 @@ const WORKER = `
   });
   process.stdout.write(JSON.stringify({ type: end.type, code: end.code, steps }));`;
 
-const WORDS = ['--input-type=module', '-e', WORKER, built('packs/root')];
+const programs = mkdtempSync(path.join(os.tmpdir(), 'skillwright-program-'));
+afterAll(() => rmSync(programs, { recursive: true, force: true }));
+const WORDS = [await bundleProgram(WORKER, programs)];
 
 const ROOT = '.agents/skills';
 
