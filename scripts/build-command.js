@@ -37,11 +37,24 @@ const packages = {
   },
 };
 
-/** The entry of the chunks, for the file that loads it. */
-const builtApart = {
-  name: 'built-apart',
+/** One object for all importers of `node:path`; otherwise each copies it when it is loaded. */
+const nodePath = {
+  name: 'node-path',
+  setup({ onLoad, onResolve }) {
+    onResolve({ filter: /^node:path$/ }, () => ({ path: 'node:path', namespace: 'builtin' }));
+    onLoad({ filter: /./, namespace: 'builtin' }, () => ({
+      contents:
+        "const path = process.getBuiltinModule('node:path'); export const { basename, posix } = path; export default path;",
+    }));
+  },
+};
+
+/** The entry of the chunks only names the shared one: it becomes part of the file that loads it. */
+const chunkEntry = {
+  name: 'chunk-entry',
   setup({ onResolve }) {
-    onResolve({ filter: /^\.\/start\.ts$/ }, () => ({ path: './start.js', external: true }));
+    onResolve({ filter: /^\.\/start\.ts$/ }, () => ({ path: path.join(directory, 'start.js') }));
+    onResolve({ filter: /^\.\/chunk-/ }, ({ path: name }) => ({ path: name, external: true }));
   },
 };
 
@@ -55,7 +68,7 @@ async function buildChunks() {
     ignoreAnnotations: true,
     splitting: true,
     format: 'esm',
-    plugins: [packages],
+    plugins: [nodePath, packages],
     write: false,
   });
   await Promise.all(
@@ -75,21 +88,20 @@ async function buildChunks() {
   );
 }
 
-await Promise.all([
-  buildChunks(),
-  build({
-    ...options,
-    ...commonJs,
-    entryPoints: {
-      skillwright: 'src/cli/bin.ts',
-      // Started by path as threads, so they need a file of their own.
-      'grep-worker': 'src/project/grep-worker.ts',
-      'deep-index-worker': 'src/runtime/search/deep-index-worker.ts',
-    },
-    supported: { 'dynamic-import': false },
-    plugins: [builtApart, packages],
-  }),
-]);
+await buildChunks();
+await build({
+  ...options,
+  ...commonJs,
+  entryPoints: {
+    skillwright: 'src/cli/bin.ts',
+    // Started by path as threads, so they need a file of their own.
+    'grep-worker': 'src/project/grep-worker.ts',
+    'deep-index-worker': 'src/runtime/search/deep-index-worker.ts',
+  },
+  supported: { 'dynamic-import': false },
+  plugins: [chunkEntry, nodePath, packages],
+});
+rmSync(path.join(directory, 'start.js'));
 writeFileSync(path.join(directory, 'package.json'), '{ "type": "commonjs" }\n');
 // npm does this on install, a clone does not.
 chmodSync(path.join(directory, 'skillwright.js'), 0o755);

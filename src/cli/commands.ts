@@ -1,8 +1,10 @@
 import type { CommandEntry } from './command.ts';
+import * as list from './skills/list.ts';
 
 /** Every command, in the order of the help. */
 export const COMMANDS: readonly CommandEntry[] = [
-  entry('list', 'use', 'list the skills found and those left out, with the reason', () => import('./skills/list.ts'), [
+  // In the chunk that every command loads, so it needs no file of its own.
+  entry('list', 'use', 'list the skills found and those left out, with the reason', () => Promise.resolve(list), [
     'ls',
   ]),
   entry('search', 'use', 'find skills for a task', () => import('./skills/search.ts'), ['find']),

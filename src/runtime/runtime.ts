@@ -23,6 +23,7 @@ import type { LoadedConfig, Surroundings } from '../core/config/loaded-config.ts
 import type { ExecutionPlaces } from './execution/execution.ts';
 import type { PerformOptions, Session } from './session.ts';
 import type { SearchOptions, SearchResult, SkillSearch } from './search/skill-search.ts';
+import { openSkillTrust, projectTop, untrustedSkills } from './skill-trust.ts';
 import type { Distrust, DistrustOptions } from './skill-trust.ts';
 import type { Run, RunOptions } from './start-run.ts';
 import type { SessionOptions, SessionSource, SessionSources } from './start-session.ts';
@@ -178,7 +179,6 @@ export async function createRuntime(options: RuntimeOptions = {}, recoverRoots?:
     async distrust(skills, distrustOptions = {}) {
       const isOwn = loaded.namedRoots.project.length === 0 && skills.every(({ source }) => OWN_SOURCES.has(source));
       if (isOwn) return new Map();
-      const { openSkillTrust, projectTop, untrustedSkills } = await import('./skill-trust.ts');
       const top = projectTop(surroundings);
       const projects = [...(top === undefined ? [] : [top]), ...loaded.namedRoots.project];
       const trust = openSkillTrust({ home: surroundings.home, loaded, vouched, digests: treeDigests });

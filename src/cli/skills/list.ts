@@ -1,20 +1,13 @@
-import type { SkillIndex } from '../../registry/index-skills.ts';
-import { OWN_SOURCES, isForModel } from '../../core/skill.ts';
 import type { SkillEntry } from '../../core/skill.ts';
-import { printable } from '../../core/text/text.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { defineCommand } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { jsonText, skillJson } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { surroundingsFor } from '../surroundings.ts';
-import type { Surroundings } from '../../core/config/loaded-config.ts';
-import { projectTop } from '../../runtime/skill-trust.ts';
-import { countText, diagnosticJson } from './show-diagnostics.ts';
-import { trustRemarks } from './show-trust.ts';
+import { diagnosticJson } from './show-diagnostics.ts';
+import type { SeenBy } from './show-list.ts';
 import type { Untrusted } from './show-trust.ts';
-import type { Terminal } from '../terminal/terminal.ts';
-import { fitText, padText, textWidth } from '../../platform/text-width.ts';
 
 export const command = defineCommand({
   usage: 'list [--source NAME] [--explain] [--json]',
@@ -52,47 +45,18 @@ export const command = defineCommand({
     }
     const shown = flags.all === true ? runtime.index.all.filter((skill) => isOfSource(skill, flags.source)) : skills;
     const untrusted = await runtime.distrust(shown, { files: true });
-    terminal.out(skillLines({ skills: shown, untrusted }, runtime, terminal));
-    terminal.out(await agentLines(shown, { surroundings, seenBy, terminal }));
-    terminal.out(leftOutLines(runtime.index, terminal));
-    if (flags.explain === true) terminal.out(explainLines(runtime.index, terminal));
-    terminal.remark([...remarks(runtime, shown), ...trustRemarks(untrusted)]);
+    const { showList } = await import('./show-list.ts');
+    await showList(
+      { skills: shown, untrusted, seenBy, surroundings, explain: flags.explain === true },
+      runtime,
+      terminal,
+    );
     return EXIT.done;
   },
 });
 
 function isOfSource({ source }: SkillEntry, wanted: string | undefined): boolean {
   return wanted === undefined || source.toLowerCase() === wanted.toLowerCase();
-}
-
-type SeenBy = (dir: string) => readonly string[];
-
-/** One line per set of agents in use here: `claude-code, codex: 18 skills`. */
-async function agentLines(
-  skills: readonly SkillEntry[],
-  {
-    surroundings,
-    seenBy,
-    terminal,
-  }: { readonly surroundings: Surroundings; readonly seenBy: SeenBy; readonly terminal: Terminal },
-): Promise<readonly string[]> {
-  const { detectAgents } = await import('../../packs/agents/agents.ts');
-  const used = new Set(detectAgents(surroundings, projectTop(surroundings)).map(({ agent }) => agent.id));
-  const groups = new Map<string, string[]>();
-  for (const { name, dir } of used.size === 0 ? [] : skills) {
-    const key = seenBy(dir)
-      .filter((id) => used.has(id))
-      .join(', ');
-    if (key !== '') groups.set(key, [...(groups.get(key) ?? []), printable(name)]);
-  }
-  if (groups.size === 0) return [];
-  return [
-    '',
-    terminal.style('bold', 'Agents'),
-    ...[...groups].map(
-      ([ids, names]) => `  ${ids}: ${names.length > 5 ? `${String(names.length)} skills` : names.join(', ')}`,
-    ),
-  ];
 }
 
 function listJson(
@@ -109,84 +73,4 @@ function listJson(
     report,
     ...(explain === undefined ? {} : { explain }),
   };
-}
-
-function skillLines(
-  { skills, untrusted }: { readonly skills: readonly SkillEntry[]; readonly untrusted: Untrusted },
-  { index, diagnostics }: Runtime,
-  { style, width, isAnswerOnTerminal }: Terminal,
-): readonly string[] {
-  const troubled = new Set(diagnostics.filter(({ severity }) => severity !== 'info').map(({ path }) => path));
-  const winners = new Set(index.skills);
-  const rows = skills.map((skill) => ({
-    mark: markOf(skill, troubled.has(`${skill.dir}/${skill.file}`), untrusted.has(skill.dir)),
-    name: printable(skill.name),
-    source: printable(
-      [
-        skill.source,
-        ...(winners.has(skill) ? [] : ['hidden']),
-        ...(untrusted.has(skill.dir) ? ['untrusted'] : OWN_SOURCES.has(skill.source) ? [] : ['trusted']),
-      ].join(', '),
-    ),
-    description: printable(skill.description),
-  }));
-  const nameWidth = Math.min(40, Math.max(0, ...rows.map(({ name }) => textWidth(name))));
-  const sourceWidth = Math.max(0, ...rows.map(({ source }) => textWidth(source)));
-  return rows.map(({ mark, name, source, description }) => {
-    const room = width - nameWidth - sourceWidth - 6;
-    const about = isAnswerOnTerminal ? fitText(description, Math.max(20, room)) : description;
-    return `${mark} ${style('bold', padText(name, nameWidth))}  ${style('dim', padText(source, sourceWidth))}  ${about}`;
-  });
-}
-
-function markOf({ state }: SkillEntry, isTroubled: boolean, isUntrusted: boolean): string {
-  if (isTroubled) return '!';
-  if (isUntrusted) return '-';
-  if (state === 'pinned' || state === 'required') return '*';
-  return isForModel(state) ? ' ' : '-';
-}
-
-function leftOutLines({ report }: SkillIndex, { style }: Terminal): readonly string[] {
-  if (report.leftOut.length === 0) return [];
-  return [
-    '',
-    style('bold', `Left out (${String(report.leftOut.length)})`),
-    ...report.leftOut.map(
-      ({ path, code, message }) => `${style('red', 'x')} ${printable(path)}  ${message} ${style('dim', code)}`,
-    ),
-  ];
-}
-
-function explainLines({ explain = [], report }: SkillIndex, { style }: Terminal): readonly string[] {
-  return [
-    '',
-    style('bold', 'Roots, highest priority first'),
-    ...report.roots.map(
-      ({ source, path, status, skills }) =>
-        `  ${source}  ${printable(path)}  ${status === 'scanned' ? `${String(skills)} skills` : status}`,
-    ),
-    '',
-    style('bold', 'Folders'),
-    ...explain.map(
-      ({ path, decision, reason }) => `  ${decision.padEnd(11)}  ${printable(path)}  ${style('dim', reason)}`,
-    ),
-  ];
-}
-
-function remarks({ index, diagnostics }: Runtime, shown: readonly SkillEntry[]): readonly string[] {
-  const { report, shadowed } = index;
-  const lines: string[] = [];
-  if (shown.length === 0 && report.leftOut.length === 0) {
-    lines.push(
-      'no skills found',
-      ...report.roots.map(({ path, status }) => `  searched ${printable(path)} (${status})`),
-      'create one: skillwright new my-skill',
-    );
-  }
-  const hidden = shadowed.filter(({ reason }) => reason !== 'same-directory').length;
-  if (hidden > 0)
-    lines.push(`${String(hidden)} hidden by skills of the same name; list them with skillwright list --all`);
-  const counts = countText(diagnostics.filter(({ severity }) => severity !== 'info'));
-  if (counts !== '') lines.push(`${counts}; details: skillwright doctor`);
-  return lines;
 }
