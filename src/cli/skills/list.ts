@@ -1,4 +1,5 @@
 import type { SkillEntry } from '../../core/skill.ts';
+import { agentBases, openAgentView } from '../../packs/agents/agent-view.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { defineCommand } from '../command.ts';
 import { EXIT } from '../exit.ts';
@@ -35,7 +36,6 @@ export const command = defineCommand({
       ...(flags.nested === true ? { nestedInSkills: true } : {}),
     });
     const skills = runtime.index.skills.filter((skill) => isOfSource(skill, flags.source));
-    const { agentBases, openAgentView } = await import('../../packs/agents/agent-view.ts');
     const surroundings = surroundingsFor(flags);
     const seenBy = openAgentView(agentBases(surroundings));
     if (flags.json === true) {
