@@ -3,8 +3,9 @@ import path from 'node:path';
 
 import type { Surroundings } from '../core/config/loaded-config.ts';
 import { compareText } from '../core/diagnostic.ts';
-import { agentBaseOf, checkPlaces } from './agents/agent-view.ts';
-import type { CheckedPlace } from './agents/agent-view.ts';
+import { agentBaseOf } from './agents/agent-view.ts';
+import { checkPlaces } from './agents/check-places.ts';
+import type { CheckedPlace } from './agents/check-places.ts';
 import type { Drift, LockedSkill } from './lock/lock.ts';
 import { driftOf, readLock } from './lock/lock-file.ts';
 import { isRefusal, packRefusal } from './problems.ts';

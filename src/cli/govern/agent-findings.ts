@@ -2,7 +2,8 @@ import path from 'node:path';
 
 import type { Surroundings } from '../../core/config/loaded-config.ts';
 import { readLock } from '../../packs/lock/lock-file.ts';
-import { agentBases, brokenLinks, checkPlaces } from '../../packs/agents/agent-view.ts';
+import { agentBases, brokenLinks } from '../../packs/agents/agent-view.ts';
+import { checkPlaces } from '../../packs/agents/check-places.ts';
 import { SHARED_FOLDER } from '../../packs/agents/agent-table.ts';
 import { detectAgents } from '../../packs/agents/agents.ts';
 import type { AgentBase } from '../../packs/agents/agents.ts';

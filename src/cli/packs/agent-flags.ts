@@ -3,7 +3,8 @@ import path from 'node:path';
 
 import { agentBaseOf, agentsOf, openAgentView } from '../../packs/agents/agent-view.ts';
 import type { Unplaced } from '../../packs/agents/place-skills.ts';
-import { detectAgents, readAgents } from '../../packs/agents/agents.ts';
+import { detectAgents } from '../../packs/agents/agents.ts';
+import { readAgents } from '../../packs/agents/read-agents.ts';
 import { placeTargets } from '../../packs/agents/place-targets.ts';
 import type { PlaceTarget } from '../../packs/agents/place-targets.ts';
 import { PACK_PROBLEMS } from '../../packs/problems.ts';

@@ -8,7 +8,7 @@ import { isPresent } from '../../platform/fs/paths.ts';
 import type { PackSettings } from '../../packs/pack-settings.ts';
 import { verifyPack } from '../../packs/verify-pack.ts';
 import type { VerifiedPack } from '../../packs/verify-pack.ts';
-import type { CheckedPlace } from '../../packs/agents/agent-view.ts';
+import type { CheckedPlace } from '../../packs/agents/check-places.ts';
 import { verifyRoot } from '../../packs/verify-root.ts';
 import type { VerifiedSkill } from '../../packs/verify-root.ts';
 import { VERSION } from '../../version.ts';

@@ -1,4 +1,5 @@
 import type { SkillEntry } from '../../core/skill.ts';
+import { agentBases, openAgentView } from '../../packs/agents/agent-view.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { defineCommand } from '../command.ts';
 import { EXIT } from '../exit.ts';
@@ -35,7 +36,6 @@ export const command = defineCommand({
       ...(flags.nested === true ? { nestedInSkills: true } : {}),
     });
     const skills = runtime.index.skills.filter((skill) => isOfSource(skill, flags.source));
-    const { agentBases, openAgentView } = await import('../../packs/agents/agent-view.ts');
     const surroundings = surroundingsFor(flags);
     const seenBy = openAgentView(agentBases(surroundings));
     if (flags.json === true) {
@@ -46,7 +46,11 @@ export const command = defineCommand({
     const shown = flags.all === true ? runtime.index.all.filter((skill) => isOfSource(skill, flags.source)) : skills;
     const untrusted = await runtime.distrust(shown, { files: true });
     const { showList } = await import('./show-list.ts');
-    showList({ skills: shown, untrusted, explain: flags.explain === true, surroundings, seenBy }, runtime, terminal);
+    await showList(
+      { skills: shown, untrusted, seenBy, surroundings, explain: flags.explain === true },
+      runtime,
+      terminal,
+    );
     return EXIT.done;
   },
 });

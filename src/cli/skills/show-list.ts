@@ -1,3 +1,4 @@
+import type { Surroundings } from '../../core/config/loaded-config.ts';
 import type { SkillIndex } from '../../registry/index-skills.ts';
 import { OWN_SOURCES, isForModel } from '../../core/skill.ts';
 import type { SkillEntry } from '../../core/skill.ts';
@@ -5,32 +6,55 @@ import { printable } from '../../core/text/text.ts';
 import { fitText, padText, textWidth } from '../../platform/text-width.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { projectTop } from '../../runtime/skill-trust.ts';
-import { detectAgents } from '../../packs/agents/agents.ts';
-import type { Surroundings } from '../../core/config/loaded-config.ts';
 import { countText } from './show-diagnostics.ts';
 import { trustRemarks } from './show-trust.ts';
 import type { Untrusted } from './show-trust.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
-/** The agents that see the skill in a folder. */
+/** The ids of the agents that see a skill, by its folder. */
 export type SeenBy = (dir: string) => readonly string[];
 
 interface ShownList {
   readonly skills: readonly SkillEntry[];
   readonly untrusted: Untrusted;
-  readonly explain: boolean;
-  readonly surroundings: Surroundings;
   readonly seenBy: SeenBy;
+  readonly surroundings: Surroundings;
+  readonly explain: boolean;
 }
 
-/** The listing for people. `list --json` does not load it. */
-export function showList(list: ShownList, runtime: Runtime, terminal: Terminal): void {
+/** Prints the listing for people. `list --json` does not load it. */
+export async function showList(list: ShownList, runtime: Runtime, terminal: Terminal): Promise<void> {
   const { skills, untrusted, explain } = list;
   terminal.out(skillLines({ skills, untrusted }, runtime, terminal));
-  terminal.out(agentLines(list, terminal));
+  terminal.out(await agentLines(skills, list, terminal));
   terminal.out(leftOutLines(runtime.index, terminal));
   if (explain) terminal.out(explainLines(runtime.index, terminal));
   terminal.remark([...remarks(runtime, skills), ...trustRemarks(untrusted)]);
+}
+
+/** One line per set of agents in use here: `claude-code, codex: 18 skills`. */
+async function agentLines(
+  skills: readonly SkillEntry[],
+  { surroundings, seenBy }: Pick<ShownList, 'surroundings' | 'seenBy'>,
+  terminal: Terminal,
+): Promise<readonly string[]> {
+  const { detectAgents } = await import('../../packs/agents/agents.ts');
+  const used = new Set(detectAgents(surroundings, projectTop(surroundings)).map(({ agent }) => agent.id));
+  const groups = new Map<string, string[]>();
+  for (const { name, dir } of used.size === 0 ? [] : skills) {
+    const key = seenBy(dir)
+      .filter((id) => used.has(id))
+      .join(', ');
+    if (key !== '') groups.set(key, [...(groups.get(key) ?? []), printable(name)]);
+  }
+  if (groups.size === 0) return [];
+  return [
+    '',
+    terminal.style('bold', 'Agents'),
+    ...[...groups].map(
+      ([ids, names]) => `  ${ids}: ${names.length > 5 ? `${String(names.length)} skills` : names.join(', ')}`,
+    ),
+  ];
 }
 
 function skillLines(
@@ -59,26 +83,6 @@ function skillLines(
     const about = isAnswerOnTerminal ? fitText(description, Math.max(20, room)) : description;
     return `${mark} ${style('bold', padText(name, nameWidth))}  ${style('dim', padText(source, sourceWidth))}  ${about}`;
   });
-}
-
-/** One line per set of agents in use here: `claude-code, codex: 18 skills`. */
-function agentLines({ skills, surroundings, seenBy }: ShownList, terminal: Terminal): readonly string[] {
-  const used = new Set(detectAgents(surroundings, projectTop(surroundings)).map(({ agent }) => agent.id));
-  const groups = new Map<string, string[]>();
-  for (const { name, dir } of used.size === 0 ? [] : skills) {
-    const key = seenBy(dir)
-      .filter((id) => used.has(id))
-      .join(', ');
-    if (key !== '') groups.set(key, [...(groups.get(key) ?? []), printable(name)]);
-  }
-  if (groups.size === 0) return [];
-  return [
-    '',
-    terminal.style('bold', 'Agents'),
-    ...[...groups].map(
-      ([ids, names]) => `  ${ids}: ${names.length > 5 ? `${String(names.length)} skills` : names.join(', ')}`,
-    ),
-  ];
 }
 
 function markOf({ state }: SkillEntry, isTroubled: boolean, isUntrusted: boolean): string {

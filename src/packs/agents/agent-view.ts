@@ -1,19 +1,13 @@
-/** Which agents see which skills, and whether the links and copies that the lock records are still there. Writes nothing. */
-import { lstatSync, readdirSync, readlinkSync } from 'node:fs';
+/** Which agents see which skills. Writes nothing. */
+import { readdirSync, readlinkSync } from 'node:fs';
 import path from 'node:path';
 
 import type { Surroundings } from '../../core/config/loaded-config.ts';
 import { isDirectory, isPresent, isSystemError, realPath } from '../../platform/fs/paths.ts';
 import { projectTop } from '../../runtime/skill-trust.ts';
-import type { LockedSkill } from '../lock/lock.ts';
-import { isRefusal } from '../problems.ts';
-import { presentFiles } from '../root/present-files.ts';
 import { AGENTS } from './agent-table.ts';
 import { agentFolder, baseOfRoot, isKnownFolder } from './agents.ts';
 import type { AgentBase } from './agents.ts';
-import { placesOf } from './lock-places.ts';
-import { isLinkTo } from './place-skills.ts';
-import type { PlaceKind } from './place-skills.ts';
 
 /** The project or the home folder whose agents use a root. */
 export function agentBaseOf(root: string, surroundings: Surroundings): AgentBase {
@@ -35,15 +29,19 @@ export function agentBases(surroundings: Surroundings): readonly AgentBase[] {
 
 /** The existing folders of agents, as real paths, each with the ids of its agents. */
 function agentFolders(bases: readonly AgentBase[]): ReadonlyMap<string, ReadonlySet<string>> {
-  const byFolder = new Map<string, Set<string>>();
+  const named = new Map<string, Set<string>>();
   for (const base of bases)
     for (const agent of AGENTS) {
       const folder = agentFolder(agent, base);
-      if (folder === undefined || !isDirectory(folder)) continue;
-      const real = realPath(folder);
-      const ids = byFolder.get(real) ?? new Set();
-      byFolder.set(real, ids.add(agent.id));
+      if (folder !== undefined) named.set(folder, (named.get(folder) ?? new Set()).add(agent.id));
     }
+  const byFolder = new Map<string, Set<string>>();
+  // Most agents share a few folders, so each is looked at once.
+  for (const [folder, ids] of named) {
+    if (!isDirectory(folder)) continue;
+    const real = realPath(folder);
+    byFolder.set(real, new Set([...(byFolder.get(real) ?? []), ...ids]));
+  }
   return byFolder;
 }
 
@@ -83,44 +81,6 @@ function linksIn(folder: string): readonly { readonly name: string; readonly tar
     if (isSystemError(error)) return [];
     throw error;
   }
-}
-
-/** `missing`: no entry. `changed`: an entry that is not our link or copy. `edited`: a copy with other bytes. */
-export interface CheckedPlace {
-  readonly name: string;
-  readonly kind: PlaceKind;
-  /** Absolute path of the link or copy. */
-  readonly path: string;
-  readonly agents: readonly string[];
-  readonly status: 'same' | 'missing' | 'changed' | 'edited' | 'broken';
-}
-
-/** Checks what the lock records about one skill. */
-export function checkPlaces(skill: LockedSkill, root: string, base: AgentBase): readonly CheckedPlace[] {
-  const real = realPath(root);
-  return placesOf(skill).map(({ folder, kind }) => {
-    const absolute = path.resolve(real, folder);
-    const place = path.join(absolute, skill.name);
-    return {
-      name: skill.name,
-      kind,
-      path: place,
-      agents: agentsOf(absolute, base),
-      status: statusOf(place, kind, skill, real),
-    };
-  });
-}
-
-function statusOf(place: string, kind: PlaceKind, { name, digest }: LockedSkill, root: string): CheckedPlace['status'] {
-  if (!isPresent(place)) return 'missing';
-  if (kind === 'link') {
-    const target = path.join(root, name);
-    if (!isLinkTo(place, { real: realPath(path.dirname(place)), target })) return 'changed';
-    return isDirectory(target) ? 'same' : 'broken';
-  }
-  if (!lstatSync(place).isDirectory()) return 'changed';
-  const tree = presentFiles(place, { withoutLooks: true });
-  return !isRefusal(tree) && tree.digest === digest ? 'same' : 'edited';
 }
 
 /** Agents that look in a folder, by id. */

@@ -2,8 +2,9 @@
 import path from 'node:path';
 
 import { compareText } from '../../core/diagnostic.ts';
-import { agentBaseOf, checkPlaces } from '../agents/agent-view.ts';
-import type { CheckedPlace } from '../agents/agent-view.ts';
+import { agentBaseOf } from '../agents/agent-view.ts';
+import { checkPlaces } from '../agents/check-places.ts';
+import type { CheckedPlace } from '../agents/check-places.ts';
 import type { PlaceChange, Unplaced } from '../agents/place-skills.ts';
 import { folderInLock } from '../agents/place-targets.ts';
 import type { LockedSkill } from './lock.ts';

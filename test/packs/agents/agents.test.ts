@@ -3,7 +3,8 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import { AGENTS } from '../../../src/packs/agents/agent-table.ts';
-import { agentFolder, baseOfRoot, detectAgents, isKnownFolder, readAgents } from '../../../src/packs/agents/agents.ts';
+import { agentFolder, baseOfRoot, detectAgents, isKnownFolder } from '../../../src/packs/agents/agents.ts';
+import { readAgents } from '../../../src/packs/agents/read-agents.ts';
 import { scratch } from '../../registry/support.ts';
 
 const byId = (id: string) => {

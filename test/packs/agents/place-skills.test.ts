@@ -3,7 +3,8 @@ import { mkdirSync, readFileSync, readdirSync, readlinkSync, rmSync, symlinkSync
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import { agentBaseOf, checkPlaces } from '../../../src/packs/agents/agent-view.ts';
+import { agentBaseOf } from '../../../src/packs/agents/agent-view.ts';
+import { checkPlaces } from '../../../src/packs/agents/check-places.ts';
 import type { PlaceChange } from '../../../src/packs/agents/place-skills.ts';
 import { isRefusal } from '../../../src/packs/problems.ts';
 import { withRoot } from '../../../src/packs/root/open-root.ts';

@@ -1,0 +1,51 @@
+/** Whether the links and copies that the lock records are still there. Writes nothing. */
+import { lstatSync } from 'node:fs';
+import path from 'node:path';
+
+import { isDirectory, isPresent, realPath } from '../../platform/fs/paths.ts';
+import type { LockedSkill } from '../lock/lock.ts';
+import { isRefusal } from '../problems.ts';
+import { presentFiles } from '../root/present-files.ts';
+import { agentsOf } from './agent-view.ts';
+import type { AgentBase } from './agents.ts';
+import { placesOf } from './lock-places.ts';
+import { isLinkTo } from './place-skills.ts';
+import type { PlaceKind } from './place-skills.ts';
+
+/** `missing`: no entry. `changed`: an entry that is not our link or copy. `edited`: a copy with other bytes. */
+export interface CheckedPlace {
+  readonly name: string;
+  readonly kind: PlaceKind;
+  /** Absolute path of the link or copy. */
+  readonly path: string;
+  readonly agents: readonly string[];
+  readonly status: 'same' | 'missing' | 'changed' | 'edited' | 'broken';
+}
+
+/** Checks what the lock records about one skill. */
+export function checkPlaces(skill: LockedSkill, root: string, base: AgentBase): readonly CheckedPlace[] {
+  const real = realPath(root);
+  return placesOf(skill).map(({ folder, kind }) => {
+    const absolute = path.resolve(real, folder);
+    const place = path.join(absolute, skill.name);
+    return {
+      name: skill.name,
+      kind,
+      path: place,
+      agents: agentsOf(absolute, base),
+      status: statusOf(place, kind, skill, real),
+    };
+  });
+}
+
+function statusOf(place: string, kind: PlaceKind, { name, digest }: LockedSkill, root: string): CheckedPlace['status'] {
+  if (!isPresent(place)) return 'missing';
+  if (kind === 'link') {
+    const target = path.join(root, name);
+    if (!isLinkTo(place, { real: realPath(path.dirname(place)), target })) return 'changed';
+    return isDirectory(target) ? 'same' : 'broken';
+  }
+  if (!lstatSync(place).isDirectory()) return 'changed';
+  const tree = presentFiles(place, { withoutLooks: true });
+  return !isRefusal(tree) && tree.digest === digest ? 'same' : 'edited';
+}
