@@ -81,7 +81,12 @@ export const command = defineCommand({
       if (observation.type === 'failed') throw failureOf(observation, invocation.words);
       const result = resultOf(observation);
       const copied =
-        given.out === undefined ? [] : await takeOutputs(session, path.resolve(given.cwd ?? '.', given.out));
+        given.out === undefined
+          ? []
+          : await takeOutputs(session, path.resolve(given.cwd ?? '.', given.out), {
+              approve: openApprover(given, terminal),
+              signal,
+            });
       const { id } = run;
       if (given.json === true)
         terminal.out(jsonText({ skill, script, result, copied, ...(id === undefined ? {} : { run: id }) }));

@@ -97,6 +97,8 @@ export interface Execution {
   readonly network: readonly string[];
   /** Host folders that programs see. */
   readonly mounts: readonly CheckedMount[];
+  /** Folders of skills, into which no output is copied. */
+  readonly skillRoots: readonly string[];
   /** Executor profile and container image, for records. */
   readonly identity: { readonly profile?: string; readonly image?: string };
   readonly artifacts: ArtifactStore | undefined;
@@ -184,6 +186,7 @@ export async function openExecution(options: ExecutionOptions, places: Execution
     restriction,
     network: options.network ?? [],
     mounts,
+    skillRoots: places.mountRules.skillRoots,
     identity: {
       ...(profile === undefined ? {} : { profile }),
       ...(executor.name === 'container' ? { image: container.image ?? DEFAULT_IMAGE } : {}),
