@@ -83,6 +83,7 @@ export function builtInRules(): readonly PolicyRule[] {
 /** Committed as examples, without values. */
 const EXAMPLE = /\.(?:example|sample|template|dist|defaults?|schema)$/;
 const SECRET = namePattern(ASKED_BEFORE_READING);
+const NEVER = namePattern(NEVER_WRITTEN);
 const PROTECTED = namePattern([...NEVER_WRITTEN, ...ASKED_BEFORE_WRITING]);
 
 /** Whether programs must not read a file or folder of a mounted folder: secrets, and records of runs. Git needs all of `.git`. */
@@ -90,6 +91,21 @@ export function isSecretPath(relative: string): boolean {
   return (
     relative === '.agent' || (SECRET.test(relative) && !EXAMPLE.test(relative) && !/(?:^|\/)\.git\//.test(relative))
   );
+}
+
+/** Whether a file is never written for a program, at any depth of an absolute or relative path. */
+export function isNeverWritten(file: string): boolean {
+  return prefixesOf(file).some((prefix) => NEVER.test(prefix));
+}
+
+/** Whether a file needs approval before it is written for a program. */
+export function isAskedBeforeWriting(file: string): boolean {
+  return prefixesOf(file).some((prefix) => PROTECTED.test(prefix));
+}
+
+function prefixesOf(file: string): readonly string[] {
+  const parts = file.split('/');
+  return parts.map((_, at) => parts.slice(0, at + 1).join('/'));
 }
 
 /** Whether a file or folder of a mounted folder stays read-only, because other tools run or obey it. */

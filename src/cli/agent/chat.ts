@@ -71,7 +71,9 @@ export const command = defineCommand({
       files: (given.in ?? []).map((file) => path.resolve(cwdOf(invocation), file)),
       beforeEnd: async (session) => {
         if (given.out === undefined) return;
-        const copied = await takeOutputs(session, path.resolve(cwdOf(invocation), given.out));
+        const copied = await takeOutputs(session, path.resolve(cwdOf(invocation), given.out), {
+          approve: openApprover(given, terminal),
+        });
         terminal.remark(copied.map((name) => `wrote ${printable(name)}`));
       },
       ...(earlier === undefined ? {} : { earlier }),

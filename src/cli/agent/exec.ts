@@ -8,6 +8,7 @@ import { cleanText, printable, quoted } from '../../core/text/text.ts';
 import { isPresent } from '../../platform/fs/paths.ts';
 import { resolveSkill } from '../../registry/resolve-skill.ts';
 import { takeOutputs } from '../../runtime/execution/take-outputs.ts';
+import type { ExecutionOptions } from '../../runtime/execution/execution.ts';
 import type { Session } from '../../runtime/session.ts';
 import type { Run } from '../../runtime/start-run.ts';
 import { APPROVAL_FLAGS, openApprover, policyRefusal, repeatedCommand } from './approval.ts';
@@ -43,6 +44,11 @@ const flags = {
   env: { type: 'string', multiple: true, value: 'NAME=VALUE', about: 'set an environment variable; may be repeated' },
   ...PACKAGE_FLAGS,
   ...SANDBOX_FLAGS,
+  serve: {
+    type: 'string',
+    value: 'PORT',
+    about: 'open PORT of the program at 127.0.0.1 until Ctrl-C, for scripts that start a local page',
+  },
   save: { type: 'boolean', about: 'save the files in out/ as artifacts' },
   ...APPROVAL_FLAGS,
   ...TRUST_FLAGS,
@@ -81,7 +87,12 @@ export const command = defineCommand({
       if (observation.type === 'failed') throw failureOf(observation, invocation.words);
       const result = resultOf(observation);
       const copied =
-        given.out === undefined ? [] : await takeOutputs(session, path.resolve(given.cwd ?? '.', given.out));
+        given.out === undefined
+          ? []
+          : await takeOutputs(session, path.resolve(given.cwd ?? '.', given.out), {
+              approve: openApprover(given, terminal),
+              signal,
+            });
       const { id } = run;
       if (given.json === true)
         terminal.out(jsonText({ skill, script, result, copied, ...(id === undefined ? {} : { run: id }) }));
@@ -116,6 +127,7 @@ async function openRun(invocation: Invocation<typeof flags>): Promise<Run> {
       ...packageOptions(given, terminal),
       ...(executor === undefined ? {} : { executor }),
       env: variables(given.env ?? []),
+      ...servedPort(invocation),
       ...sandboxOptions(given, { config: runtime.config, cwd: path.resolve(given.cwd ?? '.') }),
       hostInputs: hostFiles(invocation),
       ...(given.image === undefined ? {} : { container: { image: given.image } }),
@@ -137,11 +149,11 @@ function actionOf(
   args: readonly string[],
 ): Parameters<Session['perform']>[0] {
   const { flags: given } = invocation;
-  const seconds = wholeNumber(given.timeout, '--timeout', { least: 1, most: 86_400 });
+  const seconds = wholeNumber(given.timeout, '--timeout', { least: 1, most: MAX_SECONDS });
   const shared = {
     skill,
     ...(given.source === undefined ? {} : { source: given.source }),
-    timeoutSeconds: seconds ?? DEFAULT_SECONDS,
+    timeoutSeconds: seconds ?? (given.serve === undefined ? DEFAULT_SECONDS : MAX_SECONDS),
     inputs: (given.in ?? []).map((text) => inputOf(text, given.cwd ?? '.')),
     outputs: { save_as_artifacts: given.save === true },
   };
@@ -152,6 +164,14 @@ function actionOf(
 
 /** Also for --command, for which a model would get more time. */
 const DEFAULT_SECONDS = 30;
+const MAX_SECONDS = 86_400;
+
+function servedPort({ flags: given, terminal }: Invocation<typeof flags>): Pick<ExecutionOptions, 'serve'> {
+  const port = wholeNumber(given.serve, '--serve', { least: 1, most: 65_535 });
+  if (port === undefined) return {};
+  const onReady = (): void => terminal.remark(`serving http://127.0.0.1:${String(port)} until Ctrl-C`);
+  return { serve: { port, onReady } };
+}
 
 const SCHEME = /^(?:artifact|skill|workspace|host):\/\//;
 

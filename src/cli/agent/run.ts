@@ -109,7 +109,10 @@ export const command = defineCommand({
         beforeEnd: async (session) => {
           if (given.out === undefined) return;
           try {
-            copied.push(...(await takeOutputs(session, path.resolve(cwdOf(invocation), given.out))));
+            const approve = openApprover(given, terminal);
+            copied.push(
+              ...(await takeOutputs(session, path.resolve(cwdOf(invocation), given.out), { approve, signal })),
+            );
           } catch (error) {
             // The user still gets the answer, although the files could not be copied.
             if (!isSkillError(error)) throw error;

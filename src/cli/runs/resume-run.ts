@@ -18,6 +18,7 @@ import { takeOutputs } from '../../runtime/execution/take-outputs.ts';
 import { EXIT } from '../exit.ts';
 import { surroundingsFor } from '../surroundings.ts';
 import { jsonText } from '../json.ts';
+import { sandboxOptions } from '../agent/sandbox-flags.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { modelExecution } from '../agent/execution-options.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -46,7 +47,10 @@ export async function resumeRun(invocation: ResumeInvocation, place: string): Pr
     unapproved: isAttended() || given.defer === true || given['keep-going'] === true ? 'continue' : 'stop',
     beforeEnd: async (session) => {
       if (given.out === undefined) return;
-      const copied = await takeOutputs(session, path.resolve(cwd, given.out));
+      const copied = await takeOutputs(session, path.resolve(cwd, given.out), {
+        approve: openApprover(given, terminal),
+        signal,
+      });
       terminal.remark(copied.map((name) => `wrote ${printable(name)}`));
     },
     ...(sealKey === undefined ? {} : { sealKey }),
@@ -54,7 +58,14 @@ export async function resumeRun(invocation: ResumeInvocation, place: string): Pr
       host: {},
       directory: path.dirname(place),
       approve: openApprover(given, terminal),
-      ...(info.executor === null ? {} : { execution: modelExecution(terminal, executor) }),
+      ...(info.executor === null
+        ? {}
+        : {
+            execution: {
+              ...modelExecution(terminal, executor),
+              ...sandboxOptions({}, { config: runtime.config, cwd, isAgent: true }),
+            },
+          }),
       sinks: [refusals.sink, ...(given.json === true ? [] : [progress(terminal)])],
     },
   });

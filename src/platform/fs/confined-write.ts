@@ -29,6 +29,8 @@ export type Moved = { readonly type: 'moved' } | OpenFailed;
 export interface WriteBeneathOptions {
   /** Decides by the SHA-256 of the existing file, `undefined` if there is none, whether to write. */
   readonly mayReplace?: (digest: string | undefined) => boolean;
+  /** Permissions of a new file before the umask (default: 0666). */
+  readonly mode?: number;
   readonly confinement?: Confinement;
 }
 
@@ -45,10 +47,11 @@ export function writeBeneath(
   root: string,
   file: RelativePath,
   bytes: Uint8Array,
-  { mayReplace = () => true, ...options }: WriteBeneathOptions = {},
+  { mayReplace = () => true, mode = 0o666, ...options }: WriteBeneathOptions = {},
 ): Written {
   const { folder, name } = splitPath(file);
-  const write = (directory: DirectoryHandle): Written => orFailed(() => replaceIn(directory, name, bytes, mayReplace));
+  const write = (directory: DirectoryHandle): Written =>
+    orFailed(() => replaceIn(directory, name, bytes, { mayReplace, mode }));
   const written = inDirectory(root, folder, write, { ...options, create: true });
   return written.type === 'failed' ? forWriting(written) : written;
 }
@@ -57,7 +60,7 @@ function replaceIn(
   directory: DirectoryHandle,
   name: string,
   bytes: Uint8Array,
-  mayReplace: (digest: string | undefined) => boolean,
+  { mayReplace, mode }: Required<Pick<WriteBeneathOptions, 'mayReplace' | 'mode'>>,
 ): Written {
   const target = path.join(directory.place, name);
   const old = readOld(target);
@@ -65,7 +68,7 @@ function replaceIn(
   const replaced = old.type === 'file' ? old.digest : undefined;
   if (!mayReplace(replaced)) return failed('file/changed');
   // The temporary name does not contain the name of the file, which may have the maximum length.
-  const pending = new PendingFile(target, { mode: 0o666, temporary: path.join(directory.place, 'skillwright') });
+  const pending = new PendingFile(target, { mode, temporary: path.join(directory.place, 'skillwright') });
   try {
     pending.write(bytes);
     giveTo(pending.descriptor, old.type === 'file' ? old.stats : directory.stats());

@@ -91,6 +91,8 @@ export interface WalkOptions {
   readonly leaveOut?: readonly string[];
   /** True for entries that are not part of the tree; they are neither entered nor counted. Asked for a directory before its entries. */
   readonly skip?: (path: string, isFolder: () => boolean) => boolean;
+  /** Also visits `.git`, which is not part of a skill (default: false). */
+  readonly repositoryData?: boolean;
 }
 
 /** Repository data beside the files, at any depth: it differs between equal checkouts. Everything else is part of a tree. */
@@ -115,14 +117,14 @@ export function walkOpened(
 
 function* walkStrictly<F extends FileEntry>(
   root: string,
-  { limits = TREE_LIMITS, leaveOut = [], skip }: WalkOptions,
+  { limits = TREE_LIMITS, leaveOut = [], skip, repositoryData = false }: WalkOptions,
   meetFile: (place: string, at: string) => F,
 ): Generator<FolderEntry | F | LinkEntry, void, undefined> {
   let entries = 0;
   let bytes = 0;
   const accept = ({ name, path: at, kind, depth }: WalkedEntry): boolean => {
     if (depth === 0 && leaveOut.includes(name)) return false;
-    if (skip?.(at, () => kind === 'directory') === true || name === REPOSITORY_DATA) return false;
+    if (skip?.(at, () => kind === 'directory') === true || (name === REPOSITORY_DATA && !repositoryData)) return false;
     entries += 1;
     if (entries > limits.maxEntries)
       throw new TreeRefused('too-many', '', `it has more than ${String(limits.maxEntries)} files and folders`);

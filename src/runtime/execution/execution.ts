@@ -46,6 +46,8 @@ export interface ExecutionOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Host folders that programs see at their own path; one with `write` needs approval for each program. */
   readonly mounts?: readonly MountRequest[];
+  /** Forwards this port of 127.0.0.1 to the same port of a program in a sandbox while it runs. */
+  readonly serve?: { readonly port: number; readonly onReady: () => void };
   /** Programs start in the project instead of the folder of their skill, if the project is mounted. */
   readonly startsInProject?: boolean;
   /** Host files and folders that may be used as inputs (default: none). */
@@ -97,6 +99,8 @@ export interface Execution {
   readonly network: readonly string[];
   /** Host folders that programs see. */
   readonly mounts: readonly CheckedMount[];
+  /** Folders of skills, into which no output is copied. */
+  readonly skillRoots: readonly string[];
   /** Executor profile and container image, for records. */
   readonly identity: { readonly profile?: string; readonly image?: string };
   readonly artifacts: ArtifactStore | undefined;
@@ -165,6 +169,7 @@ export async function openExecution(options: ExecutionOptions, places: Execution
     mounts,
     skillRoots: places.mountRules.skillRoots,
     startsInProject: options.startsInProject === true,
+    serve: options.serve,
   };
   const packages = openPackages({
     options: options.packages ?? {},
@@ -184,6 +189,7 @@ export async function openExecution(options: ExecutionOptions, places: Execution
     restriction,
     network: options.network ?? [],
     mounts,
+    skillRoots: places.mountRules.skillRoots,
     identity: {
       ...(profile === undefined ? {} : { profile }),
       ...(executor.name === 'container' ? { image: container.image ?? DEFAULT_IMAGE } : {}),

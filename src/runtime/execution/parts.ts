@@ -47,6 +47,8 @@ export interface ExecutionParts {
   readonly mounts: readonly CheckedMount[];
   readonly skillRoots: readonly string[];
   readonly startsInProject: boolean;
+  /** A port of the program that is forwarded to this machine. */
+  readonly serve: { readonly port: number; readonly onReady: () => void } | undefined;
   /** Checked requirements by skill digest. */
   readonly examined: Map<string, readonly MissingRequirement[]>;
 }

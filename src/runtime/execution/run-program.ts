@@ -35,6 +35,7 @@ import { verifiedCommand } from '../../sandbox/mounts/verified-command.ts';
 import { collectFor } from './collect-for.ts';
 import { withNetworkHint } from './network-hint.ts';
 import type { PreparedProgram } from './prepared-program.ts';
+import { serveProgram, servingStart } from './serve-program.ts';
 import { skillCopyFor } from './skill-copy.ts';
 
 interface Refused {
@@ -145,7 +146,10 @@ export async function prepareProgram(
     startedAt,
     spec: {
       argv: verifiedCommand(
-        words?.argv ?? (action.type === 'run_script' ? [] : shellCommand(action.command)),
+        [
+          ...servingStart(parts, workspace, run),
+          ...(words?.argv ?? (action.type === 'run_script' ? [] : shellCommand(action.command))),
+        ],
         folders.folders,
       ),
       cwd: start.path,
@@ -204,6 +208,7 @@ export async function runPrepared(
   const { workspace, spec } = prepared;
   const streams = openStreams(prepared);
   const observer = parts.onOutput === undefined ? undefined : observedOutput(parts.onOutput, prepared.redactor);
+  const served = await serveProgram(parts, workspace, prepared.run);
   const { capabilities } = workspace.attached;
   const hint = withNetworkHint(teeOutput(streams, observer?.tell), { spec, capabilities, code: prepared.code });
   const running = spanned(
@@ -219,8 +224,9 @@ export async function runPrepared(
         stderr: hint.stderr,
         ...(signal === undefined ? {} : { signal }),
       }),
-  ).finally(() => {
+  ).finally(async () => {
     hint.stop();
+    await served?.close();
     observer?.flush();
     streams.stdout.finish();
     streams.stderr.finish();

@@ -1,45 +1,165 @@
+/** Copies results to the host by the rules for writes: no link is followed, protected files are asked about, all files or none. */
+import { unlinkSync } from 'node:fs';
 import path from 'node:path';
 
+import type { Approve, ApprovalRequest } from '../../core/approval.ts';
 import { SkillError } from '../../core/errors.ts';
+import { stableJson } from '../../core/json/stable-json.ts';
 import { toRelativePath } from '../../core/path.ts';
-import { writeFileAtomically } from '../../platform/fs/atomic-replace.ts';
+import type { RelativePath } from '../../core/path.ts';
+import { quoted } from '../../core/text/text.ts';
 import { openConfined } from '../../platform/fs/confined-directory.ts';
-import { isSystemError } from '../../platform/fs/paths.ts';
-import type { Session } from '../session.ts';
+import { writeBeneath } from '../../platform/fs/confined-write.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
+import { isInside, isSystemError, realPath, tryRealPath } from '../../platform/fs/paths.ts';
+import { sha256 } from '../../platform/hash.ts';
+import { isAskedBeforeWriting, isNeverWritten } from '../../policy/built-in-policy.ts';
+import type { Session } from '../session.ts';
+
+export interface TakeOutputsOptions {
+  /** Asked about files that other tools run or obey; absent: they are refused. */
+  readonly approve?: Approve;
+  readonly signal?: AbortSignal;
+}
 
 const MAX_FILES = 10_000;
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
+interface OutputCopy {
+  readonly name: RelativePath;
+  readonly target: string;
+  readonly bytes: Buffer;
+  readonly isExecutable: boolean;
+  /** The file that is replaced. */
+  readonly before: Buffer | undefined;
+}
+
 /** Copies the files in `out/` to a host folder and returns the written paths. Skips links and special files. */
-export async function takeOutputs({ execution }: Session, folder: string): Promise<readonly string[]> {
+export async function takeOutputs(
+  { execution }: Session,
+  folder: string,
+  options: TakeOutputsOptions,
+): Promise<readonly string[]> {
   const workspace = await execution?.openWorkspace();
-  if (workspace === undefined) return [];
-  const opening = openConfined(path.join(workspace.place.root, 'out'));
-  if (opening.type === 'failed') return [];
-  const { directory } = opening;
-  const written: string[] = [];
+  if (workspace === undefined || execution === undefined) return [];
   try {
-    for (const { path: name, type } of directory.list({ maxFiles: MAX_FILES, maxDepth: 32 }).files) {
-      const relative = toRelativePath(name);
-      if (type !== 'file' || relative.type === 'refused') continue;
-      const file = directory.read(relative.path, { maxBytes: MAX_FILE_BYTES });
-      if (file.type === 'failed') continue;
-      const target = path.join(folder, name);
-      makeFolders(path.dirname(target));
-      writeFileAtomically(target, file.bytes, { mode: file.isExecutable ? 0o755 : 0o644 });
-      written.push(target);
-    }
-    return written;
+    const root = realTarget(folder);
+    const copies = readOutputs(path.join(workspace.place.root, 'out'), root);
+    refuse(copies, execution.skillRoots.map(realPath));
+    for (const copy of copies.filter(({ target }) => isAskedBeforeWriting(target))) await ask(copy, options);
+    makeFolders(root);
+    writeAll(root, copies);
+    return copies.map(({ name }) => path.join(folder, name));
   } catch (error) {
     if (!isSystemError(error)) throw error;
-    throw new SkillError({
-      code: 'io/failed',
-      message: `the files cannot be written to ${JSON.stringify(folder)}: ${error.code}`,
-      hint: 'choose another folder',
-      data: { path: folder, cause: error.code },
+    throw notWritten(folder, error.code, 'choose another folder');
+  }
+}
+
+/** The real path of a folder that need not exist yet. */
+function realTarget(folder: string): string {
+  const found = tryRealPath(folder);
+  const parent = path.dirname(folder);
+  return found ?? (parent === folder ? folder : path.join(realTarget(parent), path.basename(folder)));
+}
+
+function readOutputs(out: string, root: string): readonly OutputCopy[] {
+  const opening = openConfined(out);
+  if (opening.type === 'failed') return [];
+  const there = openConfined(root);
+  const { directory } = opening;
+  try {
+    return directory.list({ maxFiles: MAX_FILES, maxDepth: 32 }).files.flatMap(({ path: name, type }) => {
+      const relative = toRelativePath(name);
+      if (type !== 'file' || relative.type === 'refused') return [];
+      const file = directory.read(relative.path, { maxBytes: MAX_FILE_BYTES });
+      if (file.type === 'failed') return [];
+      const old =
+        there.type === 'failed'
+          ? undefined
+          : there.directory.read(relative.path, { maxBytes: MAX_FILE_BYTES, allowHardLinks: true });
+      const before = old?.type === 'read' ? old.bytes : undefined;
+      const { bytes, isExecutable } = file;
+      return [{ name: relative.path, target: path.join(root, name), bytes, isExecutable, before }];
     });
   } finally {
     directory.close();
+    if (there.type !== 'failed') there.directory.close();
   }
+}
+
+function refuse(copies: readonly OutputCopy[], skillRoots: readonly string[]): void {
+  for (const { target } of copies) {
+    const root = skillRoots.find((each) => isInside(target, each));
+    if (root !== undefined)
+      throw refused(
+        target,
+        `it is in the skill folder ${quoted(root)}`,
+        'choose a folder outside; install skills with skillwright install',
+      );
+    if (isNeverWritten(target)) throw refused(target, 'other tools run what is there', 'choose another folder');
+  }
+}
+
+/** Asks about one file, with its change. Anything but a yes refuses all files. */
+async function ask(copy: OutputCopy, { approve, signal }: TakeOutputsOptions): Promise<void> {
+  const { target, bytes, before } = copy;
+  const content = bytes.toString('utf8');
+  const action = { type: 'write_file', path: target, content } as const;
+  const request: ApprovalRequest = {
+    id: `sha256:${sha256(stableJson({ action, bytes: sha256(bytes), before: before === undefined ? '' : sha256(before) }))}`,
+    tool: 'write_file',
+    risk: 'high',
+    action,
+    rule: 'the output of a program',
+    origin: { layer: 'built-in', where: '' },
+    detail: { kind: 'write', path: target, before: before?.toString('utf8'), after: content },
+    affects: [target],
+    scopes: ['once'],
+    coverage: stableJson(['output', target, sha256(bytes)]),
+  };
+  const answer = await approve?.(request, signal === undefined ? {} : { signal });
+  if (typeof answer === 'object' && answer.verdict === 'yes') return;
+  throw refused(
+    target,
+    'other tools run or obey it, so it needs approval',
+    `approve it with --approve ${request.id.replace(/^sha256:/, '')}, or choose another folder and copy it yourself`,
+  );
+}
+
+/** Writes every file, or restores what was there. */
+function writeAll(root: string, copies: readonly OutputCopy[]): void {
+  const written: OutputCopy[] = [];
+  try {
+    for (const copy of copies) {
+      const result = writeBeneath(root, copy.name, copy.bytes, { mode: copy.isExecutable ? 0o777 : 0o666 });
+      if (result.type === 'failed')
+        throw notWritten(copy.target, result.detail ?? result.code, 'remove what is there, or choose another folder');
+      written.push(copy);
+    }
+  } catch (error) {
+    for (const { name, before, target } of written.reverse()) {
+      if (before === undefined) unlinkSync(target);
+      else writeBeneath(root, name, before);
+    }
+    throw error;
+  }
+}
+
+function notWritten(file: string, cause: string, hint: string): SkillError<'io/failed'> {
+  return new SkillError({
+    code: 'io/failed',
+    message: `the files cannot be written to ${quoted(file, 200)}: ${cause}`,
+    hint,
+    data: { path: file, cause },
+  });
+}
+
+function refused(file: string, reason: string, hint: string): SkillError<'policy/refused'> {
+  return new SkillError({
+    code: 'policy/refused',
+    message: `${quoted(file, 200)} is not written, and neither are the other outputs: ${reason}`,
+    hint,
+    data: { rule: 'output', approval: '', command: '' },
+  });
 }

@@ -299,15 +299,24 @@ const TREE_CODES: Readonly<Record<TreeProblem, FailureCode>> = {
 
 async function copyFolder(staging: Staging, from: string, { opened, prepared }: Copying): Promise<void> {
   const owner = staging.workspace.identity;
-  const copied = await copyTree(opened.place, {
-    to: prepared,
-    permissions: 'writable',
-    limits: { maxBytes: staging.left.bytes, maxEntries: staging.left.entries, maxDepth: 32 },
-    ...(owner === undefined ? {} : { owner }),
-    ...(staging.signal === undefined ? {} : { signal: staging.signal }),
-  });
+  const copy = (repositoryData: boolean): ReturnType<typeof copyTree> =>
+    copyTree(opened.place, {
+      to: prepared,
+      permissions: 'writable',
+      repositoryData,
+      limits: { maxBytes: staging.left.bytes, maxEntries: staging.left.entries, maxDepth: 32 },
+      ...(owner === undefined ? {} : { owner }),
+      ...(staging.signal === undefined ? {} : { signal: staging.signal }),
+    });
+  const whole = await copy(true);
+  if (whole.type === 'refused') await removeTree(prepared);
+  const copied = whole.type === 'refused' ? await copy(false) : whole;
   if (copied.type === 'refused')
     throw refuseInput(from, TREE_CODES[copied.problem], `${quoted(from)} cannot be copied: ${copied.message}`);
+  if (whole.type === 'refused')
+    staging.warnings.push(
+      `.git was left out of ${quoted(from)}: ${whole.message}; mount the folder to use its history`,
+    );
   takeRoom(staging, from, { bytes: copied.bytes, entries: copied.files + 1 });
 }
 

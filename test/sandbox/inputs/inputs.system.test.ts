@@ -202,6 +202,33 @@ describe('inputs', () => {
   );
 });
 
+verifies(
+  'ENV-2',
+  'a repository is brought in with .git and hidden files; what has to be left out is named',
+  async () => {
+    const { data, root, stage } = await makeScene();
+    plant(path.join(data, 'repo'), {
+      '.git/config': '[core]',
+      '.git/objects/ab': 'x',
+      '.eslintrc': '{}',
+      'a.txt': 'a',
+    });
+    const request = { from: `host://${data}/repo` };
+    expect(await stage([request])).toMatchObject({ type: 'staged', warnings: [] });
+    const copy = path.join(root, 'work/inputs/repo');
+    expect(readdirSync(copy).toSorted()).toEqual(['.eslintrc', '.git', 'a.txt']);
+    expect(readFileSync(path.join(copy, '.git/objects/ab'), 'utf8')).toBe('x');
+    // A local clone shares its objects with the original by hard links.
+    linkSync(path.join(data, 'repo/.git/objects/ab'), path.join(data, 'shared'));
+    const staged = await stage([{ ...request, to: 'work/inputs/second' }]);
+    expect(staged).toMatchObject({
+      type: 'staged',
+      warnings: [expect.stringMatching(/^\.git was left out of .*hard link/)],
+    });
+    expect(readdirSync(path.join(root, 'work/inputs/second')).toSorted()).toEqual(['.eslintrc', 'a.txt']);
+  },
+);
+
 describe('inputs that are refused', () => {
   const table: Readonly<Record<string, readonly [input: (data: string) => InputRequest, outcome: string]>> = {
     'no scheme': [() => ({ from: '/etc/passwd' }), 'input/invalid'],

@@ -1,0 +1,119 @@
+import { existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+
+import type { ApprovalRequest } from '../../../src/core/approval.ts';
+import { takeOutputs } from '../../../src/runtime/execution/take-outputs.ts';
+import type { TakeOutputsOptions } from '../../../src/runtime/execution/take-outputs.ts';
+import type { Session } from '../../../src/runtime/session.ts';
+import { verifies } from '../../conformance/verifies.ts';
+import { scratch } from '../../registry/support.ts';
+import { runtimeOver } from '../support.ts';
+
+interface World {
+  readonly project: string;
+  readonly skills: string;
+  readonly session: Session;
+  readonly take: (folder: string, options?: TakeOutputsOptions) => Promise<readonly string[]>;
+}
+
+/** A program that left these files in `out/`. */
+async function left(files: Readonly<Record<string, string>>): Promise<World> {
+  const folder = scratch();
+  const project = path.join(folder, 'project');
+  const skills = path.join(folder, 'skills');
+  for (const each of [project, skills]) mkdirSync(each);
+  const session = await (
+    await runtimeOver(skills)
+  ).startSession({ execution: { executor: 'local', artifacts: false } });
+  onTestFinished(() => session.close());
+  const workspace = await session.execution?.openWorkspace();
+  const out = path.join(workspace?.place.root ?? '', 'out');
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(path.dirname(path.join(out, name)), { recursive: true });
+    writeFileSync(path.join(out, name), text);
+  }
+  return { project, skills, session, take: (to, options = {}) => takeOutputs(session, path.join(folder, to), options) };
+}
+
+const yes: NonNullable<TakeOutputsOptions['approve']> = () =>
+  Promise.resolve({ verdict: 'yes', scope: 'once', by: 'callback' });
+
+describe('the outputs of a program', () => {
+  test('are copied with their folders, also under the longest name', async () => {
+    const long = `${'n'.repeat(251)}.txt`;
+    const { project, take } = await left({ 'a/b.txt': 'b', [long]: 'long' });
+    writeFileSync(path.join(project, long), 'old');
+    expect((await take('project')).map((file) => path.relative(project, file))).toEqual(['a/b.txt', long]);
+    expect([
+      readFileSync(path.join(project, 'a/b.txt'), 'utf8'),
+      readFileSync(path.join(project, long), 'utf8'),
+    ]).toEqual(['b', 'long']);
+  });
+
+  verifies(
+    'POL-12',
+    'what other tools obey is asked about with its change, and without a yes nothing is written',
+    async () => {
+      const files = { 'AGENTS.md': '# Theirs\n', '.github/workflows/ci.yml': 'on: push\n', 'report.txt': 'r' };
+      const { project, take } = await left(files);
+      writeFileSync(path.join(project, 'AGENTS.md'), '# Mine\n');
+      await expect(take('project')).rejects.toThrow('needs approval');
+      await expect(take('project', { approve: () => Promise.resolve('nobody') })).rejects.toThrow('needs approval');
+      expect(readdirSync(project)).toEqual(['AGENTS.md']);
+      expect(readFileSync(path.join(project, 'AGENTS.md'), 'utf8')).toBe('# Mine\n');
+      const asked: ApprovalRequest[] = [];
+      await take('project', {
+        approve: (request, options) => {
+          asked.push(request);
+          return yes(request, options);
+        },
+      });
+      expect(asked.map(({ detail, risk, tool }) => ({ detail, risk, tool })).toReversed()).toEqual([
+        {
+          detail: { kind: 'write', path: path.join(project, 'AGENTS.md'), before: '# Mine\n', after: '# Theirs\n' },
+          risk: 'high',
+          tool: 'write_file',
+        },
+        {
+          detail: {
+            kind: 'write',
+            path: path.join(project, '.github/workflows/ci.yml'),
+            before: undefined,
+            after: 'on: push\n',
+          },
+          risk: 'high',
+          tool: 'write_file',
+        },
+      ]);
+      expect(readFileSync(path.join(project, 'AGENTS.md'), 'utf8')).toBe('# Theirs\n');
+    },
+  );
+
+  verifies('POL-12', 'nothing is written into .git, the configuration or a skill, not even with a yes', async () => {
+    for (const [name, folder, reason] of [
+      ['hooks/post-commit', 'project/.git', 'other tools run what is there'],
+      ['.agent/config.json', 'project', 'other tools run what is there'],
+      ['pdf/SKILL.md', 'skills', 'it is in the skill folder'],
+      ['x', 'skills/new', 'it is in the skill folder'],
+      ['x', 'linked', 'it is in the skill folder'],
+    ] as const) {
+      const { project, skills, take } = await left({ [name]: 'x', 'a.txt': 'a' });
+      symlinkSync('skills', path.join(path.dirname(project), 'linked'));
+      await expect(take(folder, { approve: yes })).rejects.toThrow(reason);
+      expect([readdirSync(project), readdirSync(skills)]).toEqual([[], []]);
+    }
+  });
+
+  verifies('POL-12', 'a link in the target folder is not followed, and nothing else is written either', async () => {
+    const { project, take } = await left({ 'a.txt': 'new', 'docs/keys.txt': 'stolen', 'z.txt': 'z' });
+    const keys = path.join(path.dirname(project), 'keys');
+    mkdirSync(keys);
+    symlinkSync(keys, path.join(project, 'docs'));
+    writeFileSync(path.join(project, 'a.txt'), 'old');
+    await expect(take('project', { approve: yes })).rejects.toThrow('cannot be written');
+    expect(readFileSync(path.join(project, 'a.txt'), 'utf8')).toBe('old');
+    expect(existsSync(path.join(project, 'z.txt'))).toBe(false);
+    expect([readdirSync(keys), lstatSync(path.join(project, 'docs')).isSymbolicLink()]).toEqual([[], true]);
+  });
+});
