@@ -20,7 +20,6 @@ const OPEN: Readonly<Record<RequirementId, string>> = {
   'CLI-1': 'the commands `replay` (today `runs replay`), `mcp` and `serve`',
   'INST-2': 'installing for several agents',
   'INST-4': 'imports beyond `skills-lock.json`',
-  'ENV-1': 'packages for scripts',
   'ENV-2': '`--venv`, `--mount`, `--project`, `--allow`, `--serve`',
   'EXEC-12': 'the executors `namespaces` and `landlock`',
   'POL-12': 'risk by capability; outputs under the rules of writes; unreadable records',

@@ -12,14 +12,14 @@ import type { PackageNeeds, SkillNeeds } from '../../runtime/execution/packages.
 import type { Run } from '../../runtime/start-run.ts';
 import type { SkillEntry } from '../../core/skill.ts';
 import { openLayers } from '../../sandbox/environments/layers.ts';
-import { APPROVAL_FLAGS, openApprover, policyRefusal } from './approval.ts';
+import { APPROVAL_FLAGS, openApprover, policyRefusal, repeatedCommand } from './approval.ts';
 import { TRUST_FLAGS, askForTrust } from './consent.ts';
 import { defineCommand } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { jsonText } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
-import { announceProbe } from './execution-options.ts';
+import { commandExecution } from './execution-options.ts';
 import { PACKAGE_FLAGS, packageOptions } from './package-flags.ts';
 
 const { with: withFlag, environment } = PACKAGE_FLAGS;
@@ -87,7 +87,7 @@ async function prepare(invocation: PrepareInvocation, name: string): Promise<num
     request: `prepare ${name}`,
     approve: openApprover(given, terminal),
     execution: {
-      ...announceProbe(terminal),
+      ...commandExecution(terminal),
       ...(executor === undefined ? {} : { executor }),
       packages:
         given.wheels === undefined ? packages : { ...packages, wheels: path.resolve(given.cwd ?? '.', given.wheels) },
@@ -148,7 +148,7 @@ async function installed(
     { type: 'install_packages', skill: skill.name, source: skill.source, packages: requested, isDeclared: true },
     { askedBy: 'person', signal },
   );
-  if (observation.type === 'failed') throw policyRefusal(observation, words) ?? failed(observation);
+  if (observation.type === 'failed') throw policyRefusal(observation, repeatedCommand(words)) ?? failed(observation);
   if (observation.type !== 'packages-installed') throw new TypeError(`unexpected observation: ${observation.type}`);
   const { ecosystem, packages, lockDigest, layerDigest } = observation.layer;
   return {
