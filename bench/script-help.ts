@@ -94,10 +94,14 @@ function causeOf(observation: Observation): string {
   if (remedy !== undefined)
     return `names the remedy: ${/^the ([\w ]+?) [^ ]+ (?:is missing|\w)/.exec(remedy)?.[1] ?? 'other'}`;
   if (reason === 'timeout') return 'runs until the time limit';
-  const isCrash = /Traceback \(most recent call last\)|^\s+at .*node:internal|SyntaxError/m.test(
-    `${stdout}\n${stderr}`,
-  );
-  return isCrash ? 'unexplained' : 'runs, with an error of its own';
+  const output = `${stdout}\n${stderr}`;
+  // Causes outside of the script: its modules, its interpreter and the sandbox.
+  const isOutside =
+    /^(?:\w+\.)*(?:ImportError|ModuleNotFoundError|SyntaxError|PermissionError)\b|ERR_MODULE_NOT_FOUND|Cannot find (?:module|package)|Read-only file system|Permission denied|command not found|Temporary failure in name resolution/m;
+  if (isOutside.test(output) || code === 126 || code === 127) return 'unexplained';
+  return /Traceback \(most recent call last\)/.test(output)
+    ? 'runs, and raises an exception'
+    : 'runs, with an error of its own';
 }
 
 function lastLine(observation: Observation): string {
