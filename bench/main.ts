@@ -22,17 +22,24 @@ import { benchRegrade } from './regrade.ts';
 import { benchReportPage } from './report-page.ts';
 import { benchScan } from './scan.ts';
 import { benchScanCorpus } from './scan-corpus.ts';
+import { benchScriptHelp } from './script-help.ts';
+import { benchScriptPackages } from './script-packages.ts';
 import { benchSearch } from './search.ts';
 import { benchStaging } from './staging.ts';
 import { benchStart } from './start.ts';
 import { benchTokens } from './tokens.ts';
 
-const HELP = `npm run bench -- [--only start,tokens,scan,search,disclosure,executors,staging,collect,container,journal,policy,redaction,agent,install,verify,archives,packs-peers,scan-corpus,eval-files,suite,regrade,report] [--data DIR]
+const HELP = `npm run bench -- [--only start,tokens,scan,search,disclosure,executors,packages,script-help,staging,collect,container,journal,policy,redaction,agent,install,verify,archives,packs-peers,scan-corpus,eval-files,suite,regrade,report] [--data DIR] [--collections DIR,DIR]
 Prints figures as ratios inside one run. DIR holds real data (retrieval/); without it, generated skills stand in. Peers are
 installed into .cache/peers. Exit 1 when a bound is not kept.`;
 
 const { values } = parseArgs({
-  options: { only: { type: 'string' }, data: { type: 'string' }, help: { type: 'boolean' } },
+  options: {
+    only: { type: 'string' },
+    data: { type: 'string' },
+    collections: { type: 'string' },
+    help: { type: 'boolean' },
+  },
 });
 if (values.help === true) {
   console.log(HELP);
@@ -51,6 +58,12 @@ if (values.help === true) {
     search: () => benchSearch({ dataDir, peersDir }),
     disclosure: () => benchDisclosure({ project, dataDir, workDir }),
     executors: () => benchExecutors({ workDir }),
+    packages: () => benchScriptPackages({ workDir }),
+    'script-help': () =>
+      benchScriptHelp({
+        collections: values.collections?.split(',').map((folder) => path.resolve(folder)) ?? [],
+        workDir,
+      }),
     staging: () => benchStaging({ workDir }),
     collect: () => benchCollect({ project, workDir }),
     container: () => benchContainer(),

@@ -41,7 +41,7 @@ export { AGENTS } from './packs/agents/agent-table.ts';
 export type { Agent } from './packs/agents/agent-table.ts';
 export { detectAgents } from './packs/agents/agents.ts';
 export type { DetectedAgent } from './packs/agents/agents.ts';
-export type { CheckedPlace } from './packs/agents/agent-view.ts';
+export type { CheckedPlace } from './packs/agents/check-places.ts';
 export type { Unplaced } from './packs/agents/place-skills.ts';
 export { placeTargets } from './packs/agents/place-targets.ts';
 export type { PlaceTarget, PlannedPlace } from './packs/agents/place-targets.ts';

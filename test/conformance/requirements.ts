@@ -18,7 +18,6 @@ const OPEN: Readonly<Record<RequirementId, string>> = {
   'REG-1': 'archives by path or URL as roots',
   'TOOL-5': 'MCP',
   'CLI-1': 'the commands `replay` (today `runs replay`), `mcp` and `serve`',
-  'ENV-1': 'packages for scripts',
   'ENV-2': '`--venv`, `--mount`, `--project`, `--allow`, `--serve`',
   'POL-12': 'risk by capability; outputs under the rules of writes; unreadable records',
   'AGT-12': 'project files in the native vocabulary, diffs and undo',

@@ -11,6 +11,7 @@ import type { SessionPolicy } from '../../src/policy/session-policy.ts';
 import type { PackageOptions } from '../../src/runtime/execution/packages.ts';
 import { createRuntime } from '../../src/runtime/runtime.ts';
 import type { Session } from '../../src/runtime/session.ts';
+import { verifies } from '../conformance/verifies.ts';
 import { scratch, writeSkill } from '../registry/support.ts';
 import { openIndex, openRegistry, wheel } from './package-index.ts';
 
@@ -106,7 +107,7 @@ const failedWith = (observation: Observation): unknown =>
   observation.type === 'failed' ? { code: observation.code, message: observation.message } : observation.type;
 
 describe.skipIf(!hasPip)('packages of a script', () => {
-  test('are installed with what they need, recorded, and used again without a request', async () => {
+  verifies('ENV-1', 'are installed with what they need, recorded, and used again without a request', async () => {
     const index = await openIndex(PACKAGES);
     const first = await open({ index: index.url, packages: { with: ['pdf_reader'] } });
     const ran = await first.run();

@@ -17,7 +17,13 @@ export async function explainFailure(
   parts: ExecutionParts,
 ): Promise<string | undefined> {
   const again = commandAgain(action, staged);
-  const plain = { stderr: output, again, missing: { python: [], node: [] }, mentioned: { python: [], node: [] } };
+  const plain = {
+    stderr: output,
+    again,
+    ...moduleCommand(action, staged),
+    missing: { python: [], node: [] },
+    mentioned: { python: [], node: [] },
+  };
   // Reading the files of the skill is worth it only where the output shows a cause at all.
   if (staged === undefined || remedyFor(plain) === undefined) return remedyFor(plain);
   const opening = openConfined(staged.snapshot);
@@ -41,4 +47,14 @@ function commandAgain(action: ProgramAction, staged: StagedSkill | undefined): s
   if (action.type === 'run_script')
     return `skillwright exec ${skill} ${typedWord(action.script.replace(/^scripts\//, ''))}`;
   return `skillwright exec ${skill} --command ${typedWord(action.command)}`;
+}
+
+/** Relative imports work where Python knows the package, which starts in the folder of the skill. */
+function moduleCommand(action: ProgramAction, staged: StagedSkill | undefined): { readonly asModule?: string } {
+  if (action.type !== 'run_script' || staged === undefined || !action.script.endsWith('.py')) return {};
+  const module = scriptPath(action.script)
+    .replace(/(?:\/__init__)?\.py$/, '')
+    .replaceAll('/', '.');
+  const line = typedWord(`python3 -m ${module}`);
+  return { asModule: `skillwright exec ${typedWord(staged.name)} --command ${line}` };
 }

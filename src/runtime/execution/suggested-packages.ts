@@ -29,7 +29,10 @@ export function scriptsIn(snapshot: string): readonly string[] {
     return opening.directory
       .list({ maxFiles: 5_000, maxDepth: 8 })
       .files.map(({ path }) => path)
-      .filter((path) => path.startsWith('scripts/') && /\.(?:py|[cm]?[jt]s|sh|bash)$/.test(path))
+      .filter(
+        (path) =>
+          path.startsWith('scripts/') && !path.endsWith('/__init__.py') && /\.(?:py|[cm]?[jt]s|sh|bash)$/.test(path),
+      )
       .slice(0, MAX_SCRIPTS);
   } finally {
     opening.directory.close();

@@ -9,6 +9,8 @@ export interface FailedScript {
   readonly stderr: string;
   /** The command that runs the script again: `skillwright exec pdf fill.py`. */
   readonly again: string;
+  /** The command that runs the script as a module of its package; absent for a command line. */
+  readonly asModule?: string;
   /** Modules and packages that the script imports and this machine lacks, by the static scan. */
   readonly missing: { readonly python: readonly string[]; readonly node: readonly string[] };
   /** Packages that the documents of the skill tell the reader to install. */
@@ -36,11 +38,17 @@ const VARIABLES: readonly RegExp[] = [
 export function remedyFor(failed: FailedScript): string | undefined {
   const stderr = failed.stderr.slice(-MAX_TEXT);
   return (
+    moduleRemedy(stderr, failed) ??
     pythonRemedy(stderr, failed) ??
     nodeRemedy(stderr, failed) ??
     programRemedy(stderr) ??
     variableRemedy(stderr, failed)
   );
+}
+
+function moduleRemedy(stderr: string, { asModule }: FailedScript): string | undefined {
+  if (asModule === undefined || !stderr.includes('ImportError: attempted relative import')) return undefined;
+  return `the script is a module of a package; run: ${asModule}`;
 }
 
 function pythonRemedy(stderr: string, failed: FailedScript): string | undefined {

@@ -152,6 +152,7 @@ describe('the remedy for a failed script', () => {
     remedyFor({
       stderr,
       again: 'skillwright exec pdf fill.py',
+      asModule: "skillwright exec pdf --command 'python3 -m scripts.fill'",
       missing: { python: [], node: [] },
       mentioned: { python: [], node: [] },
       ...more,
@@ -189,6 +190,10 @@ describe('the remedy for a failed script', () => {
     ["ModuleNotFoundError: No module named './x'", undefined],
     ["FileNotFoundError: [Errno 2] No such file or directory: 'out/report.txt'", undefined],
     ["Error: Cannot find module './lib'", undefined],
+    [
+      'ImportError: attempted relative import with no known parent package',
+      "the script is a module of a package; run: skillwright exec pdf --command 'python3 -m scripts.fill'",
+    ],
     ['usage: fill.py [-h] FILE', undefined],
   ])('%j', (stderr, line) => {
     expect(remedy(stderr)).toBe(line);
