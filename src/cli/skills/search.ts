@@ -76,7 +76,8 @@ export const command = defineCommand({
       if (results.length > 0) {
         terminal.out(resultLines(results, untrusted, terminal));
         terminal.remark(trustRemarks(untrusted));
-      } else terminal.remark(nothingFound(runtime, given.deep === true));
+      } else if (available.results.length > 0) terminal.remark('no installed skill matches');
+      else terminal.remark(nothingFound(runtime, given.deep === true));
       terminal.out(availableLines(available.results, terminal));
     }
     for (const problem of available.problems) reportWarning(terminal, problem);

@@ -17,6 +17,9 @@ const HOST = /https?:\/\/([a-z0-9.-]{3,253})/g;
 const MIN_LABEL = 5;
 const MAX_TOPIC = 4_000;
 const MIN_EXPLANATIONS = 3;
+/** In a passage: an instruction has no reason to speak of those who attack. */
+const EXPLAINS_ATTACK = /\b(?:attackers?|exploitable|exploitation|malware|yara|forensics?|threat model|cve-\d)/i;
+/** In a document, several times. */
 const EXPLAINS_ATTACKS =
   /\b(?:attackers?|exploit(?:s|ed|able|ation)?|vulnerab(?:le|ility|ilities)|misconfigur\w{1,8}|malware|yara|forensics?|threat model|severity: |cve-\d)\b/i;
 
@@ -35,7 +38,7 @@ export function isAboutAttacks({ path }: ScanFile, passages: readonly Passage[])
 /** A high hit becomes `medium` if the passage or the document explains attacks, or if it uploads to the service that the skill is for. */
 export function withinSubject(hit: Hit, { topic, isAboutAttacks: isExplained }: Subject): Hit {
   if (hit.severity !== 'high') return hit;
-  const isQuoted = isExplained || (isProse(hit.passage) && EXPLAINS_ATTACKS.test(hit.passage.text));
+  const isQuoted = isExplained || (isProse(hit.passage) && EXPLAINS_ATTACK.test(hit.passage.text));
   return isQuoted || uploadsToOwnService(hit, topic) ? { ...hit, severity: 'medium' } : hit;
 }
 

@@ -46,6 +46,14 @@ export const CONTROL_PATTERNS: readonly Pattern[] = [
   },
   {
     means: 'override-instructions',
+    severity: 'medium',
+    in: 'prose',
+    find: /\b(?:regardless of|even (?:if|when))\b[^.:\n]{0,60}\b(?:the user|users?)\b/g,
+    also: /\b(?:continue|proceed|anyway|nonetheless|send|upload|transmit|delete|execute|ignore|refuse)\b/,
+    says: 'claims authority over the user',
+  },
+  {
+    means: 'override-instructions',
     in: 'prose',
     find: /\b(?:if|when|even though)\b (?:the )?users? (?:objects?|declines?|refuses?|says no|asks? (?:you )?to stop|tries to (?:stop|cancel|disable|remove)|attempts to (?:stop|cancel|disable|remove|delete)|disagrees?)\b[^.\n]{0,100}\b(?:continue|proceed|ignore|anyway|regardless|re-?enable|restore|insist|persist|retry|override)/g,
     says: "continues against the user's will",
@@ -113,6 +121,23 @@ export const CONTROL_PATTERNS: readonly Pattern[] = [
     unless:
       /\b(?:fails?|errors?|swallow|ignored|dropped|background (?:process|task|job|worker|agent|subagent)|run_in_background|truncat\w{1,4}|break|corrupt|never|don't|do not|avoid)\b/,
     says: 'instructs to act unnoticed',
+  },
+  {
+    means: 'conceal-from-user',
+    severity: 'medium',
+    in: 'prose',
+    evenDenied: true,
+    find: /\b(?:silently|secretly|covertly|stealthily|discreetly|invisibly|surreptitiously)\b[^.\n]{0,40}\b(?:send|upload|collect|post|forward|transmit|exfiltrat|record)/g,
+    unless: /\b(?:fails?|errors?|swallow|ignored|dropped|truncat\w{1,4}|break|corrupt|never|don't|do not|avoid)\b/,
+    says: 'instructs to act unnoticed',
+  },
+  {
+    means: 'conceal-from-user',
+    severity: 'medium',
+    in: 'prose',
+    evenDenied: true,
+    find: /\busers? (?:does not|doesn't|do not|don't) (?:notice|reali[sz]e|find out)\b/g,
+    says: 'hides something from the user',
   },
   {
     means: 'conceal-from-user',
@@ -232,8 +257,7 @@ export const CONTROL_PATTERNS: readonly Pattern[] = [
     find: /\b(?:proceed|act|execut|appl|run|delet|send|tak|mak|perform|authori|action|chang|commit|push|merg|instal|download|purchas|transfer|modif|approv|grant|updat)\w{0,6}\b[^.\n]{0,60}\bwithout (?:the |any |first |additional |further |explicit |prior |asking |requiring |waiting |for ){0,4}(?:user(?:'s)? )?(?:confirmation|approval|permission|consent|authorization|asking|review)\b/g,
     unless:
       /\b(?:never|must not|not|don't|cannot|should not|no|forbidden|avoid|refuse)\b[^.\n]{0,80}\bwithout\b|\bunless\b/,
-    milder:
-      /\bwithout asking only (?:when|if|for|after|once)\b|\breversible\b|^\||\b(?:mode|level|autonomy|setting|option)\b/,
+    milder: /\bwithout asking only (?:when|if|for|after|once)\b|\breversible\b|^\|/,
     says: 'acts without asking',
   },
   {

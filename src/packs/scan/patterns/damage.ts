@@ -12,6 +12,14 @@ export const DAMAGE_PATTERNS: readonly Pattern[] = [
   },
   {
     means: 'destructive-command',
+    severity: 'medium',
+    in: 'any',
+    find: /\brm (?:-[a-z-]{1,20} ){1,3}["']?(?:~|\$home|\$\{home\})\/(?!\.?(?:cache|tmp|npm|local\/share\/trash)\b|library\/caches\b)(?=[\w.])/g,
+    unless: /\b(?:block|deny|dangerous|forbid|refus|reject|hook|guard|pattern|disallow|never)/,
+    says: 'deletes a folder of the home folder',
+  },
+  {
+    means: 'destructive-command',
     in: 'any',
     find: /\bmkfs(?:\.\w{2,6})? \/dev|\bdd\b[^\n]{0,60}\bof=\/dev\/(?:sd|nvme|hd|disk|vd|mmc)|\bformat c:|\bdiskpart\b[^\n]{0,40}clean|> ?\/dev\/sd[a-z]|\bwipefs -a|\bvssadmin delete shadows|\bwbadmin delete|\btmutil delete|\bcipher \/w:/g,
     severity: 'critical',

@@ -192,7 +192,7 @@ export const RUNNING_PATTERNS: readonly Pattern[] = [
   {
     means: 'encoded-payload',
     in: 'prose',
-    find: /\b(?:decode|base64-decode|de-obfuscate|deobfuscate)\b[^.\n]{0,80}\b(?:and|then) (?:run|execute|follow|eval|carry out|obey) (?:it|them|the|this|that|those|what|its|every|all|any|each)\b/g,
+    find: /\b(?:decode|base64-decode|de-obfuscate|deobfuscate)\b[^.\n]{0,80}\b(?:and|then) (?:run|execute|follow|eval|carry out|obey) (?:it|them|the|this|that|those|what|its|every|all|any|each)\b|\b(?:decode|base64-decode|de-obfuscate|deobfuscate)\b[^.\n]{0,80}\b(?:and|then) (?:run|execute|follow|eval|obey)[.!:]/g,
     severity: 'high',
     says: 'instructs to decode text and follow it',
   },

@@ -64,6 +64,13 @@ export const SECRET_PATTERNS: readonly Pattern[] = [
     says: 'instructs to collect secrets',
   },
   {
+    means: 'environment-harvest',
+    severity: 'medium',
+    in: 'prose',
+    find: /\b(?:read|look|find|open|load|take|copy)\b[^.\n]{0,60}\.env\b[^.\n]{0,60}\b(?:upload|send|post|transmit|exfiltrat)/g,
+    says: 'instructs to send secrets',
+  },
+  {
     means: 'personal-data',
     in: 'any',
     find: /\b(?:pbpaste|xclip|xsel|wl-paste|get-clipboard|pyperclip\.paste|clipboard\.readtext|screencapture|imagegrab\.grab|pyautogui\.screenshot|gnome-screenshot|scrot|corelocation|cllocationmanager|pynput|keyboard\.on_press|getasynckeystate|cv2\.videocapture\(0\)|imagesnap|sounddevice\.rec)\b/g,
