@@ -5,7 +5,7 @@ import type { FindModelOptions } from '../model/auto.ts';
 import { openRules } from '../model/rules/rules.ts';
 
 export interface AgentModelOptions extends Pick<FindModelOptions, 'addresses' | 'limits' | 'retries' | 'surroundings'> {
-  /** The name that the user gave: `rules`, `auto`, `ollama`, `anthropic/claude-sonnet-4-5`. Takes precedence. */
+  /** The name that the user gave: `rules`, `auto`, `ollama`, `anthropic/claude-sonnet-4-5`, `scripted:FILE`. Takes precedence. */
   readonly name?: string;
   /** The `model` section of the configuration. */
   readonly config?: Config['model'];
@@ -22,12 +22,23 @@ export interface AgentModel {
   readonly tried: readonly string[];
 }
 
+/** Answers from a file, as in the cases of evaluations. */
+const SCRIPTED = 'scripted:';
+
 /**
  * Opens the model for an agent. Precedence: the given name, the configuration, an API key in the environment, a server on this
  * machine, the rule model. Throws `model/unavailable` if a named model cannot be opened; a named model is never replaced by another
  * one.
  */
 export async function openAgentModel(options: AgentModelOptions): Promise<AgentModel> {
+  if (options.name?.startsWith(SCRIPTED) === true) {
+    const [{ openScripted }, { readScriptedTurns }] = await Promise.all([
+      import('../model/scripted/scripted.ts'),
+      import('../model/scripted/scripted-file.ts'),
+    ]);
+    const turns = readScriptedTurns(options.name.slice(SCRIPTED.length));
+    return { model: openScripted(turns), reason: 'it was requested by name', tried: [] };
+  }
   const { model, reason, tried } = await findModel(options);
   return { model: model === 'rules' ? openRules() : model, reason, tried };
 }

@@ -7,17 +7,14 @@ import { verifies } from '../conformance/verifies.ts';
 import { cli, skillText, spawnCli, temporaryFolder, writeFiles } from './run-cli.ts';
 
 const folder = temporaryFolder();
+const NOTES = 'Writes release notes from git history.';
 const only = ['--root', 'skills', '--only-root', '--no-cache'];
 
 beforeAll(() => {
   writeFiles(folder, {
     'skills/pdf-forms/SKILL.md': skillText('pdf-forms', 'Fills in PDF forms. Use when a form must be filled.'),
     'skills/pdf-forms/scripts/fill.py': '#!/usr/bin/env python3\nprint("CANARY-SCRIPT")\n',
-    'skills/git-notes/SKILL.md': skillText(
-      'git-notes',
-      'Writes release notes from git history.',
-      'metadata:\n  version: "1.2.0"\n',
-    ),
+    'skills/git-notes/SKILL.md': skillText('git-notes', NOTES, 'metadata:\n  version: "1.2.0"\n'),
     'skills/broken/SKILL.md': '---\nname: broken\n---\nno description\n',
   });
 });
@@ -34,7 +31,7 @@ describe('list', () => {
     expect(value['skills']).toEqual([
       {
         name: 'git-notes',
-        description: 'Writes release notes from git history.',
+        description: NOTES,
         source: 'option',
         dir: `${folder}/skills/git-notes`,
         controls: { disableModelInvocation: false, userInvocable: true, runMode: 'inline' },

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { LLMock } from '@copilotkit/aimock';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -146,6 +146,23 @@ describe('with the rule model', () => {
     const { status, out } = await run(folder, words);
     expect([status, out]).toEqual([0, expect.stringContaining('- Rows: 12\n')]);
     expect(record(folder).events).toContainEqual({ type: 'activation', skill: expect.any(String), reason: 'required' });
+  });
+
+  test('the configuration of the project may name the rule model; a script of answers is a model too', async () => {
+    const folder = project();
+    mkdirSync(path.join(folder, '.agent'));
+    writeFileSync(path.join(folder, '.agent/config.json'), '{"model": {"provider": "mock"}}');
+    const mock = await run(folder, ['run', QUESTION, '--executor', 'none']);
+    expect([mock.status, mock.err]).toEqual([0, expect.stringContaining('model rules: it is configured')]);
+    const turns = [
+      { toolCalls: [{ name: 'search_skills', input: { query: 'csv' } }] },
+      { expect: { contains: ['csv-report'] }, text: 'It is csv-report.' },
+    ];
+    writeFileSync(path.join(folder, 'script.json'), JSON.stringify({ turns }));
+    const words = ['-C', folder, 'run', QUESTION, '--model', 'scripted:script.json', '--executor', 'none'];
+    expect(await run(path.dirname(folder), words)).toMatchObject({ status: 0, out: 'It is csv-report.\n' });
+    const gone = await run(folder, ['run', QUESTION, '--model', 'scripted:gone.json']);
+    expect([gone.status, gone.err]).toEqual([1, expect.stringContaining('gone.json')]);
   });
 
   test('a budget that ends is status 1, and the answer says what is missing', async () => {

@@ -1,4 +1,6 @@
 /** The model of a command, how the agent's run ended, and what it used. */
+import path from 'node:path';
+
 import { openAgentModel } from '../../agent/agent-model.ts';
 import type { AgentModel } from '../../agent/agent-model.ts';
 import type { AgentResult } from '../../agent/agent-options.ts';
@@ -13,16 +15,20 @@ export interface ModelChoice {
   readonly name: string | undefined;
   readonly runtime: Runtime;
   readonly signal: AbortSignal;
+  /** The folder that the file of a scripted model is relative to (default: the current folder). */
+  readonly cwd?: string | undefined;
 }
 
 /** Opens the named model; without a name, the one that the configuration and the environment select. */
-export async function chooseModel({ name, runtime, signal }: ModelChoice): Promise<AgentModel> {
+export async function chooseModel({ name, runtime, signal, cwd = '.' }: ModelChoice): Promise<AgentModel> {
   const config = runtime.config.model;
   return await openAgentModel({
     env: surroundingsOf({}).env,
     signal,
     ...(config === undefined ? {} : { config }),
-    ...(name === undefined ? {} : { name }),
+    ...(name === undefined
+      ? {}
+      : { name: name.replace(/^scripted:(.*)$/s, (_, file: string) => `scripted:${path.resolve(cwd, file)}`) }),
   });
 }
 

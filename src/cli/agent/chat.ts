@@ -59,7 +59,7 @@ export const command = defineCommand({
     const untrusted = await askForTrust(invocation, runtime);
     if (given.json === true && untrusted.length > 0) terminal.out(hiddenJson(untrusted));
     const earlier = given.resume === undefined ? undefined : findChat(directoryOf(invocation, runtime), given.resume);
-    const chosen = await announceModel({ name: given.model, runtime, signal }, terminal);
+    const chosen = await announceModel({ name: given.model, runtime, signal, cwd: given.cwd }, terminal);
     const display = displayFor(invocation.flags, invocation.terminal);
     const refusals = openRefusalWatch();
     const connections = openConnectionWatch();

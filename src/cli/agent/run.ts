@@ -91,7 +91,7 @@ export const command = defineCommand({
     const runtime = await openRuntime(invocation);
     const untrusted = await askForTrust(invocation, runtime);
     if (given.json === true && untrusted.length > 0) terminal.out(hiddenJson(untrusted));
-    const chosen = await announceModel({ name: given.model, runtime, signal }, terminal);
+    const chosen = await announceModel({ name: given.model, runtime, signal, cwd: given.cwd }, terminal);
     const display = displayFor(invocation.flags, invocation.terminal);
     const refusals = openRefusalWatch();
     const connections = openConnectionWatch();

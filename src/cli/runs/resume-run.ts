@@ -35,7 +35,7 @@ export async function resumeRun(invocation: ResumeInvocation, place: string): Pr
   const runtime = await openRuntime(invocation);
   await askForTrust(invocation, runtime);
   const refusals = openRefusalWatch();
-  const { model } = await announceModel({ name: given.model, runtime, signal }, terminal);
+  const { model } = await announceModel({ name: given.model, runtime, signal, cwd: given.cwd }, terminal);
   const { resumeAgent } = await import('../../agent/resume/resume.ts');
   const resumed = await resumeAgent({
     runtime,

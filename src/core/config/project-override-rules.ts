@@ -21,6 +21,7 @@ import { EFFECTS } from '../access.ts';
  *     isolates       any isolating executor, if the user chose none; never `local` and `landlock`
  *     strictest      the stricter of two values
  *     apart          policy rules: kept per layer and evaluated by the policy
+ *     offline        only models without a provider: `mock` and `rules`
  *     never          only the user may set it
  */
 export type OverrideRule =
@@ -32,6 +33,7 @@ export type OverrideRule =
   | 'within'
   | 'isolates'
   | 'apart'
+  | 'offline'
   | 'never'
   | { readonly strictest: readonly string[] };
 
@@ -51,7 +53,7 @@ export const OVERRIDE_RULES: Readonly<Record<string, OverrideRule>> = {
   'session.placement': 'replaces',
   'cache.enabled': 'replaces',
   // The provider receives the user's key and prompts.
-  'model.provider': 'never',
+  'model.provider': 'offline',
   'model.params': 'replaces',
   'execution.executor': 'isolates',
   'execution.allow_weaker': 'never',
@@ -139,9 +141,16 @@ export function narrow(override: OverrideRule, below: unknown, project: unknown)
       // Weaker than every other one that isolates.
       if (project === 'landlock') return below === 'local' || below === 'landlock' ? own : kept;
       return below === undefined || ['auto', 'local', 'landlock', project].includes(below) ? own : kept;
+    case 'offline':
+      return isOffline(project) ? own : { ...kept, isWider: false };
     case 'never':
       return { ...kept, isWider: false };
   }
+}
+
+/** Models that send nothing anywhere. */
+function isOffline(provider: unknown): boolean {
+  return provider === 'mock' || provider === 'rules';
 }
 
 /** Unknown values count as the least strict. */
@@ -189,7 +198,9 @@ export function userOnlyPaths(config: Config): readonly (readonly string[])[] {
   const { executor } = config.execution ?? {};
   const { allowed_tools: use } = config.policy ?? {};
   const { directory } = config.runs ?? {};
+  const { provider } = config.model ?? {};
   return [
+    ...(provider === undefined || isOffline(provider) ? [] : [['model', 'provider']]),
     ...whole.map(({ path }) => path),
     ...params.map(([key]) => ['model', 'params', key]),
     ...(executor === 'local' ? [['execution', 'executor']] : []),

@@ -246,6 +246,18 @@ describe('what a project may do', () => {
     ]);
   });
 
+  test('a project may choose a model that sends nothing anywhere, and no other', () => {
+    const of = (layer: 'user' | 'project', provider: string): ConfigLayer => {
+      return { layer, where: `${layer}.json`, config: { model: { provider } } };
+    };
+    expect(userOnlyPaths({ model: { provider: 'mock' } })).toEqual([]);
+    expect(mergeLayers([of('user', 'anthropic'), of('project', 'mock')])).toEqual({ model: { provider: 'mock' } });
+    expect(mergeLayers([of('user', 'anthropic'), of('project', 'openai')])).toEqual({
+      model: { provider: 'anthropic' },
+    });
+    expect(mergeLayers([of('project', 'openai')])).toEqual({});
+  });
+
   test.each(['/etc', '~', '~/x', '..', 'a/../../b', 'C:\\x', '\\\\host\\x', 'a\\..\\..\\b'])(
     'records may not go to %s',
     (directory) => {

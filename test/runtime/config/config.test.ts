@@ -285,7 +285,7 @@ describe('a project', () => {
     const loaded = await load({ project: theirs });
     expect(loaded.config).toEqual({ runs: { sync: 'each' }, model: { params: { temperature: 0 } } });
     expect(found(loaded)).toEqual([
-      'error config/not-for-project "model.provider" is reserved for the user',
+      'error config/not-for-project "model.provider" with this value is reserved for the user',
       'error config/not-for-project "trust.bind" is reserved for the user',
       'error config/not-for-project "secrets" is reserved for the user',
       'error config/not-for-project "telemetry.endpoint" is reserved for the user',
