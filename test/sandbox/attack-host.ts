@@ -165,7 +165,10 @@ export function filesBelow(folder: string): readonly FoundFile[] {
       if (stats === undefined) continue;
       const kind = kindOf(stats);
       found.push({ path: file, mode: stats.mode & 0o7777, uid: stats.uid, bytes: stats.blocks * 512, kind });
-      if (kind === 'folder') waiting.push(file);
+      if (kind !== 'folder') continue;
+      // A program may have taken away our permission to list what it left.
+      if ((stats.mode & 0o500) !== 0o500) chmodSync(file, 0o700);
+      waiting.push(file);
     }
   }
   return found;

@@ -141,6 +141,26 @@ time.sleep(20)
   },
   {
     number: 10,
+    name: 'hides files in folders that their owner may not list or enter',
+    language: 'python3',
+    script: ({ root }) => `
+import os, time
+os.chdir("${root}/work")
+for mode in (0o300, 0o000):
+    os.makedirs("hidden%o/inner" % mode)
+    for i in range(64):
+        fd = os.open("hidden%o/inner/x%d" % (mode, i), os.O_CREAT | os.O_WRONLY, 0o600)
+        if i == 0: os.chmod("hidden%o" % mode, 0o300)
+        os.posix_fallocate(fd, 0, 8 * 1024 * 1024)
+        os.close(fd)
+    os.chmod("hidden%o" % mode, mode)
+time.sleep(20)
+`,
+    reasons: ['disk'],
+    judge: () => [],
+  },
+  {
+    number: 10,
     name: 'makes 200,000 empty files',
     language: 'python3',
     script: ({ root }) => `

@@ -71,7 +71,7 @@ describe.skipIf(!hasLandlock())('landlock, where the kernel has it', () => {
     writeFileSync(outside, 'content');
     chmodSync(base, 0o777);
     if (identity !== undefined) chownSync(outside, identity.uid, identity.gid);
-    const victim = spawn('sleep', ['60'], { stdio: 'ignore', ...(identity ?? {}) });
+    const victim = spawn('sleep', ['60'], { stdio: 'ignore', ...identity });
     try {
       const words = ['python3', '-c', ATTACKS, outside, String(victim.pid)];
       const { stdout, stderr, end } = await collected(workspace, words);

@@ -14,7 +14,7 @@ const MAX_DESCRIPTORS = 20_000;
 export interface DiskUse {
   readonly bytes: number;
   readonly files: number;
-  /** A limit is exceeded, or a path is too long to be opened, so what is below it cannot be counted. */
+  /** A limit is exceeded, or something cannot be counted: its path is too long, or a program took away our permission. */
   readonly isOver: boolean;
 }
 
@@ -69,12 +69,12 @@ export function diskUse(folders: readonly string[], limits: Pick<RunLimits, 'dis
   let files = 0;
   for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
     const names = attempt(folder, (file) => readdirSync(file, { encoding: 'buffer' }));
-    if (names === 'too long') return { bytes, files, isOver: true };
+    if (names === 'uncountable') return { bytes, files, isOver: true };
     for (const name of names ?? []) {
       files += 1;
       const file = Buffer.concat([folder, SLASH, name]);
       const stats = attempt(file, (entry) => lstatSync(entry));
-      if (stats === 'too long') return { bytes, files, isOver: true };
+      if (stats === 'uncountable') return { bytes, files, isOver: true };
       if (stats !== undefined) {
         if (!linked.has(stats.ino)) bytes += stats.blocks * 512;
         if (stats.nlink > 1 && !stats.isDirectory()) linked.add(stats.ino);
@@ -89,13 +89,15 @@ export function diskUse(folders: readonly string[], limits: Pick<RunLimits, 'dis
 
 const SLASH = Buffer.from('/');
 
-function attempt<T>(file: Buffer, look: (file: Buffer) => T): T | 'too long' | undefined {
+const UNCOUNTABLE: ReadonlySet<string> = new Set(['ENAMETOOLONG', 'EACCES', 'EPERM']);
+
+function attempt<T>(file: Buffer, look: (file: Buffer) => T): T | 'uncountable' | undefined {
   try {
     return look(file);
   } catch (error) {
     if (!isSystemError(error)) throw error;
-    // It was removed meanwhile, or permissions deny access.
-    return error.code === 'ENAMETOOLONG' ? 'too long' : undefined;
+    // Everything else means that it was removed meanwhile.
+    return UNCOUNTABLE.has(error.code) ? 'uncountable' : undefined;
   }
 }
 

@@ -18,7 +18,7 @@ export function bubblewrapLauncher(given: string | undefined): Launcher {
   return {
     name: 'bubblewrap',
     isolation: 'bubblewrap',
-    install: INSTALL_BUBBLEWRAP,
+    install: `${INSTALL_BUBBLEWRAP} (0.8 or newer), on a kernel with unprivileged user namespaces`,
     check: async (options) => await checkInstalled(command, options),
     open: (filter) => openBubblewrap(command ?? 'bwrap', filter),
   };

@@ -52,7 +52,13 @@ export function explainFailure(complaint: string, install: string): Explanation 
       reason: `unprivileged user namespaces are disabled (${complaint})`,
       install: 'sysctl -w kernel.unprivileged_userns_clone=1 user.max_user_namespaces=10000',
     };
-  return { reason: complaint, install: `${install}, on a kernel with unprivileged user namespaces` };
+  if (/namespace/i.test(complaint) && /^Seccomp:\s*2$/m.test(tryRead('/proc/self/status') ?? ''))
+    return {
+      reason: `a seccomp filter forbids user namespaces, as in Docker or Kubernetes with the default profile (${complaint})`,
+      install:
+        'start the container with --security-opt seccomp=unconfined --security-opt systempaths=unconfined, or use the container executor',
+    };
+  return { reason: complaint, install };
 }
 
 function isSetting(file: string, value: string): boolean {

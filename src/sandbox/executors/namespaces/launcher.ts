@@ -21,7 +21,8 @@ export function namespacesLauncher(): Launcher {
   return {
     name: 'namespaces',
     isolation: 'namespaces',
-    install: 'apt-get install bubblewrap',
+    install:
+      'allow unprivileged user namespaces (sysctl -w user.max_user_namespaces=10000), or use the container executor',
     check: async () => {
       await Promise.resolve();
       if (!isPresent(PERL)) throw unavailable('namespaces', [`${PERL} is not installed`], INSTALL_PERL);
