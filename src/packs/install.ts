@@ -52,10 +52,10 @@ export interface InstallOptions {
   /** Copies the skills into these folders instead of linking them. */
   readonly copy?: boolean;
   /**
-   * Asked for the skills to install if `skills` names none and the source has several. Gets every skill that can be installed and those that
-   * cannot; returns the folders of the former to install, or undefined to install nothing.
+   * Asked what to install, and for which agents, if `skills` names none. Gets every skill that can be installed and those that cannot.
+   * Undefined installs nothing.
    */
-  readonly choose?: (offer: SkillOffer) => Promise<readonly string[] | undefined>;
+  readonly choose?: (offer: SkillOffer) => Promise<SkillChoice | undefined>;
   /** Takes over what another installer made: folders of the root and of agents that have the files of the skill. */
   readonly takeOver?: boolean;
   /** Gets the plan. The install continues only if it resolves to true. */
@@ -72,6 +72,13 @@ export interface InstallOptions {
 export interface SkillOffer {
   readonly ready: readonly InspectedSkill[];
   readonly refused: readonly RefusedSkill[];
+}
+
+export interface SkillChoice {
+  /** Folders of offered skills. */
+  readonly folders: readonly string[];
+  /** Replaces `targets`. */
+  readonly targets?: readonly PlaceTarget[];
 }
 
 /** What an install would do, with a verdict per skill. */
@@ -141,14 +148,18 @@ export async function installSkills(options: InstallOptions): Promise<Installed 
       if (isRefusal(staged)) return staged;
       const resolved = { ...staged.resolved, source: sourceText(lockedSource(source, settings)) };
       const backgroundSync = options.dryRun === true ? undefined : root.startSync(newFiles(staged, root.lock));
-      const plan = await planInstall({ ...staged, resolved }, root, options);
-      if (isRefusal(plan)) return plan;
+      const chosen = await inspectAndChoose(staged, root, options);
+      if (isRefusal(chosen)) return chosen;
+      const plan = planInstall({ ...staged, resolved }, root, chosen);
       const nothing = nothingToInstall(plan);
       if (nothing !== undefined) {
         options.onRefused?.(plan);
         return nothing;
       }
-      return await applyPlan(plan, root, { ...options, ...(backgroundSync === undefined ? {} : { backgroundSync }) });
+      return await applyPlan(plan, root, {
+        ...chosen.options,
+        ...(backgroundSync === undefined ? {} : { backgroundSync }),
+      });
     },
   );
 }
@@ -160,13 +171,19 @@ function newFiles({ skills }: StagedSource, lock: LockFile): number {
     .reduce((sum, { files = {} }) => sum + Object.keys(files).length, 0);
 }
 
-/** Inspects the skills and applies the policy. */
-async function planInstall(
+interface ChosenSkills {
+  readonly type: 'chosen';
+  readonly verdicts: SourceVerdicts;
+  readonly options: InstallOptions;
+}
+
+/** Inspects the skills, applies the policy and asks which of the skills to install. */
+async function inspectAndChoose(
   staged: StagedSource,
   root: OpenRoot,
   options: InstallOptions,
-): Promise<InstallPlan | PackRefusal> {
-  const { settings, signal, strict, onProgress, skills: names = [] } = options;
+): Promise<ChosenSkills | PackRefusal> {
+  const { settings, signal, strict, onProgress, choose, skills: names = [] } = options;
   const inspect = {
     settings,
     mode: strict === undefined ? settings.mode : strict ? 'strict' : 'lenient',
@@ -178,10 +195,20 @@ async function planInstall(
   } as const;
   const all = await sourceVerdicts(staged, { ...inspect, names });
   if (isRefusal(all)) return all;
-  const chosen = names.length > 0 ? undefined : await chosenFolders(all, options);
-  if (chosen !== undefined && 'type' in chosen) return chosen;
-  const verdicts = chosen === undefined ? all : await sourceVerdicts(staged, { ...inspect, names: chosen });
+  if (choose === undefined || names.length > 0 || all.ready.length === 0)
+    return { type: 'chosen', verdicts: all, options };
+  const choice = await choose(all);
+  if (choice === undefined || choice.folders.length === 0)
+    return packRefusal('install/refused', 'no skill was selected: nothing was installed');
+  const { folders, targets } = choice;
+  const isAll = folders.length === all.ready.length;
+  const verdicts = isAll ? all : await sourceVerdicts(staged, { ...inspect, names: folders });
   if (isRefusal(verdicts)) return verdicts;
+  return { type: 'chosen', verdicts, options: targets === undefined ? options : { ...options, targets } };
+}
+
+function planInstall(staged: StagedSource, root: OpenRoot, { verdicts, options }: ChosenSkills): InstallPlan {
+  const { skills: names = [] } = options;
   const at = options.at ?? new Date();
   const plan = (skill: InspectedSkill, isNeeded: boolean): PlannedSkill => {
     const before = root.lock.skills.get(skill.name);
@@ -222,18 +249,6 @@ async function planInstall(
     ),
     ...(verdicts.proof.signedBy === undefined ? {} : { signedBy: verdicts.proof.signedBy }),
   };
-}
-
-/** Asks for the skills to install. Undefined if there is nothing to choose, or everything was chosen. */
-async function chosenFolders(
-  { ready, refused }: SourceVerdicts,
-  { choose }: InstallOptions,
-): Promise<readonly string[] | PackRefusal | undefined> {
-  if (choose === undefined || ready.length === 0 || ready.length + refused.length === 1) return undefined;
-  const folders = await choose({ ready, refused });
-  if (folders === undefined || folders.length === 0)
-    return packRefusal('install/refused', 'no skill was selected: nothing was installed');
-  return folders.length === ready.length ? undefined : folders;
 }
 
 function nothingToInstall({ skills, refused }: InstallPlan): PackRefusal | undefined {

@@ -1,7 +1,7 @@
 import { isRefusal } from '../../packs/problems.ts';
 import type { PackRefusal } from '../../packs/problems.ts';
 import { installSkills } from '../../packs/install.ts';
-import type { InstallPlan, Installed, SkillOffer } from '../../packs/install.ts';
+import type { InstallPlan, Installed } from '../../packs/install.ts';
 import type { PackSettings } from '../../packs/pack-settings.ts';
 import { restoreLock } from '../../packs/lock/restore-lock.ts';
 import { printable } from '../../core/text/text.ts';
@@ -26,9 +26,8 @@ import { planJson, planLines, refusedJson, refusedLines } from './show-pack.ts';
 import type { PlanView } from './show-pack.ts';
 import { showPlan } from '../terminal/terminal.ts';
 import { readLock } from '../../packs/lock/lock-file.ts';
-import { compareText } from '../../core/diagnostic.ts';
 import { askStreams, isTerminal } from '../terminal/ask.ts';
-import { chooseMany } from '../terminal/choose.ts';
+import { chooseInstall } from './choose-install.ts';
 
 const flags = {
   ...CHANGE_FLAGS,
@@ -54,7 +53,7 @@ export const command = defineCommand({
   details: [
     'Installs skills from a folder, a .zip, .skill or .tar.gz, an https URL, a git repository (#ref, #ref:folder), npm:PACKAGE, or a site with /.well-known/agent-skills.',
     'Each skill is validated and scanned by itself: ready, ready with warnings, or refused. What is ready is confirmed once, installed atomically and locked in skills.lock.json. The scan is triage: a clean scan proves nothing.',
-    'At a terminal, a source with several skills shows them for selection unless you name skills or pass --yes.',
+    'At a terminal, the skills of a source and the detected agents are shown for selection unless you name skills or pass --yes.',
     'Exit code 3: a named skill or every skill was refused, or the plan was not confirmed.',
   ].join('\n'),
   flags,
@@ -123,7 +122,8 @@ async function install(invocation: InstallInvocation, settings: PackSettings): P
       : {
           async choose(offer) {
             progress.end();
-            return await chooseSkills(source, offer, invocation);
+            const isFixed = given.agent !== undefined || (given.to ?? []).length > 1;
+            return await chooseInstall(offer, { source, settings, terminal, signal, asksAgents: !isFixed });
           },
         }),
     async confirm(plan) {
@@ -139,31 +139,6 @@ async function install(invocation: InstallInvocation, settings: PackSettings): P
   if (isRefusal(done)) return refuseAll(invocation, done, { refused, view });
   show(done.plan, false);
   return await report(invocation, done);
-}
-
-/** Lets the user select skills. Refused ones are shown with the reason. */
-async function chooseSkills(
-  source: string,
-  { ready, refused }: SkillOffer,
-  { terminal, signal }: InstallInvocation,
-): Promise<readonly string[] | undefined> {
-  const choices = [
-    ...ready.map(({ name, description, folder }) => ({ label: name, about: description, folder })),
-    ...refused.map(({ name, refusal }) => ({
-      label: name,
-      about: '',
-      folder: undefined,
-      unavailable: `refused: ${refusal.message}`,
-    })),
-  ].toSorted((a, b) => compareText(a.label, b.label));
-  const title = `Select the skills to install from ${source}`;
-  const selected = await chooseMany(askStreams(process), { title, choices, signal });
-  // Ctrl-C ends the command, Esc only the selection.
-  signal.throwIfAborted();
-  const chosen = selected?.flatMap((at) => choices[at] ?? []);
-  if (chosen !== undefined)
-    terminal.remark(`selected ${chosen.map(({ label }) => printable(label)).join(', ')} of ${printable(source)}`);
-  return chosen?.flatMap(({ folder }) => folder ?? []);
 }
 
 /** Nothing was installed: the source as a whole is refused, or each of its skills. */
