@@ -27,12 +27,17 @@ import { benchStaging } from './staging.ts';
 import { benchStart } from './start.ts';
 import { benchTokens } from './tokens.ts';
 
-const HELP = `npm run bench -- [--only start,tokens,scan,search,disclosure,executors,staging,collect,container,journal,policy,redaction,agent,install,verify,archives,packs-peers,scan-corpus,eval-files,suite,regrade,report] [--data DIR]
-Prints figures as ratios inside one run. DIR holds real data (retrieval/); without it, generated skills stand in. Peers are
+const HELP = `npm run bench -- [--only start,tokens,scan,search,disclosure,executors,staging,collect,container,journal,policy,redaction,agent,install,verify,archives,packs-peers,scan-corpus,eval-files,suite,regrade,report] [--data DIR] [--sources DIR]
+Prints figures as ratios inside one run. DIR holds real data (retrieval/); without it, generated skills stand in. packs-peers also installs each folder below --sources (clones of collections). Peers are
 installed into .cache/peers. Exit 1 when a bound is not kept.`;
 
 const { values } = parseArgs({
-  options: { only: { type: 'string' }, data: { type: 'string' }, help: { type: 'boolean' } },
+  options: {
+    only: { type: 'string' },
+    data: { type: 'string' },
+    sources: { type: 'string' },
+    help: { type: 'boolean' },
+  },
 });
 if (values.help === true) {
   console.log(HELP);
@@ -61,7 +66,7 @@ if (values.help === true) {
     install: () => benchInstall({ workDir }),
     verify: () => benchVerify({ workDir }),
     archives: () => benchArchives({ project, workDir }),
-    'packs-peers': () => benchPacksPeers({ project, workDir }),
+    'packs-peers': () => benchPacksPeers({ project, workDir, sourcesDir: values.sources }),
     'scan-corpus': () => benchScanCorpus({ dataDir, workDir }),
     'eval-files': () => benchEvalFiles({ dataDir }),
     suite: () => benchEvalSuite({ workDir }),
