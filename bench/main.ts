@@ -29,8 +29,9 @@ import { benchStaging } from './staging.ts';
 import { benchStart } from './start.ts';
 import { benchTokens } from './tokens.ts';
 
-const HELP = `npm run bench -- [--only start,tokens,scan,search,disclosure,executors,packages,script-help,staging,collect,container,journal,policy,redaction,agent,install,verify,archives,packs-peers,scan-corpus,eval-files,suite,regrade,report] [--data DIR] [--collections DIR,DIR]
-Prints figures as ratios inside one run. DIR holds real data (retrieval/); without it, generated skills stand in. Peers are
+const HELP = `npm run bench -- [--only start,tokens,scan,search,disclosure,executors,packages,script-help,staging,collect,container,journal,policy,redaction,agent,install,verify,archives,packs-peers,scan-corpus,eval-files,suite,regrade,report] [--data DIR] [--collections DIR,DIR] [--sources DIR]
+Prints figures as ratios inside one run. DIR holds real data (retrieval/); without it, generated skills stand in. script-help runs the scripts
+of --collections; packs-peers also installs each folder below --sources (clones of collections). Peers are
 installed into .cache/peers. Exit 1 when a bound is not kept.`;
 
 const { values } = parseArgs({
@@ -38,6 +39,7 @@ const { values } = parseArgs({
     only: { type: 'string' },
     data: { type: 'string' },
     collections: { type: 'string' },
+    sources: { type: 'string' },
     help: { type: 'boolean' },
   },
 });
@@ -74,7 +76,7 @@ if (values.help === true) {
     install: () => benchInstall({ workDir }),
     verify: () => benchVerify({ workDir }),
     archives: () => benchArchives({ project, workDir }),
-    'packs-peers': () => benchPacksPeers({ project, workDir }),
+    'packs-peers': () => benchPacksPeers({ project, workDir, sourcesDir: values.sources }),
     'scan-corpus': () => benchScanCorpus({ dataDir, workDir }),
     'eval-files': () => benchEvalFiles({ dataDir }),
     suite: () => benchEvalSuite({ workDir }),

@@ -27,9 +27,12 @@ const SECRET = 'a secret of the user 6e1f';
 export function benchPacksPeers({
   project,
   workDir,
+  sourcesDir,
 }: {
   readonly project: string;
   readonly workDir: string;
+  /** A folder with clones of collections, if they are to be installed with every tool. */
+  readonly sourcesDir?: string | undefined;
 }): readonly BenchRow[] {
   const home = path.join(workDir, 'peers');
   const problem = installPeers(home);
@@ -52,16 +55,21 @@ export function benchPacksPeers({
     outcomes: tools.map((tool) => attackWith(attack, tool, workDir)),
   }));
   console.log(tableText(tools, rows));
-  const bad = rows.filter(({ outcomes: [first] }) => first !== 'refused').map(({ attack }) => attack.name);
+  const bad = rows
+    .filter(
+      ({ attack, outcomes: [first] }) => first !== 'refused' && !(attack.isHarmless === true && first === 'installed'),
+    )
+    .map(({ attack }) => attack.name);
   return [
     {
-      name: 'hostile folders that we refuse',
+      name: 'hostile folders that we refuse or install without harm',
       value: rows.length - bad.length,
       unit: `of ${String(rows.length)}`,
       bound: 'all',
       ok: bad.length === 0,
       ...(bad.length === 0 ? {} : { note: bad.join(', ') }),
     },
+    ...(sourcesDir === undefined ? [] : collectionRows(tools, sourcesDir, workDir)),
     ...timeRows(tools, workDir),
   ];
 }
@@ -157,6 +165,51 @@ function tableText(tools: readonly Tool[], rows: readonly TableRow[]): string {
     line(['---', ...tools.map(() => '---')]),
     ...rows.map(({ attack, outcomes }) => line([attack.name, ...outcomes])),
   ].join('\n');
+}
+
+interface Attempt {
+  readonly seconds: number;
+  readonly skills: number;
+  readonly files: number;
+  readonly isDone: boolean;
+}
+
+/** Installs each collection with each tool and prints the table. Our tool must install every skill that has a description. */
+function collectionRows(tools: readonly Tool[], sourcesDir: string, workDir: string): readonly BenchRow[] {
+  const names = readdirSync(sourcesDir).filter((name) => statSync(path.join(sourcesDir, name)).isDirectory());
+  const line = (cells: readonly string[]): string => `  | ${cells.join(' | ')} |`;
+  console.log(line(['collection', 'skills', ...tools.map(({ name }) => `${name}: skills, files, s`)]));
+  console.log(line(['---', '--:', ...tools.map(() => '---')]));
+  return names.map((name) => {
+    const source = path.join(sourcesDir, name);
+    const found = filesBelow(source).filter(
+      (file) => path.basename(file) === 'SKILL.md' && !/\/(?:\.git|node_modules)\//.test(file),
+    );
+    const attempts = tools.map((tool) => installCollection(tool, source, workDir));
+    const cells = attempts.map(
+      ({ skills, files, seconds, isDone }) =>
+        `${String(skills)}, ${String(files)}, ${seconds.toFixed(1)}${isDone ? '' : ' (failed)'}`,
+    );
+    console.log(line([name, String(found.length), ...cells]));
+    const ours = attempts[0]?.skills ?? 0;
+    return {
+      name: `skills of ${name} that we install`,
+      value: ours,
+      unit: `of ${String(found.length)}`,
+      note: attempts.map(({ seconds }, at) => `${tools[at]?.name ?? ''} ${seconds.toFixed(1)} s`).join(', '),
+    };
+  });
+}
+
+function installCollection(tool: Tool, source: string, workDir: string): Attempt {
+  const place = { ...makePlace(workDir), source };
+  execFileSync('sync', ['-f', workDir]);
+  const began = performance.now();
+  const { status } = run(tool, place, MAX_MANY_MS);
+  const seconds = (performance.now() - began) / 1000;
+  const files = filesBelow(place.cwd).filter((file) => !/\/\.(?:git|skillwright)\//.test(file));
+  const skills = files.filter((file) => path.basename(file) === 'SKILL.md').length;
+  return { seconds, skills, files: files.length, isDone: status === 0 };
 }
 
 function timeRows(tools: readonly Tool[], workDir: string): readonly BenchRow[] {

@@ -226,6 +226,8 @@ describe('a lock', () => {
       root,
       same: [],
       brought: ['letters', 'tables'],
+      linked: [],
+      unplaced: [],
       isDone: true,
     });
     expect(await verifyRoot(root)).toMatchObject({ isIntact: true });

@@ -1,4 +1,3 @@
-import { fitText } from '../../platform/text-width.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Shorter work shows no progress: a line that flashes is worse than no line. */
@@ -18,7 +17,7 @@ export function openProgress(terminal: Terminal): Progress {
   let timer: NodeJS.Timeout | undefined;
   const draw = (): void => {
     drawn = performance.now();
-    terminal.overwrite(fitText(latest, terminal.width - 1));
+    terminal.overwrite(latest.slice(0, terminal.width - 1));
   };
   return {
     show(text) {
