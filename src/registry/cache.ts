@@ -39,8 +39,8 @@ const MAX_BYTES = 1024 * 1024 * 1024;
 const LINE_FEED = 0x0a;
 
 /**
- * The file has four lines of JSON. Header and files are parsed when the cache is opened; entries and diagnostics only on first use,
- * because a rescan of unchanged files needs neither.
+ * Each line of the file is JSON: header, files, diagnostics, and entries, a few thousand per line. Header and files are parsed when the
+ * cache is opened; the others only on first use, because a rescan of unchanged files needs neither.
  */
 export interface CacheHeader extends CacheKey {
   readonly format: number;
@@ -92,11 +92,15 @@ export function loadCache(file: string, key: CacheKey): CacheLoad {
   return openContent(lines);
 }
 
-/** Files, entries and diagnostics. */
-function splitLines(content: Buffer): readonly [Buffer, Buffer, Buffer] {
-  const filesEnd = content.indexOf(LINE_FEED) + 1;
-  const entriesEnd = content.indexOf(LINE_FEED, filesEnd) + 1;
-  return [content.subarray(0, filesEnd), content.subarray(filesEnd, entriesEnd), content.subarray(entriesEnd)];
+function splitLines(content: Buffer): readonly Buffer[] {
+  const lines: Buffer[] = [];
+  for (let from = 0; from < content.length;) {
+    const end = content.indexOf(LINE_FEED, from) + 1;
+    const next = end === 0 ? content.length : end;
+    lines.push(content.subarray(from, next));
+    from = next;
+  }
+  return lines;
 }
 
 function parseHeader(line: string): Partial<CacheHeader> | undefined {
@@ -110,10 +114,10 @@ function parseHeader(line: string): Partial<CacheHeader> | undefined {
 }
 
 /** The checksums have verified that this version wrote these bytes, so their shape is not validated again. */
-function openContent([filesLine, entriesLine, diagnosticsLine]: readonly [Buffer, Buffer, Buffer]): CacheLoad {
-  const files: FilesLine = JSON.parse(filesLine.toString());
-  const entries = lazily(() => parseEntries(entriesLine.toString()));
-  const diagnostics = lazily((): DiagnosticsLine => JSON.parse(diagnosticsLine.toString()));
+function openContent([filesLine, diagnosticsLine, ...entryLines]: readonly Buffer[]): CacheLoad {
+  const files: FilesLine = JSON.parse(String(filesLine));
+  const entries = lazily(() => entryLines.flatMap((line) => parseEntries(line.toString())));
+  const diagnostics = lazily((): DiagnosticsLine => JSON.parse(String(diagnosticsLine)));
   return {
     type: 'loaded',
     known: openKnownSkills(files, entries, diagnostics),

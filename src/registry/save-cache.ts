@@ -11,6 +11,7 @@ import type { LocatedRecord } from './known-skills.ts';
 
 /** A temporary file this old was left by a killed process: writing takes well under a second. */
 const STALE_MS = 60_000;
+const ENTRIES_PER_LINE = 2_000;
 
 export interface CacheContent {
   readonly records: readonly LocatedRecord[];
@@ -23,8 +24,8 @@ export interface CacheContent {
 export function saveCache(file: string, key: CacheKey, content: CacheContent, now: number): string | undefined {
   try {
     makeFolders(path.dirname(file), 0o700);
-    // Encoded line by line: with very many skills, one text of all lines would need as much memory as the scan.
-    const lines = [toFilesLine(content), content.index.all, toDiagnosticsLine(content)].map((line) =>
+    // Encoded line by line: with very many skills, one text of all entries would need as much memory as the scan.
+    const lines = [toFilesLine(content), toDiagnosticsLine(content), ...inParts(content.index.all)].map((line) =>
       Buffer.from(`${JSON.stringify(line)}\n`),
     );
     const header: CacheHeader = { format: CACHE_FORMAT, ...key, checksums: lines.map(checksum) };
@@ -35,6 +36,11 @@ export function saveCache(file: string, key: CacheKey, content: CacheContent, no
     if (isSystemError(error)) return `the file cannot be written (${error.code})`;
     throw error;
   }
+}
+
+function inParts<T>(all: readonly T[]): readonly (readonly T[])[] {
+  const count = Math.ceil(all.length / ENTRIES_PER_LINE);
+  return Array.from({ length: count }, (_, part) => all.slice(part * ENTRIES_PER_LINE, (part + 1) * ENTRIES_PER_LINE));
 }
 
 function toFilesLine({ records, index, reuse }: CacheContent): FilesLine {
