@@ -3,6 +3,7 @@ import { DEFAULT_BUDGET } from '../core/budget.ts';
 import type { Budget, BudgetName } from '../core/budget.ts';
 import type { ActionType } from '../core/action.ts';
 import { SkillError } from '../core/errors.ts';
+import { REFUSALS } from '../core/failure-codes.ts';
 import type { RunEvent } from '../core/run-events.ts';
 
 export const NOTHING_USED: Budget = {
@@ -32,6 +33,13 @@ export function countEvent(before: Budget, event: RunEvent, elapsedMs: number): 
       if (askedBy !== 'model' || action.type === 'final_answer') return used;
       const scriptRuns = used.scriptRuns + (startsProgram(action.type) ? 1 : 0);
       return { ...used, toolCalls: used.toolCalls + 1, scriptRuns };
+    }
+    case 'observation': {
+      // A program that was refused did not run.
+      const { observation } = event;
+      const isRefused = observation.type === 'failed' && REFUSALS.has(observation.code);
+      if (!isRefused || !startsProgram(observation.action)) return used;
+      return { ...used, scriptRuns: Math.max(0, used.scriptRuns - 1) };
     }
     case 'model-call': {
       // Counted when the request is sent, because a request without an answer costs tokens as well.

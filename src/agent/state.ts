@@ -4,12 +4,20 @@ import type { Action } from '../core/action.ts';
 import type { Budget } from '../core/budget.ts';
 import { NOTHING_USED, countEvent } from './count-budget.ts';
 import type { RunEvent } from '../core/run-events.ts';
-import type { FailureCode } from '../core/failure-codes.ts';
+import { REFUSALS } from '../core/failure-codes.ts';
 import type { ActionFailed, Observation } from '../core/observation.ts';
 import type { Plan } from '../core/plan.ts';
+import { stableJson } from '../core/json/stable-json.ts';
 
 export const PHASES = ['init', 'index-skills', 'decide', 'act', 'observe', 'final'] as const;
 export type Phase = (typeof PHASES)[number];
+
+interface RepeatedAction {
+  readonly key: string;
+  readonly what: string;
+  readonly turn: number;
+  readonly times: number;
+}
 
 export interface AgentState {
   readonly phase: Phase;
@@ -27,18 +35,11 @@ export interface AgentState {
   readonly subagents: number;
   /** The last action, if policy or a person refused it: an answer after that is not a success. */
   readonly refused: Pick<ActionFailed, 'action' | 'code' | 'message'> | undefined;
+  /** The last action with its outcome, and in how many turns in a row it was the same. */
+  readonly repeated: RepeatedAction | undefined;
   /** The first action that needed approval and nobody could be asked. */
   readonly unapproved: Pick<ActionFailed, 'action' | 'code' | 'message'> | undefined;
 }
-
-/** Failures that are decisions of the policy, of trust or of a person. */
-export const REFUSALS: ReadonlySet<FailureCode> = new Set([
-  'policy/denied',
-  'approval/refused',
-  'approval/needed',
-  'approval/pending',
-  'skill/untrusted',
-]);
 
 /** Older lines are only in the record. */
 const KEPT_LINES = 40;
@@ -53,6 +54,7 @@ export const FIRST_STATE: AgentState = {
   call: 0,
   subagents: 0,
   refused: undefined,
+  repeated: undefined,
   unapproved: undefined,
 };
 
@@ -80,12 +82,13 @@ export function reduceAgent(before: AgentState, event: RunEvent, elapsedMs: numb
         done: [...state.done.slice(1 - KEPT_LINES), line],
         open: state.open.filter((one) => one !== started),
         ...refusalOf(state, event.observation),
+        repeated: repeatedOf(state, started?.action, event.observation),
       };
     }
     case 'session':
       // A new message of a chat starts here; the actions for earlier messages are in the record.
       return event.event.type === 'turn-start'
-        ? { ...state, done: [], subagents: 0, refused: undefined, unapproved: undefined }
+        ? { ...state, done: [], subagents: 0, refused: undefined, repeated: undefined, unapproved: undefined }
         : state;
     case 'subagent-start':
       return { ...state, subagents: state.subagents + 1 };
@@ -105,4 +108,21 @@ function refusalOf(
   const { action, code, message } = observation;
   const one = { action, code, message };
   return { refused: one, unapproved: unapproved ?? (code === 'approval/needed' ? one : undefined) };
+}
+
+const TIMES = /duration|_ms$|Ms$|(?:_at|At)$/;
+
+/** Failures are counted by the session. Polling a program is meant to be repeated. */
+function repeatedOf(
+  { repeated: before, turn }: AgentState,
+  action: Action | undefined,
+  observation: Observation,
+): RepeatedAction | undefined {
+  if (action === undefined || observation.type === 'failed' || action.type === 'poll_command') return undefined;
+  // Two results that differ in their times alone are the same.
+  const result = JSON.stringify(observation, (name, value: unknown) => (TIMES.test(name) ? undefined : value));
+  const key = stableJson([action, result]);
+  if (before?.key !== key) return { key, what: describeAction(action), turn, times: 1 };
+  // Calls of one answer were made without knowledge of each other's results.
+  return { ...before, turn, times: before.times + (before.turn === turn ? 0 : 1) };
 }

@@ -3,6 +3,7 @@
  * performed.
  */
 import { endedBudget } from './count-budget.ts';
+import { REFUSALS } from '../core/failure-codes.ts';
 import type { ModelAnswer } from '../core/model.ts';
 import type { SkillEntry } from '../core/skill.ts';
 import { actOn, actOnChoice } from './act.ts';
@@ -17,7 +18,6 @@ import { readChoice } from './forced-choice.ts';
 import { keepPlan } from './keep-plan.ts';
 import type { PlanPlace } from './keep-plan.ts';
 import { chooseTool } from './own-tools.ts';
-import { REFUSALS } from './state.ts';
 
 /** The state between two turns. */
 interface TurnState {
@@ -147,12 +147,21 @@ function planPlace({ run, state, subagents: { request } }: AgentParts): PlanPlac
   return { run, state: state(), request };
 }
 
+/** A model that repeats an action this often in a row makes no progress. */
+const SAME_ACTIONS = 5;
+
 /** AGT-4 and AGT-7: ends the run if a call budget is exhausted or the same action keeps failing. */
 function endOf(parts: AgentParts): TurnsEnd | undefined {
   const { gate, run, limits, state } = parts;
   if (gate.ended !== undefined) return overBudget(gate.ended, state().used[gate.ended], limits[gate.ended], parts);
   const { unapproved } = state();
   if (unapproved !== undefined && parts.stopsUnapproved) return { outcome: 'refused', reason: unapproved.message };
+  const { repeated } = state();
+  if (repeated !== undefined && repeated.times >= SAME_ACTIONS)
+    return {
+      outcome: 'failed',
+      reason: `the model repeated ${repeated.what} ${String(repeated.times)} times in a row with the same result`,
+    };
   const { endedBy } = run.session.state;
   if (endedBy === undefined) return undefined;
   const { action, code } = endedBy;

@@ -60,6 +60,15 @@ export const FAILURES = {
 
 export type FailureCode = keyof typeof FAILURES;
 
+/** Failures that are decisions of the policy, of trust or of a person. */
+export const REFUSALS: ReadonlySet<FailureCode> = new Set([
+  'policy/denied',
+  'approval/refused',
+  'approval/needed',
+  'approval/pending',
+  'skill/untrusted',
+]);
+
 /** Why an action failed, what to do, and what was probably meant. */
 export interface Failure {
   readonly code: FailureCode;

@@ -37,17 +37,19 @@ export interface ConfiguredPolicy {
 
 /** Parses the policy of the configuration. An unreadable rule is an error of its file. */
 export function configuredPolicy(
-  { policies, config, isBroken }: Pick<LoadedConfig, 'policies' | 'config' | 'isBroken'>,
+  { policies, requiredApprovals = [], isBroken }: Pick<LoadedConfig, 'policies' | 'requiredApprovals' | 'isBroken'>,
   home: string | undefined,
 ): ConfiguredPolicy {
   const places = { home };
   const own = policies.filter(({ layer }) => layer !== 'project');
-  const asked = (config.execution?.require_approval_for ?? []).map((rule) => ({ rule, where: 'require_approval_for' }));
+  const asked = requiredApprovals.flatMap(({ rule, layer, where }) =>
+    written('ask', [{ rule, where: `require_approval_for of ${where}` }], layer, places),
+  );
   const read = (layer: LayerPolicy): readonly PolicyRule[] => readRules(layer, places);
   const byRisk: Partial<Record<Risk, Effect>> = {};
   for (const { policy } of own) Object.assign(byRisk, policy.default);
   const opening = {
-    rules: [...builtInRules(), ...own.flatMap(read), ...written('ask', asked, 'user', places)],
+    rules: [...builtInRules(), ...own.flatMap(read), ...asked],
     byRisk,
   };
   const narrowing = [

@@ -225,3 +225,31 @@ describe('answers that cannot be read', () => {
     expect(model.requests[1]?.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'user']);
   });
 });
+
+describe('an agent that gets nowhere', () => {
+  verifies(
+    'AGT-7',
+    'the same action with the same result, five times in a row, ends the run with the reason',
+    async () => {
+      const { agent } = await world();
+      const search: Line = { calls: [['search_skills', { query: 'report' }]] };
+      const other: Line = { calls: [['search_skills', { query: 'count' }]] };
+      const result = await agent({
+        model: played([search, search, other, ...Array.from({ length: 9 }, () => search)]),
+      });
+      expect(result).toMatchObject({ outcome: 'failed', used: { turns: 8 } });
+      expect(result.reason).toMatch(/^the model repeated search_skills report 5 times in a row with the same result$/);
+    },
+  );
+
+  test('programs that were refused do not use up the budget of script runs', async () => {
+    const { agent } = await world();
+    const other: Line = { calls: [['run_command', { command: 'true' }]] };
+    const result = await agent({
+      model: played([count, other, { text: 'Refused.' }]),
+      budget: { scriptRuns: 1 },
+      run: { policy: { deny: ['run_script', 'run_command'] } },
+    });
+    expect(result).toMatchObject({ outcome: 'refused', answer: 'Refused.', used: { toolCalls: 2, scriptRuns: 0 } });
+  });
+});

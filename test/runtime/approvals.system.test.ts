@@ -163,6 +163,21 @@ describe('how far a yes reaches', () => {
 });
 
 describe('what is asked', () => {
+  test('an approval that the project requires is attributed to the project, one of the user to the user', async () => {
+    const world = await trustedWorld();
+    const wants = (rule: string): string => JSON.stringify({ execution: { require_approval_for: [rule] } });
+    writeFileSync(path.join(world.project, '.agent/config.json'), wants('read_file'));
+    writeFileSync(path.join(world.home, '.agent/config.json'), wants('list_dir'));
+    const { approve, asked } = callback({ verdict: 'no', scope: 'once' });
+    const session = await sessionIn(world, { approve });
+    await session.perform({ type: 'read_file', path: 'notes.md' });
+    await session.perform({ type: 'list_dir', path: '.' });
+    expect(asked.map(({ tool, origin }) => [tool, origin.layer])).toEqual([
+      ['read_file', 'project'],
+      ['list_dir', 'user'],
+    ]);
+  });
+
   test('another word, variable, input, file or byte is another question', async () => {
     const world = await trustedWorld();
     const said = callback({ verdict: 'no', scope: 'once' });

@@ -2,7 +2,7 @@ import type { ActionFailed } from '../../core/observation.ts';
 import type { EventSink } from '../../journal/export/sinks.ts';
 import type { Approve } from '../../core/approval.ts';
 import { SkillError } from '../../core/errors.ts';
-import type { FailureCode } from '../../core/failure-codes.ts';
+import { REFUSALS } from '../../core/failure-codes.ts';
 import { typedWord } from '../../core/text/shell-word.ts';
 import { printable } from '../../core/text/text.ts';
 import { openApprovals } from '../../policy/approval/approver.ts';
@@ -57,14 +57,6 @@ export function openApprover(flags: FlagValues<typeof APPROVAL_FLAGS>, terminal:
   });
   return approve;
 }
-
-const REFUSALS: ReadonlySet<FailureCode> = new Set([
-  'policy/denied',
-  'approval/needed',
-  'approval/pending',
-  'approval/refused',
-  'skill/untrusted',
-]);
 
 /** The command line that approves an action, from the word for `--approve`. */
 export type ApprovingCommand = (ticket: string) => readonly string[];

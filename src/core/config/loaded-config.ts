@@ -23,6 +23,8 @@ export interface LoadedConfig {
   readonly config: Config;
   /** The policy of each layer with its origin; included files are resolved. */
   readonly policies: readonly LayerPolicy[];
+  /** The entries of `execution.require_approval_for` in effect, with the layer that wrote them; the user's layers come first. */
+  readonly requiredApprovals?: readonly (Pick<LayerPolicy, 'layer' | 'where'> & { readonly rule: string })[];
   /** The files that were looked for, highest priority first. */
   readonly files: readonly { readonly path: string; readonly status: 'used' | 'absent' | 'invalid' }[];
   readonly diagnostics: readonly Diagnostic[];

@@ -54,8 +54,16 @@ export function readConfig({ places, cwd, home, env, given }: ConfigSources): Lo
     (layer) => withAbsolutePaths(layer, bases.get(layer.where) ?? cwd, home),
   );
   const policies = layers.flatMap((layer) => policyOf(layer, cwd, home));
+  const config = mergeLayers(layers);
+  const requiredApprovals = (config.execution?.require_approval_for ?? []).flatMap((rule) => {
+    const from = layers
+      .toSorted((a, b) => Number(a.layer === 'project') - Number(b.layer === 'project'))
+      .find((layer) => layer.config.execution?.require_approval_for?.includes(rule));
+    return from === undefined ? [] : [{ rule, layer: from.layer, where: from.where }];
+  });
   return {
-    config: mergeLayers(layers),
+    config,
+    ...(requiredApprovals.length === 0 ? {} : { requiredApprovals }),
     namedRoots: {
       own: layers.filter(({ layer }) => layer !== 'project').flatMap((layer) => rootsOf(layer, cwd, home)),
       project: layers.filter(({ layer }) => layer === 'project').flatMap((layer) => rootsOf(layer, cwd, home)),
