@@ -198,9 +198,12 @@ async function report(
 
 async function frozen(invocation: InstallInvocation, settings: PackSettings): Promise<number> {
   const { flags: given, terminal, signal } = invocation;
+  const targets = targetsFor(settings, { folders: given.to?.slice(1) ?? [] });
+  if ('type' in targets) return refuse(invocation, targets);
   const progress = openProgress(terminal);
   const done = await restoreLock({
     settings: { ...settings, requireSigned: settings.requireSigned || given['require-signed'] === true },
+    targets,
     offline: given.offline === true,
     dryRun: given['dry-run'] === true,
     signal,
