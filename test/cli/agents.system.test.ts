@@ -122,6 +122,11 @@ describe('install --agent', () => {
     });
     expect(readlinkSync(at('deep/two/skill-01'))).toBe('../../one/skill-01');
     expect(readlinkSync(at('../three/skill-01'))).toBe('../project/one/skill-01');
+    rmSync(at('deep'), { recursive: true });
+    expect(await cli('install', '--frozen', '--to', 'one')).toMatchObject({ status: 1 });
+    expect(existsSync(at('deep'))).toBe(false);
+    expect(await cli('install', '--frozen', '--to', 'one', '--to', 'deep/two')).toMatchObject({ status: 0 });
+    expect(readlinkSync(at('deep/two/skill-01'))).toBe('../../one/skill-01');
     expect(await cli('uninstall', 'skill-01', '--yes', '--to', 'one')).toMatchObject({ status: 0 });
     expect([at('deep'), at('../three')].filter((place) => existsSync(place))).toEqual([]);
   });

@@ -167,7 +167,10 @@ async function report(
     const word = isDone ? 'installed' : 'would install';
     terminal.out(changed.map((name) => `${word} ${printable(name)}`));
     terminal.remark(kept.map(({ part, name, id }) => `previous ${printable(name)} kept in ${part}/${id}`));
-    if (changed.length === 0)
+    const isLinked = plan.places.some(({ add }) => add.length > 0);
+    if (changed.length === 0 && isLinked)
+      terminal.remark(`${isDone ? 'changed' : 'would change'} the folders of agents`);
+    else if (changed.length === 0)
       terminal.remark(`everything${plan.refused.length === 0 ? '' : ' else'} is already installed`);
     terminal.err(
       plan.refused.map(
@@ -198,9 +201,12 @@ async function report(
 
 async function frozen(invocation: InstallInvocation, settings: PackSettings): Promise<number> {
   const { flags: given, terminal, signal } = invocation;
+  const targets = targetsFor(settings, { folders: given.to?.slice(1) ?? [] });
+  if ('type' in targets) return refuse(invocation, targets);
   const progress = openProgress(terminal);
   const done = await restoreLock({
     settings: { ...settings, requireSigned: settings.requireSigned || given['require-signed'] === true },
+    targets,
     offline: given.offline === true,
     dryRun: given['dry-run'] === true,
     signal,

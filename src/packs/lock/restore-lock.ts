@@ -7,6 +7,7 @@ import { checkPlaces } from '../agents/check-places.ts';
 import type { CheckedPlace } from '../agents/check-places.ts';
 import type { PlaceChange, Unplaced } from '../agents/place-skills.ts';
 import { folderInLock } from '../agents/place-targets.ts';
+import type { PlaceTarget } from '../agents/place-targets.ts';
 import type { LockedSkill } from './lock.ts';
 import { isRefusal, packRefusal } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
@@ -25,6 +26,8 @@ import { verifySkill } from '../verify-root.ts';
 
 export interface RestoreOptions {
   readonly settings: PackSettings;
+  /** Folders of the lock that the user named; others are used only if they belong to a known agent. */
+  readonly targets?: readonly PlaceTarget[];
   readonly offline?: boolean;
   readonly dryRun?: boolean;
   readonly signal?: AbortSignal;
@@ -86,7 +89,10 @@ async function restoreInto(open: OpenRoot, options: RestoreOptions): Promise<Res
   const changes = await stageLocked(wanted, open, options);
   if (isRefusal(changes)) return changes;
   const places = missing.map(({ name, kind, path: at }): PlaceChange => {
-    return { folder: folderInLock(open.path, path.dirname(at)), kind, add: [name], remove: [] };
+    const folder = path.dirname(at);
+    const within = options.targets?.find((target) => target.folder === folder)?.within;
+    const change = { folder: folderInLock(open.path, folder), kind, add: [name], remove: [] };
+    return within === undefined ? change : { ...change, within };
   });
   const committed = await open.commit(changes, {
     places,
