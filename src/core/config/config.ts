@@ -15,7 +15,6 @@ const OVERSIZED_BODY = ['cut', 'refuse'] as const;
 const TRUST_BINDINGS = ['path', 'digest'] as const;
 /** Stricter first. */
 export const PROJECT_ACCESSES = ['none', 'read', 'write'] as const;
-export type ProjectAccess = (typeof PROJECT_ACCESSES)[number];
 export const INSTALL_SCOPES = ['project', 'user'] as const;
 export type InstallScope = (typeof INSTALL_SCOPES)[number];
 /** Stricter first. */

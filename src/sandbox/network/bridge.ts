@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { SkillError } from '../../core/errors.ts';
 import type { Identity } from '../../core/execution.ts';
 import { isHostPattern, isLoopback, readHostPattern } from '../../core/network/host-pattern.ts';
 import type { HostPattern } from '../../core/network/host-pattern.ts';
 import type { RefusedConnection } from '../../core/network/refused-connection.ts';
+import { findForwarder } from './find-forwarder.ts';
 import { openAllowProxy } from '../../platform/net/allow-proxy.ts';
 import type { ProxyLimits } from '../../platform/net/allow-proxy.ts';
 import type { NetworkDecision, ResolveHost } from '../../platform/net/network-gate.ts';
@@ -58,7 +58,7 @@ export async function openBridge(options: BridgeOptions): Promise<Bridge> {
     folder,
     identity,
     socketInside = SOCKET_INSIDE,
-    forwarder = findForwarder(),
+    forwarder = findForwarder('forwarder'),
     onDecision,
     ...rest
   } = options;
@@ -136,23 +136,4 @@ export function proxyEnvironment(port: number, isDirect = true): Readonly<Record
     // For the fetch of Node 24 and later.
     NODE_USE_ENV_PROXY: '1',
   };
-}
-
-/** The library's file: beside this module, or as seen from the command's bundle, or from the sources. */
-const FORWARDERS: readonly string[] = [
-  './forwarder.js',
-  '../sandbox/network/forwarder.js',
-  '../../../dist/sandbox/network/forwarder.js',
-];
-
-function findForwarder(): string {
-  const places = FORWARDERS.map((place) => path.join(import.meta.dirname, place));
-  const found = places.find((place) => existsSync(place));
-  if (found !== undefined) return found;
-  throw new SkillError({
-    code: 'executor/failed',
-    message: 'the forwarder for granted hosts is missing',
-    hint: 'reinstall skillwright; in a clone, run npm run build',
-    data: { executor: 'network', cause: `none of ${places.join(', ')}` },
-  });
 }

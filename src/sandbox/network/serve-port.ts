@@ -1,9 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import type { Socket } from 'node:net';
-import { fileURLToPath } from 'node:url';
 
 import { SkillError } from '../../core/errors.ts';
+import { findForwarder } from './find-forwarder.ts';
 
 export interface ServedPort {
   close(): Promise<void>;
@@ -62,22 +62,9 @@ export async function servePort({ port, socketPath, onReady }: ServePortOptions)
   };
 }
 
-/** Beside this module in the build; in `dist` when running from the sources. */
-const FORWARDERS: readonly string[] = ['./serve-forwarder.js', '../../../dist/sandbox/network/serve-forwarder.js'];
-
 /** The start of a command that offers a port of the sandbox at a socket; the program follows. */
 export function servingCommand(socketInside: string, port: number): readonly string[] {
-  const file = FORWARDERS.map((place) => fileURLToPath(new URL(place, import.meta.url))).find((place) =>
-    existsSync(place),
-  );
-  if (file === undefined)
-    throw new SkillError({
-      code: 'executor/failed',
-      message: 'the forwarder for served ports is missing',
-      hint: 'reinstall skillwright; in a clone, run npm run build',
-      data: { executor: 'network', cause: 'serve-forwarder.js' },
-    });
-  const program = readFileSync(file, 'utf8');
+  const program = readFileSync(findForwarder('serve-forwarder'), 'utf8');
   return [process.execPath, '--input-type=module', '--eval', program, '--', socketInside, String(port), '--'];
 }
 

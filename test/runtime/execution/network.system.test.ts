@@ -70,4 +70,28 @@ describe.runIf(HAS_BUBBLEWRAP)('the network of a program', () => {
     expect(stderr).toContain('\nskillwright: this program has no network; allow it with --allow HOST\n');
     expect(refused).toBeUndefined();
   });
+
+  verifies('ENV-2', 'a served port is reached from the host while the program runs, and not afterwards', async () => {
+    const probe = createServer();
+    await new Promise<void>((resolve) => void probe.listen(0, '127.0.0.1', resolve));
+    // A string for a pipe, and null before `listen`.
+    const { port } = probe.address() as AddressInfo;
+    await new Promise((resolve) => probe.close(resolve));
+    const url = `http://127.0.0.1:${String(port)}/`;
+    let answer: Promise<string> | undefined;
+    const onReady = (): void => {
+      answer = fetch(url).then((response) => response.text());
+    };
+    const once = `import http.server as h
+class Page(h.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200); self.end_headers(); self.wfile.write(b"a page"); self.server.seen = True
+    def log_message(self, *words): pass
+server = h.HTTPServer(("127.0.0.1", ${String(port)}), Page)
+server.seen = False
+while not server.seen: server.handle_request()`;
+    await run(`python3 -c '${once}'`, { serve: { port, onReady }, limits: { wallMs: 20_000 } });
+    expect(await answer).toBe('a page');
+    await expect(fetch(url)).rejects.toThrow('fetch failed');
+  });
 });
