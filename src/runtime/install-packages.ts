@@ -100,7 +100,11 @@ export async function packagesFor(
         warnings.push(
           `${request.packages.join(', ')} of ${neededBy(needs)} is not installed: ${installed.message}; ${installed.hint}`,
         );
-      else return installed;
+      else if (installed.code !== 'packages/unavailable') return installed;
+      else {
+        const message = `the script needs ${request.packages.join(', ')} (${neededBy(needs)}): ${installed.message}`;
+        return { ...installed, message };
+      }
     }
   } catch (error) {
     return executionFailure(error);

@@ -104,7 +104,9 @@ async function open({
 }
 
 const failedWith = (observation: Observation): unknown =>
-  observation.type === 'failed' ? { code: observation.code, message: observation.message } : observation.type;
+  observation.type === 'failed'
+    ? { code: observation.code, message: observation.message.replace(/^the script needs [^:]+\(--with\): /, '') }
+    : observation.type;
 
 describe.skipIf(!hasPip)('packages of a script', () => {
   verifies('ENV-1', 'are installed with what they need, recorded, and used again without a request', async () => {

@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import path from 'node:path';
 
 import { SkillError, isSkillError } from '../../core/errors.ts';
-import type { Executor } from '../../core/execution.ts';
+import type { Executor, ExecutorName } from '../../core/execution.ts';
 import type { Failure } from '../../core/failure-codes.ts';
 import { stableJson } from '../../core/json/stable-json.ts';
 import { ECOSYSTEMS, isPackage, packageArgument, readPackage } from '../../core/packages.ts';
@@ -104,6 +104,7 @@ export interface PackagesParts extends DeclaringParts {
 
 export function openPackages(parts: PackagesParts): Packages {
   const { options } = parts;
+  const hasLayers = !WITHOUT_MOUNTS.has(parts.executor.name);
   const named = (options.with ?? []).map((text) => requested(text, 'option', '--with'));
   if (options.venv !== undefined && named.some(({ ecosystem }) => ecosystem === 'python'))
     throw invalid(
@@ -132,7 +133,8 @@ export function openPackages(parts: PackagesParts): Packages {
     },
     async needsOf(action, skill) {
       const languages = languagesOf(action).filter((ecosystem) => ecosystem !== 'python' || options.venv === undefined);
-      const declared = skill === undefined ? undefined : await declaredBy(action, skill, languages, parts);
+      const declared =
+        skill === undefined || !hasLayers ? undefined : await declaredBy(action, skill, languages, parts);
       const environment = options.environment ?? options.skills?.[skill?.name ?? ''];
       const given = [...named, ...(environment === undefined ? [] : environmentPackages(environment, options))];
       return ECOSYSTEMS.flatMap((ecosystem) => {
@@ -152,6 +154,11 @@ export function openPackages(parts: PackagesParts): Packages {
       return await venv;
     },
     async find(needs, skill, signal) {
+      if (!hasLayers)
+        return packagesFailed(
+          `the executor ${parts.executor.name} cannot mount packages, and they are never installed outside of a sandbox`,
+          'use --executor bubblewrap or namespaces, or install the packages on this machine',
+        );
       const key = keyOf(needs, parts);
       const stored = await layers.find(key);
       if (stored !== undefined)
@@ -206,6 +213,9 @@ async function checkVenv(
     await workspace.close();
   }
 }
+
+/** Executors without a file system of their own. Declared packages are checked there and never installed. */
+const WITHOUT_MOUNTS: ReadonlySet<ExecutorName> = new Set<ExecutorName>(['local', 'macos', 'landlock']);
 
 /** The folders that may hold layers, best first. */
 export function layerFolders({
