@@ -6,7 +6,6 @@
  *     example.org:8443        one port;  example.org:* is every port
  *     93.184.216.34, [2606:2800::1]:443        an address; names that resolve to it are not granted
  *     private://db.intranet:5432               as above, and it may resolve to a private or local address
- *     localhost:3000, 127.0.0.1:3000           this machine; needs no private://
  *
  * Names are compared in lower case and punycode, without a trailing dot. A wildcard below a public suffix (`*.org`, `*.co.uk`,
  * `*.github.io`)
@@ -71,18 +70,21 @@ export function readHostPattern(text: string): HostPattern | HostPatternProblem 
   const host = readHost(isWildcard ? split.host.slice(2) : split.host);
   if (host === undefined)
     return { problem: `${quoted(text)} is neither a host name nor an IP address in canonical form` };
-  if (!isWildcard) {
-    const grant = { text, host: host.name, kind: host.isAddress ? 'address' : 'name', ports, isPrivate } as const;
-    // Other spellings of the loopback must be granted as private, because people may not recognize them.
-    const isPlain = split.host.replace(/^\[(.*)\]$/, '$1') === host.name;
-    return { ...grant, isPrivate: isPrivate || (isPlain && isLoopback(grant)) };
-  }
+  if (!isWildcard) return { text, host: host.name, kind: host.isAddress ? 'address' : 'name', ports, isPrivate };
   if (host.isAddress) return { problem: `${quoted(text)} is a wildcard over an address` };
   if (isPublicSuffix(host.name)) {
     return { problem: `${quoted(text)} would grant names of other owners; list the hosts one by one` };
   }
   if (isPrivate) return { problem: `${quoted(text)} is a wildcard; list private hosts one by one` };
   return { text, host: host.name, kind: 'below', ports, isPrivate };
+}
+
+/**
+ * A grant for programs as the user wrote it: `localhost:3000` and `127.0.0.1:3000` mean this machine and need no `private://`. Other
+ * spellings of the loopback do, because people may not recognize them. Requests of a model never get this: their host is not the user's words.
+ */
+export function programGrant(text: string): string {
+  return /^(?:localhost|127\.0\.0\.1|\[::1\])(?::(?:\d+|\*))?$/i.test(text) ? `${PRIVATE}${text}` : text;
 }
 
 /** Whether a grant names the loopback interface itself. */

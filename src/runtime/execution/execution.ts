@@ -26,6 +26,7 @@ import { executionFailure, partsFor } from './parts.ts';
 import type { ExecutionAction, ExecutionCall, ExecutionParts, GiveSecrets } from './parts.ts';
 import { isInAny, prepareProgram, runPrepared } from './run-program.ts';
 import { openInteractiveCommands } from './interactive-command.ts';
+import { programGrant } from '../../core/network/host-pattern.ts';
 import { checkMounts } from '../../sandbox/mounts/check-mount.ts';
 import type { CheckedMount, MountRequest, MountRules } from '../../sandbox/mounts/check-mount.ts';
 
@@ -131,6 +132,7 @@ export async function openExecution(options: ExecutionOptions, places: Execution
     needsPath: executor.name !== 'container',
     unableExecutor: WITHOUT_MOUNTS.has(executor.name) ? executor.name : undefined,
   });
+  const network = (options.network ?? []).map(programGrant);
   const workspaces = openWorkspaces({ base: places.base });
   const artifacts = artifactsOf(options.artifacts, places.artifacts);
   const key = options.key ?? randomUUID();
@@ -146,7 +148,7 @@ export async function openExecution(options: ExecutionOptions, places: Execution
     executor,
     restriction,
     limits: options.limits ?? {},
-    network: options.network ?? [],
+    network,
     env: options.env ?? {},
     programFolders: interpreterFolders(executor.name),
     artifacts,
@@ -187,7 +189,7 @@ export async function openExecution(options: ExecutionOptions, places: Execution
     executor: executor.name,
     isolation: ISOLATIONS[executor.name],
     restriction,
-    network: options.network ?? [],
+    network,
     mounts,
     skillRoots: places.mountRules.skillRoots,
     identity: {

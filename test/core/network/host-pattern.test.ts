@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import {
   findGrant,
   isHostPattern,
+  programGrant,
   readAuthority,
   readHost,
   readHostPattern,
@@ -41,7 +42,7 @@ describe('a grant', () => {
     ['[2606:2800::1]:443', { host: '2606:2800::1', kind: 'address', ports: [443], isPrivate: false }],
     ['private://db.intranet:5432', { host: 'db.intranet', kind: 'name', ports: [5432], isPrivate: true }],
     ['private://127.0.0.1:8080', { host: '127.0.0.1', kind: 'address', ports: [8080], isPrivate: true }],
-    ['localhost:3000', { host: 'localhost', kind: 'name', ports: [3000], isPrivate: true }],
+    ['localhost:3000', { host: 'localhost', kind: 'name', ports: [3000], isPrivate: false }],
   ])('%s is understood', (text, expected) => {
     expect(readHostPattern(text)).toEqual({ text, ...expected });
   });
@@ -185,4 +186,23 @@ describe('a host that is asked for', () => {
       }),
     );
   });
+});
+
+test('programs reach services of this machine that the user grants by their plain name', () => {
+  expect(['localhost', 'localhost:3000', '127.0.0.1:3000', '[::1]:80', 'localhost:*'].map(programGrant)).toEqual([
+    'private://localhost',
+    'private://localhost:3000',
+    'private://127.0.0.1:3000',
+    'private://[::1]:80',
+    'private://localhost:*',
+  ]);
+  for (const other of [
+    'private://localhost',
+    '127.1:80',
+    '2130706433',
+    'localhost.example.org',
+    '*.localhost',
+    '10.0.0.1',
+  ])
+    expect(programGrant(other)).toBe(other);
 });

@@ -24,7 +24,9 @@ test('a folder that another process keeps exchanging for a link gets links insid
   const at = (name: string): string => path.join(project, name);
   for (const folder of [path.join(outside, 'skills'), at('.claude/skills')]) mkdirSync(folder, { recursive: true });
   symlinkSync(outside, at('.link'));
-  const swapper = spawn(process.execPath, ['-e', SWAPPER, at('.real'), at('.link'), at('.claude')], { stdio: 'ignore' });
+  const swapper = spawn(process.execPath, ['-e', SWAPPER, at('.real'), at('.link'), at('.claude')], {
+    stdio: 'ignore',
+  });
   try {
     const place = { folder: '../../.claude/skills', kind: 'link' } as const;
     for (let round = 0; round < 25; round += 1) {

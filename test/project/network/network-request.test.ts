@@ -231,7 +231,7 @@ describe('validation', () => {
     const url = `http://rebind.example:${String(site.port)}/`;
     expect(await ask([], { url }, options)).toMatchObject({
       code: 'network/refused',
-      message: expect.stringContaining('127.0.0.1 (loopback)'),
+      message: expect.stringContaining('127.0.0.1 (this machine)'),
     });
     expect(
       await outcome(
