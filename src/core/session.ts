@@ -105,6 +105,8 @@ export function reduceSession(state: SessionState, event: SessionEvent): Session
       // Search results and compaction do not count as use.
       return USES.has(event.shown.reason) ? used(state, event.shown.skill, () => ({})) : state;
     case 'action-end': {
+      // An answer ends the turn; it does not make the failures undone.
+      if (event.action === 'final_answer') return state;
       const failures = withoutAction(state.failures, event.action);
       if (failures === state.failures && state.endedBy === undefined) return state;
       const { endedBy: _, ...rest } = state;

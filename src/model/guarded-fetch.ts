@@ -33,6 +33,8 @@ export interface GuardOptions {
   readonly limits: AnswerLimits;
   readonly hide: HideSecrets;
   readonly now: () => number;
+  /** Default: the global `fetch`. */
+  readonly fetch?: typeof fetch | undefined;
 }
 
 /** How much larger the body may be than the answer in it: JSON escapes characters and wraps each chunk of a stream in an object. */
@@ -72,7 +74,7 @@ export function guardedFetch(options: GuardOptions): GuardedFetch {
     const signal = init.signal ? AbortSignal.any([init.signal, stop.signal]) : stop.signal;
     expectWithin(limits.firstByteMs, 'no answer started within');
     try {
-      const response = await fetch(input, { ...init, redirect: 'manual', signal });
+      const response = await (options.fetch ?? fetch)(input, { ...init, redirect: 'manual', signal });
       const refusal = await refusalOf(response, options);
       if (refusal !== undefined) throw refusal;
       return guarded(response, {

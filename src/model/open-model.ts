@@ -4,6 +4,7 @@ import { COMPATIBLE, CONNECTIONS } from './ai-sdk/connections.ts';
 import { ANSWER_LIMITS } from './guarded-fetch.ts';
 import type { AnswerLimits } from './guarded-fetch.ts';
 import { isLocalProvider } from './local-servers.ts';
+import { proxiedFetch } from './proxied-fetch.ts';
 import { hideSecrets } from './problem.ts';
 import { isVendor, publishedWindow, readProvider } from './providers.ts';
 import { reach } from './endpoint.ts';
@@ -35,6 +36,7 @@ export async function openModel(settings: ModelSettings, options: OpenModelOptio
     id: `${provider}/${model}`,
     ...(contextWindow === undefined ? {} : { contextWindow }),
     connect: (fetch) => connect({ model, baseUrl, apiKey, headers, fetch, hasSchemas: hasSchemas === true }),
+    ...(options.env === undefined ? {} : { fetch: proxiedFetch(options.env) }),
     params,
     optionsKey: library,
     defaults: DEFAULTS[library],

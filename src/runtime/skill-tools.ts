@@ -30,7 +30,7 @@ export interface SkillTools {
   readonly session: Session;
   readonly runtime: Runtime;
   /** Answers a tool call by name, including unknown names; `input` is an object or JSON text. */
-  call(name: string, input: unknown, options?: { readonly signal?: AbortSignal }): Promise<ToolAnswer>;
+  readonly call: (name: string, input: unknown, options?: { readonly signal?: AbortSignal }) => Promise<ToolAnswer>;
 }
 
 /** Opens a session and returns its tools. */

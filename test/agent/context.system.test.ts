@@ -37,10 +37,10 @@ describe('a run of two hundred turns', () => {
             ? acting('select_skills', { skills: [{ name: 'big' }] })
             : acting(
                 'load_resource',
-                { skill: { name: 'big' }, relative_path: 'references/long.md' },
+                { skill: { name: 'big' }, relative_path: 'references/long.md', offset: place },
                 { diagnostics: [WORDS.repeat(20)] },
               );
-        const read = ['read_resource', { skill: 'big', path: 'references/long.md' }] as const;
+        const read = ['read_resource', { skill: 'big', path: 'references/long.md', offset: place }] as const;
         return place % 50 === 0
           ? { calls: [['load_skill', { skill: 'big' }]] }
           : { text: WORDS.repeat(30), calls: [read, read] };
@@ -61,11 +61,12 @@ describe('a run of two hundred turns', () => {
 
   verifies('AGT-6', 'what left the conversation can be had again by its reference', async () => {
     const { agent } = await world(BIG);
-    const read = { calls: [['read_resource', { skill: 'big', path: 'references/long.md' }]] } as const;
     const model = played(
       [
         { calls: [['load_skill', { skill: 'big' }]] },
-        ...Array.from({ length: 8 }, () => read),
+        ...Array.from({ length: 8 }, (_, offset) => ({
+          calls: [['read_resource', { skill: 'big', path: 'references/long.md', offset }]] as const,
+        })),
         (request) => {
           const [reference] = /run:\/\/observations\/[0-9a-f]{64}/.exec(allText(request)) ?? [];
           return { calls: [['recall_output', { reference }]] };

@@ -131,7 +131,7 @@ describe('text from tools is data', () => {
       { text: 'not pwned' },
     ]);
     const result = await agent({ model, vocabulary: 'skills-agent', run: { host: {} } });
-    expect(result).toMatchObject({ outcome: 'done', answer: 'not pwned' });
+    expect(result).toMatchObject({ outcome: 'refused', answer: 'not pwned' });
     const decisions = ofType(eventsOf(result), 'decision').map(({ decision: { tool, effect } }) => [tool, effect]);
     expect(decisions).toEqual([
       ['run_script', 'allow'],

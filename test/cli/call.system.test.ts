@@ -185,7 +185,7 @@ describe('call', () => {
     ['read_file', '{"path":"none.md"}', 'file/missing'],
     ['read_file', '{"path":"../../etc/passwd"}', 'path/parent'],
     ['read_file', '[]', 'input/invalid'],
-    ['read_file', '{"path":"notes.md","yes":true}', 'input/invalid'],
+    ['read_file', '{"path":["notes.md"],"yes":true}', 'input/invalid'],
     ['grep', '{"pattern":"("}', 'pattern/invalid'],
   ])('%s %s fails with status 1 and says why', async (tool, input, code) => {
     const { status, out } = await call(await trustedWorld(), tool, input, '--json');

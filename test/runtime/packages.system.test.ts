@@ -308,7 +308,7 @@ describe.skipIf(!hasPip)('packages of a script', () => {
     const unknown = await open({ registry: registry.url, files, packages: { with: ['npm:never-heard-of'] } });
     expect(failedWith(await unknown.run('use.mjs'))).toEqual({
       code: 'packages/unavailable',
-      message: `${registry.url}/ has no package "never-heard-of"`,
+      message: `the script needs npm:never-heard-of (--with): ${registry.url}/ has no package "never-heard-of"`,
     });
   });
 

@@ -17,6 +17,8 @@ export interface AdapterOptions extends Omit<RequestOptions, 'metadataOf'> {
   readonly contextWindow?: number;
   /** Creates the provider's model with this `fetch` function. Called for each attempt, so that each has its own limits. */
   readonly connect: (fetch: typeof globalThis.fetch) => LanguageModelV3;
+  /** Sends requests (default: the global `fetch`). */
+  readonly fetch?: typeof globalThis.fetch;
   /** The provider signs its calls and requires the signatures back. */
   readonly signsCalls: boolean;
   readonly limits: AnswerLimits;
@@ -92,8 +94,8 @@ interface Attempt extends AdapterOptions {
 
 /** Sends one request. Throws `ModelProblem`, the reason of the signal, or the error of the listener. */
 async function attempt(request: ModelRequest, options: Attempt): Promise<PlainAnswer> {
-  const { connect, limits, hide, surroundings, signatures, listener, signsCalls } = options;
-  const guard = guardedFetch({ limits, hide, now: surroundings.now });
+  const { connect, limits, hide, surroundings, signatures, listener, signsCalls, fetch } = options;
+  const guard = guardedFetch({ limits, hide, now: surroundings.now, fetch });
   const onMetadata = (callId: string, metadata: SharedV3ProviderMetadata): void => {
     if (!signsCalls) return;
     signatures.set(callId, metadata);

@@ -3,17 +3,7 @@
  * never replaces or removes an entry that it did not make. Each change checks the current state first, so that it can be repeated after an
  * interruption. A folder that cannot be used affects neither the root nor the other folders.
  */
-import {
-  cpSync,
-  fsyncSync,
-  lstatSync,
-  readlinkSync,
-  renameSync,
-  rmSync,
-  rmdirSync,
-  symlinkSync,
-  unlinkSync,
-} from 'node:fs';
+import { cpSync, fsyncSync, lstatSync, readlinkSync, renameSync, rmSync, symlinkSync, unlinkSync } from 'node:fs';
 import path from 'node:path';
 
 import { quoted } from '../../core/text/text.ts';
@@ -22,6 +12,7 @@ import type { DirectoryHandle } from '../../platform/fs/directory-handle.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
 import { isInside, isSystemError } from '../../platform/fs/paths.ts';
 import { isRefusal } from '../problems.ts';
+import { removeEmptyFolders } from './remove-empty-folders.ts';
 import { presentFiles } from '../root/present-files.ts';
 import { timedName } from '../root/root-paths.ts';
 import { baseOfRoot, isKnownFolder } from './agents.ts';
@@ -105,14 +96,15 @@ function tryPlace(
       return work.run();
     });
     if (done.type === 'done') {
-      if (done.result !== 'no-links') removeEmpty(place, done.result);
+      const isLast = done.result !== 'no-links' && done.result.removed.length > 0 && done.result.added.length === 0;
+      if (isLast) removeEmptyFolders(place.folder, place.within);
       return done.result;
     }
     if (done.type === 'unusable')
       return { ...emptyOutcome(change), unplaced: unplacedAll(change, context, done.reason) };
     // The root itself, or a folder that is gone: nothing to add there, and nothing left to remove.
     const outcome = { ...emptyOutcome(change), removed: change.remove };
-    if (done.type === 'absent') removeEmpty(place, outcome);
+    if (done.type === 'absent' && change.remove.length > 0) removeEmptyFolders(place.folder, place.within);
     return outcome;
   } catch (error) {
     if (!isSystemError(error)) throw error;
@@ -346,21 +338,6 @@ function tryRename(from: string, to: string): boolean {
     if (isSystemError(error) && error.code === 'ENOENT') return false;
     throw error;
   }
-}
-
-/** Removes the folder and its parents if the last skill was removed from them. */
-function removeEmpty({ folder, within }: PlaceFolder, { removed, added }: PlaceOutcome): void {
-  if (removed.length === 0 || added.length > 0) return;
-  for (let at = folder; at !== within && isInside(at, within); at = path.dirname(at))
-    try {
-      // An interrupted change may have removed it already.
-      const stats = lstatSync(at, { throwIfNoEntry: false });
-      if (stats !== undefined && !stats.isDirectory()) return;
-      if (stats !== undefined) rmdirSync(at);
-    } catch (error) {
-      if (isSystemError(error)) return;
-      throw error;
-    }
 }
 
 function sync({ descriptor }: DirectoryHandle): void {

@@ -15,7 +15,9 @@ import { exchangeOver } from '../../platform/net/http-exchange.ts';
 import type { HttpTarget } from '../../platform/net/http-exchange.ts';
 import type { StageContext, SourceNetwork } from './source.ts';
 import { readHost, writeAuthority } from '../../core/network/host-pattern.ts';
+import { readAddress } from '../../core/network/network-address.ts';
 import { isRefused, networkGate, readGrant } from '../../platform/net/network-gate.ts';
+import { connectThrough, proxyFor } from '../../platform/net/user-proxy.ts';
 
 const MAX_REDIRECTS = 5;
 const REDIRECTIONS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
@@ -214,7 +216,10 @@ export async function sendGet(target: HttpTarget, options: GetOptions): Promise<
     onDecision: () => undefined,
     ...(network.resolve === undefined ? {} : { resolve: network.resolve }),
   });
-  const reached = await gate.reach(target, stop);
+  // A proxy resolves names itself, so only an address can be checked; the gate refuses one that is not public.
+  const isPublic = !target.host.isAddress || readAddress(target.host.name)?.kind === 'public';
+  const proxy = isPublic ? proxyFor(target, env) : undefined;
+  const reached = proxy === undefined ? await gate.reach(target, stop) : await connectThrough(proxy, target, stop);
   if (stop.aborted && !isRefused(reached)) reached.destroy();
   stop.throwIfAborted();
   if (isRefused(reached)) {

@@ -193,7 +193,7 @@ describe('name resolution', () => {
     await withProxy(['site.example:*'], { 'site.example': addresses }, async ({ say, decisions }) => {
       const answer = await say(`CONNECT ${authority()} HTTP/1.1\r\n\r\n`);
       expect(answer).toContain('HTTP/1.1 403 Forbidden\r\n');
-      expect(answer).toContain('is not a public address');
+      expect(answer).toContain('; grant it as private://site.example');
       expect(decisions).toEqual([{ host: 'site.example', port: site.port, allowed: false, rule: 'not-public' }]);
     });
   });

@@ -222,7 +222,7 @@ describe.each(EXECUTORS)('a secret under %s', (executor) => {
   verifies('POL-4', 'is not shown in part either, where a text is cut in the middle of it', async () => {
     const watched = await watch(executor);
     const { session } = watched.run;
-    const outputs = { output_files: ['out/start-*'] };
+    const outputs = { outputs: { globs: ['out/start-*'], inline: true, max_file_bytes: 32 * 1024 } };
     const ran = await session.perform({
       type: 'run_script',
       skill: 'canary',

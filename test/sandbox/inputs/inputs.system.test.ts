@@ -262,7 +262,7 @@ describe('inputs that are refused', () => {
       () => ({ from: 'workspace://work/result.txt' }),
       'file/missing out/result.txt',
     ],
-    'an unknown skill': [() => ({ from: 'skill://dmeo/SKILL.md' }), 'skill/unknown demo'],
+    'an unknown skill': [() => ({ from: 'skill://dmeo/SKILL.md' }), 'input/not-allowed demo'],
     'a skill by ..': [() => ({ from: 'skill://demo/../../x' }), 'path/parent'],
     'a skill called ..': [() => ({ from: 'skill://../x' }), 'path/parent'],
     'the links of a skill': [() => ({ from: 'skill://demo/out/result.txt' }), 'path/link-outside'],
