@@ -44,11 +44,15 @@ export function matchPassages(passages: readonly Passage[]): readonly Hit[] {
     const ofKind = passages.filter((passage) => proseOrCode(passage.kind) === kind);
     return ofKind.length === 0 ? [] : [joinPassages(ofKind, kind)];
   });
-  return PATTERNS.flatMap((pattern, expression) =>
-    joined
-      .filter(({ kind }) => pattern.in === 'any' || pattern.in === kind)
-      .flatMap((text) => matchPattern(pattern, expression, text)),
-  );
+  const hits: Hit[] = [];
+  // Plain loops: hundreds of patterns are tried on every file, and nearly all of them have no candidate in it.
+  for (let expression = 0; expression < PATTERNS.length; expression += 1)
+    for (const text of joined) {
+      const pattern = text.candidates[expression] === undefined ? undefined : PATTERNS[expression];
+      if (pattern !== undefined && (pattern.in === 'any' || pattern.in === text.kind))
+        hits.push(...matchPattern(pattern, expression, text));
+    }
+  return hits;
 }
 
 function joinPassages(passages: readonly Passage[], kind: 'prose' | 'code'): JoinedPassages {
@@ -64,7 +68,6 @@ function joinPassages(passages: readonly Passage[], kind: 'prose' | 'code'): Joi
 
 function matchPattern(pattern: Pattern, expression: number, joined: JoinedPassages): readonly Hit[] {
   const { lower, candidates } = joined;
-  if (candidates[expression] === undefined) return [];
   if (pattern.longRun !== undefined && !hasLongRun(lower, pattern.longRun, isBase64)) return [];
   // The limit on matches is higher than that on hits, because some matches are dropped; it bounds the cost of a hostile text.
   const hits: Hit[] = [];

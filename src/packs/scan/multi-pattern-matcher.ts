@@ -58,21 +58,25 @@ export function openMultiPatternMatcher(expressions: readonly RegExp[]): MultiPa
   const literals = [...new Set(lists.flatMap((list = []) => list.map(({ text }) => text)))];
   const automaton = openAhoCorasick(literals);
   const uses = usesByOutput(automaton.outputs, literals, lists);
+  const inAsciiText = expressions.map((_, at) =>
+    isNonAscii[at] !== true && lists[at] === undefined ? ('anywhere' as const) : undefined,
+  );
+  const inAnyText = inAsciiText.map((searched, at) => (isNonAscii[at] === true ? 'anywhere' : searched));
   const sticky = expressions.map(({ source }) => new RegExp(source, 'y'));
   return {
     candidates(text) {
       const found = automaton.search(text);
       const hasNonAscii = NON_ASCII.test(text);
       const seen = seenUses(found.keys(), uses);
-      return expressions.map((_, at) => {
-        if (isNonAscii[at] === true) return hasNonAscii ? 'anywhere' : undefined;
-        if (lists[at] === undefined) return 'anywhere';
-        const [prefixes, required] = [seen.get(at), seen.get(at + expressions.length)];
-        if (prefixes === undefined) return undefined;
+      const candidates: (Candidates[number] | undefined)[] = [...(hasNonAscii ? inAnyText : inAsciiText)];
+      for (const [at, prefixes] of seen) {
+        if (at >= expressions.length || isNonAscii[at] === true) continue;
+        const required = seen.get(at + expressions.length);
         const starts = (list: readonly LiteralUse[]): readonly number[] => startsOf(text, list, found);
-        if (lists[at + expressions.length] === undefined) return { starts: starts(prefixes) };
-        return required === undefined ? undefined : { starts: starts(prefixes), required: starts(required) };
-      });
+        if (lists[at + expressions.length] === undefined) candidates[at] = { starts: starts(prefixes) };
+        else if (required !== undefined) candidates[at] = { starts: starts(prefixes), required: starts(required) };
+      }
+      return candidates;
     },
     matches(text, candidates, { expression, limit }) {
       const [candidate, regex, atPosition] = [candidates[expression], expressions[expression], sticky[expression]];
