@@ -31,7 +31,7 @@ export function planLines(plan: InstallPlan, terminal: Terminal, view: PlanView)
     ...refusedLines(refused, terminal, view),
     ...notes.map((note) => `  ${terminal.style('yellow', 'note')} ${note}`),
     ...leftOutLines(leftOut, terminal),
-  ];
+  ].map((line) => terminal.wrap(line, 6));
 }
 
 function skillLines(
