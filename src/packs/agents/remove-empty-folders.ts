@@ -2,28 +2,55 @@ import { rmdirSync } from 'node:fs';
 import path from 'node:path';
 
 import { DirectoryHandle } from '../../platform/fs/directory-handle.ts';
-import { isInside, isSystemError } from '../../platform/fs/paths.ts';
+import { isInside, isSystemError, realPath } from '../../platform/fs/paths.ts';
 
-/** Removes a folder and its parents below `within`, as far as they are empty. Follows no link that another process put there. */
+interface Removable {
+  readonly parent: DirectoryHandle;
+  readonly name: string;
+}
+
+/**
+ * Removes a folder and its parents below `within`, as far as they are empty, and up to a link on the way. A link is followed only inside
+ * `within`; one that another process exchanges meanwhile has no effect, because every folder is reached through a handle.
+ */
 export function removeEmptyFolders(folder: string, within: string): void {
   if (folder === within || !isInside(folder, within)) return;
-  const names = path.relative(within, folder).split(path.sep);
-  const parents: DirectoryHandle[] = [];
+  const handles: DirectoryHandle[] = [];
   try {
-    parents.push(DirectoryHandle.open(within, { followLink: true }));
-    for (const name of names.slice(0, -1)) {
-      const next = parents.at(-1)?.tryChild(name);
-      // An interrupted change may have removed it already.
-      if (next?.type === 'failed' && next.code === 'file/missing') break;
-      if (next?.type !== 'directory') return;
-      parents.push(next.directory);
-    }
-    for (const [depth, parent] of [...parents.entries()].toReversed()) removeFolder(parent, names[depth] ?? '');
+    for (const { parent, name } of removable(folder, within, handles).toReversed()) removeFolder(parent, name);
   } catch (error) {
+    // Another process uses a folder, or has removed it.
     if (!isSystemError(error)) throw error;
   } finally {
-    for (const parent of parents) parent.close();
+    for (const handle of handles) handle.close();
   }
+}
+
+/** The folders on the way that may be removed, outermost first. Handles that it opens are added to `handles`. */
+function removable(folder: string, within: string, handles: DirectoryHandle[]): readonly Removable[] {
+  const top = realPath(within);
+  const names = path.relative(within, folder).split(path.sep);
+  let found: Removable[] = [];
+  let parent = held(DirectoryHandle.open(top), handles);
+  for (const [depth, name] of names.entries()) {
+    const next = parent.tryChild(name);
+    if (next.type === 'directory') {
+      found.push({ parent, name });
+      parent = held(next.directory, handles);
+    } else if (next.type === 'link') {
+      const target = realPath(path.join(within, ...names.slice(0, depth + 1)));
+      if (!isInside(target, top)) return [];
+      parent = held(DirectoryHandle.open(top), handles);
+      for (const step of path.relative(top, target).split(path.sep)) parent = held(parent.child(step), handles);
+      found = [];
+    } else return next.type === 'failed' && next.code === 'file/missing' ? found : [];
+  }
+  return found;
+}
+
+function held(handle: DirectoryHandle, handles: DirectoryHandle[]): DirectoryHandle {
+  handles.push(handle);
+  return handle;
 }
 
 function removeFolder({ place }: DirectoryHandle, name: string): void {
