@@ -1,5 +1,5 @@
 /**
- * Stages skills from an npm package: `skills/<name>/SKILL.md`, or one at its top. npm fetches the package, so the user's registries and
+ * Stages skills from an npm package: below a folder `skills`, or one at its top. npm fetches the package, so the user's registries and
  * tokens apply. No code of the package runs, and the npm settings of the current project, which may be untrusted, are not used.
  */
 import { createHash } from 'node:crypto';
@@ -49,9 +49,20 @@ export async function stageNpm(
       fallbackName: path.posix.basename(source.name),
       resolved: { source: sourceText(source), kind: 'npm', revision: version, archive },
       hasTopFolder: true,
-      isMeant: (folder) => folder === '' || /^skills\/[^/]+$/.test(folder),
+      isMeant: isSkillOfPackage,
     },
     context,
+  );
+}
+
+/**
+ * Whether a package means a folder with a SKILL.md to be installed: its top, or one below `skills`, also of `.claude`, a plugin or a group
+ * such as `skills/.curated`. Copies in tests and dependencies are not meant.
+ */
+export function isSkillOfPackage(folder: string): boolean {
+  if (folder === '') return true;
+  return (
+    /(?:^|\/)skills\/(?:\.[^/]+\/)?[^/]+$/.test(folder) && !/(?:^|\/)(?:node_modules|tests?|fixtures)\//.test(folder)
   );
 }
 
