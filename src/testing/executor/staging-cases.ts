@@ -47,6 +47,8 @@ echo spoiled >> SKILL.md; echo spoiled > scripts/hello.sh; echo new > new; rm -f
 chmod 777 . scripts scripts/hello.sh; mv SKILL.md gone; ln -sf /etc/passwd assets/link; rmdir empty
 chmod 777 SKILL.md && echo spoiled >> SKILL.md; cd .. && mv ${SKILL} moved; rm -rf ${SKILL}; true`;
 
+const CONTENTS = `cd "$SKILL_DIR" && find . -type f -exec sha256sum {} + | sort`;
+
 function linkCase(link: string, leadsTo: string): CaseDefinition {
   return {
     name: `what a program writes to ${link}/ in the skill's folder is in ${leadsTo}/ of the workspace`,
@@ -150,6 +152,17 @@ export const STAGING_CASES: readonly CaseDefinition[] = [
     async run(fixture) {
       await fixture.mustSucceed(SPOIL);
       assert.equal(await digestInside(fixture), fixture.staged.digest);
+    },
+  },
+  {
+    name: 'a program cannot change names and contents of the skill it runs from',
+    requirement: 'EXEC-1',
+    isIsolation: true,
+    ownWorkspace: true,
+    async run(fixture) {
+      const { stdout: before } = await fixture.mustSucceed(CONTENTS);
+      await fixture.mustSucceed(SPOIL);
+      assert.equal((await fixture.mustSucceed(CONTENTS)).stdout.toString(), before.toString());
     },
   },
   {
