@@ -61,11 +61,20 @@ const KINDS_BY_FOLDER: ReadonlyMap<string, FileKind> = new Map([
   ['assets', 'asset'],
 ]);
 
-/** Classifies a file by its folder; other `.md` and `.txt` files are documents, including SKILL.md. */
+/** Files below scripts/ that scripts fill in, and that are not meant to be run. */
+const TEMPLATE = /(?:^|\/)templates?\/|\.(?:tmpl|tpl|template|j2|jinja2?|hbs|mustache)$/i;
+
+/** Classifies a file by its folder; templates below scripts/ are assets; other `.md` and `.txt` files are documents, including SKILL.md. */
 export function kindOfFile(path: string): FileKind {
   const slash = path.indexOf('/');
   const kind = slash === -1 ? undefined : KINDS_BY_FOLDER.get(path.slice(0, slash));
+  if (kind === 'script' && TEMPLATE.test(path)) return 'asset';
   return kind ?? (isDocument(path) ? 'document' : 'other');
+}
+
+/** Whether a program can run the file as a script of the skill, whatever it is meant for. */
+export function isBelowScripts(path: string): boolean {
+  return path.startsWith('scripts/');
 }
 
 /** Whether a model may read the file: it is a document or lies in one of the standard folders. */

@@ -4,7 +4,7 @@
  */
 import { compareText } from '../../core/diagnostic.ts';
 import { findDynamicCommands } from '../../policy/command/dynamic-commands.ts';
-import { kindOfFile } from '../../core/path.ts';
+import { isBelowScripts } from '../../core/path.ts';
 import { declaredSecrets } from '../../policy/secret-names.ts';
 import type { SkillControls } from '../../core/skill.ts';
 import { parseSkillMd } from '../../format/skill-md.ts';
@@ -78,7 +78,7 @@ function without(items: readonly string[], known: readonly string[]): readonly s
 }
 
 function isProgram(path: string, { isExecutable }: FileSide): boolean {
-  return isExecutable || kindOfFile(path) === 'script';
+  return isExecutable || isBelowScripts(path);
 }
 
 /** Variables and skills have their own lists. */

@@ -7,7 +7,7 @@ import { frameText } from '../../core/text/framed-text.ts';
 import { diffLines } from '../../core/text/text-diff.ts';
 import type { DiffHunk, DiffLine, TextDiff } from '../../core/text/text-diff.ts';
 import { quoted } from '../../core/text/text.ts';
-import { kindOfFile } from '../../core/path.ts';
+import { isBelowScripts } from '../../core/path.ts';
 import { newCapabilities } from './capability-diff.ts';
 import type { UpdatedFile } from './capability-diff.ts';
 
@@ -82,7 +82,7 @@ function changedFiles(files: readonly UpdatedFile[]): readonly ComparedFile[] {
 
 function weightOf({ path, after, before }: UpdatedFile): number {
   if (path === 'SKILL.md') return 0;
-  return kindOfFile(path) === 'script' || (after ?? before)?.isExecutable === true ? 1 : 2;
+  return isBelowScripts(path) || (after ?? before)?.isExecutable === true ? 1 : 2;
 }
 
 /** A missing file counts as empty. */
