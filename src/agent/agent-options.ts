@@ -25,7 +25,7 @@ export interface AgentOptions {
   readonly required?: readonly string[];
   /** Files of this machine to copy into the workspace. */
   readonly files?: readonly string[];
-  /** What to do if an action needs approval and nobody can be asked: go on without it, or end the run (default: `continue`). */
+  /** What to do if an action needs approval and no user is available: go on without it, or end the run (default: `continue`). */
   readonly unapproved?: 'continue' | 'stop';
   /** Options of the run: execution, project files, policy, approvals, journal directory, sinks. */
   readonly run?: Omit<RunOptions, 'request' | 'vocabulary' | 'budgets'>;

@@ -33,7 +33,7 @@ export interface AgentParts {
   readonly proposed: Map<string, ActivationReason>;
   /** The recorded run that this one resumes; absent for a new run. */
   readonly replay: Replay | undefined;
-  /** The run ends at the first action that needs approval if nobody can be asked. */
+  /** The run ends at the first action that needs approval if no user is available. */
   readonly stopsUnapproved: boolean;
   /** A sink receives the answer while it grows. */
   readonly isWatched: boolean;

@@ -37,7 +37,7 @@ export interface AgentState {
   readonly refused: Pick<ActionFailed, 'action' | 'code' | 'message'> | undefined;
   /** The last action with its outcome, and in how many turns in a row it was the same. */
   readonly repeated: RepeatedAction | undefined;
-  /** The first action that needed approval and nobody could be asked. */
+  /** The first action that needed approval while no user was available. */
   readonly unapproved: Pick<ActionFailed, 'action' | 'code' | 'message'> | undefined;
 }
 

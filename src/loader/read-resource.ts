@@ -31,7 +31,7 @@ export interface ReadResourceOptions {
   /** Larger files are rejected (default: 2,000,000). */
   readonly maxBytes?: number;
   /** The maximum length of one answer (default: 12,000). */
-  readonly maxCharacters?: number;
+  readonly maxCharacters?: number | undefined;
 }
 
 export interface ReadFile extends Omit<ResourceRead, 'type' | 'action' | 'skill'> {

@@ -34,8 +34,8 @@ interface ReadingContext {
 
 export interface ReadingLimits {
   readonly body: BodyLimits;
-  /** Characters of a file in one answer. */
-  readonly resource: number;
+  /** Characters of a file in one answer; absent: the default of the loader. */
+  readonly resource: number | undefined;
 }
 
 export function readingLimits({ security }: Config): ReadingLimits {
@@ -45,7 +45,7 @@ export function readingLimits({ security }: Config): ReadingLimits {
       maxCharacters: security?.max_skill_body_characters,
       onTooLong: security?.oversized_body ?? 'cut',
     },
-    resource: security?.max_resource_characters ?? 12_000,
+    resource: security?.max_resource_characters,
   };
 }
 

@@ -1,4 +1,4 @@
-/** Asks once about the untrusted skills of a project before a command uses them; names them where nobody can be asked. */
+/** Asks once about the untrusted skills of a project before a command uses them; names them if no terminal is available. */
 import { isSkillError } from '../../core/errors.ts';
 import { visibleJson } from '../../core/json/visible-json.ts';
 import { countText, shownText } from '../../core/text/line-text.ts';

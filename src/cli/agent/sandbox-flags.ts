@@ -35,7 +35,7 @@ export const SANDBOX_FLAGS = {
 export interface SandboxFlagContext {
   readonly config: Config;
   readonly cwd: string;
-  /** An agent chooses the programs: it sees the project unless told otherwise, and starts programs where their skill is. */
+  /** An agent chooses the programs: it sees the project by default, and starts programs where their skill is. */
   readonly isAgent?: boolean;
 }
 

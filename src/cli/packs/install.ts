@@ -217,7 +217,7 @@ async function frozen(invocation: InstallInvocation, settings: PackSettings): Pr
   if (isRefusal(done)) return refuse(invocation, done);
   const { brought, same, linked, unplaced, isDone } = done;
   const runtime = isDone ? await refreshed(invocation) : undefined;
-  // Nobody confirmed these skills: only the signature of a pinned key vouches for them.
+  // The user did not confirm these skills: only the signature of a pinned key vouches for them.
   const isSigned = settings.requireSigned || given['require-signed'] === true;
   const lock = runtime !== undefined && isSigned ? readLock(done.root) : undefined;
   if (runtime !== undefined && lock !== undefined && !isRefusal(lock))

@@ -1,4 +1,4 @@
-import { lstatSync, realpathSync, statSync } from 'node:fs';
+import { lstatSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 
 const QUIET = { throwIfNoEntry: false } as const;
@@ -62,4 +62,14 @@ export function withForwardSlashes(file: string): string {
 /** True for errors of the operating system, which have a `code` (`ENOENT`, ...). */
 export function isSystemError(error: unknown): error is NodeJS.ErrnoException & { readonly code: string } {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' && 'syscall' in error;
+}
+
+/** The names in a folder; empty if it cannot be read. */
+export function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (isSystemError(error)) return [];
+    throw error;
+  }
 }

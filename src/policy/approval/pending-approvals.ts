@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { readdirSync, renameSync, unlinkSync } from 'node:fs';
+import { renameSync, unlinkSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -11,7 +11,7 @@ import { isObject } from '../../core/json/json-schema.ts';
 import { parseJson } from '../../core/json/parse-json.ts';
 import { printable, quoted } from '../../core/text/text.ts';
 import { temporaryName, writeFileAtomically } from '../../platform/fs/atomic-replace.ts';
-import { isPresent, isSystemError } from '../../platform/fs/paths.ts';
+import { isPresent, isSystemError, namesIn } from '../../platform/fs/paths.ts';
 import { readPrivateFile } from '../../platform/fs/read-file.ts';
 import { isSealOf, sealKey, sealOf } from '../../platform/fs/seal-key.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
@@ -229,15 +229,6 @@ function answerOf(body: string, { request, asking }: PendingQuestion): ApprovalA
   if (said['id'] !== request.id || said['asking'] !== asking || scope === undefined) return undefined;
   if (verdict !== 'yes' && verdict !== 'no') return undefined;
   return { verdict, scope, by: 'file' };
-}
-
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch (error) {
-    if (isSystemError(error)) return [];
-    throw error;
-  }
 }
 
 function unlinkIfPresent(file: string): void {

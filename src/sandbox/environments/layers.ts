@@ -24,7 +24,7 @@ import type { Ecosystem, LockedPackage, PackageLayer } from '../../core/packages
 import { ownerName, ownerOfName, ownerState, thisProcess } from '../../platform/fs/lock-owner.ts';
 import { acquireLock } from '../../platform/fs/lock.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
-import { isSystemError } from '../../platform/fs/paths.ts';
+import { isSystemError, namesIn } from '../../platform/fs/paths.ts';
 import { readPrivateFile } from '../../platform/fs/read-file.ts';
 import { removeTree } from '../../platform/fs/remove-tree.ts';
 import { readTreeDigest } from '../../platform/fs/tree-digest.ts';
@@ -276,15 +276,6 @@ async function removeDeadBuilds(folder: string): Promise<void> {
   for (const name of namesIn(folder)) {
     const owner = ownerOfName(/^\.build-[0-9a-f]{12}-(.+)$/.exec(name)?.[1] ?? '');
     if (owner !== undefined && ownerState(owner) === 'dead') await removeTree(path.join(folder, name));
-  }
-}
-
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch (error) {
-    if (isSystemError(error)) return [];
-    throw error;
   }
 }
 

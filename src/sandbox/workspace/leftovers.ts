@@ -1,10 +1,10 @@
 /** Finds and removes what dead processes left behind. Never touches what a living process owns. */
-import { lstatSync, readdirSync, renameSync, statSync } from 'node:fs';
+import { lstatSync, renameSync, statSync } from 'node:fs';
 import path from 'node:path';
 
 import { OWNER_FILE, ownerOfName, ownerState, readFolderOwner, thisProcess } from '../../platform/fs/lock-owner.ts';
 import type { LockOwner } from '../../platform/fs/lock-owner.ts';
-import { isSystemError } from '../../platform/fs/paths.ts';
+import { isSystemError, namesIn } from '../../platform/fs/paths.ts';
 import { removeTree } from '../../platform/fs/remove-tree.ts';
 import { digestName } from '../../platform/fs/tree-digest.ts';
 import { isOurs, makeTemporary } from './layout.ts';
@@ -132,15 +132,6 @@ function unusedSnapshots(base: Base, { now, keptForMs }: SweepOptions): readonly
     ),
   );
   return old.filter((name) => !used.has(name)).map((name) => path.join(base.snapshots, name));
-}
-
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch (error) {
-    if (isSystemError(error)) return [];
-    throw error;
-  }
 }
 
 /** Returns 0 for a file that is gone. */

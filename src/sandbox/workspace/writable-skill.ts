@@ -35,7 +35,7 @@ const COPIES_FOLDER = '.copies';
 const LIMITS = { maxBytes: 20 * 1024 * 1024, maxEntries: 2_000, maxDepth: 32 };
 const LISTED = { maxFiles: 5_000, maxDepth: 32 };
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
-/** Caches of interpreters, which nobody asked for. */
+/** Caches that interpreters write; they are not results. */
 const CACHE = /(?:^|\/)(?:__pycache__|\.pytest_cache|node_modules\/\.cache)(?:\/|$)|\.pyc$/;
 const MAX_NAMED = 5;
 
