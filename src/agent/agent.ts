@@ -144,7 +144,7 @@ export function openParts(options: AgentOptions, opened: Opened): AgentParts {
     untilStopped: (value) => stop.until(value),
     gate,
     outputs,
-    measure: openMeasure(run.measureText),
+    measure: openMeasure(run.measureText, options.projectInstructions),
     proposed,
     tools: openAgentTools({ session: run.session, gate, protocol, outputs, updatePlan }),
     mayDelegate: run.session.index.all.some(({ controls }) => controls.runMode === 'subagent'),

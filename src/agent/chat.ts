@@ -8,7 +8,10 @@ import { NOTHING_USED, wholeBudget } from './count-budget.ts';
 import { SkillError } from '../core/errors.ts';
 import type { Ledger } from '../core/ledger.ts';
 import { isPlanDone, startPlan } from '../core/plan.ts';
+import type { Observation } from '../core/observation.ts';
 import type { Plan } from '../core/plan.ts';
+import { fileChanges, undoFiles } from '../runtime/undo-files.ts';
+import type { FileChange, UndoneFile } from '../runtime/undo-files.ts';
 import type { Run } from '../runtime/start-run.ts';
 import { endQuietly, giveAnswer, isRecordFailure, openParts, startRecorded, runTurns } from './agent.ts';
 import type { AgentOptions, AgentResult } from './agent-options.ts';
@@ -31,8 +34,10 @@ export interface ChatOptions extends Omit<AgentOptions, 'request' | 'signal'> {
 /** A message that was removed from the conversation. */
 export interface Undone {
   readonly message: string;
-  /** The actions that were performed for it and are not reverted, one line each. Actions of an earlier run are unknown. */
+  /** The actions that were performed for it, one line each. Actions of an earlier run are unknown. */
   readonly actions: readonly string[];
+  /** The files of the project that it had changed, and whether they were restored. */
+  readonly files: readonly UndoneFile[];
 }
 
 export interface Chat {
@@ -49,7 +54,10 @@ export interface Chat {
    * the message, not the chat. Throws `input/invalid` for an empty message, during another message, and after the end.
    */
   send(message: string, options?: { readonly signal?: AbortSignal }): Promise<AgentResult>;
-  /** Removes the last message and its answer from the conversation. Returns undefined if there is none. */
+  /**
+   * Removes the last message and its answer from the conversation, and restores the files of the project that it changed. Returns
+   * undefined if there is none.
+   */
   undo(): Undone | undefined;
   /** Ends all programs and closes the record. Further messages are rejected. */
   end(): Promise<void>;
@@ -62,6 +70,7 @@ const ANSWER_LINE = describeAction({ type: 'final_answer', answer: '' });
 interface Step {
   readonly before: ChatState;
   readonly actions: readonly string[];
+  readonly changes: readonly FileChange[];
 }
 
 interface ChatState {
@@ -80,6 +89,7 @@ export function openChat({ earlier, ...options }: ChatOptions): Chat {
   let { current, steps } = rebuilt(said, protocol, outputs);
   let state: AgentState = FIRST_STATE;
   let run: Run | undefined;
+  let observed: Observation[] = [];
   let condition: 'open' | 'busy' | 'ended' = 'open';
 
   const tell = (to: Run, event: ChatEvent): void => {
@@ -95,6 +105,7 @@ export function openChat({ earlier, ...options }: ChatOptions): Chat {
     const startedAt = now();
     run = await startRecorded({ ...options, request }, budget, undefined, (event) => {
       state = reduceAgent(state, event, now() - startedAt);
+      if (event.type === 'observation') observed.push(event.observation);
     });
     if (earlier !== undefined) tell(run, { type: 'carry', run: earlier.run, said });
     return run;
@@ -103,6 +114,7 @@ export function openChat({ earlier, ...options }: ChatOptions): Chat {
   const work = async (message: string, signal: AbortSignal | undefined): Promise<AgentResult> => {
     const isFirst = run === undefined;
     const here = await begin(message);
+    observed = [];
     const { used: usedBefore, plan, turn } = state;
     const before = current;
     const join = (opening: Opening): Conversation => joined(before, opening, { turn, protocol, outputs });
@@ -129,7 +141,8 @@ export function openChat({ earlier, ...options }: ChatOptions): Chat {
       });
       const answer = await giveAnswer(end, here, state);
       current = { ...current, answer };
-      steps = [...steps, { before, actions: state.done.filter((line) => !line.startsWith(ANSWER_LINE)) }];
+      const actions = state.done.filter((line) => !line.startsWith(ANSWER_LINE));
+      steps = [...steps, { before, actions, changes: fileChanges(observed) }];
       tell(here, { type: 'answer', text: answer });
       return resultOf(here, {
         ...end,
@@ -192,7 +205,9 @@ export function openChat({ earlier, ...options }: ChatOptions): Chat {
       }
       current = step.before;
       steps = steps.slice(0, -1);
-      return { message: last.message, actions: step.actions };
+      const project = run?.session.project;
+      const files = project === undefined ? [] : undoFiles(project, step.changes);
+      return { message: last.message, actions: step.actions, files };
     },
     async end() {
       condition = 'ended';
@@ -231,7 +246,7 @@ function rebuilt(
   let current: ChatState = { conversation: undefined, answer: '' };
   const steps: Step[] = [];
   for (const { message, answer } of said) {
-    steps.push({ before: current, actions: [] });
+    steps.push({ before: current, actions: [], changes: [] });
     const opening = { request: message, skills: '', choice: [] };
     current = { conversation: joined(current, opening, { turn: 0, protocol, outputs }), answer };
   }

@@ -36,7 +36,8 @@ interface Fixed<Part> {
   readonly digest: string;
 }
 
-export function openMeasure(measureText: MeasureText): Measure {
+/** `project` are the instructions of the project, if there are any. */
+export function openMeasure(measureText: MeasureText, project: string | undefined): Measure {
   const fixed = <Part>(part: Part, text: string): Fixed<Part> => {
     const { tokens, digest } = measureText(text);
     return { part, tokens, digest };
@@ -46,7 +47,7 @@ export function openMeasure(measureText: MeasureText): Measure {
   return {
     system: (instructions, protocol) =>
       remembered(systems, instructions, () => {
-        const text = `${rulesText(protocol)}\n\n${instructions}`;
+        const text = [rulesText(protocol), ...(project === undefined ? [] : [project]), instructions].join('\n\n');
         return fixed(text, text);
       }),
     shape: (tools, protocol) =>

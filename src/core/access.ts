@@ -19,7 +19,13 @@ export interface Access {
 export type Subject =
   | { readonly kind: 'none' }
   /** `path` is relative to the project if it is in the project; otherwise `workspace://…`, `skill://…` or absolute. Links are resolved. */
-  | { readonly kind: 'path'; readonly path: string; readonly absolute?: string }
+  | {
+      readonly kind: 'path';
+      readonly path: string;
+      readonly absolute?: string;
+      /** A file that git ignores; reading it needs approval. */
+      readonly isIgnored?: boolean;
+    }
   /** `hasVariables`: the action sets environment variables, which can change what the command runs. */
   | {
       readonly kind: 'command';

@@ -44,6 +44,8 @@ function subjectOf(action: Action): readonly string[] {
       return [shownText(action.pattern), shownText(action.path)];
     case 'write_file':
       return [shownText(action.path), countText(action.content.length, 'character')];
+    case 'edit_file':
+      return [shownText(action.path), `${countText(action.oldText.length, 'character')} replaced`];
     case 'network_request':
       return [shownText(action.method ?? 'GET'), shownText(action.url)];
     case 'final_answer':

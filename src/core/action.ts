@@ -22,6 +22,7 @@ export type Action =
   | ListDirectory
   | Grep
   | WriteFile
+  | EditFile
   | DeleteFile
   | NetworkRequest
   | FinalAnswer;
@@ -47,6 +48,7 @@ export const ACTION_KINDS = {
   list_dir: 'host',
   grep: 'host',
   write_file: 'host',
+  edit_file: 'host',
   delete_file: 'host',
   network_request: 'host',
   final_answer: 'answer',
@@ -259,6 +261,14 @@ export interface WriteFile {
   readonly type: 'write_file';
   readonly path: string;
   readonly content: string;
+}
+
+/** Replaces one passage of a file of the project or the workspace. The passage must occur exactly once. */
+export interface EditFile {
+  readonly type: 'edit_file';
+  readonly path: string;
+  readonly oldText: string;
+  readonly newText: string;
 }
 
 /** Moves a file to the trash of the project. */

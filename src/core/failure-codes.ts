@@ -47,6 +47,7 @@ export const FAILURES = {
   'path/outside': 'stay inside the project, the workspace and the loaded skills',
   'file/exists': 'choose another name',
   'file/unwritable': 'the operating system denies writing this file',
+  'edit/no-single-match': 'read the file and pass a passage that occurs exactly once',
   'pattern/invalid': 'use a JavaScript regular expression without enclosing slashes',
   'pattern/too-slow': 'use a simpler expression, or search fewer files',
   'network/refused': 'only granted hosts can be reached',

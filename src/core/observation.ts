@@ -270,6 +270,8 @@ export interface FileWritten {
   readonly digest: string;
   /** Digest of the replaced content; absent for a new file. */
   readonly replaced?: string;
+  /** Where the replaced content is kept, relative to the project; absent for a new file and in the workspace. */
+  readonly kept?: string;
 }
 
 export interface FileDeleted {
@@ -278,6 +280,8 @@ export interface FileDeleted {
   readonly path: string;
   /** Its new path, relative to the project. */
   readonly trash: string;
+  /** Absent if the file was too large to be read. */
+  readonly digest?: string;
 }
 
 export interface ResponseReceived {

@@ -26,6 +26,8 @@ export interface Offer {
 export interface ExecutionOffer {
   /** Whether running commands can be interacted with. */
   readonly hasInteraction: boolean;
+  /** What programs may do with the project; absent if they do not see it. */
+  readonly project?: 'read' | 'write';
 }
 
 export interface HostOffer {

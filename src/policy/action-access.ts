@@ -14,7 +14,7 @@ export interface AccessFacts {
   /** Whether its instructions are already in the conversation. */
   readonly isLoaded?: boolean;
   /** The resolved path, as rules write it and absolute. */
-  readonly place?: { readonly shown: string; readonly absolute: string };
+  readonly place?: { readonly shown: string; readonly absolute: string; readonly isIgnored?: boolean };
   /** Absent if no program runs. */
   readonly isolation?: Isolation;
   /** Digest of the exact versions of packages. */
@@ -64,12 +64,11 @@ export function accessesOf(action: Action, facts: AccessFacts): readonly Access[
     case 'list_dir':
     case 'grep':
     case 'write_file':
-    case 'delete_file': {
-      const { place } = facts;
-      const path = place?.shown ?? action.path;
-      const absolute = place === undefined ? {} : { absolute: place.absolute };
-      return [{ tool: action.type, subject: { kind: 'path', path, ...absolute } }];
-    }
+    case 'delete_file':
+      return [fileAccess(action.type, action.path, facts)];
+    case 'edit_file':
+      // The match tells the model about the content, so the rules for reading apply too.
+      return (['read_file', 'write_file'] as const).map((tool) => fileAccess(tool, action.path, facts));
     case 'install_packages':
       return packageAccesses(action.packages, action.isDeclared, facts.lock);
     case 'network_request':
@@ -87,6 +86,13 @@ export function accessesOf(action: Action, facts: AccessFacts): readonly Access[
     default:
       return [{ tool: action.type, subject: { kind: 'none' } }];
   }
+}
+
+function fileAccess(tool: string, asked: string, { place }: AccessFacts): Access {
+  const path = place?.shown ?? asked;
+  if (place === undefined) return { tool, subject: { kind: 'path', path } };
+  const { absolute, isIgnored = false } = place;
+  return { tool, subject: { kind: 'path', path, absolute, ...(isIgnored ? { isIgnored } : {}) } };
 }
 
 function packageAccesses(

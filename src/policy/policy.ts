@@ -88,6 +88,12 @@ export function riskOf(tool: string): Risk {
   return ALWAYS_ON.has(tool) ? 'low' : (TOOL_RISKS.get(tool) ?? 'high');
 }
 
+/** Files that git ignores are often local settings, so reading them is not low risk. */
+function accessRisk({ tool, subject }: Access): Risk {
+  const risk = riskOf(tool);
+  return risk === 'low' && subject.kind === 'path' && subject.isIgnored === true ? 'medium' : risk;
+}
+
 /** A layer that only restricts; it leaves everything it does not mention to other layers. */
 export function narrowingLayer(
   origin: RuleOrigin,
@@ -143,7 +149,7 @@ export function decide(policy: Policy, accesses: readonly Access[]): Decision {
   const [first, ...rest] = accesses.map((access) => decideAccess(policy, access));
   if (first === undefined) throw new TypeError('there is nothing to decide about');
   const strictest = rest.reduce((a, b) => (outweighs(b, a) ? b : a), first);
-  const risk = RISKS[Math.max(...accesses.map(({ tool }) => RISKS.indexOf(riskOf(tool))))] ?? 'high';
+  const risk = RISKS[Math.max(...accesses.map((access) => RISKS.indexOf(accessRisk(access))))] ?? 'high';
   return { ...strictest, risk };
 }
 
@@ -159,7 +165,7 @@ function decideAccess(policy: Policy, access: Access): Decision {
   }
   // A policy in which no layer decides allows nothing.
   const found = strictest ?? { effect: 'deny', origin: { layer: 'built-in', where: '' }, rule: undefined };
-  const isGrantable = riskOf(access.tool) === 'medium' && !CIRCUMSTANCES.has(access.tool);
+  const isGrantable = accessRisk(access) === 'medium' && !CIRCUMSTANCES.has(access.tool);
   if (found.effect === 'ask' && isAskedByRisk && isGrantable) {
     const grant = policy.grants.find(
       (rule) => appliesToTool(rule, access.tool) && matchesAccess(rule, access) === 'yes',
@@ -203,7 +209,7 @@ function decideInLayer({ origin, rules, otherwise }: PolicyLayer, access: Access
   const allowed = findAllowRule(allows, access, names);
   if (allowed !== undefined) return { effect: 'allow', rule: allowed.text, origin: allowed.origin };
   if (isAlwaysOn) return { effect: 'allow', rule: undefined, origin };
-  return { effect: otherwise[riskOf(tool)], rule: undefined, origin, ...explainMismatch(allows, access) };
+  return { effect: otherwise[accessRisk(access)], rule: undefined, origin, ...explainMismatch(allows, access) };
 }
 
 /** A rule that allows the whole access. For a line whose commands are allowed by different rules, the rule of the last command. */
@@ -250,12 +256,13 @@ function unclear({ subject }: Access): string {
     : 'it runs code that is not a command line';
 }
 
-function explain({ effect, rule, origin, because }: LayerDecision, { tool }: Access): Decision {
+function explain({ effect, rule, origin, because }: LayerDecision, access: Access): Decision {
+  const { tool } = access;
   const who = origin.where === '' ? origin.layer : `${origin.layer} (${printable(origin.where)})`;
   const verb = { allow: 'is allowed', ask: 'needs approval', deny: 'is not allowed' }[effect];
   const why = because === undefined ? '' : `: ${because}`;
   const reason = `${tool} ${verb} ${ruleText(rule, origin, who)}${why}`;
-  return { effect, tool, risk: riskOf(tool), rule: rule ?? BY_DEFAULT, origin, reason };
+  return { effect, tool, risk: accessRisk(access), rule: rule ?? BY_DEFAULT, origin, reason };
 }
 
 function ruleText(rule: string | undefined, { layer }: RuleOrigin, who: string): string {

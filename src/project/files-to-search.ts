@@ -4,6 +4,7 @@ import type { RelativePath } from '../core/path.ts';
 import type { OpenFailed } from '../platform/fs/directory-handle.ts';
 import { entriesIn, isSkipped } from './folder-entries.ts';
 import type { IsClosed } from './folder-entries.ts';
+import { ignoredBelow } from './ignored-files.ts';
 import type { ResolvedPath } from './resolve-path.ts';
 
 export interface SearchLimits {
@@ -53,6 +54,7 @@ export async function filesToSearch(
   const scheme = relative === '' ? (shown === '.' ? '' : shown) : shown.slice(0, shown.length - relative.length);
   const shownPath = (file: RelativePath): string => `${scheme}${file}`;
   const matches = matcherOf(glob, relative);
+  const isIgnored = ignoredBelow(placed);
   const files: RelativePath[] = [];
   const pending: (RelativePath | '')[] = [relative];
   let excluded = 0;
@@ -84,8 +86,8 @@ export async function filesToSearch(
     names += listed.entries.length;
     for (const entry of listed.entries) {
       const { name, path, kind } = entry;
-      if (kind === 'folder' && !isSkipped(entry) && !isClosed(path)) pending.push(path);
-      if (kind !== 'file' || !matches(path, name)) continue;
+      if (kind === 'folder' && !isSkipped(entry) && !isClosed(path) && !isIgnored(path, true)) pending.push(path);
+      if (kind !== 'file' || !matches(path, name) || isIgnored(path, false)) continue;
       if (!isAllowed(shownPath(path))) excluded += 1;
       else if (files.length < maxFiles) files.push(path);
       else isCut = true;

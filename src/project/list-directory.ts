@@ -7,6 +7,7 @@ import { quoted } from '../core/text/text.ts';
 import { entriesIn, isSkipped } from './folder-entries.ts';
 import type { FolderEntry, IsClosed } from './folder-entries.ts';
 import { fileFailed, hostFailure } from './host-failure.ts';
+import { ignoredBelow } from './ignored-files.ts';
 import type { ResolvedPath } from './resolve-path.ts';
 
 export interface ListDirectoryLimits {
@@ -39,13 +40,15 @@ export function listDirectory(
     const message = `${quoted(shown, 200)} is a file, not a folder`;
     return actionFailed(action.type, hostFailure('file/missing', message, 'use read_file, or name a folder'));
   }
-  const found: FolderEntry[] = [...top.entries];
+  const isIgnored = ignoredBelow(placed);
+  const isShown = ({ path, kind }: FolderEntry): boolean => !isIgnored(path, kind === 'folder');
+  const found: FolderEntry[] = top.entries.filter(isShown);
   let isCut = top.isCut;
   const foldersAmong = (entries: readonly FolderEntry[]): readonly RelativePath[] =>
     entries
       .filter((entry) => entry.kind === 'folder' && !isSkipped(entry) && !isClosed(entry.path))
       .map(({ path }) => path);
-  let folders = foldersAmong(top.entries);
+  let folders = foldersAmong(found);
   for (let level = 2; level <= depth && found.length <= maxEntries; level += 1) {
     const below: FolderEntry[] = [];
     for (const folder of folders) {
@@ -53,7 +56,7 @@ export function listDirectory(
       const inner = entriesIn(root, folder, maxEntries * NAMES_PER_ENTRY);
       // Unreadable or removed: the folder is listed without its entries.
       isCut ||= inner.type === 'failed' || inner.isCut;
-      if (inner.type === 'entries') below.push(...inner.entries);
+      if (inner.type === 'entries') below.push(...inner.entries.filter(isShown));
     }
     found.push(...below);
     folders = foldersAmong(below);

@@ -63,7 +63,10 @@ export function readFile(action: ReadFile, placed: ResolvedPath, limits: ReadFil
  * Reads the file of a resolved path. Files of a project may have several names, because package managers hard-link them from their
  * stores. In a workspace or a skill a hard link could lead to a file outside, so it is refused.
  */
-export function readResolved({ root, relative, place }: ResolvedPath, maxBytes: number): ConfinedFile {
+export function readResolved(
+  { root, relative, place }: Pick<ResolvedPath, 'root' | 'relative' | 'place'>,
+  maxBytes: number,
+): ConfinedFile {
   if (relative === '') return { type: 'failed', code: 'file/directory' };
   const opening = openConfined(root);
   if (opening.type === 'failed')

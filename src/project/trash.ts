@@ -3,17 +3,23 @@ import { randomBytes } from 'node:crypto';
 import type { DeleteFile } from '../core/action.ts';
 import { actionFailed } from '../core/observation.ts';
 import type { ActionFailed, FileDeleted } from '../core/observation.ts';
+import type { Failure } from '../core/failure-codes.ts';
 import { toRelativePath } from '../core/path.ts';
+import type { RelativePath } from '../core/path.ts';
 import { quoted } from '../core/text/text.ts';
 import { moveBeneath, writeBeneath } from '../platform/fs/confined-write.ts';
 import { resolveBeneath } from '../platform/fs/resolve-beneath.ts';
+import { sha256 } from '../platform/hash.ts';
 import { fileFailed, hostFailure } from './host-failure.ts';
+import { readResolved } from './read-file.ts';
 import type { ResolvedPath } from './resolve-path.ts';
 
 export interface DeleteFileOptions {
   /** Time of the deletion (default: now). */
   readonly at?: Date;
 }
+
+const MAX_BYTES = 64 * 1024 * 1024;
 
 /** The trash folder by root. Skills are read-only. */
 const TRASH: Readonly<Record<ResolvedPath['place'], string | undefined>> = {
@@ -35,21 +41,41 @@ export function deleteFile(
   if (relative === '') return fileFailed(action.type, shown, { code: 'file/directory' });
   const found = resolveBeneath(root, relative, [root]);
   if (found.type === 'resolved' && !found.isThere) return fileFailed(action.type, shown, { code: 'file/missing' });
-  const trash = trashOf(placed);
-  // Written first: a deleted file may be a secret that must never be committed.
-  if (trash === undefined || !put(root, `${trash}/.gitignore`, '*\n', { isNew: true })) {
-    const message = `the ${placed.place} has no usable trash folder; ${quoted(shown, 200)} was not deleted`;
-    return actionFailed(action.type, hostFailure('file/unwritable', message));
-  }
-  const base = `${trash}/${timeText(at)}-${randomBytes(4).toString('hex')}`;
-  const target = toRelativePath(`${base}/${relative}`);
-  if (target.type === 'refused') return actionFailed(action.type, target.failure);
+  const target = trashPlace(placed, at);
+  if ('code' in target) return actionFailed(action.type, target);
+  const read = readResolved(placed, MAX_BYTES);
   const moved = moveBeneath(root, relative, target.path);
   if (moved.type === 'failed') return fileFailed(action.type, shown, moved);
   // The record is optional, because the folder name has the time and the path: a full disk does not undo the deletion.
-  put(root, `${base}.json`, `${JSON.stringify({ from: shown, deletedAt: at.toISOString() })}\n`);
+  put(root, `${target.base}.json`, `${JSON.stringify({ from: shown, deletedAt: at.toISOString() })}\n`);
   const scheme = placed.place === 'workspace' ? 'workspace://' : '';
-  return { type: 'file-deleted', action: action.type, path: shown, trash: `${scheme}${target.path}` };
+  const digest = read.type === 'read' ? { digest: `sha256:${sha256(read.bytes)}` } : {};
+  return { type: 'file-deleted', action: action.type, path: shown, trash: `${scheme}${target.path}`, ...digest };
+}
+
+/** Keeps a copy of content that is about to be replaced, at the same kind of place. Returns its path relative to the project. */
+export function keepReplaced(placed: ResolvedPath, bytes: Uint8Array): RelativePath | Failure {
+  const target = trashPlace(placed, new Date());
+  if ('code' in target) return target;
+  const written = writeBeneath(placed.root, target.path, bytes, { mode: 0o600 });
+  return written.type === 'written'
+    ? target.path
+    : hostFailure(written.code, `the earlier content of ${quoted(placed.shown, 200)} could not be kept in the trash`);
+}
+
+/** A new place in the trash for a file, and the folder that it is in. */
+function trashPlace(placed: ResolvedPath, at: Date): { readonly base: string; readonly path: RelativePath } | Failure {
+  const { root, relative, shown, place } = placed;
+  const trash = trashOf(placed);
+  // Written first: a deleted file may be a secret that must never be committed.
+  if (trash === undefined || !put(root, `${trash}/.gitignore`, '*\n', { isNew: true }))
+    return hostFailure(
+      'file/unwritable',
+      `the ${place} has no usable trash folder; ${quoted(shown, 200)} was not changed`,
+    );
+  const base = `${trash}/${timeText(at)}-${randomBytes(4).toString('hex')}`;
+  const target = toRelativePath(`${base}/${relative}`);
+  return target.type === 'refused' ? target.failure : { base, path: target.path };
 }
 
 /** Links to the trash are resolved as in any path and must not lead outside. */

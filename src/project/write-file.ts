@@ -9,6 +9,7 @@ import { writeBeneath } from '../platform/fs/confined-write.ts';
 import { sha256 } from '../platform/hash.ts';
 import { fileFailed, hostFailure } from './host-failure.ts';
 import { readResolved } from './read-file.ts';
+import { keepReplaced } from './trash.ts';
 import type { ResolvedPath } from './resolve-path.ts';
 
 export interface WriteFileOptions {
@@ -33,8 +34,16 @@ export function writeFile(
     const message = `the content for ${quoted(shown, 200)} has ${String(bytes.length)} bytes; the limit is ${String(maxBytes)}`;
     return actionFailed(action.type, hostFailure('file/too-large', message, 'split it into several files'));
   }
+  // The workspace ends with the run; only files of the project can be restored.
+  const old = placed.place === 'project' ? readResolved(placed, MAX_READ_BYTES) : undefined;
+  const oldDigest = old?.type === 'read' ? `sha256:${sha256(old.bytes)}` : undefined;
+  const expected = seen ?? (oldDigest === undefined ? undefined : { digest: oldDigest });
+  if (oldDigest !== undefined && expected?.digest !== oldDigest)
+    return writeFailed(action, shown, { code: 'file/changed' });
+  const kept = old?.type === 'read' ? keepReplaced(placed, old.bytes) : undefined;
+  if (typeof kept === 'object') return actionFailed(action.type, kept);
   const written = writeBeneath(root, relative, bytes, {
-    mayReplace: (digest) => seen === undefined || digestText(digest) === seen.digest,
+    mayReplace: (digest) => expected === undefined || digestText(digest) === expected.digest,
   });
   if (written.type === 'failed') return writeFailed(action, shown, written);
   const replaced = digestText(written.replaced);
@@ -45,6 +54,7 @@ export function writeFile(
     bytes: bytes.length,
     digest: `sha256:${sha256(bytes)}`,
     ...(replaced === undefined ? {} : { replaced }),
+    ...(kept === undefined ? {} : { kept }),
   };
 }
 

@@ -28,19 +28,21 @@ interface ApprovalTarget extends ActionTarget {
   readonly digest: string | undefined;
   /** What `install_packages` would install. */
   readonly packages?: FoundPackages;
+  /** The file that an edit was computed from. */
+  readonly preview?: WritePreview | undefined;
 }
 
 /** Asks whether an action may be performed, and records the question and the answer (POL-3). */
 export async function askApproval(
   action: Action,
   call: number,
-  { skill, path, digest, packages }: ApprovalTarget,
+  { skill, path, digest, packages, preview: planned }: ApprovalTarget,
   decided: ActionDecision,
   { journal, signal, approve, redactor }: ActionContext,
 ): Promise<Approval | Failure> {
   const approved: ApprovedSkill | undefined =
     skill === undefined || digest === undefined ? undefined : { id: skill.id, name: skill.name, digest };
-  const preview = action.type === 'write_file' && path !== undefined ? previewWrite(path) : undefined;
+  const preview = planned ?? (action.type === 'write_file' && path !== undefined ? previewWrite(path) : undefined);
   const request = approvalRequest(
     action,
     decided,

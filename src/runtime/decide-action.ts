@@ -31,7 +31,7 @@ function writtenFolders({ mounts }: Execution): readonly string[] {
 /** Decides about one action (POL-2, POL-7). */
 export function decideAction(
   action: Action,
-  { skill, path }: ActionTarget,
+  { skill, path, isIgnored = false }: ActionTarget,
   { askedBy, execution, ...context }: ActionContext,
   lock?: string,
 ): ActionDecision {
@@ -45,7 +45,7 @@ export function decideAction(
   const accesses = accessesOf(action, {
     isLoaded,
     ...(skill === undefined ? {} : { skill }),
-    ...(path === undefined ? {} : { place: path }),
+    ...(path === undefined ? {} : { place: { shown: path.shown, absolute: path.absolute, isIgnored } }),
     ...(lock === undefined ? {} : { lock }),
     ...isolation,
   });

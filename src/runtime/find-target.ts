@@ -8,6 +8,7 @@ import { findLoaded } from '../core/session.ts';
 import { isForModel } from '../core/skill.ts';
 import type { SkillEntry } from '../core/skill.ts';
 import { quoted } from '../core/text/text.ts';
+import { isDirectory } from '../platform/fs/paths.ts';
 import { resolvePath } from '../project/resolve-path.ts';
 import type { ResolvedPath } from '../project/resolve-path.ts';
 import { resolveSkill } from '../registry/resolve-skill.ts';
@@ -21,6 +22,8 @@ export interface ActionTarget {
   readonly skill?: SkillEntry;
   /** The file or folder that the path of the action leads to. */
   readonly path?: ResolvedPath;
+  /** Git ignores the file, or a folder around it. */
+  readonly isIgnored?: boolean;
 }
 
 /** Resolves the skill and the path of an action. Nothing is opened, and nothing has been decided yet. */
@@ -57,11 +60,22 @@ async function findPath(
     ...(workspace === undefined ? {} : { workspace }),
     skills: active.map(({ name, dir }) => ({ name, dir })),
   };
-  const isWriting = action.type === 'write_file' || action.type === 'delete_file';
+  const isWriting = action.type === 'write_file' || action.type === 'edit_file' || action.type === 'delete_file';
   const placed = resolvePath(action.path, places, isWriting ? 'write' : 'read');
   if (placed.type === 'refused') return placed.failure;
-  const isHidden = !isWriting && context.askedBy === 'model' && placed.place === 'project';
-  return (isHidden ? closed.refusal(placed, active) : undefined) ?? { path: placed };
+  const isReading = !isWriting || action.type === 'edit_file';
+  const isHidden = isReading && context.askedBy === 'model' && placed.place === 'project';
+  const refusal = isHidden ? closed.refusal(placed, active) : undefined;
+  if (refusal !== undefined) return refusal;
+  const isIgnored = isReading && action.type !== 'list_dir' && (await isIgnoredFile(placed));
+  return { path: placed, ...(isIgnored ? { isIgnored } : {}) };
+}
+
+async function isIgnoredFile(placed: ResolvedPath): Promise<boolean> {
+  const { relative, absolute } = placed;
+  if (relative === '') return false;
+  const { openIgnoredFiles } = await import('../project/ignored-files.ts');
+  return openIgnoredFiles(placed)(relative, isDirectory(absolute));
 }
 
 async function workspaceRoot(execution: Execution): Promise<string | Failure> {

@@ -53,6 +53,8 @@ export async function performHostAction(
     case 'write_file':
       // If the file changed after the person saw it, it is not replaced.
       return writeFile(action, path, rights.preview === undefined ? {} : { seen: rights.preview });
+    case 'edit_file':
+      throw new TypeError('an edit is performed as a write');
     case 'delete_file':
       return deleteFile(action, path);
   }

@@ -1,12 +1,14 @@
 import { hostInputsOf, isOfKind } from '../core/action.ts';
-import type { Action, SearchSkills } from '../core/action.ts';
+import type { Action, EditFile, SearchSkills } from '../core/action.ts';
 import { isSkillError } from '../core/errors.ts';
 import { failure } from '../core/failure-codes.ts';
 import type { Failure } from '../core/failure-codes.ts';
 import { actionFailed } from '../core/observation.ts';
 import type { ActionFailed, Observation } from '../core/observation.ts';
+import { quoted } from '../core/text/text.ts';
 import { grantAccess } from '../policy/action-access.ts';
 import { decide } from '../policy/policy.ts';
+import type { PlannedEdit } from '../project/edit-file.ts';
 import { redacted } from './secrets/redact-value.ts';
 import { resolveSkill } from '../registry/resolve-skill.ts';
 import { activeSkills } from './action-context.ts';
@@ -64,18 +66,44 @@ async function perform(action: Action, call: number, context: ActionContext): Pr
   journal.record({ type: 'decision', call, decision: decided.decision });
   if (effect === 'deny') return actionFailed(action.type, failure('policy/denied', reason));
 
+  const edit = action.type === 'edit_file' ? await planEdit(action, target, decided) : undefined;
+  if (edit !== undefined && 'code' in edit) return actionFailed(action.type, edit);
+  const wanted = edit?.write ?? action;
+
   const { skill } = target;
   const needsDigest = skill !== undefined && (effect === 'ask' || journal.isKept);
   const digest = needsDigest ? await skillDigest(skill, context) : undefined;
   if (typeof digest === 'object') return actionFailed(action.type, digest);
   const approval =
-    effect === 'ask' ? await askApproval(action, call, { ...target, digest }, decided, context) : undefined;
+    effect === 'ask'
+      ? await askApproval(wanted, call, { ...target, digest, preview: edit?.preview }, decided, context)
+      : undefined;
   if (approval !== undefined && 'code' in approval) return actionFailed(action.type, approval);
   if (skill !== undefined && digest !== undefined) {
     const { id, name, source } = skill;
     journal.record({ type: 'skill-use', call, skill: { id, name, source, digest } });
   }
-  return doAction(action, call, { target, decided, approval, digest }, context);
+  return doAction(wanted, call, { target, decided, approval, edit, digest }, context);
+}
+
+/** Whether a passage occurs tells about the content, so only files that may be read without a question can be edited. */
+async function planEdit(
+  action: EditFile,
+  { path }: ActionTarget,
+  { policy, accesses }: ActionDecision,
+): Promise<PlannedEdit | Failure> {
+  if (path === undefined) throw new TypeError('edit_file needs a path');
+  const reads = accesses.filter(({ tool }) => tool === 'read_file');
+  if (decide(policy, reads).effect !== 'allow')
+    return failure(
+      'policy/denied',
+      `${quoted(path.shown, 200)} must not be read without approval, so it cannot be edited`,
+      {
+        hint: 'read it, which asks the user, and then write the whole file',
+      },
+    );
+  const { planEdit: plan } = await import('../project/edit-file.ts');
+  return plan(action, path);
 }
 
 /** A skill that is untrusted or not offered was refused before any rule was asked; the record says so (POL-7). */
@@ -92,6 +120,7 @@ interface AllowedAction {
   readonly target: ActionTarget;
   readonly decided: ActionDecision;
   readonly approval: Approval | undefined;
+  readonly edit: PlannedEdit | undefined;
   /** The digest of the skill that was approved or recorded. */
   readonly digest: string | undefined;
 }
@@ -99,7 +128,7 @@ interface AllowedAction {
 async function doAction(
   action: Action,
   call: number,
-  { target: { skill, path }, decided: { policy }, approval, digest }: AllowedAction,
+  { target: { skill, path }, decided: { policy }, approval, edit, digest }: AllowedAction,
   context: ActionContext,
 ): Promise<Observation> {
   const { journal, execution, signal } = context;
@@ -112,7 +141,8 @@ async function doAction(
     const active = activeSkills(context);
     const isClosed = (place: { readonly absolute: string; readonly shown: string }): boolean =>
       context.askedBy === 'model' && context.host?.closed.refusal(place, active) !== undefined;
-    const rights = { policy, isApproved: approval !== undefined, preview: approval?.preview, isClosed, signal };
+    const preview = edit?.preview ?? approval?.preview;
+    const rights = { policy, isApproved: approval !== undefined, preview, isClosed, signal };
     return performHostAction(action, path, rights);
   }
   if (isOfKind(action, 'program') && execution !== undefined) {

@@ -79,6 +79,8 @@ export interface Session {
   readonly policy: Policy;
   /** Decides about something the session does not perform itself, such as a tool of the calling program. */
   decide(accesses: readonly Access[]): Decision;
+  /** The folder whose files may be used; absent if project files are disabled. */
+  readonly project: string | undefined;
   /** Absent if execution is disabled. */
   readonly execution: Execution | undefined;
   /** Ends all programs. Removes the workspace unless it is kept for the next session with its key. */
@@ -191,6 +193,7 @@ export function openSession(parts: SessionParts): Session {
     get policy() {
       return policyWithSkills(actions, activeSkills({ index, state }));
     },
+    project: actions.host?.project,
     decide: (accesses) => decide(session.policy, accesses),
     get ledger() {
       return ledgerOf(events);

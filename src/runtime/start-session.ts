@@ -242,10 +242,15 @@ function offerOf(
     placement,
     // The session replaces this by its own state.
     loaded: () => [],
-    ...(execution === undefined ? {} : { execution: { hasInteraction: execution.executor !== 'macos' } }),
+    ...(execution === undefined ? {} : { execution: executionOffer(execution) }),
     ...(host === undefined ? {} : { host: { hasNetwork: host.hasNetwork } }),
     locate: (path) => locateInSkills(index, path),
   };
+}
+
+function executionOffer({ executor, mounts }: Execution): NonNullable<Offer['execution']> {
+  const project = mounts.find(({ isProject }) => isProject)?.access;
+  return { hasInteraction: executor !== 'macos', ...(project === undefined ? {} : { project }) };
 }
 
 /** The executors are loaded only if programs may run. */

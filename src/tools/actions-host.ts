@@ -12,7 +12,7 @@ import {
   text,
   textOf,
 } from './parameters.ts';
-import { hasSkills, observed, singleAction } from './single-action.ts';
+import { hasHost, hasSkills, observed, singleAction } from './single-action.ts';
 import { bytesText, inOrder } from './wording.ts';
 import { hashOf, showRead } from './actions-read.ts';
 
@@ -250,10 +250,6 @@ function headersOf(value: unknown): Readonly<Record<string, string>> {
   return Object.fromEntries(
     Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
   );
-}
-
-function hasHost(offer: Offer): boolean {
-  return offer.host !== undefined;
 }
 
 function canRead(offer: Offer): boolean {

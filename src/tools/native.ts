@@ -1,6 +1,6 @@
 import { delimit } from '../core/text/delimit-untrusted.ts';
 import type { ResourceRead } from '../core/observation.ts';
-import type { ToolInput, ToolRow, Vocabulary } from '../core/tool.ts';
+import type { Offer, ToolInput, ToolRow, Vocabulary } from '../core/tool.ts';
 import { loadedContent, showContent } from './content.ts';
 import {
   count,
@@ -18,6 +18,7 @@ import {
   textsOf,
 } from './parameters.ts';
 import { environment, givenParameters, inputsOf, outputsOf, programOf } from './run-parameters.ts';
+import { FILE_TOOLS } from './native-files.ts';
 import { canRun, singleAction } from './single-action.ts';
 import {
   LOADING_RUNS_NOTHING,
@@ -159,7 +160,7 @@ const runCommand: ToolRow = {
         {
           command: text('The shell command.'),
           skill: skillName(offer),
-          cwd: text('The folder to start in.'),
+          cwd: text(startFolders(offer)),
           env: environment,
           ...givenParameters,
         },
@@ -183,10 +184,15 @@ const runCommand: ToolRow = {
   isOffered: canRun,
 };
 
+function startFolders({ execution }: Offer): string {
+  if (execution?.project === undefined) return 'The folder to start in.';
+  return `The folder to start in; the project is $PROJECT_DIR${execution.project === 'read' ? ', read-only' : ''}.`;
+}
+
 /** The vocabulary of Skillwright, which is the default. */
 export const native: Vocabulary = {
   name: 'skillwright',
-  tools: [search, load, list, read, scriptPath, runScript, runCommand],
+  tools: [search, load, list, read, scriptPath, runScript, runCommand, ...FILE_TOOLS],
   searchTool: 'search_skills',
   loadTool: 'load_skill',
   guidance: (offered) =>

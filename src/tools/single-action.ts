@@ -8,7 +8,7 @@ import { isFailure } from './parameters.ts';
 /** The successful observation of an action. */
 export type ObservationOf<A extends ActionType> = Extract<Exclude<Observation, ActionFailed>, { readonly action: A }>;
 
-interface SingleAction<A extends ActionType> {
+export interface SingleAction<A extends ActionType> {
   readonly name: string;
   readonly description: string;
   readonly action: A;
@@ -38,6 +38,11 @@ export function singleAction<A extends ActionType>(row: SingleAction<A>): ToolRo
 /** A tool about skills is offered only if there are skills. */
 export function hasSkills(offer: Offer): boolean {
   return offer.skills.length > 0;
+}
+
+/** A tool for files of the project is offered only if the session opened it. */
+export function hasHost(offer: Offer): boolean {
+  return offer.host !== undefined;
 }
 
 /** A tool that runs programs is offered only if execution is enabled. */

@@ -111,7 +111,7 @@ describe('a chat', () => {
     const chat = chatIn(await world(), { model, run: { lifetime: 'session' } });
     await chat.send('first');
     await chat.send('second');
-    expect(chat.undo()).toEqual({ message: 'second', actions: [expect.stringContaining('report')] });
+    expect(chat.undo()).toEqual({ message: 'second', actions: [expect.stringContaining('report')], files: [] });
     const { path = '' } = await chat.send('third');
     expect(heard(model.requests[3])).toEqual(['user: first', 'assistant: one', 'user: third']);
     expect([chat.undo()?.message, chat.undo()?.message, chat.undo()]).toEqual(['third', 'first', undefined]);
@@ -133,7 +133,7 @@ describe('a chat', () => {
   test('takes back what was said in an earlier run', async () => {
     const model = played([{ text: 'Hello again.' }]);
     const chat = chatIn(await world(), { model, earlier: { run: 'r-1', said: [{ message: 'hi', answer: 'Hello.' }] } });
-    expect(chat.undo()).toEqual({ message: 'hi', actions: [] });
+    expect(chat.undo()).toEqual({ message: 'hi', actions: [], files: [] });
     const { path = '' } = await chat.send('once more');
     await chat.end();
     expect(heard(model.requests[0])).toEqual(['user: once more']);

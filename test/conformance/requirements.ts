@@ -20,7 +20,6 @@ const OPEN: Readonly<Record<RequirementId, string>> = {
   'CLI-1': 'the commands `replay` (today `runs replay`), `mcp` and `serve`',
   'ENV-2': '`--venv`, `--mount`, `--project`, `--allow`, `--serve`',
   'POL-12': 'risk by capability; outputs under the rules of writes; unreadable records',
-  'AGT-12': 'project files in the native vocabulary, diffs and undo',
   'MCP-1': 'the MCP server',
   'MCP-2': 'the MCP host',
   'EVAL-12': 'outcome-only comparison of arms',

@@ -6,7 +6,7 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { ignoredBy, parseIgnore } from '../../src/packs/sources/ignore.ts';
+import { ignoredBy, parseIgnore } from '../../src/core/ignore.ts';
 import { scratch } from '../registry/support.ts';
 
 const PATHS = [

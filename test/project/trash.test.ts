@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, readdirSync, renameSync, symlinkSync } from 'n
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
+import { sha256 } from '../../src/platform/hash.ts';
 import { deleteFile } from '../../src/project/trash.ts';
 import { placed, world } from './support.ts';
 import type { World } from './support.ts';
@@ -22,6 +23,7 @@ describe('delete_file', () => {
       action: 'delete_file',
       path: 'src/old.ts',
       trash: expect.stringMatching(/^\.agent\/trash\/20260131T235959Z-[0-9a-f]{8}\/src\/old\.ts$/),
+      digest: `sha256:${sha256('old')}`,
     });
     const trash = deleted.type === 'file-deleted' ? deleted.trash : '';
     expect(readFileSync(path.join(project, trash), 'utf8')).toBe('old');

@@ -40,9 +40,12 @@ describe('write_file', () => {
     const here = world({ 'project/run.sh': 'old' });
     const file = path.join(here.places.project, 'run.sh');
     chmodSync(file, 0o750);
-    expect(write(here, 'run.sh', 'new')).toMatchObject({ replaced: `sha256:${sha256('old')}` });
+    const written = write(here, 'run.sh', 'new');
+    expect(written).toMatchObject({ replaced: `sha256:${sha256('old')}` });
     expect([readFileSync(file, 'utf8'), lstatSync(file).mode & 0o777]).toEqual(['new', 0o750]);
-    expect(readdirSync(here.places.project)).toEqual(['a.txt', 'run.sh']);
+    expect(readdirSync(here.places.project)).toEqual(['.agent', 'a.txt', 'run.sh']);
+    const kept = path.join(here.places.project, ('kept' in written && written.kept) || '');
+    expect([readFileSync(kept, 'utf8'), lstatSync(kept).mode & 0o777]).toEqual(['old', 0o600]);
   });
 
   test('writes to the workspace', () => {

@@ -122,6 +122,14 @@ const ANSWERS: Required<Answers> = {
     notes: [],
   }),
   write_file: ({ path }) => ({ type: 'file-written', action: 'write_file', path, bytes: 7, digest: DIGEST }),
+  edit_file: ({ path }) => ({
+    type: 'file-written',
+    action: 'write_file',
+    path,
+    bytes: 7,
+    digest: DIGEST,
+    replaced: DIGEST,
+  }),
   delete_file: ({ path }) => ({ type: 'file-deleted', action: 'delete_file', path, trash: '.agent/trash/a.txt' }),
   network_request: ({ url }) => ({
     type: 'response-received',
@@ -270,6 +278,8 @@ function observe(action: Action, answers: Required<Answers>): Observation {
       return answers.grep(action);
     case 'write_file':
       return answers.write_file(action);
+    case 'edit_file':
+      return answers.edit_file(action);
     case 'delete_file':
       return answers.delete_file(action);
     case 'network_request':

@@ -18,7 +18,16 @@ export interface ResumeOptions
     ResumeContext,
     Pick<
       AgentOptions,
-      'runtime' | 'model' | 'budget' | 'vocabulary' | 'run' | 'signal' | 'now' | 'unapproved' | 'beforeEnd'
+      | 'runtime'
+      | 'model'
+      | 'budget'
+      | 'vocabulary'
+      | 'run'
+      | 'signal'
+      | 'now'
+      | 'unapproved'
+      | 'beforeEnd'
+      | 'projectInstructions'
     > {
   /** The folder of the run. */
   readonly path: string;
@@ -59,6 +68,7 @@ export async function resumeAgent(options: ResumeOptions): Promise<Resumed> {
     ...(run === undefined ? {} : { run }),
     ...(signal === undefined ? {} : { signal }),
     ...(now === undefined ? {} : { now }),
+    projectInstructions: options.projectInstructions,
     ...(options.unapproved === undefined ? {} : { unapproved: options.unapproved }),
     ...(options.beforeEnd === undefined ? {} : { beforeEnd: options.beforeEnd }),
   });

@@ -26,6 +26,11 @@ const MODEL_FLAG = {
     'use this model: rules, ollama, anthropic/claude-sonnet-4-5, scripted:FILE, ... (default: auto, the first of configuration, keys, local servers, rules)',
 } as const;
 
+const INSTRUCTIONS_FLAG = {
+  type: 'boolean',
+  about: 'do not show the AGENTS.md of the project to the model',
+} as const;
+
 export const AGENT_FLAGS = {
   skill: { type: 'string', multiple: true, value: 'NAME', about: 'load this skill first; may be repeated' },
   model: MODEL_FLAG,
@@ -44,6 +49,7 @@ export const AGENT_FLAGS = {
     choices: ['auto', 'none', ...EXECUTOR_NAMES],
     about: 'run programs with this executor; none runs no programs (default: auto, the first that isolates)',
   },
+  'no-agents-md': INSTRUCTIONS_FLAG,
   ...SANDBOX_FLAGS,
   ...PACKAGE_FLAGS,
   log: {
@@ -74,6 +80,7 @@ export const RESUME_FLAGS = {
     about: 'resume: run programs with this executor (default: auto, the first that isolates)',
   },
   out: { type: 'string', value: 'DIR', path: true, about: 'resume: copy the files that programs leave in out/ to DIR' },
+  'no-agents-md': { ...INSTRUCTIONS_FLAG, about: `resume: ${INSTRUCTIONS_FLAG.about}` },
   ...APPROVAL_FLAGS,
   ...KEEP_GOING_FLAG,
   ...TRUST_FLAGS,

@@ -7,6 +7,7 @@ import { parseInvocation } from '../../runtime/skill-arguments.ts';
 import { cleanText, printable } from '../../core/text/text.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { planLines } from './show-agent.ts';
+import { undoneLines } from '../runs/undo-run.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { fitText } from '../../platform/text-width.ts';
 
@@ -28,7 +29,7 @@ const COMMANDS: Readonly<Record<string, readonly [about: string, run: ChatComman
   skills: ['list the skills; /NAME ARGUMENTS invokes one', skillLines],
   plan: ['show the current plan', planOf],
   cost: ['show what this chat used, and the tokens spent on skills', costLines],
-  undo: ['remove the last message and its answer', undoLines],
+  undo: ['remove the last message and its answer, and restore the files it changed', undoLines],
   help: ['show this help', helpLines],
 };
 
@@ -91,18 +92,18 @@ function costLines({ chat: { used, ledger, said } }: ChatCommandParts): readonly
   ];
 }
 
+/** Actions whose effects cannot be restored. */
+const OUTSIDE_EFFECTS = /^(?:run_|start_command|write_input|network_request)/;
+
 function undoLines({ chat }: ChatCommandParts): readonly string[] {
   const undone = chat.undo();
   if (undone === undefined) return ['nothing to undo'];
-  const { message, actions } = undone;
+  const { message, actions, files } = undone;
+  const ran = actions.filter((line) => OUTSIDE_EFFECTS.test(line));
   return [
     `removed: ${shownText(message)}`,
-    ...(actions.length === 0
-      ? []
-      : [
-          'its actions are not undone, including written files and programs that ran:',
-          ...actions.map((line) => `  ${printable(line)}`),
-        ]),
+    ...undoneLines(files),
+    ...(ran.length === 0 ? [] : ['not undone:', ...ran.map((line) => `  ${printable(line)}`)]),
   ];
 }
 

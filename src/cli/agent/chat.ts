@@ -2,6 +2,7 @@ import path from 'node:path';
 
 import type { AgentResult } from '../../agent/agent-options.ts';
 import type { ChatOptions } from '../../agent/chat.ts';
+import { projectInstructions } from '../../agent/project-instructions.ts';
 import { runsDirectory } from '../../journal/run-folder.ts';
 import { printable } from '../../core/text/text.ts';
 import { visibleJson } from '../../core/json/visible-json.ts';
@@ -67,6 +68,7 @@ export const command = defineCommand({
       runtime,
       model: chosen.model,
       budget,
+      projectInstructions: given['no-agents-md'] === true ? undefined : projectInstructions(cwdOf(invocation)),
       required: given.skill ?? [],
       files: (given.in ?? []).map((file) => path.resolve(cwdOf(invocation), file)),
       beforeEnd: async (session) => {

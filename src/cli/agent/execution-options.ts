@@ -12,6 +12,7 @@ export function modelExecution(terminal: Terminal, executor?: ExecutionOptions['
   return {
     ...commandExecution(terminal),
     onRestriction,
+    onUnmounted: ({ message }) => reportWarning(terminal, `programs do not see the project: ${message}`),
     opens: false,
     ...(executor === undefined ? {} : { executor }),
   };

@@ -2,6 +2,7 @@ import path from 'node:path';
 
 import { ACTIVATIONS } from '../../agent/activation.ts';
 import type { AgentOptions } from '../../agent/agent-options.ts';
+import { projectInstructions } from '../../agent/project-instructions.ts';
 import { isSkillError } from '../../core/errors.ts';
 import type { SkillError } from '../../core/errors.ts';
 import { visibleJson } from '../../core/json/visible-json.ts';
@@ -105,6 +106,7 @@ export const command = defineCommand({
         request,
         budget,
         signal,
+        projectInstructions: given['no-agents-md'] === true ? undefined : projectInstructions(cwdOf(invocation)),
         unapproved: isAttended() || given.defer === true || given['keep-going'] === true ? 'continue' : 'stop',
         beforeEnd: async (session) => {
           if (given.out === undefined) return;

@@ -1,6 +1,7 @@
 /** `runs resume`: continues an interrupted run at this terminal. */
 import path from 'node:path';
 
+import { projectInstructions } from '../../agent/project-instructions.ts';
 import { readRun } from '../../journal/journal-reader.ts';
 import { terminalSink } from '../../journal/export/sinks.ts';
 import { EXECUTOR_NAMES } from '../../core/execution.ts';
@@ -44,6 +45,7 @@ export async function resumeRun(invocation: ResumeInvocation, place: string): Pr
     budget: parseBudget(given.budget),
     mayBring: (file) => named.has(file) || isInProject(file, cwd),
     signal,
+    projectInstructions: given['no-agents-md'] === true ? undefined : projectInstructions(cwd),
     unapproved: isAttended() || given.defer === true || given['keep-going'] === true ? 'continue' : 'stop',
     beforeEnd: async (session) => {
       if (given.out === undefined) return;

@@ -55,7 +55,7 @@ const flags = {
     about: 'prune: remove the oldest runs until the rest fits SIZE, e.g. 500M, 1G',
   },
   keep: { type: 'string', value: 'N', about: 'prune: never remove the newest N runs' },
-  'dry-run': { type: 'boolean', about: 'prune: print what would be removed' },
+  'dry-run': { type: 'boolean', about: 'prune, undo: print what would be done' },
   writes: { type: 'boolean', about: 'replay: repeat writes and deletes of files' },
   network: { type: 'boolean', about: 'replay: repeat network requests' },
   record: { type: 'boolean', about: 'replay: record the replay as a run' },
@@ -74,16 +74,18 @@ const SUBCOMMANDS: Readonly<Record<string, (invocation: RunsInvocation) => Promi
   prune,
   replay,
   resume,
+  undo,
 };
 
 export const command = defineCommand({
-  usage: 'runs list|show|tail|verify|export|prune|replay|resume [ID]',
+  usage: 'runs list|show|tail|verify|export|prune|replay|resume|undo [ID]',
   details: [
     'Manages the recorded runs of this project, in .agent/runs or the folder of the setting runs.directory. ID is the id of a run, a unique prefix, `last`, or the path of a run folder.',
     'verify detects changed, truncated, moved and added data in a record; exit code 1: it found some.',
     'prune never removes a run that may still be running.',
     'replay repeats the recorded actions and compares the results, without writes and network requests unless you pass --writes or --network. Exit code 1: a result differs; 4: a skill of the record is gone or has changed.',
     'resume continues a run that was killed, waits for an approval or exhausted a budget, in a new record. It does not repeat completed actions.',
+    'undo restores the files of the project that the file tools of a run wrote, edited or deleted. A file that changed after the run is left alone; exit code 1: there is one. What programs wrote into folders opened with --project write or --mount is not undone.',
   ].join('\n'),
   flags,
   examples: [
@@ -95,6 +97,7 @@ export const command = defineCommand({
     ['skillwright runs export last --format atif > run.json', 'export a trajectory (ATIF)'],
     ['skillwright runs prune --older-than 30d --max-size 1G --dry-run', 'print what would be removed'],
     ['skillwright runs replay last', 'check whether the actions still give the same results'],
+    ['skillwright runs undo last', 'restore the files that the last run changed'],
     ['skillwright runs resume last --budget turns=30', 'continue a run that exhausted its turns'],
   ],
   positionals: [0, 2],
@@ -225,6 +228,12 @@ async function resume(invocation: RunsInvocation): Promise<number> {
   const place = await placeOf(invocation);
   const { resumeRun } = await import('./resume-run.ts');
   return resumeRun(invocation, place);
+}
+
+async function undo(invocation: RunsInvocation): Promise<number> {
+  const place = await placeOf(invocation);
+  const { undoRun } = await import('./undo-run.ts');
+  return undoRun(invocation, place);
 }
 
 async function replay(invocation: RunsInvocation): Promise<number> {

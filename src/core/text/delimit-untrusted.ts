@@ -9,7 +9,16 @@ export interface Delimited {
 }
 
 /** All tags that this program writes. */
-const OUR_TAGS = ['skill_content', 'skill_file', 'available_skills', 'skill', 'skill_files', 'skills_note'];
+const OUR_TAGS = [
+  'skill_content',
+  'skill_file',
+  'available_skills',
+  'skill',
+  'skill_files',
+  'skills_note',
+  'project_instructions',
+  'project_file',
+];
 
 /** Escapes our tags in text that is delimited in another way. */
 export function withoutOurTags(text: string): string {

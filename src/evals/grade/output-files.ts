@@ -23,8 +23,19 @@ function filesOf({ seq, action, observation }: StepFact): readonly FileFact[] {
   if (observation?.type === 'program-ran') return collected(observation.result, seq);
   if (observation?.type === 'command-seen' && observation.result !== undefined)
     return collected(observation.result, seq);
-  if (observation?.type !== 'file-written' || action?.type !== 'write_file') return [];
+  if (observation?.type !== 'file-written') return [];
   const { path, bytes, digest } = observation;
+  // The record of an edit has only the passages; `withOutputs` adds the text.
+  if (action?.type !== 'write_file')
+    return [
+      {
+        seq,
+        name: nameOf(path),
+        mediaType: mediaTypeOf(path, Buffer.alloc(0)).mediaType,
+        bytes,
+        sha256: hexOf(digest),
+      },
+    ];
   const content = Buffer.from(action.content, 'utf8');
   const name = nameOf(path);
   // A redacted record does not hold the bytes that were written.

@@ -1,8 +1,9 @@
 /** Selects, validates and hashes the files of one skill for a pack. Writes nothing. */
+import { ignoredBy, parseIgnore } from '../../core/ignore.ts';
+import type { IgnoreRule } from '../../core/ignore.ts';
 import path from 'node:path';
 
-import { IGNORE_FILES, BUILT_IN_IGNORES, ignoredBy, parseIgnore } from '../sources/ignore.ts';
-import type { IgnoreRule } from '../sources/ignore.ts';
+import { BUILT_IN_IGNORES, IGNORE_FILES } from './pack-ignores.ts';
 import { whyLeftOut } from '../sources/left-out.ts';
 import type { ArchiveLimits } from '../../core/archive-limits.ts';
 import type { LockedFile } from '../lock/lock.ts';

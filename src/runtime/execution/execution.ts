@@ -70,6 +70,8 @@ export interface ExecutionOptions {
   readonly onTrial?: (executor: ExecutorName) => void;
   /** Called when a session opens in which only built-in scripts run (`runsBuiltIn`). */
   readonly onRestriction?: (restriction: SkillError) => void;
+  /** Called for an optional folder that programs do not see. */
+  readonly onUnmounted?: (reason: SkillError) => void;
   /** Receives each step of a run, for tracing. */
   readonly onSpan?: OnSpan;
 }
@@ -127,6 +129,7 @@ export async function openExecution(options: ExecutionOptions, places: Execution
   if (restriction !== undefined) options.onRestriction?.(restriction);
   const mounts = checkMounts(options.mounts ?? [], {
     ...places.mountRules,
+    onSkipped: options.onUnmounted,
     stateFolders: [...places.mountRules.stateFolders, places.base, ...(cacheDir === undefined ? [] : [cacheDir])],
     identity: executor.identity,
     needsPath: executor.name !== 'container',

@@ -39,6 +39,8 @@ export interface MountRules {
   readonly unableExecutor?: string | undefined;
   /** Whether that user must be able to reach the folder by its path; false if an engine mounts it. */
   readonly needsPath: boolean;
+  /** Called for an optional folder that is not mounted. */
+  readonly onSkipped?: ((reason: SkillError) => void) | undefined;
 }
 
 /** Parts of the system that hold settings, devices and sockets. */
@@ -85,8 +87,9 @@ export function checkMounts(requests: readonly MountRequest[], rules: MountRules
     try {
       return [checkMount(request, rules)];
     } catch (error) {
-      if (request.isOptional === true && isSkillError(error)) return [];
-      throw error;
+      if (request.isOptional !== true || !isSkillError(error)) throw error;
+      rules.onSkipped?.(error);
+      return [];
     }
   });
   // The last request for a folder counts.

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
-import { BUILT_IN_IGNORES, ignoredBy, parseIgnore } from '../../../src/packs/sources/ignore.ts';
+import { ignoredBy, parseIgnore } from '../../src/core/ignore.ts';
+import { BUILT_IN_IGNORES } from '../../src/packs/pack/pack-ignores.ts';
 
 /** As a walk asks: every folder on the way first. */
 function isIgnored(text: string, path: string, folder = ''): boolean {

@@ -1,15 +1,12 @@
-/** Parses `.gitignore` and `.skillignore` with git's syntax, to exclude files from packs. */
-import { compileGlob } from '../../core/glob.ts';
-import type { Glob } from '../../core/glob.ts';
-
-/** Later files take precedence. */
-export const IGNORE_FILES = ['.gitignore', '.skillignore'] as const;
+/** Parses ignore files with git's syntax. */
+import { compileGlob } from './glob.ts';
+import type { Glob } from './glob.ts';
 
 /** One line of an ignore file. */
 export interface IgnoreRule {
   /** The pattern as written. */
   readonly pattern: string;
-  /** Path of the ignore file in the skill; empty for built-in rules. */
+  /** Path of the ignore file; empty for built-in rules. */
   readonly from: string;
   /** `!`: includes files that earlier rules excluded. */
   readonly takes: boolean;
@@ -17,38 +14,13 @@ export interface IgnoreRule {
   readonly glob: Glob;
 }
 
-/** Files of repositories, editors, systems and interpreters. An ignore file can include them with `!`. */
-const ALWAYS = [
-  '.git',
-  '.hg/',
-  '.svn/',
-  '.gitignore',
-  '.gitattributes',
-  '.gitmodules',
-  '.skillignore',
-  '.DS_Store',
-  '._*',
-  '__MACOSX/',
-  'Thumbs.db',
-  'desktop.ini',
-  '*~',
-  '*.sw[op]',
-  '.idea/',
-  '.vscode/',
-  'node_modules/',
-  '__pycache__/',
-  '*.py[co]',
-  '.venv/',
-  '.pytest_cache/',
-];
-
 const MAX_RULES = 2_000;
 const MAX_LINE = 1_024;
 
 export interface IgnoreFile {
-  /** Folder of the ignore file, relative to the skill; empty for the top. */
+  /** Folder of the ignore file, relative to the top; empty for the top. */
   readonly folder: string;
-  /** Path of the ignore file, relative to the skill. */
+  /** Path of the ignore file, relative to the top. */
   readonly file: string;
 }
 
@@ -152,6 +124,3 @@ function setOf(negation: string, members: string): string {
 function literal(text: string): string {
   return text.replaceAll(/[*?[{}]/g, '[$&]');
 }
-
-/** Rules that precede those of all files. */
-export const BUILT_IN_IGNORES: readonly IgnoreRule[] = parseIgnore(ALWAYS.join('\n'), { folder: '', file: '' });

@@ -1,0 +1,52 @@
+import { isUtf8 } from 'node:buffer';
+
+import type { EditFile, WriteFile } from '../core/action.ts';
+import type { Failure } from '../core/failure-codes.ts';
+import { fileProblemText } from '../core/file-problem.ts';
+import { countText } from '../core/text/line-text.ts';
+import { quoted } from '../core/text/text.ts';
+import { sha256 } from '../platform/hash.ts';
+import { hostFailure } from './host-failure.ts';
+import { readResolved } from './read-file.ts';
+import type { ResolvedPath } from './resolve-path.ts';
+import type { WritePreview } from './write-file.ts';
+
+const MAX_BYTES = 4 * 1024 * 1024;
+
+export interface PlannedEdit {
+  /** The whole file after the edit. */
+  readonly write: WriteFile;
+  /** The file that the edit was computed from; nothing else may be replaced. */
+  readonly preview: WritePreview;
+}
+
+/** Computes an edit without writing anything. A file with CRLF line ends keeps them, because `read_file` shows it with LF. */
+export function planEdit(action: EditFile, placed: ResolvedPath): PlannedEdit | Failure {
+  const { shown } = placed;
+  const file = quoted(shown, 200);
+  const read = readResolved(placed, MAX_BYTES);
+  if (read.type === 'failed') return hostFailure(read.code, `${file} ${fileProblemText(read)}`);
+  if (!isUtf8(read.bytes)) return hostFailure('file/not-utf8', `${file} is not UTF-8 text`);
+  const before = read.bytes.toString('utf8');
+  const usesCrlf = before.includes('\r\n') && !/(?<!\r)\n/.test(before);
+  const fitted = (text: string): string => (usesCrlf ? text.replaceAll(/\r?\n/g, '\r\n') : text);
+  const [oldText, newText] = [fitted(action.oldText), fitted(action.newText)];
+  if (oldText === '')
+    return hostFailure('input/invalid', 'old_text is empty', 'copy the passage to replace, or write the whole file');
+  if (oldText === newText) return hostFailure('input/invalid', 'old_text and new_text are the same', 'change new_text');
+  const found = before.split(oldText).length - 1;
+  if (found !== 1)
+    return hostFailure(
+      'edit/no-single-match',
+      `old_text occurs ${found === 0 ? '0 times' : countText(found, 'time')} in ${file}; it must occur exactly once`,
+      found === 0
+        ? 'read the file and copy the passage exactly, with its spaces and line ends'
+        : 'add the lines around it until it is unique',
+    );
+  // No replacement patterns such as $&: the text is inserted as it is.
+  const content = before.replace(oldText, () => newText);
+  return {
+    write: { type: 'write_file', path: action.path, content },
+    preview: { before, digest: `sha256:${sha256(read.bytes)}` },
+  };
+}

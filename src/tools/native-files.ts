@@ -1,0 +1,152 @@
+/** Native tools for files of the project. */
+import type { ActionType } from '../core/action.ts';
+import { delimit } from '../core/text/delimit-untrusted.ts';
+import { printable } from '../core/text/text.ts';
+import type { DirectoryListed, FileRead, FileWritten, LinesFound } from '../core/observation.ts';
+import type { ToolInput, ToolRow } from '../core/tool.ts';
+import { count, inputOf, numberOf, optionalTextOf, text, textOf } from './parameters.ts';
+import { hasHost, observed, singleAction } from './single-action.ts';
+import type { SingleAction } from './single-action.ts';
+import { bytesText, withNotes } from './wording.ts';
+
+const LAST_LINE = 10_000_000;
+const MAX_DEPTH = 5;
+
+const path = text('Relative to the project.');
+
+const readFile = onFiles({
+  name: 'read_file',
+  description: 'Read a file of the project, or some of its lines.',
+  action: 'read_file',
+  schema: () =>
+    inputOf(
+      'Which file.',
+      { path, from_line: count('First line.', 1, LAST_LINE), to_line: count('Last line.', 1, LAST_LINE) },
+      ['path'],
+    ),
+  toAction: (input) => ({ type: 'read_file', path: textOf(input, 'path'), ...linesOf(input) }),
+  toResult: showFile,
+});
+
+const listFiles = onFiles({
+  name: 'list_files',
+  description: 'List a folder of the project, without ignored files.',
+  action: 'list_dir',
+  schema: () => inputOf('Which folder.', { path, depth: count('Levels to list.', 1, MAX_DEPTH, 1) }),
+  toAction(input) {
+    const depth = numberOf(input, 'depth');
+    const asked = optionalTextOf(input, 'path') ?? '';
+    return { type: 'list_dir', path: asked === '' ? '.' : asked, ...(depth === undefined ? {} : { depth }) };
+  },
+  toResult: showFolder,
+});
+
+const searchFiles = onFiles({
+  name: 'search_files',
+  description: 'Find lines in files of the project by a regular expression.',
+  action: 'grep',
+  schema: () =>
+    inputOf(
+      'What to find.',
+      { pattern: text('JavaScript regular expression.'), path, glob: text('Such as **/*.ts.') },
+      ['pattern'],
+    ),
+  toAction(input) {
+    const glob = optionalTextOf(input, 'glob') ?? '';
+    const asked = optionalTextOf(input, 'path') ?? '';
+    return {
+      type: 'grep',
+      pattern: textOf(input, 'pattern'),
+      path: asked === '' ? '.' : asked,
+      ...(glob === '' ? {} : { glob }),
+    };
+  },
+  toResult: showMatches,
+});
+
+const writeFile = onFiles({
+  name: 'write_file',
+  description: 'Write a whole file of the project.',
+  action: 'write_file',
+  schema: () => inputOf('Which file.', { path, content: text('The whole content.') }, ['path', 'content']),
+  toAction: (input) => ({ type: 'write_file', path: textOf(input, 'path'), content: textOf(input, 'content') }),
+  toResult: showWritten,
+});
+
+const editFile: ToolRow = {
+  ...onFiles({
+    name: 'edit_file',
+    description: 'Replace one passage of a file of the project. Prefer it to write_file.',
+    action: 'edit_file',
+    schema: () =>
+      inputOf(
+        'Which passage.',
+        { path, old_text: text('Copied exactly; occurs once in the file.'), new_text: text('Its replacement.') },
+        ['path', 'old_text', 'new_text'],
+      ),
+    toAction: (input) => ({
+      type: 'edit_file',
+      path: textOf(input, 'path'),
+      oldText: textOf(input, 'old_text'),
+      newText: textOf(input, 'new_text'),
+    }),
+    toResult: () => '',
+  }),
+  // An edit is performed as a write.
+  toResult: ([observation]) => showWritten(observed(observation, 'write_file')),
+};
+
+const deleteFile = onFiles({
+  name: 'delete_file',
+  description: 'Move a file of the project to the trash.',
+  action: 'delete_file',
+  schema: () => inputOf('Which file.', { path }, ['path']),
+  toAction: (input) => ({ type: 'delete_file', path: textOf(input, 'path') }),
+  toResult: ({ path: file }) => `deleted ${printable(file)}`,
+});
+
+export const FILE_TOOLS: readonly ToolRow[] = [readFile, listFiles, searchFiles, writeFile, editFile, deleteFile];
+
+function onFiles<A extends ActionType>(row: SingleAction<A>): ToolRow {
+  return { ...singleAction(row), isOffered: hasHost };
+}
+
+function linesOf(input: ToolInput): { readonly lines?: { readonly from: number; readonly to?: number } } {
+  const from = numberOf(input, 'from_line');
+  const to = numberOf(input, 'to_line');
+  if (from === undefined && to === undefined) return {};
+  return { lines: { from: from ?? 1, ...(to === undefined ? {} : { to }) } };
+}
+
+function showFile({ path: file, isBinary, text: content, lines, totalLines, notes }: FileRead): string {
+  if (isBinary) return withNotes('', notes);
+  const shown = `${String(lines.from)}-${String(lines.to)}/${String(totalLines)}`;
+  const attributes = { path: file, lines: shown };
+  return withNotes(delimit({ tag: 'project_file', attributes, text: content.trimEnd() }), notes);
+}
+
+function showFolder({ entries, isCut }: DirectoryListed): string {
+  const lines = entries.map(({ path: name, kind, bytes }) =>
+    kind === 'file'
+      ? `${printable(name)} (${bytesText(bytes)})`
+      : `${printable(name)}${kind === 'folder' ? '/' : ` (${kind})`}`,
+  );
+  return withNotes(
+    lines.length === 0 ? 'the folder is empty' : lines.join('\n'),
+    isCut ? ['not all entries are listed'] : [],
+  );
+}
+
+function showMatches({ matches, files, isCut, notes }: LinesFound): string {
+  const lines = matches.map(
+    ({ path: file, line, text: found }) => `${printable(file)}:${String(line)}: ${printable(found)}`,
+  );
+  return withNotes(lines.length === 0 ? `no match in ${String(files)} files` : lines.join('\n'), [
+    ...(isCut ? ['there are more matches or files; narrow the search'] : []),
+    ...notes,
+  ]);
+}
+
+function showWritten({ path: file, bytes, replaced }: FileWritten): string {
+  return `${replaced === undefined ? 'created' : 'changed'} ${printable(file)} (${bytesText(bytes)})`;
+}
