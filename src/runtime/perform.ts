@@ -15,8 +15,7 @@ import { askApproval } from './ask-approval.ts';
 import type { Approval } from './ask-approval.ts';
 import { decideAction } from './decide-action.ts';
 import type { ActionDecision } from './decide-action.ts';
-import type { PreparedPackages } from './execution/parts.ts';
-import type { packagesFor } from './install-packages.ts';
+import type { packagesFor } from './packages/install-packages.ts';
 import { skillDigest } from './skill-digest.ts';
 import { findTarget } from './find-target.ts';
 import type { ActionTarget } from './find-target.ts';
@@ -56,7 +55,7 @@ async function perform(action: Action, call: number, context: ActionContext): Pr
   if (action.type === 'install_packages') {
     if (target.skill === undefined)
       return actionFailed(action.type, failure('skill/unknown', 'packages belong to a skill'));
-    const { performInstall } = await import('./install-packages.ts');
+    const { performInstall } = await import('./packages/install-packages.ts');
     return performInstall(action, call, { skill: target.skill, digest: undefined }, context);
   }
   const decided = decideAction(action, target, context);
@@ -120,19 +119,17 @@ async function doAction(
     const isStarting = action.type === 'run_script' || action.type === 'run_command' || action.type === 'start_command';
     const packages = isStarting
       ? await programPackages(action, call, { skill, digest }, { ...context, execution })
-      : NONE;
-    if ('code' in packages) return actionFailed(action.type, packages);
-    const given = { hostInputs: hostInputsOf(action), mayReach, packages };
+      : undefined;
+    if (packages !== undefined && 'code' in packages) return actionFailed(action.type, packages);
+    const given = { hostInputs: hostInputsOf(action), mayReach, ...(packages === undefined ? {} : { packages }) };
     return execution.perform(action, skill, { signal, digest, call, ...given });
   }
   throw new TypeError(`no stage performs ${action.type}`);
 }
 
-const NONE: PreparedPackages = { layers: [], warnings: [] };
-
 /** Loaded only where programs run. */
 const programPackages: typeof packagesFor = async (...given) =>
-  (await import('./install-packages.ts')).packagesFor(...given);
+  (await import('./packages/install-packages.ts')).packagesFor(...given);
 
 async function searchSkills(
   action: SearchSkills,

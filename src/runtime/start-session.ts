@@ -22,7 +22,7 @@ import { openTreeDigests } from '../platform/fs/tree-digest.ts';
 import type { TreeDigests } from '../platform/fs/tree-digest.ts';
 import type { LoadedConfig, Surroundings } from '../core/config/loaded-config.ts';
 import type { Execution, ExecutionOptions, ExecutionPlaces } from './execution/execution.ts';
-import type { PackageOptions } from './execution/packages.ts';
+import type { PackageOptions } from './packages/packages.ts';
 import type { ActionSettings, HostAccess, Recall } from './action-context.ts';
 import { performAction } from './perform.ts';
 import { openMeasuredTexts } from './measured-texts.ts';

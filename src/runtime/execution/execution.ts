@@ -20,8 +20,8 @@ import type { UserEnvironment } from '../../sandbox/environments/index-settings.
 import { openWorkspaces } from '../../sandbox/workspace/workspace.ts';
 import type { Workspace } from '../../sandbox/workspace/workspace.ts';
 import { containerSettings, findExecutor } from './executors.ts';
-import { layerFolders, openPackages } from './packages.ts';
-import type { PackageOptions, Packages } from './packages.ts';
+import { layerFolders, openPackages } from '../packages/packages.ts';
+import type { PackageOptions, Packages } from '../packages/packages.ts';
 import { executionFailure, partsFor } from './parts.ts';
 import type { ExecutionAction, ExecutionCall, ExecutionParts, GiveSecrets } from './parts.ts';
 import { isInAny, prepareProgram, runPrepared } from './run-program.ts';

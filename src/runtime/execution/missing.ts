@@ -5,7 +5,8 @@ import type { Requirement } from '../../sandbox/programs/skill-requirements.ts';
 import { findMissing } from '../../sandbox/programs/preflight.ts';
 import { openConfined } from '../../platform/fs/confined-directory.ts';
 import type { ConfinedDirectory } from '../../platform/fs/confined-directory.ts';
-import type { ExecutionParts, MissingRequirement, PreparedPackages, ProgramAction } from './parts.ts';
+import type { PreparedPackages } from '../packages/layer-mounts.ts';
+import type { ExecutionParts, MissingRequirement, ProgramAction } from './parts.ts';
 
 export interface MissingRequirements {
   /** Requirements that this program cannot run without. */

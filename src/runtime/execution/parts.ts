@@ -11,9 +11,8 @@ import type { OnSpan } from '../../core/span.ts';
 import type { InputSources } from '../../sandbox/inputs/inputs.ts';
 import type { CheckedMount } from '../../sandbox/mounts/check-mount.ts';
 import type { Inspect } from '../../sandbox/programs/preflight.ts';
-import type { Venv } from '../../sandbox/environments/venv.ts';
-import type { StoredLayer } from '../../sandbox/environments/layers.ts';
 import type { Workspace } from '../../sandbox/workspace/workspace.ts';
+import type { PreparedPackages } from '../packages/layer-mounts.ts';
 
 /** The actions that start a program. */
 export type ProgramAction = RunScript | RunCommand | StartCommand;
@@ -51,14 +50,6 @@ export interface ExecutionParts {
   readonly serve: { readonly port: number; readonly onReady: () => void } | undefined;
   /** Checked requirements by skill digest. */
   readonly examined: Map<string, readonly MissingRequirement[]>;
-}
-
-/** What a program gets: layers to mount, and warnings about packages that it runs without. */
-export interface PreparedPackages {
-  readonly layers: readonly StoredLayer[];
-  /** A virtual environment of the user. */
-  readonly venv?: Venv;
-  readonly warnings: readonly string[];
 }
 
 /** Details of one action. */

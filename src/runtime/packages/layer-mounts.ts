@@ -1,7 +1,16 @@
 import type { HostMount } from '../../core/execution.ts';
 import { NODE_TARGET } from '../../sandbox/environments/build-node.ts';
 import { PYTHON_TARGET } from '../../sandbox/environments/build-python.ts';
-import type { PreparedPackages } from './parts.ts';
+import type { StoredLayer } from '../../sandbox/environments/layers.ts';
+import type { Venv } from '../../sandbox/environments/venv.ts';
+
+/** What a program gets: layers to mount, and warnings about packages that it runs without. */
+export interface PreparedPackages {
+  readonly layers: readonly StoredLayer[];
+  /** A virtual environment of the user. */
+  readonly venv?: Venv;
+  readonly warnings: readonly string[];
+}
 
 export const NO_PACKAGES: PreparedPackages = { layers: [], warnings: [] };
 

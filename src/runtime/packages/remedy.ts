@@ -5,9 +5,9 @@ import { importedModules } from '../../sandbox/environments/import-scan.ts';
 import type { ImportedModules } from '../../sandbox/environments/import-scan.ts';
 import { mentionedPackages, remedyFor } from '../../sandbox/environments/remedies.ts';
 import { textOf } from '../../sandbox/environments/skill-text.ts';
-import { scriptPath } from './missing.ts';
+import { scriptPath } from '../execution/missing.ts';
 import { missingModules } from './suggested-packages.ts';
-import type { ExecutionParts, ProgramAction } from './parts.ts';
+import type { ExecutionParts, ProgramAction } from '../execution/parts.ts';
 
 /** Explains why a program failed and names the command that fixes it, where its output shows a missing package, program or variable. */
 export async function explainFailure(

@@ -30,7 +30,7 @@ import { declaredBy, languagesOf } from './declared-needs.ts';
 import type { DeclaringParts } from './declared-needs.ts';
 import { scriptsIn, suggestedPackages } from './suggested-packages.ts';
 import type { SuggestedPackage } from './suggested-packages.ts';
-import type { ProgramAction } from './parts.ts';
+import type { ProgramAction } from '../execution/parts.ts';
 
 export interface PackageOptions {
   /** Packages for every program: `pypdf`, `npm:docx@9`. */

@@ -1,20 +1,21 @@
-import type { InstallPackages } from '../core/action.ts';
-import { failure } from '../core/failure-codes.ts';
-import type { Failure } from '../core/failure-codes.ts';
-import { actionFailed, identityOf } from '../core/observation.ts';
-import type { Observation } from '../core/observation.ts';
-import { isPackage, packageArgument, readPackage } from '../core/packages.ts';
-import type { RequestedPackage } from '../core/packages.ts';
-import type { SkillEntry } from '../core/skill.ts';
-import type { StoredLayer } from '../sandbox/environments/layers.ts';
-import type { ActionContext } from './action-context.ts';
-import { askApproval } from './ask-approval.ts';
-import { decideAction } from './decide-action.ts';
-import type { Execution } from './execution/execution.ts';
-import type { PackageNeeds } from './execution/packages.ts';
-import { executionFailure } from './execution/parts.ts';
-import type { PreparedPackages, ProgramAction } from './execution/parts.ts';
-import { skillDigest } from './skill-digest.ts';
+import type { InstallPackages } from '../../core/action.ts';
+import { failure } from '../../core/failure-codes.ts';
+import type { Failure } from '../../core/failure-codes.ts';
+import { actionFailed, identityOf } from '../../core/observation.ts';
+import type { Observation } from '../../core/observation.ts';
+import { isPackage, packageArgument, readPackage } from '../../core/packages.ts';
+import type { RequestedPackage } from '../../core/packages.ts';
+import type { SkillEntry } from '../../core/skill.ts';
+import type { StoredLayer } from '../../sandbox/environments/layers.ts';
+import type { ActionContext } from '../action-context.ts';
+import { askApproval } from '../ask-approval.ts';
+import { decideAction } from '../decide-action.ts';
+import type { Execution } from '../execution/execution.ts';
+import type { PackageNeeds } from './packages.ts';
+import { executionFailure } from '../execution/parts.ts';
+import type { ProgramAction } from '../execution/parts.ts';
+import type { PreparedPackages } from './layer-mounts.ts';
+import { skillDigest } from '../skill-digest.ts';
 
 /** A layer for a program. */
 interface Installed {
