@@ -26,6 +26,8 @@ export interface Offer {
 export interface ExecutionOffer {
   /** Whether running commands can be interacted with. */
   readonly hasInteraction: boolean;
+  /** Whether packages can be installed for programs. */
+  readonly hasPackages?: boolean;
 }
 
 export interface HostOffer {

@@ -15,6 +15,7 @@ import { askApproval } from './ask-approval.ts';
 import type { Approval } from './ask-approval.ts';
 import { decideAction } from './decide-action.ts';
 import type { ActionDecision } from './decide-action.ts';
+import type { ProgramAction } from './execution/parts.ts';
 import type { packagesFor } from './packages/install-packages.ts';
 import { skillDigest } from './skill-digest.ts';
 import { findTarget } from './find-target.ts';
@@ -30,12 +31,24 @@ export async function performAction(action: Action, context: ActionContext): Pro
     journal.record({ type: 'action', call, action, askedBy });
     const recalled = recall?.({ call, action, askedBy });
     for (const event of recalled?.events ?? []) journal.record(event);
+    if (recalled !== undefined && 'packages' in action) recallPackages(action, recalled.observation, context);
     const observation = recalled?.observation ?? redacted(await perform(action, call, context), redactor);
     journal.record({ type: 'observation', call, observation });
     return observation;
   } catch (error) {
     return recordFailed(action, error);
   }
+}
+
+/** A resumed session has the packages that programs asked for before. Whether they may be installed is decided again. */
+function recallPackages(action: Action, observation: Observation, { execution, index, askedBy }: ActionContext): void {
+  if (!isStarting(action) || observation.type === 'failed') return;
+  const skill = resolveSkill(index, action.skill ?? '', action.source);
+  if (skill !== undefined) execution?.packages.remember(action, skill, askedBy);
+}
+
+function isStarting(action: Action): action is Extract<Action, ProgramAction> {
+  return action.type === 'run_script' || action.type === 'run_command' || action.type === 'start_command';
 }
 
 /** An action that cannot be recorded ends the run. Every other error is thrown on. */
@@ -116,13 +129,12 @@ async function doAction(
   }
   if (isOfKind(action, 'program') && execution !== undefined) {
     const mayReach = (host: string): boolean => decide(policy, [grantAccess(host)]).effect !== 'deny';
-    const isStarting = action.type === 'run_script' || action.type === 'run_command' || action.type === 'start_command';
-    const packages = isStarting
+    const packages = isStarting(action)
       ? await programPackages(action, call, { skill, digest }, { ...context, execution })
       : undefined;
     if (packages !== undefined && 'code' in packages) return actionFailed(action.type, packages);
     const given = { hostInputs: hostInputsOf(action), mayReach, ...(packages === undefined ? {} : { packages }) };
-    return execution.perform(action, skill, { signal, digest, call, ...given });
+    return execution.perform(action, skill, { signal, askedBy: context.askedBy, digest, call, ...given });
   }
   throw new TypeError(`no stage performs ${action.type}`);
 }

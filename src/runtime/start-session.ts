@@ -242,7 +242,14 @@ function offerOf(
     placement,
     // The session replaces this by its own state.
     loaded: () => [],
-    ...(execution === undefined ? {} : { execution: { hasInteraction: execution.executor !== 'macos' } }),
+    ...(execution === undefined
+      ? {}
+      : {
+          execution: {
+            hasInteraction: execution.executor !== 'macos',
+            hasPackages: execution.packages.isAvailable,
+          },
+        }),
     ...(host === undefined ? {} : { host: { hasNetwork: host.hasNetwork } }),
     locate: (path) => locateInSkills(index, path),
   };

@@ -17,7 +17,7 @@ import {
   texts,
   textsOf,
 } from './parameters.ts';
-import { environment, givenParameters, inputsOf, outputsOf, programOf } from './run-parameters.ts';
+import { environment, givenParameters, inputsOf, outputsOf, packagesParameter, programOf } from './run-parameters.ts';
 import { canRun, singleAction } from './single-action.ts';
 import {
   LOADING_RUNS_NOTHING,
@@ -130,6 +130,7 @@ const runScript: ToolRow = {
           skill: skillName(offer),
           script: text('Path below scripts/.'),
           args: texts('Its arguments, one per item.'),
+          ...packagesParameter(offer),
           ...givenParameters,
         },
         ['skill', 'script'],
@@ -161,6 +162,7 @@ const runCommand: ToolRow = {
           skill: skillName(offer),
           cwd: text('The folder to start in.'),
           env: environment,
+          ...packagesParameter(offer),
           ...givenParameters,
         },
         ['command'],

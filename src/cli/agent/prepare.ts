@@ -116,7 +116,7 @@ async function prepare(invocation: PrepareInvocation, name: string): Promise<num
 /** A skill without scripts, or without declarations, still gets the packages of the command line. */
 async function explicitNeeds(run: Run, { name }: SkillEntry): Promise<readonly PackageNeeds[]> {
   const action = { type: 'run_command', skill: name, command: 'true' } as const;
-  return (await run.session.execution?.packages.needsOf(action, undefined)) ?? [];
+  return (await run.session.execution?.packages.needsOf(action, undefined, 'person')) ?? [];
 }
 
 interface PreparedLayer {

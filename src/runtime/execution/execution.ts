@@ -130,7 +130,6 @@ export async function openExecution(options: ExecutionOptions, places: Execution
     stateFolders: [...places.mountRules.stateFolders, places.base, ...(cacheDir === undefined ? [] : [cacheDir])],
     identity: executor.identity,
     needsPath: executor.name !== 'container',
-    unableExecutor: WITHOUT_MOUNTS.has(executor.name) ? executor.name : undefined,
   });
   const network = (options.network ?? []).map(programGrant);
   const workspaces = openWorkspaces({ base: places.base });
@@ -236,9 +235,6 @@ async function learnSecrets(
     }),
   );
 }
-
-/** Executors that see the file system of this machine and cannot hide parts of a folder. `local` hides nothing. */
-const WITHOUT_MOUNTS: ReadonlySet<ExecutorName> = new Set(['macos', 'landlock']);
 
 const ISOLATIONS: Readonly<Record<ExecutorName, Isolation>> = {
   bubblewrap: 'bubblewrap',

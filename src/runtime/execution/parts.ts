@@ -6,6 +6,7 @@ import type { Executor, RunLimits } from '../../core/execution.ts';
 import { isSkillError } from '../../core/errors.ts';
 import { failure } from '../../core/failure-codes.ts';
 import type { Failure } from '../../core/failure-codes.ts';
+import type { AskedBy } from '../../core/session.ts';
 import type { SkillEntry } from '../../core/skill.ts';
 import type { OnSpan } from '../../core/span.ts';
 import type { InputSources } from '../../sandbox/inputs/inputs.ts';
@@ -55,6 +56,8 @@ export interface ExecutionParts {
 /** Details of one action. */
 export interface ExecutionCall {
   readonly signal?: AbortSignal | undefined;
+  /** A model is told how to ask for packages itself (default: a person). */
+  readonly askedBy?: AskedBy | undefined;
   /** Tree digest that was approved or recorded; nothing else may run. */
   readonly digest?: string | undefined;
   /** Host files that the policy allows for this action, besides `ExecutionOptions.hostInputs`. */
@@ -96,6 +99,7 @@ export interface MissingRequirement {
 /** The failure of an action whose program could not be started. Bugs are thrown on. */
 export function executionFailure(error: unknown): Failure {
   if (!isSkillError(error)) throw error;
+  if (error.code === 'input/invalid') return failure(error.code, error.message, { hint: error.hint });
   const code = error.code === 'executor/unavailable' ? 'execution/unavailable' : 'execution/failed';
   return failure(code, error.message, { hint: error.hint });
 }
