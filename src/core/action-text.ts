@@ -27,10 +27,15 @@ function subjectOf(action: Action): readonly string[] {
     case 'install_packages':
       return [shownText(action.skill), ...argumentsText(action.packages)];
     case 'run_script':
-      return [shownText(action.skill), shownText(action.script), ...argumentsText(action.args)];
+      return [
+        shownText(action.skill),
+        shownText(action.script),
+        ...argumentsText(action.args),
+        ...packagesText(action),
+      ];
     case 'run_command':
     case 'start_command':
-      return [shownText(action.command)];
+      return [shownText(action.command), ...packagesText(action)];
     case 'write_input':
       return [shownText(action.session), countText(action.chars.length, 'character')];
     case 'poll_command':
@@ -51,6 +56,10 @@ function subjectOf(action: Action): readonly string[] {
     case 'final_answer':
       return [];
   }
+}
+
+function packagesText({ packages = [] }: { readonly packages?: readonly string[] }): readonly string[] {
+  return packages.length === 0 ? [] : ['with', ...argumentsText(packages)];
 }
 
 function argumentsText(args: readonly string[]): readonly string[] {

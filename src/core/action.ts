@@ -173,6 +173,8 @@ interface ProgramParts {
   readonly timeoutSeconds?: number;
   readonly inputs?: readonly InputRequest[];
   readonly outputs?: OutputParameters;
+  /** Packages to install for the skill first, as on the command line. Later programs of the skill in the session get them too. */
+  readonly packages?: readonly string[];
 }
 
 /** Runs a script of a skill with its arguments, without a shell. */

@@ -28,6 +28,8 @@ export interface ExecutionOffer {
   readonly hasInteraction: boolean;
   /** What programs may do with the project; absent if they do not see it. */
   readonly project?: 'read' | 'write';
+  /** Whether packages can be installed for programs. */
+  readonly hasPackages?: boolean;
 }
 
 export interface HostOffer {

@@ -16,7 +16,7 @@ import { previewWrite } from '../project/write-file.ts';
 import type { WritePreview } from '../project/write-file.ts';
 import type { ActionContext } from './action-context.ts';
 import type { ActionDecision } from './decide-action.ts';
-import type { FoundPackages } from './execution/packages.ts';
+import type { FoundPackages } from './packages/packages.ts';
 import type { ActionTarget } from './find-target.ts';
 
 export interface Approval {

@@ -17,8 +17,8 @@ import { askApproval } from './ask-approval.ts';
 import type { Approval } from './ask-approval.ts';
 import { decideAction } from './decide-action.ts';
 import type { ActionDecision } from './decide-action.ts';
-import type { PreparedPackages } from './execution/parts.ts';
-import type { packagesFor } from './install-packages.ts';
+import type { ProgramAction } from './execution/parts.ts';
+import type { packagesFor } from './packages/install-packages.ts';
 import { skillDigest } from './skill-digest.ts';
 import { findTarget } from './find-target.ts';
 import type { ActionTarget } from './find-target.ts';
@@ -33,12 +33,24 @@ export async function performAction(action: Action, context: ActionContext): Pro
     journal.record({ type: 'action', call, action, askedBy });
     const recalled = recall?.({ call, action, askedBy });
     for (const event of recalled?.events ?? []) journal.record(event);
+    if (recalled !== undefined && 'packages' in action) recallPackages(action, recalled.observation, context);
     const observation = recalled?.observation ?? redacted(await perform(action, call, context), redactor);
     journal.record({ type: 'observation', call, observation });
     return observation;
   } catch (error) {
     return recordFailed(action, error);
   }
+}
+
+/** A resumed session has the packages that programs asked for before. Whether they may be installed is decided again. */
+function recallPackages(action: Action, observation: Observation, { execution, index, askedBy }: ActionContext): void {
+  if (!isStarting(action) || observation.type === 'failed') return;
+  const skill = resolveSkill(index, action.skill ?? '', action.source);
+  if (skill !== undefined) execution?.packages.remember(action, skill, askedBy);
+}
+
+function isStarting(action: Action): action is Extract<Action, ProgramAction> {
+  return action.type === 'run_script' || action.type === 'run_command' || action.type === 'start_command';
 }
 
 /** An action that cannot be recorded ends the run. Every other error is thrown on. */
@@ -58,7 +70,7 @@ async function perform(action: Action, call: number, context: ActionContext): Pr
   if (action.type === 'install_packages') {
     if (target.skill === undefined)
       return actionFailed(action.type, failure('skill/unknown', 'packages belong to a skill'));
-    const { performInstall } = await import('./install-packages.ts');
+    const { performInstall } = await import('./packages/install-packages.ts');
     return performInstall(action, call, { skill: target.skill, digest: undefined }, context);
   }
   const decided = decideAction(action, target, context);
@@ -147,22 +159,19 @@ async function doAction(
   }
   if (isOfKind(action, 'program') && execution !== undefined) {
     const mayReach = (host: string): boolean => decide(policy, [grantAccess(host)]).effect !== 'deny';
-    const isStarting = action.type === 'run_script' || action.type === 'run_command' || action.type === 'start_command';
-    const packages = isStarting
+    const packages = isStarting(action)
       ? await programPackages(action, call, { skill, digest }, { ...context, execution })
-      : NONE;
-    if ('code' in packages) return actionFailed(action.type, packages);
-    const given = { hostInputs: hostInputsOf(action), mayReach, packages };
-    return execution.perform(action, skill, { signal, digest, call, ...given });
+      : undefined;
+    if (packages !== undefined && 'code' in packages) return actionFailed(action.type, packages);
+    const given = { hostInputs: hostInputsOf(action), mayReach, ...(packages === undefined ? {} : { packages }) };
+    return execution.perform(action, skill, { signal, askedBy: context.askedBy, digest, call, ...given });
   }
   throw new TypeError(`no stage performs ${action.type}`);
 }
 
-const NONE: PreparedPackages = { layers: [], warnings: [] };
-
 /** Loaded only where programs run. */
 const programPackages: typeof packagesFor = async (...given) =>
-  (await import('./install-packages.ts')).packagesFor(...given);
+  (await import('./packages/install-packages.ts')).packagesFor(...given);
 
 async function searchSkills(
   action: SearchSkills,

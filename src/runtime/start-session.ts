@@ -22,7 +22,7 @@ import { openTreeDigests } from '../platform/fs/tree-digest.ts';
 import type { TreeDigests } from '../platform/fs/tree-digest.ts';
 import type { LoadedConfig, Surroundings } from '../core/config/loaded-config.ts';
 import type { Execution, ExecutionOptions, ExecutionPlaces } from './execution/execution.ts';
-import type { PackageOptions } from './execution/packages.ts';
+import type { PackageOptions } from './packages/packages.ts';
 import type { ActionSettings, HostAccess, Recall } from './action-context.ts';
 import { performAction } from './perform.ts';
 import { openMeasuredTexts } from './measured-texts.ts';
@@ -248,9 +248,13 @@ function offerOf(
   };
 }
 
-function executionOffer({ executor, mounts }: Execution): NonNullable<Offer['execution']> {
+function executionOffer({ executor, mounts, packages }: Execution): NonNullable<Offer['execution']> {
   const project = mounts.find(({ isProject }) => isProject)?.access;
-  return { hasInteraction: executor !== 'macos', ...(project === undefined ? {} : { project }) };
+  return {
+    hasInteraction: executor !== 'macos',
+    hasPackages: packages.isAvailable,
+    ...(project === undefined ? {} : { project }),
+  };
 }
 
 /** The executors are loaded only if programs may run. */

@@ -17,6 +17,7 @@ import {
   texts,
   textsOf,
 } from './parameters.ts';
+import { packagesParameter, programOf } from './run-parameters.ts';
 import { canRun, hasSkills, observed, singleAction } from './single-action.ts';
 import { LOADING_RUNS_NOTHING, ROUTING_ONLY, guidanceFor, hintOf, inOrder, loadNote, loadNotes } from './wording.ts';
 
@@ -32,6 +33,7 @@ const runScript: ToolRow = {
           skill: skillReference(offer),
           relative_path: text('Path in the skill, such as scripts/aggregate.py.'),
           args: texts('Its arguments, one per item.'),
+          ...packagesParameter(offer),
         },
         ['skill', 'relative_path'],
       ),
@@ -40,6 +42,7 @@ const runScript: ToolRow = {
       ...skillOf(input['skill']),
       script: textOf(input, 'relative_path'),
       args: textsOf(input, 'args'),
+      ...programOf(input),
     }),
     toResult: ({ result }) => ({ ok: result.reason === 'exited' && result.exit_code === 0, ...result }),
   }),

@@ -2,35 +2,11 @@ import { delimit } from '../core/text/delimit-untrusted.ts';
 import type { ResourceRead } from '../core/observation.ts';
 import type { Offer, ToolInput, ToolRow, Vocabulary } from '../core/tool.ts';
 import { loadedContent, showContent } from './content.ts';
-import {
-  count,
-  inputOf,
-  numberOf,
-  offsetOf,
-  offsetParameter,
-  optionalTextOf,
-  searchOf,
-  searchParameters,
-  skillName,
-  text,
-  textOf,
-  texts,
-  textsOf,
-} from './parameters.ts';
-import { environment, givenParameters, inputsOf, outputsOf, programOf } from './run-parameters.ts';
+import { count, inputOf, numberOf, offsetOf, offsetParameter, optionalTextOf, searchOf, searchParameters, skillName, text, textOf, texts, textsOf } from './parameters.ts';
+import { environment, givenParameters, inputsOf, outputsOf, packagesParameter, programOf } from './run-parameters.ts';
 import { FILE_TOOLS } from './native-files.ts';
 import { canRun, singleAction } from './single-action.ts';
-import {
-  LOADING_RUNS_NOTHING,
-  ROUTING_ONLY,
-  failureText,
-  fileLines,
-  guidanceFor,
-  loadNote,
-  loadNotes,
-  readNotes,
-  withNotes,
-} from './wording.ts';
+import { LOADING_RUNS_NOTHING, ROUTING_ONLY, failureText, fileLines, guidanceFor, loadNote, loadNotes, readNotes, withNotes } from './wording.ts';
 import type { ContinueCall } from './wording.ts';
 
 const LAST_LINE = 10_000_000;
@@ -131,6 +107,7 @@ const runScript: ToolRow = {
           skill: skillName(offer),
           script: text('Path below scripts/.'),
           args: texts('Its arguments, one per item.'),
+          ...packagesParameter(offer),
           ...givenParameters,
         },
         ['skill', 'script'],
@@ -162,6 +139,7 @@ const runCommand: ToolRow = {
           skill: skillName(offer),
           cwd: text(startFolders(offer)),
           env: environment,
+          ...packagesParameter(offer),
           ...givenParameters,
         },
         ['command'],

@@ -65,6 +65,13 @@ export const givenParameters = {
   outputs,
 } as const;
 
+/** Packages for the skill. Offered only where they can be installed. */
+export function packagesParameter({ execution }: Offer): Readonly<Record<string, JsonSchema>> {
+  return execution?.hasPackages === true
+    ? { packages: texts('Missing packages to install first (pypdf, npm:docx); the user is asked.') }
+    : {};
+}
+
 export function runParameters(offer: Offer): Readonly<Record<string, JsonSchema>> {
   return {
     skill: skillName(offer),
@@ -75,6 +82,7 @@ export function runParameters(offer: Offer): Readonly<Record<string, JsonSchema>
     editor_text: text('The text that an editor opened by the command will contain.'),
     output_files: texts('Patterns of files to collect, such as out/*.txt.'),
     timeout,
+    ...packagesParameter(offer),
     save_as_artifacts: flag('Keep the collected files as artifacts.'),
     omit_inline_content: flag('Omit the contents of files from the result.'),
     artifact_prefix: text('Prefix of the artifact names.'),
@@ -92,14 +100,17 @@ export function programOf(input: ToolInput): {
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string;
   readonly timeoutSeconds?: number;
+  readonly packages?: readonly string[];
 } {
   const stdin = optionalTextOf(input, 'stdin');
   const seconds = numberOf(input, 'timeout') ?? numberOf(input, 'timeout_sec') ?? numberOf(input, 'timeoutSec');
   const env = textMapOf(input, 'env');
+  const packages = textsOf(input, 'packages');
   return {
     ...(env === undefined ? {} : { env }),
     ...(stdin === undefined ? {} : { stdin }),
     ...(seconds === undefined ? {} : { timeoutSeconds: seconds }),
+    ...(packages.length === 0 ? {} : { packages }),
   };
 }
 

@@ -151,10 +151,14 @@ type CallEvent = Extract<
 
 function withEvent(open: RecordedCall, event: CallEvent): RecordedCall {
   if (event.type === 'observation') return { ...open, observation: event.observation };
-  const isYes =
-    (event.type === 'decision' && event.decision.effect === 'allow') ||
-    (event.type === 'approval-answer' && typeof event.answer === 'object' && event.answer.verdict === 'yes');
-  return { ...open, events: [...open.events, event], isAllowed: open.isAllowed || isYes };
+  // The last decides: a program that is allowed waits until its packages are.
+  const isAllowed =
+    event.type === 'decision'
+      ? event.decision.effect === 'allow'
+      : event.type === 'approval-answer'
+        ? typeof event.answer === 'object' && event.answer.verdict === 'yes'
+        : open.isAllowed;
+  return { ...open, events: [...open.events, event], isAllowed };
 }
 
 /** Returns how many moments to replay. An action that waited for approval is asked for again, unless a later action had effects. */

@@ -1,6 +1,6 @@
 import path from 'node:path';
 
-import type { PackageOptions } from '../../runtime/execution/packages.ts';
+import type { PackageOptions } from '../../runtime/packages/packages.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 /** Flags of commands that run scripts with packages. */

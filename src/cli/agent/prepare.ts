@@ -7,8 +7,8 @@ import { packageArgument } from '../../core/packages.ts';
 import type { Ecosystem, LockedPackage } from '../../core/packages.ts';
 import { typedWord } from '../../core/text/shell-word.ts';
 import { printable } from '../../core/text/text.ts';
-import { layerFolders } from '../../runtime/execution/packages.ts';
-import type { PackageNeeds, SkillNeeds } from '../../runtime/execution/packages.ts';
+import { layerFolders } from '../../runtime/packages/packages.ts';
+import type { PackageNeeds, SkillNeeds } from '../../runtime/packages/packages.ts';
 import type { Run } from '../../runtime/start-run.ts';
 import type { SkillEntry } from '../../core/skill.ts';
 import { openLayers } from '../../sandbox/environments/layers.ts';
@@ -116,7 +116,7 @@ async function prepare(invocation: PrepareInvocation, name: string): Promise<num
 /** A skill without scripts, or without declarations, still gets the packages of the command line. */
 async function explicitNeeds(run: Run, { name }: SkillEntry): Promise<readonly PackageNeeds[]> {
   const action = { type: 'run_command', skill: name, command: 'true' } as const;
-  return (await run.session.execution?.packages.needsOf(action, undefined)) ?? [];
+  return (await run.session.execution?.packages.needsOf(action, undefined, 'person')) ?? [];
 }
 
 interface PreparedLayer {

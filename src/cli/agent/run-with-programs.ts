@@ -10,7 +10,7 @@ import type { ExecutionOptions } from '../../runtime/execution/execution.ts';
 import { modelExecution } from './execution-options.ts';
 import { reportWarning } from '../terminal/terminal.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import type { PackageOptions } from '../../runtime/execution/packages.ts';
+import type { PackageOptions } from '../../runtime/packages/packages.ts';
 
 export interface ProgramChoice {
   /** The value of --executor; `none` runs no programs. */

@@ -20,8 +20,8 @@ import type { UserEnvironment } from '../../sandbox/environments/index-settings.
 import { openWorkspaces } from '../../sandbox/workspace/workspace.ts';
 import type { Workspace } from '../../sandbox/workspace/workspace.ts';
 import { containerSettings, findExecutor } from './executors.ts';
-import { layerFolders, openPackages } from './packages.ts';
-import type { PackageOptions, Packages } from './packages.ts';
+import { layerFolders, openPackages } from '../packages/packages.ts';
+import type { PackageOptions, Packages } from '../packages/packages.ts';
 import { executionFailure, partsFor } from './parts.ts';
 import type { ExecutionAction, ExecutionCall, ExecutionParts, GiveSecrets } from './parts.ts';
 import { isInAny, prepareProgram, runPrepared } from './run-program.ts';
@@ -133,7 +133,6 @@ export async function openExecution(options: ExecutionOptions, places: Execution
     stateFolders: [...places.mountRules.stateFolders, places.base, ...(cacheDir === undefined ? [] : [cacheDir])],
     identity: executor.identity,
     needsPath: executor.name !== 'container',
-    unableExecutor: WITHOUT_MOUNTS.has(executor.name) ? executor.name : undefined,
   });
   const network = (options.network ?? []).map(programGrant);
   const workspaces = openWorkspaces({ base: places.base });
@@ -239,9 +238,6 @@ async function learnSecrets(
     }),
   );
 }
-
-/** Executors that see the file system of this machine and cannot hide parts of a folder. `local` hides nothing. */
-const WITHOUT_MOUNTS: ReadonlySet<ExecutorName> = new Set(['macos', 'landlock']);
 
 const ISOLATIONS: Readonly<Record<ExecutorName, Isolation>> = {
   bubblewrap: 'bubblewrap',

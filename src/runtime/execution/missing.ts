@@ -5,7 +5,8 @@ import type { Requirement } from '../../sandbox/programs/skill-requirements.ts';
 import { findMissing } from '../../sandbox/programs/preflight.ts';
 import { openConfined } from '../../platform/fs/confined-directory.ts';
 import type { ConfinedDirectory } from '../../platform/fs/confined-directory.ts';
-import type { ExecutionParts, MissingRequirement, PreparedPackages, ProgramAction } from './parts.ts';
+import type { PreparedPackages } from '../packages/layer-mounts.ts';
+import type { ExecutionParts, MissingRequirement, ProgramAction } from './parts.ts';
 
 export interface MissingRequirements {
   /** Requirements that this program cannot run without. */
@@ -27,7 +28,8 @@ export async function missingFor(
 ): Promise<MissingRequirements> {
   const script = action.type === 'run_script' ? scriptPath(action.script) : undefined;
   const isOwn = ({ neededBy }: { readonly neededBy: string }): boolean => neededBy === script;
-  const known = parts.examined.get(digest);
+  const hasPackages = packages.layers.length > 0 || packages.venv !== undefined;
+  const known = hasPackages ? undefined : parts.examined.get(digest);
   if (known !== undefined) return { blocking: known.filter(isOwn), all: () => Promise.resolve(known) };
   const { env, network, programFolders, inspect } = parts;
   const check = (some: readonly Requirement[]): Promise<readonly MissingRequirement[]> =>
@@ -42,7 +44,7 @@ export async function missingFor(
     );
   const all = async (): Promise<readonly MissingRequirement[]> => {
     const missing = await check(needsIn(snapshot, skill));
-    if (packages.layers.length === 0 && packages.venv === undefined) parts.examined.set(digest, missing);
+    if (!hasPackages) parts.examined.set(digest, missing);
     return missing;
   };
   if (inspect === undefined) {

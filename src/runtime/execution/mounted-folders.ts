@@ -1,3 +1,5 @@
+import path from 'node:path';
+
 import type { HostMount } from '../../core/execution.ts';
 import { printable } from '../../core/text/text.ts';
 import { isProtectedPath, isSecretPath } from '../../policy/built-in-policy.ts';
@@ -39,9 +41,10 @@ export function mountedFolders(workspace: Workspace, { mounts, skillRoots }: Exe
     mounts: found.flatMap((each) => each.mounts),
     folders: found.map(({ target, inode }) => ({ target, inode })),
     project: found.find(({ isProject }) => isProject)?.target,
-    warnings: found.flatMap(({ source, access, hidden, target }) => [
+    warnings: found.flatMap(({ source, access, hidden, target, mounts: entries }) => [
       ...(target === source ? [] : [`programs see ${printable(source)} as ${printable(target)}`]),
       ...hiddenWarning(source, hidden),
+      ...(attached.capabilities.isolation === 'landlock' && access === 'write' ? fixedFolders(entries.slice(1)) : []),
       ...(isIsolating || access === 'write'
         ? []
         : [`without isolation ${printable(source)} is not protected from being changed`]),
@@ -49,10 +52,21 @@ export function mountedFolders(workspace: Workspace, { mounts, skillRoots }: Exe
   };
 }
 
+/** Path rules allow a folder with all that is in it, so one with exceptions is allowed entry by entry. */
+function fixedFolders(covers: readonly HostMount[]): readonly string[] {
+  const folders = [...new Set(covers.map(({ target }) => path.dirname(target)))];
+  if (folders.length === 0) return [];
+  const [names, holds] = [nameSome(folders), `which hold protected or hidden files`];
+  return [`under landlock programs change files, but create, rename and delete nothing directly in ${names}, ${holds}`];
+}
+
+function nameSome(names: readonly string[]): string {
+  const more = names.length > MAX_NAMED ? [`${String(names.length - MAX_NAMED)} more`] : [];
+  return [...names.slice(0, MAX_NAMED).map((name) => printable(name)), ...more].join(', ');
+}
+
 /** The folder of our own records is always hidden and never needed. */
 function hiddenWarning(source: string, hidden: readonly string[]): readonly string[] {
-  const names = hidden.filter((name) => name !== '.agent').map((name) => printable(name));
-  if (names.length === 0) return [];
-  const more = names.length > MAX_NAMED ? [`${String(names.length - MAX_NAMED)} more`] : [];
-  return [`hidden from programs in ${printable(source)}: ${[...names.slice(0, MAX_NAMED), ...more].join(', ')}`];
+  const names = hidden.filter((name) => name !== '.agent');
+  return names.length === 0 ? [] : [`hidden from programs in ${printable(source)}: ${nameSome(names)}`];
 }

@@ -6,14 +6,14 @@ import type { Executor, RunLimits } from '../../core/execution.ts';
 import { isSkillError } from '../../core/errors.ts';
 import { failure } from '../../core/failure-codes.ts';
 import type { Failure } from '../../core/failure-codes.ts';
+import type { AskedBy } from '../../core/session.ts';
 import type { SkillEntry } from '../../core/skill.ts';
 import type { OnSpan } from '../../core/span.ts';
 import type { InputSources } from '../../sandbox/inputs/inputs.ts';
 import type { CheckedMount } from '../../sandbox/mounts/check-mount.ts';
 import type { Inspect } from '../../sandbox/programs/preflight.ts';
-import type { Venv } from '../../sandbox/environments/venv.ts';
-import type { StoredLayer } from '../../sandbox/environments/layers.ts';
 import type { Workspace } from '../../sandbox/workspace/workspace.ts';
+import type { PreparedPackages } from '../packages/layer-mounts.ts';
 
 /** The actions that start a program. */
 export type ProgramAction = RunScript | RunCommand | StartCommand;
@@ -53,17 +53,11 @@ export interface ExecutionParts {
   readonly examined: Map<string, readonly MissingRequirement[]>;
 }
 
-/** What a program gets: layers to mount, and warnings about packages that it runs without. */
-export interface PreparedPackages {
-  readonly layers: readonly StoredLayer[];
-  /** A virtual environment of the user. */
-  readonly venv?: Venv;
-  readonly warnings: readonly string[];
-}
-
 /** Details of one action. */
 export interface ExecutionCall {
   readonly signal?: AbortSignal | undefined;
+  /** A model is told how to ask for packages itself (default: a person). */
+  readonly askedBy?: AskedBy | undefined;
   /** Tree digest that was approved or recorded; nothing else may run. */
   readonly digest?: string | undefined;
   /** Host files that the policy allows for this action, besides `ExecutionOptions.hostInputs`. */
@@ -105,6 +99,7 @@ export interface MissingRequirement {
 /** The failure of an action whose program could not be started. Bugs are thrown on. */
 export function executionFailure(error: unknown): Failure {
   if (!isSkillError(error)) throw error;
+  if (error.code === 'input/invalid') return failure(error.code, error.message, { hint: error.hint });
   const code = error.code === 'executor/unavailable' ? 'execution/unavailable' : 'execution/failed';
   return failure(code, error.message, { hint: error.hint });
 }

@@ -26,12 +26,12 @@ import { BUILT_IN_DIGESTS } from './built-in-digests.ts';
 import { editorFor } from './editor.ts';
 import type { ExecutionCall, ExecutionParts, ProgramAction } from './parts.ts';
 import { missingFor } from './missing.ts';
-import { NO_PACKAGES, layerMounts, layerPrograms } from './layer-mounts.ts';
-import { explainFailure } from './remedy.ts';
+import { NO_PACKAGES, layerMounts, layerPrograms } from '../packages/layer-mounts.ts';
+import { explainFailure } from '../packages/remedy.ts';
 import { observedOutput, withRedaction } from './redacted.ts';
 import { commandOfScript } from './script.ts';
 import { mountedFolders } from './mounted-folders.ts';
-import { verifiedCommand } from '../../sandbox/mounts/verified-command.ts';
+import { statCommand, verifiedCommand } from '../../sandbox/mounts/verified-command.ts';
 import { collectFor } from './collect-for.ts';
 import { withNetworkHint } from './network-hint.ts';
 import type { PreparedProgram } from './prepared-program.ts';
@@ -51,7 +51,7 @@ export async function prepareProgram(
   action: ProgramAction,
   skill: SkillEntry | undefined,
   parts: ExecutionParts,
-  { signal, digest, hostInputs = [], mayReach = () => true, packages = NO_PACKAGES }: ExecutionCall = {},
+  { signal, askedBy, digest, hostInputs = [], mayReach = () => true, packages = NO_PACKAGES }: ExecutionCall = {},
 ): Promise<PreparedProgram | Refused> {
   const { onSpan, executor } = parts;
   const create = { name: 'workspace.create', attributes: { executor: executor.name } } as const;
@@ -151,6 +151,7 @@ export async function prepareProgram(
           ...(words?.argv ?? (action.type === 'run_script' ? [] : shellCommand(action.command))),
         ],
         folders.folders,
+        statCommand(executor.name),
       ),
       cwd: start.path,
       env: environment.env,
@@ -176,7 +177,7 @@ export async function prepareProgram(
     layers: packages.layers,
     missing: async () => ((await missing?.all()) ?? []).map(({ message }) => message),
     redactor: secrets?.redactor ?? parts.redactor,
-    explain: (output) => explainFailure(output, action, staged, parts),
+    explain: (output) => explainFailure(output, action, staged, { ...parts, askedBy }),
   };
 }
 

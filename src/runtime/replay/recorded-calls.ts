@@ -64,7 +64,8 @@ type CallEvent = Extract<JournalLine['event'], { readonly call: number }>;
 function withEvent(open: RecordedCall, event: CallEvent): RecordedCall {
   switch (event.type) {
     case 'decision':
-      return { ...open, decision: event.decision };
+      // The first is about the action itself; others are about its packages.
+      return { ...open, decision: open.decision ?? event.decision };
     case 'approval-answer':
       return { ...open, answers: new Map([...open.answers, [event.request, event.answer]]) };
     case 'observation':

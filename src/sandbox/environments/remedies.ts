@@ -9,6 +9,8 @@ export interface FailedScript {
   readonly stderr: string;
   /** The command that runs the script again: `skillwright exec pdf fill.py`. */
   readonly again: string;
+  /** A model ran the script and can ask for packages itself. */
+  readonly canAsk?: boolean;
   /** The command that runs the script as a module of its package; absent for a command line. */
   readonly asModule?: string;
   /** Modules and packages that the script imports and this machine lacks, by the static scan. */
@@ -61,11 +63,11 @@ function pythonRemedy(stderr: string, failed: FailedScript): string | undefined 
   if (known === undefined) {
     const named = failed.mentioned.python.slice(0, 8);
     const hint = named.length === 0 ? '' : `; the skill mentions: pip install ${named.join(' ')}`;
-    return `${what} and its package is unknown${hint}; find the package that provides it, then run: ${command(failed, ['PACKAGE'])}`;
+    return `${what} and its package is unknown${hint}; find the package that provides it, then ${command(failed, ['PACKAGE'])}`;
   }
   const debian = [top, ...others].map(debianPackageOfModule);
-  const system = debian.includes(undefined) ? '' : ` (or: apt install ${debian.join(' ')})`;
-  return `${what}; run: ${command(failed, [known, ...others.flatMap((name) => packageOfModule(name) ?? [])])}${system}`;
+  const system = debian.includes(undefined) || failed.canAsk === true ? '' : ` (or: apt install ${debian.join(' ')})`;
+  return `${what}; ${command(failed, [known, ...others.flatMap((name) => packageOfModule(name) ?? [])])}${system}`;
 }
 
 /** A package that the skill itself names counts as known, where it is named like the module. */
@@ -79,7 +81,7 @@ function nodeRemedy(stderr: string, failed: FailedScript): string | undefined {
   if (found === undefined || found.startsWith('.') || found.startsWith('/')) return undefined;
   const others = failed.missing.node.filter((name) => name !== found);
   // Node resolves packages by their own names, so there is no other name to guess; a misspelled import stays the script's fault.
-  return `the Node package ${printable(found)} is missing; run: ${command(
+  return `the Node package ${printable(found)} is missing; ${command(
     failed,
     [found, ...others].map((name) => `npm:${name}`),
   )}`;
@@ -103,7 +105,10 @@ function variableRemedy(stderr: string, failed: FailedScript): string | undefine
 }
 
 function command(failed: FailedScript, packages: readonly string[]): string {
-  return [failed.again, ...packages.map((name) => `--with ${typedWord(name)}`)].join(' ');
+  const run = `run: ${[failed.again, ...packages.map((name) => `--with ${typedWord(name)}`)].join(' ')}`;
+  return failed.canAsk === true
+    ? `call the tool again with packages: ${JSON.stringify(packages)}, or tell the user to ${run}`
+    : run;
 }
 
 const PIP = /\b(?:pip3?|uv pip|uv) (?:install|add) ([^\n`'"|&;#]{1,300})/g;

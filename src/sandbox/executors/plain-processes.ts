@@ -27,7 +27,7 @@ import { memoryOf } from '../../platform/process/process-memory.ts';
 import { ProcessTable } from '../../platform/process/process-tree.ts';
 import { diskWatch } from './disk-watch.ts';
 import { setupOutput } from './linux/setup-output.ts';
-import { checkWorkspace, mountsDenied, networkDenied, notStarted, startFolder } from './program-spec.ts';
+import { checkWorkspace, movedMountsDenied, networkDenied, notStarted, startFolder } from './program-spec.ts';
 import { PIPES_FOLDER, writableFolders } from '../workspace/layout.ts';
 
 /** How programs are started and what that can enforce. */
@@ -214,13 +214,7 @@ interface StartedProgram {
 
 function deniedRequest(spec: ProgramSpec, { isolation }: Capabilities): ProgramEnd | undefined {
   // Without isolation a program reaches every host.
-  if (isolation !== 'none') return spec.network.length > 0 ? networkDenied(spec) : mountsDenied(spec);
-  return mountsDenied(movedMounts(spec));
-}
-
-/** Without isolation a program sees every folder, but only at its own path. */
-function movedMounts({ mounts = [], ...spec }: ProgramSpec): ProgramSpec {
-  return { ...spec, mounts: mounts.filter(({ source, target }) => source !== target) };
+  return isolation !== 'none' && spec.network.length > 0 ? networkDenied(spec) : movedMountsDenied(spec);
 }
 
 /** Resolves the working directory, which must be inside the workspace or a mount even after links are followed. */

@@ -1,7 +1,7 @@
 import path from 'node:path';
 
 import { SkillError } from '../../core/errors.ts';
-import type { ProgramEnd, ProgramSpec, RunningProgram, WorkspacePlace } from '../../core/execution.ts';
+import type { HostMount, ProgramEnd, ProgramSpec, RunningProgram, WorkspacePlace } from '../../core/execution.ts';
 import { quoted } from '../../core/text/text.ts';
 import { isDirectory, isInside } from '../../platform/fs/paths.ts';
 import { WRITABLE_FOLDERS } from '../workspace/layout.ts';
@@ -64,6 +64,13 @@ export function mountsDenied({ mounts = [] }: ProgramSpec): ProgramEnd | undefin
     durationMs: 0,
     warnings: [`the program needs host folders at ${targets}, which this executor cannot mount`],
   };
+}
+
+/** Like `mountsDenied`, for executors on which a folder is seen at its own path only. What is hidden in such a folder stays where it is. */
+export function movedMountsDenied({ mounts = [], ...spec }: ProgramSpec): ProgramEnd | undefined {
+  const own = mounts.filter(({ source, target }) => source === target);
+  const isOwn = ({ target }: HostMount): boolean => own.some((mount) => isInside(target, mount.target));
+  return mountsDenied({ ...spec, mounts: mounts.filter((mount) => !isOwn(mount)) });
 }
 
 /** A program that ended before it was started. */

@@ -35,8 +35,6 @@ export interface MountRules {
   readonly skillRoots: readonly string[];
   /** The user that programs run as, if it is not the current one. */
   readonly identity: Identity | undefined;
-  /** The executor, if it cannot show programs folders of the host. */
-  readonly unableExecutor?: string | undefined;
   /** Whether that user must be able to reach the folder by its path; false if an engine mounts it. */
   readonly needsPath: boolean;
   /** Called for an optional folder that is not mounted. */
@@ -61,12 +59,6 @@ const SECRET_SETTINGS = new Set('gcloud gh git google-chrome chromium op 1Passwo
 /** Throws `policy/refused` for a folder that programs must not see. */
 function checkMount(request: MountRequest, rules: MountRules): CheckedMount {
   const { folder, access, isProject = false } = request;
-  if (rules.unableExecutor !== undefined)
-    throw refused(
-      folder,
-      `the executor ${rules.unableExecutor} cannot show programs folders of the host`,
-      'use another executor, or copy the files with --in',
-    );
   const source = tryRealPath(path.resolve(folder));
   if (source === undefined) throw invalid(folder, 'it does not exist', 'pass the path of a folder');
   const opened = tryOpenDirectory(source);

@@ -12,7 +12,7 @@ export interface Needs {
 
 export interface CaseDefinition {
   readonly name: string;
-  readonly requirement: `EXEC-${number}`;
+  readonly requirement: `${'EXEC' | 'ENV'}-${number}`;
   readonly isIsolation?: boolean;
   readonly needs?: Needs;
   /** Runs in its own workspace, because it damages, fills or detaches it. Other cases share one. */

@@ -9,6 +9,7 @@ import { ENVIRONMENT_CASES } from './environment-cases.ts';
 import { INTERACTION_CASES } from './interaction-cases.ts';
 import { ISOLATION_CASES } from './isolation-cases.ts';
 import { LIMIT_CASES } from './limit-cases.ts';
+import { MOUNT_CASES } from './mount-cases.ts';
 import { OUTPUT_CASES } from './output-cases.ts';
 import { SCRIPT_CASES } from './script-cases.ts';
 import { SharedFixture } from './shared-fixture.ts';
@@ -37,6 +38,7 @@ const ALL: readonly CaseDefinition[] = [
   ...LIMIT_CASES,
   ...SHARING_CASES,
   ...ISOLATION_CASES,
+  ...MOUNT_CASES,
   ...INTERACTION_CASES,
 ];
 

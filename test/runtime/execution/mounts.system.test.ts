@@ -20,6 +20,7 @@ import { createRuntime } from '../../../src/runtime/runtime.ts';
 import type { Session } from '../../../src/runtime/session.ts';
 import { bubblewrapExecutor } from '../../../src/sandbox/executors/bubblewrap/executor.ts';
 import { namespacesExecutor } from '../../../src/sandbox/executors/namespaces/executor.ts';
+import { landlockExecutor } from '../../../src/sandbox/executors/landlock/executor.ts';
 import { containerExecutor } from '../../../src/sandbox/executors/container/executor.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { scratch, writeSkill } from '../../registry/support.ts';
@@ -33,7 +34,12 @@ else afterAll(() => engine.stop());
 const EXECUTORS: readonly (readonly [string, NonNullable<ExecutionOptions['executor']>])[] = [
   ['local', 'local'],
   ...(existsSync('/usr/bin/bwrap') ? ([['bubblewrap', bubblewrapExecutor({ isKnown: true })]] as const) : []),
-  ...(process.platform === 'linux' ? ([['namespaces', namespacesExecutor({})]] as const) : []),
+  ...(process.platform === 'linux'
+    ? ([
+        ['namespaces', namespacesExecutor({})],
+        ['landlock', landlockExecutor()],
+      ] as const)
+    : []),
   ...(typeof engine === 'string'
     ? []
     : ([['container', containerExecutor({ socket: engine.socket, rootFileSystem: engine.rootFileSystem })]] as const)),
@@ -117,6 +123,8 @@ const command = (text: string): Action => ({ type: 'run_command', skill: 'review
 
 describe.each(EXECUTORS)('a mounted repository under %s', (name, executor) => {
   const isIsolating = name !== 'local';
+  // Its path rules show names, and allow a folder with exceptions entry by entry.
+  const hasPathRules = name === 'landlock';
 
   verifies('ENV-2', 'a coding script sees the project with its .git and starts in it', async () => {
     const world = writeWorld();
@@ -132,10 +140,10 @@ describe.each(EXECUTORS)('a mounted repository under %s', (name, executor) => {
     const { stdout } = await run(
       session,
       command(
-        'for f in new .git/config AGENTS.md; do (echo x >> $f) 2>/dev/null && echo "wrote $f"; done; cat .env config/server.pem .env.example; ls -A .agent',
+        'for f in new .git/config AGENTS.md; do (echo x >> $f) 2>/dev/null && echo "wrote $f"; done; cat .env config/server.pem .agent/runs/record .env.example; ls -A .agent',
       ),
     );
-    expect(stdout).toBe('TOKEN=\n');
+    expect(stdout).toBe(hasPathRules ? 'TOKEN=\nruns\n' : 'TOKEN=\n');
     expect(result.warnings).toContain(`hidden from programs in ${world.project}: .env, config/server.pem`);
   });
 
@@ -144,19 +152,32 @@ describe.each(EXECUTORS)('a mounted repository under %s', (name, executor) => {
     chmodSync(world.project, 0o777);
     chmodSync(path.join(world.project, 'AGENTS.md'), 0o666);
     chmodSync(path.join(world.project, '.git'), 0o777);
+    chmodSync(path.join(world.project, 'src'), 0o777);
+    chmodSync(path.join(world.project, 'src/main.py'), 0o666);
     const { session, asked } = await open(world, {
       executor,
       startsInProject: true,
       mounts: [{ folder: world.project, access: 'write', isProject: true }],
     });
-    await run(
+    const { warnings } = await run(
       session,
-      command('echo made > made; echo x >> AGENTS.md; echo x > .git/new; cp /etc/hostname .env; true'),
+      command(
+        'echo made > made; echo made > src/made; echo x >> src/main.py; echo x >> AGENTS.md; echo x > .git/new; cp /etc/hostname .env; true',
+      ),
     );
     expect(asked.map(({ tool, risk, writes, scopes }) => ({ tool, risk, writes, scopes }))).toEqual([
       { tool: 'mount_write', risk: 'high', writes: [world.project], scopes: isIsolating ? ['once', 'run'] : ['once'] },
     ]);
-    expect(readFileSync(path.join(world.project, 'made'), 'utf8')).toBe('made\n');
+    expect(readFileSync(path.join(world.project, 'src/made'), 'utf8')).toBe('made\n');
+    expect(readFileSync(path.join(world.project, 'src/main.py'), 'utf8')).toBe('print(2)\nx\n');
+    expect(existsSync(path.join(world.project, 'made'))).toBe(!hasPathRules);
+    expect(warnings.filter((line) => line.startsWith('under landlock'))).toEqual(
+      hasPathRules
+        ? [
+            `under landlock programs change files, but create, rename and delete nothing directly in ${world.project}, ${world.project}/config, which hold protected or hidden files`,
+          ]
+        : [],
+    );
     if (!isIsolating) return;
     expect(readFileSync(path.join(world.project, 'AGENTS.md'), 'utf8')).toBe('# Rules\n');
     expect(readFileSync(path.join(world.project, '.env'), 'utf8')).toBe('TOKEN=secret\n');

@@ -45,6 +45,7 @@ export function scopes(abi: number): number {
 /** Rights that rules for single files may have. */
 export const FILE_RIGHTS = bits(EXECUTE, WRITE_FILE, READ_FILE, TRUNCATE, IOCTL_DEV);
 export const READ = bits(EXECUTE, READ_FILE, READ_DIR);
+export const LIST = bits(READ_DIR);
 export const USE_DEVICE = bits(WRITE_FILE, READ_FILE);
 /** Everything but devices. */
 export const WRITE = (BASE_RIGHTS | bits(REFER, TRUNCATE)) & ~bits(MAKE_CHAR, MAKE_BLOCK);

@@ -20,7 +20,8 @@ import { checkProgram } from '../program-spec.ts';
 import { seccompBytes } from '../seccomp/filter.ts';
 import { SECCOMP_ARCHITECTURES, SYSTEM_CALLS } from '../seccomp/system-calls.ts';
 import type { SeccompArchitecture } from '../seccomp/system-calls.ts';
-import { FILE_RIGHTS, READ, USE_DEVICE, WRITE, confinedCalls, handledRights, scopes } from './confinement.ts';
+import { FILE_RIGHTS, LIST, READ, USE_DEVICE, WRITE, confinedCalls, handledRights, scopes } from './confinement.ts';
+import { mountRules } from './mount-rules.ts';
 
 export interface LandlockOptions {
   /** User for programs when the caller is root (default: 65534). */
@@ -109,8 +110,15 @@ function rulesFor({ root }: WorkspacePlace, program: StartedSpec): readonly Plan
     ...allow(WRITE, writableFolders(program).map(inside)),
     // `echo x > /dev/stderr` opens the pipe again.
     ...allow(USE_DEVICE, [inside(PIPES_FOLDER)]),
+    ...mountRules(program.mounts ?? []).map(({ path: file, access }): PlanStep => [
+      'mounted',
+      file,
+      String(MOUNTED[access]),
+    ]),
   ];
 }
+
+const MOUNTED = { read: READ, write: WRITE, list: LIST } as const;
 
 function allow(rights: number, paths: readonly string[]): readonly PlanStep[] {
   return paths.map((file) => ['allow', file, String(rights)]);

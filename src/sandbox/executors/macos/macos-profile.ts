@@ -1,3 +1,5 @@
+import type { HostMount } from '../../../core/execution.ts';
+
 /** Paths that a program may read and write on macOS. All are absolute, with links resolved. */
 export interface MacosProfileOptions {
   /** The workspace; programs see it under the same path. */
@@ -6,6 +8,8 @@ export interface MacosProfileOptions {
   readonly writable: readonly string[];
   /** Snapshots of skills and installations of interpreters. */
   readonly readable: readonly string[];
+  /** Folders of the host at their own path, each before what covers parts of it. */
+  readonly mounts: readonly HostMount[];
   /** Socket of the proxy for granted hosts. */
   readonly bridgeSocket?: string;
 }
@@ -38,23 +42,26 @@ const SYSTEM_FILES = [
 ];
 
 /** A profile for `sandbox-exec` that denies everything except a few operations. Pure; paths are escaped. */
-export function macosProfile({ workspace, writable, readable, bridgeSocket }: MacosProfileOptions): string {
+export function macosProfile({ workspace, writable, readable, mounts, bridgeSocket }: MacosProfileOptions): string {
+  const own = mounts.flatMap(({ source, target }) => (source === target ? [source] : []));
   return `${[
     '(version 1)',
     '(deny default)',
     '; processes of its own, and signals among them',
     '(allow process-fork)',
-    rule('process-exec', subpaths([...SYSTEM_FOLDERS, workspace, ...readable])),
+    rule('process-exec', subpaths([...SYSTEM_FOLDERS, workspace, ...readable, ...own])),
     '(allow signal (target same-sandbox))',
     '(allow process-info* (target same-sandbox))',
     '(allow sysctl-read)',
     '; what the system needs to start a program',
     rule('file-read*', [...subpaths(SYSTEM_FOLDERS), ...literals(SYSTEM_FILES)]),
-    rule('file-read-metadata', literals(ancestors([workspace, ...readable]))),
+    rule('file-read-metadata', literals(ancestors([workspace, ...readable, ...own]))),
     '; what it was given',
     rule('file-read*', subpaths([workspace, ...readable])),
     ...(writable.length === 0 ? [] : [rule('file-write*', subpaths(writable))]),
     rule('file-write-data', literals(['/dev/null', '/dev/zero'])),
+    ...(mounts.length === 0 ? [] : ['; folders of the user; the last rule for a path counts']),
+    ...mounts.flatMap(mountRules),
     '; never: set-user-id files, devices, the list of what lies beside',
     '(deny file-write-setugid)',
     `(deny file-read* ${literal(`${workspace}/metadata.json`)})`,
@@ -64,6 +71,15 @@ export function macosProfile({ workspace, writable, readable, bridgeSocket }: Ma
       ? []
       : [`(allow network-outbound (remote unix-socket (path-literal ${quotedPath(bridgeSocket)})))`]),
   ].join('\n')}\n`;
+}
+
+/** A file that something else covers is hidden. */
+function mountRules({ source, target, access }: HostMount): readonly string[] {
+  const [place = ''] = subpaths([target]);
+  if (source !== target) return [`(deny file-read* file-write* ${place})`];
+  return access === 'write'
+    ? [`(allow file-read* file-write* ${place})`]
+    : [`(allow file-read* ${place})`, `(deny file-write* ${place})`];
 }
 
 function rule(operation: string, filters: readonly string[]): string {

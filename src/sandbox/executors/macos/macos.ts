@@ -4,7 +4,7 @@ import { SkillError } from '../../../core/errors.ts';
 import type { AttachedWorkspace, Executor, ProgramEnd, ProgramSpec, RunStreams } from '../../../core/execution.ts';
 import { runChild } from '../../../platform/process/child-process.ts';
 import { isPresent, realPath } from '../../../platform/fs/paths.ts';
-import { mountsDenied, networkDenied } from '../program-spec.ts';
+import { movedMountsDenied, networkDenied, startFolder } from '../program-spec.ts';
 import { macosProfile } from './macos-profile.ts';
 import { writableFolders } from '../../workspace/layout.ts';
 
@@ -36,6 +36,7 @@ export function macosExecutor({
       const profileFor = (spec: ProgramSpec): string =>
         macosProfile({
           workspace: root,
+          mounts: spec.mounts ?? [],
           writable: writableFolders(spec).map((name) => path.join(root, name)),
           readable: [
             ...place.skills.map(({ snapshot }) => realPath(snapshot)),
@@ -77,13 +78,13 @@ interface Sandbox {
 }
 
 async function run({ root, profile, stopping }: Sandbox, spec: ProgramSpec, streams: RunStreams): Promise<ProgramEnd> {
-  const denied = spec.network.length > 0 ? networkDenied(spec) : mountsDenied(spec);
+  const denied = spec.network.length > 0 ? networkDenied(spec) : movedMountsDenied(spec);
   if (denied !== undefined) return denied;
   const signal = streams.signal === undefined ? stopping : AbortSignal.any([streams.signal, stopping]);
   return await runChild(
     {
       argv: [SANDBOX_EXEC, '-p', profile, ...spec.argv],
-      cwd: path.join(root, spec.cwd),
+      cwd: startFolder(root, spec.cwd),
       env: spec.env,
       executor: 'macos',
     },

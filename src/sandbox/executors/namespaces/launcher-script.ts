@@ -27,7 +27,7 @@ sub slurp {
 }
 
 my %words = (call => 2, set => 2, limit => 2, env => 2, arg => 1, read => 2, write => 2, link => 2, file => 2, folder => 1, proc => 1,
-  devices => 1, tmpfs => 2, readonly => 1, allow => 2);
+  devices => 1, tmpfs => 2, readonly => 1, allow => 2, mounted => 2);
 my (%call, %set, %env, @limits, @argv, @steps, @rules);
 {
   my @plan = split /\0/, slurp(3), -1;
@@ -41,7 +41,7 @@ my (%call, %set, %env, @limits, @argv, @steps, @rules);
     elsif ($kind eq 'env') { $env{$first} = $second }
     elsif ($kind eq 'arg') { push @argv, $first }
     elsif ($kind eq 'limit') { push @limits, [$first + 0, $second + 0] }
-    elsif ($kind eq 'allow') { push @rules, [$first, $second + 0] }
+    elsif ($kind eq 'allow' || $kind eq 'mounted') { push @rules, [$first, $second + 0, $kind eq 'mounted'] }
     else { push @steps, [$kind, $first, $second] }
   }
 }
@@ -132,9 +132,16 @@ if ($set{mode} eq 'landlock') {
   my $size = $handled[2] ? 24 : 8;
   my $ruleset = call('create a Landlock ruleset', 'landlock_create_ruleset', pack('Q3', @handled), $size, 0);
   for my $rule (@rules) {
-    my ($path, $rights) = @$rule;
+    my ($path, $rights, $is_mounted) = @$rule;
+    my $file;
     # O_PATH | O_CLOEXEC. What cannot be reached needs no rule.
-    sysopen(my $file, $path, 0x280000) or next;
+    if ($is_mounted) {
+      # RESOLVE_NO_SYMLINKS: another program could have put a link into a writable folder since it was listed.
+      my $how = pack('Q3', 0x280000, 0, 4);
+      my $number = syscall($call{openat2}, -100, $path, $how, 24);
+      next if $number == -1;
+      open($file, '<&=', $number) or fail("open $path");
+    } else { sysopen($file, $path, 0x280000) or next }
     # Rights for folders are refused on files.
     $rights &= $set{'file rights'} unless -d $file;
     call("allow $path", 'landlock_add_rule', $ruleset, 1, pack('QL', $rights & $set{handled}, fileno $file), 0);

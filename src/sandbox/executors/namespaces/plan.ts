@@ -11,7 +11,7 @@ export type PlanStep = readonly [kind: string, ...words: readonly string[]];
 const CALLS = [
   ['unshare', 'mount', 'umount2', 'pivot_root', 'mount_setattr', 'sethostname', 'setsid', 'close', 'close_range'],
   ['statfs', 'prctl', 'prlimit64', 'capset'],
-  ['landlock_create_ruleset', 'landlock_add_rule', 'landlock_restrict_self'],
+  ['landlock_create_ruleset', 'landlock_add_rule', 'landlock_restrict_self', 'openat2'],
 ].flat();
 
 /** `RLIMIT_CPU`, `RLIMIT_FSIZE` and so on; the same numbers on both architectures. */

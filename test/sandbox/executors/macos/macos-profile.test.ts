@@ -6,6 +6,7 @@ import { macosProfile } from '../../../../src/sandbox/executors/macos/macos-prof
 const options = {
   workspace: '/private/var/w',
   writable: ['/private/var/w/work', '/private/var/w/out', '/private/var/w/runs'],
+  mounts: [],
   readable: ['/Users/u/.skills/pdf', '/opt/homebrew/Cellar/node/20'],
 };
 
@@ -18,6 +19,26 @@ describe('the profile for macOS', () => {
     const lines = macosProfile(options).split('\n');
     expect(lines.slice(0, 2)).toEqual(['(version 1)', '(deny default)']);
     expect(lines.at(-2)).toBe('(deny network*)');
+  });
+
+  test('opens folders of the user at their path, and closes parts of them afterwards', () => {
+    const repository = { source: '/Users/u/app', target: '/Users/u/app', access: 'write' } as const;
+    const profile = macosProfile({
+      ...options,
+      mounts: [
+        repository,
+        { source: '/Users/u/app/.git', target: '/Users/u/app/.git', access: 'read' },
+        { source: '/private/var/w/.empty-file', target: '/Users/u/app/.env', access: 'read' },
+      ],
+    });
+    const lines = profile.split('\n');
+    const at = lines.indexOf('; folders of the user; the last rule for a path counts');
+    expect(lines.slice(at + 1, at + 5)).toEqual([
+      '(allow file-read* file-write* (subpath "/Users/u/app"))',
+      '(allow file-read* (subpath "/Users/u/app/.git"))',
+      '(deny file-write* (subpath "/Users/u/app/.git"))',
+      '(deny file-read* file-write* (subpath "/Users/u/app/.env"))',
+    ]);
   });
 
   test('opens one socket where a way to granted hosts is given', () => {

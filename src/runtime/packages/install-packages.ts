@@ -1,20 +1,22 @@
-import type { InstallPackages } from '../core/action.ts';
-import { failure } from '../core/failure-codes.ts';
-import type { Failure } from '../core/failure-codes.ts';
-import { actionFailed, identityOf } from '../core/observation.ts';
-import type { Observation } from '../core/observation.ts';
-import { isPackage, packageArgument, readPackage } from '../core/packages.ts';
-import type { RequestedPackage } from '../core/packages.ts';
-import type { SkillEntry } from '../core/skill.ts';
-import type { StoredLayer } from '../sandbox/environments/layers.ts';
-import type { ActionContext } from './action-context.ts';
-import { askApproval } from './ask-approval.ts';
-import { decideAction } from './decide-action.ts';
-import type { Execution } from './execution/execution.ts';
-import type { PackageNeeds } from './execution/packages.ts';
-import { executionFailure } from './execution/parts.ts';
-import type { PreparedPackages, ProgramAction } from './execution/parts.ts';
-import { skillDigest } from './skill-digest.ts';
+import type { Decision } from '../../core/access.ts';
+import type { InstallPackages } from '../../core/action.ts';
+import { failure } from '../../core/failure-codes.ts';
+import type { Failure } from '../../core/failure-codes.ts';
+import { actionFailed, identityOf } from '../../core/observation.ts';
+import type { Observation } from '../../core/observation.ts';
+import { isPackage, packageArgument, readPackage } from '../../core/packages.ts';
+import type { RequestedPackage } from '../../core/packages.ts';
+import type { SkillEntry } from '../../core/skill.ts';
+import type { StoredLayer } from '../../sandbox/environments/layers.ts';
+import type { ActionContext } from '../action-context.ts';
+import { askApproval } from '../ask-approval.ts';
+import { decideAction } from '../decide-action.ts';
+import type { Execution } from '../execution/execution.ts';
+import type { PackageNeeds } from './packages.ts';
+import { executionFailure } from '../execution/parts.ts';
+import type { ProgramAction } from '../execution/parts.ts';
+import type { PreparedPackages } from './layer-mounts.ts';
+import { skillDigest } from '../skill-digest.ts';
 
 /** A layer for a program. */
 interface Installed {
@@ -81,7 +83,9 @@ export async function packagesFor(
     const checked = await packages.venv(context.signal);
     if (checked !== undefined && 'code' in checked) return checked;
     venv = checked;
-    for (const needs of await packages.needsOf(action, skill)) {
+    if (skill === undefined && action.packages !== undefined)
+      return failure('input/invalid', 'packages are installed for the programs of a skill', { hint: 'name the skill' });
+    for (const needs of await packages.needsOf(action, skill, context.askedBy)) {
       warnings.push(...needs.problems);
       if (skill === undefined) {
         warnings.push('packages are installed only for the programs of a skill');
@@ -106,6 +110,7 @@ export async function packagesFor(
         return { ...installed, message };
       }
     }
+    if (skill !== undefined) packages.remember(action, skill, context.askedBy);
   } catch (error) {
     return executionFailure(error);
   }
@@ -135,13 +140,19 @@ async function install(
   try {
     // The exact versions are part of the question and of what a rule or an earlier answer covers.
     const decided = decideAction(action, { skill }, context, found.lockDigest);
-    journal.record({ type: 'decision', call, decision: decided.decision });
-    if (decided.decision.effect === 'ask') {
+    const { decision } = decided;
+    if (decision.effect === 'ask') {
       const current = digest ?? (await skillDigest(skill, context));
       if (typeof current === 'object') return current;
-      const answer = await askApproval(action, call, { skill, digest: current, packages: found }, decided, context);
-      if ('code' in answer) return answer;
-    }
+      const approved = { id: skill.id, name: skill.name, digest: current };
+      const isApproved = execution.packages.approved.has(approved, found.lockDigest);
+      journal.record({ type: 'decision', call, decision: isApproved ? approvedBefore(decision) : decision });
+      if (!isApproved) {
+        const answer = await askApproval(action, call, { skill, digest: current, packages: found }, decided, context);
+        if ('code' in answer) return answer;
+        execution.packages.approved.add(approved, found.lockDigest);
+      }
+    } else journal.record({ type: 'decision', call, decision });
     journal.flush();
     const layer = await found.build();
     if ('code' in layer) return layer;
@@ -154,4 +165,10 @@ async function install(
   } finally {
     await found.close();
   }
+}
+
+/** The same packages for the same skill were approved earlier in the session. */
+function approvedBefore(decision: Decision): Decision {
+  const rule = 'approved earlier in this session';
+  return { ...decision, effect: 'allow', rule, reason: `${decision.tool} is allowed: ${rule}` };
 }

@@ -3,12 +3,14 @@ import { statSync } from 'node:fs';
 import path from 'node:path';
 
 import { SkillError, isSkillError } from '../../core/errors.ts';
-import type { Executor, ExecutorName } from '../../core/execution.ts';
+import type { Executor } from '../../core/execution.ts';
 import type { Failure } from '../../core/failure-codes.ts';
 import { stableJson } from '../../core/json/stable-json.ts';
 import { ECOSYSTEMS, isPackage, packageArgument, readPackage } from '../../core/packages.ts';
 import type { Ecosystem, PackageSource, RequestedPackage } from '../../core/packages.ts';
 import { quoted } from '../../core/text/text.ts';
+import type { ApprovedSkill } from '../../core/approval.ts';
+import type { AskedBy } from '../../core/session.ts';
 import type { SkillEntry } from '../../core/skill.ts';
 import { isSystemError, tryRealPath } from '../../platform/fs/paths.ts';
 import { sha256 } from '../../platform/hash.ts';
@@ -28,9 +30,10 @@ import { isRoot } from '../../sandbox/workspace/layout.ts';
 import type { Workspace } from '../../sandbox/workspace/workspace.ts';
 import { declaredBy, languagesOf } from './declared-needs.ts';
 import type { DeclaringParts } from './declared-needs.ts';
+import { mountsLayers } from './layer-mounts.ts';
 import { scriptsIn, suggestedPackages } from './suggested-packages.ts';
 import type { SuggestedPackage } from './suggested-packages.ts';
-import type { ProgramAction } from './parts.ts';
+import type { ProgramAction } from '../execution/parts.ts';
 
 export interface PackageOptions {
   /** Packages for every program: `pypdf`, `npm:docx@9`. */
@@ -84,11 +87,23 @@ export interface FoundPackages {
 export interface Packages {
   /** What all scripts of a skill need, each set once, and what they import without declaring it. */
   skillNeeds(skill: SkillEntry): Promise<SkillNeeds>;
-  needsOf(action: ProgramAction, skill: SkillEntry | undefined): Promise<readonly PackageNeeds[]>;
+  /** Whether the executor can mount packages. */
+  readonly isAvailable: boolean;
+  /** What a program needs, including what it or an earlier program of the skill asked for. */
+  needsOf(action: ProgramAction, skill: SkillEntry | undefined, askedBy: AskedBy): Promise<readonly PackageNeeds[]>;
+  /** Later programs of the skill get the packages that this one asked for. */
+  remember(action: ProgramAction, skill: Pick<SkillEntry, 'id'>, askedBy: AskedBy): void;
+  /** Answers of this session: exactly these packages for exactly this skill. */
+  readonly approved: ApprovedPackages;
   /** The checked environment of `--venv`. */
   venv(signal: AbortSignal | undefined): Promise<Venv | Failure | undefined>;
   find(needs: PackageNeeds, skill: string, signal: AbortSignal | undefined): Promise<FoundPackages | Failure>;
   readonly layers: Layers;
+}
+
+interface ApprovedPackages {
+  has(skill: ApprovedSkill, lockDigest: string): boolean;
+  add(skill: ApprovedSkill, lockDigest: string): void;
 }
 
 export interface PackagesParts extends DeclaringParts {
@@ -104,7 +119,7 @@ export interface PackagesParts extends DeclaringParts {
 
 export function openPackages(parts: PackagesParts): Packages {
   const { options } = parts;
-  const hasLayers = !WITHOUT_MOUNTS.has(parts.executor.name);
+  const hasLayers = mountsLayers(parts.executor);
   const named = (options.with ?? []).map((text) => requested(text, 'option', '--with'));
   if (options.venv !== undefined && named.some(({ ecosystem }) => ecosystem === 'python'))
     throw invalid(
@@ -113,25 +128,42 @@ export function openPackages(parts: PackagesParts): Packages {
     );
   if (options.environment !== undefined) environmentPackages(options.environment, options);
   let venv: Promise<Venv | Failure> | undefined;
+  const remembered = new Map<string, readonly RequestedPackage[]>();
+  const approved = new Set<string>();
+  const approval = ({ id, digest }: ApprovedSkill, lockDigest: string): string => stableJson([id, digest, lockDigest]);
   const layers = openLayers({
     folder: layerFolder(parts),
     identity: parts.executor.identity,
   });
   const packages: Packages = {
     layers,
+    isAvailable: hasLayers,
+    approved: {
+      has: (skill, lockDigest) => approved.has(approval(skill, lockDigest)),
+      add: (skill, lockDigest) => void approved.add(approval(skill, lockDigest)),
+    },
+    remember(action, { id }, askedBy) {
+      remembered.set(id, byName([...requestedBy(action, askedBy), ...(remembered.get(id) ?? [])]));
+    },
     async skillNeeds(skill) {
       const { snapshot } = await parts.stage(skill);
       const scripts = scriptsIn(snapshot);
       const found = new Map<string, PackageNeeds>();
       for (const script of scripts) {
         const action = { type: 'run_script', skill: skill.name, script, args: [] } as const;
-        for (const needs of await packages.needsOf(action, skill)) found.set(keyOf(needs, parts), needs);
+        for (const needs of await packages.needsOf(action, skill, 'person')) found.set(keyOf(needs, parts), needs);
       }
       const needs = [...found.values()];
       const declared = new Set(needs.flatMap((some) => some.packages.map(({ name }) => name)));
       return { needs, suggested: await suggestedPackages(snapshot, scripts, declared, parts) };
     },
-    async needsOf(action, skill) {
+    async needsOf(action, skill, askedBy) {
+      const asked = byName([...requestedBy(action, askedBy), ...(remembered.get(skill?.id ?? '') ?? [])]);
+      if (options.venv !== undefined && asked.some(({ ecosystem }) => ecosystem === 'python'))
+        throw invalid(
+          'Python packages cannot be added to the virtual environment of the user',
+          'the user can install them in the environment, or leave out --venv',
+        );
       const languages = languagesOf(action).filter((ecosystem) => ecosystem !== 'python' || options.venv === undefined);
       const declared =
         skill === undefined || !hasLayers ? undefined : await declaredBy(action, skill, languages, parts);
@@ -140,11 +172,15 @@ export function openPackages(parts: PackagesParts): Packages {
       return ECOSYSTEMS.flatMap((ecosystem) => {
         const own = given.filter((spec) => spec.ecosystem === ecosystem);
         const found = declared?.find((some) => some.ecosystem === ecosystem);
-        // A package on the command line replaces a declaration of the same name.
-        const rest = (found?.packages ?? []).filter(({ name }) => !own.some((spec) => spec.name === name));
-        const all = [...own, ...rest];
+        const stated = found?.packages ?? [];
+        // A name alone asks for nothing beyond the declaration.
+        const more = asked.filter(
+          (spec) => spec.ecosystem === ecosystem && !stated.some((one) => spec.text === one.name),
+        );
+        // A package on the command line replaces a request, and both replace a declaration of the same name.
+        const all = byName([...own, ...more, ...stated]);
         if (all.length === 0) return [];
-        const isOptional = own.length === 0 && found?.isOptional === true;
+        const isOptional = own.length === 0 && more.length === 0 && found?.isOptional === true;
         return [{ ecosystem, packages: all, isOptional, problems: found?.problems ?? [] }];
       });
     },
@@ -181,6 +217,16 @@ export function openPackages(parts: PackagesParts): Packages {
   return packages;
 }
 
+/** The first of each name. */
+function byName(packages: readonly RequestedPackage[]): readonly RequestedPackage[] {
+  const key = ({ ecosystem, name }: RequestedPackage): string => `${ecosystem} ${name}`;
+  return packages.filter((one, place) => packages.findIndex((other) => key(other) === key(one)) === place);
+}
+
+function requestedBy({ packages = [] }: ProgramAction, askedBy: AskedBy): readonly RequestedPackage[] {
+  return packages.map((text) => requested(text, askedBy === 'model' ? 'model' : 'option', 'packages'));
+}
+
 function requested(text: string, source: PackageSource, neededBy: string): RequestedPackage {
   const read = readPackage(text);
   if (isPackage(read)) return { ...read, source, neededBy };
@@ -213,9 +259,6 @@ async function checkVenv(
     await workspace.close();
   }
 }
-
-/** Executors without a file system of their own. Declared packages are checked there and never installed. */
-const WITHOUT_MOUNTS: ReadonlySet<ExecutorName> = new Set<ExecutorName>(['local', 'macos', 'landlock']);
 
 /** The folders that may hold layers, best first. */
 export function layerFolders({

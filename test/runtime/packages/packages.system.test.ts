@@ -3,16 +3,16 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSy
 import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
-import type { Approve, ApprovalRequest } from '../../src/core/approval.ts';
-import type { Config } from '../../src/core/config/config.ts';
-import type { Observation } from '../../src/core/observation.ts';
-import type { RunEvent } from '../../src/core/run-events.ts';
-import type { SessionPolicy } from '../../src/policy/session-policy.ts';
-import type { PackageOptions } from '../../src/runtime/execution/packages.ts';
-import { createRuntime } from '../../src/runtime/runtime.ts';
-import type { Session } from '../../src/runtime/session.ts';
-import { verifies } from '../conformance/verifies.ts';
-import { scratch, writeSkill } from '../registry/support.ts';
+import type { Approve, ApprovalRequest } from '../../../src/core/approval.ts';
+import type { Config } from '../../../src/core/config/config.ts';
+import type { Observation } from '../../../src/core/observation.ts';
+import type { RunEvent } from '../../../src/core/run-events.ts';
+import type { SessionPolicy } from '../../../src/policy/session-policy.ts';
+import type { PackageOptions } from '../../../src/runtime/packages/packages.ts';
+import { createRuntime } from '../../../src/runtime/runtime.ts';
+import type { Session } from '../../../src/runtime/session.ts';
+import { verifies } from '../../conformance/verifies.ts';
+import { scratch, writeSkill } from '../../registry/support.ts';
 import { openIndex, openRegistry, wheel } from './package-index.ts';
 
 const hasPip = (() => {

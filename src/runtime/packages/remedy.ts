@@ -5,21 +5,23 @@ import { importedModules } from '../../sandbox/environments/import-scan.ts';
 import type { ImportedModules } from '../../sandbox/environments/import-scan.ts';
 import { mentionedPackages, remedyFor } from '../../sandbox/environments/remedies.ts';
 import { textOf } from '../../sandbox/environments/skill-text.ts';
-import { scriptPath } from './missing.ts';
+import { scriptPath } from '../execution/missing.ts';
+import { mountsLayers } from './layer-mounts.ts';
 import { missingModules } from './suggested-packages.ts';
-import type { ExecutionParts, ProgramAction } from './parts.ts';
+import type { ExecutionCall, ExecutionParts, ProgramAction } from '../execution/parts.ts';
 
 /** Explains why a program failed and names the command that fixes it, where its output shows a missing package, program or variable. */
 export async function explainFailure(
   output: string,
   action: ProgramAction,
   staged: StagedSkill | undefined,
-  parts: ExecutionParts,
+  parts: ExecutionParts & Pick<ExecutionCall, 'askedBy'>,
 ): Promise<string | undefined> {
   const again = commandAgain(action, staged);
   const plain = {
     stderr: output,
     again,
+    canAsk: parts.askedBy === 'model' && mountsLayers(parts.executor),
     ...moduleCommand(action, staged),
     missing: { python: [], node: [] },
     mentioned: { python: [], node: [] },

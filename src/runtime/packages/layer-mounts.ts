@@ -1,7 +1,23 @@
-import type { HostMount } from '../../core/execution.ts';
+import type { Executor, ExecutorName, HostMount } from '../../core/execution.ts';
 import { NODE_TARGET } from '../../sandbox/environments/build-node.ts';
 import { PYTHON_TARGET } from '../../sandbox/environments/build-python.ts';
-import type { PreparedPackages } from './parts.ts';
+import type { StoredLayer } from '../../sandbox/environments/layers.ts';
+import type { Venv } from '../../sandbox/environments/venv.ts';
+
+/** What a program gets: layers to mount, and warnings about packages that it runs without. */
+export interface PreparedPackages {
+  readonly layers: readonly StoredLayer[];
+  /** A virtual environment of the user. */
+  readonly venv?: Venv;
+  readonly warnings: readonly string[];
+}
+
+/** Executors without a file system of their own. Declared packages are checked there and never installed. */
+const WITHOUT_LAYERS: ReadonlySet<ExecutorName> = new Set<ExecutorName>(['local', 'macos', 'landlock']);
+
+export function mountsLayers({ name }: Pick<Executor, 'name'>): boolean {
+  return !WITHOUT_LAYERS.has(name);
+}
 
 export const NO_PACKAGES: PreparedPackages = { layers: [], warnings: [] };
 

@@ -9,8 +9,8 @@ import { declaredPackages } from '../../sandbox/environments/declared-packages.t
 import { importedModules } from '../../sandbox/environments/import-scan.ts';
 import { findMissing } from '../../sandbox/programs/preflight.ts';
 import type { Inspect } from '../../sandbox/programs/preflight.ts';
-import { scriptPath } from './missing.ts';
-import type { ProgramAction } from './parts.ts';
+import { scriptPath } from '../execution/missing.ts';
+import type { ProgramAction } from '../execution/parts.ts';
 
 export interface DeclaringParts {
   readonly programFolders: readonly string[];
