@@ -23,6 +23,7 @@ import { findControlGroups, removeStaleGroups } from '../cgroup.ts';
 import type { ControlGroupPlace } from '../cgroup.ts';
 import { checkProgram, checkWorkspace, invalidInput, networkDenied, notStarted, startFolder } from '../program-spec.ts';
 import { PIPES_FOLDER, countedFolders, writableFolders } from '../../workspace/layout.ts';
+import { UNCOUNTED_MEMORY } from '../seccomp/calls.ts';
 import { seccompBytes } from '../seccomp/filter.ts';
 import { SECCOMP_ARCHITECTURES } from '../seccomp/system-calls.ts';
 import type { Launcher, OpenLauncher } from './launcher.ts';
@@ -127,7 +128,7 @@ async function detectMachine(
   const interpreters = options.interpreters ?? [process.execPath];
   return {
     launcher,
-    filter: seccompBytes(architecture),
+    filter: seccompBytes(architecture, groups === undefined ? UNCOUNTED_MEMORY : []),
     system: systemMounts({ interpreters, withheld: [homedir()], identity }),
     groups,
   };
