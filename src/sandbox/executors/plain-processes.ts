@@ -27,6 +27,7 @@ import { memoryOf } from '../../platform/process/process-memory.ts';
 import { ProcessTable } from '../../platform/process/process-tree.ts';
 import { diskWatch } from './disk-watch.ts';
 import { setupOutput } from './linux/setup-output.ts';
+import { openSockets } from './socket-memory.ts';
 import { checkWorkspace, mountsDenied, networkDenied, notStarted, startFolder } from './program-spec.ts';
 import { PIPES_FOLDER, writableFolders } from '../workspace/layout.ts';
 
@@ -266,8 +267,7 @@ const ALL_LIMITS: Readonly<Record<LimitName, string>> = {
 };
 
 function withWarnings(end: ProgramEnd, { limits }: Capabilities): ProgramEnd {
-  const enforced = new Set<string>(limits);
-  const missing = Object.entries(ALL_LIMITS).filter(([name]) => !enforced.has(name));
+  const missing = Object.entries(ALL_LIMITS).filter(([name]) => !Object.hasOwn(limits, name));
   const warnings = missing.map(([, what]) => `the limit on ${what} cannot be enforced here`);
   // The kernel sends SIGXFSZ when a file exceeds its limit.
   const reason = end.signal === 'SIGXFSZ' && end.reason === 'signal' ? 'disk' : end.reason;
@@ -282,5 +282,6 @@ function exceededLimit(
   const members = child.members?.(table.since(performance.now() - ROWS_MS)) ?? [];
   if (members.length > processes) return 'processes';
   const pids = members.map(({ pid }) => pid);
-  return memoryOf(pids, memoryBytes) > memoryBytes ? 'memory' : undefined;
+  const own = memoryOf(pids, memoryBytes);
+  return own + openSockets(pids, memoryBytes - own) > memoryBytes ? 'memory' : undefined;
 }

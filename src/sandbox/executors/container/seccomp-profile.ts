@@ -21,6 +21,13 @@ export function seccompProfile(): string {
       ...CHECKED_CALLS.flatMap(({ calls, allowedIf }) =>
         allowedIf.map((checks) => ({ names: calls, action: ALLOW, args: conditions(checks) })),
       ),
+      // What fits no rule fails with ENOSYS. Engines can express another error only for the opposite of one test.
+      ...CHECKED_CALLS.flatMap(({ calls, allowedIf: [checks = [], ...further], otherwise }) => {
+        const [check] = checks;
+        if (check === undefined || !('equals' in check) || checks.length + further.length > 1) return [];
+        const args = [condition({ argument: check.argument, not: check.equals })];
+        return [{ names: calls, action: REFUSE, errnoRet: otherwise, args }];
+      }),
     ],
   });
 }

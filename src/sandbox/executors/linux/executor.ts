@@ -8,7 +8,6 @@ import type {
   Capabilities,
   Executor,
   Identity,
-  LimitName,
   ProgramEnd,
   ProgramSpec,
   RunStreams,
@@ -188,17 +187,33 @@ function attached(attachment: Attachment): Required<AttachedWorkspace> {
   };
 }
 
-/** Limits that hold wherever the sandbox runs. The memory of all processes together needs a control group. */
-const ALWAYS_ENFORCED: readonly LimitName[] = ['wallMs', 'processes', 'outputBytes', 'fileBytes', 'diskBytes', 'files'];
-
-function capabilitiesOf({ groups, launcher }: Machine, { bridge }: LinuxSandboxOptions): Capabilities {
+function capabilitiesOf({ groups, launcher }: Machine, options: LinuxSandboxOptions): Capabilities {
+  const { temporary, sharedMemory } = memoryFileSystems(options);
   return {
     isolation: launcher.isolation,
-    limits: groups === undefined ? ALWAYS_ENFORCED : [...ALWAYS_ENFORCED, 'memoryBytes'],
-    hasNetworkGrants: bridge !== undefined,
+    limits: {
+      wallMs: 'runtime',
+      outputBytes: 'runtime',
+      // The limit of the user namespace, which all processes of the sandbox share.
+      processes: groups?.version === 2 ? 'cgroup' : 'rlimit',
+      memoryBytes: groups === undefined ? 'watched' : 'cgroup',
+      fileBytes: 'rlimit',
+      diskBytes: 'watched',
+      files: 'watched',
+    },
+    temporaryBytes: temporary + sharedMemory,
+    hasNetworkGrants: options.bridge !== undefined,
     hasInteraction: true,
     hasTerminal: isPresent(SCRIPT),
   };
+}
+
+function memoryFileSystems(options: LinuxSandboxOptions): {
+  readonly temporary: number;
+  readonly sharedMemory: number;
+} {
+  const { temporaryBytes = TEMPORARY_BYTES, sharedMemoryBytes = SHARED_MEMORY_BYTES } = options;
+  return { temporary: temporaryBytes, sharedMemory: sharedMemoryBytes };
 }
 
 const TRIAL_MS = 30_000;
@@ -292,6 +307,7 @@ async function startWith(
   const { machine, options, identity, place } = attachment;
   const { limits, mounts = [] } = spec;
   const folders = writableFolders(spec).map((name) => ({ name, source: path.join(place.root, name) }));
+  const { temporary, sharedMemory } = memoryFileSystems(options);
   const hasEntry = machine.groups?.version === 1;
   const argv = [...(bridge?.forwarderArgv ?? []), ...spec.argv];
   const command = launcher.launch({
@@ -300,8 +316,8 @@ async function startWith(
       skills,
       writable: folders,
       mounts,
-      temporaryBytes: options.temporaryBytes ?? TEMPORARY_BYTES,
-      sharedMemoryBytes: options.sharedMemoryBytes ?? SHARED_MEMORY_BYTES,
+      temporaryBytes: temporary,
+      sharedMemoryBytes: sharedMemory,
       ...(bridge === undefined ? {} : { bridgeSocket: bridge.socketPath }),
     }),
     cwd: startFolder(SANDBOX_ROOT, spec.cwd),

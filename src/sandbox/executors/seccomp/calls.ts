@@ -26,13 +26,14 @@ export const EPERM = 1;
 export const ENOMEM = 12;
 export const EINVAL = 22;
 export const ENOSYS = 38;
+const EOPNOTSUPP = 95;
 const EAFNOSUPPORT = 97;
 
 /** Calls that programs may make with any arguments. */
 export const ALLOWED_CALLS: readonly string[] = words(`
 accept accept4 access alarm arch_prctl bind brk cachestat capget capset chdir chown clock_getres clock_gettime clock_nanosleep close
 close_range connect copy_file_range dup dup2 dup3 epoll_create epoll_create1 epoll_ctl epoll_pwait epoll_pwait2 epoll_wait eventfd
-eventfd2 execve execveat exit exit_group faccessat faccessat2 fadvise64 fallocate fanotify_mark fchdir fchown fchownat fcntl fdatasync
+eventfd2 execve execveat exit exit_group faccessat faccessat2 fadvise64 fanotify_mark fchdir fchown fchownat fcntl fdatasync
 fgetxattr flistxattr flock fork fremovexattr fsetxattr fstat fstatfs fsync ftruncate futex futex_requeue futex_wait futex_waitv
 futex_wake futimesat get_robust_list get_thread_area getcpu getcwd getdents getdents64 getegid geteuid getgid getgroups getitimer
 getpeername getpgid getpgrp getpid getppid getpriority getrandom getresgid getresuid getrlimit getrusage getsid getsockname getsockopt
@@ -90,6 +91,9 @@ const CREATING = 0o20000100;
 /** Queries the personality without changing it. */
 const QUERY_PERSONALITY = 0xffffffff;
 
+/** `FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE` frees space. */
+const PUNCH_HOLE = 3;
+
 /** Calls whose arguments decide. */
 export const CHECKED_CALLS: readonly CallRule[] = [
   { calls: ['clone'], allowedIf: [[{ argument: 0, without: NEW_NAMESPACE }]], otherwise: EPERM },
@@ -109,6 +113,12 @@ export const CHECKED_CALLS: readonly CallRule[] = [
       ],
     ],
     otherwise: EAFNOSUPPORT,
+  },
+  {
+    // Reserves any amount of disk space between two looks at it. Programs fall back to writing, as on file systems that lack it.
+    calls: ['fallocate'],
+    allowedIf: [[{ argument: 1, equals: PUNCH_HOLE }]],
+    otherwise: EOPNOTSUPP,
   },
   {
     calls: ['personality'],
