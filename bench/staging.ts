@@ -83,7 +83,7 @@ function executor(name: 'bubblewrap' | 'local'): Executor {
     attach: async (place) => ({
       capabilities: {
         isolation: name === 'local' ? 'none' : 'bubblewrap',
-        limits: [],
+        limits: {},
         hasNetworkGrants: false,
         hasInteraction: false,
         hasTerminal: false,

@@ -1,6 +1,7 @@
 import type { Action } from './action.ts';
 import type { Observation } from './observation.ts';
 import { isFailedEnd } from './outputs.ts';
+import type { LimitReport } from './execution.ts';
 import type { RunResult } from './outputs.ts';
 import { countText, shownText } from './text/line-text.ts';
 
@@ -88,9 +89,10 @@ export function describeOutcome(observation: Observation, isFull: boolean): stri
     case 'packages-installed':
       return `${countText(observation.layer.packages.length, 'package')}${observation.isCached ? ', installed before' : ''}`;
     case 'program-ran':
-      return resultText(observation.result, isFull);
+      return `${resultText(observation.result, isFull)}${full(isFull, limitText(observation.limits))}`;
     case 'command-seen':
-      if (observation.result !== undefined) return resultText(observation.result, isFull);
+      if (observation.result !== undefined)
+        return `${resultText(observation.result, isFull)}${full(isFull, limitText(observation.limits))}`;
       return observation.question === undefined ? observation.status : `${observation.status}, waiting for input`;
     case 'command-killed':
       return observation.status;
@@ -142,10 +144,33 @@ function resultText(result: RunResult, isFull: boolean): string {
   return `${end}${result.isolation === 'none' ? ', not isolated' : ''}${sizes}`;
 }
 
+const LIMIT_NAMES: Readonly<Record<keyof LimitReport, string>> = {
+  wallMs: 'time',
+  memoryBytes: 'memory',
+  processes: 'processes',
+  outputBytes: 'output',
+  fileBytes: 'file size',
+  diskBytes: 'disk',
+  files: 'files',
+  temporaryBytes: '/tmp',
+};
+
+/** `limits held by cgroup (memory), rlimit (processes, file size), ...`. */
+function limitText(limits: LimitReport = {}): string {
+  const by = new Map<string, string[]>();
+  for (const [name, label] of Object.entries(LIMIT_NAMES)) {
+    const enforcedBy = Object.entries(limits).find(([key]) => key === name)?.[1].enforcedBy;
+    if (enforcedBy !== undefined) by.set(enforcedBy, [...(by.get(enforcedBy) ?? []), label]);
+  }
+  return by.size === 0
+    ? ''
+    : `limits held by ${[...by].map(([how, names]) => `${how} (${names.join(', ')})`).join(', ')}`;
+}
+
 function cut(isCut: boolean): string {
   return isCut ? ', cut' : '';
 }
 
 function full(isFull: boolean, text: string): string {
-  return isFull ? `, ${text}` : '';
+  return isFull && text !== '' ? `, ${text}` : '';
 }

@@ -30,6 +30,18 @@ export interface RunLimits {
 
 export type LimitName = keyof RunLimits;
 
+/**
+ * How a limit is enforced: by the kernel for all processes together (`cgroup`) or for each (`rlimit`), by the size of a file system
+ * (`tmpfs`), by this process, which reads all output and keeps the time (`runtime`), or by polling, so that a program may be above it for a
+ * moment (`watched`).
+ */
+export type Enforcement = 'cgroup' | 'rlimit' | 'tmpfs' | 'runtime' | 'watched' | 'none';
+
+/** The limits of one program and how each was enforced. */
+export type LimitReport = Readonly<
+  Partial<Record<LimitName | 'temporaryBytes', { readonly limit: number; readonly enforcedBy: Enforcement }>>
+>;
+
 export const DEFAULT_LIMITS: RunLimits = {
   wallMs: 300_000,
   memoryBytes: 1024 * 1024 * 1024,
@@ -117,13 +129,27 @@ export interface RunningProgram {
 /** What an executor supports, established by probing; anything unproven is false. */
 export interface Capabilities {
   readonly isolation: Isolation;
-  /** Limits that are enforced for the whole process tree. */
-  readonly limits: readonly LimitName[];
+  /** How limits are enforced for the whole process tree. Absent: not at all. */
+  readonly limits: Readonly<Partial<Record<LimitName, Enforcement>>>;
+  /** Size of `/tmp` and `/dev/shm` together, if they are file systems in memory. */
+  readonly temporaryBytes?: number;
   /** Network access per host; without it a program has none, or full access if `isolation` is `none`. */
   readonly hasNetworkGrants: boolean;
   readonly hasInteraction: boolean;
   /** Whether interactive programs get a terminal. */
   readonly hasTerminal: boolean;
+}
+
+/** What held each limit of a program; `none` where nothing did. */
+export function limitReport(limits: RunLimits, { limits: enforced, temporaryBytes }: Capabilities): LimitReport {
+  const entries = Object.entries(limits).map(([name, limit]) => {
+    const enforcedBy = Object.entries(enforced).find(([key]) => key === name)?.[1] ?? 'none';
+    return [name, { limit, enforcedBy }] as const;
+  });
+  return {
+    ...Object.fromEntries(entries),
+    ...(temporaryBytes === undefined ? {} : { temporaryBytes: { limit: temporaryBytes, enforcedBy: 'tmpfs' } }),
+  };
 }
 
 /** A skill as staged in a workspace. */

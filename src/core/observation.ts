@@ -1,6 +1,7 @@
 import type { ActionType, DocumentSelection, LineRange, SelectMode } from './action.ts';
 import type { Failure } from './failure-codes.ts';
 import type { PackageLayer } from './packages.ts';
+import type { LimitReport } from './execution.ts';
 import type { RunResult } from './outputs.ts';
 
 /** The result of an action, as data. Renderers and vocabularies turn it into what a model reads. */
@@ -176,6 +177,8 @@ interface Ran<Type extends ActionType> {
   /** Absent if the command belongs to no skill. */
   readonly skill?: SkillIdentity;
   readonly result: RunResult;
+  /** Absent in records of earlier versions. */
+  readonly limits?: LimitReport;
 }
 
 /** The state of a command that may still be running. */
@@ -195,6 +198,8 @@ export interface Seen<Type extends ActionType> {
   readonly question?: { readonly kind: 'prompt' | 'selection'; readonly hint: string };
   /** The final result, once the command has ended. */
   readonly result?: RunResult;
+  /** Set together with `result`. */
+  readonly limits?: LimitReport;
 }
 
 export interface CommandKilled {

@@ -38,7 +38,7 @@ function pretending(): { readonly executor: Executor; readonly count: () => numb
           root,
           capabilities: {
             isolation: 'bubblewrap',
-            limits: [],
+            limits: {},
             hasNetworkGrants: false,
             hasInteraction: false,
             hasTerminal: false,

@@ -1,5 +1,7 @@
 import {
   ARCHITECTURE_OFFSET,
+  JUMP,
+  JUMP_ABOVE,
   JUMP_ANY_BIT,
   JUMP_AT_LEAST,
   JUMP_EQUAL,
@@ -56,6 +58,8 @@ export function runFilter(program: readonly Instruction[], call: SystemCall): Fi
       if (operand % 4 !== 0 || operand >= data.byteLength) throw new RangeError(`a load at ${String(operand)}`);
       accumulator = data.getUint32(operand, true);
       at += 1;
+    } else if (code === JUMP) {
+      at += 1 + operand;
     } else {
       at += 1 + (holds(code, accumulator, operand) ? whenTrue : whenFalse);
     }
@@ -65,6 +69,7 @@ export function runFilter(program: readonly Instruction[], call: SystemCall): Fi
 
 function holds(code: number, accumulator: number, operand: number): boolean {
   if (code === JUMP_EQUAL) return accumulator === operand;
+  if (code === JUMP_ABOVE) return accumulator > operand;
   if (code === JUMP_AT_LEAST) return accumulator >= operand;
   if (code === JUMP_ANY_BIT) return (accumulator & operand) !== 0;
   throw new RangeError(`the instruction ${code.toString(16)}`);
@@ -95,6 +100,10 @@ export function listing(
         return `${line}  load ${fieldName(operand)}`;
       case JUMP_EQUAL:
         return `${line}  = ${(isNumber ? names.get(operand) : undefined) ?? hex}  ${jumps}`;
+      case JUMP:
+        return `${line}  go to ${String(at + 1 + operand)}`;
+      case JUMP_ABOVE:
+        return `${line}  > ${hex}  ${jumps}`;
       case JUMP_AT_LEAST:
         return `${line}  >= ${isNumber ? String(operand) : hex}  ${jumps}`;
       case JUMP_ANY_BIT:

@@ -40,7 +40,16 @@ describe.skipIf(engine === undefined)('the container executor, where a Docker en
   verifies('EXEC-7', 'a container has every limit, no network, and a terminal', () => {
     expect(workspace.capabilities).toEqual({
       isolation: 'container',
-      limits: ['wallMs', 'outputBytes', 'fileBytes', 'memoryBytes', 'processes', 'diskBytes', 'files'],
+      limits: {
+        wallMs: 'runtime',
+        outputBytes: 'runtime',
+        fileBytes: 'rlimit',
+        memoryBytes: 'cgroup',
+        processes: 'cgroup',
+        diskBytes: 'watched',
+        files: 'watched',
+      },
+      temporaryBytes: 80 * 1024 * 1024,
       hasNetworkGrants: false,
       hasInteraction: true,
       hasTerminal: true,

@@ -1,29 +1,23 @@
-import { byNumber, callRanges } from '../../src/sandbox/executors/seccomp/by-number.ts';
-import type { Rule } from '../../src/sandbox/executors/seccomp/by-number.ts';
 import {
-  JUMP_ANY_BIT,
+  ALLOW,
   NUMBER_OFFSET,
-  argumentOffset,
+  byNumber,
+  callRanges,
+  compiledRule,
   encodeProgram,
   load,
-  unlessSkip,
   verdict,
 } from '../../src/sandbox/executors/seccomp/bpf.ts';
-import { ALLOW, NOT_IMPLEMENTED, NOT_PERMITTED } from '../../src/sandbox/executors/seccomp/filter.ts';
+import type { Rule } from '../../src/sandbox/executors/seccomp/bpf.ts';
+import { CHECKED_CALLS, ENOSYS, EPERM } from '../../src/sandbox/executors/seccomp/calls.ts';
 import { SYSTEM_CALLS } from '../../src/sandbox/executors/seccomp/system-calls.ts';
 
 /** What a machine of the tests lacks. */
 export type Lack = 'user namespaces' | 'landlock' | 'mount_setattr' | 'close_range';
 
-const MISSING: Rule = [verdict(NOT_IMPLEMENTED)];
-const REFUSED: Rule = [verdict(NOT_PERMITTED)];
-const NEW_NAMESPACES = 0x7e020000;
-const UNLESS_NAMESPACES: Rule = [
-  load(argumentOffset(0)),
-  unlessSkip(JUMP_ANY_BIT, NEW_NAMESPACES, 1),
-  verdict(NOT_PERMITTED),
-  verdict(ALLOW),
-];
+const MISSING = compiledRule({ calls: [], allowedIf: [], otherwise: ENOSYS });
+const REFUSED = compiledRule({ calls: [], allowedIf: [], otherwise: EPERM });
+const UNLESS_NAMESPACES: Rule = CHECKED_CALLS.filter(({ calls }) => calls.includes('clone')).flatMap(compiledRule);
 
 const RULES: Readonly<Record<Lack, Readonly<Record<string, Rule>>>> = {
   // As the default profile of Docker.

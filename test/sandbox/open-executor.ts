@@ -13,7 +13,7 @@ export function openExecutor(): Executor {
       await Promise.resolve({
         capabilities: {
           isolation: 'none',
-          limits: ['wallMs'],
+          limits: { wallMs: 'runtime' },
           hasNetworkGrants: false,
           hasInteraction: false,
           hasTerminal: false,

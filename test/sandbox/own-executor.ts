@@ -20,7 +20,7 @@ export function groupExecutor(): Executor {
       return {
         capabilities: {
           isolation: 'none',
-          limits: ['wallMs', 'outputBytes'],
+          limits: { wallMs: 'runtime', outputBytes: 'runtime' },
           hasNetworkGrants: false,
           hasInteraction: false,
           hasTerminal: false,

@@ -36,7 +36,7 @@ export function fakeExecutor(
       return {
         capabilities: {
           isolation: kind === 'isolating' ? 'bubblewrap' : 'none',
-          limits: [],
+          limits: {},
           hasNetworkGrants: false,
           hasInteraction: false,
           hasTerminal: false,

@@ -2,7 +2,7 @@ import path from 'node:path';
 
 import { SkillError, isSkillError } from '../../core/errors.ts';
 import { EXECUTOR_NAMES } from '../../core/execution.ts';
-import type { ActionFailed, Observation } from '../../core/observation.ts';
+import type { ActionFailed, Observation, ProgramRan } from '../../core/observation.ts';
 import type { RunResult } from '../../core/outputs.ts';
 import { cleanText, printable, quoted } from '../../core/text/text.ts';
 import { isPresent } from '../../platform/fs/paths.ts';
@@ -85,7 +85,7 @@ export const command = defineCommand({
     try {
       const observation = await session.perform(action, { askedBy: 'person', signal });
       if (observation.type === 'failed') throw failureOf(observation, invocation.words);
-      const result = resultOf(observation);
+      const { result, limits } = resultOf(observation);
       const copied =
         given.out === undefined
           ? []
@@ -95,7 +95,7 @@ export const command = defineCommand({
             });
       const { id } = run;
       if (given.json === true)
-        terminal.out(jsonText({ skill, script, result, copied, ...(id === undefined ? {} : { run: id }) }));
+        terminal.out(jsonText({ skill, script, result, limits, copied, ...(id === undefined ? {} : { run: id }) }));
       else terminal.remark(endLines(result, copied, terminal));
       const isGood = result.reason === 'exited' && result.exit_code === 0;
       await run.end(signal.aborted ? 'cancelled' : isGood ? 'done' : 'failed', result.reason);
@@ -204,8 +204,8 @@ function variables(given: readonly string[]): Readonly<Record<string, string>> {
   );
 }
 
-function resultOf(observation: Observation): RunResult {
-  if (observation.type === 'program-ran') return observation.result;
+function resultOf(observation: Observation): ProgramRan {
+  if (observation.type === 'program-ran') return observation;
   throw new TypeError(`unexpected observation: ${observation.type}`);
 }
 

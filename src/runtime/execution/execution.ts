@@ -5,7 +5,7 @@ import type { ArtifactStore } from '../../artifact/store.ts';
 import type { Redactor } from '../../journal/redact/redact.ts';
 import type { RunCommand, RunScript } from '../../core/action.ts';
 import { SkillError } from '../../core/errors.ts';
-import { DEFAULT_LIMITS } from '../../core/execution.ts';
+import { DEFAULT_LIMITS, limitReport } from '../../core/execution.ts';
 import type { Executor, ExecutorName, Isolation, RunLimits } from '../../core/execution.ts';
 import { actionFailed, identityOf } from '../../core/observation.ts';
 import type { ActionFailed, Observation } from '../../core/observation.ts';
@@ -262,6 +262,7 @@ async function run(
     action: action.type,
     ...(skill === undefined ? {} : { skill: identityOf(skill) }),
     result,
+    limits: limitReport(prepared.spec.limits, prepared.workspace.attached.capabilities),
   };
 }
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import type { KillCommand, PollCommand, StartCommand, WriteInput } from '../../core/action.ts';
 import { isSkillError } from '../../core/errors.ts';
+import { limitReport } from '../../core/execution.ts';
 import { failure } from '../../core/failure-codes.ts';
 import { actionFailed } from '../../core/observation.ts';
 import type { Observation, Seen } from '../../core/observation.ts';
@@ -49,7 +50,9 @@ export function openInteractiveCommands(shared: ExecutionParts): InteractiveComm
       ...(view.interaction?.needsInput === true
         ? { question: { kind: view.interaction.kind, hint: view.interaction.hint } }
         : {}),
-      ...(result === undefined ? {} : { result }),
+      ...(result === undefined || program === undefined
+        ? {}
+        : { result, limits: limitReport(program.spec.limits, program.workspace.attached.capabilities) }),
     };
   };
 

@@ -132,6 +132,8 @@ export function makeRunGroup(
       ? [
           ['memory.limit_in_bytes', bytes],
           ['memory.memsw.limit_in_bytes', bytes],
+          // Buffers of connections are counted apart.
+          ['memory.kmem.tcp.limit_in_bytes', bytes],
         ]
       : [
           ['memory.max', bytes],

@@ -1,5 +1,5 @@
 import { NOBODY } from '../../core/execution.ts';
-import type { Capabilities, Executor, Identity, LimitName, RunLimits } from '../../core/execution.ts';
+import type { Capabilities, Executor, Identity, RunLimits } from '../../core/execution.ts';
 import { isPresent } from '../../platform/fs/paths.ts';
 import { tryRead } from './proc.ts';
 import { isRoot } from '../workspace/layout.ts';
@@ -32,12 +32,17 @@ export function localExecutor({ identity = NOBODY }: LocalOptions = {}): Executo
 }
 
 function detectCapabilities(): Capabilities {
-  const limits: LimitName[] = ['wallMs', 'outputBytes', 'diskBytes', 'files'];
-  if (process.platform === 'linux' && isPresent('/proc/self/status')) limits.push('memoryBytes', 'processes');
-  if (isPresent(PRLIMIT)) limits.push('fileBytes');
+  const hasProcesses = process.platform === 'linux' && isPresent('/proc/self/status');
   return {
     isolation: 'none',
-    limits,
+    limits: {
+      wallMs: 'runtime',
+      outputBytes: 'runtime',
+      diskBytes: 'watched',
+      files: 'watched',
+      ...(hasProcesses ? { memoryBytes: 'watched', processes: 'watched' } : {}),
+      ...(isPresent(PRLIMIT) ? { fileBytes: 'rlimit' } : {}),
+    },
     hasNetworkGrants: false,
     hasInteraction: true,
     hasTerminal: isPresent(SCRIPT),

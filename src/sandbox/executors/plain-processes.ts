@@ -1,22 +1,7 @@
 import path from 'node:path';
 
 import { SkillError } from '../../core/errors.ts';
-import type {
-  AttachedWorkspace,
-  Capabilities,
-  EndReason,
-  Executor,
-  ExecutorName,
-  Identity,
-  LimitName,
-  OutputSink,
-  ProgramEnd,
-  ProgramSpec,
-  RunLimits,
-  RunningProgram,
-  RunStreams,
-  WorkspacePlace,
-} from '../../core/execution.ts';
+import type { AttachedWorkspace, Capabilities, EndReason, Executor, ExecutorName, Identity, LimitName, OutputSink, ProgramEnd, ProgramSpec, RunLimits, RunStreams, RunningProgram, WorkspacePlace } from '../../core/execution.ts';
 import { quoted } from '../../core/text/text.ts';
 import { startChild, supervise } from '../../platform/process/child-process.ts';
 import type { Child } from '../../platform/process/child-process.ts';
@@ -29,6 +14,7 @@ import { diskWatch } from './disk-watch.ts';
 import { setupOutput } from './linux/setup-output.ts';
 import { checkWorkspace, movedMountsDenied, networkDenied, notStarted, startFolder } from './program-spec.ts';
 import { PIPES_FOLDER, writableFolders } from '../workspace/layout.ts';
+import { openSockets } from './socket-memory.ts';
 
 /** How programs are started and what that can enforce. */
 export interface ProgramStarter {
@@ -260,8 +246,7 @@ const ALL_LIMITS: Readonly<Record<LimitName, string>> = {
 };
 
 function withWarnings(end: ProgramEnd, { limits }: Capabilities): ProgramEnd {
-  const enforced = new Set<string>(limits);
-  const missing = Object.entries(ALL_LIMITS).filter(([name]) => !enforced.has(name));
+  const missing = Object.entries(ALL_LIMITS).filter(([name]) => !Object.hasOwn(limits, name));
   const warnings = missing.map(([, what]) => `the limit on ${what} cannot be enforced here`);
   // The kernel sends SIGXFSZ when a file exceeds its limit.
   const reason = end.signal === 'SIGXFSZ' && end.reason === 'signal' ? 'disk' : end.reason;
@@ -276,5 +261,6 @@ function exceededLimit(
   const members = child.members?.(table.since(performance.now() - ROWS_MS)) ?? [];
   if (members.length > processes) return 'processes';
   const pids = members.map(({ pid }) => pid);
-  return memoryOf(pids, memoryBytes) > memoryBytes ? 'memory' : undefined;
+  const own = memoryOf(pids, memoryBytes);
+  return own + openSockets(pids, memoryBytes - own) > memoryBytes ? 'memory' : undefined;
 }

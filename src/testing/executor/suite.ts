@@ -94,7 +94,7 @@ async function runOn(definition: CaseDefinition, fixture: Fixture): Promise<void
 
 function skipIfUnable({ limits = [], interaction, terminal }: Needs, { attached, executor }: Fixture): void {
   const { capabilities } = attached;
-  const missing = limits.filter((limit) => !capabilities.limits.includes(limit));
+  const missing = limits.filter((limit) => capabilities.limits[limit] === undefined);
   if (missing.length > 0) throw new CaseSkipped(`${executor.name} does not enforce ${missing.join(', ')} here`);
   if (interaction === true && !capabilities.hasInteraction)
     throw new CaseSkipped(`${executor.name} does not support interaction here`);

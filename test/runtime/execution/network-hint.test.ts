@@ -7,7 +7,7 @@ import type { NetworkHint, NetworkHintOptions } from '../../../src/runtime/execu
 
 const ISOLATED: AttachedWorkspace['capabilities'] = {
   isolation: 'bubblewrap',
-  limits: [],
+  limits: {},
   hasNetworkGrants: true,
   hasInteraction: true,
   hasTerminal: true,

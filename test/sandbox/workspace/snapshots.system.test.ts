@@ -29,7 +29,7 @@ const EXECUTOR = `
   const executor = {
     name: 'local',
     attach: async (place) => ({
-      capabilities: { isolation: process.argv[2] === 'local' ? 'none' : 'bubblewrap', limits: [] },
+      capabilities: { isolation: process.argv[2] === 'local' ? 'none' : 'bubblewrap', limits: {} },
       root: place.root,
       detach: async () => undefined,
     }),

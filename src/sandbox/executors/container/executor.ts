@@ -4,14 +4,7 @@ import path from 'node:path';
 
 import { isSkillError } from '../../../core/errors.ts';
 import { DEFAULT_LIMITS, NOBODY } from '../../../core/execution.ts';
-import type {
-  AttachedWorkspace,
-  Capabilities,
-  Executor,
-  Identity,
-  LimitName,
-  WorkspacePlace,
-} from '../../../core/execution.ts';
+import type { AttachedWorkspace, Capabilities, Executor, Identity, WorkspacePlace } from '../../../core/execution.ts';
 import { WRITABLE_FOLDERS, isRoot } from '../../workspace/layout.ts';
 import { checkWorkspace, invalidInput } from '../program-spec.ts';
 import type { EngineClient } from './client.ts';
@@ -21,7 +14,7 @@ import { field, parseJson, textField } from './json-answer.ts';
 import { ownerLabels } from './owner.ts';
 import { ContainerPool } from './pool.ts';
 import { ContainerPrograms } from './programs.ts';
-import { INSIDE, containerNeeds, lifelineUser } from './settings.ts';
+import { INSIDE, TEMPORARY_BYTES, containerNeeds, lifelineUser } from './settings.ts';
 import type { ContainerNeeds, ContainerSettings } from './settings.ts';
 import { hasSeccompProfile, seccompProfile } from './seccomp-profile.ts';
 import { SkillMounts } from './skill-mounts.ts';
@@ -165,12 +158,22 @@ function programUser({ identity }: Attachment, isShared: boolean): Identity {
 }
 
 function capabilitiesOf({ facts }: Engine, isShared: boolean): Capabilities {
-  const limits: LimitName[] = ['wallMs', 'outputBytes', 'fileBytes'];
-  if (facts.hasMemoryLimit) limits.push('memoryBytes');
-  if (facts.hasProcessLimit) limits.push('processes');
-  // A copied workspace can be measured only after the program has ended.
-  if (isShared) limits.push('diskBytes', 'files');
-  return { isolation: 'container', limits, hasNetworkGrants: false, hasInteraction: true, hasTerminal: true };
+  return {
+    isolation: 'container',
+    limits: {
+      wallMs: 'runtime',
+      outputBytes: 'runtime',
+      fileBytes: 'rlimit',
+      ...(facts.hasMemoryLimit ? { memoryBytes: 'cgroup' } : {}),
+      ...(facts.hasProcessLimit ? { processes: 'cgroup' } : {}),
+      // A copied workspace can be measured only after the program has ended.
+      ...(isShared ? { diskBytes: 'watched', files: 'watched' } : {}),
+    },
+    temporaryBytes: TEMPORARY_BYTES,
+    hasNetworkGrants: false,
+    hasInteraction: true,
+    hasTerminal: true,
+  };
 }
 
 /**

@@ -43,6 +43,8 @@ const MIN_PROCESSES = 16;
 const TMP_BYTES = 64 * 1024 * 1024;
 const TMP_FILES = 20_000;
 const SHM_BYTES = 16 * 1024 * 1024;
+/** The file systems in memory together. */
+export const TEMPORARY_BYTES = TMP_BYTES + SHM_BYTES;
 const OPEN_FILES = 1024;
 
 export function processLimit(limits: Pick<ContainerNeeds, 'processes'>): number {

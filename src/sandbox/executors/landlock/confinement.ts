@@ -1,7 +1,5 @@
-import { JUMP_EQUAL, argumentOffset, load, unlessSkip, verdict } from '../seccomp/bpf.ts';
-import type { Rule } from '../seccomp/by-number.ts';
-import { ALLOW, NOT_PERMITTED, NO_SUCH_FAMILY, REFUSED } from '../seccomp/filter.ts';
-import type { NamedRule } from '../seccomp/filter.ts';
+import { EPERM, UNCOUNTED_MEMORY } from '../seccomp/calls.ts';
+import type { CallRule, Check } from '../seccomp/calls.ts';
 
 /**
  * Rights of `linux/landlock.h`, by bit. What a kernel does not know cannot be restricted there, so the seccomp filter denies it instead,
@@ -50,66 +48,53 @@ export const USE_DEVICE = bits(WRITE_FILE, READ_FILE);
 /** Everything but devices. */
 export const WRITE = (BASE_RIGHTS | bits(REFER, TRUNCATE)) & ~bits(MAKE_CHAR, MAKE_BLOCK);
 
-const ONLY_SELF: Rule = onlyIf([[0, 0]]);
+/** Of these processes only the calling one. */
+const SELF: readonly (readonly Check[])[] = [[{ argument: 0, equals: 0 }]];
 /** Commands of `fcntl` that let the kernel send signals to any process of the user. */
 const SIGNAL_OWNERS = [8, 10, 15];
+const EAFNOSUPPORT = 97;
 
 /**
  * Calls that Landlock does not restrict and that reach beyond the program: sockets of every family, System V memory, and other
  * processes of the user, whose limits and priorities could be changed.
  */
-export function confinedCalls(abi: number): readonly NamedRule[] {
+export function confinedCalls(abi: number): readonly CallRule[] {
   return [
-    ['socket', [verdict(NO_SUCH_FAMILY)]],
-    ...['shmget', 'shmat', 'semget', 'msgget', 'mq_open'].map((name) => [name, REFUSED] as const),
-    ...['prlimit64', 'sched_setparam', 'sched_setscheduler', 'sched_setaffinity', 'sched_setattr'].map(
-      (name) => [name, ONLY_SELF] as const,
-    ),
-    [
-      'setpriority',
-      onlyIf([
-        [0, 0],
-        [1, 0],
-      ]),
-    ],
-    [
-      'ioprio_set',
-      onlyIf([
-        [0, 1],
-        [1, 0],
-      ]),
-    ],
-    ...(abi >= SINCE.truncate ? [] : [['truncate', REFUSED] as const]),
+    ...UNCOUNTED_MEMORY,
+    { calls: ['socket'], allowedIf: [], otherwise: EAFNOSUPPORT },
+    { calls: ['shmget', 'shmat', 'semget', 'msgget', 'mq_open'], allowedIf: [], otherwise: EPERM },
+    {
+      calls: ['prlimit64', 'sched_setparam', 'sched_setscheduler', 'sched_setaffinity', 'sched_setattr'],
+      allowedIf: SELF,
+      otherwise: EPERM,
+    },
+    { calls: ['setpriority'], allowedIf: [both(0, 0)], otherwise: EPERM },
+    { calls: ['ioprio_set'], allowedIf: [both(1, 0)], otherwise: EPERM },
+    ...(abi >= SINCE.truncate ? [] : [{ calls: ['truncate'], allowedIf: [], otherwise: EPERM }]),
     ...(abi >= SINCE.scopes ? [] : signalCalls()),
   ];
 }
 
 /** Without scopes a program may signal only its own process group. */
-function signalCalls(): readonly NamedRule[] {
+function signalCalls(): readonly CallRule[] {
   return [
-    ['kill', ONLY_SELF],
-    ...['tkill', 'tgkill', 'rt_sigqueueinfo', 'rt_tgsigqueueinfo', 'pidfd_send_signal'].map(
-      (name) => [name, REFUSED] as const,
-    ),
-    [
-      'fcntl',
-      [
-        load(argumentOffset(1)),
-        ...SIGNAL_OWNERS.flatMap((command) => [unlessSkip(JUMP_EQUAL, command, 1), verdict(NOT_PERMITTED)]),
-        verdict(ALLOW),
-      ],
-    ],
+    { calls: ['kill'], allowedIf: SELF, otherwise: EPERM },
+    {
+      calls: ['tkill', 'tgkill', 'rt_sigqueueinfo', 'rt_tgsigqueueinfo', 'pidfd_send_signal'],
+      allowedIf: [],
+      otherwise: EPERM,
+    },
+    {
+      calls: ['fcntl'],
+      allowedIf: [SIGNAL_OWNERS.map((command) => ({ argument: 1, not: command }))],
+      otherwise: EPERM,
+    },
   ];
 }
 
-/** Allows a call only if these arguments have these values. */
-function onlyIf(values: readonly (readonly [argument: number, value: number])[]): Rule {
+function both(first: number, second: number): readonly Check[] {
   return [
-    ...values.flatMap(([argument, value]) => [
-      load(argumentOffset(argument)),
-      { ...unlessSkip(JUMP_EQUAL, value, 0), whenTrue: 1 },
-      verdict(NOT_PERMITTED),
-    ]),
-    verdict(ALLOW),
+    { argument: 0, equals: first },
+    { argument: 1, equals: second },
   ];
 }

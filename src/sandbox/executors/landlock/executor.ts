@@ -140,7 +140,15 @@ function stepsOf({ argv, env, limits, folder }: StartedSpec): readonly PlanStep[
 
 const CAPABILITIES: Capabilities = {
   isolation: 'landlock',
-  limits: ['wallMs', 'outputBytes', 'diskBytes', 'files', 'memoryBytes', 'processes', 'fileBytes'],
+  limits: {
+    wallMs: 'runtime',
+    outputBytes: 'runtime',
+    diskBytes: 'watched',
+    files: 'watched',
+    memoryBytes: 'watched',
+    processes: 'watched',
+    fileBytes: 'rlimit',
+  },
   hasNetworkGrants: false,
   hasInteraction: true,
   // A terminal is a device that the rules do not allow.

@@ -8,7 +8,6 @@ import type {
   Capabilities,
   Executor,
   Identity,
-  LimitName,
   ProgramEnd,
   ProgramSpec,
   RunStreams,
@@ -23,6 +22,7 @@ import { findControlGroups, removeStaleGroups } from '../cgroup.ts';
 import type { ControlGroupPlace } from '../cgroup.ts';
 import { checkProgram, checkWorkspace, invalidInput, networkDenied, notStarted, startFolder } from '../program-spec.ts';
 import { PIPES_FOLDER, countedFolders, writableFolders } from '../../workspace/layout.ts';
+import { UNCOUNTED_MEMORY } from '../seccomp/calls.ts';
 import { seccompBytes } from '../seccomp/filter.ts';
 import { SECCOMP_ARCHITECTURES } from '../seccomp/system-calls.ts';
 import type { Launcher, OpenLauncher } from './launcher.ts';
@@ -127,7 +127,7 @@ async function detectMachine(
   const interpreters = options.interpreters ?? [process.execPath];
   return {
     launcher,
-    filter: seccompBytes(architecture),
+    filter: seccompBytes(architecture, groups === undefined ? UNCOUNTED_MEMORY : []),
     system: systemMounts({ interpreters, withheld: [homedir()], identity }),
     groups,
   };
@@ -187,17 +187,33 @@ function attached(attachment: Attachment): Required<AttachedWorkspace> {
   };
 }
 
-/** Limits that hold wherever the sandbox runs. The memory of all processes together needs a control group. */
-const ALWAYS_ENFORCED: readonly LimitName[] = ['wallMs', 'processes', 'outputBytes', 'fileBytes', 'diskBytes', 'files'];
-
-function capabilitiesOf({ groups, launcher }: Machine, { bridge }: LinuxSandboxOptions): Capabilities {
+function capabilitiesOf({ groups, launcher }: Machine, options: LinuxSandboxOptions): Capabilities {
+  const { temporary, sharedMemory } = memoryFileSystems(options);
   return {
     isolation: launcher.isolation,
-    limits: groups === undefined ? ALWAYS_ENFORCED : [...ALWAYS_ENFORCED, 'memoryBytes'],
-    hasNetworkGrants: bridge !== undefined,
+    limits: {
+      wallMs: 'runtime',
+      outputBytes: 'runtime',
+      // The limit of the user namespace, which all processes of the sandbox share.
+      processes: groups?.version === 2 ? 'cgroup' : 'rlimit',
+      memoryBytes: groups === undefined ? 'watched' : 'cgroup',
+      fileBytes: 'rlimit',
+      diskBytes: 'watched',
+      files: 'watched',
+    },
+    temporaryBytes: temporary + sharedMemory,
+    hasNetworkGrants: options.bridge !== undefined,
     hasInteraction: true,
     hasTerminal: isPresent(SCRIPT),
   };
+}
+
+function memoryFileSystems(options: LinuxSandboxOptions): {
+  readonly temporary: number;
+  readonly sharedMemory: number;
+} {
+  const { temporaryBytes = TEMPORARY_BYTES, sharedMemoryBytes = SHARED_MEMORY_BYTES } = options;
+  return { temporary: temporaryBytes, sharedMemory: sharedMemoryBytes };
 }
 
 const TRIAL_MS = 30_000;
@@ -291,6 +307,7 @@ async function startWith(
   const { machine, options, identity, place } = attachment;
   const { limits, mounts = [] } = spec;
   const folders = writableFolders(spec).map((name) => ({ name, source: path.join(place.root, name) }));
+  const { temporary, sharedMemory } = memoryFileSystems(options);
   const hasEntry = machine.groups?.version === 1;
   const argv = [...(bridge?.forwarderArgv ?? []), ...spec.argv];
   const command = launcher.launch({
@@ -299,8 +316,8 @@ async function startWith(
       skills,
       writable: folders,
       mounts,
-      temporaryBytes: options.temporaryBytes ?? TEMPORARY_BYTES,
-      sharedMemoryBytes: options.sharedMemoryBytes ?? SHARED_MEMORY_BYTES,
+      temporaryBytes: temporary,
+      sharedMemoryBytes: sharedMemory,
       ...(bridge === undefined ? {} : { bridgeSocket: bridge.socketPath }),
     }),
     cwd: startFolder(SANDBOX_ROOT, spec.cwd),

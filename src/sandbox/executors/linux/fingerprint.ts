@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 
 import { sha256 } from '../../../platform/hash.ts';
 import { isSystemError } from '../../../platform/fs/paths.ts';
+import { UNCOUNTED_MEMORY } from '../seccomp/calls.ts';
 import { seccompBytes } from '../seccomp/filter.ts';
 import { SECCOMP_ARCHITECTURES } from '../seccomp/system-calls.ts';
 import type { LaunchRequest } from './launcher.ts';
@@ -27,8 +28,8 @@ export const EMPTY_REQUEST: LaunchRequest = {
 /** Identifies an installed tool, the seccomp filter and everything in `parts`. */
 export function sandboxFingerprint(tool: string | undefined, parts: unknown): string {
   // Only the filter of this processor is used.
-  const filters = SECCOMP_ARCHITECTURES.filter((name) => name === process.arch).map((name) =>
-    sha256(seccompBytes(name)),
+  const filters = SECCOMP_ARCHITECTURES.filter((name) => name === process.arch).flatMap((name) =>
+    [[], UNCOUNTED_MEMORY].map((further) => sha256(seccompBytes(name, further))),
   );
   return sha256(JSON.stringify([stampOf(tool), parts, filters]));
 }

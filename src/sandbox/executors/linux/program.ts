@@ -20,6 +20,7 @@ import type { ControlGroupPlace, RunGroup } from '../cgroup.ts';
 import { diskWatch } from '../disk-watch.ts';
 import { withExitSignal } from '../exit-signal.ts';
 import { readProcess } from '../proc.ts';
+import { namespaceSockets } from '../socket-memory.ts';
 import type { LaunchCommand } from './launcher.ts';
 import { killNamespace, namespaceGone, processesInside, sandboxProcesses } from './namespace.ts';
 import type { SandboxProcesses } from './namespace.ts';
@@ -220,27 +221,44 @@ function pollOf(sandbox: Sandbox): (isLast: boolean) => EndReason | undefined {
       if ((group.refusedProcesses() ?? 0) > 0) return 'processes';
     }
     const pids = inside();
-    if (group === undefined && memoryOf(pids, limits.memoryBytes) > limits.memoryBytes) return 'memory';
+    const temporaries = temporaryUse(sandbox.processes);
+    if (
+      group === undefined &&
+      uncountedMemory(sandbox.processes, pids, limits) + temporaries.bytes > limits.memoryBytes
+    )
+      return 'memory';
     // One of them is the init process.
     if (pids.length - 1 >= limits.processes) return 'processes';
-    return isDiskFull(isLast) || hasTooManyTemporaries(sandbox.processes, limits) ? 'disk' : undefined;
+    // /tmp and /dev/shm have a size, but under bubblewrap no limit on the number of files, which cost kernel memory.
+    return isDiskFull(isLast) || temporaries.files > limits.files ? 'disk' : undefined;
   };
 }
 
-/** /tmp and /dev/shm have a size limit, but no limit on the number of files, which cost kernel memory. */
-function hasTooManyTemporaries(processes: SandboxProcesses | undefined, limits: RunLimits): boolean {
-  if (processes === undefined) return false;
-  return ['tmp', 'dev/shm'].some((folder) => {
+/** Memory of the processes and of their sockets, where no control group knows it. */
+function uncountedMemory(
+  processes: SandboxProcesses | undefined,
+  pids: readonly number[],
+  { memoryBytes }: RunLimits,
+): number {
+  const own = memoryOf(pids, memoryBytes);
+  return processes === undefined ? own : own + namespaceSockets(processes.gate, memoryBytes - own);
+}
+
+/** What the fuller of /tmp and /dev/shm holds in files, and both in bytes. */
+function temporaryUse(processes: SandboxProcesses | undefined): { readonly files: number; readonly bytes: number } {
+  let most = 0;
+  let used = 0;
+  for (const folder of processes === undefined ? [] : ['tmp', 'dev/shm'])
     try {
       // The init process of `namespaces` shows its root to root alone.
-      const { files, ffree } = statfsSync(`/proc/${String(processes.gate)}/root/${folder}`);
-      return files - ffree > limits.files;
+      const { files, ffree, blocks, bfree, bsize } = statfsSync(`/proc/${String(processes?.gate)}/root/${folder}`);
+      most = Math.max(most, files - ffree);
+      used += (blocks - bfree) * bsize;
     } catch (error) {
       // The sandbox has ended, or the kernel denies access to its root.
-      if (isSystemError(error)) return false;
-      throw error;
+      if (!isSystemError(error)) throw error;
     }
-  });
+  return { files: most, bytes: used };
 }
 
 /** Derives the end of the program from the end of the launcher. */

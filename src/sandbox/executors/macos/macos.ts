@@ -56,7 +56,7 @@ function attached(
   return {
     capabilities: {
       isolation: 'seatbelt',
-      limits: ['wallMs', 'outputBytes'],
+      limits: { wallMs: 'runtime', outputBytes: 'runtime' },
       hasNetworkGrants: false,
       hasInteraction: false,
       hasTerminal: false,

@@ -5,124 +5,78 @@ export type SeccompArchitecture = (typeof SECCOMP_ARCHITECTURES)[number];
 /** Call numbers by name. Calls that an architecture lacks are absent. */
 export type SystemCalls = Readonly<Partial<Record<string, number>>>;
 
-/** From 424 on the numbers are the same on every architecture. */
-const NUMBERS: readonly (readonly [name: string, x64: number | undefined, arm64: number | undefined])[] = [
-  ['ptrace', 101, 117],
-  ['process_vm_readv', 310, 270],
-  ['process_vm_writev', 311, 271],
-  ['kcmp', 312, 272],
-  ['pidfd_getfd', 438, 438],
-  ['process_madvise', 440, 440],
-  ['mount', 165, 40],
-  ['umount2', 166, 39],
-  ['pivot_root', 155, 41],
-  ['chroot', 161, 51],
-  ['open_tree', 428, 428],
-  ['move_mount', 429, 429],
-  ['fsopen', 430, 430],
-  ['fsconfig', 431, 431],
-  ['fsmount', 432, 432],
-  ['fspick', 433, 433],
-  ['mount_setattr', 442, 442],
-  ['open_tree_attr', 467, 467],
-  ['unshare', 272, 97],
-  ['setns', 308, 268],
-  ['bpf', 321, 280],
-  ['perf_event_open', 298, 241],
-  ['userfaultfd', 323, 282],
-  ['memfd_secret', 447, 447],
-  ['fanotify_init', 300, 262],
-  ['add_key', 248, 217],
-  ['request_key', 249, 218],
-  ['keyctl', 250, 219],
-  ['io_uring_setup', 425, 425],
-  ['io_uring_enter', 426, 426],
-  ['io_uring_register', 427, 427],
-  ['kexec_load', 246, 104],
-  ['kexec_file_load', 320, 294],
-  ['create_module', 174, undefined],
-  ['init_module', 175, 105],
-  ['finit_module', 313, 273],
-  ['delete_module', 176, 106],
-  ['get_kernel_syms', 177, undefined],
-  ['query_module', 178, undefined],
-  ['reboot', 169, 142],
-  ['swapon', 167, 224],
-  ['swapoff', 168, 225],
-  ['acct', 163, 89],
-  ['quotactl', 179, 60],
-  ['quotactl_fd', 443, 443],
-  ['nfsservctl', 180, 42],
-  ['syslog', 103, 116],
-  ['vhangup', 153, 58],
-  ['settimeofday', 164, 170],
-  ['clock_settime', 227, 112],
-  ['adjtimex', 159, 171],
-  ['clock_adjtime', 305, 266],
-  ['sethostname', 170, 161],
-  ['setdomainname', 171, 162],
-  ['open_by_handle_at', 304, 265],
-  ['name_to_handle_at', 303, 264],
-  ['lookup_dcookie', 212, 18],
-  ['iopl', 172, undefined],
-  ['ioperm', 173, undefined],
-  ['modify_ldt', 154, undefined],
-  ['uselib', 134, undefined],
-  ['_sysctl', 156, undefined],
-  ['sysfs', 139, undefined],
-  ['ustat', 136, undefined],
-  ['move_pages', 279, 239],
-  ['migrate_pages', 256, 238],
-  ['lsm_set_self_attr', 460, 460],
-  ['clone', 56, 220],
-  ['clone3', 435, 435],
-  ['ioctl', 16, 29],
-  ['socket', 41, 198],
-  ['personality', 135, 92],
-  ['chmod', 90, undefined],
-  ['fchmod', 91, 52],
-  ['fchmodat', 268, 53],
-  ['fchmodat2', 452, 452],
-  ['creat', 85, undefined],
-  ['open', 2, undefined],
-  ['openat', 257, 56],
-  ['openat2', 437, 437],
-  ['mknod', 133, undefined],
-  ['mknodat', 259, 33],
-  // Denied or checked by the filter of the Landlock executor.
-  ['truncate', 76, 45],
-  ['fcntl', 72, 25],
-  ['kill', 62, 129],
-  ['tkill', 200, 130],
-  ['tgkill', 234, 131],
-  ['rt_sigqueueinfo', 129, 138],
-  ['rt_tgsigqueueinfo', 297, 240],
-  ['pidfd_send_signal', 424, 424],
-  ['setpriority', 141, 140],
-  ['ioprio_set', 251, 30],
-  ['sched_setparam', 142, 118],
-  ['sched_setscheduler', 144, 119],
-  ['sched_setaffinity', 203, 122],
-  ['sched_setattr', 314, 274],
-  ['shmget', 29, 194],
-  ['shmat', 30, 196],
-  ['semget', 64, 190],
-  ['msgget', 68, 186],
-  ['mq_open', 240, 180],
-  // Used by the launcher of the embedded sandboxes.
-  ['close', 3, 57],
-  ['close_range', 436, 436],
-  ['statfs', 137, 43],
-  ['prctl', 157, 167],
-  ['prlimit64', 302, 261],
-  ['capset', 126, 91],
-  ['setsid', 112, 157],
-  ['landlock_create_ruleset', 444, 444],
-  ['landlock_add_rule', 445, 445],
-  ['landlock_restrict_self', 446, 446],
-];
+/** The calls in the order of their numbers, from 0. A hyphen is an unused number. */
+const X64 = `
+read write open close stat fstat lstat poll lseek mmap mprotect munmap brk rt_sigaction rt_sigprocmask rt_sigreturn ioctl pread64
+pwrite64 readv writev access pipe select sched_yield mremap msync mincore madvise shmget shmat shmctl dup dup2 pause nanosleep getitimer
+alarm setitimer getpid sendfile socket connect accept sendto recvfrom sendmsg recvmsg shutdown bind listen getsockname getpeername
+socketpair setsockopt getsockopt clone fork vfork execve exit wait4 kill uname semget semop semctl shmdt msgget msgsnd msgrcv msgctl
+fcntl flock fsync fdatasync truncate ftruncate getdents getcwd chdir fchdir rename mkdir rmdir creat link unlink symlink readlink chmod
+fchmod chown fchown lchown umask gettimeofday getrlimit getrusage sysinfo times ptrace getuid syslog getgid setuid setgid geteuid
+getegid setpgid getppid getpgrp setsid setreuid setregid getgroups setgroups setresuid getresuid setresgid getresgid getpgid setfsuid
+setfsgid getsid capget capset rt_sigpending rt_sigtimedwait rt_sigqueueinfo rt_sigsuspend sigaltstack utime mknod uselib personality
+ustat statfs fstatfs sysfs getpriority setpriority sched_setparam sched_getparam sched_setscheduler sched_getscheduler
+sched_get_priority_max sched_get_priority_min sched_rr_get_interval mlock munlock mlockall munlockall vhangup modify_ldt pivot_root
+_sysctl prctl arch_prctl adjtimex setrlimit chroot sync acct settimeofday mount umount2 swapon swapoff reboot sethostname setdomainname
+iopl ioperm create_module init_module delete_module get_kernel_syms query_module quotactl nfsservctl getpmsg putpmsg afs_syscall tuxcall
+security gettid readahead setxattr lsetxattr fsetxattr getxattr lgetxattr fgetxattr listxattr llistxattr flistxattr removexattr
+lremovexattr fremovexattr tkill time futex sched_setaffinity sched_getaffinity set_thread_area io_setup io_destroy io_getevents
+io_submit io_cancel get_thread_area lookup_dcookie epoll_create epoll_ctl_old epoll_wait_old remap_file_pages getdents64 set_tid_address
+restart_syscall semtimedop fadvise64 timer_create timer_settime timer_gettime timer_getoverrun timer_delete clock_settime clock_gettime
+clock_getres clock_nanosleep exit_group epoll_wait epoll_ctl tgkill utimes vserver mbind set_mempolicy get_mempolicy mq_open mq_unlink
+mq_timedsend mq_timedreceive mq_notify mq_getsetattr kexec_load waitid add_key request_key keyctl ioprio_set ioprio_get inotify_init
+inotify_add_watch inotify_rm_watch migrate_pages openat mkdirat mknodat fchownat futimesat newfstatat unlinkat renameat linkat symlinkat
+readlinkat fchmodat faccessat pselect6 ppoll unshare set_robust_list get_robust_list splice tee sync_file_range vmsplice move_pages
+utimensat epoll_pwait signalfd timerfd_create eventfd fallocate timerfd_settime timerfd_gettime accept4 signalfd4 eventfd2 epoll_create1
+dup3 pipe2 inotify_init1 preadv pwritev rt_tgsigqueueinfo perf_event_open recvmmsg fanotify_init fanotify_mark prlimit64
+name_to_handle_at open_by_handle_at clock_adjtime syncfs sendmmsg setns getcpu process_vm_readv process_vm_writev kcmp finit_module
+sched_setattr sched_getattr renameat2 seccomp getrandom memfd_create kexec_file_load bpf execveat userfaultfd membarrier mlock2
+copy_file_range preadv2 pwritev2 pkey_mprotect pkey_alloc pkey_free statx io_pgetevents rseq
+`;
+
+const ARM64 = `
+io_setup io_destroy io_submit io_cancel io_getevents setxattr lsetxattr fsetxattr getxattr lgetxattr fgetxattr listxattr llistxattr
+flistxattr removexattr lremovexattr fremovexattr getcwd lookup_dcookie eventfd2 epoll_create1 epoll_ctl epoll_pwait dup dup3 fcntl
+inotify_init1 inotify_add_watch inotify_rm_watch ioctl ioprio_set ioprio_get flock mknodat mkdirat unlinkat symlinkat linkat renameat
+umount2 mount pivot_root nfsservctl statfs fstatfs truncate ftruncate fallocate faccessat chdir fchdir chroot fchmod fchmodat fchownat
+fchown openat close vhangup pipe2 quotactl getdents64 lseek read write readv writev pread64 pwrite64 preadv pwritev sendfile pselect6
+ppoll signalfd4 vmsplice splice tee readlinkat newfstatat fstat sync fsync fdatasync sync_file_range timerfd_create timerfd_settime
+timerfd_gettime utimensat acct capget capset personality exit exit_group waitid set_tid_address unshare futex set_robust_list
+get_robust_list nanosleep getitimer setitimer kexec_load init_module delete_module timer_create timer_gettime timer_getoverrun
+timer_settime timer_delete clock_settime clock_gettime clock_getres clock_nanosleep syslog ptrace sched_setparam sched_setscheduler
+sched_getscheduler sched_getparam sched_setaffinity sched_getaffinity sched_yield sched_get_priority_max sched_get_priority_min
+sched_rr_get_interval restart_syscall kill tkill tgkill sigaltstack rt_sigsuspend rt_sigaction rt_sigprocmask rt_sigpending
+rt_sigtimedwait rt_sigqueueinfo rt_sigreturn setpriority getpriority reboot setregid setgid setreuid setuid setresuid getresuid
+setresgid getresgid setfsuid setfsgid times setpgid getpgid getsid setsid getgroups setgroups uname sethostname setdomainname getrlimit
+setrlimit getrusage umask prctl getcpu gettimeofday settimeofday adjtimex getpid getppid getuid geteuid getgid getegid gettid sysinfo
+mq_open mq_unlink mq_timedsend mq_timedreceive mq_notify mq_getsetattr msgget msgctl msgrcv msgsnd semget semctl semtimedop semop shmget
+shmctl shmat shmdt socket socketpair bind listen accept connect getsockname getpeername sendto recvfrom setsockopt getsockopt shutdown
+sendmsg recvmsg readahead brk munmap mremap add_key request_key keyctl clone execve mmap fadvise64 swapon swapoff mprotect msync mlock
+munlock mlockall munlockall mincore madvise remap_file_pages mbind get_mempolicy set_mempolicy migrate_pages move_pages
+rt_tgsigqueueinfo perf_event_open accept4 recvmmsg - - - - - - - - - - - - - - - - wait4 prlimit64 fanotify_init fanotify_mark
+name_to_handle_at open_by_handle_at clock_adjtime syncfs setns sendmmsg process_vm_readv process_vm_writev kcmp finit_module
+sched_setattr sched_getattr renameat2 seccomp getrandom memfd_create bpf execveat userfaultfd membarrier mlock2 copy_file_range preadv2
+pwritev2 pkey_mprotect pkey_alloc pkey_free statx io_pgetevents rseq kexec_file_load
+`;
+
+/** From here on every architecture has the same numbers. */
+const FIRST_SHARED = 424;
+const SHARED = `
+pidfd_send_signal io_uring_setup io_uring_enter io_uring_register open_tree move_mount fsopen fsconfig fsmount fspick pidfd_open clone3
+close_range openat2 pidfd_getfd faccessat2 process_madvise epoll_pwait2 mount_setattr quotactl_fd landlock_create_ruleset
+landlock_add_rule landlock_restrict_self memfd_secret process_mrelease futex_waitv set_mempolicy_home_node cachestat fchmodat2
+map_shadow_stack futex_wake futex_wait futex_requeue statmount listmount lsm_get_self_attr lsm_set_self_attr lsm_list_modules mseal
+setxattrat getxattrat listxattrat removexattrat open_tree_attr file_getattr file_setattr
+`;
 
 export const SYSTEM_CALLS: Readonly<Record<SeccompArchitecture, SystemCalls>> = {
-  x64: Object.fromEntries(NUMBERS.flatMap(([name, number]) => (number === undefined ? [] : [[name, number]]))),
-  arm64: Object.fromEntries(NUMBERS.flatMap(([name, , number]) => (number === undefined ? [] : [[name, number]]))),
+  x64: Object.fromEntries([...numbered(X64, 0), ...numbered(SHARED, FIRST_SHARED)]),
+  arm64: Object.fromEntries([...numbered(ARM64, 0), ...numbered(SHARED, FIRST_SHARED)]),
 };
+
+function numbered(names: string, first: number): readonly (readonly [string, number])[] {
+  return names
+    .trim()
+    .split(/\s+/)
+    .flatMap((name, at) => (name === '-' ? [] : [[name, first + at] as const]));
+}

@@ -1,0 +1,58 @@
+import { readlinkSync } from 'node:fs';
+
+import { isSystemError } from '../../platform/fs/paths.ts';
+import { readProcFile, tryList, tryRead } from './proc.ts';
+
+/**
+ * Memory in socket buffers, which belongs to no process. It is needed where no control group counts it. A socket counts with the most that
+ * its buffer can hold, because the kernel tells nobody what a local socket holds.
+ */
+
+/** Most of a TCP connection's two buffers, which the kernel enlarges by itself. */
+const TCP_BYTES = 10 * 1024 * 1024;
+const DEFAULT_BUFFER = 212_992;
+
+/** The size of a buffer that nobody changed; the seccomp filter does not let programs change it. */
+function bufferBytes(): number {
+  return Number(tryRead('/proc/sys/net/core/wmem_default') ?? DEFAULT_BUFFER);
+}
+
+/** Of all sockets in the network namespace of a process. Reads the queues of connections only if `room` could be exceeded. */
+export function namespaceSockets(pid: number, room: number): number {
+  const count = (file: string, row: RegExp): number => Number(row.exec(readProcFile(pid, file) ?? '')?.[1] ?? 0);
+  const all = count('net/sockstat', /^sockets: used (\d+)/m) * bufferBytes();
+  const connections = count('net/sockstat', /^TCP: inuse (\d+)/m) + count('net/sockstat6', /^TCP6: inuse (\d+)/m);
+  const most = all + connections * TCP_BYTES;
+  if (connections === 0 || most <= room) return most;
+  // Bytes in a queue take up to twice as much memory.
+  return all + 2 * (queuedBytes(pid, 'net/tcp') + queuedBytes(pid, 'net/tcp6'));
+}
+
+/** The fifth column is `transmit:receive`, in hexadecimal. */
+function queuedBytes(pid: number, file: string): number {
+  let bytes = 0;
+  for (const [, sent = '', received = ''] of (readProcFile(pid, file) ?? '').matchAll(/ ([0-9A-F]{8}):([0-9A-F]{8}) /g))
+    bytes += Number.parseInt(sent, 16) + Number.parseInt(received, 16);
+  return bytes;
+}
+
+/** Of the sockets that these processes have open, for programs that share the network namespace of this machine. */
+export function openSockets(pids: readonly number[], room: number): number {
+  const buffer = bufferBytes();
+  const descriptors = pids.flatMap((pid) => {
+    const folder = `/proc/${String(pid)}/fd`;
+    return tryList(folder).map((name) => `${folder}/${name}`);
+  });
+  if (descriptors.length * buffer <= room) return 0;
+  return new Set(descriptors.map(linkTarget).filter((target) => target.startsWith('socket:'))).size * buffer;
+}
+
+function linkTarget(file: string): string {
+  try {
+    return readlinkSync(file);
+  } catch (error) {
+    // The process is gone.
+    if (isSystemError(error)) return '';
+    throw error;
+  }
+}
