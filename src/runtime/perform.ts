@@ -6,6 +6,7 @@ import type { Failure } from '../core/failure-codes.ts';
 import { actionFailed } from '../core/observation.ts';
 import type { ActionFailed, Observation } from '../core/observation.ts';
 import { grantAccess } from '../policy/action-access.ts';
+import { deniedReads } from '../policy/denied-reads.ts';
 import { decide } from '../policy/policy.ts';
 import { redacted } from './secrets/redact-value.ts';
 import { resolveSkill } from '../registry/resolve-skill.ts';
@@ -122,7 +123,8 @@ async function doAction(
       ? await programPackages(action, call, { skill, digest }, { ...context, execution })
       : NONE;
     if ('code' in packages) return actionFailed(action.type, packages);
-    const given = { hostInputs: hostInputsOf(action), mayReach, packages };
+    const isDenied = deniedReads(policy, execution.project);
+    const given = { hostInputs: hostInputsOf(action), isDenied, mayReach, packages };
     return execution.perform(action, skill, { signal, digest, call, ...given });
   }
   throw new TypeError(`no stage performs ${action.type}`);
