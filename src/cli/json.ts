@@ -1,11 +1,23 @@
+import { visibleJson } from '../core/json/visible-json.ts';
 import type { SkillEntry } from '../core/skill.ts';
 import type { Distrust } from '../runtime/skill-trust.ts';
 
 /** Version of the JSON that commands print. It increases when a field is removed or changes its meaning. */
 const SCHEMA = 1;
 
+/** The answer of a command as JSON. */
 export function jsonText(value: object): string {
-  return JSON.stringify({ schema: SCHEMA, ...value }, undefined, 2);
+  return plainJson({ schema: SCHEMA, ...value });
+}
+
+/** The same on one line, for output that continues. */
+export function lineJson(value: object): string {
+  return visibleJson(JSON.stringify({ schema: SCHEMA, ...value }));
+}
+
+/** JSON in a format of its own, such as a configuration. Characters that act on a terminal are escaped. */
+export function plainJson(value: object): string {
+  return visibleJson(JSON.stringify(value, undefined, 2));
 }
 
 /** A skill as `list` and `inspect` print it, in a fixed order. */

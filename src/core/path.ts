@@ -96,3 +96,18 @@ export function foldersOf(path: string): readonly string[] {
   const parts = path.split('/').slice(0, -1);
   return parts.map((_, at) => parts.slice(0, at + 1).join('/'));
 }
+
+/**
+ * Equal for names that are the same file on some system, which may ignore case, composition, width, invisible characters, and trailing dots
+ * and spaces. Converts to upper case first, so that `ß` equals `SS`.
+ */
+export function collisionKey(path: string): string {
+  const folded = PLAIN.test(path)
+    ? path.toLowerCase()
+    : path.normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC').replaceAll(INVISIBLE, '').normalize('NFKC');
+  return folded.includes('.') || folded.includes(' ') ? folded.replaceAll(/(?<=[^/. ])[. ]+(?=\/|$)/g, '') : folded;
+}
+
+/** ASCII has only one spelling per letter. */
+const PLAIN = /^[\x20-\x7e]*$/;
+const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu;

@@ -4,6 +4,7 @@ import { matchesLine } from './command/command-match.ts';
 import type { Match } from './command/command-match.ts';
 import { coversCommand, firstUncovered, readCommandPattern } from './command/command-pattern.ts';
 import type { CommandPattern } from './command/command-pattern.ts';
+import { collisionKey } from '../core/path.ts';
 import { compileGlob } from '../core/glob.ts';
 import type { Glob } from '../core/glob.ts';
 import { isForHost, isHostPattern, readHostPattern } from '../core/network/host-pattern.ts';
@@ -171,7 +172,9 @@ function readPathPattern(text: string, effect: Effect, { home }: RulePlaces): Su
     ...(isStrict || folder === undefined ? [] : [folder]),
   ];
   const globs = spellings.map((spelling) =>
-    compileGlob(isStrict ? spelling : spelling.toLowerCase(), { hidden: !isStrict || spelling.endsWith('**') }),
+    compileGlob(isStrict ? spelling : spelling.normalize('NFKC').toLowerCase(), {
+      hidden: !isStrict || spelling.endsWith('**'),
+    }),
   );
   return { kind: 'path', globs, anyCase: !isStrict };
 }
@@ -265,7 +268,14 @@ export interface SubjectNames {
 
 export function namesOf(subject: Subject): SubjectNames {
   const exact = exactNames(subject);
-  return { exact, lower: exact.map((name) => name.toLowerCase()) };
+  return { exact, lower: exact.flatMap(spellingsOf) };
+}
+
+/** Some file systems take differently composed or written names for one. */
+function spellingsOf(name: string): readonly string[] {
+  const lower = name.toLowerCase();
+  const key = collisionKey(name);
+  return key === lower ? [lower] : [lower, key];
 }
 
 function exactNames(subject: Subject): readonly string[] {

@@ -23,6 +23,7 @@ import { skillDigest } from './skill-digest.ts';
 import { findTarget } from './find-target.ts';
 import type { ActionTarget } from './find-target.ts';
 import { readSkill } from './skill-actions.ts';
+import { deniedReads } from '../policy/denied-reads.ts';
 
 /** Takes one action through all stages: find, decide, ask, do, observe, record. Expected failures are observations too. */
 export async function performAction(action: Action, context: ActionContext): Promise<Observation> {
@@ -163,7 +164,13 @@ async function doAction(
       ? await programPackages(action, call, { skill, digest }, { ...context, execution })
       : undefined;
     if (packages !== undefined && 'code' in packages) return actionFailed(action.type, packages);
-    const given = { hostInputs: hostInputsOf(action), mayReach, ...(packages === undefined ? {} : { packages }) };
+    const isDenied = deniedReads(policy, execution.project);
+    const given = {
+      isDenied,
+      hostInputs: hostInputsOf(action),
+      mayReach,
+      ...(packages === undefined ? {} : { packages }),
+    };
     return execution.perform(action, skill, { signal, askedBy: context.askedBy, digest, call, ...given });
   }
   throw new TypeError(`no stage performs ${action.type}`);

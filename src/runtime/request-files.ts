@@ -2,6 +2,7 @@
 import path from 'node:path';
 
 import type { Failure } from '../core/failure-codes.ts';
+import { isLeftOut } from '../policy/protected-names.ts';
 import { stageInputs } from '../sandbox/inputs/inputs.ts';
 import type { Session } from './session.ts';
 
@@ -21,7 +22,12 @@ export async function stageRequestFiles(
   if (execution === undefined) return undefined;
   const workspace = await execution.openWorkspace();
   const requests = files.map((file) => ({ from: `host://${path.resolve(file)}` }));
-  const staged = await stageInputs(workspace, requests, { host: () => true }, signal === undefined ? {} : { signal });
+  const staged = await stageInputs(
+    workspace,
+    requests,
+    { host: () => true, isLeftOut },
+    signal === undefined ? {} : { signal },
+  );
   if (staged.type === 'failed') return staged.failure;
   return {
     type: 'brought',

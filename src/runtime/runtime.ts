@@ -118,6 +118,9 @@ export async function createRuntime(options: RuntimeOptions = {}, recoverRoots?:
     ),
     artifacts: path.join(surroundings.cwd, '.agent/artifacts'),
     cacheDir,
+    project: surroundings.cwd,
+    records:
+      loaded.config.runs?.directory === undefined ? [] : [path.resolve(surroundings.cwd, loaded.config.runs.directory)],
     engine: surroundings.env['DOCKER_HOST'],
     user: { env: surroundings.env, home: surroundings.home },
     mountRules: {

@@ -3,7 +3,7 @@ import type { Observation } from '../core/observation.ts';
 import type { RelativePath } from '../core/path.ts';
 import { moveBeneath, writeBeneath } from '../platform/fs/confined-write.ts';
 import { sha256 } from '../platform/hash.ts';
-import { isNeverWritten } from '../policy/built-in-policy.ts';
+import { isNeverWritten } from '../policy/protected-names.ts';
 import { readResolved } from '../project/read-file.ts';
 import { resolvePath } from '../project/resolve-path.ts';
 import type { ResolvedPath } from '../project/resolve-path.ts';

@@ -104,4 +104,35 @@ describe('files of this machine that are brought to a program', () => {
     const rules = userPolicy({ allow: ['*'], deny: [`Read(${world.secrets}/**)`] });
     expect(await outcome(await sessionIn(world, {}, rules), bring(`${world.home}/${file}`))).toBe(expected);
   });
+
+  test('a folder brings neither records nor secrets nor what a rule denies', async () => {
+    const world = await trustedWorld();
+    const files = {
+      'src/a.txt': 'fine',
+      '.env': 'SECRET',
+      '.agent/runs/1/events.jsonl': 'RECORD',
+      'sub/.agent/approvals.json': 'RECORD',
+      'logs/runs/1/run.json': 'RECORD',
+      'private/plan.txt': 'DENIED',
+    };
+    for (const [name, text] of Object.entries(files)) {
+      mkdirSync(path.dirname(path.join(world.project, name)), { recursive: true });
+      writeFileSync(path.join(world.project, name), text);
+    }
+    const config = {
+      runs: { directory: 'logs/runs' },
+      policy: { allow: ['run_command', 'host_input'], deny: ['Read(private/**)'] },
+    };
+    const session = await sessionIn(world, {}, { config });
+    const ran = await session.perform({
+      type: 'run_command',
+      command:
+        'cd "$WORK_DIR"/in && find . -type f -not -path "./.agent/skills/*" | sort; grep -rhE "SECRET|RECORD|DENIED" . ; true',
+      inputs: [{ from: `host://${world.project}`, to: 'work/in' }],
+    });
+    expect(ran).toMatchObject({ type: 'program-ran', result: { stdout: './notes.md\n./old.md\n./src/a.txt\n' } });
+    expect(JSON.stringify(ran)).toContain('left out of');
+    for (const file of ['logs/runs/1/run.json', '.agent/runs/1/events.jsonl', '.agent', 'private/plan.txt'])
+      expect(await outcome(session, bring(path.join(world.project, file)))).toMatch(/denied|not-allowed/);
+  });
 });

@@ -5,7 +5,7 @@ import type { ChatOptions } from '../../agent/chat.ts';
 import { projectInstructions } from '../../agent/project-instructions.ts';
 import { runsDirectory } from '../../journal/run-folder.ts';
 import { printable } from '../../core/text/text.ts';
-import { visibleJson } from '../../core/json/visible-json.ts';
+import { lineJson } from '../json.ts';
 import { cacheDirectory } from '../../platform/fs/cache-directory.ts';
 import { surroundingsOf } from '../../runtime/config/config.ts';
 import { takeOutputs } from '../../runtime/execution/take-outputs.ts';
@@ -90,8 +90,7 @@ export const command = defineCommand({
     const show = (result: AgentResult): number => {
       const refused = refusals.last(repeatedCommand(words));
       const status = exitCodeOf(result, refused !== undefined);
-      if (given.json === true)
-        terminal.out(visibleJson(JSON.stringify({ schema: 1, result: { ...result, model: chosen.model.id, status } })));
+      if (given.json === true) terminal.out(lineJson({ result: { ...result, model: chosen.model.id, status } }));
       else {
         display.end(result.answer);
         for (const line of endLines({ ...result, run: undefined })) terminal.remark(terminal.style('dim', line));

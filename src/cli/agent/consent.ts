@@ -1,6 +1,6 @@
 /** Asks once about the untrusted skills of a project before a command uses them; names them if no terminal is available. */
 import { isSkillError } from '../../core/errors.ts';
-import { visibleJson } from '../../core/json/visible-json.ts';
+import { lineJson } from '../json.ts';
 import { countText, shownText } from '../../core/text/line-text.ts';
 import { printable } from '../../core/text/text.ts';
 import type { SkillEntry } from '../../core/skill.ts';
@@ -137,7 +137,7 @@ export function answerNote(hidden: readonly HiddenSkill[]): string {
 
 /** The first line of `--json` output in lines, before the run starts. */
 export function hiddenJson(untrusted: readonly HiddenSkill[]): string {
-  return visibleJson(JSON.stringify({ schema: 1, untrusted }));
+  return lineJson({ untrusted });
 }
 
 function trustCommands(hidden: readonly HiddenSkill[]): string {

@@ -7,6 +7,7 @@ import { isHostPattern, readHostPattern } from '../../core/network/host-pattern.
 import type { ExecutionOptions } from '../../runtime/execution/execution.ts';
 import { isDirectory } from '../../platform/fs/paths.ts';
 import type { FlagValues, Flags } from '../command.ts';
+import { quoted } from '../../core/text/text.ts';
 import { UsageError } from '../exit.ts';
 
 export const SANDBOX_FLAGS = {
@@ -76,7 +77,7 @@ function checkHost(text: string): void {
   const read = readHostPattern(text);
   if (!isHostPattern(read))
     throw new UsageError(
-      `--allow ${JSON.stringify(text)}: ${read.problem}`,
+      `--allow ${quoted(text)}: ${read.problem}`,
       'write --allow example.org, *.example.org or example.org:8443',
     );
 }

@@ -3,7 +3,6 @@ import path from 'node:path';
 
 import type { EvalCase } from '../../evals/cases/case.ts';
 import { SkillError } from '../../core/errors.ts';
-import { visibleJson } from '../../core/json/visible-json.ts';
 import { printable, quoted } from '../../core/text/text.ts';
 import { readCases } from '../../evals/cases/read-cases.ts';
 import type { CaseProblem } from '../../evals/cases/problem.ts';
@@ -83,8 +82,7 @@ export function reportProblems(problems: readonly CaseProblem[], invocation: Eva
   }
   const [first, ...others] = problems.filter(({ severity }) => severity === 'error');
   if (first === undefined) return false;
-  if (flags.json === true)
-    terminal.out(visibleJson(jsonText({ error: problemsError(first, others.length, problems) })));
+  if (flags.json === true) terminal.out(jsonText({ error: problemsError(first, others.length, problems) }));
   return true;
 }
 

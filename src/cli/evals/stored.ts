@@ -6,7 +6,6 @@ import { compareReports } from '../../evals/report/compare-reports.ts';
 import { makeReport } from '../../evals/report/report.ts';
 import { ARMS } from '../../evals/report/result.ts';
 import { printable, quoted } from '../../core/text/text.ts';
-import { visibleJson } from '../../core/json/visible-json.ts';
 import { initCases } from '../../evals/cases/init-cases.ts';
 import { readCases } from '../../evals/cases/read-cases.ts';
 import { regrade } from '../../evals/grade/regrade.ts';
@@ -37,7 +36,7 @@ export async function evalCompare(invocation: EvalInvocation): Promise<number> {
   const [old, now] = [openReport(cwd, before), openReport(cwd, after)];
   const comparison = compareReports(old, now);
   const isPrinted = wantedReports(flags).some(({ file }) => file === undefined || file === '-');
-  if (flags.json === true) terminal.out(visibleJson(jsonText(comparison)));
+  if (flags.json === true) terminal.out(jsonText(comparison));
   else if (!isPrinted) terminal.out(terminalComparison(comparison, terminal));
   await writeReports(now, invocation, { before: old });
   return comparison.counts.broken > 0 ? EXIT.failed : EXIT.done;

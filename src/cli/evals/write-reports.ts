@@ -7,7 +7,6 @@ import type { Thresholds } from '../../evals/report/report.ts';
 import type { CaseResult, EvalReport } from '../../evals/report/result.ts';
 import { isSkillError } from '../../core/errors.ts';
 import { printable } from '../../core/text/text.ts';
-import { visibleJson } from '../../core/json/visible-json.ts';
 import { markdownComparison } from '../../evals/report/compare-text.ts';
 import { REPORT_FORMATS } from '../../evals/report/formats.ts';
 import type { WrittenReport } from '../../evals/report/formats.ts';
@@ -36,7 +35,7 @@ export async function printReport(
   const { flags, terminal } = invocation;
   const wanted = wantedReports(flags);
   const isPrinted = wanted.some(({ file }) => file === '-');
-  if (flags.json === true) terminal.out(visibleJson(jsonText(report)));
+  if (flags.json === true) terminal.out(jsonText(report));
   else if (!isPrinted) terminal.out(terminalReport(report, terminal));
   await writeReports(report, invocation, place);
   const verdict = verdictOf(report, thresholds);

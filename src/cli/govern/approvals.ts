@@ -129,7 +129,7 @@ function idOf(word: string, place: PendingPlace): string {
     code: 'input/invalid',
     message:
       found.length > 1
-        ? `${String(found.length)} pending requests start with ${JSON.stringify(word)}`
+        ? `${String(found.length)} pending requests start with ${quoted(word, 200)}`
         : `no pending request ${quoted(word, 200)}`,
     hint: 'give at least 12 digits of an id from skillwright approvals',
     data: { expected: 'the id of a pending request' },

@@ -8,7 +8,7 @@ import type { LoadedConfig } from '../../core/config/loaded-config.ts';
 import { defineCommand } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { configFor } from '../surroundings.ts';
-import { jsonText } from '../json.ts';
+import { jsonText, plainJson } from '../json.ts';
 import { diagnosticJson, diagnosticText } from '../skills/show-diagnostics.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { fitText, padText, textWidth } from '../../platform/text-width.ts';
@@ -35,7 +35,7 @@ export const command = defineCommand({
         'usage: skillwright config [explain [KEY]] [--schema]',
       );
     if (flags.schema === true) {
-      terminal.out(JSON.stringify(CONFIG_JSON_SCHEMA, undefined, 2));
+      terminal.out(plainJson(CONFIG_JSON_SCHEMA));
       return EXIT.done;
     }
     const loaded = await configFor(flags);
@@ -54,7 +54,7 @@ function showConfig(loaded: LoadedConfig, isJson: boolean, terminal: Terminal): 
     return;
   }
   terminal.remark(files.map(({ path, status }) => `${status.padEnd(7)} ${printable(path)}`));
-  terminal.out(JSON.stringify(config, undefined, 2));
+  terminal.out(plainJson(config));
   if (policies.some(({ layer }) => layer === 'project'))
     terminal.remark('rules of the project restrict these further: skillwright config explain policy');
   showDiagnostics(loaded, terminal);

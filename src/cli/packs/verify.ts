@@ -15,7 +15,7 @@ import { VERSION } from '../../version.ts';
 import { defineCommand } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
-import { jsonText } from '../json.ts';
+import { jsonText, plainJson } from '../json.ts';
 import { ROOT_FLAGS, refuse, settingsFor } from './pack-command.ts';
 import { FINDINGS_FLAG, findingLines } from './show-findings.ts';
 import { openProgress } from '../terminal/progress.ts';
@@ -162,7 +162,7 @@ function sarifText({ skills }: VerifiedPack): string {
       path: `${name}/${finding.path}`,
     })),
   );
-  return JSON.stringify(scanSarif(findings, { version: VERSION }), undefined, 2);
+  return plainJson(scanSarif(findings, { version: VERSION }));
 }
 
 function packLines(

@@ -6,7 +6,6 @@ import { readRun } from '../../journal/journal-reader.ts';
 import { terminalSink } from '../../journal/export/sinks.ts';
 import { EXECUTOR_NAMES } from '../../core/execution.ts';
 import { cleanText, printable } from '../../core/text/text.ts';
-import { visibleJson } from '../../core/json/visible-json.ts';
 import { isInside, tryRealPath } from '../../platform/fs/paths.ts';
 import { readSealKey } from '../../platform/fs/seal-key.ts';
 import { parseBudget } from '../agent/agent-flags.ts';
@@ -72,15 +71,13 @@ export async function resumeRun(invocation: ResumeInvocation, place: string): Pr
     },
   });
   if (resumed.type === 'impossible') {
-    if (given.json === true) terminal.out(visibleJson(jsonText({ path: place, ...resumed })));
+    if (given.json === true) terminal.out(jsonText({ path: place, ...resumed }));
     else terminal.err(resumed.problems.map((problem) => `impossible: ${printable(problem)}`));
     return EXIT.impossible;
   }
   const { result } = resumed;
   terminal.out(
-    given.json === true
-      ? visibleJson(jsonText({ resumes: info.run, ...result }))
-      : terminal.wrap(cleanText(result.answer)),
+    given.json === true ? jsonText({ resumes: info.run, ...result }) : terminal.wrap(cleanText(result.answer)),
   );
   const refused = refusals.last(resumingCommand(result.run ?? info.run, given));
   if (refused !== undefined) terminal.err(terminal.style('dim', `hint: ${refused.hint}`));

@@ -18,7 +18,7 @@ import { defineCommand } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { configFor, surroundingsFor } from '../surroundings.ts';
-import { jsonText } from '../json.ts';
+import { jsonText, plainJson } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { byteCount, milliseconds } from '../terminal/quantities.ts';
 import { replayLines, replaySummary } from './show-replay.ts';
@@ -27,7 +27,7 @@ import { eventLine, infoLines, runLines, runState, verificationLines } from './s
 /** Export formats: the journal line by line, or one ATIF trajectory for other tools. */
 const FORMATS: Readonly<Record<string, (run: ReadRun) => Iterable<string>>> = {
   jsonl: ({ lines }) => mapLines(lines, (line) => visibleJson(JSON.stringify(line))),
-  atif: ({ info, lines }) => [visibleJson(JSON.stringify(toAtif({ run: info.run }, lines), undefined, 2))],
+  atif: ({ info, lines }) => [plainJson(toAtif({ run: info.run }, lines))],
 };
 
 const TAIL_LINES = 10;
@@ -124,7 +124,7 @@ async function list(invocation: RunsInvocation): Promise<number> {
       standing: runState(reading),
       ...(reading.type === 'run' ? { run: reading.info } : {}),
     }));
-    terminal.out(visibleJson(jsonText({ directory, runs: rows })));
+    terminal.out(jsonText({ directory, runs: rows }));
     return EXIT.done;
   }
   terminal.out(runLines(runs, terminal));
@@ -137,7 +137,7 @@ async function show(invocation: RunsInvocation): Promise<number> {
   const run = readRun(await placeOf(invocation), { content: 'start' });
   if (given.json === true) {
     const { info, torn, problems, lines } = run;
-    terminal.out(visibleJson(jsonText({ run: info, torn, problems, events: [...lines] })));
+    terminal.out(jsonText({ run: info, torn, problems, events: [...lines] }));
     return EXIT.done;
   }
   terminal.out(infoLines(run.info, terminal));
@@ -182,7 +182,7 @@ async function verify(invocation: RunsInvocation): Promise<number> {
     path: place,
     ...verifyRun(place, sealKey === undefined ? {} : { sealKey }),
   }));
-  if (given.json === true) terminal.out(visibleJson(jsonText({ runs: checked })));
+  if (given.json === true) terminal.out(jsonText({ runs: checked }));
   else for (const run of checked) terminal.out(verificationLines(run.id, run, terminal));
   return checked.every((run) => isAccepted(run, given['require-seal'] === true)) ? EXIT.done : EXIT.failed;
 }
@@ -252,7 +252,7 @@ async function replay(invocation: RunsInvocation): Promise<number> {
     signal,
     ...(sealKey === undefined ? {} : { sealKey }),
   });
-  if (given.json === true) terminal.out(visibleJson(jsonText({ path: place, ...replayed })));
+  if (given.json === true) terminal.out(jsonText({ path: place, ...replayed }));
   else {
     terminal.out(replayLines(replayed, terminal));
     terminal.remark(replaySummary(replayed));

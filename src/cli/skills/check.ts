@@ -12,7 +12,7 @@ import type { Runtime } from '../../runtime/runtime.ts';
 import { defineCommand } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
-import { jsonText } from '../json.ts';
+import { jsonText, plainJson } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { sarif } from './sarif.ts';
 import { countText, diagnosticJson, diagnosticText } from './show-diagnostics.ts';
@@ -157,7 +157,7 @@ function print({ invocation: { flags: given, terminal }, checked, diagnostics, i
       );
       return;
     case 'sarif':
-      terminal.out(JSON.stringify(sarif(diagnostics, path.resolve(given.cwd ?? '.')), undefined, 2));
+      terminal.out(plainJson(sarif(diagnostics, path.resolve(given.cwd ?? '.'))));
       return;
     case 'github':
       terminal.out(diagnostics.map(annotation));

@@ -5,7 +5,7 @@ import type { Runtime } from '../../runtime/runtime.ts';
 import { defineCommand } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
-import { jsonText } from '../json.ts';
+import { jsonText, lineJson } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
 
 const flags = {
@@ -54,8 +54,7 @@ function watch({ flags: given, terminal, signal }: Invocation<typeof flags>, run
         if (given.json === true) {
           const ids = (skills: readonly SkillEntry[]): readonly string[] => skills.map(({ id }) => id);
           terminal.out(
-            JSON.stringify({
-              schema: 1,
+            lineJson({
               indexHash: index.indexHash,
               added: ids(added),
               changed: ids(changed),

@@ -1,11 +1,12 @@
 /** Writes a report as JSON and reads it back for comparisons. */
 import { isObject } from '../../core/json/json-schema.ts';
 import { parseJson } from '../../core/json/parse-json.ts';
+import { visibleJson } from '../../core/json/visible-json.ts';
 import { CASE_STATUSES } from './result.ts';
 import type { EvalReport } from './result.ts';
 
 export function jsonReport(report: EvalReport): string {
-  return `${JSON.stringify(report, undefined, 2)}\n`;
+  return `${visibleJson(JSON.stringify(report, undefined, 2))}\n`;
 }
 
 export type ReadReport =

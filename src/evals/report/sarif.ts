@@ -2,6 +2,7 @@
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
+import { visibleJson } from '../../core/json/visible-json.ts';
 import { attemptNames } from './report-text.ts';
 import type { CaseResult, CheckKind, EvalReport } from './result.ts';
 import { printable } from '../../core/text/text.ts';
@@ -64,7 +65,7 @@ export function sarifReport(report: EvalReport, base: string): string {
       },
     ],
   };
-  return `${JSON.stringify(log, undefined, 2)}\n`;
+  return `${visibleJson(JSON.stringify(log, undefined, 2))}\n`;
 }
 
 function findingsOf({ case: id, status, reason, checks, place }: CaseResult, attempt: string): readonly Finding[] {

@@ -5,12 +5,12 @@ import { compareText } from '../../core/diagnostic.ts';
 import { isValidName } from '../../core/skill-name.ts';
 import { isObject } from '../../core/json/json-schema.ts';
 import { parseJson } from '../../core/json/parse-json.ts';
-import { foldersOf } from '../../core/path.ts';
+import { collisionKey, foldersOf } from '../../core/path.ts';
 import { quoted } from '../../core/text/text.ts';
 import { leftOutOf } from '../sources/left-out.ts';
 import { ARCHIVE_LIMITS } from '../../core/archive-limits.ts';
 import type { LockedFile } from '../lock/lock.ts';
-import { collisionKey, portableNameProblem } from '../sources/portable-name.ts';
+import { portableNameProblem } from '../sources/portable-name.ts';
 import { PackRefused, refused } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
 

@@ -6,6 +6,7 @@
 import parseLicense from 'spdx-expression-parse';
 
 import { compareText } from '../../core/diagnostic.ts';
+import { visibleJson } from '../../core/json/visible-json.ts';
 import type { LockedFile } from '../lock/lock.ts';
 import type { PackSource } from '../sources/source.ts';
 import { sha256 } from '../../platform/hash.ts';
@@ -92,7 +93,7 @@ export function sbomOf({ skills, tool, timestamp, identity }: SbomOptions): Sbom
 }
 
 export function formatSbom(sbom: Sbom): string {
-  return `${JSON.stringify(sbom, undefined, 2)}\n`;
+  return `${visibleJson(JSON.stringify(sbom, undefined, 2))}\n`;
 }
 
 function skillComponent(skill: SbomSkill): SbomComponent {

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { isValidName } from '../../core/skill-name.ts';
 import type { LockFile, LockedSkill } from '../lock/lock.ts';
 import { lockedSkillProblem } from '../lock/lock-file.ts';
-import { collisionKey } from '../sources/portable-name.ts';
+import { collisionKey } from '../../core/path.ts';
 import { PackRefused, orRefusal, packRefusal, refused } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
 import { quoted } from '../../core/text/text.ts';

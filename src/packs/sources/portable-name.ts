@@ -1,4 +1,5 @@
 /** Validates untrusted file names: portable to all common systems, and unique on case-insensitive ones. */
+import { collisionKey } from '../../core/path.ts';
 import { hiddenCharacters, printable, quoted } from '../../core/text/text.ts';
 import type { LeftOut } from './left-out.ts';
 import { ARCHIVE_LIMITS } from '../../core/archive-limits.ts';
@@ -17,8 +18,6 @@ const DEVICE = /^(?:con|prn|aux|nul|conin\$|conout\$|clock\$|(?:com|lpt)[0-9¹²
 const NOT_ON_WINDOWS = /[<>:"|?*]/;
 /** Windows drops these at the end, so the name would refer to another file. Its file dialogs also drop a leading space. */
 const DROPPED = /^ |[. ]$/;
-/** ASCII has only one spelling per letter. */
-const PLAIN = /^[\x20-\x7e]*$/;
 
 type NameLimits = Pick<ArchiveLimits, 'maxDepth' | 'maxNameBytes'>;
 
@@ -48,17 +47,6 @@ export function portableNameProblem(path: string, limits: NameLimits = ARCHIVE_L
 /** A refusal for one name. It becomes the path of the refusal only if all its characters are visible. */
 export function nameRefusal(code: PackProblem, name: string, what: string): PackRefusal {
   return packRefusal(code, `${quoted(name)} ${what}`, printable(name) === name ? name : undefined);
-}
-
-/**
- * Equal for names that are the same file on some system, which may ignore case, composition, width, and trailing dots and spaces. Converts
- * to upper case first, so that `ß` equals `SS`.
- */
-export function collisionKey(path: string): string {
-  const folded = PLAIN.test(path)
-    ? path.toLowerCase()
-    : path.normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC');
-  return folded.replaceAll(/[. ]+(?=\/|$)/g, '');
 }
 
 export interface UsableName {

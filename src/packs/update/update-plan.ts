@@ -3,10 +3,9 @@
  * or deleted locally is a local edit. Only `force` loses local edits, and it lists them.
  */
 import { compareText } from '../../core/diagnostic.ts';
-import { foldersOf } from '../../core/path.ts';
+import { collisionKey, foldersOf } from '../../core/path.ts';
 import { quoted } from '../../core/text/text.ts';
 import type { LockedFile } from '../lock/lock.ts';
-import { collisionKey } from '../sources/portable-name.ts';
 import { packRefusal } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
 

@@ -18,6 +18,8 @@ import { interpreterFolders } from '../../platform/process/program-environment.t
 import type { Inspect } from '../../sandbox/programs/preflight.ts';
 import type { UserEnvironment } from '../../sandbox/environments/index-settings.ts';
 import { openWorkspaces } from '../../sandbox/workspace/workspace.ts';
+import { realPath } from '../../platform/fs/paths.ts';
+import { isLeftOut } from '../../policy/protected-names.ts';
 import type { Workspace } from '../../sandbox/workspace/workspace.ts';
 import { containerSettings, findExecutor } from './executors.ts';
 import { layerFolders, openPackages } from '../packages/packages.ts';
@@ -82,6 +84,10 @@ export interface ExecutionPlaces {
   readonly base: string;
   readonly artifacts: string;
   readonly cacheDir: string | undefined;
+  /** Where relative paths in rules start. */
+  readonly project: string;
+  /** Folders of recorded runs outside of `.agent`, which no program sees. */
+  readonly records: readonly string[];
   /** Socket of the container engine (`DOCKER_HOST`). */
   readonly engine: string | undefined;
   /** Layers of packages are kept below the cache folder, or below `base`. */
@@ -100,6 +106,8 @@ export interface Execution {
   readonly restriction: SkillError | undefined;
   /** Hosts that programs may reach, subject to rules. */
   readonly network: readonly string[];
+  /** Where relative paths in rules start. */
+  readonly project: string;
   /** Host folders that programs see. */
   readonly mounts: readonly CheckedMount[];
   /** Folders of skills, into which no output is copied. */
@@ -146,6 +154,7 @@ export async function openExecution(options: ExecutionOptions, places: Execution
     await (known ??= learnSecrets(workspace, options.secrets, places));
     return workspace;
   };
+  const records = places.records.map(realPath);
   const parts: ExecutionParts = {
     executor,
     restriction,
@@ -157,6 +166,8 @@ export async function openExecution(options: ExecutionOptions, places: Execution
     inputSources: {
       ...(artifacts === undefined ? {} : { artifact: (name, version) => artifacts.load(name, version) }),
       host: (file) => isInAny(file, options.hostInputs ?? []),
+      isLeftOut,
+      records,
       skill: async (name) => {
         const entry = await places.findSkill(name);
         if (entry === undefined) return undefined;
@@ -171,6 +182,7 @@ export async function openExecution(options: ExecutionOptions, places: Execution
     inspect: executor.name === 'container' ? inspectIn(openWorkspace) : undefined,
     examined: new Map(),
     mounts,
+    records,
     skillRoots: places.mountRules.skillRoots,
     startsInProject: options.startsInProject === true,
     serve: options.serve,
@@ -192,6 +204,7 @@ export async function openExecution(options: ExecutionOptions, places: Execution
     isolation: ISOLATIONS[executor.name],
     restriction,
     network,
+    project: places.project,
     mounts,
     skillRoots: places.mountRules.skillRoots,
     identity: {

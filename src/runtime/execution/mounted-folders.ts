@@ -2,7 +2,7 @@ import path from 'node:path';
 
 import type { HostMount } from '../../core/execution.ts';
 import { printable } from '../../core/text/text.ts';
-import { isProtectedPath, isSecretPath } from '../../policy/built-in-policy.ts';
+import { isProtectedPath, isSecretPath } from '../../policy/protected-names.ts';
 import { mountEntries } from '../../sandbox/mounts/mount-entries.ts';
 import type { VerifiedFolder } from '../../sandbox/mounts/verified-command.ts';
 import type { Workspace } from '../../sandbox/workspace/workspace.ts';
@@ -20,7 +20,11 @@ export interface MountedFolders {
 /** Hidden files that a warning names. */
 const MAX_NAMED = 5;
 
-export function mountedFolders(workspace: Workspace, { mounts, skillRoots }: ExecutionParts): MountedFolders {
+export function mountedFolders(
+  workspace: Workspace,
+  { mounts, records, skillRoots }: ExecutionParts,
+  isDenied: (absolute: string) => boolean = () => false,
+): MountedFolders {
   const { place, attached } = workspace;
   const isIsolating = attached.capabilities.isolation !== 'none';
   const found = mounts.map((mount) => ({
@@ -28,7 +32,10 @@ export function mountedFolders(workspace: Workspace, { mounts, skillRoots }: Exe
       workspace: place.root,
       root: attached.root,
       isIsolating,
-      isHidden: isSecretPath,
+      isHidden: (relative) => {
+        const absolute = path.join(mount.source, relative);
+        return isSecretPath(relative) || records.includes(absolute) || isDenied(absolute);
+      },
       isProtected: isProtectedPath,
       skillRoots,
     }),

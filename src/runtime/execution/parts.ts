@@ -45,6 +45,8 @@ export interface ExecutionParts {
   readonly inspect: Inspect | undefined;
   /** Host folders that programs see. */
   readonly mounts: readonly CheckedMount[];
+  /** Real paths of the folders of recorded runs. */
+  readonly records: readonly string[];
   readonly skillRoots: readonly string[];
   readonly startsInProject: boolean;
   /** A port of the program that is forwarded to this machine. */
@@ -62,6 +64,8 @@ export interface ExecutionCall {
   readonly digest?: string | undefined;
   /** Host files that the policy allows for this action, besides `ExecutionOptions.hostInputs`. */
   readonly hostInputs?: readonly string[];
+  /** Host files that a rule denies; absent if no rule does. */
+  readonly isDenied?: ((absolute: string) => boolean) | undefined;
   /** Whether a granted host stays granted for this action; a skill may restrict it. */
   readonly mayReach?: (host: string) => boolean;
   /** Packages for the program. */

@@ -51,7 +51,15 @@ export async function prepareProgram(
   action: ProgramAction,
   skill: SkillEntry | undefined,
   parts: ExecutionParts,
-  { signal, askedBy, digest, hostInputs = [], mayReach = () => true, packages = NO_PACKAGES }: ExecutionCall = {},
+  {
+    signal,
+    askedBy,
+    digest,
+    hostInputs = [],
+    isDenied,
+    mayReach = () => true,
+    packages = NO_PACKAGES,
+  }: ExecutionCall = {},
 ): Promise<PreparedProgram | Refused> {
   const { onSpan, executor } = parts;
   const create = { name: 'workspace.create', attributes: { executor: executor.name } } as const;
@@ -76,7 +84,7 @@ export async function prepareProgram(
     return refused(failure('execution/unavailable', restriction.message, { hint: restriction.hint }));
   const secrets = skill === undefined ? undefined : await parts.secrets?.(skill, signal);
   if (secrets !== undefined && 'failure' in secrets) return refused(secrets.failure);
-  const folders = mountedFolders(workspace, parts);
+  const folders = mountedFolders(workspace, parts, isDenied);
   const start = workingDirectory(action.type === 'run_script' ? undefined : action.cwd, {
     root: attached.root,
     mounts: folders.folders.map(({ target }) => target),
@@ -105,7 +113,10 @@ export async function prepareProgram(
   if (words?.type === 'refused') return words;
   const sources = {
     ...parts.inputSources,
-    host: (file: string) => isInAny(file, hostInputs) || parts.inputSources.host?.(file) === true,
+    host: (file: string) =>
+      isDenied?.(file) !== true && (isInAny(file, hostInputs) || parts.inputSources.host?.(file) === true),
+    isLeftOut: (folder: string, relative: string) =>
+      parts.inputSources.isLeftOut?.(folder, relative) === true || isDenied?.(path.join(folder, relative)) === true,
   };
   const inputs = await spanned(
     onSpan,

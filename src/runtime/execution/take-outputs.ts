@@ -1,5 +1,5 @@
 /** Copies results to the host by the rules for writes: no link is followed, protected files are asked about, all files or none. */
-import { unlinkSync } from 'node:fs';
+import { rmdirSync, unlinkSync } from 'node:fs';
 import path from 'node:path';
 
 import type { Approve, ApprovalRequest } from '../../core/approval.ts';
@@ -11,9 +11,9 @@ import { quoted } from '../../core/text/text.ts';
 import { openConfined } from '../../platform/fs/confined-directory.ts';
 import { writeBeneath } from '../../platform/fs/confined-write.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
-import { isInside, isSystemError, realPath, tryRealPath } from '../../platform/fs/paths.ts';
+import { isInside, isPresent, isSystemError, realPath, tryRealPath } from '../../platform/fs/paths.ts';
 import { sha256 } from '../../platform/hash.ts';
-import { isAskedBeforeWriting, isNeverWritten } from '../../policy/built-in-policy.ts';
+import { isNeverWritten, isProtectedPath } from '../../policy/protected-names.ts';
 import type { Session } from '../session.ts';
 
 export interface TakeOutputsOptions {
@@ -44,10 +44,10 @@ export async function takeOutputs(
   if (workspace === undefined || execution === undefined) return [];
   try {
     const root = realTarget(folder);
-    const copies = readOutputs(path.join(workspace.place.root, 'out'), root);
+    const copies = readOutputs(path.join(workspace.place.root, 'out'), root, folder);
     refuse(copies, execution.skillRoots.map(realPath));
-    for (const copy of copies.filter(({ target }) => isAskedBeforeWriting(target))) await ask(copy, options);
-    makeFolders(root);
+    for (const copy of copies.filter(({ target }) => isProtectedPath(target))) await ask(copy, options);
+    if (realTarget(folder) !== root) throw notWritten(folder, 'it was replaced meanwhile', 'repeat the command');
     writeAll(root, copies);
     return copies.map(({ name }) => path.join(folder, name));
   } catch (error) {
@@ -63,17 +63,25 @@ function realTarget(folder: string): string {
   return found ?? (parent === folder ? folder : path.join(realTarget(parent), path.basename(folder)));
 }
 
-function readOutputs(out: string, root: string): readonly OutputCopy[] {
+/** Throws for a file that cannot be copied: part of the results would look like all of them. */
+function readOutputs(out: string, root: string, folder: string): readonly OutputCopy[] {
   const opening = openConfined(out);
   if (opening.type === 'failed') return [];
   const there = openConfined(root);
   const { directory } = opening;
   try {
-    return directory.list({ maxFiles: MAX_FILES, maxDepth: 32 }).files.flatMap(({ path: name, type }) => {
+    const { files, isCut } = directory.list({ maxFiles: MAX_FILES, maxDepth: 32 });
+    if (isCut)
+      throw notWritten(
+        folder,
+        `out/ has more than ${String(MAX_FILES)} files, or names that cannot be used`,
+        LARGE_HINT,
+      );
+    return files.flatMap(({ path: name, type }) => {
       const relative = toRelativePath(name);
       if (type !== 'file' || relative.type === 'refused') return [];
       const file = directory.read(relative.path, { maxBytes: MAX_FILE_BYTES });
-      if (file.type === 'failed') return [];
+      if (file.type === 'failed') throw notWritten(folder, `out/${name}: ${file.detail ?? file.code}`, LARGE_HINT);
       const old =
         there.type === 'failed'
           ? undefined
@@ -87,6 +95,8 @@ function readOutputs(out: string, root: string): readonly OutputCopy[] {
     if (there.type !== 'failed') there.directory.close();
   }
 }
+
+const LARGE_HINT = 'collect fewer or smaller files, for example as one archive';
 
 function refuse(copies: readonly OutputCopy[], skillRoots: readonly string[]): void {
   for (const { target } of copies) {
@@ -127,12 +137,16 @@ async function ask(copy: OutputCopy, { approve, signal }: TakeOutputsOptions): P
   );
 }
 
-/** Writes every file, or restores what was there. */
+/** Writes every file, or restores what was there. A file that changed since it was shown is not replaced. */
 function writeAll(root: string, copies: readonly OutputCopy[]): void {
   const written: OutputCopy[] = [];
+  const folders = missingFolders(root, copies);
   try {
+    makeFolders(root);
     for (const copy of copies) {
-      const result = writeBeneath(root, copy.name, copy.bytes, { mode: copy.isExecutable ? 0o777 : 0o666 });
+      const before = copy.before === undefined ? undefined : sha256(copy.before);
+      const mode = copy.isExecutable ? 0o777 : 0o666;
+      const result = writeBeneath(root, copy.name, copy.bytes, { mode, mayReplace: (digest) => digest === before });
       if (result.type === 'failed')
         throw notWritten(copy.target, result.detail ?? result.code, 'remove what is there, or choose another folder');
       written.push(copy);
@@ -142,7 +156,25 @@ function writeAll(root: string, copies: readonly OutputCopy[]): void {
       if (before === undefined) unlinkSync(target);
       else writeBeneath(root, name, before);
     }
+    for (const folder of folders) removeEmpty(folder);
     throw error;
+  }
+}
+
+/** Folders that the copies will create, innermost first. */
+function missingFolders(root: string, copies: readonly OutputCopy[]): readonly string[] {
+  const found = new Set<string>();
+  for (const { target } of [...copies, { target: path.join(root, 'file') }])
+    for (let folder = path.dirname(target); !found.has(folder) && !isPresent(folder); folder = path.dirname(folder))
+      found.add(folder);
+  return [...found].toSorted((a, b) => b.length - a.length);
+}
+
+function removeEmpty(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
   }
 }
 

@@ -11,7 +11,7 @@ import type { RelativePath } from '../../core/path.ts';
 import { quoted } from '../../core/text/text.ts';
 import { ConfinedDirectory, openConfined } from '../../platform/fs/confined-directory.ts';
 import { DirectoryHandle, HAS_DESCRIPTOR_PATHS, descriptorPath } from '../../platform/fs/directory-handle.ts';
-import { isSystemError, tryRealPath } from '../../platform/fs/paths.ts';
+import { isInside, isSystemError, tryRealPath } from '../../platform/fs/paths.ts';
 import { FOREIGN_FILE } from '../../platform/fs/open-flags.ts';
 
 /** Why an input, and with it the whole request, was not staged. */
@@ -98,7 +98,10 @@ function nearFiles(root: string, file: string): readonly string[] {
 export function openHostInput(
   from: string,
   file: string,
-  isAllowed: ((path: string) => boolean) | undefined,
+  {
+    host: isAllowed,
+    records = [],
+  }: { readonly host?: (path: string) => boolean; readonly records?: readonly string[] },
 ): OpenedSource {
   if (!path.isAbsolute(file))
     throw refuseInput(from, 'input/invalid', `${quoted(from)} is not an absolute path`, {
@@ -115,7 +118,7 @@ export function openHostInput(
       hint: 'use the path of an existing file',
       nearest: isAllowed(path.dirname(path.normalize(file))) ? nearSiblings(file) : [],
     });
-  if (!isAllowed(real)) throw notAllowed(from);
+  if (!isAllowed(real) || records.some((folder) => isInside(real, folder))) throw notAllowed(from);
   return openReal(from, real);
 }
 

@@ -13,7 +13,7 @@ import { nearest } from '../../core/nearest.ts';
 import type { RelativePath } from '../../core/path.ts';
 import { quoted } from '../../core/text/text.ts';
 import { copyTree } from '../../platform/fs/copy-tree.ts';
-import { isSystemError } from '../../platform/fs/paths.ts';
+import { isSystemError, realPath } from '../../platform/fs/paths.ts';
 import { removeTree } from '../../platform/fs/remove-tree.ts';
 import { isProgram } from '../../platform/fs/tree-digest.ts';
 import { readPieces } from '../../platform/fs/tree-file.ts';
@@ -35,6 +35,10 @@ export interface InputSources {
   ) => Promise<{ readonly content: Uint8Array; readonly version: number }>;
   /** Whether a path of the host is allowed; called with the given path and with the real one. Absent: no path is. */
   readonly host?: (path: string) => boolean;
+  /** Whether a file or folder below a copied folder of the host is left out: secrets and records. Absent: nothing is. */
+  readonly isLeftOut?: (folder: string, relative: string) => boolean;
+  /** Real paths of host folders that no input comes from. */
+  readonly records?: readonly string[];
   /** Returns the snapshot of a skill that is not staged. */
   readonly skill?: (name: string) => Promise<string | undefined>;
 }
@@ -202,9 +206,7 @@ async function fetchFile(
   const { from, mode = 'copy' } = input;
   const place = source.scheme === 'host' ? undefined : await placeBelow(staging, from, source);
   const opened =
-    place === undefined
-      ? openHostInput(from, source.rest, staging.sources.host)
-      : openInput(from, place.root, place.file);
+    place === undefined ? openHostInput(from, source.rest, staging.sources) : openInput(from, place.root, place.file);
   try {
     if (mode === 'link' && place?.seen !== undefined) {
       refuseSelfLink(from, to, place.seen);
@@ -215,8 +217,10 @@ async function fetchFile(
     }
     if (mode === 'link')
       staging.warnings.push(`${quoted(from)} was copied, because only files of the workspace can be linked`);
-    if (opened.type === 'folder') await copyFolder(staging, from, { opened, prepared });
-    else copyFile(staging, from, { opened, prepared });
+    if (opened.type === 'folder') {
+      const host = place === undefined ? realPath(source.rest) : undefined;
+      await copyFolder(staging, from, { opened, prepared, host });
+    } else copyFile(staging, from, { opened, prepared });
     return { resolved: from, mode: 'copy' };
   } finally {
     closeSync(opened.descriptor);
@@ -267,7 +271,12 @@ function refuseSelfLink(from: string, to: string, seen: string): void {
 interface Copying {
   readonly opened: OpenedSource;
   readonly prepared: string;
+  /** The path of a folder of the host. */
+  readonly host?: string | undefined;
 }
+
+/** Names in a warning. */
+const MAX_NAMED = 5;
 
 function copyFile(staging: Staging, from: string, { opened: { descriptor, stats }, prepared }: Copying): void {
   takeRoom(staging, from, { bytes: stats.size, entries: 1 });
@@ -297,13 +306,22 @@ const TREE_CODES: Readonly<Record<TreeProblem, FailureCode>> = {
   'too-deep': 'path/too-long',
 };
 
-async function copyFolder(staging: Staging, from: string, { opened, prepared }: Copying): Promise<void> {
+async function copyFolder(staging: Staging, from: string, { opened, prepared, host }: Copying): Promise<void> {
+  const leftOut = new Set<string>();
+  const skip = (relative: string): boolean => {
+    const { isLeftOut: isHidden, records = [] } = staging.sources;
+    const isLeftOut =
+      host !== undefined && (isHidden?.(host, relative) === true || records.includes(path.join(host, relative)));
+    if (isLeftOut) leftOut.add(relative);
+    return isLeftOut;
+  };
   const owner = staging.workspace.identity;
   const copy = (repositoryData: boolean): ReturnType<typeof copyTree> =>
     copyTree(opened.place, {
       to: prepared,
       permissions: 'writable',
       repositoryData,
+      skip,
       limits: { maxBytes: staging.left.bytes, maxEntries: staging.left.entries, maxDepth: 32 },
       ...(owner === undefined ? {} : { owner }),
       ...(staging.signal === undefined ? {} : { signal: staging.signal }),
@@ -317,6 +335,13 @@ async function copyFolder(staging: Staging, from: string, { opened, prepared }: 
     staging.warnings.push(
       `.git was left out of ${quoted(from)}: ${whole.message}; mount the folder to use its history`,
     );
+  if (leftOut.size > 0) {
+    const more = leftOut.size > MAX_NAMED ? ` and ${String(leftOut.size - MAX_NAMED)} more` : '';
+    const named = [...leftOut].slice(0, MAX_NAMED).map((name) => quoted(name));
+    staging.warnings.push(
+      `left out of ${quoted(from)}, because they hold secrets or records: ${named.join(', ')}${more}`,
+    );
+  }
   takeRoom(staging, from, { bytes: copied.bytes, entries: copied.files + 1 });
 }
 

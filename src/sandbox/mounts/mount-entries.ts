@@ -1,7 +1,9 @@
 import { chmodSync, lstatSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
+import { SkillError } from '../../core/errors.ts';
 import type { HostMount } from '../../core/execution.ts';
+import { quoted } from '../../core/text/text.ts';
 import { isInside, isPresent, isSystemError, tryRealPath } from '../../platform/fs/paths.ts';
 import type { CheckedMount } from './check-mount.ts';
 
@@ -27,9 +29,10 @@ export interface MountEntriesOptions {
   readonly skillRoots: readonly string[];
 }
 
-const MAX_ENTRIES = 20_000;
+/** Beyond these limits the folder is not mounted: a secret that was not found would be shown. */
+const MAX_ENTRIES = 200_000;
 /** Each hidden file costs every program a mount. */
-const MAX_COVERED = 500;
+const MAX_COVERED = 2_000;
 /** Installed packages, which are neither the user's secrets nor instructions. */
 const UNSEARCHED: ReadonlySet<string> = new Set(['node_modules', '.git', '.venv', 'venv', '.tox', '__pycache__']);
 
@@ -70,7 +73,7 @@ interface Found {
   readonly hidden: { readonly path: string; readonly isFolder: boolean }[];
 }
 
-/** Breadth first, so that a limit cuts off what is deepest. */
+/** Throws `policy/refused` for a folder that is too large to search. */
 function search(
   source: string,
   { isHidden, isProtected, skillRoots }: MountEntriesOptions,
@@ -80,10 +83,15 @@ function search(
   const roots = new Set(skillRoots.map((root) => tryRealPath(root) ?? root));
   const waiting = [''];
   let count = 0;
-  for (let folder = waiting.shift(); folder !== undefined; folder = waiting.shift()) {
+  for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
     for (const entry of entriesOf(path.join(source, folder))) {
       count += 1;
-      if (count > MAX_ENTRIES || found.hidden.length + found.protected.length >= MAX_COVERED) return found;
+      if (count > MAX_ENTRIES) throw tooLarge(source, `it has more than ${String(MAX_ENTRIES)} files`);
+      if (found.hidden.length + found.protected.length >= MAX_COVERED)
+        throw tooLarge(
+          source,
+          `more than ${String(MAX_COVERED)} of its files hold secrets or are run or obeyed by other tools`,
+        );
       const relative = folder === '' ? entry.name : `${folder}/${entry.name}`;
       // A link is not a mount point, and what it leads to is found by its own name.
       if (entry.isSymbolicLink()) continue;
@@ -100,6 +108,15 @@ function search(
     }
   }
   return found;
+}
+
+function tooLarge(source: string, reason: string): SkillError<'policy/refused'> {
+  return new SkillError({
+    code: 'policy/refused',
+    message: `the folder ${quoted(source, 200)} cannot be mounted: ${reason}`,
+    hint: 'mount a smaller folder, or run without the project (--project none)',
+    data: { rule: 'mount', approval: '', command: '' },
+  });
 }
 
 function entriesOf(folder: string): ReturnType<typeof list> {

@@ -4,7 +4,8 @@ import { describe, expect, test } from 'vitest';
 
 import { leftOutOf } from '../../../src/packs/sources/left-out.ts';
 import { ARCHIVE_LIMITS } from '../../../src/core/archive-limits.ts';
-import { collisionKey, openPathValidator, portableNameProblem } from '../../../src/packs/sources/portable-name.ts';
+import { collisionKey } from '../../../src/core/path.ts';
+import { openPathValidator, portableNameProblem } from '../../../src/packs/sources/portable-name.ts';
 import { isRefusal } from '../../../src/packs/problems.ts';
 import { hiddenCharacters } from '../../../src/core/text/text.ts';
 import { verifies } from '../../conformance/verifies.ts';

@@ -82,8 +82,10 @@ function writeWorld(): World {
   writeFileSync(path.join(project, '.env'), 'TOKEN=secret\n');
   writeFileSync(path.join(project, '.env.example'), 'TOKEN=\n');
   writeFileSync(path.join(project, 'config/server.pem'), 'secret\n');
-  mkdirSync(path.join(project, '.agent/runs'), { recursive: true });
-  writeFileSync(path.join(project, '.agent/runs/record'), 'secret\n');
+  for (const place of ['.agent/runs', 'packages/app/.agent/runs', 'records', 'private']) {
+    mkdirSync(path.join(project, place), { recursive: true });
+    writeFileSync(path.join(project, place, 'record'), 'secret\n');
+  }
   return { folder, project };
 }
 
@@ -100,6 +102,7 @@ async function open({ folder, project }: World, execution: ExecutionOptions): Pr
     roots: [path.join(folder, 'skills')],
     onlyRoots: true,
     cache: false,
+    config: { runs: { directory: 'records' }, policy: { deny: ['Read(private/**)'] } },
   });
   const asked: ApprovalRequest[] = [];
   const session = await runtime.startSession({
@@ -140,11 +143,20 @@ describe.each(EXECUTORS)('a mounted repository under %s', (name, executor) => {
     const { stdout } = await run(
       session,
       command(
-        'for f in new .git/config AGENTS.md; do (echo x >> $f) 2>/dev/null && echo "wrote $f"; done; cat .env config/server.pem .agent/runs/record .env.example; ls -A .agent',
+        'for f in new .git/config AGENTS.md; do (echo x >> $f) 2>/dev/null && echo "wrote $f"; done; cat .env config/server.pem .env.example; cat $(find . -name record); ls -A .agent private records',
       ),
     );
-    expect(stdout).toBe(hasPathRules ? 'TOKEN=\nruns\n' : 'TOKEN=\n');
-    expect(result.warnings).toContain(`hidden from programs in ${world.project}: .env, config/server.pem`);
+    // Landlock denies reading; names stay visible.
+    if (hasPathRules) expect(stdout.split('\n')[0]).toBe('TOKEN=');
+    else expect(stdout).toBe('TOKEN=\n.agent:\n\nprivate:\n\nrecords:\n');
+    const [, names = ''] = /^hidden from programs in [^:]*: (.*)$/.exec(result.warnings?.join() ?? '') ?? [];
+    expect(names.split(', ').toSorted()).toEqual([
+      '.env',
+      'config/server.pem',
+      'packages/app/.agent',
+      'private',
+      'records',
+    ]);
   });
 
   verifies('ENV-2', 'a writable folder is asked about, and what other tools obey stays read-only', async () => {

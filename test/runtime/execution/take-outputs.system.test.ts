@@ -1,4 +1,14 @@
-import { existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
@@ -115,5 +125,44 @@ describe('the outputs of a program', () => {
     expect(readFileSync(path.join(project, 'a.txt'), 'utf8')).toBe('old');
     expect(existsSync(path.join(project, 'z.txt'))).toBe(false);
     expect([readdirSync(keys), lstatSync(path.join(project, 'docs')).isSymbolicLink()]).toEqual([[], true]);
+  });
+
+  test('a file that changes while its approval is asked is not replaced', async () => {
+    const { project, take } = await left({ 'AGENTS.md': '# Theirs\n', 'new/b.txt': 'b' });
+    writeFileSync(path.join(project, 'AGENTS.md'), '# Seen\n');
+    const approve: TakeOutputsOptions['approve'] = (request, options) => {
+      writeFileSync(path.join(project, 'AGENTS.md'), '# Changed\n');
+      return yes(request, options);
+    };
+    await expect(take('project', { approve })).rejects.toThrow('cannot be written');
+    expect(readFileSync(path.join(project, 'AGENTS.md'), 'utf8')).toBe('# Changed\n');
+    expect(readdirSync(project)).toEqual(['AGENTS.md']);
+  });
+
+  test('a target folder that becomes a link while its approval is asked is not used', async () => {
+    const { project, skills, take } = await left({ 'AGENTS.md': '# Theirs\n' });
+    const approve: TakeOutputsOptions['approve'] = (request, options) => {
+      renameSync(project, `${project}-before`);
+      symlinkSync(skills, project);
+      return yes(request, options);
+    };
+    await expect(take('project', { approve })).rejects.toThrow('was replaced meanwhile');
+    expect(readdirSync(skills)).toEqual([]);
+  });
+
+  test('if one file cannot be written, no file and no folder is left behind', async () => {
+    const { project, take } = await left({ 'a/deep/er/one.txt': '1', 'b.txt': '2', 'c/x.txt': '3' });
+    mkdirSync(path.join(project, 'b.txt'));
+    await expect(take('project')).rejects.toThrow('cannot be written');
+    expect(readdirSync(project)).toEqual(['b.txt']);
+  });
+
+  test('a result that is too large to copy fails all of them instead of being left out', async () => {
+    const { project, session, take } = await left({ 'a.txt': 'a' });
+    const { place } = (await session.execution?.openWorkspace()) ?? { place: { root: '' } };
+    writeFileSync(path.join(place.root, 'out/large.bin'), '');
+    truncateSync(path.join(place.root, 'out/large.bin'), 64 * 1024 * 1024 + 1);
+    await expect(take('project')).rejects.toThrow('out/large.bin');
+    expect(readdirSync(project)).toEqual([]);
   });
 });

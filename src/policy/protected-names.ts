@@ -1,0 +1,132 @@
+/** Files and folders with a meaning for other programs. One table for file tools, results of programs and mounted folders. */
+import { collisionKey } from '../core/path.ts';
+
+/** `never`: refused whatever the rules say. `ask`: needs approval. */
+type Protection = 'never' | 'ask' | 'free';
+
+interface ProtectedNames {
+  readonly write: Protection;
+  /** For models. */
+  readonly read: Protection;
+  /** For inputs of programs that a model names (default: as `read`). */
+  readonly input?: Protection;
+  /** At any depth. `*` matches within a name; `/**` covers the folder and everything in it. */
+  readonly names: string;
+}
+
+const TABLE: readonly ProtectedNames[] = [
+  // The data of git, which runs its hooks and settings.
+  { write: 'never', read: 'never', input: 'ask', names: '.git/** .hg/** .svn/** .jj/**' },
+  // Records, answers, trust and keys of skillwright: a model could learn or change what it must not.
+  {
+    write: 'never',
+    read: 'never',
+    names:
+      '.agent/approvals.json .agent/evals/** .agent/keys/** .agent/keys.json .agent/pending/** .agent/runs/** .agent/seal.key .agent/trust.json',
+  },
+  { write: 'ask', read: 'free', input: 'never', names: '.agent' },
+  { write: 'never', read: 'free', names: '.agent/config.json .agent/trash/** .agent/artifacts/** .agent/sources/**' },
+  // Instructions and settings of agents.
+  {
+    write: 'ask',
+    read: 'free',
+    names: `AGENTS.md AGENTS.override.md CLAUDE.md CLAUDE.local.md GEMINI.md QWEN.md WARP.md SKILL.md copilot-instructions.md
+      .cursorrules .windsurfrules .clinerules .clinerules/** .roorules .roomodes .goosehints .aider.conf.yml .augment-guidelines .rules
+      .mcp.json mcp.json opencode.json opencode.jsonc crush.json .crush.json .continuerc.json
+      .agent/** .agents/** .aider/** .amazonq/** .augment/** .claude/** .claude.json .claude-plugin/** .codex/** .continue/** .copilot/** .cursor/**
+      .factory/** .gemini/** .goose/** .junie/** .kilocode/** .kiro/** .opencode/** .openhands/** .qwen/** .roo/** .trae/** .windsurf/** .zed/**`,
+  },
+  // Settings of editors, which start programs.
+  {
+    write: 'ask',
+    read: 'free',
+    names: `.vscode/** .idea/** .fleet/** .devcontainer/** .devcontainer.json *.code-workspace
+      .exrc .vimrc .nvimrc .nvim.lua .emacs .emacs.d/** .dir-locals.el`,
+  },
+  // Continuous integration.
+  {
+    write: 'ask',
+    read: 'free',
+    names: `.github/** .gitlab-ci.yml .gitlab/** .circleci/** .buildkite/** .travis.yml .drone.yml .woodpecker.yml .woodpecker/** .gitea/**
+      .forgejo/** .cirrus.yml .teamcity/** .appveyor.yml appveyor.yml Jenkinsfile azure-pipelines.yml azure-pipelines.yaml .azure-pipelines/**
+      bitbucket-pipelines.yml cloudbuild.yaml cloudbuild.yml buildspec.yml`,
+  },
+  // Hooks, and settings of git and of package managers.
+  {
+    write: 'ask',
+    read: 'free',
+    names: `.husky/** .githooks/** .pre-commit-config.yaml .pre-commit-hooks.yaml lefthook.yml lefthook.yaml .lefthook.yml .lefthook.yaml
+      lefthook-local.yml .lefthook/** .overcommit.yml .lintstagedrc .lintstagedrc.* .gitattributes .gitmodules .gitconfig .config/git/**
+      .yarnrc .yarnrc.yml .yarn/** .pnpmfile.cjs .pnpmfile.mjs pip.conf .pip/** .condarc .gemrc .cargo/config .cargo/config.toml
+      sitecustomize.py usercustomize.py`,
+  },
+  // Start-up files of shells and of the desktop.
+  {
+    write: 'ask',
+    read: 'free',
+    names: `.bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout .cshrc .tcshrc .kshrc
+      .login .inputrc .xinitrc .xprofile .config/fish/** .config/systemd/** .config/autostart/** Library/LaunchAgents/** .local/bin/**
+      .mise.toml mise.toml .tool-versions .curlrc .wgetrc`,
+  },
+  // Settings that contain secrets.
+  {
+    write: 'ask',
+    read: 'ask',
+    names: '.envrc .npmrc .pypirc .netrc .git-credentials .ssh/** .gnupg/** .aws/** .kube/** .docker/**',
+  },
+  // Secrets.
+  {
+    write: 'free',
+    read: 'ask',
+    names: `.env .env.* *.key *.kdbx *.p12 *.pem *.pfx *.jks *.keystore *.tfstate credentials.json id_dsa* id_ecdsa* id_ed25519* id_rsa*
+      .azure/** .config/gcloud/** .config/gh/** .password-store/** .terraform.d/** .vault-token .pgpass .my.cnf .htpasswd .s3cfg .boto
+      .cargo/credentials .cargo/credentials.toml .gem/credentials`,
+  },
+];
+
+/** The patterns with a protection, as rules write them. */
+export function patternsOf(access: 'write' | 'read' | 'input', protection: Protection): readonly string[] {
+  const rows = TABLE.filter((row) => (row[access] ?? row.read) === protection);
+  return rows.flatMap(({ names }) => names.split(/\s+/));
+}
+
+/** Matches a path, or the path of a folder whose whole content a pattern names. */
+export function nameMatcher(patterns: readonly string[]): (path: string) => boolean {
+  const texts = patterns.map((pattern) => {
+    const [, name = pattern, below] = /^(.*?)(\/\*\*)?$/.exec(pattern) ?? [];
+    const text = collisionKey(name).replaceAll('.', '\\.').replaceAll('*', '[^/]*');
+    return below === undefined ? text : `${text}(?:/.*)?`;
+  });
+  const source = `(?:^|/)(?:${texts.join('|')})$`;
+  // Compiled on first use, because most patterns are never matched.
+  let expression: RegExp | undefined;
+  return (path) => (expression ??= new RegExp(source, 's')).test(collisionKey(path));
+}
+
+const NEVER = nameMatcher(patternsOf('write', 'never'));
+const PROTECTED = nameMatcher([...patternsOf('write', 'never'), ...patternsOf('write', 'ask')]);
+const SECRET = nameMatcher(patternsOf('read', 'ask'));
+const RECORDS = nameMatcher(['.agent/**']);
+const GIT = nameMatcher(['.git/**']);
+/** Committed as examples, without values. */
+const EXAMPLE = /\.(?:example|sample|template|dist|defaults?|schema)$/i;
+
+/** Whether a file is never written for a program, by an absolute or relative path. */
+export function isNeverWritten(path: string): boolean {
+  return NEVER(path);
+}
+
+/** Whether a file needs approval before it is written for a program, and stays read-only in a mounted folder: other tools run or obey it. */
+export function isProtectedPath(path: string): boolean {
+  return PROTECTED(path);
+}
+
+/** Whether programs must not read a file or folder of a mounted or copied folder: secrets, and our records. Git needs all of `.git`. */
+export function isSecretPath(relative: string): boolean {
+  return RECORDS(relative) || (SECRET(relative) && !EXAMPLE.test(relative) && !GIT(relative));
+}
+
+/** The same for a folder that a person or a rule named: it may hold secrets itself, but no records. */
+export function isLeftOut(folder: string, relative: string): boolean {
+  return isSecretPath(relative) || RECORDS(`${folder.slice(folder.lastIndexOf('/') + 1)}/${relative}`);
+}

@@ -1,0 +1,110 @@
+import { describe, expect, test } from 'vitest';
+
+import type { Access } from '../../src/core/access.ts';
+import { builtInRules } from '../../src/policy/built-in-policy.ts';
+import { BY_RISK, decide } from '../../src/policy/policy.ts';
+import { isRule, readRule } from '../../src/policy/policy-rule.ts';
+import { isLeftOut, isNeverWritten, isProtectedPath, isSecretPath } from '../../src/policy/protected-names.ts';
+
+const origin = { layer: 'built-in', where: '' } as const;
+const everything = [readRule('*', { effect: 'allow', origin })].filter(isRule);
+const policy = { layers: [{ origin, rules: [...builtInRules(), ...everything], otherwise: BY_RISK }], grants: [] };
+
+function effectOf(tool: string, path: string): string {
+  const access: Access = { tool, subject: { kind: 'path', path, absolute: `/home/ann/project/${path}` } };
+  return decide(policy, [access]).effect;
+}
+
+const ASKED =
+  `.cursorrules .cursor/rules/a.mdc .devcontainer/devcontainer.json .devcontainer.json .gitlab-ci.yml .circleci/config.yml
+  CLAUDE.local.md CLAUDE.md GEMINI.md AGENTS.md opencode.json .mcp.json .vscode/tasks.json .idea/workspace.xml .husky/pre-commit .ssh/authorized_keys
+  .bashrc .zshrc .profile .gitconfig .npmrc .pre-commit-config.yaml .windsurfrules .github/workflows/ci.yml lefthook.yml .envrc Jenkinsfile
+  azure-pipelines.yml .clinerules .roo/rules.md sitecustomize.py .config/fish/config.fish .gitmodules .claude/settings.json`.split(
+    /\s+/,
+  );
+
+describe('files that other tools run or obey', () => {
+  test.each(ASKED)('%s is asked about by file tools, for results and in mounts', (name) => {
+    for (const path of [name, `packages/app/${name}`, name.toUpperCase()]) {
+      expect([effectOf('write_file', path), effectOf('delete_file', path), isProtectedPath(path)]).toEqual([
+        'ask',
+        'ask',
+        true,
+      ]);
+      expect(isNeverWritten(path)).toBe(false);
+    }
+  });
+
+  test.each([
+    ['another case', '.Git/hooks/pre-commit'],
+    ['a zero-width character', '.g\u200Cit/hooks/pre-commit'],
+    ['wide letters', '.\uFF47it/config'],
+    ['the long s', '.hg/\u017F'],
+    ['a trailing dot', '.git./config'],
+    ['a trailing space', '.agent /config.json'],
+    ['the Kelvin sign', '.agent/\u212Aeys.json'],
+  ])('a name in another spelling is the same name: %s', (_, path) => {
+    expect([effectOf('write_file', path), isNeverWritten(path), isProtectedPath(path)]).toEqual(['deny', true, true]);
+  });
+
+  test('a deny rule of the user matches names in other spellings too', () => {
+    const deny = [readRule('Read(Stra\u00DFe/**)', { effect: 'deny', origin })].filter(isRule);
+    const strict = { layers: [{ origin, rules: [...deny, ...everything], otherwise: BY_RISK }], grants: [] };
+    const read = (path: string): string =>
+      decide(strict, [{ tool: 'read_file', subject: { kind: 'path', path } }]).effect;
+    expect([read('stra\u00DFe/a'), read('STRA\u00DFE/a'), read('other/a')]).toEqual(['deny', 'deny', 'allow']);
+  });
+
+  test.each([
+    'src/cursorrules.ts',
+    'docs/agents.md.txt',
+    'my.github/x',
+    'package.json',
+    'Makefile',
+    'profile',
+    'a.bashrc',
+  ])('%s is an ordinary file', (path) => {
+    expect([effectOf('write_file', path), isProtectedPath(path), isSecretPath(path)]).toEqual(['allow', false, false]);
+  });
+});
+
+describe('records, answers and trust', () => {
+  const RECORDS =
+    `.agent/runs/1/events.jsonl .agent/runs .agent/evals/last/report.json .agent/approvals.json .agent/trust.json
+    .agent/seal.key .agent/keys.json .agent/pending/1.json sub/project/.agent/runs/1/run.json .AGENT/RUNS/1/run.json`.split(
+      /\s+/,
+    );
+
+  test.each(RECORDS)('%s is read by no tool of a model, in no mount and in no copied folder', (path) => {
+    const tools = ['read_file', 'grep', 'list_dir', 'host_input', 'write_file', 'delete_file'];
+    expect(tools.map((tool) => effectOf(tool, path))).toEqual(tools.map(() => 'deny'));
+    expect([isSecretPath(path), isLeftOut('/home/ann/project', path)]).toEqual([true, true]);
+  });
+
+  test('a whole .agent folder is no input, and contributes nothing to a folder that a person names', () => {
+    expect([effectOf('host_input', '.agent'), effectOf('list_dir', '.agent')]).toEqual(['deny', 'allow']);
+    expect(isLeftOut('/home/ann/project/.agent', 'runs/1/events.jsonl')).toBe(true);
+    expect(isLeftOut('/home/ann/.ssh', 'config')).toBe(false);
+  });
+});
+
+describe('secrets', () => {
+  test.each([
+    '.env',
+    'app/.env.production',
+    'certs/server.PEM',
+    '.kube/config',
+    '.ssh/id_ed25519',
+    'infra/terraform.tfstate',
+  ])('%s is asked about before a model reads it, and hidden in mounts', (path) => {
+    expect([effectOf('read_file', path), effectOf('host_input', path), isSecretPath(path)]).toEqual([
+      'ask',
+      'ask',
+      true,
+    ]);
+  });
+
+  test('an example without values is shown to programs, and git gets its own settings', () => {
+    expect(['.env.example', 'app/.env.sample', '.git/config'].map(isSecretPath)).toEqual([false, false, false]);
+  });
+});
