@@ -7,6 +7,7 @@ import { failure } from '../core/failure-codes.ts';
 import type { Failure } from '../core/failure-codes.ts';
 import { isObject } from '../core/json/json-schema.ts';
 import type { JsonSchema, ObjectSchema } from '../core/json/json-schema.ts';
+import { schemaText } from '../core/json/schema-text.ts';
 import type { ModelTool } from '../core/model.ts';
 import { nearest } from '../core/nearest.ts';
 import { PLAN_UPDATE_SCHEMA, readPlanUpdate } from './plan-update.ts';
@@ -36,7 +37,7 @@ export interface DecidedCall {
 export const FINAL_ANSWER = 'final_answer';
 
 const KEYS = ['action', 'plan_update', 'diagnostics'];
-const SHAPE = '{"action": {"type": "...", "payload": {...}}}';
+export const SHAPE = '{"action": {"type": "...", "payload": {...}}}';
 /** Limits for lists in messages and records. */
 const MAX_NAMED = 40;
 const MAX_REMARKS = 20;
@@ -65,6 +66,19 @@ export function actionSchema(tools: readonly ModelTool[]): ObjectSchema {
     required: ['action'],
     additionalProperties: false,
   };
+}
+
+/** The actions with their payloads, one per line, for models that are not shown the schema. */
+export function actionTable(tools: readonly ModelTool[]): string {
+  return [
+    'Actions and their payloads (? marks optional fields):',
+    ...tools.map(({ name, description, inputSchema }) => `- ${name} ${schemaText(inputSchema)}: ${description}`),
+  ].join('\n');
+}
+
+/** An answer with this action, with the types of its payload in place of values. */
+function shapeOf({ name, inputSchema }: ModelTool): string {
+  return `{"action": {"type": "${name}", "payload": ${schemaText(inputSchema)}}}`;
 }
 
 function noTools(): SkillError {
@@ -146,13 +160,14 @@ function namesText(tools: readonly ModelTool[]): string {
 /** Checks only that a payload is present; the tool validates its contents. */
 function readPayload(action: Fields, tool: ModelTool): { readonly payload: Fields } | Refused {
   const payload = action['payload'] ?? {};
-  if (!isObject(payload)) return refused(`action.payload must be an object, not ${describeValue(payload)}`);
+  const hint = `answer with ${shapeOf(tool)}`;
+  if (!isObject(payload)) return refused(`action.payload must be an object, not ${describeValue(payload)}`, { hint });
   if (tool.name === FINAL_ANSWER) return isSomeAnswer(payload) ? { payload } : emptyAnswer();
   const needed = requiredOf(tool.inputSchema);
   if (isGiven(action['payload']) || needed.length === 0) return { payload };
   const beside = needed.filter((key) => Object.hasOwn(action, key));
   const reason = beside.length === 0 ? `required: ${needed.join(', ')}` : `put ${beside.join(', ')} inside of it`;
-  return refused(`action.payload of ${tool.name} is missing: ${reason}`);
+  return refused(`action.payload of ${tool.name} is missing: ${reason}`, { hint });
 }
 
 function isRefused(reading: object): reading is Refused {

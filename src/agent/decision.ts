@@ -1,5 +1,5 @@
 /** Parses an answer of the model into a decision. Parsing has no effects; every action is checked again before it is performed. */
-import { readDecision } from './action-protocol.ts';
+import { SHAPE, readDecision } from './action-protocol.ts';
 import { readAnswer, repairRequest } from './answer-json.ts';
 import type { ModelAnswer, ModelTool, ModelToolCall } from '../core/model.ts';
 import type { PlanUpdate } from '../core/plan.ts';
@@ -56,7 +56,8 @@ function readAction({ text, toolCalls }: ModelAnswer, tools: readonly ModelTool[
     return { type: 'unreadable', reason, repair: repairRequest({ message: reason }) };
   }
   const reading = readAnswer(text);
-  if (reading.type === 'unreadable') return unreadable(reading.problem);
+  if (reading.type === 'unreadable')
+    return unreadable({ message: reading.problem.message, hint: `answer with ${SHAPE}` });
   const decision = readDecision(reading.value, tools);
   if (decision.type === 'refused') return unreadable(decision.problem);
   const { call, planUpdate, diagnostics, notes } = decision;

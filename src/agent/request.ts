@@ -1,5 +1,5 @@
 /** Builds the next request to a model: fixed sections, a stable prefix, never larger than the limit (AGT-6). */
-import { actionSchema } from './action-protocol.ts';
+import { actionSchema, actionTable } from './action-protocol.ts';
 import type { Budget } from '../core/budget.ts';
 import type { Model, ModelRequest, ModelTool } from '../core/model.ts';
 import { sha256 } from '../platform/hash.ts';
@@ -16,7 +16,7 @@ import type { ProtocolName } from './system-prompt.ts';
 export interface RequestParts {
   readonly session: Session;
   readonly protocol: ProtocolName;
-  readonly model: Pick<Model, 'contextWindow'>;
+  readonly model: Pick<Model, 'answerSchemas' | 'contextWindow'>;
   readonly limits: Budget;
   readonly tools: readonly ModelTool[];
   readonly state: string;
@@ -26,8 +26,19 @@ export interface RequestParts {
 
 /** The parts that are the same in every request, measured once per system text and per list of tools. */
 export interface Measure {
-  system(instructions: string, protocol: ProtocolName): Fixed<string>;
-  shape(tools: readonly ModelTool[], protocol: ProtocolName): Fixed<Pick<ModelRequest, 'tools' | 'answerSchema'>>;
+  system(instructions: string, protocol: ProtocolName, actions: string): Fixed<string>;
+  shape(
+    tools: readonly ModelTool[],
+    form: AnswerForm,
+  ): Fixed<Pick<ModelRequest, 'tools' | 'answerSchema'>> & {
+    /** The description of the actions for the system text; empty if the model sees their schema. */
+    readonly actions: string;
+  };
+}
+
+interface AnswerForm {
+  readonly protocol: ProtocolName;
+  readonly answerSchemas: Model['answerSchemas'];
 }
 
 interface Fixed<Part> {
@@ -45,15 +56,23 @@ export function openMeasure(measureText: MeasureText, project: string | undefine
   const systems = new Map<string, Fixed<string>>();
   const shapes = new Map<readonly ModelTool[], ReturnType<Measure['shape']>>();
   return {
-    system: (instructions, protocol) =>
-      remembered(systems, instructions, () => {
-        const text = [rulesText(protocol), ...(project === undefined ? [] : [project]), instructions].join('\n\n');
+    system: (instructions, protocol, actions) =>
+      remembered(systems, `${actions}\n${instructions}`, () => {
+        const rules = rulesText(protocol, actions);
+        const text = [rules, ...(project === undefined ? [] : [project]), instructions].join('\n\n');
         return fixed(text, text);
       }),
-    shape: (tools, protocol) =>
+    shape: (tools, { protocol, answerSchemas }) =>
       remembered(shapes, tools, () => {
-        const part = protocol === 'tools' ? { tools } : { tools: [], answerSchema: actionSchema(tools) };
-        return fixed(part, JSON.stringify(part));
+        if (protocol === 'tools') return { ...fixed({ tools }, JSON.stringify({ tools })), actions: '' };
+        const part = { tools: [], answerSchema: actionSchema(tools) };
+        // A schema that is not sent costs no tokens, but it is a part of what the answer depends on.
+        const { tokens, ...rest } = fixed(part, JSON.stringify(part));
+        return {
+          ...rest,
+          tokens: answerSchemas === undefined ? 0 : tokens,
+          actions: answerSchemas === 'shown' ? '' : actionTable(tools),
+        };
       }),
   };
 }
@@ -87,8 +106,8 @@ const ANSWER_TOKENS = 8_192;
 
 export function prepareRequest(conversation: Conversation, parts: RequestParts): PreparedRequest {
   const { session, protocol, model, limits, tools, outputs, measure } = parts;
-  const system = measure.system(session.startRequest(), protocol);
-  const shape = measure.shape(tools, protocol);
+  const shape = measure.shape(tools, { protocol, answerSchemas: model.answerSchemas });
+  const system = measure.system(session.startRequest(), protocol, shape.actions);
   const state = measureMessages(parts.state === '' ? [] : [user(parts.state)]);
   const answerTokens = answerRoom(model);
   const ceiling = Math.min(limits.contextTokens, (model.contextWindow ?? Number.POSITIVE_INFINITY) - answerTokens);

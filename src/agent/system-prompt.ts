@@ -27,9 +27,13 @@ const ACTION_RULES: readonly string[] = [
   `One action per answer. Finish with ${FINAL_ANSWER}: {"action": {"type": "${FINAL_ANSWER}", "payload": {"answer": "..."}}}.`,
 ];
 
-/** The first part of the system text. It is the same in every request of a run, so that providers can cache it. */
-export function rulesText(protocol: ProtocolName): string {
-  return [...RULES, ...(protocol === 'tools' ? TOOL_RULES : ACTION_RULES)].map((rule) => `- ${rule}`).join('\n');
+/**
+ * The first part of the system text. It is the same in every request of a run, so that providers can cache it. `actions` describes the
+ * actions to models that are not shown their schema.
+ */
+export function rulesText(protocol: ProtocolName, actions = ''): string {
+  const rules = [...RULES, ...(protocol === 'tools' ? TOOL_RULES : ACTION_RULES)].map((rule) => `- ${rule}`).join('\n');
+  return actions === '' ? rules : `${rules}\n\n${actions}`;
 }
 
 /** The plan and the remaining budget, for the end of a request. */

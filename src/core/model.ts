@@ -6,6 +6,11 @@ export interface Model {
   readonly id: string;
   /** Maximum tokens of a request and its answer together; absent if unknown. */
   readonly contextWindow?: number;
+  /**
+   * Whether `answerSchema` of a request reaches the model: `shown` if the provider presents it to the model, `enforced` if the server
+   * only constrains the answer by it. If absent, it is not sent, and the request describes the answer in its system text.
+   */
+  readonly answerSchemas?: 'shown' | 'enforced';
   /** Throws `SkillError` `model/unavailable` or `model/failed`, or the reason of the signal. */
   call(request: ModelRequest, options: ModelCallOptions): Promise<ModelAnswer>;
 }

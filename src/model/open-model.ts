@@ -35,6 +35,8 @@ export async function openModel(settings: ModelSettings, options: OpenModelOptio
   return aiSdkModel({
     id: `${provider}/${model}`,
     ...(contextWindow === undefined ? {} : { contextWindow }),
+    // A local server turns the schema into a grammar, which the model does not see.
+    ...(isVendor(provider) ? { answerSchemas: 'shown' } : hasSchemas === true ? { answerSchemas: 'enforced' } : {}),
     connect: (fetch) => connect({ model, baseUrl, apiKey, headers, fetch, hasSchemas: hasSchemas === true }),
     ...(options.env === undefined ? {} : { fetch: proxiedFetch(options.env) }),
     params,

@@ -2,6 +2,7 @@ import { failure } from '../core/failure-codes.ts';
 import type { Failure } from '../core/failure-codes.ts';
 import { checkJson, isObject } from '../core/json/json-schema.ts';
 import type { JsonPath, JsonSchema, ObjectSchema, SchemaProblem } from '../core/json/json-schema.ts';
+import { schemaText } from '../core/json/schema-text.ts';
 import { nearest } from '../core/nearest.ts';
 import { quoted } from '../core/text/text.ts';
 import { describeValue } from '../core/text/value-text.ts';
@@ -175,7 +176,7 @@ function refusedFor(problems: readonly SchemaProblem[], input: ToolInput, schema
     .flatMap(({ path, expected }) => nearest(String(path.at(-1)), expected.split(', ')));
   const parameters = Object.keys(schema.properties);
   return refused([...named, ...(more > 0 ? [`and ${more} more`] : [])].join('; '), {
-    hint: parameters.length === 0 ? 'the tool has no parameters' : `the parameters are ${parametersText(schema)}`,
+    hint: parameters.length === 0 ? 'the tool has no parameters' : `the parameters are ${schemaText(schema)}`,
     nearest: [...new Set(near)].slice(0, 3),
   });
 }
@@ -186,12 +187,6 @@ function problemText({ type, path, expected }: SchemaProblem, input: ToolInput):
   return at === undefined
     ? `parameter ${nameOf(path)} is missing: expected ${expected}`
     : `parameter ${nameOf(path)} must be ${expected}, not ${describeValue(at)}`;
-}
-
-function parametersText({ properties, required = [] }: ObjectSchema): string {
-  return Object.keys(properties)
-    .map((key) => (required.includes(key) ? key : `${key} (optional)`))
-    .join(', ');
 }
 
 function valueAt(value: unknown, path: JsonPath): unknown {

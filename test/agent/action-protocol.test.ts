@@ -9,6 +9,7 @@ import { PLAN_UPDATE_SCHEMA } from '../../src/agent/plan-update.ts';
 import { TOOLS } from './decision-tools.ts';
 import { runs } from '../property-runs.ts';
 
+const SELECT_HINT = 'answer with {"action": {"type": "select_skills", "payload": {skills: string[], reason?: string}}}';
 const SHAPE_HINT = 'answer with {"action": {"type": "...", "payload": {...}}}';
 const NAMES_HINT = 'the actions are select_skills, list_skills, final_answer';
 const select = { type: 'select_skills', payload: { skills: ['csv'] } };
@@ -114,28 +115,28 @@ describe('an answer that decides nothing', () => {
       'no payload',
       { action: { type: 'select_skills' } },
       'action.payload of select_skills is missing: required: skills',
-      SHAPE_HINT,
+      SELECT_HINT,
       [],
     ],
     [
       'parameters beside the payload',
       { action: { type: 'select_skills', skills: [] } },
       'action.payload of select_skills is missing: put skills inside of it',
-      SHAPE_HINT,
+      SELECT_HINT,
       [],
     ],
     [
       'a list as payload',
       { action: { type: 'select_skills', payload: ['csv'] } },
       'action.payload must be an object, not a list of 1',
-      SHAPE_HINT,
+      SELECT_HINT,
       [],
     ],
     [
       'a text as payload',
       { action: { type: 'final_answer', payload: 'Done.' } },
       'action.payload must be an object, not "Done."',
-      SHAPE_HINT,
+      'answer with {"action": {"type": "final_answer", "payload": {answer: string}}}',
       [],
     ],
   ])('%s', (_, value, message, hint, nearest) => {

@@ -19,9 +19,10 @@ const BIG = {
   },
 };
 
-const tokensOf = ({ system, messages, tools, answerSchema }: ModelRequest): number =>
+/** The played model is sent no schema: the actions are in the system text. */
+const tokensOf = ({ system, messages, tools }: ModelRequest): number =>
   estimateTokens(system) +
-  estimateTokens(JSON.stringify({ tools, answerSchema })) +
+  estimateTokens(JSON.stringify({ tools })) +
   messages.reduce((sum, message) => sum + estimateTokens(JSON.stringify(message)), 0);
 
 describe('a run of two hundred turns', () => {

@@ -127,7 +127,7 @@ describe('input that is refused', () => {
       failure: {
         code: 'input/invalid',
         message: 'unknown parameter "skil"; parameter "skill" is missing: expected a string',
-        hint: 'the parameters are skill, mode (optional), n (optional), include_all_docs (optional), env (optional), docs (optional), skills (optional)',
+        hint: 'the parameters are {skill: string, mode?: "add" | "clear", n?: integer, include_all_docs?: boolean, env?: {[name: string]: string}, docs?: string[], skills?: {name: string, source?: string}[]}',
         nearest: ['skill', 'skills'],
       },
     });

@@ -15,6 +15,7 @@ import type { RetryPolicy, RetrySurroundings } from '../retry.ts';
 export interface AdapterOptions extends Omit<RequestOptions, 'metadataOf'> {
   readonly id: string;
   readonly contextWindow?: number;
+  readonly answerSchemas?: Model['answerSchemas'];
   /** Creates the provider's model with this `fetch` function. Called for each attempt, so that each has its own limits. */
   readonly connect: (fetch: typeof globalThis.fetch) => LanguageModelV3;
   /** Sends requests (default: the global `fetch`). */
@@ -35,11 +36,12 @@ const MAX_SIGNATURES = 2_000;
  * budgets and records are ours.
  */
 export function aiSdkModel(options: AdapterOptions): Model {
-  const { id, contextWindow, retries: policy, surroundings, hide } = options;
+  const { id, contextWindow, answerSchemas, retries: policy, surroundings, hide } = options;
   const signatures = new Map<string, SharedV3ProviderMetadata>();
   return {
     id,
     ...(contextWindow === undefined ? {} : { contextWindow }),
+    ...(answerSchemas === undefined ? {} : { answerSchemas }),
     call: async (request, callOptions): Promise<ModelAnswer> => {
       const listener = listenerFor(callOptions);
       const result = await withRetries(() => attempt(request, { ...options, signatures, listener }), {

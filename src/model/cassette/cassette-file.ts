@@ -3,7 +3,7 @@ import { SkillError } from '../../core/errors.ts';
 import { checkJson } from '../../core/json/json-schema.ts';
 import type { JsonSchema } from '../../core/json/json-schema.ts';
 import { FINISHES } from '../../core/model.ts';
-import type { ModelAnswer, ModelDelta, ModelRequest } from '../../core/model.ts';
+import type { Model, ModelAnswer, ModelDelta, ModelRequest } from '../../core/model.ts';
 import { stableJson } from '../../core/json/stable-json.ts';
 import { quoted } from '../../core/text/text.ts';
 import { visibleJson } from '../../core/json/visible-json.ts';
@@ -18,6 +18,7 @@ export interface CassetteHeader {
   readonly cassette: typeof CASSETTE_VERSION;
   readonly model: string;
   readonly contextWindow?: number;
+  readonly answerSchemas?: Model['answerSchemas'];
 }
 
 export interface CassetteEntry {
@@ -174,7 +175,11 @@ const VERSION: JsonSchema = {
   minimum: CASSETTE_VERSION,
   maximum: CASSETTE_VERSION,
 };
-const HEADER = object({ cassette: VERSION, model: TEXT, contextWindow: COUNT }, ['cassette', 'model']);
+const SCHEMAS: JsonSchema = { type: 'string', description: '', enum: ['shown', 'enforced'] };
+const HEADER = object({ cassette: VERSION, model: TEXT, contextWindow: COUNT, answerSchemas: SCHEMAS }, [
+  'cassette',
+  'model',
+]);
 
 function isHeader(value: unknown): value is CassetteHeader {
   return checkJson(value, HEADER).length === 0;

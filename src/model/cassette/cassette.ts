@@ -33,7 +33,11 @@ const asItIs: ChangeText = (text) => text;
  */
 export function recordCassette(model: Model, file: string, options: RecordOptions = {}): Model {
   const { redact = asItIs, keepRequests = true } = options;
-  const window = model.contextWindow === undefined ? {} : { contextWindow: model.contextWindow };
+  const { contextWindow, answerSchemas } = model;
+  const window = {
+    ...(contextWindow === undefined ? {} : { contextWindow }),
+    ...(answerSchemas === undefined ? {} : { answerSchemas }),
+  };
   const header: CassetteHeader = { cassette: CASSETTE_VERSION, model: model.id, ...window };
   return {
     id: model.id,
@@ -114,6 +118,7 @@ export function replayCassette(file: string, options: ReplayOptions = {}): Repla
   return {
     id: header.model,
     ...(header.contextWindow === undefined ? {} : { contextWindow: header.contextWindow }),
+    ...(header.answerSchemas === undefined ? {} : { answerSchemas: header.answerSchemas }),
     call(request, callOptions) {
       if (callOptions.signal.aborted) return Promise.reject(callOptions.signal.reason);
       const normal = normalRequest(request, redact);

@@ -15,6 +15,7 @@ export { RULE_MODEL_REMARK } from './rule-words.ts';
 export function openRules(): Model {
   return {
     id: 'rules',
+    answerSchemas: 'shown',
     call(request, { signal, onDelta }) {
       if (signal.aborted) return Promise.reject(signal.reason);
       const answer = written(request, decideByRules(request));

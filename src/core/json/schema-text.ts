@@ -1,0 +1,33 @@
+import type { JsonSchema, ObjectSchema } from './json-schema.ts';
+
+/** Longer lists of values are not spelled out. */
+const LONGEST_ENUM = 8;
+
+/** Writes a schema in one line, as TypeScript would: `{skill: {name: string, source?: string}, args?: string[]}`. */
+export function schemaText(schema: JsonSchema): string {
+  if ('anyOf' in schema) return schema.anyOf.map(schemaText).join(' | ');
+  switch (schema.type) {
+    case 'string': {
+      const { enum: values, isOpen } = schema;
+      const isShort = values !== undefined && values.length <= LONGEST_ENUM && isOpen !== true;
+      return isShort ? values.map((value) => JSON.stringify(value)).join(' | ') : 'string';
+    }
+    case 'integer':
+      return 'integer';
+    case 'boolean':
+      return 'boolean';
+    case 'array': {
+      const item = schemaText(schema.items);
+      return item.includes(' | ') && !item.startsWith('{') ? `(${item})[]` : `${item}[]`;
+    }
+    case 'object':
+      return 'properties' in schema ? objectText(schema) : '{[name: string]: string}';
+  }
+}
+
+function objectText({ properties, required = [] }: ObjectSchema): string {
+  const fields = Object.entries(properties).map(
+    ([name, property]) => `${name}${required.includes(name) ? '' : '?'}: ${schemaText(property)}`,
+  );
+  return `{${fields.join(', ')}}`;
+}
