@@ -10,6 +10,7 @@ import {
   offsetOf,
   offsetParameter,
   optionalTextOf,
+  skillChoice,
   skillOf,
   skillReference,
   text,
@@ -18,18 +19,18 @@ import {
   textsOf,
 } from './parameters.ts';
 import { canRun, hasSkills, observed, singleAction } from './single-action.ts';
-import { LOADING_RUNS_NOTHING, ROUTING_ONLY, guidanceFor, hintOf, inOrder, loadNote, loadNotes } from './wording.ts';
+import { ROUTING_ONLY, guidanceFor, hintOf, inOrder, loadNote, loadNotes } from './wording.ts';
 
 const runScript: ToolRow = {
   ...singleAction({
     name: 'run_script',
     description: 'Run a script of a skill with arguments, without a shell. Returns its output and the files it made.',
     action: 'run_script',
-    schema: (offer) =>
+    schema: () =>
       inputOf(
         'Which script.',
         {
-          skill: skillReference(offer),
+          skill: skillReference(),
           relative_path: text('Path in the skill, such as scripts/aggregate.py.'),
           args: texts('Its arguments, one per item.'),
         },
@@ -60,7 +61,7 @@ const selectSkills: ToolRow = {
         skills: {
           type: 'array',
           description: 'The skills, most general first.',
-          items: skillReference(offer),
+          items: skillReference(skillChoice(offer)),
           maxItems: MOST_SKILLS,
         },
         reason: text('Why these.'),
@@ -79,11 +80,11 @@ const loadResource: ToolRow = singleAction({
   name: 'load_resource',
   description: 'Read one resource file of a skill, or one section of it.',
   action: 'read_resource',
-  schema: (offer) =>
+  schema: () =>
     inputOf(
       'Which resource.',
       {
-        skill: skillReference(offer),
+        skill: skillReference(),
         relative_path: text('Path in the skill, such as references/kpi.md.'),
         section_hint: text('A heading; the text below it is returned.'),
         offset: offsetParameter,
@@ -125,7 +126,6 @@ export const skillsAgent: Vocabulary = {
       ROUTING_ONLY,
       'Read a file that the instructions need with load_resource, by section where possible.',
       'Run a script that the instructions name with run_script.',
-      LOADING_RUNS_NOTHING,
       'Change files of the project with write_file and delete_file only if the task asks for it, and read them first.',
       'End with final_answer.',
     ]),

@@ -99,7 +99,7 @@ function repairProperties(object: ToolInput, schema: ObjectSchema): ToolInput {
 }
 
 /** A map of strings, such as environment variables: numbers and booleans are written as text. */
-function repairMap(object: ToolInput, values: JsonSchema | true): ToolInput {
+function repairMap(object: ToolInput, values: JsonSchema | true = true): ToolInput {
   const isText = values !== true && 'type' in values && values.type === 'string';
   return Object.fromEntries(
     Object.entries(object).map(([key, item]) => [
@@ -189,8 +189,13 @@ function problemText({ type, path, expected }: SchemaProblem, input: ToolInput):
 }
 
 function parametersText({ properties, required = [] }: ObjectSchema): string {
-  return Object.keys(properties)
-    .map((key) => (required.includes(key) ? key : `${key} (optional)`))
+  return Object.entries(properties)
+    .map(([key, { brief, description = '' }]) => {
+      if (required.includes(key)) return key;
+      // A model was not sent this parameter: the answer to a wrong call is where it learns of it.
+      const about = brief === 'none' ? `: ${description.charAt(0).toLowerCase()}${description.slice(1, -1)}` : '';
+      return `${key} (optional${about})`;
+    })
     .join(', ');
 }
 
