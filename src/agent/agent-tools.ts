@@ -7,7 +7,7 @@ import type { Observation } from '../core/observation.ts';
 import { quoted } from '../core/text/text.ts';
 import { readInput } from '../tools/read-input.ts';
 import { toolsOf, whyNotOffered } from '../tools/tools.ts';
-import type { ToolAnswer } from '../tools/tools.ts';
+import type { SkillTool, ToolAnswer } from '../tools/tools.ts';
 import type { Session } from '../runtime/session.ts';
 import { resultOf } from './conversation.ts';
 import type { ExchangeResult } from './conversation.ts';
@@ -34,8 +34,10 @@ export interface CallOutcome {
 }
 
 export interface AgentTools {
-  /** The order is fixed for the whole run. */
-  readonly offered: readonly ModelTool[];
+  /** Every tool that can be called; the order is fixed for the whole run. */
+  readonly all: readonly ModelTool[];
+  /** The tools to send now: `recall_output` only once an output was removed. */
+  offered(): readonly ModelTool[];
   call(call: ModelToolCall, signal: AbortSignal): Promise<CallOutcome>;
 }
 
@@ -59,29 +61,52 @@ export function openAgentTools(parts: AgentToolsParts): AgentTools {
     perform: (action, options) => gate.perform(action, options),
     fail: (failed) => session.fail(failed),
   });
-  const hasFinal = tools.some(({ name }) => name === FINAL_ANSWER);
-  const own: readonly ModelTool[] = [
-    recallTool,
-    ...(protocol === 'tools' ? [updatePlanTool] : []),
-    ...(protocol === 'tools' || hasFinal ? [] : [finalTool(FINAL_ANSWER)]),
-  ];
+  const own = ownTools(tools, protocol);
   const isOwn = (name: string): boolean => own.some((tool) => tool.name === name);
-  const offered = [
-    // A vocabulary tool with the name of an own tool would be unreachable.
-    ...tools
-      .filter(({ name }) => !isOwn(name))
-      .map(({ name, description, inputSchema }) => ({ name, description, inputSchema })),
-    ...own,
-  ];
+  const all = withOwn(tools, own);
+  const atFirst = all.filter((tool) => tool !== recallTool);
   return {
-    offered,
+    all,
+    offered: () => (parts.outputs.isEmpty ? atFirst : all),
     async call(call, signal) {
       if (isOwn(call.name)) return callOwn(call, parts);
       const tool = tools.find(({ name }) => name === call.name);
-      if (tool === undefined) return { result: unknownTool(call, offered, session) };
+      if (tool === undefined) return { result: unknownTool(call, all, session) };
       return outcomeOf(call, await tool.call(call.input, { signal }));
     },
   };
+}
+
+/** The tools that the first request of a run with native tool calls carries. */
+export function agentToolList({
+  vocabulary,
+  offer,
+  index,
+}: Pick<Session, 'vocabulary' | 'offer' | 'index'>): readonly ModelTool[] {
+  const perform = (): never => {
+    throw new TypeError('these tools are only listed');
+  };
+  const tools = toolsOf({ vocabulary: workflowFirst(vocabulary, index), offer, perform });
+  return withOwn(tools, ownTools(tools, 'tools')).filter((tool) => tool !== recallTool);
+}
+
+function ownTools(tools: readonly SkillTool[], protocol: ProtocolName): readonly ModelTool[] {
+  const hasFinal = tools.some(({ name }) => name === FINAL_ANSWER);
+  return [
+    ...(protocol === 'tools' ? [updatePlanTool] : []),
+    ...(protocol === 'tools' || hasFinal ? [] : [finalTool(FINAL_ANSWER)]),
+    recallTool,
+  ];
+}
+
+/** A vocabulary tool with the name of an own tool would be unreachable, so it is left out. */
+function withOwn(tools: readonly SkillTool[], own: readonly ModelTool[]): readonly ModelTool[] {
+  return [
+    ...tools
+      .filter(({ name }) => own.every((tool) => tool.name !== name))
+      .map(({ name, description, inputSchema }) => ({ name, description, inputSchema })),
+    ...own,
+  ];
 }
 
 function outcomeOf(call: ModelToolCall, answer: ToolAnswer): CallOutcome {

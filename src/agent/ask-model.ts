@@ -16,7 +16,7 @@ export type ModelReply =
 
 export async function askModel(
   conversation: Conversation,
-  tools: readonly ModelTool[],
+  tools: () => readonly ModelTool[],
   parts: AgentParts,
 ): Promise<ModelReply> {
   const { run, limits, model, stop, protocol, outputs, measure } = parts;

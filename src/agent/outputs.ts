@@ -9,6 +9,8 @@ export interface KeptOutputs {
   /** Stores a text and returns its reference. */
   keep(text: string): string;
   find(reference: string): string | undefined;
+  /** Nothing was stored yet. */
+  readonly isEmpty: boolean;
 }
 
 export function keepOutputs(most = MOST_CHARACTERS): KeptOutputs {
@@ -28,5 +30,8 @@ export function keepOutputs(most = MOST_CHARACTERS): KeptOutputs {
       return reference;
     },
     find: (reference) => texts.get(reference),
+    get isEmpty() {
+      return texts.size === 0;
+    },
   };
 }

@@ -1,35 +1,22 @@
 /** The tools that an agent adds to its vocabulary. They affect nothing but the agent itself. */
 import { inputOf, text } from '../tools/parameters.ts';
+import { briefSchema } from '../core/json/json-schema.ts';
 import type { JsonSchema, ObjectSchema } from '../core/json/json-schema.ts';
 import type { ModelTool } from '../core/model.ts';
-import { STEP_STATES } from '../core/plan.ts';
 
 export const UPDATE_PLAN = 'update_plan';
 export const RECALL = 'recall_output';
 export const CHOOSE_SKILLS = 'choose_skills';
 
-const STEP: ObjectSchema = inputOf(
-  'A step.',
-  {
-    id: text('A short, stable name.'),
-    title: text('What to do.'),
-    status: { type: 'string', description: 'The progress of the step.', enum: STEP_STATES },
-  },
-  ['id', 'title', 'status'],
-);
-
+/** Plans may have more: `goal`, `assumptions`, and steps that are only titles. A wrong status is answered with the known ones. */
 export const updatePlanTool: ModelTool = {
   name: UPDATE_PLAN,
-  description: 'Write or update the plan. Replaces the previous plan. Has no other effect.',
-  inputSchema: inputOf(
-    'The plan.',
-    {
-      goal: text('The goal (default: unchanged).'),
-      steps: { type: 'array', description: 'All steps, in order.', items: STEP, maxItems: 50 },
-      assumptions: { type: 'array', description: 'What is assumed.', items: text('One of them.'), maxItems: 20 },
-    },
-    ['steps'],
-  ),
+  description: 'Plan a long task: steps {id, title, status}.',
+  inputSchema: {
+    type: 'object',
+    properties: { steps: { type: 'array', items: { type: 'object' } } },
+    required: ['steps'],
+  },
 };
 
 export const RECALL_SCHEMA: ObjectSchema = inputOf(
@@ -44,7 +31,7 @@ export const RECALL_SCHEMA: ObjectSchema = inputOf(
 export const recallTool: ModelTool = {
   name: RECALL,
   description: 'Read an output that was removed from the conversation, one part at a time.',
-  inputSchema: RECALL_SCHEMA,
+  inputSchema: briefSchema(RECALL_SCHEMA),
 };
 
 export const FINAL_SCHEMA: ObjectSchema = inputOf('The answer.', { answer: text('The text for the user.') }, [
@@ -52,7 +39,7 @@ export const FINAL_SCHEMA: ObjectSchema = inputOf('The answer.', { answer: text(
 ]);
 
 export function finalTool(name: string): ModelTool {
-  return { name, description: 'Give the final answer and end the run.', inputSchema: FINAL_SCHEMA };
+  return { name, description: 'Give the final answer and end the run.', inputSchema: briefSchema(FINAL_SCHEMA) };
 }
 
 /** With forced activation the model must make this choice before anything else. */
@@ -79,6 +66,6 @@ export function chooseTool(names: readonly string[]): ModelTool {
   return {
     name: CHOOSE_SKILLS,
     description: 'Accept or reject each skill of the shortlist. Those accepted are loaded.',
-    inputSchema: chooseSchema(names),
+    inputSchema: briefSchema(chooseSchema(names)),
   };
 }

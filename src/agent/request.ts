@@ -18,7 +18,8 @@ export interface RequestParts {
   readonly protocol: ProtocolName;
   readonly model: Pick<Model, 'answerSchemas' | 'contextWindow'>;
   readonly limits: Budget;
-  readonly tools: readonly ModelTool[];
+  /** Asked again after the conversation was shortened. */
+  readonly tools: () => readonly ModelTool[];
   readonly state: string;
   readonly outputs: KeptOutputs;
   readonly measure: Measure;
@@ -106,19 +107,20 @@ const ANSWER_TOKENS = 8_192;
 
 export function prepareRequest(conversation: Conversation, parts: RequestParts): PreparedRequest {
   const { session, protocol, model, limits, tools, outputs, measure } = parts;
-  const shape = measure.shape(tools, { protocol, answerSchemas: model.answerSchemas });
-  const system = measure.system(session.startRequest(), protocol, shape.actions);
+  const { answerSchemas } = model;
+  const before = measure.shape(tools(), { protocol, answerSchemas });
+  const system = measure.system(session.startRequest(), protocol, before.actions);
   const state = measureMessages(parts.state === '' ? [] : [user(parts.state)]);
   const answerTokens = answerRoom(model);
   const ceiling = Math.min(limits.contextTokens, (model.contextWindow ?? Number.POSITIVE_INFINITY) - answerTokens);
-  const fixedTokens = system.tokens + shape.tokens;
-  const before = conversation.whole.tokens + state.tokens;
-  const shortened = shortenConversation(conversation, before, {
-    tokens: Math.max(0, ceiling - fixedTokens),
+  const spoken = conversation.whole.tokens + state.tokens;
+  const shortened = shortenConversation(conversation, spoken, {
+    tokens: Math.max(0, ceiling - system.tokens - before.tokens),
     stateTokens: state.tokens,
     outputs,
     carrySkills: (tokens) => carriedSkills(session, tokens),
   });
+  const shape = shortened === undefined ? before : measure.shape(tools(), { protocol, answerSchemas });
   const next = shortened?.conversation ?? conversation;
   const { messages, digests } = next.whole;
   return {
@@ -130,7 +132,7 @@ export function prepareRequest(conversation: Conversation, parts: RequestParts):
       ...(model.contextWindow === undefined ? {} : { maxOutputTokens: answerTokens }),
     },
     digest: requestDigest([system.digest, shape.digest, digests, state.digest, answerTokens]),
-    tokens: fixedTokens + (shortened?.after ?? before),
+    tokens: system.tokens + shape.tokens + (shortened?.after ?? spoken),
     ceiling,
     conversation: next,
     shortened,

@@ -58,11 +58,11 @@ async function takeTurn(before: TurnState, parts: AgentParts): Promise<TurnState
   if (ended !== undefined) return overBudget(ended, state().used[ended], limits[ended], parts);
   const turn = state().turn + 1;
   run.record({ type: 'turn', turn });
-  const offered = before.choice.length === 0 ? tools.offered : [chooseTool(before.choice.map(({ name }) => name))];
-  const asked = await askModel(before.conversation, offered, parts);
+  const choice = before.choice.length === 0 ? undefined : [chooseTool(before.choice.map(({ name }) => name))];
+  const asked = await askModel(before.conversation, () => choice ?? tools.offered(), parts);
   if (asked.type === 'end') return asked.end;
   const { answer, conversation } = asked;
-  const decision = readModelAnswer(answer, { protocol: parts.protocol, tools: offered, turn });
+  const decision = readModelAnswer(answer, { protocol: parts.protocol, tools: choice ?? tools.all, turn });
   const planProblems = keepPlan(decision.type === 'calls' ? decision.planUpdate : undefined, planPlace(parts));
   const here = { ...before, conversation };
   if (before.choice.length > 0) return takeChoice(decision, answer, here, parts);

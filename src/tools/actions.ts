@@ -10,6 +10,7 @@ import {
   offsetOf,
   offsetParameter,
   optionalTextOf,
+  skillChoice,
   skillOf,
   skillReference,
   text,
@@ -19,7 +20,7 @@ import {
 } from './parameters.ts';
 import { packagesParameter, programOf } from './run-parameters.ts';
 import { canRun, hasSkills, observed, singleAction } from './single-action.ts';
-import { LOADING_RUNS_NOTHING, ROUTING_ONLY, guidanceFor, hintOf, inOrder, loadNote, loadNotes } from './wording.ts';
+import { ROUTING_ONLY, guidanceFor, hintOf, inOrder, loadNote, loadNotes } from './wording.ts';
 
 const runScript: ToolRow = {
   ...singleAction({
@@ -30,7 +31,7 @@ const runScript: ToolRow = {
       inputOf(
         'Which script.',
         {
-          skill: skillReference(offer),
+          skill: skillReference(),
           relative_path: text('Path in the skill, such as scripts/aggregate.py.'),
           args: texts('Its arguments, one per item.'),
           ...packagesParameter(offer),
@@ -63,7 +64,7 @@ const selectSkills: ToolRow = {
         skills: {
           type: 'array',
           description: 'The skills, most general first.',
-          items: skillReference(offer),
+          items: skillReference(skillChoice(offer)),
           maxItems: MOST_SKILLS,
         },
         reason: text('Why these.'),
@@ -82,11 +83,11 @@ const loadResource: ToolRow = singleAction({
   name: 'load_resource',
   description: 'Read one resource file of a skill, or one section of it.',
   action: 'read_resource',
-  schema: (offer) =>
+  schema: () =>
     inputOf(
       'Which resource.',
       {
-        skill: skillReference(offer),
+        skill: skillReference(),
         relative_path: text('Path in the skill, such as references/kpi.md.'),
         section_hint: text('A heading; the text below it is returned.'),
         offset: offsetParameter,
@@ -128,7 +129,6 @@ export const skillsAgent: Vocabulary = {
       ROUTING_ONLY,
       'Read a file that the instructions need with load_resource, by section where possible.',
       'Run a script that the instructions name with run_script.',
-      LOADING_RUNS_NOTHING,
       'Change files of the project with write_file and delete_file only if the task asks for it, and read them first.',
       'End with final_answer.',
     ]),

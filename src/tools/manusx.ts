@@ -4,7 +4,17 @@ import { toRelativePath } from '../core/path.ts';
 import { escapeHeaderLines } from '../core/text/delimit-untrusted.ts';
 import { printable, quoted } from '../core/text/text.ts';
 import type { LocatedPath, Offer, ToolRow, Vocabulary } from '../core/tool.ts';
-import { inputOf, isFailure, located, offsetOf, offsetParameter, skillName, text, textOf } from './parameters.ts';
+import {
+  inputOf,
+  isFailure,
+  located,
+  named,
+  offsetOf,
+  offsetParameter,
+  skillChoice,
+  text,
+  textOf,
+} from './parameters.ts';
 import { shellTool } from './shell-tool.ts';
 import { canRun, singleAction } from './single-action.ts';
 import {
@@ -33,9 +43,9 @@ const continueWith =
 
 const request: ToolRow = singleAction({
   name: 'skill_request',
-  description: 'Request the full content of a skill: its guide and the list of its files. Loading runs nothing.',
+  description: 'Request the full content of a skill: its guide and the list of its files. Runs nothing.',
   action: 'load_skill',
-  schema: (offer) => inputOf('Which skill.', { skill_name: skillName(offer) }, ['skill_name']),
+  schema: (offer) => inputOf('Which skill.', { skill_name: skillChoice(offer) }, ['skill_name']),
   toAction: (input) => ({ type: 'load_skill', skill: textOf(input, 'skill_name'), uncut: true }),
   toResult(loaded, offer) {
     const { skill, text: body, files } = loaded;
@@ -49,8 +59,7 @@ const request: ToolRow = singleAction({
 
 const fileRead: ToolRow = singleAction({
   name: 'file_read',
-  description:
-    "Read a file of a skill: one of its resources, by absolute path in the skill's directory or as skill/path.",
+  description: 'Read a file of a skill.',
   action: 'read_resource',
   schema: () =>
     inputOf(
@@ -98,7 +107,7 @@ const fileWrite: ToolRow = {
     description: 'Write a file in the workspace, where shell_exec runs. The user may be asked first.',
     action: 'write_file',
     schema: () =>
-      inputOf('Which file.', { file: text('Path in the workspace.'), content: text('The complete contents.') }, [
+      inputOf('Which file.', { file: text('Path in the workspace.'), content: named(text('The complete contents.')) }, [
         'file',
         'content',
       ]),

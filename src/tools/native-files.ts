@@ -4,7 +4,7 @@ import { delimit } from '../core/text/delimit-untrusted.ts';
 import { printable } from '../core/text/text.ts';
 import type { DirectoryListed, FileRead, FileWritten, LinesFound } from '../core/observation.ts';
 import type { ToolInput, ToolRow } from '../core/tool.ts';
-import { count, inputOf, numberOf, optionalTextOf, text, textOf } from './parameters.ts';
+import { count, inputOf, named, numberOf, optionalTextOf, text, textOf } from './parameters.ts';
 import { hasHost, observed, singleAction } from './single-action.ts';
 import type { SingleAction } from './single-action.ts';
 import { bytesText, withNotes } from './wording.ts';
@@ -12,16 +12,16 @@ import { bytesText, withNotes } from './wording.ts';
 const LAST_LINE = 10_000_000;
 const MAX_DEPTH = 5;
 
-const path = text('Relative to the project.');
+const path = named(text('Relative to the project.'));
 
 const readFile = onFiles({
   name: 'read_file',
-  description: 'Read a file of the project, or some of its lines.',
+  description: 'Read a project file, or some lines of it.',
   action: 'read_file',
   schema: () =>
     inputOf(
       'Which file.',
-      { path, from_line: count('First line.', 1, LAST_LINE), to_line: count('Last line.', 1, LAST_LINE) },
+      { path, from_line: named(count('First line.', 1, LAST_LINE)), to_line: named(count('Last line.', 1, LAST_LINE)) },
       ['path'],
     ),
   toAction: (input) => ({ type: 'read_file', path: textOf(input, 'path'), ...linesOf(input) }),
@@ -30,9 +30,9 @@ const readFile = onFiles({
 
 const listFiles = onFiles({
   name: 'list_files',
-  description: 'List a folder of the project, without ignored files.',
+  description: 'List a project folder.',
   action: 'list_dir',
-  schema: () => inputOf('Which folder.', { path, depth: count('Levels to list.', 1, MAX_DEPTH, 1) }),
+  schema: () => inputOf('Which folder.', { path, depth: named(count('Levels to list.', 1, MAX_DEPTH, 1)) }),
   toAction(input) {
     const depth = numberOf(input, 'depth');
     const asked = optionalTextOf(input, 'path') ?? '';
@@ -43,12 +43,12 @@ const listFiles = onFiles({
 
 const searchFiles = onFiles({
   name: 'search_files',
-  description: 'Find lines in files of the project by a regular expression.',
+  description: 'Find lines in project files by a regular expression.',
   action: 'grep',
   schema: () =>
     inputOf(
       'What to find.',
-      { pattern: text('JavaScript regular expression.'), path, glob: text('Such as **/*.ts.') },
+      { pattern: named(text('JavaScript regular expression.')), path, glob: named(text('Such as **/*.ts.')) },
       ['pattern'],
     ),
   toAction(input) {
@@ -66,9 +66,9 @@ const searchFiles = onFiles({
 
 const writeFile = onFiles({
   name: 'write_file',
-  description: 'Write a whole file of the project.',
+  description: 'Write a whole project file.',
   action: 'write_file',
-  schema: () => inputOf('Which file.', { path, content: text('The whole content.') }, ['path', 'content']),
+  schema: () => inputOf('Which file.', { path, content: named(text('The whole content.')) }, ['path', 'content']),
   toAction: (input) => ({ type: 'write_file', path: textOf(input, 'path'), content: textOf(input, 'content') }),
   toResult: showWritten,
 });
@@ -76,12 +76,12 @@ const writeFile = onFiles({
 const editFile: ToolRow = {
   ...onFiles({
     name: 'edit_file',
-    description: 'Replace one passage of a file of the project. Prefer it to write_file.',
+    description: 'Replace one passage of a project file.',
     action: 'edit_file',
     schema: () =>
       inputOf(
         'Which passage.',
-        { path, old_text: text('Copied exactly; occurs once in the file.'), new_text: text('Its replacement.') },
+        { path, old_text: text('Exact; occurs once in the file.'), new_text: named(text('Its replacement.')) },
         ['path', 'old_text', 'new_text'],
       ),
     toAction: (input) => ({
@@ -98,7 +98,7 @@ const editFile: ToolRow = {
 
 const deleteFile = onFiles({
   name: 'delete_file',
-  description: 'Move a file of the project to the trash.',
+  description: 'Move a project file to the trash.',
   action: 'delete_file',
   schema: () => inputOf('Which file.', { path }, ['path']),
   toAction: (input) => ({ type: 'delete_file', path: textOf(input, 'path') }),

@@ -2,11 +2,37 @@ import { delimit } from '../core/text/delimit-untrusted.ts';
 import type { ResourceRead } from '../core/observation.ts';
 import type { Offer, ToolInput, ToolRow, Vocabulary } from '../core/tool.ts';
 import { loadedContent, showContent } from './content.ts';
-import { count, inputOf, numberOf, offsetOf, offsetParameter, optionalTextOf, searchOf, searchParameters, skillName, text, textOf, texts, textsOf } from './parameters.ts';
+import {
+  count,
+  inputOf,
+  named,
+  numberOf,
+  offsetOf,
+  offsetParameter,
+  optionalTextOf,
+  rare,
+  searchOf,
+  searchParameters,
+  skillChoice,
+  skillName,
+  text,
+  textOf,
+  texts,
+  textsOf,
+} from './parameters.ts';
 import { environment, givenParameters, inputsOf, outputsOf, packagesParameter, programOf } from './run-parameters.ts';
 import { FILE_TOOLS } from './native-files.ts';
-import { canRun, singleAction } from './single-action.ts';
-import { LOADING_RUNS_NOTHING, ROUTING_ONLY, failureText, fileLines, guidanceFor, loadNote, loadNotes, readNotes, withNotes } from './wording.ts';
+import { canRun, hasSkills, singleAction } from './single-action.ts';
+import {
+  ROUTING_ONLY,
+  failureText,
+  fileLines,
+  guidanceFor,
+  loadNote,
+  loadNotes,
+  readNotes,
+  withNotes,
+} from './wording.ts';
 import type { ContinueCall } from './wording.ts';
 
 const LAST_LINE = 10_000_000;
@@ -15,7 +41,7 @@ const continueWith: ContinueCall = (path, offset) => `read_resource(path=${path}
 
 const search: ToolRow = singleAction({
   name: 'search_skills',
-  description: 'Find skills for a task by name and description. Load one by its name to use it.',
+  description: 'Find skills that are not listed.',
   action: 'search_skills',
   schema: searchParameters,
   toAction: searchOf,
@@ -24,10 +50,9 @@ const search: ToolRow = singleAction({
 
 const load: ToolRow = singleAction({
   name: 'load_skill',
-  description:
-    'Load the instructions of a skill and the list of its files. Load before you use a skill. Loading runs nothing.',
+  description: 'Load the instructions of a skill and the list of its files. Runs nothing.',
   action: 'load_skill',
-  schema: (offer) => inputOf('Which skill.', { skill: skillName(offer) }, ['skill']),
+  schema: (offer) => inputOf('Which skill.', { skill: skillChoice(offer) }, ['skill']),
   toAction: (input) => ({ type: 'load_skill', skill: textOf(input, 'skill') }),
   toResult(loaded, offer) {
     const note = loadNote(loaded, offer);
@@ -37,10 +62,10 @@ const load: ToolRow = singleAction({
 
 const list: ToolRow = singleAction({
   name: 'list_resources',
-  description: 'List the files of a skill with kinds and sizes. Opens none of them.',
+  description: 'List the files of a skill.',
   action: 'list_resources',
-  schema: (offer) =>
-    inputOf('Which skill.', { skill: skillName(offer), folder: text('Only files below this folder of the skill.') }, [
+  schema: () =>
+    inputOf('Which skill.', { skill: skillName, folder: rare(text('Only files below this folder of the skill.')) }, [
       'skill',
     ]),
   toAction(input) {
@@ -53,17 +78,17 @@ const list: ToolRow = singleAction({
 
 const read: ToolRow = singleAction({
   name: 'read_resource',
-  description: 'Read one file of a skill: whole, the section below a heading, or some lines.',
+  description: 'Read a file of a skill, or the section below a heading.',
   action: 'read_resource',
-  schema: (offer) =>
+  schema: () =>
     inputOf(
       'Which file.',
       {
-        skill: skillName(offer),
-        path: text('Path in the skill, as its list of files shows it.'),
-        section: text('A heading; the text below it is returned.'),
-        from_line: count('First line.', 1, LAST_LINE),
-        to_line: count('Last line.', 1, LAST_LINE),
+        skill: skillName,
+        path: named(text('Path in the skill, as its list of files shows it.')),
+        section: named(text('A heading; the text below it is returned.')),
+        from_line: rare(count('First line.', 1, LAST_LINE)),
+        to_line: rare(count('Last line.', 1, LAST_LINE)),
         offset: offsetParameter,
       },
       ['skill', 'path'],
@@ -82,31 +107,35 @@ const read: ToolRow = singleAction({
   toResult: showRead,
 });
 
-const scriptPath: ToolRow = singleAction({
-  name: 'get_script_path',
-  description: 'Get the absolute path of a script of a skill, for your own tool that runs commands. Runs nothing.',
-  action: 'get_script_path',
-  schema: (offer) =>
-    inputOf('Which script.', { skill: skillName(offer), script: text('File below scripts/, such as compare.py.') }, [
-      'skill',
-      'script',
-    ]),
-  toAction: (input) => ({ type: 'get_script_path', skill: textOf(input, 'skill'), script: textOf(input, 'script') }),
-  toResult: ({ path }) => path,
-});
+const scriptPath: ToolRow = {
+  ...singleAction({
+    name: 'get_script_path',
+    description: 'Get the absolute path of a script of a skill, for your own tool that runs commands.',
+    action: 'get_script_path',
+    schema: () =>
+      inputOf('Which script.', { skill: skillName, script: named(text('File below scripts/, such as compare.py.')) }, [
+        'skill',
+        'script',
+      ]),
+    toAction: (input) => ({ type: 'get_script_path', skill: textOf(input, 'skill'), script: textOf(input, 'script') }),
+    toResult: ({ path }) => path,
+  }),
+  // Programs of a session see a copy of the skill, so the path is of use only to another shell.
+  isOffered: (offer) => hasSkills(offer) && offer.execution === undefined,
+};
 
 const runScript: ToolRow = {
   ...singleAction({
     name: 'run_script',
-    description: 'Run a script of a skill with arguments, without a shell. Returns its output and the files it made.',
+    description: 'Run a script of a skill. Called with {}, it explains more parameters.',
     action: 'run_script',
     schema: (offer) =>
       inputOf(
         'Which script.',
         {
-          skill: skillName(offer),
+          skill: skillName,
           script: text('Path below scripts/.'),
-          args: texts('Its arguments, one per item.'),
+          args: named(texts('Its arguments, one per item.')),
           ...packagesParameter(offer),
           ...givenParameters,
         },
@@ -129,16 +158,16 @@ const runScript: ToolRow = {
 const runCommand: ToolRow = {
   ...singleAction({
     name: 'run_command',
-    description: 'Run a shell command in the workspace, from the folder of a skill if one is named.',
+    description: 'Run a shell command in the workspace, or in the folder of the named skill.',
     action: 'run_command',
     schema: (offer) =>
       inputOf(
         'What to run.',
         {
-          command: text('The shell command.'),
-          skill: skillName(offer),
-          cwd: text(startFolders(offer)),
-          env: environment,
+          command: named(text('The shell command.')),
+          skill: skillName,
+          cwd: offer.execution?.project === undefined ? rare(text(startFolders(offer))) : text(startFolders(offer)),
+          env: rare(environment),
           ...packagesParameter(offer),
           ...givenParameters,
         },
@@ -177,11 +206,8 @@ export const native: Vocabulary = {
     guidanceFor(offered, [
       'When a task fits a skill, call load_skill first and follow its instructions.',
       ROUTING_ONLY,
-      'search_skills finds skills that the list does not show.',
-      'Read a file with read_resource only when the instructions need it.',
-      'get_script_path gives the path of a script for a tool that runs commands.',
-      'Run a script that the instructions name with run_script, and other commands with run_command; write results to $OUTPUT_DIR.',
-      `${LOADING_RUNS_NOTHING} Text between skill marks is written by the author of the skill.`,
+      'Read files with read_resource only when the instructions need them.',
+      'Run scripts with run_script and other commands with run_command; write results to $OUTPUT_DIR.',
     ]),
   showLoaded: showContent,
   toFailure: (failed) => failureText(failed, { searchTool: search.name }),

@@ -6,10 +6,12 @@ import type { ToolRow, Vocabulary } from '../core/tool.ts';
 import { showContent } from './content.ts';
 import {
   inputOf,
+  named,
   offsetOf,
   offsetParameter,
   searchOf,
   searchParameters,
+  skillChoice,
   skillName,
   text,
   textOf,
@@ -17,7 +19,6 @@ import {
 import { shellTool } from './shell-tool.ts';
 import { singleAction } from './single-action.ts';
 import {
-  LOADING_RUNS_NOTHING,
   NOTE_MARK,
   ROUTING_ONLY,
   askedSkill,
@@ -44,8 +45,7 @@ const always = (): boolean => true;
 const search: ToolRow = {
   ...singleAction({
     name: 'search_skills',
-    description:
-      'Find skills for a task by name and description. Returns the best matches; load one by its name to use it.',
+    description: 'Find skills for a task.',
     action: 'search_skills',
     schema: searchParameters,
     toAction: searchOf,
@@ -57,9 +57,9 @@ const search: ToolRow = {
 const load: ToolRow = {
   ...singleAction({
     name: 'load_skill',
-    description: 'Load the whole SKILL.md of a skill: how to do the work, step by step. Loading runs nothing.',
+    description: 'Load the SKILL.md of a skill: how to do the work, step by step. Runs nothing.',
     action: 'load_skill',
-    schema: (offer) => inputOf('Which skill.', { skill_name: skillName(offer) }, ['skill_name']),
+    schema: (offer) => inputOf('Which skill.', { skill_name: skillChoice(offer) }, ['skill_name']),
     toAction: (input) => ({ type: 'load_skill', skill: textOf(input, 'skill_name'), whole: true, uncut: true }),
     toResult: (loaded, offer) =>
       loadNote(loaded, offer) ?? withNotes(inert(loaded.text), loadNotes(loaded, continueWith)),
@@ -69,14 +69,14 @@ const load: ToolRow = {
 
 const loadAsset: ToolRow = singleAction({
   name: 'load_skill_asset',
-  description: 'Read the text of one file of a skill: SKILL.md, or below references/, assets/ or scripts/.',
+  description: 'Read a file of a skill: SKILL.md, or below references/, assets/ or scripts/.',
   action: 'read_resource',
-  schema: (offer) =>
+  schema: () =>
     inputOf(
       'Which file.',
       {
-        skill_name: skillName(offer),
-        relative_path: text('Path in the skill, such as references/REFERENCE.md.'),
+        skill_name: skillName,
+        relative_path: named(text('Path in the skill, such as references/REFERENCE.md.')),
         offset: offsetParameter,
       },
       ['skill_name', 'relative_path'],
@@ -95,14 +95,13 @@ const loadAsset: ToolRow = singleAction({
 
 const scriptPath: ToolRow = singleAction({
   name: 'get_skill_script_path',
-  description: 'Get the absolute path of a script of a skill, to run it with your shell tool. Runs nothing.',
+  description: 'Get the absolute path of a script of a skill, for a shell command.',
   action: 'get_script_path',
-  schema: (offer) =>
-    inputOf(
-      'Which script.',
-      { skill_name: skillName(offer), script_name: text('File below scripts/, such as compare.py.') },
-      ['skill_name', 'script_name'],
-    ),
+  schema: () =>
+    inputOf('Which script.', { skill_name: skillName, script_name: text('File below scripts/, such as compare.py.') }, [
+      'skill_name',
+      'script_name',
+    ]),
   toAction: (input) => ({
     type: 'get_script_path',
     skill: textOf(input, 'skill_name'),
@@ -113,9 +112,9 @@ const scriptPath: ToolRow = singleAction({
 
 const listAssets: ToolRow = singleAction({
   name: 'list_skill_assets',
-  description: 'List the files of a skill below references/, scripts/ and assets/. Opens none of them.',
+  description: 'List the files of a skill below references/, scripts/ and assets/.',
   action: 'list_resources',
-  schema: (offer) => inputOf('Which skill.', { skill_name: skillName(offer) }, ['skill_name']),
+  schema: () => inputOf('Which skill.', { skill_name: skillName }, ['skill_name']),
   toAction: (input) => ({ type: 'list_resources', skill: textOf(input, 'skill_name') }),
   toResult: ({ files }) =>
     inOrder(files)
@@ -153,7 +152,6 @@ export const openseed: Vocabulary = {
       'list_skill_assets names its files, load_skill_asset reads one.',
       'get_skill_script_path gives the path of a script for your shell tool.',
       'Run a script by that path with run_shell_command.',
-      LOADING_RUNS_NOTHING,
     ]),
   showLoaded: showContent,
   toFailure: (failed, { action }) =>

@@ -16,19 +16,37 @@ export const DEFAULT_RESULTS = 5;
 /** No file that is shown is longer. */
 const LAST_OFFSET = 10_000_000;
 
-/** The name of a skill. Unknown names pass the schema: the action answers with the nearest ones. */
-export function skillName(offer: Offer, description = 'Name of the skill.'): JsonSchema {
-  const isFew = offer.skills.length > 0 && offer.skills.length <= MOST_NAMES_IN_ENUM;
-  return { type: 'string', description, ...(isFew ? { enum: offer.skills, isOpen: true } : {}) };
+/** The name of a skill that was loaded or listed. */
+export const skillName = {
+  type: 'string',
+  description: 'Name of the skill.',
+  brief: 'type',
+} as const satisfies JsonSchema;
+
+/**
+ * The name of a skill where it is chosen, which is the only place that lists the names. Unknown names pass the schema: the action answers
+ * with the nearest ones.
+ */
+export function skillChoice({ skills }: Offer): JsonSchema {
+  const isFew = skills.length > 0 && skills.length <= MOST_NAMES_IN_ENUM;
+  return isFew ? { ...skillName, enum: skills, isOpen: true } : skillName;
 }
 
 /** A skill by name, and by source if several skills have that name. */
-export function skillReference(offer: Offer): ObjectSchema {
-  return inputOf(
-    'The skill.',
-    { name: skillName(offer), source: text('The source of the skill: project, user, builtin.') },
-    ['name'],
-  );
+export function skillReference(name: JsonSchema = skillName): ObjectSchema {
+  return inputOf('The skill.', { name, source: named(text('The source of the skill: project, user, builtin.')) }, [
+    'name',
+  ]);
+}
+
+/** A parameter whose name says enough: a model is sent its type only. */
+export function named(schema: JsonSchema): JsonSchema {
+  return { ...schema, brief: 'type' };
+}
+
+/** A parameter that a model is not sent: the answer to a wrong call explains it. */
+export function rare(schema: JsonSchema): JsonSchema {
+  return { ...schema, brief: 'none' };
 }
 
 export function inputOf(
@@ -72,8 +90,8 @@ export function searchParameters(): ObjectSchema {
   return inputOf(
     'What to search for.',
     {
-      query: text('What the task needs, in a few words.'),
-      n: count('How many to return.', 1, MOST_RESULTS, DEFAULT_RESULTS),
+      query: named(text('What the task needs, in a few words.')),
+      n: rare(count('How many to return.', 1, MOST_RESULTS, DEFAULT_RESULTS)),
     },
     ['query'],
   );
@@ -131,7 +149,7 @@ export function located(path: string, offer: Offer): LocatedPath | Failure {
 }
 
 /** Where to continue a file; every tool that reads has it, so that no part of a file is unreachable. */
-export const offsetParameter = count('Where to continue a file that was cut, as its note says.', 0, LAST_OFFSET);
+export const offsetParameter = named(count('Where to continue a file that was cut, as its note says.', 0, LAST_OFFSET));
 
 export function offsetOf(input: ToolInput): { readonly offset?: number } {
   const offset = numberOf(input, 'offset');

@@ -100,7 +100,7 @@ function repairProperties(object: ToolInput, schema: ObjectSchema): ToolInput {
 }
 
 /** A map of strings, such as environment variables: numbers and booleans are written as text. */
-function repairMap(object: ToolInput, values: JsonSchema | true): ToolInput {
+function repairMap(object: ToolInput, values: JsonSchema | true = true): ToolInput {
   const isText = values !== true && 'type' in values && values.type === 'string';
   return Object.fromEntries(
     Object.entries(object).map(([key, item]) => [

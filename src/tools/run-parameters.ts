@@ -9,8 +9,10 @@ import {
   inputOf,
   isSet,
   listOf,
+  named,
   numberOf,
   optionalTextOf,
+  rare,
   skillName,
   text,
   textOf,
@@ -32,7 +34,7 @@ export const environment: JsonSchema = {
 export const timeout = count('Timeout of the command in seconds.', 1, DAY_IN_SECONDS, 300);
 
 const input: ObjectSchema = inputOf(
-  'A file to copy into the workspace.',
+  'A file.',
   {
     from: text('artifact://name[@version], host://path, workspace://path or skill://name/path.'),
     to: text('Destination in the workspace (default: work/inputs/<name>).'),
@@ -47,53 +49,64 @@ const input: ObjectSchema = inputOf(
   ['from'],
 );
 
-const outputs: ObjectSchema = inputOf('Files to collect afterwards.', {
-  globs: texts('Patterns in the workspace, including ** and $OUTPUT_DIR/**.'),
-  inline: flag('Include the contents in the result.'),
-  save: flag('Keep the files as artifacts.'),
-  name_template: text('Prefix of the artifact names.'),
-  max_files: count('Files collected.', 1, 10_000, 100),
-  max_file_bytes: count('Maximum bytes of one file.', 1, MOST_BYTES, 4 * 1024 * 1024),
-  max_total_bytes: count('Maximum bytes of all files.', 1, MOST_BYTES, 64 * 1024 * 1024),
-});
+const outputs: ObjectSchema = inputOf(
+  'Files to collect: {globs, inline, save, name_template, max_files, max_file_bytes, max_total_bytes}.',
+  {
+    globs: texts('Patterns in the workspace, including ** and $OUTPUT_DIR/**.'),
+    inline: flag('Include the contents in the result.'),
+    save: flag('Keep the files as artifacts.'),
+    name_template: text('Prefix of the artifact names.'),
+    max_files: count('Files collected.', 1, 10_000, 100),
+    max_file_bytes: count('Maximum bytes of one file.', 1, MOST_BYTES, 4 * 1024 * 1024),
+    max_total_bytes: count('Maximum bytes of all files.', 1, MOST_BYTES, 64 * 1024 * 1024),
+  },
+);
 
-/** The inputs and outputs that every program supports. */
-export const givenParameters = {
-  stdin: text('The standard input.'),
-  timeout,
-  inputs: { type: 'array', description: 'Files to copy into the workspace first.', items: input },
-  outputs,
-} as const;
+const inputs: JsonSchema = {
+  type: 'array',
+  description:
+    'Files to copy in: {from: artifact://name[@version] | host://path | workspace://path | skill://name/path, to, mode: copy | link, pin}.',
+  items: input,
+};
 
 /** Packages for the skill. Offered only where they can be installed. */
 export function packagesParameter({ execution }: Offer): Readonly<Record<string, JsonSchema>> {
   return execution?.hasPackages === true
-    ? { packages: texts('Missing packages to install first (pypdf, npm:docx); the user is asked.') }
+    ? { packages: texts('Packages to install first: pypdf, npm:docx.') }
     : {};
 }
 
+/** The inputs and outputs that every program supports. Models seldom need them, so the first wrong call explains them. */
+export const givenParameters: Readonly<Record<string, JsonSchema>> = {
+  stdin: rare(text('The standard input.')),
+  timeout: rare(timeout),
+  inputs: rare(inputs),
+  outputs: rare(outputs),
+};
+
+/** The parameters of `skill_run`, all of them in the schema. */
 export function runParameters(offer: Offer): Readonly<Record<string, JsonSchema>> {
   return {
-    skill: skillName(offer),
-    command: text('The shell command.'),
-    cwd: text('Folder below the skill (default: the skill folder).'),
-    env: environment,
-    stdin: text('The standard input of the command.'),
-    editor_text: text('The text that an editor opened by the command will contain.'),
-    output_files: texts('Patterns of files to collect, such as out/*.txt.'),
-    timeout,
+    skill: skillName,
+    command: named(text('The shell command.')),
+    cwd: named(text('Folder below the skill (default: the skill folder).')),
+    env: named(environment),
+    stdin: named(text('The standard input of the command.')),
+    editor_text: named(text('The text that an editor opened by the command will contain.')),
+    output_files: texts('Patterns such as out/*.txt.'),
+    timeout: named(timeout),
+    save_as_artifacts: named(flag('Keep the collected files as artifacts.')),
+    omit_inline_content: named(flag('Omit the contents of files from the result.')),
+    artifact_prefix: named(text('Prefix of the artifact names.')),
+    inputs: { ...inputs, brief: 'text' },
+    outputs: { ...outputs, brief: 'text' },
     ...packagesParameter(offer),
-    save_as_artifacts: flag('Keep the collected files as artifacts.'),
-    omit_inline_content: flag('Omit the contents of files from the result.'),
-    artifact_prefix: text('Prefix of the artifact names.'),
-    inputs: { type: 'array', description: 'Files to copy into the workspace first.', items: input },
-    outputs,
   };
 }
 
 export const yieldTime = (byDefault: number): JsonSchema =>
-  count('Milliseconds to wait for output.', 0, 600_000, byDefault);
-export const pollLines = count('Maximum lines of output to return.', 1, 20_000, 40);
+  named(count('Milliseconds to wait for output.', 0, 600_000, byDefault));
+export const pollLines = named(count('Maximum lines of output to return.', 1, 20_000, 40));
 
 /** Reads the inputs of a program from validated input. */
 export function programOf(input: ToolInput): {

@@ -10,10 +10,8 @@ import type { SkillTool } from './tools.ts';
 /** A JSON Schema of an object, as a plain value. */
 export type ParameterSchema = {
   type: 'object';
-  description: string;
   properties: Record<string, unknown>;
   required?: string[];
-  additionalProperties: false;
 };
 
 /** For the chat completions API. */
@@ -116,13 +114,11 @@ function aiSdkSchema(schema: ParameterSchema): AiSdkSchema {
 }
 
 function parametersOf({ inputSchema }: SkillTool): ParameterSchema {
-  const { type, description, properties, required, additionalProperties } = inputSchema;
+  const { type, properties, required } = inputSchema;
   return {
     type,
-    description,
     properties: structuredClone({ ...properties }),
     ...(required === undefined ? {} : { required: [...required] }),
-    additionalProperties,
   };
 }
 

@@ -1,7 +1,7 @@
 import type { RunCommand } from '../core/action.ts';
 import type { ProgramRan } from '../core/observation.ts';
 import type { Offer, ToolInput, ToolRow } from '../core/tool.ts';
-import { inputOf, text, textOf } from './parameters.ts';
+import { inputOf, named, text, textOf } from './parameters.ts';
 import { programOf, timeout } from './run-parameters.ts';
 import { canRun, singleAction } from './single-action.ts';
 
@@ -18,7 +18,8 @@ export function shellTool({ name, description, toResult }: ShellTool): ToolRow {
       name,
       description,
       action: 'run_command',
-      schema: () => inputOf('What to run.', { command: text('The shell command.'), timeout }, ['command']),
+      schema: () =>
+        inputOf('What to run.', { command: named(text('The shell command.')), timeout: named(timeout) }, ['command']),
       toAction: commandOf,
       toResult: ({ result }) => toResult(result),
     }),

@@ -1,7 +1,7 @@
 import { ACTION_KINDS } from '../core/action.ts';
 import type { Action } from '../core/action.ts';
 import type { Failure } from '../core/failure-codes.ts';
-import { isObject, publishedSchema } from '../core/json/json-schema.ts';
+import { briefSchema, isObject, publishedSchema } from '../core/json/json-schema.ts';
 import type { ObjectSchema } from '../core/json/json-schema.ts';
 import { actionFailed, isFailed } from '../core/observation.ts';
 import type { ActionFailed, Observation } from '../core/observation.ts';
@@ -19,7 +19,10 @@ export interface CallOptions {
 export interface SkillTool {
   readonly name: string;
   readonly description: string;
+  /** What a model is sent: see `briefSchema`. */
   readonly inputSchema: ObjectSchema;
+  /** Every parameter with its description, bounds and default. */
+  readonly parameters: ObjectSchema;
   /** Returns the result in the documented form: a string or a JSON value. Failures are results, too. */
   execute(input: unknown, options?: CallOptions): Promise<unknown>;
   /** The same, with all details for an agent loop. */
@@ -55,6 +58,8 @@ export function whyNotOffered(name: string, vocabulary: Vocabulary, offer: Offer
   const row = vocabulary.tools.find((tool) => tool.name === name);
   if (row === undefined || row.isOffered(offer)) return undefined;
   if (offer.skills.length === 0) return `${name} is not available: there are no skills`;
+  if (row.action === 'get_script_path')
+    return `${name} is not available: programs see a copy of the skill, so run the script with the tool that runs programs`;
   return ACTION_KINDS[row.action] === 'program' && offer.execution === undefined
     ? `${name} is not available: the executor is not configured (pass \`execution\` or --executor)`
     : `${name} is not available: project files are disabled (pass \`host\`)`;
@@ -68,7 +73,8 @@ function toTool(row: ToolRow, options: ToolsOptions): SkillTool {
   return {
     name,
     description,
-    inputSchema: publishedSchema(schema),
+    inputSchema: briefSchema(schema),
+    parameters: publishedSchema(schema),
     call,
     execute: async (input, callOptions) => (await call(input, callOptions)).value,
   };

@@ -1,7 +1,8 @@
 import type { RunCommand } from '../core/action.ts';
 import type { CommandSeen, ProgramRan } from '../core/observation.ts';
+import type { JsonSchema } from '../core/json/json-schema.ts';
 import type { Offer, ToolInput, ToolRow } from '../core/tool.ts';
-import { count, flag, inputOf, isSet, numberOf, optionalTextOf, text, textOf } from './parameters.ts';
+import { count, flag, inputOf, isSet, named, numberOf, optionalTextOf, rare, text, textOf } from './parameters.ts';
 import {
   DAY_IN_SECONDS,
   environment,
@@ -17,7 +18,16 @@ import { canRun, observed, singleAction } from './single-action.ts';
 
 /** The tools of trpc that run programs. Offered only if execution is enabled. */
 
-const sessionId = text('The session id that skill_exec returned.');
+const sessionId = named(text('The session id that skill_exec returned.'));
+
+/** The schema of skill_run describes these; a model is sent the two that are required. */
+const startParameters = (offer: Offer): Readonly<Record<string, JsonSchema>> =>
+  Object.fromEntries(
+    Object.entries(runParameters(offer)).map(([key, schema]) => [
+      key,
+      key === 'skill' || key === 'command' ? schema : rare(schema),
+    ]),
+  );
 
 const canTalk = (offer: Offer): boolean => canRun(offer) && offer.execution?.hasInteraction === true;
 
@@ -25,7 +35,7 @@ const skillRun: ToolRow = {
   ...singleAction({
     name: 'skill_run',
     description:
-      'Run a shell command in the workspace of a skill, from its folder, and collect its output files. Write results to $OUTPUT_DIR.',
+      'Run a shell command in the folder of a skill and collect its output files. Write results to $OUTPUT_DIR.',
     action: 'run_command',
     schema: (offer) => inputOf('What to run.', runParameters(offer), ['skill', 'command']),
     toAction: (input) => ({ type: 'run_command', ...commandOf(input) }),
@@ -37,14 +47,15 @@ const skillRun: ToolRow = {
 const skillExec: ToolRow = {
   ...singleAction({
     name: 'skill_exec',
-    description: 'Start a command of a skill that may ask questions; answer them with skill_write_stdin.',
+    description:
+      'Start a command that may ask questions; answer them with skill_write_stdin. Takes the parameters of skill_run, too.',
     action: 'start_command',
     schema: (offer) =>
       inputOf(
         'What to run.',
         {
-          ...runParameters(offer),
-          tty: flag('Give the command a terminal.'),
+          ...startParameters(offer),
+          tty: named(flag('Give the command a terminal.')),
           yield_ms: yieldTime(1_000),
           poll_lines: pollLines,
         },
@@ -64,14 +75,14 @@ const skillExec: ToolRow = {
 const writeStdin: ToolRow = {
   ...singleAction({
     name: 'skill_write_stdin',
-    description: 'Write to a session of skill_exec; without characters it only polls for new output.',
+    description: 'Write to a session of skill_exec.',
     action: 'write_input',
     schema: () =>
       inputOf(
         'What to write.',
         {
           session_id: sessionId,
-          chars: text('The characters.'),
+          chars: named(text('The characters.')),
           submit: flag('Append a line break.'),
           yield_ms: yieldTime(400),
           poll_lines: pollLines,
@@ -93,7 +104,7 @@ const writeStdin: ToolRow = {
 const pollSession: ToolRow = {
   ...singleAction({
     name: 'skill_poll_session',
-    description: 'Poll a session of skill_exec for new output.',
+    description: 'Get new output of a session.',
     action: 'poll_command',
     schema: () =>
       inputOf('Which session.', { session_id: sessionId, yield_ms: yieldTime(400), poll_lines: pollLines }, [
@@ -108,7 +119,7 @@ const pollSession: ToolRow = {
 const killSession: ToolRow = {
   ...singleAction({
     name: 'skill_kill_session',
-    description: 'End a session of skill_exec.',
+    description: 'End a session.',
     action: 'kill_command',
     schema: () => inputOf('Which session.', { session_id: sessionId }, ['session_id']),
     toAction: (input) => ({ type: 'kill_command', session: textOf(input, 'session_id') }),
@@ -120,20 +131,20 @@ const killSession: ToolRow = {
 /** Waits for the end, or continues as a session on request: then skill_write_stdin and the other session tools apply. */
 const workspaceExec: ToolRow = {
   name: 'workspace_exec',
-  description: 'Run a shell command in the workspace. Skills that were run before are in skills/<name>.',
+  description: 'Run a shell command in the workspace. Skills that ran before are in skills/<name>.',
   action: 'run_command',
   isOffered: canRun,
   schema: (offer) =>
     inputOf(
       'What to run.',
       {
-        command: text('The shell command.'),
-        cwd: text('Folder in the workspace (default: its root).'),
-        env: environment,
-        stdin: text('The standard input of the command.'),
-        timeout,
-        timeout_sec: count('Alias of timeout.', 1, DAY_IN_SECONDS),
-        timeoutSec: count('Alias of timeout.', 1, DAY_IN_SECONDS),
+        command: named(text('The shell command.')),
+        cwd: named(text('Folder in the workspace (default: its root).')),
+        env: named(environment),
+        stdin: named(text('The standard input of the command.')),
+        timeout: named(timeout),
+        timeout_sec: rare(count('Alias of timeout.', 1, DAY_IN_SECONDS)),
+        timeoutSec: rare(count('Alias of timeout.', 1, DAY_IN_SECONDS)),
         ...(canTalk(offer) ? sessionParameters : {}),
       },
       ['command'],
@@ -156,11 +167,11 @@ const workspaceExec: ToolRow = {
 };
 
 const sessionParameters = {
-  yield_time_ms: count('Milliseconds to wait for output before the command continues as a session.', 0, 600_000),
-  yieldMs: count('Alias of yield_time_ms.', 0, 600_000),
-  background: flag('Do not wait.'),
-  tty: flag('Give the command a terminal.'),
-  pty: flag('Alias of tty.'),
+  yield_time_ms: rare(count('Milliseconds to wait for output before the command continues as a session.', 0, 600_000)),
+  yieldMs: rare(count('Alias of yield_time_ms.', 0, 600_000)),
+  background: named(flag('Do not wait.')),
+  tty: named(flag('Give the command a terminal.')),
+  pty: rare(flag('Alias of tty.')),
 };
 
 export const TRPC_RUN: readonly ToolRow[] = [skillRun, skillExec, writeStdin, pollSession, killSession, workspaceExec];

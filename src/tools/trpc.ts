@@ -8,9 +8,11 @@ import {
   flag,
   inputOf,
   isSet,
+  named,
   offsetOf,
   offsetParameter,
   optionalTextOf,
+  skillChoice,
   skillName,
   textOf,
   texts,
@@ -19,7 +21,6 @@ import {
 import { hasSkills, observed, singleAction } from './single-action.ts';
 import { TRPC_RUN } from './trpc-run.ts';
 import {
-  LOADING_RUNS_NOTHING,
   NOTE_MARK,
   ROUTING_ONLY,
   askedSkill,
@@ -37,8 +38,8 @@ import type { ContinueCall } from './wording.ts';
 const HEADERS = ['[Loaded]', '[Doc]', 'Docs loaded:', 'loaded:', NOTE_MARK];
 
 const documentParameters = {
-  docs: texts('Documents (.md, .txt) of the skill, by path.'),
-  include_all_docs: flag('Include every document of the skill.'),
+  docs: named(texts('Documents (.md, .txt) of the skill, by path.')),
+  include_all_docs: named(flag('Include every document of the skill.')),
 };
 
 const continueWith: ContinueCall = (path, offset) =>
@@ -46,10 +47,9 @@ const continueWith: ContinueCall = (path, offset) =>
 
 const load: ToolRow = singleAction({
   name: 'skill_load',
-  description:
-    'Load the instructions of a skill, and the named documents of it. Load before you use a skill. Loading runs nothing.',
+  description: 'Load the instructions of a skill, and documents of it by path. Runs nothing.',
   action: 'load_skill',
-  schema: (offer) => inputOf('Which skill.', { skill: skillName(offer), ...documentParameters }, ['skill']),
+  schema: (offer) => inputOf('Which skill.', { skill: skillChoice(offer), ...documentParameters }, ['skill']),
   toAction(input) {
     const documents = selectionOf(input);
     const isGiven = documents === '*' || documents.length > 0;
@@ -71,19 +71,20 @@ function loadResult(loaded: SkillLoaded, offer: Offer): string {
 
 const selectDocs: ToolRow = {
   name: 'skill_select_docs',
-  description: 'Choose which documents of a loaded skill are shown: add to the selection, replace it or clear it.',
+  description: 'Choose which documents of a skill are shown.',
   action: 'select_documents',
   isOffered: hasSkills,
-  schema: (offer) =>
+  schema: () =>
     inputOf(
       'Which documents.',
       {
-        skill: skillName(offer),
+        skill: skillName,
         ...documentParameters,
         // trpc treats an unknown mode as the default.
         mode: {
           type: 'string',
           description: 'How to change the selection.',
+          brief: 'type',
           enum: SELECT_MODES,
           isOpen: true,
           default: 'replace',
@@ -134,9 +135,9 @@ function selection(skill: string, selected: DocumentSelection, mode: SelectMode)
 
 const listDocs: ToolRow = singleAction({
   name: 'skill_list_docs',
-  description: 'List the documents (.md, .txt) of a skill. Opens none of them.',
+  description: 'List the documents of a skill.',
   action: 'list_resources',
-  schema: (offer) => inputOf('Which skill.', { skill: skillName(offer) }, ['skill']),
+  schema: () => inputOf('Which skill.', { skill: skillName }, ['skill']),
   toAction: (input) => ({ type: 'list_resources', skill: textOf(input, 'skill') }),
   toResult: ({ files }) =>
     inOrder(files)
@@ -153,10 +154,9 @@ export const trpc: Vocabulary = {
   guidance: (offered) =>
     guidanceFor(offered, [
       'When a task fits a skill, call skill_load first.',
-      'Run the commands that the instructions name with skill_run, after skill_load.',
       ROUTING_ONLY,
-      'If the instructions refer to documents, name them in skill_load, or find them with skill_list_docs and choose the few you need with skill_select_docs.',
-      LOADING_RUNS_NOTHING,
+      'Then run the commands that the instructions name with skill_run.',
+      'Documents that the instructions refer to: name them in skill_load, or choose from skill_list_docs with skill_select_docs.',
     ]),
   showLoaded: materialised,
   toFailure: (failed, { action }) =>

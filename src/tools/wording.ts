@@ -134,9 +134,7 @@ export function guidanceFor(offered: readonly string[], lines: readonly string[]
   return lines.filter(isTrue).join('\n');
 }
 
-export const ROUTING_ONLY =
-  'The list of skills is only for choosing: load a skill before you use it, and do not guess its commands from its description.';
-export const LOADING_RUNS_NOTHING = 'Loading and reading execute nothing.';
+export const ROUTING_ONLY = 'Descriptions are only for choosing: do not guess commands from them.';
 
 export function bytesText(bytes: number): string {
   return bytes < 1024 ? `${String(bytes)} B` : `${(bytes / 1024).toFixed(1)} KiB`;

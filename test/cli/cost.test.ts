@@ -16,7 +16,11 @@ verifies(
     writeThree(root);
     const rest = JSON.parse((await cli(root, ['cost', '--json', '--root', root, '--only-root'])).out);
     expect(rest).toMatchObject({ schema: 1, vocabulary: 'skillwright', ledger: { rows: [] } });
-    expect(rest.standing.total).toBe(rest.standing.guidance + rest.standing.catalog + rest.standing.tools);
+    const { rules, guidance, catalog, tools, total, variants } = rest.standing;
+    expect(total).toBe(rules + guidance + catalog + tools);
+    const tokens = variants.map((variant: { tokens: number }) => variant.tokens);
+    expect([tokens[0], tokens.toSorted((a: number, b: number) => b - a)]).toEqual([total, tokens]);
+    expect(variants.at(-1)).toEqual({ execution: false, host: false, tokens: expect.any(Number) });
     expect(rest.standing.skills.map(({ name }: { name: string }) => name).toSorted()).toEqual([
       'alpha',
       'beta',
@@ -33,6 +37,7 @@ verifies(
     const text = await cli(root, ['cost', 'alpha', '--root', root, '--only-root']);
     expect(text.status).toBe(0);
     expect(text.out).toContain('alpha references/one.md');
+    expect(text.out).toMatch(/Every request of a run: about \d+ tokens\n  rules \d+, guidance \d+, catalog \d+, tools \d+\n +\d+  with programs and project files\n/);
   },
 );
 

@@ -37,7 +37,7 @@ describe('the rule model on the built-in skills', () => {
     const skills = await open('skillwright', { 'my orders.csv': ORDERS });
     const { answer, calls } = await runRules(skills, REQUEST);
     expect(calls).toEqual([
-      'search_skills {"query":"What is in this CSV file? Are there missing values?\\n\\nFiles:","n":5}',
+      'search_skills {"query":"What is in this CSV file? Are there missing values?\\n\\nFiles:"}',
       'load_skill {"skill":"csv-report"}',
       'run_script {"skill":"csv-report","script":"scripts/report.mjs","args":["inputs/my orders.csv","--format","md"]}',
     ]);

@@ -190,7 +190,7 @@ describe('trpc', () => {
     () => {
       expect(fake(trpc).tools.map(({ name }) => name)).toEqual(['skill_load', 'skill_select_docs', 'skill_list_docs']);
       const { tools } = fake(trpc, {}, { execution: { hasInteraction: true } });
-      const parameters = tools.slice(3).map(({ name, inputSchema: { properties, required = [] } }) => {
+      const parameters = tools.slice(3).map(({ name, parameters: { properties, required = [] } }) => {
         return `${name}: ${Object.keys(properties)
           .map((key) => (required.includes(key) ? `${key}*` : key))
           .join(' ')}`;

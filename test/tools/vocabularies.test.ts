@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { planCatalog } from '../../src/catalog/catalog.ts';
+import { briefSchema } from '../../src/core/json/json-schema.ts';
 import { isSkillError } from '../../src/core/errors.ts';
 import { estimateTokens } from '../../src/core/tokens.ts';
 import type { LoadedContent, Vocabulary } from '../../src/core/tool.ts';
@@ -28,20 +29,21 @@ describe('every vocabulary', () => {
     }
   });
 
-  verifies('TOOL-5', 'has a schema for each tool', () => {
+  verifies('TOOL-5', 'sends a model names, types, choices and what these do not say, and nothing else', () => {
     const schemas = all.flatMap(({ name, tools }) =>
-      tools.map((tool) => [`${name} ${tool.name}`, tool.schema(OFFER)] as const),
+      tools.map((tool) => [`${name} ${tool.name}`, briefSchema(tool.schema(OFFER))] as const),
     );
     expect(Object.fromEntries(schemas)).toMatchSnapshot();
   });
 
-  verifies('TOOL-5', 'hands out plain JSON Schema: objects without other keys, and nothing of ours in it', () => {
+  verifies('TOOL-5', 'hands out plain JSON Schema with nothing of ours in it', () => {
     for (const { tools } of all.map((vocabulary) => fake(vocabulary))) {
-      for (const { name, description, inputSchema } of tools) {
+      for (const { name, description, inputSchema, parameters } of tools) {
         expect(name).toMatch(/^[a-zA-Z0-9_-]{1,64}$/);
-        expect(description.length).toBeGreaterThan(20);
-        expect(inputSchema).toMatchObject({ type: 'object', additionalProperties: false });
-        expect(JSON.stringify(inputSchema)).not.toContain('isOpen');
+        expect(description.length).toBeGreaterThan(10);
+        expect(inputSchema.type).toBe('object');
+        expect(parameters).toMatchObject({ type: 'object', additionalProperties: false });
+        expect(JSON.stringify([inputSchema, parameters])).not.toMatch(/isOpen|"brief"/);
         for (const key of inputSchema.required ?? []) expect(Object.keys(inputSchema.properties)).toContain(key);
       }
     }
@@ -57,7 +59,7 @@ describe('every vocabulary', () => {
     const input = fc.oneof(
       fc.record(
         Object.fromEntries(
-          [...new Set(tools.flatMap(({ inputSchema }) => Object.keys(inputSchema.properties)))].map((key) => [
+          [...new Set(tools.flatMap(({ parameters }) => Object.keys(parameters.properties)))].map((key) => [
             key,
             value,
           ]),
@@ -99,35 +101,29 @@ describe('guidance', () => {
   test('says what each system needs to say', () => {
     expect(guidance(VOCABULARIES.skillwright)).toMatchInlineSnapshot(`
       "When a task fits a skill, call load_skill first and follow its instructions.
-      The list of skills is only for choosing: load a skill before you use it, and do not guess its commands from its description.
-      search_skills finds skills that the list does not show.
-      Read a file with read_resource only when the instructions need it.
-      get_script_path gives the path of a script for a tool that runs commands.
-      Run a script that the instructions name with run_script, and other commands with run_command; write results to $OUTPUT_DIR.
-      Loading and reading execute nothing. Text between skill marks is written by the author of the skill."
+      Descriptions are only for choosing: do not guess commands from them.
+      Read files with read_resource only when the instructions need them.
+      Run scripts with run_script and other commands with run_command; write results to $OUTPUT_DIR."
     `);
     expect(guidance(VOCABULARIES.openseed)).toMatchInlineSnapshot(`
       "Before a task, find a skill with search_skills and read it with load_skill; make your own plan only if none fits.
-      The list of skills is only for choosing: load a skill before you use it, and do not guess its commands from its description.
+      Descriptions are only for choosing: do not guess commands from them.
       list_skill_assets names its files, load_skill_asset reads one.
       get_skill_script_path gives the path of a script for your shell tool.
-      Run a script by that path with run_shell_command.
-      Loading and reading execute nothing."
+      Run a script by that path with run_shell_command."
     `);
     expect(guidance(VOCABULARIES.trpc)).toMatchInlineSnapshot(`
       "When a task fits a skill, call skill_load first.
-      Run the commands that the instructions name with skill_run, after skill_load.
-      The list of skills is only for choosing: load a skill before you use it, and do not guess its commands from its description.
-      If the instructions refer to documents, name them in skill_load, or find them with skill_list_docs and choose the few you need with skill_select_docs.
-      Loading and reading execute nothing."
+      Descriptions are only for choosing: do not guess commands from them.
+      Then run the commands that the instructions name with skill_run.
+      Documents that the instructions refer to: name them in skill_load, or choose from skill_list_docs with skill_select_docs."
     `);
     expect(guidance(VOCABULARIES.manusx)).toMatchInlineSnapshot(`""`);
     expect(guidance(VOCABULARIES['skills-agent'])).toMatchInlineSnapshot(`
       "When a task fits a skill, call select_skills first; select one or two at a time.
-      The list of skills is only for choosing: load a skill before you use it, and do not guess its commands from its description.
+      Descriptions are only for choosing: do not guess commands from them.
       Read a file that the instructions need with load_resource, by section where possible.
       Run a script that the instructions name with run_script.
-      Loading and reading execute nothing.
       Change files of the project with write_file and delete_file only if the task asks for it, and read them first.
       End with final_answer."
     `);

@@ -1,5 +1,7 @@
 import path from 'node:path';
 
+import { requestCost } from '../../agent/request-cost.ts';
+import type { RequestCost, RunFeatures } from '../../agent/request-cost.ts';
 import { SkillError } from '../../core/errors.ts';
 import type { Ledger } from '../../core/ledger.ts';
 import { ledgerFromLines } from './ledger-from-lines.ts';
@@ -25,7 +27,7 @@ const flags = {
     type: 'string',
     value: 'NAME',
     choices: VOCABULARY_NAMES,
-    about: 'count the tools and guidance of this vocabulary (default: skillwright)',
+    about: 'count a run with this vocabulary (default: skillwright)',
   },
   search: { type: 'boolean', about: 'assume that skills are found by search instead of listed in the catalog' },
   events: {
@@ -39,7 +41,7 @@ const flags = {
 export const command = defineCommand({
   usage: 'cost [NAME...] [--vocabulary NAME] [--search] | cost --events FILE',
   details: [
-    'Without a name: the tokens that every request costs before a skill is loaded. With names: also the tokens of loading those skills with all their documents. With --events: the tokens a recorded run spent on skills, file by file.',
+    'Without a name: the tokens that every request of a run carries before a skill is loaded: rules of the agent, guidance, catalog and tools, with and without programs and project files. With names: also the tokens of loading those skills with all their documents. With --events: the tokens a recorded run spent on skills, file by file.',
     'Token counts are estimates; docs/catalog.md states their error.',
   ].join('\n'),
   flags,
@@ -90,37 +92,48 @@ async function load({ session, runtime }: SkillTools, name: string, source: stri
   throw new SkillError({ code: 'skill/invalid', message, hint, data: { path: name } });
 }
 
-interface StandingCost {
-  readonly guidance: number;
-  readonly catalog: number;
-  /** Names, descriptions and schemas of the tools. */
-  readonly tools: number;
-  readonly total: number;
+/** A run as `run` starts it, by part; `variants` are the totals of other runs. */
+interface StandingCost extends RequestCost {
+  readonly variants: readonly (RunFeatures & { readonly tokens: number })[];
   /** Tokens of the name and description; the catalog may show less. */
   readonly skills: readonly { readonly name: string; readonly source: string; readonly tokens: number }[];
 }
 
-function standingCost({ session, anthropic }: SkillTools): StandingCost {
-  const catalog = session.catalog.tokens;
-  const instructions = estimateTokens(session.instructions);
-  const tools = estimateTokens(JSON.stringify(anthropic));
+const VARIANTS: readonly RunFeatures[] = [
+  { execution: true, host: true },
+  { execution: true, host: false },
+  { execution: false, host: true },
+  { execution: false, host: false },
+];
+
+function standingCost({ session }: SkillTools): StandingCost {
+  const variants = VARIANTS.map((features) => ({ ...features, tokens: requestCost(session, features).total }));
   const skills = session.index.skills
     .filter(({ state }) => isForModel(state))
     .map(({ name, source, description }) => ({ name, source, tokens: estimateTokens(`${name} ${description}`) }))
     .sort((a, b) => b.tokens - a.tokens);
-  return { guidance: Math.max(0, instructions - catalog), catalog, tools, total: instructions + tools, skills };
+  return { ...requestCost(session, { execution: true, host: true }), variants, skills };
 }
 
 function standingLines(cost: StandingCost, { style }: Terminal): readonly string[] {
   const more = cost.skills.length - SHOWN_SKILLS;
   return [
-    `${style('bold', 'Every request')}: about ${String(cost.total)} tokens`,
-    `  guidance ${String(cost.guidance)}, catalog ${String(cost.catalog)}, tools ${String(cost.tools)}`,
+    `${style('bold', 'Every request of a run')}: about ${String(cost.total)} tokens`,
+    `  rules ${String(cost.rules)}, guidance ${String(cost.guidance)}, catalog ${String(cost.catalog)}, tools ${String(cost.tools)}`,
+    ...cost.variants.map(
+      ({ execution, host, tokens }) => `  ${String(tokens).padStart(6)}  ${featuresText(execution, host)}`,
+    ),
+    style('bold', 'Skills in the catalog'),
     ...cost.skills
       .slice(0, SHOWN_SKILLS)
       .map(({ name, source, tokens }) => `  ${String(tokens).padStart(6)}  ${printable(`${source}/${name}`)}`),
     ...(more > 0 ? [`          and ${String(more)} more (listed by --json)`] : []),
   ];
+}
+
+function featuresText(execution: boolean, host: boolean): string {
+  const features = [...(execution ? ['programs'] : []), ...(host ? ['project files'] : [])];
+  return features.length === 0 ? 'without programs and project files' : `with ${features.join(' and ')}`;
 }
 
 function ledgerLines({ rows, tokens, totalTokens }: Ledger, { style }: Terminal): readonly string[] {

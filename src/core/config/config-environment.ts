@@ -67,6 +67,6 @@ export function valueHint({ schema }: Setting): string {
     case 'string':
     case 'integer':
     case 'boolean':
-      return schema.description.replace(/\.$/, '');
+      return (schema.description ?? '').replace(/\.$/, '');
   }
 }

@@ -2,46 +2,48 @@
  * The subset of JSON Schema that configuration and tools need, with its types. One constant is the published schema, the runtime check and
  * the TypeScript type; a general validator would slow down the start of every command.
  */
-export type JsonSchema =
+export type JsonSchema = (
   | {
       readonly type: 'string';
-      readonly description: string;
       readonly enum?: readonly string[];
       /** The enum lists known values, but other values are accepted and checked later. Not published. */
       readonly isOpen?: true;
       readonly default?: string;
     }
-  | {
-      readonly type: 'integer';
-      readonly description: string;
-      readonly minimum: number;
-      readonly maximum: number;
-      readonly default?: number;
-    }
-  | { readonly type: 'boolean'; readonly description: string; readonly default?: boolean }
+  | { readonly type: 'integer'; readonly minimum?: number; readonly maximum?: number; readonly default?: number }
+  | { readonly type: 'boolean'; readonly default?: boolean }
   | {
       readonly type: 'array';
-      readonly description: string;
       readonly items: JsonSchema;
       readonly maxItems?: number;
       readonly default?: readonly unknown[];
     }
   | MapSchema
   | ObjectSchema
-  | { readonly anyOf: readonly JsonSchema[]; readonly description: string };
+  | { readonly anyOf: readonly JsonSchema[] }
+) &
+  Described;
 
-export interface MapSchema {
-  readonly type: 'object';
-  readonly description: string;
-  readonly additionalProperties: JsonSchema | true;
+interface Described {
+  readonly description?: string;
+  /**
+   * How much of a parameter a model is sent with every request: everything, `text` (type and description, no nested fields), `type`, or
+   * nothing. The rest is explained when a call is wrong. Not published.
+   */
+  readonly brief?: 'text' | 'type' | 'none';
 }
 
-export interface ObjectSchema {
+export interface MapSchema extends Described {
   readonly type: 'object';
-  readonly description: string;
+  /** Absent: any values. */
+  readonly additionalProperties?: JsonSchema | true;
+}
+
+export interface ObjectSchema extends Described {
+  readonly type: 'object';
   readonly properties: Readonly<Record<string, JsonSchema>>;
   readonly required?: readonly string[];
-  readonly additionalProperties: false;
+  readonly additionalProperties?: false;
 }
 
 /** The TypeScript type of a schema. Keys that are not `required` are optional. */
@@ -91,9 +93,7 @@ export function checkJson(value: unknown, schema: JsonSchema, path: JsonPath = [
         ? []
         : invalid;
     case 'integer':
-      return Number.isInteger(value) && typeof value === 'number' && value >= schema.minimum && value <= schema.maximum
-        ? []
-        : invalid;
+      return typeof value === 'number' && isWithin(value, schema) ? [] : invalid;
     case 'boolean':
       return typeof value === 'boolean' ? [] : invalid;
     case 'array':
@@ -136,11 +136,18 @@ function checkProperty(
   key: string,
 ): readonly SchemaProblem[] {
   if (!('properties' in schema))
-    return schema.additionalProperties === true ? [] : checkJson(value, schema.additionalProperties, path);
+    return typeof schema.additionalProperties === 'object' ? checkJson(value, schema.additionalProperties, path) : [];
   const property = Object.hasOwn(schema.properties, key) ? schema.properties[key] : undefined;
   if (property === undefined)
     return [{ type: 'unknown-key', path, expected: Object.keys(schema.properties).join(', ') }];
   return checkJson(value, property, path);
+}
+
+function isWithin(
+  value: number,
+  { minimum = Number.NEGATIVE_INFINITY, maximum = Number.POSITIVE_INFINITY }: { minimum?: number; maximum?: number },
+): boolean {
+  return Number.isInteger(value) && value >= minimum && value <= maximum;
 }
 
 function expectation(schema: JsonSchema): string {
@@ -149,7 +156,9 @@ function expectation(schema: JsonSchema): string {
     case 'string':
       return schema.enum === undefined || schema.isOpen === true ? 'a string' : `one of ${schema.enum.join(', ')}`;
     case 'integer':
-      return `a whole number from ${schema.minimum} to ${schema.maximum}`;
+      return schema.minimum === undefined || schema.maximum === undefined
+        ? 'a whole number'
+        : `a whole number from ${schema.minimum} to ${schema.maximum}`;
     case 'boolean':
       return 'true or false';
     case 'array':
@@ -161,26 +170,63 @@ function expectation(schema: JsonSchema): string {
 
 /** The schema without keys that are not JSON Schema. */
 export function publishedSchema(schema: ObjectSchema): ObjectSchema {
-  return { ...schema, properties: mapValues(schema.properties, published) };
+  const { brief: _, ...rest } = schema;
+  return { ...rest, properties: mapValues(schema.properties, published) };
 }
 
-function published(schema: JsonSchema): JsonSchema {
+function published(given: JsonSchema): JsonSchema {
+  const { brief: _, ...schema } = given;
   if ('anyOf' in schema) return { ...schema, anyOf: schema.anyOf.map(published) };
   switch (schema.type) {
     case 'string': {
-      const { isOpen: _, ...rest } = schema;
+      const { isOpen: _open, ...rest } = schema;
       return rest;
     }
     case 'array':
       return { ...schema, items: published(schema.items) };
     case 'object':
       if ('properties' in schema) return publishedSchema(schema);
-      return schema.additionalProperties === true
-        ? schema
-        : { ...schema, additionalProperties: published(schema.additionalProperties) };
+      return typeof schema.additionalProperties === 'object'
+        ? { ...schema, additionalProperties: published(schema.additionalProperties) }
+        : schema;
     case 'integer':
     case 'boolean':
       return schema;
+  }
+}
+
+/**
+ * The part of a tool's schema that a model needs to call it right: names, types, choices and what names do not say. Bounds, defaults and
+ * parameters marked `brief: 'none'` are left out; the answer to a wrong call has them.
+ */
+export function briefSchema({ properties, required }: ObjectSchema): ObjectSchema {
+  const sent = Object.entries(properties).filter(([, property]) => property.brief !== 'none');
+  return {
+    type: 'object',
+    properties: Object.fromEntries(sent.map(([key, property]) => [key, briefOf(property)])),
+    ...(required === undefined ? {} : { required }),
+  };
+}
+
+function briefOf(schema: JsonSchema): JsonSchema {
+  const { brief, description = '' } = schema;
+  const text = description === '' || brief === 'type' ? {} : { description };
+  return { ...text, ...withoutText(schema, brief !== undefined) };
+}
+
+/** Items and values of maps need no description of their own: that of their list or map says it. */
+function withoutText(schema: JsonSchema, isOutline: boolean): JsonSchema {
+  if ('anyOf' in schema) return { anyOf: schema.anyOf.map(briefOf) };
+  switch (schema.type) {
+    case 'string':
+      return { type: 'string', ...(schema.enum === undefined ? {} : { enum: schema.enum }) };
+    case 'integer':
+    case 'boolean':
+      return { type: schema.type };
+    case 'array':
+      return { type: 'array', items: withoutText(schema.items, isOutline) };
+    case 'object':
+      return !isOutline && 'properties' in schema ? briefSchema(schema) : { type: 'object' };
   }
 }
 

@@ -26,8 +26,10 @@ export function schemaText(schema: JsonSchema): string {
 }
 
 function objectText({ properties, required = [] }: ObjectSchema): string {
-  const fields = Object.entries(properties).map(
-    ([name, property]) => `${name}${required.includes(name) ? '' : '?'}: ${schemaText(property)}`,
-  );
+  const fields = Object.entries(properties).map(([name, property]) => {
+    // A model was not sent this parameter: the answer to a wrong call is where it learns of it.
+    const about = property.brief === 'none' ? ` /* ${property.description ?? ''} */` : '';
+    return `${name}${required.includes(name) ? '' : '?'}: ${schemaText(property)}${about}`;
+  });
   return `{${fields.join(', ')}}`;
 }

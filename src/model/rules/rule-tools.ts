@@ -92,7 +92,7 @@ function object(properties: Readonly<Record<string, JsonSchema>>): ObjectSchema 
 }
 
 export function searchInput(tool: ModelTool, query: string): ToolInput | undefined {
-  return firstValid(tool, [{ query, n: 5 }, { query }]);
+  return firstValid(tool, [{ query }]);
 }
 
 export function loadInput(tool: ModelTool, skill: string): ToolInput | undefined {

@@ -70,8 +70,10 @@ export function validValue(
       const [first, ...rest] = schema.enum ?? [];
       return first === undefined ? text(random) : random.pick([first, ...rest]);
     }
-    case 'integer':
-      return schema.minimum + random.below(Math.min(schema.maximum - schema.minimum, 10) + 1);
+    case 'integer': {
+      const { minimum = 0, maximum = minimum + 10 } = schema;
+      return minimum + random.below(Math.min(maximum - minimum, 10) + 1);
+    }
     case 'boolean':
       return random.isChance(2);
     case 'array': {

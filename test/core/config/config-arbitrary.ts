@@ -25,8 +25,10 @@ function fromSchema(schema: JsonSchema, key: string): fc.Arbitrary<unknown> {
       if (key === 'network') return fc.constantFrom(...HOSTS);
       if (['allow', 'ask', 'deny'].includes(key)) return fc.constantFrom(...RULES);
       return schema.enum === undefined ? fc.constantFrom('one', 'two', 'three') : fc.constantFrom(...schema.enum);
-    case 'integer':
-      return fc.integer({ min: schema.minimum, max: Math.min(schema.maximum, schema.minimum + 1_000) });
+    case 'integer': {
+      const { minimum = 0, maximum = 1_000 } = schema;
+      return fc.integer({ min: minimum, max: Math.min(maximum, minimum + 1_000) });
+    }
     case 'boolean':
       return fc.boolean();
     case 'array':
@@ -34,7 +36,7 @@ function fromSchema(schema: JsonSchema, key: string): fc.Arbitrary<unknown> {
     case 'object':
       if (!('properties' in schema)) {
         const entry = schema.additionalProperties;
-        const value = entry === true ? fc.constantFrom(0, 'x', { y: 1 }) : fromSchema(entry, key);
+        const value = entry === true || entry === undefined ? fc.constantFrom(0, 'x', { y: 1 }) : fromSchema(entry, key);
         return fc.dictionary(fc.constantFrom('pdf', 'csv', 'a.b'), value, { maxKeys: 2 });
       }
       return fc.record(

@@ -1,0 +1,86 @@
+/** The figures of the first request of a run, counted on what a server receives. */
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+
+import { runAgent } from '../../src/agent/agent.ts';
+import { requestCost } from '../../src/agent/request-cost.ts';
+import { isObject } from '../../src/core/json/json-schema.ts';
+import { estimateTokens } from '../../src/core/tokens.ts';
+import { openModel } from '../../src/model/open-model.ts';
+import { createRuntime } from '../../src/runtime/runtime.ts';
+import type { VocabularyName } from '../../src/tools/vocabularies.ts';
+import { PROJECT } from '../files-below.ts';
+import { sendJson, serve } from '../model/local-server.ts';
+import { scratch } from '../registry/support.ts';
+import { eventsOf, ofType } from './support.ts';
+
+const REQUEST = 'What is in this CSV file?';
+
+/** The body that a provider receives first, of a run over the three built-in skills with programs and project files. */
+async function firstBody(
+  vocabulary: VocabularyName,
+  provider: 'anthropic' | 'openai-compatible',
+): Promise<{ readonly body: unknown; readonly counted: number; readonly recorded: number }> {
+  const server = await serve((response) => sendJson(response, { error: { message: 'enough' } }, 400));
+  try {
+    const cwd = path.join(scratch(), 'project');
+    mkdirSync(cwd, { recursive: true });
+    const runtime = await createRuntime({
+      cwd,
+      home: undefined,
+      env: {},
+      roots: [path.join(PROJECT, 'skills')],
+      onlyRoots: true,
+      cache: false,
+    });
+    const result = await runAgent({
+      runtime,
+      model: await openModel({ provider, model: 'm', baseUrl: server.url, apiKey: 'key-12345678' }),
+      request: REQUEST,
+      vocabulary,
+      run: { execution: { executor: 'local', artifacts: false }, host: {} },
+    });
+    const session = await runtime.startSession({ vocabulary });
+    const recorded = ofType(eventsOf(result), 'model-call')[0]?.tokens ?? 0;
+    const counted = requestCost(session, { execution: true, host: true }).total;
+    return { body: server.requests[0]?.body, counted, recorded };
+  } finally {
+    await server.close();
+  }
+}
+
+test.each([
+  ['skillwright', 2_000],
+  ['trpc', 2_500],
+] as const)('the first request of a run with %s has at most %i tokens', async (vocabulary, most) => {
+  for (const provider of ['anthropic', 'openai-compatible'] as const) {
+    const { body, counted, recorded } = await firstBody(vocabulary, provider);
+    const sent = estimateTokens(JSON.stringify(body));
+    expect(sent).toBeGreaterThan(1_000);
+    expect(sent).toBeLessThanOrEqual(most);
+    // `cost` and the record of the run count the same request, up to its envelope.
+    expect(Math.abs(counted - recorded)).toBeLessThanOrEqual(20);
+    expect(Math.abs(sent - recorded) / sent).toBeLessThan(0.1);
+  }
+});
+
+test('only tools that the first request needs are sent', async () => {
+  const { body } = await firstBody('skillwright', 'anthropic');
+  const tools = isObject(body) && Array.isArray(body['tools']) ? body['tools'] : [];
+  expect(tools.map((tool: unknown) => (isObject(tool) ? tool['name'] : undefined))).toEqual([
+    'search_skills',
+    'load_skill',
+    'list_resources',
+    'read_resource',
+    'run_script',
+    'run_command',
+    'read_file',
+    'list_files',
+    'search_files',
+    'write_file',
+    'edit_file',
+    'delete_file',
+    'update_plan',
+  ]);
+});
