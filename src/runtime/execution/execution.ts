@@ -61,6 +61,8 @@ export interface ExecutionOptions {
   readonly opens?: boolean;
   /** Provides secrets for programs of a skill. */
   readonly secrets?: GiveSecrets;
+  /** Names of the secrets that programs of a skill get, which is asked about (default: none). */
+  readonly secretNames?: (skill: SkillEntry) => readonly string[];
   /** Removes secrets from the output of all programs. */
   readonly redactor?: Redactor;
   readonly container?: ContainerOptions;
@@ -100,6 +102,8 @@ export interface Execution {
   readonly network: readonly string[];
   /** Host folders that programs see. */
   readonly mounts: readonly CheckedMount[];
+  /** Names of the secrets that programs of a skill get. */
+  readonly secretNames: (skill: SkillEntry) => readonly string[];
   /** Folders of skills, into which no output is copied. */
   readonly skillRoots: readonly string[];
   /** Executor profile and container image, for records. */
@@ -191,6 +195,7 @@ export async function openExecution(options: ExecutionOptions, places: Execution
     restriction,
     network,
     mounts,
+    secretNames: options.secretNames ?? (() => []),
     skillRoots: places.mountRules.skillRoots,
     identity: {
       ...(profile === undefined ? {} : { profile }),

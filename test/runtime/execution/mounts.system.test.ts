@@ -153,8 +153,14 @@ describe.each(EXECUTORS)('a mounted repository under %s', (name, executor) => {
       session,
       command('echo made > made; echo x >> AGENTS.md; echo x > .git/new; cp /etc/hostname .env; true'),
     );
-    expect(asked.map(({ tool, risk, writes, scopes }) => ({ tool, risk, writes, scopes }))).toEqual([
-      { tool: 'mount_write', risk: 'high', writes: [world.project], scopes: isIsolating ? ['once', 'run'] : ['once'] },
+    const isolation = isIsolating ? [] : [{ name: 'no_isolation', on: [] }];
+    expect(asked.map(({ tool, risk, capabilities, scopes }) => ({ tool, risk, capabilities, scopes }))).toEqual([
+      {
+        tool: 'mount_write',
+        risk: 'high',
+        capabilities: [{ name: 'project_write', on: [world.project] }, ...isolation],
+        scopes: ['once', 'run'],
+      },
     ]);
     expect(readFileSync(path.join(world.project, 'made'), 'utf8')).toBe('made\n');
     if (!isIsolating) return;
