@@ -1,5 +1,6 @@
 import type { Access, RuleOrigin } from '../src/core/access.ts';
-import { commandSubject, hostAccess } from '../src/policy/action-access.ts';
+import { hostAccess, lineSubject } from '../src/policy/action-access.ts';
+import { readCommandLine } from '../src/policy/command/command-line.ts';
 import { builtInRules } from '../src/policy/built-in-policy.ts';
 import { BY_RISK, decide } from '../src/policy/policy.ts';
 import type { Policy } from '../src/policy/policy.ts';
@@ -18,7 +19,7 @@ export function benchPolicy(): readonly BenchRow[] {
   const policy = manyRules();
   const cases: Readonly<Record<string, () => readonly Access[]>> = {
     'a line of three commands': () => [
-      { tool: 'run_command', subject: commandSubject('git status && git diff | head') },
+      { tool: 'run_command', subject: lineSubject(readCommandLine('git status && git diff | head')) },
     ],
     'a file to be written': () => [
       {

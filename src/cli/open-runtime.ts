@@ -6,9 +6,16 @@ import { parseSettings } from './arguments.ts';
 
 type Extra = Pick<RuntimeOptions, 'explain' | 'nestedInSkills' | 'cache'>;
 
+interface RuntimeInvocation extends Omit<GlobalInvocation, 'flags'> {
+  readonly flags: GlobalInvocation['flags'] & { readonly auto?: boolean | undefined };
+}
+
 /** Opens the runtime that the global flags describe; a long scan shows progress. */
-export async function openRuntime({ flags, terminal, signal }: GlobalInvocation, extra: Extra = {}): Promise<Runtime> {
-  const config = await parseSettings(flags.set);
+export async function openRuntime({ flags, terminal, signal }: RuntimeInvocation, extra: Extra = {}): Promise<Runtime> {
+  const auto = flags.auto === true ? ['policy.sandboxed=allow'] : [];
+  const config = await parseSettings(
+    flags.set === undefined && auto.length === 0 ? undefined : [...(flags.set ?? []), ...auto],
+  );
   const progress = openProgress(terminal);
   try {
     return await createRuntime({

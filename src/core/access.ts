@@ -32,15 +32,26 @@ export type Subject =
       readonly line: CommandLine;
       /** Names of all programs that the line runs, including those run by wrappers; empty if the line is unclear. */
       readonly programs: readonly string[];
-      readonly hasVariables: boolean;
+      /** The program reaches nothing outside its sandbox. */
+      readonly isContained: boolean;
       /** The command starts in a folder other than the default. */
       readonly isElsewhere: boolean;
+      /** Nothing isolates the program. */
+      readonly isUnisolated: boolean;
     }
   /** `skill` is a name, `script` a path inside the skill. */
-  | { readonly kind: 'script'; readonly skill: string; readonly script: string; readonly args: readonly string[] }
+  | {
+      readonly kind: 'script';
+      readonly skill: string;
+      readonly script: string;
+      readonly args: readonly string[];
+      readonly isUnisolated?: boolean;
+    }
   /** `host` is absent if the URL has no valid host. */
   | { readonly kind: 'host'; readonly host: Host | undefined; readonly port: number; readonly method: string }
   | { readonly kind: 'skill'; readonly id: string; readonly name: string }
+  /** An environment variable with a secret that the program gets. */
+  | { readonly kind: 'secret'; readonly name: string }
   /** `names` with the prefix `npm:` for Node packages. `lock` is the digest of the exact versions, once they are known. */
   | { readonly kind: 'packages'; readonly names: readonly string[]; readonly lock?: string };
 
@@ -63,6 +74,15 @@ export interface RuleOrigin {
   readonly where: string;
 }
 
+export const CAPABILITY_NAMES = ['project_write', 'network', 'secrets', 'weak_isolation', 'no_isolation'] as const;
+
+/** Something that a program reaches outside its sandbox. */
+export interface Capability {
+  readonly name: (typeof CAPABILITY_NAMES)[number];
+  /** Host folders, hosts, or names of secrets. */
+  readonly on: readonly string[];
+}
+
 /** The decision about an action and the rule behind it (POL-7). */
 export interface Decision {
   readonly effect: Effect;
@@ -74,4 +94,6 @@ export interface Decision {
   readonly origin: RuleOrigin;
   /** One sentence for a person or a model. */
   readonly reason: string;
+  /** What the program reaches outside its sandbox; empty if it is fully contained, absent if no program runs. */
+  readonly capabilities?: readonly Capability[];
 }

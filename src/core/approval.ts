@@ -1,6 +1,6 @@
 import type { Action } from './action.ts';
 import type { Isolation } from './execution.ts';
-import type { Risk, RuleOrigin } from './access.ts';
+import type { Capability, Risk, RuleOrigin } from './access.ts';
 
 /** What an approval covers: this call, the same thing for the rest of the run, or this skill until one of its files changes. */
 export const APPROVAL_SCOPES = ['once', 'run', 'skill'] as const;
@@ -30,8 +30,8 @@ export interface ApprovalRequest {
   readonly affects: readonly string[];
   /** The isolation of the program; absent if no program runs. */
   readonly isolation?: Isolation;
-  /** Host folders that the program may change (default: none). */
-  readonly writes?: readonly string[];
+  /** What the program reaches outside its sandbox; absent if no program runs. */
+  readonly capabilities?: readonly Capability[];
   /** The scopes that may be granted, narrowest first. */
   readonly scopes: readonly ApprovalScope[];
   /** Requests with the same value are covered by an approval for `run` or `skill`. `once` covers only `id`. */

@@ -1,7 +1,7 @@
-import type { Access, Subject } from '../core/access.ts';
+import type { Access, Capability, Subject } from '../core/access.ts';
 import { hostInputsOf } from '../core/action.ts';
 import type { Action } from '../core/action.ts';
-import { readCommandLine } from './command/command-line.ts';
+import type { CommandLine } from '../core/command.ts';
 import { programsOf } from './command/command-pattern.ts';
 import type { Isolation } from '../core/execution.ts';
 import { isPackage, packageArgument, readPackage } from '../core/packages.ts';
@@ -21,6 +21,12 @@ export interface AccessFacts {
   readonly lock?: string;
   /** Host folders that the program may change. */
   readonly writes?: readonly string[];
+  /** Grants of hosts that the program may reach. */
+  readonly hosts?: readonly string[];
+  /** Names of the secrets that the program gets. */
+  readonly secrets?: readonly string[];
+  /** The parsed line of a command (`readCommand`). */
+  readonly line?: CommandLine;
 }
 
 /** Variables with fixed values in every sandbox. */
@@ -43,6 +49,7 @@ export function accessesOf(action: Action, facts: AccessFacts): readonly Access[
             skill: facts.skill?.name ?? action.skill,
             script: scriptName(action.script),
             args: action.args,
+            ...(facts.isolation === 'none' ? { isUnisolated: true } : {}),
           },
         },
         ...circumstances(action, facts),
@@ -53,9 +60,10 @@ export function accessesOf(action: Action, facts: AccessFacts): readonly Access[
         {
           tool: 'run_command',
           subject: {
-            ...commandSubject(action.command, variablesOf(facts)),
-            hasVariables: Object.keys(action.env ?? {}).length > 0,
+            ...lineSubject(facts.line ?? UNREAD),
+            isContained: isContained(facts),
             isElsewhere: !HERE.has(action.cwd ?? ''),
+            isUnisolated: facts.isolation === 'none',
           },
         },
         ...circumstances(action, facts),
@@ -113,13 +121,55 @@ function skillAccess(asked: string, { skill }: AccessFacts): Access {
   return { tool: 'load_skill', subject: { kind: 'skill', id: skill?.id ?? '', name: skill?.name ?? asked } };
 }
 
-/** Parses a command line for rules. */
-export function commandSubject(
-  command: string,
-  variables: Readonly<Record<string, string>> = WORKSPACE_VARIABLES,
-): Extract<Subject, { kind: 'command' }> {
-  const line = readCommandLine(command, variables);
-  return { kind: 'command', line, programs: programsOf(line), hasVariables: false, isElsewhere: false };
+const UNREAD: CommandLine = { type: 'unclear', reason: 'the line was not read' };
+
+type CommandSubject = Extract<Subject, { kind: 'command' }>;
+
+/** A line that runs in a sandbox without anything else. */
+export function lineSubject(line: CommandLine): CommandSubject {
+  const programs = programsOf(line);
+  return { kind: 'command', line, programs, isContained: true, isElsewhere: false, isUnisolated: false };
+}
+
+export interface CommandToRead {
+  readonly command: string;
+  /** Variables that the action sets. */
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  readonly skill?: { readonly name: string } | undefined;
+}
+
+/** Parses a command line for rules. The parser is loaded here, because few commands of this program need it. */
+export async function readCommand({ command, env = {}, skill }: CommandToRead): Promise<CommandLine> {
+  const { readCommandLine } = await import('./command/command-line.ts');
+  const names = { SKILL_NAME: skill?.name ?? '', SKILL_DIR: `/workspace/skills/${skill?.name ?? ''}` };
+  return readCommandLine(command, {
+    variables: { ...WORKSPACE_VARIABLES, ...(skill === undefined ? {} : names) },
+    env,
+  });
+}
+
+/** Whether a program reaches nothing outside its sandbox: no network, no secrets, no host folder to write. */
+export function isContained({ isolation, writes = [], hosts = [], secrets = [] }: AccessFacts): boolean {
+  const isIsolated = isolation !== 'none' && isolation !== 'landlock';
+  return isIsolated && writes.length + hosts.length + secrets.length === 0;
+}
+
+/** What a program reaches outside its sandbox, for people and records. */
+export function capabilitiesOf({
+  isolation,
+  writes = [],
+  hosts = [],
+  secrets = [],
+}: AccessFacts): readonly Capability[] {
+  const on = (name: Capability['name'], names: readonly string[]): readonly Capability[] =>
+    names.length === 0 ? [] : [{ name, on: names }];
+  return [
+    ...on('project_write', writes),
+    ...on('network', hosts),
+    ...on('secrets', secrets),
+    ...(isolation === 'landlock' ? [{ name: 'weak_isolation', on: [] } as const] : []),
+    ...(isolation === 'none' ? [{ name: 'no_isolation', on: [] } as const] : []),
+  ];
 }
 
 /** The access of a network request; also used for each redirect. */
@@ -154,18 +204,16 @@ function scriptName(script: string): string {
   return bare.startsWith('scripts/') ? bare : `scripts/${bare}`;
 }
 
-function variablesOf({ skill }: AccessFacts): Readonly<Record<string, string>> {
-  if (skill === undefined) return WORKSPACE_VARIABLES;
-  return { ...WORKSPACE_VARIABLES, SKILL_NAME: skill.name, SKILL_DIR: `/workspace/skills/${skill.name}` };
-}
-
-function circumstances(action: Action, { isolation, writes = [] }: AccessFacts): readonly Access[] {
+function circumstances(
+  action: Action,
+  { isolation, writes = [], hosts = [], secrets = [] }: AccessFacts,
+): readonly Access[] {
+  const onPath = (tool: string, path: string): Access => ({ tool, subject: { kind: 'path', path, absolute: path } });
   return [
-    ...writes.map((path): Access => ({ tool: 'mount_write', subject: { kind: 'path', path, absolute: path } })),
-    ...hostInputsOf(action).map((path): Access => ({
-      tool: 'host_input',
-      subject: { kind: 'path', path, absolute: path },
-    })),
+    ...writes.map((path) => onPath('mount_write', path)),
+    ...hosts.map((host): Access => ({ tool: 'use_network', subject: grantAccess(host).subject })),
+    ...secrets.map((name): Access => ({ tool: 'use_secret', subject: { kind: 'secret', name } })),
+    ...hostInputsOf(action).map((path) => onPath('host_input', path)),
     ...(isolation === 'none' ? [{ tool: 'unsafe_local', subject: { kind: 'none' } } satisfies Access] : []),
   ];
 }

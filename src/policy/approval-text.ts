@@ -1,5 +1,7 @@
 import type { Action } from '../core/action.ts';
 import type { ApprovalDetail, ApprovalRequest } from '../core/approval.ts';
+import type { Capability } from '../core/access.ts';
+import { capabilityLabel, CONTAINED } from './capability-text.ts';
 import { frameText } from '../core/text/framed-text.ts';
 import { diffLines } from '../core/text/text-diff.ts';
 import type { DiffLine, TextDiff } from '../core/text/text-diff.ts';
@@ -22,7 +24,7 @@ const WHOLE = { textRows: 4_000, itemRows: 400, items: 1_000, diffLines: 4_000 }
  * is framed (`framed-text.ts`).
  */
 export function approvalLines(request: ApprovalRequest, options: ApprovalTextOptions): readonly string[] {
-  const { tool, risk, rule, origin, skill, detail, affects, isolation, writes = [], id, action } = request;
+  const { tool, risk, rule, origin, skill, detail, affects, isolation, capabilities, id, action } = request;
   const show = openShow(options);
   return [
     `approval needed; risk: ${risk}`,
@@ -32,8 +34,8 @@ export function approvalLines(request: ApprovalRequest, options: ApprovalTextOpt
     ...detailLines(detail, show),
     ...givenLines(action, show),
     ...(affects.length === 0 ? [] : show.items(`affects ${String(affects.length)}`, affects)),
-    ...(writes.length === 0 ? [] : show.items('may change, create and delete files in', writes)),
-    ...(isolation === undefined ? [] : [isolationLine(isolation)]),
+    ...(capabilities ?? []).flatMap((each) => (each.on.length === 0 ? [] : show.items(capabilityLabel(each), each.on))),
+    ...(isolation === undefined ? [] : [isolationLine(isolation, capabilities)]),
     ...unusualLine(detail),
     `id: ${shortId(id)}`,
   ];
@@ -49,8 +51,14 @@ function shortDigest(digest: string): string {
   return short === undefined ? 'without a digest' : `with the digest ${short}`;
 }
 
-function isolationLine(isolation: NonNullable<ApprovalRequest['isolation']>): string {
-  return isolation === 'none' ? 'isolation: none; it can do everything that you can do' : `isolation: ${isolation}`;
+function isolationLine(
+  isolation: NonNullable<ApprovalRequest['isolation']>,
+  capabilities: readonly Capability[] | undefined,
+): string {
+  if (isolation === 'none') return 'isolation: none; it can do everything that you can do';
+  const weak = capabilities?.find(({ name }) => name === 'weak_isolation');
+  if (weak !== undefined) return `isolation: ${isolation}; ${capabilityLabel(weak)}`;
+  return capabilities?.length === 0 ? `isolation: ${isolation}; ${CONTAINED}` : `isolation: ${isolation}`;
 }
 
 interface Show {

@@ -2,7 +2,8 @@ import { isToolPattern } from '../core/allowed-tools.ts';
 import type { SimpleCommand } from '../core/command.ts';
 import { matchesLine } from './command/command-match.ts';
 import type { Match } from './command/command-match.ts';
-import { coversCommand, firstUncovered, readCommandPattern } from './command/command-pattern.ts';
+import { fixedWord } from './command/command-words.ts';
+import { firstUncovered, readCommandPattern } from './command/command-pattern.ts';
 import type { CommandPattern } from './command/command-pattern.ts';
 import { collisionKey } from '../core/path.ts';
 import { compileGlob } from '../core/glob.ts';
@@ -53,6 +54,8 @@ const PATTERN_KINDS: ReadonlyMap<string, PatternKind> = new Map([
   ['host_input', 'path'],
   ['mount_write', 'path'],
   ['network_request', 'host'],
+  ['use_network', 'host'],
+  ['use_secret', 'skill'],
   ['load_skill', 'skill'],
   ['install_packages', 'packages'],
   ['unlisted_packages', 'packages'],
@@ -113,10 +116,18 @@ export function readRule(
   return 'problem' in subjects ? subjects : { ...rule, tools, subjects };
 }
 
-/** A rule that denies reading a file also denies using it as an input; an allow rule does not extend that far. */
+/**
+ * A rule that denies reading a file also denies using it as an input, and one that denies a host also denies it to programs; an allow rule
+ * does not extend that far.
+ */
 function toolsOf(name: string, effect: Effect): readonly string[] {
   const named = OTHER_NAMES.get(name) ?? [name];
-  return named.includes('read_file') && effect !== 'allow' ? [...named, 'host_input'] : named;
+  if (effect === 'allow') return named;
+  return [
+    ...named,
+    ...(named.includes('read_file') ? ['host_input'] : []),
+    ...(named.includes('network_request') ? ['use_network'] : []),
+  ];
 }
 
 export function isRule(read: PolicyRule | RuleProblem): read is PolicyRule {
@@ -202,30 +213,40 @@ function matchIf(isMeant: boolean): Match {
 
 function matchesCommand(pattern: CommandPattern, subject: Subject, effect: Effect): Match {
   if (subject.kind === 'script') {
+    const { isUnisolated = false } = subject;
     const lines = scriptCommands(subject);
-    if (effect === 'allow') return matchIf(lines.some((command) => coversCommand(pattern, command)));
-    const matches = lines.map((command) => matchesLine(pattern, { type: 'commands', commands: [command] }));
-    return matches.includes('yes') ? 'yes' : 'no';
+    const isMatch = (command: SimpleCommand): boolean =>
+      effect === 'allow'
+        ? firstUncovered([pattern], [command], { isUnisolated }) === undefined
+        : matchesLine(pattern, { type: 'commands', commands: [command], writes: [], variables: [] }) === 'yes';
+    return matchIf(lines.some(isMatch));
   }
   if (subject.kind !== 'command') return 'no';
   if (effect !== 'allow') return matchesLine(pattern, subject.line);
   return matchIf(couldCover(pattern, subject.programs) && missedCommand([pattern], subject) === undefined);
 }
 
-/** The first command that none of the patterns covers; `line` if the line as a whole cannot be checked. */
+/** The first command that none of the patterns covers; `line` if that is no single command. */
 export function missedCommand(
   patterns: readonly CommandPattern[],
-  { line, hasVariables, isElsewhere }: Extract<Subject, { kind: 'command' }>,
+  { line, isContained, isElsewhere, isUnisolated }: Extract<Subject, { kind: 'command' }>,
 ): SimpleCommand | 'line' | undefined {
-  if (line.type === 'unclear' || hasVariables || line.commands.length === 0) return 'line';
-  return firstUncovered(patterns, line.commands, { isElsewhere });
+  if (line.type === 'unclear') return 'line';
+  // A variable can change what a program runs. That matters where the program reaches something.
+  if (line.variables.length > 0 && !isContained) return 'line';
+  return firstUncovered(patterns, line.commands, { isElsewhere, isUnisolated });
 }
 
 /** Fast path: most patterns start with the name of another program. */
 export function couldCover({ words }: CommandPattern, programs: readonly string[]): boolean {
   const first = words[0];
   const name = first?.[0] ?? '';
-  return first?.length !== 1 || name === '' || name.includes('/') || programs.includes(name);
+  return (
+    first?.length !== 1 ||
+    name === '' ||
+    name.includes('/') ||
+    programs.some((program) => program.startsWith(name) || program === '.')
+  );
 }
 
 const INTERPRETERS: ReadonlyMap<string, readonly string[]> = new Map([
@@ -246,7 +267,13 @@ function scriptCommands({ script, args }: Extract<Subject, { kind: 'script' }>):
   const extension = script.slice(script.lastIndexOf('.') + 1);
   const starts = [[`./${script}`], [script]];
   for (const interpreter of INTERPRETERS.get(extension) ?? []) starts.push([...interpreter.split(' '), script]);
-  return starts.map((words) => ({ words: [...words, ...args].map((text) => ({ text, glob: 'none' as const })) }));
+  return starts.map((words) => ({
+    words: [...words, ...args].map(fixedWord),
+    role: 'program',
+    inner: [],
+    mentions: [],
+    isMoved: false,
+  }));
 }
 
 function matchesHost(
@@ -286,6 +313,8 @@ function exactNames(subject: Subject): readonly string[] {
       return [`${subject.skill}/${subject.script}`];
     case 'packages':
       return subject.names;
+    case 'secret':
+      return [subject.name];
     case 'skill':
       return [subject.name, subject.id];
     default:

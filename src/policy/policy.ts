@@ -1,11 +1,12 @@
 import { EFFECTS, RISKS } from '../core/access.ts';
 import type { Access, Decision, Effect, Risk, RuleOrigin } from '../core/access.ts';
-import { coversCommand, hazardOf } from './command/command-pattern.ts';
+import { coversProgram } from './command/command-pattern.ts';
 import type { CommandPattern } from './command/command-pattern.ts';
 import { appliesToTool, couldCover, isRule, matchesAccess, missedCommand, namesOf, readRule } from './policy-rule.ts';
 import type { PolicyRule, SubjectNames } from './policy-rule.ts';
 import type { SkillControls } from '../core/skill.ts';
 import { printable, quoted } from '../core/text/text.ts';
+import type { SimpleCommand } from '../core/command.ts';
 
 /**
  * What an action may do. A policy is a list of layers. Each layer decides independently and the strictest decision wins, so adding a layer
@@ -47,6 +48,9 @@ const TOOL_RISKS: ReadonlyMap<string, Risk> = new Map<string, Risk>([
   ['network_request', 'high'],
   // A host folder that a program may change.
   ['mount_write', 'high'],
+  // Hosts that a program may reach, and secrets that it gets.
+  ['use_network', 'high'],
+  ['use_secret', 'high'],
   // A program without isolation.
   ['unsafe_local', 'high'],
 ]);
@@ -74,13 +78,15 @@ const CIRCUMSTANCES: ReadonlySet<string> = new Set([
   'unlisted_packages',
   'host_input',
   'mount_write',
+  'use_network',
+  'use_secret',
   'unsafe_local',
 ]);
 
 /** Reading is allowed; everything else needs approval, and without a person that means no (POL-2). */
 export const BY_RISK: Readonly<Record<Risk, Effect>> = { low: 'allow', medium: 'ask', high: 'ask' };
 /** Stands in a decision where no rule matched. */
-const BY_DEFAULT = 'by risk';
+export const BY_DEFAULT = 'by risk';
 const NO_OPINION: Readonly<Record<Risk, Effect>> = { low: 'allow', medium: 'allow', high: 'allow' };
 const NOTHING_ELSE: Readonly<Record<Risk, Effect>> = { low: 'deny', medium: 'deny', high: 'deny' };
 
@@ -148,8 +154,9 @@ export function narrowPolicy({ layers, grants }: Policy, more: readonly PolicyLa
 export function decide(policy: Policy, accesses: readonly Access[]): Decision {
   const [first, ...rest] = accesses.map((access) => decideAccess(policy, access));
   if (first === undefined) throw new TypeError('there is nothing to decide about');
+  const decisions = [first, ...rest];
   const strictest = rest.reduce((a, b) => (outweighs(b, a) ? b : a), first);
-  const risk = RISKS[Math.max(...accesses.map((access) => RISKS.indexOf(accessRisk(access))))] ?? 'high';
+  const risk = RISKS[Math.max(...decisions.map((decision) => RISKS.indexOf(decision.risk)))] ?? 'high';
   return { ...strictest, risk };
 }
 
@@ -181,6 +188,8 @@ interface LayerDecision {
   readonly origin: RuleOrigin;
   /** Why a rule that seems to match does not. */
   readonly because?: string;
+  /** A rule denies it, if it means what it may mean. `--yes` does not answer that. */
+  readonly isUncertain?: boolean;
 }
 
 /** The decision of one layer; undefined if the layer does not apply to the tool. */
@@ -197,12 +206,11 @@ function decideInLayer({ origin, rules, otherwise }: PolicyLayer, access: Access
     else if (rule.effect === 'deny' || askDecision === undefined) {
       const match = matchesAccess(rule, access, names);
       if (match === 'no') continue;
-      const because =
-        match === 'unclear' ? `the rule cannot be evaluated for this command: ${unclear(access)}` : undefined;
       const { effect, text, origin: from } = rule;
-      const decided = { effect, rule: text, origin: from, ...(because === undefined ? {} : { because }) };
-      if (effect === 'deny') return decided;
-      askDecision = decided;
+      if (match === 'yes' && effect === 'deny') return { effect, rule: text, origin: from };
+      const because =
+        match === 'yes' ? {} : { because: `it may match this rule that says ${effect}: ${unclear(access)}` };
+      askDecision = { effect: 'ask', rule: text, origin: from, ...because, isUncertain: effect === 'deny' };
     }
   }
   if (askDecision !== undefined) return askDecision;
@@ -220,8 +228,12 @@ function findAllowRule(allows: readonly PolicyRule[], access: Access, names: Sub
   const listed = commandRules(allows, subject.programs);
   const patterns = listed.map(({ pattern }) => pattern);
   if (missedCommand(patterns, subject) !== undefined) return undefined;
-  const last = subject.line.commands.at(-1);
-  return listed.find(({ pattern }) => last !== undefined && coversCommand(pattern, last))?.rule;
+  const commands = subject.line.commands.flatMap(withInner);
+  return listed.findLast(({ pattern }) => commands.some((command) => coversProgram(pattern, command)))?.rule;
+}
+
+function withInner(command: SimpleCommand): readonly SimpleCommand[] {
+  return [command, ...command.inner.flatMap(withInner)];
 }
 
 interface CommandRule {
@@ -240,29 +252,39 @@ function commandRules(rules: readonly PolicyRule[], programs: readonly string[])
 /** Explains which part of a command line is not allowed, and why. */
 function explainMismatch(allows: readonly PolicyRule[], { subject }: Access): { readonly because?: string } {
   if (subject.kind !== 'command' || !allows.some(({ subjects }) => subjects !== undefined)) return {};
-  if (subject.line.type === 'unclear') return { because: subject.line.reason };
-  if (subject.hasVariables) return { because: 'it sets environment variables, which command rules do not cover' };
-  const listed = commandRules(allows, subject.programs).map(({ pattern }) => pattern);
-  const missed = missedCommand(listed, subject);
-  if (missed === undefined || missed === 'line') return {};
-  // If no rule names the program, its options are not the reason.
-  const hazard = listed.length === 0 ? undefined : hazardOf(missed);
-  return { because: hazard ?? `no rule covers ${quoted(missed.words.map(({ text }) => text).join(' '))}` };
+  const { line, isContained, isUnisolated } = subject;
+  if (line.type === 'unclear') return { because: line.reason };
+  if (isUnisolated)
+    return { because: 'nothing isolates the program, so that only a rule with exactly this line allows it' };
+  if (line.variables.length > 0 && !isContained)
+    return {
+      because: `it sets ${line.variables.slice(0, 3).map(printable).join(', ')}, and the program is not contained`,
+    };
+  const missed = missedCommand(
+    commandRules(allows, subject.programs).map(({ pattern }) => pattern),
+    subject,
+  );
+  if (missed === undefined) return {};
+  if (missed === 'line') return { because: 'no rule names a program of this line' };
+  return { because: missed.hides ?? `no rule covers ${quoted(missed.words.map(({ text }) => text).join(' '))}` };
 }
 
 function unclear({ subject }: Access): string {
-  return subject.kind === 'command' && subject.line.type === 'unclear'
-    ? subject.line.reason
-    : 'it runs code that is not a command line';
+  if (subject.kind !== 'command') return 'it runs code that is not a command line';
+  if (subject.line.type === 'unclear') return subject.line.reason;
+  return (
+    subject.line.commands.flatMap(withInner).find(({ hides }) => hides !== undefined)?.hides ?? 'a word is computed'
+  );
 }
 
-function explain({ effect, rule, origin, because }: LayerDecision, access: Access): Decision {
+function explain({ effect, rule, origin, because, isUncertain }: LayerDecision, access: Access): Decision {
   const { tool } = access;
   const who = origin.where === '' ? origin.layer : `${origin.layer} (${printable(origin.where)})`;
   const verb = { allow: 'is allowed', ask: 'needs approval', deny: 'is not allowed' }[effect];
   const why = because === undefined ? '' : `: ${because}`;
   const reason = `${tool} ${verb} ${ruleText(rule, origin, who)}${why}`;
-  return { effect, tool, risk: accessRisk(access), rule: rule ?? BY_DEFAULT, origin, reason };
+  const risk = isUncertain === true ? 'high' : accessRisk(access);
+  return { effect, tool, risk, rule: rule ?? BY_DEFAULT, origin, reason };
 }
 
 function ruleText(rule: string | undefined, { layer }: RuleOrigin, who: string): string {

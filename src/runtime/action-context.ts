@@ -1,6 +1,6 @@
 import type { Action } from '../core/action.ts';
 import type { Approve } from '../core/approval.ts';
-import type { AllowedToolsUse } from '../core/config/policy-config.ts';
+import type { AllowedToolsUse, SandboxedUse } from '../core/config/policy-config.ts';
 import type { Observation } from '../core/observation.ts';
 import type { RunEvent } from '../core/run-events.ts';
 import type { AskedBy, SessionState } from '../core/session.ts';
@@ -34,6 +34,8 @@ export interface ActionSettings {
   /** Rules of the configuration, the project and the run; active skills narrow them. */
   readonly policy: Policy;
   readonly allowedTools: AllowedToolsUse;
+  /** Whether programs that reach nothing outside their sandbox are asked about. */
+  readonly sandboxed: SandboxedUse;
   /** Absent: every question is answered with `nobody`. */
   readonly approve: Approve | undefined;
   /** Removes secrets from everything that is shown or recorded. */

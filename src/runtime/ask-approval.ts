@@ -1,15 +1,14 @@
 import { statSync } from 'node:fs';
 
-import type { Access, Decision, Subject } from '../core/access.ts';
+import type { Access, Decision } from '../core/access.ts';
 import type { Action } from '../core/action.ts';
 import type { ApprovalDetail, ApprovalRequest, ApprovalScope, ApprovedSkill } from '../core/approval.ts';
+import type { CommandLine } from '../core/command.ts';
 import { failure } from '../core/failure-codes.ts';
 import type { Failure } from '../core/failure-codes.ts';
 import { stableJson } from '../core/json/stable-json.ts';
 import { sha256 } from '../platform/hash.ts';
-import { hazardsOf } from '../policy/command/command-hazards.ts';
-import { readCommandLine } from '../policy/command/command-line.ts';
-import { programsOf } from '../policy/command/command-pattern.ts';
+import { isTransparent } from '../policy/command/command-pattern.ts';
 import { redacted } from './secrets/redact-value.ts';
 import type { ResolvedPath } from '../project/resolve-path.ts';
 import { previewWrite } from '../project/write-file.ts';
@@ -47,7 +46,7 @@ export async function askApproval(
     action,
     decided,
     approved,
-    packages === undefined ? detailOf(action, path, preview) : packageDetail(action, packages),
+    packages === undefined ? detailOf(action, path, preview, decided) : packageDetail(action, packages),
   );
   journal.record({ type: 'approval-ask', call, request });
   journal.flush();
@@ -71,7 +70,7 @@ export async function askApproval(
 
 function approvalRequest(
   action: Action,
-  { decision, accesses, isolation, writes = [] }: ActionDecision,
+  { decision, accesses, isolation }: ActionDecision,
   skill: ApprovedSkill | undefined,
   detail: ApprovalDetail,
 ): ApprovalRequest {
@@ -87,8 +86,8 @@ function approvalRequest(
     detail,
     affects: accesses.flatMap(affectedBy),
     ...(isolation === undefined ? {} : { isolation }),
-    ...(writes.length === 0 ? {} : { writes }),
-    scopes: scopesFor(decision, skill, isolation === 'none'),
+    ...(decision.capabilities === undefined ? {} : { capabilities: decision.capabilities }),
+    scopes: scopesFor(decision, skill),
     coverage: stableJson([
       decision.tool,
       skill?.id ?? '',
@@ -99,11 +98,16 @@ function approvalRequest(
 }
 
 /** What a person sees of an action: its effect, not a description that the model or the skill wrote. */
-function detailOf(action: Action, path: ResolvedPath | undefined, preview: WritePreview | undefined): ApprovalDetail {
+function detailOf(
+  action: Action,
+  path: ResolvedPath | undefined,
+  preview: WritePreview | undefined,
+  { accesses }: ActionDecision,
+): ApprovalDetail {
   switch (action.type) {
     case 'run_command':
     case 'start_command':
-      return { kind: 'command', command: action.command, programs: programsOf(readCommandLine(action.command)) };
+      return { kind: 'command', command: action.command, programs: accesses.flatMap(programsOf) };
     case 'run_script':
       return { kind: 'script', script: action.script, args: action.args };
     case 'write_file':
@@ -129,46 +133,50 @@ function packageDetail(action: Action, { packages, index, lockDigest }: FoundPac
   };
 }
 
-/** High-risk actions cannot be approved for a skill, and programs without isolation must be approved one by one. */
-function scopesFor(
-  { risk }: Decision,
-  skill: ApprovedSkill | undefined,
-  isUnisolated: boolean,
-): readonly ApprovalScope[] {
-  if (isUnisolated) return ['once'];
+function programsOf({ subject }: Access): readonly string[] {
+  return subject.kind === 'command' ? subject.programs : [];
+}
+
+/** High-risk actions cannot be approved for a skill. */
+function scopesFor({ risk }: Decision, skill: ApprovedSkill | undefined): readonly ApprovalScope[] {
   return skill === undefined || risk === 'high' ? ['once', 'run'] : ['once', 'run', 'skill'];
 }
 
 function affectedBy({ subject }: Access): readonly string[] {
   if (subject.kind === 'path') return [subject.path];
+  if (subject.kind === 'command' && subject.line.type === 'commands') return subject.line.writes;
   return subject.kind === 'host' ? [`${subject.host?.name ?? ''}:${String(subject.port)}`] : [];
 }
 
 /**
- * What an approval for a run or a skill covers: every script of the skill, the same programs, the same file, the same host. A command
- * line whose programs are unknown is covered only as exactly this action.
+ * What an approval for a run or a skill covers: every script of the skill, the same programs, the same file, the same host, the same
+ * capabilities. A command line that may run something else, and every program without isolation, is covered only as exactly this action.
  */
 function coverageOf({ tool, subject }: Access, action: Action): unknown {
   switch (subject.kind) {
     case 'script':
+      return subject.isUnisolated === true ? [tool, action] : [tool];
     case 'none':
       return [tool];
-    case 'command':
-      return isTransparent(subject) ? [tool, subject.programs.toSorted()] : [tool, action];
+    case 'command': {
+      const { line, programs, isContained, isUnisolated } = subject;
+      const isKnown = isTransparent(line) && !isUnisolated && (isContained || !setsVariables(line));
+      return isKnown ? [tool, programs.toSorted()] : [tool, action];
+    }
     case 'path':
       return [tool, subject.absolute ?? subject.path];
     case 'host':
       return [tool, subject.method, subject.host?.name, subject.port];
     case 'skill':
       return [tool, subject.id];
+    case 'secret':
+      return [tool, subject.name];
     case 'packages':
       // Another version of a package is another question.
       return [tool, subject.names.toSorted(), subject.lock ?? ''];
   }
 }
 
-/** Whether the command runs only the programs that the line shows: true for `git log`, false for `git -c core.pager=… log`. */
-function isTransparent({ line, hasVariables }: Extract<Subject, { kind: 'command' }>): boolean {
-  if (line.type === 'unclear' || hasVariables) return false;
-  return line.commands.every((command) => hazardsOf(command).every(({ runs }) => runs !== 'hidden'));
+function setsVariables(line: CommandLine): boolean {
+  return line.type === 'commands' && line.variables.length > 0;
 }

@@ -1,12 +1,15 @@
 import type { Access, Decision } from '../core/access.ts';
-import { isOfKind } from '../core/action.ts';
 import type { Action } from '../core/action.ts';
+import type { SandboxedUse } from '../core/config/policy-config.ts';
 import type { Isolation } from '../core/execution.ts';
 import type { AskedBy } from '../core/session.ts';
 import type { SkillEntry } from '../core/skill.ts';
-import { accessesOf } from '../policy/action-access.ts';
-import { decide, narrowPolicy, skillGrants, skillLayer } from '../policy/policy.ts';
+import { accessesOf, capabilitiesOf, grantAccess, isContained, readCommand } from '../policy/action-access.ts';
+import type { AccessFacts } from '../policy/action-access.ts';
+import { BY_DEFAULT, decide, narrowPolicy, skillGrants, skillLayer } from '../policy/policy.ts';
 import type { Policy } from '../policy/policy.ts';
+import { capabilityLine } from '../policy/capability-text.ts';
+import { printable } from '../core/text/text.ts';
 import { activeSkills } from './action-context.ts';
 import type { ActionContext, ActionSettings } from './action-context.ts';
 import type { Execution } from './execution/execution.ts';
@@ -20,37 +23,90 @@ export interface ActionDecision {
   readonly policy: Policy;
   /** The isolation of a program; absent where no program runs. */
   readonly isolation?: Isolation;
-  /** Host folders that the program may change. */
-  readonly writes?: readonly string[];
 }
 
-function writtenFolders({ mounts }: Execution): readonly string[] {
-  return mounts.flatMap(({ source, access }) => (access === 'write' ? [source] : []));
+/** What a started program may reach; nothing for actions that start none. */
+function programFacts(
+  action: Action,
+  skill: SkillEntry | undefined,
+  policy: Policy,
+  execution: Execution | undefined,
+): ProgramFacts {
+  // A restricted execution runs nothing but built-in scripts, which are as trusted as this program.
+  if (execution === undefined || execution.restriction !== undefined || !STARTING.has(action.type)) return {};
+  const { isolation, mounts, network, secretNames } = execution;
+  return {
+    isolation,
+    writes: mounts.flatMap(({ source, access }) => (access === 'write' ? [source] : [])),
+    // A denied host is not granted.
+    hosts: network.filter((host) => decide(policy, [grantAccess(host)]).effect !== 'deny'),
+    secrets: skill === undefined ? [] : secretNames(skill),
+  };
 }
 
-/** Decides about one action (POL-2, POL-7). */
-export function decideAction(
+const STARTING: ReadonlySet<Action['type']> = new Set(['run_script', 'run_command', 'start_command']);
+
+/** Decides about one action (POL-2, POL-7, POL-12). */
+export async function decideAction(
   action: Action,
   { skill, path, isIgnored = false }: ActionTarget,
-  { askedBy, execution, ...context }: ActionContext,
+  { askedBy, execution, sandboxed, ...context }: ActionContext,
   lock?: string,
-): ActionDecision {
+): Promise<ActionDecision> {
   const active = activeSkills(context);
   const isLoaded = active.some(({ id }) => id === skill?.id);
-  // A restricted execution runs nothing but built-in scripts, which are as trusted as this program.
-  const isolation =
-    isOfKind(action, 'program') && execution !== undefined && execution.restriction === undefined
-      ? { isolation: execution.isolation, writes: writtenFolders(execution) }
-      : {};
+  const policy = policyWithSkills(context, skill === undefined || isLoaded ? active : [...active, skill]);
+  const program = programFacts(action, skill, policy, execution);
+  const isCommand = action.type === 'run_command' || action.type === 'start_command';
   const accesses = accessesOf(action, {
     isLoaded,
     ...(skill === undefined ? {} : { skill }),
     ...(path === undefined ? {} : { place: { shown: path.shown, absolute: path.absolute, isIgnored } }),
     ...(lock === undefined ? {} : { lock }),
-    ...isolation,
+    ...(isCommand ? { line: await readCommand({ command: action.command, env: action.env, skill }) } : {}),
+    ...program,
   });
-  const policy = policyWithSkills(context, skill === undefined || isLoaded ? active : [...active, skill]);
-  return { decision: allowOwnRequest(decide(policy, accesses), askedBy), accesses, policy, ...isolation };
+  const decision = decideAccesses(policy, accesses, { program, askedBy, sandboxed });
+  const { isolation } = program;
+  return { decision, accesses, policy, ...(isolation === undefined ? {} : { isolation }) };
+}
+
+type ProgramFacts = Pick<AccessFacts, 'isolation' | 'writes' | 'hosts' | 'secrets'>;
+
+/** The decision with what the program reaches, under the setting for contained programs. */
+export function decideAccesses(
+  policy: Policy,
+  accesses: readonly Access[],
+  {
+    program,
+    askedBy,
+    sandboxed,
+  }: { readonly program: ProgramFacts; readonly askedBy: AskedBy; readonly sandboxed: SandboxedUse },
+): Decision {
+  const found = allowOwnRequest(decide(policy, accesses), askedBy);
+  if (program.isolation === undefined) return found;
+  const allowed = sandboxed === 'allow' && isContained(program) ? allowContained(found, policy, accesses) : found;
+  const capabilities = capabilitiesOf(program);
+  const isAsked = allowed.effect === 'ask' && capabilities.length > 0;
+  return {
+    ...allowed,
+    ...(isAsked ? { reason: `${allowed.reason}; ${printable(capabilityLine(capabilities))}` } : {}),
+    capabilities,
+  };
+}
+
+/** `policy.sandboxed: allow`: what only its default asks about, and what reaches nothing, is allowed. */
+function allowContained(decision: Decision, policy: Policy, accesses: readonly Access[]): Decision {
+  if (decision.effect !== 'ask' || decision.rule !== BY_DEFAULT) return decision;
+  const others = accesses.filter(({ tool }) => tool !== 'run_script' && tool !== 'run_command');
+  if (others.length > 0 && decide(policy, others).effect !== 'allow') return decision;
+  const rule = 'policy.sandboxed: allow';
+  return {
+    ...decision,
+    effect: 'allow',
+    rule,
+    reason: `${decision.tool} is allowed: ${rule}, and it is fully contained`,
+  };
 }
 
 /** Each skill narrows the policy by its `disallowed-tools`, and by its `allowed-tools` if these are used as a restriction. */
@@ -75,7 +131,7 @@ export function policyWithSkills(
 
 /** A person or program that requests an action need not approve it again, unless a rule says `ask` or the risk is high. */
 function allowOwnRequest(decision: Decision, askedBy: AskedBy): Decision {
-  if (askedBy === 'model' || decision.effect !== 'ask' || decision.rule !== 'by risk' || decision.risk === 'high')
+  if (askedBy === 'model' || decision.effect !== 'ask' || decision.rule !== BY_DEFAULT || decision.risk === 'high')
     return decision;
   const rule = askedBy === 'person' ? 'a person asked for it' : 'the program asked for it';
   return { ...decision, effect: 'allow', rule, reason: `${decision.tool} is allowed: ${rule}` };

@@ -74,7 +74,7 @@ async function perform(action: Action, call: number, context: ActionContext): Pr
     const { performInstall } = await import('./packages/install-packages.ts');
     return performInstall(action, call, { skill: target.skill, digest: undefined }, context);
   }
-  const decided = decideAction(action, target, context);
+  const decided = await decideAction(action, target, context);
   const { effect, reason } = decided.decision;
   journal.record({ type: 'decision', call, decision: decided.decision });
   if (effect === 'deny') return actionFailed(action.type, failure('policy/denied', reason));

@@ -195,6 +195,7 @@ function actionSettings(source: SessionSource, options: SessionOptions): ActionS
     limits: readingLimits(config),
     policy: policyOf(source, options),
     allowedTools: allowedToolsUse(config.policy?.allowed_tools ?? 'restrict', options.parent),
+    sandboxed: config.policy?.sandboxed ?? 'ask',
     approve: options.approve,
     execution: undefined,
     host: undefined,
@@ -216,7 +217,7 @@ function policyOf(
   return sessionPolicy(policy, session, execution === undefined ? [] : openedBy(execution, config));
 }
 
-/** Enabling execution allows running programs, and the host inputs and executor that were named with it. */
+/** Enabling execution allows running programs, and the host inputs, hosts, secrets and executor that were named with it. */
 function openedBy(execution: ExecutionOptions, config: Config): readonly string[] {
   const executor = execution.executor ?? config.execution?.executor;
   if (execution.opens === false) return [];
@@ -224,6 +225,8 @@ function openedBy(execution: ExecutionOptions, config: Config): readonly string[
   return [
     'run_script',
     'run_command',
+    'use_network',
+    'use_secret',
     ...files.flatMap((file) => [`host_input(${file})`, `host_input(${file}/**)`]),
     ...(executor === 'local' ? ['unsafe_local'] : []),
   ];
@@ -272,6 +275,7 @@ async function execute(
     redactor: secrets.redactor,
     secrets: ({ name, source, controls: { requires = [] } }, signal) =>
       secrets.forSkill({ name, source, requires }, signal),
+    secretNames: ({ name, source, controls: { requires = [] } }) => secrets.namesFor({ name, source, requires }),
     ...(image === undefined ? {} : { container: { image } }),
   };
   // Files of unusable skills must not reach programs either.

@@ -16,7 +16,7 @@ const path = named(text('Relative to the project.'));
 
 const readFile = onFiles({
   name: 'read_file',
-  description: 'Read a project file, or some lines of it.',
+  description: 'Read a project file or some lines.',
   action: 'read_file',
   schema: () =>
     inputOf(
@@ -43,7 +43,7 @@ const listFiles = onFiles({
 
 const searchFiles = onFiles({
   name: 'search_files',
-  description: 'Find lines in project files by a regular expression.',
+  description: 'Find lines in project files by regular expression.',
   action: 'grep',
   schema: () =>
     inputOf(

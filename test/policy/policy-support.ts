@@ -1,6 +1,7 @@
 import type { Access, Effect, RuleOrigin } from '../../src/core/access.ts';
 import { EFFECTS } from '../../src/core/access.ts';
-import { commandSubject } from '../../src/policy/action-access.ts';
+import { lineSubject } from '../../src/policy/action-access.ts';
+import { readCommandLine } from '../../src/policy/command/command-line.ts';
 import { readHost } from '../../src/core/network/host-pattern.ts';
 import { BY_RISK, decide } from '../../src/policy/policy.ts';
 import type { Policy, PolicyLayer } from '../../src/policy/policy.ts';
@@ -33,7 +34,7 @@ export function policyOf(written: Written = {}): Policy {
 }
 
 export function command(line: string): readonly Access[] {
-  return [{ tool: 'run_command', subject: commandSubject(line) }];
+  return [{ tool: 'run_command', subject: lineSubject(readCommandLine(line)) }];
 }
 
 export function onPath(tool: string, path: string): readonly Access[] {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 
 import type { Access } from '../../src/core/access.ts';
-import { accessesOf, commandSubject } from '../../src/policy/action-access.ts';
+import { accessesOf, lineSubject } from '../../src/policy/action-access.ts';
+import { readCommandLine } from '../../src/policy/command/command-line.ts';
 import { builtInRules } from '../../src/policy/built-in-policy.ts';
 import {
   ALWAYS_ON,
@@ -130,29 +131,54 @@ describe('rules', () => {
       onPath('read_file', 'Secrets/x'),
       onPath('read_file', 'a/b/KEY.PEM'),
       host('a.b.evil.net', 8080),
-      command('echo $(printf r)m'),
+      command('echo $(rm x)'),
       command('env rm x'),
     ];
     expect(forbidden.map((accesses) => effectOf(policy, accesses))).toEqual(forbidden.map(() => 'deny'));
     expect(effectOf(policy, onPath('read_file', 'public/x'))).toBe('allow');
   });
 
-  test('variables that come with a command put it beyond every list of commands', () => {
-    const withVariables: readonly Access[] = [
-      { tool: 'run_command', subject: { ...commandSubject('git log'), hasVariables: true } },
-    ];
-    const decision = decide(policyOf({ allow: ['Bash(git:*)'] }), withVariables);
+  test('variables count under the rule of a contained program, and are asked about otherwise', () => {
+    const withVariables = (isContained: boolean): readonly Access[] => {
+      const line = readCommandLine('git log', { env: { PATH: './bin' } });
+      return [{ tool: 'run_command', subject: { ...lineSubject(line), isContained } }];
+    };
+    const policy = policyOf({ allow: ['Bash(git:*)'] });
+    const decision = decide(policy, withVariables(false));
     expect([decision.effect, decision.reason]).toEqual([
       'ask',
-      'run_command needs approval by default, built-in: it sets environment variables, which command rules do not cover',
+      'run_command needs approval by default, built-in: it sets PATH, and the program is not contained',
     ]);
-    expect(effectOf(policyOf({ allow: ['Bash'] }), withVariables)).toBe('allow');
+    expect(effectOf(policy, withVariables(true))).toBe('allow');
+    expect(effectOf(policyOf({ allow: ['Bash'] }), withVariables(false))).toBe('allow');
+  });
+
+  test('a value that the shell would run makes a line unclear', () => {
+    const effects = [{ BASH_ENV: '$(evil)' }, { 'BASH_FUNC_git%%': '() { evil; }' }, { x: 'a[$(evil)]' }].map((env) => {
+      const line = readCommandLine('git log $((x))', { env });
+      return effectOf(policyOf({ allow: ['Bash(git:*)'] }), [{ tool: 'run_command', subject: lineSubject(line) }]);
+    });
+    expect(effects).toEqual(['ask', 'ask', 'ask']);
+  });
+
+  test('a line that may match a rule that denies is asked about with high risk, so that --yes does not answer it', () => {
+    const policy = policyOf({ allow: ['Bash'], deny: ['Bash(rm:*)'] });
+    expect(decide(policy, command('X=rm; $X a'))).toEqual({
+      effect: 'ask',
+      tool: 'run_command',
+      risk: 'high',
+      rule: 'Bash(rm:*)',
+      origin: USER,
+      reason:
+        'run_command needs approval by the rule "Bash(rm:*)" of user (~/.agent/config.json): it may match this rule that says deny: the name of the program is computed: $X',
+    });
+    expect(effectOf(policy, command('$X a; rm b'))).toBe('deny');
   });
 
   test('in another folder a rule with a relative path means another file, and does not count', () => {
     const policy = policyOf({ allow: ['Bash(./scripts/run.sh:*)', 'Bash(cd:*)', 'Bash(git:*)'] });
     const elsewhere = (line: string): readonly Access[] => [
-      { tool: 'run_command', subject: { ...commandSubject(line), isElsewhere: true } },
+      { tool: 'run_command', subject: { ...lineSubject(readCommandLine(line)), isElsewhere: true } },
     ];
     expect([
       effectOf(policy, command('./scripts/run.sh a')),

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 
-import { commandSubject } from '../../src/policy/action-access.ts';
+import { lineSubject } from '../../src/policy/action-access.ts';
+import { readCommandLine } from '../../src/policy/command/command-line.ts';
 import { BY_RISK, decide } from '../../src/policy/policy.ts';
 import type { Policy } from '../../src/policy/policy.ts';
 import type { SkillControls, SkillEntry } from '../../src/core/skill.ts';
@@ -32,7 +33,7 @@ function effects(controls: Partial<SkillControls>, commands: readonly string[]):
   return ALLOWED_TOOLS_USES.map((allowedTools) => [
     allowedTools,
     ...commands.map((line) => {
-      const accesses = [{ tool: 'run_command', subject: commandSubject(line) }];
+      const accesses = [{ tool: 'run_command', subject: lineSubject(readCommandLine(line)) }];
       return decide(policyWithSkills({ policy, allowedTools }, [skill(controls)]), accesses).effect;
     }),
   ]);

@@ -6,7 +6,8 @@ import { describe, expect, test } from 'vitest';
 import { EFFECTS } from '../../src/core/access.ts';
 import type { Access } from '../../src/core/access.ts';
 import type { Action } from '../../src/core/action.ts';
-import { commandSubject, hostAccess } from '../../src/policy/action-access.ts';
+import { hostAccess, lineSubject } from '../../src/policy/action-access.ts';
+import { readCommandLine } from '../../src/policy/command/command-line.ts';
 import type { ToolRow, Vocabulary } from '../../src/core/tool.ts';
 import { HOST_TOOLS } from '../../src/tools/actions-host.ts';
 import { skillsAgent } from '../../src/tools/actions.ts';
@@ -163,7 +164,7 @@ const RULES = [
 const ACCESSES: readonly Access[] = [
   ...['git status', 'git -c core.pager=sh log', 'ls; id', 'echo $(id)'].map((line): Access => ({
     tool: 'run_command',
-    subject: commandSubject(line),
+    subject: lineSubject(readCommandLine(line)),
   })),
   { tool: 'run_script', subject: { kind: 'script', skill: 'demo', script: 'scripts/go.sh', args: [] } },
   { tool: 'run_script', subject: { kind: 'script', skill: 'runner', script: 'scripts/go.sh', args: ['a'] } },

@@ -12,8 +12,6 @@ const OPEN = userPolicy({ allow: ['*'] });
 describe('a list of commands, through the tools that run them', () => {
   const MARK = 'touch "$WORK_DIR/escaped"';
   const around = [
-    'git -c core.pager=sh log',
-    `git -c alias.x='!${MARK}' x`,
     `git --version; ${MARK}`,
     `git --version && ${MARK}`,
     `git --version | ${MARK}`,
@@ -22,9 +20,11 @@ describe('a list of commands, through the tools that run them', () => {
     `git --version \`${MARK}\``,
     `git --version\n${MARK}`,
     `git --version <(${MARK})`,
-    `git --exec-path=/tmp x`,
-    `GIT_PAGER='${MARK}' git -p log`,
-    'env git log --output=x',
+    `GIT_PAGER=x git --version; ${MARK}`,
+    `for x in 1; do git --version; ${MARK}; done`,
+    `env git --version; env ${MARK}`,
+    `x='${MARK}'; $x`,
+    `sh -c '${MARK}'`,
     './git --version',
     '/tmp/git --version',
     'gitk',
@@ -40,22 +40,26 @@ describe('a list of commands, through the tools that run them', () => {
     return seen;
   }
 
-  verifies('POL-6', 'as a rule of the configuration it opens git and nothing that git can be made to run', async () => {
-    const world = await trustedWorld();
-    const runtime = await runtimeIn(world, userPolicy({ allow: ['Bash(git:*)'] }));
-    const session = await runtime.startSession({
-      execution: { executor: walledExecutor(), opens: false, artifacts: false },
-    });
-    const tools = skillToolsOf(session, runtime);
-    const call = async (command: string): Promise<string> => {
-      const { observations } = await tools.call('run_command', { command });
-      return observations.map((each) => (each.type === 'failed' ? each.code : 'done')).join();
-    };
-    expect([await call('git --version'), await call('git --version && git --version')]).toEqual(['done', 'done']);
-    expect([...(await results(session, call))]).toEqual(['approval/needed']);
-    expect(await leftBehind(session)).toBe(false);
-    await session.close();
-  });
+  verifies(
+    'POL-6',
+    'as a rule of the configuration it opens git and no program that the line runs besides',
+    async () => {
+      const world = await trustedWorld();
+      const runtime = await runtimeIn(world, userPolicy({ allow: ['Bash(git:*)'] }));
+      const session = await runtime.startSession({
+        execution: { executor: walledExecutor(), opens: false, artifacts: false },
+      });
+      const tools = skillToolsOf(session, runtime);
+      const call = async (command: string): Promise<string> => {
+        const { observations } = await tools.call('run_command', { command });
+        return observations.map((each) => (each.type === 'failed' ? each.code : 'done')).join();
+      };
+      expect([await call('git --version'), await call('git --version && git --version')]).toEqual(['done', 'done']);
+      expect([...(await results(session, call))]).toEqual(['approval/needed']);
+      expect(await leftBehind(session)).toBe(false);
+      await session.close();
+    },
+  );
 
   verifies(
     'POL-6',
@@ -81,7 +85,7 @@ describe('a list of commands, through the tools that run them', () => {
         command: 'git --version',
         env: { GIT_PAGER: 'sh' },
       });
-      expect(own.observations).toMatchObject([{ type: 'failed', code: 'policy/denied' }]);
+      expect(own.observations).toMatchObject([{ type: 'program-ran' }]);
       await session.close();
     },
   );

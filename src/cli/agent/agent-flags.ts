@@ -7,7 +7,7 @@ import { nearest } from '../../core/nearest.ts';
 import { quoted } from '../../core/text/text.ts';
 import type { Flags } from '../command.ts';
 import { UsageError } from '../exit.ts';
-import { APPROVAL_FLAGS, KEEP_GOING_FLAG } from './approval.ts';
+import { APPROVAL_FLAGS, AUTO_FLAG, KEEP_GOING_FLAG } from './approval.ts';
 import { TRUST_FLAGS } from './consent.ts';
 import { SANDBOX_FLAGS } from './sandbox-flags.ts';
 import { PACKAGE_FLAGS } from './package-flags.ts';
@@ -59,6 +59,7 @@ export const AGENT_FLAGS = {
     about: 'print progress: quiet, normal or verbose (default: normal)',
   },
   ...APPROVAL_FLAGS,
+  ...AUTO_FLAG,
   ...TRUST_FLAGS,
 } as const satisfies Flags;
 
@@ -82,6 +83,7 @@ export const RESUME_FLAGS = {
   out: { type: 'string', value: 'DIR', path: true, about: 'resume: copy the files that programs leave in out/ to DIR' },
   'no-agents-md': { ...INSTRUCTIONS_FLAG, about: `resume: ${INSTRUCTIONS_FLAG.about}` },
   ...APPROVAL_FLAGS,
+  ...AUTO_FLAG,
   ...KEEP_GOING_FLAG,
   ...TRUST_FLAGS,
 } as const satisfies Flags;

@@ -27,6 +27,15 @@ export const APPROVAL_FLAGS = {
   defer: { type: 'boolean', about: 'queue requests for `skillwright approvals answer` instead of asking' },
 } as const satisfies Flags;
 
+/** Flag of commands that run programs; the same as `policy.sandboxed: allow`. */
+export const AUTO_FLAG = {
+  auto: {
+    type: 'boolean',
+    about:
+      'run programs without asking if they are fully contained: isolated, no network, no secrets, no write access to your files',
+  },
+} as const satisfies Flags;
+
 /** Flag of commands that run an agent to its end. */
 export const KEEP_GOING_FLAG = {
   'keep-going': {
@@ -111,7 +120,9 @@ export function resumingCommand(run: string, given: GivenFlags): ApprovingComman
 
 /** Flags of `run` that `runs resume` takes too; the others are in the record or belong to one output. */
 const RESUMED: ReadonlySet<string> = new Set(
-  'model budget in out executor yes defer keep-going trust-project root only-root cwd config set no-cache'.split(' '),
+  'model budget in out executor yes auto defer keep-going trust-project root only-root cwd config set no-cache'.split(
+    ' ',
+  ),
 );
 
 export interface RefusalWatch {

@@ -6,7 +6,7 @@ import { cleanText, quoted } from '../../core/text/text.ts';
 import { terminalSink } from '../../journal/export/sinks.ts';
 import { VOCABULARY_NAMES } from '../../tools/vocabularies.ts';
 import { skillToolsOf } from '../../runtime/skill-tools.ts';
-import { APPROVAL_FLAGS, openApprover, policyRefusal, repeatedCommand } from './approval.ts';
+import { APPROVAL_FLAGS, AUTO_FLAG, openApprover, policyRefusal, repeatedCommand } from './approval.ts';
 import { TRUST_FLAGS, askForTrust } from './consent.ts';
 import { defineCommand } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
@@ -36,6 +36,7 @@ const flags = {
   },
   tools: { type: 'boolean', about: 'list the tools and their parameters instead' },
   ...APPROVAL_FLAGS,
+  ...AUTO_FLAG,
   ...TRUST_FLAGS,
 } as const;
 

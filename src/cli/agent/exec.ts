@@ -11,7 +11,7 @@ import { takeOutputs } from '../../runtime/execution/take-outputs.ts';
 import type { ExecutionOptions } from '../../runtime/execution/execution.ts';
 import type { Session } from '../../runtime/session.ts';
 import type { Run } from '../../runtime/start-run.ts';
-import { APPROVAL_FLAGS, openApprover, policyRefusal, repeatedCommand } from './approval.ts';
+import { APPROVAL_FLAGS, AUTO_FLAG, openApprover, policyRefusal, repeatedCommand } from './approval.ts';
 import { TRUST_FLAGS, askForTrust } from './consent.ts';
 import { wholeNumber } from '../arguments.ts';
 import { defineCommand } from '../command.ts';
@@ -51,6 +51,7 @@ const flags = {
   },
   save: { type: 'boolean', about: 'save the files in out/ as artifacts' },
   ...APPROVAL_FLAGS,
+  ...AUTO_FLAG,
   ...TRUST_FLAGS,
   command: { type: 'boolean', about: 'treat SCRIPT as a shell command line and run it in the skill folder' },
 } as const;

@@ -1,9 +1,18 @@
 import type { Access, Decision } from '../../core/access.ts';
-import { commandSubject, hostAccess } from '../../policy/action-access.ts';
+import { EXECUTOR_NAMES } from '../../core/execution.ts';
+import type { SkillEntry } from '../../core/skill.ts';
+import { accessesOf, hostAccess, readCommand } from '../../policy/action-access.ts';
+import type { AccessFacts } from '../../policy/action-access.ts';
+import { capabilityLine } from '../../policy/capability-text.ts';
+import { openSecrets } from '../../runtime/secrets/secrets.ts';
+import type { Runtime } from '../../runtime/runtime.ts';
+import { AUTO_FLAG } from '../agent/approval.ts';
+import { SANDBOX_FLAGS, sandboxOptions } from '../agent/sandbox-flags.ts';
 import { ownName } from '../../policy/policy-rule.ts';
 import { resolveSkill } from '../../registry/resolve-skill.ts';
 import { printable, quoted } from '../../core/text/text.ts';
 import { defineCommand } from '../command.ts';
+import type { Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { surroundingsFor } from '../surroundings.ts';
 import { jsonText } from '../json.ts';
@@ -18,18 +27,28 @@ const flags = {
     value: 'SKILL',
     about: 'decide as if this skill were active; may be repeated',
   },
+  executor: {
+    type: 'string',
+    value: 'NAME',
+    choices: ['auto', ...EXECUTOR_NAMES],
+    about: 'decide about programs as if they ran with this executor (default: one that isolates)',
+  },
+  ...SANDBOX_FLAGS,
+  ...AUTO_FLAG,
 } as const;
 
 export const command = defineCommand({
-  usage: 'policy [TOOL [SUBJECT]] [--load SKILL]',
+  usage:
+    'policy [TOOL [SUBJECT]] [--load SKILL] [--executor NAME] [--project ACCESS] [--mount DIR[:rw]] [--allow HOST] [--auto]',
   details: [
-    'Without arguments: the rules in force, layer by layer. With a tool and a command, path or URL: the decision and the rule that makes it. Executes nothing.',
+    'Without arguments: the rules in force, layer by layer. With a tool and a command, path or URL: the decision, the rule that makes it, and for programs what they reach outside their sandbox. Executes nothing.',
     'Exit code 0: allowed; 3: denied, or the user would be asked.',
   ].join('\n'),
   flags,
   examples: [
     ['skillwright policy', 'show all rules and their origin'],
-    ['skillwright policy run_command "git -c core.pager=sh log"', 'show whether a model may run this command'],
+    ['skillwright policy run_command "git log; rm -r build"', 'show whether a model may run this command'],
+    ['skillwright policy run_command "git push" --allow github.com', 'the same, if programs may reach a host'],
     ['skillwright policy write_file docs/a.md --load pdf', 'decide while the skill pdf is active'],
   ],
   positionals: [0, 2],
@@ -53,9 +72,13 @@ export const command = defineCommand({
       else for (const layer of layers) showLayer(layer, terminal);
       return EXIT.done;
     }
-    const { decide } = await import('../../policy/policy.ts');
+    const { decideAccesses } = await import('../../runtime/decide-action.ts');
     const { cwd } = surroundingsFor(given);
-    const decision = decide(policy, [accessOf(ownName(tool), subject, cwd)]);
+    const name = ownName(tool);
+    const program = PROGRAMS.has(name) ? programFacts(invocation, runtime, active) : {};
+    const accesses = await accessesFor(name, subject, { cwd, program });
+    const sandboxed = runtime.config.policy?.sandboxed ?? 'ask';
+    const decision = decideAccesses(policy, accesses, { program, askedBy: 'model', sandboxed });
     if (given.json === true) terminal.out(jsonText({ decision }));
     else terminal.out(decisionText(decision, terminal));
     return decision.effect === 'allow' ? EXIT.done : EXIT.refused;
@@ -75,16 +98,54 @@ const PATH_TOOLS: ReadonlySet<string> = new Set([
   'host_input',
 ]);
 
-function accessOf(tool: string, subject: string | undefined, cwd: string): Access {
-  if (subject === undefined) return { tool, subject: { kind: 'none' } };
-  if (tool === 'run_command') return { tool, subject: commandSubject(subject) };
-  if (PATH_TOOLS.has(tool)) return { tool, subject: pathSubject(subject, cwd) };
-  if (tool === 'network_request') return hostAccess(subject, 'GET');
-  if (tool === 'load_skill') return { tool, subject: { kind: 'skill', id: subject, name: subject } };
-  if (tool !== 'run_script') return { tool, subject: { kind: 'none' } };
-  const cut = subject.indexOf('/');
-  const [skill, script] = cut === -1 ? [subject, ''] : [subject.slice(0, cut), subject.slice(cut + 1)];
-  return { tool, subject: { kind: 'script', skill, script, args: [] } };
+const PROGRAMS: ReadonlySet<string> = new Set(['run_command', 'run_script']);
+
+type ProgramFacts = Pick<AccessFacts, 'isolation' | 'writes' | 'hosts' | 'secrets'>;
+
+/** What a program would reach with these flags and this configuration. */
+function programFacts(
+  { flags: given }: Invocation<typeof flags>,
+  { config }: Runtime,
+  active: readonly SkillEntry[],
+): ProgramFacts {
+  const surroundings = surroundingsFor(given);
+  const { cwd } = surroundings;
+  const secrets = openSecrets(config.secrets ?? {}, surroundings);
+  const { mounts = [], network = config.execution?.network ?? [] } = sandboxOptions(given, {
+    config,
+    cwd,
+    isAgent: true,
+  });
+  const executor = given.executor ?? config.execution?.executor;
+  return {
+    isolation: executor === 'local' ? 'none' : executor === 'landlock' ? 'landlock' : 'bubblewrap',
+    writes: mounts.flatMap(({ folder, access }) => (access === 'write' ? [folder] : [])),
+    hosts: network,
+    secrets: active.flatMap(({ name, source, controls: { requires = [] } }) =>
+      secrets.namesFor({ name, source, requires }),
+    ),
+  };
+}
+
+async function accessesFor(
+  tool: string,
+  subject: string | undefined,
+  { cwd, program }: { readonly cwd: string; readonly program: ProgramFacts },
+): Promise<readonly Access[]> {
+  if (subject === undefined) return [{ tool, subject: { kind: 'none' } }];
+  if (tool === 'run_command') {
+    const line = await readCommand({ command: subject });
+    return accessesOf({ type: 'run_command', command: subject }, { ...program, line });
+  }
+  if (tool === 'run_script') {
+    const cut = subject.indexOf('/');
+    const [skill, script] = cut === -1 ? [subject, ''] : [subject.slice(0, cut), subject.slice(cut + 1)];
+    return accessesOf({ type: 'run_script', skill, script, args: [] }, program);
+  }
+  if (PATH_TOOLS.has(tool)) return [{ tool, subject: pathSubject(subject, cwd) }];
+  if (tool === 'network_request') return [hostAccess(subject, 'GET')];
+  if (tool === 'load_skill') return [{ tool, subject: { kind: 'skill', id: subject, name: subject } }];
+  return [{ tool, subject: { kind: 'none' } }];
 }
 
 /** Resolves a path like the project tools do, because rules match resolved paths. A path outside the project is matched as written. */
@@ -113,7 +174,8 @@ function originText({ layer, where }: Decision['origin']): string {
   return where === '' ? layer : `${layer} (${printable(where)})`;
 }
 
-function decisionText({ effect, reason, risk }: Decision, { style }: Terminal): string {
+function decisionText({ effect, reason, risk, capabilities }: Decision, { style }: Terminal): string {
   const color = { allow: 'green', ask: 'yellow', deny: 'red' } as const;
-  return `${style(color[effect], effect)}  ${reason} (${risk} risk)`;
+  const line = `${style(color[effect], effect)}  ${reason} (${risk} risk)`;
+  return capabilities === undefined ? line : `${line}\n${printable(capabilityLine(capabilities))}`;
 }

@@ -6,6 +6,10 @@ import type { Effect, Risk } from '../access.ts';
 export const ALLOWED_TOOLS_USES = ['restrict', 'grant', 'both', 'ignore'] as const;
 export type AllowedToolsUse = (typeof ALLOWED_TOOLS_USES)[number];
 
+/** Whether a program that reaches nothing outside its sandbox needs approval; strictest first. */
+export const SANDBOXED_USES = ['ask', 'allow'] as const;
+export type SandboxedUse = (typeof SANDBOXED_USES)[number];
+
 const rule = {
   type: 'string',
   description: 'A tool such as run_script, or a tool with a pattern such as Bash(git status:*).',
@@ -47,6 +51,13 @@ export const POLICY_SCHEMA = {
       description: 'How the allowed-tools of a skill are used; a project file can only set restrict.',
       enum: ALLOWED_TOOLS_USES,
       default: 'restrict',
+    },
+    sandboxed: {
+      type: 'string',
+      description:
+        'Whether programs that are fully contained (an isolating sandbox, no network, no secrets, no write access to host folders) need approval; a project file can only set ask.',
+      enum: SANDBOXED_USES,
+      default: 'ask',
     },
   },
 } as const satisfies ObjectSchema;

@@ -4,7 +4,7 @@ import { SETTINGS, valueAt } from './config-settings.ts';
 import { isHostPattern, readHostPattern } from '../network/host-pattern.ts';
 import type { HostPattern } from '../network/host-pattern.ts';
 import { isObject } from '../json/json-schema.ts';
-import { ALLOWED_TOOLS_USES } from './policy-config.ts';
+import { ALLOWED_TOOLS_USES, SANDBOXED_USES } from './policy-config.ts';
 import { EFFECTS } from '../access.ts';
 
 /**
@@ -91,6 +91,7 @@ export const OVERRIDE_RULES: Readonly<Record<string, OverrideRule>> = {
   'policy.deny': 'apart',
   'policy.include': 'apart',
   'policy.allowed_tools': { strictest: ALLOWED_TOOLS_USES },
+  'policy.sandboxed': { strictest: SANDBOXED_USES },
   'trust.bind': 'never',
   secrets: 'never',
   'runs.enabled': 'on',
@@ -196,7 +197,7 @@ export function userOnlyPaths(config: Config): readonly (readonly string[])[] {
   );
   const params = Object.entries(config.model?.params ?? {}).filter(([key, value]) => isSteering(key, value));
   const { executor } = config.execution ?? {};
-  const { allowed_tools: use } = config.policy ?? {};
+  const { allowed_tools: use, sandboxed } = config.policy ?? {};
   const { directory } = config.runs ?? {};
   const { provider } = config.model ?? {};
   return [
@@ -205,6 +206,7 @@ export function userOnlyPaths(config: Config): readonly (readonly string[])[] {
     ...params.map(([key]) => ['model', 'params', key]),
     ...(executor === 'local' ? [['execution', 'executor']] : []),
     ...(use === undefined || use === 'restrict' ? [] : [['policy', 'allowed_tools']]),
+    ...(sandboxed === 'allow' ? [['policy', 'sandboxed']] : []),
     ...(directory === undefined || isBelow(directory) ? [] : [['runs', 'directory']]),
   ];
 }

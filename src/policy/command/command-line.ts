@@ -1,197 +1,261 @@
 /**
- * Parses a shell line into the commands it runs. Only lines that can be understood with certainty are parsed: simple commands with fixed
- * words, joined by `&&`, `||`, `;` and `|`. Everything else is `unclear`, because guessing could be exploited.
+ * Reads a shell line into every command that it may run: in lists, pipelines, loops, functions, substitutions, here-documents and arithmetic,
+ * and behind programs that run other command lines. What cannot be known before it runs is marked, never guessed.
  */
+import { forEachChild, parse } from 'unbash';
+import type { Assignment, Command, SyntaxNode, Word } from 'unbash';
 
-import { isWordEnd, readWord, unclear } from './command-words.ts';
-import type { ReadWord, Variables } from './command-words.ts';
 import type { CommandLine, CommandWord, SimpleCommand, Unclear } from '../../core/command.ts';
-import { hiddenCharacters } from '../../core/text/text.ts';
+import { simpleCommand } from './command-wrappers.ts';
+import { commandWord, computedWord, NO_VARIABLES } from './command-words.ts';
+import type { Variables } from './command-words.ts';
 
-const MAX_LENGTH = 16 * 1024;
-const MAX_COMMANDS = 100;
+const MAX_LENGTH = 256 * 1024;
+const MAX_COMMANDS = 2_000;
+/** Maximum nesting of lines in lines: `sh -c "sh -c …"`. */
+const MAX_DEPTH = 8;
 
-/**
- * Parses a line for `bash -c`. `variables` are those that only the runtime sets; any other variable makes the line unclear, because its
- * value is untrusted.
- */
-export function readCommandLine(text: string, variables: Variables = {}): CommandLine {
-  const problem = problemOfText(text);
-  if (problem !== undefined) return unclear(problem);
-  const tokens = readTokens(text, variables);
-  return 'type' in tokens ? tokens : assemble(tokens);
+export interface LineContext {
+  /** Variables that only the runtime sets; the value of any other variable is unknown. */
+  readonly variables?: Readonly<Record<string, string>>;
+  /** Variables that come with the line. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
-function problemOfText(text: string): string | undefined {
-  if (text.length > MAX_LENGTH) return 'it is longer than 16 KiB; put it into a script';
-  if (/[\n\r\u2028\u2029]/.test(text)) return 'it has more than one line; join commands with && or ;';
-  if (hiddenCharacters(text) !== undefined || /\p{Cs}/u.test(text)) {
-    return 'it contains invisible characters; remove them';
-  }
-  return undefined;
+/** Reads a line for `bash -c`. */
+export function readCommandLine(text: string, { variables = {}, env = {} }: LineContext = {}): CommandLine {
+  const given = Object.entries(env);
+  const code = given.find(
+    ([name, value]) =>
+      /[^\w]/.test(name) || (UNEXPANDED.test(value) && (EXPANDED_AGAIN.has(name) || EVALUATES.test(text))),
+  );
+  if (code !== undefined) return unclear(`the shell may run the value of the variable ${code[0]}`);
+  const own = Object.fromEntries(Object.entries(variables).filter(([name]) => !Object.hasOwn(env, name)));
+  const line = readLine(text, knownVariables(text, own), 0);
+  return line.type === 'unclear' || given.length === 0
+    ? line
+    : { ...line, variables: [...new Set([...given.map(([name]) => name), ...line.variables])] };
 }
 
-type Token =
-  | ReadWord
-  | { readonly type: 'operator'; readonly operator: string; readonly end: number }
-  /** A redirection that writes no file. */
-  | { readonly type: 'redirection'; readonly end: number };
-/** Blanks or a comment. */
-type Skipped = { readonly type: 'skipped'; readonly end: number };
+/** Signs of arithmetic, indices and indirect names, which evaluate the value of a variable. */
+const EVALUATES = /\(\(|\$\[|\[|@|!|:|\b(?:let|declare|typeset|local|read|unset|test)\b/;
 
-function readTokens(text: string, variables: Variables): readonly Token[] | Unclear {
-  const tokens: Token[] = [];
-  let at = 0;
-  while (at < text.length) {
-    const token = readToken(text, at, variables);
-    if (token.type === 'unclear') return token;
-    if (token.type !== 'skipped') tokens.push(token);
-    at = token.end;
-  }
-  return tokens;
+function readLine(text: string, variables: Variables, depth: number): CommandLine {
+  if (depth > MAX_DEPTH) return unclear('it nests command lines too deeply');
+  if (text.length > MAX_LENGTH) return unclear('it is longer than 256 KiB; put it into a script');
+  // Bash drops NUL, and an unpaired surrogate is not the character that the parser sees.
+  if (/\0|\p{Cs}/u.test(text)) return unclear('it contains characters that have no encoding');
+  const walk = openWalk(text, variables, depth);
+  walk.visit(parse(text));
+  return walk.end();
 }
 
-function readToken(text: string, at: number, variables: Variables): Token | Skipped | Unclear {
-  const character = text.charAt(at);
-  if (character === ' ' || character === '\t') return { type: 'skipped', end: at + 1 };
-  if (character === '#') return { type: 'skipped', end: text.length };
-  if (character === '(' || character === ')') {
-    return unclear('( ) starts a subshell or an array; write the commands one after the other');
-  }
-  if (character === '<' || character === '>' || text.startsWith('&>', at)) return readRedirection(text, at, '');
-  if (character === ';' || character === '|' || character === '&') return readOperator(text, at);
-  const word = readWord(text, at, variables);
-  if (word.type === 'unclear' || !'<>'.includes(text.charAt(word.end)) || word.end >= text.length) return word;
-  // A number directly before the sign is a descriptor, and `{name}` would be set to one.
-  if (/^\d+$/.test(word.source)) return readRedirection(text, word.end, word.source);
-  return word.source.startsWith('{') ? REDIRECTED : word;
+function unclear(reason: string): Unclear {
+  return { type: 'unclear', reason };
 }
 
-function readOperator(text: string, at: number): Token | Unclear {
-  const operator = /(?:&&|\|\||[;|&])/y;
-  operator.lastIndex = at;
-  const found = operator.exec(text)?.[0] ?? '';
-  const end = at + found.length;
-  const next = text.charAt(end);
-  if (found === '|' && next === '&') return unclear('|& joins two streams; write 2>&1 |');
-  if (found === ';' && (next === ';' || next === '&'))
-    return unclear(`;${next} belongs to a case statement; write simple commands`);
-  return { type: 'operator', operator: found, end };
+/** A variable counts only if nothing in the line may set it. */
+function knownVariables(text: string, variables: Readonly<Record<string, string>>): Variables {
+  if (!text.includes('$') || SETS_BY_NAME.test(text)) return NO_VARIABLES;
+  const isSet = (name: string): boolean => new RegExp(String.raw`(?<![$\w]|\$\{)${name}\b`).test(text);
+  return new Map(Object.entries(variables).filter(([name]) => text.includes(name) && !isSet(name)));
 }
 
-const TO_NOTHING = /(?:&>>?|>>?|>\||<)[ \t]*\/dev\/null/y;
-const DUPLICATION = />&[12]/y;
+const SETS_BY_NAME =
+  /\b(?:eval|source|read|mapfile|readarray|getopts|declare|typeset|local|export|readonly|unset|let|printf[ \t]+-v)\b|(?:^|[\s;&|(])\.[ \t]/;
 
-const REDIRECTED = unclear(
-  'a redirection reads or writes a file; only /dev/null and 2>&1 are supported, so let the program open its files',
+/** Variables whose value the shell expands again. */
+const EXPANDED_AGAIN: ReadonlySet<string> = new Set(['PS0', 'PS1', 'PS2', 'PS4', 'PROMPT_COMMAND', 'BASH_ENV', 'ENV']);
+/** Builtins that evaluate an index such as `a[$(..)]` in the name of a variable, or text as arithmetic. */
+const EVALUATING: ReadonlySet<string> = new Set(
+  'declare typeset local export readonly let read unset getopts mapfile readarray printf test [ wait'.split(' '),
 );
+const MOVING: ReadonlySet<string> = new Set(['cd', 'pushd', 'popd']);
+/** Text that would run a command if the shell expanded it, or the start of such text. */
+const UNEXPANDED = /\$(?:$|[({'"])|`/;
+const FINDS = /(?:^|\/)(?:find|fd|fdfind)$/;
+const RUN_OPTION = /(?:^|\s)-(?:exec|ok|-exec|x|X)/;
+const ARITHMETIC_TEST = /^-(?:eq|ne|lt|le|gt|ge)$/;
+const NO_FILE = /^(?:\/dev\/(?:null|stdout|stderr|tty)|\d+-?|-)$/;
 
-function readRedirection(text: string, at: number, descriptor: string): Token | Unclear {
-  if (descriptor.length > 1 || (descriptor !== '' && text.startsWith('&>', at))) return REDIRECTED;
-  for (const form of descriptor === '' || '12'.includes(descriptor) ? [TO_NOTHING, DUPLICATION] : [TO_NOTHING]) {
-    form.lastIndex = at;
-    const match = form.exec(text);
-    if (match !== null && isWordEnd(text, at + match[0].length)) {
-      // A redirection such as `>&1(` does not end in a way that is understood.
-      return '<>()'.includes(text.charAt(at + match[0].length)) && at + match[0].length < text.length
-        ? REDIRECTED
-        : { type: 'redirection', end: at + match[0].length };
-    }
-  }
-  return REDIRECTED;
+interface Walk {
+  visit(node: SyntaxNode): void;
+  end(): CommandLine;
 }
 
-function assemble(tokens: readonly Token[]): CommandLine {
-  const commands: SimpleCommand[] = [];
-  let words: CommandWord[] = [];
-  let before = '';
-  let isNegated = false;
-  let hasRedirection = false;
-  for (const [index, token] of tokens.entries()) {
-    if (token.type === 'redirection') {
-      hasRedirection = true;
-      continue;
+function openWalk(text: string, variables: Variables, depth: number): Walk {
+  const commands: { readonly command: SimpleCommand; readonly pos: number }[] = [];
+  const functions = functionsOf(text);
+  const writes: string[] = [];
+  const names: string[] = [];
+  let problem: string | undefined;
+  let evaluates = false;
+  let hasUnexpanded = false;
+  let repeats = false;
+  /** Words that could become an option with which `find` runs a program, besides those that it has already. */
+  let runOptions = 0;
+  let isFindOpen = false;
+  let movesAt = Number.POSITIVE_INFINITY;
+
+  const read = (word: Word): CommandWord => commandWord(word, variables);
+
+  function addCommand(command: Command): void {
+    const { name, args } = command;
+    if (name === undefined) return;
+    const words = [read(name), ...args.map((arg) => (arg.type === 'Word' ? read(arg) : assignmentWord(arg, read)))];
+    const program = words[0]?.text ?? '';
+    if (EVALUATING.has(program)) evaluates = true;
+    if (FINDS.test(program)) {
+      runOptions -= words.filter(({ text }) => RUN_OPTION.test(text)).length;
+      isFindOpen ||= words.some(({ kind, isSplit }) => kind === 'computed' && isSplit);
     }
-    if (token.type === 'word') {
-      if (words.length === 0 && token.source === '!') {
-        if (before === '|') return unclear('! must come before a whole pipeline');
-        isNegated = true;
-        continue;
+    if (commands.length > MAX_COMMANDS) problem = 'it has too many commands; put them into a script';
+    else {
+      const simple = simpleCommand(words, {
+        depth,
+        stdin: stdinOf(command),
+        readLine: (line) => readLine(line, NO_VARIABLES, depth + 1),
+        isFunction: (called) => command.pos > (functions.get(called) ?? Number.POSITIVE_INFINITY),
+      });
+      if (isMoving(simple)) movesAt = Math.min(movesAt, command.pos);
+      commands.push({ command: simple, pos: command.pos });
+    }
+  }
+
+  /** Notes what a node means for the whole line. */
+  function note(node: SyntaxNode): void {
+    switch (node.type) {
+      case 'Script':
+        if (node.errors !== undefined && node.errors.length > 0) problem ??= syntaxProblem(node.errors[0]?.message);
+        return;
+      case 'Command':
+        addCommand(node);
+        return;
+      case 'Redirect': {
+        const target = node.target === undefined ? undefined : read(node.target);
+        if (target === undefined) problem ??= syntaxProblem('a redirection has no target');
+        else if (node.operator !== '<' && node.operator !== '<&' && !NO_FILE.test(target.text))
+          writes.push(target.text);
+        return;
       }
-      const problem = words.length === 0 ? problemOfProgram(token) : undefined;
+      case 'HereDocBody':
+        // The parts of a body that is not quoted are visited on their own.
+        if (node.parts === undefined && UNEXPANDED.test(node.text)) hasUnexpanded = true;
+        return;
+      case 'Literal':
+        if (UNEXPANDED.test(node.value)) hasUnexpanded = true;
+        return;
+      case 'Word':
+        if (RUN_OPTION.test(node.value)) runOptions += 1;
+        if (read(node).pieces.some((piece) => UNEXPANDED.test(piece))) hasUnexpanded = true;
+        return;
+      case 'CommandExpansion':
+      case 'ProcessSubstitution':
+      case 'ArithmeticCommandExpansion':
+        if (node.script === undefined) problem ??= syntaxProblem('a substitution cannot be read');
+        return;
+      case 'ArithmeticExpansion':
+      case 'ArithmeticCommand':
+      case 'ArithmeticFor':
+        evaluates = true;
+        repeats ||= node.type === 'ArithmeticFor';
+        return;
+      case 'ParameterExpansion':
+        if (node.operation?.type === 'Unknown') problem ??= syntaxProblem('an expansion cannot be read');
+        if (node.prefix === '!' || node.index !== undefined || EVALUATED_OPERATIONS.has(node.operation?.type ?? ''))
+          evaluates = true;
+        return;
+      case 'TestUnary':
+        evaluates ||= node.operator === '-v' || node.operator === '-R';
+        return;
+      case 'TestBinary':
+        evaluates ||= ARITHMETIC_TEST.test(node.operator);
+        return;
+      case 'Assignment':
+        names.push(node.name);
+        evaluates ||= node.index !== undefined || EXPANDED_AGAIN.has(node.name);
+        return;
+      case 'For':
+      case 'While':
+      case 'Select':
+      case 'Function':
+        repeats = true;
+        return;
+      default:
+    }
+  }
+
+  function visit(node: SyntaxNode): void {
+    note(node);
+    forEachChild(node, visit);
+  }
+
+  return {
+    visit,
+    end() {
+      if (evaluates && hasUnexpanded) problem ??= 'the shell may evaluate quoted text that contains $( ) or backticks';
+      if (isFindOpen && runOptions > 0) problem ??= 'find may get an option that runs a program from a variable';
       if (problem !== undefined) return unclear(problem);
-      words.push(token.word);
-      continue;
-    }
-    if (words.length === 0) return unclear(`there is no command before ${token.operator}`);
-    if (token.operator === '&' && index < tokens.length - 1) {
-      return unclear('& in the middle starts a background command; write ; or && instead');
-    }
-    commands.push({ words });
-    words = [];
-    isNegated = false;
-    hasRedirection = false;
-    before = token.operator;
-  }
-  if (words.length > 0) commands.push({ words });
-  else if (isNegated || hasRedirection || !ENDS.has(before))
-    return unclear('a command is missing at the end of the line');
-  if (commands.length > MAX_COMMANDS) return unclear('it has more than 100 commands; put them into a script');
-  return firstProblem(commands) ?? { type: 'commands', commands };
+      const from = repeats && Number.isFinite(movesAt) ? 0 : movesAt;
+      return {
+        type: 'commands',
+        commands: commands.map(({ command, pos }) => (pos > from || from === 0 ? moved(command) : command)),
+        writes,
+        variables: [...new Set(names)],
+      };
+    },
+  };
 }
 
-const ENDS: ReadonlySet<string> = new Set([';', '&']);
+const EVALUATED_OPERATIONS: ReadonlySet<string> = new Set(['Slice', 'Transform']);
 
-const RESERVED: ReadonlySet<string> = new Set(
-  'if then else elif fi for while until do done case esac select function time coproc [[ ]] { }'.split(' '),
-);
-const ASSIGNMENT = /^[A-Za-z_][A-Za-z0-9_]*(?:\+?=|\[)/;
-
-function problemOfProgram({ word, source, hasVariable }: ReadWord): string | undefined {
-  if (RESERVED.has(source)) return `${source} is shell syntax; write simple commands, or put them into a script`;
-  if (ASSIGNMENT.test(source)) return 'it sets a variable; pass the variable in the environment of the command';
-  if (hasVariable || word.glob !== 'none') return 'the name of the program is computed; write it out';
-  return word.text === '' ? 'the name of the program is empty' : undefined;
+function syntaxProblem(message = 'it is not valid shell syntax'): string {
+  return `the shell line cannot be read: ${message}`;
 }
 
-/** Builtins that run text or change how later words are interpreted. */
-const CHANGES_THE_SHELL: ReadonlySet<string> = new Set(
-  `. alias bg bind builtin caller compgen complete compopt coproc declare dirs disown enable eval exec export fc fg getopts hash history
-  jobs let local logout mapfile popd pushd read readarray readonly return set shift shopt source suspend trap typeset unalias unset`.split(
-    /\s+/,
-  ),
-);
-
-function firstProblem(commands: readonly SimpleCommand[]): Unclear | undefined {
-  for (const { words } of commands) {
-    const [program, ...rest] = withoutCommandWord(words);
-    const problem = program === undefined ? undefined : problemOfBuiltin(program, rest);
-    if (problem !== undefined) return unclear(problem);
-  }
-  return undefined;
+/** Functions that are defined for everything after them, by name, with the end of their definition. */
+function functionsOf(text: string): ReadonlyMap<string, number> {
+  if (!text.includes('(') && !text.includes('function')) return new Map();
+  if (/\bunset\b/.test(text)) return new Map();
+  return new Map(
+    parse(text).commands.flatMap(({ command, background }): [string, number][] =>
+      command.type === 'Function' && background !== true && !/['"\\$`]/.test(command.name.text)
+        ? [[command.name.value, command.end]]
+        : [],
+    ),
+  );
 }
 
-function problemOfBuiltin({ text }: CommandWord, rest: readonly CommandWord[]): string | undefined {
-  if (CHANGES_THE_SHELL.has(text)) return `${text} evaluates text or changes the shell; run the program itself`;
-  // These builtins evaluate an index such as a[$(..)] in a variable name.
-  const naming = NAMES_A_VARIABLE.get(text);
-  const isNaming = naming !== undefined && rest.some((word) => word.glob === 'start' || naming.test(word.text));
-  return isNaming ? `${text} with this option uses a variable name, which can run a command; remove it` : undefined;
+/** `x=value` as an argument of `export` and similar builtins. */
+function assignmentWord({ name, text, value }: Assignment, read: (word: Word) => CommandWord): CommandWord {
+  if (value.type !== 'Word') return computedWord(text);
+  const word = read(value);
+  const start = text.slice(0, text.indexOf('=') + 1) || `${name}=`;
+  const [first = '', ...rest] = word.pieces;
+  return { ...word, text: start + word.text, pieces: [start + first, ...rest], isSplit: false };
 }
 
-const NAMES_A_VARIABLE: ReadonlyMap<string, RegExp> = new Map([
-  ['printf', /^-v/],
-  ['test', /^-[vR]$/],
-  ['[', /^-[vR]$/],
-  ['wait', /^-[a-z]*p/],
-]);
+/** What a command reads from stdin, if the line shows it. */
+function stdinOf({ redirects }: Command): string | undefined {
+  const last = redirects.findLast(
+    ({ descriptor, operator }) =>
+      (descriptor === undefined || (descriptor.type === 'FileDescriptor' && descriptor.value === 0)) &&
+      operator.startsWith('<'),
+  );
+  if (last?.type === 'HereDoc') return isFixedBody(last) ? last.body.text : undefined;
+  if (last?.type !== 'HereString' || last.target === undefined) return undefined;
+  const word = commandWord(last.target, NO_VARIABLES);
+  return word.kind === 'fixed' ? word.text : undefined;
+}
 
-/** `command` runs the rest of the line, including builtins. */
-function withoutCommandWord(words: readonly CommandWord[]): readonly CommandWord[] {
-  let from = 0;
-  while (words[from]?.text === 'command') {
-    from += 1;
-    while (words[from]?.text === '-p' || words[from]?.text === '--') from += 1;
-  }
-  return words.slice(from);
+function isFixedBody({ delimiter, body }: Extract<Command['redirects'][number], { type: 'HereDoc' }>): boolean {
+  return delimiter?.quoted === true || !/[\\$`]/.test(body.text);
+}
+
+function isMoving({ words, inner }: SimpleCommand): boolean {
+  return MOVING.has(words[0]?.text ?? '') || inner.some(isMoving);
+}
+
+function moved(command: SimpleCommand): SimpleCommand {
+  return { ...command, isMoved: true, inner: command.inner.map(moved) };
 }

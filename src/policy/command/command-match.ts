@@ -1,29 +1,21 @@
 /**
- * How deny and ask rules match. They match generously: programs by name in any folder, options at any position, and through programs that
- * run programs as far as visible. Anything else is `unclear`.
+ * How deny and ask rules match: every command of the line, programs by name in any folder and version, options at any position, and
+ * everything that programs which run programs show. What cannot be known is `unclear`.
  */
 
-import { gitSubcommandAt } from './command-git.ts';
-import { NAMES_WHAT_RUNS, RUNNERS } from './command-hazard-table.ts';
-import { FIND_RUNS, MAX_DEPTH, mayBe } from './command-hazard.ts';
-import { hazardsOf, isLoader, programName } from './command-hazards.ts';
-import { readCommandLine } from './command-line.ts';
 import type { CommandLine, CommandWord, SimpleCommand } from '../../core/command.ts';
-import { matchesStars } from './command-pattern.ts';
+import { isPartOf, matchesStars } from './command-pattern.ts';
 import type { CommandPattern, PatternWord } from './command-pattern.ts';
-import { insideWrapper } from './command-wrappers.ts';
+import { baseName } from './program-names.ts';
 
-/** `unclear`: cannot be determined. Deny rules treat it as a match, allow rules do not. */
+/** `unclear`: cannot be determined. A person is asked. */
 export type Match = 'yes' | 'no' | 'unclear';
 
-/** Whether a deny or ask rule matches a line. `unclear` counts as a match and lets the message explain why. */
 export function matchesLine(pattern: CommandPattern, line: CommandLine): Match {
-  return pattern.words.length === 0 ? 'yes' : matchLine(pattern, line, 0);
-}
-
-function matchLine(pattern: CommandPattern, line: CommandLine, depth: number): Match {
-  if (line.type === 'unclear') return 'unclear';
-  return strongest(line.commands.map((command) => matchCommand(pattern, command, depth)));
+  if (pattern.words.length === 0) return 'yes';
+  return line.type === 'unclear'
+    ? 'unclear'
+    : strongest(line.commands.map((command) => matchCommand(pattern, command)));
 }
 
 function strongest(matches: readonly Match[]): Match {
@@ -31,109 +23,46 @@ function strongest(matches: readonly Match[]): Match {
   return matches.includes('unclear') ? 'unclear' : 'no';
 }
 
-function matchCommand(pattern: CommandPattern, command: SimpleCommand, depth: number): Match {
-  if (matchesLoosely(pattern, command.words)) return 'yes';
-  if (depth >= MAX_DEPTH) return 'unclear';
-  const program = programName(command);
-  const inside = insideWrapper(program, command);
-  if (inside?.type === 'command') return matchCommand(pattern, inside.command, depth + 1);
-  if (inside?.type === 'nothing') return 'no';
-  if (inside?.type === 'unknown') return orUnclear(matchSuffixes(pattern, command, depth));
-  if (POSIX_SHELLS.has(program)) return matchShell(pattern, command, depth);
-  if (program === 'find') return matchFind(pattern, command, depth);
-  if (READS_COMMANDS.has(program)) return orUnclear(matchSuffixes(pattern, command, depth));
-  if (RUNNERS.has(program) || isLoader(program) || NAMES_WHAT_RUNS.has(program)) {
-    return matchSuffixes(pattern, command, depth);
-  }
-  return matchHazards(pattern, command, depth);
+function matchCommand(pattern: CommandPattern, command: SimpleCommand): Match {
+  const { words, inner, mentions, hides } = command;
+  if (matchesWords(pattern, words, isFixedAs)) return 'yes';
+  const isUnclear = hides !== undefined || matchesWords(pattern, words, mayBe);
+  return strongest([
+    isUnclear ? 'unclear' : 'no',
+    ...[...inner, ...mentions].map((each) => matchCommand(pattern, each)),
+  ]);
 }
 
-const POSIX_SHELLS: ReadonlySet<string> = new Set(['sh', 'bash', 'dash', 'ash', 'ksh', 'rbash']);
-/** Programs that can take commands from stdin. */
-const READS_COMMANDS: ReadonlySet<string> = new Set([
-  'parallel',
-  'at',
-  'batch',
-  'crontab',
-  'expect',
-  'gdb',
-  'ed',
-  'dc',
-  'm4',
-]);
+type IsWord = (word: CommandWord, wanted: PatternWord) => boolean;
 
-function orUnclear(match: Match): Match {
-  return match === 'yes' ? 'yes' : 'unclear';
-}
+const isFixedAs: IsWord = ({ kind, text }, wanted) => kind === 'fixed' && matchesStars(wanted, text);
 
-/** `docker exec box rm -rf /` shows what it runs; `git -c core.pager=..` does not. */
-function matchHazards(pattern: CommandPattern, command: SimpleCommand, depth: number): Match {
-  const running = hazardsOf(command).filter(({ runs }) => runs !== 'nothing');
-  if (running.length === 0) return 'no';
-  const match = matchSuffixes(pattern, command, depth);
-  return running.some(({ runs }) => runs === 'hidden') ? orUnclear(match) : match;
-}
+/** Whether a word can become what is wanted. */
+const mayBe: IsWord = (word, wanted) =>
+  isFixedAs(word, wanted) ||
+  (word.kind !== 'fixed' && (wanted.length > 1 || matchesStars(word.pieces, wanted[0] ?? '')));
 
-/** Every word may be the program that is run, and every word with blanks a shell line. */
-function matchSuffixes(pattern: CommandPattern, { words }: SimpleCommand, depth: number): Match {
-  return strongest(
-    words.slice(1).map(({ text }, index): Match => {
-      if (matchesLoosely(pattern, words.slice(index + 1))) return 'yes';
-      return /\s/.test(text) ? matchLine(pattern, readCommandLine(text), depth + 1) : 'no';
-    }),
+function matchesWords(pattern: CommandPattern, words: readonly CommandWord[], is: IsWord): boolean {
+  const [program, ...wanted] = pattern.words;
+  const [given, ...rest] = words;
+  if (program === undefined || given?.kind !== 'fixed' || !isNamed(program, given.text)) return false;
+  const names = wanted.filter((word) => !isOption(word));
+  return (
+    wanted.filter(isOption).every((option) => hasOption(option, rest, is)) &&
+    followsInOrder(pattern, names, rest, is) &&
+    hasRoom(pattern, names.length, rest)
   );
 }
 
-function matchShell(pattern: CommandPattern, command: SimpleCommand, depth: number): Match {
-  const { words } = command;
-  const at = words.findIndex(({ text }, index) => index > 0 && !/^-[euxlf]+$/.test(text));
-  if (!/^-[euxlf]*c$/.test(words[at]?.text ?? '')) return matchHazards(pattern, command, depth);
-  const script = words[at + 1];
-  if (script === undefined || script.glob !== 'none' || script.text.startsWith('-')) return 'unclear';
-  return matchLine(pattern, readCommandLine(script.text), depth + 1);
-}
-
-function matchFind(pattern: CommandPattern, { words }: SimpleCommand, depth: number): Match {
-  const matches: Match[] = [];
-  for (let at = 1; at < words.length; at += 1) {
-    const word = words[at] ?? NO_WORD;
-    if (!FIND_RUNS.some((name) => mayBe(word, name))) continue;
-    // Everything up to the terminator belongs to this command, even if it looks like a second one.
-    const end = words.findIndex(({ text }, index) => index > at && (text === ';' || text === '+'));
-    const inner = words.slice(at + 1, end === -1 ? words.length : end).map(filled);
-    const isKnown = word.glob === 'none' && inner[0]?.glob === 'none';
-    matches.push(isKnown ? matchCommand(pattern, { words: inner }, depth + 1) : 'unclear');
-    at += inner.length;
-  }
-  return strongest(matches);
-}
-
-const NO_WORD: CommandWord = { text: '', glob: 'none' };
-
-/** File names replace the braces. */
-function filled(word: CommandWord): CommandWord {
-  const place = word.text.indexOf('{}');
-  return place === -1 ? word : { text: word.text, glob: place === 0 ? 'start' : 'inside' };
-}
-
-function matchesLoosely(pattern: CommandPattern, words: readonly CommandWord[]): boolean {
-  const [program, ...wanted] = pattern.words;
-  const given = words[0];
-  if (program === undefined || given === undefined || !isNamed(program, given.text)) return false;
-  const rest = words.slice(baseName(given.text) === 'git' ? (gitSubcommandAt(words) ?? 1) : 1);
-  // Options before the git subcommand count if the rule has options.
-  const hasOptions = wanted.filter(isOption).every((option) => matchesOption(option, words));
-  const names = wanted.filter((word) => !isOption(word));
-  return hasOptions && followsInOrder(names, rest) && hasRoom(pattern, names.length, rest);
-}
-
 function isNamed(program: PatternWord, text: string): boolean {
+  const name = baseName(text);
   const wanted = program.length === 1 ? [baseName(program[0] ?? '')] : program;
-  return matchesStars(wanted, baseName(text)) || matchesStars(program, text);
+  return matchesStars(wanted, name) || matchesStars(program, text) || matchesStars(wanted.map(bare), bare(name));
 }
 
-function baseName(text: string): string {
-  return text.slice(text.lastIndexOf('/') + 1);
+/** Without the version: `python3.12` is `python`. */
+function bare(name: string): string {
+  return name === '.' ? 'source' : name.replace(/(?<=[a-z+])-?\d[\d.]*$/, '');
 }
 
 function isOption(word: PatternWord): boolean {
@@ -141,37 +70,40 @@ function isOption(word: PatternWord): boolean {
 }
 
 /** `-rf` also matches `-r -f`, and `--force` also matches `--forc` and `--force=x`. */
-function matchesOption(option: PatternWord, words: readonly CommandWord[]): boolean {
+function hasOption(option: PatternWord, words: readonly CommandWord[], is: IsWord): boolean {
+  if (words.some((word) => is(word, option))) return true;
+  if (is === mayBe && words.some(({ isSplit, kind }) => isSplit && kind === 'computed')) return true;
   const [wanted = ''] = option;
-  if (option.length > 1) return words.some((word) => matchesStars(option, word.text) || word.glob === 'start');
-  if (words.some((word) => mayBe(word, wanted))) return true;
-  if (wanted.startsWith('--')) {
+  if (option.length > 1) return false;
+  if (wanted.startsWith('--'))
     return words.some(({ text }) => /^--[^=]/.test(text) && wanted.startsWith(text.replace(/=.*$/s, '')));
-  }
   const clusters = words.filter(({ text }) => /^-[^-]/.test(text));
   return Array.from(wanted.slice(1)).every((letter) => clusters.some(({ text }) => text.includes(letter)));
 }
 
 /** The names occur in order; options may come between them, each with a value. */
-function followsInOrder(names: readonly PatternWord[], words: readonly CommandWord[]): boolean {
+function followsInOrder(
+  { rest: after }: CommandPattern,
+  names: readonly PatternWord[],
+  words: readonly CommandWord[],
+  is: IsWord,
+): boolean {
   let next = 0;
   let isAfterOption = false;
   for (const word of words) {
     const name = names[next];
     if (name === undefined) return true;
-    if (mayBeName(name, word)) next += 1;
+    if (is === mayBe && word.isSplit) return true;
+    const isLast = after === 'any' && next === names.length - 1;
+    if (is(word, name) || (isLast && isPartOf(name, word.text))) next += 1;
     else if (!word.text.startsWith('-') && !isAfterOption) return false;
     isAfterOption = word.text.startsWith('-');
   }
   return next === names.length;
 }
 
-function mayBeName(name: PatternWord, word: CommandWord): boolean {
-  return name.length === 1 ? mayBe(word, name[0] ?? '') : word.glob !== 'none' || matchesStars(name, word.text);
-}
-
 function hasRoom({ rest }: CommandPattern, names: number, words: readonly CommandWord[]): boolean {
-  if (rest === 'any' || words.some(({ glob }) => glob !== 'none')) return true;
+  if (rest === 'any' || words.some(({ kind }) => kind !== 'fixed')) return true;
   const given = words.filter(({ text }) => !text.startsWith('-')).length;
   return rest === 'none' ? given <= names : words.length > names;
 }

@@ -2,20 +2,16 @@
  * Command rules in the usual agent syntax:
  *
  *     git status            exactly these words
- *     git add:*             these words, followed by any
+ *     git add:*             these words, followed by any; `npm run test:*` also means `npm run test:unit`
  *     git add *             these words, followed by one or more
  *     cat docs/*.md         a star inside a word matches any characters of that word
  *     *                     every command
  *
- * Allow rules match strictly: the program must be a system program, and hazardous words (`command-hazards.ts`) must be spelled out in the
- * rule. Deny and ask rules are matched in `command-meaning.ts`.
+ * An allow rule grants the program with everything that it can do inside the sandbox. Deny and ask rules are matched in `command-match.ts`.
  */
 
-import { MAX_DEPTH } from './command-hazard.ts';
-import type { Hazard } from './command-hazard.ts';
-import { hazardsOf, programName } from './command-hazards.ts';
+import { systemName } from './program-names.ts';
 import type { CommandLine, CommandWord, SimpleCommand } from '../../core/command.ts';
-import { insideWrapper } from './command-wrappers.ts';
 import { hiddenCharacters, quoted } from '../../core/text/text.ts';
 
 /** The text between stars; a single piece is a word without stars. */
@@ -82,36 +78,52 @@ function isAnyWord(word: PatternWord | undefined): boolean {
   return word !== undefined && word.length > 1 && word.every((piece) => piece === '');
 }
 
-/** Whether an allow rule covers a command. Strict: uncertain cases are not covered. */
-export function coversCommand(pattern: CommandPattern, command: SimpleCommand): boolean {
-  return covers(pattern, command, 0);
+/** Circumstances in which a rule covers less. */
+export interface CoverOptions {
+  /** The line starts in another folder, so that relative paths mean other files than the rule intended. */
+  readonly isElsewhere?: boolean;
+  /** Nothing isolates the program: only rules that spell out the whole command count. */
+  readonly isUnisolated?: boolean;
 }
 
-function covers(pattern: CommandPattern, command: SimpleCommand, depth: number): boolean {
-  if (pattern.words.length === 0) return true;
-  if (fitsWords(pattern, command) && hazardsOf(command).every((hazard) => isSpelledOut(pattern, hazard))) return true;
-  const program = command.words[0];
-  if (depth >= MAX_DEPTH || program === undefined || systemName(program.text) === undefined) return false;
-  const inside = insideWrapper(programName(command), command);
-  return inside?.type === 'command' && covers(pattern, inside.command, depth + 1);
-}
-
-/**
- * The first command that no allow rule covers. After `cd`, or if the line starts in another folder, relative paths mean other files than
- * the rule intended; then only rules without relative paths count.
- */
+/** The first command that no allow rule covers, at any depth; `line` if no rule names any of its programs. */
 export function firstUncovered(
   patterns: readonly CommandPattern[],
   commands: readonly SimpleCommand[],
-  { isElsewhere = false }: { readonly isElsewhere?: boolean } = {},
-): SimpleCommand | undefined {
-  const fixed = patterns.filter((pattern) => !hasRelativePath(pattern));
-  let counting = isElsewhere ? fixed : patterns;
+  options: CoverOptions = {},
+): SimpleCommand | 'line' | undefined {
   for (const command of commands) {
-    if (!counting.some((pattern) => coversCommand(pattern, command))) return command;
-    if (programsIn(command, 0).includes('cd')) counting = fixed;
+    const missed = uncoveredIn(patterns, command, options);
+    if (missed !== undefined) return missed;
   }
-  return undefined;
+  const isNamed = (command: SimpleCommand): boolean =>
+    patterns.some((pattern) => coversProgram(pattern, command, options)) || command.inner.some(isNamed);
+  return commands.some(isNamed) ? undefined : 'line';
+}
+
+function uncoveredIn(
+  patterns: readonly CommandPattern[],
+  command: SimpleCommand,
+  options: CoverOptions,
+): SimpleCommand | undefined {
+  if (patterns.some((pattern) => spellsOut(pattern, command) && isUsable(pattern, command, options))) return undefined;
+  if (options.isUnisolated === true || command.hides !== undefined) return command;
+  for (const inner of command.inner) {
+    const missed = uncoveredIn(patterns, inner, options);
+    if (missed !== undefined) return missed;
+  }
+  const isOwn = command.role !== 'program' || patterns.some((pattern) => coversProgram(pattern, command, options));
+  return isOwn ? undefined : command;
+}
+
+/** Whether an allow rule names a command, apart from the commands that it runs. */
+export function coversProgram(pattern: CommandPattern, command: SimpleCommand, options: CoverOptions = {}): boolean {
+  return fitsWords(pattern, command.words) && isUsable(pattern, command, options);
+}
+
+/** After `cd` a relative path means another file than the rule intended. */
+function isUsable(pattern: CommandPattern, { isMoved }: SimpleCommand, { isElsewhere }: CoverOptions): boolean {
+  return !(isMoved || isElsewhere === true) || !hasRelativePath(pattern);
 }
 
 /** Whether a word looks like a relative path: it contains a slash or a dot and is not absolute. */
@@ -119,53 +131,63 @@ function hasRelativePath({ words }: CommandPattern): boolean {
   return words.some((word) => /^[^/-].*[/.]|^\./.test(word.join('*')));
 }
 
-/** Explains why `coversCommand` fails although the words match. */
-export function hazardOf(command: SimpleCommand): string | undefined {
-  const hazards = hazardsOf(command);
-  // A hidden program is a better explanation than a wrapper.
-  return (hazards.find(({ runs }) => runs === 'hidden') ?? hazards[0])?.reason;
+/** Whether the rule has exactly the words of the command. */
+function spellsOut({ words, rest }: CommandPattern, { words: given }: SimpleCommand): boolean {
+  return (
+    rest === 'none' &&
+    words.length === given.length &&
+    given.every(({ kind, text }, index) => {
+      const own = words[index];
+      return kind === 'fixed' && own?.length === 1 && own[0] === (index === 0 ? (systemName(text) ?? text) : text);
+    })
+  );
 }
 
-function isSpelledOut({ words, rest }: CommandPattern, { at, needs }: Hazard): boolean {
-  const isLiteral = (word: PatternWord | undefined) => word?.length === 1;
-  if (needs === 'all') return rest === 'none' && words.every(isLiteral);
-  if (needs === 'program' && words.length === 1 && isLiteral(words[0])) return true;
-  return isLiteral(words[at]);
-}
-
-function fitsWords({ words, rest }: CommandPattern, { words: given }: SimpleCommand): boolean {
+function fitsWords({ words, rest }: CommandPattern, given: readonly CommandWord[]): boolean {
   const more = given.length - words.length;
   if (more < 0 || (rest === 'none' && more > 0) || (rest === 'some' && more === 0)) return false;
   return words.every((word, index) => {
     const own = given[index];
     if (own === undefined) return false;
     if (index === 0) return isProgram(word, own);
-    return word.length === 1
-      ? own.glob === 'none' && own.text === word[0]
-      : fitsStars(word, own, index === words.length - 1);
+    const isLast = index === words.length - 1;
+    if (word.length > 1) return fitsStars(word, own, isLast);
+    return own.kind === 'fixed' && (own.text === word[0] || (isLast && rest === 'any' && isPartOf(word, own.text)));
   });
 }
 
-/** A name means the system program; a path means exactly that path. */
-function isProgram(word: PatternWord, { text }: CommandWord): boolean {
-  if (word.some((piece) => piece.includes('/'))) return !hasParent(text) && matchesStars(word, text);
-  const name = systemName(text);
-  return name !== undefined && matchesStars(word, name);
+/** `test:unit` is one of the scripts that `npm run test:*` means. */
+export function isPartOf(word: PatternWord, text: string): boolean {
+  return word.length === 1 && word[0] !== '' && text.startsWith(`${word[0] ?? ''}:`);
 }
 
-const SYSTEM_FOLDER = /^\/(?:usr\/local\/bin|usr\/bin|bin|usr\/sbin|sbin)\/(?=[^/]+$)/;
+/** A name means the system program; a path means exactly that path. */
+function isProgram(word: PatternWord, { text, kind }: CommandWord): boolean {
+  if (kind !== 'fixed') return false;
+  if (word.some((piece) => piece.includes('/'))) return !hasParent(text) && matchesStars(word, text);
+  const name = systemName(text);
+  return name !== undefined && (matchesStars(word, name) || (word.length === 1 && isVersionOf(name, word[0] ?? '')));
+}
 
-/** The name of a program found on the search path or in a system folder; undefined for other programs. */
-function systemName(text: string): string | undefined {
-  const name = text.replace(SYSTEM_FOLDER, '');
-  return name.includes('/') ? undefined : name;
+/** Programs whose name is often followed by a version. */
+const VERSIONED =
+  /^(?:python|pip|pypy|pytest|node|nodejs|ruby|perl|php|lua|gcc|g\+\+|clang|clang\+\+|java|go|ghc|llvm-config)[\d.]*$/;
+const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
+  ['.', 'source'],
+  ['nodejs', 'node'],
+]);
+
+/** `python` means `python3` and `python3.12` too. */
+function isVersionOf(name: string, named: string): boolean {
+  if (OTHER_NAMES.get(name) === named) return true;
+  return VERSIONED.test(named) && name.startsWith(named) && /^[-.]?\d[\d.]*$/.test(name.slice(named.length));
 }
 
 /** Words that expand to several, or leave the folder that the rule names, do not match a star. */
-function fitsStars(word: PatternWord, { text, glob }: CommandWord, isLast: boolean): boolean {
-  if (!matchesStars(word, text)) return false;
-  if (glob === 'none') return isAnyWord(word) || !hasParent(text);
-  return isLast && !hasParent(text) && !/[{[~]|(?:^|\/)\.[^/]*[*?]/.test(text);
+function fitsStars(word: PatternWord, { text, kind }: CommandWord, isLast: boolean): boolean {
+  if (isAnyWord(word)) return true;
+  if (kind === 'computed' || !matchesStars(word, text) || hasParent(text)) return false;
+  return kind === 'fixed' || (isLast && !/[{[~]|(?:^|\/)\.[^/]*[*?]/.test(text));
 }
 
 function hasParent(text: string): boolean {
@@ -189,12 +211,16 @@ export function matchesStars(word: PatternWord, text: string): boolean {
 
 /** Names of the programs that a line runs, in order; empty if the line is unclear. */
 export function programsOf(line: CommandLine): readonly string[] {
-  return line.type === 'unclear' ? [] : [...new Set(line.commands.flatMap((command) => programsIn(command, 0)))];
+  return line.type === 'unclear' ? [] : [...new Set(line.commands.flatMap(programsIn))];
 }
 
-function programsIn(command: SimpleCommand, depth: number): readonly string[] {
-  const program = command.words[0]?.text ?? '';
-  const name = systemName(program) ?? program;
-  const inside = depth < MAX_DEPTH ? insideWrapper(programName(command), command) : undefined;
-  return inside?.type === 'command' ? [name, ...programsIn(inside.command, depth + 1)] : [name];
+function programsIn({ words, inner }: SimpleCommand): readonly string[] {
+  const program = words[0]?.text ?? '';
+  return [systemName(program) ?? program, ...inner.flatMap(programsIn)];
+}
+
+/** Whether the programs of a line are known: nothing in it is hidden. */
+export function isTransparent(line: CommandLine): boolean {
+  const isShown = ({ hides, inner }: SimpleCommand): boolean => hides === undefined && inner.every(isShown);
+  return line.type === 'commands' && line.commands.every(isShown);
 }

@@ -1,113 +1,376 @@
-/** Wrappers that only run another program: `timeout 5 git status` is `git status`. */
+/**
+ * Programs whose job is to run another command line: `timeout 5 git status` is `git status`. They are read as far as their options are
+ * known; with any other option the program that they run counts as hidden.
+ */
+import type { CommandLine, CommandWord, SimpleCommand } from '../../core/command.ts';
+import { isFreeBuiltin, readBuiltin } from './command-builtins.ts';
+import type { Inside, Words } from './command-builtins.ts';
+import { computedWord, fixedWord } from './command-words.ts';
+import { baseName, systemName } from './program-names.ts';
 
-import type { CommandWord, SimpleCommand } from '../../core/command.ts';
+export interface CommandReader {
+  readonly depth: number;
+  /** What the command reads from stdin; undefined if the line does not show it. */
+  readonly stdin: string | undefined;
+  readLine(text: string): CommandLine;
+  /** Whether the name is a function that the line defined before. */
+  isFunction(name: string): boolean;
+}
 
+const PROGRAM: Inside = { role: 'program' };
+/** Maximum nesting of programs that run programs. */
+const MAX_NESTING = 16;
+
+/** Completes the words of a command with what it runs. */
+export function simpleCommand(words: Words, reader: CommandReader): SimpleCommand {
+  const { role, inner = [], mentions = [], hides } = readInside(words, reader);
+  return { words, role, inner, mentions, isMoved: false, ...(hides === undefined ? {} : { hides }) };
+}
+
+function readInside(words: Words, reader: CommandReader): Inside {
+  const [first] = words;
+  if (first === undefined) return { role: 'shell' };
+  if (first.kind !== 'fixed') return { role: 'program', hides: `the name of the program is computed: ${first.text}` };
+  if (first.text === '') return { role: 'program', hides: 'the name of the program is empty' };
+  if (reader.isFunction(first.text)) return { role: 'shell' };
+  const program = baseName(first.text);
+  if (reader.depth > MAX_NESTING) return { role: 'program', hides: `${program} runs programs that run programs` };
+  if (first.text === program) {
+    const builtin = readBuiltin(words, (text) => linesOf(text, program, reader));
+    if (builtin !== undefined) return builtin;
+    if (isFreeBuiltin(program)) return { role: 'shell' };
+  }
+  const inside = insideProgram(program, words, reader);
+  // `./timeout` is another program than the one of the system.
+  return inside.role === 'wrapper' && systemName(first.text) === undefined ? { ...inside, role: 'program' } : inside;
+}
+
+function insideProgram(program: string, words: Words, reader: CommandReader): Inside {
+  if (HIDING.has(program) || /^ld(?:-[\w.-]+)?\.so/.test(program)) return hidden(program);
+  if (SHELLS.has(program)) return insideShell(words, reader);
+  const finder = FINDERS.get(program);
+  if (finder !== undefined) return insideFinder(words, finder, reader);
+  if (program === 'parallel') return insideParallel(words, reader);
+  const options = WRAPPERS.get(program);
+  if (options !== undefined) return insideWrapper(program, words, options, reader);
+  return mentioned(program, words, reader);
+}
+
+function hidden(program: string, why = 'runs another program in a way that is not read'): Inside {
+  return { role: 'program', hides: `${program} ${why}` };
+}
+
+/** A command line in a word: its commands, or the reason why they are unknown. */
+function linesOf(text: CommandWord | undefined, program: string, reader: CommandReader): Inside {
+  if (text === undefined || text.kind !== 'fixed') return hidden(program, 'runs a command line that is computed');
+  const line = reader.readLine(text.text);
+  if (line.type === 'unclear') return hidden(program, `runs a line that cannot be read: ${line.reason}`);
+  return { role: 'wrapper', inner: line.commands };
+}
+
+function innerCommand(words: Words, reader: CommandReader): SimpleCommand {
+  // A wrapper starts a program, never a function of the shell.
+  return simpleCommand(words, { ...reader, depth: reader.depth + 1, isFunction: () => false });
+}
+
+/** Options of a wrapper. An option that is not listed hides what runs. */
 interface WrapperOptions {
   readonly flags?: string;
   /** Letters whose value is the rest of the word or the next word. */
   readonly valued?: string;
-  readonly long?: RegExp;
+  /** Letters whose value can only be the rest of the word. */
+  readonly attached?: string;
+  readonly long?: string;
+  readonly longValued?: string;
   /** Number of operands before the program. */
   readonly operands?: number;
+  /** `NAME=value` may come before the program. */
+  readonly assigns?: boolean;
+  /** The words are joined and given to a shell. */
+  readonly isLine?: boolean;
+  /** Options with which nothing else runs. */
+  readonly alone?: RegExp;
+  readonly isBuiltin?: boolean;
+  /** Letters of placeholders that are replaced by unknown text, which is also appended. */
+  readonly fills?: string;
 }
 
-/** Options that are not listed make the command unknown. */
 const WRAPPERS: ReadonlyMap<string, WrapperOptions> = new Map<string, WrapperOptions>([
-  ['nice', { flags: '0123456789', valued: 'n', long: /^--adjustment=-?\d+$/ }],
+  ['nice', { flags: '0123456789', valued: 'n', longValued: 'adjustment' }],
   ['nohup', {}],
-  ['setsid', { flags: 'cfw', long: /^--(?:ctty|fork|wait)$/ }],
+  ['setsid', { flags: 'cfw', long: 'ctty fork wait' }],
   [
     'timeout',
     {
-      flags: 'v',
+      flags: 'fpv',
       valued: 'ks',
-      long: /^--(?:foreground|preserve-status|verbose|(?:kill-after|signal)=\w+)$/,
+      long: 'foreground preserve-status verbose',
+      longValued: 'kill-after signal',
       operands: 1,
     },
   ],
-  ['stdbuf', { valued: 'ioe', long: /^--(?:input|output|error)=\w+$/ }],
-  ['ionice', { flags: 't', valued: 'cn', long: /^--(?:ignore|class=\w+|classdata=\w+)$/ }],
-  ['time', { flags: 'pqvV', valued: 'f', long: /^--(?:portability|quiet|verbose|format=.*)$/ }],
-  ['command', { flags: 'p' }],
-  ['env', {}],
+  ['stdbuf', { valued: 'ioe', longValued: 'input output error' }],
+  ['ionice', { flags: 't', valued: 'cn', long: 'ignore', longValued: 'class classdata' }],
+  ['time', { flags: 'apqvV', valued: 'fo', long: 'append portability quiet verbose', longValued: 'format output' }],
+  [
+    'env',
+    {
+      flags: 'i0v',
+      valued: 'u',
+      long: 'ignore-environment null debug',
+      longValued: 'unset',
+      assigns: true,
+    },
+  ],
+  [
+    'sudo',
+    {
+      flags: 'AbEHknPSB',
+      valued: 'CgphrTtUu',
+      long: 'askpass background non-interactive preserve-env set-home stdin',
+      longValued: 'close-from group host prompt role type user',
+      assigns: true,
+      alone: /^(?:-[lvVK]+|--(?:list|validate|version|remove-timestamp))$/,
+    },
+  ],
+  ['doas', { flags: 'nL', valued: 'u' }],
+  ['chrt', { flags: 'abfiorv', operands: 1 }],
+  ['taskset', { flags: 'ac', long: 'all-tasks cpu-list', operands: 1 }],
+  ['busybox', { alone: /^--(?:list|list-full|help)$/ }],
+  ['toybox', { alone: /^--(?:help|version|long)$/ }],
+  ['command', { flags: 'p', alone: /^-p*[vV]+$/, isBuiltin: true }],
+  ['builtin', { isBuiltin: true }],
+  ['exec', { flags: 'cl', valued: 'a', isBuiltin: true }],
   [
     'xargs',
     {
-      flags: '0rtxo',
-      valued: 'nILPsdE',
-      long: /^--(?:null|no-run-if-empty|verbose|exit|(?:max-[a-z]+|delimiter)=.+)$/,
+      flags: '0rtxop',
+      valued: 'nLPsdEaRSIJ',
+      attached: 'ile',
+      long: 'null no-run-if-empty verbose exit interactive open-tty show-limits replace eof max-lines',
+      longValued: 'max-args max-procs max-chars delimiter arg-file process-slot-var',
+      fills: 'IJi',
+    },
+  ],
+  [
+    'watch',
+    {
+      flags: 'bcCdegprtw',
+      valued: 'nqs',
+      long: 'beep color no-color differences errexit chgexit no-title no-wrap precise no-rerun',
+      longValued: 'interval equexit',
+      isLine: true,
     },
   ],
 ]);
 
-export type Inside =
-  /** The wrapped program starts at this word. */
-  | { readonly type: 'command'; readonly at: number; readonly command: SimpleCommand }
-  | { readonly type: 'nothing' }
-  /** The options hide which program is run. */
-  | { readonly type: 'unknown'; readonly at: number };
+/** Wrappers whose options are not read. */
+const HIDING: ReadonlySet<string> = new Set(
+  `su runuser sg newgrp pkexec machinectl chroot unshare nsenter setpriv prlimit setarch linux32 linux64 i386 x86_64 uname26 strace ltrace
+  gdb lldb rr perf valgrind script flock entr hyperfine expect unbuffer rlwrap socat ncat faketime fakeroot fakechroot eatmydata torsocks
+  proxychains proxychains4 systemd-run dbus-run-session dbus-launch xvfb-run start-stop-daemon run-parts at batch crontab firejail bwrap
+  numactl cgexec choom catchsegv setfacl-run chpst softlimit setuidgid capsh nsjail runc crun inotifywait watchexec nodemon
+  zsh fish csh tcsh pwsh nu elvish xonsh rc es`.split(/\s+/),
+);
 
-/** What a wrapper runs; undefined if the program is not a wrapper. */
-export function insideWrapper(program: string, { words }: SimpleCommand): Inside | undefined {
-  const options = WRAPPERS.get(program);
-  if (options === undefined) return undefined;
-  const start = endOfOptions(words, options);
-  if (!start.isUnderstood) {
-    const isLookup = program === 'command' && /^-[vV]$/.test(words[1]?.text ?? '');
-    return isLookup ? { type: 'nothing' } : { type: 'unknown', at: start.at };
+function insideWrapper(program: string, words: Words, options: WrapperOptions, reader: CommandReader): Inside {
+  if (program === 'env') {
+    const split = splitEnv(words);
+    if (split === undefined) return hidden(program);
+    if (split !== words) return insideWrapper(program, split, options, reader);
   }
-  const at = start.at + (options.operands ?? 0);
-  const inner = words[at];
-  if (inner === undefined) return { type: 'nothing' };
-  const isAssignment = program === 'env' && inner.text.includes('=');
-  const isComputed = words.slice(start.at, at + 1).some((word) => word.glob !== 'none');
-  if (isAssignment || isComputed || inner.text === '' || inner.text.startsWith('-')) return { type: 'unknown', at };
-  if (program !== 'xargs') return { type: 'command', at, command: { words: words.slice(at) } };
-  return insideXargs(words, at);
-}
-
-/** Words from stdin are appended, or replace the placeholder. */
-function insideXargs(words: readonly CommandWord[], at: number): Inside {
-  const sign = signOf(words.slice(0, at));
-  const filled = words.slice(at).map((word): CommandWord => {
-    const place = sign === undefined ? -1 : word.text.indexOf(sign);
-    return place === -1 ? word : { text: word.text, glob: place === 0 ? 'start' : 'inside' };
-  });
-  if (filled[0]?.glob !== 'none') return { type: 'unknown', at };
-  return { type: 'command', at, command: { words: [...filled, { text: '', glob: 'start' }] } };
-}
-
-function signOf(words: readonly CommandWord[]): string | undefined {
-  for (const [index, { text }] of words.entries()) {
-    const attached = /^-[^-]*?I(.*)$/s.exec(text)?.[1];
-    if (attached !== undefined) return attached === '' ? words[index + 1]?.text : attached;
+  if (options.alone !== undefined && words[1]?.kind === 'fixed' && options.alone.test(words[1].text))
+    return options.isBuiltin === true ? { role: 'shell' } : PROGRAM;
+  const end = endOfOptions(words, options);
+  if (end === undefined) return hidden(program);
+  let at = end;
+  while (options.assigns === true && /^[^/]*=/.test(words[at]?.text ?? '')) {
+    if (/^BASH_FUNC_|^[^=]*[^=\w]/.test(words[at]?.text ?? '')) return hidden(program, 'sets a function');
+    at += 1;
   }
-  return undefined;
+  if (words.slice(end, at + (options.operands ?? 0)).some(({ isSplit }) => isSplit)) return hidden(program);
+  at += options.operands ?? 0;
+  const inner = words.slice(at);
+  if (inner.length === 0) return options.isBuiltin === true ? { role: 'shell' } : PROGRAM;
+  if (options.isLine === true) return linesOf(joined(inner), program, reader);
+  const filled = options.fills === undefined ? inner : fill(words.slice(0, end), inner, options.fills);
+  return { role: 'wrapper', inner: [innerCommand(filled, reader)] };
 }
 
-interface EndOfOptions {
-  readonly isUnderstood: boolean;
-  readonly at: number;
+/** `env -S "git status"` splits the text itself. */
+function splitEnv(words: Words): Words | undefined {
+  const at = words.findIndex(({ text }) => /^(?:-[i0v]*S|--split-string)/.test(text));
+  if (at === -1 || words.slice(1, at).some(({ text }) => !text.startsWith('-'))) return words;
+  const { text = '' } = words[at] ?? {};
+  const attached = text.replace(/^(?:-[i0v]*S|--split-string=?)/, '');
+  const value = attached === '' ? words[at + 1] : { ...(words[at] ?? fixedWord('')), text: attached };
+  if (value?.kind !== 'fixed' || /[^\w@%+=:,./ -]/.test(value.text)) return undefined;
+  const split = value.text.split(' ').filter((part) => part !== '');
+  return [...words.slice(0, at), ...split.map(fixedWord), ...words.slice(at + (attached === '' ? 2 : 1))];
 }
 
-function endOfOptions(words: readonly CommandWord[], { flags = '', valued = '', long }: WrapperOptions): EndOfOptions {
+/** Index of the first word behind the options; undefined if an option is not known. */
+function endOfOptions(words: Words, options: WrapperOptions): number | undefined {
+  const { flags = '', valued = '', attached = '', long = '', longValued = '' } = options;
   let at = 1;
   for (let word = words[at]; word !== undefined; word = words[at]) {
-    const { text, glob } = word;
-    if (!text.startsWith('-') && glob !== 'start') break;
-    if (text === '--' && glob === 'none') return { isUnderstood: true, at: at + 1 };
-    if (glob !== 'none') return { isUnderstood: false, at };
-    if (text.startsWith('--')) {
-      if (long?.test(text) !== true) return { isUnderstood: false, at };
+    const { text, kind, isSplit } = word;
+    if (kind !== 'fixed' && (isSplit || text.startsWith('-') || word.pieces[0] === '')) return undefined;
+    if (!text.startsWith('-')) return at;
+    if (text === '-') {
+      if (options.assigns !== true) return at;
       at += 1;
       continue;
     }
-    const letters = text.slice(1);
-    const taking = Array.from(letters).findIndex((letter) => valued.includes(letter));
+    if (text === '--') return at + 1;
+    if (text.startsWith('--')) {
+      const [name = ''] = text.slice(2).split('=', 1);
+      const takes = longValued.split(' ').includes(name);
+      if (!takes && !long.split(' ').includes(name)) return undefined;
+      at += takes && !text.includes('=') ? 2 : 1;
+      continue;
+    }
+    const letters = Array.from(text.slice(1));
+    const taking = letters.findIndex((letter) => valued.includes(letter) || attached.includes(letter));
     const own = taking === -1 ? letters : letters.slice(0, taking);
-    if (letters === '' || !Array.from(own).every((letter) => flags.includes(letter)))
-      return { isUnderstood: false, at };
-    at += taking === letters.length - 1 ? 2 : 1;
+    if (!own.every((letter) => flags.includes(letter))) return undefined;
+    const isNext = taking === letters.length - 1 && valued.includes(letters[taking] ?? ' ');
+    at += isNext ? 2 : 1;
   }
-  return { isUnderstood: true, at };
+  return words.length;
+}
+
+/** Words that contain a placeholder are unknown, and words from stdin follow. */
+function fill(options: Words, inner: Words, letters: string): Words {
+  const signs = ['{}', ...options.flatMap(({ text }, index) => signOf(text, options[index + 1]?.text ?? '', letters))];
+  const filled = inner.map((word) => {
+    const sign = signs.find((each) => each !== '' && word.text.includes(each));
+    return sign === undefined ? word : computedWord(word.text, word.text.split(sign));
+  });
+  return [...filled, computedWord('')];
+}
+
+function signOf(text: string, next: string, letters: string): readonly string[] {
+  const [, attached] = new RegExp(`^-[^-]*?[${letters}](.*)$`, 's').exec(text) ?? [];
+  if (attached !== undefined) return [attached === '' ? next : attached];
+  const [, long] = /^--replace=(.*)$/s.exec(text) ?? [];
+  return long === undefined ? [] : [long];
+}
+
+function joined(words: Words): CommandWord {
+  const isFixed = words.every(({ kind }) => kind === 'fixed');
+  const text = words.map((word) => word.text).join(' ');
+  return isFixed ? fixedWord(text) : computedWord(text);
+}
+
+const SHELLS: ReadonlySet<string> = new Set(['sh', 'bash', 'dash', 'ash', 'ksh', 'mksh', 'rbash']);
+const SHELL_FLAGS = /^[-+][abefhiklmnprtuvxBCDEHPT]+$/;
+const SHELL_WORDS = /^--(?:norc|noprofile|posix|login|verbose|restricted|noediting)$/;
+
+/** `sh -c TEXT` is what TEXT runs; `sh FILE` is the program `sh`. */
+function insideShell(words: Words, reader: CommandReader): Inside {
+  const program = baseName(words[0]?.text ?? '');
+  let at = 1;
+  let isText = false;
+  for (let word = words[at]; word !== undefined && /^[-+]./.test(word.text); word = words[at]) {
+    if (word.kind !== 'fixed') return hidden(program);
+    const { text } = word;
+    if (text === '--') {
+      at += 1;
+      break;
+    }
+    if (/^--(?:version|help)$/.test(text)) return PROGRAM;
+    const letters = text.replace(/[cs]/g, '');
+    const isKnown = SHELL_WORDS.test(text) || letters === '-' || SHELL_FLAGS.test(letters);
+    if (/^[-+][a-zA-Z]*[oO]$/.test(text)) at += 1;
+    else if (!isKnown) return hidden(program);
+    if (!text.startsWith('--') && text.includes('s')) return fromStdin(program, reader);
+    isText ||= !text.startsWith('--') && text.startsWith('-') && text.includes('c');
+    at += 1;
+  }
+  const operand = words[at];
+  if (isText) {
+    // Other shells read $'…' in another way than bash.
+    if (program !== 'bash' && /\$['"]/.test(operand?.text ?? '')) return hidden(program);
+    return linesOf(operand, program, reader);
+  }
+  if (operand === undefined) return fromStdin(program, reader);
+  return /^\/(?:dev|proc)\//.test(operand.text) || operand.text === '-' || /<\(/.test(operand.text)
+    ? hidden(program, 'reads its commands from stdin')
+    : PROGRAM;
+}
+
+function fromStdin(program: string, reader: CommandReader): Inside {
+  if (reader.stdin === undefined) return hidden(program, 'reads its commands from stdin');
+  const inside = linesOf(fixedWord(reader.stdin), program, reader);
+  return { ...inside, role: 'program' };
+}
+
+/** Options of programs that run a command for each file; it ends with `;` or `+`. */
+const FINDERS: ReadonlyMap<string, RegExp> = new Map([
+  ['find', /^-(?:exec|execdir|ok|okdir)$/],
+  ['fd', /^(?:-[xX]|--exec(?:-batch)?)$/],
+  ['fdfind', /^(?:-[xX]|--exec(?:-batch)?)$/],
+]);
+
+function insideFinder(words: Words, option: RegExp, reader: CommandReader): Inside {
+  const inner: SimpleCommand[] = [];
+  for (let at = 1; at < words.length; at += 1) {
+    if (!option.test(words[at]?.text ?? '')) continue;
+    const end = words.findIndex(({ text }, index) => index > at && (text === ';' || text === '+'));
+    const run = words.slice(at + 1, end === -1 ? words.length : end);
+    const filled = run.map((word) =>
+      word.text.includes('{') ? computedWord(word.text, word.text.split(/\{[^}]*\}/)) : word,
+    );
+    inner.push(innerCommand(filled.length === 0 ? [computedWord('')] : filled, reader));
+    at += run.length;
+  }
+  return { role: 'program', inner };
+}
+
+const PARALLEL: WrapperOptions = {
+  flags: 'kvtXmu0',
+  valued: 'jNPLnaIsdC',
+  long: 'keep-order verbose bar eta line-buffer group ungroup halt-on-error null dry-run',
+  longValued: 'jobs max-procs max-args arg-file delimiter colsep joblog halt timeout',
+};
+
+/** Everything before `:::` is joined, filled with arguments, and given to a shell. */
+function insideParallel(words: Words, reader: CommandReader): Inside {
+  const end = endOfOptions(words, PARALLEL);
+  const stop = words.findIndex(({ text }) => /^:{3,4}\+?$/.test(text));
+  if (end === undefined) return hidden('parallel');
+  const template = words.slice(end, stop === -1 ? words.length : stop);
+  if (template.length === 0) return hidden('parallel', 'runs the lines that it reads');
+  if (template.some(({ kind }) => kind !== 'fixed')) return hidden('parallel', 'runs a command line that is computed');
+  // Arguments are quoted for the shell, so that they stay one word each.
+  const text = template.map((word) => word.text.replaceAll(/\{[^{}\s]*\}/g, '"$ARGUMENT"')).join(' ');
+  return linesOf(fixedWord(text), 'parallel', reader);
+}
+
+/** Programs that run a command elsewhere or in an environment of their own, with the words before it. */
+const RUNNERS: ReadonlyMap<string, RegExp> = new Map(
+  Object.entries({
+    'ssh npx pnpx bunx uvx pipx tsx nix-shell direnv mise asdf': /^/,
+    'docker podman nerdctl kubectl oc docker-compose': /^(?:exec|run|debug)$/,
+    'uv poetry pipenv pdm hatch rye conda mamba micromamba devbox': /^run$/,
+    'npm pnpm yarn bun bundle corepack': /^(?:exec|x|dlx)$/,
+    git: /^(?:foreach|run|-x|--exec)$/,
+  }).flatMap(([names, after]) => names.split(' ').map((name) => [name, after] as const)),
+);
+
+/** Rules that deny look at everything such a program may run. */
+function mentioned(program: string, words: Words, reader: CommandReader): Inside {
+  const after = RUNNERS.get(program);
+  const start = after === undefined ? -1 : words.findIndex(({ text }, index) => index > 0 && after.test(text));
+  if (start === -1 || words.length > 200) return PROGRAM;
+  const mentions = words.slice(start).flatMap((word, index): readonly SimpleCommand[] => {
+    if (/\s/.test(word.text) && word.kind === 'fixed') {
+      const line = reader.readLine(word.text);
+      return line.type === 'unclear' ? [] : line.commands;
+    }
+    const rest = words.slice(start + index);
+    return [{ words: rest, role: 'program', inner: [], mentions: [], isMoved: false }];
+  });
+  return { role: 'program', mentions };
 }

@@ -63,6 +63,8 @@ export interface ExecutionOptions {
   readonly opens?: boolean;
   /** Provides secrets for programs of a skill. */
   readonly secrets?: GiveSecrets;
+  /** Names of the secrets that programs of a skill get, which is asked about (default: none). */
+  readonly secretNames?: (skill: SkillEntry) => readonly string[];
   /** Removes secrets from the output of all programs. */
   readonly redactor?: Redactor;
   readonly container?: ContainerOptions;
@@ -110,6 +112,8 @@ export interface Execution {
   readonly project: string;
   /** Host folders that programs see. */
   readonly mounts: readonly CheckedMount[];
+  /** Names of the secrets that programs of a skill get. */
+  readonly secretNames: (skill: SkillEntry) => readonly string[];
   /** Folders of skills, into which no output is copied. */
   readonly skillRoots: readonly string[];
   /** Executor profile and container image, for records. */
@@ -206,6 +210,7 @@ export async function openExecution(options: ExecutionOptions, places: Execution
     network,
     project: places.project,
     mounts,
+    secretNames: options.secretNames ?? (() => []),
     skillRoots: places.mountRules.skillRoots,
     identity: {
       ...(profile === undefined ? {} : { profile }),

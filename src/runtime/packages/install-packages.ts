@@ -130,7 +130,7 @@ async function install(
   const { execution, journal, signal } = context;
   if (execution === undefined)
     return failure('execution/unavailable', 'program execution is disabled for this session');
-  const first = decideAction(action, { skill }, context);
+  const first = await decideAction(action, { skill }, context);
   if (first.decision.effect === 'deny') {
     journal.record({ type: 'decision', call, decision: first.decision });
     return failure('policy/denied', first.decision.reason);
@@ -139,7 +139,7 @@ async function install(
   if ('code' in found) return found;
   try {
     // The exact versions are part of the question and of what a rule or an earlier answer covers.
-    const decided = decideAction(action, { skill }, context, found.lockDigest);
+    const decided = await decideAction(action, { skill }, context, found.lockDigest);
     const { decision } = decided;
     if (decision.effect === 'ask') {
       const current = digest ?? (await skillDigest(skill, context));

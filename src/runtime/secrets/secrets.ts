@@ -36,6 +36,8 @@ export interface SkillSecrets {
 export interface Secrets {
   /** The configured values of the variables that a skill declares. Throws the reason of the signal. */
   forSkill(skill: SkillWithSecrets, signal?: AbortSignal): Promise<SkillSecrets | { readonly failure: Failure }>;
+  /** Names of the variables that a skill would get. */
+  namesFor(skill: SkillWithSecrets): readonly string[];
   /**
    * Redacts records, prompts and everything else: all fetched values, configured variables and withheld keys. It learns new values; an open
    * stream keeps the values known when it was opened.
@@ -79,6 +81,10 @@ export function openSecrets(
 
   return {
     redactor: known.redactor,
+    namesFor(skill) {
+      const sources = sourcesFor(config, skill);
+      return declaredSecrets(skill.requires).filter((variable) => sources.has(variable));
+    },
     forSkill: async (skill, signal) => {
       signal?.throwIfAborted();
       const declared = declaredSecrets(skill.requires);

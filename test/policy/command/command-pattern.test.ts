@@ -2,12 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { readCommandLine } from '../../../src/policy/command/command-line.ts';
-import type { SimpleCommand } from '../../../src/core/command.ts';
 import { matchesLine } from '../../../src/policy/command/command-match.ts';
 import {
-  coversCommand,
   firstUncovered,
-  hazardOf,
   isCommandPattern,
   programsOf,
   readCommandPattern,
@@ -20,14 +17,11 @@ function pattern(text: string): CommandPattern {
   return read;
 }
 
-function command(text: string): SimpleCommand {
+function isCovered(rule: string, text: string, options = {}): boolean {
   const line = readCommandLine(text);
-  const first = line.type === 'commands' ? line.commands[0] : undefined;
-  if (first === undefined) throw new Error(`${text} is not one command`);
-  return first;
+  return line.type === 'commands' && firstUncovered([pattern(rule)], line.commands, options) === undefined;
 }
 
-const isCovered = (rule: string, text: string) => coversCommand(pattern(rule), command(text));
 const meaning = (rule: string, text: string) => matchesLine(pattern(rule), readCommandLine(text));
 
 describe('a pattern for commands', () => {
@@ -66,51 +60,41 @@ describe('a rule that allows', () => {
   it.each([
     ['git status', 'git status'],
     ['git:*', 'git'],
-    ['git:*', 'git status -s'],
+    ['git:*', 'git -c core.pager=sh log'],
     ['git:*', '/usr/bin/git status'],
+    ['git:*', 'git add *.py "$FILE" $(git ls-files)'],
+    ['git:*', 'FOO=1 git log > out.txt 2>&1; echo $?'],
+    ['git:*', 'for b in a b; do git log "$b"; done'],
     ['git add *', 'git add a'],
     ['git add *', 'git add -- a b'],
     ['cat docs/*.md', 'cat docs/a/b.md'],
     ['cat docs/*', 'cat docs/*.md'],
     ['npm run *:unit', 'npm run test:unit'],
-    ['*', 'rm -rf /'],
-    ['python3 scripts/report.py:*', 'python3 scripts/report.py -c x --eval y'],
-    ['python3 -m pytest:*', 'python3 -m pytest -c x'],
-    ['python3:*', 'python3 -c x'],
-    ['python3:*', 'python3 -'],
-    ['./scripts/x.sh:*', './scripts/x.sh a'],
+    ['npm run test:*', 'npm run test:unit'],
+    ['npm run test:*', 'npm run test:unit:fast -- -w'],
+    ['python:*', 'python3 -c x'],
+    ['python:*', 'python3.12 x.py'],
+    ['python3:*', 'python3.12 x.py'],
+    ['node:*', 'nodejs x.js'],
+    ['pip install:*', 'pip3 install x'],
+    ['source:*', '. ./x.sh'],
     ['./scripts/*:*', './scripts/y.sh a'],
-    ['git -c core.pager=cat:*', 'git -c core.pager=cat log'],
-    ['find . -exec:*', "find . -exec rm {} ';'"],
-    ['bash -c:*', "bash -c 'x y'"],
     ['bash:*', 'bash x.sh'],
-    ['bash scripts/build.sh:*', 'bash scripts/build.sh -c'],
+    ['bash -c rm', 'bash -c rm'],
+    ['strace ls', 'strace ls'],
     ['git status:*', 'timeout 5 git status'],
     ['git status:*', 'nice -n 5 nohup git status -s'],
-    ['git status:*', 'env git status'],
+    ['git status:*', 'env A=b git status'],
+    ['git status:*', 'sudo -u x git status'],
+    ['git status:*', "sh -ec 'git status; git status -s'"],
+    ['git status:*', "eval 'git status'"],
     ['cat:*', 'xargs cat'],
-    ['timeout 5 make:*', 'timeout 5 make test'],
-    ['less README.md', 'less README.md'],
-    ['sudo systemctl restart x', 'sudo systemctl restart x'],
-    ['docker run:*', 'docker run --rm -H x y'],
-    ['npx playwright:*', 'npx playwright install --config x'],
-    ['pip install -r requirements.txt', 'pip install -r requirements.txt'],
-    ['sed:*', "sed -n -e '1,5p' -e 's/a/b/g;$d' x"],
-    ['sed:*', "sed -E 's|^a/(b)|\\1|' x"],
-    ['awk:*', "awk -F, '{print $1, $3}' x"],
-    ['awk:*', "awk '$3 >= 5 || $1 == 2 {n += $2} END {print n}' x"],
-    ['find:*', 'find . -name *.py -type f'],
-    ['sort:*', 'sort -t, -k2 -n ./*.csv'],
-    ['uniq:*', 'uniq -c'],
-    ['curl:*', "curl -s -o /dev/null -w '%{http_code}' https://example.org"],
-    ['curl:*', `curl -X POST -H 'A: b' -d '{"u":"http://x"}' https://example.org`],
-    ['git log:*', 'git log --oneline -n 5 --format=%H -- ./*.md'],
-    ['tar:*', 'tar -xzf x.tgz -C out'],
-    ['git config:*', 'git config user.name x'],
-    ['git:*', 'git config --get user.name'],
-    ['git:*', 'git --no-pager diff'],
-    ['git -C:*', 'git -C x log'],
+    ['cat:*', 'xargs -0 -I% -n 1 cat a%'],
+    ['find:*', 'find . -name *.py -delete'],
+    ['cat:*', 'f() { cat "$1"; }; f a; f b'],
+    ['cat:*', 'cat <<E\n$x $((1 + 2)) ${y:-z}\nE'],
     ['[:*', '[ -f x ]'],
+    ['echo:*', 'echo a'],
   ])('%j covers %j', (rule, text) => {
     expect(isCovered(rule, text)).toBe(true);
   });
@@ -122,63 +106,53 @@ describe('a rule that allows', () => {
     ['git add *', 'git add'],
     ['git add:*', 'git'],
     ['git:*', './git status'],
-    ['git:*', 'bin/git status'],
     ['git:*', '/tmp/git status'],
     ['git:*', '/usr/bin/../../tmp/git status'],
-    ['git:*', '/usr/bin/x/git status'],
     ['git:*', 'Git status'],
+    ['git:*', 'git2 status'],
+    ['git:*', 'echo a'],
+    ['git status:*', 'git $X'],
+    ['python3:*', 'python x'],
     ['py*:*', './python3 x'],
+    ['npm run test:*', 'npm run testing'],
+    ['npm run test', 'npm run test:unit'],
     ['./scripts/*:*', './scripts/../x.sh'],
     ['./x.sh', 'x.sh'],
     ['cat docs/*', 'cat docs/../x'],
-    ['cat docs/*', 'cat docs/a --x=..'],
     ['cat docs/*', 'cat docs/{a,b}'],
     ['cat docs/* x', 'cat docs/* x'],
     ['cat x', 'cat [x]'],
-    ['python3 -u:*', 'python3 -u -c x'],
-    ['python3 *.py', 'python3 -c x.py'],
-    ['env:*', 'env X=1 ls'],
-    ['ls:*', 'env X=1 ls'],
     ['ls:*', './env ls'],
-    ['sudo:*', 'sudo ls'],
-    ['less:*', 'less x'],
-    ['timeout:*', 'timeout 5 ls'],
-    ['sed:*', "sed 's/a/b/e' x"],
-    ['sed:*', "sed 's/a/b/w x' y"],
-    ['sed:*', "sed '/a/,/b/{p}' x"],
-    ['sed:*', 'sed -n p *.txt'],
-    ['find:*', 'find . -name *'],
-    ['find:*', 'find * -name x'],
-    ['sort:*', 'sort *.csv'],
-    ['wget:*', 'wget -qO- -Ox https://example.org'],
-    ['curl:*', 'curl -o /dev/null -o x https://example.org'],
+    ['find:*', 'find . -exec rm {} +'],
+    ['bash:*', 'bash -c rm'],
+    ['strace:*', 'strace ls'],
+    ['cat:*', 'f() { cat x; }; unset -f f; f'],
   ])('%j does not cover %j', (rule, text) => {
     expect(isCovered(rule, text)).toBe(false);
+  });
+
+  it('counts without isolation only if it spells out the whole command', () => {
+    const isUnisolated = true;
+    expect(isCovered('git status', 'git status', { isUnisolated })).toBe(true);
+    expect(isCovered('git status', 'git status; git status', { isUnisolated })).toBe(true);
+    expect(isCovered('git status:*', 'git status', { isUnisolated })).toBe(false);
+    expect(isCovered('git status', 'git status; echo a', { isUnisolated })).toBe(false);
+    expect(isCovered('git status', 'timeout 5 git status', { isUnisolated })).toBe(false);
   });
 
   it('judges a line as a whole: after cd only rules without relative paths count', () => {
     const uncovered = (text: string) => {
       const line = readCommandLine(text);
       const rules = ['cd:*', 'git status:*', './x.sh', 'python3 scripts/a.py:*', '/opt/y.sh:*'].map(pattern);
-      return line.type === 'unclear'
-        ? line.reason
-        : firstUncovered(rules, line.commands)?.words.map((word) => word.text);
+      if (line.type === 'unclear') return line.reason;
+      const missed = firstUncovered(rules, line.commands);
+      return typeof missed === 'object' ? missed.words.map((word) => word.text) : missed;
     };
     expect(uncovered('./x.sh && python3 scripts/a.py b && cd c && git status')).toBeUndefined();
     expect(uncovered('cd c && /opt/y.sh')).toBeUndefined();
     expect(uncovered('cd c && git status && ./x.sh')).toEqual(['./x.sh']);
     expect(uncovered('command cd c; python3 scripts/a.py')).toEqual(['python3', 'scripts/a.py']);
     expect(uncovered('git status | rm x')).toEqual(['rm', 'x']);
-  });
-
-  it('says which word is in the way', () => {
-    expect(hazardOf(command('git -c core.pager=sh log'))).toBe('git -c can run other programs or load code');
-    expect(hazardOf(command('timeout 5 sh -c x'))).toBe('sh -c can run other programs or load code');
-    expect(hazardOf(command('sort *.csv'))).toBe('sort *.csv may expand to an option; write ./ before it');
-    expect(hazardOf(command('git diff --output=x'))).toBe(
-      'git --output=x reads or writes files that the rule does not name',
-    );
-    expect(hazardOf(command('git status'))).toBeUndefined();
   });
 
   const plainWord = fc.stringMatching(/^[a-z0-9][a-z0-9_.]{0,8}$/);
@@ -200,7 +174,7 @@ describe('a rule that allows', () => {
       fc.property(fc.string({ maxLength: 40 }), (rest) => {
         const line = readCommandLine(`evil ${rest}`);
         if (line.type === 'unclear') return;
-        expect(line.commands.every((each) => coversCommand(pattern('git:*'), each))).toBe(false);
+        expect(firstUncovered([pattern('git:*')], line.commands)).toBeDefined();
       }),
     );
   });
@@ -243,14 +217,30 @@ describe('a rule that denies', () => {
     ['rm:*', 'less x', 'no'],
     ['rm:*', 'find . -name x -delete', 'no'],
     ['rm:*', 'sort -o x y', 'no'],
-    ['rm:*', 'python3 -c x', 'unclear'],
-    ['rm:*', 'ls $(x)', 'unclear'],
-    ['rm:*', 'git -c a=b log', 'unclear'],
-    ['rm:*', 'git -C x log', 'no'],
+    ['rm:*', 'docker rm box', 'no'],
+    ['rm:*', 'docker exec box rm x', 'yes'],
+    ['rm:*', 'ssh host "ls; rm x"', 'yes'],
+    ['rm:*', 'git commit -m "rm old files"', 'no'],
+    ['rm:*', 'git submodule foreach "rm x"', 'yes'],
+    ['rm:*', 'python3 -c x', 'no'],
+    ['rm:*', 'ls $(x)', 'no'],
+    ['rm:*', 'ls $(rm x)', 'yes'],
+    ['rm:*', 'X=rm; $X y', 'unclear'],
+    ['rm:*', 'git -c a=b log', 'no'],
     ['rm:*', 'socat - EXEC:x', 'unclear'],
     ['rm:*', 'echo x | bash', 'unclear'],
-    ['rm:*', 'env X=1 ls', 'unclear'],
-    ['rm:*', 'ls; python3 -c x; rm y', 'yes'],
+    ['rm:*', 'env X=1 ls', 'no'],
+    ['rm:*', 'env X=1 rm x', 'yes'],
+    ['rm:*', 'f() { rm x; }; f', 'yes'],
+    ['rm:*', 'ls "', 'unclear'],
+    ['rm -rf:*', 'rm $FLAGS x', 'unclear'],
+    ['rm -rf:*', 'rm "$x"', 'unclear'],
+    ['rm -rf:*', 'rm *.txt', 'no'],
+    ['git push:*', 'git $X', 'unclear'],
+    ['git push:*', 'git log "$x"', 'no'],
+    ['python:*', 'python3.12 x', 'yes'],
+    ['npm run test:*', 'npm run test:unit', 'yes'],
+    ['rm:*', 'ls; $X; rm y', 'yes'],
     ['*', 'ls $(x)', 'yes'],
     ['*', 'ls', 'yes'],
   ] as const)('%j for %j: %s', (rule, text, expected) => {
@@ -272,7 +262,8 @@ describe('the programs of a line', () => {
     ['git add x && git commit -m y', ['git']],
     ['/usr/bin/git log; ./x', ['git', './x']],
     ['timeout 5 nice make', ['timeout', 'nice', 'make']],
-    ['a $(b)', []],
+    ['a $(b | c); (d)', ['a', 'b', 'c', 'd']],
+    ['a "', []],
   ])('%s', (text, expected) => {
     expect(programsOf(readCommandLine(text))).toEqual(expected);
   });

@@ -177,8 +177,14 @@ describe.each(EXECUTORS)('a mounted repository under %s', (name, executor) => {
         'echo made > made; echo made > src/made; echo x >> src/main.py; echo x >> AGENTS.md; echo x > .git/new; cp /etc/hostname .env; true',
       ),
     );
-    expect(asked.map(({ tool, risk, writes, scopes }) => ({ tool, risk, writes, scopes }))).toEqual([
-      { tool: 'mount_write', risk: 'high', writes: [world.project], scopes: isIsolating ? ['once', 'run'] : ['once'] },
+    const isolation = isIsolating ? [] : [{ name: 'no_isolation', on: [] }];
+    expect(asked.map(({ tool, risk, capabilities, scopes }) => ({ tool, risk, capabilities, scopes }))).toEqual([
+      {
+        tool: 'mount_write',
+        risk: 'high',
+        capabilities: [{ name: 'project_write', on: [world.project] }, ...isolation],
+        scopes: ['once', 'run'],
+      },
     ]);
     expect(readFileSync(path.join(world.project, 'src/made'), 'utf8')).toBe('made\n');
     expect(readFileSync(path.join(world.project, 'src/main.py'), 'utf8')).toBe('print(2)\nx\n');

@@ -5,7 +5,7 @@
  * cannot know, 249 with parentheses, 188 substitutions, 220 that set variables, 105 loops and conditions, 75 halves of quoted text.
  */
 
-export const BENIGN_POLICY: readonly string[] = [
+export const SKILL_POLICY: readonly string[] = [
   'python:*',
   'python3:*',
   'pytest:*',
@@ -106,7 +106,7 @@ export const BENIGN_POLICY: readonly string[] = [
   'ffprobe:*',
 ];
 
-export const BENIGN: readonly string[] = [
+export const SKILL_COMMANDS: readonly string[] = [
   'echo "fallback model served this turn"',
   'python scripts/office/soffice.py --headless --convert-to docx document.doc',
   'pandoc --track-changes=all document.docx -o output.md',

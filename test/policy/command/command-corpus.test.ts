@@ -1,0 +1,112 @@
+/** The figures of docs/policy.md: what is wrongly allowed, and what is asked about although a rule names it. */
+import { expect } from 'vitest';
+
+import type { Decision } from '../../../src/core/access.ts';
+import { accessesOf } from '../../../src/policy/action-access.ts';
+import type { AccessFacts } from '../../../src/policy/action-access.ts';
+import { readCommandLine } from '../../../src/policy/command/command-line.ts';
+import { decide } from '../../../src/policy/policy.ts';
+import { verifies } from '../../conformance/verifies.ts';
+import { policyOf } from '../policy-support.ts';
+import type { Policy } from '../../../src/policy/policy.ts';
+import { ATTACKS } from './attack-lines.ts';
+import { DENIED_LINES, DENIED_RULES } from './denied-lines.ts';
+import { HARMLESS } from './harmless-lines.ts';
+import { SKILL_COMMANDS, SKILL_POLICY } from './skill-commands.ts';
+
+const VARIABLES = { SKILL_DIR: '/workspace/skills/x' };
+
+function decided(line: string, policy: Policy, facts: AccessFacts = { isolation: 'bubblewrap' }): Decision {
+  const read = readCommandLine(line, { variables: VARIABLES });
+  return decide(policy, accessesOf({ type: 'run_command', command: line }, { ...facts, line: read }));
+}
+
+function allowedBy(
+  allow: readonly string[],
+  lines: readonly string[],
+): readonly { readonly line: string; readonly policy: Policy }[] {
+  const policy = policyOf({ allow: bash(allow) });
+  return lines.map((line) => ({ line, policy }));
+}
+
+const bash = (texts: readonly string[]): readonly string[] => texts.map((text) => `Bash(${text})`);
+
+verifies(['POL-6', 'POL-12'], 'no line that runs a program which no rule names is allowed', () => {
+  const all = ATTACKS.flatMap(({ allow, lines }) => allowedBy(allow, lines));
+  const wrong = all.filter(({ line, policy }) => decided(line, policy).effect === 'allow').map(({ line }) => line);
+  console.log(`wrongly allowed: ${String(wrong.length)} of ${String(all.length)} lines`);
+  expect(wrong).toEqual([]);
+  expect(all.length).toBeGreaterThanOrEqual(221);
+});
+
+verifies(['POL-6', 'POL-12'], 'no line that may run a denied program is allowed, even if all else is', () => {
+  const policy = policyOf({ allow: ['*'], deny: bash(DENIED_RULES) });
+  const wrong = DENIED_LINES.filter((line) => decided(line, policy).effect === 'allow');
+  console.log(`denied and allowed: ${String(wrong.length)} of ${String(DENIED_LINES.length)} lines`);
+  expect(wrong).toEqual([]);
+});
+
+verifies('POL-12', 'ordinary lines are allowed by a rule that names their programs', () => {
+  const all = HARMLESS.flatMap(({ allow, lines }) => allowedBy(allow, lines));
+  const refused = all.flatMap(({ line, policy }) => {
+    const { effect, reason } = decided(line, policy);
+    return effect === 'allow' ? [] : [{ line, reason }];
+  });
+  console.log(`harmless and asked about: ${String(refused.length)} of ${String(all.length)} lines`);
+  expect(refused).toEqual([]);
+  expect(all.length).toBeGreaterThanOrEqual(158);
+});
+
+verifies('POL-12', 'commands of public skills are allowed by rules that name their programs', () => {
+  const policy = policyOf({ allow: bash(SKILL_POLICY) });
+  const refused = SKILL_COMMANDS.filter((line) => decided(line, policy).effect !== 'allow');
+  console.log(`commands of skills asked about: ${String(refused.length)} of ${String(SKILL_COMMANDS.length)}`);
+  expect(refused).toEqual([]);
+});
+
+/** A rule grants the program with all of its options, and so they matter only where the program reaches something. */
+const OPTIONS = [
+  'git config core.fsmonitor evil; git status',
+  'git -c core.pager=evil log',
+  'gcc -fplugin=./evil.so x.c',
+  'cmake -C evil.cmake .',
+  'openssl engine -t ./evil.so',
+  "awk 'BEGIN{system(1)}'",
+  'PATH=./bin git status',
+  'LD_PRELOAD=./evil.so git status',
+  'BASH_ENV=./evil.sh git status',
+  'GIT_SSH_COMMAND=evil git fetch',
+];
+const NAMED = ['git:*', 'gcc:*', 'cmake:*', 'openssl:*', 'awk:*'];
+const CAPABILITIES: readonly (readonly [AccessFacts, string])[] = [
+  [{ isolation: 'bubblewrap', hosts: ['example.org'] }, 'use_network'],
+  [{ isolation: 'bubblewrap', secrets: ['API_KEY'] }, 'use_secret'],
+  [{ isolation: 'bubblewrap', writes: ['/srv/app'] }, 'mount_write'],
+  [{ isolation: 'none' }, 'unsafe_local'],
+];
+
+verifies(
+  'POL-12',
+  'the options of a named program are its own affair in a sandbox, and each capability is asked about',
+  () => {
+    const allow = bash(NAMED);
+    const policy = policyOf({ allow });
+    expect(OPTIONS.filter((line) => decided(line, policy).effect !== 'allow')).toEqual([]);
+    const asked = CAPABILITIES.flatMap(([facts, tool]) =>
+      OPTIONS.filter((line) => {
+        const decision = decided(line, policy, facts);
+        return (
+          decision.effect !== 'ask' ||
+          decision.risk !== 'high' ||
+          (tool !== decision.tool && facts.isolation !== 'none')
+        );
+      }),
+    );
+    // A line that sets variables is asked about by its command first.
+    expect(asked.filter((line) => !/^[A-Z_]+=/.test(line))).toEqual([]);
+    const open = policyOf({ allow: [...allow, 'use_network', 'use_secret', 'mount_write', 'unsafe_local'] });
+    const effects = CAPABILITIES.map(([facts]) => OPTIONS.map((line) => decided(line, open, facts).effect));
+    const granted = OPTIONS.map((line) => (/^[A-Z_]+=/.test(line) ? 'ask' : 'allow'));
+    expect(effects).toEqual([granted, granted, granted, OPTIONS.map(() => 'ask')]);
+  },
+);
