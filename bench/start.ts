@@ -25,13 +25,20 @@ export function benchStart(projectDir: string): readonly BenchRow[] {
     const commands = {
       nothing: ['-e', '0'],
       version: [bin, '--version'],
-      list: [bin, 'list', '--json'],
+      list: [bin, 'list'],
+      listJson: [bin, 'list', '--json'],
       listCold: [bin, 'list', '--json', '--no-cache'],
     };
-    const times: Record<keyof typeof commands, number[]> = { nothing: [], version: [], list: [], listCold: [] };
+    const times: Record<keyof typeof commands, number[]> = {
+      nothing: [],
+      version: [],
+      list: [],
+      listJson: [],
+      listCold: [],
+    };
     const env = { PATH: process.env['PATH'] ?? '', HOME: home };
     for (let run = 0; run <= RUNS; run += 1) {
-      for (const name of ['nothing', 'version', 'list', 'listCold'] as const) {
+      for (const name of ['nothing', 'version', 'list', 'listJson', 'listCold'] as const) {
         const started = process.hrtime.bigint();
         execFileSync(process.execPath, commands[name], { env, cwd: home, stdio: 'ignore', timeout: 60_000 });
         if (run > 0) times[name].push(Number(process.hrtime.bigint() - started) / 1e6);
@@ -53,6 +60,7 @@ export function benchStart(projectDir: string): readonly BenchRow[] {
       { name: 'node -e 0', value: base, unit: 'ms' },
       ratio('skillwright --version', times.version, 1.3),
       ratio(`skillwright list of ${String(SKILLS)} skills and the built-in ones`, times.list, 1.8),
+      ratio('the same with --json', times.listJson, 1.8),
       // The cost of a first run, without index cache and compiled code; it has no bound.
       { name: 'the same without a cache', value: median(times.listCold) / base, unit: 'x node -e 0' },
     ];

@@ -1,5 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
 
 /** Programs that system tests run, with the Debian package of each. */
 const PROGRAMS = [
@@ -9,13 +11,22 @@ const PROGRAMS = [
   { file: '/usr/bin/chromium', package: 'chromium' },
 ] as const;
 
-/** Installs missing programs if SKILLWRIGHT_TEST_INSTALL=1; otherwise says once per program which tests are skipped. */
-export function setup(): void {
+/**
+ * Makes the cache folder that the commands of this run share. Installs missing programs if SKILLWRIGHT_TEST_INSTALL=1; otherwise says once
+ * per program which tests are skipped.
+ */
+export function setup(): () => void {
   if (process.env['SKILLWRIGHT_TEST_INSTALL'] === '1') installMissing();
+  const cache = mkdtempSync(path.join(os.tmpdir(), 'skillwright-test-cache-'));
+  // A command stores compiled code where this folder exists.
+  mkdirSync(path.join(cache, 'code'), { mode: 0o700 });
+  // Read by test/cli/run-cli.ts.
+  process.env['TEST_CACHE_DIR'] = cache;
   for (const { file, package: name } of missing())
     console.log(
       `skipped: tests that need ${name}, because ${file} does not exist (install ${name}, or run as root with SKILLWRIGHT_TEST_INSTALL=1)`,
     );
+  return () => rmSync(cache, { recursive: true, force: true });
 }
 
 function missing(): readonly (typeof PROGRAMS)[number][] {

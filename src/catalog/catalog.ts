@@ -203,5 +203,6 @@ function shorten(text: string, length: number): string {
   if (sentence >= length / 2) return head.slice(0, sentence + 1);
   const space = head.lastIndexOf(' ');
   const cut = space >= length / 2 ? head.slice(0, space) : head;
-  return `${cut.replace(/[\uD800-\uDBFF]$/u, '').replace(/[\s,;:，、；：-]+$/u, '')}…`;
+  // Escaped, because one such character would make Node keep the whole file of the command in two bytes per character.
+  return `${cut.replace(/[\uD800-\uDBFF]$/u, '').replace(/[\s,;:\uFF0C\u3001\uFF1B\uFF1A-]+$/u, '')}…`;
 }

@@ -14,7 +14,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { verifies } from '../conformance/verifies.ts';
 import { scratch, writeSkill } from '../registry/support.ts';
 import { treeOf } from '../packs/root/support.ts';
-import { spawnCli } from './run-cli.ts';
+import { runCli, spawnCli } from './run-cli.ts';
 import type { CliResult } from './run-cli.ts';
 
 let base = '';
@@ -22,7 +22,7 @@ let project = '';
 
 const at = (below: string): string => path.join(project, below);
 const cli = (...words: readonly string[]): Promise<CliResult> =>
-  spawnCli(project, words, { HOME: path.join(base, 'home') });
+  runCli(project, words, { HOME: path.join(base, 'home') });
 
 /** A source with this many skills; gives its folder. */
 function source(count: number): string {
@@ -192,9 +192,10 @@ describe('folders of agents that are not as expected', () => {
 
 test('two installs at once for two agents both arrive', async () => {
   const folder = source(6);
+  const env = { HOME: path.join(base, 'home') };
   const ends = await Promise.all([
-    cli('install', folder, 'skill-01', 'skill-02', '--yes', '-a', 'claude-code'),
-    cli('install', folder, 'skill-03', 'skill-02', '--yes', '-a', 'roo'),
+    spawnCli(project, ['install', folder, 'skill-01', 'skill-02', '--yes', '-a', 'claude-code'], env),
+    spawnCli(project, ['install', folder, 'skill-03', 'skill-02', '--yes', '-a', 'roo'], env),
   ]);
   expect(ends.map(({ status }) => status)).toEqual([0, 0]);
   expect(readdirSync(at('.claude/skills'))).toEqual(['skill-01', 'skill-02']);

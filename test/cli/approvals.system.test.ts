@@ -10,7 +10,7 @@ import type { StoredApproval } from '../../src/policy/approval/stored-approvals.
 import { openTrust } from '../../src/policy/trust.ts';
 import { commandRequest, requestOf } from '../policy/approval-request.ts';
 import { scratch, writeSkill } from '../registry/support.ts';
-import { spawnCli } from './run-cli.ts';
+import { runCli } from './run-cli.ts';
 import type { CliResult } from './run-cli.ts';
 
 interface World {
@@ -26,7 +26,7 @@ function world(): World {
   return {
     cwd,
     place: { home, folder: pendingFolder(home) },
-    run: (...words) => spawnCli(cwd, words),
+    run: (...words) => runCli(cwd, words),
   };
 }
 
@@ -96,15 +96,17 @@ describe('approvals', () => {
     const { place, run } = world();
     writePending(place, { ...requestOf(), scopes: ['once'] });
     writePending(place, requestOf({ id: `sha256:${'0123456789ab'.padEnd(64, 'd')}` }));
-    const results = await Promise.all([
-      run('approvals', 'answer', '0123456789ab', 'yes'),
-      run('approvals', 'answer', '../../../etc', 'yes'),
-      run('approvals', 'answer', '0123', 'yes'),
-      run('approvals', 'answer', requestOf().id, 'yes', '--scope', 'skill'),
-      run('approvals', 'answer', requestOf().id, 'maybe'),
-      run('approvals', 'revoke'),
-      run('approvals', 'list', '--all'),
-    ]);
+    const results: CliResult[] = [];
+    for (const words of [
+      ['approvals', 'answer', '0123456789ab', 'yes'],
+      ['approvals', 'answer', '../../../etc', 'yes'],
+      ['approvals', 'answer', '0123', 'yes'],
+      ['approvals', 'answer', requestOf().id, 'yes', '--scope', 'skill'],
+      ['approvals', 'answer', requestOf().id, 'maybe'],
+      ['approvals', 'revoke'],
+      ['approvals', 'list', '--all'],
+    ])
+      results.push(await run(...words));
     expect(results.map(({ status }) => status)).toEqual([1, 1, 1, 1, 2, 2, 2]);
     expect(results[0]?.err).toContain('2 pending requests start with "0123456789ab"');
     expect(takeAnswer(place, requestOf().id)).toBeUndefined();

@@ -7,11 +7,11 @@ import { verifies } from '../conformance/verifies.ts';
 import { PROJECT } from '../files-below.ts';
 import { addSkill, policyWorld, trustProject, trustedWorld } from '../runtime/policy-world.ts';
 import type { PolicyWorld } from '../runtime/policy-world.ts';
-import { cli, spawnCli } from './run-cli.ts';
+import { cli, runCli } from './run-cli.ts';
 import type { CliResult } from './run-cli.ts';
 
 const call = ({ home, project }: PolicyWorld, ...words: readonly string[]): Promise<CliResult> =>
-  spawnCli(project, ['call', ...words], { HOME: home });
+  runCli(project, ['call', ...words], { HOME: home });
 
 const write = (file: string, content: string): readonly string[] => [
   'write_file',
@@ -69,9 +69,9 @@ describe('call', () => {
         0,
         { schema: 1, tool: 'read_file', isError: false, result: { ok: true, content: 'a note\n' } },
       ]);
-      const verified = await spawnCli(world.project, ['runs', 'verify', answer.run], { HOME: world.home });
+      const verified = await runCli(world.project, ['runs', 'verify', answer.run], { HOME: world.home });
       expect(verified).toMatchObject({ status: 0, out: `${answer.run}  intact, seal valid\n` });
-      const shown = await spawnCli(world.project, ['runs', 'show', answer.run], { HOME: world.home });
+      const shown = await runCli(world.project, ['runs', 'show', answer.run], { HOME: world.home });
       expect(shown.out).toContain('allow by by risk (built-in)');
     },
   );
@@ -97,14 +97,14 @@ describe('call', () => {
       expect(
         await call(world, ...write('other.md', content), '--approve', error.data.command.slice(-64)),
       ).toMatchObject({ status: 3 });
-      const { out } = await spawnCli(world.project, ['runs'], { HOME: world.home });
+      const { out } = await runCli(world.project, ['runs'], { HOME: world.home });
       expect(
         out
           .match(/^\S+ {2}(\w+)/gm)
           ?.map((line) => line.split(/ +/)[1])
           .toSorted(),
       ).toEqual(['done', 'refused', 'refused', 'refused', 'refused']);
-      expect(await spawnCli(world.project, ['runs', 'verify', 'last'], { HOME: world.home })).toMatchObject({
+      expect(await runCli(world.project, ['runs', 'verify', 'last'], { HOME: world.home })).toMatchObject({
         status: 0,
       });
     },
@@ -176,7 +176,7 @@ describe('call', () => {
     [['call', 'run_script', '{}'], 1, 'unknown tool "run_script"'],
   ])('%j ends with status %d', async (words, status, message) => {
     const { home, project } = await trustedWorld();
-    const result = await spawnCli(project, words, { HOME: home });
+    const result = await runCli(project, words, { HOME: home });
     expect([result.status, result.out]).toEqual([status, '']);
     expect(result.err).toContain(message);
   });
@@ -198,7 +198,7 @@ verifies('POL-3', 'the command line that exec prints works too, with what stands
   mkdirSync(path.join(world.home, '.agent'), { recursive: true });
   writeFileSync(path.join(world.home, '.agent/config.json'), '{"policy":{"ask":["run_script"]}}');
   const words = ['exec', 'demo', 'go.sh', '--executor', 'local', '--json', '--', "it's -- me", '--approve'];
-  const refused = await spawnCli(world.project, words, { HOME: world.home });
+  const refused = await runCli(world.project, words, { HOME: world.home });
   const { error } = JSON.parse(refused.out) as Refusal;
   expect([refused.status, error.data.rule]).toEqual([3, 'approval/needed']);
   const again = await typed(world, error.data.command);

@@ -9,7 +9,7 @@ import { PROJECT } from '../files-below.ts';
 import { scratch, writeSkill } from '../registry/support.ts';
 import { atTerminal, missingTerminal } from './pseudo-terminal.ts';
 import type { Screen, Step } from './pseudo-terminal.ts';
-import { spawnCli } from './run-cli.ts';
+import { runCli } from './run-cli.ts';
 import type { CliResult } from './run-cli.ts';
 
 const missing = missingTerminal();
@@ -44,7 +44,7 @@ function world(env: Readonly<Record<string, string>> = {}): World {
     home,
     project,
     dir,
-    run: (...words) => spawnCli(project, words, all),
+    run: (...words) => runCli(project, words, all),
     at(words, ...keys) {
       const steps = keys.flatMap((key): readonly Step[] => [{ until: '[n] no > ' }, PAUSE, { keys: key }]);
       return atTerminal([...COMMAND, ...words], steps, { cwd: project, env: all });

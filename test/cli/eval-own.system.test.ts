@@ -7,7 +7,7 @@ import type { EvalReport } from '../../src/evals/report/result.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { PROJECT } from '../files-below.ts';
 import { scratch } from '../registry/support.ts';
-import { spawnCli } from './run-cli.ts';
+import { runCli } from './run-cli.ts';
 
 function copied(): string {
   const root = scratch();
@@ -16,7 +16,7 @@ function copied(): string {
 }
 
 async function evaluated(root: string, ...words: readonly string[]): Promise<{ status: number; report: EvalReport }> {
-  const { status, err } = await spawnCli(root, ['eval', ...words, '--report', 'json=r.json', '--no-eval-cache']);
+  const { status, err } = await runCli(root, ['eval', ...words, '--report', 'json=r.json', '--no-eval-cache']);
   expect(err).not.toContain('error:');
   return { status, report: JSON.parse(readFileSync(path.join(root, 'r.json'), 'utf8')) };
 }
@@ -47,7 +47,7 @@ describe('our own suites', () => {
   test('the built-in skills fire on the rule model about as well as they are known to', async () => {
     const root = copied();
     const words = ['trigger', 'skills', '--model', 'rules', '--report', 'json=r.json', '--no-eval-cache'];
-    const { status } = await spawnCli(root, [
+    const { status } = await runCli(root, [
       'eval',
       ...words,
       '--threshold',

@@ -12,14 +12,14 @@ import { PROJECT } from '../files-below.ts';
 import { scratch } from '../registry/support.ts';
 import { HASHES, hits, surfacesBelow, surfacesOf, writeCanaryWorld } from '../runtime/secrets/canary.ts';
 import type { CanaryWorld } from '../runtime/secrets/canary.ts';
-import { spawnCli } from './run-cli.ts';
+import { runCli } from './run-cli.ts';
 import type { CliResult } from './run-cli.ts';
 
 const EXECUTORS: readonly ExecutorName[] = existsSync('/usr/bin/bwrap') ? ['local', 'bubblewrap'] : ['local'];
 if (EXECUTORS.length === 1) console.log('skipped: bubblewrap is not installed');
 
 function run({ project, home, env, skills }: CanaryWorld, words: readonly string[]): Promise<CliResult> {
-  return spawnCli(project, [...words, '--root', skills, '--only-root'], { HOME: home, ...env });
+  return runCli(project, [...words, '--root', skills, '--only-root'], { HOME: home, ...env });
 }
 
 const runsOf = ({ project }: CanaryWorld): string => path.join(project, '.agent/runs');
@@ -35,7 +35,7 @@ describe.each(EXECUTORS)('exec under %s', (executor) => {
       const exec = ['exec', 'canary', '--executor', executor, '--save'];
       const script = (way: string, ...more: readonly string[]): Promise<CliResult> =>
         // The flags of the world come before the arguments of the script.
-        spawnCli(world.project, [...exec, 'leak.mjs', ...more, '--root', world.skills, '--only-root', '--', way], {
+        runCli(world.project, [...exec, 'leak.mjs', ...more, '--root', world.skills, '--only-root', '--', way], {
           HOME: world.home,
           ...world.env,
         });

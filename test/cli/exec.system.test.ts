@@ -89,7 +89,7 @@ test.skipIf(!hasBubblewrap())(
     expect(granted.err).toContain('hint: use a workspace folder with a shorter path');
     expect(await spawnCli(folder, words, { TMPDIR: '' })).toMatchObject({ status: 0, out: 'done\n' });
     writeFileSync(path.join(folder, 'file'), '');
-    const none = { TMPDIR: path.join(folder, 'file'), HOME: path.join(folder, 'other') };
+    const none = { TMPDIR: path.join(folder, 'file'), HOME: path.join(folder, 'other'), SKILLWRIGHT_CACHE_DIR: '' };
     const refused = await spawnCli(folder, words, none);
     expect(refused).toMatchObject({ status: 4, out: '' });
     expect(refused.err).toContain('hint: set TMPDIR to a writable folder with free space');

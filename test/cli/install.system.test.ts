@@ -10,7 +10,7 @@ import { verifies } from '../conformance/verifies.ts';
 import { PROJECT } from '../files-below.ts';
 import { scratch, writeSkill } from '../registry/support.ts';
 import { atTerminal, missingTerminal } from './pseudo-terminal.ts';
-import { spawnCli } from './run-cli.ts';
+import { runCli, spawnCli } from './run-cli.ts';
 import type { CliResult } from './run-cli.ts';
 
 const COMMAND = path.join(PROJECT, 'dist/command/skillwright.js');
@@ -27,7 +27,7 @@ beforeEach(() => {
 });
 
 function sw(...words: readonly string[]): Promise<CliResult> {
-  return spawnCli(project, words, { HOME: path.join(base, 'home') });
+  return runCli(project, words, { HOME: path.join(base, 'home') });
 }
 
 function json({ out }: CliResult): unknown {
@@ -173,7 +173,7 @@ describe('install', () => {
     const lock = readFileSync(path.join(root, 'skills.lock.json'));
     writeFileSync(path.join(clone, '.agents/skills/skills.lock.json'), lock);
     const there = (...words: readonly string[]): Promise<CliResult> =>
-      spawnCli(clone, words, { HOME: path.join(base, 'home') });
+      runCli(clone, words, { HOME: path.join(base, 'home') });
     expect(await there('verify')).toMatchObject({ status: 1, out: expect.stringContaining('missing tables') });
     expect(await there('install', '--frozen')).toMatchObject({ status: 0, out: 'installed tables\n' });
     expect(await there('verify')).toMatchObject({ status: 0 });
@@ -190,7 +190,7 @@ describe('install', () => {
       writeFileSync(theirs, JSON.stringify({ version: 1, skills }));
     mkdirSync(path.join(project, 'docs'));
     const below = (...words: readonly string[]): Promise<CliResult> =>
-      spawnCli(path.join(project, 'docs'), ['lock', '--import', ...words], { HOME: path.join(base, 'home') });
+      runCli(path.join(project, 'docs'), ['lock', '--import', ...words], { HOME: path.join(base, 'home') });
     write({ tables: local });
     expect(await below('../skills-lock.json')).toMatchObject({ status: 3, err: expect.stringContaining('+ tables') });
     expect(await below('../skills-lock.json', '-y')).toMatchObject({ status: 0, out: 'installed tables\n' });
@@ -237,7 +237,11 @@ describe('install', () => {
     for (const name of ['one', 'two'])
       for (let place = 0; place < 10; place += 1)
         writeSkill(path.join(base, name, `${name}-${String(place)}`), { description: `Works. Use it for ${name}.` });
-    const both = await Promise.all(['one', 'two'].map((name) => sw('install', path.join(base, name), '-y')));
+    const both = await Promise.all(
+      ['one', 'two'].map((name) =>
+        spawnCli(project, ['install', path.join(base, name), '-y'], { HOME: path.join(base, 'home') }),
+      ),
+    );
     expect(both.map(({ status }) => status)).toEqual([0, 0]);
     const lock = readLock(root);
     expect(lock !== undefined && 'skills' in lock ? lock.skills.size : 0).toBe(20);
@@ -278,7 +282,7 @@ describe('install', () => {
     expect(await sw('install', sourceWith('tables'), '-y', '--to', path.join(base, 'file'))).toMatchObject({
       status: 1,
     });
-    const homeless = await spawnCli(project, ['install', sourceWith('tables'), '-y', '--scope', 'user'], { HOME: '' });
+    const homeless = await runCli(project, ['install', sourceWith('tables'), '-y', '--scope', 'user'], { HOME: '' });
     expect(homeless).toMatchObject({
       status: 1,
       err: expect.stringMatching(/no home folder[^]*hint: choose a root with --to FOLDER/),

@@ -7,15 +7,21 @@ import { scratch } from '../registry/support.ts';
 import { onMachineWithout } from '../sandbox/forbidden-calls.ts';
 import type { Lack } from '../sandbox/forbidden-calls.ts';
 import { hasLandlock, hasNamespaces } from '../sandbox/sandbox.ts';
-import { spawnCli, writeFiles } from './run-cli.ts';
+import { spawnCli, temporaryFolder, writeFiles } from './run-cli.ts';
 import type { CliResult } from './run-cli.ts';
 
 /** No engine; what else the machine lacks is denied by a seccomp filter. */
 const NO_ENGINE = { DOCKER_HOST: 'unix:///nonexistent/docker.sock' };
+/** Probe reports, one folder for each kind of machine. */
+const CACHES = temporaryFolder();
 const isRoot = process.getuid?.() === 0;
 
 function on(folder: string, lacks: readonly Lack[], words: readonly string[]): Promise<CliResult> {
-  return spawnCli(folder, words, NO_ENGINE, (argv) => onMachineWithout(lacks, argv));
+  return spawnCli(folder, words, onKindOfMachine(lacks.join()), (argv) => onMachineWithout(lacks, argv));
+}
+
+function onKindOfMachine(kind: string): Readonly<Record<string, string>> {
+  return { ...NO_ENGINE, SKILLWRIGHT_CACHE_DIR: path.join(CACHES, kind) };
 }
 
 /** A mount namespace in which bwrap is an empty file that cannot be executed. */
@@ -47,7 +53,12 @@ const EXEC_OURS = ['exec', 'csv-report', 'report.mjs', '--in', 'table.csv', '--'
 
 describe.skipIf(!isRoot || !hasNamespaces())('without bubblewrap and Docker (needs root, to hide bubblewrap)', () => {
   verifies(['EXEC-7', 'EXEC-12'], 'the demo runs its script in namespaces', async () => {
-    const { status, out } = await spawnCli(scratch(), ['demo', '--plain'], NO_ENGINE, withoutBubblewrap);
+    const { status, out } = await spawnCli(
+      scratch(),
+      ['demo', '--plain'],
+      onKindOfMachine('no bubblewrap'),
+      withoutBubblewrap,
+    );
     expect([status, out]).toEqual([0, expect.stringContaining('The script ran in a sandbox (namespaces)')]);
     expect(out).toContain('   - Rows: 8\n');
   });

@@ -15,7 +15,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 
 import { verifies } from '../conformance/verifies.ts';
 import { scratch, writeSkill } from '../registry/support.ts';
-import { spawnCli } from './run-cli.ts';
+import { runCli } from './run-cli.ts';
 import type { CliResult } from './run-cli.ts';
 
 let base = '';
@@ -24,7 +24,7 @@ let project = '';
 const at = (below: string): string => path.join(project, below);
 const source = (): string => path.join(base, 'source');
 const cli = (...words: readonly string[]): Promise<CliResult> =>
-  spawnCli(project, words, { HOME: path.join(base, 'home') });
+  runCli(project, words, { HOME: path.join(base, 'home') });
 const writeJson = (file: string, value: unknown): void =>
   writeFileSync(file, `${JSON.stringify(value, undefined, 2)}\n`);
 

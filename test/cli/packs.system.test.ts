@@ -17,7 +17,7 @@ import { describe, expect, test } from 'vitest';
 import { verifies } from '../conformance/verifies.ts';
 import { PROJECT } from '../files-below.ts';
 import { scratch } from '../registry/support.ts';
-import { skillText, spawnCli, writeFiles } from './run-cli.ts';
+import { skillText, runCli, writeFiles } from './run-cli.ts';
 import type { CliResult } from './run-cli.ts';
 
 interface World {
@@ -39,7 +39,7 @@ function world(): World {
     'source/tables/guide.md': 'one\ntwo\nthree\n',
     'source/letters/SKILL.md': skillText('letters', 'Writes letters. Use it for letters.', VERSION('2.1.0')),
   });
-  const run = (...words: readonly string[]): Promise<CliResult> => spawnCli(folder, words);
+  const run = (...words: readonly string[]): Promise<CliResult> => runCli(folder, words);
   return {
     folder,
     root: path.join(folder, '.agents/skills'),
@@ -70,7 +70,7 @@ describe('pack, keys, sign', () => {
     const { folder } = world();
     const inside = path.join(folder, 'source/tables');
     const run = (...words: readonly string[]): Promise<CliResult> =>
-      spawnCli(inside, words, { HOME: path.join(folder, 'home') });
+      runCli(inside, words, { HOME: path.join(folder, 'home') });
     expect(await run('pack', '--dry-run')).toMatchObject({ status: 0 });
     expect(readdirSync(path.join(folder, 'source'))).toEqual(['letters', 'tables']);
     expect(await run('pack')).toMatchObject({

@@ -5,11 +5,11 @@ import { describe, expect, test } from 'vitest';
 import { verifies } from '../conformance/verifies.ts';
 import { addSkill, trustedWorld } from '../runtime/policy-world.ts';
 import type { PolicyWorld } from '../runtime/policy-world.ts';
-import { cli, spawnCli } from './run-cli.ts';
+import { cli, runCli } from './run-cli.ts';
 import type { CliResult } from './run-cli.ts';
 
 const policy = ({ home, project }: PolicyWorld, ...words: readonly string[]): Promise<CliResult> =>
-  spawnCli(project, ['policy', ...words], { HOME: home });
+  runCli(project, ['policy', ...words], { HOME: home });
 
 async function worldWith(user: object, project: object = {}): Promise<PolicyWorld> {
   const world = await trustedWorld();

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 
 import { scratch } from '../registry/support.ts';
-import { spawnCli, writeFiles, skillText } from './run-cli.ts';
+import { runCli, writeFiles, skillText } from './run-cli.ts';
 import type { CliResult } from './run-cli.ts';
 
 interface World {
@@ -21,7 +21,7 @@ function world(): World {
   });
   return {
     root,
-    run: (...words) => spawnCli(root, [...words, '--root', path.join(root, 'skills'), '--only-root']),
+    run: (...words) => runCli(root, [...words, '--root', path.join(root, 'skills'), '--only-root']),
   };
 }
 

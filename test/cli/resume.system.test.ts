@@ -7,7 +7,7 @@ import type { AgentOptions } from '../../src/agent/agent-options.ts';
 import { readRun } from '../../src/journal/journal-reader.ts';
 import { played, world } from '../agent/support.ts';
 import type { Line } from '../agent/support.ts';
-import { spawnCli } from './run-cli.ts';
+import { runCli } from './run-cli.ts';
 import type { CliResult } from './run-cli.ts';
 
 interface Ended {
@@ -30,7 +30,7 @@ async function ended(lines: readonly Line[], options: Partial<AgentOptions> = {}
   return {
     id: run,
     folder,
-    resume: (...words) => spawnCli(project, ['runs', 'resume', run, '--model', 'rules', ...words, ...roots], env),
+    resume: (...words) => runCli(project, ['runs', 'resume', run, '--model', 'rules', ...words, ...roots], env),
   };
 }
 
@@ -76,8 +76,8 @@ describe('runs resume', () => {
     writeFileSync(table, 'a,b\n1,2\n');
     const rules = ['--model', 'rules', '--executor', 'local', '--json'];
     const begun = ['run', 'What is in this CSV file?', '--in', table, '--budget', 'turns=2', ...rules];
-    expect(await spawnCli(project, begun, env)).toMatchObject({ status: 1 });
-    const resumed = await spawnCli(project, ['runs', 'resume', 'last', '--budget', 'turns=9', ...rules], env);
+    expect(await runCli(project, begun, env)).toMatchObject({ status: 1 });
+    const resumed = await runCli(project, ['runs', 'resume', 'last', '--budget', 'turns=9', ...rules], env);
     expect([resumed.status, resumed.err]).toEqual([3, expect.stringContaining('--approve')]);
     const { path: folder } = JSON.parse(resumed.out) as { readonly path: string };
     const programs = [...readRun(folder).lines].flatMap(({ event }) =>

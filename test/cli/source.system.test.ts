@@ -8,7 +8,7 @@ import { describe, expect, test } from 'vitest';
 import { readSourceIndex } from '../../src/packs/browse/source-index.ts';
 import { PROJECT } from '../files-below.ts';
 import { scratch } from '../registry/support.ts';
-import { skillText, spawnCli, writeFiles } from './run-cli.ts';
+import { skillText, runCli, writeFiles } from './run-cli.ts';
 import type { CliResult } from './run-cli.ts';
 
 interface World {
@@ -20,7 +20,7 @@ function world(files: Readonly<Record<string, string>>): World {
   const folder = scratch();
   for (const made of ['.git', 'home']) mkdirSync(path.join(folder, made));
   writeFiles(folder, files);
-  return { folder, run: (...words) => spawnCli(folder, words) };
+  return { folder, run: (...words) => runCli(folder, words) };
 }
 
 const SLIDES = skillText('slides', 'Makes slide decks. Use it for presentations.');

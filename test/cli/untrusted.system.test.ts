@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { sealKey } from '../../src/platform/fs/seal-key.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { scratch, writeSkill } from '../registry/support.ts';
-import { spawnCli } from './run-cli.ts';
+import { runCli } from './run-cli.ts';
 import type { CliResult } from './run-cli.ts';
 
 interface World {
@@ -23,7 +23,7 @@ function world(name = 'project'): World {
   writeSkill(dir, { description: 'Writes release notes.' });
   writeSkill(path.join(home, '.agent/skills/mine'), { description: 'Is my own.' });
   mkdirSync(path.join(project, '.git'));
-  return { home, project, dir, run: (...words) => spawnCli(base, ['-C', project, ...words]) };
+  return { home, project, dir, run: (...words) => runCli(base, ['-C', project, ...words]) };
 }
 
 const distrustOf = ({ dir, project }: World): object => ({
@@ -174,7 +174,7 @@ describe('doctor', () => {
   test('knows a home folder that is not there, and runs that are off or elsewhere', async () => {
     const at = world();
     rmSync(at.home, { recursive: true });
-    const { out } = await spawnCli(at.project, ['doctor', '--no-probe', '--json', '--set', 'runs.enabled=false'], {
+    const { out } = await runCli(at.project, ['doctor', '--no-probe', '--json', '--set', 'runs.enabled=false'], {
       HOME: '',
     });
     const all = (JSON.parse(out) as { findings: Findings }).findings;

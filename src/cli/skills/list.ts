@@ -7,6 +7,7 @@ import { jsonText, skillJson } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { surroundingsFor } from '../surroundings.ts';
 import { diagnosticJson } from './show-diagnostics.ts';
+import { showList } from './show-list.ts';
 import type { SeenBy } from './show-list.ts';
 import type { Untrusted } from './show-trust.ts';
 
@@ -45,12 +46,7 @@ export const command = defineCommand({
     }
     const shown = flags.all === true ? runtime.index.all.filter((skill) => isOfSource(skill, flags.source)) : skills;
     const untrusted = await runtime.distrust(shown, { files: true });
-    const { showList } = await import('./show-list.ts');
-    await showList(
-      { skills: shown, untrusted, seenBy, surroundings, explain: flags.explain === true },
-      runtime,
-      terminal,
-    );
+    showList({ skills: shown, untrusted, seenBy, surroundings, explain: flags.explain === true }, runtime, terminal);
     return EXIT.done;
   },
 });

@@ -5,6 +5,7 @@ import type { SkillEntry } from '../../core/skill.ts';
 import { printable } from '../../core/text/text.ts';
 import { fitText, padText, textWidth } from '../../platform/text-width.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
+import { detectAgents } from '../../packs/agents/agents.ts';
 import { projectTop } from '../../runtime/skill-trust.ts';
 import { countText } from './show-diagnostics.ts';
 import { trustRemarks } from './show-trust.ts';
@@ -22,23 +23,22 @@ interface ShownList {
   readonly explain: boolean;
 }
 
-/** Prints the listing for people. `list --json` does not load it. */
-export async function showList(list: ShownList, runtime: Runtime, terminal: Terminal): Promise<void> {
+/** Prints the listing for people. */
+export function showList(list: ShownList, runtime: Runtime, terminal: Terminal): void {
   const { skills, untrusted, explain } = list;
   terminal.out(skillLines({ skills, untrusted }, runtime, terminal));
-  terminal.out(await agentLines(skills, list, terminal));
+  terminal.out(agentLines(skills, list, terminal));
   terminal.out(leftOutLines(runtime.index, terminal));
   if (explain) terminal.out(explainLines(runtime.index, terminal));
   terminal.remark([...remarks(runtime, skills), ...trustRemarks(untrusted)]);
 }
 
 /** One line per set of agents in use here: `claude-code, codex: 18 skills`. */
-async function agentLines(
+function agentLines(
   skills: readonly SkillEntry[],
   { surroundings, seenBy }: Pick<ShownList, 'surroundings' | 'seenBy'>,
   terminal: Terminal,
-): Promise<readonly string[]> {
-  const { detectAgents } = await import('../../packs/agents/agents.ts');
+): readonly string[] {
   const used = new Set(detectAgents(surroundings, projectTop(surroundings)).map(({ agent }) => agent.id));
   const groups = new Map<string, string[]>();
   for (const { name, dir } of used.size === 0 ? [] : skills) {

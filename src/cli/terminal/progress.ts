@@ -1,3 +1,4 @@
+import { monotonicMs } from '../../platform/clock.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Shorter work shows no progress: a line that flashes is worse than no line. */
@@ -11,19 +12,19 @@ export interface Progress {
 
 /** A status line on the terminal that is redrawn in place and cleared at the end. */
 export function openProgress(terminal: Terminal): Progress {
-  const started = performance.now();
+  const started = monotonicMs();
   let drawn = 0;
   let latest = '';
   let timer: NodeJS.Timeout | undefined;
   const draw = (): void => {
-    drawn = performance.now();
+    drawn = monotonicMs();
     terminal.overwrite(latest.slice(0, terminal.width - 1));
   };
   return {
     show(text) {
       if (!terminal.isInteractive) return;
       latest = text;
-      const time = performance.now();
+      const time = monotonicMs();
       if (time - started >= DELAY_MS && time - drawn >= REDRAW_MS) draw();
       // A download reports its start and then nothing for a while.
       else if (drawn === 0) timer ??= setTimeout(draw, DELAY_MS - (time - started)).unref();

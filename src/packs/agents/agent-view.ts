@@ -6,7 +6,7 @@ import type { Surroundings } from '../../core/config/loaded-config.ts';
 import { isDirectory, isPresent, isSystemError, realPath } from '../../platform/fs/paths.ts';
 import { projectTop } from '../../runtime/skill-trust.ts';
 import { AGENTS } from './agent-table.ts';
-import { agentFolder, baseOfRoot, isKnownFolder } from './agents.ts';
+import { agentFolder, baseOfRoot, isKnownFolder, mayExist, nameSet } from './agents.ts';
 import type { AgentBase } from './agents.ts';
 
 /** The project or the home folder whose agents use a root. */
@@ -30,11 +30,13 @@ export function agentBases(surroundings: Surroundings): readonly AgentBase[] {
 /** The existing folders of agents, as real paths, each with the ids of its agents. */
 function agentFolders(bases: readonly AgentBase[]): ReadonlyMap<string, ReadonlySet<string>> {
   const named = new Map<string, Set<string>>();
-  for (const base of bases)
+  for (const base of bases) {
+    const names = nameSet(base.base);
     for (const agent of AGENTS) {
-      const folder = agentFolder(agent, base);
+      const folder = mayExist(agent[base.scope], names) ? agentFolder(agent, base) : undefined;
       if (folder !== undefined) named.set(folder, (named.get(folder) ?? new Set()).add(agent.id));
     }
+  }
   const byFolder = new Map<string, Set<string>>();
   // Most agents share a few folders, so each is looked at once.
   for (const [folder, ids] of named) {
@@ -55,9 +57,26 @@ export function openAgentView(bases: readonly AgentBase[]): (dir: string) => rea
       byTarget.set(target, all);
       for (const id of ids) all.add(id);
     }
+  const realSkillPath = openRealSkillPath();
   return (dir) => {
-    const real = realPath(dir);
+    if (byFolder.size === 0) return [];
+    const real = realSkillPath(dir);
     return [...(byFolder.get(path.dirname(real)) ?? []), ...(byTarget.get(real) ?? [])].toSorted();
+  };
+}
+
+/** `realPath` for many skills of few folders: resolves each folder and its links once. */
+function openRealSkillPath(): (dir: string) => string {
+  const parents = new Map<string, { readonly real: string; readonly links: ReadonlyMap<string, string> }>();
+  return (dir) => {
+    const parent = path.dirname(dir);
+    const name = path.basename(dir);
+    const known = parents.get(parent) ?? {
+      real: realPath(parent),
+      links: new Map(linksIn(parent).map((link) => [link.name, link.target])),
+    };
+    parents.set(parent, known);
+    return known.links.get(name) ?? path.join(known.real, name);
   };
 }
 

@@ -2,7 +2,7 @@
 import path from 'node:path';
 
 import type { Surroundings } from '../../core/config/loaded-config.ts';
-import { isPresent } from '../../platform/fs/paths.ts';
+import { isPresent, namesIn } from '../../platform/fs/paths.ts';
 import { AGENTS, SHARED_FOLDER } from './agent-table.ts';
 import type { Agent } from './agent-table.ts';
 
@@ -14,6 +14,17 @@ export interface AgentBase {
   /** The project or the home folder, as a real path. */
   readonly base: string;
   readonly surroundings: Pick<Surroundings, 'home' | 'env'>;
+}
+
+/** The names in a folder, for `mayExist`. */
+export function nameSet(folder: string | undefined): ReadonlySet<string> {
+  return new Set(folder === undefined ? [] : namesIn(folder));
+}
+
+/** False if a path of the table cannot exist, because its first folder is missing: most agents are not in use, and a set is cheaper than a stat. */
+export function mayExist(place: string, names: ReadonlySet<string>): boolean {
+  const [first = ''] = (place.startsWith('~/') ? place.slice(2) : place).split('/', 1);
+  return names.size === 0 || first === '' || first.startsWith('$') || names.has(first);
 }
 
 /** The absolute folder in which an agent looks for skills. Undefined without a home folder. */
@@ -32,11 +43,14 @@ export function detectAgents(
   { home, env }: Pick<Surroundings, 'home' | 'env'>,
   project: string | undefined,
 ): readonly DetectedAgent[] {
+  const inHome = nameSet(home);
+  const inProject = nameSet(project);
   return AGENTS.flatMap((agent) => {
     const own = agent.project.split('/')[0] ?? '';
     // A project that has the agent's folder is used with the agent. Folders without a dot have other uses.
     const traces = own.startsWith('.') && agent.project !== SHARED_FOLDER ? [...agent.detect, own] : agent.detect;
     const at = traces
+      .filter((trace) => mayExist(trace, trace.startsWith('~') ? inHome : inProject))
       .flatMap(
         (trace) => (/^[~$/]/.test(trace) ? expand(trace, { home, env }) : project && path.join(project, trace)) ?? [],
       )
@@ -49,16 +63,20 @@ export function detectAgents(
  * Folders below a project or a home folder that belong to a known agent. A lock or journal of a cloned repository may name only these.
  * Environment variables do not count: the caller of a command that uses one names the agent.
  */
-const KNOWN_FOLDERS: ReadonlySet<string> = new Set([
-  SHARED_FOLDER,
-  '.agent/skills',
-  ...AGENTS.flatMap(({ project, user }) => [project, (expand(user, { home: '/', env: {} }) ?? '').slice(1)]),
-]);
+function knownFolders(): ReadonlySet<string> {
+  return (folders ??= new Set([
+    SHARED_FOLDER,
+    '.agent/skills',
+    ...AGENTS.flatMap(({ project, user }) => [project, (expand(user, { home: '/', env: {} }) ?? '').slice(1)]),
+  ]));
+}
+/** Built on first use, because `list` loads this file and does not need it. */
+let folders: ReadonlySet<string> | undefined;
 
 /** The project or home folder that a root belongs to, judged by its path alone. */
 export function baseOfRoot(root: string): string {
   const slashed = root.split(path.sep).join('/');
-  const suffix = [...KNOWN_FOLDERS]
+  const suffix = [...knownFolders()]
     .filter((folder) => slashed.endsWith(`/${folder}`))
     .toSorted((a, b) => b.length - a.length)[0];
   if (suffix === undefined) return path.dirname(root);
@@ -66,7 +84,7 @@ export function baseOfRoot(root: string): string {
 }
 
 export function isKnownFolder(folder: string, base: string): boolean {
-  return KNOWN_FOLDERS.has(path.relative(base, folder).split(path.sep).join('/'));
+  return knownFolders().has(path.relative(base, folder).split(path.sep).join('/'));
 }
 
 /** Replaces `${NAME:-path}` and `~`. Undefined if it needs a home folder and there is none. */
