@@ -17,6 +17,7 @@ export async function openRuntime({ flags, terminal, signal }: GlobalInvocation,
       ...(config === undefined ? {} : { config }),
       roots: flags.root ?? [],
       onlyRoots: flags['only-root'] ?? false,
+      ...(flags.source === undefined ? {} : { source: flags.source }),
       cache: flags['no-cache'] !== true,
       signal,
       onProgress: ({ directories, skills }) => {
