@@ -39,6 +39,9 @@ export async function actOn(calls: readonly ModelToolCall[], parts: AgentParts):
     }
     const outcome = await callOne(call, parts);
     parts.stop.throwIfAborted();
+    const { invalid } = outcome;
+    if (invalid !== undefined)
+      run.record({ type: 'call-invalid', turn: parts.state().turn, tool: call.name, reason: invalid });
     results.set(call, outcome.result);
     touched.push(...(outcome.touched ?? []));
     ({ answer } = outcome);

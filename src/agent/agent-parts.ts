@@ -18,7 +18,10 @@ export interface AgentParts {
   readonly run: Run;
   readonly model: Model;
   readonly protocol: ProtocolName;
+  /** The budget of the caller, tightened by the current plan. */
   readonly limits: Budget;
+  /** The part of the caller's budget that belongs to this request. */
+  readonly allowed: Budget;
   readonly state: () => AgentState;
   readonly stop: AbortSignal;
   readonly untilStopped: Stop['until'];

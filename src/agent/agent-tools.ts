@@ -24,6 +24,7 @@ import {
 } from './own-tools.ts';
 import { workflowFirst } from './selection.ts';
 import type { ProtocolName } from './system-prompt.ts';
+import type { Failure } from '../core/failure-codes.ts';
 
 export interface CallOutcome {
   readonly result: ExchangeResult;
@@ -31,6 +32,8 @@ export interface CallOutcome {
   readonly answer?: string;
   /** Files that the call read or wrote. */
   readonly touched?: readonly string[];
+  /** Why the call became no action: the tool is unknown, or its input is invalid. */
+  readonly invalid?: string;
 }
 
 export interface AgentTools {
@@ -55,10 +58,14 @@ const RECALLED_CHARACTERS = 8_000;
 
 export function openAgentTools(parts: AgentToolsParts): AgentTools {
   const { session, gate, protocol } = parts;
+  let performed = 0;
   const tools = toolsOf({
     vocabulary: workflowFirst(session.vocabulary, session.index),
     offer: session.offer,
-    perform: (action, options) => gate.perform(action, options),
+    perform: (action, options) => {
+      performed += 1;
+      return gate.perform(action, options);
+    },
     fail: (failed) => session.fail(failed),
   });
   const own = ownTools(tools, protocol);
@@ -71,8 +78,13 @@ export function openAgentTools(parts: AgentToolsParts): AgentTools {
     async call(call, signal) {
       if (isOwn(call.name)) return callOwn(call, parts);
       const tool = tools.find(({ name }) => name === call.name);
-      if (tool === undefined) return { result: unknownTool(call, all, session) };
-      return outcomeOf(call, await tool.call(call.input, { signal }));
+      if (tool === undefined) return invalidCall(unknownTool(call, all, session));
+      const before = performed;
+      const answer = await tool.call(call.input, { signal });
+      const outcome = outcomeOf(call, answer);
+      const [failed] = answer.observations;
+      if (!answer.isError || performed > before || failed?.type !== 'failed') return outcome;
+      return { ...outcome, invalid: failed.message };
     },
   };
 }
@@ -109,6 +121,10 @@ function withOwn(tools: readonly SkillTool[], own: readonly ModelTool[]): readon
   ];
 }
 
+function invalidCall(result: ExchangeResult): CallOutcome {
+  return { result, invalid: result.text };
+}
+
 function outcomeOf(call: ModelToolCall, answer: ToolAnswer): CallOutcome {
   const { text, value, isError, observations } = answer;
   const last = observations.at(-1);
@@ -138,9 +154,9 @@ async function callOwn(call: ModelToolCall, parts: AgentToolsParts): Promise<Cal
     const text = problems.length === 0 ? 'plan saved' : `plan saved with problems: ${problems.join('; ')}`;
     return { result: ownResult(call, text, false) };
   }
-  if (call.name === RECALL) return { result: recall(call, parts.outputs) };
+  if (call.name === RECALL) return recall(call, parts.outputs);
   const reading = readInput(FINAL_SCHEMA, call.input);
-  if (reading.type === 'refused') return { result: ownResult(call, reading.failure.message, true) };
+  if (reading.type === 'refused') return invalidCall(ownResult(call, inputProblem(reading.failure), true));
   const answer = String(reading.input['answer']);
   const observation = await parts.session.perform({ type: 'final_answer', answer });
   const line = `${describeAction({ type: 'final_answer', answer })}: ${describeOutcome(observation, false)}`;
@@ -148,21 +164,24 @@ async function callOwn(call: ModelToolCall, parts: AgentToolsParts): Promise<Cal
   return { result: ownResult(call, line, false), answer: observation.answer };
 }
 
-function recall(call: ModelToolCall, outputs: KeptOutputs): ExchangeResult {
+/** The message and the expected parameters. */
+function inputProblem({ message, hint }: Failure): string {
+  return `${message}; ${hint}`;
+}
+
+function recall(call: ModelToolCall, outputs: KeptOutputs): CallOutcome {
   const reading = readInput(RECALL_SCHEMA, call.input);
-  if (reading.type === 'refused') return ownResult(call, reading.failure.message, true);
+  if (reading.type === 'refused') return invalidCall(ownResult(call, inputProblem(reading.failure), true));
   const reference = String(reading.input['reference']);
   const from = Number(reading.input['from_character'] ?? 0);
   const whole = outputs.find(reference);
-  if (whole === undefined) return ownResult(call, `the output ${quoted(reference, 100)} is no longer stored`, true);
+  if (whole === undefined)
+    return { result: ownResult(call, `the output ${quoted(reference, 100)} is no longer stored`, true) };
   const part = whole.slice(from, from + RECALLED_CHARACTERS);
   const end = from + part.length;
   const note = end < whole.length ? `\n[characters ${String(from)} to ${String(end)} of ${String(whole.length)}]` : '';
-  return resultOf({
-    ...ownResult(call, `${part}${note}`, false),
-    isData: true,
-    line: `${call.name}: ${String(part.length)} characters`,
-  });
+  const line = `${call.name}: ${String(part.length)} characters`;
+  return { result: resultOf({ ...ownResult(call, `${part}${note}`, false), isData: true, line }) };
 }
 
 function unknownTool(call: ModelToolCall, offered: readonly ModelTool[], session: Session): ExchangeResult {

@@ -5,7 +5,7 @@
 import path from 'node:path';
 
 import type { Budget } from '../core/budget.ts';
-import { wholeBudget } from './count-budget.ts';
+import { NOTHING_USED, budgetLeft, wholeBudget } from './count-budget.ts';
 import { isSkillError } from '../core/errors.ts';
 import type { SkillError } from '../core/errors.ts';
 import type { ActivationReason, AgentStart, Outcome } from '../core/run-events.ts';
@@ -23,6 +23,7 @@ import { replayRun } from './resume/replay.ts';
 import type { Replay } from './resume/replay.ts';
 import { openGate } from './gate.ts';
 import { keepPlan } from './keep-plan.ts';
+import { planLimits } from './plan-limits.ts';
 import { openRequest } from './open-request.ts';
 import { keepOutputs } from './outputs.ts';
 import type { KeptOutputs } from './outputs.ts';
@@ -98,6 +99,7 @@ export function startRecorded(
     request,
     vocabulary,
     agent: agentStart(options, vocabulary, replay?.past),
+    keepsConversation: true,
     budgets: { ...limits },
     follow,
   });
@@ -120,25 +122,32 @@ interface Opened {
   readonly ancestry: Ancestry;
   readonly replay: Replay | undefined;
   readonly state: () => AgentState;
+  /** The usage of earlier messages of the same chat. */
+  readonly before?: Budget;
   /** The stored outputs of earlier messages of the same chat. */
   readonly outputs?: KeptOutputs;
 }
 
 export function openParts(options: AgentOptions, opened: Opened): AgentParts {
-  const { run, limits, stop, ancestry, replay, state, outputs = keepOutputs() } = opened;
+  const { run, stop, ancestry, replay, state, outputs = keepOutputs(), before = NOTHING_USED } = opened;
   const { request, protocol = 'tools' } = options;
   const proposed = new Map<string, ActivationReason>();
+  const limits = (): Budget => planLimits(opened.limits, state().plan, before);
+  const allowed = budgetLeft(before, opened.limits);
   const gate = openGate({ run, limits, state, proposed: () => proposed });
   const updatePlan = (value: unknown): readonly string[] => {
     const { update, problems } = readPlanUpdate({ mode: 'replace', plan: value });
-    return [...problems, ...keepPlan(update, { run, state: state(), request })];
+    return [...problems, ...keepPlan(update, { run, state: state(), allowed, request })];
   };
   return {
     run,
     model: replay?.model ?? options.model,
     protocol,
     replay,
-    limits,
+    get limits() {
+      return limits();
+    },
+    allowed,
     state,
     stop: stop.signal,
     untilStopped: (value) => stop.until(value),
@@ -153,7 +162,9 @@ export function openParts(options: AgentOptions, opened: Opened): AgentParts {
     subagents: {
       run,
       request,
-      limits,
+      get limits() {
+        return limits();
+      },
       state,
       ancestry,
       start: (task) => startChild(task, options, opened),

@@ -7,11 +7,18 @@ import { estimateTokens } from '../core/tokens.ts';
 import type { AgentParts, TurnsEnd } from './agent-parts.ts';
 import type { Conversation } from './conversation.ts';
 import { openAnswerDisplay } from './answer-display.ts';
+import { isPlanLimit } from './plan-limits.ts';
 import { prepareRequest } from './request.ts';
 import { stateText } from './system-prompt.ts';
 
 export type ModelReply =
-  | { readonly type: 'answer'; readonly answer: ModelAnswer; readonly conversation: Conversation }
+  | {
+      readonly type: 'answer';
+      readonly answer: ModelAnswer;
+      readonly conversation: Conversation;
+      /** A part of the answer was shown while it came. */
+      readonly isStreamed: boolean;
+    }
   | { readonly type: 'end'; readonly end: TurnsEnd };
 
 export async function askModel(
@@ -41,14 +48,17 @@ export async function askModel(
     return { type: 'end', end: overBudget('tokens', used.tokens + tokens, limits.tokens, parts) };
   run.record({ type: 'model-call', turn, model: model.id, request: digest, tokens });
   run.flush();
-  const answer = await call(request, parts);
-  if (typeof answer === 'string') return { type: 'end', end: { outcome: 'failed', reason: answer } };
+  const { answer, isStreamed } = await call(request, parts);
+  if (typeof answer === 'string') {
+    if (isStreamed) run.record({ type: 'answer-withdraw', by: 'error', reason: answer });
+    return { type: 'end', end: { outcome: 'failed', reason: answer } };
+  }
   stop.throwIfAborted();
   const { text, toolCalls, finish, retries } = answer;
   const usage =
     answer.usage.outputTokens === undefined ? { ...answer.usage, outputTokens: answerTokens(answer) } : answer.usage;
   run.record({ type: 'model-answer', turn, text, toolCalls, finish, usage, retries });
-  return { type: 'answer', answer, conversation: prepared.conversation };
+  return { type: 'answer', answer, conversation: prepared.conversation, isStreamed };
 }
 
 /** In the first request for a message the state is omitted: no step is open, and the budget is unused. */
@@ -63,32 +73,32 @@ export function overBudget(
   name: keyof AgentParts['limits'],
   used: number,
   limit: number,
-  { run }: Pick<AgentParts, 'run'>,
+  { run, state, allowed }: Pick<AgentParts, 'run' | 'state' | 'allowed'>,
 ): TurnsEnd {
   run.record({ type: 'budget-end', name, used, limit });
-  return { outcome: 'degraded', reason: budgetText(name, used, limit) };
+  const by = isPlanLimit(name, state().plan, allowed) ? ', as the plan of the model constrains it' : '';
+  return { outcome: 'degraded', reason: `${budgetText(name, used, limit)}${by}` };
 }
 
 /** Returns the answer, or the reason why the model gave none after its own retries. */
 async function call(
   request: ModelRequest,
   { model, stop, untilStopped, run, protocol, isWatched }: AgentParts,
-): Promise<ModelAnswer | string> {
+): Promise<{ readonly answer: ModelAnswer | string; readonly isStreamed: boolean }> {
   const display = isWatched
     ? openAnswerDisplay(protocol, (text) => run.record({ type: 'answer-delta', text }))
     : undefined;
-  try {
-    return await untilStopped(
-      model.call(request, display === undefined ? { signal: stop } : { signal: stop, onDelta: display.onDelta }),
-    );
-  } catch (error) {
-    stop.throwIfAborted();
-    if (isSkillError(error) && (error.code === 'record/failed' || error.code === 'run/invalid')) throw error;
-    const message = error instanceof Error ? error.message : 'unknown error';
-    return `the model ${model.id} gave no answer: ${message}`;
-  } finally {
-    await display?.close();
-  }
+  const answer = await untilStopped(
+    model.call(request, display === undefined ? { signal: stop } : { signal: stop, onDelta: display.onDelta }),
+  )
+    .catch((error: unknown) => {
+      stop.throwIfAborted();
+      if (isSkillError(error) && (error.code === 'record/failed' || error.code === 'run/invalid')) throw error;
+      const message = error instanceof Error ? error.message : 'unknown error';
+      return `the model ${model.id} gave no answer: ${message}`;
+    })
+    .finally(() => display?.close());
+  return { answer, isStreamed: display?.hasShown ?? false };
 }
 
 function answerTokens({ text, toolCalls }: ModelAnswer): number {

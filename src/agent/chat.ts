@@ -129,6 +129,7 @@ export function openChat({ earlier, ...options }: ChatOptions): Chat {
       const opened = {
         run: here,
         limits,
+        before: usedBefore,
         stop,
         ancestry: firstAncestry(),
         replay: undefined,

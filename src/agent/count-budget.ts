@@ -41,6 +41,8 @@ export function countEvent(before: Budget, event: RunEvent, elapsedMs: number): 
       if (!isRefused || !startsProgram(observation.action)) return used;
       return { ...used, scriptRuns: Math.max(0, used.scriptRuns - 1) };
     }
+    case 'call-invalid':
+      return { ...used, toolCalls: used.toolCalls + 1 };
     case 'model-call': {
       // Counted when the request is sent, because a request without an answer costs tokens as well.
       const contextTokens = Math.max(used.contextTokens, event.tokens);

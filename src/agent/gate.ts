@@ -16,7 +16,7 @@ import type { AgentState } from './state.ts';
 
 export interface GateParts {
   readonly run: Run;
-  readonly limits: Budget;
+  readonly limits: () => Budget;
   readonly state: () => AgentState;
   /** Ids of the skills that were proposed to the model, with the reason. */
   readonly proposed: () => ReadonlyMap<string, ActivationReason>;
@@ -29,7 +29,7 @@ export interface Gate {
   perform(action: Action, options: { readonly signal?: AbortSignal }): Promise<Observation>;
 }
 
-export function openGate({ run, limits, state, proposed }: GateParts): Gate {
+export function openGate({ run, limits: currentLimits, state, proposed }: GateParts): Gate {
   const { session } = run;
   let bodies = 0;
   let ended: BudgetName | undefined;
@@ -37,6 +37,7 @@ export function openGate({ run, limits, state, proposed }: GateParts): Gate {
   const overBudget = (action: Action): ActionFailed | undefined => {
     if (action.type === 'final_answer') return undefined;
     const { used } = state();
+    const limits = currentLimits();
     const name = (['toolCalls', 'scriptRuns'] as const).find(
       (one) => used[one] >= limits[one] && (one === 'toolCalls' || startsProgram(action.type)),
     );

@@ -1,11 +1,15 @@
 import { applyPlanUpdate, startPlan } from '../core/plan.ts';
-import type { PlanUpdate } from '../core/plan.ts';
+import type { Plan, PlanChange, PlanUpdate } from '../core/plan.ts';
+import type { Budget } from '../core/budget.ts';
+import { checkConstraints } from './plan-limits.ts';
 import type { Run } from '../runtime/start-run.ts';
 import type { AgentState } from './state.ts';
 
 export interface PlanPlace {
   readonly run: Run;
   readonly state: Pick<AgentState, 'plan' | 'turn'>;
+  /** The budget that the caller set; a plan can only tighten it. */
+  readonly allowed: Budget;
   /** The goal, until the model names one. */
   readonly request: string;
 }
@@ -14,13 +18,22 @@ export interface PlanPlace {
  * Records the plan if it is new or has changed (AGT-3): every run has a plan from its first decision on. Returns the problems with the
  * update, for the model.
  */
-export function keepPlan(update: PlanUpdate | undefined, { run, state, request }: PlanPlace): readonly string[] {
+export function keepPlan(
+  update: PlanUpdate | undefined,
+  { run, state, allowed, request }: PlanPlace,
+): readonly string[] {
   const { turn, plan: before } = state;
   const plan = before ?? startPlan(request);
-  const changed = update === undefined ? { plan, problems: [] } : applyPlanUpdate(plan, update);
+  const changed =
+    update === undefined ? { plan, problems: [] } : checked(applyPlanUpdate(plan, update), before, allowed);
   const isSame =
     changed.plan === before || (before !== undefined && JSON.stringify(changed.plan) === JSON.stringify(before));
   if (!isSame) run.record({ type: 'plan', turn, plan: changed.plan });
   for (const problem of changed.problems) run.record({ type: 'note', message: `plan: ${problem}` });
   return changed.problems;
+}
+
+function checked({ plan, problems }: PlanChange, before: Plan | undefined, allowed: Budget): PlanChange {
+  const enforced = checkConstraints({ plan, before }, allowed);
+  return { plan: enforced.plan, problems: [...problems, ...enforced.problems] };
 }

@@ -7,16 +7,27 @@ import type { RunEvent } from '../core/run-events.ts';
 import { REFUSALS } from '../core/failure-codes.ts';
 import type { ActionFailed, Observation } from '../core/observation.ts';
 import type { Plan } from '../core/plan.ts';
+import { phaseOf } from '../core/phase.ts';
+import type { Phase } from '../core/phase.ts';
+import { sha256 } from '../platform/hash.ts';
 import { stableJson } from '../core/json/stable-json.ts';
 
-export const PHASES = ['init', 'index-skills', 'decide', 'act', 'observe', 'final'] as const;
-export type Phase = (typeof PHASES)[number];
-
-interface RepeatedAction {
+/** Turns with the same actions and results. Keys are hashes; a turn with a failure has none, because the session counts failures. */
+interface RepeatedTurns {
+  /** The current turn so far. */
   readonly key: string;
-  readonly what: string;
-  readonly turn: number;
+  /** The turn before, and how many turns in a row were like it. */
+  readonly before: string;
   readonly times: number;
+  /** The last action. */
+  readonly what: string;
+}
+
+const NOT_REPEATED: RepeatedTurns = { key: '', before: '', times: 0, what: '' };
+
+/** Returns how many turns in a row had the same actions and results, including the current one. */
+export function repeatedTurns({ key, before, times }: RepeatedTurns): number {
+  return key === '' || key === 'failed' ? 0 : key === before ? times + 1 : 1;
 }
 
 export interface AgentState {
@@ -35,8 +46,7 @@ export interface AgentState {
   readonly subagents: number;
   /** The last action, if policy or a person refused it: an answer after that is not a success. */
   readonly refused: Pick<ActionFailed, 'action' | 'code' | 'message'> | undefined;
-  /** The last action with its outcome, and in how many turns in a row it was the same. */
-  readonly repeated: RepeatedAction | undefined;
+  readonly repeated: RepeatedTurns;
   /** The first action that needed approval while no user was available. */
   readonly unapproved: Pick<ActionFailed, 'action' | 'code' | 'message'> | undefined;
 }
@@ -45,7 +55,7 @@ export interface AgentState {
 const KEPT_LINES = 40;
 
 export const FIRST_STATE: AgentState = {
-  phase: 'init',
+  phase: 'Init',
   turn: 0,
   used: NOTHING_USED,
   plan: undefined,
@@ -54,23 +64,25 @@ export const FIRST_STATE: AgentState = {
   call: 0,
   subagents: 0,
   refused: undefined,
-  repeated: undefined,
+  repeated: NOT_REPEATED,
   unapproved: undefined,
 };
 
 /** Returns the state after an event that was recorded `elapsedMs` after the start of the run. Pure. */
 export function reduceAgent(before: AgentState, event: RunEvent, elapsedMs: number): AgentState {
-  const state = { ...before, used: countEvent(before.used, event, elapsedMs) };
+  const phase = phaseOf(event) ?? before.phase;
+  const state = { ...before, phase, used: countEvent(before.used, event, elapsedMs) };
   switch (event.type) {
-    case 'run-start':
-      return { ...state, phase: 'index-skills' };
-    case 'turn':
-      return { ...state, phase: 'decide', turn: event.turn };
+    case 'turn': {
+      const { repeated } = state;
+      const times = repeatedTurns(repeated);
+      return { ...state, turn: event.turn, repeated: { ...repeated, key: '', before: repeated.key, times } };
+    }
     case 'plan':
       return { ...state, plan: event.plan };
     case 'action': {
       const { call, action } = event;
-      return { ...state, phase: 'act', open: [...state.open, { call, action }], call };
+      return { ...state, open: [...state.open, { call, action }], call };
     }
     case 'observation': {
       const started = state.open.find(({ call }) => call === event.call);
@@ -78,7 +90,6 @@ export function reduceAgent(before: AgentState, event: RunEvent, elapsedMs: numb
       const line = `${what}: ${describeOutcome(event.observation, false)}`;
       return {
         ...state,
-        phase: 'observe',
         done: [...state.done.slice(1 - KEPT_LINES), line],
         open: state.open.filter((one) => one !== started),
         ...refusalOf(state, event.observation),
@@ -88,12 +99,10 @@ export function reduceAgent(before: AgentState, event: RunEvent, elapsedMs: numb
     case 'session':
       // A new message of a chat starts here; the actions for earlier messages are in the record.
       return event.event.type === 'turn-start'
-        ? { ...state, done: [], subagents: 0, refused: undefined, repeated: undefined, unapproved: undefined }
+        ? { ...state, done: [], subagents: 0, refused: undefined, repeated: NOT_REPEATED, unapproved: undefined }
         : state;
     case 'subagent-start':
       return { ...state, subagents: state.subagents + 1 };
-    case 'run-end':
-      return { ...state, phase: 'final' };
     default:
       return state;
   }
@@ -113,16 +122,15 @@ function refusalOf(
 const TIMES = /duration|_ms$|Ms$|(?:_at|At)$/;
 
 /** Failures are counted by the session. Polling a program is meant to be repeated. */
-function repeatedOf(
-  { repeated: before, turn }: AgentState,
-  action: Action | undefined,
-  observation: Observation,
-): RepeatedAction | undefined {
-  if (action === undefined || observation.type === 'failed' || action.type === 'poll_command') return undefined;
+function repeatedOf({ repeated }: AgentState, action: Action | undefined, observation: Observation): RepeatedTurns {
+  if (action === undefined || observation.type === 'failed' || action.type === 'poll_command')
+    return { ...repeated, key: 'failed' };
+  if (repeated.key === 'failed') return repeated;
   // Two results that differ in their times alone are the same.
   const result = JSON.stringify(observation, (name, value: unknown) => (TIMES.test(name) ? undefined : value));
-  const key = stableJson([action, result]);
-  if (before?.key !== key) return { key, what: describeAction(action), turn, times: 1 };
-  // Calls of one answer were made without knowledge of each other's results.
-  return { ...before, turn, times: before.times + (before.turn === turn ? 0 : 1) };
+  return {
+    ...repeated,
+    key: sha256(`${repeated.key}\n${stableJson(action)}\n${result}`),
+    what: describeAction(action),
+  };
 }

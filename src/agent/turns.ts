@@ -6,6 +6,7 @@ import { endedBudget } from './count-budget.ts';
 import { REFUSALS } from '../core/failure-codes.ts';
 import type { ModelAnswer } from '../core/model.ts';
 import type { SkillEntry } from '../core/skill.ts';
+import { FINAL_ANSWER } from './action-protocol.ts';
 import { actOn, actOnChoice } from './act.ts';
 import { pathRemarks } from './activation.ts';
 import type { AgentParts, TurnsEnd } from './agent-parts.ts';
@@ -18,6 +19,7 @@ import { readChoice } from './forced-choice.ts';
 import { keepPlan } from './keep-plan.ts';
 import type { PlanPlace } from './keep-plan.ts';
 import { chooseTool } from './own-tools.ts';
+import { repeatedTurns } from './state.ts';
 
 /** The state between two turns. */
 interface TurnState {
@@ -65,6 +67,11 @@ async function takeTurn(before: TurnState, parts: AgentParts): Promise<TurnState
   const decision = readModelAnswer(answer, { protocol: parts.protocol, tools: choice ?? tools.all, turn });
   const planProblems = keepPlan(decision.type === 'calls' ? decision.planUpdate : undefined, planPlace(parts));
   const here = { ...before, conversation };
+  const withdraw = (by: 'action' | 'error', reason: string): void => {
+    if (asked.isStreamed) run.record({ type: 'answer-withdraw', by, reason });
+  };
+  const refusal = whyNotAnswer(decision, before);
+  if (refusal !== undefined) withdraw(decision.type === 'unreadable' ? 'error' : 'action', refusal);
   if (before.choice.length > 0) return takeChoice(decision, answer, here, parts);
   if (decision.type === 'unreadable') return askAgain(decision, answer, here, parts);
   if (decision.type === 'answer') {
@@ -74,9 +81,25 @@ async function takeTurn(before: TurnState, parts: AgentParts): Promise<TurnState
   for (const message of decision.notes) run.record({ type: 'note', message });
   const { results, touched, answer: said } = await actOn(decision.calls, parts);
   if (said !== undefined) return answered(said, parts);
-  const remarks = [...planProblems.map((problem) => `plan: ${problem}`), ...pathRemarks(run, touched, parts.proposed)];
+  if (refusal === undefined) withdraw('error', 'the answer was not accepted');
+  const { repeated } = state();
+  const remarks = [
+    ...planProblems.map((problem) => `plan: ${problem}`),
+    ...pathRemarks(run, touched, parts.proposed),
+    ...(repeatedTurns(repeated) === NOTICED_TURNS
+      ? [`${repeated.what} gave the same result ${String(NOTICED_TURNS)} times: do something else, or answer.`]
+      : []),
+  ];
   const came = remarks.length === 0 ? { results } : { results, remark: remarks.join('\n') };
   return { ...here, isRepairing: false, conversation: withAnswer(here, answer, came, parts) };
+}
+
+/** Returns why the text of a decision is not the answer; undefined if it may be. */
+function whyNotAnswer(decision: AgentDecision, { choice }: TurnState): string | undefined {
+  if (decision.type === 'unreadable') return decision.reason;
+  if (choice.length > 0) return 'the model has to choose skills first';
+  if (decision.type === 'answer' || decision.calls.some(({ name }) => name === FINAL_ANSWER)) return undefined;
+  return `the model continued with ${decision.calls.map(({ name }) => name).join(', ')}`;
 }
 
 /** MOD-3: asks once for a corrected answer, with the exact error; then the run ends and says why. */
@@ -143,24 +166,30 @@ function withAnswer(
   return withExchange(conversation, { turn: state().turn, text, toolCalls: calls, ...came }, outputs);
 }
 
-function planPlace({ run, state, subagents: { request } }: AgentParts): PlanPlace {
-  return { run, state: state(), request };
+function planPlace({ run, state, allowed, subagents: { request } }: AgentParts): PlanPlace {
+  return { run, state: state(), allowed, request };
 }
 
-/** A model that repeats an action this often in a row makes no progress. */
-const SAME_ACTIONS = 5;
+/** A model whose turns repeat the same actions this often with the same results makes no progress. */
+const SAME_TURNS = 5;
+/** After this many, the model is told. */
+const NOTICED_TURNS = 3;
 
 /** AGT-4 and AGT-7: ends the run if a call budget is exhausted or the same action keeps failing. */
 function endOf(parts: AgentParts): TurnsEnd | undefined {
   const { gate, run, limits, state } = parts;
   if (gate.ended !== undefined) return overBudget(gate.ended, state().used[gate.ended], limits[gate.ended], parts);
+  // Actions stay within the budget; calls that became no action may have exceeded it.
+  if (state().used.toolCalls > limits.toolCalls)
+    return overBudget('toolCalls', state().used.toolCalls, limits.toolCalls, parts);
   const { unapproved } = state();
   if (unapproved !== undefined && parts.stopsUnapproved) return { outcome: 'refused', reason: unapproved.message };
   const { repeated } = state();
-  if (repeated !== undefined && repeated.times >= SAME_ACTIONS)
+  const times = repeatedTurns(repeated);
+  if (times >= SAME_TURNS)
     return {
       outcome: 'failed',
-      reason: `the model repeated ${repeated.what} ${String(repeated.times)} times in a row with the same result`,
+      reason: `the model repeated ${repeated.what} ${String(times)} times in a row with the same result`,
     };
   const { endedBy } = run.session.state;
   if (endedBy === undefined) return undefined;

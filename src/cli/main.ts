@@ -48,7 +48,10 @@ async function dispatch(words: readonly string[], terminal: Terminal, signal: Ab
 
   const entry = commandNamed(first);
   const { command } = await entry.load();
-  const { flags, positionals } = parseArguments(others, command.flags, entry.name);
+  const parsed = parseArguments(others, command.flags, entry.name);
+  const scope = scopeWords(parsed.flags.source, entry.name, command);
+  const { flags, positionals } =
+    scope.length === 0 ? parsed : parseArguments([...others, ...scope], command.flags, entry.name);
   if (flags.version === true) return printVersion(terminal);
   if (flags.help === true) return help([entry.name], terminal);
   if (flags.cwd !== undefined && !isDirectory(path.resolve(flags.cwd)))
@@ -59,6 +62,34 @@ async function dispatch(words: readonly string[], terminal: Terminal, signal: Ab
   await parseSettings(flags.set);
   checkCount(positionals.length, command);
   return command.run({ flags, positionals, words, terminal, signal, commands: COMMANDS });
+}
+
+/** Commands that use no index of skills. */
+const WITHOUT_SKILLS: ReadonlySet<string> = new Set([
+  'new',
+  'trust',
+  'config',
+  'approvals',
+  'demo',
+  'sign',
+  'site',
+  'source',
+  'keys',
+  'completion',
+]);
+
+/** For commands that change a root, --source is --scope. An error where a source means nothing. */
+function scopeWords(source: string | undefined, name: string, { flags, usage }: Command): readonly string[] {
+  if (source === undefined) return [];
+  const { choices } = flags['scope'] ?? {};
+  if (choices?.includes(source) === true) return ['--scope', source];
+  if (choices !== undefined)
+    throw new UsageError(
+      `--source ${quoted(source)} has no root that ${name} can use`,
+      `use ${choices.join(' or ')}; skills of other sources are not installed`,
+    );
+  if (!WITHOUT_SKILLS.has(name)) return [];
+  throw new UsageError(`${name} has no use for --source`, `usage: skillwright ${usage}`);
 }
 
 function checkCount(count: number, { positionals: [min, max], usage }: Command): void {

@@ -24,6 +24,7 @@ export async function openRuntime({ flags, terminal, signal }: RuntimeInvocation
       ...(config === undefined ? {} : { config }),
       roots: flags.root ?? [],
       onlyRoots: flags['only-root'] ?? false,
+      ...(flags.source === undefined ? {} : { source: flags.source }),
       cache: flags['no-cache'] !== true,
       signal,
       onProgress: ({ directories, skills }) => {

@@ -1,17 +1,20 @@
 /** Describes what an agent does between actions, one line per event. Model output is truncated, escaped and quoted. */
 import type { ChatEvent } from './chat.ts';
-import type { RunEvent } from './run-events.ts';
+import type { RunEvent, RunScan } from './run-events.ts';
 import { countText, shownText } from './text/line-text.ts';
 import type { ModelUsage } from './model.ts';
 import type { Plan } from './plan.ts';
 
 export type AgentEventType =
+  | 'scan'
   | 'turn'
   | 'model-call'
   | 'model-answer'
   | 'plan'
   | 'activation'
   | 'answer-delta'
+  | 'answer-withdraw'
+  | 'call-invalid'
   | 'context-compact'
   | 'budget-end'
   | 'subagent-start'
@@ -21,9 +24,12 @@ export type AgentEventType =
 export type AgentEvent = Extract<RunEvent, { readonly type: AgentEventType }>;
 
 const SHOWN_NAMES = 5;
+const REASON_LENGTH = 300;
 
 export function agentEventText(event: AgentEvent): string {
   switch (event.type) {
+    case 'scan':
+      return scanText(event);
     case 'turn':
       return `turn ${String(event.turn)}`;
     case 'model-call':
@@ -36,6 +42,10 @@ export function agentEventText(event: AgentEvent): string {
       return `skill ${shownText(event.skill)}, by ${shownText(event.reason)}`;
     case 'answer-delta':
       return `answer continues: ${shownText(event.text)}`;
+    case 'answer-withdraw':
+      return `the text above is not the answer: ${shownText(event.reason, REASON_LENGTH)}`;
+    case 'call-invalid':
+      return `invalid call of ${shownText(event.tool)}: ${shownText(event.reason, REASON_LENGTH)}`;
     case 'context-compact': {
       const { before, after, dropped } = event;
       return `context compacted from about ${countText(before, 'token')} to ${String(after)}: ${namesText(dropped)}`;
@@ -49,6 +59,15 @@ export function agentEventText(event: AgentEvent): string {
     case 'chat':
       return chatText(event.event);
   }
+}
+
+function scanText({ roots, valid, ignored, conflicts }: RunScan): string {
+  const parts = [
+    countText(valid, 'skill'),
+    `${String(ignored.length)} ignored`,
+    `${String(conflicts.length)} shadowed`,
+  ];
+  return `scanned ${countText(roots.length, 'root')}: ${parts.join(', ')}`;
 }
 
 function chatText(event: ChatEvent): string {

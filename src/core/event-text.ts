@@ -2,10 +2,10 @@ import { describeAction, describeOutcome, isPoorOutcome } from './action-text.ts
 import type { Action } from './action.ts';
 import { agentEventText } from './agent-event-text.ts';
 import type { ApprovalRequest } from './approval.ts';
-import type { RunEvent } from './run-events.ts';
+import type { ResumedRun, RunEvent } from './run-events.ts';
 import type { Decision, RuleOrigin } from './access.ts';
 import type { SessionEvent } from './session.ts';
-import { durationText, shownText } from './text/line-text.ts';
+import { countText, durationText, shownText } from './text/line-text.ts';
 
 /**
  * Text that a person reads while a run is in progress. Untrusted text is truncated, escaped and quoted, so that it cannot imitate output of
@@ -59,6 +59,12 @@ export function eventText(event: RunEvent, level: TextLevel, call: CallSoFar = {
       return level === 'verbose' ? [{ tone: event.span.isFailed ? 'warning' : 'faint', text: spanText(event) }] : [];
     case 'note':
       return level === 'quiet' ? [] : [{ tone: 'warning', text: `note: ${shownText(event.message, REASON_LENGTH)}` }];
+    case 'answer-withdraw':
+      if (event.by === 'action' && level !== 'verbose') return [];
+      return [{ tone: 'warning', text: agentEventText(event) }];
+    case 'call-invalid':
+      return level === 'quiet' ? [] : [{ tone: 'warning', text: agentEventText(event) }];
+    case 'scan':
     case 'turn':
     case 'model-call':
     case 'model-answer':
@@ -86,10 +92,16 @@ function isWorthALine({ type }: RunEvent, level: TextLevel): boolean {
 }
 
 function startText(event: RunEvent & { readonly type: 'run-start' }, level: TextLevel): string {
-  const text = `run ${shownText(event.run)}: ${shownText(event.request)}`;
+  const { resumes } = event.agent ?? {};
+  const text = `run ${shownText(event.run)}: ${shownText(event.request)}${resumes === undefined ? '' : resumedText(resumes)}`;
   if (level !== 'verbose') return text;
   const parent = event.parent === undefined ? '' : `, part of ${shownText(event.parent)}`;
   return `${text} (version ${shownText(event.version)}, policy ${shownText(event.policyHash)}${parent})`;
+}
+
+function resumedText({ run, answers, calls }: ResumedRun): string {
+  const what = `${countText(answers, 'answer')} and ${countText(calls, 'action')}`;
+  return `; continues ${shownText(run)}, whose ${what} are read from its record and not repeated`;
 }
 
 function endText({ outcome, reason }: RunEvent & { readonly type: 'run-end' }): string {

@@ -82,6 +82,8 @@ export interface RunStart {
   readonly request: string;
   readonly version: string;
   readonly indexHash: string;
+  /** The report of the scan that found the skills; stored in `scan.json`. */
+  readonly scan?: RunScan;
   /** The snapshot of skills; stored in `index.json` (REG-8). */
   readonly index: unknown;
   readonly policyHash: string;
@@ -91,6 +93,31 @@ export interface RunStart {
   readonly budgets?: Readonly<Record<string, number>>;
   /** Absent if no agent drives the run. */
   readonly agent?: AgentStart;
+}
+
+/** The report of a scan: where skills were searched, which folders were left out and why, and which skill won each conflict. */
+export interface RunScan {
+  readonly roots: readonly {
+    readonly source: string;
+    readonly path: string;
+    readonly status: string;
+    readonly skills: number;
+  }[];
+  readonly durationMs: number;
+  /** Skill folders, valid ones and ignored ones. */
+  readonly found: number;
+  readonly valid: number;
+  readonly ignored: readonly { readonly path: string; readonly code: string; readonly message: string }[];
+  /** The shadowed skills; `by` is the folder of the skill that won. */
+  readonly conflicts: readonly {
+    readonly name: string;
+    readonly source: string;
+    readonly version?: string;
+    readonly dir: string;
+    readonly by: string;
+    readonly reason: string;
+  }[];
+  readonly indexHash: string;
 }
 
 /** A skill that was used in a run. */
@@ -107,14 +134,17 @@ export interface UsedSkill {
  * links the events of one action.
  */
 export type RunEvent =
-  | (Omit<RunStart, 'index'> & {
+  | (Omit<RunStart, 'index' | 'scan'> & {
       readonly type: 'run-start';
       readonly schema: typeof RUN_SCHEMA;
       readonly run: string;
       /** SHA-256 of `index.json`. */
       readonly indexDigest?: string;
+      /** SHA-256 of `scan.json`. */
+      readonly scanDigest?: string;
       readonly process?: RunProcess;
     })
+  | (RunScan & { readonly type: 'scan' })
   | { readonly type: 'action'; readonly call: number; readonly action: Action; readonly askedBy: AskedBy }
   | { readonly type: 'decision'; readonly call: number; readonly decision: Decision }
   | { readonly type: 'approval-ask'; readonly call: number; readonly request: ApprovalRequest }
@@ -155,6 +185,10 @@ export type RunEvent =
   | { readonly type: 'activation'; readonly skill: string; readonly reason: ActivationReason }
   /** A streamed part of the answer; sent to sinks, not recorded. */
   | { readonly type: 'answer-delta'; readonly text: string }
+  /** The text that was streamed is not the answer: the model went on with an `action`, or an `error` made it invalid. */
+  | { readonly type: 'answer-withdraw'; readonly by: 'action' | 'error'; readonly reason: string }
+  /** A call that became no action: an unknown tool, or an invalid input. */
+  | { readonly type: 'call-invalid'; readonly turn: number; readonly tool: string; readonly reason: string }
   | {
       readonly type: 'context-compact';
       readonly before: number;
@@ -195,12 +229,37 @@ export interface RunApproval {
   readonly answer: ApprovalAnswer | 'nobody' | 'pending';
 }
 
+/** A file of a skill that was shown. */
+export interface RunResource {
+  readonly skill: string;
+  readonly path: string;
+  readonly bytes: number;
+  readonly digest: string;
+  readonly truncated: boolean;
+}
+
+/** A program that was requested, with the start of its outputs. */
+export interface RunProgram {
+  readonly call: number;
+  readonly tool: string;
+  readonly skill?: string;
+  readonly program: string;
+  /** Null if it did not run to its end. */
+  readonly exitCode: number | null;
+  /** How it ended, or the code of the failure. */
+  readonly reason: string;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
 /** `run.json`: a summary of a run. It is derived from the events, so tampering is detectable. */
 export interface RunInfo {
   readonly schema: typeof RUN_SCHEMA;
   readonly run: string;
   readonly version: string;
   readonly request: string;
+  /** The request on one line, in Unicode normal form and without invisible characters. */
+  readonly normalizedRequest: string;
   readonly parent?: string;
   readonly startedAt: string;
   readonly endedAt?: string;
@@ -208,7 +267,18 @@ export interface RunInfo {
   readonly reason: string;
   readonly indexHash: string;
   readonly indexDigest: string;
+  /** Empty if no scan was recorded. */
+  readonly scanDigest: string;
+  /** The states that the loop went through, in order. */
+  readonly phases: readonly string[];
   readonly skills: readonly UsedSkill[];
+  /** Files of skills that were read, each once. */
+  readonly resources: readonly RunResource[];
+  /** The actions that were performed or refused, with their number. */
+  readonly tools: readonly { readonly tool: string; readonly calls: number; readonly failed: number }[];
+  /** Calls of unknown tools and calls with an invalid input. */
+  readonly invalidCalls: number;
+  readonly programs: readonly RunProgram[];
   readonly executor: RunExecutor | null;
   readonly policyHash: string;
   readonly approvals: readonly RunApproval[];

@@ -19,7 +19,7 @@ import { asRead, ownFields } from './recorded-event.ts';
 import type { Redactor } from './redact/redact.ts';
 import { openStore, storedJson } from './references.ts';
 import type { Keep } from './references.ts';
-import { EVENTS_FILE, FINAL_FILE, INDEX_FILE, RUN_FILE, STATE_FILE, makeRunFolder } from './run-folder.ts';
+import { EVENTS_FILE, FINAL_FILE, INDEX_FILE, RUN_FILE, SCAN_FILE, STATE_FILE, makeRunFolder } from './run-folder.ts';
 import { finalText, infoOf, infoText, stateText, summarize, withSeal } from './run-info.ts';
 import type { RunSummary } from './run-info.ts';
 import { sealOf } from './seal.ts';
@@ -120,18 +120,19 @@ class JournalWriter implements RunRecord {
     this.id = folder.id;
     this.path = folder.path;
     this.#options = options;
-    const index = Buffer.from(this.#indexText(start.index), 'utf8');
-    // The file is only referenced after its digest is in the first line.
-    writeNewFile(path.join(this.path, INDEX_FILE), index, { sync: options.sync === 'each' });
+    const { index, scan, ...known } = start;
+    // The files are only referenced after their digests are in the first line.
+    const indexDigest = this.#writeJson(INDEX_FILE, index);
+    const scanned = scan === undefined ? {} : { scanDigest: this.#writeJson(SCAN_FILE, scan) };
     this.#events = new AppendFile(path.join(this.path, EVENTS_FILE));
-    const { index: _, ...known } = start;
     try {
       this.append({
         type: 'run-start',
         schema: RUN_SCHEMA,
         run: this.id,
         ...known,
-        indexDigest: this.#hash(index),
+        indexDigest,
+        ...scanned,
         process: options.owner ?? thisProcess(),
       });
       this.#checkpoint();
@@ -248,9 +249,12 @@ class JournalWriter implements RunRecord {
     if (performance.now() - this.#checkpointAt > CHECKPOINT_MS) this.#checkpoint();
   }
 
-  #indexText(index: unknown): string {
+  /** Writes a new file and returns its digest. */
+  #writeJson(name: string, value: unknown): string {
     const store = openStore({ redact: (text) => this.#redact(text) });
-    return `${visibleJson(JSON.stringify(store(index ?? null)))}\n`;
+    const bytes = Buffer.from(`${visibleJson(JSON.stringify(store(value ?? null)))}\n`, 'utf8');
+    writeNewFile(path.join(this.path, name), bytes, { sync: this.#options.sync === 'each' });
+    return this.#hash(bytes);
   }
 
   #stored(event: RunEvent): object {

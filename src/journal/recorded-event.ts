@@ -10,6 +10,8 @@ export function ownFields(event: RunEvent): object {
   switch (type) {
     case 'run-start':
       return { type, run: event.run, ...hashesOf(event), process: event.process };
+    case 'scan':
+      return { type, indexHash: event.indexHash };
     case 'content-keep':
       return { type, path: event.path };
     case 'model-call':
@@ -19,8 +21,9 @@ export function ownFields(event: RunEvent): object {
   }
 }
 
-function hashesOf({ indexHash, indexDigest, policyHash }: Extract<RunEvent, { readonly type: 'run-start' }>): object {
-  return { indexHash, indexDigest, policyHash };
+function hashesOf(event: Extract<RunEvent, { readonly type: 'run-start' }>): object {
+  const { indexHash, indexDigest, scanDigest, policyHash } = event;
+  return { indexHash, indexDigest, policyHash, ...(scanDigest === undefined ? {} : { scanDigest }) };
 }
 
 /** Returns the event as a reader restores it, so that both derive the same summary. */

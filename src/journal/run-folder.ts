@@ -30,6 +30,7 @@ import { makeFolders } from '../platform/fs/make-folders.ts';
 export const EVENTS_FILE = 'events.jsonl';
 export const RUN_FILE = 'run.json';
 export const INDEX_FILE = 'index.json';
+export const SCAN_FILE = 'scan.json';
 export const STATE_FILE = 'state.json';
 export const FINAL_FILE = 'final.md';
 

@@ -4,6 +4,7 @@
  */
 import { RUN_SCHEMA } from '../core/run-events.ts';
 import type { JournalLine, RunApproval, RunEvent, RunInfo } from '../core/run-events.ts';
+import { NO_DETAILS, addDetails } from './run-details.ts';
 import { reduceSession, startState } from '../core/session.ts';
 import type { SessionState } from '../core/session.ts';
 import { cleanText } from '../core/text/text.ts';
@@ -23,6 +24,11 @@ const MAX_APPROVALS = 1_000;
 /** Events that change more than the count. */
 const SUMMARIZED: ReadonlySet<RunEvent['type']> = new Set([
   'run-start',
+  'scan',
+  'turn',
+  'action',
+  'observation',
+  'call-invalid',
   'skill-use',
   'approval-ask',
   'approval-answer',
@@ -40,7 +46,8 @@ export function summarize(before: RunSummary | undefined, line: JournalLine): Ru
   const { event, time, seq: count, hash: head } = line;
   const events = { count, head };
   if (before === undefined) return event.type === 'run-start' ? { info: startInfo(event, time), events } : undefined;
-  const { info, state } = before;
+  const info = addDetails(before.info, event);
+  const { state } = before;
   const after: RunSummary = state === undefined ? { info, events } : { info, events, state };
   switch (event.type) {
     case 'skill-use': {
@@ -70,18 +77,33 @@ function startInfo(
   event: Extract<RunEvent, { readonly type: 'run-start' }>,
   startedAt: string,
 ): Omit<RunInfo, 'events'> {
-  const { run, version, request, parent, indexHash, indexDigest = '', executor, policyHash, budgets, process } = event;
+  const {
+    run,
+    version,
+    request,
+    parent,
+    indexHash,
+    indexDigest = '',
+    scanDigest = '',
+    executor,
+    policyHash,
+    budgets,
+    process,
+  } = event;
   return {
     schema: RUN_SCHEMA,
     run,
     version,
     request,
+    normalizedRequest: normalized(request),
     ...(parent === undefined ? {} : { parent }),
     startedAt,
     outcome: 'running',
     reason: '',
     indexHash,
     indexDigest,
+    scanDigest,
+    ...addDetails(NO_DETAILS, event),
     skills: [],
     executor: executor ?? null,
     policyHash,
@@ -89,6 +111,10 @@ function startInfo(
     budgets: budgets ?? {},
     process: process ?? null,
   };
+}
+
+function normalized(request: string): string {
+  return cleanText(request.normalize('NFC')).replaceAll(/\s+/g, ' ').trim();
 }
 
 function withApproval(

@@ -32,10 +32,20 @@ const EVENTS: Readonly<Record<RunEvent['type'], Shape>> = {
     policyHash: 'text',
     parent: 'text?',
     indexDigest: 'text?',
+    scanDigest: 'text?',
     executor: 'object?',
     budgets: 'object?',
     agent: 'object?',
     process: 'object?',
+  },
+  scan: {
+    roots: 'list',
+    durationMs: 'number',
+    found: 'number',
+    valid: 'number',
+    ignored: 'list',
+    conflicts: 'list',
+    indexHash: 'text',
   },
   action: { call: 'number', 'action.type': 'text', askedBy: 'text' },
   decision: {
@@ -81,6 +91,8 @@ const EVENTS: Readonly<Record<RunEvent['type'], Shape>> = {
   },
   activation: { skill: 'text', reason: 'text' },
   'answer-delta': { text: 'text' },
+  'answer-withdraw': { by: 'text', reason: 'text' },
+  'call-invalid': { turn: 'number', tool: 'text', reason: 'text' },
   'context-compact': { before: 'number', after: 'number', dropped: 'list' },
   'budget-end': { name: 'text', used: 'number', limit: 'number' },
   'subagent-start': { call: 'number', run: 'text', skill: 'text' },
@@ -114,6 +126,7 @@ const RUN: Shape = {
   run: 'text',
   version: 'text',
   request: 'text',
+  normalizedRequest: 'text',
   parent: 'text?',
   startedAt: 'text',
   endedAt: 'text?',
@@ -121,6 +134,12 @@ const RUN: Shape = {
   reason: 'text',
   indexHash: 'text',
   indexDigest: 'text',
+  scanDigest: 'text',
+  phases: 'list',
+  resources: 'list',
+  tools: 'list',
+  programs: 'list',
+  invalidCalls: 'number',
   skills: 'list',
   approvals: 'list',
   executor: 'object or null',
@@ -135,6 +154,16 @@ const SAID: Shape = { message: 'text', answer: 'text' };
 const STEP: Shape = { id: 'text', title: 'text', status: 'text' };
 const TOOL_CALL: Shape = { id: 'text', name: 'text', input: 'text' };
 const SKILL: Shape = { id: 'text', name: 'text', source: 'text', digest: 'text' };
+const RESOURCE: Shape = { skill: 'text', path: 'text', bytes: 'number', digest: 'text' };
+const TOOL: Shape = { tool: 'text', calls: 'number', failed: 'number' };
+const PROGRAM: Shape = {
+  call: 'number',
+  tool: 'text',
+  program: 'text',
+  reason: 'text',
+  stdout: 'text',
+  stderr: 'text',
+};
 const APPROVAL: Shape = { call: 'number', request: 'text', tool: 'text', answer: 'text or object' };
 const PROCESS: Shape = { pid: 'number', start: 'text', boot: 'text', space: 'text' };
 /** The largest process id of any system; asking for a larger one throws. */
@@ -160,6 +189,9 @@ export function isRunInfo(value: unknown): value is RunInfo {
     OUTCOMES.some((outcome) => outcome === fieldOf(value, 'outcome')) &&
     isListOf(fieldOf(value, 'skills'), SKILL) &&
     isListOf(fieldOf(value, 'approvals'), APPROVAL) &&
+    isListOf(fieldOf(value, 'resources'), RESOURCE) &&
+    isListOf(fieldOf(value, 'tools'), TOOL) &&
+    isListOf(fieldOf(value, 'programs'), PROGRAM) &&
     (process === null || isProcess(process))
   );
 }

@@ -12,7 +12,7 @@ import { isSystemError } from '../platform/fs/paths.ts';
 import { contentText, readContent } from './content.ts';
 import type { StoredLine } from './journal-lines.ts';
 import { isContentPath, referencesIn, restoredValue } from './references.ts';
-import { EVENTS_FILE, FINAL_FILE, INDEX_FILE, RUN_FILE, STATE_FILE, readRunFile } from './run-folder.ts';
+import { EVENTS_FILE, FINAL_FILE, INDEX_FILE, RUN_FILE, SCAN_FILE, STATE_FILE, readRunFile } from './run-folder.ts';
 import { finalText, stateText } from './run-info.ts';
 import type { RunSummary } from './run-info.ts';
 import { fieldOf } from './shape.ts';
@@ -95,6 +95,7 @@ function expectedFiles(
 ): readonly ExpectedFile[] {
   return [
     { name: INDEX_FILE, digest: info.indexDigest },
+    ...(info.scanDigest === '' ? [] : [{ name: SCAN_FILE, digest: info.scanDigest }]),
     ...(state === undefined || !isWhole ? [] : [{ name: STATE_FILE, digest: sha256(stateText(state)) }]),
     ...(answer === undefined ? [] : [{ name: FINAL_FILE, digest: sha256(finalText(answer)) }]),
   ];

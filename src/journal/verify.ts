@@ -13,7 +13,7 @@ import { FIRST_HASH, isLinked } from './chain.ts';
 import { restoredLine } from './journal-reader.ts';
 import { LineReader, openJournal, parseLine } from './journal-lines.ts';
 import type { ParsedLine, StoredLine } from './journal-lines.ts';
-import { INDEX_FILE, inFolder, isRunId, readRunInfo, runLife } from './run-folder.ts';
+import { INDEX_FILE, SCAN_FILE, inFolder, isRunId, readRunInfo, runLife } from './run-folder.ts';
 import type { RunReading } from './run-folder.ts';
 import { infoOf, infoText, summarize } from './run-info.ts';
 import type { RunSummary } from './run-info.ts';
@@ -71,7 +71,8 @@ function verifyFolder(path: string, folder: ConfinedDirectory, sealKey: Uint8Arr
 
 /** The folder of a run that was killed before its first line. */
 function hasOnlyBegun(path: string): boolean {
-  return isRunId(basename(path)) && readdirSync(path).every((name) => name === INDEX_FILE || name.startsWith('.'));
+  const isFirst = (name: string): boolean => name === INDEX_FILE || name === SCAN_FILE || name.startsWith('.');
+  return isRunId(basename(path)) && readdirSync(path).every(isFirst);
 }
 
 /** The result of checking the lines. */

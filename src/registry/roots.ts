@@ -15,13 +15,16 @@ export interface RootsInput {
   readonly home?: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly builtinDir?: string | undefined;
-  /** `skill_roots` of the configuration. */
-  readonly extra?: readonly (string | { readonly source: string; readonly path: string })[] | undefined;
+  /** `skill_roots` of the configuration. A conventional folder keeps its label `project` or `user`. */
+  readonly extra?: readonly GivenRoot[] | undefined;
   /** `--root`, in the order given. */
-  readonly cli?: readonly string[] | undefined;
+  readonly cli?: readonly GivenRoot[] | undefined;
   /** False: use only explicit roots and the built-in skills (default: true). */
   readonly conventions?: boolean;
 }
+
+/** A folder, or a folder with the source of its skills. */
+export type GivenRoot = string | { readonly source: string; readonly path: string };
 
 export interface Roots {
   /** Highest priority first; priorities count down to 1. */
@@ -43,7 +46,7 @@ export function defaultRoots({
   conventions: byConvention = true,
 }: RootsInput): Roots {
   const asked: RootCandidate[] = [
-    ...cli.map((root) => ({ source: 'option', path: root })),
+    ...cli.map((root) => (typeof root === 'string' ? { source: 'option', path: root } : root)),
     ...splitPathList(env['SKILLS_ROOT']).map((root) => ({ source: 'env', path: root })),
     ...extra.map((root) => (typeof root === 'string' ? { source: 'config', path: root } : root)),
   ];
@@ -68,7 +71,9 @@ export function defaultRoots({
     const real = realPath(absolute);
     if (seen.has(real)) return;
     seen.add(real);
-    kept.push({ source, path: absolute, explicit });
+    const conventional =
+      source === 'config' ? found.find((one) => realPath(path.resolve(cwd, one.path)) === real) : undefined;
+    kept.push({ source: conventional?.source ?? source, path: absolute, explicit });
   };
   for (const root of asked) keep(root, true);
   for (const root of found) keep(root, false);

@@ -38,6 +38,8 @@ export interface ActionSettings {
   readonly sandboxed: SandboxedUse;
   /** Absent: every question is answered with `nobody`. */
   readonly approve: Approve | undefined;
+  /** Loaded instructions are not sent again while they are active. */
+  readonly keepsConversation: boolean;
   /** Removes secrets from everything that is shown or recorded. */
   readonly redactor: Redactor;
   /** Absent: programs cannot be run. */

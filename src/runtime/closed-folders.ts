@@ -22,13 +22,15 @@ export interface ClosedFoldersOptions {
   readonly project: string;
   /** Folders of records, wherever the configuration puts them. */
   readonly records: readonly string[];
+  /** Skill roots of sources that the session does not use. */
+  readonly otherRoots?: readonly string[];
 }
 
 /**
  * A skill is read by loading it: instructions, rules and trust then apply. If the project is itself a folder of a skill, its author works
  * on it, and its files are ordinary files.
  */
-export function openClosedFolders({ index, project, records }: ClosedFoldersOptions): ClosedFolders {
+export function openClosedFolders({ index, project, records, otherRoots = [] }: ClosedFoldersOptions): ClosedFolders {
   let known: Folders | undefined;
   const folders = (): Folders => {
     if (known !== undefined) return known;
@@ -41,7 +43,7 @@ export function openClosedFolders({ index, project, records }: ClosedFoldersOpti
       if (same === undefined) skills.set(dir, [skill]);
       else same.push(skill);
     }
-    known = { skills, records: records.map(realPath) };
+    known = { skills, records: records.map(realPath), otherRoots: otherRoots.map(realPath) };
     return known;
   };
   return {
@@ -52,6 +54,8 @@ export function openClosedFolders({ index, project, records }: ClosedFoldersOpti
           'policy/denied',
           `${quoted(shown, 200)} is part of the records of runs, which models cannot read`,
         );
+      if (closed.otherRoots.some((folder) => isInside(absolute, folder)))
+        return failure('policy/denied', `${quoted(shown, 200)} belongs to a source of skills that is not used here`);
       const owners = ownersOf(absolute, closed.skills);
       const [owner] = owners;
       if (owner === undefined || owners.some((skill) => active.some(({ id }) => id === skill.id))) return undefined;
@@ -71,6 +75,7 @@ interface Folders {
   /** By real path of the skill. */
   readonly skills: ReadonlyMap<string, readonly SkillEntry[]>;
   readonly records: readonly string[];
+  readonly otherRoots: readonly string[];
 }
 
 /** The skills of the innermost folder around a path. */

@@ -2,7 +2,7 @@ import { hostInputsOf, isOfKind } from '../core/action.ts';
 import type { Action, EditFile, SearchSkills } from '../core/action.ts';
 import { isSkillError } from '../core/errors.ts';
 import { failure } from '../core/failure-codes.ts';
-import type { Failure } from '../core/failure-codes.ts';
+import type { Failure, FailureCode } from '../core/failure-codes.ts';
 import { actionFailed } from '../core/observation.ts';
 import type { ActionFailed, Observation } from '../core/observation.ts';
 import { quoted } from '../core/text/text.ts';
@@ -35,7 +35,8 @@ export async function performAction(action: Action, context: ActionContext): Pro
     const recalled = recall?.({ call, action, askedBy });
     for (const event of recalled?.events ?? []) journal.record(event);
     if (recalled !== undefined && 'packages' in action) recallPackages(action, recalled.observation, context);
-    const observation = recalled?.observation ?? redacted(await perform(action, call, context), redactor);
+    const observation =
+      recalled?.observation ?? redacted(interrupted(await perform(action, call, context), context), redactor);
     journal.record({ type: 'observation', call, observation });
     return observation;
   } catch (error) {
@@ -53,6 +54,15 @@ function recallPackages(action: Action, observation: Observation, { execution, i
 function isStarting(action: Action): action is Extract<Action, ProgramAction> {
   return action.type === 'run_script' || action.type === 'run_command' || action.type === 'start_command';
 }
+
+/** A program or a request that the signal ended did not fail by itself. */
+function interrupted(observation: Observation, { signal }: ActionContext): Observation {
+  if (signal?.aborted !== true || observation.type !== 'failed' || !ENDED.has(observation.code)) return observation;
+  const { action } = observation;
+  return actionFailed(action, failure('run/interrupted', `${action} was interrupted`));
+}
+
+const ENDED: ReadonlySet<FailureCode> = new Set(['execution/failed', 'network/failed']);
 
 /** An action that cannot be recorded ends the run. Every other error is thrown on. */
 export function recordFailed({ type }: Action, error: unknown): ActionFailed {

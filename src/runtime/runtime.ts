@@ -18,6 +18,8 @@ import type { TreeDigests } from '../platform/fs/tree-digest.ts';
 import { cacheFileName, openRegistry } from '../registry/registry.ts';
 import type { Registry, RegistryOptions, ScanProgress } from '../registry/registry.ts';
 import { defaultRoots } from '../registry/roots.ts';
+import type { GivenRoot } from '../registry/roots.ts';
+import { quoted } from '../core/text/text.ts';
 import { loadConfig, surroundingsOf } from './config/config.ts';
 import type { LoadedConfig, Surroundings } from '../core/config/loaded-config.ts';
 import type { ExecutionPlaces } from './execution/execution.ts';
@@ -30,9 +32,11 @@ import type { SessionOptions, SessionSource, SessionSources } from './start-sess
 
 export interface RuntimeOptions extends Partial<Surroundings> {
   /** Additional roots, with the highest priority. */
-  readonly roots?: readonly string[];
+  readonly roots?: readonly GivenRoot[];
   /** Use only `roots`: no default roots, no environment, no built-in skills. */
   readonly onlyRoots?: boolean;
+  /** Use only skills of this source, such as `user`. Throws `input/invalid` if no root has it. */
+  readonly source?: string;
   /** Replaces the project's `.agent/config.json`. */
   readonly configFile?: string;
   /** Overrides all files and variables. */
@@ -103,10 +107,11 @@ export async function createRuntime(options: RuntimeOptions = {}, recoverRoots?:
     options.configFile,
     options.config === undefined ? undefined : { config: options.config, where: 'options' },
   );
-  const { roots, diagnostics: rootDiagnostics } = rootsFor(options, surroundings, loaded.config);
+  const { roots: allRoots, diagnostics: rootDiagnostics } = rootsFor(options, surroundings, loaded.config);
+  const roots = ofSource(allRoots, options.source);
   const cacheDir =
     options.cache === false || loaded.config.cache?.enabled === false ? undefined : cacheDirectory(surroundings);
-  const interrupted = await recoverInterrupted(roots, recoverRoots, options.signal);
+  const interrupted = await recoverInterrupted(allRoots, recoverRoots, options.signal);
   const registry = await openRegistry(registryOptions(options, loaded.config, roots, cacheDir));
   const search = lazySearch(cacheDir);
   const temporary = surroundings.env['TMPDIR'];
@@ -126,7 +131,7 @@ export async function createRuntime(options: RuntimeOptions = {}, recoverRoots?:
     mountRules: {
       home: surroundings.home,
       stateFolders: surroundings.home === undefined ? [] : [path.join(surroundings.home, '.agent')],
-      skillRoots: roots.map((root) => root.path),
+      skillRoots: allRoots.map((root) => root.path),
     },
   };
 
@@ -144,7 +149,16 @@ export async function createRuntime(options: RuntimeOptions = {}, recoverRoots?:
   const treeDigests = (): Promise<TreeDigests> =>
     (digests ??= import('../platform/fs/tree-digest.ts').then(({ openTreeDigests }) => openTreeDigests()));
   // Sessions read `vouched` and `untrusted` when they start.
-  const parts = { surroundings, loaded, vouched, untrusted, places: executionPlaces, search, catalog: catalogOf };
+  const parts = {
+    surroundings,
+    loaded,
+    vouched,
+    untrusted,
+    places: executionPlaces,
+    search,
+    catalog: catalogOf,
+    otherRoots: allRoots.filter((root) => !roots.includes(root)).map((root) => root.path),
+  };
   // Sessions are loaded on first use, so that `list` starts fast.
   let opened: Promise<OpenedSessions> | undefined;
   const sessions = (): Promise<OpenedSessions> =>
@@ -262,6 +276,19 @@ function rootsFor(
     ),
     cli: options.roots,
     conventions: config.use_default_roots !== false,
+  });
+}
+
+function ofSource(roots: readonly SkillRoot[], wanted: string | undefined): readonly SkillRoot[] {
+  if (wanted === undefined) return roots;
+  const found = roots.filter(({ source }) => source.toLowerCase() === wanted.toLowerCase());
+  if (found.length > 0) return found;
+  const known = [...new Set(roots.map(({ source }) => source))];
+  throw new SkillError({
+    code: 'input/invalid',
+    message: `no skill root has the source ${quoted(wanted)}`,
+    hint: `the sources here are ${known.join(', ')}; list them with skillwright list --explain`,
+    data: { expected: known.join(', ') },
   });
 }
 

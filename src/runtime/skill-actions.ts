@@ -30,6 +30,7 @@ type SkillAction = ActionOfKind<'skill'>;
 interface ReadingContext {
   readonly limits: ReadingLimits;
   readonly state: SessionState | undefined;
+  readonly keepsConversation: boolean;
 }
 
 export interface ReadingLimits {
@@ -75,7 +76,8 @@ function load(action: LoadSkill, skill: SkillEntry, context: ReadingContext): Ob
   const files = opened.files.filter(({ path }) => path !== skill.file);
   const before = context.state === undefined ? undefined : findLoaded(context.state, skill.id);
 
-  const status = loadStatus(before, body.report.digest, context.state?.settings.placement === 'system');
+  const isKept = context.keepsConversation || context.state?.settings.placement === 'system';
+  const status = loadStatus(before, body.report.digest, isKept);
   const shownBefore = status === 'changed' ? undefined : before?.documents;
   const documents = chooseDocuments(skill, files, action.documents ?? [], shownBefore ?? []);
   const inert = refuseDynamicCommands(body.text, 'the policy does not allow commands in skill text');
@@ -105,15 +107,11 @@ function load(action: LoadSkill, skill: SkillEntry, context: ReadingContext): Ob
   } satisfies SkillLoaded;
 }
 
-/** The same content is not sent twice. The caller may have truncated the conversation, though, so every second request gets the text. */
-function loadStatus(
-  before: ReturnType<typeof findLoaded>,
-  digest: string,
-  isInSystemMessage: boolean,
-): SkillLoaded['status'] {
+/** The same content is not sent twice. A caller may have truncated the conversation, though, so every second request gets the text. */
+function loadStatus(before: ReturnType<typeof findLoaded>, digest: string, isKept: boolean): SkillLoaded['status'] {
   if (before === undefined) return 'new';
   if (before.digest !== digest) return 'changed';
-  return isInSystemMessage || before.repeats % 2 === 0 ? 'repeated' : 'new';
+  return isKept || before.repeats % 2 === 0 ? 'repeated' : 'new';
 }
 
 function list(action: ListResources, skill: SkillEntry): Observation {

@@ -85,6 +85,7 @@ export async function startRun(source: SessionSource, surroundings: Surroundings
       notify(event);
     };
     flush = () => record?.flush();
+    if (start.scan !== undefined) take({ type: 'scan', ...start.scan });
     early.forEach(take);
     return recordedRun(session, record, telemetry, { take, notify, flush, measureText: source.measureText });
   } catch (error) {
@@ -106,6 +107,7 @@ function startOf(
   { request, parentRun: parent, budgets, agent }: RunRequest,
 ): RunStart {
   const { execution } = session;
+  const { roots, durationMs, found, valid, leftOut, conflicts } = index.report;
   return {
     request,
     version: VERSION,
@@ -119,6 +121,15 @@ function startOf(
       state,
       controls,
     })),
+    scan: {
+      roots: roots.map(({ source, path, status, skills }) => ({ source, path, status, skills })),
+      durationMs,
+      found,
+      valid,
+      ignored: leftOut.map(({ path, code, message }) => ({ path, code, message })),
+      conflicts,
+      indexHash: index.indexHash,
+    },
     policyHash: policyHash(session.policy),
     ...(parent === undefined ? {} : { parent }),
     ...(budgets === undefined ? {} : { budgets }),
@@ -189,7 +200,7 @@ function openNotifier({ listeners, follow, redactor }: NotifierOptions): (event:
 }
 
 function startEvent(start: RunStart, record: RunRecord | undefined): RunEvent {
-  const { index: _, ...rest } = start;
+  const { index: _, scan: __, ...rest } = start;
   return { type: 'run-start', schema: RUN_SCHEMA, run: record?.id ?? '', ...rest };
 }
 

@@ -66,6 +66,11 @@ export interface SessionOptions extends Partial<SessionSettings> {
   readonly flush?: () => void;
   /** The parent session; this one never has more rights. */
   readonly parent?: Session;
+  /**
+   * The caller keeps the whole conversation, or reports with `compact` what it drops. Then loaded instructions are never sent twice;
+   * otherwise every second repeated load returns them again.
+   */
+  readonly keepsConversation?: boolean;
   /** Provides recorded outcomes: they are recorded again instead of performing the action. */
   readonly recall?: Recall;
 }
@@ -81,6 +86,8 @@ export interface SessionSourceParts {
   readonly places: Omit<ExecutionPlaces, 'findSkill'>;
   readonly search: SkillSearch;
   readonly catalog: SessionSource['catalog'];
+  /** Skill roots of sources that are not used; models cannot read them as files either. */
+  readonly otherRoots: readonly string[];
 }
 
 /** Everything that sessions of one runtime are created from. */
@@ -90,6 +97,7 @@ export interface SessionSource {
   readonly search: SkillSearch;
   readonly places: Omit<ExecutionPlaces, 'findSkill'>;
   readonly project: string;
+  readonly otherRoots: readonly string[];
   readonly policy: ConfiguredPolicy;
   readonly secrets: Secrets;
   readonly trust: SkillTrust;
@@ -123,6 +131,7 @@ export function openSessionSources(parts: SessionSourceParts): SessionSources {
       index,
       places,
       project: surroundings.cwd,
+      otherRoots: parts.otherRoots,
       policy,
       trust,
       digests,
@@ -167,11 +176,11 @@ export async function startSession(source: SessionSource, options: SessionOption
 }
 
 function hostAccess(
-  { config, index, project: folder }: SessionSource,
+  { config, index, project: folder, otherRoots }: SessionSource,
   { project = folder, network = true }: NonNullable<SessionOptions['host']>,
 ): HostAccess {
   const records = [runsDirectory(folder, config.runs?.directory), `${project}/.agent/runs`, `${project}/.agent/evals`];
-  return { project, hasNetwork: network, closed: openClosedFolders({ index, project, records }) };
+  return { project, hasNetwork: network, closed: openClosedFolders({ index, project, records, otherRoots }) };
 }
 
 /** Performs one action outside of a session: nothing remembers or records it. */
@@ -197,6 +206,7 @@ function actionSettings(source: SessionSource, options: SessionOptions): ActionS
     allowedTools: allowedToolsUse(config.policy?.allowed_tools ?? 'restrict', options.parent),
     sandboxed: config.policy?.sandboxed ?? 'ask',
     approve: options.approve,
+    keepsConversation: options.keepsConversation ?? false,
     execution: undefined,
     host: undefined,
   };

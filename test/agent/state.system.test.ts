@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 
 import { FIRST_STATE, reduceAgent } from '../../src/agent/state.ts';
-import type { AgentState, Phase } from '../../src/agent/state.ts';
+import type { AgentState } from '../../src/agent/state.ts';
+import type { Phase } from '../../src/core/phase.ts';
 import { degradedAnswer, rulesText, stateText } from '../../src/agent/system-prompt.ts';
 import { readRun } from '../../src/journal/journal-reader.ts';
 import { DEFAULT_BUDGET } from '../../src/core/budget.ts';
@@ -28,7 +29,7 @@ describe('the state of an agent', () => {
       state = reduceAgent(state, event, elapsed);
       if (phases.at(-1) !== state.phase) phases.push(state.phase);
     }
-    expect(phases).toEqual(['init', 'index-skills', 'decide', 'act', 'observe', 'decide', 'act', 'observe', 'final']);
+    expect(phases).toEqual(['Init', 'IndexSkills', 'Decide', 'Act', 'Observe', 'Decide', 'Final']);
     const { wallMs: _live, ...used } = result.used;
     expect(state).toMatchObject({
       turn: 2,

@@ -70,7 +70,17 @@ describe('a run folder', () => {
         reason: 'answered',
         indexHash: 'sha256:index',
         indexDigest: sha256(read(run.path, 'index.json')),
+        normalizedRequest: 'fill in the form',
+        scanDigest: '',
+        phases: ['Init', 'LoadSkillBody', 'Final'],
         skills: [PDF],
+        resources: [],
+        tools: [
+          { tool: 'load_skill', calls: 1, failed: 1 },
+          { tool: 'final_answer', calls: 1, failed: 0 },
+        ],
+        programs: [],
+        invalidCalls: 0,
         executor: START.executor,
         policyHash: 'sha256:policy',
         approvals: [

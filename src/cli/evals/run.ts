@@ -84,12 +84,14 @@ async function runEvaluation(
   const cache = flags['no-eval-cache'] === true ? undefined : runtime.cacheDir;
   const progress = openProgress(terminal);
   const notes: string[] = [];
+  const sources = new Map(runtime.index.all.map(({ dir, source }) => [path.resolve(dir), source]));
   const report = await evaluator(
     {
       cases: inputs.cases,
       ...numbers,
       directory,
       signal,
+      sourceOf: (folder) => sources.get(folder),
       resume: unfinished !== undefined,
       ...(model === undefined ? {} : { model }),
       ...(cache === undefined ? {} : { cache: path.join(cache, 'evals') }),

@@ -3,7 +3,7 @@ import type { RunReading } from '../../journal/run-folder.ts';
 import { runLife } from '../../journal/run-folder.ts';
 import type { Verification } from '../../journal/verify.ts';
 import { agentEventText } from '../../core/agent-event-text.ts';
-import type { JournalLine, RunApproval, RunEvent, RunInfo } from '../../core/run-events.ts';
+import type { JournalLine, RunApproval, RunEvent, RunInfo, RunProgram } from '../../core/run-events.ts';
 import { printable } from '../../core/text/text.ts';
 import type { Style, Terminal } from '../terminal/terminal.ts';
 import { fitText, padText, textWidth } from '../../platform/text-width.ts';
@@ -61,6 +61,8 @@ export function infoLines(info: RunInfo, { style }: Terminal): readonly string[]
     ['executor', info.executor === null ? '' : JSON.stringify(info.executor)],
     ['index', info.indexHash],
     ['policy', info.policyHash],
+    ['phases', info.phases.join(' ')],
+    ['invalid calls', info.invalidCalls === 0 ? '' : String(info.invalidCalls)],
     ['events', `${String(info.events.count)}, last hash ${info.events.head}`],
   ];
   return [
@@ -69,12 +71,34 @@ export function infoLines(info: RunInfo, { style }: Terminal): readonly string[]
       style('bold', 'Skills'),
       info.skills.map(({ id, digest }) => `${printable(id)}  ${style('dim', printable(digest))}`),
     ),
+    ...section(
+      style('bold', 'Resources'),
+      info.resources.map(({ skill, path, bytes, truncated }) =>
+        printable(`${skill}/${path}  ${String(bytes)} bytes${truncated ? ', cut' : ''}`),
+      ),
+    ),
+    ...section(
+      style('bold', 'Tools'),
+      info.tools.map(({ tool, calls, failed }) =>
+        printable(`${tool}  ${String(calls)}${failed === 0 ? '' : `, ${String(failed)} failed`}`),
+      ),
+    ),
+    ...section(style('bold', 'Programs'), info.programs.flatMap(programLines)),
     ...section(style('bold', 'Approvals'), info.approvals.map(approvalText)),
   ];
 }
 
 function section(title: string, lines: readonly string[]): readonly string[] {
   return lines.length === 0 ? [] : ['', title, ...lines.map((line) => `  ${line}`)];
+}
+
+function programLines({ call, skill, program, exitCode, reason, stdout, stderr }: RunProgram): readonly string[] {
+  const end = exitCode === null ? reason : `exit ${String(exitCode)}${reason === 'exited' ? '' : `, ${reason}`}`;
+  const output = [stdout, stderr].map((text) => text.trim()).find((text) => text !== '');
+  return [
+    printable(`#${String(call)} ${skill === undefined ? '' : `${skill} `}${program}: ${end}`),
+    ...(output === undefined ? [] : [`  ${printable(output.split('\n', 1)[0] ?? '')}`]),
+  ];
 }
 
 function approvalText({ call, tool, answer }: RunApproval): string {
@@ -128,6 +152,9 @@ function eventText(event: RunEvent): string {
       return `kept ${event.path}, ${String(event.bytes)} bytes`;
     case 'note':
       return `note: ${event.message}`;
+    case 'scan':
+    case 'answer-withdraw':
+    case 'call-invalid':
     case 'turn':
     case 'model-call':
     case 'model-answer':

@@ -22,6 +22,12 @@ export const command = defineCommand({
   flags: {
     explain: { type: 'boolean', about: 'also show every folder visited and why it was used or skipped' },
     nested: { type: 'boolean', about: 'also find skills inside skills' },
+    format: {
+      type: 'string',
+      value: 'NAME',
+      choices: ['skillwright', 'seed'],
+      about: 'with --json: field names of skillwright or of the skills-agent design (default: skillwright)',
+    },
     all: { type: 'boolean', short: 'a', about: 'also show skills hidden by another skill of the same name' },
   },
   examples: [
@@ -36,7 +42,12 @@ export const command = defineCommand({
       explain: flags.explain === true,
       ...(flags.nested === true ? { nestedInSkills: true } : {}),
     });
-    const skills = runtime.index.skills.filter((skill) => isOfSource(skill, flags.source));
+    if (flags.format === 'seed') {
+      const { seedIndex } = await import('./seed-index.ts');
+      terminal.out(jsonText(seedIndex(runtime.index)));
+      return EXIT.done;
+    }
+    const { skills } = runtime.index;
     const surroundings = surroundingsFor(flags);
     const seenBy = openAgentView(agentBases(surroundings));
     if (flags.json === true) {
@@ -44,16 +55,12 @@ export const command = defineCommand({
       terminal.out(jsonText(listJson(runtime, skills, { untrusted, seenBy })));
       return EXIT.done;
     }
-    const shown = flags.all === true ? runtime.index.all.filter((skill) => isOfSource(skill, flags.source)) : skills;
+    const shown = flags.all === true ? runtime.index.all : skills;
     const untrusted = await runtime.distrust(shown, { files: true });
     showList({ skills: shown, untrusted, seenBy, surroundings, explain: flags.explain === true }, runtime, terminal);
     return EXIT.done;
   },
 });
-
-function isOfSource({ source }: SkillEntry, wanted: string | undefined): boolean {
-  return wanted === undefined || source.toLowerCase() === wanted.toLowerCase();
-}
 
 function listJson(
   { index, diagnostics }: Runtime,

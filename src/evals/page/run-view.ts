@@ -111,6 +111,8 @@ function kindOf(event: RunEvent): StepKind | undefined {
     case 'context-compact':
       return 'context';
     case 'note':
+    case 'call-invalid':
+    case 'answer-withdraw':
     case 'budget-end':
     case 'subagent-start':
     case 'subagent-end':
@@ -120,6 +122,7 @@ function kindOf(event: RunEvent): StepKind | undefined {
       return 'end';
     // Parts of a turn heading, of an action, or of the record.
     case 'run-start':
+    case 'scan':
     case 'turn':
     case 'model-call':
     case 'action':

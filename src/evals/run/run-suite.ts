@@ -36,6 +36,7 @@ export type SuiteBasis = Pick<
   | 'cache'
   | 'signal'
   | 'onProgress'
+  | 'sourceOf'
 > & {
   /** Receives remarks that are not part of the report. */
   readonly onNote?: (text: string) => void;
@@ -67,6 +68,8 @@ export interface SuiteOptions extends CaseGrading {
   readonly cache?: string;
   /** Absent if program execution is disabled. */
   readonly executor?: Executor;
+  /** The source of a skill folder, such as `project`; its copy keeps it. */
+  readonly sourceOf?: (folder: string) => string | undefined;
   /** Returns a reason to skip a case. */
   readonly reasonToSkip?: (evalCase: EvalCase) => string | undefined;
   /** Other settings that outcomes depend on, for the cache key. */
@@ -227,7 +230,7 @@ interface Environments {
 }
 
 /** Copies each skill set once and opens one isolated runtime per set and configuration: own home, no cache, no environment. */
-function openEnvironments(work: string, { signal }: SuiteOptions): Environments {
+function openEnvironments(work: string, { signal, sourceOf }: SuiteOptions): Environments {
   const sets = new Map<string, Promise<SkillSet>>();
   const runtimes = new Map<string, Promise<Runtime>>();
   const once = <T>(map: Map<string, Promise<T>>, key: string, make: () => Promise<T>): Promise<T> => {
@@ -238,7 +241,9 @@ function openEnvironments(work: string, { signal }: SuiteOptions): Environments 
   return {
     async open({ folders, evalCase: { config } }) {
       const setKey = sha256(folders.join('\n')).slice(0, 16);
-      const set = await once(sets, setKey, () => makeSkillSet(folders, path.join(work, 'sets', setKey), signal));
+      const set = await once(sets, setKey, () =>
+        makeSkillSet(folders, { to: path.join(work, 'sets', setKey), sourceOf, signal }),
+      );
       const key = sha256(`${setKey} ${stableJson(config ?? {})}`).slice(0, 16);
       const runtime = await once(runtimes, key, () => isolatedRuntime(path.join(work, 'homes', key), set, config));
       return { set, runtime };
@@ -254,7 +259,7 @@ function isolatedRuntime(place: string, set: SkillSet, config: EvalCase['config'
     cwd,
     home,
     env: {},
-    roots: [set.folder],
+    roots: set.roots.length === 0 ? [set.folder] : set.roots,
     onlyRoots: true,
     vouched: [set.folder],
     cache: false,

@@ -13,8 +13,10 @@ export interface SetSkill {
 }
 
 export interface SkillSet {
-  /** The only skill root of its runtimes. */
+  /** Contains all copies. */
   readonly folder: string;
+  /** The only skill roots of its runtimes, one per source. */
+  readonly roots: readonly { readonly source: string; readonly path: string }[];
   /** Sorted by folder name. */
   readonly skills: readonly SetSkill[];
   /** Covers all skills of the set. */
@@ -24,16 +26,36 @@ export interface SkillSet {
 /** Not copied: the model must not read the expectations, and a new case must not change the digest of the skill. */
 const CASE_FOLDERS = ['evals', 'eval'] as const;
 
-/** Copies each skill folder below `to` under its own name. Two folders with one name are an error. */
-export async function makeSkillSet(folders: readonly string[], to: string, signal?: AbortSignal): Promise<SkillSet> {
+export interface SkillSetOptions {
+  readonly to: string;
+  /** The source of a skill folder, which its copy keeps. */
+  readonly sourceOf?: ((folder: string) => string | undefined) | undefined;
+  readonly signal?: AbortSignal;
+}
+
+/** The source of a folder that is in no root. */
+const NO_ROOT = 'option';
+const PRECEDENCE = [NO_ROOT, 'project', 'user', 'builtin'];
+
+/** Copies each skill folder under its own name, below a folder per source if there are several. Two folders with one name are an error. */
+export async function makeSkillSet(
+  folders: readonly string[],
+  { to, sourceOf, signal }: SkillSetOptions,
+): Promise<SkillSet> {
   makeFolders(to);
   const skills: SetSkill[] = [];
+  const source = (folder: string): string => sourceOf?.(folder) ?? NO_ROOT;
+  const sources = [...new Set(folders.map((one) => source(path.resolve(one))))].toSorted(
+    (a, b) => PRECEDENCE.indexOf(a) - PRECEDENCE.indexOf(b) || compareText(a, b),
+  );
+  const rootOf = (name: string): string => (sources.length > 1 ? path.join(to, name) : to);
+  for (const name of sources) makeFolders(rootOf(name));
   for (const folder of [...new Set(folders.map((one) => path.resolve(one)))].toSorted(compareText)) {
     const name = path.basename(folder);
     if (skills.some((skill) => skill.name === name))
       throw unusable(folder, `two skill folders have the name ${JSON.stringify(name)}`);
     const copied = await copyTree(folder, {
-      to: path.join(to, name),
+      to: path.join(rootOf(source(folder)), name),
       permissions: 'read-only',
       leaveOut: CASE_FOLDERS,
       ...(signal === undefined ? {} : { signal }),
@@ -42,7 +64,12 @@ export async function makeSkillSet(folders: readonly string[], to: string, signa
     skills.push({ name, digest: copied.digest });
   }
   skills.sort((a, b) => compareText(a.name, b.name));
-  return { folder: to, skills, digest: sha256(skills.map(({ name, digest }) => `${name} ${digest}\n`).join('')) };
+  return {
+    folder: to,
+    roots: sources.map((name) => ({ source: name, path: rootOf(name) })),
+    skills,
+    digest: sha256(skills.map(({ name, digest }) => `${name} ${digest}\n`).join('')),
+  };
 }
 
 function unusable(folder: string, message: string): SkillError {

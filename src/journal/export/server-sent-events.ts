@@ -19,6 +19,7 @@ const RETRY_MS = 2_000;
 
 const EVENT_NAMES: Readonly<Record<RunEvent['type'], true>> = {
   'run-start': true,
+  scan: true,
   action: true,
   decision: true,
   'approval-ask': true,
@@ -34,6 +35,8 @@ const EVENT_NAMES: Readonly<Record<RunEvent['type'], true>> = {
   plan: true,
   activation: true,
   'answer-delta': true,
+  'answer-withdraw': true,
+  'call-invalid': true,
   'context-compact': true,
   'budget-end': true,
   'subagent-start': true,

@@ -1,6 +1,6 @@
 import type { CallSoFar, TextLevel, TextLine } from '../../core/event-text.ts';
 import { eventText } from '../../core/event-text.ts';
-import type { JournalLine } from '../../core/run-events.ts';
+import type { JournalLine, RunEvent } from '../../core/run-events.ts';
 import { visibleJson } from '../../core/json/visible-json.ts';
 
 /** The part of a line that a sink receives. */
@@ -26,6 +26,7 @@ const STYLES = { faint: 'dim', good: 'green', warning: 'yellow', bad: 'red' } as
 /** Prints lines for a user. Start and duration of an action are kept until it ends. */
 export function terminalSink({ level, write, style }: TerminalSinkOptions): EventSink {
   const calls = new Map<number, OpenCall>();
+  const replayed = openReplayFilter();
   const draw = ({ tone, text }: TextLine): string => `${tone === 'plain' ? text : style(STYLES[tone], text)}\n`;
   return harmless(({ elapsed, event }) => {
     const open = 'call' in event ? calls.get(event.call) : undefined;
@@ -34,8 +35,31 @@ export function terminalSink({ level, write, style }: TerminalSinkOptions): Even
     if (event.type === 'observation') calls.delete(event.call);
     if (event.type === 'run-end') calls.clear();
     const call = open === undefined ? {} : { ...open, durationMs: elapsed - open.startedAt };
-    for (const line of eventText(event, level, call)) write(draw(line));
+    const isReplayed = replayed(event);
+    if (isReplayed && level !== 'verbose') return;
+    for (const { tone, text } of eventText(event, level, call))
+      write(draw({ tone, text: isReplayed ? `replayed: ${text}` : text }));
   });
+}
+
+/** Recognizes the events of a resumed run that repeat the record of an earlier one: nothing happens again. */
+function openReplayFilter(): (event: RunEvent) => boolean {
+  let answers = 0;
+  let calls = 0;
+  return (event) => {
+    if (event.type === 'run-start') {
+      ({ answers, calls } = event.agent?.resumes ?? { answers: 0, calls: 0 });
+      return false;
+    }
+    if (event.type === 'run-end' || (answers <= 0 && calls <= 0)) return false;
+    if (event.type === 'model-call' && answers === 0) calls = 0;
+    if (event.type === 'model-answer') answers -= 1;
+    if (event.type === 'observation') {
+      calls -= 1;
+      return true;
+    }
+    return answers > 0 || calls > 0 || event.type === 'model-answer';
+  };
 }
 
 /** Prints one line of JSON per event. */

@@ -1,0 +1,63 @@
+/** The constraints of a plan that limit the run. A plan can only tighten the budget that the caller set. */
+import type { Budget, BudgetName } from '../core/budget.ts';
+import type { Plan } from '../core/plan.ts';
+import { quoted } from '../core/text/text.ts';
+import { describeValue } from '../core/text/value-text.ts';
+import { NOTHING_USED } from './count-budget.ts';
+
+const CONSTRAINTS = {
+  max_turns: 'turns',
+  max_tool_calls: 'toolCalls',
+  max_script_runs: 'scriptRuns',
+  max_tokens: 'tokens',
+} as const satisfies Readonly<Record<string, BudgetName>>;
+
+const NAMES = Object.keys(CONSTRAINTS).join(', ');
+
+function budgetOf(constraint: string): BudgetName | undefined {
+  return Object.entries(CONSTRAINTS).find(([name]) => name === constraint)?.[1];
+}
+
+/** Returns the limits under a plan. `before` is the usage of earlier messages of a chat, which a plan does not count. */
+export function planLimits(limits: Budget, plan: Plan | undefined, before: Budget = NOTHING_USED): Budget {
+  const entries = Object.entries(plan?.constraints ?? {}).flatMap(([constraint, value]) => {
+    const name = budgetOf(constraint);
+    return name === undefined || typeof value !== 'number'
+      ? []
+      : [[name, Math.min(limits[name], before[name] + value)] as const];
+  });
+  return entries.length === 0 ? limits : { ...limits, ...Object.fromEntries(entries) };
+}
+
+/** Removes constraints that cannot be enforced, with the reason for the model. Other constraints stay as remarks of the model. */
+export function checkConstraints(
+  { plan, before }: { readonly plan: Plan; readonly before: Plan | undefined },
+  allowed: Budget,
+): { readonly plan: Plan; readonly problems: readonly string[] } {
+  const problems: string[] = [];
+  const kept = Object.entries(plan.constraints).flatMap(([constraint, value]): [string, number | string][] => {
+    const name = budgetOf(constraint);
+    const isNew = before?.constraints[constraint] !== value;
+    if (name === undefined) {
+      if (isNew) problems.push(`the constraint ${quoted(constraint)} is noted, not enforced; enforced are ${NAMES}`);
+      return [[constraint, value]];
+    }
+    const amount = typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value;
+    if (typeof amount !== 'number' || !Number.isInteger(amount) || amount < 1)
+      problems.push(`${constraint} must be a whole number of at least 1, not ${describeValue(value)}; it was ignored`);
+    else if (amount > allowed[name])
+      problems.push(
+        `${constraint} = ${String(amount)} was refused: the run allows ${String(allowed[name])}, and a plan cannot raise that`,
+      );
+    else return [[constraint, amount]];
+    return [];
+  });
+  return { plan: { ...plan, constraints: Object.fromEntries(kept) }, problems };
+}
+
+/** Whether a limit comes from the plan and not from the caller. */
+export function isPlanLimit(name: BudgetName, plan: Plan | undefined, allowed: Budget): boolean {
+  return Object.entries(plan?.constraints ?? {}).some(
+    ([constraint, value]) => budgetOf(constraint) === name && typeof value === 'number' && value < allowed[name],
+  );
+}

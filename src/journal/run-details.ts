@@ -1,0 +1,105 @@
+/**
+ * The parts of `run.json` that say what a run did: phases, tools, loaded files and programs. Derived from the events alone, which may
+ * come from an untrusted folder.
+ */
+import { phaseOf } from '../core/phase.ts';
+import type { RunEvent, RunInfo } from '../core/run-events.ts';
+import { fieldOf } from './shape.ts';
+
+export type RunDetails = Pick<RunInfo, 'phases' | 'tools' | 'resources' | 'programs' | 'invalidCalls'>;
+
+export const NO_DETAILS: RunDetails = { phases: [], tools: [], resources: [], programs: [], invalidCalls: 0 };
+
+/** Further entries are only in the events. */
+const MAX_ENTRIES = 1_000;
+/** Characters of a command and of an output. */
+const LONGEST_TEXT = 300;
+
+export function addDetails<Info extends RunDetails>(before: Info, event: RunEvent): Info {
+  const info = withPhase(before, event);
+  switch (event.type) {
+    case 'action': {
+      const program = programOf(event.action);
+      if (program === undefined || info.programs.length >= MAX_ENTRIES) return info;
+      const started = { call: event.call, ...program, exitCode: null, reason: 'running', stdout: '', stderr: '' };
+      return { ...info, programs: [...info.programs, started] };
+    }
+    case 'observation':
+      return {
+        ...info,
+        tools: withTool(info.tools, event.observation),
+        resources: withResources(info.resources, event.observation),
+        programs: withEnd(info.programs, event.call, event.observation),
+      };
+    case 'call-invalid':
+      return { ...info, invalidCalls: info.invalidCalls + 1 };
+    default:
+      return info;
+  }
+}
+
+function withPhase<Info extends RunDetails>(info: Info, event: RunEvent): Info {
+  const phase = phaseOf(event);
+  if (phase === undefined || phase === info.phases.at(-1) || info.phases.length >= MAX_ENTRIES) return info;
+  return { ...info, phases: [...info.phases, phase] };
+}
+
+type Program = RunDetails['programs'][number];
+
+function programOf(action: object): Pick<Program, 'tool' | 'skill' | 'program'> | undefined {
+  const tool = textIn(action, 'type');
+  if (tool !== 'run_script' && tool !== 'run_command' && tool !== 'start_command') return undefined;
+  const skill = textIn(action, 'skill');
+  const words = [textIn(action, tool === 'run_script' ? 'script' : 'command'), ...listIn(action, 'args').map(String)];
+  return { tool, ...(skill === '' ? {} : { skill }), program: words.join(' ').slice(0, LONGEST_TEXT) };
+}
+
+function withTool(tools: RunDetails['tools'], observation: object): RunDetails['tools'] {
+  const tool = textIn(observation, 'action');
+  const failed = textIn(observation, 'type') === 'failed' ? 1 : 0;
+  const known = tools.find((one) => one.tool === tool);
+  if (known === undefined) return tools.length < MAX_ENTRIES ? [...tools, { tool, calls: 1, failed }] : tools;
+  return tools.map((one) => (one === known ? { tool, calls: one.calls + 1, failed: one.failed + failed } : one));
+}
+
+function withResources(resources: RunDetails['resources'], observation: object): RunDetails['resources'] {
+  const skill = textIn(fieldOf(observation, 'skill'), 'id');
+  const reports =
+    textIn(observation, 'type') === 'resource-read'
+      ? [fieldOf(observation, 'report')]
+      : listIn(observation, 'documents').map((document) => fieldOf(document, 'report'));
+  const read = reports
+    .map((report) => ({
+      skill,
+      path: textIn(report, 'path'),
+      bytes: Number(fieldOf(report, 'bytes') ?? 0),
+      digest: textIn(report, 'digest'),
+      truncated: fieldOf(report, 'truncated') === true,
+    }))
+    .filter(({ path }) => !resources.some((one) => one.skill === skill && one.path === path));
+  return read.length === 0 || resources.length >= MAX_ENTRIES ? resources : [...resources, ...read];
+}
+
+function withEnd(programs: RunDetails['programs'], call: number, observation: object): RunDetails['programs'] {
+  const result = fieldOf(observation, 'result');
+  const isFailed = textIn(observation, 'type') === 'failed';
+  if (!isFailed && result === undefined) return programs;
+  const code = fieldOf(result, 'exit_code');
+  const end = {
+    exitCode: typeof code === 'number' ? code : null,
+    reason: isFailed ? textIn(observation, 'code') : textIn(result, 'reason'),
+    stdout: textIn(result, 'stdout').slice(0, LONGEST_TEXT),
+    stderr: textIn(result, 'stderr').slice(0, LONGEST_TEXT),
+  };
+  return programs.map((one) => (one.call === call ? { ...one, ...end } : one));
+}
+
+function textIn(value: unknown, name: string): string {
+  const field = fieldOf(value, name);
+  return typeof field === 'string' ? field : '';
+}
+
+function listIn(value: unknown, name: string): readonly unknown[] {
+  const field = fieldOf(value, name);
+  return Array.isArray(field) ? field : [];
+}
