@@ -85,6 +85,10 @@ export const DIAGNOSTIC_RULES = {
     'SKILL.md is a link to a file outside of its skill',
     'replace the link with the file itself',
   ),
+  'file/unusable': breach(
+    'a file of the skill leads outside the skill, leads nowhere or cannot be read; the rest of the skill works without it',
+    'replace it with a regular file inside the skill, or remove it',
+  ),
   'file/broken-link': fatal('the link has no target', 'fix the link or remove it'),
 
   'frontmatter/missing': fatal(

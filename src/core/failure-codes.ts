@@ -30,7 +30,6 @@ export const FAILURES = {
   'file/not-utf8': 'the file is not UTF-8; save it as UTF-8',
   'file/unreadable': 'the operating system denies reading this file',
   'lines/invalid': 'use 1-based line numbers inside the file, the first not after the last',
-  'documents/unknown': 'list the documents of the skill',
   'script/unknown': 'list the files of the skill',
   'load/conflict': 'name each skill once, or with the same documents each time',
   'load/too-many': 'declare fewer skills, or raise session.max_loaded',

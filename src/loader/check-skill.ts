@@ -10,6 +10,7 @@ import { isSystemError, withForwardSlashes } from '../platform/fs/paths.ts';
 import { readTextFile } from '../platform/fs/read-file.ts';
 import { readSkillFile } from './body.ts';
 import type { SkillFile } from './body.ts';
+import { listSkillFiles } from './files.ts';
 
 export interface CheckOptions {
   readonly mode: Mode;
@@ -67,6 +68,16 @@ export function checkSkill(dir: string, fileName: string, options: CheckOptions)
       ...scriptProblems(dir, options),
     ],
   };
+}
+
+/** Files that no session can use. They do not make the skill invalid. */
+export function unusableFiles(dir: string, mode: Mode): readonly Diagnostic[] {
+  return listSkillFiles(dir).unusable.map(({ path: at, reason }) =>
+    diagnose(
+      { code: 'file/unusable', path: withForwardSlashes(path.join(dir, at)), message: `${printable(at)}: ${reason}` },
+      mode,
+    ),
+  );
 }
 
 function withoutEdit({ code, severity, path: file, line, column, message, hint }: Diagnostic): Diagnostic {

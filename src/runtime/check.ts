@@ -4,7 +4,7 @@ import { diagnose } from '../core/diagnostic.ts';
 import type { Diagnostic } from '../core/diagnostic.ts';
 import { applyEdits } from '../format/fix.ts';
 import type { SkillIndex } from '../registry/index-skills.ts';
-import { checkSkill } from '../loader/check-skill.ts';
+import { checkSkill, unusableFiles } from '../loader/check-skill.ts';
 import type { CheckOptions, CheckedSkill } from '../loader/check-skill.ts';
 import { replaceText } from '../platform/fs/atomic-replace.ts';
 import { isDirectory, isPresent, withForwardSlashes } from '../platform/fs/paths.ts';
@@ -91,6 +91,8 @@ export function checkAndFix(
   { dryRun }: { readonly dryRun: boolean },
 ): FixedSkill {
   const first = checkSkill(dir, file, options);
+  // SKILL.md itself has diagnostics of its own.
+  const unusable = unusableFiles(dir, options.mode).filter(({ path: at }) => at !== first.file);
   const applied: Diagnostic[] = [];
   let { text } = first;
   let current = first;
@@ -107,7 +109,7 @@ export function checkAndFix(
     text: first.text,
     fixedText: text,
     applied,
-    found: first.diagnostics,
-    diagnostics: current.diagnostics,
+    found: [...first.diagnostics, ...unusable],
+    diagnostics: [...current.diagnostics, ...unusable],
   };
 }

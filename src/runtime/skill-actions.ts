@@ -1,11 +1,11 @@
 import type {
   ActionOfKind,
+  DocumentSelection,
   GetScriptPath,
   ListResources,
   LoadSkill,
   ReadResource,
   SelectDocuments,
-  DocumentSelection,
 } from '../core/action.ts';
 import type { Config } from '../core/config/config.ts';
 import { refuseDynamicCommands } from '../policy/command/dynamic-commands.ts';
@@ -19,6 +19,7 @@ import type { SessionState } from '../core/session.ts';
 import type { SkillEntry } from '../core/skill.ts';
 import { quoted } from '../core/text/text.ts';
 import { filesOf, listSkillFiles } from '../loader/files.ts';
+import type { SkillFiles } from '../loader/files.ts';
 import { loadBodyIn } from '../loader/load-body.ts';
 import type { BodyLimits } from '../loader/load-body.ts';
 import { readResourceFile } from '../loader/read-resource.ts';
@@ -87,6 +88,7 @@ function load(action: LoadSkill, skill: SkillEntry, context: ReadingContext): Ob
   const notes = [
     ...(status === 'changed' ? ['SKILL.md changed since it was last loaded; this is the new text'] : []),
     ...(body.headChanged ? ['the frontmatter changed since the skills were listed'] : []),
+    ...unusableNotes(opened.unusable),
     ...(inert.count > 0 ? [`${String(inert.count)} commands in the text were not run`] : []),
     ...body.notes,
     ...documents.notes,
@@ -106,6 +108,17 @@ function load(action: LoadSkill, skill: SkillEntry, context: ReadingContext): Ob
     notes,
   } satisfies SkillLoaded;
 }
+
+/** Names the first files that a skill has and nobody can use. */
+function unusableNotes(unusable: SkillFiles['unusable']): readonly string[] {
+  const more = unusable.length - UNUSABLE_NAMED;
+  return [
+    ...unusable.slice(0, UNUSABLE_NAMED).map(({ path, reason }) => `${quoted(path)} is not usable: ${reason}`),
+    ...(more > 0 ? [`${String(more)} more files are not usable`] : []),
+  ];
+}
+
+const UNUSABLE_NAMED = 5;
 
 /** The same content is not sent twice. A caller may have truncated the conversation, though, so every second request gets the text. */
 function loadStatus(before: ReturnType<typeof findLoaded>, digest: string, isKept: boolean): SkillLoaded['status'] {

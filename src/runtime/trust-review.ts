@@ -1,7 +1,7 @@
 import { listSkillFiles } from '../loader/files.ts';
 import { isInside, realPath } from '../platform/fs/paths.ts';
 import { openConfined } from '../platform/fs/confined-directory.ts';
-import { readTreeDigest } from '../platform/fs/tree-digest.ts';
+import { readUsableTree } from '../platform/fs/tree-digest.ts';
 import { skillRequirements } from '../sandbox/programs/skill-requirements.ts';
 import type { SkillEntry } from '../core/skill.ts';
 import type { Surroundings } from '../core/config/loaded-config.ts';
@@ -53,7 +53,7 @@ export async function reviewEntries(
   for (const skill of skills) {
     const { name, source, dir, digest: head } = skill;
     const { files } = listSkillFiles(dir);
-    const read = await readTreeDigest(dir, signal === undefined ? {} : { signal });
+    const read = await readUsableTree(dir, signal === undefined ? {} : { signal });
     reviewed.push({
       name,
       source,

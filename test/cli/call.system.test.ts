@@ -11,7 +11,7 @@ import { cli, runCli } from './run-cli.ts';
 import type { CliResult } from './run-cli.ts';
 
 const call = ({ home, project }: PolicyWorld, ...words: readonly string[]): Promise<CliResult> =>
-  runCli(project, ['call', ...words], { HOME: home });
+  runCli(project, ['call', ...words, '--vocabulary', 'skills-agent'], { HOME: home });
 
 const write = (file: string, content: string): readonly string[] => [
   'write_file',
@@ -44,7 +44,15 @@ describe('call', () => {
     expect([help.status, help.out.includes('skillwright call TOOL [INPUT]')]).toEqual([0, true]);
     const { status, out, err } = await call(world, '--tools', '--json');
     const { tools } = JSON.parse(out) as { tools: readonly { name: string; inputSchema: object }[] };
-    expect([status, err, existsSync(path.join(world.project, '.agent/runs'))]).toEqual([0, '', false]);
+    expect([status, err.trim(), existsSync(path.join(world.project, '.agent/runs'))]).toEqual([
+      0,
+      'tools that run programs are offered with --executor auto',
+      false,
+    ]);
+    const text = await spawnCli(world.project, ['call', '--tools'], { HOME: world.home });
+    expect(text.out).toContain('load_skill  Load the instructions of a skill');
+    expect(text.out).toMatch(/\n  n {5,}integer\. How many to return\. \(default: 5\)\n/);
+    expect(text.err).toContain('tools that run programs are offered with --executor auto');
     expect(tools.map(({ name }) => name)).toEqual([
       'select_skills',
       'load_resource',
@@ -172,8 +180,8 @@ describe('call', () => {
     [['call', 'read_file', '{nope'], 2, 'INPUT is not valid JSON'],
     [['call', 'read_file', '{}', 'more'], 2, 'usage: skillwright call'],
     [['call', 'read_file', '{"path":"x"}', '--vocabulary', 'klingon'], 2, '--vocabulary'],
-    [['call', 'raed_file', '{}'], 1, 'did you mean read_file?'],
-    [['call', 'run_script', '{}'], 1, 'unknown tool "run_script"'],
+    [['call', 'laod_skill', '{}'], 1, 'did you mean load_skill?'],
+    [['call', 'run_script', '{}'], 1, 'tools that run programs are offered with --executor auto'],
   ])('%j ends with status %d', async (words, status, message) => {
     const { home, project } = await trustedWorld();
     const result = await runCli(project, words, { HOME: home });

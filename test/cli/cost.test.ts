@@ -37,7 +37,9 @@ verifies(
     const text = await cli(root, ['cost', 'alpha', '--root', root, '--only-root']);
     expect(text.status).toBe(0);
     expect(text.out).toContain('alpha references/one.md');
-    expect(text.out).toMatch(/Every request of a run: about \d+ tokens\n  rules \d+, guidance \d+, catalog \d+, tools \d+\n +\d+  with programs and project files\n/);
+    expect(text.out).toMatch(
+      /Every request of a run: about \d+ tokens\n  rules \d+, guidance \d+, catalog \d+, tools \d+\n +\d+  with programs and project files\n/,
+    );
   },
 );
 

@@ -212,7 +212,15 @@ test('a folder for runs that is a link is refused before anything is done', asyn
 
 test('what a rule refuses ends with 3, is not done, and is in the record with the rule', async () => {
   const world = plainWorld();
-  const words = ['call', 'write_file', '{"path": "new.txt", "content": "x"}', '--set', 'policy.deny=["write_file"]'];
+  const words = [
+    'call',
+    'write_file',
+    '{"path": "new.txt", "content": "x"}',
+    '--vocabulary',
+    'skills-agent',
+    '--set',
+    'policy.deny=["write_file"]',
+  ];
   const { status } = await run(world, words);
   expect([status, existsSync(path.join(world.project, 'new.txt'))]).toEqual([3, false]);
   const { info, lines } = readRun(listRuns(runsOf(world))[0]?.path ?? '');

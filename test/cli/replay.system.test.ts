@@ -29,7 +29,7 @@ const exec = ['exec', 'pdf', 'go.sh', '--executor', 'local'];
 
 test('a run that does the same again exits 0, one that does not exits 1 and says what is not as it was', async () => {
   const { root, run } = world();
-  await run('call', 'read_file', '{"path": "a.txt"}');
+  await run('call', 'read_file', '{"path": "a.txt"}', '--vocabulary', 'skills-agent');
   expect(await run('runs', 'replay', 'last')).toEqual({
     status: 0,
     out: '#1 read_file a.txt: same\n',
@@ -59,7 +59,7 @@ test('a script is run again with what it ran with; a skill that changed makes it
 
 test('files are written again only with --writes, and then by the answer that the record holds', async () => {
   const { root, run } = world();
-  const write = ['call', 'write_file', '{"path": "new.txt", "content": "x"}'];
+  const write = ['call', 'write_file', '{"path": "new.txt", "content": "x"}', '--vocabulary', 'skills-agent'];
   const refused = await run(...write, '--json');
   const { error } = JSON.parse(refused.out) as { readonly error: { readonly data: { readonly approval: string } } };
   expect((await run(...write, '--approve', error.data.approval)).status).toBe(0);
@@ -81,7 +81,7 @@ test('files are written again only with --writes, and then by the answer that th
 
 test('--record keeps a record of the replay, which verifies', async () => {
   const { root, run } = world();
-  await run('call', 'read_file', '{"path": "a.txt"}');
+  await run('call', 'read_file', '{"path": "a.txt"}', '--vocabulary', 'skills-agent');
   const { err } = await run('runs', 'replay', 'last', '--record');
   expect(err).toMatch(/recorded as \d{8}T\d{6}Z-\w{8}\n$/);
   expect(readdirSync(path.join(root, '.agent/runs'))).toHaveLength(2);

@@ -1,5 +1,5 @@
 /** The worked examples of trpc-agent-go's page, with its skill python-math, over real programs. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
@@ -9,6 +9,7 @@ import { trpcState } from '../../src/tools/trpc-state.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { scratch } from '../registry/support.ts';
 import { runtimeOver } from '../runtime/support.ts';
+import { hasBubblewrap } from '../sandbox/sandbox.ts';
 
 const BODY = `Overview
 
@@ -137,6 +138,33 @@ describe('trpc-agent-go by its page', () => {
     expect((await call('workspace_exec', { command: 'basename "$PWD"', cwd: 'out' })).value).toMatchObject({
       output: 'out\n',
     });
+  });
+
+  test('stdout_ref is a file of the workspace', async () => {
+    const { call } = await trpc(skillsRoot(), LOCAL);
+    const { value } = await call('skill_run', { ...SKILL, command: 'seq 1 20000' });
+    expect(value).toMatchObject({ stdout_ref: 'workspace://runs/run-1/stdout.txt' });
+    expect((await call('workspace_exec', { command: 'tail -n 1 runs/run-1/stdout.txt' })).value).toMatchObject({
+      output: '20000\n',
+    });
+  });
+
+  test.skipIf(!hasBubblewrap())('a skill with its own out/ and work/ has its results in those folders', async () => {
+    const root = skillsRoot({ 'python_math/out/example.txt': 'shipped\n', 'python_math/work/a.txt': 'shipped\n' });
+    symlinkSync('/etc/hostname', path.join(root, 'python_math/outside.md'));
+    const { call } = await trpc(root, { execution: { artifacts: false } });
+    const command = 'test ! -e outside.md && cat out/example.txt && echo $RANDOM > out/new.txt; echo w > work/w.txt';
+    for (const _ of [1, 2])
+      expect(
+        (await call('skill_run', { ...SKILL, command, output_files: ['out/*.txt', 'work/*.txt'] })).value,
+      ).toMatchObject({
+        stdout: 'shipped\n',
+        exit_code: 0,
+        output_files: [{ name: 'out/new.txt' }, { name: 'work/w.txt', content: 'w\n' }],
+        warnings: expect.arrayContaining([
+          'written into the folder of python-math and moved to out/ and work/: out/new.txt, work/w.txt',
+        ]),
+      });
   });
 
   test('an input of another skill names that skill', async () => {

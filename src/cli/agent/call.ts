@@ -4,6 +4,10 @@ import { nearest } from '../../core/nearest.ts';
 import { isFailed } from '../../core/observation.ts';
 import { cleanText, quoted } from '../../core/text/text.ts';
 import { terminalSink } from '../../journal/export/sinks.ts';
+import type { JsonSchema } from '../../core/json/json-schema.ts';
+import { whyNotOffered } from '../../tools/tools.ts';
+import type { SkillTool } from '../../tools/tools.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 import { VOCABULARY_NAMES } from '../../tools/vocabularies.ts';
 import { skillToolsOf } from '../../runtime/skill-tools.ts';
 import { APPROVAL_FLAGS, AUTO_FLAG, openApprover, policyRefusal, repeatedCommand } from './approval.ts';
@@ -19,7 +23,7 @@ const flags = {
     type: 'string',
     value: 'NAME',
     choices: VOCABULARY_NAMES,
-    about: 'use this tool vocabulary (default: skills-agent)',
+    about: 'use this tool vocabulary (default: skillwright)',
   },
   load: { type: 'string', multiple: true, value: 'SKILL', about: 'load this skill first; may be repeated' },
   executor: {
@@ -49,14 +53,18 @@ export const command = defineCommand({
   flags,
   examples: [
     ['skillwright call --tools', 'list the tools'],
-    [`skillwright call grep '{"pattern": "TODO", "path": "src"}'`, 'search the files of the project'],
+    [`skillwright call load_skill '{"skill": "csv-report"}'`, 'load a skill'],
     [
-      `skillwright call write_file '{"path": "notes.md", "content": "hello"}'`,
+      `skillwright call grep '{"pattern": "TODO", "path": "src"}' --vocabulary skills-agent`,
+      'search the files of the project',
+    ],
+    [
+      `skillwright call write_file '{"path": "notes.md", "content": "hello"}' --vocabulary skills-agent`,
       'write a file; asks first and shows the change',
     ],
     [
-      `skillwright call write_file '{"path": "a.md", "content": "x"}' --load pdf`,
-      'write a file while the skill pdf is active',
+      `skillwright call run_script '{"skill": "pdf", "script": "fill.py"}' --executor auto --load pdf`,
+      'run a script while the skill pdf is active',
     ],
   ],
   positionals: [0, 2],
@@ -64,7 +72,7 @@ export const command = defineCommand({
     const { flags: given, positionals, terminal, signal, words } = invocation;
     const [name, text] = positionals;
     const runtime = await openRuntime(invocation);
-    const vocabulary = VOCABULARY_NAMES.find((known) => known === given.vocabulary) ?? 'skills-agent';
+    const vocabulary = VOCABULARY_NAMES.find((known) => known === given.vocabulary) ?? 'skillwright';
     const executor = (['auto', ...EXECUTOR_NAMES] as const).find((known) => known === given.executor);
     const level = (['quiet', 'normal', 'verbose'] as const).find((known) => known === given.log) ?? 'normal';
     const isListing = given.tools === true;
@@ -88,21 +96,29 @@ export const command = defineCommand({
     try {
       const tools = skillToolsOf(run.session, runtime);
       if (isListing) {
-        const listed = tools.tools.map(({ name: tool, description, inputSchema }) => ({
+        const listed = tools.tools.map(({ name: tool, description, inputSchema, parameters }) => ({
           name: tool,
           description,
           inputSchema,
+          parameters,
         }));
         terminal.out(
-          given.json === true
-            ? jsonText({ tools: listed })
-            : listed.map((tool) => `${tool.name}  ${tool.description}`).join('\n'),
+          given.json === true ? jsonText({ tools: listed }) : tools.tools.flatMap((tool) => toolLines(tool, terminal)),
         );
+        if (executor === undefined) terminal.remark(NO_EXECUTOR);
         outcome = 'done';
         return EXIT.done;
       }
       const names = tools.tools.map((tool) => tool.name);
       if (name !== undefined && !names.includes(name)) {
+        const reason = whyNotOffered(name, run.session.vocabulary, run.session.offer);
+        if (reason !== undefined)
+          throw new SkillError({
+            code: 'input/invalid',
+            message: reason,
+            hint: executor === undefined ? NO_EXECUTOR : 'list the tools with skillwright call --tools',
+            data: { expected: names.join(', ') },
+          });
         const near = nearest(name, names);
         throw new SkillError({
           code: 'input/invalid',
@@ -138,6 +154,27 @@ export const command = defineCommand({
     }
   },
 });
+
+const NO_EXECUTOR = 'tools that run programs are offered with --executor auto';
+
+/** A tool with every parameter: name, type, whether it is required, and what it is for. */
+function toolLines({ name, description, parameters }: SkillTool, { style, wrap }: Terminal): readonly string[] {
+  const { properties, required = [] } = parameters;
+  const width = Math.max(0, ...Object.keys(properties).map((key) => key.length));
+  return [
+    wrap(`${style('bold', name)}  ${description}`, 2),
+    ...Object.entries(properties).map(([key, schema]) =>
+      wrap(`  ${key.padEnd(width)}  ${parameterText(schema, required.includes(key))}`, width + 4),
+    ),
+  ];
+}
+
+function parameterText(schema: JsonSchema, isRequired: boolean): string {
+  const { description = '' } = schema;
+  const type = 'type' in schema ? (schema.type === 'array' ? 'list' : schema.type) : 'value';
+  const initial = 'default' in schema ? ` (default: ${JSON.stringify(schema.default)})` : '';
+  return `${type}${isRequired ? ', required' : ''}. ${description}${initial}`;
+}
 
 function inputOf(text: string | undefined): unknown {
   if (text === undefined) return {};

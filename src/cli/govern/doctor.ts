@@ -16,6 +16,7 @@ import { openRuntime } from '../open-runtime.ts';
 import { agentFindings } from './agent-findings.ts';
 import { rightsFindings } from './permission-findings.ts';
 import type { Finding } from './permission-findings.ts';
+import { unusableFiles } from '../../loader/check-skill.ts';
 import { countText, diagnosticJson, diagnosticText } from '../skills/show-diagnostics.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
@@ -45,7 +46,8 @@ export const command = defineCommand({
       ...rights,
       ...executors.map((executor) => executorFinding(executor, runtime)),
     ];
-    const { diagnostics } = runtime;
+    const unusable = runtime.index.all.flatMap(({ dir }) => unusableFiles(dir, 'lenient'));
+    const diagnostics = [...runtime.diagnostics, ...unusable];
     const isBroken =
       findings.some(({ status }) => status === 'error') || diagnostics.some(({ severity }) => severity === 'error');
     if (flags.json === true) {

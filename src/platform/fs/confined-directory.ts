@@ -51,6 +51,8 @@ export interface ConfinedEntry {
   readonly bytes: number;
   readonly type: 'file' | 'link' | 'other';
   readonly isExecutable: boolean;
+  /** Everybody may read it; otherwise only opening it tells. */
+  readonly isPublic: boolean;
 }
 
 export interface ConfinedListing {
@@ -197,7 +199,13 @@ function readWhole(descriptor: number, before: Stats): ConfinedFile {
 
 function listedEntry(relative: string, stats: Stats): ConfinedEntry {
   const type = stats.isFile() ? 'file' : stats.isSymbolicLink() ? 'link' : 'other';
-  return { path: relative, bytes: stats.size, type, isExecutable: type === 'file' && isExecutable(stats) };
+  return {
+    path: relative,
+    bytes: stats.size,
+    type,
+    isExecutable: type === 'file' && isExecutable(stats),
+    isPublic: type === 'file' && (stats.mode & 0o004) !== 0,
+  };
 }
 
 function isExecutable(stats: Stats): boolean {

@@ -16,6 +16,8 @@ import { SMALL_FILE, hashOpened } from './tree-file.ts';
 import { TreeFingerprint, fingerprintTree } from './tree-stat.ts';
 import { TreeRefused, orRefusal, refuseLinksOutside, walkOpened } from './tree-walk.ts';
 import type { TreeRefusal, WalkOptions } from './tree-walk.ts';
+import { withoutUnusable } from './usable-tree.ts';
+import type { Usable } from './usable-tree.ts';
 
 /** `content`: SHA-256 of the bytes of a file, the target of a link, empty for a folder. */
 export interface DigestEntry {
@@ -161,6 +163,11 @@ export async function readTreeDigest(root: string, options: ReadTreeOptions = {}
   return twiceIfChanged(() => orRefusal(() => readOnce(root, options)));
 }
 
+/** The digest of the usable part of a tree. */
+export function readUsableTree(root: string, options: ReadTreeOptions = {}): Promise<Usable<TreeDigest> | TreeRefusal> {
+  return withoutUnusable((usable) => readTreeDigest(root, { ...options, ...usable }));
+}
+
 /** Retries once: a tree that is being written may be complete a moment later. */
 export async function twiceIfChanged<T extends { readonly type: string }>(
   act: () => Promise<T | TreeRefusal>,
@@ -201,7 +208,7 @@ export async function pause(signal: AbortSignal | undefined): Promise<void> {
 
 /** A cache of digests, validated by fingerprints. */
 export interface TreeDigests {
-  /** The digest, from the cache if the fingerprint is unchanged. */
+  /** The digest of the usable part, from the cache if the fingerprint is unchanged. */
   of(
     root: string,
     options?: ReadTreeOptions,
@@ -251,8 +258,9 @@ export function openTreeDigests({ file }: { readonly file?: string } = {}): Tree
     async of(root, options = {}) {
       const digest = recall(root, options);
       if (digest !== undefined) return { type: 'digest', digest };
-      const read = await readTreeDigest(root, options);
-      if (read.type === 'digest' && read.isSettled) remember([{ root, ...read }]);
+      const read = await readUsableTree(root, options);
+      // The fingerprint does not cover entries that were left out, which may be repaired any time.
+      if (read.type === 'digest' && read.isSettled && read.omitted.length === 0) remember([{ root, ...read }]);
       return read;
     },
     known: recall,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, fchmodSync, openSync } from 'node:fs';
 
 import { SkillError } from '../../core/errors.ts';
 import type { OutputSink } from '../../core/execution.ts';
@@ -40,8 +40,12 @@ const INLINE_BYTES = 16 * 1024;
 export function openCapture(file: string, { inlineBytes = INLINE_BYTES, maxBytes }: CaptureLimits): Capture {
   const descriptor = refusing(file, () =>
     // Fails if the program created a file or a link there first.
-    openSync(file, NEW_FILE, 0o600),
+    openSync(file, NEW_FILE, 0o644),
   );
+  // Later programs of the workspace may run as another user and read it; its folder keeps everybody else out.
+  refusing(file, () => {
+    fchmodSync(descriptor, 0o644);
+  });
   const hash = createHash('sha256');
   const half = Math.ceil(inlineBytes / 2);
   const ends = keepEnds(half);

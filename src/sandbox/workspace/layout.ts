@@ -36,12 +36,8 @@ export function countedFolders(
 }
 
 /** Links in the folder of a skill for the paths `out/`, `work/` and `inputs/` of its documentation. */
-export const SKILL_LINKS: Readonly<Record<string, string>> = {
-  out: '../../out',
-  work: '../../work',
-  inputs: '../../work/inputs',
-};
-export const SKILL_LINK_NAMES: readonly string[] = Object.keys(SKILL_LINKS);
+export const SKILL_LINKS = { out: '../../out', work: '../../work', inputs: '../../work/inputs' } as const;
+export const SKILL_LINK_NAMES = ['out', 'work', 'inputs'] as const satisfies readonly (keyof typeof SKILL_LINKS)[];
 
 export interface Base {
   /** Absolute, with links resolved. */

@@ -12,6 +12,7 @@ import { copyTree } from '../../platform/fs/copy-tree.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
 import { removeTree } from '../../platform/fs/remove-tree.ts';
 import { digestName, readTreeDigest, twiceIfChanged } from '../../platform/fs/tree-digest.ts';
+import { withoutUnusable } from '../../platform/fs/usable-tree.ts';
 import type { TreeDigests } from '../../platform/fs/tree-digest.ts';
 import type { TreeRefusal } from '../../platform/fs/tree-walk.ts';
 import { SKILL_LINKS, SKILL_LINK_NAMES, ioFailed, isRoot, makeTemporary } from './layout.ts';
@@ -151,21 +152,25 @@ async function make(store: Store, skill: SkillSource): Promise<Snapshot> {
   try {
     let attempts = 0;
     const parcel = (): string => path.join(temporary, String(attempts));
-    const copied = await twiceIfChanged(() => {
-      attempts += 1;
-      mkdirSync(parcel(), { mode: isRoot() ? 0o711 : 0o700 });
-      const to = path.join(parcel(), skill.name);
-      // Mounts protect a snapshot. Read-only modes would not: `cp` keeps them, and a copied template must be writable.
-      const options = { to, permissions: 'writable', links: SKILL_LINKS } as const;
-      return copyTree(skill.dir, withSignal(options, store.signal));
-    });
+    const copied = await withoutUnusable((usable) =>
+      twiceIfChanged(() => {
+        attempts += 1;
+        mkdirSync(parcel(), { mode: isRoot() ? 0o711 : 0o700 });
+        const to = path.join(parcel(), skill.name);
+        // Mounts protect a snapshot. Read-only modes would not: `cp` keeps them, and a copied template must be writable.
+        const options = { ...usable, to, permissions: 'writable', links: SKILL_LINKS } as const;
+        return copyTree(skill.dir, withSignal(options, store.signal));
+      }),
+    );
     if (copied.type === 'refused') throw refused(skill, copied);
     if (skill.digest !== undefined && copied.digest !== skill.digest) throw changed(skill);
     const snapshot = await putInPlace(store, parcel(), { name: skill.name, digest: copied.digest });
     const { digest } = copied;
     store.digests.remember([
       { root: snapshot.path, digest, fingerprint: copied.copyFingerprint },
-      ...(copied.isSettled ? [{ root: skill.dir, digest, fingerprint: copied.fingerprint }] : []),
+      ...(copied.isSettled && copied.omitted.length === 0
+        ? [{ root: skill.dir, digest, fingerprint: copied.fingerprint }]
+        : []),
     ]);
     return snapshot;
   } finally {

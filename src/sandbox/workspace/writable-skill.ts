@@ -10,7 +10,7 @@ import { writeBeneath } from '../../platform/fs/confined-write.ts';
 import { copyTree } from '../../platform/fs/copy-tree.ts';
 import { realPath } from '../../platform/fs/paths.ts';
 import { removeTree } from '../../platform/fs/remove-tree.ts';
-import { SKILL_LINKS, isRoot, makeInside } from './layout.ts';
+import { SKILL_LINKS, SKILL_LINK_NAMES, isRoot, makeInside } from './layout.ts';
 import { addedLinks, withSignal } from './snapshots.ts';
 
 export interface WritableSkill {
@@ -76,7 +76,7 @@ export async function writableSkill(options: WritableSkillOptions): Promise<Writ
     mount: { source: copy, target: `${attached.root}/skills/${skill.name}`, access: 'write' },
     async finish() {
       try {
-        return namedChanges(skill.name, takeNewFiles(copy, skill.snapshot, realPath(path.join(place.root, 'out'))));
+        return namedChanges(skill.name, takeNewFiles(copy, skill.snapshot, realPath(place.root)));
       } finally {
         await removeTree(copy);
       }
@@ -89,7 +89,7 @@ interface Changes {
   readonly lost: string[];
 }
 
-function takeNewFiles(copy: string, snapshot: string, out: string): Changes {
+function takeNewFiles(copy: string, snapshot: string, root: string): Changes {
   const changes: Changes = { moved: [], lost: [] };
   const opening = openConfined(copy);
   const before = openConfined(snapshot);
@@ -101,8 +101,7 @@ function takeNewFiles(copy: string, snapshot: string, out: string): Changes {
       const { path: file } = relative;
       const change = changeOf(file, opening.directory, before.directory);
       if (change === 'same') continue;
-      const isMoved =
-        change !== 'changed' && writeBeneath(out, file, change, { mayReplace: isAbsent }).type === 'written';
+      const isMoved = change !== 'changed' && isWritten(root, file, change);
       (isMoved ? changes.moved : changes.lost).push(name);
     }
     return changes;
@@ -110,6 +109,19 @@ function takeNewFiles(copy: string, snapshot: string, out: string): Changes {
     if (opening.type !== 'failed') opening.directory.close();
     if (before.type !== 'failed') before.directory.close();
   }
+}
+
+/**
+ * A skill with an `out/`, `work/` or `inputs/` of its own has no link of that name to the folder of the workspace: what it writes there
+ * goes where the link would have led.
+ */
+function isWritten(root: string, file: RelativePath, bytes: Uint8Array): boolean {
+  const link = SKILL_LINK_NAMES.find((name) => file.startsWith(`${name}/`));
+  // The links lead from skills/<name> to folders of the workspace.
+  const target = path.posix.join('skills/any', link === undefined ? SKILL_LINKS.out : SKILL_LINKS[link]);
+  const place = toRelativePath(`${target}/${link === undefined ? file : file.slice(link.length + 1)}`);
+  const mayReplace = link === undefined ? isAbsent : () => true;
+  return place.type === 'path' && writeBeneath(root, place.path, bytes, { mayReplace }).type === 'written';
 }
 
 /** A file that the program already put into `out/` is what it wants to be seen. */
@@ -130,6 +142,12 @@ function changeOf(
   return found.bytes.equals(old.bytes) ? 'same' : 'changed';
 }
 
+/** Where files of the skill folder went. */
+function folders(files: readonly string[]): string {
+  const names = files.map((file) => SKILL_LINK_NAMES.find((name) => file.startsWith(`${name}/`)) ?? 'out');
+  return [...new Set(names)].map((name) => (name === 'inputs' ? 'work/inputs/' : `${name}/`)).join(' and ');
+}
+
 function namedChanges(skill: string, { moved, lost }: Changes): readonly string[] {
   const named = (files: readonly string[]): string =>
     [
@@ -137,7 +155,9 @@ function namedChanges(skill: string, { moved, lost }: Changes): readonly string[
       ...(files.length > MAX_NAMED ? [`${String(files.length - MAX_NAMED)} more`] : []),
     ].join(', ');
   return [
-    ...(moved.length === 0 ? [] : [`written into the folder of ${skill} and moved to out/: ${named(moved)}`]),
+    ...(moved.length === 0
+      ? []
+      : [`written into the folder of ${skill} and moved to ${folders(moved)}: ${named(moved)}`]),
     ...(lost.length === 0
       ? []
       : [`changed in a copy of ${skill} that is discarded: ${named(lost)}; write to $OUTPUT_DIR to keep files`]),

@@ -224,22 +224,20 @@ describe('a workspace', () => {
     expect(harvest(workspace.place.root)).toEqual(before);
   });
 
-  test('a skill with a link outside, a pipe or no files is rejected and leaves nothing', async () => {
+  test('a link outside is not staged, and a skill without files is rejected and leaves nothing', async () => {
     const { folder, base, workspaces } = openBench();
     const workspace = await workspaces.open('key', fakeExecutor('local'));
     const dir = plant(path.join(folder, 'demo'), { 'SKILL.md': 'x', bad: { link: '/etc/passwd' } });
-    expect(await failing(() => workspace.stage({ name: 'demo', dir }))).toBe(
-      'skill/invalid: the skill "demo" cannot be staged: "bad" is a link to "/etc/passwd", which is absolute',
-    );
-    rmSync(dir, { recursive: true });
-    expect(await failing(() => workspace.stage({ name: 'demo', dir }))).toBe(
-      'skill/invalid: the skill "demo" cannot be staged: there is no such folder',
+    const { snapshot } = await workspace.stage({ name: 'demo', dir });
+    expect(readdirSync(snapshot).toSorted()).toEqual(['SKILL.md', 'inputs', 'out', 'work']);
+    const gone = path.join(folder, 'gone');
+    expect(await failing(() => workspace.stage({ name: 'gone', dir: gone }))).toBe(
+      'skill/invalid: the skill "gone" cannot be staged: there is no such folder',
     );
     expect(readdirSync(path.join(base, 'temporary'))).toEqual([]);
-    expect(readdirSync(path.join(base, 'snapshots'))).toEqual([]);
     // It is not held against the skill.
-    plant(dir, { 'SKILL.md': 'x' });
-    expect((await workspace.stage({ name: 'demo', dir })).name).toBe('demo');
+    plant(gone, { 'SKILL.md': 'x' });
+    expect((await workspace.stage({ name: 'gone', dir: gone })).name).toBe('gone');
   });
 
   test('gives each run a new folder, whatever a program has put there', async () => {
