@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
@@ -9,7 +9,15 @@ import type { Lack } from '../sandbox/forbidden-calls.ts';
 import { hasLandlock, hasNamespaces } from '../sandbox/sandbox.ts';
 import { spawnCli, temporaryFolder, writeFiles } from './run-cli.ts';
 import type { CliResult } from './run-cli.ts';
+import { LANDLOCK_GAPS } from '../../src/sandbox/executors/landlock/gaps.ts';
+import { PROJECT } from '../files-below.ts';
+import { atTerminal, missingTerminal } from './pseudo-terminal.ts';
+import type { Screen, Step } from './pseudo-terminal.ts';
 
+const missing = missingTerminal();
+if (missing !== undefined) console.log(`the question for landlock is not tested: ${missing}`);
+
+const COMMAND = [process.execPath, path.join(PROJECT, 'dist/command/skillwright.js')];
 /** No engine; what else the machine lacks is denied by a seccomp filter. */
 const NO_ENGINE = { DOCKER_HOST: 'unix:///nonexistent/docker.sock' };
 /** Probe reports, one folder for each kind of machine. */
@@ -103,6 +111,31 @@ describe.skipIf(!hasLandlock())('where user namespaces are forbidden too (needs 
       expect.stringContaining('hello from'),
       expect.stringContaining('isolated by landlock'),
     ]);
+  });
+});
+
+describe.skipIf(!hasLandlock() || missing !== undefined)('a person at a terminal there', () => {
+  test('is asked with all that stays open: no, once, and always, which the user file keeps', async () => {
+    const folder = projectWithSkill();
+    const file = path.join(folder, 'home/.agent/config.json');
+    mkdirSync(path.dirname(file));
+    writeFileSync(file, '{ "packages": { "offline": true } }');
+    const env = { ...NO_ENGINE, HOME: path.join(folder, 'home') };
+    const execute = (steps: readonly Step[]): Promise<Screen> =>
+      atTerminal(onMachineWithout(['user namespaces'], [...COMMAND, ...EXEC_THEIRS]), steps, { cwd: folder, env });
+    const answer = (key: string): Promise<Screen> => execute([{ until: '[n] no' }, { seconds: 0.6 }, { keys: key }]);
+    const refused = await answer('n');
+    expect([refused.status, refused.text]).toEqual([4, expect.not.stringContaining('hello from')]);
+    for (const gap of LANDLOCK_GAPS) expect(refused.text.replaceAll(/\s+/g, ' ')).toContain(gap);
+    expect((await answer('y')).text).toContain('isolated by landlock');
+    expect(readFileSync(file, 'utf8')).toBe('{ "packages": { "offline": true } }');
+    expect((await answer('a')).text).toContain('hello from');
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({
+      packages: { offline: true },
+      execution: { allow_weaker: true },
+    });
+    const later = await execute([]);
+    expect([later.status, later.text]).toEqual([0, expect.not.stringContaining('[n] no')]);
   });
 });
 

@@ -22,7 +22,7 @@ import { openRuntime } from '../open-runtime.ts';
 import { PACKAGE_FLAGS, packageOptions } from './package-flags.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { SANDBOX_FLAGS, sandboxOptions } from './sandbox-flags.ts';
-import { commandExecution } from './execution-options.ts';
+import { commandExecution, weakerQuestion } from './execution-options.ts';
 
 const flags = {
   in: {
@@ -118,6 +118,7 @@ async function openRun(invocation: Invocation<typeof flags>): Promise<Run> {
   const runtime = await openRuntime(invocation);
   const named = resolveSkill(runtime.index, positionals[0] ?? '', given.source);
   if (named !== undefined) await askForTrust(invocation, runtime, [named]);
+  const isBuiltIn = named?.source === 'builtin';
   const executor = (['auto', ...EXECUTOR_NAMES] as const).find((name) => name === given.executor);
   const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
   return runtime.startRun({
@@ -125,6 +126,7 @@ async function openRun(invocation: Invocation<typeof flags>): Promise<Run> {
     approve: openApprover(given, terminal),
     execution: {
       ...commandExecution(terminal),
+      ...(isBuiltIn && given.command !== true ? {} : { askWeaker: weakerQuestion(terminal) }),
       ...packageOptions(given, terminal),
       ...(executor === undefined ? {} : { executor }),
       env: variables(given.env ?? []),

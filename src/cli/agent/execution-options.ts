@@ -13,8 +13,17 @@ export function modelExecution(terminal: Terminal, executor?: ExecutionOptions['
     ...commandExecution(terminal),
     onRestriction,
     onUnmounted: ({ message }) => reportWarning(terminal, `programs do not see the project: ${message}`),
+    askWeaker: weakerQuestion(terminal),
     opens: false,
     ...(executor === undefined ? {} : { executor }),
+  };
+}
+
+/** Loaded only where nothing else isolates. */
+export function weakerQuestion(terminal: Terminal): NonNullable<ExecutionOptions['askWeaker']> {
+  return async () => {
+    const { askForWeaker } = await import('./weaker-question.ts');
+    return await askForWeaker(terminal);
   };
 }
 

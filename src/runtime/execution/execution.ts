@@ -18,9 +18,9 @@ import { interpreterFolders } from '../../platform/process/program-environment.t
 import type { Inspect } from '../../sandbox/programs/preflight.ts';
 import type { UserEnvironment } from '../../sandbox/environments/index-settings.ts';
 import { openWorkspaces } from '../../sandbox/workspace/workspace.ts';
+import type { Workspace } from '../../sandbox/workspace/workspace.ts';
 import { realPath } from '../../platform/fs/paths.ts';
 import { isLeftOut } from '../../policy/protected-names.ts';
-import type { Workspace } from '../../sandbox/workspace/workspace.ts';
 import { containerSettings, findExecutor } from './executors.ts';
 import { layerFolders, openPackages } from '../packages/packages.ts';
 import type { PackageOptions, Packages } from '../packages/packages.ts';
@@ -76,6 +76,8 @@ export interface ExecutionOptions {
   readonly onRestriction?: (restriction: SkillError) => void;
   /** Called for an optional folder that programs do not see. */
   readonly onUnmounted?: (reason: SkillError) => void;
+  /** Asked where only landlock isolates and `allowWeaker` is not set: whether every program may run under it (default: no). */
+  readonly askWeaker?: () => Promise<boolean>;
   /** Receives each step of a run, for tracing. */
   readonly onSpan?: OnSpan;
 }
@@ -132,12 +134,15 @@ export async function openExecution(options: ExecutionOptions, places: Execution
   const settings = { bridgeFolder: places.base, container };
   const { cacheDir } = places;
   const { onTrial, allowWeaker = false, runsBuiltIn = false } = options;
-  const { executor, profile, restriction } = await findExecutor(options.executor ?? 'auto', settings, {
+  const { executor, profile, ...found } = await findExecutor(options.executor ?? 'auto', settings, {
     cacheDir,
     onTrial,
     allowWeaker,
     runsBuiltIn,
   });
+  const isAllowed =
+    found.restriction !== undefined && executor.name === 'landlock' && (await options.askWeaker?.()) === true;
+  const restriction = isAllowed ? undefined : found.restriction;
   if (restriction !== undefined) options.onRestriction?.(restriction);
   const mounts = checkMounts(options.mounts ?? [], {
     ...places.mountRules,
