@@ -8,6 +8,7 @@ import { ENDING_CASES } from './ending-cases.ts';
 import { ENVIRONMENT_CASES } from './environment-cases.ts';
 import { INTERACTION_CASES } from './interaction-cases.ts';
 import { ISOLATION_CASES } from './isolation-cases.ts';
+import { KERNEL_CASES } from './kernel-cases.ts';
 import { LIMIT_CASES } from './limit-cases.ts';
 import { OUTPUT_CASES } from './output-cases.ts';
 import { SCRIPT_CASES } from './script-cases.ts';
@@ -37,6 +38,7 @@ const ALL: readonly CaseDefinition[] = [
   ...LIMIT_CASES,
   ...SHARING_CASES,
   ...ISOLATION_CASES,
+  ...KERNEL_CASES,
   ...INTERACTION_CASES,
 ];
 
