@@ -49,7 +49,7 @@ describe('call', () => {
       'tools that run programs are offered with --executor auto',
       false,
     ]);
-    const text = await spawnCli(world.project, ['call', '--tools'], { HOME: world.home });
+    const text = await runCli(world.project, ['call', '--tools'], { HOME: world.home });
     expect(text.out).toContain('load_skill  Load the instructions of a skill');
     expect(text.out).toMatch(/\n  n {5,}integer\. How many to return\. \(default: 5\)\n/);
     expect(text.err).toContain('tools that run programs are offered with --executor auto');

@@ -56,33 +56,38 @@ describe('the profile', () => {
     await expect(`${argv[2] ?? ''}\n`).toMatchFileSnapshot('golden/gate-group.txt');
   });
 
-  test('every inherited file is at the descriptor that the arguments name', () => {
-    const launcher = openBubblewrap('/usr/bin/bwrap', Buffer.from('filter'));
-    const entries = sandboxEntries(PROFILE);
-    const contents = entries.flatMap((entry) => (entry.type === 'file' ? [entry.content] : []));
-    for (const [entry, argv] of [
-      [undefined, ['true']],
-      ['/dev/null', ['true']],
-      [undefined, Array<string>(5000).fill('word')],
-      ['/dev/null', Array<string>(5000).fill('word')],
-    ] as const) {
-      const request = { entries, cwd: '/', env: {}, argv, limits: LIMITS, hasEntry: entry !== undefined };
-      const slots = childSlots(launcher.launch(request).inherited(entry));
-      const textAt = (descriptor: number): string => {
-        const ours = slots.stdio[descriptor - 3];
-        return typeof ours === 'number' ? readFileSync(ours, 'utf8') : '';
-      };
-      const args = textAt(3).split('\0');
-      const files = args.flatMap((arg, at) => (arg === '--file' ? [textAt(Number(args[at + 1]))] : []));
-      expect(textAt(Number(args[args.indexOf('--seccomp') + 1]))).toBe('filter');
-      const isLong = argv.length > 4096;
-      expect(files.slice(isLong ? 1 : 0)).toEqual(contents);
-      if (isLong) expect(files[0]).toBe(`set -- ${argv.map((word) => `'${word}'`).join(' ')}\n`);
-      slots.close();
-    }
-    launcher.close();
-    launcher.close();
-  });
+  test.each([true, false])(
+    'every inherited file is at the descriptor that the arguments name; with perl: %s',
+    (hasPerl) => {
+      const launcher = openBubblewrap('/usr/bin/bwrap', Buffer.from('filter'), hasPerl);
+      const entries = sandboxEntries(PROFILE);
+      const contents = entries.flatMap((entry) => (entry.type === 'file' ? [entry.content] : []));
+      for (const [entry, argv] of [
+        [undefined, ['true']],
+        ['/dev/null', ['true']],
+        [undefined, Array<string>(5000).fill('word')],
+        ['/dev/null', Array<string>(5000).fill('word')],
+      ] as const) {
+        const request = { entries, cwd: '/', env: {}, argv, limits: LIMITS, hasEntry: entry !== undefined };
+        const launch = launcher.launch(request);
+        const slots = childSlots(launch.inherited(entry));
+        const textAt = (descriptor: number): string => {
+          const ours = slots.stdio[descriptor - 3];
+          return typeof ours === 'number' ? readFileSync(ours, 'utf8') : '';
+        };
+        const args = textAt(3).split('\0');
+        const files = args.flatMap((arg, at) => (arg === '--file' ? [textAt(Number(args[at + 1]))] : []));
+        expect(textAt(Number(args[args.indexOf('--seccomp') + 1]))).toBe('filter');
+        const isLong = argv.length > 4096 && !hasPerl;
+        if (hasPerl) expect(textAt(Number(launch.argv.at(-1)))).toMatch(/^set\0mode\0gate\0/);
+        expect(files.slice(isLong ? 1 : 0)).toEqual(contents);
+        if (isLong) expect(files[0]).toBe(`set -- ${argv.map((word) => `'${word}'`).join(' ')}\n`);
+        slots.close();
+      }
+      launcher.close();
+      launcher.close();
+    },
+  );
 
   test('variables that would change the gate are set behind it', () => {
     const env = { PATH: '/bin', LD_PRELOAD: 'a', LD_AUDIT: 'b', BASH_ENV: 'c', ENV: 'd', IFS: 'e', NODE_OPTIONS: 'f' };

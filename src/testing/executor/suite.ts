@@ -17,6 +17,7 @@ import { SHARING_CASES } from './sharing-cases.ts';
 import { STAGING_CASES } from './staging-cases.ts';
 import { STREAM_CASES } from './stream-cases.ts';
 import { TIME_CASES } from './time-cases.ts';
+import { KERNEL_CASES } from './kernel-cases.ts';
 
 export interface ConformanceOptions {
   /** Called once; all cases use the same executor. */
@@ -39,6 +40,7 @@ const ALL: readonly CaseDefinition[] = [
   ...SHARING_CASES,
   ...ISOLATION_CASES,
   ...MOUNT_CASES,
+  ...KERNEL_CASES,
   ...INTERACTION_CASES,
 ];
 

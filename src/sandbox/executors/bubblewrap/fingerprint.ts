@@ -1,6 +1,9 @@
 import { EMPTY_REQUEST, sandboxFingerprint } from '../linux/fingerprint.ts';
 import { sandboxArguments } from './arguments.ts';
 import type { BubblewrapOptions } from './executor.ts';
+import { isPresent } from '../../../platform/fs/paths.ts';
+import { LAUNCHER_SCRIPT } from '../namespaces/launcher-script.ts';
+import { PERL, gatePlan } from '../namespaces/launcher.ts';
 import { gatedCommand } from './gate.ts';
 import { ENTRY_DESCRIPTOR } from './launcher.ts';
 import { findBubblewrap } from './support.ts';
@@ -10,7 +13,8 @@ export function bubblewrapFingerprint(options: BubblewrapOptions = {}): string {
   const { entries } = EMPTY_REQUEST;
   const profile = sandboxArguments({ ...EMPTY_REQUEST, filter: 0, files: entries.map(() => 0) });
   const gate = gatedCommand({ ...EMPTY_REQUEST, lateEnv: {}, entryDescriptor: ENTRY_DESCRIPTOR });
+  const inner = isPresent(PERL) ? [LAUNCHER_SCRIPT, gatePlan(EMPTY_REQUEST)] : [];
   const { bridge, ...settings } = options;
   const tool = options.command ?? findBubblewrap();
-  return `bubblewrap ${sandboxFingerprint(tool, [profile, gate, settings, bridge !== undefined])}`;
+  return `bubblewrap ${sandboxFingerprint(tool, [profile, gate, inner, settings, bridge !== undefined])}`;
 }

@@ -1,7 +1,11 @@
 import { keepBytes } from '../../../platform/process/inherited-descriptors.ts';
 import type { Inherited, KeptBytes } from '../../../platform/process/inherited-descriptors.ts';
+import { isPresent } from '../../../platform/fs/paths.ts';
 import type { LaunchCommand, LaunchRequest, Launcher, OpenLauncher } from '../linux/launcher.ts';
 import type { SandboxEntry } from '../linux/profile.ts';
+import { LAUNCHER_SCRIPT } from '../namespaces/launcher-script.ts';
+import { PERL, gatePlan } from '../namespaces/launcher.ts';
+import { encodePlan } from '../namespaces/plan.ts';
 import { encodeArguments, sandboxArguments } from './arguments.ts';
 import { WORDS_FILE, gatedCommand, splitEnvironment } from './gate.ts';
 import { INSTALL_BUBBLEWRAP, checkInstalled, findBubblewrap } from './support.ts';
@@ -13,18 +17,18 @@ const FILTER_DESCRIPTOR = 4;
 export const ENTRY_DESCRIPTOR = 5;
 
 /** Starts programs by bwrap (default: the first of the usual locations; `PATH` is not searched). */
-export function bubblewrapLauncher(given: string | undefined): Launcher {
+export function bubblewrapLauncher(given: string | undefined, hasPerl = isPresent(PERL)): Launcher {
   const command = given ?? findBubblewrap();
   return {
     name: 'bubblewrap',
     isolation: 'bubblewrap',
     install: `${INSTALL_BUBBLEWRAP} (0.8 or newer), on a kernel with unprivileged user namespaces`,
     check: async (options) => await checkInstalled(command, options),
-    open: (filter) => openBubblewrap(command ?? 'bwrap', filter),
+    open: (filter) => openBubblewrap(command ?? 'bwrap', filter, hasPerl),
   };
 }
 
-export function openBubblewrap(command: string, filter: Uint8Array): OpenLauncher {
+export function openBubblewrap(command: string, filter: Uint8Array, hasPerl: boolean): OpenLauncher {
   // Files that are the same for every program of a workspace are written once and opened anew for each program.
   const kept = new Map<string, KeptBytes>();
   let keptFilter: KeptBytes | undefined;
@@ -36,7 +40,7 @@ export function openBubblewrap(command: string, filter: Uint8Array): OpenLaunche
   return {
     launch: (request) => {
       keptFilter ??= keepBytes(filter);
-      return launch(command, request, { filter: keptFilter.inherited, keep });
+      return launch(command, request, { filter: keptFilter.inherited, keep, hasPerl });
     },
     close: () => {
       for (const bytes of kept.values()) bytes.close();
@@ -50,28 +54,45 @@ export function openBubblewrap(command: string, filter: Uint8Array): OpenLaunche
 interface WorkspaceFiles {
   readonly filter: Inherited;
   readonly keep: (content: string) => Inherited;
+  readonly hasPerl: boolean;
 }
 
-function launch(command: string, request: LaunchRequest, { filter, keep }: WorkspaceFiles): LaunchCommand {
-  const env = splitEnvironment(request.env);
-  const { argv, wordsFile } = gatedCommand({
-    argv: request.argv,
-    limits: request.limits,
-    lateEnv: env.late,
-    ...(request.hasEntry ? { entryDescriptor: ENTRY_DESCRIPTOR } : {}),
-  });
+/** Sets the limits, confines itself by Landlock and becomes the program; a shell does the first and the last where there is no perl. */
+interface InnerCommand {
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly wordsFile?: string;
+  /** For the descriptor that its last argument names. */
+  readonly plan?: Uint8Array;
+}
+
+function innerCommand(request: LaunchRequest, planDescriptor: number | undefined): InnerCommand {
+  if (planDescriptor !== undefined)
+    return {
+      argv: [PERL, '-e', LAUNCHER_SCRIPT, String(planDescriptor)],
+      env: {},
+      plan: encodePlan(gatePlan(request)),
+    };
+  const { early, late } = splitEnvironment(request.env);
+  const gate = { argv: request.argv, limits: request.limits, lateEnv: late };
+  return { env: early, ...gatedCommand(request.hasEntry ? { ...gate, entryDescriptor: ENTRY_DESCRIPTOR } : gate) };
+}
+
+function launch(command: string, request: LaunchRequest, { filter, keep, hasPerl }: WorkspaceFiles): LaunchCommand {
+  const firstFree = ENTRY_DESCRIPTOR + (request.hasEntry ? 1 : 0);
+  const { argv, env, wordsFile, plan } = innerCommand(request, hasPerl ? firstFree : undefined);
   const words: readonly SandboxEntry[] =
     wordsFile === undefined ? [] : [{ type: 'file', content: wordsFile, target: WORDS_FILE }];
   const entries = [...words, ...request.entries];
   const files = entries.flatMap((entry) =>
     entry.type === 'file' ? [entry.target === WORDS_FILE ? Buffer.from(entry.content) : keep(entry.content)] : [],
   );
-  const firstFile = ENTRY_DESCRIPTOR + (request.hasEntry ? 1 : 0);
+  const firstFile = firstFree + (plan === undefined ? 0 : 1);
   const args = encodeArguments(
     sandboxArguments({
       entries,
       cwd: request.cwd,
-      env: env.early,
+      env,
       filter: FILTER_DESCRIPTOR,
       files: files.map((_, at) => firstFile + at),
     }),
@@ -82,6 +103,7 @@ function launch(command: string, request: LaunchRequest, { filter, keep }: Works
       args,
       filter,
       ...(entry === undefined ? [] : [{ file: entry, access: 'write' } as const]),
+      ...(plan === undefined ? [] : [plan]),
       ...files,
     ],
   };

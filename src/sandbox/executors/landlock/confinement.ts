@@ -40,11 +40,19 @@ export function scopes(abi: number): number {
   return abi >= SINCE.scopes ? 3 : 0;
 }
 
+/**
+ * For Landlock inside of another sandbox: versions of the interface, each with file rights and scopes. Version 1 is not among them, because
+ * it lets no program move a file to another folder.
+ */
+export const WALL_VERSIONS = [2, 3, 5, 6].map((abi) => [abi, handledRights(abi), scopes(abi)].join(':')).join(' ');
+
 /** Rights that rules for single files may have. */
 export const FILE_RIGHTS = bits(EXECUTE, WRITE_FILE, READ_FILE, TRUNCATE, IOCTL_DEV);
 export const READ = bits(EXECUTE, READ_FILE, READ_DIR);
 export const LIST = bits(READ_DIR);
 export const USE_DEVICE = bits(WRITE_FILE, READ_FILE);
+/** Terminals need `ioctl`. */
+export const USE_DEVICES = USE_DEVICE | bits(READ_DIR, TRUNCATE, IOCTL_DEV);
 /** Everything but devices. */
 export const WRITE = (BASE_RIGHTS | bits(REFER, TRUNCATE)) & ~bits(MAKE_CHAR, MAKE_BLOCK);
 

@@ -2,8 +2,8 @@
  * A program for /usr/bin/perl, which is part of every Debian, Ubuntu and Fedora: `perl -e LAUNCHER_SCRIPT`. It builds a sandbox by system
  * calls and starts one program in it. It loads no modules and reads no files but its descriptors:
  *
- *     3   the plan (plan.ts): what to build and what to start, as words that each end with NUL
- *     4   the seccomp filter
+ *     3   the plan (plan.ts): what to build and what to start, as words that each end with NUL; or the descriptor of its argument
+ *     4   the seccomp filter, unless bubblewrap has loaded it
  *     5   the file by which the program enters its control group, where the plan says so
  *
  * Every step that fails ends the launcher with a message before the READY byte (0x06) was written to stderr; the program has not been
@@ -11,7 +11,7 @@
  *
  * With namespaces there are three processes, as with bubblewrap: the launcher outside, which dies with its parent; process 1 of the PID
  * namespace, which builds the file system, waits for the program and takes every other process with it when it ends; and the program.
- * With Landlock there is one process, which becomes the program.
+ * With Landlock, and in bubblewrap (mode `gate`), there is one process, which becomes the program.
  */
 export const LAUNCHER_SCRIPT = String.raw`
 # --- The plan -------------------------------------------------------------------------------------------------------------------------
@@ -30,7 +30,7 @@ my %words = (call => 2, set => 2, limit => 2, env => 2, arg => 1, read => 2, wri
   devices => 1, tmpfs => 2, readonly => 1, allow => 2, mounted => 2);
 my (%call, %set, %env, @limits, @argv, @steps, @rules);
 {
-  my @plan = split /\0/, slurp(3), -1;
+  my @plan = split /\0/, slurp(@ARGV ? shift @ARGV : 3), -1;
   pop @plan;
   while (@plan) {
     my $kind = shift @plan;
@@ -45,7 +45,7 @@ my (%call, %set, %env, @limits, @argv, @steps, @rules);
     else { push @steps, [$kind, $first, $second] }
   }
 }
-my $filter = slurp(4);
+my $filter = $set{mode} eq 'gate' ? '' : slurp(4);
 
 # Makes a system call. Numbers are passed as integers, strings as pointers.
 sub call {
@@ -101,9 +101,11 @@ sub become_program {
     closedir $folder;
     for my $descriptor (@open) { syscall($call{close}, $descriptor + 0) }
   }
-  # struct sock_fprog: the number of instructions and a pointer to them.
-  my $program = pack('S x![Q] P', length($filter) / 8, $filter);
-  call('load the seccomp filter', 'prctl', $SET_SECCOMP, 2, $program, 0, 0);
+  if ($set{mode} ne 'gate') {
+    # struct sock_fprog: the number of instructions and a pointer to them.
+    my $program = pack('S x![Q] P', length($filter) / 8, $filter);
+    call('load the seccomp filter', 'prctl', $SET_SECCOMP, 2, $program, 0, 0);
+  }
   syswrite STDERR, "\x06";
   if ($set{gate}) {
     my $byte = '';
@@ -121,16 +123,14 @@ sub become_program {
 # Passes the status on as shells do: 128 plus the number of the signal.
 sub exit_as { my $status = $_[0]; exit($status & 127 ? 128 + ($status & 127) : $status >> 8) }
 
-# --- Landlock: one process, no namespaces ---------------------------------------------------------------------------------------------
+# --- Landlock -------------------------------------------------------------------------------------------------------------------------
 
-if ($set{mode} eq 'landlock') {
-  call('set the death signal', 'prctl', $SET_DEATH_SIGNAL, 9, 0, 0, 0);
-  exit 1 if getppid() != $set{parent};
-  chdir $set{cwd} or fail("chdir to $set{cwd}");
+# Restricts this process to the rules of the plan: file rights and scopes that the kernel must know.
+sub confine {
+  my ($handled, $scoped) = @_;
   # struct landlock_ruleset_attr: file rights, network rights, scopes. A kernel takes the part that it knows.
-  my @handled = ($set{handled} + 0, 0, $set{scoped} + 0);
-  my $size = $handled[2] ? 24 : 8;
-  my $ruleset = call('create a Landlock ruleset', 'landlock_create_ruleset', pack('Q3', @handled), $size, 0);
+  my $attributes = pack('Q3', $handled, 0, $scoped);
+  my $ruleset = call('create a Landlock ruleset', 'landlock_create_ruleset', $attributes, $scoped ? 24 : 8, 0);
   for my $rule (@rules) {
     my ($path, $rights, $is_mounted) = @$rule;
     my $file;
@@ -144,11 +144,36 @@ if ($set{mode} eq 'landlock') {
     } else { sysopen($file, $path, 0x280000) or next }
     # Rights for folders are refused on files.
     $rights &= $set{'file rights'} unless -d $file;
-    call("allow $path", 'landlock_add_rule', $ruleset, 1, pack('QL', $rights & $set{handled}, fileno $file), 0);
+    call("allow $path", 'landlock_add_rule', $ruleset, 1, pack('QL', $rights & $handled, fileno $file), 0);
     close $file;
   }
-  drop_privileges();
+  # The output may be a named pipe of the host, which programs open again by /dev/stdout; the kernel refuses rules for other pipes.
+  for my $stream (0 .. 2) { syscall($call{landlock_add_rule}, $ruleset, 1, pack('QL', 6, $stream), 0) }
   call('apply the Landlock ruleset', 'landlock_restrict_self', $ruleset, 0);
+}
+
+# Landlock inside of another sandbox, as far as the kernel has it: versions of its interface with their file rights and scopes.
+sub confine_again {
+  # LANDLOCK_CREATE_RULESET_VERSION
+  my $known = syscall($call{landlock_create_ruleset}, 0, 0, 1);
+  for my $version (sort { $b->[0] <=> $a->[0] } map { [split /:/] } split / /, $set{wall}) {
+    return confine($version->[1] + 0, $version->[2] + 0) if $version->[0] <= $known;
+  }
+}
+
+# One process, no namespaces.
+if ($set{mode} eq 'landlock') {
+  call('set the death signal', 'prctl', $SET_DEATH_SIGNAL, 9, 0, 0, 0);
+  exit 1 if getppid() != $set{parent};
+  chdir $set{cwd} or fail("chdir to $set{cwd}");
+  drop_privileges();
+  confine($set{handled} + 0, $set{scoped} + 0);
+  become_program();
+}
+
+# In bubblewrap.
+if ($set{mode} eq 'gate') {
+  confine_again();
   become_program();
 }
 
@@ -307,6 +332,7 @@ my $program = fork;
 defined $program or fail('fork');
 if (!$program) {
   call('start a session', 'setsid');
+  confine_again();
   become_program();
 }
 close STDIN;

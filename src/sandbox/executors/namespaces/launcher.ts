@@ -7,7 +7,7 @@ import type { SandboxEntry } from '../linux/profile.ts';
 import { unavailable } from '../linux/unavailable.ts';
 import { SECCOMP_ARCHITECTURES } from '../seccomp/system-calls.ts';
 import { LAUNCHER_SCRIPT } from './launcher-script.ts';
-import { callSteps, encodePlan, limitSteps, programSteps } from './plan.ts';
+import { callSteps, encodePlan, limitSteps, programSteps, wallSteps } from './plan.ts';
 import type { PlanStep } from './plan.ts';
 
 /** A fixed path instead of `PATH`: a program named perl in a project must not become the sandbox. */
@@ -66,7 +66,22 @@ export function namespacePlan(request: LaunchRequest, parent = process.pid): rea
     ...(request.hasEntry ? [['set', 'entry', '1'] as const] : []),
     ...limitSteps(request.limits),
     ...request.entries.map(entryStep),
+    ...wallSteps(request.entries),
     // As a shell would set it.
+    ...programSteps(request.argv, { PWD: request.cwd, ...request.env }, request.cwd),
+  ];
+}
+
+/** The plan for a program that bubblewrap starts: limits and Landlock, which bubblewrap does not set. */
+export function gatePlan(request: LaunchRequest): readonly PlanStep[] {
+  const architecture = SECCOMP_ARCHITECTURES.find((name) => name === process.arch) ?? 'x64';
+  return [
+    ['set', 'mode', 'gate'],
+    ...callSteps(architecture),
+    ['set', 'gate', '1'],
+    ...(request.hasEntry ? [['set', 'entry', '1'] as const] : []),
+    ...limitSteps(request.limits),
+    ...wallSteps(request.entries),
     ...programSteps(request.argv, { PWD: request.cwd, ...request.env }, request.cwd),
   ];
 }

@@ -1,5 +1,7 @@
 import { quoted } from '../../../core/text/text.ts';
 import type { ProcessLimits } from '../linux/launcher.ts';
+import { FILE_RIGHTS, READ, USE_DEVICES, WALL_VERSIONS, WRITE } from '../landlock/confinement.ts';
+import type { SandboxEntry } from '../linux/profile.ts';
 import { invalidInput } from '../program-spec.ts';
 import { SYSTEM_CALLS } from '../seccomp/system-calls.ts';
 import type { SeccompArchitecture } from '../seccomp/system-calls.ts';
@@ -39,6 +41,28 @@ export function programSteps(
     ['set', 'cwd', cwd],
     ...Object.entries(env).map(([name, value]) => ['env', name, value] as const),
     ...argv.map((word) => ['arg', word] as const),
+  ];
+}
+
+/**
+ * Landlock as a second wall: what the mounts make read-only cannot be written either if a mount fails to hold it, and signals and abstract
+ * sockets stay among the processes of the program, which protects process 1.
+ */
+export function wallSteps(entries: readonly SandboxEntry[]): readonly PlanStep[] {
+  const writable = entries.flatMap((entry) =>
+    entry.type === 'tmpfs' || (entry.type === 'bind' && entry.access === 'write') ? [entry.target] : [],
+  );
+  const rules: readonly (readonly [string, number])[] = [
+    ['/', READ],
+    ...writable.map((target) => [target, WRITE] as const),
+    ['/dev', USE_DEVICES],
+    // Programs set their own name and priority there.
+    ['/proc', USE_DEVICES],
+  ];
+  return [
+    ['set', 'wall', WALL_VERSIONS],
+    ['set', 'file rights', String(FILE_RIGHTS)],
+    ...rules.map(([file, rights]) => ['allow', file, String(rights)] as const),
   ];
 }
 
