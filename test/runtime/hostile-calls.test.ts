@@ -85,7 +85,7 @@ describe('a list of commands, through the tools that run them', () => {
         command: 'git --version',
         env: { GIT_PAGER: 'sh' },
       });
-      expect(own.observations).toMatchObject([{ type: 'program-ran' }]);
+      expect(own.observations).toMatchObject([{ type: 'failed', code: 'input/invalid' }]);
       await session.close();
     },
   );
