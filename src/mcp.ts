@@ -1,0 +1,3 @@
+/** Skills for MCP clients: `skillwright/mcp`. */
+export { openSkillServer } from './mcp/server.ts';
+export type { McpOptions, SkillServer } from './mcp/server.ts';
