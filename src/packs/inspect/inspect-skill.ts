@@ -14,6 +14,7 @@ import type { SkillContents, SourceSkill } from '../sources/source.ts';
 import { acceptReviewed, allowOption, applyScanPolicy } from '../scan/policy.ts';
 import type { PolicyResult, ReviewedSkill } from '../scan/policy.ts';
 import { scanSkill } from '../scan/scan.ts';
+import type { KnownTexts } from '../scan/scan.ts';
 import { printable, quoted } from '../../core/text/text.ts';
 import { looksOf, presentFiles } from '../root/present-files.ts';
 import { readScanFiles } from '../scan/scan-files.ts';
@@ -50,6 +51,8 @@ export interface InspectOptions {
   readonly mode: Mode;
   /** Compares a name with the names in the root. */
   readonly checkName: (name: string) => NameCheck;
+  /** Shared by the skills of one source. */
+  readonly known?: KnownTexts;
   readonly signal?: AbortSignal;
 }
 
@@ -70,7 +73,10 @@ export function inspectSkill(skill: SourceSkill, options: InspectOptions): Inspe
   const files = skill.seen?.files ?? readScanFiles(skill.path, signal === undefined ? {} : { signal });
   if (isRefusal(files)) return files;
   const allowedTools = head?.controls.allowedTools;
-  const findings = scanSkill(files, { declared: allowedTools === undefined ? {} : { allowedTools } });
+  const findings = scanSkill(files, {
+    declared: allowedTools === undefined ? {} : { allowedTools },
+    ...(options.known === undefined ? {} : { known: options.known }),
+  });
   const reviewed = { name: skill.name, digest: tree.digest };
   const scan = acceptReviewed(applyScanPolicy(findings, settings.scanPolicy), reviewed, settings.scanAllow);
   const looks = checkName(skill.name);

@@ -8,6 +8,7 @@ import { requirementRefusal, resolveRequirements } from '../requires/resolve-req
 import type { RequiringSkill } from '../requires/resolve-requires.ts';
 import { presentFiles } from '../root/present-files.ts';
 import { downgradeProblem } from '../sign/downgrade-check.ts';
+import type { KnownTexts } from '../scan/scan.ts';
 import type { SourceSkill, StagedSource, UnusableSkill } from '../sources/source.ts';
 import { inspectSkill } from './inspect-skill.ts';
 import type { InspectOptions, InspectedSkill } from './inspect-skill.ts';
@@ -182,10 +183,11 @@ export async function inspectSkills(
   const { onProgress, signal } = options;
   const inspected: InspectedSkill[] = [];
   const unusable: UnusableSkill[] = [];
+  const known: KnownTexts = new Map();
   for (const [at, skill] of skills.entries()) {
     if (at % INSPECTED_AT_ONCE === 0) await new Promise(setImmediate);
     signal?.throwIfAborted();
-    const result = inspectSkill(skill, options);
+    const result = inspectSkill(skill, { ...options, known });
     if (isRefusal(result)) unusable.push({ name: skill.name, folder: skill.folder, refusal: result });
     else inspected.push(result);
     onProgress?.(at + 1, skills.length);
