@@ -10,7 +10,7 @@ import { isRefusal, packRefusal } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
 import { readRequirements } from '../requires/requires.ts';
 import type { SkillRequirement } from '../requires/requires.ts';
-import type { SkillContents, SourceSkill } from '../sources/source.ts';
+import type { SkillContents, SourceSignature, SourceSkill } from '../sources/source.ts';
 import { acceptReviewed, allowOption, applyScanPolicy } from '../scan/policy.ts';
 import type { PolicyResult, ReviewedSkill } from '../scan/policy.ts';
 import { scanSkill } from '../scan/scan.ts';
@@ -40,6 +40,10 @@ export interface InspectedSkill {
   readonly diagnostics: readonly Diagnostic[];
   readonly scan: PolicyResult;
   readonly requires: readonly SkillRequirement[];
+  /** Signature of this skill alone, not verified yet. */
+  readonly signature?: SourceSignature;
+  /** Id of the pinned key that signed it. */
+  readonly signedBy?: string;
   /** Notes for the user: similar names, unreadable requirements. */
   readonly notes: readonly string[];
   /** Reasons not to install it, most severe first. */
@@ -97,6 +101,7 @@ export function inspectSkill(skill: SourceSkill, options: InspectOptions): Inspe
     diagnostics,
     scan,
     requires: needs.requirements,
+    ...(skill.signature === undefined ? {} : { signature: skill.signature }),
     notes: [
       ...otherNames(skill),
       ...looks.notes,
