@@ -212,7 +212,7 @@ function planInstall(staged: StagedSource, root: OpenRoot, { verdicts, options }
   const at = options.at ?? new Date();
   const plan = (skill: InspectedSkill, isNeeded: boolean): PlannedSkill => {
     const before = root.lock.skills.get(skill.name);
-    const fresh = lockedSkill(skill, staged.resolved, { at, ...verdicts.proof });
+    const fresh = lockedSkill(skill, staged.resolved, at);
     const change = before === undefined ? 'new' : before.digest === skill.digest ? 'same' : 'replace';
     // `installedAt` is the time of the last change of the bytes.
     const lock = change === 'same' && before !== undefined ? { ...fresh, installedAt: before.installedAt } : fresh;
@@ -247,7 +247,7 @@ function planInstall(staged: StagedSource, root: OpenRoot, { verdicts, options }
       root,
       options,
     ),
-    ...(verdicts.proof.signedBy === undefined ? {} : { signedBy: verdicts.proof.signedBy }),
+    ...commonSigner(skills),
   };
 }
 
@@ -278,14 +278,15 @@ function putChange(
   return { type: 'put', name, from, lock, existing: isSame ? 'replace' : existing, looks };
 }
 
-export interface LockMarks {
-  readonly at: Date;
-  readonly signedBy?: string;
+/** The key that signed all skills, if one did. */
+function commonSigner(skills: readonly PlannedSkill[]): Pick<InstallPlan, 'signedBy'> {
+  const signedBy = skills[0]?.skill.signedBy;
+  return signedBy !== undefined && skills.every(({ skill }) => skill.signedBy === signedBy) ? { signedBy } : {};
 }
 
 /** Builds the lock entry of an inspected skill. */
-export function lockedSkill(skill: InspectedSkill, resolved: ResolvedSource, { at, signedBy }: LockMarks): LockedSkill {
-  const { name, version, folder, digest, files, requires } = skill;
+export function lockedSkill(skill: InspectedSkill, resolved: ResolvedSource, at: Date): LockedSkill {
+  const { name, version, folder, digest, files, requires, signedBy } = skill;
   const { source, revision, archive } = resolved;
   return {
     name,

@@ -153,6 +153,7 @@ describe('outdated, update, sbom', () => {
     writeFiles(folder, {
       'source/tables/SKILL.md': skillText('tables', 'Works on tables. Use it for tables.', VERSION('1.1.0')),
       'source/tables/guide.md': 'one\ntwo\u001B[2J\nthree\nfour\n',
+      'source/tables/run.sh': 'chmod 777 .\nchmod 777 ..\n',
     });
     const outdated = await run('outdated', '--json');
     expect(outdated.status).toBe(1);
@@ -167,6 +168,10 @@ describe('outdated, update, sbom', () => {
     const dry = await run('update', '--dry-run');
     expect(dry).toMatchObject({ status: 0, out: 'would update tables\n' });
     expect(dry.err).toContain('+four');
+    // Findings that are not critical are counts, unless all are asked for.
+    expect(dry.err).toMatch(/^scan medium excess-rights, medium hidden-unicode$/m);
+    const findings = await run('update', '--dry-run', '--findings');
+    expect(findings.err).toMatch(/^scan .*run\.sh.*chmod 777/m);
     // Nobody is at a terminal, so nobody says yes; and a stranger's text moves no cursor.
     const unasked = await run('update');
     expect(unasked).toMatchObject({ status: 3, out: '' });
@@ -177,7 +182,7 @@ describe('outdated, update, sbom', () => {
       done: true,
       skills: [
         { name: 'letters', status: 'current' },
-        { name: 'tables', status: 'update', changes: { changed: 2, added: 0, removed: 0 }, lost: [] },
+        { name: 'tables', status: 'update', changes: { changed: 2, added: 1, removed: 0 }, lost: [] },
       ],
       indexHash: expect.any(String) as string,
     });

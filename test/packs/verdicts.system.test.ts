@@ -114,6 +114,18 @@ describe('one bad skill in a source of 20', () => {
     expect(rootOf(world)).toEqual([]);
   });
 
+  test('an archive whose SKILL.md is a link loses that skill alone', async () => {
+    const world = packWorld();
+    const parts = TWENTY.map((name) => ({ name: `${name}/SKILL.md`, content: text(name) }));
+    const link = { name: 'skill-07/SKILL.md', content: '/etc/passwd', mode: 0o120777 };
+    writeFileSync(path.join(world.project, 'pack.zip'), makeZip(parts.map((part, at) => (at === 7 ? link : part))));
+    expect(verdictsOf(await world.install('./pack.zip'))).toMatchObject({
+      'skill-06': 'ready',
+      'skill-07': 'archive/link',
+    });
+    expect(rootOf(world)).toEqual([...NINETEEN, 'skills.lock.json']);
+  });
+
   test('a link beside the skills of an archive is skipped', async () => {
     const world = packWorld();
     writeFileSync(

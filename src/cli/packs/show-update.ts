@@ -1,22 +1,18 @@
 /** The plan of an update, for the user who confirms it: changes, capabilities, findings, and the fate of local edits. */
 import { countUpdate, updateLines } from '../../packs/update/update-text.ts';
 import type { LockedSkill } from '../../packs/lock/lock.ts';
-import { findingText } from '../../packs/scan/finding.ts';
 import { printable } from '../../core/text/text.ts';
 import type { ChangedSkill, SkillUpdate } from '../../packs/update/update-skill.ts';
 import type { Terminal } from '../terminal/terminal.ts';
+import { findingLines } from './show-findings.ts';
+import type { FindingsView } from './show-findings.ts';
 
-/** At most this many findings are shown per skill. */
-const MAX_FINDINGS = 20;
 const MAX_NAMED = 10;
 
-export function changedLines(changed: ChangedSkill, terminal: Terminal): readonly string[] {
+export function changedLines(changed: ChangedSkill, terminal: Terminal, view: FindingsView): readonly string[] {
   const { name, before, lock, files, skill, merged, kept, lost } = changed;
   const { style } = terminal;
   const [from, to] = [versionOf(before), versionOf(lock)];
-  const { stops, warnings } = skill.scan;
-  const findings = [...stops, ...warnings];
-  const more = findings.length - MAX_FINDINGS;
   return [
     ...updateLines(
       { name, ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }), files },
@@ -26,8 +22,7 @@ export function changedLines(changed: ChangedSkill, terminal: Terminal): readonl
     ...named('kept as you changed it', kept, (text) => style('yellow', text)),
     ...named('your change is replaced (kept in the previous version)', lost, (text) => style('red', text)),
     ...skill.notes.map((note) => `${style('yellow', 'note')} ${note}`),
-    ...findings.slice(0, MAX_FINDINGS).map((finding) => `${style('yellow', 'scan')} ${findingText(finding)}`),
-    ...(more > 0 ? [style('dim', `and ${String(more)} more findings`)] : []),
+    ...findingLines(skill.scan, terminal, view),
     '',
   ];
 }

@@ -26,6 +26,7 @@ import {
   trustHint,
 } from './pack-command.ts';
 import { openProgress } from '../terminal/progress.ts';
+import { FINDINGS_FLAG } from './show-findings.ts';
 import { changedLines, updateJson } from './show-update.ts';
 import { showPlan } from '../terminal/terminal.ts';
 
@@ -39,6 +40,7 @@ const flags = {
   },
   strict: { type: 'boolean', about: 'refuse versions that violate the specification (default: format.mode, or warn)' },
   lenient: { type: 'boolean', hidden: true, about: 'the default; kept for existing scripts' },
+  ...FINDINGS_FLAG,
   offline: { type: 'boolean', about: 'use no network' },
   'require-signed': { type: 'boolean', about: 'accept only packs signed with a pinned key (see skillwright keys)' },
 } as const;
@@ -67,7 +69,8 @@ export const command = defineCommand({
     const show = (changed: readonly ChangedSkill[]): void => {
       progress.end();
       const isFound = changed.some(({ skill: { scan } }) => scan.stops.length + scan.warnings.length > 0);
-      const lines = changed.flatMap((skill) => changedLines(skill, terminal));
+      const view = { all: given.findings === true };
+      const lines = changed.flatMap((skill) => changedLines(skill, terminal, view));
       const isAsked = given.yes !== true && given['dry-run'] !== true;
       const note = isFound ? [terminal.style('dim', SCAN_NOTE)] : [];
       showPlan([...lines, ...note], { isAsked, isJson: given.json === true }, terminal);

@@ -24,8 +24,10 @@ export interface CheckedPlace {
 
 /** Checks what the lock records about one skill. */
 export function checkPlaces(skill: LockedSkill, root: string, base: AgentBase): readonly CheckedPlace[] {
+  const places = placesOf(skill);
+  if (places.length === 0) return [];
   const real = realPath(root);
-  return placesOf(skill).map(({ folder, kind }) => {
+  return places.map(({ folder, kind }) => {
     const absolute = path.resolve(real, folder);
     const place = path.join(absolute, skill.name);
     return {

@@ -78,8 +78,10 @@ async function applyPlace(change: PlaceChange, context: PlaceContext): Promise<P
   if (outcome !== 'no-links') return outcome;
   const copying: PlaceChange = { ...change, kind: 'copy' };
   const copied = tryPlace(copying, context, await stageCopies(copying, context));
-  // Copies never ask for links.
-  return copied === 'no-links' ? failedOutcome(change, context, 'links and copies are impossible') : copied;
+  // Copies never ask for links. The lock expects the change that was asked for, so that it notices the copies.
+  return copied === 'no-links'
+    ? failedOutcome(change, context, 'links and copies are impossible')
+    : { ...copied, change };
 }
 
 function tryPlace(

@@ -10,10 +10,11 @@ import { isRefusal, packRefusal } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
 import { readRequirements } from '../requires/requires.ts';
 import type { SkillRequirement } from '../requires/requires.ts';
-import type { SkillContents, SourceSkill } from '../sources/source.ts';
+import type { SkillContents, SourceSignature, SourceSkill } from '../sources/source.ts';
 import { acceptReviewed, allowOption, applyScanPolicy } from '../scan/policy.ts';
 import type { PolicyResult, ReviewedSkill } from '../scan/policy.ts';
 import { scanSkill } from '../scan/scan.ts';
+import type { KnownTexts } from '../scan/scan.ts';
 import { printable, quoted } from '../../core/text/text.ts';
 import { looksOf, presentFiles } from '../root/present-files.ts';
 import { readScanFiles } from '../scan/scan-files.ts';
@@ -39,6 +40,10 @@ export interface InspectedSkill {
   readonly diagnostics: readonly Diagnostic[];
   readonly scan: PolicyResult;
   readonly requires: readonly SkillRequirement[];
+  /** Signature of this skill alone, not verified yet. */
+  readonly signature?: SourceSignature;
+  /** Id of the pinned key that signed it. */
+  readonly signedBy?: string;
   /** Notes for the user: similar names, unreadable requirements. */
   readonly notes: readonly string[];
   /** Reasons not to install it, most severe first. */
@@ -50,6 +55,8 @@ export interface InspectOptions {
   readonly mode: Mode;
   /** Compares a name with the names in the root. */
   readonly checkName: (name: string) => NameCheck;
+  /** Shared by the skills of one source. */
+  readonly known?: KnownTexts;
   readonly signal?: AbortSignal;
 }
 
@@ -70,7 +77,10 @@ export function inspectSkill(skill: SourceSkill, options: InspectOptions): Inspe
   const files = skill.seen?.files ?? readScanFiles(skill.path, signal === undefined ? {} : { signal });
   if (isRefusal(files)) return files;
   const allowedTools = head?.controls.allowedTools;
-  const findings = scanSkill(files, { declared: allowedTools === undefined ? {} : { allowedTools } });
+  const findings = scanSkill(files, {
+    declared: allowedTools === undefined ? {} : { allowedTools },
+    ...(options.known === undefined ? {} : { known: options.known }),
+  });
   const reviewed = { name: skill.name, digest: tree.digest };
   const scan = acceptReviewed(applyScanPolicy(findings, settings.scanPolicy), reviewed, settings.scanAllow);
   const looks = checkName(skill.name);
@@ -91,6 +101,7 @@ export function inspectSkill(skill: SourceSkill, options: InspectOptions): Inspe
     diagnostics,
     scan,
     requires: needs.requirements,
+    ...(skill.signature === undefined ? {} : { signature: skill.signature }),
     notes: [
       ...otherNames(skill),
       ...looks.notes,

@@ -9,8 +9,22 @@ import type { InspectedSkill } from './inspect-skill.ts';
 import type { PackSettings } from '../pack-settings.ts';
 
 export interface Proof {
-  /** Id of the pinned key that signed the source; absent if it is unsigned. */
+  /** Id of the pinned key that signed the source, or this skill of it; absent if it is unsigned. */
   readonly signedBy?: string;
+}
+
+/** Adds to each skill the key that signed it. Skills of a site are signed one by one; one with an invalid signature is refused alone. */
+export async function proveSkills(
+  skills: readonly InspectedSkill[],
+  { resolved }: StagedSource,
+  { proof, settings }: { readonly proof: Proof; readonly settings: PackSettings },
+): Promise<readonly InspectedSkill[]> {
+  return await Promise.all(
+    skills.map(async (skill) => {
+      const own = resolved.kind === 'well-known' ? await signatureOf(skill, [skill], settings) : proof;
+      return isRefusal(own) ? { ...skill, refusals: [own, ...skill.refusals] } : { ...skill, ...own };
+    }),
+  );
 }
 
 /** Refuses if the manifest does not match the files, or the signature is invalid, or missing and required. */
@@ -21,6 +35,7 @@ export async function verifySource(
 ): Promise<Proof | PackRefusal> {
   const manifest = await fittingManifest(staged);
   if (manifest !== undefined && isRefusal(manifest)) return manifest;
+  if (staged.resolved.kind === 'well-known') return {};
   // A signature covers the whole pack, even if only some of its skills are wanted.
   return await signatureOf(staged, manifest?.skills ?? skills, settings);
 }
@@ -51,7 +66,7 @@ export function driftText({ changed, missing, added }: Drift): string {
 }
 
 async function signatureOf(
-  { signature }: StagedSource,
+  { signature }: Pick<StagedSource, 'signature'>,
   skills: readonly { readonly name: string; readonly version?: string }[],
   { requireSigned, surroundings: { home } }: PackSettings,
 ): Promise<Proof | PackRefusal> {

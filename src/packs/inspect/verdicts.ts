@@ -8,11 +8,11 @@ import { requirementRefusal, resolveRequirements } from '../requires/resolve-req
 import type { RequiringSkill } from '../requires/resolve-requires.ts';
 import { presentFiles } from '../root/present-files.ts';
 import { downgradeProblem } from '../sign/downgrade-check.ts';
+import type { KnownTexts } from '../scan/scan.ts';
 import type { SourceSkill, StagedSource, UnusableSkill } from '../sources/source.ts';
 import { inspectSkill } from './inspect-skill.ts';
 import type { InspectOptions, InspectedSkill } from './inspect-skill.ts';
-import { verifySource } from './prove-source.ts';
-import type { Proof } from './prove-source.ts';
+import { proveSkills, verifySource } from './prove-source.ts';
 
 /** A skill that is not installed. Nothing of it is written to the root. */
 export interface RefusedSkill {
@@ -38,7 +38,6 @@ export interface SourceVerdicts {
   readonly refused: readonly RefusedSkill[];
   /** Choices that were made for the user. */
   readonly notes: readonly string[];
-  readonly proof: Proof;
 }
 
 export interface VerdictOptions extends InspectOptions {
@@ -66,9 +65,7 @@ export async function sourceVerdicts(
   if (isRefusal(proof)) return proof;
   const refusalOf = (skill: InspectedSkill): PackRefusal | undefined => {
     const before = force ? undefined : lock.skills.get(skill.name);
-    const { name, version } = skill;
-    const now = { name, ...(version === undefined ? {} : { version }), ...proof };
-    return skill.refusals[0] ?? (before === undefined ? undefined : downgradeProblem(before, now));
+    return skill.refusals[0] ?? (before === undefined ? undefined : downgradeProblem(before, skill));
   };
   const refused: RefusedSkill[] = [...staged.unusable.filter(isWanted), ...unusable].map(
     ({ name, folder, refusal }) => ({ verdict: 'refused', name, folder, isNamed: isNamed({ name, folder }), refusal }),
@@ -78,19 +75,14 @@ export async function sourceVerdicts(
     refused.push({ verdict: 'refused', name, folder, isNamed: isNamed(skill), refusal, skill });
   };
   const candidates: InspectedSkill[] = [];
-  for (const skill of inspected) {
+  for (const skill of await proveSkills(inspected, staged, { proof, settings })) {
     const refusal = refusalOf(skill);
     if (refusal === undefined) candidates.push(skill);
     else refuse(skill, refusal);
   }
-  const others = candidates.some(({ requires }) => requires.length > 0)
-    ? (
-        await inspectSkills(
-          skills.filter((skill) => !isWanted(skill)),
-          options,
-        )
-      ).inspected
-    : [];
+  const isNeeding = candidates.some(({ requires }) => requires.length > 0);
+  const unnamed = isNeeding ? skills.filter((skill) => !isWanted(skill)) : [];
+  const others = await proveSkills((await inspectSkills(unnamed, options)).inspected, staged, { proof, settings });
   const resolved = resolveNeeds(
     candidates,
     others.filter((skill) => refusalOf(skill) === undefined),
@@ -98,7 +90,7 @@ export async function sourceVerdicts(
   );
   for (const { skill, refusal } of resolved.unmet) refuse(skill, refusal);
   const { ready, needed } = resolved;
-  return { type: 'verdicts', ready, needed, refused, notes, proof };
+  return { type: 'verdicts', ready, needed, refused, notes };
 }
 
 type FoundSkill = Pick<SourceSkill, 'name' | 'folder'>;
@@ -182,10 +174,11 @@ export async function inspectSkills(
   const { onProgress, signal } = options;
   const inspected: InspectedSkill[] = [];
   const unusable: UnusableSkill[] = [];
+  const known: KnownTexts = new Map();
   for (const [at, skill] of skills.entries()) {
     if (at % INSPECTED_AT_ONCE === 0) await new Promise(setImmediate);
     signal?.throwIfAborted();
-    const result = inspectSkill(skill, options);
+    const result = inspectSkill(skill, { ...options, known });
     if (isRefusal(result)) unusable.push({ name: skill.name, folder: skill.folder, refusal: result });
     else inspected.push(result);
     onProgress?.(at + 1, skills.length);

@@ -1,6 +1,7 @@
 /** Finds text that a model reads and a person does not see. */
 import { nextHidden, quoted } from '../../core/text/text.ts';
 import type { ScanFile, ScanFinding, ScanSeverity } from './finding.ts';
+import { hasLongRun } from './match.ts';
 import { isDocument } from './passages.ts';
 import { SCAN_RULES } from './rules.ts';
 import type { RuleId } from './rules.ts';
@@ -8,6 +9,8 @@ import type { RuleId } from './rules.ts';
 const MAX_FINDINGS = 5;
 /** Padding wider than any screen, which moves the text after it out of sight. */
 const PADDING = /(?<![ \t])[ \t]{200,}(?=\S)/g;
+const MIN_PADDING = 200;
+const BEYOND_ASCII = /[^\t\n\x20-\x7e]/;
 const COMMENT = /<!--/g;
 const MAX_COMMENT = 4_000;
 const STYLED =
@@ -23,32 +26,35 @@ const HARMLESS_COMMENT =
 const OTHER_ALPHABET = /[ΑΒΕΖΗΙΚΜΝΟΡΤΥΧο\u0400-\u04ff]/;
 const MIXED = /(?:[A-Za-z]{2}[ΑΒΕΖΗΙΚΜΝΟΡΤΥΧο\u0400-\u04ff]|[ΑΒΕΖΗΙΚΜΝΟΡΤΥΧο\u0400-\u04ff][A-Za-z]{2})/g;
 
-interface HiddenText {
+/** A finding without the path of its file. */
+export type HiddenText = Omit<ScanFinding, 'path'>;
+
+interface HiddenAt {
   readonly rule: RuleId;
   readonly index: number;
   readonly says: string;
   readonly severity?: ScanSeverity;
 }
 
-export function findHidden(file: ScanFile, path: string): readonly ScanFinding[] {
+export function findHidden(file: ScanFile): readonly HiddenText[] {
   const { text } = file;
+  const isPlain = !BEYOND_ASCII.test(text);
   const found = [
-    ...hiddenCharacters(text),
+    ...(isPlain ? [] : hiddenCharacters(text)),
     ...textAfterPadding(text),
     ...(isDocument(file.path) ? [...instructionsInComments(text), ...invisiblyStyledText(text)] : []),
-    ...mixedScriptWords(text),
+    ...(isPlain ? [] : mixedScriptWords(text)),
   ];
   return found.map(({ rule, index, says, severity = SCAN_RULES[rule].severity }) => ({
     rule,
     severity,
-    path,
     ...lineAndColumn(file.text, index),
     message: says,
   }));
 }
 
-function hiddenCharacters(text: string): readonly HiddenText[] {
-  const found: HiddenText[] = [];
+function hiddenCharacters(text: string): readonly HiddenAt[] {
+  const found: HiddenAt[] = [];
   const start = text.startsWith('\ufeff') ? 1 : 0;
   for (let at = start; found.length < MAX_FINDINGS;) {
     const hidden = nextHidden(text, at);
@@ -93,7 +99,8 @@ function severityOfHidden(
   return code === 0x0d || code === 0x2028 || code === 0x2029 ? undefined : 'medium';
 }
 
-function textAfterPadding(text: string): readonly HiddenText[] {
+function textAfterPadding(text: string): readonly HiddenAt[] {
+  if (!hasLongRun(text, MIN_PADDING, isBlank)) return [];
   return first(text.matchAll(PADDING)).map((match) => ({
     rule: 'hidden-text',
     index: match.index + match[0].length,
@@ -101,7 +108,11 @@ function textAfterPadding(text: string): readonly HiddenText[] {
   }));
 }
 
-function instructionsInComments(text: string): readonly HiddenText[] {
+function isBlank(code: number): boolean {
+  return code === 0x20 || code === 0x09;
+}
+
+function instructionsInComments(text: string): readonly HiddenAt[] {
   return first(text.matchAll(COMMENT), 50)
     .map((match) => ({ index: match.index, inside: commentFrom(text, match.index + 4) }))
     .filter(({ inside }) => INSTRUCTION.test(inside) && !HARMLESS_COMMENT.test(inside))
@@ -122,7 +133,7 @@ function commentFrom(text: string, from: number): string {
 }
 
 /** Documents about web pages mention styles, so only a style on an element with instructions in it counts. */
-function invisiblyStyledText(text: string): readonly HiddenText[] {
+function invisiblyStyledText(text: string): readonly HiddenAt[] {
   if (!ELEMENT.test(text)) return [];
   return first(text.matchAll(STYLED), 50)
     .filter(({ index }) =>
@@ -133,7 +144,7 @@ function invisiblyStyledText(text: string): readonly HiddenText[] {
     .map(({ index, 0: style }) => ({ rule: 'hidden-text', index, says: `text made invisible by ${quoted(style)}` }));
 }
 
-function mixedScriptWords(text: string): readonly HiddenText[] {
+function mixedScriptWords(text: string): readonly HiddenAt[] {
   if (!OTHER_ALPHABET.test(text)) return [];
   return first(text.matchAll(MIXED)).map((match) => ({
     rule: 'mixed-scripts',

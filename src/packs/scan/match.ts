@@ -2,8 +2,9 @@
 import { quoted } from '../../core/text/text.ts';
 import type { ScanFinding, ScanSeverity } from './finding.ts';
 import { lowerCase, sourceColumn } from './normalize-line.ts';
+import type { LineKind } from './normalize-line.ts';
 import { openMultiPatternMatcher } from './multi-pattern-matcher.ts';
-import type { Candidates } from './multi-pattern-matcher.ts';
+import type { Candidates, MultiPatternMatcher } from './multi-pattern-matcher.ts';
 import { proseOrCode, sourceLines } from './passages.ts';
 import type { Passage } from './passages.ts';
 import { isDenied } from './pattern.ts';
@@ -29,7 +30,7 @@ const EXCERPT = 80;
 
 /** All passages of one kind joined into one text, one line each, so that each pattern runs once per file. */
 interface JoinedPassages {
-  readonly kind: 'prose' | 'code';
+  readonly kind: LineKind;
   readonly passages: readonly Passage[];
   /** The offset of each passage in `lower`. */
   readonly starts: readonly number[];
@@ -37,33 +38,39 @@ interface JoinedPassages {
   readonly candidates: Candidates;
 }
 
-const MATCHER = openMultiPatternMatcher(PATTERNS.map(({ find }) => find));
+const MATCHERS = { prose: openMatcher('prose'), code: openMatcher('code') };
+
+function openMatcher(kind: LineKind): MultiPatternMatcher {
+  return openMultiPatternMatcher(PATTERNS.map((pattern) => (pattern.in === 'any' || pattern.in === kind ? pattern.find : undefined)));
+}
 
 export function matchPassages(passages: readonly Passage[]): readonly Hit[] {
-  const joined = (['prose', 'code'] as const).flatMap((kind) => {
-    const ofKind = passages.filter((passage) => proseOrCode(passage.kind) === kind);
-    return ofKind.length === 0 ? [] : [joinPassages(ofKind, kind)];
-  });
+  const joined = (['prose', 'code'] as const).flatMap((kind) => joinPassages(passages, kind) ?? []);
   const hits: Hit[] = [];
   // Plain loops: hundreds of patterns are tried on every file, and nearly all of them have no candidate in it.
   for (let expression = 0; expression < PATTERNS.length; expression += 1)
     for (const text of joined) {
       const pattern = text.candidates[expression] === undefined ? undefined : PATTERNS[expression];
-      if (pattern !== undefined && (pattern.in === 'any' || pattern.in === text.kind))
-        hits.push(...matchPattern(pattern, expression, text));
+      if (pattern !== undefined) hits.push(...matchPattern(pattern, expression, text));
     }
   return hits;
 }
 
-function joinPassages(passages: readonly Passage[], kind: 'prose' | 'code'): JoinedPassages {
+function joinPassages(all: readonly Passage[], kind: LineKind): JoinedPassages | undefined {
+  const passages: Passage[] = [];
+  const texts: string[] = [];
+  const starts: number[] = [];
   let length = 0;
-  const starts = passages.map(({ text }) => {
-    const start = length;
-    length += text.length + 1;
-    return start;
-  });
-  const lower = lowerCase(passages.map(({ text }) => text).join('\n'));
-  return { kind, passages, starts, lower, candidates: MATCHER.candidates(lower) };
+  for (const passage of all) {
+    if (proseOrCode(passage.kind) !== kind) continue;
+    passages.push(passage);
+    texts.push(passage.text);
+    starts.push(length);
+    length += passage.text.length + 1;
+  }
+  if (length === 0) return undefined;
+  const lower = lowerCase(texts.join('\n'));
+  return { kind, passages, starts, lower, candidates: MATCHERS[kind].candidates(lower) };
 }
 
 function matchPattern(pattern: Pattern, expression: number, joined: JoinedPassages): readonly Hit[] {
@@ -71,7 +78,7 @@ function matchPattern(pattern: Pattern, expression: number, joined: JoinedPassag
   if (pattern.longRun !== undefined && !hasLongRun(lower, pattern.longRun, isBase64)) return [];
   // The limit on matches is higher than that on hits, because some matches are dropped; it bounds the cost of a hostile text.
   const hits: Hit[] = [];
-  for (const { index, length } of MATCHER.matches(lower, candidates, { expression, limit: MAX_HITS * 10 })) {
+  for (const { index, length } of MATCHERS[joined.kind].matches(lower, candidates, { expression, limit: MAX_HITS * 10 })) {
     if (hits.length >= MAX_HITS) break;
     const hit = hitAt(pattern, joined, index, length);
     if (hit !== undefined) hits.push(hit);
@@ -109,7 +116,7 @@ function hitAt(pattern: Pattern, joined: JoinedPassages, index: number, length: 
   if (
     joined.kind === 'prose' &&
     pattern.evenDenied !== true &&
-    (passage.isProhibited === true || isDenied(lower.slice(0, at)))
+    (passage.isProhibited || isDenied(lower.slice(0, at)))
   )
     return undefined;
   return {

@@ -3,6 +3,7 @@
  * require; an expression is then tried only at positions where it can match. The result is the same as running each expression alone.
  */
 import { openAhoCorasick } from './aho-corasick.ts';
+import type { LiteralEnds } from './aho-corasick.ts';
 import { prefilterOf } from './regex-prefilter.ts';
 import type { Literal, Prefilter } from './regex-prefilter.ts';
 
@@ -34,47 +35,51 @@ interface CandidatePositions {
   readonly required?: readonly number[];
 }
 
-/** A literal of one list: the prefixes of an expression, or its required literals. */
-interface LiteralUse {
-  /** The index of the expression for prefixes; that index plus the number of expressions for required literals. */
-  readonly list: number;
-  /** The output of the automaton that reports the literal. */
-  readonly output: number;
+/** A literal of an expression. */
+interface IndexedLiteral {
+  readonly index: number;
   readonly length: number;
   readonly isAtWordStart: boolean;
 }
 
-const NON_ASCII = /[^\0-\x7f]/;
-const NO_PREFIXES: Prefilter = { prefixes: [] };
+/** Chinese characters. Typographic characters, such as dashes, are common in all texts. */
+const CHINESE = /[\u2e80-\u9fff]/;
 
 /**
- * The expressions have only the flag `g`, and match neither an empty text nor a line end. Expressions with non-ASCII characters are
- * searched without the prefilter, and only in texts that have such characters.
+ * The expressions have only the flag `g`, and match neither an empty text nor a line end. Expressions with Chinese characters are searched
+ * without the prefilter, and only in texts that have such characters; other expressions are ASCII. An undefined expression has no matches: it keeps the indexes of the
+ * others.
  */
-export function openMultiPatternMatcher(expressions: readonly RegExp[]): MultiPatternMatcher {
-  const isNonAscii = expressions.map(({ source }) => NON_ASCII.test(source));
-  const prefilters = expressions.map(({ source }, at) => (isNonAscii[at] === true ? NO_PREFIXES : prefilterOf(source)));
-  const lists = [...prefilters.map(({ prefixes }) => prefixes), ...prefilters.map(({ required }) => required)];
-  const literals = [...new Set(lists.flatMap((list = []) => list.map(({ text }) => text)))];
-  const automaton = openAhoCorasick(literals);
-  const uses = usesByOutput(automaton.outputs, literals, lists);
-  const inAsciiText = expressions.map((_, at) =>
-    isNonAscii[at] !== true && lists[at] === undefined ? ('anywhere' as const) : undefined,
-  );
-  const inAnyText = inAsciiText.map((searched, at) => (isNonAscii[at] === true ? 'anywhere' : searched));
-  const sticky = expressions.map(({ source }) => new RegExp(source, 'y'));
+export function openMultiPatternMatcher(expressions: readonly (RegExp | undefined)[]): MultiPatternMatcher {
+  const sources = expressions.map((expression) => expression?.source);
+  const isChinese = sources.map((source = '') => CHINESE.test(source));
+  const prefilters = sources.map((source, at): Prefilter => {
+    if (source === undefined) return { prefixes: [] };
+    return isChinese[at] === true ? {} : prefilterOf(source);
+  });
+  /** The prefixes of each expression, then the required literals of each. */
+  const { lists, texts, listsOf } = indexLiterals([
+    ...prefilters.map(({ prefixes }) => prefixes),
+    ...prefilters.map(({ required }) => required),
+  ]);
+  const search = openAhoCorasick(texts);
+  const unfiltered = [...prefilters.keys()].filter((at) => prefilters[at]?.prefixes === undefined);
+  const sticky = sources.map((source) => (source === undefined ? undefined : new RegExp(source, 'y')));
   return {
     candidates(text) {
-      const found = automaton.search(text);
-      const hasNonAscii = NON_ASCII.test(text);
-      const seen = seenUses(found.keys(), uses);
-      const candidates: (Candidates[number] | undefined)[] = [...(hasNonAscii ? inAnyText : inAsciiText)];
-      for (const [at, prefixes] of seen) {
-        if (at >= expressions.length || isNonAscii[at] === true) continue;
-        const required = seen.get(at + expressions.length);
-        const starts = (list: readonly LiteralUse[]): readonly number[] => startsOf(text, list, found);
-        if (lists[at + expressions.length] === undefined) candidates[at] = { starts: starts(prefixes) };
-        else if (required !== undefined) candidates[at] = { starts: starts(prefixes), required: starts(required) };
+      const found = search(text);
+      const candidates: Candidates[number][] = Array.from({ length: sources.length });
+      const hasChinese = CHINESE.test(text);
+      for (const at of unfiltered) if (hasChinese || isChinese[at] !== true) candidates[at] = 'anywhere';
+      // Most literals do not occur in a text, so this looks only at those that do.
+      const isSeen = new Uint8Array(lists.length);
+      for (const literal of found.keys()) for (const list of listsOf[literal] ?? []) isSeen[list] = 1;
+      for (let at = 0; at < sources.length; at += 1) {
+        const [prefixes, required] = [lists[at], lists[at + sources.length]];
+        if (isSeen[at] === 0 || prefixes === undefined) continue;
+        if (required === undefined) candidates[at] = { starts: startsOf(text, prefixes, found) };
+        else if (isSeen[at + sources.length] === 1)
+          candidates[at] = { starts: startsOf(text, prefixes, found), required: startsOf(text, required, found) };
       }
       return candidates;
     },
@@ -87,48 +92,34 @@ export function openMultiPatternMatcher(expressions: readonly RegExp[]): MultiPa
   };
 }
 
-/** For each output of the automaton, the lists that contain a literal of it. */
-function usesByOutput(
-  outputs: readonly (readonly number[])[],
-  literals: readonly string[],
-  lists: readonly (readonly Literal[] | undefined)[],
-): readonly (readonly LiteralUse[])[] {
-  const byText = new Map<string, Omit<LiteralUse, 'output'>[]>(literals.map((text) => [text, []]));
-  for (const [list, entries = []] of lists.entries())
-    for (const { text, isAtWordStart } of entries) byText.get(text)?.push({ list, length: text.length, isAtWordStart });
-  return outputs.map((indexes, output) =>
-    indexes.flatMap((index) => (byText.get(literals[index] ?? '') ?? []).map((use) => ({ ...use, output }))),
+/** Numbers the distinct texts of lists of literals. `listsOf`: the lists that have a text, by its number. */
+function indexLiterals(lists: readonly (readonly Literal[] | undefined)[]): {
+  readonly lists: readonly (readonly IndexedLiteral[] | undefined)[];
+  readonly texts: readonly string[];
+  readonly listsOf: readonly (readonly number[])[];
+} {
+  const known = new Map<string, number>();
+  const listsOf: number[][] = [];
+  const indexed = lists.map((literals, list) =>
+    literals?.map(({ text, isAtWordStart }): IndexedLiteral => {
+      const index = known.get(text) ?? known.size;
+      known.set(text, index);
+      (listsOf[index] ??= []).push(list);
+      return { index, length: text.length, isAtWordStart };
+    }),
   );
-}
-
-/** The literals that occur, by list. */
-function seenUses(
-  outputs: Iterable<number>,
-  uses: readonly (readonly LiteralUse[])[],
-): ReadonlyMap<number, readonly LiteralUse[]> {
-  const seen = new Map<number, LiteralUse[]>();
-  for (const output of outputs)
-    for (const use of uses[output] ?? []) {
-      const list = seen.get(use.list);
-      if (list === undefined) seen.set(use.list, [use]);
-      else list.push(use);
-    }
-  return seen;
+  return { lists: indexed, texts: [...known.keys()], listsOf };
 }
 
 /** Where the literals start, ascending. */
-function startsOf(
-  text: string,
-  uses: readonly LiteralUse[],
-  found: ReadonlyMap<number, readonly number[]>,
-): readonly number[] {
+function startsOf(text: string, literals: readonly IndexedLiteral[], found: LiteralEnds): readonly number[] {
   const starts: number[] = [];
-  for (const { output, length, isAtWordStart } of uses)
-    for (const end of found.get(output) ?? []) {
+  for (const { index, length, isAtWordStart } of literals)
+    for (const end of found.get(index) ?? []) {
       const start = end + 1 - length;
       if (!isAtWordStart || start === 0 || !isWordCharacter(text.charCodeAt(start - 1))) starts.push(start);
     }
-  return uses.length === 1 ? starts : starts.sort((a, b) => a - b);
+  return starts.sort((a, b) => a - b);
 }
 
 /** The same characters as `\w`. */

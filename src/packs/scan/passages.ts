@@ -26,7 +26,7 @@ export interface Passage {
   /** The lines that the passage was made from, for `sourceLines`. */
   readonly origin: PassageOrigin;
   /** The passage is below a heading or a lead-in such as "Never:", so its wording is a prohibition. */
-  readonly isProhibited?: boolean;
+  readonly isProhibited: boolean;
   /** The offset of a window in its passage; 0 for a whole passage. */
   readonly skipped: number;
 }
@@ -68,14 +68,15 @@ export function isDocument(path: string): boolean {
 export const proseOrCode = (kind: PassageKind): LineKind => (kind === 'body' || kind === 'comment' ? 'prose' : 'code');
 
 export function passagesOf({ path, text }: ScanFile): readonly Passage[] {
-  const lines = text.split(OTHER_LINE_END.test(text) ? LINE_END : '\n');
+  // Nearly all texts have no other line ends, which a search for each shows faster than an expression.
+  const lines = text.split(OTHER_LINE_ENDS.some((end) => text.includes(end)) ? LINE_END : '\n');
   const splitting: Splitting = { lines, passages: [] };
   if (isDocument(path)) addDocument(splitting);
   else addCode(splitting, { from: 0, to: lines.length }, { kind: 'script', section: 0 });
   return splitting.passages;
 }
 
-const OTHER_LINE_END = /[\r\u2028\u2029]/;
+const OTHER_LINE_ENDS = ['\r', '\u2028', '\u2029'];
 const LINE_END = /\r\n|[\n\r\u2028\u2029]/;
 
 interface Splitting {
@@ -102,7 +103,7 @@ function addDocument(splitting: Splitting): void {
     const isItem = NEW_ITEM.test(first);
     if (!isItem) isBelowLeadIn = from + 1 === to && PROHIBITION.test(first);
     const isProhibited = isBelowHeading || (isItem && isBelowLeadIn);
-    addJoined(splitting, { from, to }, { kind: 'body', section, ...(isProhibited ? { isProhibited } : {}) });
+    addJoined(splitting, { from, to }, { kind: 'body', section, isProhibited });
   };
   const frontmatterEnd = endOfFrontmatter(lines);
   for (let at = 0; at < lines.length; at += 1) {
@@ -161,26 +162,41 @@ function addCode(splitting: Splitting, { from, to }: LineRange, { kind, section 
   let comment: string[] = [];
   const flush = (end: number): void => {
     if (comment.length === 0) return;
-    addJoined(splitting, { from: end - comment.length, to: end }, { kind: 'comment', section, contents: comment });
+    addJoined(splitting, { from: end - comment.length, to: end }, { kind: 'comment', section, contents: comment, isProhibited: false });
     comment = [];
   };
+  const parts = { kind, section, isProhibited: false };
   for (let at = from; at < to; at += 1) {
     const source = lines[at] ?? '';
-    const content = COMMENT.exec(source)?.[1];
+    const content = mayBe(COMMENT_STARTS, source) ? COMMENT.exec(source)?.[1] : undefined;
     if (content === undefined || content === '') flush(at);
     // Padding instead of the comment marker keeps the columns.
     if (content !== undefined) comment.push(content.padStart(source.length));
     if (content === undefined && isIncomplete(lines[start] ?? '', at + 1 - start, source)) continue;
-    addJoined(splitting, { from: start, to: at + 1 }, { kind, section });
+    addJoined(splitting, { from: start, to: at + 1 }, parts);
     start = at + 1;
   }
   flush(to);
-  if (start < to) addJoined(splitting, { from: start, to }, { kind, section });
+  if (start < to) addJoined(splitting, { from: start, to }, parts);
 }
+
+/** Whether the first character after blanks is one of these, or not plain ASCII: a cheap test before an expression. */
+function mayBe(starts: string, line: string): boolean {
+  let at = 0;
+  while (line.charCodeAt(at) === 0x20) at += 1;
+  const code = line.charCodeAt(at);
+  return code < 0x20 || code > 0x7e || starts.includes(line.charAt(at));
+}
+
+const COMMENT_STARTS = '#/-';
+const LOOP_STARTS = 'fwu';
+const CONTINUED_ENDS = '\\|({,&';
 
 /** Whether the next line belongs to the command with these first and last lines. */
 function isIncomplete(first: string, count: number, last: string): boolean {
-  if (count < LOOP_LINES && LOOP.test(first)) return true;
+  if (count < LOOP_LINES && mayBe(LOOP_STARTS, first) && LOOP.test(first)) return true;
+  const end = last.charCodeAt(last.length - 1);
+  if (end > 0x20 && end < 0x7f && !CONTINUED_ENDS.includes(last.slice(-1))) return false;
   const text = last.trimEnd();
   return count < MAX_CONTINUED && last.length - text.length <= MAX_TRAILING && CONTINUED.test(text.slice(-2));
 }
@@ -190,13 +206,13 @@ interface PassageParts {
   readonly section: number;
   /** For comments: the lines without their comment markers. */
   readonly contents?: readonly string[];
-  readonly isProhibited?: boolean;
+  readonly isProhibited: boolean;
 }
 
 function addJoined(
   { lines, passages }: Splitting,
   { from, to }: LineRange,
-  { kind, section, contents, ...rest }: PassageParts,
+  { kind, section, contents, isProhibited }: PassageParts,
 ): void {
   const origin = contents === undefined ? { from, to, lines, first: 0 } : { from, to, lines: contents, first: from };
   let text = '';
@@ -205,7 +221,7 @@ function addJoined(
     text = text === '' || line === '' ? text + line : `${text} ${line}`;
   }
   if (text === '') return;
-  const whole = { kind, section, text, origin, skipped: 0, ...rest };
+  const whole: Passage = { kind, section, text, origin, skipped: 0, isProhibited };
   if (text.length <= WINDOW) passages.push(whole);
   else passages.push(...windows(whole));
 }

@@ -4,9 +4,11 @@ import { printable } from '../../core/text/text.ts';
 import { checkFile } from './check-file.ts';
 import type { ScanFile, ScanFinding } from './finding.ts';
 import { findHidden } from './hidden.ts';
+import type { HiddenText } from './hidden.ts';
 import { findingOf, matchPassages } from './match.ts';
-import { passagesOf } from './passages.ts';
-import { isAboutAttacks, topicOf, withinSubject } from './subject.ts';
+import type { Hit } from './match.ts';
+import { isDocument, passagesOf } from './passages.ts';
+import { explainsAttacks, isSkillFile, topicOf, withinSubject } from './subject.ts';
 import { findAcrossFiles, findInFile, findUndeclaredAccess } from './combined-rules.ts';
 import type { ScannedFile } from './combined-rules.ts';
 import { SCAN_RULES } from './rules.ts';
@@ -19,12 +21,28 @@ export interface ScanOptions {
     /** The tool patterns of the frontmatter; absent if it has no `allowed-tools`. */
     readonly allowedTools?: readonly string[];
   };
+  /** Shared by the skills of one source: collections have the same files in several skills. */
+  readonly known?: KnownTexts;
+}
+
+/** What was found in texts, so that equal ones are scanned once. */
+export type KnownTexts = Map<string, TextScan>;
+
+/** What depends only on a text and on whether it is a document. */
+interface TextScan {
+  readonly isDocument: boolean;
+  readonly hits: readonly Hit[];
+  readonly explainsAttacks: boolean;
+  readonly hidden: readonly HiddenText[];
 }
 
 /** Returns the findings sorted by path, line, column and rule. The order of `files` does not matter. */
-export function scanSkill(files: readonly ScanFile[], { declared = {} }: ScanOptions = {}): readonly ScanFinding[] {
+export function scanSkill(
+  files: readonly ScanFile[],
+  { declared = {}, known = new Map() }: ScanOptions = {},
+): readonly ScanFinding[] {
   const topic = topicOf(files);
-  const scanned = files.map((file) => scanFile(file, topic));
+  const scanned = files.map((file) => scanFile(file, topic, known));
   return sortAndDeduplicate([
     ...scanned.flatMap(({ findings }) => findings),
     ...findAcrossFiles(scanned),
@@ -39,25 +57,39 @@ interface FileScan extends ScannedFile {
   readonly findings: readonly ScanFinding[];
 }
 
-function scanFile(whole: ScanFile, topic: string): FileScan {
+function scanFile(whole: ScanFile, topic: string, known: KnownTexts): FileScan {
   const path = printable(whole.path);
   const fileFindings = checkFile(whole, path);
   if (whole.binary !== undefined) return { file: whole, path, hits: [], findings: fileFindings };
   const isTooLong = whole.text.length > MAX_SCANNED;
   const file = isTooLong ? { ...whole, text: whole.text.slice(0, MAX_SCANNED) } : whole;
-  const passages = passagesOf(file);
-  const matched = matchPassages(passages);
-  const subject = { topic, isAboutAttacks: matched.length > 0 && isAboutAttacks(file, passages) };
-  const hits = matched.map((hit) => withinSubject(hit, subject));
+  const text = scanText(file, known);
+  const subject = { topic, isAboutAttacks: text.explainsAttacks && !isSkillFile(file) };
+  const hits = text.hits.map((hit) => withinSubject(hit, subject));
   const scanned = { file, path, hits };
   const findings = [
     ...fileFindings,
     ...hits.flatMap((hit) => findingOf(hit, path) ?? []),
-    ...findHidden(file, path),
+    ...text.hidden.map(({ rule, severity, ...rest }) => ({ rule, severity, path, ...rest })),
     ...findInFile(scanned),
     ...(isTooLong || whole.isCut === true ? [notScanned(path, file.text.length)] : []),
   ];
   return { ...scanned, findings: withoutRepeats(findings) };
+}
+
+function scanText(file: ScanFile, known: KnownTexts): TextScan {
+  const before = known.get(file.text);
+  if (before !== undefined && before.isDocument === isDocument(file.path)) return before;
+  const passages = passagesOf(file);
+  const hits = matchPassages(passages);
+  const scan: TextScan = {
+    isDocument: isDocument(file.path),
+    hits,
+    explainsAttacks: hits.length > 0 && explainsAttacks(passages),
+    hidden: findHidden(file),
+  };
+  known.set(file.text, scan);
+  return scan;
 }
 
 /** Keeps the first of several findings with the same rule and message. */

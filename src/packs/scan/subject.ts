@@ -24,13 +24,17 @@ const EXPLAINS_ATTACKS =
   /\b(?:attackers?|exploit(?:s|ed|able|ation)?|vulnerab(?:le|ility|ilities)|misconfigur\w{1,8}|malware|yara|forensics?|threat model|severity: |cve-\d)\b/i;
 
 export function topicOf(files: readonly ScanFile[]): string {
-  const text = files.find(({ path }) => path === 'SKILL.md')?.text ?? '';
+  const text = files.find(isSkillFile)?.text ?? '';
   const end = text.indexOf('\n---', 3);
   return text.startsWith('---') && end !== -1 ? text.slice(0, Math.min(end, MAX_TOPIC)).toLowerCase() : '';
 }
 
-export function isAboutAttacks({ path }: ScanFile, passages: readonly Passage[]): boolean {
-  if (path === 'SKILL.md') return false;
+export function isSkillFile({ path }: ScanFile): boolean {
+  return path === 'SKILL.md';
+}
+
+/** Whether a document explains attacks. */
+export function explainsAttacks(passages: readonly Passage[]): boolean {
   let left = MIN_EXPLANATIONS;
   return passages.some(({ kind, text }) => kind === 'body' && EXPLAINS_ATTACKS.test(text) && (left -= 1) === 0);
 }

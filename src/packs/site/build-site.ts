@@ -7,9 +7,9 @@ import path from 'node:path';
 
 import { compareText } from '../../core/diagnostic.ts';
 import { quoted } from '../../core/text/text.ts';
-import { temporaryName } from '../../platform/fs/atomic-replace.ts';
+import { temporaryName, temporaryPrefix } from '../../platform/fs/atomic-replace.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
-import { isPresent, isSystemError } from '../../platform/fs/paths.ts';
+import { isPresent, isSystemError, namesIn } from '../../platform/fs/paths.ts';
 import { sha256 } from '../../platform/hash.ts';
 import { readTextFile } from '../../platform/fs/read-file.ts';
 import { removeTree } from '../../platform/fs/remove-tree.ts';
@@ -23,7 +23,7 @@ import type { PackRefusal } from '../problems.ts';
 import { acceptReviewed, allowOption, applyScanPolicy } from '../scan/policy.ts';
 import { readScanFiles } from '../scan/scan-files.ts';
 import { scanSkill } from '../scan/scan.ts';
-import { signPack } from '../sign/sign.ts';
+import { SIGNATURE_SUFFIX, signPack } from '../sign/sign.ts';
 import { publicLineOf } from '../sign/secret-key.ts';
 import type { SigningKey } from '../sign/secret-key.ts';
 import { SITE_POLICY, indexPage, skillPage } from './site-pages.ts';
@@ -73,6 +73,7 @@ export async function buildSite(options: BuildSiteOptions): Promise<BuiltSite | 
   const { out } = options;
   const work = temporaryName(out, '');
   try {
+    await recoverInterrupted(out);
     refuseForeign(out);
     makeFolders(path.dirname(out));
     mkdirSync(work);
@@ -96,9 +97,23 @@ function refuseForeign(out: string): void {
     throw refused('pack/exists', `${quoted(out, 200)} is not empty and not a site that skillwright wrote`, out);
 }
 
+const OLD_SUFFIX = '.old';
+
+/** Clears what a killed process left: moves the old site back if none is in its place, and removes it otherwise. */
+async function recoverInterrupted(out: string): Promise<void> {
+  const folder = path.dirname(out);
+  const prefix = temporaryPrefix(out);
+  const left = namesIn(folder).filter((name) => name.startsWith(prefix) && name.endsWith(OLD_SUFFIX));
+  for (const old of left.map((name) => path.join(folder, name))) {
+    if (!isPresent(path.join(old, MARKER))) continue;
+    if (isPresent(out)) await removeTree(old);
+    else renameSync(old, out);
+  }
+}
+
 /** The old site is kept until the new one is in its place. */
 async function move(work: string, out: string): Promise<void> {
-  const old = isPresent(out) ? temporaryName(out, '.old') : undefined;
+  const old = isPresent(out) ? temporaryName(out, OLD_SUFFIX) : undefined;
   if (old !== undefined) renameSync(out, old);
   try {
     renameSync(work, out);
@@ -188,15 +203,6 @@ async function publish(skill: SkillToPack, work: string, options: BuildSiteOptio
   if (manifest === undefined) return packRefusal('pack/no-skill', 'the pack is empty');
   const stopped = stoppedByScan(skill, manifest.digest, settings);
   if (stopped !== undefined) return stopped;
-  if (key !== undefined) {
-    const signed = signPack({
-      file: path.join(work, file),
-      manifest: pack.manifest,
-      key,
-      ...(options.now === undefined ? {} : { now: options.now }),
-    });
-    if (isRefusal(signed)) return signed;
-  }
   const read = readTextFile(path.join(skill.dir, 'SKILL.md'), MAX_SKILL_MD);
   if (read.type !== 'read') return packRefusal('source/changed', `SKILL.md cannot be read`, skill.dir);
   const { head, body } = parseSkillMd(
@@ -205,6 +211,13 @@ async function publish(skill: SkillToPack, work: string, options: BuildSiteOptio
   );
   const listed = await listedFile(skill, work, { pack, options });
   if (isRefusal(listed)) return listed;
+  if (key !== undefined) {
+    const { now = new Date() } = options;
+    for (const signable of [file, `${DISCOVERY}/${listed.url}`]) {
+      const signed = signPack({ file: path.join(work, signable), manifest: pack.manifest, key, now });
+      if (isRefusal(signed)) return signed;
+    }
+  }
   const { version, digest, files } = manifest;
   const { description = '', license, compatibility } = head ?? {};
   const allowedTools = head?.controls.allowedTools;
@@ -221,7 +234,14 @@ async function publish(skill: SkillToPack, work: string, options: BuildSiteOptio
       body,
       pack: { path: file, sha256: pack.sha256 },
     },
-    entry: { name: skill.name, type: listed.type, description, url: listed.url, digest: `sha256:${listed.sha256}` },
+    entry: {
+      name: skill.name,
+      type: listed.type,
+      description,
+      url: listed.url,
+      digest: `sha256:${listed.sha256}`,
+      ...(key === undefined ? {} : { signature: `${listed.url}${SIGNATURE_SUFFIX}` }),
+    },
   };
 }
 

@@ -43,6 +43,8 @@ export interface SourceSkill {
   readonly looks?: string;
   /** Contents that were kept while staging, so that the inspection need not read them again. Absent if they are too large. */
   readonly seen?: SkillContents;
+  /** If each skill of the source has a signature of its own. */
+  readonly signature?: SourceSignature;
 }
 
 /** A skill of a source that cannot be used. The other skills of the source are not affected. */

@@ -13,7 +13,7 @@ import { archiveEnding, skillAt } from './archive.ts';
 import { downloadBytes, downloadTo } from './download.ts';
 import { findSkills } from './folder.ts';
 import { StagedSkill, refuse } from './staged-skill.ts';
-import { noSkill } from './top-files.ts';
+import { MAX_SIGNATURE_BYTES, noSkill } from './top-files.ts';
 import { MAX_SKILL_FILE_BYTES } from './url.ts';
 import { removeTree } from '../../platform/fs/remove-tree.ts';
 import { isValidName } from '../../core/skill-name.ts';
@@ -112,7 +112,7 @@ async function downloadSkill(skill: SiteSkill, site: Site): Promise<SourceSkill>
   const staged = new StagedSkill({ folder: name, path: path.join(tree, name), fallbackName: name, limits });
   if (skill.type === 'skill-md') {
     staged.wholeFile(SKILL_FILE_NAME, false, await contentOf(skill.url, skill.sha256, site));
-    return await staged.finish();
+    return { ...(await staged.finish()), ...(await signatureFor(skill, path.join(tree, name, SKILL_FILE_NAME), site)) };
   }
   for (const file of skill.files) {
     const omission = leftOutOf(file, 'file');
@@ -159,7 +159,20 @@ async function stagePackedSkill(skill: Extract<SiteSkill, { type: 'archive' }>, 
     const much = found === undefined ? 'no skill' : 'more than one skill';
     throw refused('pack/no-skill', `the archive of ${quoted(skill.name)} has ${much}`);
   }
-  return await skillAt(tree, found === '' ? skill.name : `${skill.name}/${found}`, skill.name);
+  const staged = await skillAt(tree, found === '' ? skill.name : `${skill.name}/${found}`, skill.name);
+  return { ...staged, ...(await signatureFor(skill, file, site)) };
+}
+
+/** A signature that the index promises must be there: otherwise the skill would count as unsigned. */
+async function signatureFor(
+  { signature }: SiteSkill & { readonly type: 'skill-md' | 'archive' },
+  payload: string,
+  site: Site,
+): Promise<Pick<SourceSkill, 'signature'>> {
+  if (signature === undefined) return {};
+  const found = await downloadBytes(addressOf(signature, site), { ...site.context, maxBytes: MAX_SIGNATURE_BYTES });
+  if (isRefusal(found)) throw new PackRefused(found);
+  return { signature: { of: 'archive', text: found.content.toString('utf8'), payload } };
 }
 
 /** Resolves an address of the index, which must be on the same site. */
@@ -192,6 +205,8 @@ interface PromisedSkill<T extends string> {
   readonly description: string;
   readonly url: string;
   readonly sha256: string;
+  /** Address of the minisign signature of the file. */
+  readonly signature?: string;
 }
 
 /** The older version: files below `<name>/`, without digests. */
@@ -229,7 +244,7 @@ export function readSiteIndex(text: string): Omit<SiteIndex, 'base'> | PackRefus
 }
 
 function readEntry(entry: unknown): SiteSkill | PackRefusal {
-  const { name, type, url, digest, files, description: said } = isObject(entry) ? entry : {};
+  const { name, type, url, digest, files, signature, description: said } = isObject(entry) ? entry : {};
   const description = typeof said === 'string' ? said : '';
   if (typeof name !== 'string' || !isValidName(name))
     return packRefusal('pack/name', `the index of the site has the invalid skill name ${quoted(String(name))}`);
@@ -242,7 +257,9 @@ function readEntry(entry: unknown): SiteSkill | PackRefusal {
   const sha256 = typeof digest === 'string' ? readDigest(digest) : undefined;
   if (sha256 === undefined)
     return packRefusal('source/digest', `the index of the site has no SHA-256 digest for ${quoted(name)}`);
-  return { type, name, description, url, sha256 };
+  if (signature !== undefined && typeof signature !== 'string')
+    return packRefusal('source/failed', `the index of the site has an invalid "signature" for ${quoted(name)}`);
+  return { type, name, description, url, sha256, ...(signature === undefined ? {} : { signature }) };
 }
 
 function readFiles(

@@ -180,7 +180,6 @@ async function compareGroup(
     onProgress: (done, total) => onProgress?.({ step: 'inspect', done, total }),
   });
   if (isRefusal(verdicts)) return verdicts;
-  const { proof } = verdicts;
   const all = [...verdicts.ready, ...verdicts.needed];
   const updates: SkillUpdate[] = moved.flatMap((before): readonly SkillUpdate[] => {
     const { name } = before;
@@ -190,7 +189,7 @@ async function compareGroup(
   for (const skill of all) {
     const before = moved.find(({ name }) => name === skill.name);
     const resolved = { ...staged.resolved, source: before?.source ?? moved[0]?.source ?? staged.resolved.source };
-    const lock = lockedSkill(skill, resolved, { at, ...proof });
+    const lock = lockedSkill(skill, resolved, at);
     updates.push(
       before === undefined
         ? newSkill(skill, lock)

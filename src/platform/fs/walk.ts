@@ -139,7 +139,7 @@ const SMALL_DIRECTORY = 16 * 1024;
 
 /** Reads at most `room` names: a directory may hold millions. */
 export function readEntries(place: string, room: number): { readonly entries: Dirent[]; readonly isCut: boolean } {
-  if (statSync(place).size <= SMALL_DIRECTORY) {
+  if (room === Infinity || statSync(place).size <= SMALL_DIRECTORY) {
     const entries = readdirSync(place, { withFileTypes: true });
     return { entries: entries.slice(0, Math.max(0, room)), isCut: entries.length > room };
   }

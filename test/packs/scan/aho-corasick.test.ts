@@ -5,11 +5,8 @@ import { openAhoCorasick } from '../../../src/packs/scan/aho-corasick.ts';
 
 /** The end positions of each literal. */
 function byAutomaton(literals: readonly string[], text: string): readonly (readonly number[])[] {
-  const { outputs, search } = openAhoCorasick(literals);
-  const found: number[][] = literals.map(() => []);
-  for (const [output, positions] of search(text))
-    for (const index of outputs[output] ?? []) found[index]?.push(...positions);
-  return found.map((positions) => positions.toSorted((a, b) => a - b));
+  const found = openAhoCorasick(literals)(text);
+  return literals.map((_, index) => found.get(index) ?? []);
 }
 
 function byIndexOf(texts: readonly string[], text: string): readonly (readonly number[])[] {

@@ -1,5 +1,15 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
@@ -97,9 +107,10 @@ describe('a published site', () => {
     expect(statSync(path.join(user.root, 'tables/scripts/x.sh')).mode & 0o111).not.toBe(0);
   });
 
-  test('with a key has packs whose signature install verifies', async () => {
+  test('with a key has packs and skills whose signatures install verifies', async () => {
     const author = packWorld();
     author.skill('source/tables', {}, ['metadata:', '  version: "1.2.0"']);
+    author.skill('source/letters', { 'references/a.md': 'x\n' }, ['metadata:', '  version: "2.0.0"']);
     const made = await makeKey();
     const key = await openSecretKey(made.secretText);
     if (key.type !== 'signing-key') throw new Error(key.reason);
@@ -115,6 +126,45 @@ describe('a published site', () => {
       isDone: true,
       plan: { signedBy: made.id },
     });
+
+    // The skills of the index: one is a file, the other an archive. An invalid signature refuses its skill alone.
+    const { origin: other } = await serve(site);
+    const second = packWorld({ install: { require_signed: true } });
+    expect(await second.install(other)).toMatchObject({ code: 'signature/unknown-key' });
+    await openPinnedKeys({ home: second.home }).add('team', made.publicText);
+    const letters = path.join(site, '.well-known/agent-skills/letters.zip.minisig');
+    const signature = readFileSync(letters, 'utf8');
+    writeFileSync(letters, readFileSync(path.join(site, '.well-known/agent-skills/tables/SKILL.md.minisig')));
+    expect(await second.install(other)).toMatchObject({
+      plan: {
+        skills: [{ lock: { name: 'tables', signedBy: made.id } }],
+        refused: [{ name: 'letters', refusal: { code: 'signature/invalid' } }],
+      },
+    });
+    writeFileSync(letters, signature);
+    expect(await second.install(other, { skills: ['letters'] })).toMatchObject({ plan: { signedBy: made.id } });
+    // Unsigned, it must not replace the signed one.
+    const index = path.join(site, '.well-known/agent-skills/index.json');
+    writeFileSync(index, readFileSync(index, 'utf8').replaceAll(/,\s*"signature": "[^"]*"/g, ''));
+    const third = packWorld();
+    expect(await third.install(other)).toMatchObject({ isDone: true });
+    expect(await second.install(other)).toMatchObject({ code: 'signature/missing' });
+  });
+
+  test('recovers the old site after a kill between its two renames', async () => {
+    const author = packWorld();
+    author.skill('source/tables');
+    await publish(author);
+    const site = path.join(author.project, 'site');
+    const old = path.join(author.project, '.site.1abc.old');
+    renameSync(site, old);
+    author.skill('source/Wrong');
+    expect(await publish(author)).toMatchObject([{ code: 'pack/name' }]);
+    expect(readdirSync(path.join(site, 'skills'))).toEqual(['tables']);
+    rmSync(path.join(author.project, 'source/Wrong'), { recursive: true });
+    cpSync(site, old, { recursive: true });
+    await publish(author);
+    expect(readdirSync(author.project).toSorted()).toEqual(['.git', 'site', 'source']);
   });
 
   test('is the same bytes every time, and replaces an earlier site whole', async () => {
