@@ -28,9 +28,9 @@ export function compileGlob(pattern: string, { hidden = false }: GlobOptions = {
   const program = (): Program => (compiled ??= readPattern(pattern, hidden));
   return {
     matches(path) {
-      const { literal, ending } = program();
+      const known = (compiled ??= readPattern(pattern, hidden));
       // A policy has a hundred patterns, and these two tests rule out nearly all of them.
-      return path.startsWith(literal) && path.endsWith(ending) && follow(program(), path, false);
+      return path.startsWith(known.literal) && path.endsWith(known.ending) && follow(known, path, false);
     },
     reaches: (folder) => folder === '' || follow(program(), `${folder}/`, true),
     get prefix() {

@@ -22,22 +22,16 @@ function rulesFor(
   tools: readonly [string, ...string[]],
   patterns: readonly string[],
 ): readonly PolicyRule[] {
-  const matchesAny = nameMatcher(patterns);
-  let last: { readonly path: string; readonly isMatch: boolean } | undefined;
-  const isCandidate = (path: string): boolean => {
-    if (last?.path !== path) last = { path, isMatch: matchesAny(path) };
-    return last.isMatch;
-  };
+  const family = { matches: nameMatcher(patterns) };
   return patterns.map((pattern) => {
-    const matchesOne = nameMatcher([pattern]);
-    const matches = (path: string): boolean => isCandidate(path) && matchesOne(path);
-    const globs = [{ matches, reaches: () => true, prefix: '' }];
+    const globs = [{ matches: nameMatcher([pattern]), reaches: () => true, prefix: '' }];
     return {
       effect,
       text: `${tools[0]}(**/${pattern})`,
       origin: BUILT_IN,
       tools,
       subjects: { kind: 'path', globs, anyCase: true },
+      family,
     };
   });
 }

@@ -24,6 +24,8 @@ export interface PolicyRule {
   readonly pattern?: Glob;
   /** Absent: the rule covers every use of the tool. */
   readonly subjects?: SubjectPattern;
+  /** Matches every path that a rule with the same family matches, so that one test rules out all of them. */
+  readonly family?: Pick<Glob, 'matches'>;
 }
 
 type SubjectPattern =

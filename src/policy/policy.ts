@@ -200,8 +200,13 @@ function decideInLayer({ origin, rules, otherwise }: PolicyLayer, access: Access
   const names = namesOf(access.subject);
   const allows: PolicyRule[] = [];
   let askDecision: LayerDecision | undefined;
-  for (const rule of rules) {
-    if (!(isAlwaysOn ? rule.tools.includes(tool) : appliesToTool(rule, tool))) continue;
+  let ruledOut: PolicyRule['family'];
+  for (const rule of rulesForTool(rules, tool)) {
+    const { family } = rule;
+    if (family !== undefined) {
+      if (family !== ruledOut && !names.lower.some((name) => family.matches(name))) ruledOut = family;
+      if (family === ruledOut) continue;
+    }
     if (rule.effect === 'allow') allows.push(rule);
     else if (rule.effect === 'deny' || askDecision === undefined) {
       const match = matchesAccess(rule, access, names);
@@ -219,6 +224,21 @@ function decideInLayer({ origin, rules, otherwise }: PolicyLayer, access: Access
   if (isAlwaysOn) return { effect: 'allow', rule: undefined, origin };
   return { effect: otherwise[accessRisk(access)], rule: undefined, origin, ...explainMismatch(allows, access) };
 }
+
+/** A policy has hundreds of rules, of which few are for one tool. `*` does not include tools that are always on. */
+function rulesForTool(rules: readonly PolicyRule[], tool: string): readonly PolicyRule[] {
+  const known = RULES_BY_TOOL.get(rules) ?? new Map<string, readonly PolicyRule[]>();
+  RULES_BY_TOOL.set(rules, known);
+  const found =
+    known.get(tool) ??
+    rules.filter((rule) => (ALWAYS_ON.has(tool) ? rule.tools.includes(tool) : appliesToTool(rule, tool)));
+  if (known.size < MAX_TOOLS) known.set(tool, found);
+  return found;
+}
+
+const RULES_BY_TOOL = new WeakMap<readonly PolicyRule[], Map<string, readonly PolicyRule[]>>();
+/** Names of tools come from models as well. */
+const MAX_TOOLS = 100;
 
 /** A rule that allows the whole access. For a line whose commands are allowed by different rules, the rule of the last command. */
 function findAllowRule(allows: readonly PolicyRule[], access: Access, names: SubjectNames): PolicyRule | undefined {

@@ -21,31 +21,58 @@ export function createRanker(data: IndexData): Ranker {
   const answered = new Float64Array(data.size);
   const concept = new Float64Array(data.size);
   const alternative = new Float64Array(data.size);
+  const found = new Int32Array(data.size);
+  const touched = new Int32Array(data.size);
+  const members = new Int32Array(data.size);
+
+  let foundCount = 0;
+
+  const addToTotal = (document: number, score: number, worth: number): void => {
+    const before = total[document] ?? 0;
+    if (before === 0) found[foundCount++] = document;
+    total[document] = before + score;
+    answered[document] = (answered[document] ?? 0) + worth;
+  };
 
   /** Adds the scores of one concept to the totals and returns its weight. */
-  const addConcept = ({ weight, alternatives }: Concept, found: number[]): number => {
-    const touched: number[] = [];
+  const addConcept = ({ weight, alternatives }: Concept): number => {
     let worth = 0;
+    let touchedCount = 0;
     for (const { trust, terms } of alternatives) {
       let rarity = 0;
       for (const term of terms) rarity += (scorer.rarity[term] ?? 0) / terms.length;
       // An alternative is worth no more than the word itself, even if it is rare in a catalog of another language.
       const own = worth === 0 ? weight * trust * rarity : Math.min(worth, weight * trust * rarity);
-      const members: number[] = [];
-      for (const term of terms) scorer.add(term, own / rarity / terms.length, alternative, members);
       worth = Math.max(worth, own);
-      for (const document of members) {
+      let memberCount = 0;
+      for (const term of terms) {
+        const { documents, shares } = scorer.scoresOf(term);
+        const most = (scorer.rarity[term] ?? 0) * (own / rarity / terms.length);
+        for (let place = 0; place < documents.length; place += 1) {
+          const document = documents[place] ?? 0;
+          const score = most * (shares[place] ?? 0);
+          // Most concepts are one word.
+          if (alternatives.length === 1 && terms.length === 1) {
+            addToTotal(document, score, worth);
+            continue;
+          }
+          const before = alternative[document] ?? 0;
+          if (before === 0) members[memberCount++] = document;
+          alternative[document] = before + score;
+        }
+      }
+      for (let place = 0; place < memberCount; place += 1) {
+        const document = members[place] ?? 0;
         const score = alternative[document] ?? 0;
         const before = concept[document] ?? 0;
         alternative[document] = 0;
-        if (before === 0) touched.push(document);
+        if (before === 0) touched[touchedCount++] = document;
         if (score > before) concept[document] = score;
       }
     }
-    for (const document of touched) {
-      if (total[document] === 0) found.push(document);
-      total[document] = (total[document] ?? 0) + (concept[document] ?? 0);
-      answered[document] = (answered[document] ?? 0) + worth;
+    for (let place = 0; place < touchedCount; place += 1) {
+      const document = touched[place] ?? 0;
+      addToTotal(document, concept[document] ?? 0, worth);
       concept[document] = 0;
     }
     return worth;
@@ -58,17 +85,19 @@ export function createRanker(data: IndexData): Ranker {
     left.position - right.position;
 
   return (concepts, limit) => {
-    const found: number[] = [];
+    foundCount = 0;
     let asked = 0;
-    for (const part of concepts) asked += addConcept(part, found);
-    for (const position of found) {
-      const share = (answered[position] ?? 0) / asked;
-      total[position] = (total[position] ?? 0) * (1 + settings.coverage * share);
+    for (const part of concepts) asked += addConcept(part);
+    const positions = found.subarray(0, foundCount);
+    const coverage = settings.coverage / asked;
+    for (let place = 0; place < positions.length; place += 1) {
+      const position = positions[place] ?? 0;
+      total[position] = (total[position] ?? 0) * (1 + coverage * (answered[position] ?? 0));
       answered[position] = 0;
     }
     const count = Math.max(limit, settings.candidates);
-    const candidates = aboutBest(found, total, count);
-    for (const position of found) total[position] = 0;
+    const candidates = aboutBest(positions, total, count);
+    for (const position of positions) total[position] = 0;
     const closeness = closenessTo(concepts);
     return candidates
       .toSorted(order)
@@ -80,11 +109,12 @@ export function createRanker(data: IndexData): Ranker {
 }
 
 /** Preselects at least the `count` best hits, because sorting thousands of documents would take longer than scoring them. */
-function aboutBest(found: readonly number[], scores: Float64Array, count: number): readonly SearchHit[] {
+function aboutBest(found: Int32Array, scores: Float64Array, count: number): readonly SearchHit[] {
   const buckets = new Uint32Array(1024);
   let highest = 0;
   for (const position of found) highest = Math.max(highest, scores[position] ?? 0);
-  const bucketOf = (position: number): number => Math.floor(((scores[position] ?? 0) / highest) * (buckets.length - 1));
+  const scale = (buckets.length - 1) / highest;
+  const bucketOf = (position: number): number => Math.trunc((scores[position] ?? 0) * scale);
   for (const position of found) {
     const bucket = bucketOf(position);
     buckets[bucket] = (buckets[bucket] ?? 0) + 1;

@@ -2,59 +2,72 @@ import { AVOID_FIELD, BODY_FIELD, COUNT_BITS, FIELD_COUNT, MAX_COUNT, NAME_FIELD
 import type { IndexData } from './index-data.ts';
 import { settings } from './settings.ts';
 
+/** The documents that contain a term, with the part of the term's rarity that each gets. */
+export interface TermScores {
+  readonly documents: Int32Array;
+  readonly shares: Float64Array;
+}
+
 /** Scores single terms against the documents that contain them. */
 export interface TermScorer {
   /** The inverse document frequency of a term. */
   readonly rarity: Float64Array;
-  /**
-   * Adds to `scores`, for each document that has the term, `share` of the term's rarity or less, and to `members` the
-   * documents whose score was zero before.
-   */
-  add(term: number, share: number, scores: Float64Array, members: number[]): void;
+  scoresOf(term: number): TermScores;
 }
 
-/** BM25F: occurrences in all fields are weighted and summed, then saturated. Everything independent of the query is computed here. */
+/**
+ * BM25F: occurrences in all fields are weighted and summed, then saturated. Nothing here depends on the query, so the scores of a term are
+ * computed once.
+ */
 export function createTermScorer(data: IndexData): TermScorer {
   const rarity = raritiesOf(data);
   const useWorth = mentionWorth(data, USE_FIELD, settings.useWeight, settings.useLength);
   const bodyWorth = mentionWorth(data, BODY_FIELD, settings.bodyWeight, settings.bodyLength);
-  const { postings, postingOffsets } = data;
+  const { postings, postingOffsets, frequencies } = data;
+  const known = new Map<number, TermScores>();
+
+  const read = (term: number): TermScores => {
+    const documents = new Int32Array(frequencies[term] ?? 0);
+    const shares = new Float64Array(documents.length);
+    const end = postingOffsets[term + 1] ?? 0;
+    let at = postingOffsets[term] ?? 0;
+    let document = 0;
+    for (let place = 0; at < end; place += 1) {
+      // A posting is two variable-length integers: the distance from the previous document, and four counts of four bits.
+      let step = 0;
+      let counts = 0;
+      let byte = 0;
+      for (let shift = 0; shift < 32; shift += 7) {
+        byte = postings[at] ?? 0;
+        at += 1;
+        step |= (byte & 0x7f) << shift;
+        if (byte < 0x80) break;
+      }
+      for (let shift = 0; shift < 32; shift += 7) {
+        byte = postings[at] ?? 0;
+        at += 1;
+        counts |= (byte & 0x7f) << shift;
+        if (byte < 0x80) break;
+      }
+      document += step;
+      const use = countIn(counts, USE_FIELD);
+      const mentions =
+        (countIn(counts, NAME_FIELD) > 0 ? settings.nameWeight : 0) +
+        (use > settings.maxMentions ? 1 : use) * (useWorth[document] ?? 0) +
+        (countIn(counts, AVOID_FIELD) > 0 ? settings.avoidWeight : 0) +
+        countIn(counts, BODY_FIELD) * (bodyWorth[document] ?? 0);
+      documents[place] = document;
+      shares[place] = mentions / (settings.saturation + mentions);
+    }
+    return { documents, shares };
+  };
 
   return {
     rarity,
-    add(term, share, scores, members) {
-      const worth = (rarity[term] ?? 0) * share;
-      const end = postingOffsets[term + 1] ?? 0;
-      let at = postingOffsets[term] ?? 0;
-      let document = 0;
-      while (at < end) {
-        // A posting is two variable-length integers: the distance from the previous document, and four counts of four bits.
-        let step = 0;
-        let counts = 0;
-        let byte = 0;
-        for (let shift = 0; shift < 32; shift += 7) {
-          byte = postings[at] ?? 0;
-          at += 1;
-          step |= (byte & 0x7f) << shift;
-          if (byte < 0x80) break;
-        }
-        for (let shift = 0; shift < 32; shift += 7) {
-          byte = postings[at] ?? 0;
-          at += 1;
-          counts |= (byte & 0x7f) << shift;
-          if (byte < 0x80) break;
-        }
-        document += step;
-        const use = countIn(counts, USE_FIELD);
-        const mentions =
-          (countIn(counts, NAME_FIELD) > 0 ? settings.nameWeight : 0) +
-          (use > settings.maxMentions ? 1 : use) * (useWorth[document] ?? 0) +
-          (countIn(counts, AVOID_FIELD) > 0 ? settings.avoidWeight : 0) +
-          countIn(counts, BODY_FIELD) * (bodyWorth[document] ?? 0);
-        const before = scores[document] ?? 0;
-        if (before === 0) members.push(document);
-        scores[document] = before + (worth * mentions) / (settings.saturation + mentions);
-      }
+    scoresOf(term) {
+      const scores = known.get(term) ?? read(term);
+      known.set(term, scores);
+      return scores;
     },
   };
 }

@@ -15,7 +15,7 @@ import { sha256 } from '../../src/platform/hash.ts';
 import { eventsOf, ofType, REPORT, world } from './support.ts';
 import { runs } from '../property-runs.ts';
 
-const TURNS = runs(8_000);
+const TURNS = runs(3_200);
 const VERIFIED_ONE_IN = 20;
 const EXECUTES_ONE_IN = 7;
 /** What ends a run at once is only now and then among the answers: most runs are to be long. */

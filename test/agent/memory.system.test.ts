@@ -3,6 +3,7 @@ import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 
 import { runAgent } from '../../src/agent/agent.ts';
+import { runs } from '../property-runs.ts';
 import { played, world } from './support.ts';
 
 /** Bytes in use once everything that nobody holds is gone. */
@@ -13,7 +14,9 @@ function heapInUse(): number {
   return process.memoryUsage().heapUsed;
 }
 
-test('a thousand runs of two turns leave nothing in memory', async () => {
+const RUNS = runs(900);
+
+test('hundreds of runs of two turns leave nothing in memory', async () => {
   const { runtime } = await world();
   const some = async (count: number): Promise<void> => {
     for (let run = 0; run < count; run += 1) {
@@ -22,10 +25,10 @@ test('a thousand runs of two turns leave nothing in memory', async () => {
       expect(outcome).toBe('done');
     }
   };
-  await some(100);
+  await some(50);
   const before = heapInUse();
-  await some(900);
+  await some(RUNS);
   const grown = heapInUse() - before;
 
-  expect(grown).toBeLessThan(16 * 1024 * 1024);
+  expect(grown / RUNS).toBeLessThan(18 * 1024);
 }, 300_000);

@@ -5,6 +5,7 @@ import type { Resumed } from '../../src/agent/resume/resume.ts';
 import { readRun } from '../../src/journal/journal-reader.ts';
 import { verifyRun } from '../../src/journal/verify.ts';
 import type { RunEvent } from '../../src/core/run-events.ts';
+import { STEP } from '../property-runs.ts';
 import { NOTING, openKilledRuns } from './killed-runs.ts';
 import type { KilledRuns } from './killed-runs.ts';
 import { eventsOf, ofType, world } from './support.ts';
@@ -21,14 +22,14 @@ function recorded(path: string): readonly RunEvent[] {
 }
 
 describe('a run that was killed with -9', () => {
-  test('at each of its events comes to the same result, and no action whose end was recorded is done again', async () => {
+  test('at any of its events comes to the same result, and no action whose end was recorded is done again', async () => {
     const here = await world(NOTING);
     const killed = await openKilledRuns(here);
     const whole = await killed.kill(0);
     expect(killed.countRuns()).toBe(1);
     const length = recorded(whole).length;
     expect(length).toBeGreaterThan(25);
-    for (let seq = 1; seq < length; seq += 1) {
+    for (let seq = 1; seq < length; seq += STEP) {
       const path = await killed.kill(seq);
       const before = killed.countRuns();
       const past = recorded(path);

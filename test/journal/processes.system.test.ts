@@ -7,9 +7,10 @@ import { readRun } from '../../src/journal/journal-reader.ts';
 import { createRun } from '../../src/journal/journal-writer.ts';
 import { verifyRun } from '../../src/journal/verify.ts';
 import { built, scratch } from '../registry/support.ts';
+import { runs } from '../property-runs.ts';
 import { START, linesOf } from './support.ts';
 
-const KILLS = 24;
+const KILLS = runs(48, 1);
 
 /** Writes runs one after the other, and tells of each line once it is written. */
 const WRITER = `

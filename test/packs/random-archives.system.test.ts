@@ -16,6 +16,7 @@ import { makeZip } from '../corpus/archives-make-zip.ts';
 import { SKILL_TEXT } from '../corpus/archives-sample.ts';
 import { harvest, plant } from '../platform/fs/tree-support.ts';
 import type { Tree } from '../platform/fs/tree-support.ts';
+import { runs } from '../property-runs.ts';
 import { packWorld } from './support.ts';
 import type { PackWorld } from './support.ts';
 
@@ -146,7 +147,7 @@ verifies('PACK-5', 'no accepted tree differs from what was inspected, whatever a
       expect(await readTreeDigest(path.join(world.root, 'sample'))).toMatchObject({ digest: planned?.skill.digest });
       expect(await verifyRoot(world.root)).toMatchObject({ isIntact: true });
     }),
-    { numRuns: 60 },
+    { numRuns: runs(120, 30) },
   );
   // Both ends were seen, so that the law was not kept by refusing everything.
   expect([outcomes.get('installed') ?? 0, outcomes.size]).toEqual([
@@ -178,7 +179,7 @@ describe('a folder, a zip and a tar.gz of it are one tree', () => {
         expect(zip).toEqual(folder);
         expect(tar).toEqual(folder);
       }),
-      { numRuns: 40, examples: ONE_NAME.map((all) => [all]) },
+      { numRuns: runs(80, 20), examples: ONE_NAME.map((all) => [all]) },
     );
   });
 
@@ -220,6 +221,6 @@ verifies('PACK-5', 'whatever is packed is installed as its manifest says', async
         leftOut: [],
       });
     }),
-    { numRuns: 40 },
+    { numRuns: runs(80, 20) },
   );
 });

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 
 import { buildIndex } from '../../src/registry/registry.ts';
+import { runs } from '../property-runs.ts';
 import { built, rootsOf, scratch, settle, writeSkill } from './support.ts';
 
 const SKILLS = 20;
@@ -47,7 +48,7 @@ function makeSkills(root: string): void {
   for (const own of ['a', 'b']) writeSkill(path.join(root, `own-${own}`));
 }
 
-test('two processes that refresh a thousand times, and a third that tears the cache, never see a wrong index', async () => {
+test('two processes that refresh many times, and a third that tears the cache, never see a wrong index', async () => {
   const base = scratch();
   const root = path.join(base, 'skills');
   const cacheFile = path.join(base, 'cache', 'x.cache');
@@ -65,7 +66,7 @@ test('two processes that refresh a thousand times, and a third that tears the ca
   const workers = ['a', 'b'].map((own) =>
     spawn(
       process.execPath,
-      ['--input-type=module', '-e', WORKER, built('registry/registry.js'), root, cacheFile, own, '500'],
+      ['--input-type=module', '-e', WORKER, built('registry/registry.js'), root, cacheFile, own, String(runs(500))],
       { stdio: ['ignore', 'pipe', 'inherit'], timeout: 50_000 },
     ),
   );

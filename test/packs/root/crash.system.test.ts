@@ -13,7 +13,7 @@ import { scratch } from '../../registry/support.ts';
 import { committed, install, leftovers, skillFiles, treeOf } from './support.ts';
 import type { Files } from './support.ts';
 
-const KILLS = runs(120, 1);
+const KILLS = runs(48, 1);
 const PAIRS = runs(16, 1);
 
 interface Plan {
