@@ -179,6 +179,11 @@ function wheelsIn(folder: string): readonly LockedPackage[] | string {
 }
 
 function downloadFailure(outcome: BuildOutcome, index: string): Failure {
+  if (outcome.end.startsWith('denied'))
+    return packagesFailed(
+      `the sandbox cannot reach ${index} (${outcome.end})`,
+      'use a container engine on this machine, or --executor bubblewrap or namespaces',
+    );
   const text = `${outcome.stdout}\n${outcome.stderr}`;
   const name = /No matching distribution found for (\S{1,100})/.exec(text)?.[1];
   if (/DO NOT MATCH THE HASHES/.test(text))
