@@ -31,13 +31,13 @@ const NOT_KNOWN = { isKnown: false };
 
 /** All executors, in the order in which `auto` tries them. */
 export function executorCandidates({ container = {}, bridgeFolder }: ExecutorSettings): readonly ExecutorCandidate[] {
-  const bridge = (hosts: readonly string[]): Promise<Bridge> =>
-    openBridge({ hosts, folder: bridgeFolder, ...sandboxUser() });
+  const bridge = (hosts: readonly string[], isInImage = false): Promise<Bridge> =>
+    openBridge({ hosts, isInImage, folder: bridgeFolder, ...sandboxUser() });
   const candidates: readonly (readonly [ExecutorName, ExecutorCandidate['make'], unknown])[] = [
     ['bubblewrap', ({ isKnown } = NOT_KNOWN) => bubblewrapExecutor({ isKnown, bridge }), bubblewrapFingerprint()],
     ['namespaces', ({ isKnown } = NOT_KNOWN) => namespacesExecutor({ isKnown, bridge }), namespacesFingerprint()],
     ['macos', () => macosExecutor(), ''],
-    ['container', () => containerExecutor(container), container],
+    ['container', () => containerExecutor({ ...container, bridge: (hosts) => bridge(hosts, true) }), container],
     ['landlock', () => landlockExecutor(), landlockFingerprint()],
     ['local', () => localExecutor(), ''],
   ];

@@ -15,6 +15,8 @@ export interface MountedFolders {
   /** Where the program sees the project. */
   readonly project: string | undefined;
   readonly warnings: readonly string[];
+  /** To be called after the program; returns further warnings. */
+  readonly finish: () => readonly string[];
 }
 
 /** Hidden files that a warning names. */
@@ -47,6 +49,7 @@ export function mountedFolders(
   return {
     mounts: found.flatMap((each) => each.mounts),
     folders: found.map(({ target, inode }) => ({ target, inode })),
+    finish: () => found.flatMap((each) => each.finish()),
     project: found.find(({ isProject }) => isProject)?.target,
     warnings: found.flatMap(({ source, access, hidden, target, mounts: entries }) => [
       ...(target === source ? [] : [`programs see ${printable(source)} as ${printable(target)}`]),

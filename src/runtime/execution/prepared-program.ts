@@ -21,6 +21,8 @@ export interface PreparedProgram {
   readonly missing: () => Promise<readonly string[]>;
   /** The script or command line, to tell what it may do. */
   readonly code: string;
+  /** Checks the folders of the user after the program; returns further warnings. */
+  readonly finishMounts: () => readonly string[];
   /** A copy of the skill that the program may change. */
   readonly skillCopy: WritableSkill | undefined;
   /** Removes secrets of this program, and those that others left in the workspace. */

@@ -152,6 +152,7 @@ export async function prepareProgram(
     type: 'prepared',
     code,
     skillCopy,
+    finishMounts: folders.finish,
     workspace,
     run,
     startedAt,
@@ -246,7 +247,7 @@ export async function runPrepared(
   const background = runInBackground(running, prepared);
   background.catch(() => undefined);
   const end = await running;
-  const written = (await prepared.skillCopy?.finish()) ?? [];
+  const written = [...((await prepared.skillCopy?.finish()) ?? []), ...prepared.finishMounts()];
   // Without the signal: outputs of a cancelled program are collected too, and collecting has its own limits.
   const collected = await collectFor(prepared, end, parts);
   const missing = await background;

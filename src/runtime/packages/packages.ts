@@ -327,7 +327,7 @@ async function resolve(needs: PackageNeeds, resolution: Resolution): Promise<Fou
       needs.ecosystem === 'python' ? await resolvePython(request) : await resolveNode(request);
     if ('code' in resolved) {
       await close();
-      return resolved;
+      return forImage(resolved, parts.image);
     }
     return {
       ...resolved,
@@ -366,6 +366,12 @@ async function resolve(needs: PackageNeeds, resolution: Resolution): Promise<Fou
     if (isSkillError(error) && error.code === 'executor/unavailable') return packagesFailed(error.message, error.hint);
     throw error;
   }
+}
+
+/** Programs of this machine are not in an image. */
+function forImage(failed: Failure, image: string | undefined): Failure {
+  if (image === undefined || !failed.hint.startsWith('run: apt')) return failed;
+  return { ...failed, hint: `the image ${image} lacks it; choose one with --image or execution.image` };
 }
 
 /** Leaves `Layers.build`, which removes the incomplete layer. */

@@ -1,5 +1,5 @@
 /**
- * Python packages by pip: wheels only, so that no code of a package runs while it is installed. All wheels are downloaded first, with
+ * Python packages by uv where the user has it (`build-uv.ts`), else by pip: wheels only, so that no code of a package runs while it is installed. All wheels are downloaded first, with
  * network to the index; they are installed later, by hash and without network.
  */
 import { closeSync } from 'node:fs';
@@ -16,6 +16,7 @@ import { TreeRefused, walkOpened } from '../../platform/fs/tree-walk.ts';
 import { lastErrors, lockDigestOf, packagesFailed } from './build.ts';
 import type { BuildRequest, ResolvedPackages } from './build.ts';
 import type { BuildOutcome } from './build-sandbox.ts';
+import { findUv, resolveWithUv } from './build-uv.ts';
 import { hostGrant, pipSettings, withoutCredentials } from './index-settings.ts';
 
 /** Where programs see the packages. Console scripts contain this path, so a layer is built and used at the same place. */
@@ -40,7 +41,10 @@ const DOWNLOAD = [
   ['python3', '-I', '-m', 'pip', 'download', '-vv', ...QUIET],
   ['--progress-bar', 'off', '--retries', '1', '--timeout', '20', '--only-binary', ':all:'],
 ].flat();
-const NO_PIP = 'run: apt install python3-pip, or: dnf install python3-pip, or: brew install python';
+/** What pip itself uses; for a Python without it. */
+const DEFAULT_INDEX = 'https://pypi.org/simple';
+const DEFAULT_FILES = 'files.pythonhosted.org';
+const NO_PIP = 'run: apt install python3-pip, or: dnf install python3-pip, or: brew install python; or install uv';
 
 export async function resolvePython(request: BuildRequest): Promise<ResolvedPackages | Failure> {
   const { sandbox, packages, user, wheels } = request;
@@ -51,35 +55,43 @@ export async function resolvePython(request: BuildRequest): Promise<ResolvedPack
       `python3 cannot be run in the sandbox (${lastErrors(probe)})`,
       'run: apt install python3 python3-pip',
     );
-  if (!python.pip)
+  const uv = await findUv(user, sandbox);
+  if (!python.pip && uv === undefined)
     return packagesFailed(`Python ${python.version} of the sandbox has no pip, which installs packages`, NO_PIP);
 
   const settings = pipSettings(user);
-  const index = settings.index ?? python.index;
-  const network =
-    wheels === undefined
-      ? grants(index, settings.extraIndexes, settings.index === undefined ? python.files : undefined)
-      : [];
-  if (wheels === undefined && (index === undefined || network === undefined))
+  const index = settings.index ?? python.index ?? DEFAULT_INDEX;
+  const files = settings.index === undefined ? (python.files ?? DEFAULT_FILES) : undefined;
+  const network = wheels === undefined ? grants(index, settings.extraIndexes, files) : [];
+  if (network === undefined)
     return packagesFailed(
-      index === undefined
-        ? 'the package index is unknown'
-        : `the package index ${quoted(withoutCredentials(index) || index)} is not an HTTP address`,
+      `the package index ${quoted(withoutCredentials(index) || index)} is not an HTTP address`,
       'set index-url in pip.conf, or pass --wheels DIR to skillwright prepare',
     );
+  const reached = network.length === 0 ? [] : [...network, ...request.hosts];
+  const from = wheels === undefined ? withoutCredentials(index) : `the folder ${wheels}`;
+  if (uv !== undefined)
+    return await resolveWithUv(uv, packages, sandbox, {
+      settings,
+      index: wheels === undefined ? index : undefined,
+      from,
+      network: reached,
+      wheels: wheels === undefined ? undefined : `${sandbox.root}/${WHEELS_TARGET}`,
+      mounts: wheelMounts(wheels, sandbox.root),
+      target: `${sandbox.root}/${PYTHON_TARGET}`,
+    });
   const sources = wheels === undefined ? [] : ['--no-index', '--find-links', `${sandbox.root}/${WHEELS_TARGET}`];
   const download = await sandbox.run({
     argv: [...DOWNLOAD, '--dest', `${sandbox.root}/work/wheels`, ...sources, ...packages.map(({ text }) => text)],
     env: {
       PIP_CONFIG_FILE: '/dev/null',
-      ...(wheels === undefined && index !== undefined ? { PIP_INDEX_URL: index } : {}),
+      ...(wheels === undefined ? { PIP_INDEX_URL: index } : {}),
       ...(settings.extraIndexes.length === 0 ? {} : { PIP_EXTRA_INDEX_URL: settings.extraIndexes.join(' ') }),
       ...(settings.trustedHosts.length === 0 ? {} : { PIP_TRUSTED_HOST: settings.trustedHosts.join(' ') }),
     },
-    network: network === undefined || network.length === 0 ? [] : [...network, ...request.hosts],
+    network: reached,
     mounts: wheelMounts(wheels, sandbox.root),
   });
-  const from = wheels === undefined ? withoutCredentials(index ?? '') : `the folder ${wheels}`;
   if (!download.isDone) return downloadFailure(download, from);
   const locked = wheelsIn(path.join(sandbox.work, 'wheels'));
   if (typeof locked === 'string') return packagesFailed(`the downloaded wheels cannot be read: ${locked}`);
@@ -138,12 +150,8 @@ function probeResult(text: string): PythonFacts | undefined {
   };
 }
 
-function grants(
-  index: string | undefined,
-  extra: readonly string[],
-  files: string | undefined,
-): readonly string[] | undefined {
-  const hosts = [index ?? '', ...extra].map(hostGrant);
+function grants(index: string, extra: readonly string[], files: string | undefined): readonly string[] | undefined {
+  const hosts = [index, ...extra].map(hostGrant);
   const known = hosts.filter((host) => host !== undefined);
   if (known.length < hosts.length) return undefined;
   return [...new Set([...known, ...(files === undefined ? [] : [`${files}:443`])])];
@@ -179,6 +187,11 @@ function wheelsIn(folder: string): readonly LockedPackage[] | string {
 }
 
 function downloadFailure(outcome: BuildOutcome, index: string): Failure {
+  if (outcome.end.startsWith('denied'))
+    return packagesFailed(
+      `the sandbox cannot reach ${index} (${outcome.end})`,
+      'use a container engine on this machine, or --executor bubblewrap or namespaces',
+    );
   const text = `${outcome.stdout}\n${outcome.stderr}`;
   const name = /No matching distribution found for (\S{1,100})/.exec(text)?.[1];
   if (/DO NOT MATCH THE HASHES/.test(text))

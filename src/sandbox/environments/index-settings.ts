@@ -37,7 +37,8 @@ export function pipSettings({ env, home }: UserEnvironment): PipSettings {
   const variable = (name: string): string | undefined => env[`PIP_${name.toUpperCase().replaceAll('-', '_')}`];
   const value = (name: string): string | undefined => variable(name) ?? values.get(name);
   const list = (name: string): readonly string[] => (value(name) ?? '').split(/\s+/).filter((word) => word !== '');
-  const index = value('index-url');
+  // uv allows a name before the address.
+  const index = value('index-url') ?? (env['UV_DEFAULT_INDEX'] ?? env['UV_INDEX_URL'])?.replace(/^[\w-]+=/, '');
   return {
     ...(index === undefined || index === '' ? {} : { index }),
     extraIndexes: list('extra-index-url').filter((url) => /^https?:/i.test(url)),

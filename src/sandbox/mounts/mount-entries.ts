@@ -5,6 +5,7 @@ import { SkillError } from '../../core/errors.ts';
 import type { HostMount } from '../../core/execution.ts';
 import { quoted } from '../../core/text/text.ts';
 import { isInside, isPresent, isSystemError, tryRealPath } from '../../platform/fs/paths.ts';
+import { linkTarget, setAside } from './new-entries.ts';
 import type { CheckedMount } from './check-mount.ts';
 
 export interface MountedFolder {
@@ -14,6 +15,8 @@ export interface MountedFolder {
   readonly target: string;
   /** Relative paths of files and folders that programs see as empty. */
   readonly hidden: readonly string[];
+  /** To be called after the program: sets aside what it created under protected names, and returns warnings. */
+  readonly finish: () => readonly string[];
 }
 
 export interface MountEntriesOptions {
@@ -46,12 +49,13 @@ export function mountEntries(mount: CheckedMount, options: MountEntriesOptions):
   const clashes = isIsolating && (isInside(source, root) || isInside(root, source));
   const target = clashes ? `/mnt/${path.basename(source)}` : source;
   const first: HostMount = { source, target, access };
-  if (!isIsolating) return { mounts: [first], target, hidden: [] };
+  if (!isIsolating) return { mounts: [first], target, hidden: [], finish: () => [] };
   const found = search(source, options, access === 'write');
   const empty = found.hidden.length === 0 ? undefined : emptyEntries(workspace);
   return {
     target,
     hidden: found.hidden.map(({ path: relative }) => relative),
+    finish: () => (access === 'write' ? setAside(source, found.names, search(source, options, true).names) : []),
     mounts: [
       first,
       ...found.protected.map((relative) => ({
@@ -70,6 +74,8 @@ export function mountEntries(mount: CheckedMount, options: MountEntriesOptions):
 
 interface Found {
   readonly protected: string[];
+  /** Protected names in a writable folder, also of links and of what is hidden. */
+  readonly names: Map<string, string | undefined>;
   readonly hidden: { readonly path: string; readonly isFolder: boolean }[];
 }
 
@@ -79,7 +85,7 @@ function search(
   { isHidden, isProtected, skillRoots }: MountEntriesOptions,
   isWritable: boolean,
 ): Found {
-  const found: Found = { protected: [], hidden: [] };
+  const found: Found = { protected: [], names: new Map(), hidden: [] };
   const roots = new Set(skillRoots.map((root) => tryRealPath(root) ?? root));
   const waiting = [''];
   let count = 0;
@@ -93,14 +99,21 @@ function search(
           `more than ${String(MAX_COVERED)} of its files hold secrets or are run or obeyed by other tools`,
         );
       const relative = folder === '' ? entry.name : `${folder}/${entry.name}`;
-      // A link is not a mount point, and what it leads to is found by its own name.
-      if (entry.isSymbolicLink()) continue;
+      const isNamed = isWritable && (isProtected(relative) || roots.has(path.join(source, relative)));
+      if (isNamed) found.names.set(relative, linkTarget(path.join(source, relative)));
+      if (entry.isSymbolicLink()) {
+        // A link is not a mount point, but the file behind a protected name is protected like it.
+        const real = isNamed ? tryRealPath(path.join(source, relative)) : undefined;
+        if (real !== undefined && real !== source && isInside(real, source))
+          found.protected.push(path.relative(source, real));
+        continue;
+      }
       const isFolder = entry.isDirectory();
       if (isHidden(relative)) {
         found.hidden.push({ path: relative, isFolder });
         continue;
       }
-      if (isWritable && (isProtected(relative) || roots.has(path.join(source, relative)))) {
+      if (isNamed) {
         found.protected.push(relative);
         continue;
       }

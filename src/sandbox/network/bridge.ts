@@ -7,6 +7,7 @@ import { isHostPattern, isLoopback, readHostPattern } from '../../core/network/h
 import type { HostPattern } from '../../core/network/host-pattern.ts';
 import type { RefusedConnection } from '../../core/network/refused-connection.ts';
 import { findForwarder } from './find-forwarder.ts';
+import { imageForwarder } from './image-forwarder.ts';
 import { openAllowProxy } from '../../platform/net/allow-proxy.ts';
 import type { ProxyLimits } from '../../platform/net/allow-proxy.ts';
 import type { NetworkDecision, ResolveHost } from '../../platform/net/network-gate.ts';
@@ -24,6 +25,8 @@ export interface BridgeOptions {
   readonly onDecision?: (decision: NetworkDecision) => void;
   /** Path of the socket inside the sandbox. */
   readonly socketInside?: string;
+  /** Programs of an image run instead of this machine's Node (default: false). */
+  readonly isInImage?: boolean;
   /** Path of the compiled forwarder (default: beside this file). */
   readonly forwarder?: string;
 }
@@ -34,7 +37,7 @@ export interface Bridge {
   readonly socketPath: string;
   /** Proxy variables for programs. */
   readonly env: Readonly<Record<string, string>>;
-  /** Start of the command inside; the program follows. The running Node must be available inside at its own path. */
+  /** Start of the command inside; the program follows. Without `isInImage` the running Node must be available inside at its own path. */
   readonly forwarderArgv: readonly string[];
   /** Bytes transferred so far. */
   transferred(): number;
@@ -59,6 +62,7 @@ export async function openBridge(options: BridgeOptions): Promise<Bridge> {
     identity,
     socketInside = SOCKET_INSIDE,
     forwarder = findForwarder('forwarder'),
+    isInImage = false,
     onDecision,
     ...rest
   } = options;
@@ -66,6 +70,7 @@ export async function openBridge(options: BridgeOptions): Promise<Bridge> {
   const { forwards, isDirect } = loopbackForwards(hosts);
   // Passed as an argument, so that a sandbox only has to mount the socket.
   const program = readFileSync(forwarder, 'utf8');
+  const places = [socketInside, String(PORT), forwards.join(',') || 'none'] as const;
   const socketPath = path.join(folder, `net-${randomBytes(6).toString('hex')}.sock`);
   const proxy = await openAllowProxy({
     ...rest,
@@ -81,17 +86,9 @@ export async function openBridge(options: BridgeOptions): Promise<Bridge> {
   return {
     socketPath,
     env: proxyEnvironment(PORT, isDirect),
-    forwarderArgv: [
-      process.execPath,
-      '--input-type=module',
-      '--eval',
-      program,
-      '--',
-      socketInside,
-      String(PORT),
-      forwards.join(',') || 'none',
-      '--',
-    ],
+    forwarderArgv: isInImage
+      ? imageForwarder(program, places)
+      : [process.execPath, '--input-type=module', '--eval', program, '--', ...places, '--'],
     transferred: () => proxy.transferred(),
     refused: () => [...refused.values()],
     close: async () => await proxy.close(),

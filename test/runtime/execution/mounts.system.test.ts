@@ -4,6 +4,8 @@ import {
   existsSync,
   mkdirSync,
   readFileSync,
+  readdirSync,
+  readlinkSync,
   renameSync,
   rmSync,
   symlinkSync,
@@ -177,7 +179,10 @@ describe.each(EXECUTORS)('a mounted repository under %s', (name, executor) => {
         'echo made > made; echo made > src/made; echo x >> src/main.py; echo x >> AGENTS.md; echo x > .git/new; cp /etc/hostname .env; true',
       ),
     );
-    const isolation = isIsolating ? [] : [{ name: 'no_isolation', on: [] }];
+    const isolation = [
+      ...(hasPathRules ? [{ name: 'weak_isolation', on: [] }] : []),
+      ...(isIsolating ? [] : [{ name: 'no_isolation', on: [] }]),
+    ];
     expect(asked.map(({ tool, risk, capabilities, scopes }) => ({ tool, risk, capabilities, scopes }))).toEqual([
       {
         tool: 'mount_write',
@@ -192,7 +197,7 @@ describe.each(EXECUTORS)('a mounted repository under %s', (name, executor) => {
     expect(warnings.filter((line) => line.startsWith('under landlock'))).toEqual(
       hasPathRules
         ? [
-            `under landlock programs change files, but create, rename and delete nothing directly in ${world.project}, ${world.project}/config, which hold protected or hidden files`,
+            `under landlock programs change files, but create, rename and delete nothing directly in ${world.project}, ${world.project}/packages/app, ${world.project}/config, which hold protected or hidden files`,
           ]
         : [],
     );
@@ -200,6 +205,40 @@ describe.each(EXECUTORS)('a mounted repository under %s', (name, executor) => {
     expect(readFileSync(path.join(world.project, 'AGENTS.md'), 'utf8')).toBe('# Rules\n');
     expect(readFileSync(path.join(world.project, '.env'), 'utf8')).toBe('TOKEN=secret\n');
     expect(existsSync(path.join(world.project, '.git/new'))).toBe(false);
+  });
+
+  test('what a program creates under a protected name is set aside with the command that accepts it', async () => {
+    const world = writeWorld();
+    if (!isIsolating) return;
+    const inside = (name: string): string => path.join(world.project, name);
+    mkdirSync(inside('sub'));
+    for (const name of ['', 'sub']) chmodSync(inside(name), 0o777);
+    writeFileSync(inside('notes.txt'), 'notes\n', { mode: 0o666 });
+    chmodSync(inside('notes.txt'), 0o666);
+    symlinkSync('notes.txt', inside('CLAUDE.md'));
+    const { session } = await open(world, { executor, mounts: [{ folder: world.project, access: 'write' }] });
+    const { warnings } = await run(
+      session,
+      command(
+        `cd ${world.project}/sub && mkdir -p .git/hooks .github/workflows .claude && echo x > .git/hooks/pre-commit && echo x > .github/workflows/a.yml && echo x > .claude/settings.json && ln -s ../src/main.py AGENTS.md; echo x > fine.txt; echo x >> ../notes.txt; rm ../CLAUDE.md && ln -s src/main.py ../CLAUDE.md; true`,
+      ),
+    );
+    const created = ['sub/.claude', 'sub/.git', 'sub/.github', 'sub/AGENTS.md', ...(hasPathRules ? [] : ['CLAUDE.md'])];
+    expect(warnings.filter((line) => line.includes('run or obey')).toSorted()).toEqual(
+      created
+        .map(
+          (name) =>
+            `the program created ${inside(name)}, which other tools run or obey; it was renamed. To accept it, run: mv ${inside(name)}.held ${inside(name)}`,
+        )
+        .toSorted(),
+    );
+    expect(readdirSync(inside('sub')).toSorted()).toEqual(
+      ['.claude.held', '.git.held', '.github.held', 'AGENTS.md.held', 'fine.txt'].toSorted(),
+    );
+    expect([readlinkSync(inside('CLAUDE.md')), readFileSync(inside('notes.txt'), 'utf8')]).toEqual([
+      'notes.txt',
+      'notes\n',
+    ]);
   });
 
   test('a folder that was replaced after the session began is not shown', async () => {

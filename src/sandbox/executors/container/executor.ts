@@ -71,10 +71,18 @@ async function attached(attachment: Attachment): Promise<AttachedWorkspace> {
     });
     if (first !== undefined) pool.add(first);
     else await startFirst(pool, mounts);
-    const programs = new ContainerPrograms({ client, pool, place, user, isShared, skills: () => mounts.currentKey() });
+    const programs = new ContainerPrograms({
+      client,
+      pool,
+      place,
+      user,
+      isShared,
+      bridge: options.bridge,
+      skills: () => mounts.currentKey(),
+    });
     let detached: Promise<void> | undefined;
     return {
-      capabilities: capabilitiesOf(engine, isShared),
+      capabilities: capabilitiesOf(attachment, isShared),
       root: INSIDE,
       run: (spec, streams) => programs.run(spec, streams),
       start: (spec, streams) => programs.start(spec, streams),
@@ -157,7 +165,7 @@ function programUser({ identity }: Attachment, isShared: boolean): Identity {
   return { uid, gid: gid === 0 ? identity.gid : gid };
 }
 
-function capabilitiesOf({ facts }: Engine, isShared: boolean): Capabilities {
+function capabilitiesOf({ engine: { facts }, options }: Attachment, isShared: boolean): Capabilities {
   return {
     isolation: 'container',
     limits: {
@@ -170,7 +178,8 @@ function capabilitiesOf({ facts }: Engine, isShared: boolean): Capabilities {
       ...(isShared ? { diskBytes: 'watched', files: 'watched' } : {}),
     },
     temporaryBytes: TEMPORARY_BYTES,
-    hasNetworkGrants: false,
+    // An engine on another machine cannot mount the socket.
+    hasNetworkGrants: isShared && options.bridge !== undefined,
     hasInteraction: true,
     hasTerminal: true,
   };

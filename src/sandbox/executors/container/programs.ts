@@ -1,6 +1,7 @@
 import { isSkillError } from '../../../core/errors.ts';
 import type {
   EndReason,
+  HostMount,
   Identity,
   OutputSink,
   ProgramEnd,
@@ -13,6 +14,9 @@ import { supervise } from '../../../platform/process/child-process.ts';
 import type { Child } from '../../../platform/process/child-process.ts';
 import { diskWatch } from '../disk-watch.ts';
 import { checkProgram, mountsDenied, networkDenied, notStarted, startFolder } from '../program-spec.ts';
+import type { NetworkBridge } from '../linux/executor.ts';
+import { BRIDGE_SOCKET } from '../linux/profile.ts';
+import type { ContainerOptions } from './engine.ts';
 import { engineFailure } from './client.ts';
 import type { EngineClient } from './client.ts';
 import { SCRATCH_FOLDERS, hasScratchFiles, isScratchFull } from './counters.ts';
@@ -32,6 +36,7 @@ export interface ProgramsOptions {
   readonly user: Identity;
   /** The key of the skills that are staged now. */
   readonly skills: () => string;
+  readonly bridge: ContainerOptions['bridge'];
   /** The engine mounts the workspace; otherwise it is copied before each program and back after it. */
   readonly isShared: boolean;
 }
@@ -47,6 +52,7 @@ interface StartedProgram {
   readonly child: Child;
   readonly started: number;
   readonly copy: WorkspaceCopy | undefined;
+  readonly bridge: NetworkBridge | undefined;
 }
 
 /** The programs of one attached workspace. */
@@ -109,9 +115,14 @@ export class ContainerPrograms {
     const { client, pool, place, user, isShared, skills } = this.#options;
     const requested = performance.now();
     let container: WarmContainer | undefined;
+    const bridge = spec.network.length === 0 ? undefined : await this.#options.bridge?.(spec.network);
     try {
-      container = await pool.take(containerNeeds(spec, skills()), streams.signal);
-      if (container === undefined) return cancelledBeforeStart(streams, requested);
+      const mounts = [...(spec.mounts ?? []), ...(bridge === undefined ? [] : [socketMount(bridge)])];
+      container = await pool.take(containerNeeds({ ...spec, mounts }, skills()), streams.signal);
+      if (container === undefined) {
+        await bridge?.close();
+        return cancelledBeforeStart(streams, requested);
+      }
       const copy = isShared
         ? undefined
         : new WorkspaceCopy({ client, container, place, user, folders: writableFolders(spec) });
@@ -119,17 +130,19 @@ export class ContainerPrograms {
       // Waiting for a container does not count as time of the program.
       const started = performance.now();
       const program: ExecProgram = {
-        argv: spec.argv,
+        argv: [...(bridge?.forwarderArgv ?? []), ...spec.argv],
         cwd: startFolder(INSIDE, spec.cwd),
-        env: { PATH: DEFAULT_PATH, ...spec.env },
+        env: { PATH: DEFAULT_PATH, ...spec.env, ...bridge?.env },
         user,
         hasTerminal,
         hasInput,
         maxOutputBytes: spec.limits.outputBytes,
       };
       const before = counterValues(container);
-      return { container, before, started, copy, child: await startExec(client, container, { program, streams }) };
+      const child = await startExec(client, container, { program, streams });
+      return { container, before, started, copy, bridge, child };
     } catch (error) {
+      await bridge?.close();
       if (container !== undefined) await this.#giveBack(container, false);
       if (isSkillError(error) && streams.signal?.aborted === true) return cancelledBeforeStart(streams, requested);
       throw error;
@@ -137,7 +150,7 @@ export class ContainerPrograms {
   }
 
   async #untilEnd(
-    { container, before, child, started, copy }: StartedProgram,
+    { container, before, child, started, copy, bridge }: StartedProgram,
     spec: ProgramSpec,
     streams: RunStreams,
   ): Promise<ProgramEnd> {
@@ -147,13 +160,17 @@ export class ContainerPrograms {
       const end = withExitSignal(
         await supervise(child, { limits, streams, started, poll: this.#pollOf(container, before, spec) }),
       );
-      const finalEnd = await this.#withMemory(end, container);
+      const counted = await this.#withMemory(end, container);
+      const finalEnd = bridge === undefined ? counted : { ...counted, refused: bridge.refused?.() ?? [] };
       const tooMuch = await copy?.download(limits);
-      isClean = copy === undefined && (finalEnd.reason === 'exited' || finalEnd.reason === 'signal');
+      // The next container gets a socket of its own.
+      isClean =
+        copy === undefined && bridge === undefined && (finalEnd.reason === 'exited' || finalEnd.reason === 'signal');
       return tooMuch === undefined
         ? finalEnd
         : { reason: tooMuch, durationMs: finalEnd.durationMs, warnings: [...finalEnd.warnings, TOO_MUCH] };
     } finally {
+      await bridge?.close();
       await this.#giveBack(container, isClean);
     }
   }
@@ -241,12 +258,16 @@ function counterValues({ counters }: WarmContainer): CounterValues {
 function endBeforeStart(
   spec: ProgramSpec,
   { signal }: RunStreams,
-  { isShared }: Pick<ProgramsOptions, 'isShared'>,
+  { isShared, bridge }: Pick<ProgramsOptions, 'isShared' | 'bridge'>,
 ): ProgramEnd | undefined {
   if (signal?.aborted === true) return { reason: 'cancelled', durationMs: 0, warnings: [] };
-  if (spec.network.length > 0) return networkDenied(spec);
-  // An engine on another machine cannot mount files of this one.
+  // An engine on another machine cannot mount files of this one, and no socket.
+  if (spec.network.length > 0 && (bridge === undefined || !isShared)) return networkDenied(spec);
   return isShared ? undefined : mountsDenied(spec);
+}
+
+function socketMount({ socketPath }: NetworkBridge): HostMount {
+  return { source: socketPath, target: BRIDGE_SOCKET, access: 'write' };
 }
 
 function cancelledBeforeStart({ signal }: RunStreams, requested: number): ProgramEnd {

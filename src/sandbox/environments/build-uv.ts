@@ -1,0 +1,186 @@
+/**
+ * Python packages by uv, where the user has it: wheels only and by hash, like pip. Versions and hashes are resolved first; the packages are
+ * downloaded and installed later, exactly as the lock says. No configuration file and no cache of the user or a project is used.
+ */
+import path from 'node:path';
+
+import { isSkillError } from '../../core/errors.ts';
+import type { HostMount } from '../../core/execution.ts';
+import type { Failure } from '../../core/failure-codes.ts';
+import { normalName } from '../../core/packages.ts';
+import type { LockedPackage, PackageSpec } from '../../core/packages.ts';
+import { quoted } from '../../core/text/text.ts';
+import { tryRealPath } from '../../platform/fs/paths.ts';
+import { sha256 } from '../../platform/hash.ts';
+import { PROGRAM_FOLDERS } from '../../platform/process/program-environment.ts';
+import { findProgram } from '../programs/machine-programs.ts';
+import { lastErrors, lockDigestOf, packagesFailed } from './build.ts';
+import type { ResolvedPackages } from './build.ts';
+import type { BuildOutcome, BuildSandbox } from './build-sandbox.ts';
+import type { PipSettings, UserEnvironment } from './index-settings.ts';
+
+const UV_TARGET = 'packages/uv';
+
+/** The uv of the user, mounted for the sandbox. */
+export interface Uv {
+  readonly argv: readonly string[];
+  readonly mount: HostMount;
+}
+
+/** Where the packages come from. */
+export interface UvSource {
+  readonly settings: PipSettings;
+  /** Absent where a folder of wheels is used. */
+  readonly index: string | undefined;
+  /** For messages and the record. */
+  readonly from: string;
+  readonly network: readonly string[];
+  /** The mounted folder of wheels, as programs see it. */
+  readonly wheels: string | undefined;
+  readonly mounts: readonly HostMount[];
+  /** Where programs see the layer. */
+  readonly target: string;
+}
+
+/** Finds uv and tries it in the sandbox. One that the sandbox cannot run counts as absent. */
+export async function findUv({ env, home }: UserEnvironment, sandbox: BuildSandbox): Promise<Uv | undefined> {
+  const folders = [
+    ...(env['PATH'] ?? '').split(path.delimiter),
+    ...(home === undefined ? [] : [path.join(home, '.local/bin'), path.join(home, '.cargo/bin')]),
+    ...PROGRAM_FOLDERS,
+  ];
+  const file = tryRealPath(
+    findProgram(
+      'uv',
+      folders.filter((folder) => path.isAbsolute(folder)),
+    ) ?? '',
+  );
+  if (file === undefined) return undefined;
+  const target = `${sandbox.root}/${UV_TARGET}`;
+  const mount: HostMount = { source: file, target, access: 'read' };
+  try {
+    const tried = await sandbox.run({ argv: [target, '--version'], mounts: [mount] });
+    return tried.isDone && tried.stdout.startsWith('uv ') ? { argv: [target], mount } : undefined;
+  } catch (error) {
+    if (isSkillError(error) && error.code === 'executor/failed') return undefined;
+    throw error;
+  }
+}
+
+export async function resolveWithUv(
+  { argv, mount }: Uv,
+  packages: readonly PackageSpec[],
+  sandbox: BuildSandbox,
+  source: UvSource,
+): Promise<ResolvedPackages | Failure> {
+  const { settings, index, from, network, target } = source;
+  const env = {
+    UV_NO_CONFIG: '1',
+    UV_CACHE_DIR: `${sandbox.root}/work/uv-cache`,
+    UV_PYTHON_DOWNLOADS: 'never',
+    UV_LINK_MODE: 'copy',
+    UV_NO_PROGRESS: '1',
+    UV_HTTP_TIMEOUT: '20',
+    ...(index === undefined ? {} : { UV_DEFAULT_INDEX: index }),
+    ...(settings.extraIndexes.length === 0 ? {} : { UV_INDEX: settings.extraIndexes.join(' ') }),
+    ...(settings.trustedHosts.length === 0 ? {} : { UV_INSECURE_HOST: settings.trustedHosts.join(' ') }),
+  };
+  const where = source.wheels === undefined ? [] : ['--no-index', '--find-links', source.wheels];
+  const shared = { env, network, mounts: [mount, ...source.mounts] };
+  const resolved = await sandbox.run({
+    ...shared,
+    argv: [...argv, 'pip', 'compile', ...COMPILE, ...where, '-'],
+    stdin: packages.map(({ text }) => `${text}\n`).join(''),
+  });
+  if (!resolved.isDone) return uvFailure(resolved, from);
+  const locked = lockedPackages(resolved.stdout);
+  if (typeof locked === 'string') return packagesFailed(`the packages cannot be locked: ${locked}`);
+  return {
+    type: 'resolved',
+    ecosystem: 'python',
+    packages: locked.packages,
+    lockDigest: lockDigestOf('python', locked.packages),
+    index: from,
+    install: async (tree) => {
+      const installed = await sandbox.run({
+        ...shared,
+        argv: ['sh', '-c', INSTALL, 'sh', target, ...argv, 'pip', 'install', ...INSTALL_FLAGS, ...where],
+        stdin: locked.text,
+        mounts: [...shared.mounts, { source: tree, target, access: 'write' }],
+      });
+      return installed.isDone ? undefined : uvFailure(installed, from);
+    },
+  };
+}
+
+const WHEELS_ONLY = ['--only-binary', ':all:', '--quiet'];
+const COMPILE = ['--generate-hashes', '--no-header', '--no-annotate', '--python', 'python3', ...WHEELS_ONLY];
+const INSTALL_FLAGS = ['--require-hashes', '--no-deps', ...WHEELS_ONLY];
+
+/** As with pip, packages of the system stay visible behind those of the layer. */
+const INSTALL = `
+target=$1; lock=$TMPDIR/lock.txt; shift
+cat > "$lock" && python3 -I -m venv --without-pip --system-site-packages "$target" &&
+exec "$@" --python "$target/bin/python3" -r "$lock"
+`;
+
+interface UvLock {
+  readonly packages: readonly LockedPackage[];
+  /** The lock in the format of requirements files. */
+  readonly text: string;
+}
+
+/** The packages of a requirements file with hashes, or why it is refused. */
+function lockedPackages(text: string): UvLock | string {
+  const lines = text
+    .replaceAll(/\\\n\s*/g, ' ')
+    .split('\n')
+    .filter((line) => line.trim() !== '' && !line.startsWith('#'));
+  const packages: LockedPackage[] = [];
+  for (const line of lines) {
+    const [, name, version] = /^([A-Za-z0-9][\w.-]*)==([\w.!+-]+)(?:\s|$)/.exec(line) ?? [];
+    const hashes = [...line.matchAll(/--hash=(sha256:[0-9a-f]{64})(?=\s|$)/g)].map(([, hash = '']) => hash).toSorted();
+    if (name === undefined || version === undefined) return `${quoted(line, 100)} is not an exact version`;
+    if (hashes.length === 0) return `${quoted(name)} has no hash`;
+    packages.push({ name: normalName(name), version, hash: hashOf(hashes) });
+  }
+  if (packages.length === 0) return 'the lock is empty';
+  return { packages: packages.toSorted((a, b) => (a.name < b.name ? -1 : 1)), text: `${lines.join('\n')}\n` };
+}
+
+/** uv accepts every wheel of a version, each with its hash. One digest stands for all of them. */
+function hashOf(hashes: readonly string[]): string {
+  const [only = ''] = hashes;
+  return hashes.length === 1 ? only : `sha256-set:${sha256(hashes.join('\n'))}`;
+}
+
+function uvFailure(outcome: BuildOutcome, index: string): Failure {
+  // uv wraps its messages.
+  const text = `${outcome.stdout}\n${outcome.stderr}`.replaceAll(/\s+/g, ' ');
+  const [, missing] = /Because (\S{1,100}) was not found in/.exec(text) ?? [];
+  const [, unbuilt] =
+    /Because (?:only )?(\S{1,100})[^.]{0,200}has no usable wheels|(\S{1,100}) has no wheels/.exec(text) ?? [];
+  if (/Hash mismatch/i.test(text))
+    return packagesFailed(`a downloaded package does not have the hash that ${index} states; nothing was installed`);
+  if (unbuilt !== undefined || /building from source is disabled/i.test(text))
+    return packagesFailed(
+      `${quoted(unbuilt ?? 'a package')} has no wheel for this Python in ${index}; a source distribution is not accepted, because it runs code when it is built`,
+      'choose a version with wheels, or build a wheel yourself and pass: skillwright prepare SKILL --wheels DIR',
+    );
+  if (missing !== undefined)
+    return packagesFailed(
+      `${index} has no package ${quoted(missing)} for this Python`,
+      'check the name and the version',
+    );
+  if (/403 Forbidden/.test(text))
+    return packagesFailed(
+      `${index} refers to files at a host that the installation may not reach`,
+      'add that host to packages.hosts in the user configuration',
+    );
+  if (/error sending request|Failed to fetch|dns error|Connection refused|timed out/i.test(text))
+    return packagesFailed(
+      `the package index ${index} cannot be reached`,
+      'check the network connection, or install from a folder of wheels: skillwright prepare SKILL --wheels DIR',
+    );
+  return packagesFailed(`the packages cannot be resolved: ${lastErrors(outcome)}`);
+}

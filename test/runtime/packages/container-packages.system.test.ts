@@ -1,0 +1,93 @@
+import { cpSync, chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+
+import type { PackageOptions } from '../../../src/runtime/packages/packages.ts';
+import { executorCandidates } from '../../../src/runtime/execution/executors.ts';
+import { createRuntime } from '../../../src/runtime/runtime.ts';
+import type { Session } from '../../../src/runtime/session.ts';
+import { verifies } from '../../conformance/verifies.ts';
+import { scratch, writeSkill } from '../../registry/support.ts';
+import { startDockerEngine } from '../../sandbox/docker-engine.ts';
+import { openIndex, wheel } from './package-index.ts';
+
+const PIP = '/usr/lib/python3/dist-packages/pip';
+const engine = existsSync(PIP) ? await startDockerEngine() : 'python3-pip is not installed';
+if (typeof engine === 'string') console.log(`skipped: ${engine}`);
+else {
+  // The image gets the pip of this machine.
+  cpSync(PIP, path.join(engine.rootFileSystem, PIP), { recursive: true });
+  afterAll(() => engine.stop());
+}
+
+const BASE = wheel('base_lib', '1.4', { 'base_lib.py': 'VALUE = 42\n' });
+
+async function open(home: string, index: string, packages: PackageOptions): Promise<Session> {
+  if (typeof engine === 'string') throw new TypeError(engine);
+  const { socket, rootFileSystem } = engine;
+  const made = executorCandidates({ bridgeFolder: home, container: { socket, rootFileSystem } });
+  const runtime = await createRuntime({
+    cwd: home,
+    home: path.join(home, 'home'),
+    env: { PIP_INDEX_URL: `${index}/simple`, TMPDIR: home },
+    roots: [path.join(home, 'skills')],
+    onlyRoots: true,
+    cache: false,
+    vouched: [path.join(home, 'skills')],
+  });
+  const executor = made.find(({ name }) => name === 'container')?.make() ?? 'container';
+  return runtime.startSession({ execution: { executor, artifacts: false, packages } });
+}
+
+function makeSkill(): string {
+  const home = scratch();
+  chmodSync(home, 0o755);
+  const dir = path.join(home, 'skills', 'reader');
+  writeSkill(dir, { body: '# reader\n' });
+  mkdirSync(path.join(dir, 'scripts'));
+  writeFileSync(path.join(dir, 'scripts', 'use.py'), 'import base_lib\nprint("value", base_lib.VALUE)\n');
+  return home;
+}
+
+const USE = { type: 'run_script', skill: 'reader', script: 'use.py', args: [] } as const;
+
+describe.skipIf(typeof engine === 'string')('packages in a container', () => {
+  verifies('ENV-1', 'are built with network to the index only, and an image without npm is named', async () => {
+    const home = makeSkill();
+    const index = await openIndex({ 'base-lib': [BASE] });
+    const other = await openIndex({ 'far-lib': [BASE] });
+    const session = await open(home, index.url, { with: ['base-lib'] });
+    expect(await session.perform(USE, { askedBy: 'person' })).toMatchObject({
+      result: {
+        exit_code: 0,
+        stdout: 'value 42\n',
+        isolation: 'container',
+        packages: [{ packages: ['base-lib 1.4'] }],
+      },
+    });
+    const reach = `python3 -c "import urllib.request as u; u.urlopen('${other.url}/simple/far-lib/')"`;
+    const tried = await session.perform(
+      { type: 'run_command', skill: 'reader', command: reach },
+      { askedBy: 'person' },
+    );
+    expect(tried).toMatchObject({ result: { exit_code: 1 } });
+    expect(other.requests).toEqual([]);
+    const npm = await session.perform({ ...USE, packages: ['npm:docx'] }, { askedBy: 'person' });
+    expect(npm).toMatchObject({
+      type: 'failed',
+      code: 'packages/unavailable',
+      hint: expect.stringContaining('choose one with --image or execution.image'),
+    });
+    await session.close();
+  });
+
+  test('come from a folder of wheels without a network', async () => {
+    const home = makeSkill();
+    const wheels = path.join(home, 'wheels');
+    mkdirSync(wheels);
+    writeFileSync(path.join(wheels, BASE.file), BASE.bytes);
+    const session = await open(home, 'http://127.0.0.1:9', { with: ['base-lib'], wheels });
+    expect(await session.perform(USE, { askedBy: 'person' })).toMatchObject({ result: { stdout: 'value 42\n' } });
+    await session.close();
+  });
+});
