@@ -19,7 +19,6 @@ const OPEN: Readonly<Record<RequirementId, string>> = {
   'TOOL-5': 'MCP',
   'CLI-1': 'the commands `replay` (today `runs replay`), `mcp` and `serve`',
   'ENV-2': '`--venv`, `--mount`, `--project`, `--allow`, `--serve`',
-  'POL-12': 'risk by capability; outputs under the rules of writes; unreadable records',
   'MCP-1': 'the MCP server',
   'MCP-2': 'the MCP host',
   'EVAL-12': 'outcome-only comparison of arms',
