@@ -7,7 +7,9 @@ import type { CommandLine } from '../core/command.ts';
 import { failure } from '../core/failure-codes.ts';
 import type { Failure } from '../core/failure-codes.ts';
 import { stableJson } from '../core/json/stable-json.ts';
+import { printable } from '../core/text/text.ts';
 import { sha256 } from '../platform/hash.ts';
+import { capabilityLine } from '../policy/capability-text.ts';
 import { isTransparent } from '../policy/command/command-pattern.ts';
 import { redacted } from './secrets/redact-value.ts';
 import type { ResolvedPath } from '../project/resolve-path.ts';
@@ -55,7 +57,8 @@ export async function askApproval(
     (await approve?.(redacted(request, redactor), signal === undefined ? {} : { signal })) ?? ('nobody' as const);
   journal.record({ type: 'approval-answer', call, request: request.id, answer });
   const id = request.id.replace(/^sha256:/, '');
-  const { reason, tool } = decided.decision;
+  const { tool } = decided.decision;
+  const reason = reasonText(decided.decision);
   if (answer === 'nobody')
     return failure('approval/needed', `${reason}, and no person is available to approve it`, {
       hint: `tell the user what it was for; they can approve exactly this action with --approve ${id}`,
@@ -66,6 +69,11 @@ export async function askApproval(
     });
   if (answer.verdict === 'no') return failure('approval/refused', `a person refused ${tool}`);
   return { preview };
+}
+
+/** Why it is asked about, with what the program reaches. */
+function reasonText({ reason, capabilities = [] }: Decision): string {
+  return capabilities.length === 0 ? reason : `${reason}; it is ${printable(capabilityLine(capabilities))}`;
 }
 
 function approvalRequest(

@@ -8,8 +8,6 @@ import { accessesOf, capabilitiesOf, grantAccess, isContained, readCommand } fro
 import type { AccessFacts } from '../policy/action-access.ts';
 import { BY_DEFAULT, decide, narrowPolicy, skillGrants, skillLayer } from '../policy/policy.ts';
 import type { Policy } from '../policy/policy.ts';
-import { capabilityLine } from '../policy/capability-text.ts';
-import { printable } from '../core/text/text.ts';
 import { activeSkills } from './action-context.ts';
 import type { ActionContext, ActionSettings } from './action-context.ts';
 import type { Execution } from './execution/execution.ts';
@@ -86,13 +84,7 @@ export function decideAccesses(
   const found = allowOwnRequest(decide(policy, accesses), askedBy);
   if (program.isolation === undefined) return found;
   const allowed = sandboxed === 'allow' && isContained(program) ? allowContained(found, policy, accesses) : found;
-  const capabilities = capabilitiesOf(program);
-  const isAsked = allowed.effect === 'ask' && capabilities.length > 0;
-  return {
-    ...allowed,
-    ...(isAsked ? { reason: `${allowed.reason}; ${printable(capabilityLine(capabilities))}` } : {}),
-    capabilities,
-  };
+  return { ...allowed, capabilities: capabilitiesOf(program) };
 }
 
 /** `policy.sandboxed: allow`: what only its default asks about, and what reaches nothing, is allowed. */

@@ -77,14 +77,15 @@ describe('policy', () => {
   test.each<readonly [readonly string[], number, string]>([
     [['run_command', 'git log'], 0, 'allow  run_command is allowed by the rule "Bash(git:*)"'],
     [['Bash', 'git log'], 0, 'allow  run_command is allowed by the rule "Bash(git:*)"'],
-    // What cannot be seen may be what is denied.
-    [['run_command', 'git -c core.pager=sh log'], 3, 'deny  run_command is not allowed by the rule "Bash(rm:*)"'],
+    [['run_command', 'git -c core.pager=sh log'], 0, 'contained: isolated, no network, no secrets, no write access'],
+    [['run_command', 'git log', '--allow', 'example.net'], 3, 'not contained: may reach example.net'],
+    [['run_command', 'git log', '--executor', 'local'], 3, 'only a rule with exactly this line allows it'],
+    [['run_command', 'id', '--auto'], 0, 'allow  run_command is allowed: policy.sandboxed: allow'],
+    [['run_command', 'id', '--auto', '--project', 'write'], 3, 'may change, create and delete files in'],
     [['run_command', 'git log; id'], 3, 'no rule covers "id"'],
-    [
-      ['run_command', 'git log $(id)'],
-      3,
-      'the rule cannot be evaluated for this command: a command inside $( ) or backticks runs first',
-    ],
+    // What cannot be seen may be what is denied.
+    [['run_command', 'git log; $X'], 3, 'ask  run_command needs approval by the rule "Bash(rm:*)"'],
+    [['run_command', 'git log $(id)'], 3, 'no rule covers "id"'],
     [['run_command', 'rm -r x'], 3, 'deny  run_command is not allowed by the rule "Bash(rm:*)"'],
     [['write_file', 'docs/a.md'], 0, 'allow  write_file is allowed by the rule "write_file(docs/**)"'],
     [['Write', './docs/a.md'], 0, 'allow  write_file is allowed by the rule "write_file(docs/**)"'],
@@ -113,10 +114,10 @@ describe('policy', () => {
   verifies('POL-6', 'says why a line that starts like one that is allowed is not', async () => {
     const world = await worldWith({ allow: ['Bash(git:*)'] });
     const why = async (line: string): Promise<string> => (await policy(world, 'run_command', line)).out;
-    expect(await why('git -c core.pager=sh log')).toContain(
-      ': git -c can run other programs or load code (medium risk)',
-    );
-    expect(await why('git log\nid')).toContain(': it has more than one line; join commands with && or ; (medium risk)');
+    expect(await why('git log; $X')).toContain(': the name of the program is computed: $X (medium risk)');
+    expect(await why('git log "')).toContain('cannot be read: unterminated double quote (medium risk)');
+    expect(await why('git log\nid')).toContain(': no rule covers "id" (medium risk)');
+    expect(await why('strace git log')).toContain(': strace runs another program in a way that is not read');
     expect(await why('git log | tee x')).toContain('tee');
   });
 

@@ -18,7 +18,6 @@ const OPEN: Readonly<Record<RequirementId, string>> = {
   'REG-1': 'archives by path or URL as roots',
   'CLI-1': 'the commands `replay` (today `runs replay`), `serve`',
   'ENV-2': '`--venv`, `--mount`, `--project`, `--allow`, `--serve`',
-  'POL-12': 'risk by capability; outputs under the rules of writes; unreadable records',
   'MCP-1': 'streamable HTTP; stdio is built',
   'MCP-2': 'the MCP host',
   'EVAL-12': 'outcome-only comparison of arms',

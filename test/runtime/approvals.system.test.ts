@@ -63,20 +63,23 @@ describe('how far a yes reaches', () => {
         [run('ls -la | ls'), 2],
         [run('ls; id'), 3],
         [run('echo $(id)'), 4],
-        [run('echo $(id -u)'), 5],
-        [run('echo $(id -u)'), 5],
-        // It is bash, and says nothing about what bash will run.
-        [run("bash -c 'echo 1'"), 6],
-        [run("bash -c 'echo 2'"), 7],
+        [run('echo $(id -u)'), 4],
+        [run("bash -c 'echo 1'"), 5],
+        [run("bash -c 'echo 2'"), 5],
+        [run("bash -c 'ls'"), 6],
+        // It says nothing about what will run.
+        [run('X=ls; $X'), 7],
+        [run('X=id; $X'), 8],
+        [run('X=id; $X'), 8],
         [{ type: 'run_command', command: 'ls', env: { A: '1' } }, 8],
-        [{ type: 'run_command', command: 'ls', env: { A: '2' } }, 9],
-        [write('one'), 10],
-        [write('two'), 10],
-        [write('two', 'other.md'), 11],
-        [{ type: 'delete_file', path: 'notes.md' }, 12],
-        [ask('GET', '/a'), 13],
-        [ask('GET', '/b'), 13],
-        [ask('POST', '/b'), 14],
+        [{ type: 'run_command', command: 'ls', env: { A: '2' } }, 8],
+        [write('one'), 9],
+        [write('two'), 9],
+        [write('two', 'other.md'), 10],
+        [{ type: 'delete_file', path: 'notes.md' }, 11],
+        [ask('GET', '/a'), 12],
+        [ask('GET', '/b'), 12],
+        [ask('POST', '/b'), 13],
       ];
       const seen: unknown[] = [];
       for (const [action] of steps) seen.push([action, await outcome(session, action), said.calls()]);
@@ -135,7 +138,10 @@ describe('how far a yes reaches', () => {
       'approval/refused',
       'approval/refused',
     ]);
-    expect(said.asked.map(({ scopes }) => scopes)).toEqual([['once'], ['once', 'run']]);
+    expect(said.asked.map(({ scopes }) => scopes)).toEqual([
+      ['once', 'run'],
+      ['once', 'run'],
+    ]);
   });
 
   test('--yes: what is of medium risk and in a sandbox; nothing else', async () => {

@@ -7,11 +7,12 @@ import type { RunEvent } from '../../src/core/run-events.ts';
 import type { ExecutionOptions } from '../../src/runtime/execution/execution.ts';
 import { groupExecutor } from '../sandbox/own-executor.ts';
 import { verifies } from '../conformance/verifies.ts';
-import { outcome, runtimeIn, userPolicy, walledExecutor, watchedApprovals, worldWith } from './policy-world.ts';
+import { outcomeOf, runtimeIn, userPolicy, walledExecutor, watchedApprovals, worldWith } from './policy-world.ts';
 import type { PolicyWorld } from './policy-world.ts';
 
 interface Asked {
   readonly result: string;
+  readonly message: string;
   readonly decision: Decision | undefined;
   readonly asked: readonly ApprovalRequest[];
 }
@@ -37,10 +38,11 @@ async function ask(
     approve,
     record: (event) => events.push(event),
   });
-  const result = await outcome(session, { type: 'run_command', skill, command: line });
+  const observation = await session.perform({ type: 'run_command', skill, command: line });
   await session.close();
+  const failed = observation.type === 'failed' ? observation.message : '';
   const decision = events.find((event) => event.type === 'decision');
-  return { result, decision: decision?.decision, asked };
+  return { result: outcomeOf(observation), message: failed, decision: decision?.decision, asked };
 }
 
 verifies('POL-12', 'each capability of a program is asked about, recorded and not answered by --yes', async () => {
@@ -68,8 +70,8 @@ verifies('POL-12', 'each capability of a program is asked about, recorded and no
     { result: 'approval/needed', effect: 'ask', risk: 'high', capabilities: given, shown: [given] },
     { result: 'approval/needed', effect: 'ask', risk: 'high', capabilities: free, shown: [free] },
   ]);
-  expect(network.decision?.reason).toBe(
-    'run_command needs approval by default, built-in; not contained: may reach example.org, *.example.net',
+  expect(network.message).toBe(
+    'run_command needs approval by default, built-in; it is not contained: may reach example.org, *.example.net, and no person is available to approve it',
   );
   // A rule that names the capability allows it; one for the command alone does not.
   const commands = ['Bash(echo:*)'];

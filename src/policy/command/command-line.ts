@@ -3,15 +3,17 @@
  * and behind programs that run other command lines. What cannot be known before it runs is marked, never guessed.
  */
 import { forEachChild, parse } from 'unbash';
-import type { Assignment, Command, SyntaxNode, Word } from 'unbash';
+import type { Assignment, Command, ParsedScript, SyntaxNode, Word } from 'unbash';
 
 import type { CommandLine, CommandWord, SimpleCommand, Unclear } from '../../core/command.ts';
 import { simpleCommand } from './command-wrappers.ts';
 import { commandWord, computedWord, NO_VARIABLES } from './command-words.ts';
 import type { Variables } from './command-words.ts';
 
-const MAX_LENGTH = 256 * 1024;
+const MAX_LENGTH = 128 * 1024;
 const MAX_COMMANDS = 2_000;
+/** The parser needs quadratic time for brackets that stay open. */
+const MAX_OPEN_BRACKETS = 64;
 /** Maximum nesting of lines in lines: `sh -c "sh -c …"`. */
 const MAX_DEPTH = 8;
 
@@ -42,12 +44,25 @@ const EVALUATES = /\(\(|\$\[|\[|@|!|:|\b(?:let|declare|typeset|local|read|unset|
 
 function readLine(text: string, variables: Variables, depth: number): CommandLine {
   if (depth > MAX_DEPTH) return unclear('it nests command lines too deeply');
-  if (text.length > MAX_LENGTH) return unclear('it is longer than 256 KiB; put it into a script');
+  if (text.length > MAX_LENGTH) return unclear('it is longer than 128 KiB; put it into a script');
   // Bash drops NUL, and an unpaired surrogate is not the character that the parser sees.
   if (/\0|\p{Cs}/u.test(text)) return unclear('it contains characters that have no encoding');
-  const walk = openWalk(text, variables, depth);
-  walk.visit(parse(text));
+  if (openBrackets(text) > MAX_OPEN_BRACKETS) return unclear('it nests brackets too deeply; put it into a script');
+  const script = parse(text);
+  const walk = openWalk(text, script, { variables, depth });
+  walk.visit(script);
   return walk.end();
+}
+
+/** The most brackets that are open at any place, quoted or not. */
+function openBrackets(text: string): number {
+  let open = 0;
+  let most = 0;
+  for (const [bracket] of text.matchAll(/[(){}]/g)) {
+    open = Math.max(0, open + (bracket === '(' || bracket === '{' ? 1 : -1));
+    most = Math.max(most, open);
+  }
+  return most;
 }
 
 function unclear(reason: string): Unclear {
@@ -83,9 +98,16 @@ interface Walk {
   end(): CommandLine;
 }
 
-function openWalk(text: string, variables: Variables, depth: number): Walk {
+interface LinePlace {
+  readonly variables: Variables;
+  readonly depth: number;
+}
+
+function openWalk(text: string, script: ParsedScript, { variables, depth }: LinePlace): Walk {
   const commands: { readonly command: SimpleCommand; readonly pos: number }[] = [];
-  const functions = functionsOf(text);
+  const functions = functionsOf(text, script);
+  const hasSigns = /[$`]/.test(text);
+  const hasFinder = /\b(?:find|fd|fdfind)\b/.test(text);
   const writes: string[] = [];
   const names: string[] = [];
   let problem: string | undefined;
@@ -105,7 +127,7 @@ function openWalk(text: string, variables: Variables, depth: number): Walk {
     const words = [read(name), ...args.map((arg) => (arg.type === 'Word' ? read(arg) : assignmentWord(arg, read)))];
     const program = words[0]?.text ?? '';
     if (EVALUATING.has(program)) evaluates = true;
-    if (FINDS.test(program)) {
+    if (hasFinder && FINDS.test(program)) {
       runOptions -= words.filter(({ text }) => RUN_OPTION.test(text)).length;
       isFindOpen ||= words.some(({ kind, isSplit }) => kind === 'computed' && isSplit);
     }
@@ -143,11 +165,11 @@ function openWalk(text: string, variables: Variables, depth: number): Walk {
         if (node.parts === undefined && UNEXPANDED.test(node.text)) hasUnexpanded = true;
         return;
       case 'Literal':
-        if (UNEXPANDED.test(node.value)) hasUnexpanded = true;
+        if (hasSigns && UNEXPANDED.test(node.value)) hasUnexpanded = true;
         return;
       case 'Word':
-        if (RUN_OPTION.test(node.value)) runOptions += 1;
-        if (read(node).pieces.some((piece) => UNEXPANDED.test(piece))) hasUnexpanded = true;
+        if (hasFinder && RUN_OPTION.test(node.value)) runOptions += 1;
+        if (hasSigns && read(node).pieces.some((piece) => UNEXPANDED.test(piece))) hasUnexpanded = true;
         return;
       case 'CommandExpansion':
       case 'ProcessSubstitution':
@@ -186,6 +208,7 @@ function openWalk(text: string, variables: Variables, depth: number): Walk {
   }
 
   function visit(node: SyntaxNode): void {
+    if (problem !== undefined) return;
     note(node);
     forEachChild(node, visit);
   }
@@ -214,11 +237,10 @@ function syntaxProblem(message = 'it is not valid shell syntax'): string {
 }
 
 /** Functions that are defined for everything after them, by name, with the end of their definition. */
-function functionsOf(text: string): ReadonlyMap<string, number> {
-  if (!text.includes('(') && !text.includes('function')) return new Map();
+function functionsOf(text: string, { commands }: ParsedScript): ReadonlyMap<string, number> {
   if (/\bunset\b/.test(text)) return new Map();
   return new Map(
-    parse(text).commands.flatMap(({ command, background }): [string, number][] =>
+    commands.flatMap(({ command, background }): [string, number][] =>
       command.type === 'Function' && background !== true && !/['"\\$`]/.test(command.name.text)
         ? [[command.name.value, command.end]]
         : [],

@@ -247,6 +247,14 @@ describe('a rule that denies', () => {
     expect(meaning(rule, text)).toBe(expected);
   });
 
+  it.each(['$(', '"$(', '${x:-', '$((', '(', '{ ', '@(', '[[ ( ', 'if a; then ', 'case x in ', '`'])(
+    'has an end for 30,000 characters of %j',
+    (piece) => {
+      const text = `ls ${piece.repeat(Math.floor(30_000 / piece.length))}`;
+      expect(['no', 'unclear']).toContain(meaning('rm:*', text));
+    },
+  );
+
   it('has an end for lines that nest for long', () => {
     for (const piece of ['nice ', 'sudo ', 'find -exec ', 'env X=1 ', 'sh -c ', 'xargs ', 'parallel ']) {
       const text = `${piece.repeat(Math.floor(15_000 / piece.length))}ls`;
