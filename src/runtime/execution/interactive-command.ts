@@ -108,7 +108,7 @@ async function endOf(
   parts: ExecutionParts,
 ): Promise<RunResult | undefined> {
   if (end === undefined) return undefined;
-  const written = (await program.skillCopy?.finish()) ?? [];
+  const written = [...((await program.skillCopy?.finish()) ?? []), ...((await program.area?.finish()) ?? [])];
   const silent = { text: '', truncated: false };
   return makeRunResult({
     end,

@@ -155,7 +155,9 @@ function mounts({ shared, volume, labels, needs }: ContainerSettings): readonly 
     BindOptions: { Propagation: 'rprivate' },
   });
   return [
-    ...writableFolders(needs).map((folder) => bind(`${shared.root}/${folder}`, `${INSIDE}/${folder}`, false)),
+    ...writableFolders(needs)
+      .filter((folder) => !isCovered(`${INSIDE}/${folder}`, needs))
+      .map((folder) => bind(`${shared.root}/${folder}`, `${INSIDE}/${folder}`, false)),
     // An engine mounts by depth, so entries of a covered skill would cover the copy.
     ...shared.readOnly
       .filter(({ target }) => !isCovered(`${INSIDE}/${target}`, needs))
