@@ -14,7 +14,7 @@ import { field, parseJson, textField } from './json-answer.ts';
 import { ownerLabels } from './owner.ts';
 import { ContainerPool } from './pool.ts';
 import { ContainerPrograms } from './programs.ts';
-import { INSIDE, TEMPORARY_BYTES, containerNeeds, lifelineUser } from './settings.ts';
+import { INSIDE, TEMPORARY_BYTES, containerNeeds, isOwnKernel, lifelineUser } from './settings.ts';
 import type { ContainerNeeds, ContainerSettings } from './settings.ts';
 import { hasSeccompProfile, seccompProfile } from './seccomp-profile.ts';
 import { SkillMounts } from './skill-mounts.ts';
@@ -74,7 +74,7 @@ async function attached(attachment: Attachment): Promise<AttachedWorkspace> {
     const programs = new ContainerPrograms({ client, pool, place, user, isShared, skills: () => mounts.currentKey() });
     let detached: Promise<void> | undefined;
     return {
-      capabilities: capabilitiesOf(engine, isShared),
+      capabilities: capabilitiesOf(engine, options, isShared),
       root: INSIDE,
       run: (spec, streams) => programs.run(spec, streams),
       start: (spec, streams) => programs.start(spec, streams),
@@ -157,7 +157,8 @@ function programUser({ identity }: Attachment, isShared: boolean): Identity {
   return { uid, gid: gid === 0 ? identity.gid : gid };
 }
 
-function capabilitiesOf({ facts }: Engine, isShared: boolean): Capabilities {
+function capabilitiesOf({ facts }: Engine, { runtime }: ContainerOptions, isShared: boolean): Capabilities {
+  const used = runtime ?? facts.defaultRuntime;
   return {
     isolation: 'container',
     limits: {
@@ -165,10 +166,11 @@ function capabilitiesOf({ facts }: Engine, isShared: boolean): Capabilities {
       outputBytes: 'runtime',
       fileBytes: 'rlimit',
       ...(facts.hasMemoryLimit ? { memoryBytes: 'cgroup' } : {}),
-      ...(facts.hasProcessLimit ? { processes: 'cgroup' } : {}),
+      ...(facts.hasProcessLimit && !isOwnKernel(runtime) ? { processes: 'cgroup' } : {}),
       // A copied workspace can be measured only after the program has ended.
       ...(isShared ? { diskBytes: 'watched', files: 'watched' } : {}),
     },
+    runtime: { used, others: facts.runtimes.filter((name) => name !== used) },
     temporaryBytes: TEMPORARY_BYTES,
     hasNetworkGrants: false,
     hasInteraction: true,
