@@ -144,7 +144,7 @@ function resultText(result: RunResult, isFull: boolean): string {
   return `${end}${result.isolation === 'none' ? ', not isolated' : ''}${sizes}`;
 }
 
-const LIMIT_NAMES: Readonly<Record<keyof LimitReport, string>> = {
+export const LIMIT_LABELS: Readonly<Record<keyof LimitReport, string>> = {
   wallMs: 'time',
   memoryBytes: 'memory',
   processes: 'processes',
@@ -158,7 +158,7 @@ const LIMIT_NAMES: Readonly<Record<keyof LimitReport, string>> = {
 /** `limits held by cgroup (memory), rlimit (processes, file size), ...`. */
 function limitText(limits: LimitReport = {}): string {
   const by = new Map<string, string[]>();
-  for (const [name, label] of Object.entries(LIMIT_NAMES)) {
+  for (const [name, label] of Object.entries(LIMIT_LABELS)) {
     const enforcedBy = Object.entries(limits).find(([key]) => key === name)?.[1].enforcedBy;
     if (enforcedBy !== undefined) by.set(enforcedBy, [...(by.get(enforcedBy) ?? []), label]);
   }

@@ -133,6 +133,8 @@ export interface Capabilities {
   readonly limits: Readonly<Partial<Record<LimitName, Enforcement>>>;
   /** Size of `/tmp` and `/dev/shm` together, if they are file systems in memory. */
   readonly temporaryBytes?: number;
+  /** OCI runtime of a container engine, and those that it could use instead. */
+  readonly runtime?: { readonly used: string; readonly others: readonly string[] };
   /** Network access per host; without it a program has none, or full access if `isolation` is `none`. */
   readonly hasNetworkGrants: boolean;
   readonly hasInteraction: boolean;

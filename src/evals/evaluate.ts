@@ -82,7 +82,7 @@ async function executorFor({ executor = 'auto', places }: EvaluateOptions): Prom
   if (executor === 'none') return { reason: 'program execution is disabled' };
   const { base, cacheDir, engine } = places;
   try {
-    const settings = { bridgeFolder: base, container: containerSettings(engine, undefined) };
+    const settings = { bridgeFolder: base, container: containerSettings(engine) };
     return { executor: (await findExecutor(executor, settings, { cacheDir })).executor, reason: '' };
   } catch (error) {
     const isNamed = executor !== 'auto';

@@ -277,7 +277,9 @@ async function execute(
   parent: Session | undefined,
 ): Promise<Execution> {
   const { openExecution } = await import('./execution/execution.ts');
-  const { executor = 'auto', allow_weaker: allowWeaker = false, image, network = [] } = config.execution ?? {};
+  const { containerConfig } = await import('./execution/executors.ts');
+  const { executor = 'auto', allow_weaker: allowWeaker = false, network = [] } = config.execution ?? {};
+  const container = containerConfig(config);
   const configured: ExecutionOptions = {
     executor,
     allowWeaker,
@@ -286,7 +288,7 @@ async function execute(
     secrets: ({ name, source, controls: { requires = [] } }, signal) =>
       secrets.forSkill({ name, source, requires }, signal),
     secretNames: ({ name, source, controls: { requires = [] } }) => secrets.namesFor({ name, source, requires }),
-    ...(image === undefined ? {} : { container: { image } }),
+    container,
   };
   // Files of unusable skills must not reach programs either.
   const findSkill = async (name: string): Promise<SkillEntry | undefined> => {
@@ -294,7 +296,12 @@ async function execute(
     const isUsable = skill !== undefined && skill.state !== 'disabled' && (await trust.distrust(skill)) === undefined;
     return isUsable ? skill : undefined;
   };
-  const wanted = { ...configured, ...options, packages: packageOptions(config, options) };
+  const wanted = {
+    ...configured,
+    ...options,
+    container: { ...container, ...options.container },
+    packages: packageOptions(config, options),
+  };
   // A child cannot reach hosts that its parent cannot.
   const isReached = (host: string): boolean =>
     parent === undefined || parent.execution?.network.includes(host) === true;

@@ -1,4 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import type { Server, Socket } from 'node:net';
 import os from 'node:os';
@@ -8,6 +9,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { isSkillError } from '../../src/core/errors.ts';
 import type { OutputSink } from '../../src/core/execution.ts';
 import { EngineClient } from '../../src/sandbox/executors/container/client.ts';
+import { openEngine } from '../../src/sandbox/executors/container/engine.ts';
 import { endpointText, engineEndpoint } from '../../src/sandbox/executors/container/endpoint.ts';
 import { seccompProfile } from '../../src/sandbox/executors/container/seccomp-profile.ts';
 import { createBody, lifelineUser } from '../../src/sandbox/executors/container/settings.ts';
@@ -176,6 +178,50 @@ describe('an engine that goes wrong later', () => {
   });
 });
 
+describe('an OCI runtime', () => {
+  /** An engine that knows two runtimes and one image. */
+  async function engine(): Promise<string> {
+    const info = {
+      OSType: 'linux',
+      Architecture: 'aarch64',
+      MemoryLimit: true,
+      PidsLimit: true,
+      NCPU: 2,
+      DefaultRuntime: 'runc',
+      Runtimes: { runc: {}, runsc: {} },
+    };
+    const folder = mkdtempSync(path.join(os.tmpdir(), 'skillwright-socket-'));
+    const server = createHttpServer((request, response) => {
+      response.setHeader('api-version', '1.41').setHeader('content-type', 'application/json');
+      const body = request.url?.endsWith('/info') === true ? info : request.url?.includes('containers') ? [] : {};
+      response.end(request.url?.endsWith('_ping') === true ? 'OK' : JSON.stringify(body));
+    });
+    const file = path.join(folder, 'engine.sock');
+    await new Promise<void>((resolve) => {
+      server.listen(file, resolve);
+    });
+    closing.push(() => {
+      server.close();
+      server.closeAllConnections();
+      rmSync(folder, { recursive: true, force: true });
+    });
+    return file;
+  }
+
+  test('is used where the engine has it', async () => {
+    const { facts, client } = await openEngine({ socket: await engine(), image: 'i', runtime: 'runsc' });
+    client.close();
+    expect(facts).toMatchObject({ defaultRuntime: 'runc', runtimes: ['runc', 'runsc'] });
+  });
+
+  test('that is missing is an error with what to do, not another runtime', async () => {
+    expect(await refusalOf(openEngine({ socket: await engine(), runtime: 'kata' }))).toEqual([
+      'executor/unavailable',
+      expect.stringMatching(/cannot be used: it has no runtime "kata", only runc, runsc$/),
+    ]);
+  });
+});
+
 describe('what an engine is asked for', () => {
   test('has walls', () => {
     const body = createBody({
@@ -187,7 +233,10 @@ describe('what an engine is asked for', () => {
         fileBytes: 77,
         skills: '',
         home: 'home/s',
-        mounts: [{ source: '/p', target: '/p', access: 'read' }],
+        mounts: [
+          { source: '/p', target: '/p', access: 'read' },
+          { source: '/w/private/s/work', target: '/workspace/work', access: 'write' },
+        ],
       },
       cpus: 1.5,
       labels: { a: 'b' },
@@ -231,7 +280,8 @@ describe('what an engine is asked for', () => {
         SecurityOpt: ['no-new-privileges', 'seccomp={}'],
         Memory: 1000,
         MemorySwap: 1000,
-        PidsLimit: 66,
+        // gVisor's own threads count as well.
+        PidsLimit: 66 + 1024,
         NanoCpus: 1_500_000_000,
         ShmSize: 16_777_216,
         Tmpfs: { '/tmp': 'rw,exec,nosuid,nodev,mode=1777,size=67108864,nr_inodes=20000' },
@@ -242,12 +292,12 @@ describe('what an engine is asked for', () => {
         ],
         LogConfig: { Type: 'none' },
         Mounts: [
-          bind('/w/work', '/workspace/work', false),
           bind('/w/out', '/workspace/out', false),
           bind('/w/runs', '/workspace/runs', false),
           bind('/w/home/s', '/workspace/home/s', false),
           bind('/s', '/workspace/skills/s', true),
           bind('/p', '/p', true),
+          bind('/w/private/s/work', '/workspace/work', false),
         ],
         Runtime: 'runsc',
       },

@@ -4,6 +4,9 @@ import path from 'node:path';
 import { printable } from '../../core/text/text.ts';
 import { isDirectory, isSystemError } from '../../platform/fs/paths.ts';
 import type { ExecutorExamination } from '../../sandbox/probe/detect.ts';
+import { LIMIT_LABELS } from '../../core/action-text.ts';
+import type { ProbeReport } from '../../sandbox/probe/probe.ts';
+import { landlockVersion } from '../../sandbox/executors/landlock/executor.ts';
 import { LANDLOCK_GAPS } from '../../sandbox/executors/landlock/gaps.ts';
 import { examineExecutors } from '../../runtime/execution/executors.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
@@ -45,6 +48,7 @@ export const command = defineCommand({
       ...agents,
       ...rights,
       ...executors.map((executor) => executorFinding(executor, runtime)),
+      ...(executors.length > 0 && process.platform === 'linux' ? [landlockFinding()] : []),
     ];
     const unusable = runtime.index.all.flatMap(({ dir }) => unusableFiles(dir, 'lenient'));
     const diagnostics = [...runtime.diagnostics, ...unusable];
@@ -133,7 +137,29 @@ function executorFinding({ name, report, reasons, install }: ExecutorExamination
     name: `executor ${name}`,
     // Skills can be found and read without an executor; running scripts reports the problem.
     status: isFine ? 'ok' : 'warning',
-    detail: isFine ? 'isolates programs' : `${reasons.join('; ')}; ${install}`,
+    detail: isFine ? `isolates programs${runtimeText(report)}` : [...reasons, install].filter(Boolean).join('; '),
+  };
+}
+
+/** The OCI runtime of containers. gVisor is worth naming where it is installed and not used. */
+function runtimeText({ capabilities }: ProbeReport): string {
+  const { runtime } = capabilities;
+  if (runtime === undefined) return '';
+  const other = runtime.others.find((name) => name.startsWith('runsc'));
+  const more = other === undefined ? '' : `; stronger with "execution": { "runtime": "${other}" }`;
+  return ` by the runtime ${runtime.used}${more}`;
+}
+
+/** Landlock also confines programs inside of the other sandboxes. */
+function landlockFinding(): Finding {
+  const version = landlockVersion();
+  return {
+    name: 'landlock',
+    status: 'ok',
+    detail:
+      version < 1
+        ? 'not in this kernel; bubblewrap and namespaces work without this second wall'
+        : `version ${String(version)}${version < 2 ? ', too old for a' : '; a'} second wall in bubblewrap and namespaces`,
   };
 }
 
@@ -176,6 +202,15 @@ function matrixLines(executors: readonly ExecutorExamination[], { style }: Termi
         ({ report }) => report?.results.find(({ name }) => name === attempt)?.verdict ?? 'unknown',
       );
       return `${attempt.padEnd(width)}  ${verdicts.map(cell).join('  ')}`;
+    }),
+    '',
+    style('bold', 'limits, held by'),
+    ...Object.entries(LIMIT_LABELS).map(([limit, label]) => {
+      const cells = tried.map(({ report }) => {
+        if (limit === 'temporaryBytes') return report?.capabilities.temporaryBytes === undefined ? 'none' : 'tmpfs';
+        return Object.entries(report?.capabilities.limits ?? {}).find(([name]) => name === limit)?.[1] ?? 'none';
+      });
+      return `${label.padEnd(width)}  ${cells.map((held) => held.padEnd(10)).join('  ')}`;
     }),
   ];
 }

@@ -22,6 +22,11 @@ export const EXECUTION_SCHEMA = {
       default: false,
     },
     image: { type: 'string', description: 'Image of the container executor.' },
+    runtime: {
+      type: 'string',
+      description:
+        'OCI runtime of the container executor, such as runsc (gVisor), as the engine names it. Only the user file may set it.',
+    },
     network: {
       type: 'array',
       description: 'Hosts that programs may reach; a project file can only remove some.',

@@ -58,6 +58,8 @@ export const OVERRIDE_RULES: Readonly<Record<string, OverrideRule>> = {
   'execution.executor': 'isolates',
   'execution.allow_weaker': 'never',
   'execution.image': 'replaces',
+  // Another runtime may isolate less.
+  'execution.runtime': 'never',
   'execution.network': 'within',
   'execution.require_approval_for': 'adds',
   'sandbox.project': { strictest: PROJECT_ACCESSES },

@@ -12,7 +12,7 @@ export function editorFor(
   { workspace, run }: { readonly workspace: Workspace; readonly run: RunFolder },
 ): Readonly<Record<string, string>> {
   if (text === undefined) return {};
-  const folder = path.join(workspace.place.root, run.path);
+  const folder = run.host;
   const seen = `${workspace.attached.root}/${run.path}`;
   const options = { flag: 'wx', mode: 0o644 } as const;
   writeFileSync(path.join(folder, 'editor-text.txt'), text, options);

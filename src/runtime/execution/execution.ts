@@ -130,7 +130,7 @@ export interface Execution {
 }
 
 export async function openExecution(options: ExecutionOptions, places: ExecutionPlaces): Promise<Execution> {
-  const container = { ...containerSettings(places.engine, undefined), ...options.container };
+  const container = { ...containerSettings(places.engine), ...options.container };
   const settings = { bridgeFolder: places.base, container };
   const { cacheDir } = places;
   const { onTrial, allowWeaker = false, runsBuiltIn = false } = options;

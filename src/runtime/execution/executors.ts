@@ -97,7 +97,7 @@ export function examineExecutors({
   executionPlaces,
 }: ExaminedRuntime): Promise<readonly ExecutorExamination[]> {
   const { base, engine } = executionPlaces;
-  const settings = { bridgeFolder: base, container: containerSettings(engine, config.execution?.image) };
+  const settings = { bridgeFolder: base, container: { ...containerSettings(engine), ...containerConfig(config) } };
   return examineCandidates({ candidates: executorCandidates(settings) });
 }
 
@@ -106,7 +106,12 @@ interface ExaminedRuntime {
   readonly executionPlaces: { readonly base: string; readonly engine: string | undefined };
 }
 
-/** Container settings from the environment and the configuration. */
-export function containerSettings(engine: string | undefined, image: string | undefined): ContainerOptions {
-  return { ...(engine === undefined ? {} : { socket: engine }), ...(image === undefined ? {} : { image }) };
+/** Container settings from the environment. */
+export function containerSettings(engine: string | undefined): ContainerOptions {
+  return engine === undefined ? {} : { socket: engine };
+}
+
+export function containerConfig({ execution }: Config): ContainerOptions {
+  const { image, runtime } = execution ?? {};
+  return { ...(image === undefined ? {} : { image }), ...(runtime === undefined ? {} : { runtime }) };
 }

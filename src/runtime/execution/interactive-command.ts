@@ -108,7 +108,11 @@ async function endOf(
   parts: ExecutionParts,
 ): Promise<RunResult | undefined> {
   if (end === undefined) return undefined;
-  const written = [...((await program.skillCopy?.finish()) ?? []), ...program.finishMounts()];
+  const written = [
+    ...((await program.skillCopy?.finish()) ?? []),
+    ...((await program.area?.finish()) ?? []),
+    ...program.finishMounts(),
+  ];
   const silent = { text: '', truncated: false };
   return makeRunResult({
     end,

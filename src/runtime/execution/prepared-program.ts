@@ -2,6 +2,7 @@ import type { ProgramSpec } from '../../core/execution.ts';
 import type { OutputRequest, StagedInput } from '../../core/outputs.ts';
 import type { PackageLayer } from '../../core/packages.ts';
 import type { Redactor } from '../../journal/redact/redact.ts';
+import type { PrivateArea } from '../../sandbox/workspace/private-area.ts';
 import type { RunFolder, Workspace } from '../../sandbox/workspace/workspace.ts';
 import type { WritableSkill } from '../../sandbox/workspace/writable-skill.ts';
 
@@ -25,6 +26,8 @@ export interface PreparedProgram {
   readonly finishMounts: () => readonly string[];
   /** A copy of the skill that the program may change. */
   readonly skillCopy: WritableSkill | undefined;
+  /** Folders that replace the shared ones. */
+  readonly area: PrivateArea | undefined;
   /** Removes secrets of this program, and those that others left in the workspace. */
   readonly redactor: Redactor | undefined;
   /** The cause of a failure by its output, with the command that fixes it. */

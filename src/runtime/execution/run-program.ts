@@ -37,6 +37,7 @@ import { withNetworkHint } from './network-hint.ts';
 import type { PreparedProgram } from './prepared-program.ts';
 import { serveProgram, servingStart } from './serve-program.ts';
 import { skillCopyFor } from './skill-copy.ts';
+import { areaForSecrets, givenByUser, refusedForeignInput } from './private-area.ts';
 
 interface Refused {
   readonly type: 'refused';
@@ -93,7 +94,15 @@ export async function prepareProgram(
     ...(staged === undefined ? {} : { skillName: staged.name }),
   });
   if (start.type === 'refused') return start;
-  const absent = missingFolder(start.path, place);
+  const home = workspace.homeOf(skill);
+  const newRun = workspace.newRunFolder();
+  const startedAt = statSync(newRun.host).ctimeMs;
+  const hasSecrets = Object.keys(secrets?.env ?? {}).length > 0;
+  const sharing = hasSecrets ? areaForSecrets(workspace, home, newRun) : undefined;
+  if (sharing?.type === 'refused') return sharing;
+  const area = sharing?.type === 'private' ? sharing.area : undefined;
+  const { run = newRun, root = place.root } = area ?? {};
+  const absent = missingFolder(start.path, { ...place, root: start.path.startsWith('work') ? root : place.root });
   if (absent !== undefined) return refused(absent);
 
   const missing =
@@ -118,15 +127,21 @@ export async function prepareProgram(
     isLeftOut: (folder: string, relative: string) =>
       parts.inputSources.isLeftOut?.(folder, relative) === true || isDenied?.(path.join(folder, relative)) === true,
   };
+  const foreign = area === undefined ? undefined : refusedForeignInput(action.inputs ?? [], workspace);
+  if (foreign !== undefined) return refused(foreign);
+  if (area !== undefined) {
+    // What the user gave to the session, from its source: the copy in `work/` may have been changed.
+    const given = givenByUser(workspace.metadata.inputs, parts.inputSources.host);
+    const earlier = await stageInputs(workspace, given, sources, { root });
+    if (earlier.type === 'failed') return refused(earlier.failure);
+  }
   const inputs = await spanned(
     onSpan,
     { name: 'workspace.stage.inputs', attributes: { count: action.inputs?.length ?? 0 } },
-    () => stageInputs(workspace, action.inputs ?? [], sources, signal === undefined ? {} : { signal }),
+    () => stageInputs(workspace, action.inputs ?? [], sources, { root, ...(signal === undefined ? {} : { signal }) }),
   );
   if (inputs.type === 'failed') return refused(inputs.failure);
 
-  const run = workspace.newRunFolder();
-  const startedAt = statSync(path.join(place.root, run.path)).ctimeMs;
   const outputs = readOutputRequest(action.outputs ?? {}, {
     root: attached.root,
     runDir: run.path,
@@ -134,7 +149,6 @@ export async function prepareProgram(
   });
   if (outputs.type === 'refused') return outputs;
   const editor = action.type === 'run_script' ? {} : editorFor(action.editorText, { workspace, run });
-  const home = workspace.homeOf(skill);
   const environment = programEnvironment({
     root: attached.root,
     runFolder: run.path,
@@ -153,6 +167,7 @@ export async function prepareProgram(
     code,
     skillCopy,
     finishMounts: folders.finish,
+    area,
     workspace,
     run,
     startedAt,
@@ -175,13 +190,15 @@ export async function prepareProgram(
         ...layerMounts(packages, attached.root),
         ...folders.mounts,
         ...(skillCopy === undefined ? [] : [skillCopy.mount]),
+        ...(area?.mounts ?? []),
       ],
     },
     outputs: outputs.request,
-    stagedInputs: inputs.inputs.map(({ from, to }) => stagedInput(place.root, from, to)),
+    stagedInputs: inputs.inputs.map(({ from, to }) => stagedInput(root, from, to)),
     warnings: [
       ...workspace.warnings,
       ...(secrets?.problems ?? []),
+      ...(sharing?.warnings ?? []),
       ...inputs.warnings,
       ...packages.warnings,
       ...folders.warnings,
@@ -247,7 +264,11 @@ export async function runPrepared(
   const background = runInBackground(running, prepared);
   background.catch(() => undefined);
   const end = await running;
-  const written = [...((await prepared.skillCopy?.finish()) ?? []), ...prepared.finishMounts()];
+  const written = [
+    ...((await prepared.skillCopy?.finish()) ?? []),
+    ...((await prepared.area?.finish()) ?? []),
+    ...prepared.finishMounts(),
+  ];
   // Without the signal: outputs of a cancelled program are collected too, and collecting has its own limits.
   const collected = await collectFor(prepared, end, parts);
   const missing = await background;

@@ -24,7 +24,7 @@ export async function serveProgram(
   run: RunFolder,
 ): Promise<ServedPort | undefined> {
   if (serve === undefined || !hasOwnNetwork(workspace)) return undefined;
-  return await servePort({ ...serve, socketPath: path.join(workspace.place.root, run.path, SOCKET) });
+  return await servePort({ ...serve, socketPath: path.join(run.host, SOCKET) });
 }
 
 function hasOwnNetwork({ attached }: Workspace): boolean {

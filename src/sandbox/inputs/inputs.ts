@@ -60,6 +60,8 @@ export interface StageInputsOptions {
   readonly limits?: InputLimits;
   readonly now?: () => number;
   readonly signal?: AbortSignal;
+  /** Host folder in which targets are placed (default: the workspace). */
+  readonly root?: string;
 }
 
 /** Stages inputs. Throws `io/failed` for disk errors; every other failure is returned. */
@@ -67,12 +69,13 @@ export async function stageInputs(
   workspace: Workspace,
   inputs: readonly InputRequest[],
   sources: InputSources,
-  { limits = INPUT_LIMITS, now = Date.now, signal }: StageInputsOptions = {},
+  { limits = INPUT_LIMITS, now = Date.now, signal, root = workspace.place.root }: StageInputsOptions = {},
 ): Promise<StagedInputs> {
   if (inputs.length === 0) return { type: 'staged', inputs: [], warnings: [] };
   const folder = makeTemporary(workspace.base);
   const staging: Staging = {
     workspace,
+    root,
     sources,
     folder,
     signal,
@@ -106,6 +109,7 @@ export async function stageInputs(
 
 interface Staging {
   readonly workspace: Workspace;
+  readonly root: string;
   readonly sources: InputSources;
   readonly folder: string;
   readonly signal: AbortSignal | undefined;
@@ -391,8 +395,11 @@ function refuseSameTargets(ready: readonly PreparedInput[]): void {
   }
 }
 
-function placeOptions({ workspace, folder }: Staging, { prepared, to, record: { from } }: PreparedInput): PlaceOptions {
+function placeOptions(
+  { workspace, root, folder }: Staging,
+  { prepared, to, record: { from } }: PreparedInput,
+): PlaceOptions {
   const isReplaceable = workspace.metadata.inputs.some((before) => before.to === to);
   const discarded = path.join(folder, `discarded-${path.basename(prepared)}`);
-  return { from, root: workspace.place.root, to, owner: workspace.identity, isReplaceable, discarded };
+  return { from, root, to, owner: workspace.identity, isReplaceable, discarded };
 }

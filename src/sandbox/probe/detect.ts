@@ -227,6 +227,7 @@ function isCachedReport(value: unknown): value is CachedReport {
     typeof value['report']['executor'] === 'string' &&
     typeof value['report']['isolation'] === 'string' &&
     value['report']['isIsolating'] === true &&
+    isObject(value['report']['capabilities']) &&
     Array.isArray(value['report']['results']) &&
     value['report']['results'].every(isResult)
   );

@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { DEFAULT_LIMITS } from '../../core/execution.ts';
 import type {
   AttachedWorkspace,
+  Capabilities,
   EndReason,
   Executor,
   ExecutorName,
@@ -38,6 +39,7 @@ export interface ProbeReport {
   readonly results: readonly AttemptResult[];
   /** No attempt succeeded, and all essential ones were made. */
   readonly isIsolating: boolean;
+  readonly capabilities: Capabilities;
   /** What scripts find; only where it was asked for. */
   readonly interpreters?: readonly Interpreter[];
 }
@@ -104,6 +106,7 @@ async function probeIn(base: string, executor: Executor, options: ProbeOptions):
       return {
         executor: executor.name,
         isolation: workspace.capabilities.isolation,
+        capabilities: workspace.capabilities,
         results,
         isIsolating,
         ...(options.interpreters === true ? { interpreters: await interpretersIn(workspace, executor.name) } : {}),

@@ -19,7 +19,7 @@ import { TEMPORARY } from '../../platform/process/program-environment.ts';
 export const WRITABLE_FOLDERS = ['work', 'out', 'runs'] as const;
 
 /** Contains a private folder for each skill. */
-const HOMES_FOLDER = 'home';
+export const HOMES_FOLDER = 'home';
 
 /** The folders that a program may write to, relative to the workspace. */
 export function writableFolders({ home }: { readonly home?: string | undefined }): readonly string[] {

@@ -61,6 +61,8 @@ export interface RunFolder {
   readonly name: string;
   /** Relative to the workspace, with forward slashes. */
   readonly path: string;
+  /** Where the files of the program are on the host. */
+  readonly host: string;
 }
 
 export interface Workspace {
@@ -323,7 +325,7 @@ function makeWorkspace(opening: Opening, { place, staged, attached, warnings, ..
         runs += 1;
         const name = `run-${String(runs)}`;
         if (makeInside(path.join(root, 'runs'), name, { mode: 0o700, owner: identity }))
-          return { name, path: `runs/${name}` };
+          return { name, path: `runs/${name}`, host: path.join(root, 'runs', name) };
       }
       throw invalid(root, `already has ${String(MAX_RUNS)} runs`, 'close the workspace and open it again');
     },

@@ -36,6 +36,13 @@ function report(executor: ExecutorName, isIsolating: boolean): ProbeReport {
     isolation: 'bubblewrap',
     results: ESCAPE_ATTEMPTS.map((name) => ({ name, verdict })),
     isIsolating,
+    capabilities: {
+      isolation: 'bubblewrap',
+      limits: {},
+      hasNetworkGrants: false,
+      hasInteraction: false,
+      hasTerminal: false,
+    },
   };
 }
 
@@ -199,6 +206,7 @@ describe('escape attempts', () => {
       isolation: 'bubblewrap',
       results: ESCAPE_ATTEMPTS.map((name) => ({ name, verdict: 'blocked' })),
       isIsolating: true,
+      capabilities: expect.objectContaining({ isolation: 'bubblewrap', temporaryBytes: 80 * 1024 * 1024 }),
     });
   });
 

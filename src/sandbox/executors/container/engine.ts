@@ -34,6 +34,9 @@ export interface EngineFacts {
   readonly hasProcessLimit: boolean;
   readonly cpus: number;
   readonly isRootless: boolean;
+  /** The runtime of containers that name none, and all that are registered. */
+  readonly defaultRuntime: string;
+  readonly runtimes: readonly string[];
   /** In the engine's spelling: `x86_64`. */
   readonly architecture: string;
 }
@@ -57,7 +60,11 @@ export async function openEngine(options: ContainerOptions): Promise<Engine> {
       );
     const { runtime } = options;
     if (runtime !== undefined && field(body, 'Runtimes', runtime) === undefined)
-      throw unsuitable(client, `it has no runtime ${JSON.stringify(runtime)}`);
+      throw unsuitable(
+        client,
+        `it has no runtime ${JSON.stringify(runtime)}, only ${runtimesOf(body).join(', ')}`,
+        `register it with the engine (for gVisor: runsc install, then restart the engine), or remove "runtime" from "execution" in the configuration`,
+      );
     await removeLeftovers(client);
     const image =
       options.rootFileSystem === undefined
@@ -77,14 +84,25 @@ function factsOf(info: unknown): EngineFacts {
     cpus: numberField(field(info, 'NCPU')) ?? 1,
     isRootless: textsField(field(info, 'SecurityOptions')).some((option) => option.startsWith('name=rootless')),
     architecture: textField(field(info, 'Architecture')) ?? '',
+    defaultRuntime: textField(field(info, 'DefaultRuntime')) ?? '',
+    runtimes: runtimesOf(info),
   };
 }
 
-function unsuitable(client: EngineClient, reason: string): SkillError<'executor/unavailable'> {
+function runtimesOf(info: unknown): readonly string[] {
+  const runtimes = field(info, 'Runtimes');
+  return typeof runtimes === 'object' && runtimes !== null ? Object.keys(runtimes).toSorted() : [];
+}
+
+function unsuitable(
+  client: EngineClient,
+  reason: string,
+  hint = 'set DOCKER_HOST to another engine, or choose another executor',
+): SkillError<'executor/unavailable'> {
   return new SkillError({
     code: 'executor/unavailable',
     message: `the container engine at ${client.address} cannot be used: ${reason}`,
-    hint: 'set DOCKER_HOST to another engine, or choose another executor',
-    data: { executor: 'container', reasons: [reason], install: '' },
+    hint,
+    data: { executor: 'container', reasons: [reason], install: hint },
   });
 }

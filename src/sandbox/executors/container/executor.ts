@@ -14,7 +14,7 @@ import { field, parseJson, textField } from './json-answer.ts';
 import { ownerLabels } from './owner.ts';
 import { ContainerPool } from './pool.ts';
 import { ContainerPrograms } from './programs.ts';
-import { INSIDE, TEMPORARY_BYTES, containerNeeds, lifelineUser } from './settings.ts';
+import { INSIDE, TEMPORARY_BYTES, containerNeeds, isOwnKernel, lifelineUser } from './settings.ts';
 import type { ContainerNeeds, ContainerSettings } from './settings.ts';
 import { hasSeccompProfile, seccompProfile } from './seccomp-profile.ts';
 import { SkillMounts } from './skill-mounts.ts';
@@ -166,6 +166,7 @@ function programUser({ identity }: Attachment, isShared: boolean): Identity {
 }
 
 function capabilitiesOf({ engine: { facts }, options }: Attachment, isShared: boolean): Capabilities {
+  const used = options.runtime ?? facts.defaultRuntime;
   return {
     isolation: 'container',
     limits: {
@@ -173,10 +174,11 @@ function capabilitiesOf({ engine: { facts }, options }: Attachment, isShared: bo
       outputBytes: 'runtime',
       fileBytes: 'rlimit',
       ...(facts.hasMemoryLimit ? { memoryBytes: 'cgroup' } : {}),
-      ...(facts.hasProcessLimit ? { processes: 'cgroup' } : {}),
+      ...(facts.hasProcessLimit && !isOwnKernel(runtime) ? { processes: 'cgroup' } : {}),
       // A copied workspace can be measured only after the program has ended.
       ...(isShared ? { diskBytes: 'watched', files: 'watched' } : {}),
     },
+    runtime: { used, others: facts.runtimes.filter((name) => name !== used) },
     temporaryBytes: TEMPORARY_BYTES,
     // An engine on another machine cannot mount the socket.
     hasNetworkGrants: isShared && options.bridge !== undefined,

@@ -47,6 +47,13 @@ const SHM_BYTES = 16 * 1024 * 1024;
 export const TEMPORARY_BYTES = TMP_BYTES + SHM_BYTES;
 const OPEN_FILES = 1024;
 
+/** gVisor runs the kernel of a container in threads, which the engine counts as processes of the container. */
+const KERNEL_THREADS = 1024;
+
+export function isOwnKernel(runtime: string | undefined): boolean {
+  return runtime?.startsWith('runsc') === true;
+}
+
 export function processLimit(limits: Pick<ContainerNeeds, 'processes'>): number {
   return Math.max(limits.processes + ENGINE_PROCESSES, MIN_PROCESSES);
 }
@@ -111,7 +118,7 @@ export function createBody(settings: ContainerSettings): unknown {
       SecurityOpt: ['no-new-privileges', ...(settings.seccomp === undefined ? [] : [`seccomp=${settings.seccomp}`])],
       Memory: needs.memoryBytes,
       MemorySwap: needs.memoryBytes,
-      PidsLimit: processLimit(needs),
+      PidsLimit: processLimit(needs) + (isOwnKernel(settings.runtime) ? KERNEL_THREADS : 0),
       NanoCpus: Math.round(settings.cpus * 1e9),
       ShmSize: SHM_BYTES,
       Tmpfs: {
@@ -155,7 +162,9 @@ function mounts({ shared, volume, labels, needs }: ContainerSettings): readonly 
     BindOptions: { Propagation: 'rprivate' },
   });
   return [
-    ...writableFolders(needs).map((folder) => bind(`${shared.root}/${folder}`, `${INSIDE}/${folder}`, false)),
+    ...writableFolders(needs)
+      .filter((folder) => !isCovered(`${INSIDE}/${folder}`, needs))
+      .map((folder) => bind(`${shared.root}/${folder}`, `${INSIDE}/${folder}`, false)),
     // An engine mounts by depth, so entries of a covered skill would cover the copy.
     ...shared.readOnly
       .filter(({ target }) => !isCovered(`${INSIDE}/${target}`, needs))

@@ -155,7 +155,13 @@ const CAPABILITIES: Capabilities = {
   hasTerminal: false,
 };
 
-/** The version of Landlock's interface; below 1 where there is none. `LANDLOCK_CREATE_RULESET_VERSION` is 1. */
+/** The version of Landlock's interface on this machine; below 1 where there is none. */
+export function landlockVersion(): number {
+  const architecture = SECCOMP_ARCHITECTURES.find((name) => name === process.arch);
+  return process.platform === 'linux' && architecture !== undefined && isPresent(PERL) ? landlockAbi(architecture) : -1;
+}
+
+/** `LANDLOCK_CREATE_RULESET_VERSION` is 1. */
 function landlockAbi(architecture: SeccompArchitecture): number {
   const call = String(SYSTEM_CALLS[architecture]['landlock_create_ruleset'] ?? -1);
   const { stdout } = spawnSync(PERL, ['-e', 'print syscall(shift() + 0, 0, 0, 1)', call], {
