@@ -15,6 +15,8 @@ export { jsonlSink, terminalSink } from './journal/export/sinks.ts';
 export type { EventSink, TerminalSinkOptions } from './journal/export/sinks.ts';
 export { verifyRun } from './journal/verify.ts';
 export type { Verification, VerifyOptions } from './journal/verify.ts';
+export { verifyChain } from './journal/verify-chain.ts';
+export type { ChainProblem, ChainVerification } from './journal/verify-chain.ts';
 export type { Access, Decision } from './core/access.ts';
 export type { ApprovalAnswer, ApprovalRequest, Approve } from './core/approval.ts';
 export { planCatalog } from './catalog/catalog.ts';

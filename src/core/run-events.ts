@@ -138,6 +138,8 @@ export type RunEvent =
       readonly type: 'run-start';
       readonly schema: typeof RUN_SCHEMA;
       readonly run: string;
+      /** Hash of the line in `chain.jsonl` that announces this run. */
+      readonly chain?: string;
       /** SHA-256 of `index.json`. */
       readonly indexDigest?: string;
       /** SHA-256 of `scan.json`. */
@@ -261,6 +263,8 @@ export interface RunInfo {
   /** The request on one line, in Unicode normal form and without invisible characters. */
   readonly normalizedRequest: string;
   readonly parent?: string;
+  /** Hash of the line in `chain.jsonl` that announces this run; absent in runs of earlier versions. */
+  readonly chain?: string;
   readonly startedAt: string;
   readonly endedAt?: string;
   readonly outcome: Outcome;

@@ -18,10 +18,10 @@ export type OpenedJournal =
   | { readonly type: 'absent' }
   | { readonly type: 'failed'; readonly reason: string };
 
-/** Opens the journal of a run unless it is a link, a pipe or a folder. The caller closes the descriptor. */
-export function openJournal(run: string): OpenedJournal {
+/** Opens the journal of a run, or another file of lines, unless it is a link, a pipe or a folder. The caller closes the descriptor. */
+export function openJournal(run: string, name = EVENTS_FILE): OpenedJournal {
   try {
-    const descriptor = openSync(path.join(run, EVENTS_FILE), FOREIGN_FILE);
+    const descriptor = openSync(path.join(run, name), FOREIGN_FILE);
     const stats = fstatSync(descriptor);
     if (stats.isFile()) return { type: 'open', descriptor, bytes: stats.size };
     closeSync(descriptor);

@@ -2,7 +2,7 @@
 import { rmSync } from 'node:fs';
 import path from 'node:path';
 
-import { SkillError } from '../core/errors.ts';
+import { SkillError, isSkillError } from '../core/errors.ts';
 import { RUN_SCHEMA } from '../core/run-events.ts';
 import type { ContentKind, ContentReference, Outcome, RunEvent, RunStart } from '../core/run-events.ts';
 import { quoted } from '../core/text/text.ts';
@@ -23,6 +23,8 @@ import { EVENTS_FILE, FINAL_FILE, INDEX_FILE, RUN_FILE, SCAN_FILE, STATE_FILE, m
 import { finalText, infoOf, infoText, stateText, summarize, withSeal } from './run-info.ts';
 import type { RunSummary } from './run-info.ts';
 import { sealOf } from './seal.ts';
+import { appendToChain } from './run-chain.ts';
+import type { ChainEvent, ChainKeys } from './run-chain.ts';
 
 export interface RunRecordOptions {
   /**
@@ -34,6 +36,8 @@ export interface RunRecordOptions {
   readonly now?: () => Date;
   /** Seals the run at its end. */
   readonly sealKey?: Uint8Array;
+  /** The home folder, which remembers the newest run of the directory. */
+  readonly home?: string;
   /** The owner record of this process, if the caller already has it. */
   readonly owner?: LockOwner;
 }
@@ -69,11 +73,13 @@ const CHECKPOINT_MS = 5_000;
 export function createRun(directory: string, start: RunStart, options: RunRecordOptions = {}): RunRecord {
   const now = options.now ?? (() => new Date());
   try {
-    const folder = makeRunFolder(path.resolve(directory), now());
+    const startedAt = now();
+    const folder = { ...makeRunFolder(path.resolve(directory), startedAt), startedAt };
     try {
       return new JournalWriter(folder, start, { ...options, now });
     } catch (error) {
       rmSync(folder.path, { recursive: true, force: true });
+      forget(folder, { ...options, now: startedAt });
       throw error;
     }
   } catch (error) {
@@ -113,7 +119,7 @@ class JournalWriter implements RunRecord {
   #isEnded = false;
 
   constructor(
-    folder: { readonly id: string; readonly path: string },
+    folder: { readonly id: string; readonly path: string; readonly startedAt: Date },
     start: RunStart,
     options: RunRecordOptions & { readonly now: () => Date },
   ) {
@@ -130,6 +136,7 @@ class JournalWriter implements RunRecord {
         type: 'run-start',
         schema: RUN_SCHEMA,
         run: this.id,
+        chain: this.#link({ type: 'run-start', run: this.id }, { now: folder.startedAt }),
         ...known,
         indexDigest,
         ...scanned,
@@ -177,6 +184,7 @@ class JournalWriter implements RunRecord {
     this.#guarded(() => {
       this.#holdLine({ type: 'run-end', outcome, reason });
       this.#writeHeld();
+      this.#link({ type: 'run-end', run: this.id, head: this.#head, count: this.#seq }, { sync: true });
       this.#isEnded = true;
       if (this.#due !== undefined) this.#due.flush = undefined;
       const { state } = this.#written ?? {};
@@ -187,6 +195,11 @@ class JournalWriter implements RunRecord {
       ]);
       this.#events.close();
     });
+  }
+
+  #link(event: ChainEvent, { now = this.#options.now(), sync = this.#options.sync === 'each' } = {}): string {
+    const { sealKey, home } = this.#options;
+    return appendToChain(path.dirname(this.path), event, { sealKey, home, now, sync });
   }
 
   /** Any disk error ends the record. */
@@ -335,8 +348,22 @@ function flushDue(due: DueFlush): void {
 
 const START_BYTES = 200;
 
+/** A run that could not begin is not missing later. If the disk is full, this fails too, and verify names the run. */
+function forget(
+  { id, path: place }: { readonly id: string; readonly path: string },
+  keys: ChainKeys & { readonly now: Date },
+): void {
+  try {
+    appendToChain(path.dirname(place), { type: 'run-remove', run: id, reason: 'missing' }, keys);
+  } catch (error) {
+    if (!isWriteError(error)) throw error;
+  }
+}
+
 function isWriteError(error: unknown): error is Error {
-  return isSystemError(error) || error instanceof IncompleteWrite;
+  return (
+    isSystemError(error) || error instanceof IncompleteWrite || (isSkillError(error) && error.code === 'io/failed')
+  );
 }
 
 function recordFailed(place: string, error: Error): SkillError {

@@ -7,8 +7,11 @@ import { quoted } from '../core/text/text.ts';
 import { thisProcess } from '../platform/fs/lock-owner.ts';
 import { isPresent, isSystemError } from '../platform/fs/paths.ts';
 import { removeTree } from '../platform/fs/remove-tree.ts';
-import { foreignReason, listRuns, runLife } from './run-folder.ts';
+import { REMOVED_PREFIX, foreignReason, isRunId, listRuns, runLife, startOfId } from './run-folder.ts';
 import type { ListedRun } from './run-folder.ts';
+import { appendToChain } from './run-chain.ts';
+import type { RemovalReason } from './run-chain.ts';
+import { verifyChain } from './verify-chain.ts';
 
 export interface PruneOptions {
   readonly directory: string;
@@ -18,6 +21,13 @@ export interface PruneOptions {
   readonly maxBytes?: number;
   /** Keeps this many of the newest runs in any case. */
   readonly keep?: number;
+  /** Removes this run. */
+  readonly run?: string;
+  /** Records runs whose folders are gone as removed, so that verify no longer reports them. */
+  readonly missing?: boolean;
+  /** Authenticates the removals in the chain of the directory. */
+  readonly sealKey?: Uint8Array;
+  readonly home?: string;
   /** Reports what would be removed without removing it. */
   readonly dryRun?: boolean;
   readonly now?: () => Date;
@@ -26,7 +36,7 @@ export interface PruneOptions {
 export interface PrunedRun {
   readonly id: string;
   readonly bytes: number;
-  readonly reason: 'age' | 'size';
+  readonly reason: RemovalReason;
 }
 
 export interface Pruning {
@@ -38,8 +48,6 @@ export interface Pruning {
   readonly running: number;
 }
 
-/** Folders with this prefix are not runs; the next prune removes them. */
-const REMOVED = '.removed-';
 /** A folder without run.json may belong to a run that is just starting. */
 const UNKNOWN_MS = 60 * 60_000;
 
@@ -54,18 +62,20 @@ export async function pruneRuns(options: PruneOptions): Promise<Pruning> {
     id: run.id,
     path: run.path,
     bytes: bytesBelow(run.path),
-    startedAt: startOf(run),
+    startedAt: startOfId(run.id),
     isFree: isFree(run, now().getTime(), asker),
   }));
   const removed = choose(sized, options, now().getTime());
   const gone = new Set(removed.map(({ id }) => id));
+  const lost = options.missing === true ? lostRuns(directory, options) : [];
   if (!dryRun) {
-    for (const { id } of removed) await removeRun(directory, id);
-    await removeLeftovers(directory);
+    for (const run of removed) await removeRun(directory, run, options);
+    for (const { id } of lost) recordRemoval(directory, id, 'missing', options);
+    await removeLeftovers(directory, options);
   }
   const stay = sized.filter(({ id }) => !gone.has(id));
   return {
-    removed,
+    removed: [...removed, ...lost],
     kept: stay.length,
     keptBytes: stay.reduce((sum, { bytes }) => sum + bytes, 0),
     running: stay.filter((run) => !run.isFree).length,
@@ -82,13 +92,17 @@ interface SizedRun {
 /** `runs` are sorted newest first; the result is sorted oldest first. */
 function choose(
   runs: readonly SizedRun[],
-  { olderThanMs, maxBytes, keep = 0 }: PruneOptions,
+  { olderThanMs, maxBytes, keep = 0, run }: PruneOptions,
   now: number,
 ): readonly PrunedRun[] {
   const candidates = runs.filter(({ isFree }, place) => isFree && place >= keep).toReversed();
   let total = runs.reduce((sum, { bytes }) => sum + bytes, 0);
   const removed: PrunedRun[] = [];
   for (const { id, bytes, startedAt } of candidates) {
+    if (id === run) {
+      removed.push({ id, bytes, reason: 'named' });
+      continue;
+    }
     const isOld = olderThanMs !== undefined && startedAt < now - olderThanMs;
     const isTooMuch = maxBytes !== undefined && total > maxBytes;
     if (!isOld && !isTooMuch) continue;
@@ -105,19 +119,16 @@ function isFree({ path: place, reading }: ListedRun, now: number, asker: ReturnT
   return stats !== undefined && stats.mtimeMs < now - UNKNOWN_MS;
 }
 
-/** From the id, which editing a file cannot change. */
-function startOf({ id }: ListedRun): number {
-  const [, year, month, day, hour, minute, second] = TIME.exec(id) ?? [];
-  return Date.parse(
-    `${String(year)}-${String(month)}-${String(day)}T${String(hour)}:${String(minute)}:${String(second)}Z`,
-  );
+/** Runs that the chain announces and that are neither here nor removed. */
+function lostRuns(directory: string, options: PruneOptions): readonly PrunedRun[] {
+  return verifyChain(directory, options)
+    .problems.filter(({ code, run }) => code === 'run/missing' && run !== undefined)
+    .map(({ run = '' }) => ({ id: run, bytes: 0, reason: 'missing' }));
 }
 
-const TIME = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z/;
-
 /** The folder is renamed first, so that a kill in between leaves nothing that looks like a run. */
-async function removeRun(directory: string, id: string): Promise<void> {
-  const place = path.join(directory, `${REMOVED}${id}`);
+async function removeRun(directory: string, { id, reason }: PrunedRun, options: PruneOptions): Promise<void> {
+  const place = path.join(directory, `${REMOVED_PREFIX}${id}`);
   try {
     renameSync(path.join(directory, id), place);
   } catch (error) {
@@ -125,11 +136,24 @@ async function removeRun(directory: string, id: string): Promise<void> {
     if (isSystemError(error) && error.code === 'ENOENT') return;
     throw error;
   }
+  recordRemoval(directory, id, reason, options);
   await removeTree(place);
 }
 
-async function removeLeftovers(directory: string): Promise<void> {
-  for (const name of readdirSync(directory)) if (name.startsWith(REMOVED)) await removeTree(path.join(directory, name));
+function recordRemoval(directory: string, run: string, reason: RemovalReason, options: PruneOptions): void {
+  const { sealKey, home, now = () => new Date() } = options;
+  appendToChain(directory, { type: 'run-remove', run, reason }, { sealKey, home, now: now(), sync: true });
+}
+
+/** What a killed prune left; its last run may lack the record of its removal. */
+async function removeLeftovers(directory: string, options: PruneOptions): Promise<void> {
+  const names = readdirSync(directory).filter((name) => name.startsWith(REMOVED_PREFIX));
+  const lost = names.length === 0 ? [] : lostRuns(directory, options);
+  for (const name of names) {
+    const id = name.slice(REMOVED_PREFIX.length);
+    if (isRunId(id) && lost.some((run) => run.id === id)) recordRemoval(directory, id, 'named', options);
+    await removeTree(path.join(directory, name));
+  }
 }
 
 function bytesBelow(folder: string): number {

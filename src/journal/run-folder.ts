@@ -102,6 +102,19 @@ function newId(now: Date): string {
   return `${time}Z-${now.getUTCMilliseconds().toString(16).padStart(3, '0')}${chance}`;
 }
 
+/** When a run began, in milliseconds, from its id, which editing a file cannot change. */
+export function startOfId(id: string): number {
+  const [, year, month, day, hour, minute, second] = TIME.exec(id) ?? [];
+  return Date.parse(
+    `${String(year)}-${String(month)}-${String(day)}T${String(hour)}:${String(minute)}:${String(second)}Z`,
+  );
+}
+
+const TIME = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z/;
+
+/** Folders with this prefix are not runs; the next prune removes them. */
+export const REMOVED_PREFIX = '.removed-';
+
 /** The content of `run.json`; `seal` and `text` are needed to check the seal. */
 export type RunReading =
   | { readonly type: 'run'; readonly info: RunInfo; readonly text: string; readonly seal: string | undefined }

@@ -7,9 +7,13 @@ import { sha256 } from '../platform/hash.ts';
 
 /** `<key id>:<code>`. The id distinguishes a seal by another key from a wrong one. `text` is `run.json` without the seal. */
 export function sealOf(key: Uint8Array, { run, events }: Pick<RunInfo, 'run' | 'events'>, text: string): string {
+  return codeOf(key, `skillwright run\n${run}\n${events.head}\n${String(events.count)}\n${sha256(text)}`);
+}
+
+/** `text` starts with the kind of record, so that a code of one kind is invalid for another. */
+export function codeOf(key: Uint8Array, text: string): string {
   const { createHmac } = process.getBuiltinModule('node:crypto');
-  const sealed = `skillwright run\n${run}\n${events.head}\n${String(events.count)}\n${sha256(text)}`;
-  return `${keyId(key)}:${createHmac('sha256', key).update(sealed).digest('hex')}`;
+  return `${keyId(key)}:${createHmac('sha256', key).update(text).digest('hex')}`;
 }
 
 /** `no-key`: sealed with a key that is not available. */
@@ -21,9 +25,17 @@ export function checkSeal(
   info: Pick<RunInfo, 'run' | 'events'>,
   text: string,
 ): SealState {
+  return checkCode(seal, key, (own) => sealOf(own, info, text));
+}
+
+export function checkCode(
+  seal: string | undefined,
+  key: Uint8Array | undefined,
+  expected: (key: Uint8Array) => string,
+): SealState {
   if (seal === undefined) return 'absent';
   if (key === undefined) return 'no-key';
-  const [id, code] = sealOf(key, info, text).split(':');
+  const [id, code] = expected(key).split(':');
   const [givenId, givenCode] = seal.split(':');
   if (id === givenId && code === givenCode && seal === `${String(id)}:${String(code)}`) return 'good';
   // If the code is right under another id, the id was changed.

@@ -26,6 +26,7 @@ export interface RunProblem {
   readonly code:
     | 'folder/not-a-run'
     | 'folder/newer'
+    | 'folder/renamed'
     | 'run/missing'
     | 'run/edited'
     | 'journal/missing'

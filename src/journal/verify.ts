@@ -1,13 +1,14 @@
 /**
  * Verifies that a run folder is what was recorded. The hash chain covers the lines, the lines determine all other files, and the seal
- * authenticates the whole. A folder cannot show that an unsealed run was rewritten from the first line on, or that a whole run was
- * removed.
+ * authenticates the whole. A folder cannot show that an unsealed run was rewritten from the first line on; that a whole run was removed
+ * shows in the chain (`verify-chain.ts`).
  */
 import { closeSync, readdirSync } from 'node:fs';
 import { basename } from 'node:path';
 
 import { isSkillError } from '../core/errors.ts';
 import type { JournalLine, RunInfo } from '../core/run-events.ts';
+import { printable } from '../core/text/text.ts';
 import type { ConfinedDirectory } from '../platform/fs/confined-directory.ts';
 import { FIRST_HASH, isLinked } from './chain.ts';
 import { restoredLine } from './journal-reader.ts';
@@ -23,11 +24,11 @@ import { openFileChecks } from './verify-files.ts';
 import type { FileChecks, RunProblem } from './verify-files.ts';
 
 /**
- * `torn`: the run was killed, and its remains are intact. `running`: it is being written. `unreadable`: not a run, or written by a
- * later version.
+ * `unsealed`: complete, but without a seal by the given key, so it may have been rewritten as a whole. `torn`: the run was killed, and its
+ * remains are intact. `running`: it is being written. `unreadable`: not a run, or written by a later version.
  */
 export interface Verification {
-  readonly status: 'intact' | 'torn' | 'running' | 'tampered' | 'unreadable';
+  readonly status: 'intact' | 'unsealed' | 'torn' | 'running' | 'tampered' | 'unreadable';
   /** In the order of detection; at most 100. */
   readonly problems: readonly RunProblem[];
   readonly seal: SealState;
@@ -38,10 +39,16 @@ const MAX_PROBLEMS = 100;
 export interface VerifyOptions {
   /** The key of this user, if there is one. */
   readonly sealKey?: Uint8Array;
+  /** Whether a run without a valid seal is `unsealed` (default: true if a key is given). */
+  readonly expectsSeal?: boolean;
 }
 
-export function verifyRun(path: string, { sealKey }: VerifyOptions = {}): Verification {
+export function verifyRun(
+  path: string,
+  { sealKey, expectsSeal = sealKey !== undefined }: VerifyOptions = {},
+): Verification {
   const checked = inFolder(path, (folder) => verifyFolder(path, folder, sealKey));
+  if (checked?.status === 'intact' && expectsSeal && checked.seal !== 'good') return { ...checked, status: 'unsealed' };
   return checked ?? unreadable('folder/not-a-run', 'it is not a folder that can be opened');
 }
 
@@ -63,7 +70,7 @@ function verifyFolder(path: string, folder: ConfinedDirectory, sealKey: Uint8Arr
   try {
     const files = openFileChecks(path, folder);
     const checked = checkLines(new LineReader(journal.descriptor), reading, folder, files);
-    return conclude(reading, checked, files, sealKey);
+    return conclude(reading, checked, files, { sealKey, name: basename(path) });
   } finally {
     closeSync(journal.descriptor);
   }
@@ -154,7 +161,7 @@ function conclude(
   reading: RunReading,
   checked: CheckedLines,
   files: FileChecks,
-  sealKey: Uint8Array | undefined,
+  { sealKey, name }: { readonly sealKey: Uint8Array | undefined; readonly name: string },
 ): Verification {
   const seal = sealState(reading, sealKey);
   const isWhole = !isUnfinished(reading);
@@ -162,6 +169,7 @@ function conclude(
   // Only a complete journal determines the other files.
   const isComplete = journal.length === 0;
   const found = [
+    ...nameProblems(name, reading, checked),
     ...journal,
     ...runProblems(reading, checked, isComplete),
     ...files.problems({ summary: isComplete ? checked.summary : undefined, isWhole }),
@@ -171,6 +179,13 @@ function conclude(
   if (isWhole) return { status: 'intact', problems: [], seal };
   const isAlive = reading.type === 'run' && runLife(reading.info) === 'running';
   return { status: isAlive ? 'running' : 'torn', problems: [], seal };
+}
+
+/** A folder that was exchanged with another one has the name of that one. Copies with other names are fine. */
+function nameProblems(name: string, reading: RunReading, { summary }: CheckedLines): readonly RunProblem[] {
+  const run = reading.type === 'run' ? reading.info.run : summary?.info.run;
+  if (run === undefined || run === name || !isRunId(name)) return [];
+  return [{ code: 'folder/renamed', path: '.', message: `it contains the run ${printable(run)}` }];
 }
 
 /** Whether the run has no recorded end. */

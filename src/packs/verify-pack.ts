@@ -1,4 +1,5 @@
 /** Verifies a pack without installing it: contents, manifest, signature and scan findings. */
+import { mkdtempSync } from 'node:fs';
 import path from 'node:path';
 
 import { openNameCheck } from './inspect/confusable-name.ts';
@@ -6,9 +7,7 @@ import { isRefusal, packRefusal } from './problems.ts';
 import { quoted } from '../core/text/text.ts';
 import type { PackRefusal } from './problems.ts';
 import type { StagedSource } from './sources/source.ts';
-import { makeFolders } from '../platform/fs/make-folders.ts';
 import { removeTree } from '../platform/fs/remove-tree.ts';
-import { temporaryName } from '../platform/fs/atomic-replace.ts';
 import { groupByName, inspectSkills } from './inspect/verdicts.ts';
 import { stagePack, readTypedSource } from './inspect/stage-pack.ts';
 import type { InspectedSkill } from './inspect/inspect-skill.ts';
@@ -42,9 +41,8 @@ export async function verifyPack(options: VerifyPackOptions): Promise<VerifiedPa
   const { settings, workFolder, signal } = options;
   const source = readTypedSource(options.source, settings);
   if (isRefusal(source)) return source;
-  const to = temporaryName(path.join(workFolder, 'verify'), '');
+  const to = mkdtempSync(path.join(workFolder, 'skillwright-verify-'));
   try {
-    makeFolders(to, 0o700);
     const staged = await stagePack(source, { settings, to, ...(signal === undefined ? {} : { signal }) });
     return isRefusal(staged) ? staged : await inspectStaged(staged, options);
   } finally {

@@ -1,3 +1,5 @@
+import path from 'node:path';
+
 import type { Access, Decision } from '../core/access.ts';
 import type { Action } from '../core/action.ts';
 import type { SandboxedUse } from '../core/config/policy-config.ts';
@@ -12,6 +14,8 @@ import { activeSkills } from './action-context.ts';
 import type { ActionContext, ActionSettings } from './action-context.ts';
 import type { Execution } from './execution/execution.ts';
 import type { ActionTarget } from './find-target.ts';
+import { realPath } from '../platform/fs/paths.ts';
+import { openLinkedNames } from '../project/linked-names.ts';
 
 export interface ActionDecision {
   readonly decision: Decision;
@@ -47,7 +51,7 @@ const STARTING: ReadonlySet<Action['type']> = new Set(['run_script', 'run_comman
 /** Decides about one action (POL-2, POL-7, POL-12). */
 export async function decideAction(
   action: Action,
-  { skill, path, isIgnored = false }: ActionTarget,
+  { skill, path: target, isIgnored = false }: ActionTarget,
   { askedBy, execution, sandboxed, ...context }: ActionContext,
   lock?: string,
 ): Promise<ActionDecision> {
@@ -56,14 +60,16 @@ export async function decideAction(
   const policy = policyWithSkills(context, skill === undefined || isLoaded ? active : [...active, skill]);
   const program = programFacts(action, skill, policy, execution);
   const isCommand = action.type === 'run_command' || action.type === 'start_command';
-  const accesses = accessesOf(action, {
+  const named = accessesOf(action, {
     isLoaded,
     ...(skill === undefined ? {} : { skill }),
-    ...(path === undefined ? {} : { place: { shown: path.shown, absolute: path.absolute, isIgnored } }),
+    ...(target === undefined ? {} : { place: { shown: target.shown, absolute: target.absolute, isIgnored } }),
     ...(lock === undefined ? {} : { lock }),
     ...(isCommand ? { line: await readCommand({ command: action.command, env: action.env, skill }) } : {}),
     ...program,
   });
+  const project = context.host?.project ?? execution?.project;
+  const accesses = project === undefined ? named : [...named, ...otherNames(named, realPath(project))];
   const decision = decideAccesses(policy, accesses, { program, askedBy, sandboxed });
   const { isolation } = program;
   return { decision, accesses, policy, ...(isolation === undefined ? {} : { isolation }) };
@@ -99,6 +105,20 @@ function allowContained(decision: Decision, policy: Policy, accesses: readonly A
     rule,
     reason: `${decision.tool} is allowed: ${rule}, and it is fully contained`,
   };
+}
+
+const READING: ReadonlySet<string> = new Set(['read_file', 'grep', 'host_input']);
+
+/** The same access by the other names of a file with hard links. */
+function otherNames(accesses: readonly Access[], project: string): readonly Access[] {
+  const linked = openLinkedNames(project);
+  return accesses.flatMap(({ tool, subject }) => {
+    if (!READING.has(tool) || subject.kind !== 'path' || subject.absolute === undefined) return [];
+    return linked(subject.absolute).map((absolute): Access => ({
+      tool,
+      subject: { kind: 'path', path: path.relative(project, absolute), absolute },
+    }));
+  });
 }
 
 /** Each skill narrows the policy by its `disallowed-tools`, and by its `allowed-tools` if these are used as a restriction. */

@@ -1,3 +1,4 @@
+import type { Access } from '../core/access.ts';
 import type { ActionOfKind, NetworkRequest } from '../core/action.ts';
 import { writeAuthority } from '../core/network/host-pattern.ts';
 import type { RelativePath } from '../core/path.ts';
@@ -5,6 +6,7 @@ import type { Observation } from '../core/observation.ts';
 import { hostAccess } from '../policy/action-access.ts';
 import { decide, grantedHosts } from '../policy/policy.ts';
 import type { Policy } from '../policy/policy.ts';
+import { openLinkedNames } from '../project/linked-names.ts';
 import { grep } from '../project/grep.ts';
 import { listDirectory } from '../project/list-directory.ts';
 import { networkRequest } from '../project/network/network-request.ts';
@@ -41,9 +43,15 @@ export async function performHostAction(
       return listDirectory(action, path, { isClosed: closedIn(path, rights) });
     case 'grep': {
       const { policy, signal } = rights;
-      const isAllowed = (file: string): boolean =>
-        decide(policy, [{ tool: 'grep', subject: { kind: 'path', path: file, ...absoluteOf(file, path) } }]).effect ===
-        'allow';
+      const linked = path.place === 'project' ? openLinkedNames(path.root) : () => [];
+      const isAllowed = (file: string): boolean => {
+        const names = [file, ...linked(`${path.root}/${file}`).map((name) => name.slice(path.root.length + 1))];
+        const accesses = names.map((name): Access => ({
+          tool: 'grep',
+          subject: { kind: 'path', path: name, ...absoluteOf(name, path) },
+        }));
+        return decide(policy, accesses).effect === 'allow';
+      };
       return grep(action, path, {
         isAllowed,
         isClosed: closedIn(path, rights),

@@ -21,6 +21,7 @@ import { defaultRoots } from '../registry/roots.ts';
 import type { GivenRoot } from '../registry/roots.ts';
 import { quoted } from '../core/text/text.ts';
 import { loadConfig, surroundingsOf } from './config/config.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 import type { LoadedConfig, Surroundings } from '../core/config/loaded-config.ts';
 import type { ExecutionPlaces } from './execution/execution.ts';
 import type { PerformOptions, Session } from './session.ts';
@@ -114,13 +115,8 @@ export async function createRuntime(options: RuntimeOptions = {}, recoverRoots?:
   const interrupted = await recoverInterrupted(allRoots, recoverRoots, options.signal);
   const registry = await openRegistry(registryOptions(options, loaded.config, roots, cacheDir));
   const search = lazySearch(cacheDir);
-  const temporary = surroundings.env['TMPDIR'];
   const executionPlaces = {
-    // Not the home folder, because programs run as another user who could not enter it.
-    base: path.join(
-      temporary === undefined || temporary === '' ? '/tmp' : temporary,
-      `skillwright-${String(process.getuid?.() ?? 0)}`,
-    ),
+    base: await temporaryFolder(surroundings.env, surroundings.home),
     artifacts: path.join(surroundings.cwd, '.agent/artifacts'),
     cacheDir,
     project: surroundings.cwd,

@@ -166,6 +166,7 @@ function openRecord(
     redactor,
     owner: source.owner(),
     ...(key === undefined ? {} : { sealKey: key }),
+    ...(home === undefined ? {} : { home }),
   });
 }
 

@@ -13,6 +13,7 @@ import { serverSentEvents } from '../journal/export/server-sent-events.ts';
 import { SkillError, isSkillError } from '../core/errors.ts';
 import { visibleJson } from '../core/json/visible-json.ts';
 import { refusalOf } from './admission.ts';
+import { limitConnections } from './connections.ts';
 import type { Refusal } from './admission.ts';
 import { readJsonBody } from './request-body.ts';
 
@@ -63,12 +64,21 @@ export async function createRunServer(options: RunServerOptions): Promise<RunSer
   const closing = new AbortController();
   const running = new Set<Promise<unknown>>();
   const context: Context = { options, limits, closing: closing.signal, running };
-  const server = createServer({ maxHeaderSize: 8_192, headersTimeout: 5_000, requestTimeout: 10_000 });
-  server.maxConnections = limits.connections;
+  const server = createServer({
+    maxHeaderSize: 8_192,
+    headersTimeout: 5_000,
+    requestTimeout: 10_000,
+    // Node checks both timeouts only this often (default: 30 s).
+    connectionsCheckingInterval: 1_000,
+  });
+  const hasRoom = limitConnections(server, limits.connections);
   server.listen(port, host);
   await once(server, 'listening');
   const bound = portOf(server);
-  server.on('request', (request, response) => void answer(request, response, { ...context, token, port: bound }));
+  server.on('request', (request, response) => {
+    if (hasRoom(request, response)) void answer(request, response, { ...context, token, port: bound });
+    else refuse(response, { status: 503, message: `too many connections: the limit is ${String(limits.connections)}` });
+  });
   let closed: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     closing.abort();

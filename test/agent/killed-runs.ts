@@ -1,9 +1,10 @@
 /** Runs in processes of their own that are killed at a given event: what they leave is what a crash leaves. */
 import { spawn } from 'node:child_process';
-import { chmodSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
+import { runIds } from '../../src/journal/run-folder.ts';
 import type { Model } from '../../src/core/model.ts';
 import { bundleProgram } from '../bundle-program.ts';
 import type { World } from './support.ts';
@@ -115,7 +116,7 @@ export async function openKilledRuns({ root, project }: World): Promise<KilledRu
       return count;
     },
     async kill(moment, past = '') {
-      const before = new Set(readdirSync(runs));
+      const before = new Set(runIds(runs));
       const child = spawn(process.execPath, [driver, root, file, past, String(moment)], {
         stdio: ['ignore', 'inherit', 'inherit'],
         timeout: 50_000,
@@ -124,7 +125,7 @@ export async function openKilledRuns({ root, project }: World): Promise<KilledRu
         child.once('error', reject);
         child.once('close', resolve);
       });
-      const [made = ''] = readdirSync(runs)
+      const [made = ''] = runIds(runs)
         .filter((name) => !before.has(name))
         .toSorted((a, b) => birth(path.join(runs, a)) - birth(path.join(runs, b)));
       return path.join(runs, made);

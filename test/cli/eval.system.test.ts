@@ -17,6 +17,7 @@ import {
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
+import { runIds } from '../../src/journal/run-folder.ts';
 import type { EvalReport } from '../../src/evals/report/result.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { scratch } from '../registry/support.ts';
@@ -260,7 +261,7 @@ describe('eval', () => {
       ['fires failed', 'quiet passed'],
     ]);
     expect(evaluations(root)).toEqual([folder]);
-    const runs = readdirSync(path.join(root, '.agent/evals', folder, 'runs'));
+    const runs = runIds(path.join(root, '.agent/evals', folder, 'runs'));
     const single = await run(
       root,
       'grade',

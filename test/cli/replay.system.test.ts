@@ -1,7 +1,8 @@
-import { appendFileSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 
+import { runIds } from '../../src/journal/run-folder.ts';
 import { scratch } from '../registry/support.ts';
 import { runCli, writeFiles, skillText } from './run-cli.ts';
 import type { CliResult } from './run-cli.ts';
@@ -42,7 +43,7 @@ test('a run that does the same again exits 0, one that does not exits 1 and says
   const json = JSON.parse((await run('runs', 'replay', 'last', '--json')).out) as object;
   expect(json).toMatchObject({ schema: 1, status: 'different', problems: [], steps: [{ call: 1, same: false }] });
   // Nothing is recorded of it.
-  expect(readdirSync(path.join(root, '.agent/runs'))).toHaveLength(1);
+  expect(runIds(path.join(root, '.agent/runs'))).toHaveLength(1);
 });
 
 test('a script is run again with what it ran with; a skill that changed makes it impossible, exit 4', async () => {
@@ -84,7 +85,7 @@ test('--record keeps a record of the replay, which verifies', async () => {
   await run('call', 'read_file', '{"path": "a.txt"}', '--vocabulary', 'skills-agent');
   const { err } = await run('runs', 'replay', 'last', '--record');
   expect(err).toMatch(/recorded as \d{8}T\d{6}Z-\w{8}\n$/);
-  expect(readdirSync(path.join(root, '.agent/runs'))).toHaveLength(2);
+  expect(runIds(path.join(root, '.agent/runs'))).toHaveLength(2);
   expect((await run('runs', 'verify', '--all', '--require-seal')).status).toBe(0);
 });
 

@@ -148,24 +148,25 @@ describe('runs tail', () => {
 });
 
 describe('runs verify', () => {
-  test('exits 0 for what is intact and 1 for what was changed, and names it', async () => {
+  test('exits 4 for what has no seal and 1 for what was changed, and names it', async () => {
     const { root, directory } = project();
     const good = writeRun(directory, { now: () => new Date('2026-01-02T00:00:00Z') });
     const bad = writeRun(directory, { now: () => new Date('2026-01-01T00:00:00Z') });
     const file = path.join(bad.path, 'events.jsonl');
     writeFileSync(file, readFileSync(file, 'utf8').replace('naïve', 'naive'));
     expect(await cli(root, ['runs', 'verify', good.id])).toEqual({
-      status: 0,
-      out: `${good.id}  intact, not sealed\n`,
+      status: 4,
+      out: `${good.id}  unsealed: complete, but it may have been rewritten\n`,
       err: '',
     });
     const all = await cli(root, ['runs', 'verify', '--all']);
     expect(all).toEqual({
       status: 1,
       out: [
-        `${good.id}  intact, not sealed`,
+        `${good.id}  unsealed: complete, but it may have been rewritten`,
         `${bad.id}  tampered, not sealed`,
         '  events.jsonl:10  its hash does not match its text and the previous line line/edited',
+        'chain of all runs  unsealed, 2 announced',
         '',
       ].join('\n'),
       err: '',
@@ -184,10 +185,20 @@ describe('runs verify', () => {
     const run = writeRun(directory, { sealKey: sealKey(home) });
     const sealed = await spawnCli(root, ['runs', 'verify', 'last', '--require-seal']);
     expect(sealed).toEqual({ status: 0, out: `${run.id}  intact, seal valid\n`, err: '' });
+    const gone = writeRun(directory, { sealKey: sealKey(home) });
+    rmSync(gone.path, { recursive: true });
+    const all = await spawnCli(root, ['runs', 'verify']);
+    expect([all.status, all.out.split('\n').slice(0, 2)]).toEqual([
+      1,
+      [`${run.id}  intact, seal valid`, 'chain of all runs  tampered, 2 announced'],
+    ]);
+    expect(all.out).toContain(`  ${gone.id}  it began at`);
     rmSync(home, { recursive: true });
-    expect((await spawnCli(root, ['runs', 'verify', 'last'])).out).toBe(
-      `${run.id}  intact, seal not verified: no key on this machine\n`,
-    );
+    expect(await spawnCli(root, ['runs', 'verify', 'last'])).toEqual({
+      status: 4,
+      out: `${run.id}  unsealed, seal not verified: its key is not on this machine\n`,
+      err: '',
+    });
     expect((await spawnCli(root, ['runs', 'verify', 'last', '--require-seal'])).status).toBe(1);
   });
 });
@@ -237,7 +248,7 @@ describe('runs prune', () => {
   });
 
   test.each([
-    [['prune'], 'missing flag: --older-than or --max-size'],
+    [['prune'], 'missing argument: ID, --older-than, --max-size or --missing'],
     [['prune', '--older-than', '30'], '--older-than must be a duration'],
     [['prune', '--older-than', '-1d'], '--older-than must be a duration'],
     [['prune', '--max-size', '1X'], '--max-size must be a size'],

@@ -64,6 +64,7 @@ describe('a run folder', () => {
         run: run.id,
         version: '1.2.3',
         request: 'fill in the form',
+        chain: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
         startedAt: NOW.toISOString(),
         endedAt: NOW.toISOString(),
         outcome: 'done',

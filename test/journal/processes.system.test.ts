@@ -5,6 +5,8 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 
 import { readRun } from '../../src/journal/journal-reader.ts';
 import { createRun } from '../../src/journal/journal-writer.ts';
+import { runIds } from '../../src/journal/run-folder.ts';
+import { verifyChain } from '../../src/journal/verify-chain.ts';
 import { verifyRun } from '../../src/journal/verify.ts';
 import { built, scratch } from '../registry/support.ts';
 import { runs } from '../property-runs.ts';
@@ -77,7 +79,7 @@ describe('a process that is killed', () => {
     for (let round = 0; round < KILLS / 3; round += 1) {
       const directory = scratch();
       const told = await killed(directory, { length, sync, after: 1 + round * 20, delay: (round * 7) % 11 });
-      for (const id of readdirSync(directory)) {
+      for (const id of runIds(directory)) {
         const run = path.join(directory, id);
         const { status, problems } = verifyRun(run);
         seen.add(status);
@@ -88,6 +90,19 @@ describe('a process that is killed', () => {
     }
     expect(wrong).toEqual([]);
     expect(seen).toContain('torn');
+  });
+
+  test('beside others that begin and end runs leaves one chain of all of them', async () => {
+    const directory = scratch();
+    const writers = Array.from({ length: 4 }, (_, place) =>
+      killed(directory, { length: 2, sync: 'none', after: 40 + place * 7, delay: place }),
+    );
+    const told = new Map((await Promise.all(writers)).flatMap((each) => [...each]));
+    const { problems, runs, status } = verifyChain(directory);
+    expect([problems, status]).toEqual([[], 'unsealed']);
+    expect(runs).toBeGreaterThanOrEqual(told.size);
+    expect(createRun(directory, START).id).not.toBe('');
+    expect(readdirSync(directory).filter((name) => name.includes('.lock'))).toEqual([]);
   });
 
   test('in the middle of a line leaves the lines before it', () => {
@@ -145,7 +160,7 @@ describe('a full disk', () => {
     expect(readRun(run.path).torn).toBe(false);
     expect(verifyRun(run.path).problems).toEqual([]);
     expect(() => createRun(path.join(disk, 'runs'), { ...START, index: 'x'.repeat(100_000) })).toThrow('ENOSPC');
-    expect(readdirSync(path.join(disk, 'runs'))).toEqual([run.id]);
+    expect(runIds(path.join(disk, 'runs'))).toEqual([run.id]);
   });
 });
 
@@ -153,7 +168,7 @@ describe('two processes', () => {
   test('that write runs into one directory do not meet', async () => {
     const directory = scratch();
     await Promise.all([1, 2].map(() => killed(directory, { length: 5, sync: 'none', after: 100, delay: 0 })));
-    const found = readdirSync(directory).map((id) => verifyRun(path.join(directory, id)).status);
+    const found = runIds(directory).map((id) => verifyRun(path.join(directory, id)).status);
     expect(found.length).toBeGreaterThan(20);
     expect(found.filter((status) => status !== 'intact' && status !== 'torn')).toEqual([]);
   });

@@ -69,7 +69,7 @@ describe('a run that nobody touched', () => {
     cpSync(run, copy, { recursive: true });
     expect(verifyRun(copy)).toEqual({ status: 'intact', problems: [], seal: 'no-key' });
     expect(verifyRun(copy, { sealKey: Buffer.alloc(32, 8) })).toEqual({
-      status: 'intact',
+      status: 'unsealed',
       problems: [],
       seal: 'no-key',
     });
@@ -218,12 +218,16 @@ describe('what is found', () => {
     other.end('done', '');
     for (const file of readdirSync(run.path)) rmSync(path.join(run.path, file), { recursive: true });
     cpSync(other.path, run.path, { recursive: true });
-    expect(verifyRun(run.path, { sealKey: KEY })).toEqual({ status: 'intact', problems: [], seal: 'no-key' });
+    expect(found(run.path)).toEqual(['tampered', 'folder/renamed .']);
+    // As if the id were the same: in a folder that is not named as a run.
+    const copy = path.join(scratch(), 'copy');
+    cpSync(other.path, copy, { recursive: true });
+    expect(verifyRun(copy, { sealKey: KEY })).toEqual({ status: 'unsealed', problems: [], seal: 'no-key' });
     const seal = /"seal": "([0-9a-f]{16})/.exec(
       readFileSync(path.join(writeRun(directory, { sealKey: KEY }).path, 'run.json'), 'utf8'),
     )?.[1];
-    edit(run.path, 'run.json', (text) => text.replace(/"seal": "[0-9a-f]{16}/, `"seal": "${seal ?? ''}`));
-    expect(found(run.path)).toEqual(['tampered', 'seal/wrong run.json']);
+    edit(copy, 'run.json', (text) => text.replace(/"seal": "[0-9a-f]{16}/, `"seal": "${seal ?? ''}`));
+    expect(found(copy)).toEqual(['tampered', 'seal/wrong run.json']);
   });
 
   test('is any one change to a byte or a line of any file', () => {

@@ -1,4 +1,4 @@
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
@@ -18,6 +18,43 @@ describe('a folder that may not be read', () => {
       'key.txt',
     );
     expect(await outcome(session, { type: 'grep', pattern: 'a note', path: 'secrets' })).toBe('policy/denied');
+  });
+});
+
+describe('a file with several names', () => {
+  test('is judged by all of them: a hard link does not read what is denied or asked about', async () => {
+    const world = await trustedWorld();
+    const write = (name: string, text: string): void => {
+      mkdirSync(path.dirname(path.join(world.project, name)), { recursive: true });
+      writeFileSync(path.join(world.project, name), text);
+    };
+    const link = (from: string, to: string): void =>
+      linkSync(path.join(world.project, from), path.join(world.project, to));
+    write('.env', 'TOKEN=a note\n');
+    write('secrets/key.txt', 'a note\n');
+    write('.agent/runs/1/events.jsonl', 'a note\n');
+    write('src/a.txt', 'a note\n');
+    write('node_modules/pkg/index.js', 'a note\n');
+    link('.env', 'env-copy.txt');
+    link('secrets/key.txt', 'src/key.txt');
+    link('.agent/runs/1/events.jsonl', 'src/events.txt');
+    link('src/a.txt', 'src/b.txt');
+    linkSync(path.join(world.project, 'node_modules/pkg/index.js'), path.join(world.home, 'store.js'));
+    const rules = userPolicy({ allow: ['run_command', 'host_input'], deny: ['Read(secrets/**)'] });
+    const session = await sessionIn(world, {}, rules);
+    const read = (file: string): Promise<string> => outcome(session, { type: 'read_file', path: file });
+    expect([
+      await read('env-copy.txt'),
+      await read('src/key.txt'),
+      await read('src/events.txt'),
+      await read('src/b.txt'),
+      await read('node_modules/pkg/index.js'),
+    ]).toEqual(['approval/needed', 'policy/denied', 'policy/denied', 'done', 'done']);
+    const found = JSON.stringify(await session.perform({ type: 'grep', pattern: 'a note', path: '.' }));
+    expect(['env-copy.txt', 'key.txt', 'events.txt', 'b.txt'].filter((name) => found.includes(name))).toEqual([
+      'b.txt',
+    ]);
+    expect(await outcome(session, bring(path.join(world.project, 'src/key.txt')))).toBe('policy/denied');
   });
 });
 

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
 import { request as sendRequest } from 'node:http';
 import { connect } from 'node:net';
@@ -244,4 +245,36 @@ test('a client may disconnect during a stream', async () => {
     request.end();
   });
   expect((await server.ask('/runs')).status).toBe(200);
+});
+
+describe('connections that send nothing', () => {
+  const silent = async ({ url }: Opened, text: string): Promise<void> => {
+    const { hostname, port } = new URL(url);
+    const socket = connect(Number(port), hostname);
+    socket.on('error', () => undefined);
+    onTestFinished(() => void socket.destroy());
+    await once(socket, 'connect');
+    if (text !== '') socket.write(text);
+  };
+
+  test.each([
+    ['no byte', ''],
+    ['half a request line', 'GET /ru'],
+    ['headers without an end', 'GET /runs HTTP/1.1\r\nHost: 127.0.0.1\r\nX: '],
+  ])('do not keep others out: %s', async (_, text) => {
+    const server = await opened({ limits: { connections: 4 } });
+    for (let count = 0; count < 40; count += 1) await silent(server, text);
+    const asked = performance.now();
+    expect((await server.ask('/runs', { signal: AbortSignal.timeout(3_000) })).status).toBe(200);
+    expect(performance.now() - asked).toBeLessThan(3_000);
+  });
+
+  test('streams count: beyond the limit a request is refused at once', async () => {
+    const server = await opened({ model: NEVER, limits: { connections: 2 } });
+    const run = await startRun(server);
+    const streams = [await server.ask(`/runs/${run}/events`), await server.ask(`/runs/${run}/events`)];
+    expect([...streams.map(({ status }) => status), (await server.ask('/runs')).status]).toEqual([200, 200, 503]);
+    await streams[0]?.body?.cancel();
+    await expect.poll(async () => (await server.ask('/runs')).status).toBe(200);
+  });
 });

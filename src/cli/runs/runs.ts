@@ -5,7 +5,10 @@ import { followRun, readRun } from '../../journal/journal-reader.ts';
 import type { ReadRun } from '../../journal/journal-reader.ts';
 import { pruneRuns } from '../../journal/prune.ts';
 import { findRun, listRuns, runsDirectory } from '../../journal/run-folder.ts';
+import type { ChainKeys } from '../../journal/run-chain.ts';
 import { verifyRun } from '../../journal/verify.ts';
+import { verifyChain } from '../../journal/verify-chain.ts';
+import type { ChainVerification } from '../../journal/verify-chain.ts';
 import type { Verification } from '../../journal/verify.ts';
 import type { JournalLine } from '../../core/run-events.ts';
 import { printable, quoted } from '../../core/text/text.ts';
@@ -22,7 +25,7 @@ import { jsonText, plainJson } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { byteCount, milliseconds } from '../terminal/quantities.ts';
 import { replayLines, replaySummary } from './show-replay.ts';
-import { eventLine, infoLines, runLines, runState, verificationLines } from './show-run.ts';
+import { chainLines, eventLine, infoLines, runLines, runState, verificationLines } from './show-run.ts';
 
 /** Export formats: the journal line by line, or one ATIF trajectory for other tools. */
 const FORMATS: Readonly<Record<string, (run: ReadRun) => Iterable<string>>> = {
@@ -40,7 +43,7 @@ const flags = {
     value: 'N',
     about: `tail: start with the last N events (default: ${String(TAIL_LINES)})`,
   },
-  all: { type: 'boolean', about: 'verify: check every run of the project' },
+  all: { type: 'boolean', about: 'verify: check every run of the project (default: without an ID)' },
   'require-seal': { type: 'boolean', about: 'verify: exit with 1 unless the seal is present and valid' },
   format: {
     type: 'string',
@@ -54,6 +57,7 @@ const flags = {
     value: 'SIZE',
     about: 'prune: remove the oldest runs until the rest fits SIZE, e.g. 500M, 1G',
   },
+  missing: { type: 'boolean', about: 'prune: record runs whose folders are gone as removed' },
   keep: { type: 'string', value: 'N', about: 'prune: never remove the newest N runs' },
   'dry-run': { type: 'boolean', about: 'prune, undo: print what would be done' },
   writes: { type: 'boolean', about: 'replay: repeat writes and deletes of files' },
@@ -81,8 +85,8 @@ export const command = defineCommand({
   usage: 'runs list|show|tail|verify|export|prune|replay|resume|undo [ID]',
   details: [
     'Manages the recorded runs of this project, in .agent/runs or the folder of the setting runs.directory. ID is the id of a run, a unique prefix, `last`, or the path of a run folder.',
-    'verify detects changed, truncated, moved and added data in a record; exit code 1: it found some.',
-    'prune never removes a run that may still be running.',
+    'verify detects changed, truncated, moved and added data in a record, and runs that were deleted or exchanged. Without an ID it checks all runs. Exit code 1: it found a change; 4: a run has no seal or no end, so a change cannot be excluded.',
+    'prune records what it removes, so that verify does not miss it. It never removes a run that may still be running.',
     'replay repeats the recorded actions and compares the results, without writes and network requests unless you pass --writes or --network. Exit code 1: a result differs; 4: a skill of the record is gone or has changed.',
     'resume continues a run that was killed, waits for an approval or exhausted a budget, in a new record. It does not repeat completed actions.',
     'undo restores the files of the project that the file tools of a run wrote, edited or deleted. A file that changed after the run is left alone; exit code 1: there is one. What programs wrote into folders opened with --project write or --mount is not undone.',
@@ -92,7 +96,7 @@ export const command = defineCommand({
     ['skillwright runs list', 'list the runs, newest first'],
     ['skillwright runs show last', 'show skills with digests, approvals and every event'],
     ['skillwright runs tail last -f', 'follow a run'],
-    ['skillwright runs verify --all', 'verify every record'],
+    ['skillwright runs verify', 'verify every record, and that none is missing'],
     ['skillwright runs export last > run.jsonl', 'export all events with their whole content'],
     ['skillwright runs export last --format atif > run.json', 'export a trajectory (ATIF)'],
     ['skillwright runs prune --older-than 30d --max-size 1G --dry-run', 'print what would be removed'],
@@ -171,24 +175,39 @@ async function verify(invocation: RunsInvocation): Promise<number> {
   const { flags: given, positionals, terminal } = invocation;
   if (given.all === true && positionals.length > 1)
     throw new UsageError('--all cannot be combined with an ID', 'give one of them');
-  const { home } = surroundingsFor(invocation.flags);
-  const sealKey = home === undefined ? undefined : readSealKey(home);
+  const keys = keysFor(invocation);
+  const isAll = given.all === true || positionals.length < 2;
+  const directory = isAll ? await directoryOf(invocation) : undefined;
   const places =
-    given.all === true
-      ? listRuns(await directoryOf(invocation)).map(({ path: place }) => place)
-      : [await placeOf(invocation)];
+    directory === undefined ? [await placeOf(invocation)] : listRuns(directory).map(({ path: place }) => place);
   const checked = places.map((place) => ({
     id: path.basename(place),
     path: place,
-    ...verifyRun(place, sealKey === undefined ? {} : { sealKey }),
+    ...verifyRun(place, { ...(keys.sealKey === undefined ? {} : { sealKey: keys.sealKey }), expectsSeal: true }),
   }));
-  if (given.json === true) terminal.out(jsonText({ runs: checked }));
-  else for (const run of checked) terminal.out(verificationLines(run.id, run, terminal));
-  return checked.every((run) => isAccepted(run, given['require-seal'] === true)) ? EXIT.done : EXIT.failed;
+  const [only] = places;
+  const whole = verifyChain(directory ?? path.dirname(only ?? '.'), keys);
+  // For one run, only what the chain says about it.
+  const chain = isAll ? whole : { ...whole, problems: whole.problems.filter(({ run }) => run === checked[0]?.id) };
+  if (given.json === true) terminal.out(jsonText({ runs: checked, chain }));
+  else {
+    for (const run of checked) terminal.out(verificationLines(run.id, run, terminal));
+    terminal.out(chainLines(chain, isAll, terminal));
+  }
+  return verifyExit(checked, chain, given['require-seal'] === true);
 }
 
-function isAccepted({ status, seal }: Verification, requiresSeal: boolean): boolean {
-  return status !== 'tampered' && status !== 'unreadable' && (!requiresSeal || seal === 'good');
+/** 1: something was changed. 4: nothing shows a change, but a run has no seal or no end, so that cannot be excluded. */
+function verifyExit(checked: readonly Verification[], { problems }: ChainVerification, requiresSeal: boolean): number {
+  const isBad = ({ status, seal }: Verification): boolean =>
+    status === 'tampered' || status === 'unreadable' || (requiresSeal && seal !== 'good');
+  if (problems.length > 0 || checked.some(isBad)) return EXIT.failed;
+  return checked.some(({ status }) => status === 'unsealed' || status === 'torn') ? EXIT.impossible : EXIT.done;
+}
+
+function keysFor(invocation: RunsInvocation): ChainKeys {
+  const { home } = surroundingsFor(invocation.flags);
+  return home === undefined ? {} : { home, sealKey: readSealKey(home) };
 }
 
 async function exportRun(invocation: RunsInvocation): Promise<number> {
@@ -203,12 +222,24 @@ async function prune(invocation: RunsInvocation): Promise<number> {
   const olderThanMs = milliseconds(given['older-than'], '--older-than');
   const maxBytes = byteCount(given['max-size'], '--max-size');
   const keep = wholeNumber(given.keep, '--keep', { least: 0, most: 1_000_000_000 });
-  if (olderThanMs === undefined && maxBytes === undefined)
-    throw new UsageError('missing flag: --older-than or --max-size', 'e.g. skillwright runs prune --older-than 30d');
+  const directory = await directoryOf(invocation);
+  const [, name] = invocation.positionals;
+  const run = name === undefined ? undefined : path.basename(findRun(directory, name));
+  const missing = given.missing === true;
+  if (olderThanMs === undefined && maxBytes === undefined && run === undefined && !missing)
+    throw new UsageError(
+      'missing argument: ID, --older-than, --max-size or --missing',
+      'e.g. skillwright runs prune --older-than 30d',
+    );
   const dryRun = given['dry-run'] === true;
+  const { sealKey, home } = keysFor(invocation);
   const pruned = await pruneRuns({
-    directory: await directoryOf(invocation),
+    directory,
     dryRun,
+    missing,
+    ...(run === undefined ? {} : { run }),
+    ...(sealKey === undefined ? {} : { sealKey }),
+    ...(home === undefined ? {} : { home }),
     ...(olderThanMs === undefined ? {} : { olderThanMs }),
     ...(maxBytes === undefined ? {} : { maxBytes }),
     ...(keep === undefined ? {} : { keep }),

@@ -2,6 +2,7 @@
 import type { RunReading } from '../../journal/run-folder.ts';
 import { runLife } from '../../journal/run-folder.ts';
 import type { Verification } from '../../journal/verify.ts';
+import type { ChainVerification } from '../../journal/verify-chain.ts';
 import { agentEventText } from '../../core/agent-event-text.ts';
 import type { JournalLine, RunApproval, RunEvent, RunInfo, RunProgram } from '../../core/run-events.ts';
 import { printable } from '../../core/text/text.ts';
@@ -176,17 +177,43 @@ const SEALS: Readonly<Record<Verification['seal'], string>> = {
   good: 'seal valid',
   bad: 'seal invalid',
   absent: 'not sealed',
-  'no-key': 'seal not verified: no key on this machine',
+  'no-key': 'seal not verified: its key is not on this machine',
 };
+
+function sealText({ status, seal }: Verification): string {
+  if (status === 'unreadable') return '';
+  return status === 'unsealed' && seal === 'absent' ? ': complete, but it may have been rewritten' : `, ${SEALS[seal]}`;
+}
 
 export function verificationLines(name: string, found: Verification, { style }: Terminal): readonly string[] {
   const isBad = found.status === 'tampered' || found.status === 'unreadable';
   const verdict = style(isBad ? 'red' : found.status === 'intact' ? 'green' : 'yellow', found.status);
   return [
-    `${printable(name)}  ${verdict}${found.status === 'unreadable' ? '' : `, ${SEALS[found.seal]}`}`,
+    `${printable(name)}  ${verdict}${sealText(found)}`,
     ...found.problems.map(
       ({ code, path, line, message }) =>
         `  ${path}${line === undefined ? '' : `:${String(line)}`}  ${printable(message)} ${style('dim', code)}`,
     ),
   ];
+}
+
+/** The chain of the runs. For one run only problems are shown. */
+export function chainLines(
+  { status, problems, runs, unchained, removed }: ChainVerification,
+  isAll: boolean,
+  { style }: Terminal,
+): readonly string[] {
+  const lines = problems.map(({ code, run, line, message }) => {
+    const place = run ?? `chain.jsonl${line === undefined ? '' : `:${String(line)}`}`;
+    return `  ${printable(place)}  ${printable(message)} ${style('dim', code)}`;
+  });
+  if (!isAll) return lines.length === 0 ? [] : [`chain  ${style('red', 'tampered')}`, ...lines];
+  if (status === 'absent') return [];
+  const counts = [
+    `${String(runs)} announced`,
+    ...(removed.length === 0 ? [] : [`${String(removed.length)} removed by prune`]),
+    ...(unchained.length === 0 ? [] : [`${String(unchained.length)} from before the chain: ${unchained.join(', ')}`]),
+  ];
+  const verdict = style(status === 'tampered' ? 'red' : status === 'intact' ? 'green' : 'yellow', status);
+  return [`chain of all runs  ${verdict}, ${counts.join(', ')}`, ...lines];
 }

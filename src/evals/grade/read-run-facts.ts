@@ -39,6 +39,7 @@ function problemText({ status, problems }: Verification): string {
 
 const STATUS_TEXT: Readonly<Record<Verification['status'], string>> = {
   intact: 'the record is intact',
+  unsealed: 'the record has no seal',
   torn: 'the run was killed before its end and its record is incomplete',
   running: 'the run is still being recorded',
   tampered: 'the record of the run was modified',

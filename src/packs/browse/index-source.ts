@@ -1,12 +1,11 @@
 /** Builds the index of a source: reads names, descriptions and digests, and keeps none of the files. */
+import { mkdtempSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
 import { compareText } from '../../core/diagnostic.ts';
 import { isValidName } from '../../core/skill-name.ts';
 import { quoted } from '../../core/text/text.ts';
-import { temporaryName } from '../../platform/fs/atomic-replace.ts';
-import { makeFolders } from '../../platform/fs/make-folders.ts';
 import { removeTree } from '../../platform/fs/remove-tree.ts';
 import { currentRevision, listSite, readTypedSource, stagePack } from '../inspect/stage-pack.ts';
 import type { StagePackOptions } from '../inspect/stage-pack.ts';
@@ -49,7 +48,7 @@ export async function indexSource(text: string, options: IndexSourceOptions): Pr
   if (isRefusal(source)) return source;
   const { cwd, home = cwd } = settings.surroundings;
   const place = independentOf(source, { cwd, home });
-  const to = temporaryName(path.join(os.tmpdir(), 'source'), '');
+  const to = mkdtempSync(path.join(os.tmpdir(), 'skillwright-source-'));
   const stage: StagePackOptions = {
     settings,
     to,
@@ -57,7 +56,6 @@ export async function indexSource(text: string, options: IndexSourceOptions): Pr
     ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
   };
   try {
-    makeFolders(to, 0o700);
     if (before?.revision !== undefined && (await currentRevision(place, stage)) === before.revision)
       return { type: 'indexed', index: { ...before, at: now.toISOString() }, isSame: true, leftOut: [] };
     const listed = place.type === 'well-known' ? await ofSite(place, stage) : await ofFiles(place, stage);

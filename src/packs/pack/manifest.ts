@@ -115,8 +115,12 @@ function endOfString(text: string, from: number): number {
   return at;
 }
 
+/** Other programs have a `manifest.json` too. One that lists nothing may be what is left of ours, so it is not taken for theirs. */
 function isForeign(value: unknown): boolean {
-  return isObject(value) && !Object.hasOwn(value, 'schema') && !Object.hasOwn(value, 'skills');
+  if (!isObject(value) || Object.hasOwn(value, 'schema') || Object.hasOwn(value, 'skills')) return false;
+  const { files = value } = value;
+  if (typeof files === 'object' && files !== null && Object.keys(files).length === 0) throw wrong('it lists no files');
+  return true;
 }
 
 function manifestOf(value: unknown, text: string): PackManifest {

@@ -9,6 +9,8 @@ import { isSystemError } from '../../platform/fs/paths.ts';
 import type { StageContext, PackSource } from './source.ts';
 import { runProgram } from './run-program.ts';
 import type { Program, ProgramResult } from './run-program.ts';
+import { openGitGate } from './git-gate.ts';
+import type { GitGate } from './git-gate.ts';
 import { refuse } from './staged-skill.ts';
 
 /**
@@ -63,22 +65,43 @@ function protocolsFor(url: string): string {
   return scheme === 'file' ? scheme : [...new Set(['https', 'ssh', scheme])].join(':');
 }
 
-export type GitRun = Pick<Program, 'stdin' | 'onOutput' | 'isTooMuch' | 'maxOutputBytes'>;
+export type GitRun = Pick<Program, 'stdin' | 'onOutput' | 'isTooMuch' | 'maxOutputBytes'> & {
+  readonly gate?: Pick<GitGate, 'settings' | 'env'>;
+};
 
 export async function runGit(
   { folder, url, context }: ScratchRepository,
   args: readonly string[],
-  run: GitRun = {},
+  { gate, ...run }: GitRun = {},
 ): Promise<ProgramResult> {
   const { network, signal, to } = context;
   return await runProgram({
-    argv: [network.git ?? 'git', ...SETTINGS, `--git-dir=${folder}`, ...args],
+    argv: [network.git ?? 'git', ...SETTINGS, ...(gate?.settings ?? []), `--git-dir=${folder}`, ...args],
     cwd: to,
-    env: gitEnvironment(url, context.env),
+    env: { ...gitEnvironment(url, context.env), ...gate?.env },
     timeoutMs: network.timeoutMs ?? TIMEOUT_MS,
     ...(signal === undefined ? {} : { signal }),
     ...run,
   });
+}
+
+/** Runs git for a command that connects to the repository. Throws `PackRefused` if its address is not allowed. */
+async function runRemoteGit(own: ScratchRepository, args: readonly string[], run: GitRun = {}): Promise<ProgramResult> {
+  const setting = async (...words: readonly string[]): Promise<string> =>
+    (await runGit(own, words)).output.toString('utf8').trim();
+  const gate = await openGitGate(own.url, {
+    ...own.context,
+    rewritten: await setting('ls-remote', '--get-url', '--', own.url),
+    configuredProxy: await setting('config', '--get-urlmatch', 'http.proxy', own.url),
+  });
+  try {
+    const result = await runGit(own, args, { ...run, gate });
+    const problem = result.exitCode === 0 ? undefined : gate.problem();
+    if (problem !== undefined) throw problem;
+    return result;
+  } finally {
+    await gate.close();
+  }
 }
 
 /** Runs git and throws `PackRefused` if it fails. */
@@ -156,7 +179,7 @@ async function tryFetch(
 ): Promise<string | undefined> {
   const { maxArchiveBytes } = own.context.limits;
   const args = ['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', '--no-recurse-submodules', '--force'];
-  const result = await runGit(own, [...args, ...(isShallow ? ['--depth=1'] : []), '--', own.url, ...refs], {
+  const result = await runRemoteGit(own, [...args, ...(isShallow ? ['--depth=1'] : []), '--', own.url, ...refs], {
     isTooMuch: () => packBytes(own) > maxArchiveBytes,
   });
   if (result.isTooMuch)
@@ -251,7 +274,7 @@ export async function remoteCommit(
 async function listRefs(ref: string, own: ScratchRepository): Promise<ReadonlyMap<string, string>> {
   const commits = new Map<string, string>();
   try {
-    const { exitCode, output } = await runGit(own, ['ls-remote', '--', own.url, ref, `${ref}^{}`]);
+    const { exitCode, output } = await runRemoteGit(own, ['ls-remote', '--', own.url, ref, `${ref}^{}`]);
     for (const line of exitCode === 0 ? output.toString('latin1').split('\n') : []) {
       const [, commit, name] = LINE.exec(line) ?? [];
       if (commit !== undefined && name !== undefined) commits.set(name, commit);

@@ -1,4 +1,5 @@
 /** Finds installed skills that differ from their sources. Does not write to the root: sources are staged in a temporary folder elsewhere. */
+import { mkdtempSync } from 'node:fs';
 import path from 'node:path';
 
 import { compareText } from '../../core/diagnostic.ts';
@@ -11,10 +12,8 @@ import type { StagedSource, PackSource } from '../sources/source.ts';
 import { quoted } from '../../core/text/text.ts';
 import { presentFiles } from '../root/present-files.ts';
 import { readLock } from '../lock/lock-file.ts';
-import { makeFolders } from '../../platform/fs/make-folders.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
 import { removeTree } from '../../platform/fs/remove-tree.ts';
-import { temporaryName } from '../../platform/fs/atomic-replace.ts';
 import { stagePack, settingsForLock, currentRevision, readTypedSource } from '../inspect/stage-pack.ts';
 import { absentFromSource, readSkillHead, lockedGroups, findInSource } from '../lock/locked-skills.ts';
 import type { LockedGroup } from '../lock/locked-skills.ts';
@@ -88,9 +87,8 @@ async function compareGroup(group: LockedGroup, options: OutdatedOptions): Promi
 type SourceState = (locked: LockedSkill) => SourceNow;
 
 async function readSourceState(source: PackSource, group: LockedGroup, options: OutdatedOptions): Promise<SourceState> {
-  const to = temporaryName(path.join(options.workFolder, 'outdated'), '');
+  const to = mkdtempSync(path.join(options.workFolder, 'skillwright-outdated-'));
   try {
-    makeFolders(to, 0o700);
     const stageOptions = {
       settings: settingsForLock(options.settings),
       to,

@@ -67,18 +67,41 @@ export async function withFileLock<T>(
   options: Pick<LockOptions, 'signal' | 'timeoutMs'> = {},
 ): Promise<T> {
   const lock = await acquireLock(`${file}.lock`, options);
-  if (lock === undefined)
-    throw new SkillError({
-      code: 'io/failed',
-      message: `${JSON.stringify(file)} is locked by another process`,
-      hint: `try again; if no skillwright process is running, remove ${path.basename(file)}.lock`,
-      data: { path: file, cause: 'locked' },
-    });
+  if (lock === undefined) throw locked(file);
   try {
     return act();
   } finally {
     lock.release();
   }
+}
+
+/**
+ * As `withFileLock`, for callers that cannot wait asynchronously: blocks the process, so every holder must be done within milliseconds.
+ */
+export function withFileLockSync<T>(file: string, act: () => T, { timeoutMs = DEFAULT_MS }: LockOptions = {}): T {
+  const lockFile = `${file}.lock`;
+  const deadline = Date.now() + timeoutMs;
+  let content = tryLock(lockFile);
+  for (; content === undefined; content = tryLock(lockFile)) {
+    if (removeIfStale(lockFile, DEFAULT_MS)) continue;
+    if (Date.now() >= deadline) throw locked(file);
+    removeAbandoned(lockFile);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS * Math.random());
+  }
+  try {
+    return act();
+  } finally {
+    heldLock(lockFile, content, undefined).release();
+  }
+}
+
+function locked(file: string): SkillError<'io/failed'> {
+  return new SkillError({
+    code: 'io/failed',
+    message: `${JSON.stringify(file)} is locked by another process`,
+    hint: `try again; if no skillwright process is running, remove ${path.basename(file)}.lock`,
+    data: { path: file, cause: 'locked' },
+  });
 }
 
 function heldLock(file: string, content: string, heartbeatMs: number | undefined): Lock {

@@ -4,7 +4,8 @@
  */
 import { constants } from 'node:fs';
 
-const { O_APPEND, O_CREAT, O_DIRECTORY, O_EXCL, O_NOCTTY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
+const { O_APPEND, O_CREAT, O_DIRECTORY, O_EXCL, O_NOCTTY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_RDWR, O_WRONLY } =
+  constants;
 
 /** For a file that the user named: links are followed. Does not block on a pipe without a writer, and adopts no terminal. */
 export const NAMED_FILE = O_RDONLY | O_NONBLOCK | O_NOCTTY;
@@ -16,6 +17,9 @@ export const FOREIGN_FOLDER = NAMED_FOLDER | O_NOFOLLOW;
 export const NEW_FILE = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
 /** For a file that is only appended to. */
 export const NEW_GROWING_FILE = NEW_FILE | O_APPEND;
+
+/** For a file of our own that several processes append to. */
+export const GROWING_FILE = O_RDWR | O_CREAT | O_NOFOLLOW | O_APPEND | O_NONBLOCK;
 
 /** Linux's O_PATH, which Node does not name: opens a directory without read permission. */
 export const UNREADABLE_FOLDER = 0o10000000 | FOREIGN_FOLDER;

@@ -112,6 +112,8 @@ export interface Execution {
   readonly network: readonly string[];
   /** Where relative paths in rules start. */
   readonly project: string;
+  /** Removes all known secrets from what is shown. */
+  readonly redactor: Redactor | undefined;
   /** Host folders that programs see. */
   readonly mounts: readonly CheckedMount[];
   /** Names of the secrets that programs of a skill get. */
@@ -214,6 +216,7 @@ export async function openExecution(options: ExecutionOptions, places: Execution
     restriction,
     network,
     project: places.project,
+    redactor: options.redactor,
     mounts,
     secretNames: options.secretNames ?? (() => []),
     skillRoots: places.mountRules.skillRoots,

@@ -3,7 +3,7 @@ import { rmdirSync, unlinkSync } from 'node:fs';
 import path from 'node:path';
 
 import type { Approve, ApprovalRequest } from '../../core/approval.ts';
-import { SkillError } from '../../core/errors.ts';
+import { SkillError, isSkillError } from '../../core/errors.ts';
 import { stableJson } from '../../core/json/stable-json.ts';
 import { toRelativePath } from '../../core/path.ts';
 import type { RelativePath } from '../../core/path.ts';
@@ -14,6 +14,7 @@ import { makeFolders } from '../../platform/fs/make-folders.ts';
 import { isInside, isPresent, isSystemError, realPath, tryRealPath } from '../../platform/fs/paths.ts';
 import { sha256 } from '../../platform/hash.ts';
 import { isNeverWritten, isProtectedPath } from '../../policy/protected-names.ts';
+import { redacted } from '../secrets/redact-value.ts';
 import type { Session } from '../session.ts';
 
 export interface TakeOutputsOptions {
@@ -42,17 +43,23 @@ export async function takeOutputs(
 ): Promise<readonly string[]> {
   const workspace = await execution?.openWorkspace();
   if (workspace === undefined || execution === undefined) return [];
+  // The files are the program's own; their names are not shown with a secret in them.
+  const clean = (text: string): string => execution.redactor?.text(text) ?? text;
   try {
     const root = realTarget(folder);
     const copies = readOutputs(path.join(workspace.place.root, 'out'), root, folder);
     refuse(copies, execution.skillRoots.map(realPath));
-    for (const copy of copies.filter(({ target }) => isProtectedPath(target))) await ask(copy, options);
-    if (realTarget(folder) !== root) throw notWritten(folder, 'it was replaced meanwhile', 'repeat the command');
+    for (const copy of copies.filter(({ target }) => isProtectedPath(target)))
+      await ask(copy, options, (request) =>
+        execution.redactor === undefined ? request : redacted(request, execution.redactor),
+      );
+    if (realTarget(folder) !== root) throw failedAt(folder, 'it was replaced meanwhile', 'repeat the command');
     writeAll(root, copies);
-    return copies.map(({ name }) => path.join(folder, name));
+    return copies.map(({ name }) => clean(path.join(folder, name)));
   } catch (error) {
-    if (!isSystemError(error)) throw error;
-    throw notWritten(folder, error.code, 'choose another folder');
+    if (isSkillError(error) && error.code === 'policy/refused') throw refused(clean(error.message), clean(error.hint));
+    if (isSkillError(error) && error.code === 'io/failed') throw notWritten(clean(error.message), error.hint);
+    throw isSystemError(error) ? failedAt(folder, error.code, 'choose another folder') : error;
   }
 }
 
@@ -72,16 +79,12 @@ function readOutputs(out: string, root: string, folder: string): readonly Output
   try {
     const { files, isCut } = directory.list({ maxFiles: MAX_FILES, maxDepth: 32 });
     if (isCut)
-      throw notWritten(
-        folder,
-        `out/ has more than ${String(MAX_FILES)} files, or names that cannot be used`,
-        LARGE_HINT,
-      );
+      throw failedAt(folder, `out/ has more than ${String(MAX_FILES)} files, or names that cannot be used`, LARGE_HINT);
     return files.flatMap(({ path: name, type }) => {
       const relative = toRelativePath(name);
       if (type !== 'file' || relative.type === 'refused') return [];
       const file = directory.read(relative.path, { maxBytes: MAX_FILE_BYTES });
-      if (file.type === 'failed') throw notWritten(folder, `out/${name}: ${file.detail ?? file.code}`, LARGE_HINT);
+      if (file.type === 'failed') throw failedAt(folder, `out/${name}: ${file.detail ?? file.code}`, LARGE_HINT);
       const old =
         there.type === 'failed'
           ? undefined
@@ -102,17 +105,21 @@ function refuse(copies: readonly OutputCopy[], skillRoots: readonly string[]): v
   for (const { target } of copies) {
     const root = skillRoots.find((each) => isInside(target, each));
     if (root !== undefined)
-      throw refused(
+      throw refusedAt(
         target,
         `it is in the skill folder ${quoted(root)}`,
         'choose a folder outside; install skills with skillwright install',
       );
-    if (isNeverWritten(target)) throw refused(target, 'other tools run what is there', 'choose another folder');
+    if (isNeverWritten(target)) throw refusedAt(target, 'other tools run what is there', 'choose another folder');
   }
 }
 
 /** Asks about one file, with its change. Anything but a yes refuses all files. */
-async function ask(copy: OutputCopy, { approve, signal }: TakeOutputsOptions): Promise<void> {
+async function ask(
+  copy: OutputCopy,
+  { approve, signal }: TakeOutputsOptions,
+  shown: (request: ApprovalRequest) => ApprovalRequest,
+): Promise<void> {
   const { target, bytes, before } = copy;
   const content = bytes.toString('utf8');
   const action = { type: 'write_file', path: target, content } as const;
@@ -128,9 +135,9 @@ async function ask(copy: OutputCopy, { approve, signal }: TakeOutputsOptions): P
     scopes: ['once'],
     coverage: stableJson(['output', target, sha256(bytes)]),
   };
-  const answer = await approve?.(request, signal === undefined ? {} : { signal });
+  const answer = await approve?.(shown(request), signal === undefined ? {} : { signal });
   if (typeof answer === 'object' && answer.verdict === 'yes') return;
-  throw refused(
+  throw refusedAt(
     target,
     'other tools run or obey it, so it needs approval',
     `approve it with --approve ${request.id.replace(/^sha256:/, '')}, or choose another folder and copy it yourself`,
@@ -148,7 +155,7 @@ function writeAll(root: string, copies: readonly OutputCopy[]): void {
       const mode = copy.isExecutable ? 0o777 : 0o666;
       const result = writeBeneath(root, copy.name, copy.bytes, { mode, mayReplace: (digest) => digest === before });
       if (result.type === 'failed')
-        throw notWritten(copy.target, result.detail ?? result.code, 'remove what is there, or choose another folder');
+        throw failedAt(copy.target, result.detail ?? result.code, 'remove what is there, or choose another folder');
       written.push(copy);
     }
   } catch (error) {
@@ -178,20 +185,18 @@ function removeEmpty(folder: string): void {
   }
 }
 
-function notWritten(file: string, cause: string, hint: string): SkillError<'io/failed'> {
-  return new SkillError({
-    code: 'io/failed',
-    message: `the files cannot be written to ${quoted(file, 200)}: ${cause}`,
-    hint,
-    data: { path: file, cause },
-  });
+function failedAt(file: string, cause: string, hint: string): SkillError<'io/failed'> {
+  return notWritten(`the files cannot be written to ${quoted(file, 200)}: ${cause}`, hint);
 }
 
-function refused(file: string, reason: string, hint: string): SkillError<'policy/refused'> {
-  return new SkillError({
-    code: 'policy/refused',
-    message: `${quoted(file, 200)} is not written, and neither are the other outputs: ${reason}`,
-    hint,
-    data: { rule: 'output', approval: '', command: '' },
-  });
+function notWritten(message: string, hint: string): SkillError<'io/failed'> {
+  return new SkillError({ code: 'io/failed', message, hint, data: { path: 'out', cause: message } });
+}
+
+function refusedAt(file: string, reason: string, hint: string): SkillError<'policy/refused'> {
+  return refused(`${quoted(file, 200)} is not written, and neither are the other outputs: ${reason}`, hint);
+}
+
+function refused(message: string, hint: string): SkillError<'policy/refused'> {
+  return new SkillError({ code: 'policy/refused', message, hint, data: { rule: 'output', approval: '', command: '' } });
 }

@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
+import { runIds } from '../../../src/journal/run-folder.ts';
 import type { EvalCase } from '../../../src/evals/cases/case.ts';
 import type { CaseResult } from '../../../src/evals/report/result.ts';
 import { runSuite } from '../../../src/evals/run/run-suite.ts';
@@ -75,7 +76,7 @@ describe('a suite', () => {
     ]);
     expect(results[0]?.answer).toBe('answer of a');
     expect(existsSync(path.join(options.directory, 'work'))).toBe(false);
-    expect(readdirSync(path.join(options.directory, 'runs'))).toHaveLength(8);
+    expect(runIds(path.join(options.directory, 'runs'))).toHaveLength(8);
   });
 
   test('uses the cache until the skill, the case or a script changes, and never for errors', async () => {

@@ -83,6 +83,13 @@ test('formatted values can be parsed', () => {
   );
 });
 
+test.each(['{}', '{"files": {}}', '{"files": []}', '{"name": "demo", "files": {}}', '{"schema": 1, "skills": []}'])(
+  'a manifest that lists nothing is refused: %s',
+  (text) => {
+    expect(readManifest(text)).toMatchObject({ type: 'refused', code: 'pack/manifest' });
+  },
+);
+
 test('other JSON with this file name is foreign', () => {
   expect(readManifest('{"manifest_version": 3, "name": "an extension"}')).toEqual({ type: 'foreign' });
 });

@@ -1,7 +1,11 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { createServer as createNetServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 
 import { ARCHIVE_LIMITS } from '../../../src/core/archive-limits.ts';
 import type { StageOptions } from '../../../src/packs/sources/source.ts';
@@ -122,6 +126,63 @@ test('a repository behind a server is fetched at its branch, a tag and a commit'
     'source/revision',
     'source/missing',
   ]);
+});
+
+describe('a repository at a private address', () => {
+  /** Names as an attacker's DNS answers them; every connection to the machine itself is counted. */
+  const resolve = (name: string): Promise<readonly string[]> =>
+    Promise.resolve(name.startsWith('public') ? ['203.0.113.9'] : ['127.0.0.1']);
+
+  test('is not connected to, whether it is an address or a name, by http, ssh or git', async () => {
+    const { port, connections } = await countingPort();
+    const network = { resolve, allowHttp: true } as const;
+    for (const url of [
+      `http://intranet.example.org:${port}/a/b.git`,
+      `https://intranet.example.org:${port}/a/b.git`,
+      `https://10.0.0.7/a/b.git`,
+      'https://169.254.169.254/latest/b.git',
+      `https://[::ffff:192.168.1.1]/a/b.git`,
+      `ssh://git@intranet.example.org:${port}/a/b.git`,
+      'git@192.168.0.1:a/b.git',
+      `git://intranet.example.org:${port}/a/b.git`,
+    ])
+      expect([url, await outcome({ type: 'git', url }, { network })]).toEqual([url, 'source/refused']);
+    expect(connections()).toBe(0);
+  });
+
+  test('is not reached by a redirect either, also not from this machine', async () => {
+    const { port, connections } = await countingPort();
+    const server = createServer((_, response) => {
+      response.writeHead(302, { location: `http://metadata.example.org:${port}/repo/info/refs?service=x` }).end();
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+    const { port: own } = server.address() as AddressInfo;
+    const { result } = await bring(`git+http://localhost:${String(own)}/a/b.git`, { network: { resolve } });
+    expect(result).toMatchObject({
+      code: 'source/refused',
+      message: expect.stringContaining('redirects to metadata.'),
+    });
+    expect(connections()).toBe(0);
+  });
+
+  test('is taken where the user allows it', async () => {
+    const url = (await serveSmartly(repository({ 'SKILL.md': skillText('a') }))).replace('127.0.0.1', 'localhost');
+    expect(await outcome({ type: 'git', url }, { network: { allowPrivate: true } })).toEqual({ a: ['SKILL.md'] });
+  });
+
+  async function countingPort(): Promise<{ readonly port: string; readonly connections: () => number }> {
+    let count = 0;
+    const server = createNetServer((socket) => {
+      count += 1;
+      socket.destroy();
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+    return { port: String((server.address() as AddressInfo).port), connections: () => count };
+  }
 });
 
 describe('a repository that cannot be taken', () => {

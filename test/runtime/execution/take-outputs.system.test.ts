@@ -17,7 +17,8 @@ import { takeOutputs } from '../../../src/runtime/execution/take-outputs.ts';
 import type { TakeOutputsOptions } from '../../../src/runtime/execution/take-outputs.ts';
 import type { Session } from '../../../src/runtime/session.ts';
 import { verifies } from '../../conformance/verifies.ts';
-import { scratch } from '../../registry/support.ts';
+import { createRuntime } from '../../../src/runtime/runtime.ts';
+import { scratch, writeSkill } from '../../registry/support.ts';
 import { runtimeOver } from '../support.ts';
 
 interface World {
@@ -164,5 +165,41 @@ describe('the outputs of a program', () => {
     truncateSync(path.join(place.root, 'out/large.bin'), 64 * 1024 * 1024 + 1);
     await expect(take('project')).rejects.toThrow('out/large.bin');
     expect(readdirSync(project)).toEqual([]);
+  });
+
+  test('a file that is named after a secret is copied under its name and shown without it', async () => {
+    const token = 'tok-5ecret-VALUE-123456789';
+    const encoded = Buffer.from(token).toString('base64url');
+    const folder = scratch();
+    const skills = path.join(folder, 'skills');
+    writeSkill(path.join(skills, 'leak'), { fields: ['requires: ["env:API_TOKEN"]'] });
+    const runtime = await createRuntime({
+      cwd: folder,
+      home: folder,
+      env: { MY_TOKEN: token },
+      roots: [skills],
+      onlyRoots: true,
+      cache: false,
+      config: { secrets: { leak: { API_TOKEN: { env: 'MY_TOKEN' } } } },
+    });
+    const session = await runtime.startSession({ execution: { executor: 'local', artifacts: false } });
+    onTestFinished(() => session.close());
+    const command = `cd "$OUTPUT_DIR"; for n in "$API_TOKEN.txt" ${encoded} AGENTS.md; do echo "$API_TOKEN" > "$n"; done`;
+    await session.perform({ type: 'run_command', skill: 'leak', command }, { askedBy: 'program' });
+    const asked: ApprovalRequest[] = [];
+    const refusal = takeOutputs(session, path.join(folder, token), {
+      approve: (request) => {
+        asked.push(request);
+        return Promise.resolve('nobody');
+      },
+    });
+    await expect(refusal).rejects.not.toThrow(token);
+    const copied = await takeOutputs(session, path.join(folder, 'to'), { approve: yes });
+    expect(readdirSync(path.join(folder, 'to')).toSorted()).toEqual([`${token}.txt`, 'AGENTS.md', encoded].toSorted());
+    expect(copied).toHaveLength(3);
+    for (const shown of [JSON.stringify(asked), copied.join(' ')]) {
+      expect(shown).toContain('[secret API_TOKEN]');
+      expect(shown).not.toMatch(new RegExp(`${token}|${encoded}`));
+    }
   });
 });

@@ -1,0 +1,133 @@
+/**
+ * `chain.jsonl` beside the runs of a project: a line for the start, the end and the removal of each run, in the form of journal lines. The end
+ * carries the last hash of the run's journal, and a run names the line of its start, so each run covers all before it. With the key of the
+ * user each line is authenticated, and the newest line is remembered in the home folder: a run that is deleted, exchanged or added shows.
+ */
+import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
+import path from 'node:path';
+
+import { visibleJson } from '../core/json/visible-json.ts';
+import { writeFileAtomically } from '../platform/fs/atomic-replace.ts';
+import { withFileLockSync } from '../platform/fs/lock.ts';
+import { makeFolders } from '../platform/fs/make-folders.ts';
+import { GROWING_FILE } from '../platform/fs/open-flags.ts';
+import { isSystemError, realPath } from '../platform/fs/paths.ts';
+import { readPrivateFile } from '../platform/fs/read-file.ts';
+import { sha256 } from '../platform/hash.ts';
+import { IncompleteWrite } from './append-file.ts';
+import { FIRST_HASH, linkLine } from './chain.ts';
+import { parseLine } from './journal-lines.ts';
+import { codeOf } from './seal.ts';
+import { fieldOf } from './shape.ts';
+
+export const CHAIN_FILE = 'chain.jsonl';
+
+export type ChainEvent =
+  | { readonly type: 'run-start'; readonly run: string }
+  | { readonly type: 'run-end'; readonly run: string; readonly head: string; readonly count: number }
+  | { readonly type: 'run-remove'; readonly run: string; readonly reason: RemovalReason; readonly head?: string };
+
+/** `missing`: the folder was already gone, and the user knows. */
+export const REMOVAL_REASONS = ['age', 'size', 'named', 'missing'] as const;
+export type RemovalReason = (typeof REMOVAL_REASONS)[number];
+
+export interface ChainKeys {
+  /** Authenticates the lines. */
+  readonly sealKey?: Uint8Array | undefined;
+  /** The home folder, where the newest line is remembered. */
+  readonly home?: string | undefined;
+}
+
+/** A hash as JSON writes it; longer lines are not ours. */
+const MAX_TAIL = 4096;
+
+/** Appends one line on behalf of one process at a time, and returns its hash. Throws system errors and `io/failed` if the file stays locked. */
+export function appendToChain(
+  directory: string,
+  event: ChainEvent,
+  { sealKey, home, now, sync = false }: ChainKeys & { readonly now: Date; readonly sync?: boolean },
+): string {
+  const file = path.join(directory, CHAIN_FILE);
+  return withFileLockSync(file, () => {
+    const descriptor = openSync(file, GROWING_FILE, 0o600);
+    try {
+      const { seq, hash: previous } = lastLine(descriptor);
+      const known = sealKey === undefined ? event : { ...event, mac: chainCode(sealKey, previous, event) };
+      const json = `{"seq":${String(seq + 1)},"time":"${now.toISOString()}","elapsed":0,"event":${visibleJson(JSON.stringify(known))}}`;
+      const { line, hash } = linkLine(previous, json);
+      if (writeSync(descriptor, line) !== Buffer.byteLength(line))
+        throw new IncompleteWrite('the write was incomplete');
+      if (sync) fdatasyncSync(descriptor);
+      if (sealKey !== undefined && home !== undefined) remember(directory, { seq: seq + 1, hash }, { sealKey, home });
+      return hash;
+    } finally {
+      closeSync(descriptor);
+    }
+  });
+}
+
+/** The code of a line, which only the owner of the key can make. */
+export function chainCode(key: Uint8Array, previous: string, event: object): string {
+  return codeOf(key, `skillwright runs\n${previous}\n${JSON.stringify(event)}`);
+}
+
+/** The last whole line; half a line at the end is cut off. An unreadable one starts a new chain, which verify reports. */
+function lastLine(descriptor: number): ChainHead {
+  const { size } = fstatSync(descriptor);
+  const tail = Buffer.alloc(Math.min(size, MAX_TAIL));
+  readSync(descriptor, tail, 0, tail.length, size - tail.length);
+  const end = tail.lastIndexOf(LINE_END);
+  if (end !== tail.length - 1) ftruncateSync(descriptor, size - tail.length + end + 1);
+  if (end === -1) return { seq: 0, hash: FIRST_HASH };
+  const parsed = parseLine(tail.subarray(end === 0 ? 0 : tail.lastIndexOf(LINE_END, end - 1) + 1, end));
+  return parsed.type === 'bad' ? { seq: 0, hash: FIRST_HASH } : { seq: parsed.line.seq, hash: parsed.line.hash };
+}
+
+const LINE_END = 0x0a;
+
+/** The newest line of a chain. */
+export interface ChainHead {
+  readonly seq: number;
+  readonly hash: string;
+}
+
+function remember(
+  directory: string,
+  head: ChainHead,
+  { sealKey, home }: { readonly sealKey: Uint8Array; readonly home: string },
+): void {
+  const file = headFile(directory, home);
+  const known = { directory: realPath(directory), ...head };
+  const text = JSON.stringify({ ...known, mac: codeOf(sealKey, `skillwright chain\n${JSON.stringify(known)}`) });
+  try {
+    makeFolders(path.dirname(file), 0o700);
+    writeFileAtomically(file, Buffer.from(`${visibleJson(text)}\n`), { mode: 0o600 });
+  } catch (error) {
+    // A home folder that cannot be written costs this protection, not the run.
+    if (!isSystemError(error)) throw error;
+  }
+}
+
+/** The newest line that this user's runs wrote; undefined if none is known, `invalid` if the file was edited. */
+export function rememberedHead(directory: string, { sealKey, home }: ChainKeys): ChainHead | 'invalid' | undefined {
+  if (sealKey === undefined || home === undefined) return undefined;
+  const read = readPrivateFile(headFile(directory, home), { maxBytes: MAX_TAIL });
+  if (read.type === 'absent') return undefined;
+  if (read.type === 'failed') return 'invalid';
+  let value: unknown;
+  try {
+    value = JSON.parse(read.bytes.toString('utf8'));
+  } catch (error) {
+    if (error instanceof SyntaxError) return 'invalid';
+    throw error;
+  }
+  const [place, seq, hash, mac] = ['directory', 'seq', 'hash', 'mac'].map((name) => fieldOf(value, name));
+  if (typeof place !== 'string' || typeof seq !== 'number' || typeof hash !== 'string') return 'invalid';
+  const known = { directory: place, seq, hash };
+  const isGenuine = mac === codeOf(sealKey, `skillwright chain\n${JSON.stringify(known)}`);
+  return isGenuine && place === realPath(directory) ? { seq, hash } : 'invalid';
+}
+
+function headFile(directory: string, home: string): string {
+  return path.join(home, '.agent/run-heads', `${sha256(realPath(directory)).slice(0, 32)}.json`);
+}
