@@ -2,6 +2,8 @@ import { createRuntime } from '../packs/open-runtime.ts';
 import type { Runtime, RuntimeOptions } from '../runtime/runtime.ts';
 import type { GlobalInvocation } from './command.ts';
 import { openProgress } from './terminal/progress.ts';
+import { isSkillError } from '../core/errors.ts';
+import { UsageError } from './exit.ts';
 import { parseSettings } from './arguments.ts';
 
 type Extra = Pick<RuntimeOptions, 'explain' | 'nestedInSkills' | 'cache'>;
@@ -34,6 +36,9 @@ export async function openRuntime({ flags, terminal, signal }: RuntimeInvocation
       },
       ...extra,
     });
+  } catch (error) {
+    if (flags.source === undefined || !isSkillError(error) || error.code !== 'input/invalid') throw error;
+    throw new UsageError(error.message, error.hint);
   } finally {
     progress.end();
   }

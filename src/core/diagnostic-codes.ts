@@ -172,7 +172,7 @@ export const DIAGNOSTIC_RULES = {
   ),
   'name/too-long': breach('the name has more than 64 characters', 'shorten it'),
   'name/directory-mismatch': breach("the name differs from the folder's name", 'rename the folder or the skill'),
-  'description/missing': fatal(
+  'description/missing': breach(
     'the description is missing',
     'add description: with what the skill does and when to use it',
   ),
@@ -192,7 +192,7 @@ export const DIAGNOSTIC_RULES = {
     'write entries such as Read or Bash(git:*)',
   ),
 
-  'text/angle-brackets': breach('name or description contains < or >', 'remove the angle brackets'),
+  'text/angle-brackets': breach('the frontmatter contains < or >', 'remove the angle brackets'),
   'text/control-characters': breach(
     'the frontmatter contains control characters (terminal escapes, NUL)',
     'remove them',

@@ -43,7 +43,11 @@ export function assembleHead(input: AssembleInput): SkillHead | undefined {
   const compatibility = readCompatibility(report, first(stated, 'compatibility'));
   const controls = readControls(report, stated, withMisplaced(report, map, unreadable));
   if (name === undefined || description === undefined) return undefined;
-  return makeHead({ name, description, license, compatibility, controls, meta });
+  const written = first(stated, 'name')?.value;
+  const namespace = written?.type === 'scalar' ? splitNamespace(written.value, name)?.namespace : undefined;
+  // Has no prototype, like every `meta`.
+  const whole = namespace === undefined ? meta : Object.assign(Object.create(null), { namespace }, meta);
+  return makeHead({ name, description, license, compatibility, controls, meta: whole });
 }
 
 /** Adds restrictions found inside a value that must not be a map, or in a `metadata` that is not one: their meaning is unknown. */
@@ -187,10 +191,27 @@ function readNameField({ report, source, start }: AssembleInput, entry: MapEntry
   return readWrittenName(report, directory, value) ?? usableFolder(report, folder, start);
 }
 
+/** Splits `org/skill-name` in the folder `skill-name`. */
+function splitNamespace(
+  written: string,
+  folder: string | undefined,
+): { readonly namespace: string; readonly name: string } | undefined {
+  const [namespace, name, ...more] = written.split('/');
+  if (more.length > 0 || name !== folder || !isValidName(namespace) || !isValidName(name)) return undefined;
+  return { namespace, name };
+}
+
 /** Returns `undefined` if the name is unusable; the caller then uses the folder's name. */
 function readWrittenName(report: Report, directory: string, value: ScalarNode): string | undefined {
   const folder = readName(directory).name;
-  const { name, problem } = readName(value.value);
+  const namespaced = splitNamespace(value.value, folder);
+  const { name, problem } = readName(namespaced?.name ?? value.value);
+  if (namespaced !== undefined) {
+    const { namespace, name: own } = namespaced;
+    const message = `the name ${quoted(value.value)} has the namespace ${quoted(namespace)}; the skill is called ${quoted(own)}, and its whole name finds it too`;
+    const edit = isValidName(folder) && value.style !== 'block' ? replacing(value, writeYaml(folder)) : undefined;
+    addDiagnostic(report, { code: 'name/invalid', at: value.start, message, edit });
+  }
   if (problem === undefined && name !== undefined && name === folder && !isTooLong(name)) return name;
 
   const better = isValidName(folder) ? folder : toSlug(value.value);
@@ -265,7 +286,7 @@ function readDescription({ report, options, start }: AssembleInput, entry: MapEn
       message,
       ...commentedOut(report, entry),
     });
-    return undefined;
+    return '';
   }
   if (isLongerThan(text, MAX_DESCRIPTION)) {
     const message = `the description has ${countCharacters(text)} characters, expected at most ${MAX_DESCRIPTION}`;
@@ -316,7 +337,9 @@ function descriptionText(report: Report, value: NonNullable<MapEntry['value']>):
   return text;
 }
 
+/** Only for brackets that the raw text does not show, such as `"\\u003c"`, where the whole frontmatter was checked. */
 function hasAngleBrackets(report: Report, options: HeadOptions, node: ScalarNode | undefined, text: string): boolean {
+  if (report.diagnostics.some(({ code }) => code === 'text/angle-brackets')) return true;
   const less = text.indexOf('<');
   const found = less === -1 ? text.indexOf('>') : less;
   if (found === -1) return false;

@@ -6,7 +6,7 @@ import type { Report } from './report.ts';
 import { addDiagnostic } from './report.ts';
 import type { HeadSource } from './source.ts';
 import { foldYaml, replacing } from './write.ts';
-import { cleanText, isLongerThan, nextHidden } from '../core/text/text.ts';
+import { cleanText, isLongerThan, nextHidden, quoted } from '../core/text/text.ts';
 
 const MAX_LINES = 200;
 const MAX_LINE = 500;
@@ -39,6 +39,36 @@ export function checkText(report: Report, fences: Fences, map: MapNode): void {
   if (lineEnd !== -1 && lineEnd < fences.end) checkLineEnds(report, lineEnd);
   checkLines(report, fences, map);
   if (!report.isVisible) checkHidden(report, text.slice(fences.start, fences.close), fences.start);
+}
+
+/** `>` and `<` as they are written, except the mark of a folded text: `description: >-`. */
+const ANGLE = /[<>]/g;
+const FOLDED = /[:-][ \t]+>[-+0-9]*[ \t]*(?:#.*)?\r?$/;
+
+/**
+ * Reports the first `<` or `>` of the frontmatter: it becomes a part of what models see, where it could open or close a tag. Returns
+ * whether there is one.
+ */
+export function checkAngleBrackets(report: Report, { start, close }: Fences, map: MapNode): boolean {
+  const { text } = report;
+  ANGLE.lastIndex = start;
+  for (let found = ANGLE.exec(text); found !== null && found.index < close; found = ANGLE.exec(text)) {
+    const at = found.index;
+    const feed = text.indexOf('\n', at);
+    const line = text.slice(text.lastIndexOf('\n', at) + 1, feed === -1 ? text.length : feed);
+    if (found[0] === '>' && FOLDED.test(line) && text.slice(at + 1, feed).replaceAll(/[-+0-9 \t\r]|#.*/g, '') === '')
+      continue;
+    const key = map.entries.findLast(({ keyStart }) => keyStart <= at)?.key;
+    const place = key === undefined ? 'the frontmatter' : key === 'description' ? 'the description' : key;
+    addDiagnostic(report, {
+      code: 'text/angle-brackets',
+      at,
+      message: `${found[0]} in ${quoted(place).slice(1, -1)}`,
+      isError: true,
+    });
+    return true;
+  }
+  return false;
 }
 
 function checkFences(report: Report, { open, openRest, close, closeLine }: Fences): void {

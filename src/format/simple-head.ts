@@ -1,6 +1,6 @@
 /** Reads frontmatter without the YAML library, which takes 45 ms to load. This file must not import `yaml`. */
 import { assembleHead } from './assemble.ts';
-import { checkFile, checkText, isTooLarge } from './checks.ts';
+import { checkAngleBrackets, checkFile, checkText, isTooLarge } from './checks.ts';
 import type { Fences } from './fences.ts';
 import { findFences } from './fences.ts';
 import type { RestrictingField } from './fields.ts';
@@ -72,7 +72,9 @@ export interface FinishInput {
 export function finishHead({ source, options, report, fences, map, unreadable }: FinishInput): HeadReading {
   checkFile(report, source);
   checkText(report, fences, map);
-  const head = assembleHead({ report, source, options, map, start: fences.start, unreadable });
+  const hasBrackets = options.blockAngleBrackets === true && checkAngleBrackets(report, fences, map);
+  const assembled = assembleHead({ report, source, options, map, start: fences.start, unreadable });
+  const head = hasBrackets ? undefined : assembled;
   const diagnostics = sortedDiagnostics(report);
   return head === undefined ? { diagnostics } : { head, diagnostics };
 }

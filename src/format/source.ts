@@ -22,6 +22,6 @@ export interface HeadReading {
 
 export interface HeadOptions {
   readonly mode: Mode;
-  /** Exclude skills with `<` or `>` in the description. */
+  /** Exclude skills with `<` or `>` anywhere in the frontmatter. */
   readonly blockAngleBrackets?: boolean;
 }

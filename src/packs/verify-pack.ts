@@ -21,6 +21,8 @@ export interface VerifiedPack {
   readonly hasManifest: boolean;
   readonly signedBy?: string;
   readonly skills: readonly InspectedSkill[];
+  /** Files and folders that an install leaves out, each with the reason. */
+  readonly leftOut: readonly string[];
   /** Reasons not to install it; empty if there are none. */
   readonly refusals: readonly PackRefusal[];
 }
@@ -73,6 +75,7 @@ async function inspectStaged(staged: StagedSource, options: VerifyPackOptions): 
     hasManifest: manifest !== undefined,
     ...(signedBy === undefined ? {} : { signedBy }),
     skills,
+    leftOut: staged.leftOut,
     refusals: [
       ...(isRefusal(proof) ? [proof] : []),
       ...unproven,

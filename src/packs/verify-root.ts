@@ -6,21 +6,28 @@ import { compareText } from '../core/diagnostic.ts';
 import { agentBaseOf } from './agents/agent-view.ts';
 import { checkPlaces } from './agents/check-places.ts';
 import type { CheckedPlace } from './agents/check-places.ts';
-import type { Drift, LockedSkill } from './lock/lock.ts';
+import type { Drift, LockedFile, LockedSkill } from './lock/lock.ts';
 import { driftOf, readLock } from './lock/lock-file.ts';
 import { isRefusal, packRefusal } from './problems.ts';
 import type { PackRefusal } from './problems.ts';
 import { quoted } from '../core/text/text.ts';
 import { presentBuffer, presentFiles } from './root/present-files.ts';
-import { isDirectory } from '../platform/fs/paths.ts';
+import { isDirectory, isPresent, namesIn } from '../platform/fs/paths.ts';
+import { SKILL_FILE_NAME } from './sources/skill-folders.ts';
 
-/** `drift`: files differ. `missing`: the folder does not exist. `unreadable`: the folder could not be compared. */
+/**
+ * `drift`: files differ. `missing`: the folder does not exist. `unreadable`: the folder could not be compared. `not-locked`: the skill
+ * was put there by hand, so there is nothing to compare its digest with.
+ */
 export interface VerifiedSkill {
   readonly name: string;
-  readonly status: 'same' | 'drift' | 'missing' | 'unreadable';
-  readonly locked: LockedSkill;
+  readonly status: 'same' | 'drift' | 'missing' | 'unreadable' | 'not-locked';
+  /** Absent for `not-locked`. */
+  readonly locked?: LockedSkill;
   /** Digest of the installed files. */
   readonly digest?: string;
+  /** Each file with its hash; absent if the folder cannot be read. */
+  readonly files?: Readonly<Record<string, LockedFile>>;
   readonly drift: Drift;
   /** Why the folder could not be compared; empty otherwise. */
   readonly reason: string;
@@ -54,14 +61,16 @@ export async function verifyRoot(
   { names = [], surroundings = { cwd: root, home: undefined, env: {} }, signal, onProgress }: VerifyRootOptions = {},
 ): Promise<VerifiedRoot | PackRefusal> {
   const lock = readLock(root);
-  if (lock === undefined) return packRefusal('lock/missing', `${quoted(root, 200)} has no skills.lock.json`);
-  if (isRefusal(lock)) return lock;
-  const unknown = names.find((name) => !lock.skills.has(name));
+  if (lock !== undefined && isRefusal(lock)) return lock;
+  const locks = lock?.skills ?? new Map<string, LockedSkill>();
+  const isMeant = (name: string): boolean => names.length === 0 || names.includes(name);
+  const byHand = skillFoldersIn(root).filter((name) => !locks.has(name));
+  if (lock === undefined && byHand.length === 0)
+    return packRefusal('lock/missing', `${quoted(root, 200)} has no skills.lock.json and no skills`);
+  const unknown = names.find((name) => !locks.has(name) && !byHand.includes(name));
   if (unknown !== undefined)
-    return packRefusal('install/not-installed', `${quoted(unknown)} is not in the lock of ${quoted(root, 200)}`);
-  const meant = [...lock.skills.values()]
-    .filter(({ name }) => names.length === 0 || names.includes(name))
-    .toSorted((a, b) => compareText(a.name, b.name));
+    return packRefusal('install/not-installed', `there is no skill ${quoted(unknown)} in ${quoted(root, 200)}`);
+  const meant = [...locks.values()].filter(({ name }) => isMeant(name)).toSorted((a, b) => compareText(a.name, b.name));
   const buffer = presentBuffer();
   const base = agentBaseOf(root, surroundings);
   const skills: VerifiedSkill[] = [];
@@ -75,11 +84,25 @@ export async function verifyRoot(
     const verified = verifySkill(path.join(root, locked.name), locked, buffer);
     skills.push(places.length === 0 ? verified : { ...verified, places });
   }
+  for (const name of byHand.filter(isMeant)) skills.push(unlocked(root, name, buffer));
+  skills.sort((a, b) => compareText(a.name, b.name));
   return { type: 'verified', root, skills, isIntact: skills.every(isIntact) };
 }
 
+function skillFoldersIn(root: string): readonly string[] {
+  if (!isDirectory(root)) return [];
+  return namesIn(root).filter((name) => !name.startsWith('.') && isPresent(path.join(root, name, SKILL_FILE_NAME)));
+}
+
+function unlocked(root: string, name: string, buffer: Buffer): VerifiedSkill {
+  const present = presentFiles(path.join(root, name), { buffer, withoutLooks: true });
+  if (isRefusal(present)) return { name, status: 'unreadable', drift: NO_DRIFT, reason: present.message };
+  const { digest, files } = present;
+  return { name, status: 'not-locked', digest, files, drift: NO_DRIFT, reason: '' };
+}
+
 function isIntact({ status, places = [] }: VerifiedSkill): boolean {
-  return status === 'same' && places.every((place) => place.status === 'same');
+  return (status === 'same' || status === 'not-locked') && places.every((place) => place.status === 'same');
 }
 
 /** Compares one folder with its lock entry. */
@@ -90,9 +113,9 @@ export function verifySkill(dir: string, locked: LockedSkill, buffer = presentBu
     const status = isDirectory(dir) ? 'unreadable' : 'missing';
     return { name, status, locked, drift: NO_DRIFT, reason: present.message };
   }
-  const { digest } = present;
-  if (digest === locked.digest) return { name, status: 'same', locked, digest, drift: NO_DRIFT, reason: '' };
-  const drift = driftOf(locked.files, present.files);
+  const { digest, files } = present;
+  if (digest === locked.digest) return { name, status: 'same', locked, digest, files, drift: NO_DRIFT, reason: '' };
+  const drift = driftOf(locked.files, files);
   const isNamed = drift.changed.length + drift.missing.length + drift.added.length > 0;
-  return { name, status: 'drift', locked, digest, drift, reason: isNamed ? '' : 'only empty folders differ' };
+  return { name, status: 'drift', locked, digest, files, drift, reason: isNamed ? '' : 'only empty folders differ' };
 }

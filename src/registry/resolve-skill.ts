@@ -6,7 +6,7 @@ import type { SkillEntry } from '../core/skill.ts';
 
 /**
  * Finds the entry for a reference: `name`, `source/name`, `group/name` (the whole group, its first or its last
- * folder), `source/group/name`, each with or without `@version`, an id, or the name of its folder. Shadowed entries are found by all
+ * folder, or the namespace of `name: org/skill-name`), `source/group/name`, each with or without `@version`, an id, or the name of its folder. Shadowed entries are found by all
  * but the bare name.
  */
 export function resolveSkill(index: SkillIndex, reference: string, source?: string): SkillEntry | undefined {
@@ -48,7 +48,8 @@ function qualified(index: SkillIndex, key: string, fits: (entry: SkillEntry) => 
   return undefined;
 }
 
-function isInGroup({ source, group }: SkillEntry, qualifier: string): boolean {
+function isInGroup({ source, group, meta }: SkillEntry, qualifier: string): boolean {
+  if (nameKey(meta['namespace'] ?? '') === qualifier) return true;
   if (group === '') return false;
   const key = nameKey(group);
   return (

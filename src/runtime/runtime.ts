@@ -299,7 +299,7 @@ function registryOptions(
     mode: options.mode ?? config.format?.mode ?? 'lenient',
     // `check` asks for strict diagnostics of all skills; the setting is about which skills are used.
     omitInvalid: options.mode === undefined && config.format?.mode === 'strict',
-    blockAngleBrackets: config.security?.block_angle_brackets_in_frontmatter ?? false,
+    blockAngleBrackets: config.security?.block_angle_brackets_in_frontmatter ?? config.format?.mode === 'strict',
     visibility: config.skill_visibility ?? {},
     nestedInSkills: options.nestedInSkills ?? config.scan?.nested_in_skills ?? false,
     explain: options.explain ?? false,

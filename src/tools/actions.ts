@@ -1,5 +1,6 @@
 import type { Action } from '../core/action.ts';
 import type { ActionFailed, Observation, SkillLoaded } from '../core/observation.ts';
+import { isOfferedPath } from '../core/path.ts';
 import type { Offer, ToolRow, Vocabulary } from '../core/tool.ts';
 import { HOST_TOOLS } from './actions-host.ts';
 import { continueWith, hashOf, showRead } from './actions-read.ts';
@@ -158,7 +159,7 @@ function showSkill(loaded: SkillLoaded, offer: Offer): unknown {
     sha256: hashOf(report.digest),
     resources: inOrder(files)
       .map(({ path }) => path)
-      .filter((path) => path !== report.path),
+      .filter((path) => path !== report.path && isOfferedPath(path)),
     ...(documents.length === 0
       ? {}
       : { documents: documents.map((shown) => ({ path: shown.report.path, content: shown.text })) }),

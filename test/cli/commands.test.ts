@@ -15,7 +15,7 @@ beforeAll(() => {
     'skills/pdf-forms/SKILL.md': skillText('pdf-forms', 'Fills in PDF forms. Use when a form must be filled.'),
     'skills/pdf-forms/scripts/fill.py': '#!/usr/bin/env python3\nprint("CANARY-SCRIPT")\n',
     'skills/git-notes/SKILL.md': skillText('git-notes', NOTES, 'metadata:\n  version: "1.2.0"\n'),
-    'skills/broken/SKILL.md': '---\nname: broken\n---\nno description\n',
+    'skills/broken/SKILL.md': 'no frontmatter\n',
   });
 });
 
@@ -48,7 +48,7 @@ describe('list', () => {
     ]);
     expect(value['diagnostics']).toEqual([
       {
-        code: 'description/missing',
+        code: 'frontmatter/missing',
         severity: 'error',
         path: `${folder}/skills/broken/SKILL.md`,
         line: expect.any(Number) as number,
@@ -60,7 +60,7 @@ describe('list', () => {
     expect(value['report']).toMatchObject({
       found: 3,
       valid: 2,
-      leftOut: [{ code: 'description/missing' }],
+      leftOut: [{ code: 'frontmatter/missing' }],
       indexHash: value['indexHash'],
     });
   });
@@ -88,7 +88,8 @@ describe('list', () => {
   });
 
   test('--source filters', async () => {
-    expect((await json(['list', '--source', 'user']))['skills']).toEqual([]);
+    const { status, err } = await cli(folder, ['list', '--source', 'user', ...only]);
+    expect([status, err]).toEqual([2, expect.stringContaining('no skill root has the source "user"')]);
     expect((await json(['list', '--source', 'OPTION']))['skills']).toHaveLength(2);
   });
 });
@@ -253,7 +254,7 @@ describe('doctor', () => {
   test('exits 1 when a skill was left out, and names it with what to do', async () => {
     const { status, out } = await cli(folder, ['doctor', '--no-probe', ...only]);
     expect(status).toBe(1);
-    expect(out).toContain('description/missing');
+    expect(out).toContain('frontmatter/missing');
   });
 });
 

@@ -3,9 +3,19 @@ import { D, describing, head, withHead } from './malformed-case.ts';
 
 export const MALFORMED_FIELDS: readonly Malformed[] = [
   // Fields.
-  { title: 'no description', text: head('name: pdf-forms'), places: ['description/missing@2:1'] },
-  { title: 'an empty description', text: describing('description: ""'), places: ['description/missing@3:1'] },
-  { title: 'a description that is null', text: describing('description: null'), places: ['description/missing@3:1'] },
+  { title: 'no description', text: head('name: pdf-forms'), places: ['description/missing@2:1'], description: '' },
+  {
+    title: 'an empty description',
+    text: describing('description: ""'),
+    places: ['description/missing@3:1'],
+    description: '',
+  },
+  {
+    title: 'a description that is null',
+    text: describing('description: null'),
+    places: ['description/missing@3:1'],
+    description: '',
+  },
   {
     title: 'a description that is a list',
     text: describing('description:', '  - Fills', '  - Forms'),

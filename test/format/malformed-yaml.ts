@@ -250,6 +250,7 @@ export const MALFORMED_YAML: readonly Malformed[] = [
     title: 'a description that is a comment',
     text: describing('description: # Forms'),
     places: ['description/missing@3:1'],
+    description: '',
     mends: ['description/missing'],
   },
   {

@@ -144,15 +144,14 @@ describe('what is found', () => {
     mkdirSync(path.join(root, 'folder', 'SKILL.md'), { recursive: true });
     symlinkSync('nowhere', path.join(root, 'gone'));
     const { skills, report, diagnostics } = await scan(root);
-    expect(skills.map(({ name }) => name)).toEqual(['good', 'repaired']);
+    expect(skills.map(({ name }) => name)).toEqual(['good', 'repaired', 'silent']);
     expect(report.leftOut.map(({ path: at, code }) => [path.relative(root, at), code])).toEqual([
       ['folder/SKILL.md', 'file/not-regular'],
       ['gone', 'file/broken-link'],
       ['plain/SKILL.md', 'frontmatter/missing'],
-      ['silent/SKILL.md', 'description/missing'],
     ]);
-    expect([report.found, report.valid]).toEqual([6, 2]);
-    expect(report.roots).toEqual([{ source: 'project', path: root, priority: 1, status: 'scanned', skills: 2 }]);
+    expect([report.found, report.valid]).toEqual([6, 3]);
+    expect(report.roots).toEqual([{ source: 'project', path: root, priority: 1, status: 'scanned', skills: 3 }]);
     for (const { path: at } of report.leftOut)
       expect(
         diagnostics.filter((diagnostic) => diagnostic.path === at && diagnostic.severity === 'error'),

@@ -66,7 +66,7 @@ test('diagnostics equal those of the YAML parser and do not depend on later chan
     const later = await buildIndex(settings);
     expect(later.all).toEqual(whole.all);
     expect(later.report.leftOut).toEqual(whole.report.leftOut);
-    expect(later.report.leftOut.filter(({ code }) => code === 'description/missing')).toHaveLength(3);
+    expect(later.diagnostics.filter(({ code }) => code === 'description/missing')).toHaveLength(3);
     const registry = await openRegistry(settings);
     const refreshed = await registry.refresh();
     const moved = path.join(directory, 'moved');

@@ -5,6 +5,7 @@ import { isRefusal } from '../../packs/problems.ts';
 import { scanSarif } from '../../packs/scan/sarif.ts';
 import { printable } from '../../core/text/text.ts';
 import { isPresent } from '../../platform/fs/paths.ts';
+import { olderFolder } from '../../packs/skills-folder.ts';
 import type { PackSettings } from '../../packs/pack-settings.ts';
 import { verifyPack } from '../../packs/verify-pack.ts';
 import type { VerifiedPack } from '../../packs/verify-pack.ts';
@@ -37,7 +38,7 @@ const flags = {
 export const command = defineCommand({
   usage: 'verify [NAME...] [--scope project|user] | verify PACK [--signature]',
   details: [
-    'Compares installed skills with skills.lock.json of their root and lists every changed, missing and added file, and every broken link for an agent. For a pack (.zip, .skill, .tar.gz or a folder): verifies its structure, manifest and signature, and scans it. Writes nothing.',
+    'Prints the digest of each skill of a root, compares it with skills.lock.json and lists every changed, missing and added file, and every broken link for an agent. Skills that were put there by hand are not in the lock; --json also gives the hash of each file. For a pack (.zip, .skill, .tar.gz or a folder): verifies its structure, manifest and signature, and scans it. Writes nothing.',
     'Exit code 1: something differs.',
   ].join('\n'),
   flags,
@@ -83,25 +84,42 @@ function isPack(word: string, { surroundings: { cwd } }: PackSettings): boolean 
 async function installed(invocation: VerifyInvocation, { root, surroundings }: PackSettings): Promise<number> {
   const { flags: given, positionals, terminal, signal } = invocation;
   const progress = openProgress(terminal);
-  const verified = await verifyRoot(root, {
-    names: positionals,
-    surroundings,
-    signal,
-    onProgress: (done, total) => progress.show(`verifying ${String(done)} of ${String(total)}`),
-  });
+  const verifyIn = (folder: string, names: readonly string[]): ReturnType<typeof verifyRoot> =>
+    verifyRoot(folder, {
+      names,
+      surroundings,
+      signal,
+      onProgress: (done, total) => progress.show(`verifying ${String(done)} of ${String(total)}`),
+    });
+  const older = given.to === undefined ? olderFolder(root) : undefined;
+  const inOlder = positionals.filter(
+    (name) => older !== undefined && isPresent(path.join(older, name)) && !isPresent(path.join(root, name)),
+  );
+  const others = positionals.filter((name) => !inOlder.includes(name));
+  const isAll = positionals.length === 0;
+  const found = [
+    ...(isAll || others.length > 0 ? [await verifyIn(root, others)] : []),
+    ...(older !== undefined && (isAll || inOlder.length > 0) ? [await verifyIn(older, inOlder)] : []),
+  ];
   progress.end();
-  if (isRefusal(verified)) return refuse(invocation, verified);
-  const { skills, isIntact } = verified;
+  // One of two folders may have no skills yet.
+  const refusals = found.filter(isRefusal);
+  const refusal = refusals.find(({ code }) => code !== 'lock/missing' || refusals.length === found.length);
+  if (refusal !== undefined) return refuse(invocation, refusal);
+  const roots = found.filter((one) => !isRefusal(one));
+  const skills = roots.flatMap((one) => one.skills);
+  const isIntact = roots.every((one) => one.isIntact);
   if (given.json === true || given.format === 'json')
     terminal.out(
       jsonText({
         ok: isIntact,
         root,
-        skills: skills.map(({ name, status, locked, digest, drift, reason, places = [] }) => ({
+        skills: skills.map(({ name, status, locked, digest, files = {}, drift, reason, places = [] }) => ({
           name,
           status,
-          locked: locked.digest,
+          locked: locked?.digest ?? null,
           digest: digest ?? null,
+          files: Object.fromEntries(Object.entries(files).map(([file, one]) => [file, one.sha256])),
           ...drift,
           ...(reason === '' ? {} : { reason }),
           ...(places.length === 0 ? {} : { places }),
@@ -109,12 +127,14 @@ async function installed(invocation: VerifyInvocation, { root, surroundings }: P
       }),
     );
   else {
-    for (const skill of skills.filter(({ status }) => status !== 'same')) terminal.out(skillLines(skill, terminal));
+    for (const skill of skills) terminal.out(skillLines(skill, terminal));
     terminal.out(
       skills.flatMap(({ places = [] }) => places.filter(isNotSame).map((place) => placeLine(place, terminal))),
     );
     const same = skills.filter(({ status }) => status === 'same').length;
-    terminal.remark(`${String(same)} of ${String(skills.length)} match the lock`);
+    const byHand = skills.filter(({ status }) => status === 'not-locked').length;
+    if (skills.length > byHand) terminal.remark(`${String(same)} of ${String(skills.length - byHand)} match the lock`);
+    if (byHand > 0) terminal.remark(`${String(byHand)} not in the lock: compare the digest with another copy`);
   }
   return isIntact ? EXIT.done : EXIT.failed;
 }
@@ -126,10 +146,16 @@ function placeLine({ kind, path: place, agents, status }: CheckedPlace, { style 
   return `${style('red', status)} ${kind} ${printable(place)}${who}`;
 }
 
-function skillLines({ name, status, drift, reason }: VerifiedSkill, { style }: Terminal): readonly string[] {
+function skillLines(skill: VerifiedSkill, { style }: Terminal): readonly string[] {
+  const { name, status, digest, drift, reason } = skill;
   const line = (word: string, file: string): string => `  ${style('yellow', word)} ${printable(file)}`;
   return [
-    `${style('red', status)} ${printable(name)}${reason === '' ? '' : `: ${reason}`}`,
+    [
+      style(status === 'same' ? 'green' : status === 'not-locked' ? 'yellow' : 'red', status),
+      printable(name),
+      ...(digest === undefined ? [] : [style('dim', digest)]),
+      ...(reason === '' ? [] : [`(${reason})`]),
+    ].join('  '),
     ...drift.changed.map((file) => line('changed', file)),
     ...drift.missing.map((file) => line('missing', file)),
     ...drift.added.map((file) => line('added  ', file)),
@@ -166,7 +192,7 @@ function sarifText({ skills }: VerifiedPack): string {
 }
 
 function packLines(
-  { skills, refusals, archive, hasManifest, signedBy }: VerifiedPack,
+  { skills, refusals, leftOut, archive, hasManifest, signedBy }: VerifiedPack,
   terminal: Terminal,
   all: boolean,
 ): readonly string[] {
@@ -179,6 +205,7 @@ function packLines(
       `${printable(name)}  ${printable(version)}  ${digest}`,
       ...findingLines(scan, terminal, { all }).map((line) => `  ${line}`),
     ]),
+    ...leftOut.map((line) => style('yellow', `left out ${printable(line)}`)),
     ...refusals.flatMap(({ code, message, hint }) => [
       `${style('red', 'refused')} ${message} ${style('dim', code)}`,
       ...(code === 'pack/scan' ? [`  ${style('dim', hint)}`] : []),
@@ -186,7 +213,7 @@ function packLines(
   ];
 }
 
-function packJson({ skills, refusals, source, archive, hasManifest, signedBy }: VerifiedPack): object {
+function packJson({ skills, refusals, leftOut, source, archive, hasManifest, signedBy }: VerifiedPack): object {
   return {
     source,
     archive: archive ?? null,
@@ -199,6 +226,7 @@ function packJson({ skills, refusals, source, archive, hasManifest, signedBy }: 
       files: Object.keys(files).length,
       findings: { stops: scan.stops, warnings: scan.warnings },
     })),
+    leftOut,
     refusals: refusals.map(({ code, message, hint, path: file }) => ({
       code,
       message,

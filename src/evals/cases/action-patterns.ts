@@ -25,6 +25,7 @@ function readPattern(report: CaseReport, written: WrittenPattern, at: JsonPath):
     tool = '',
     arguments: given,
     exact,
+    any_outcome: anyOutcome,
   }: Exclude<WrittenPattern, string> = typeof written === 'string' ? { tool: written } : written;
   if (!TOOL.test(tool)) {
     const hint = 'write a tool name such as load_skill; * matches any characters';
@@ -36,6 +37,7 @@ function readPattern(report: CaseReport, written: WrittenPattern, at: JsonPath):
     tool,
     ...(given === undefined ? {} : { arguments: given }),
     ...(exact === true ? { exact } : {}),
+    ...(anyOutcome === true ? { anyOutcome } : {}),
   };
 }
 

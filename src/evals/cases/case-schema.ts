@@ -34,6 +34,7 @@ const ACTION_PATTERN = {
         tool: text('The tool name; * matches any characters.'),
         arguments: anything('Expected argument values; a text /between slashes/ is a regular expression.'),
         exact: flag('Allow no other arguments.'),
+        any_outcome: flag('Count refused and failed actions too (default: only actions that succeeded).'),
       },
       required: ['tool'],
       additionalProperties: false,

@@ -87,6 +87,8 @@ export interface ActionPattern {
   readonly tool: string;
   readonly arguments?: Readonly<Record<string, unknown>>;
   readonly exact?: true;
+  /** Counts refused and failed actions too; otherwise only actions that succeeded count. */
+  readonly anyOutcome?: true;
 }
 
 export interface ActionExpectations {

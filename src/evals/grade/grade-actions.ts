@@ -26,6 +26,20 @@ function headOf(id: string, asked: string): CheckHead {
   return { id, kind: 'sequence', asked };
 }
 
+/** Tools of the agent itself, which become no action. */
+const OWN_TOOLS: ReadonlySet<string> = new Set(['update_plan', 'recall_output', 'choose_skills']);
+
+/** Whether an action was performed and did what it should: a program must have ended with exit code 0. */
+function hasSucceeded({ tool, action, observation }: StepFact): boolean {
+  if (action === undefined) return tool !== undefined && OWN_TOOLS.has(tool.name);
+  if (observation === undefined || observation.type === 'failed') return false;
+  return observation.type !== 'program-ran' || (observation.result.reason === 'exited' && observation.result.exit_code === 0);
+}
+
+function isCounted(pattern: ActionPattern | undefined, matcher: ActionMatcher | undefined, step: StepFact): boolean {
+  return matcher?.counts(step) === true && (pattern?.anyOutcome === true || hasSucceeded(step));
+}
+
 /** Compiles patterns; returns a message for the first invalid one. */
 export function matchersOf(patterns: readonly ActionPattern[]): readonly ActionMatcher[] | string {
   const matchers: ActionMatcher[] = [];
@@ -45,7 +59,7 @@ function gradeOrdered(patterns: readonly ActionPattern[], steps: readonly StepFa
   let from = 0;
   const events: number[] = [];
   for (const [place, matcher] of matchers.entries()) {
-    const at = steps.findIndex((step, index) => index >= from && matcher.counts(step));
+    const at = steps.findIndex((step, index) => index >= from && isCounted(patterns[place], matcher, step));
     if (at === -1) return failed(head, missingText(patterns, place, steps), events);
     events.push(steps[at]?.seq ?? 0);
     from = at + 1;
@@ -64,7 +78,7 @@ function gradeUnordered(patterns: readonly ActionPattern[], steps: readonly Step
   const head = headOf('actions.unordered', `in any order: ${patterns.map(patternText).join(', ')}`);
   const matchers = matchersOf(patterns);
   if (typeof matchers === 'string') return errored(head, matchers);
-  const taken = assigned(matchers, steps);
+  const taken = assigned(patterns, matchers, steps);
   const missing = patterns.filter((_, place) => ![...taken.values()].includes(place));
   const events = [...taken.keys()].map((at) => steps[at]?.seq ?? 0).toSorted((a, b) => a - b);
   if (missing.length === 0) return passed(head, events);
@@ -72,11 +86,15 @@ function gradeUnordered(patterns: readonly ActionPattern[], steps: readonly Step
 }
 
 /** Assigns each pattern its own step (bipartite matching with augmenting paths). */
-function assigned(matchers: readonly ActionMatcher[], steps: readonly StepFact[]): ReadonlyMap<number, number> {
+function assigned(
+  patterns: readonly ActionPattern[],
+  matchers: readonly ActionMatcher[],
+  steps: readonly StepFact[],
+): ReadonlyMap<number, number> {
   const owners = new Map<number, number>();
   const place = (pattern: number, seen: Set<number>): boolean => {
     for (const [at, step] of steps.entries()) {
-      if (seen.has(at) || matchers[pattern]?.counts(step) !== true) continue;
+      if (seen.has(at) || !isCounted(patterns[pattern], matchers[pattern], step)) continue;
       seen.add(at);
       const owner = owners.get(at);
       if (owner !== undefined && !place(owner, seen)) continue;
@@ -97,7 +115,10 @@ function gradeBefore(
   const head = headOf(id, `${patternText(first)} before ${patternText(then)}`);
   const matchers = matchersOf([first, then]);
   if (typeof matchers === 'string') return errored(head, matchers);
-  const [isFirst, isThen] = matchers.map((matcher) => (step: StepFact) => matcher.counts(step));
+  const [isFirst, isThen] = [first, then].map(
+    (pattern, place) =>
+      (step: StepFact): boolean => isCounted(pattern, matchers[place], step),
+  );
   const firstAt = isFirst === undefined ? -1 : steps.findIndex(isFirst);
   const thenAt = isThen === undefined ? -1 : steps.findIndex(isThen);
   const events = [firstAt, thenAt].flatMap((at) => steps[at]?.seq ?? []);

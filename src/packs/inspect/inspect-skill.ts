@@ -168,7 +168,8 @@ function otherNames({ name, folder }: SourceSkill): readonly string[] {
 const WITHOUT_STRICT = 'no --strict, format.mode: lenient';
 
 function formatRefusals({ name }: SourceSkill, diagnostics: readonly Diagnostic[], mode: Mode): readonly PackRefusal[] {
-  const errors = diagnostics.filter(({ severity }) => severity === 'error');
+  // A loader takes a skill without a description; a pack without one is not complete.
+  const errors = diagnostics.filter(({ severity, code }) => severity === 'error' || code === 'description/missing');
   const [first] = errors;
   if (first === undefined) return [];
   const more = errors.length > 1 ? ` and ${String(errors.length - 1)} more` : '';

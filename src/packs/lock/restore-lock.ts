@@ -73,7 +73,7 @@ async function restoreInto(open: OpenRoot, options: RestoreOptions): Promise<Res
       // The default hint offers options of update, which do not exist here.
       hint: 'run verify to see the files; move the folder away and run install --frozen again',
     };
-  const wanted = found.filter(({ status }) => status === 'missing').map(({ locked }) => locked);
+  const wanted = found.flatMap(({ status, locked }) => (status === 'missing' && locked !== undefined ? [locked] : []));
   const base = agentBaseOf(open.path, options.settings.surroundings);
   const missing = all.flatMap((locked) => checkPlaces(locked, open.path, base)).filter(isNotInPlace);
   const done = {

@@ -80,7 +80,12 @@ export async function unpack(archive: ArchiveHere, context: StageContext): Promi
   const top = folder === tree ? '' : `${path.basename(folder)}/`;
   const damage = attributeProblems(extracted.problems, { folders: new Set(found.folders), top });
   if (isRefusal(damage)) return damage;
-  const leftOut = [...extracted.leftOut, ...damage.leftOut, ...found.leftOut];
+  const leftOut = [
+    ...extracted.leftOut,
+    ...damage.leftOut,
+    ...found.leftOut,
+    ...foldersWithoutSkill(folder, [...found.folders, ...damage.refusals.keys()]),
+  ];
   const meant = found.folders.filter((each) => isMeant(each) && !damage.refusals.has(each));
   const refused = [...damage.refusals].filter(([each]) => isMeant(each));
   if (meant.length + refused.length === 0) return noSkill(shown, leftOut);
@@ -104,6 +109,16 @@ export async function unpack(archive: ArchiveHere, context: StageContext): Promi
     ...(signature === undefined ? {} : { signature }),
   };
   return meant[0] === '' ? staged : withManifest(staged, folder);
+}
+
+/** In a pack, each folder is a skill: one without SKILL.md is named, because its author meant it to be one. */
+function foldersWithoutSkill(tree: string, skills: readonly string[]): readonly string[] {
+  const isPack = skills.some((folder) => folder !== '' && !folder.includes('/'));
+  if (!isPack) return [];
+  return readdirSync(tree, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
+    .filter(({ name }) => !skills.some((folder) => folder === name || folder.startsWith(`${name}/`)))
+    .map(({ name }) => leftOutLine({ path: name, type: 'folder', reason: 'it has no SKILL.md' }));
 }
 
 interface AttributedProblems {
