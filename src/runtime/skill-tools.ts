@@ -6,7 +6,8 @@ import type { AiSdkTools, AnthropicTool, OpenAiResponsesTool, OpenAiTool } from 
 import { toolsOf, whyNotOffered } from '../tools/tools.ts';
 import type { SkillTool, ToolAnswer } from '../tools/tools.ts';
 import { createRuntime } from './runtime.ts';
-import type { RecoverRoots, Runtime, RuntimeOptions } from './runtime.ts';
+import type { RootServices } from './find-roots.ts';
+import type { Runtime, RuntimeOptions } from './runtime.ts';
 import type { Session } from './session.ts';
 import type { SessionOptions } from './start-session.ts';
 
@@ -34,12 +35,9 @@ export interface SkillTools {
 }
 
 /** Opens a session and returns its tools. */
-export async function openSkillTools(
-  options: SkillToolsOptions = {},
-  recoverRoots?: RecoverRoots,
-): Promise<SkillTools> {
+export async function openSkillTools(options: SkillToolsOptions = {}, services?: RootServices): Promise<SkillTools> {
   const { runtime: given, ...sessionOptions } = options;
-  const runtime = isRuntime(given) ? given : await createRuntime(given, recoverRoots);
+  const runtime = isRuntime(given) ? given : await createRuntime(given, services);
   return skillToolsOf(await runtime.startSession(sessionOptions), runtime);
 }
 

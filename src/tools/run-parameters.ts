@@ -71,9 +71,7 @@ const inputs: JsonSchema = {
 
 /** Packages for the skill. Offered only where they can be installed. */
 export function packagesParameter({ execution }: Offer): Readonly<Record<string, JsonSchema>> {
-  return execution?.hasPackages === true
-    ? { packages: texts('Packages to install first: pypdf, npm:docx.') }
-    : {};
+  return execution?.hasPackages === true ? { packages: texts('Packages to install first: pypdf, npm:docx.') } : {};
 }
 
 /** The inputs and outputs that every program supports. Models seldom need them, so the first wrong call explains them. */

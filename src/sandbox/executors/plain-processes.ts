@@ -1,7 +1,22 @@
 import path from 'node:path';
 
 import { SkillError } from '../../core/errors.ts';
-import type { AttachedWorkspace, Capabilities, EndReason, Executor, ExecutorName, Identity, LimitName, OutputSink, ProgramEnd, ProgramSpec, RunLimits, RunStreams, RunningProgram, WorkspacePlace } from '../../core/execution.ts';
+import type {
+  AttachedWorkspace,
+  Capabilities,
+  EndReason,
+  Executor,
+  ExecutorName,
+  Identity,
+  LimitName,
+  OutputSink,
+  ProgramEnd,
+  ProgramSpec,
+  RunLimits,
+  RunStreams,
+  RunningProgram,
+  WorkspacePlace,
+} from '../../core/execution.ts';
 import { quoted } from '../../core/text/text.ts';
 import { startChild, supervise } from '../../platform/process/child-process.ts';
 import type { Child } from '../../platform/process/child-process.ts';
