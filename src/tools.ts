@@ -11,7 +11,7 @@ export type { Observation } from './core/observation.ts';
 export type { Lifetime, SessionEvent, SessionSettings, SessionState } from './core/session.ts';
 export type { LoadedContent, Offer, Placement, ToolRow, Vocabulary } from './core/tool.ts';
 export type { SkillTool, ToolAnswer } from './tools/tools.ts';
-export { trpcState } from './tools/trpc-state.ts';
+export { trpcState, trpcStateDelta } from './tools/trpc-state.ts';
 export { VOCABULARIES } from './tools/vocabularies.ts';
 export type { VocabularyName } from './tools/vocabularies.ts';
 export type { Compaction } from './runtime/compact.ts';

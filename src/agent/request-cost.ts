@@ -24,10 +24,10 @@ export interface RequestCost {
 
 /** Counts a run with native tool calls over this session, whatever the session itself may do. */
 export function requestCost({ vocabulary, offer, index, catalog }: Session, features: RunFeatures): RequestCost {
-  const { execution: _execution, host: _host, ...rest } = offer;
+  const { execution = { hasInteraction: true, hasPackages: true }, host: _, ...rest } = offer;
   const counted: Offer = {
     ...rest,
-    ...(features.execution ? { execution: { hasInteraction: true } } : {}),
+    ...(features.execution ? { execution } : {}),
     ...(features.host ? { host: { hasNetwork: true } } : {}),
   };
   const offered = vocabulary.tools.filter((tool) => tool.isOffered(counted)).map(({ name }) => name);

@@ -92,6 +92,8 @@ export interface LoadSkill extends OnSkill {
   readonly whole?: boolean;
   /** Cuts the body only at limits that the configuration sets, not at the default ones. */
   readonly uncut?: boolean;
+  /** Returns the text also if it was returned before, unless the caller keeps the whole conversation. */
+  readonly again?: boolean;
 }
 
 /** Lists names, sizes and kinds of a skill's files without opening them. */

@@ -238,7 +238,10 @@ export const DIAGNOSTIC_RULES = {
     'a change of a root was interrupted and could not be finished or rolled back',
     'run the same command again; skillwright verify lists the differences from the lock file',
   ),
-  'root/not-supported': advice('a root is an archive or a URL', 'unpack it and name the folder'),
+  'root/not-supported': advice(
+    'a root is neither a folder nor an archive that can be fetched',
+    'name a folder, or give a zip or tar.gz archive or its https address in SKILLS_ROOT or --root',
+  ),
 
   'config/invalid': failing(
     'a configuration file cannot be used',

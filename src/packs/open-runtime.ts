@@ -1,11 +1,14 @@
 import { createRuntime as createBareRuntime } from '../runtime/runtime.ts';
-import type { RecoverRoots, Runtime, RuntimeOptions } from '../runtime/runtime.ts';
+import type { RootServices } from '../runtime/find-roots.ts';
+import type { Runtime, RuntimeOptions } from '../runtime/runtime.ts';
 
-/** Loaded only when a root has an unfinished transaction. */
-export const recoverRoots: RecoverRoots = async (roots, signal) =>
-  (await import('./root/open-root.ts')).recoverRoots(roots, signal);
+/** Loaded only when a root has an unfinished transaction, or is an address or an archive. */
+export const rootServices: RootServices = {
+  recover: async (roots, signal) => (await import('./root/open-root.ts')).recoverRoots(roots, signal),
+  fetch: async (root, options) => (await import('./fetched-root.ts')).fetchRoot(root, options),
+};
 
 /** Finds roots, configuration and skills by convention, after completing interrupted installs. */
 export function createRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
-  return createBareRuntime(options, recoverRoots);
+  return createBareRuntime(options, rootServices);
 }

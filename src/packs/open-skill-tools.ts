@@ -1,8 +1,8 @@
 import { openSkillTools as openToolsOf } from '../runtime/skill-tools.ts';
 import type { SkillTools, SkillToolsOptions } from '../runtime/skill-tools.ts';
-import { recoverRoots } from './open-runtime.ts';
+import { rootServices } from './open-runtime.ts';
 
 /** Opens a session and returns its tools, after completing interrupted installs. */
 export function openSkillTools(options: SkillToolsOptions = {}): Promise<SkillTools> {
-  return openToolsOf(options, recoverRoots);
+  return openToolsOf(options, rootServices);
 }

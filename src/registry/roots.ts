@@ -47,7 +47,7 @@ export function defaultRoots({
 }: RootsInput): Roots {
   const asked: RootCandidate[] = [
     ...cli.map((root) => (typeof root === 'string' ? { source: 'option', path: root } : root)),
-    ...splitPathList(env['SKILLS_ROOT']).map((root) => ({ source: 'env', path: root })),
+    ...splitRoots(env['SKILLS_ROOT']).map((root) => ({ source: 'env', path: root })),
     ...extra.map((root) => (typeof root === 'string' ? { source: 'config', path: root } : root)),
   ];
   const documentRoot = env['DOCUMENT_ROOT'] ?? '';
@@ -119,14 +119,17 @@ function isUsable(home: string | undefined): home is string {
   return home !== undefined && path.isAbsolute(home);
 }
 
-function splitPathList(list: string | undefined): readonly string[] {
+/** The entries of `SKILLS_ROOT`, separated like `PATH`. The colons of an address are not separators. */
+export function splitRoots(list: string | undefined): readonly string[] {
   if (list === undefined) return [];
-  // The colon of a URL is not a separator.
-  const separator = path.delimiter === ':' ? /:(?!\/\/)/ : path.delimiter;
-  return list.split(separator).filter((entry) => entry.trim() !== '');
+  const entries =
+    path.delimiter === ':'
+      ? (list.match(/[a-z][a-z0-9+.-]+:\/\/[^:]*(?::\d+(?![^/:])[^:]*)?|[^:]+/gi) ?? [])
+      : list.split(path.delimiter);
+  return entries.map((entry) => entry.trim()).filter((entry) => entry !== '');
 }
 
-function isUrlOrArchive(root: string, absolute: string): boolean {
+export function isUrlOrArchive(root: string, absolute: string): boolean {
   if (isAddress(root)) return true;
   return /\.(?:zip|skill|tgz|tar|tar\.gz|tar\.xz|tar\.bz2)$/i.test(root) && !isDirectory(absolute);
 }

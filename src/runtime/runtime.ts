@@ -13,13 +13,11 @@ import type { Observation } from '../core/observation.ts';
 import { OWN_SOURCES } from '../core/skill.ts';
 import type { SkillEntry, SkillRoot } from '../core/skill.ts';
 import { cacheDirectory } from '../platform/fs/cache-directory.ts';
-import { isPresent } from '../platform/fs/paths.ts';
 import type { TreeDigests } from '../platform/fs/tree-digest.ts';
 import { cacheFileName, openRegistry } from '../registry/registry.ts';
 import type { Registry, RegistryOptions, ScanProgress } from '../registry/registry.ts';
-import { defaultRoots } from '../registry/roots.ts';
-import type { GivenRoot } from '../registry/roots.ts';
-import { quoted } from '../core/text/text.ts';
+import { findRoots, recoverInterrupted } from './find-roots.ts';
+import type { RootOptions, RootServices } from './find-roots.ts';
 import { loadConfig, surroundingsOf } from './config/config.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 import type { LoadedConfig, Surroundings } from '../core/config/loaded-config.ts';
@@ -31,13 +29,7 @@ import type { Distrust, DistrustOptions } from './skill-trust.ts';
 import type { Run, RunOptions } from './start-run.ts';
 import type { SessionOptions, SessionSource, SessionSources } from './start-session.ts';
 
-export interface RuntimeOptions extends Partial<Surroundings> {
-  /** Additional roots, with the highest priority. */
-  readonly roots?: readonly GivenRoot[];
-  /** Use only `roots`: no default roots, no environment, no built-in skills. */
-  readonly onlyRoots?: boolean;
-  /** Use only skills of this source, such as `user`. Throws `input/invalid` if no root has it. */
-  readonly source?: string;
+export interface RuntimeOptions extends Partial<Surroundings>, RootOptions {
   /** Replaces the project's `.agent/config.json`. */
   readonly configFile?: string;
   /** Overrides all files and variables. */
@@ -50,7 +42,6 @@ export interface RuntimeOptions extends Partial<Surroundings> {
   readonly nestedInSkills?: boolean;
   /** Explain the decision about each folder in `index.explain`. */
   readonly explain?: boolean;
-  readonly signal?: AbortSignal;
   readonly onProgress?: (progress: ScanProgress) => void;
 }
 
@@ -94,25 +85,24 @@ export interface Runtime {
   startRun(options: RunOptions): Promise<Run>;
 }
 
-/** Finishes interrupted installs in these root folders and reports the ones it could not finish. */
-export type RecoverRoots = (roots: readonly string[], signal?: AbortSignal) => Promise<readonly Diagnostic[]>;
-
 /**
- * Loads roots, configuration and skills; the composition root. `recoverRoots` comes from the packs feature, which imports the runtime;
- * `packs/open-runtime.ts` passes it.
+ * Loads roots, configuration and skills; the composition root. `packs/open-runtime.ts` passes the services.
  */
-export async function createRuntime(options: RuntimeOptions = {}, recoverRoots?: RecoverRoots): Promise<Runtime> {
+export async function createRuntime(options: RuntimeOptions = {}, services?: RootServices): Promise<Runtime> {
   const surroundings = surroundingsOf(options);
   const loaded = await loadConfig(
     surroundings,
     options.configFile,
     options.config === undefined ? undefined : { config: options.config, where: 'options' },
   );
-  const { roots: allRoots, diagnostics: rootDiagnostics } = rootsFor(options, surroundings, loaded.config);
-  const roots = ofSource(allRoots, options.source);
   const cacheDir =
     options.cache === false || loaded.config.cache?.enabled === false ? undefined : cacheDirectory(surroundings);
-  const interrupted = await recoverInterrupted(allRoots, recoverRoots, options.signal);
+  const {
+    all: allRoots,
+    used: roots,
+    diagnostics: rootDiagnostics,
+  } = await findRoots(options, { surroundings, config: loaded.config, services, cacheDir });
+  const interrupted = await recoverInterrupted(allRoots, services?.recover, options.signal);
   const registry = await openRegistry(registryOptions(options, loaded.config, roots, cacheDir));
   const search = lazySearch(cacheDir);
   const executionPlaces = {
@@ -230,21 +220,6 @@ interface OpenedSessions {
   readonly performSingle: (source: SessionSource, action: Action, options: PerformOptions) => Promise<Observation>;
 }
 
-/** Finishes interrupted installs. Costs one stat per root if there are none. */
-async function recoverInterrupted(
-  roots: readonly SkillRoot[],
-  recoverRoots: RecoverRoots | undefined,
-  signal?: AbortSignal,
-): Promise<readonly Diagnostic[]> {
-  if (recoverRoots === undefined) return [];
-  const unfinished = roots.filter((root) => isPresent(path.join(root.path, '.skillwright/transaction.json')));
-  if (unfinished.length === 0) return [];
-  return recoverRoots(
-    unfinished.map((root) => root.path),
-    signal,
-  );
-}
-
 /** The search engine is loaded by the first search. */
 function lazySearch(cacheDir: string | undefined): SkillSearch {
   let opened: Promise<SkillSearch> | undefined;
@@ -253,39 +228,6 @@ function lazySearch(cacheDir: string | undefined): SkillSearch {
     const search = await opened;
     return search(index, query, limit, options);
   };
-}
-
-function rootsFor(
-  options: RuntimeOptions,
-  { cwd, home, env }: Surroundings,
-  config: Config,
-): ReturnType<typeof defaultRoots> {
-  if (options.onlyRoots === true)
-    return defaultRoots({ cwd, home: undefined, env: {}, cli: options.roots, conventions: false });
-  return defaultRoots({
-    cwd,
-    home,
-    env,
-    builtinDir: path.join(import.meta.dirname, '../../skills'),
-    extra: config.skill_roots?.map((root) =>
-      typeof root === 'string' ? root : { source: root.source ?? 'config', path: root.path ?? '' },
-    ),
-    cli: options.roots,
-    conventions: config.use_default_roots !== false,
-  });
-}
-
-function ofSource(roots: readonly SkillRoot[], wanted: string | undefined): readonly SkillRoot[] {
-  if (wanted === undefined) return roots;
-  const found = roots.filter(({ source }) => source.toLowerCase() === wanted.toLowerCase());
-  if (found.length > 0) return found;
-  const known = [...new Set(roots.map(({ source }) => source))];
-  throw new SkillError({
-    code: 'input/invalid',
-    message: `no skill root has the source ${quoted(wanted)}`,
-    hint: `the sources here are ${known.join(', ')}; list them with skillwright list --explain`,
-    data: { expected: known.join(', ') },
-  });
 }
 
 function registryOptions(

@@ -78,7 +78,8 @@ function load(action: LoadSkill, skill: SkillEntry, context: ReadingContext): Ob
   const before = context.state === undefined ? undefined : findLoaded(context.state, skill.id);
 
   const isKept = context.keepsConversation || context.state?.settings.placement === 'system';
-  const status = loadStatus(before, body.report.digest, isKept);
+  const known = loadStatus(before, body.report.digest, isKept);
+  const status = known === 'repeated' && action.again === true && !isKept ? 'new' : known;
   const shownBefore = status === 'changed' ? undefined : before?.documents;
   const documents = chooseDocuments(skill, files, action.documents ?? [], shownBefore ?? []);
   const inert = refuseDynamicCommands(body.text, 'the policy does not allow commands in skill text');

@@ -5,12 +5,16 @@ import { toAiSdk, toAnthropic, toOpenAi, toOpenAiResponses } from '../tools/shap
 import type { AiSdkTools, AnthropicTool, OpenAiResponsesTool, OpenAiTool } from '../tools/shapes.ts';
 import { toolsOf, whyNotOffered } from '../tools/tools.ts';
 import type { SkillTool, ToolAnswer } from '../tools/tools.ts';
+import type { ExecutionOptions } from './execution/execution.ts';
 import { createRuntime } from './runtime.ts';
-import type { RecoverRoots, Runtime, RuntimeOptions } from './runtime.ts';
+import type { RootServices } from './find-roots.ts';
+import type { Runtime, RuntimeOptions } from './runtime.ts';
 import type { Session } from './session.ts';
 import type { SessionOptions } from './start-session.ts';
 
-export interface SkillToolsOptions extends SessionOptions {
+export interface SkillToolsOptions extends Omit<SessionOptions, 'execution'> {
+  /** Enables programs; `auto` with the defaults. Without it no tool that runs programs is offered. */
+  readonly execution?: ExecutionOptions | 'auto';
   /** The runtime or its options (default: the working directory). */
   readonly runtime?: Runtime | RuntimeOptions;
 }
@@ -34,12 +38,11 @@ export interface SkillTools {
 }
 
 /** Opens a session and returns its tools. */
-export async function openSkillTools(
-  options: SkillToolsOptions = {},
-  recoverRoots?: RecoverRoots,
-): Promise<SkillTools> {
-  const { runtime: given, ...sessionOptions } = options;
-  const runtime = isRuntime(given) ? given : await createRuntime(given, recoverRoots);
+export async function openSkillTools(options: SkillToolsOptions = {}, services?: RootServices): Promise<SkillTools> {
+  const { runtime: given, execution, ...others } = options;
+  const sessionOptions =
+    execution === undefined ? others : { ...others, execution: execution === 'auto' ? {} : execution };
+  const runtime = isRuntime(given) ? given : await createRuntime(given, services);
   return skillToolsOf(await runtime.startSession(sessionOptions), runtime);
 }
 

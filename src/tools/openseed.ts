@@ -60,7 +60,13 @@ const load: ToolRow = {
     description: 'Load the SKILL.md of a skill: how to do the work, step by step. Runs nothing.',
     action: 'load_skill',
     schema: (offer) => inputOf('Which skill.', { skill_name: skillChoice(offer) }, ['skill_name']),
-    toAction: (input) => ({ type: 'load_skill', skill: textOf(input, 'skill_name'), whole: true, uncut: true }),
+    toAction: (input) => ({
+      type: 'load_skill',
+      skill: textOf(input, 'skill_name'),
+      whole: true,
+      uncut: true,
+      again: true,
+    }),
     toResult: (loaded, offer) =>
       loadNote(loaded, offer) ?? withNotes(inert(loaded.text), loadNotes(loaded, continueWith)),
   }),

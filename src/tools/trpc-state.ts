@@ -23,6 +23,22 @@ export function trpcState(
   return Object.fromEntries([...entries, [order, JSON.stringify(loaded.map(({ skill }) => skill.name))]]);
 }
 
+/**
+ * The part of the state that a call changed, as trpc-agent-go puts it into the event of a tool response. A selection that was cleared is
+ * `[]`; keys of a skill that is no longer loaded are empty.
+ */
+export function trpcStateDelta(
+  before: SessionState,
+  after: SessionState,
+  options: { readonly agent?: string } = {},
+): Readonly<Record<string, string>> {
+  const [old, now] = [trpcState(before, options), trpcState(after, options)];
+  const changed = Object.entries(now).filter(([key, value]) => old[key] !== value);
+  const gone = Object.keys(old).filter((key) => !Object.hasOwn(now, key));
+  const isLoaded = (key: string): boolean => Object.hasOwn(now, key.replace(/^(temp:skill:)docs/, '$1loaded'));
+  return Object.fromEntries([...changed, ...gone.map((key) => [key, isLoaded(key) ? '[]' : ''] as const)]);
+}
+
 /** Escapes like Go's `url.PathEscape`, which differs from `encodeURIComponent` in a few characters. */
 function pathEscape(segment: string): string {
   return encodeURIComponent(segment)

@@ -41,7 +41,7 @@ async function firstBody(
       vocabulary,
       run: { execution: { executor: 'local', artifacts: false }, host: {} },
     });
-    const session = await runtime.startSession({ vocabulary });
+    const session = await runtime.startSession({ vocabulary, execution: { executor: 'local' } });
     const recorded = ofType(eventsOf(result), 'model-call')[0]?.tokens ?? 0;
     const counted = requestCost(session, { execution: true, host: true }).total;
     return { body: server.requests[0]?.body, counted, recorded };

@@ -19,7 +19,7 @@ verifies(
     const { rules, guidance, catalog, tools, total, variants } = rest.standing;
     expect(total).toBe(rules + guidance + catalog + tools);
     const tokens = variants.map((variant: { tokens: number }) => variant.tokens);
-    expect([tokens[0], tokens.toSorted((a: number, b: number) => b - a)]).toEqual([total, tokens]);
+    expect([tokens[0], Math.max(...tokens)]).toEqual([total, total]);
     expect(variants.at(-1)).toEqual({ execution: false, host: false, tokens: expect.any(Number) });
     expect(rest.standing.skills.map(({ name }: { name: string }) => name).toSorted()).toEqual([
       'alpha',

@@ -15,7 +15,6 @@ export type RequirementId = `${string}-${number}`;
 
 /** What is missing, by requirement. Everything else is claimed. */
 const OPEN: Readonly<Record<RequirementId, string>> = {
-  'REG-1': 'archives by path or URL as roots',
   'CLI-1': 'the commands `replay` (today `runs replay`), `serve`',
   'ENV-2': '`--venv`, `--mount`, `--project`, `--allow`, `--serve`',
   'MCP-1': 'streamable HTTP; stdio is built',

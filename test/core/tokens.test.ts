@@ -10,6 +10,7 @@ const COUNTED: readonly (readonly [text: string, tokens: number])[] = [
   ['Use when the user asks to fill in a PDF form, or mentions forms, fields or signatures.', 20],
   ['把表格变成一份简短的报告', 8],
   ['kubernetes-deployment-helper v1.10.3', 10],
+  ['{"type":"object","properties":{"skill":{"type":"string"},"docs":{"type":"array"}},"required":["skill"]}', 26],
   ['', 0],
 ];
 
@@ -35,7 +36,12 @@ test('never gets smaller when text is added after a space', () => {
 
 /** The same rules, piece by piece. */
 function plainWeight(text: string): number {
+  const isQuoting = (piece: string, previous: string): boolean =>
+    piece !== '\n' &&
+    /^[^A-Za-z\d\s\x80-\uffff]$|^[\t\v\f\r]$/.test(previous) &&
+    (piece.startsWith('"') || previous === '"');
   let weight = 0;
+  let before = '';
   for (const [piece] of text.matchAll(/[A-Za-z]+|\d+|\n|([\0-\x7f])\1*|[^]/g)) {
     const code = piece.charCodeAt(0);
     if (/^[A-Za-z]/.test(piece)) {
@@ -43,7 +49,8 @@ function plainWeight(text: string): number {
       weight += 1.04 + 0.06 * Math.max(0, piece.length - 5);
     } else if (/^\d/.test(piece)) weight += 1.6 * Math.ceil(piece.length / 3);
     else if (code >= 128) weight += (code >= 0x2e80 && code < 0xd800) || (code >= 0xf900 && code <= 0xffef) ? 1 : 1.1;
-    else if (code !== 32) weight += 0.8;
+    else if (code !== 32) weight += isQuoting(piece, before) ? 0.3 : 0.8;
+    before = piece.at(-1) ?? '';
   }
   return weight;
 }

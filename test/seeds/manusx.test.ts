@@ -74,6 +74,48 @@ describe('ManusX by its document', () => {
     });
   });
 
+  test('the example of the document is returned as it is written', async () => {
+    const root = skillsFolder();
+    const body = [
+      '# PDF Processing Skill',
+      '',
+      '### Using pdftotext (Recommended)',
+      '',
+      '```bash',
+      'pdftotext input.pdf output.txt',
+      '```',
+      '',
+      '```python',
+      'import fitz',
+      'for page in doc:',
+      '    print(page.get_text())',
+      '```',
+      '',
+      '| Library | Use Case |',
+      '|---------|----------|',
+      '| PyMuPDF | Read, write, merge |',
+    ].join('\n');
+    writeFileSync(
+      path.join(root, 'data-analysis/SKILL.md'),
+      `---\nname: data-analysis\ndescription: D.\n---\n\n${body}\n`,
+    );
+    const { call } = await manusx(root);
+    expect((await call('skill_request', { skill_name: 'data-analysis' })).value).toMatchObject({
+      data: { content: expect.stringContaining(`${body}\n\n## Available Resources\n`) },
+    });
+  });
+
+  test('resources of nested folders are listed, and folders of other names are not', async () => {
+    const root = skillsFolder();
+    mkdirSync(path.join(root, 'pdf/references/deep/er'), { recursive: true });
+    writeFileSync(path.join(root, 'pdf/references/deep/er/a.md'), 'a');
+    mkdirSync(path.join(root, 'pdf/notes'));
+    writeFileSync(path.join(root, 'pdf/notes/n.md'), 'n');
+    const { call } = await manusx(root);
+    const { text } = await call('skill_request', { skill_name: 'pdf' });
+    expect([text.includes('- references/deep/er/a.md'), text.includes('notes/n.md')]).toEqual([true, false]);
+  });
+
   test('a relative path of a skill that is not loaded is refused', async () => {
     const { call } = await manusx();
     expect((await call('file_read', { file: 'scripts/extract_tables.py' })).value).toMatchObject({ success: false });

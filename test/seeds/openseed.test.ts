@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
+import { checkSkill } from '../../src/loader/check-skill.ts';
 import type { SkillTools } from '../../src/runtime/skill-tools.ts';
 import { openSkillTools } from '../../src/runtime/skill-tools.ts';
 import { verifies } from '../conformance/verifies.ts';
@@ -57,7 +58,7 @@ describe('openseed by its design', () => {
     const long = `${FILE_DIFF}${'A line of the procedure.\n'.repeat(5_000)}`;
     write(root, 'file-diff/SKILL.md', long);
     const { call } = await openseed(root);
-    expect((await call('load_skill', { skill_name: 'File-Diff' })).value).toBe(long);
+    for (const _ of [1, 2]) expect((await call('load_skill', { skill_name: 'File-Diff' })).value).toBe(long);
     expect((await call('load_skill', { skill_name: 'Data-Analysis' })).value).toBe(
       readFileSync(path.join(root, 'data-analysis/SKILL.md'), 'utf8'),
     );
@@ -102,6 +103,42 @@ describe('openseed by its design', () => {
     expect((await call('get_skill_script_path', { skill_name: 'file-diff', script_name: 'compare.py' })).value).toBe(
       path.join(root, 'file-diff/scripts/compare.py'),
     );
+  });
+
+  test('name, description and frontmatter follow the rules of the specification', () => {
+    const codes = (text: string): readonly string[] => {
+      const dir = path.join(scratch(), 'demo');
+      write(dir, 'SKILL.md', text);
+      return checkSkill(dir, 'SKILL.md', { mode: 'strict' }).diagnostics.map(({ code }) => code);
+    };
+    const head = (name: string, description = 'Does things.'): string =>
+      `---\nname: ${name}\ndescription: ${description}\n---\n\nBody.\n`;
+    expect(codes(head('demo'))).toEqual([]);
+    for (const name of ['Demo', '-demo', 'demo-', 'de--mo', 'de_mo', 'x'.repeat(65), ''])
+      expect(codes(head(name))).not.toEqual([]);
+    expect(codes(head('demo', 'x'.repeat(1024)))).not.toContain('description/too-long');
+    for (const description of ['', 'x'.repeat(1025)]) expect(codes(head('demo', description))).not.toEqual([]);
+    for (const text of [
+      'Body only.\n',
+      '---\nname: demo\n',
+      '---\nname: demo\n---\nBody.\n',
+      '\n---\nname: demo\n---\n',
+    ])
+      expect(codes(text)).not.toEqual([]);
+  });
+
+  test('the guidance names search, load, assets and the script path in the order of the design', async () => {
+    const { instructions } = await openseed();
+    expect(instructions).toMatch(
+      /search_skills[^]*load_skill[^]*make your own plan only if none fits[^]*list_skill_assets[^]*load_skill_asset[^]*get_skill_script_path/,
+    );
+  });
+
+  test('the page of the vocabulary names the root, the layout and every tool', async () => {
+    const page = readFileSync(new URL('../../docs/vocabularies/openseed.md', import.meta.url), 'utf8');
+    const { tools } = await openseed();
+    for (const word of ['DOCUMENT_ROOT/skills', 'references/', 'scripts/', 'assets/', ...tools.map(({ name }) => name)])
+      expect(page).toContain(word);
   });
 
   test('paths that leave the skill are refused', async () => {

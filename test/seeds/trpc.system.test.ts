@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 
 import type { SkillTools, SkillToolsOptions } from '../../src/runtime/skill-tools.ts';
 import { openSkillTools } from '../../src/runtime/skill-tools.ts';
-import { trpcState } from '../../src/tools/trpc-state.ts';
+import { trpcState, trpcStateDelta } from '../../src/tools/trpc-state.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { scratch } from '../registry/support.ts';
 import { runtimeOver } from '../runtime/support.ts';
@@ -171,6 +171,93 @@ describe('trpc-agent-go by its page', () => {
     const { call } = await trpc(skillsRoot(), LOCAL);
     const input = { ...SKILL, command: 'true', inputs: [{ from: 'skill://other/x.txt' }] };
     expect((await call('skill_run', input)).text).toContain('the skill "other" of this input is not in the workspace');
+  });
+
+  test('the overview has names and descriptions and no body', async () => {
+    const { instructions } = await trpc();
+    expect(instructions).toContain('- python-math: Small Python utilities for math and text files.');
+    expect(instructions).not.toContain('Fibonacci');
+  });
+
+  test('execution may be auto, and then skill_run is there', async () => {
+    expect((await trpc()).tools.map(({ name }) => name)).not.toContain('skill_run');
+    const { tools } = await trpc(skillsRoot(), { execution: 'auto' });
+    expect(tools.map(({ name }) => name)).toEqual([
+      'skill_load',
+      'skill_select_docs',
+      'skill_list_docs',
+      'skill_run',
+      'skill_exec',
+      'skill_write_stdin',
+      'skill_poll_session',
+      'skill_kill_session',
+      'workspace_exec',
+    ]);
+  });
+
+  test('inputs and outputs of the page', async () => {
+    const root = skillsRoot({ 'python_math/sub/file.txt': 'x' });
+    const host = path.join(scratch(), 'orders.csv');
+    writeFileSync(host, 'a,b\n');
+    const artifacts = path.join(scratch(), 'artifacts');
+    const { call } = await trpc(root, { execution: { executor: 'local', hostInputs: [host], artifacts } });
+    const run = async (input: object): Promise<unknown> => (await call('skill_run', { ...SKILL, ...input })).value;
+    expect(
+      await run({ command: 'basename "$PWD"; cat inputs/orders.csv', inputs: [{ from: `host://${host}` }] }),
+    ).toMatchObject({
+      stdout: 'python-math\na,b\n',
+    });
+    expect(await run({ command: 'basename "$PWD"', cwd: 'sub' })).toMatchObject({ stdout: 'sub\n' });
+    expect(
+      await run({ command: 'echo a > out/a.txt; echo b > out/b.md', output_files: ['$OUTPUT_DIR/*.txt'] }),
+    ).toMatchObject({
+      output_files: [{ name: 'out/a.txt', content: 'a\n', mime_type: 'text/plain' }],
+    });
+    const outputs = { globs: ['$OUTPUT_DIR/**'], inline: true, save: true, name_template: 'pref/' };
+    expect(await run({ command: 'true', outputs })).toMatchObject({
+      output_files: [{ name: 'out/a.txt' }, { name: 'out/b.md', content: 'b\n' }],
+      artifact_files: [
+        { name: 'pref/out/a.txt', version: 0 },
+        { name: 'pref/out/b.md', version: 0 },
+      ],
+    });
+    const saved = await run({
+      command: 'true',
+      output_files: ['out/a.txt'],
+      save_as_artifacts: true,
+      omit_inline_content: true,
+      artifact_prefix: 'p/',
+    });
+    expect(saved).toMatchObject({
+      output_files: [{ name: 'out/a.txt', mime_type: 'text/plain' }],
+      artifact_files: [{ name: 'p/out/a.txt', version: 0 }],
+    });
+    expect(JSON.stringify(saved)).not.toContain('"content"');
+  });
+
+  test('a call has a state delta in the documented shape', async () => {
+    const { call, session } = await trpc();
+    const delta = async (name: string, input: object): Promise<unknown> => {
+      const before = session.state;
+      await call(name, { ...SKILL, ...input });
+      return trpcStateDelta(before, session.state);
+    };
+    expect(await delta('skill_load', { docs: ['USAGE.md'] })).toEqual({
+      'temp:skill:loaded:python-math': '1',
+      'temp:skill:docs:python-math': '["USAGE.md"]',
+      'temp:skill:loaded_order:': '["python-math"]',
+    });
+    expect(await delta('skill_select_docs', { include_all_docs: true })).toEqual({
+      'temp:skill:docs:python-math': '*',
+    });
+    expect(await delta('skill_select_docs', { mode: 'clear' })).toEqual({ 'temp:skill:docs:python-math': '[]' });
+    expect(await delta('skill_list_docs', {})).toEqual({});
+    const before = session.state;
+    session.startTurn();
+    expect(trpcStateDelta(before, session.state)).toEqual({
+      'temp:skill:loaded:python-math': '',
+      'temp:skill:loaded_order:': '',
+    });
   });
 
   test('the state has the documented keys', async () => {

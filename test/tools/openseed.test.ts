@@ -25,7 +25,7 @@ describe('openseed', () => {
   verifies('TOOL-1', 'load_skill gives the whole SKILL.md as text', async () => {
     const { call, actions } = fake(openseed);
     expect((await call('load_skill', { skill_name: 'PDF' })).value).toBe(LOADED.text);
-    expect(actions).toEqual([{ type: 'load_skill', skill: 'PDF', whole: true, uncut: true }]);
+    expect(actions).toEqual([{ type: 'load_skill', skill: 'PDF', whole: true, uncut: true, again: true }]);
   });
 
   test('load_skill says so where the text is there already, or goes into the system message', async () => {

@@ -50,6 +50,7 @@ export const CONFIG_SCHEMA = {
         ],
       },
     },
+    builtin: { type: 'boolean', description: 'Use the built-in skills.', default: true },
     use_default_roots: { type: 'boolean', description: 'Also scan .agent, .agents and .claude.', default: true },
     skill_visibility: {
       type: 'object',

@@ -40,6 +40,7 @@ export type OverrideRule =
 /** A test checks that every setting is listed. */
 export const OVERRIDE_RULES: Readonly<Record<string, OverrideRule>> = {
   skill_roots: 'precedes',
+  builtin: 'replaces',
   use_default_roots: 'replaces',
   skill_visibility: 'replaces',
   'scan.max_depth': 'replaces',

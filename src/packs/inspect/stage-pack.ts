@@ -91,7 +91,7 @@ export async function currentRevision(source: PackSource, options: StagePackOpti
 }
 
 /** Loads the archive reader on first use. */
-const extractArchive: ExtractArchive = async (file, to, options) => {
+export const extractArchive: ExtractArchive = async (file, to, options) => {
   const { openArchive } = await import('../archive/archive.ts');
   const opened = await openArchive(file, { ...options, perSkill: true });
   if (isRefusal(opened)) return opened;

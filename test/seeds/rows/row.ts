@@ -1,21 +1,35 @@
-/** One statement of a source document and what a trial of it gave. The conformance page lists every row. */
+/** One statement of a source document, and whether it holds. `docs/conformance.md` is made of these. */
 export interface SeedRow {
   readonly id: string;
-  /** What the document says. */
+  /** What the document says, in our words. */
   readonly says: string;
   readonly result: 'works' | 'deviates';
-  /** The title of a test that shows it. */
+  /** `file: title` of the test that shows it. */
   readonly test?: string;
-  /** For a deviation: the reason. */
+  /** Why we differ. */
   readonly why?: string;
-  /** For a deviation: the setting that restores the document's behaviour. */
+  /** What restores the behaviour of the document. */
   readonly setting?: string;
 }
 
-/** A document with its page and its rows. */
+/** Rows of one document, numbered in order. `tests` gives each file a short name. */
+export function seedRows<Name extends string>(
+  prefix: string,
+  tests: Readonly<Record<Name, string>>,
+  rows: readonly (readonly [says: string, file: Name, title: string, deviation?: Pick<SeedRow, 'why' | 'setting'>])[],
+): readonly SeedRow[] {
+  return rows.map(([says, file, title, deviation], place) => ({
+    id: `${prefix}-${String(place + 1)}`,
+    says,
+    result: deviation === undefined ? 'works' : 'deviates',
+    test: `${tests[file]}: ${title}`,
+    ...deviation,
+  }));
+}
+
+/** A document with the page of its vocabulary, from docs/, and its rows. */
 export interface SeedDocument {
   readonly title: string;
-  /** The page of the vocabulary, below `docs/`. */
   readonly page: string;
   readonly rows: readonly SeedRow[];
 }

@@ -1,0 +1,118 @@
+/**
+ * Roots that are addresses or archives (`SKILLS_ROOT=https://…/skills.zip`), as trpc-agent-go has them: downloaded once into
+ * `SKILLS_CACHE_DIR`, a folder for each address, and used from there. Delete the folder to download again. Downloads and archives pass
+ * the same checks as those of `install`.
+ */
+import { existsSync, lstatSync, mkdirSync, mkdtempSync, realpathSync, renameSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+
+import type { RootServices } from '../runtime/find-roots.ts';
+import { quoted } from '../core/text/text.ts';
+import { isSystemError } from '../platform/fs/paths.ts';
+import { removeTree } from '../platform/fs/remove-tree.ts';
+import { sha256 } from '../platform/hash.ts';
+import { extractArchive } from './inspect/stage-pack.ts';
+import { isRefusal } from './problems.ts';
+import type { PackRefusal } from './problems.ts';
+import { readAddress } from './sources/source-address.ts';
+import type { PackSource, StagedSource } from './sources/source.ts';
+import { stageSource } from './sources/stage-source.ts';
+
+type FetchOptions = Parameters<RootServices['fetch']>[1];
+
+/** Written last: a folder without it is incomplete. */
+const READY = '.ready';
+
+export const fetchRoot: RootServices['fetch'] = async (root, options) => {
+  try {
+    const source = sourceOf(root, options);
+    if (isRefusal(source)) return { problem: problemOf(root, source.message) };
+    if (source.type === 'folder') return { folder: source.path };
+    const cache = cacheOf(options);
+    if (cache === undefined) return { problem: problemOf(root, 'there is no cache folder; set SKILLS_CACHE_DIR') };
+    const folder = path.join(cache, keyOf(root, source));
+    if (existsSync(path.join(folder, READY))) return { folder };
+    mkdirSync(cache, { recursive: true, mode: 0o755 });
+    return await fetchInto(folder, source, options, root);
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+    return { problem: problemOf(root, error.message) };
+  }
+};
+
+async function fetchInto(
+  folder: string,
+  source: PackSource,
+  options: FetchOptions,
+  root: string,
+): ReturnType<RootServices['fetch']> {
+  const { cwd, home = cwd, env, signal } = options;
+  const temporary = mkdtempSync(path.join(path.dirname(folder), 'tmp-skill-root-'));
+  try {
+    const to = path.join(temporary, 'stage');
+    mkdirSync(to);
+    const staged = await stageSource(source, {
+      to,
+      cwd,
+      home,
+      env,
+      extract: extractArchive,
+      ...(signal === undefined ? {} : { signal }),
+    });
+    if (isRefusal(staged)) return { problem: problemOf(root, staged.message) };
+    const made = path.join(temporary, 'root');
+    gather(staged, made);
+    writeFileSync(path.join(made, READY), 'ok');
+    await putInPlace(made, folder);
+    return { folder };
+  } finally {
+    await removeTree(temporary);
+  }
+}
+
+/** Every skill in a folder of its name. A second skill of the same name gets a number. */
+function gather({ skills }: StagedSource, to: string): void {
+  mkdirSync(to);
+  const taken = new Set<string>();
+  for (const { path: from, folder, name } of skills) {
+    const wanted = path.posix.basename(folder) || name.replaceAll(/[^\w.-]/g, '-') || 'skill';
+    let free = wanted;
+    for (let number = 2; taken.has(free.toLowerCase()); number += 1) free = `${wanted}-${String(number)}`;
+    taken.add(free.toLowerCase());
+    renameSync(from, path.join(to, free));
+  }
+}
+
+/** Another process may have finished first; its folder is as good. */
+async function putInPlace(made: string, folder: string): Promise<void> {
+  if (existsSync(folder) && !existsSync(path.join(folder, READY))) await removeTree(folder);
+  try {
+    renameSync(made, folder);
+  } catch (error) {
+    if (!existsSync(path.join(folder, READY))) throw error;
+  }
+}
+
+function sourceOf(root: string, { cwd }: FetchOptions): PackSource | PackRefusal {
+  const file = /^file:\/\/(?:localhost)?(\/[^?#]*)$/i.exec(root)?.[1];
+  if (file === undefined && root.includes('://')) return readAddress(root, {});
+  const place = path.resolve(cwd, file === undefined ? root : decodeURIComponent(file));
+  return { type: lstatSync(place).isDirectory() ? 'folder' : 'archive', path: place };
+}
+
+/** An address never changes its folder; an archive on disk gets a new one when it changes. */
+function keyOf(root: string, source: PackSource): string {
+  if (source.type !== 'archive') return sha256(root);
+  const { mtimeMs, size } = lstatSync(realpathSync(source.path));
+  return sha256(`${realpathSync(source.path)}\0${String(mtimeMs)}\0${String(size)}`);
+}
+
+function cacheOf({ env, cacheDir }: FetchOptions): string | undefined {
+  const { SKILLS_CACHE_DIR: given = '' } = env;
+  if (given.trim() !== '') return path.resolve(given.trim());
+  return cacheDir === undefined ? undefined : path.join(cacheDir, 'roots');
+}
+
+function problemOf(root: string, cause: string): string {
+  return `the root ${quoted(root.replace(/[?#].*$/s, ''), 200)} is not available: ${cause}`;
+}

@@ -1,0 +1,145 @@
+/** The roots of a runtime: by convention, from the configuration, the environment and options, with archives fetched first. */
+import path from 'node:path';
+
+import type { Config } from '../core/config/config.ts';
+import type { Surroundings } from '../core/config/loaded-config.ts';
+import { diagnose } from '../core/diagnostic.ts';
+import type { Diagnostic } from '../core/diagnostic.ts';
+import { SkillError } from '../core/errors.ts';
+import type { SkillRoot } from '../core/skill.ts';
+import { quoted } from '../core/text/text.ts';
+import { isPresent } from '../platform/fs/paths.ts';
+import { defaultRoots, isUrlOrArchive, splitRoots } from '../registry/roots.ts';
+import type { GivenRoot } from '../registry/roots.ts';
+
+export interface RootOptions {
+  /** Additional roots, with the highest priority. */
+  readonly roots?: readonly GivenRoot[];
+  /** Use only `roots`: no default roots, no environment, no built-in skills. */
+  readonly onlyRoots?: boolean;
+  /** Use only skills of this source, such as `user`. Throws `input/invalid` if no root has it. */
+  readonly source?: string;
+  /** Use the built-in skills (default: true). */
+  readonly builtin?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+/** What the runtime needs from the packs feature, which imports the runtime. */
+export interface RootServices {
+  /** Finishes interrupted installs in these root folders and reports the ones it could not finish. */
+  readonly recover: (roots: readonly string[], signal?: AbortSignal) => Promise<readonly Diagnostic[]>;
+  /** Downloads or unpacks the skills at an address or in an archive and returns their folder, or why it cannot. */
+  readonly fetch: (
+    root: string,
+    options: Surroundings & { readonly cacheDir: string | undefined; readonly signal?: AbortSignal | undefined },
+  ) => Promise<{ readonly folder: string } | { readonly problem: string }>;
+}
+
+interface RootContext {
+  readonly surroundings: Surroundings;
+  readonly config: Config;
+  readonly services: RootServices | undefined;
+  readonly cacheDir: string | undefined;
+}
+
+/** `used` are the roots of the wanted source. Throws `input/invalid` if no root has it. */
+export async function findRoots(
+  given: RootOptions,
+  { surroundings, config, services, cacheDir }: RootContext,
+): Promise<{
+  readonly all: readonly SkillRoot[];
+  readonly used: readonly SkillRoot[];
+  readonly diagnostics: readonly Diagnostic[];
+}> {
+  const fetched = await fetchedRoots(given, surroundings, services, cacheDir);
+  const { roots, diagnostics } = rootsFor(fetched.options, { ...surroundings, env: fetched.env }, config);
+  return { all: roots, used: ofSource(roots, given.source), diagnostics: [...fetched.diagnostics, ...diagnostics] };
+}
+
+/** Finishes interrupted installs. Costs one stat per root if there are none. */
+export async function recoverInterrupted(
+  roots: readonly SkillRoot[],
+  recoverRoots: RootServices['recover'] | undefined,
+  signal?: AbortSignal,
+): Promise<readonly Diagnostic[]> {
+  if (recoverRoots === undefined) return [];
+  const unfinished = roots.filter((root) => isPresent(path.join(root.path, '.skillwright/transaction.json')));
+  if (unfinished.length === 0) return [];
+  return recoverRoots(
+    unfinished.map((root) => root.path),
+    signal,
+  );
+}
+
+/** Replaces addresses and archives in `roots` and `SKILLS_ROOT` by the folders of their skills. A configuration cannot name any. */
+async function fetchedRoots(
+  options: RootOptions,
+  surroundings: Surroundings,
+  services: RootServices | undefined,
+  cacheDir: string | undefined,
+): Promise<{
+  readonly options: RootOptions;
+  readonly env: Surroundings['env'];
+  readonly diagnostics: readonly Diagnostic[];
+}> {
+  const { cwd, env } = surroundings;
+  const { roots = [], onlyRoots = false, signal } = options;
+  const listed = onlyRoots ? [] : splitRoots(env['SKILLS_ROOT']);
+  const addressOf = (root: GivenRoot): string => (typeof root === 'string' ? root : root.path);
+  const isRemote = (root: GivenRoot): boolean => isUrlOrArchive(addressOf(root), path.resolve(cwd, addressOf(root)));
+  if (services === undefined || ![...roots, ...listed].some(isRemote)) return { options, env, diagnostics: [] };
+  const diagnostics: Diagnostic[] = [];
+  const all = async <Root extends GivenRoot>(given: readonly Root[]): Promise<readonly (Root | string)[]> => {
+    const folders: (Root | string)[] = [];
+    for (const root of given) {
+      if (!isRemote(root)) {
+        folders.push(root);
+        continue;
+      }
+      const at = addressOf(root);
+      const fetched = await services.fetch(at, { ...surroundings, cacheDir, signal });
+      if ('folder' in fetched) folders.push(fetched.folder);
+      else diagnostics.push(diagnose({ code: 'root/not-supported', path: at, message: fetched.problem }, 'lenient'));
+    }
+    return folders;
+  };
+  return {
+    options: { ...options, roots: await all(roots) },
+    env: { ...env, SKILLS_ROOT: (await all(listed)).join(path.delimiter) },
+    diagnostics,
+  };
+}
+
+function rootsFor(
+  options: RootOptions,
+  { cwd, home, env }: Surroundings,
+  config: Config,
+): ReturnType<typeof defaultRoots> {
+  if (options.onlyRoots === true)
+    return defaultRoots({ cwd, home: undefined, env: {}, cli: options.roots, conventions: false });
+  return defaultRoots({
+    cwd,
+    home,
+    env,
+    builtinDir:
+      (options.builtin ?? config.builtin ?? true) ? path.join(import.meta.dirname, '../../skills') : undefined,
+    extra: config.skill_roots?.map((root) =>
+      typeof root === 'string' ? root : { source: root.source ?? 'config', path: root.path ?? '' },
+    ),
+    cli: options.roots,
+    conventions: config.use_default_roots !== false,
+  });
+}
+
+function ofSource(roots: readonly SkillRoot[], wanted: string | undefined): readonly SkillRoot[] {
+  if (wanted === undefined) return roots;
+  const found = roots.filter(({ source }) => source.toLowerCase() === wanted.toLowerCase());
+  if (found.length > 0) return found;
+  const known = [...new Set(roots.map(({ source }) => source))];
+  throw new SkillError({
+    code: 'input/invalid',
+    message: `no skill root has the source ${quoted(wanted)}`,
+    hint: `the sources here are ${known.join(', ')}; list them with skillwright list --explain`,
+    data: { expected: known.join(', ') },
+  });
+}

@@ -1,0 +1,192 @@
+import { seedRows } from './row.ts';
+
+/** Document 003: skills in ManusX. */
+export const ROWS = seedRows(
+  'MANUSX',
+  {
+    seed: 'test/seeds/manusx.test.ts',
+    tools: 'test/tools/manusx.test.ts',
+    discover: 'test/registry/discover.test.ts',
+    openseed: 'test/seeds/openseed.test.ts',
+    session: 'test/runtime/session.test.ts',
+    catalog: 'test/catalog/catalog.test.ts',
+    create: 'test/format/new-skill.test.ts',
+  },
+  [
+    [
+      'layer 1: names and short descriptions are always loaded',
+      'seed',
+      'injects one heading, the descriptions and one sentence, and nothing without skills',
+    ],
+    [
+      'layer 2: the whole guide is loaded on demand',
+      'seed',
+      'skill_request gives the body and the resources, file_read the script',
+    ],
+    [
+      'layer 3: scripts, templates and references are loaded on explicit request',
+      'seed',
+      'skill_request gives the body and the resources, file_read the script',
+    ],
+    [
+      'nothing of a skill that was not requested is loaded',
+      'session',
+      'of skills that were not loaded not one byte is shown, and the ledger names every byte that was',
+    ],
+    [
+      'the folder is <root>/<skill>/SKILL.md with scripts/, references/ and assets/',
+      'seed',
+      'skill_request gives the body and the resources, file_read the script',
+    ],
+    [
+      'a skill may have only some of the folders (data-analysis)',
+      'tools',
+      'without resources there is no list of them',
+    ],
+    [
+      'SKILL.md is YAML frontmatter and a Markdown body',
+      'openseed',
+      'name, description and frontmatter follow the rules of the specification',
+    ],
+    [
+      'name is required and identifies the skill',
+      'discover',
+      'an entry has id, name, description, source, path, controls, meta and digest',
+    ],
+    ['description is required', 'discover', 'each skill folder is one entry or one left-out record with its reason'],
+    [
+      'the body is the Markdown after the frontmatter, trimmed',
+      'seed',
+      'skill_request gives the body and the resources, file_read the script',
+    ],
+    [
+      'the example SKILL.md with code blocks and a table is returned as written',
+      'seed',
+      'the example of the document is returned as it is written',
+    ],
+    ['Skill.name', 'discover', 'an entry has id, name, description, source, path, controls, meta and digest'],
+    ['Skill.description', 'discover', 'an entry has id, name, description, source, path, controls, meta and digest'],
+    ['Skill.body', 'session', 'a load gives the body, who the skill is, its files, and a report of what was read'],
+    [
+      'Skill.path, the path of SKILL.md',
+      'discover',
+      'an entry has id, name, description, source, path, controls, meta and digest',
+    ],
+    ['Skill.dir', 'discover', 'an entry has id, name, description, source, path, controls, meta and digest'],
+    ['Skill.resources', 'session', 'a load gives the body, who the skill is, its files, and a report of what was read'],
+    [
+      'skills are loaded when the loader is made',
+      'session',
+      'tools and system message are the same bytes after loads and after a skill came or went on disk',
+    ],
+    [
+      'the frontmatter starts at the first line',
+      'openseed',
+      'name, description and frontmatter follow the rules of the specification',
+    ],
+    ['files are read as UTF-8', 'openseed', 'name, description and frontmatter follow the rules of the specification'],
+    [
+      'resources are the files below scripts, references and assets, at any depth',
+      'seed',
+      'resources of nested folders are listed, and folders of other names are not',
+    ],
+    [
+      'resources are listed in the order scripts, references, assets',
+      'tools',
+      'skill_request gives the body, the directory and the resources',
+    ],
+    ['resources are relative to the skill', 'tools', 'skill_request gives the body, the directory and the resources'],
+    [
+      'get_descriptions: one line "- name: description" for each skill',
+      'seed',
+      'injects one heading, the descriptions and one sentence, and nothing without skills',
+    ],
+    [
+      'get_skill_content of an unknown skill is nothing, and the tool says so',
+      'seed',
+      'an unknown skill is a result without success',
+    ],
+    [
+      'content is the body, an empty line and "## Available Resources"',
+      'seed',
+      'skill_request gives the body and the resources, file_read the script',
+    ],
+    ['content has "Directory: <dir>"', 'seed', 'skill_request gives the body and the resources, file_read the script'],
+    [
+      'content has "- <path>" for each resource',
+      'seed',
+      'skill_request gives the body and the resources, file_read the script',
+    ],
+    ['without resources there is no such section', 'tools', 'without resources there is no list of them'],
+    [
+      'the system prompt has the heading "## Available Skills"',
+      'seed',
+      'injects one heading, the descriptions and one sentence, and nothing without skills',
+    ],
+    [
+      'the sentence about domain expertise',
+      'seed',
+      'injects one heading, the descriptions and one sentence, and nothing without skills',
+    ],
+    [
+      'the sentence that requests the full content',
+      'seed',
+      'injects one heading, the descriptions and one sentence, and nothing without skills',
+    ],
+    [
+      'without skills nothing is injected',
+      'seed',
+      'injects one heading, the descriptions and one sentence, and nothing without skills',
+    ],
+    ['tool skill_request(skill_name: str)', 'tools', 'skill_request gives the body, the directory and the resources'],
+    [
+      'success is {success: true, data: {content}}',
+      'seed',
+      'skill_request gives the body and the resources, file_read the script',
+    ],
+    [
+      'failure is {success: false, message: "Skill \'x\' not found"}',
+      'seed',
+      'an unknown skill is a result without success',
+    ],
+    [
+      'file_read(file="/path/to/skills/pdf/scripts/extract_tables.py")',
+      'seed',
+      'skill_request gives the body and the resources, file_read the script',
+    ],
+    [
+      'file_read("scripts/extract_tables.py") after skill_request("pdf")',
+      'seed',
+      'skill_request gives the body and the resources, file_read the script',
+    ],
+    [
+      'file_read reads resource files in the directory of a skill',
+      'tools',
+      'file_read takes an absolute path in the directory of a skill, or skill/path',
+    ],
+    ['the agent runs commands with shell_exec', 'tools', 'shell_exec and file_write share the workspace'],
+    ['the agent writes files with file_write', 'tools', 'shell_exec and file_write share the workspace'],
+    ['shell_exec runs what file_write wrote', 'tools', 'shell_exec and file_write share the workspace'],
+    [
+      'a second skill_request returns the guide again',
+      'tools',
+      'skill_request says so where the text is elsewhere',
+      {
+        why: 'the guide is in the conversation already; every second repetition returns it',
+        setting: '`session.lifetime: "once"`, or `session.startTurn()` before the call',
+      },
+    ],
+    ['a new skill is a folder with a SKILL.md', 'create', 'keeps the specification as it is, with every part or none'],
+    [
+      'a new skill is found after a restart',
+      'session',
+      'tools and system message are the same bytes after loads and after a skill came or went on disk',
+    ],
+    ['a description of about 100 tokens is shown whole', 'catalog', 'shows every skill whole, sorted by name'],
+    [
+      'long guides (500 to 2,000 tokens and more) are returned whole',
+      'seed',
+      'the whole guide is returned, whatever its length',
+    ],
+  ],
+);

@@ -1,0 +1,251 @@
+import { seedRows } from './row.ts';
+
+/** Document 000: the skills system of openseed. */
+export const ROWS = seedRows(
+  'OPENSEED',
+  {
+    seed: 'test/seeds/openseed.test.ts',
+    tools: 'test/tools/openseed.test.ts',
+    discover: 'test/registry/discover.test.ts',
+    roots: 'test/registry/roots.test.ts',
+    restrict: 'test/format/restrictions.test.ts',
+    script: 'test/loader/script-path.test.ts',
+    input: 'test/tools/read-input.test.ts',
+    offered: 'test/tools/tools.test.ts',
+  },
+  [
+    [
+      'a skill is a directory with at least a SKILL.md',
+      'discover',
+      'nested groups are found; hidden folders, node_modules, files and folders without SKILL.md are passed over',
+    ],
+    [
+      'scripts/, references/ and assets/ are optional; references and scripts can be loaded',
+      'seed',
+      'assets are listed, read and found as in the examples',
+    ],
+    [
+      'SKILL.md is YAML frontmatter and a Markdown body',
+      'seed',
+      'name, description and frontmatter follow the rules of the specification',
+    ],
+    [
+      'name and description are required',
+      'seed',
+      'list_skills gives the folders that have a usable SKILL.md, and nothing without a root',
+    ],
+    [
+      'name: 1 to 64 characters of a-z, 0-9 and -, none at the ends, none doubled',
+      'seed',
+      'name, description and frontmatter follow the rules of the specification',
+    ],
+    [
+      'name equals the folder; the folder may be used as the name',
+      'seed',
+      'load_skill finds a skill by its folder if the declared name differs',
+    ],
+    [
+      'description: 1 to 1024 characters',
+      'seed',
+      'name, description and frontmatter follow the rules of the specification',
+    ],
+    [
+      'license, compatibility, metadata and allowed-tools are optional',
+      'restrict',
+      'an entry of allowed-tools that is not a tool pattern is ignored and reported',
+    ],
+    [
+      'at the start only names and descriptions are loaded',
+      'discover',
+      'an entry has id, name, description, source, path, controls, meta and digest',
+    ],
+    [
+      'activation loads the whole SKILL.md',
+      'seed',
+      'load_skill returns the whole SKILL.md, whatever its length, and ignores case',
+    ],
+    [
+      'the root is DOCUMENT_ROOT/skills',
+      'roots',
+      'options, SKILLS_ROOT, configuration, project up to the repository, home, DOCUMENT_ROOT, built-in: high to low',
+    ],
+    [
+      'each subdirectory with a SKILL.md is a skill',
+      'seed',
+      'list_skills gives the folders that have a usable SKILL.md, and nothing without a root',
+    ],
+    [
+      'the name is that of the frontmatter',
+      'seed',
+      'load_skill finds a skill by its folder if the declared name differs',
+    ],
+    [
+      'load_skill matches the whole name and ignores case (Data-Analysis)',
+      'seed',
+      'load_skill returns the whole SKILL.md, whatever its length, and ignores case',
+    ],
+    [
+      'list_skills() is [] without a root',
+      'seed',
+      'list_skills gives the folders that have a usable SKILL.md, and nothing without a root',
+    ],
+    [
+      'list_skills() gives the names of the folders that have a SKILL.md',
+      'seed',
+      'list_skills gives the folders that have a usable SKILL.md, and nothing without a root',
+    ],
+    [
+      'get_skill_content(name) returns frontmatter and body',
+      'seed',
+      'load_skill returns the whole SKILL.md, whatever its length, and ignores case',
+    ],
+    [
+      'get_skill_content of an unknown name is a clear error with the name',
+      'seed',
+      'load_skill of an unknown skill says so, and of a broken one gives its parse error',
+    ],
+    [
+      'search_skills(query, n=5): five by default',
+      'tools',
+      'search_skills gives name and description of the best, five by default',
+    ],
+    [
+      'search matches name and description and ranks',
+      'tools',
+      'search_skills gives name and description of the best, five by default',
+    ],
+    [
+      'search returns [{name, description}], at most n',
+      'seed',
+      'search_skills gives at most n pairs of name and description',
+    ],
+    [
+      'a skill with invalid frontmatter is left out of the search, and the documentation says how to write it',
+      'seed',
+      'load_skill of an unknown skill says so, and of a broken one gives its parse error',
+    ],
+    [
+      'get_skill_asset(skill_name, relative_path) returns the text',
+      'seed',
+      'assets are listed, read and found as in the examples',
+    ],
+    [
+      'relative_path is relative to the skill',
+      'tools',
+      'load_skill_asset gives text, only below references/, assets/ and scripts/',
+    ],
+    [
+      'only references/, assets/ and scripts/ are allowed',
+      'tools',
+      'load_skill_asset gives text, only below references/, assets/ and scripts/',
+    ],
+    ['.. and paths that leave the skill are refused', 'seed', 'paths that leave the skill are refused'],
+    [
+      'get_skill_script_path returns the absolute path of scripts/<script_name>',
+      'seed',
+      'assets are listed, read and found as in the examples',
+    ],
+    [
+      'a missing script or an invalid path is a clear error',
+      'script',
+      'one that is not there is answered with those that are most like it',
+    ],
+    [
+      'list_skill_assets lists relative paths of the three folders',
+      'seed',
+      'assets are listed, read and found as in the examples',
+    ],
+    [
+      'frontmatter is a YAML block between --- lines',
+      'seed',
+      'name, description and frontmatter follow the rules of the specification',
+    ],
+    [
+      'the body is returned whole, whatever its format',
+      'seed',
+      'load_skill returns the whole SKILL.md, whatever its length, and ignores case',
+    ],
+    ['tool load_skill(skill_name: str)', 'tools', 'load_skill gives the whole SKILL.md as text'],
+    [
+      'tool search_skills(query: str, n: int = 5)',
+      'tools',
+      'search_skills gives name and description of the best, five by default',
+    ],
+    [
+      'tool load_skill_asset(skill_name: str, relative_path: str)',
+      'tools',
+      'load_skill_asset gives text, only below references/, assets/ and scripts/',
+    ],
+    [
+      'tool get_skill_script_path(skill_name: str, script_name: str)',
+      'tools',
+      'get_skill_script_path gives the absolute path',
+    ],
+    [
+      'tool list_skill_assets(skill_name: str)',
+      'tools',
+      'list_skill_assets gives sorted relative paths below the three folders',
+    ],
+    [
+      'the tools are registered by name in a tools list',
+      'offered',
+      'a tool is offered whose row says that it can work',
+    ],
+    [
+      'the agent searches, loads the chosen skill and follows it; otherwise it plans itself',
+      'seed',
+      'the guidance names search, load, assets and the script path in the order of the design',
+    ],
+    [
+      'load_skill_asset(name, "references/SPEC.md") loads a specification',
+      'seed',
+      'assets are listed, read and found as in the examples',
+    ],
+    [
+      'list_skill_assets, get_skill_script_path, then run_shell_command with the path',
+      'tools',
+      'run_shell_command runs a script by the path that get_skill_script_path gave',
+    ],
+    [
+      'without a root, search_skills is [] and load_skill is "not found"',
+      'seed',
+      'list_skills gives the folders that have a usable SKILL.md, and nothing without a root',
+    ],
+    [
+      'a folder without SKILL.md or without name or description is in no list',
+      'seed',
+      'list_skills gives the folders that have a usable SKILL.md, and nothing without a root',
+    ],
+    [
+      'load_skill by the folder of an invalid SKILL.md returns the parse error',
+      'seed',
+      'load_skill of an unknown skill says so, and of a broken one gives its parse error',
+    ],
+    ['absolute paths are refused', 'seed', 'paths that leave the skill are refused'],
+    ['after resolving, a real path outside the skill is an error', 'seed', 'paths that leave the skill are refused'],
+    [
+      'optionally, the first use creates the root with a README',
+      'seed',
+      'list_skills gives the folders that have a usable SKILL.md, and nothing without a root',
+      {
+        why: 'reading skills never writes into a project',
+        setting: '`skillwright new NAME` creates the folder and a skill in it',
+      },
+    ],
+    [
+      'a second load returns the text again',
+      'seed',
+      'load_skill returns the whole SKILL.md, whatever its length, and ignores case',
+    ],
+    [
+      'inputs and outputs of the five tools can be tested',
+      'input',
+      'any JSON, any value and any text is read or refused, never thrown at',
+    ],
+    [
+      'the documentation names root, layout and both file tools',
+      'seed',
+      'the page of the vocabulary names the root, the layout and every tool',
+    ],
+  ],
+);

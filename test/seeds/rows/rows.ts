@@ -1,0 +1,13 @@
+import { ROWS as manusx } from './manusx.ts';
+import { ROWS as openseed } from './openseed.ts';
+import type { SeedDocument } from './row.ts';
+import { SKILLS_AGENT } from './skills-agent.ts';
+import { ROWS as trpc } from './trpc-agent-go.ts';
+
+/** The documents in the order of their numbers. */
+export const SEEDS: readonly SeedDocument[] = [
+  { title: 'openseed (000)', page: 'vocabularies/openseed.md', rows: openseed },
+  SKILLS_AGENT,
+  { title: 'trpc-agent-go (002)', page: 'vocabularies/trpc.md', rows: trpc },
+  { title: 'ManusX (003)', page: 'vocabularies/manusx.md', rows: manusx },
+];
