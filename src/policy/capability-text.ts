@@ -7,7 +7,8 @@ const LABELS: Readonly<Record<Capability['name'], string>> = {
   project_write: 'may change, create and delete files in',
   network: 'may reach',
   secrets: 'gets the secrets',
-  weak_isolation: 'weaker isolation (landlock): it sees your processes and the names of your files',
+  weak_isolation:
+    'weaker isolation (landlock): it sees your processes and the names of your files, and can change their permissions',
   no_isolation: 'no isolation: it can do everything that you can do',
 };
 

@@ -32,16 +32,22 @@ export interface ExplainedValue extends LayerValue {
   readonly overridden: readonly LayerValue[];
 }
 
-/** Merges all layers without built-in defaults. The project's policy rules are left out; see `LoadedConfig.policies`. */
+/** Merges all layers without built-in defaults. The project's policy rules and defaults are left out; see `LoadedConfig.policies`. */
 export function mergeLayers(layers: readonly ConfigLayer[]): Config {
   let config: Config = {};
+  // The project narrows what all of the user's layers say, also variables and options.
+  const projectAtEnd = [...layers].sort((a, b) => projectLast(a) - projectLast(b));
   for (const setting of SETTINGS) {
-    const used = layers.filter(({ layer }) => layer !== 'project' || !isPolicy(setting));
+    const used = NARROWED_POLICY.has(setting.key)
+      ? projectAtEnd
+      : layers.filter(({ layer }) => layer !== 'project' || !isPolicy(setting));
     for (const { path, value, layer } of resolveSetting(setting, used))
       if (layer !== 'built-in') config = withValue(config, path, value);
   }
   return config;
 }
+
+const NARROWED_POLICY: ReadonlySet<string> = new Set(['policy.allowed_tools', 'policy.sandboxed']);
 
 /** Explains every setting that has a value, in schema order. Map entries and the rules of each layer are listed separately. */
 export function explainLayers(layers: readonly ConfigLayer[]): readonly ExplainedValue[] {

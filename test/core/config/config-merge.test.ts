@@ -183,6 +183,8 @@ describe('what a project may do', () => {
           ['security.block_angle_brackets_in_frontmatter', true],
           ['runs.enabled', true],
           ['runs.sync', 'each'],
+          ['policy.allowed_tools', 'restrict'],
+          ['policy.sandboxed', 'ask'],
         ] as const)
           if (inForce(before, key) === strict) expect(inForce(after, key)).toBe(strict);
         const approvals = after.execution?.require_approval_for ?? [];
@@ -195,8 +197,9 @@ describe('what a project may do', () => {
         expect(after.execution?.allow_weaker).toBe(before.execution?.allow_weaker);
         const beforeReach = new Set(reachable(before));
         expect(reachable(after).filter((host) => !beforeReach.has(host))).toEqual([]);
-        expect([after.policy, after.secrets, after.telemetry, after.trust]).toEqual([
-          before.policy,
+        const rulesOf = ({ policy = {} }: Config): unknown => ({ ...policy, allowed_tools: 0, sandboxed: 0 });
+        expect([rulesOf(after), after.secrets, after.telemetry, after.trust]).toEqual([
+          rulesOf(before),
           before.secrets,
           before.telemetry,
           before.trust,
@@ -225,7 +228,7 @@ describe('what a project may do', () => {
       trust: { bind: 'digest' },
       telemetry: { endpoint: 'https://evil.example', headers: { a: 'b' } },
       execution: { executor: 'local' },
-      policy: { allowed_tools: 'grant' },
+      policy: { allowed_tools: 'grant', sandboxed: 'allow' },
       runs: { directory: '../elsewhere' },
       model: {
         provider: 'x',
@@ -242,6 +245,7 @@ describe('what a project may do', () => {
       'model.params.deep',
       'execution.executor',
       'policy.allowed_tools',
+      'policy.sandboxed',
       'runs.directory',
     ]);
   });
@@ -266,7 +270,9 @@ describe('what a project may do', () => {
   );
 
   test('records may go to a folder of the project, and allowed-tools may restrict', () => {
-    expect(userOnlyPaths({ runs: { directory: 'build/runs' }, policy: { allowed_tools: 'restrict' } })).toEqual([]);
+    expect(
+      userOnlyPaths({ runs: { directory: 'build/runs' }, policy: { allowed_tools: 'restrict', sandboxed: 'ask' } }),
+    ).toEqual([]);
   });
 });
 
