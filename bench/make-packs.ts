@@ -54,9 +54,14 @@ const RICH: readonly (readonly [texts: number, binaries: number, binaryBytes: nu
   [2, 0, 0],
 ];
 
+/** The first skills of the vendor, for documents, sheets and slides, have the same schemas. */
+const WITH_SCHEMAS = 3;
+const SCHEMAS = 39;
+
 /** Writes skills shaped like the public ones of one vendor: scripts, schemas, fonts, templates. Gives the number of files. */
 export function makeRichSkills(directory: string): number {
   const talk = talker(2);
+  const schemas = Array.from({ length: SCHEMAS }, () => textOf(25_000, talk));
   let files = 0;
   for (const [place, [texts, binaries, binaryBytes]] of RICH.entries()) {
     const folder = path.join(directory, `${talk.word()}-${talk.word()}-${String(place)}`);
@@ -65,7 +70,7 @@ export function makeRichSkills(directory: string): number {
     for (let number = 0; number < texts; number += 1)
       writeFileSync(
         path.join(folder, number % 3 === 0 ? 'scripts' : 'references', `part-${String(number)}.txt`),
-        textOf(7_000, talk),
+        (place < WITH_SCHEMAS ? schemas[number] : undefined) ?? textOf(7_000, talk),
       );
     for (let number = 0; number < binaries; number += 1)
       writeFileSync(
