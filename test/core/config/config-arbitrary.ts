@@ -36,7 +36,8 @@ function fromSchema(schema: JsonSchema, key: string): fc.Arbitrary<unknown> {
     case 'object':
       if (!('properties' in schema)) {
         const entry = schema.additionalProperties;
-        const value = entry === true || entry === undefined ? fc.constantFrom(0, 'x', { y: 1 }) : fromSchema(entry, key);
+        const value =
+          entry === true || entry === undefined ? fc.constantFrom(0, 'x', { y: 1 }) : fromSchema(entry, key);
         return fc.dictionary(fc.constantFrom('pdf', 'csv', 'a.b'), value, { maxKeys: 2 });
       }
       return fc.record(
