@@ -56,7 +56,7 @@ export interface Chat {
   send(message: string, options?: { readonly signal?: AbortSignal }): Promise<AgentResult>;
   /**
    * Removes the last message and its answer from the conversation, and restores the files of the project that it changed. Returns
-   * undefined if there is none.
+   * undefined if nothing matches.
    */
   undo(): Undone | undefined;
   /** Ends all programs and closes the record. Further messages are rejected. */

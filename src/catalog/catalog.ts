@@ -20,7 +20,7 @@ export interface CatalogOptions {
   /** Maximum number of estimated tokens of the whole text. */
   readonly budget: number;
   readonly format: CatalogFormat;
-  /** The name of the tool that finds skills which are not shown; absent if there is none. */
+  /** The name of the tool that finds skills which are not shown; absent without such a tool. */
   readonly searchTool: string | undefined;
 }
 

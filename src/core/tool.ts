@@ -73,7 +73,7 @@ export interface Vocabulary {
   guidance(offered: readonly string[], offer: Offer): string;
   /** Name of the tool that loads a skill. */
   readonly loadTool: string;
-  /** Name of the tool that finds skills outside of the catalog; absent if there is none. */
+  /** Name of the tool that finds skills outside of the catalog; absent without such a tool. */
   readonly searchTool?: string;
   /** Catalog format of this system; default: from the configuration. */
   readonly catalogFormat?: CatalogFormat;

@@ -27,7 +27,7 @@ export interface Problem {
   readonly isError?: boolean;
 }
 
-/** Nobody fixes a file with more problems than this by hand. */
+/** A file with more problems than this is not fixed by hand. */
 const MAX_DIAGNOSTICS = 100;
 
 export function addDiagnostic(report: Report, { code, at, message, hint, edit, isError = false }: Problem): void {

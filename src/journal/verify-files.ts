@@ -118,7 +118,7 @@ function contentProblem(
   return { code: 'file/edited', path: $ref, message: reading.reason };
 }
 
-/** Returns the last answer, or undefined if there is none or its content is missing, which is reported separately. */
+/** Returns the last answer, or undefined if the run has no answer or its content is missing, which is reported separately. */
 function answerText(stored: unknown, folder: ConfinedDirectory): string | undefined {
   try {
     const answer = restoredValue(stored, (reference) => contentText(folder, reference));

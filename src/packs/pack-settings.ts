@@ -72,7 +72,7 @@ export function packSettings(
   };
 }
 
-/** Returns `--to`, or the skills folder of the project or of the home folder. Throws if it needs a home folder and there is none. */
+/** Returns `--to`, or the skills folder of the project or of the home folder. Throws if it needs a home folder that does not exist. */
 export function installRoot(
   { cwd, home }: Pick<Surroundings, 'cwd' | 'home'>,
   config: Config,

@@ -82,7 +82,7 @@ function includeFile(file: string, from: string, trail: readonly string[], walk:
   }
 }
 
-/** Resolves a path; undefined if it needs a home folder and there is none. */
+/** Resolves a path; undefined if it needs a home folder that does not exist. */
 export function placeOf(name: string, base: string, home: string | undefined): string | undefined {
   if (name !== '~' && !name.startsWith('~/')) return path.resolve(base, name);
   return home === undefined ? undefined : path.resolve(home, name.slice(2));

@@ -70,9 +70,9 @@ function digestText(digest: string | undefined): string | undefined {
 
 /** What a write would replace, for the approval. The text is raw: sanitize it before display. */
 export interface WritePreview {
-  /** The current text; `undefined` if there is none or it cannot be shown. */
+  /** The current text; `undefined` for a new file or if it cannot be shown. */
   readonly before: string | undefined;
-  /** `sha256:` of the current file; `undefined` if there is none or it was not read. */
+  /** `sha256:` of the current file; `undefined` for a new file or if it was not read. */
   readonly digest: string | undefined;
   /** Why `before` is `undefined` although the file exists. */
   readonly note?: string;

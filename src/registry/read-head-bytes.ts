@@ -9,7 +9,7 @@ import { openSha256 } from '../platform/hash.ts';
 import { isInside, isSystemError, realPath, tryRealPath } from '../platform/fs/paths.ts';
 import { FOREIGN_FILE } from '../platform/fs/open-flags.ts';
 
-/** The decoded frontmatter of one file, or the reason why there is none. */
+/** The decoded frontmatter of one file, or the reason why it could not be read. */
 export type HeadFile =
   | { readonly type: 'absent' }
   /** The file could not be opened or is not a regular file. It may be fixed without a change of its stamp. */

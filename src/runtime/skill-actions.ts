@@ -110,7 +110,7 @@ function load(action: LoadSkill, skill: SkillEntry, context: ReadingContext): Ob
   } satisfies SkillLoaded;
 }
 
-/** Names the first files that a skill has and nobody can use. */
+/** Names the first files of a skill that cannot be used. */
 function unusableNotes(unusable: SkillFiles['unusable']): readonly string[] {
   const more = unusable.length - UNUSABLE_NAMED;
   return [

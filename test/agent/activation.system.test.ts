@@ -147,7 +147,7 @@ describe('skills that come up before the first turn', () => {
     expect(first(model.requests)).toContain('canary-secret now');
   });
 
-  test('a person who calls what is not there is told', async () => {
+  test('calling an unknown skill is an error', async () => {
     const { agent } = await world(TABLES);
     expect(await agent({ model: played([]), request: '/secrets now' })).toMatchObject({
       outcome: 'failed',

@@ -141,8 +141,8 @@ function babbler(answers: readonly ModelAnswer[], told: ModelRequest[]): Model {
 
 describe('a model that says anything', () => {
   test.each([
-    ['tools', toolAnswer, 12],
-    ['actions', actionAnswer, 2],
+    ['tools', toolAnswer, 10],
+    ['actions', actionAnswer, 1.5],
   ] as const)(
     'breaks nothing, by %s: every run ends, inside its policy, with a good record',
     async (protocol, answer, turnsPerRun) => {

@@ -7,7 +7,7 @@ import type { Line } from './support.ts';
 const TEN_MEGABYTES = 10 * 1024 * 1024;
 const deep = (levels: number): string => `${'['.repeat(levels)}${']'.repeat(levels)}`;
 
-describe('answers that nobody wants', () => {
+describe('malformed answers', () => {
   test.each<readonly [string, Line]>([
     ['ten megabytes of prose', { text: 'x'.repeat(TEN_MEGABYTES) }],
     ['an object of ten megabytes', acting('final_answer', { answer: 'x'.repeat(TEN_MEGABYTES) })],

@@ -65,7 +65,7 @@ test('a plan without a goal keeps the one before it; what is wrong with a plan s
   ]);
 });
 
-test('a model is told what of its plan was not taken', async () => {
+test('the rejected parts of a plan are reported to the model', async () => {
   const { agent } = await world();
   const model = played([
     acting(
@@ -79,7 +79,7 @@ test('a model is told what of its plan was not taken', async () => {
   expect(allText(model.requests[1] ?? expect.fail())).toContain('plan: there is no step "z" to change');
 });
 
-describe('what a model is told', () => {
+describe('the context of a model', () => {
   test('about the state: the plan and what is left', () => {
     const plan = {
       goal: 'rows',

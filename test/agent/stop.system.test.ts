@@ -82,7 +82,7 @@ describe('a run that is cancelled', () => {
     expect([verifyRun(result.path ?? '').status, verifyRun(child).status]).toEqual(['intact', 'intact']);
   });
 
-  test('before it begins asks nobody', async () => {
+  test('before it begins asks no model', async () => {
     const { agent } = await world(SLOW);
     const model = played([]);
     const result = await agent({ model, signal: AbortSignal.abort() });

@@ -128,7 +128,7 @@ describe('approvals', () => {
     expect(openStoredApprovals(place.home).list().approvals).toEqual([]);
   });
 
-  test('withdraws a question, with the answer that nobody came for', async () => {
+  test('withdraws a question and its unused answer', async () => {
     const { place, run } = world();
     writePending(place, requestOf());
     await run('approvals', 'answer', '0123456789ab', 'yes');
@@ -159,7 +159,7 @@ describe('trust', () => {
       .list()
       .folders.map(({ folder }) => folder);
 
-  test('shows the skills, needs --yes where nobody can be asked, and can be taken back', async () => {
+  test('shows the skills, needs --yes without a terminal, and can be revoked', async () => {
     const { cwd, place, run } = world();
     const project = path.join(cwd, 'project');
     const dir = path.join(project, '.agent/skills/release');
@@ -201,7 +201,7 @@ describe('trust', () => {
     expect(folders(place.home)).toEqual([path.join(cwd, 'project')]);
   });
 
-  test('tells of a folder around that stays trusted', async () => {
+  test('names an enclosing folder that stays trusted', async () => {
     const { cwd, run } = world();
     mkdirSync(path.join(cwd, 'project/inner'), { recursive: true });
     await run('trust', 'project', '--yes');

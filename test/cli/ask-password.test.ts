@@ -56,14 +56,14 @@ describe('a password', () => {
     expect(made.shown).toBe(shown);
   });
 
-  test('is not asked for where nobody is at a terminal', async () => {
+  test('is not asked for without a terminal', async () => {
     const made = terminal();
     const streams = { ...made.streams, output: { write: () => undefined } };
     expect(await askPassword(streams, 'password', { signal })).toBeUndefined();
     expect(made.shown).toBe('');
   });
 
-  test('comes from a file only where nobody else can read it', () => {
+  test('comes from a file only if other users cannot read it', () => {
     const folder = scratch();
     writeFileSync(path.join(folder, 'pass'), 'pa ss\n', { mode: 0o600 });
     expect(passwordOfFile('pass', folder)).toBe('pa ss');

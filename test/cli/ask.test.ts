@@ -247,7 +247,7 @@ describe('confirm', () => {
     expect(at.screen()).toBe(`Trust it?\n[y] yes  [n] no > ${expected ? 'yes' : 'no'}\n`);
   });
 
-  test('is a no where nobody is', async () => {
+  test('is a no without a terminal', async () => {
     expect(await confirm(desk({ isTTY: false }).streams, 'Trust it?', { signal: new AbortController().signal })).toBe(
       false,
     );

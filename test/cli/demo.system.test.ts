@@ -70,7 +70,7 @@ describe('demo', () => {
     ]);
   });
 
-  test('uses none of the skills and settings of whoever runs it', async () => {
+  test('ignores the skills and settings of the user', async () => {
     const folder = scratch();
     const { status, out } = await spawnCli(folder, ['demo', '--plain', '--executor', 'none'], {
       SKILLS_ROOT: path.join(PROJECT, 'test'),

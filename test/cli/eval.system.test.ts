@@ -186,7 +186,7 @@ describe('eval', () => {
     expect([compared.status, compared.err]).toEqual([5, expect.stringContaining('no baseline version of "tables"')]);
   });
 
-  test('ends with 4 where nobody answers, and with 2 where the command line makes no sense', async () => {
+  test('exits with 4 if no model answers, and with 2 on wrong usage', async () => {
     const root = project({
       'skills/tables/evals/cases.yaml': 'cases: [{ id: a, input: count, expect: { trigger: true } }]',
     });

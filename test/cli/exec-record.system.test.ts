@@ -88,7 +88,7 @@ function plainWorld(): CanaryWorld {
   return world;
 }
 
-test('a command that was killed in the middle is told as such, and all before it is there', async () => {
+test('a killed command is shown as interrupted, with everything recorded before', async () => {
   const world = plainWorld();
   const words = [
     'exec',

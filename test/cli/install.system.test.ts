@@ -88,7 +88,7 @@ describe('install', () => {
     expect(readdirSync(base).toSorted()).toEqual(['home', 'pack.zip', 'project']);
   });
 
-  test('without a terminal nobody is asked: exit 3, and the plan was shown', async () => {
+  test('without a terminal the plan is printed and the exit code is 3', async () => {
     const { status, out, err } = await sw('install', sourceWith('tables'));
     expect([status, out]).toEqual([3, '']);
     expect(err).toContain('+ tables');
@@ -270,7 +270,7 @@ describe('install', () => {
     expect(seen.size).toBeGreaterThan(0);
   });
 
-  test('bad use is told: no source, both of two, a root that is a file, no home folder', async () => {
+  test('wrong usage: no source, contradicting flags, a root that is a file, no home folder', async () => {
     expect(await sw('install')).toMatchObject({ status: 2, err: expect.stringContaining('missing argument: SOURCE') });
     expect(await sw('install', 'x', '--backup', '--force')).toMatchObject({ status: 2 });
     for (const flag of [['--signature'], ['--lenient'], ['--format', 'sarif']])

@@ -171,11 +171,11 @@ describe('lock --import', () => {
 });
 
 /** A folder with `node_modules/skills` and `node_modules/openskills`, and a Node that runs them. */
-const PEERS = process.env['SKILLWRIGHT_TEST_PEERS'] ?? '';
-const PEER_NODE = process.env['SKILLWRIGHT_TEST_PEERS_NODE'] ?? process.execPath;
+const PEERS = process.env['TEST_PEERS'] ?? '';
+const PEER_NODE = process.env['TEST_PEERS_NODE'] ?? process.execPath;
 const missing = existsSync(path.join(PEERS, 'node_modules/skills/bin/cli.mjs'))
   ? ''
-  : 'SKILLWRIGHT_TEST_PEERS names no folder with the npm packages skills and openskills';
+  : 'TEST_PEERS names no folder with the npm packages skills and openskills';
 if (missing !== '') console.log(`skipped: migration from the real programs: ${missing}`);
 
 describe.skipIf(missing !== '')('what the real programs write', () => {

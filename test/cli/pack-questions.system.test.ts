@@ -44,7 +44,7 @@ describe.skipIf(missing !== undefined)('at a terminal', () => {
     expect(readFileSync(guide, 'utf8')).toBe('two\n');
   });
 
-  test.each(['--quiet', '--json'])('who is asked sees what about, also with %s', async (flag) => {
+  test.each(['--quiet', '--json'])('the question shows the plan, also with %s', async (flag) => {
     const { folder, at } = world();
     const no = [{ until: '[n] no >' }, PAUSE, { keys: 'n' }];
     const seen = (text: RegExp) => ({ status: 3, text: expect.stringMatching(text) as string });

@@ -97,7 +97,7 @@ describe('with the rule model', () => {
     },
   );
 
-  test('nobody says yes: nothing is run, and the command that would do it is printed and does it', async () => {
+  test('without an approval nothing runs, and the printed command runs it', async () => {
     const folder = project();
     const words = ['run', '--in', 'orders.csv', '--out', 'results', ...RULES];
     const { status, out, err } = await run(folder, words, { stdin: `${QUESTION}\n` });
@@ -115,7 +115,7 @@ describe('with the rule model', () => {
     ]);
   });
 
-  test('nobody says yes and the run is told to go on: the model answers, and the record says refused', async () => {
+  test('without an approval and with a run that continues, the model answers and the record says refused', async () => {
     const folder = project();
     const { status, out } = await run(folder, ['run', QUESTION, '--in', 'orders.csv', '--keep-going', ...RULES]);
     expect([status, out.startsWith(RULE_MODEL_REMARK)]).toEqual([3, true]);

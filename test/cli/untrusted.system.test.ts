@@ -32,7 +32,7 @@ const distrustOf = ({ dir, project }: World): object => ({
   command: `skillwright trust ${project}`,
 });
 
-describe('a skill of a project that nobody trusted', () => {
+describe('a skill of an untrusted project', () => {
   verifies('POL-5', 'is marked by list, with the command that trusts it, and not after that', async () => {
     const at = world();
     const before = await at.run('list', '--source', 'project');

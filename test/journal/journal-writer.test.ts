@@ -273,7 +273,7 @@ describe('what is taken to be written later', () => {
     run.end('done', '');
   });
 
-  test('and cannot be is told to whoever comes next, and run.json speaks of what is there', async () => {
+  test('and fails is reported to the next reader, and run.json describes what was written', async () => {
     const run = startRun(scratch());
     run.append(note('a'));
     appendFileSync(path.join(run.path, 'events.jsonl'), 'x');

@@ -57,7 +57,7 @@ function found(run: string, sealKey: Uint8Array | undefined = KEY): readonly str
 
 const good = (): string => writeRun(scratch(), { sealKey: KEY }).path;
 
-describe('a run that nobody touched', () => {
+describe('an unmodified run', () => {
   test('is intact, and its seal is good where the key is', () => {
     const run = good();
     expect(verifyRun(run, { sealKey: KEY })).toEqual({ status: 'intact', problems: [], seal: 'good' });
@@ -325,7 +325,7 @@ describe('a folder that is no run', () => {
     });
   });
 
-  test('has pipes in the place of everything else, and nobody waits for them', () => {
+  test('has pipes in place of its files, which are not waited for', () => {
     const run = good();
     for (const file of ['run.json', 'index.json', 'final.md', ANSWER_FILE]) {
       rmSync(path.join(run, file));
@@ -356,7 +356,7 @@ describe('a folder made to harm its reader', () => {
     expect(found(run)[0]).toBe('tampered');
   });
 
-  test('with a million levels is judged all the same', () => {
+  test('with a million levels is verified', () => {
     const run = good();
     const deep = `{"type":"note","message":${'['.repeat(1_000_000)}${']'.repeat(1_000_000)}}`;
     const json = `{"seq":1,"time":"","elapsed":0,"event":${deep}}`;

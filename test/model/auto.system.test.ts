@@ -232,7 +232,7 @@ describe('servers on this machine', () => {
     expect(server.requests.at(-1)?.headers.authorization).toBeUndefined();
   });
 
-  test('the first in order counts, whoever answers first; one without a model does not', async () => {
+  test('the first server in order is used even if another answers earlier; one without a model is skipped', async () => {
     const empty = await start((response) => sendJson(response, { models: [] }));
     const second = await start((response) => sendJson(response, { data: [{ id: 'm', type: 'llm', state: 'loaded' }] }));
     const addresses = { ollama: empty.url, lmstudio: second.url, llamacpp: NOWHERE };
@@ -243,7 +243,7 @@ describe('servers on this machine', () => {
     });
   });
 
-  test('one that hangs keeps nobody waiting for long', async () => {
+  test('a server that hangs delays detection only briefly', async () => {
     const silent = await start(() => undefined);
     const server = await start(ollama);
     const addresses = { ollama: server.url, lmstudio: silent.url, llamacpp: silent.url };

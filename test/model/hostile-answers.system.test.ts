@@ -15,7 +15,7 @@ function write(response: ServerResponse, text: string): Promise<void> {
 }
 
 describe('a server that is not there or says nothing', () => {
-  test('dead: nobody listens', async () => {
+  test('closed port', async () => {
     const gone = await serve(good);
     await gone.close();
     const model = await openModel({ provider: 'openai-compatible', model: 'm', baseUrl: gone.url, apiKey: KEY });

@@ -27,7 +27,7 @@ test('words of a server are one short line', () => {
   expect(shownWords('x'.repeat(1_000)).length).toBe(300);
 });
 
-test('what the caller is told says how often it was tried', () => {
+test('the error names the number of attempts', () => {
   const problem = new ModelProblem('the server answered 503', { status: 503, isRetryable: true, hint: 'wait' });
   expect(modelError('ollama/qwen3', problem, { retries: 3, hide: (text) => text })).toMatchObject({
     code: 'model/failed',

@@ -145,7 +145,7 @@ describe('the rule model on the built-in skills', () => {
     expect(other).toMatch(/No skill fits this request .* None comes close\.$/);
   });
 
-  test('a script that fails is told with its own words', async () => {
+  test('a failing script is reported with its own error output', async () => {
     const { answer } = await runRules(await open('skillwright'), REQUEST);
     expect(answer).toContain('failed (exit status 1)');
     expect(answer).toContain('my orders.csv');

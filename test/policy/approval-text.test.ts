@@ -158,7 +158,7 @@ describe('a question', () => {
     expect(lines.length).toBeLessThan(45);
   });
 
-  test('the id is short, and one that is none is told', () => {
+  test('the id is short, and an invalid one is reported', () => {
     expect([shortId(requestOf().id), shortId('sha256:zz')]).toEqual(['0123456789ab', 'none']);
   });
 });

@@ -43,7 +43,7 @@ describe('by default', () => {
     ]);
   });
 
-  test('a tool nobody knows is taken for dangerous', () => {
+  test('an unknown tool counts as high risk', () => {
     expect(decide(policyOf(), [{ tool: 'mcp__mail__send', subject: { kind: 'none' } }])).toMatchObject({
       effect: 'ask',
       risk: 'high',

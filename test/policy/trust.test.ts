@@ -118,7 +118,7 @@ describe('what needs no trust', () => {
     expect(why(store.isTrusted({ source: 'config', dir: `${path.dirname(dir)}2/x` }))).toBe('unknown');
   });
 
-  test('a project cannot call its skills somebody else’s', () => {
+  test('a project cannot claim another source for its skills', () => {
     const { dir, open } = world();
     const store = open({ projectRoots: [path.dirname(dir)] });
     for (const source of ['user', 'builtin', 'option', 'env'])
@@ -195,7 +195,7 @@ describe('what cannot be trusted', () => {
     expect(open().list().folders).toEqual([]);
   });
 
-  test('an entry that somebody wrote or edited', async () => {
+  test('a forged or edited entry', async () => {
     const { home, project, dir, open } = world();
     await open().trust(dir, { skills: [] });
     const file = path.join(home, '.agent/trust.json');
@@ -227,7 +227,7 @@ describe('what cannot be trusted', () => {
   });
 });
 
-describe('a look before trusting', () => {
+describe('reviewing skills before trusting them', () => {
   test('the project is the top of the repository, the folder itself without one, and never the home folder', () => {
     const { home, project } = world();
     const inside = path.join(project, 'packages/a');

@@ -251,7 +251,7 @@ describe('what is asked', () => {
 });
 
 describe('between the yes and the deed', () => {
-  test('a file that somebody else changes is not written over', async () => {
+  test('a file that another program changes is not overwritten', async () => {
     const world = await trustedWorld();
     const target = path.join(world.project, 'notes.md');
     const { approve } = meanwhile(() => writeFileSync(target, 'a person was here\n'));

@@ -140,7 +140,7 @@ describe('input that no tool described', () => {
     await session.close();
   });
 
-  test('a tool that is not there is told to the model, and ends no loop', async () => {
+  test('an unknown tool is reported to the model and does not end the loop', async () => {
     const world = await trustedWorld();
     const runtime = await runtimeIn(world, OPEN);
     const tools = skillToolsOf(await runtime.startSession({ vocabulary: 'skills-agent', host: {} }), runtime);

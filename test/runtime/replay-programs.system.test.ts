@@ -124,7 +124,7 @@ describe.each(EXECUTORS)('programs under %s', (executor) => {
     expect(readdirSync(artifacts, { recursive: true })).toEqual(before);
   });
 
-  test('of somebody else’s record are not let run by it', async () => {
+  test('are not allowed to run by a record that another user wrote', async () => {
     const { project, run, replay } = replayWorld(CACHE);
     const folder = await run([{ type: 'run_command', command: `touch ${project}/mark` }], {
       execution: { executor, artifacts: false },

@@ -253,7 +253,7 @@ test('declared loads are done before the first request, all or none', async () =
   ]);
 });
 
-test('a model may not choose what is kept for people, and nobody what is disabled', async () => {
+test('a model cannot use manual skills, and disabled skills cannot be used at all', async () => {
   const root = scratch();
   writeThree(root);
   writeSkill(path.join(root, 'manual'), { fields: ['disable-model-invocation: true'] });

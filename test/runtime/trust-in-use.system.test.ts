@@ -40,7 +40,7 @@ async function outcomes(session: Session, skill = 'demo'): Promise<readonly stri
 const load = async (world: PolicyWorld, skill = 'demo', more = {}): Promise<string> =>
   outcome(await sessionIn(world, {}, { ...OPEN, ...more }), { type: 'load_skill', skill });
 
-describe('skills of a folder that nobody trusts', () => {
+describe('skills of an untrusted folder', () => {
   verifies(
     'POL-5',
     'are listed for people, shown to no model, and used by nobody; and once the folder is trusted, by all',
@@ -86,7 +86,7 @@ describe('skills of a folder that nobody trusts', () => {
     expect(await bring()).toBe('done');
   });
 
-  test('a model is told what a person can do about it, and a person who calls the command is', async () => {
+  test('the failure names the command that trusts the skill, for models and for people', async () => {
     const world = policyWorld();
     const runtime = await runtimeIn(world, OPEN);
     const session = await runtime.startSession({ vocabulary: 'skills-agent' });
@@ -115,7 +115,7 @@ describe('skills of a folder that nobody trusts', () => {
     expect(await load(world, 'demo', { home: undefined, vouched: [world.project] })).toBe('done');
   });
 
-  test('stay so where the file of trust was written by somebody else', async () => {
+  test('stay untrusted if another user wrote the trust file', async () => {
     const world = policyWorld();
     mkdirSync(path.join(world.home, '.agent'));
     const folders = [{ folder: world.project, at: '2026-01-01T00:00:00.000Z', skills: [] }];

@@ -38,7 +38,7 @@ export const command = defineCommand({
   usage: 'check [PATH|NAME...] [--fix [--dry-run]] [--catalog] [--format text|json|sarif|github]',
   details: [
     'Validates skills against the specification: frontmatter, body, referenced files and scripts.',
-    'PATH is a skill folder, its SKILL.md, or a folder of skills; NAME is a skill from skillwright list. Without arguments: the skill in the current folder or, if there is none, the skills of this project.',
+    'PATH is a skill folder, its SKILL.md, or a folder of skills; NAME is a skill from skillwright list. Without arguments: the skill in the current folder or, without one, the skills of this project.',
     'Exit code 1: at least one error.',
   ].join('\n'),
   flags,

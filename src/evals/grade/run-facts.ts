@@ -59,7 +59,7 @@ export interface RunFacts {
   readonly model: string;
   readonly outcome: Outcome;
   readonly reason: string;
-  /** The final answer; empty if there is none. */
+  /** The final answer; empty if the run has no answer. */
   readonly answer: string;
   readonly answerSeq: number | undefined;
   /** All plain text of the model, turn after turn; empty if it answers with structured actions. */

@@ -13,7 +13,7 @@ import { makeFolders } from '../../platform/fs/make-folders.ts';
 import { isSystemError, realPath } from '../../platform/fs/paths.ts';
 
 export interface BaselineVersionOptions {
-  /** `old` is the previous installed version, or HEAD if there is none; any other value is a git revision. */
+  /** `old` is the previous installed version, or HEAD without one; any other value is a git revision. */
   readonly wanted: string;
   /** An unused folder. */
   readonly to: string;

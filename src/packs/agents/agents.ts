@@ -87,7 +87,7 @@ export function isKnownFolder(folder: string, base: string): boolean {
   return knownFolders().has(path.relative(base, folder).split(path.sep).join('/'));
 }
 
-/** Replaces `${NAME:-path}` and `~`. Undefined if it needs a home folder and there is none. */
+/** Replaces `${NAME:-path}` and `~`. Undefined if it needs a home folder that does not exist. */
 function expand(text: string, { home, env }: Pick<Surroundings, 'home' | 'env'>): string | undefined {
   const plain = text.replace(VARIABLE, (_, name: string, other: string) => {
     const value = env[name]?.trim() ?? '';

@@ -276,7 +276,7 @@ function invalid(message: string): PackRefused {
 
 const MAX_BYTES = 256 * 1024 * 1024;
 
-/** Reads the lock of a root without opening the root. Returns undefined if there is none. */
+/** Reads the lock of a root without opening the root. Returns undefined if the root has no lock. */
 export function readLock(root: string): LockFile | PackRefusal | undefined {
   return readFileAt(path.join(root, LOCK_FILE_NAME));
 }

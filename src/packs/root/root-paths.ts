@@ -65,7 +65,7 @@ export function identityOf({ dev, ino }: { readonly dev: number; readonly ino: n
   return `${String(dev)}:${String(ino)}`;
 }
 
-/** Identity of the entry at a path, without following links; undefined if there is none. */
+/** Identity of the entry at a path, without following links; undefined if nothing exists there. */
 export function identityAt(place: string): string | undefined {
   const stats = lstatSync(place, { throwIfNoEntry: false });
   return stats === undefined ? undefined : identityOf(stats);

@@ -157,7 +157,7 @@ class RegexParser {
     return [...all, parts];
   }
 
-  /** Consumes a match of a sticky expression; empty if there is none. */
+  /** Consumes a match of a sticky expression; empty if it does not match. */
   #take(token: RegExp): string {
     token.lastIndex = this.#at;
     const found = token.exec(this.#source)?.[0] ?? '';

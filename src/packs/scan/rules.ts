@@ -224,7 +224,7 @@ export const SCAN_RULES = {
   'locks-files': rule(
     'high',
     "encrypts the user's files with its own password",
-    'whoever has the password has the files',
+    'anyone with the password can read the files',
     'let the user choose the password, and keep the originals',
   ),
   'security-tampering': rule(
@@ -242,7 +242,7 @@ export const SCAN_RULES = {
   'remote-instructions': rule(
     'high',
     'takes instructions from a remote source',
-    'whoever controls that text controls the agent; reviewing the skill proves nothing about it',
+    'the author of that text controls the agent; reviewing the skill proves nothing about it',
     'put the instructions into the skill',
   ),
   'resource-abuse': rule(
@@ -254,7 +254,7 @@ export const SCAN_RULES = {
   'reverse-shell': rule(
     'critical',
     'opens a shell to a remote host',
-    'whoever listens there controls this machine',
+    'the listener at the other end controls this machine',
     'do not use the skill',
   ),
   'slanted-content': rule(

@@ -67,7 +67,7 @@ function signableSkills({ skills }: PackManifest): readonly SignedSkill[] {
 
 export interface VerifyOptions {
   readonly payload: Payload;
-  /** Text of the signature; undefined if there is none. */
+  /** Text of the signature; undefined without a signature. */
   readonly signature: string | undefined;
   readonly keys: readonly PinnedKey[];
   /** The skills in the payload. The signature must name exactly these, with their versions. */

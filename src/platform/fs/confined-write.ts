@@ -27,7 +27,7 @@ export type Written = { readonly type: 'written'; readonly replaced?: string } |
 export type Moved = { readonly type: 'moved' } | OpenFailed;
 
 export interface WriteBeneathOptions {
-  /** Decides by the SHA-256 of the existing file, `undefined` if there is none, whether to write. */
+  /** Decides by the SHA-256 of the existing file, `undefined` for a new file, whether to write. */
   readonly mayReplace?: (digest: string | undefined) => boolean;
   /** Permissions of a new file before the umask (default: 0666). */
   readonly mode?: number;

@@ -107,7 +107,7 @@ export function directoryStatus(directory: string): DirectoryStatus {
   }
 }
 
-/** The spelling of a file name in its directory: exact if it exists, otherwise in another case; `undefined` if there is none. */
+/** The spelling of a file name in its directory: exact if it exists, otherwise in another case; `undefined` if it does not exist. */
 export function spellingOf(directory: string, file: string): string | undefined {
   const listing = listDirectory(directory);
   if (listing.type === 'failed') return undefined;

@@ -27,7 +27,7 @@ export function readTextFile(file: string, maxBytes: number): TextRead {
 
 export interface PrivateFileOptions {
   readonly maxBytes: number;
-  /** The file may also belong to root, but nobody except its owner may have access to it. */
+  /** The file may also belong to root, but only its owner may have access to it. */
   readonly isSecret?: boolean;
 }
 

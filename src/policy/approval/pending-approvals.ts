@@ -84,7 +84,7 @@ export function listPending(place: PendingPlace): {
   return { questions: questions.toSorted((a, b) => (a.at < b.at ? -1 : 1)), problems };
 }
 
-/** Answers a waiting question. Throws `input/invalid` if there is none or the scope is not offered, and `io/failed`. */
+/** Answers a waiting question. Throws `input/invalid` if no question waits or the scope is not offered, and `io/failed`. */
 export function answerPending(place: PendingPlace, id: string, { verdict, scope }: PendingAnswer): PendingQuestion {
   const question = readPending(place, id);
   if (question === undefined)

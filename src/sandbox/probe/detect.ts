@@ -48,7 +48,7 @@ export interface ChosenExecutor {
   readonly restriction?: SkillError<'executor/unavailable'>;
 }
 
-/** The probe report of one executor, or the reasons why there is none. */
+/** The probe report of one executor, or the reasons why it has no report. */
 export interface ExecutorExamination {
   readonly name: ExecutorName;
   readonly report?: ProbeReport;
@@ -62,7 +62,7 @@ const DEFAULT_INSTALL = 'apt-get install bubblewrap';
 const TMPDIR_HINT = 'set TMPDIR to a writable folder with free space';
 
 /**
- * Returns the named executor, or with `auto` the first that a probe shows to isolate. Throws `executor/unavailable` where there is none;
+ * Returns the named executor, or with `auto` the first that a probe shows to isolate. Throws `executor/unavailable` if no executor qualifies;
  * never falls back to a weaker one, except for built-in scripts.
  */
 export async function chooseExecutor(choice: 'auto' | ExecutorName, options: ChooseOptions): Promise<ChosenExecutor> {

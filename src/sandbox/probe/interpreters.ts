@@ -5,7 +5,7 @@ import { PROGRAM_FOLDERS, interpreterFolders } from '../../platform/process/prog
 /** An interpreter as scripts find it. */
 export interface Interpreter {
   readonly name: string;
-  /** Path inside; absent where there is none. */
+  /** Path inside; absent if it is not installed. */
   readonly path?: string;
   readonly version?: string;
 }

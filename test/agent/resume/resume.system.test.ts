@@ -176,7 +176,7 @@ describe('nothing is done and no record is begun', () => {
     });
   });
 
-  test('for a run of no agent, and for files that nobody gives again', async () => {
+  test('for a run without an agent, and for inputs that are not given again', async () => {
     const { agent, runtime, project } = await world();
     const run = await runtime.startRun({ request: 'by hand' });
     await run.end('failed');
@@ -199,7 +199,7 @@ describe('nothing is done and no record is begun', () => {
     expect(allText(model.requests[0] ?? expect.fail())).toContain('workspace://');
   });
 
-  test('a folder that is no run is told', async () => {
+  test('a folder that is not a run is reported', async () => {
     const { runtime, root } = await world();
     await expect(resumeAgent({ runtime, model: played([]), path: root })).rejects.toMatchObject({
       code: 'run/invalid',
@@ -267,7 +267,7 @@ describe('a subagent of a run that goes on', () => {
   });
 });
 
-describe('a record that somebody else wrote', () => {
+describe('a record that another user wrote', () => {
   const start: RunStart = {
     request: 'x',
     version: '0',
@@ -299,7 +299,7 @@ describe('a record that somebody else wrote', () => {
     return { resumed, isWritten: existsSync(path.join(project, 'a.txt')), model };
   }
 
-  test('gives no rights: what it says was wanted is judged here', async () => {
+  test('grants nothing: its actions are decided again', async () => {
     const { resumed, isWritten, model } = await resumeForged([write]);
     expect([resumed.type, isWritten]).toEqual(['resumed', false]);
     expect(allText(model.requests[0] ?? expect.fail())).toContain('no person is available to approve it');

@@ -140,7 +140,7 @@ describe('a run as a trajectory', () => {
     expect(of([start(), action]).steps[1]?.llm_call_count).toBe(0);
   });
 
-  test('results that come in another order go to their calls, and those of nobody are left out', () => {
+  test('results in another order are matched to their calls, and results without a call are omitted', () => {
     const ran = (call: number): RunEvent =>
       seen(call, { type: 'program-ran', action: 'run_script', result: { ...RESULT, exit_code: call } });
     const { steps } = of([start(), asked(1, SCRIPT), asked(2, SCRIPT), ran(2), ran(7), ran(1)]);

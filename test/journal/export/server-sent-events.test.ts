@@ -150,7 +150,7 @@ describe('frames', () => {
     expect(readFrame(frame)?.data).toEqual(hostile[0]);
   });
 
-  test('take their names from our list and their numbers from numbers, also for a journal that somebody else wrote', async () => {
+  test('have only known names and numeric ids, also for an untrusted journal', async () => {
     const forged = {
       ...linesOf([start()])[0],
       seq: '1\nevent: run-end',

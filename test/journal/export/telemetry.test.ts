@@ -137,7 +137,7 @@ describe('a server that does not do its part', () => {
     expect(await shutdown()).toEqual({ sent: 5, lost: 1, problem: 'status 400' });
   });
 
-  test('is too slow for what happens: the oldest spans are kept, and the number of the others is told', async () => {
+  test('is too slow: the oldest spans are kept, and the number of dropped ones is reported', async () => {
     const receiver = await receiverOf(() => undefined);
     const { sink, shutdown } = telemetrySink({ endpoint: receiver.endpoint, intervalMs: 60_000, deadlineMs: 50 });
     const calls = Array.from({ length: 5_000 }, (_, index) => [asked(index, SCRIPT), seen(index, DENIED)]).flat();

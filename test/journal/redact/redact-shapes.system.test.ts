@@ -55,7 +55,7 @@ test('what only begins like a key stays', () => {
   expect(shapes.text(text)).toBe(text);
 });
 
-test('a secret that is configured is told by its name, not by its looks', () => {
+test('a configured secret is marked with its name, not with its shape', () => {
   const value = KEYS['a GitHub token'] ?? '';
   const both = createRedactor([{ name: 'GH', value }], { shapes: true });
   expect(both.text(`Bearer ${value} ${value}x`)).toBe('Bearer [secret GH] [secret GH]x');

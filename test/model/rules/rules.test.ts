@@ -264,7 +264,7 @@ describe('an answer', () => {
     );
   });
 
-  test('is the same each time, tells of itself in deltas, and stops with the signal', async () => {
+  test('is deterministic, streams deltas, and stops when aborted', async () => {
     const deltas: ModelDelta[] = [];
     const signal = new AbortController().signal;
     const first = await openRules().call(base, { signal, onDelta: (delta) => deltas.push(delta) });

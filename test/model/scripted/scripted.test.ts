@@ -56,7 +56,7 @@ describe('a scripted model', () => {
     model.assertDone();
   });
 
-  test('tells of an answer in the given pieces, which add up to it, also between the halves of a character', async () => {
+  test('streams an answer in the given pieces, also when a piece splits a surrogate pair', async () => {
     const deltas: ModelDelta[] = [];
     const model = openScripted([{ text: 'ab💥cd', toolCalls: [{ name: 'x', input: '{}' }], chunks: [1, 2, 0, -1] }]);
     await model.call(REQUEST, { ...options(), onDelta: (delta) => deltas.push(delta) });
@@ -92,7 +92,7 @@ describe('a scripted model', () => {
     }).toThrow('unexpected call 2');
   });
 
-  test('turns that nobody asked for are an error at the end', () => {
+  test('unused turns are an error at the end', () => {
     expect(() => {
       openScripted([{ text: 'one' }, { text: 'two' }]).assertDone();
     }).toThrow('2 of 2 turns were not requested');

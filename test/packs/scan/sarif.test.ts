@@ -29,7 +29,7 @@ describe('scanSarif', () => {
                 {
                   id: 'reverse-shell',
                   shortDescription: { text: 'opens a shell to a remote host' },
-                  fullDescription: { text: 'whoever listens there controls this machine' },
+                  fullDescription: { text: 'the listener at the other end controls this machine' },
                   help: { text: 'do not use the skill' },
                   defaultConfiguration: { level: 'error' },
                   properties: { 'security-severity': '9.5', tags: ['security'] },

@@ -31,7 +31,7 @@ const yes = (scope: string): unknown => ({ verdict: 'yes', scope });
 const idOf = (digit: string): string => `sha256:${digit.repeat(64)}`;
 
 describe('a question', () => {
-  test('goes to whoever is there, and nobody may be there', async () => {
+  test('goes to the available person, if there is one', async () => {
     const asker = saying(yes('once'));
     expect(await answer(requestOf(), { home: undefined, asker })).toEqual({
       verdict: 'yes',
@@ -88,7 +88,7 @@ describe('a question', () => {
     },
   );
 
-  test('cannot be kept without a home folder, and that is told', async () => {
+  test('cannot be stored without a home folder, and a warning says so', async () => {
     const warnings: string[] = [];
     const asker = saying(yes('skill'));
     const { approve } = openApprovals({ home: undefined, asker, onWarning: (message) => warnings.push(message) });
@@ -272,7 +272,7 @@ describe('a question that is left for later', () => {
     ]);
   });
 
-  test('is asked of whoever is there first, and left where they say that they are nobody', async () => {
+  test('is asked interactively first, and left for later if no person answers', async () => {
     const home = scratch();
     const asker = saying('nobody');
     expect(await answer(requestOf(), { home, asker, pending: { folder: path.join(home, 'later'), waitMs: 0 } })).toBe(
@@ -294,7 +294,7 @@ describe('a question that is left for later', () => {
     expect(openStoredApprovals(home).list().approvals).toEqual([]);
   });
 
-  test('is left with nobody where it cannot be written', async () => {
+  test('is unanswered if it cannot be written', async () => {
     const home = scratch();
     const folder = path.join(home, 'file');
     writeFileSync(folder, '');

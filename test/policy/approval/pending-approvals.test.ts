@@ -49,7 +49,7 @@ describe('a question that waits', () => {
     expect(readdirSync(at.folder)).toEqual([]);
   });
 
-  test('waits on where nobody waits for it, and takes its answer the next time', async () => {
+  test('stays open after its run ended, and the next run takes its answer', async () => {
     const at = place();
     expect(await waitForAnswer(at, request, { timeoutMs: 0 })).toBe('pending');
     expect(listPending(at).questions.map((question) => question.request)).toEqual([request]);
@@ -116,7 +116,7 @@ describe('what is no answer', () => {
     expect(readFileSync(kept, 'utf8')).not.toBe('');
   });
 
-  test('a question that somebody edited cannot be answered, and is told', () => {
+  test('an edited question cannot be answered and is reported', () => {
     const at = place();
     writePending(at, request);
     writeFileSync(questionFile(at), readFileSync(questionFile(at), 'utf8').replace('git status', 'git push'));

@@ -83,7 +83,7 @@ describe('a stored answer', () => {
   });
 });
 
-describe('a file that somebody edited', () => {
+describe('an edited file', () => {
   test.each([
     ['another digest', (text: string) => text.replace(DIGEST, DIGEST.replace(/b$/, 'c'))],
     ['a higher risk', (text: string) => text.replace('"medium"', '"high"')],
@@ -113,7 +113,7 @@ describe('a file that somebody edited', () => {
     expect(openStoredApprovals(elsewhere).list().approvals).toEqual([]);
   });
 
-  test('an entry of nonsense is told by its place', async () => {
+  test('an invalid entry is reported with its position', async () => {
     const { home, approval } = await withAnswer();
     const { entries } = JSON.parse(readFileSync(fileIn(home), 'utf8')) as { readonly entries: readonly unknown[] };
     writeFileSync(fileIn(home), JSON.stringify({ schema: 1, entries: [...entries, null, 'x', { skill: 3 }] }));
@@ -203,7 +203,7 @@ describe('several processes', () => {
     expect(approvals.map(({ coverage }) => coverage).toSorted()).toEqual(told.toSorted());
   });
 
-  test('that are killed lose none that they told of, and hold up nobody', async () => {
+  test('that are killed lose no reported approval and block no other process', async () => {
     const home = scratch();
     const told = (
       await Promise.all(['a', 'b', 'c', 'd'].map((own, place) => run(home, own, 1_000, 5 + place * 3)))

@@ -68,7 +68,7 @@ describe('an action that is approved by its id', () => {
     expect([first, second, typeof warning]).toEqual(['yes', 'nobody', 'string']);
   });
 
-  test('a file of uses that somebody wrote does not count', async () => {
+  test('a forged file of uses is ignored', async () => {
     const home = scratch();
     mkdirSync(path.join(home, '.agent'), { mode: 0o700 });
     writeFileSync(

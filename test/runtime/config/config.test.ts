@@ -97,7 +97,7 @@ describe('five layers', () => {
     });
   });
 
-  test('a program that gives a wrong setting is told so', async () => {
+  test('an invalid setting of the calling program is an error', async () => {
     const given = JSON.parse('{"catalog": {"budget": 5}}') as Config;
     await expect(load({ given })).rejects.toMatchObject({
       code: 'config/invalid',
@@ -123,7 +123,7 @@ describe('five layers', () => {
   });
 });
 
-test('a root that is an address is told of as what it is', async () => {
+test('a root that is a URL is reported as a URL', async () => {
   const { cwd, home } = makeWorld({ project: { skill_roots: ['https://example.org/skills'] } });
   const { diagnostics } = await createRuntime({ cwd, home, env: {}, cache: false });
   expect(diagnostics.map(({ code, path: root }) => `${code} ${root}`)).toEqual([
@@ -307,7 +307,7 @@ describe('a project', () => {
     expect(same.config).toEqual(theirs);
   });
 
-  test('that requests more than the user allows is told so', async () => {
+  test('that requests more than the user allows is reported', async () => {
     const loaded = await load({
       user: { policy: { default: { low: 'ask' } } },
       project: { policy: { default: { low: 'allow', high: 'deny' } }, security: { max_skill_body_lines: 501 } },

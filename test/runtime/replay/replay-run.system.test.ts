@@ -182,7 +182,7 @@ describe('what changes the world', () => {
     expect(asked.map(({ detail }) => detail)).toMatchObject([{ kind: 'write', before: 'new' }]);
   });
 
-  test('is not allowed by the record of somebody else, whatever answers it holds', async () => {
+  test('is not allowed by a record that another user wrote, whatever answers it holds', async () => {
     const { root, project, run, replay } = replayWorld();
     const folder = await run(CHANGES.slice(0, 1));
     rmSync(path.join(project, 'new.txt'));

@@ -201,7 +201,7 @@ describe('a secret is missing', () => {
     );
   });
 
-  test('and all that is missing is told at once', async () => {
+  test('and all missing secrets are reported at once', async () => {
     const secrets = open({ 'csv-report': { A: { env: 'X' }, B: { file: '~/nowhere' } } });
     const found = await secrets.forSkill(skill(['env:A', 'env:B']));
     expect('failure' in found ? found.failure.message : '').toBe(

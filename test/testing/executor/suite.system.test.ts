@@ -197,7 +197,12 @@ describe('isolation', () => {
 describe('skipping', () => {
   test('what an executor says it cannot hold is skipped with that reason, and so is what its author names', async () => {
     const modest = spoiled((attached) => ({
-      capabilities: { ...attached.capabilities, limits: { wallMs: 'runtime' as const }, hasInteraction: false, hasTerminal: false },
+      capabilities: {
+        ...attached.capabilities,
+        limits: { wallMs: 'runtime' as const },
+        hasInteraction: false,
+        hasTerminal: false,
+      },
     }));
     const names = new Set([
       'one file does not grow beyond its limit',
