@@ -103,7 +103,8 @@ function causeOf(observation: Observation): string {
   if (remedy?.includes('its package is unknown') === true) return 'names no exact package';
   if (remedy !== undefined)
     return `names the remedy: ${/^the ([\w ]+?) [^ ]+ (?:is missing|\w)/.exec(remedy)?.[1] ?? 'other'}`;
-  if (reason === 'timeout') return 'runs into the time limit';
+  if (reason === 'timeout')
+    return /server-started|listening/i.test(stdout) ? 'runs as a server' : 'runs into the time limit';
   const output = `${stdout}\n${stderr}`;
   // Causes outside of the script: its modules, its interpreter and the sandbox.
   const isOutside =
