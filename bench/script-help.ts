@@ -11,9 +11,17 @@ import type { BenchRow } from './row.ts';
 const TIMEOUT_SECONDS = 30;
 const AT_ONCE = 3;
 
+/** Causes that do not count: the script did not show that it runs, and no line names what to do exactly. */
+const NOT_COUNTED = [
+  'unexplained',
+  'raises an exception of its own',
+  'runs into the time limit',
+  'names no exact package',
+];
+
 /**
- * Runs every script of the given collections with `--help`, without network. Each either runs (with any exit code of its own), or ends
- * with one line that names the remedy; everything else is unexplained and listed.
+ * Runs every script of the given collections with `--help`, without network. Each either runs (help, or its own usage error), or ends
+ * with one line that names the exact remedy. Everything else is counted apart and listed.
  */
 export async function benchScriptHelp({
   collections,
@@ -48,11 +56,12 @@ export async function benchScriptHelp({
     );
   }
   const all = [...counts.values()].reduce((sum, count) => sum + count, 0);
-  const share = 1 - (counts.get('unexplained') ?? 0) / all;
+  const failed = NOT_COUNTED.reduce((sum, cause) => sum + (counts.get(cause) ?? 0), 0);
+  const share = 1 - failed / all;
   return [
     ...[...counts].toSorted(([, a], [, b]) => b - a).map(([name, value]) => ({ name, value, unit: 'scripts' })),
     {
-      name: 'runs or names the remedy',
+      name: 'runs or names the exact remedy',
       value: share * 100,
       unit: '%',
       bound: '>= 97',
@@ -76,7 +85,7 @@ async function causesOf(runtime: Runtime, skill: SkillEntry): Promise<readonly s
       } as const;
       const observation = await session.perform(action, { askedBy: 'person' });
       const cause = causeOf(observation);
-      if (cause === 'unexplained') console.error(`unexplained: ${skill.name} ${script}: ${lastLine(observation)}`);
+      if (NOT_COUNTED.includes(cause)) console.error(`${cause}: ${skill.name} ${script}: ${lastLine(observation)}`);
       causes.push(cause);
     }
   } finally {
@@ -91,17 +100,19 @@ function causeOf(observation: Observation): string {
   const { exit_code: code, reason, warnings, stderr, stdout } = observation.result;
   if (reason === 'exited' && code === 0) return 'runs';
   const remedy = warnings.find((line) => /; (?:find the package[^;]*, then )?run: /.test(line));
+  if (remedy?.includes('its package is unknown') === true) return 'names no exact package';
   if (remedy !== undefined)
     return `names the remedy: ${/^the ([\w ]+?) [^ ]+ (?:is missing|\w)/.exec(remedy)?.[1] ?? 'other'}`;
-  if (reason === 'timeout') return 'runs until the time limit';
+  if (reason === 'timeout')
+    return /server-started|listening/i.test(stdout) ? 'runs as a server' : 'runs into the time limit';
   const output = `${stdout}\n${stderr}`;
   // Causes outside of the script: its modules, its interpreter and the sandbox.
   const isOutside =
     /^(?:\w+\.)*(?:ImportError|ModuleNotFoundError|SyntaxError|PermissionError)\b|ERR_MODULE_NOT_FOUND|Cannot find (?:module|package)|Read-only file system|Permission denied|command not found|Temporary failure in name resolution/m;
   if (isOutside.test(output) || code === 126 || code === 127) return 'unexplained';
   return /Traceback \(most recent call last\)/.test(output)
-    ? 'runs, and raises an exception'
-    : 'runs, with an error of its own';
+    ? 'raises an exception of its own'
+    : 'runs, and shows its own usage error';
 }
 
 function lastLine(observation: Observation): string {

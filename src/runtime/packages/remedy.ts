@@ -1,6 +1,7 @@
 import { typedWord } from '../../core/text/shell-word.ts';
 import type { StagedSkill } from '../../core/execution.ts';
 import { openConfined } from '../../platform/fs/confined-directory.ts';
+import type { ConfinedDirectory } from '../../platform/fs/confined-directory.ts';
 import { importedModules } from '../../sandbox/environments/import-scan.ts';
 import type { ImportedModules } from '../../sandbox/environments/import-scan.ts';
 import { mentionedPackages, remedyFor } from '../../sandbox/environments/remedies.ts';
@@ -37,11 +38,19 @@ export async function explainFailure(
     return remedyFor({
       ...plain,
       missing: { python: await missingModules(imported.python, parts), node: imported.node },
+      own: importableNames(directory),
       mentioned: mentionedPackages(textOf(directory, 'SKILL.md') ?? ''),
     });
   } finally {
     directory.close();
   }
+}
+
+/** `scripts` for a skill whose scripts import each other as `scripts.helper`. */
+function importableNames(directory: ConfinedDirectory): readonly string[] {
+  const { files } = directory.list({ maxFiles: 2_000, maxDepth: 3 });
+  const names = files.flatMap(({ path }) => /^([A-Za-z_]\w*)(?:\.py$|\/)/.exec(path)?.[1] ?? []);
+  return [...new Set(names)];
 }
 
 function commandAgain(action: ProgramAction, staged: StagedSkill | undefined): string {

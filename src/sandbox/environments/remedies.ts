@@ -2,7 +2,7 @@
 import { typedWord } from '../../core/text/shell-word.ts';
 import { printable } from '../../core/text/text.ts';
 import { debianPackageOfModule, packageOfModule } from './import-names.ts';
-import { installHint } from './system-packages.ts';
+import { installCommands, installHint } from './system-packages.ts';
 
 export interface FailedScript {
   /** Standard error, or its last part. */
@@ -13,6 +13,8 @@ export interface FailedScript {
   readonly canAsk?: boolean;
   /** The command that runs the script as a module of its package; absent for a command line. */
   readonly asModule?: string;
+  /** Names that Python could import from the folder of the skill. */
+  readonly own?: readonly string[];
   /** Modules and packages that the script imports and this machine lacks, by the static scan. */
   readonly missing: { readonly python: readonly string[]; readonly node: readonly string[] };
   /** Packages that the documents of the skill tell the reader to install. */
@@ -30,6 +32,8 @@ const PROGRAMS: readonly RegExp[] = [
   /spawn(?:Sync)? ([\w.+-]{1,64}) ENOENT/,
   /(?:^|\n)[^\n]{0,200}?\b([\w.+-]{1,64}) (?:is )?not (?:found|installed) (?:in|on) (?:your )?PATH/i,
 ];
+/** Scripts word it in many ways, so this counts only for programs whose package is known. */
+const KNOWN_PROGRAM = /(?:^|\n)[^\w\n]{0,10}([\w.+-]{2,64}) (?:is |was )?not (?:found|installed)\b/gi;
 const VARIABLES: readonly RegExp[] = [
   /KeyError: '([A-Z][A-Z0-9_]{2,80})'/,
   /\b([A-Z][A-Z0-9_]{2,70}_(?:KEY|TOKEN|SECRET|PASSWORD|URL|ID))\b[^\n]{0,80}(?:not set|missing|required|must be set|undefined|environment)/i,
@@ -48,8 +52,10 @@ export function remedyFor(failed: FailedScript): string | undefined {
   );
 }
 
-function moduleRemedy(stderr: string, { asModule }: FailedScript): string | undefined {
-  if (asModule === undefined || !stderr.includes('ImportError: attempted relative import')) return undefined;
+function moduleRemedy(stderr: string, { asModule, own = [] }: FailedScript): string | undefined {
+  const [top = ''] = MODULE.exec(stderr)?.[1]?.split('.') ?? [];
+  if (asModule === undefined || !(own.includes(top) || stderr.includes('ImportError: attempted relative import')))
+    return undefined;
   return `the script is a module of a package; run: ${asModule}`;
 }
 
@@ -92,7 +98,10 @@ function programRemedy(stderr: string): string | undefined {
     const program = pattern.exec(stderr)?.[1];
     if (program !== undefined) return `the program ${printable(program)} is missing; run: ${installHint(program)}`;
   }
-  return undefined;
+  const known = [...stderr.matchAll(KNOWN_PROGRAM)]
+    .map(([, name = '']) => name)
+    .find((name) => installCommands(name).length > 0);
+  return known === undefined ? undefined : `the program ${known} is missing; run: ${installHint(known)}`;
 }
 
 function variableRemedy(stderr: string, failed: FailedScript): string | undefined {

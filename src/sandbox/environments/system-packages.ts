@@ -1,6 +1,6 @@
-/** Which package of a system provides a program: for Debian and Ubuntu (apt), Fedora (dnf) and macOS (brew). */
+/** Which package of a system provides a program: for Debian and Ubuntu (apt), Fedora (dnf) and macOS (brew), or npm for all. */
 
-/** `program apt dnf brew`; `-` where the system does not package it, `=` for the name of the program. */
+/** `program apt dnf brew npm`; `-` where the system does not package it, `=` for the name of the program. */
 const PACKAGES = `
   soffice libreoffice libreoffice libreoffice
   libreoffice = = =
@@ -22,7 +22,7 @@ const PACKAGES = `
   rsvg-convert librsvg2-bin librsvg2-tools librsvg
   inkscape = = =
   dot graphviz graphviz graphviz
-  mmdc - - mermaid-cli
+  mmdc - - mermaid-cli @mermaid-js/mermaid-cli
   exiftool libimage-exiftool-perl perl-Image-ExifTool exiftool
   jq = = =
   yq = yq =
@@ -46,6 +46,8 @@ const PACKAGES = `
   node nodejs nodejs node
   npm npm nodejs-npm node
   npx npm nodejs-npm node
+  pnpm - - = =
+  yarn - - = =
   bun - - oven-sh/bun/bun
   deno - - deno
   uv - uv uv
@@ -87,7 +89,7 @@ const PACKAGES = `
   parallel = = =
   shellcheck = ShellCheck =
   pwsh - - powershell
-  tsx - - -
+  tsx - - - =
   expect = = =
   tmux = = =
   dig bind9-dnsutils bind-utils bind
@@ -103,7 +105,7 @@ const PACKAGES = `
   bwrap bubblewrap bubblewrap -
 `;
 
-const MANAGERS = ['apt', 'dnf', 'brew'] as const;
+const MANAGERS = ['apt install', 'dnf install', 'brew install', 'npm install -g'] as const;
 
 const BY_PROGRAM: ReadonlyMap<string, readonly string[]> = new Map(
   PACKAGES.trim()
@@ -117,7 +119,7 @@ export function installCommands(program: string): readonly string[] {
   const names = BY_PROGRAM.get(program) ?? [];
   return MANAGERS.flatMap((manager, place) => {
     const name = names[place] ?? '-';
-    return name === '-' ? [] : [`${manager} install ${name}`];
+    return name === '-' ? [] : [`${manager} ${name}`];
   });
 }
 

@@ -194,9 +194,20 @@ describe('the remedy for a failed script', () => {
       'ImportError: attempted relative import with no known parent package',
       "the script is a module of a package; run: skillwright exec pdf --command 'python3 -m scripts.fill'",
     ],
+    [
+      '📦 pnpm not found. Installing pnpm...',
+      'the program pnpm is missing; run: brew install pnpm, or: npm install -g pnpm',
+    ],
+    ['settings not found', undefined],
     ['usage: fill.py [-h] FILE', undefined],
   ])('%j', (stderr, line) => {
     expect(remedy(stderr)).toBe(line);
+  });
+
+  test('a script that imports the package that it is in is run as a module', () => {
+    expect(remedy("ModuleNotFoundError: No module named 'scripts.common'", { own: ['scripts'] })).toBe(
+      "the script is a module of a package; run: skillwright exec pdf --command 'python3 -m scripts.fill'",
+    );
   });
 
   test('names every package that the script imports, and a package that the skill itself names', () => {
