@@ -7,7 +7,7 @@ import { writeSync } from 'node:fs';
 
 import { bubblewrapExecutor } from '../../src/sandbox/executors/bubblewrap/executor.ts';
 import { namespacesExecutor } from '../../src/sandbox/executors/namespaces/executor.ts';
-import { runAttacks } from './attacks.ts';
+import { runAttacks } from './run-attacks.ts';
 import { collected, openWorkspace } from './sandbox.ts';
 
 const secret = process.env['ATTACK_SECRET'] ?? '';

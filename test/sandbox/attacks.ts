@@ -12,7 +12,7 @@ import { collected, openWorkspace } from './sandbox.ts';
 const nothing = (): readonly string[] => [];
 const word = (text: string): string => `'${text}'`;
 
-const reachAttacks: readonly AttackCase[] = [
+export const reachAttacks: readonly AttackCase[] = [
   {
     number: 1,
     name: 'writes outside the workspace, to the system, to its own skill and to the metadata',
@@ -321,22 +321,6 @@ export interface AttackOutcome {
   readonly name: string;
   readonly reason: ProgramEnd['reason'];
   readonly damage: readonly string[];
-}
-
-/** Attacks that wait more than they work run side by side; those on limits run alone. */
-const AT_ONCE = 4;
-
-/** Runs all attacks and gives their outcomes in the order of `attackCases`. */
-export async function runAttacks(executor: Executor, secret: string): Promise<readonly AttackOutcome[]> {
-  const outcomes: AttackOutcome[] = [];
-  for (let at = 0; at < reachAttacks.length; at += AT_ONCE)
-    outcomes.push(
-      ...(await Promise.all(
-        reachAttacks.slice(at, at + AT_ONCE).map(async (attack) => await runAttack(attack, executor, secret)),
-      )),
-    );
-  for (const attack of limitAttacks) outcomes.push(await runAttack(attack, executor, secret));
-  return outcomes;
 }
 
 /** Runs one attack in a workspace of its own; `secret` is also what the process that calls has in its environment and descriptors. */

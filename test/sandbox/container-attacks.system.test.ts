@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect } from 'vitest';
 
 import { containerExecutor } from '../../src/sandbox/executors/container/executor.ts';
 import { verifies } from '../conformance/verifies.ts';
-import { attackCases, runAttacks } from './attacks.ts';
+import { attackCases } from './attacks.ts';
+import { runAttacks } from './run-attacks.ts';
 import type { AttackOutcome } from './attacks.ts';
 import { startDockerEngine } from './docker-engine.ts';
 

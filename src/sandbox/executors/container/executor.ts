@@ -174,7 +174,7 @@ function capabilitiesOf({ engine: { facts }, options }: Attachment, isShared: bo
       outputBytes: 'runtime',
       fileBytes: 'rlimit',
       ...(facts.hasMemoryLimit ? { memoryBytes: 'cgroup' } : {}),
-      ...(facts.hasProcessLimit && !isOwnKernel(runtime) ? { processes: 'cgroup' } : {}),
+      ...(facts.hasProcessLimit && !isOwnKernel(options.runtime) ? { processes: 'cgroup' } : {}),
       // A copied workspace can be measured only after the program has ended.
       ...(isShared ? { diskBytes: 'watched', files: 'watched' } : {}),
     },
