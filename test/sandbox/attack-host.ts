@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import {
@@ -68,7 +69,8 @@ export async function openAttackHost(
   const tcp = await listen({ port: 0, host: '127.0.0.1' }, () => reached.push('tcp'));
   const unix = await listen({ path: socketPath }, () => reached.push('unix'));
   chmodSync(socketPath, 0o777);
-  const abstract = await listen({ path: `\0${secret}` }, () => reached.push('abstract'));
+  const abstractName = `attack-${randomUUID()}`;
+  const abstract = await listen({ path: `\0${abstractName}` }, () => reached.push('abstract'));
   const udp = createSocket('udp4', () => reached.push('udp'));
   await new Promise<void>((resolve) => {
     udp.bind(0, '127.0.0.1', resolve);
@@ -93,7 +95,7 @@ export async function openAttackHost(
     tcpPort: typeof address === 'object' && address !== null ? address.port : 0,
     udpPort: udp.address().port,
     socketPath,
-    abstractName: secret,
+    abstractName,
     victim: victim.pid ?? 0,
     reached: () => [...reached],
     isVictimAlive: () => victim.exitCode === null && victim.signalCode === null,

@@ -7,8 +7,7 @@ import { writeSync } from 'node:fs';
 
 import { bubblewrapExecutor } from '../../src/sandbox/executors/bubblewrap/executor.ts';
 import { namespacesExecutor } from '../../src/sandbox/executors/namespaces/executor.ts';
-import { attackCases, runAttack } from './attacks.ts';
-import type { AttackOutcome } from './attacks.ts';
+import { runAttacks } from './run-attacks.ts';
 import { collected, openWorkspace } from './sandbox.ts';
 
 const secret = process.env['ATTACK_SECRET'] ?? '';
@@ -23,7 +22,5 @@ if (process.argv[3] === 'hold') {
     `(setsid sh -c 'while :; do echo x >> ${workspace.root}/out/heartbeat; sleep 0.05; done' &); sleep 50`,
   ]);
 } else {
-  const outcomes: AttackOutcome[] = [];
-  for (const attack of attackCases) outcomes.push(await runAttack(attack, executor, secret));
-  writeSync(1, JSON.stringify(outcomes));
+  writeSync(1, JSON.stringify(await runAttacks(executor, secret)));
 }

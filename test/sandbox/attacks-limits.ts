@@ -21,7 +21,7 @@ async function stillBeats({ read }: Aftermath): Promise<readonly string[]> {
 
 const beat = (root: string): string => `while :; do echo x >> ${root}/out/heartbeat; sleep 0.05; done`;
 
-/** Cases 8 to 10, 13 to 17, 21 and 31: what may be used of the machine. */
+/** Cases 8 to 10, 13 to 17 and 31: what may be used of the machine. */
 export const limitAttacks: readonly AttackCase[] = [
   {
     number: 8,
@@ -141,26 +141,6 @@ time.sleep(20)
   },
   {
     number: 10,
-    name: 'hides files in folders that their owner may not list or enter',
-    language: 'python3',
-    script: ({ root }) => `
-import os, time
-os.chdir("${root}/work")
-for mode in (0o300, 0o000):
-    os.makedirs("hidden%o/inner" % mode)
-    for i in range(64):
-        fd = os.open("hidden%o/inner/x%d" % (mode, i), os.O_CREAT | os.O_WRONLY, 0o600)
-        if i == 0: os.chmod("hidden%o" % mode, 0o300)
-        os.posix_fallocate(fd, 0, 8 * 1024 * 1024)
-        os.close(fd)
-    os.chmod("hidden%o" % mode, mode)
-time.sleep(20)
-`,
-    reasons: ['disk'],
-    judge: () => [],
-  },
-  {
-    number: 10,
     name: 'makes 200,000 empty files',
     language: 'python3',
     script: ({ root }) => `
@@ -243,22 +223,6 @@ open("${root}/out/made", "w").write("all")
     script: () => 'cat /dev/zero & cat /dev/urandom >&2 & wait',
     reasons: ['output'],
     judge: () => [],
-  },
-  {
-    number: 21,
-    name: 'uses rare parts of the kernel',
-    language: 'python3',
-    script: ({ root }) => `
-import ctypes, os, platform
-libc = ctypes.CDLL(None, use_errno=True)
-calls = {"x86_64": [425, 250, 248, 321, 323, 298, 447], "aarch64": [425, 219, 217, 280, 282, 241, 447]}[platform.machine()]
-won = []
-for number in calls:
-    ctypes.set_errno(0)
-    if libc.syscall(number, 0, 0, 0, 0, 0) != -1 or ctypes.get_errno() not in (1, 38): won.append(str(number))
-open("${root}/out/won", "w").write("\\n".join(won))
-`,
-    judge: ({ read }) => read('won').split('\n').filter(Boolean),
   },
   {
     number: 31,

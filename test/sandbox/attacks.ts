@@ -12,7 +12,7 @@ import { collected, openWorkspace } from './sandbox.ts';
 const nothing = (): readonly string[] => [];
 const word = (text: string): string => `'${text}'`;
 
-const reachAttacks: readonly AttackCase[] = [
+export const reachAttacks: readonly AttackCase[] = [
   {
     number: 1,
     name: 'writes outside the workspace, to the system, to its own skill and to the metadata',

@@ -46,16 +46,6 @@ describe('the profile', () => {
     await expect(`${script ?? ''}\n`).toMatchFileSnapshot('golden/gate.txt');
   });
 
-  test('the gate script with a control group matches the reviewed golden file', async () => {
-    const { argv } = gatedCommand({
-      argv: ['true'],
-      limits: LIMITS,
-      lateEnv: {},
-      entryDescriptor: 5,
-    });
-    await expect(`${argv[2] ?? ''}\n`).toMatchFileSnapshot('golden/gate-group.txt');
-  });
-
   test.each([true, false])(
     'every inherited file is at the descriptor that the arguments name; with perl: %s',
     (hasPerl) => {

@@ -2,7 +2,7 @@
  * Stages input files in a workspace before a program runs (EXEC-4). A request is prepared completely in a temporary folder and then moved
  * into place: a failed request changes nothing. Sources and targets are confined; of the host only what the policy allows is read.
  */
-import { closeSync, fchmodSync, fchownSync, futimesSync, lchownSync, openSync, symlinkSync, writeSync } from 'node:fs';
+import { closeSync, fchmodSync, fchownSync, futimesSync, lchownSync, openSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 
 import type { InputRequest } from '../../core/action.ts';
@@ -12,6 +12,7 @@ import type { FailureCode } from '../../core/failure-codes.ts';
 import { nearest } from '../../core/nearest.ts';
 import type { RelativePath } from '../../core/path.ts';
 import { quoted } from '../../core/text/text.ts';
+import { writeAll } from '../../platform/fs/atomic-replace.ts';
 import { copyTree } from '../../platform/fs/copy-tree.ts';
 import { isSystemError, realPath } from '../../platform/fs/paths.ts';
 import { removeTree } from '../../platform/fs/remove-tree.ts';
@@ -286,7 +287,7 @@ function copyFile(staging: Staging, from: string, { opened: { descriptor, stats 
   takeRoom(staging, from, { bytes: stats.size, entries: 1 });
   const output = openSync(prepared, 'wx', 0o600);
   try {
-    readPieces(from, { descriptor, size: stats.size }, (bytes) => writeWhole(output, bytes));
+    readPieces(from, { descriptor, size: stats.size }, (bytes) => writeAll(output, bytes));
     finish(output, { isExecutable: isProgram(stats), owner: staging.workspace.identity });
     futimesSync(output, stats.atimeMs / 1000, stats.mtimeMs / 1000);
   } catch (error) {
@@ -357,7 +358,7 @@ function writePrepared(
   takeRoom(staging, from, { bytes: content.length, entries: 1 });
   const output = openSync(prepared, 'wx', 0o600);
   try {
-    writeWhole(output, content);
+    writeAll(output, content);
     finish(output, { isExecutable: false, owner: staging.workspace.identity });
   } finally {
     closeSync(output);
@@ -381,10 +382,6 @@ function finish(
   fchmodSync(descriptor, isExecutable ? 0o755 : 0o644);
 }
 
-function writeWhole(descriptor: number, bytes: Uint8Array): void {
-  for (let written = 0; written < bytes.length;) written += writeSync(descriptor, bytes, written);
-}
-
 function refuseSameTargets(ready: readonly PreparedInput[]): void {
   for (const [place, { to, record }] of ready.entries()) {
     const other = ready.findIndex((item, index) => index < place && (item.to === to || item.to.startsWith(`${to}/`)));
@@ -395,10 +392,8 @@ function refuseSameTargets(ready: readonly PreparedInput[]): void {
   }
 }
 
-function placeOptions(
-  { workspace, root, folder }: Staging,
-  { prepared, to, record: { from } }: PreparedInput,
-): PlaceOptions {
+function placeOptions({ workspace, root, folder }: Staging, { prepared, to, record }: PreparedInput): PlaceOptions {
+  const { from } = record;
   const isReplaceable = workspace.metadata.inputs.some((before) => before.to === to);
   const discarded = path.join(folder, `discarded-${path.basename(prepared)}`);
   return { from, root, to, owner: workspace.identity, isReplaceable, discarded };

@@ -23,8 +23,10 @@ export const LIMIT_CASES: readonly CaseDefinition[] = [
     requirement: 'EXEC-8',
     needs: { limits: ['memoryBytes'] },
     async run(fixture) {
-      const { end } = await fixture.shell(GROWING, { limits: { memoryBytes: MEMORY } });
-      assert.equal(end.reason, 'memory');
+      const { end, stdout } = await fixture.shell(GROWING, { limits: { memoryBytes: MEMORY } });
+      // Without a control group the kernel may refuse the memory to the process before the watch sees it.
+      const isRefused = fixture.attached.capabilities.limits.memoryBytes === 'watched' && Number(stdout) === 0;
+      assert(end.reason === 'memory' || isRefused, `the end was ${end.reason}, with ${stdout.toString('utf8')} bytes`);
     },
   },
   {

@@ -16,7 +16,11 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import { DEFAULT_LIMITS } from '../../../src/core/execution.ts';
+import { bubblewrapExecutor } from '../../../src/sandbox/executors/bubblewrap/executor.ts';
 import { findControlGroups, makeRunGroup, removeStaleGroups } from '../../../src/sandbox/executors/cgroup.ts';
+import { namespacesExecutor } from '../../../src/sandbox/executors/namespaces/executor.ts';
+import { tryRead } from '../../../src/sandbox/executors/proc.ts';
+import { hasBubblewrap, hasNamespaces, openWorkspace, programSpec, textSink } from '../sandbox.ts';
 
 const place = findControlGroups();
 
@@ -97,6 +101,37 @@ describe.skipIf(place === undefined)('a group of this kernel, where it lets us m
     child.stdin?.end('\n');
     await exited;
     expect(await group.remove()).toBe(true);
+  });
+
+  test.each([
+    ['bubblewrap', hasBubblewrap(), bubblewrapExecutor],
+    ['namespaces', hasNamespaces(), namespacesExecutor],
+  ] as const)('holds all processes of %s: the launcher, process 1 and the program', async (_, isHere, make) => {
+    if (!isHere) return;
+    const { workspace, close } = await openWorkspace(make());
+    try {
+      const members: string[] = [];
+      await workspace.run(programSpec(['sh', '-c', 'echo up; sleep 1']), {
+        stdout: {
+          write: () => {
+            for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name)))
+              if (tryRead(`/proc/${pid}/cgroup`)?.includes(`/skillwright-${String(process.pid)}-`) === true)
+                members.push(/^NSpid:\s(.*)$/m.exec(tryRead(`/proc/${pid}/status`) ?? '')?.[1] ?? '');
+            return true;
+          },
+        },
+        stderr: textSink(),
+      });
+      // The last number is the one inside.
+      const inside = members.map((numbers) => numbers.split('\t').slice(1).join(' '));
+      expect([inside.filter((id) => id === '').length, inside.includes('1'), inside.length >= 3]).toEqual([
+        1,
+        true,
+        true,
+      ]);
+    } finally {
+      await close();
+    }
   });
 
   test('says nothing where nothing was', async () => {

@@ -9,8 +9,6 @@ export interface Gate {
   readonly limits: ProcessLimits;
   /** Variables that would affect the gate's own shell: exported after its checks. */
   readonly lateEnv: Readonly<Record<string, string>>;
-  /** Descriptor of the control group to enter; one digit, because shells accept no more. */
-  readonly entryDescriptor?: number;
 }
 
 /** bubblewrap accepts 9000 arguments in total; longer commands are passed through a file. */
@@ -43,7 +41,6 @@ export function gatedCommand(gate: Gate): GatedCommand {
     `limit -n ${String(limits.openFiles)}`,
     `limit -t ${String(limits.cpuSeconds)}`,
     'limit -c 0',
-    ...(gate.entryDescriptor === undefined ? [] : enterGroup(String(gate.entryDescriptor))),
     "printf '\\006' >&2",
     // The host answers once the processes are in their control group.
     'read -r held',
@@ -54,11 +51,6 @@ export function gatedCommand(gate: Gate): GatedCommand {
   const shell = ['/bin/sh', '-c', script, 'sh'];
   if (!isLong) return { argv: [...shell, ...words] };
   return { argv: shell, wordsFile: `set -- ${words.map(shellWord).join(' ')}\n` };
-}
-
-/** Enters the control group and closes the descriptor, so that the program does not inherit it. */
-function enterGroup(descriptor: string): readonly string[] {
-  return [`echo 0 >&${descriptor}`, `exec ${descriptor}>&-`];
 }
 
 /** Variables that change the behaviour of a shell or of the dynamic loader. */

@@ -14,7 +14,14 @@ import { INSTALL_BUBBLEWRAP, checkInstalled, findBubblewrap } from './support.ts
 const ARGUMENTS_DESCRIPTOR = 3;
 const FILTER_DESCRIPTOR = 4;
 /** dash accepts only one digit. */
-export const ENTRY_DESCRIPTOR = 5;
+const ENTRY_DESCRIPTOR = 5;
+/** Enters the control group before bubblewrap starts, so that its two processes are in it as well. */
+const ENTER_GROUP = [
+  '/bin/sh',
+  '-ec',
+  `echo 0 >&${String(ENTRY_DESCRIPTOR)}; exec ${String(ENTRY_DESCRIPTOR)}>&-; exec "$@"`,
+  'sh',
+];
 
 /** Starts programs by bwrap (default: the first of the usual locations; `PATH` is not searched). */
 export function bubblewrapLauncher(given: string | undefined, hasPerl = isPresent(PERL)): Launcher {
@@ -74,8 +81,7 @@ function innerCommand(request: LaunchRequest, planDescriptor: number | undefined
       plan: encodePlan(gatePlan(request)),
     };
   const { early, late } = splitEnvironment(request.env);
-  const gate = { argv: request.argv, limits: request.limits, lateEnv: late };
-  return { env: early, ...gatedCommand(request.hasEntry ? { ...gate, entryDescriptor: ENTRY_DESCRIPTOR } : gate) };
+  return { env: early, ...gatedCommand({ argv: request.argv, limits: request.limits, lateEnv: late }) };
 }
 
 function launch(command: string, request: LaunchRequest, { filter, keep, hasPerl }: WorkspaceFiles): LaunchCommand {
@@ -98,7 +104,7 @@ function launch(command: string, request: LaunchRequest, { filter, keep, hasPerl
     }),
   );
   return {
-    argv: [command, '--args', String(ARGUMENTS_DESCRIPTOR), '--', ...argv],
+    argv: [...(request.hasEntry ? ENTER_GROUP : []), command, '--args', String(ARGUMENTS_DESCRIPTOR), '--', ...argv],
     inherited: (entry) => [
       args,
       filter,

@@ -26,7 +26,7 @@ export interface LaunchRequest {
   readonly env: Readonly<Record<string, string>>;
   readonly argv: readonly string[];
   readonly limits: ProcessLimits;
-  /** The program enters its control group itself, by an inherited file. */
+  /** The launcher enters the control group itself, by an inherited file. */
   readonly hasEntry: boolean;
 }
 
@@ -43,6 +43,6 @@ export interface ProcessLimits {
 
 export interface LaunchCommand {
   readonly argv: readonly string[];
-  /** Files for descriptors 3, 4, ...; `entry` is the file by which the program enters its control group. */
+  /** Files for descriptors 3, 4, ...; `entry` is the file by which the launcher enters its control group. */
   readonly inherited: (entry: string | undefined) => readonly Inherited[];
 }

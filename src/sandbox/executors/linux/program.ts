@@ -72,8 +72,7 @@ export async function startSandboxed(command: SandboxCommand, streams: RunStream
   const sandbox: Sandbox = { child, command, group, stderr, processes: undefined, isKilled: false };
   const contained = containedChild(sandbox);
   const input = heldInput(child, command);
-  // The launcher usually has no children yet, so all of them are born in the group. Where the program enters the group itself, the two
-  // processes of the launcher stay outside: they cost the same for every program.
+  // The launcher usually has no children yet, so all of them are born in the group. With an entry file it enters by itself.
   const joined = group?.entry === undefined ? addTo(group, child.pid, executor) : Promise.resolve();
   joined.catch(() => undefined);
   const released = (async (): Promise<void> => {

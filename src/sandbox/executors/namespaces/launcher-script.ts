@@ -4,7 +4,7 @@
  *
  *     3   the plan (plan.ts): what to build and what to start, as words that each end with NUL; or the descriptor of its argument
  *     4   the seccomp filter, unless bubblewrap has loaded it
- *     5   the file by which the program enters its control group, where the plan says so
+ *     5   the file by which this process enters its control group, where the plan says so
  *
  * Every step that fails ends the launcher with a message before the READY byte (0x06) was written to stderr; the program has not been
  * started then. The text must not contain a dollar sign before a brace, nor a backtick: it is a template of TypeScript.
@@ -88,11 +88,6 @@ sub limit {
 
 # Sets limits and filter, announces itself, waits for a line of the host where the plan says so, and becomes the program.
 sub become_program {
-  if ($set{entry}) {
-    open(my $entry, '>&=', 5) or fail('open the control group');
-    defined syswrite($entry, '0') or fail('enter the control group');
-    close $entry;
-  }
   limit(@$_) for @limits;
   if (syscall($call{close_range}, 3, 0xffffffff, 0) == -1) {
     # Linux before 5.9.
@@ -179,6 +174,11 @@ if ($set{mode} eq 'gate') {
 
 # --- Namespaces: the process outside --------------------------------------------------------------------------------------------------
 
+if ($set{entry}) {
+  open(my $entry, '>&=', 5) or fail('open the control group');
+  defined syswrite($entry, '0') or fail('enter the control group');
+  close $entry;
+}
 # Read before: the new user namespace knows no users until its maps are written.
 my ($user, $group) = ($>, (split ' ', $))[0]);
 # CLONE_NEWUSER, NEWNS, NEWPID, NEWNET, NEWIPC, NEWUTS, NEWCGROUP.

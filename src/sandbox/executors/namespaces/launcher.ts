@@ -79,7 +79,6 @@ export function gatePlan(request: LaunchRequest): readonly PlanStep[] {
     ['set', 'mode', 'gate'],
     ...callSteps(architecture),
     ['set', 'gate', '1'],
-    ...(request.hasEntry ? [['set', 'entry', '1'] as const] : []),
     ...limitSteps(request.limits),
     ...wallSteps(request.entries),
     ...programSteps(request.argv, { PWD: request.cwd, ...request.env }, request.cwd),
