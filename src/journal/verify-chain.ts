@@ -19,10 +19,10 @@ export interface ChainProblem {
     | 'chain/forged'
     | 'chain/cut'
     | 'chain/missing'
-    | 'run/missing'
-    | 'run/exchanged'
-    | 'run/unlisted'
-    | 'run/returned';
+    | 'chain/run-missing'
+    | 'chain/run-exchanged'
+    | 'chain/run-unlisted'
+    | 'chain/run-returned';
   /** The run, if the problem concerns one. */
   readonly run?: string;
   /** The line of `chain.jsonl`. */
@@ -162,12 +162,12 @@ function missingProblem(directory: string, chained: ChainedRun): readonly ChainP
   const { run, line, startedAt, removed } = chained;
   const isThere = isPresent(path.join(directory, run));
   if (isThere && removed !== undefined)
-    return [{ code: 'run/returned', run, line, message: `it was removed at ${removed.at} and is here again` }];
+    return [{ code: 'chain/run-returned', run, line, message: `it was removed at ${removed.at} and is here again` }];
   if (isThere || removed !== undefined) return [];
   const message = isPresent(path.join(directory, REMOVED_PREFIX + run))
     ? 'its removal was interrupted; run skillwright runs prune again'
     : `it began at ${startedAt}, and its folder is gone without skillwright runs prune`;
-  return [{ code: 'run/missing', run, line, message }];
+  return [{ code: 'chain/run-missing', run, line, message }];
 }
 
 function runProblem({ id, path: place, reading }: ListedRun, chain: ReadChain): readonly ChainProblem[] {
@@ -181,14 +181,16 @@ function runProblem({ id, path: place, reading }: ListedRun, chain: ReadChain): 
     if (reading.type === 'absent' && openJournal(place).type === 'absent') return [];
     return [
       {
-        code: 'run/unlisted',
+        code: 'chain/run-unlisted',
         run: id,
         message: 'the chain does not announce it: it was copied here, or the chain was edited',
       },
     ];
   }
   const { line, start, end } = chained;
-  const exchanged = (message: string): readonly ChainProblem[] => [{ code: 'run/exchanged', run: id, line, message }];
+  const exchanged = (message: string): readonly ChainProblem[] => [
+    { code: 'chain/run-exchanged', run: id, line, message },
+  ];
   if (info !== undefined && info.chain !== start) return exchanged('it is not the run that the chain announces');
   if (end === undefined)
     return info?.endedAt === undefined ? [] : exchanged('it has an end that the chain does not know');
