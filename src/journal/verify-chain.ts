@@ -11,6 +11,7 @@ import { REMOVED_PREFIX, listRuns, startOfId } from './run-folder.ts';
 import type { ListedRun } from './run-folder.ts';
 import { checkCode } from './seal.ts';
 import { fieldOf } from './shape.ts';
+import { verifyRun } from './verify.ts';
 
 export interface ChainProblem {
   readonly code:
@@ -66,6 +67,15 @@ export function verifyChain(directory: string, keys: ChainKeys = {}): ChainVerif
   if (problems.length > 0) return { status: 'tampered', ...rest };
   if (chain.runs.size === 0) return { status: 'absent', ...rest };
   return { status: chain.isSealed ? 'intact' : 'unsealed', ...rest };
+}
+
+/** Why a record must not be continued or repeated; undefined if nothing shows a change. */
+export function recordProblem(folder: string, keys: ChainKeys): string | undefined {
+  const { status } = verifyRun(folder, keys.sealKey === undefined ? {} : { sealKey: keys.sealKey });
+  if (status === 'tampered' || status === 'unreadable') return `the record is ${status}: see skillwright runs verify`;
+  const { problems } = verifyChain(path.dirname(folder), keys);
+  const found = problems.find(({ run }) => run === path.basename(folder));
+  return found === undefined ? undefined : `the record does not fit the chain of runs: ${found.message}`;
 }
 
 interface ChainedRun {

@@ -16,7 +16,7 @@ import { describe, expect, test } from 'vitest';
 import type { RunEvent } from '../../src/core/run-events.ts';
 import { createRun } from '../../src/journal/journal-writer.ts';
 import { pruneRuns } from '../../src/journal/prune.ts';
-import { verifyChain } from '../../src/journal/verify-chain.ts';
+import { recordProblem, verifyChain } from '../../src/journal/verify-chain.ts';
 import { verifyRun } from '../../src/journal/verify.ts';
 import { sealKey } from '../../src/platform/fs/seal-key.ts';
 import { scratch } from '../registry/support.ts';
@@ -129,6 +129,21 @@ describe('the chain of runs', () => {
         'chain/run-unlisted 20260301T120000Z-00000000',
       ].toSorted(),
     );
+  });
+
+  test('a run that was cut back to its beginning, as if it had been killed, is named and not continued', () => {
+    const at = world();
+    const record = createRun(at.directory, START, at.keys);
+    const begun = ['events.jsonl', 'run.json'].map(
+      (name) => [name, readFileSync(path.join(record.path, name))] as const,
+    );
+    record.append(NOTE);
+    record.end('done', '');
+    for (const name of readdirSync(record.path)) if (name !== 'index.json') rmSync(path.join(record.path, name));
+    for (const [name, bytes] of begun) writeFileSync(path.join(record.path, name), bytes);
+    expect(verifyRun(record.path, at.keys)).toEqual({ status: 'running', problems: [], seal: 'absent' });
+    expect(codes(at)).toEqual([`chain/run-exchanged ${record.id}`]);
+    expect(recordProblem(record.path, at.keys)).toContain('does not fit the chain');
   });
 
   test('a chain that was written anew as a whole lacks the codes of the user', () => {
