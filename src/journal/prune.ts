@@ -122,7 +122,7 @@ function isFree({ path: place, reading }: ListedRun, now: number, asker: ReturnT
 /** Runs that the chain announces and that are neither here nor removed. */
 function lostRuns(directory: string, options: PruneOptions): readonly PrunedRun[] {
   return verifyChain(directory, options)
-    .problems.filter(({ code, run }) => code === 'run/missing' && run !== undefined)
+    .problems.filter(({ code, run }) => code === 'chain/run-missing' && run !== undefined)
     .map(({ run = '' }) => ({ id: run, bytes: 0, reason: 'missing' }));
 }
 

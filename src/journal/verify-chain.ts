@@ -11,6 +11,7 @@ import { REMOVED_PREFIX, listRuns, startOfId } from './run-folder.ts';
 import type { ListedRun } from './run-folder.ts';
 import { checkCode } from './seal.ts';
 import { fieldOf } from './shape.ts';
+import { verifyRun } from './verify.ts';
 
 export interface ChainProblem {
   readonly code:
@@ -19,10 +20,10 @@ export interface ChainProblem {
     | 'chain/forged'
     | 'chain/cut'
     | 'chain/missing'
-    | 'run/missing'
-    | 'run/exchanged'
-    | 'run/unlisted'
-    | 'run/returned';
+    | 'chain/run-missing'
+    | 'chain/run-exchanged'
+    | 'chain/run-unlisted'
+    | 'chain/run-returned';
   /** The run, if the problem concerns one. */
   readonly run?: string;
   /** The line of `chain.jsonl`. */
@@ -66,6 +67,15 @@ export function verifyChain(directory: string, keys: ChainKeys = {}): ChainVerif
   if (problems.length > 0) return { status: 'tampered', ...rest };
   if (chain.runs.size === 0) return { status: 'absent', ...rest };
   return { status: chain.isSealed ? 'intact' : 'unsealed', ...rest };
+}
+
+/** Why a record must not be continued or repeated; undefined if nothing shows a change. */
+export function recordProblem(folder: string, keys: ChainKeys): string | undefined {
+  const { status } = verifyRun(folder, keys.sealKey === undefined ? {} : { sealKey: keys.sealKey });
+  if (status === 'tampered' || status === 'unreadable') return `the record is ${status}: see skillwright runs verify`;
+  const { problems } = verifyChain(path.dirname(folder), keys);
+  const found = problems.find(({ run }) => run === path.basename(folder));
+  return found === undefined ? undefined : `the record does not fit the chain of runs: ${found.message}`;
 }
 
 interface ChainedRun {
@@ -162,12 +172,12 @@ function missingProblem(directory: string, chained: ChainedRun): readonly ChainP
   const { run, line, startedAt, removed } = chained;
   const isThere = isPresent(path.join(directory, run));
   if (isThere && removed !== undefined)
-    return [{ code: 'run/returned', run, line, message: `it was removed at ${removed.at} and is here again` }];
+    return [{ code: 'chain/run-returned', run, line, message: `it was removed at ${removed.at} and is here again` }];
   if (isThere || removed !== undefined) return [];
   const message = isPresent(path.join(directory, REMOVED_PREFIX + run))
     ? 'its removal was interrupted; run skillwright runs prune again'
     : `it began at ${startedAt}, and its folder is gone without skillwright runs prune`;
-  return [{ code: 'run/missing', run, line, message }];
+  return [{ code: 'chain/run-missing', run, line, message }];
 }
 
 function runProblem({ id, path: place, reading }: ListedRun, chain: ReadChain): readonly ChainProblem[] {
@@ -181,14 +191,16 @@ function runProblem({ id, path: place, reading }: ListedRun, chain: ReadChain): 
     if (reading.type === 'absent' && openJournal(place).type === 'absent') return [];
     return [
       {
-        code: 'run/unlisted',
+        code: 'chain/run-unlisted',
         run: id,
         message: 'the chain does not announce it: it was copied here, or the chain was edited',
       },
     ];
   }
   const { line, start, end } = chained;
-  const exchanged = (message: string): readonly ChainProblem[] => [{ code: 'run/exchanged', run: id, line, message }];
+  const exchanged = (message: string): readonly ChainProblem[] => [
+    { code: 'chain/run-exchanged', run: id, line, message },
+  ];
   if (info !== undefined && info.chain !== start) return exchanged('it is not the run that the chain announces');
   if (end === undefined)
     return info?.endedAt === undefined ? [] : exchanged('it has an end that the chain does not know');

@@ -16,7 +16,7 @@ import { describe, expect, test } from 'vitest';
 import type { RunEvent } from '../../src/core/run-events.ts';
 import { createRun } from '../../src/journal/journal-writer.ts';
 import { pruneRuns } from '../../src/journal/prune.ts';
-import { verifyChain } from '../../src/journal/verify-chain.ts';
+import { recordProblem, verifyChain } from '../../src/journal/verify-chain.ts';
 import { verifyRun } from '../../src/journal/verify.ts';
 import { sealKey } from '../../src/platform/fs/seal-key.ts';
 import { scratch } from '../registry/support.ts';
@@ -73,7 +73,7 @@ describe('the chain of runs', () => {
       const ids = [at.run(), at.run(), at.run()];
       const gone = places.map((place) => ids[place] ?? '');
       for (const id of gone) rmSync(path.join(at.directory, id), { recursive: true });
-      expect(codes(at)).toEqual(gone.map((id) => `run/missing ${id}`));
+      expect(codes(at)).toEqual(gone.map((id) => `chain/run-missing ${id}`));
     }
   });
 
@@ -88,7 +88,7 @@ describe('the chain of runs', () => {
     // The newest run and its lines: only the home folder knows of them.
     writeFileSync(file, `${lines.slice(0, 4).join('\n')}\n`);
     rmSync(path.join(at.directory, ids[2] ?? ''), { recursive: true });
-    expect(codes(at)).toEqual([`chain/cut`, `run/missing ${ids[1] ?? ''}`]);
+    expect(codes(at)).toEqual([`chain/cut`, `chain/run-missing ${ids[1] ?? ''}`]);
     rmSync(at.directory, { recursive: true });
     expect(codes(at)).toEqual(['chain/missing']);
   });
@@ -101,7 +101,7 @@ describe('the chain of runs', () => {
     renameSync(`${a}-x`, b);
     for (const place of [a, b])
       expect(verifyRun(place, at.keys)).toMatchObject({ status: 'tampered', problems: [{ code: 'folder/renamed' }] });
-    expect(codes(at)).toEqual([b, a].map((place) => `run/exchanged ${path.basename(place)}`));
+    expect(codes(at)).toEqual([b, a].map((place) => `chain/run-exchanged ${path.basename(place)}`));
   });
 
   test('a run that was written anew without the key, shortened or brought from elsewhere is named', () => {
@@ -123,8 +123,27 @@ describe('the chain of runs', () => {
     });
     truncateSync(path.join(at.directory, second, 'events.jsonl'), 10);
     expect(codes(at).toSorted()).toEqual(
-      [`run/exchanged ${first}`, `run/exchanged ${second}`, 'run/unlisted 20260301T120000Z-00000000'].toSorted(),
+      [
+        `chain/run-exchanged ${first}`,
+        `chain/run-exchanged ${second}`,
+        'chain/run-unlisted 20260301T120000Z-00000000',
+      ].toSorted(),
     );
+  });
+
+  test('a run that was cut back to its beginning, as if it had been killed, is named and not continued', () => {
+    const at = world();
+    const record = createRun(at.directory, START, at.keys);
+    const begun = ['events.jsonl', 'run.json'].map(
+      (name) => [name, readFileSync(path.join(record.path, name))] as const,
+    );
+    record.append(NOTE);
+    record.end('done', '');
+    for (const name of readdirSync(record.path)) if (name !== 'index.json') rmSync(path.join(record.path, name));
+    for (const [name, bytes] of begun) writeFileSync(path.join(record.path, name), bytes);
+    expect(verifyRun(record.path, at.keys)).toEqual({ status: 'running', problems: [], seal: 'absent' });
+    expect(codes(at)).toEqual([`chain/run-exchanged ${record.id}`]);
+    expect(recordProblem(record.path, at.keys)).toContain('does not fit the chain');
   });
 
   test('a chain that was written anew as a whole lacks the codes of the user', () => {
@@ -154,7 +173,7 @@ describe('the chain of runs', () => {
     expect(verifyChain(at.directory, at.keys)).toMatchObject({ status: 'intact', unchained: [old], runs: 1 });
     const late = '20270101T000000Z-00000000';
     cpSync(path.join(at.directory, old), path.join(at.directory, late), { recursive: true });
-    expect(codes(at)).toEqual([`run/unlisted ${late}`]);
+    expect(codes(at)).toEqual([`chain/run-unlisted ${late}`]);
   });
 
   test('prune leaves a tombstone, and a run that comes back is noticed', async () => {
@@ -168,11 +187,11 @@ describe('the chain of runs', () => {
       removed: [{ run: a, reason: 'named' }],
     });
     cpSync(copy, path.join(at.directory, a), { recursive: true });
-    expect(codes(at)).toEqual([`run/returned ${a}`]);
+    expect(codes(at)).toEqual([`chain/run-returned ${a}`]);
     rmSync(path.join(at.directory, a), { recursive: true });
     // Deleted by hand, then acknowledged.
     rmSync(path.join(at.directory, b), { recursive: true });
-    expect(codes(at)).toEqual([`run/missing ${b}`]);
+    expect(codes(at)).toEqual([`chain/run-missing ${b}`]);
     const { removed } = await pruneRuns({ directory: at.directory, missing: true, ...at.keys });
     expect(removed).toEqual([{ id: b, bytes: 0, reason: 'missing' }]);
     expect([verifyChain(at.directory, at.keys).status, readdirSync(at.directory)]).toEqual([
@@ -200,7 +219,7 @@ describe('the chain of runs', () => {
     at.run();
     expect(verifyChain(at.directory, at.keys)).toMatchObject({ status: 'intact', runs: 3 });
     rmSync(killed.path, { recursive: true });
-    expect(codes(at)).toEqual([`run/missing ${killed.id}`]);
+    expect(codes(at)).toEqual([`chain/run-missing ${killed.id}`]);
   });
 
   test('a link in the place of the chain is not followed, and the run is not done', () => {

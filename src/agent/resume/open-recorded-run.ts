@@ -3,7 +3,7 @@ import path from 'node:path';
 
 import { readRun } from '../../journal/journal-reader.ts';
 import { isRunId, runLife } from '../../journal/run-folder.ts';
-import { verifyRun } from '../../journal/verify.ts';
+import { recordProblem } from '../../journal/verify-chain.ts';
 import { isSkillError } from '../../core/errors.ts';
 import type { AgentStart, JournalLine, RunInfo } from '../../core/run-events.ts';
 import { quoted } from '../../core/text/text.ts';
@@ -39,9 +39,8 @@ async function openAfter(folder: string, around: ResumeContext, seen: ReadonlySe
   const { runtime, sealKey, signal } = around;
   const { info, lines } = readRun(folder);
   if (runLife(info) === 'running') return impossible('the run is still in progress, here or on another machine');
-  const { status } = verifyRun(folder, sealKey === undefined ? {} : { sealKey });
-  if (status === 'tampered' || status === 'unreadable')
-    return impossible(`the record is ${status}: run skillwright runs verify`);
+  const problem = recordProblem(folder, { sealKey });
+  if (problem !== undefined) return impossible(problem);
   const start = agentStart(lines);
   if (start === undefined) return impossible('the record contains no agent run');
   if (isChat(lines)) return impossible('the run is a chat: use skillwright chat --resume');

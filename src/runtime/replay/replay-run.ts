@@ -1,5 +1,6 @@
 import { openFileArtifacts } from '../../artifact/file-store.ts';
 import { readRun } from '../../journal/journal-reader.ts';
+import { recordProblem } from '../../journal/verify-chain.ts';
 import { verifyRun } from '../../journal/verify.ts';
 import type { Decision } from '../../core/access.ts';
 import type { Action } from '../../core/action.ts';
@@ -75,9 +76,9 @@ export interface Replay {
 export async function replayRun(options: ReplayOptions): Promise<Replay> {
   const { runtime, path, sealKey, signal } = options;
   const { info, lines } = readRun(path);
-  const { status, seal } = verifyRun(path, sealKey === undefined ? {} : { sealKey });
-  if (status === 'tampered' || status === 'unreadable')
-    return impossible([`the record is ${status}: see skillwright runs verify`]);
+  const problem = recordProblem(path, { sealKey });
+  if (problem !== undefined) return impossible([problem]);
+  const { seal } = verifyRun(path, sealKey === undefined ? {} : { sealKey });
   const recorded = recordedRun(lines);
   const problems = await skillProblems(recorded.skills, runtime, signal);
   if (problems.length > 0) return impossible(problems);

@@ -143,7 +143,7 @@ describe('nothing is done and no record is begun', () => {
         writeFileSync(file, readFileSync(file, 'utf8').replace('"turn":1', '"turn":7'));
         return folder;
       },
-      'the record is tampered: run skillwright runs verify',
+      'the record is tampered: see skillwright runs verify',
     ],
     [
       'a run whose process lives',

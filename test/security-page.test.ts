@@ -1,0 +1,18 @@
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+
+import { PROJECT } from './files-below.ts';
+
+test('every row of the threat model names tests that exist', () => {
+  const page = readFileSync(path.join(PROJECT, 'SECURITY.md'), 'utf8');
+  const table = page.slice(page.indexOf('| what is defended'), page.indexOf('## Not defended'));
+  const rows = table.trim().split('\n').slice(2);
+  expect(rows.length).toBeGreaterThan(10);
+  for (const row of rows) {
+    const files = [...row.matchAll(/`(test\/[^`]+\.test\.ts)`/g)].map(([, file = '']) => file);
+    expect([row.slice(0, 60), files.filter((file) => !existsSync(path.join(PROJECT, file))), files.length > 0]).toEqual(
+      [row.slice(0, 60), [], true],
+    );
+  }
+});
