@@ -8,6 +8,7 @@ import type { AgentOptions, AgentResult } from '../../src/agent/agent-options.ts
 import { openModel } from '../../src/model/open-model.ts';
 import { createRuntime } from '../../src/runtime/runtime.ts';
 import type { Runtime, RuntimeOptions } from '../../src/runtime/runtime.ts';
+import { openSkillTools } from '../../src/runtime/skill-tools.ts';
 import { acting, allText, eventsOf, ofType, played } from '../agent/support.ts';
 import type { PlayedModel } from '../agent/support.ts';
 import { completion, sendJson, serve } from '../model/local-server.ts';
@@ -262,6 +263,31 @@ describe('the registry by its design', () => {
       'reference/kpi.md',
       'scripts/aggregate.py',
     ]);
+  });
+});
+
+test('the configuration of the example is accepted: model, approvals, limits', async () => {
+  const config = {
+    skill_roots: ['.agent/skills', '~/.agent/skills'],
+    model: { provider: 'mock', params: {} },
+    execution: { require_approval_for: ['write_file', 'run_script', 'network'] },
+    security: { max_skill_body_lines: 500, block_angle_brackets_in_frontmatter: true },
+  };
+  const { project } = place({ '.agent/config.json': JSON.stringify(config) });
+  for (const tool of ['write_file', 'run_script', 'network_request'])
+    expect((await runCli(project, ['policy', tool])).out).toMatch(/^ask .*require_approval_for of /);
+  const { err } = await runCli(project, ['run', 'hello', '--executor', 'none']);
+  expect(err).toContain('model rules: it is configured');
+});
+
+test('a body comes with source and path, without hidden characters and with plain line ends', async () => {
+  const { runtime, project } = place({
+    '.agent/skills/crlf/SKILL.md': '---\r\nname: crlf\r\ndescription: x\r\n---\r\nA\u200bB\r\nC\r\n',
+  });
+  const { call } = await openSkillTools({ vocabulary: 'skills-agent', runtime: await runtime() });
+  expect((await call('select_skills', { skills: [{ name: 'crlf' }] })).value).toMatchObject({
+    ok: true,
+    skills: [{ name: 'crlf', source: 'project', path: `${project}/.agent/skills/crlf`, body: 'AB\nC\n' }],
   });
 });
 
