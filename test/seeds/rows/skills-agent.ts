@@ -1,1305 +1,362 @@
-import type { SeedDocument } from './row.ts';
+import type { SeedDocument, SeedRow } from './row.ts';
 
-/** Documents 001 (overview, rows O) and 004 (registry, rows R); the number after the letter is the section. */
+/** The tests, each with the rows that it shows: documents 001 (overview, rows O) and 004 (registry, rows R); the number is the section. */
+const WORKS = `
+# the index entry has the fields and values of the example
+O1.1 a skill is ¬<skill-root>/<skill-name>/SKILL.md¬ with optional ¬scripts¬, ¬reference¬, ¬assets¬
+O4.15 SkillIndex has name, description, source, controls
+O5.1 ¬.agent/skills¬ is the project root
+O6.7 ¬allowed-tools¬ as a list
+O7.3 index: skill_id of source, name and version
+O7.4 index: name, description, source, path, controls
+R2.3 entry: name, description, source, path
+R2.4 entry: controls.disable_model_invocation, user_invocable, allowed_tools
+R2.5 entry: meta.version, meta.author
+R2.7 build_index gives skills and report
+R3.2 the name comes from the frontmatter
+R4.1 fields name, description, version, author
+R4.2 fields disable-model-invocation, user-invocable, allowed-tools
+R8.4 report: index hash
+# until a skill is loaded no byte of a body is read, then that body alone, then that file alone, by a count of the reads
+O1.2 start-up loads only ¬name¬ and ¬description¬
+O7.12 a file is read only when asked for
+O13.1 an empty project with skills lists them from metadata
+O13.2 only the triggered skill's body is read
+# metadata first, the body after select_skills, a section after load_resource
+O1.3 the body is loaded when the skill is triggered
+O1.4 resources and scripts come only when needed; their result is injected
+O4.4 observe: the result is summarised into the context
+O4.35 only metadata is shown at the start (level 1)
+O4.36 a body only after select_skills (level 2)
+O4.37 files only after load_resource or run_script (level 3)
+O8.3 select_skills: skills [{name, source}]
+O8.4 select_skills: reason
+O8.6 load_resource: skill {name, source}
+O8.7 load_resource: relative_path
+O8.8 load_resource: section_hint ¬## 指标定义¬
+O13.3 resources are not read by default
+# project, user, built-in: the higher root wins, and --source chooses another one
+O1.5 several skill roots with precedence: project, user, built-in
+O4.44 same name, different source: precedence decides
+O5.4 ¬~/.agent/skills¬ is the user root
+O5.5 built-in skills come with the package
+O5.6 precedence project > user > built-in
+O5.8 ¬--source project|user|builtin¬ overrides the choice
+R2.2 default order project, user, built-in
+R5.1 project > user > built-in
+R5.5 the index can be limited to a source
+# a zip of skills installs, is listed, verifies, and its lock says what it is
+O1.6 skills are distributed as zip packs: install
+O10.1 zip layout ¬<skill-name>/SKILL.md¬
+R6.4 install and uninstall refresh
+# uninstall moves to the trash, restore brings back, rollback exchanges versions
+O1.7 uninstall
+O10.7 uninstall by name and source, with a backup
+# prints one JSON value with the fields that others build on
+O1.8 list
+# verify prints the hash of each skill and of each file, without a lock
+O1.9 verify
+O10.10 ¬verify¬ prints hashes
+# what a skill does not list cannot be used while it is active
+O1.10 a skill declares allowed tools
+O1.11 the runtime enforces the list
+O8.13 the agent validates the action: tool allowed
+O9.7 allowed-tools tightens
+O13.5 a tool that a skill does not allow cannot be called
+R2.6 controls are hints; the runtime enforces
+# without a person ends with status 3 and the command line that does exactly this, once
+O1.12 high-risk actions need approval
+O9.10 non-interactive: an action that needs approval fails
+O9.11 non-interactive: a command that replays it is printed
+O13.6 high-risk tools need approval
+# at most two bodies are loaded in a turn, workflow skills first; the rest is put off with a note
+O1.13 one task can use several skills
+O4.43 one or two bodies per round
+O4.46 coordinating skills are loaded before domain skills
+# every key of a case is read
+O1.14 evaluations check triggers, steps and output
+O5.3 ¬.agent/evals¬ holds cases
+O11.1 case: input
+O11.2 case: expected skills
+# an interactive program ends after its idle timeout and after its total timeout
+O1.15 controlled execution: timeout
+O4.41 scripts have a timeout
+# a program sees where it is, and nothing else
+O1.16 controlled execution: own folder and cleaned environment
+# is told every action with its payload, and corrections name the payload
+O1.17 models are pluggable
+O8.15 every model is told the actions and their payloads
+O8.16 a correction names the expected payload
+# strict mode leaves out what the design refuses, each with its reason
+O1.18 a frontmatter subset is parsed
+O6.1 ¬name¬ is required
+O6.2 ¬description¬ is required
+O6.11 nested structures are refused
+R3.3 without name or with broken frontmatter a folder is refused in strict mode
+R4.3 no ¬<¬ and ¬>¬ in strict mode, anywhere in the frontmatter
+R4.4 at most 200 lines
+R4.5 at most 500 characters a line
+R4.6 nesting is refused
+R4.7 strict: left out with the reason
+# the same work with objects instead of tool calls
+O4.1 the loop is ReAct with structured actions
+O4.2 reason: the model decides the next step from request, state and index
+O4.3 act: one structured action
+O4.5 repeat until an exit condition
+# is never guessed: what is not JSON is named with its place
+O4.6 free text cannot drive a tool
+# a run records its scan, phases, resources, tools and the normalized request
+O4.7 states Init, IndexSkills, Decide, LoadSkillBody, Act, Observe, Final
+O4.9 Decide goes to LoadSkillBody on select_skills
+O4.10 Decide goes to Act on a tool action
+O4.11 Decide goes to Final on final_answer
+O4.12 after LoadSkillBody the next state is Decide
+O4.13 Request is kept as written
+O4.14 Request is kept normalised
+O9.13 record: request
+O9.14 record: skills
+O9.15 record: resources
+O9.16 record: tools
+O9.19 place: ¬.agent/runs/<timestamp>/run.json¬
+R6.7 a run records the index hash
+R8.1 report: roots and duration
+R8.2 report: found, valid, ignored with reasons
+R8.5 the report is an event
+R8.6 the report is a file of the run
+# of a skill that is not selected no byte of the body is read beyond one block, by the count of the system
+O4.8 IndexSkills reads metadata only
+O7.2 only frontmatter is parsed
+# the body is in the context once, however often it is loaded, and identical turns end the run
+O4.16 LoadedSkills are held on demand
+O8.19 identical turns end with a reason
+# the plan of the example is kept, updated and enforced
+O4.17 Plan is part of the run state
+O4.18 ToolBudget: maximum turns
+O4.19 ToolBudget: maximum tool calls
+O4.22 plan has goal
+O4.23 plan has steps with id, title, status
+O4.24 plan has assumptions
+O4.25 plan has constraints ¬max_turns¬ and ¬max_tool_calls¬
+O4.27 the first answer has a plan and an action
+O4.28 the plan is updated with a later decision
+O4.29 plan_update replaces the whole plan
+O4.30 plan_update patches the plan
+O4.32 step states are pending, in_progress, completed
+O4.34 constraints can be changed
+# the budget of script runs and max_script_runs of the plan end a run
+O4.20 ToolBudget: maximum script runs
+# a run says what it was, with which bytes, under which rules, and how it ended
+O4.21 AuditTrail: actions and observations as records
+O4.40 each action is recorded for evaluation and replay
+# is made from the record alone, and goes through the phases in order
+O4.26 the plan is created with the first decision
+# is patched: steps are changed, added, removed and put in order, the rest stays
+O4.31 steps can be added, removed and reordered
+O4.33 assumptions can be changed
+# a list cannot widen what the configuration allows, as restriction or as grant
+O4.38 before each action: rights (configuration ∩ allowed-tools ∩ run policy)
+# every path that does not plainly stay in the skill is refused by name, with a code for each reason
+O4.39 before each action: path and safety checks
+# shows 12,000 characters at once, up to the end of a line, and says how to read on
+O4.42 outputs are truncated
+# select_skills loads each skill in order, by name and source
+O4.45 the model may name the source
+O8.1 action select_skills
+O8.2 select_skills takes several skills
+R5.4 an action may name the source
+# the run goes on where it ended, counts on, and the model is asked only what it has not answered
+O4.47 runs can be replayed
+# prints what is in force, names unknown keys with a guess, and publishes its schema
+O5.2 ¬.agent/config.json¬ is the configuration
+# the higher root wins and the other one is reported with version, source, path and reason
+O5.7 the higher precedence wins by default
+R5.6 a shadowed entry is recorded with version, source, path and reason
+# a name with a namespace is found by both of its names
+O5.9 namespaces ¬org/skill-name¬
+# skill_roots of the example keep the labels project and user
+O5.10 ¬skill_roots¬ as in the example
+# the configuration of the example is accepted: model, approvals, limits
+O5.11 ¬model.provider: mock¬
+O5.12 ¬execution.require_approval_for¬
+# a body of 500 lines or 40,000 characters is within the limits, which can be set
+O5.13 ¬security.max_skill_body_lines¬
+O7.7 a limit of 500 lines, configurable
+# the security settings of the example block angle brackets anywhere in the frontmatter
+O5.14 ¬security.block_angle_brackets_in_frontmatter¬
+# version and author are taken from the top level first, else from metadata
+O6.3 ¬version¬
+O6.4 ¬author¬
+# each of the six states has its place in the catalog
+O6.5 ¬disable-model-invocation¬ hides a skill from the index of the model
+# a person calls a skill by its name, also one that no model may choose
+O6.6 ¬user-invocable¬
+# allowed-tools as a text is split at commas
+O6.8 ¬allowed-tools¬ as a text
+R4.9 lenient: allowed-tools text is split at commas
+# is run by a child with its instructions; the parent sees the summary alone
+O6.9 ¬run-mode: subagent¬
+# a skill is loaded, its script is run, and the answer is given; all of it is in the record
+O6.10 ¬run-mode: inline¬
+# each skill folder is one entry or one left-out record with its reason
+O7.1 all ¬<skill-name>/SKILL.md¬ are found
+R3.1 a skill folder is a direct folder with SKILL.md
+# the list for the model is the text of the example
+O7.5 the model sees name, description and source only
+R7.1 the model sees name, description, source
+R7.2 path, controls and meta stay out
+R7.3 ¬Available Skills:¬ and ¬- name=… | source=… | description=…¬
+# comes without frontmatter, with a report of what was read; its files are listed beside it
+O7.6 the body comes without frontmatter
+# is refused beyond 500 lines or 40,000 characters, with advice, or cut at the end of a line
+O7.8 a longer body can be refused with advice to split it
+# a body comes with source and path, without hidden characters and with plain line ends
+O7.9 invisible characters are removed
+O7.10 line ends are normalised
+O7.11 the body comes with source and path
+# exec runs a script of a built-in skill, shows its output and brings its files back
+O7.13 scripts get controlled arguments and folder
+# run.json has the exit code and the start of the output of each program
+O7.14 only the summary of stdout and stderr is injected
+O9.17 record: exit codes
+O9.18 record: output summaries
+# is read by section; a section that does not exist gives the start, a note and the headings
+O7.15 exact file and exact section
+# the resources of a loaded skill are files that can be loaded
+O7.16 ¬resources¬ names what can be loaded
+# load_resource reads a file, or the section below a heading
+O8.5 action load_resource
+# run_script is offered where programs can run
+O8.9 action run_script
+O8.10 run_script: skill, relative_path, args
+# final_answer gives the answer back
+O8.11 action final_answer
+# each bad path and each bad file gives its own code and none of its content
+O8.12 the agent validates the action: path inside the skill
+# each decision, question and answer is told with its rule and who wrote it, before anything is done
+O8.14 the agent validates the action: approval needed
+O9.8 interactive: the terminal asks
+# unknown tools and invalid payloads are counted, recorded and answered with the payload
+O8.17 invalid and unknown calls are counted and shown
+# a streamed answer that is not the answer is withdrawn by an event
+O8.18 a withdrawn streamed answer has an event
+# each tool has its risk, and the risk decides where no rule speaks
+O9.1 read_file, list_dir, grep are low risk
+O9.2 run_script is medium risk
+O9.3 write_file, network_request, delete_file are high risk
+# the tools on files and servers are offered where the session opened them
+O9.4 the tools exist under these names
+O9.6 by default only reading is open; scripts and writes are opened explicitly
+# two lists are an intersection, never a union: one skill cannot widen another
+O9.5 allowed = configuration ∩ allowed-tools ∩ run policy
+# --yes: what is of medium risk and in a sandbox; nothing else
+O9.9 ¬--yes¬ does not approve high risk
+# nobody says yes and the run is told to go on: the model answers, and the record says refused
+O9.12 a refused run is recorded as refused
+# a folder of skills is inspected, asked about and moved in whole, with a lock
+O10.2 unpacked into a temporary folder
+# a folder without SKILL.md is reported, one without a description is refused, the rest is installed
+O10.3 SKILL.md must exist
+O10.4 frontmatter has name and description
+# what a stranger made to harm is refused with its code, and the root stays empty
+O10.5 no ¬../¬
+O13.4 zip install blocks traversal and skills without SKILL.md
+# behind any step of: \${what}, leaves the old state or the new one
+O10.6 moved in atomically
+# a signed pack is taken by whoever pinned the key, and by nobody else
+O10.8 signature beside the pack
+# each changed, missing and added file of a pack is named
+O10.9 ¬manifest.json¬ with hashes
+# match in order, by tool name or action type
+O11.3 case: expected action sequence
+O11.6 sequence: select before run
+# grades texts and regular expressions
+O11.4 case: expected output pattern
+# grades each limit
+O11.5 case: constraints
+O11.9 cost: tokens, time, calls
+# count only if they succeeded, unless the pattern accepts any outcome
+O11.7 sequence checks count actions that succeeded
+# grades JSON by a schema; an unusable schema is an error
+O11.8 output structure is checked
+# searches, loads, runs the quickstart on the given file and answers from its output
+O11.10 a mock model without network
+# a suite that was recorded once is played elsewhere for nothing, and misses where the skill changed
+O11.11 answers fixed by a case file
+O13.7 evaluations run offline with a report
+# options, SKILLS_ROOT, configuration, project up to the repository, home, DOCUMENT_ROOT, built-in: high to low
+R2.1 roots have source, path and precedence
+# tells of a skill that is added, edited and removed, each in one call that names it
+R2.8 refresh_index
+# hidden folders, files and folders without SKILL.md are ignored
+R3.4 hidden folders are ignored
+R3.5 files are ignored
+R3.6 folders without SKILL.md are ignored
+# lenient mode lists them with diagnostics; a missing description is an empty text
+R4.8 lenient: a missing description is an empty text with a diagnostic
+# of two skills of one name in one root the newer one wins, and the conflict is reported
+R5.2 same root: the later modification wins
+R5.3 the conflict is reported
+R8.3 report: conflicts with the decision
+# restores exactly the index that reading produced, without reading a file
+R6.1 the index is not scanned every round
+R6.3 start-up refreshes
+R6.6 changes are detected by time
+# a snapshot does not change when the disk does
+R6.2 the index is fixed during a run
+# two processes that refresh a thousand times, and a third that tears the cache, never see a wrong index
+R6.5 an explicit refresh
+# holds everything that happened, the skills there were, the state at the end and the answer
+R6.8 a run stores the index
+`;
+
+const DEVIATES: readonly SeedRow[] = [
+  {
+    id: 'D.1',
+    says: 'strict mode is the default',
+    result: 'deviates',
+    why: 'Real collections break the strict rules in every fifth skill; what can be read is listed with a warning.',
+    setting: 'format.mode: "strict"',
+  },
+  {
+    id: 'D.2',
+    says: '`<` and `>` in the frontmatter are forbidden by default',
+    result: 'deviates',
+    why: 'Texts are escaped wherever a model sees them, so they can close no tag.',
+    setting: 'security.block_angle_brackets_in_frontmatter: true',
+  },
+  {
+    id: 'D.3',
+    says: 'a body over 500 lines is refused or split',
+    result: 'deviates',
+    why: 'The start of a guide and a way to the rest is more useful than an error.',
+    setting: 'security.oversized_body: "refuse"',
+  },
+  {
+    id: 'D.4',
+    says: 'skills of the project are in the index of the model',
+    result: 'deviates',
+    why: 'A cloned project could instruct the model; its skills are hidden until the user trusts them.',
+    setting: '--trust-project',
+  },
+];
+
+function works(): readonly SeedRow[] {
+  let test = '';
+  return WORKS.trim()
+    .split('\n')
+    .flatMap((line): SeedRow[] => {
+      const [id = '', ...words] = line.split(' ');
+      const text = words.join(' ').replaceAll('¬', '`');
+      if (id !== '#') return [{ id, says: text, result: 'works', test }];
+      test = text;
+      return [];
+    });
+}
+
+const order = new Intl.Collator('en', { numeric: true });
+
 export const SKILLS_AGENT: SeedDocument = {
   title: 'skills-agent (001, 004)',
   page: 'vocabularies/skills-agent.md',
-  rows: [
-    {
-      id: 'O1.1',
-      says: 'a skill is `<skill-root>/<skill-name>/SKILL.md` with optional `scripts`, `reference`, `assets`',
-      result: 'works',
-      test: 'the index entry has the fields and values of the example',
-    },
-    {
-      id: 'O1.2',
-      says: 'start-up loads only `name` and `description`',
-      result: 'works',
-      test: 'until a skill is loaded no byte of a body is read, then that body alone, then that file alone, by a count of the reads',
-    },
-    {
-      id: 'O1.3',
-      says: 'the body is loaded when the skill is triggered',
-      result: 'works',
-      test: 'metadata first, the body after select_skills, a section after load_resource',
-    },
-    {
-      id: 'O1.4',
-      says: 'resources and scripts come only when needed; their result is injected',
-      result: 'works',
-      test: 'metadata first, the body after select_skills, a section after load_resource',
-    },
-    {
-      id: 'O1.5',
-      says: 'several skill roots with precedence: project, user, built-in',
-      result: 'works',
-      test: 'project, user, built-in: the higher root wins, and --source chooses another one',
-    },
-    {
-      id: 'O1.6',
-      says: 'skills are distributed as zip packs: install',
-      result: 'works',
-      test: 'a zip of skills installs, is listed, verifies, and its lock says what it is',
-    },
-    {
-      id: 'O1.7',
-      says: 'uninstall',
-      result: 'works',
-      test: 'uninstall moves to the trash, restore brings back, rollback exchanges versions',
-    },
-    { id: 'O1.8', says: 'list', result: 'works', test: 'prints one JSON value with the fields that others build on' },
-    {
-      id: 'O1.9',
-      says: 'verify',
-      result: 'works',
-      test: 'verify prints the hash of each skill and of each file, without a lock',
-    },
-    {
-      id: 'O1.10',
-      says: 'a skill declares allowed tools',
-      result: 'works',
-      test: 'what a skill does not list cannot be used while it is active',
-    },
-    {
-      id: 'O1.11',
-      says: 'the runtime enforces the list',
-      result: 'works',
-      test: 'what a skill does not list cannot be used while it is active',
-    },
-    {
-      id: 'O1.12',
-      says: 'high-risk actions need approval',
-      result: 'works',
-      test: 'without a person ends with status 3 and the command line that does exactly this, once',
-    },
-    {
-      id: 'O1.13',
-      says: 'one task can use several skills',
-      result: 'works',
-      test: 'at most two bodies are loaded in a turn, workflow skills first; the rest is put off with a note',
-    },
-    {
-      id: 'O1.14',
-      says: 'evaluations check triggers, steps and output',
-      result: 'works',
-      test: 'every key of a case is read',
-    },
-    {
-      id: 'O1.15',
-      says: 'controlled execution: timeout',
-      result: 'works',
-      test: 'an interactive program ends after its idle timeout and after its total timeout',
-    },
-    {
-      id: 'O1.16',
-      says: 'controlled execution: own folder and cleaned environment',
-      result: 'works',
-      test: 'a program sees where it is, and nothing else',
-    },
-    {
-      id: 'O1.17',
-      says: 'models are pluggable',
-      result: 'works',
-      test: 'is told every action with its payload, and corrections name the payload',
-    },
-    {
-      id: 'O1.18',
-      says: 'a frontmatter subset is parsed',
-      result: 'works',
-      test: 'strict mode leaves out what the design refuses, each with its reason',
-    },
-    {
-      id: 'O4.1',
-      says: 'the loop is ReAct with structured actions',
-      result: 'works',
-      test: 'the same work with objects instead of tool calls',
-    },
-    {
-      id: 'O4.2',
-      says: 'reason: the model decides the next step from request, state and index',
-      result: 'works',
-      test: 'the same work with objects instead of tool calls',
-    },
-    {
-      id: 'O4.3',
-      says: 'act: one structured action',
-      result: 'works',
-      test: 'the same work with objects instead of tool calls',
-    },
-    {
-      id: 'O4.4',
-      says: 'observe: the result is summarised into the context',
-      result: 'works',
-      test: 'metadata first, the body after select_skills, a section after load_resource',
-    },
-    {
-      id: 'O4.5',
-      says: 'repeat until an exit condition',
-      result: 'works',
-      test: 'the same work with objects instead of tool calls',
-    },
-    {
-      id: 'O4.6',
-      says: 'free text cannot drive a tool',
-      result: 'works',
-      test: 'is never guessed: what is not JSON is named with its place',
-    },
-    {
-      id: 'O4.7',
-      says: 'states Init, IndexSkills, Decide, LoadSkillBody, Act, Observe, Final',
-      result: 'works',
-      test: 'a run records its scan, phases, resources, tools and the normalized request',
-    },
-    {
-      id: 'O4.8',
-      says: 'IndexSkills reads metadata only',
-      result: 'works',
-      test: 'of a skill that is not selected no byte of the body is read beyond one block, by the count of the system',
-    },
-    {
-      id: 'O4.9',
-      says: 'Decide goes to LoadSkillBody on select_skills',
-      result: 'works',
-      test: 'a run records its scan, phases, resources, tools and the normalized request',
-    },
-    {
-      id: 'O4.10',
-      says: 'Decide goes to Act on a tool action',
-      result: 'works',
-      test: 'a run records its scan, phases, resources, tools and the normalized request',
-    },
-    {
-      id: 'O4.11',
-      says: 'Decide goes to Final on final_answer',
-      result: 'works',
-      test: 'a run records its scan, phases, resources, tools and the normalized request',
-    },
-    {
-      id: 'O4.12',
-      says: 'after LoadSkillBody the next state is Decide',
-      result: 'works',
-      test: 'a run records its scan, phases, resources, tools and the normalized request',
-    },
-    {
-      id: 'O4.13',
-      says: 'Request is kept as written',
-      result: 'works',
-      test: 'a run records its scan, phases, resources, tools and the normalized request',
-    },
-    {
-      id: 'O4.14',
-      says: 'Request is kept normalised',
-      result: 'works',
-      test: 'a run records its scan, phases, resources, tools and the normalized request',
-    },
-    {
-      id: 'O4.15',
-      says: 'SkillIndex has name, description, source, controls',
-      result: 'works',
-      test: 'the index entry has the fields and values of the example',
-    },
-    {
-      id: 'O4.16',
-      says: 'LoadedSkills are held on demand',
-      result: 'works',
-      test: 'the body is in the context once, however often it is loaded, and identical turns end the run',
-    },
-    {
-      id: 'O4.17',
-      says: 'Plan is part of the run state',
-      result: 'works',
-      test: 'the plan of the example is kept, updated and enforced',
-    },
-    {
-      id: 'O4.18',
-      says: 'ToolBudget: maximum turns',
-      result: 'works',
-      test: 'the plan of the example is kept, updated and enforced',
-    },
-    {
-      id: 'O4.19',
-      says: 'ToolBudget: maximum tool calls',
-      result: 'works',
-      test: 'the plan of the example is kept, updated and enforced',
-    },
-    {
-      id: 'O4.20',
-      says: 'ToolBudget: maximum script runs',
-      result: 'works',
-      test: 'the budget of script runs and max_script_runs of the plan end a run',
-    },
-    {
-      id: 'O4.21',
-      says: 'AuditTrail: actions and observations as records',
-      result: 'works',
-      test: 'a run says what it was, with which bytes, under which rules, and how it ended',
-    },
-    {
-      id: 'O4.22',
-      says: 'plan has goal',
-      result: 'works',
-      test: 'the plan of the example is kept, updated and enforced',
-    },
-    {
-      id: 'O4.23',
-      says: 'plan has steps with id, title, status',
-      result: 'works',
-      test: 'the plan of the example is kept, updated and enforced',
-    },
-    {
-      id: 'O4.24',
-      says: 'plan has assumptions',
-      result: 'works',
-      test: 'the plan of the example is kept, updated and enforced',
-    },
-    {
-      id: 'O4.25',
-      says: 'plan has constraints `max_turns` and `max_tool_calls`',
-      result: 'works',
-      test: 'the plan of the example is kept, updated and enforced',
-    },
-    {
-      id: 'O4.26',
-      says: 'the plan is created with the first decision',
-      result: 'works',
-      test: 'is made from the record alone, and goes through the phases in order',
-    },
-    {
-      id: 'O4.27',
-      says: 'the first answer has a plan and an action',
-      result: 'works',
-      test: 'the plan of the example is kept, updated and enforced',
-    },
-    {
-      id: 'O4.28',
-      says: 'the plan is updated with a later decision',
-      result: 'works',
-      test: 'the plan of the example is kept, updated and enforced',
-    },
-    {
-      id: 'O4.29',
-      says: 'plan_update replaces the whole plan',
-      result: 'works',
-      test: 'the plan of the example is kept, updated and enforced',
-    },
-    {
-      id: 'O4.30',
-      says: 'plan_update patches the plan',
-      result: 'works',
-      test: 'the plan of the example is kept, updated and enforced',
-    },
-    {
-      id: 'O4.31',
-      says: 'steps can be added, removed and reordered',
-      result: 'works',
-      test: 'is patched: steps are changed, added, removed and put in order, the rest stays',
-    },
-    {
-      id: 'O4.32',
-      says: 'step states are pending, in_progress, completed',
-      result: 'works',
-      test: 'the plan of the example is kept, updated and enforced',
-    },
-    {
-      id: 'O4.33',
-      says: 'assumptions can be changed',
-      result: 'works',
-      test: 'is patched: steps are changed, added, removed and put in order, the rest stays',
-    },
-    {
-      id: 'O4.34',
-      says: 'constraints can be changed',
-      result: 'works',
-      test: 'the plan of the example is kept, updated and enforced',
-    },
-    {
-      id: 'O4.35',
-      says: 'only metadata is shown at the start (level 1)',
-      result: 'works',
-      test: 'metadata first, the body after select_skills, a section after load_resource',
-    },
-    {
-      id: 'O4.36',
-      says: 'a body only after select_skills (level 2)',
-      result: 'works',
-      test: 'metadata first, the body after select_skills, a section after load_resource',
-    },
-    {
-      id: 'O4.37',
-      says: 'files only after load_resource or run_script (level 3)',
-      result: 'works',
-      test: 'metadata first, the body after select_skills, a section after load_resource',
-    },
-    {
-      id: 'O4.38',
-      says: 'before each action: rights (configuration ∩ allowed-tools ∩ run policy)',
-      result: 'works',
-      test: 'a list cannot widen what the configuration allows, as restriction or as grant',
-    },
-    {
-      id: 'O4.39',
-      says: 'before each action: path and safety checks',
-      result: 'works',
-      test: 'every path that does not plainly stay in the skill is refused by name, with a code for each reason',
-    },
-    {
-      id: 'O4.40',
-      says: 'each action is recorded for evaluation and replay',
-      result: 'works',
-      test: 'a run says what it was, with which bytes, under which rules, and how it ended',
-    },
-    {
-      id: 'O4.41',
-      says: 'scripts have a timeout',
-      result: 'works',
-      test: 'an interactive program ends after its idle timeout and after its total timeout',
-    },
-    {
-      id: 'O4.42',
-      says: 'outputs are truncated',
-      result: 'works',
-      test: 'shows 12,000 characters at once, up to the end of a line, and says how to read on',
-    },
-    {
-      id: 'O4.43',
-      says: 'one or two bodies per round',
-      result: 'works',
-      test: 'at most two bodies are loaded in a turn, workflow skills first; the rest is put off with a note',
-    },
-    {
-      id: 'O4.44',
-      says: 'same name, different source: precedence decides',
-      result: 'works',
-      test: 'project, user, built-in: the higher root wins, and --source chooses another one',
-    },
-    {
-      id: 'O4.45',
-      says: 'the model may name the source',
-      result: 'works',
-      test: 'select_skills loads each skill in order, by name and source',
-    },
-    {
-      id: 'O4.46',
-      says: 'coordinating skills are loaded before domain skills',
-      result: 'works',
-      test: 'at most two bodies are loaded in a turn, workflow skills first; the rest is put off with a note',
-    },
-    {
-      id: 'O4.47',
-      says: 'runs can be replayed',
-      result: 'works',
-      test: 'the run goes on where it ended, counts on, and the model is asked only what it has not answered',
-    },
-    {
-      id: 'O5.1',
-      says: '`.agent/skills` is the project root',
-      result: 'works',
-      test: 'the index entry has the fields and values of the example',
-    },
-    {
-      id: 'O5.2',
-      says: '`.agent/config.json` is the configuration',
-      result: 'works',
-      test: 'prints what is in force, names unknown keys with a guess, and publishes its schema',
-    },
-    { id: 'O5.3', says: '`.agent/evals` holds cases', result: 'works', test: 'every key of a case is read' },
-    {
-      id: 'O5.4',
-      says: '`~/.agent/skills` is the user root',
-      result: 'works',
-      test: 'project, user, built-in: the higher root wins, and --source chooses another one',
-    },
-    {
-      id: 'O5.5',
-      says: 'built-in skills come with the package',
-      result: 'works',
-      test: 'project, user, built-in: the higher root wins, and --source chooses another one',
-    },
-    {
-      id: 'O5.6',
-      says: 'precedence project > user > built-in',
-      result: 'works',
-      test: 'project, user, built-in: the higher root wins, and --source chooses another one',
-    },
-    {
-      id: 'O5.7',
-      says: 'the higher precedence wins by default',
-      result: 'works',
-      test: 'the higher root wins and the other one is reported with version, source, path and reason',
-    },
-    {
-      id: 'O5.8',
-      says: '`--source project|user|builtin` overrides the choice',
-      result: 'works',
-      test: 'project, user, built-in: the higher root wins, and --source chooses another one',
-    },
-    {
-      id: 'O5.9',
-      says: 'namespaces `org/skill-name`',
-      result: 'works',
-      test: 'a name with a namespace is found by both of its names',
-    },
-    {
-      id: 'O5.10',
-      says: '`skill_roots` as in the example',
-      result: 'works',
-      test: 'skill_roots of the example keep the labels project and user',
-    },
-    {
-      id: 'O5.11',
-      says: '`model.provider: mock`',
-      result: 'works',
-      test: 'the configuration of the example is accepted: model, approvals, limits',
-    },
-    {
-      id: 'O5.12',
-      says: '`execution.require_approval_for`',
-      result: 'works',
-      test: 'the configuration of the example is accepted: model, approvals, limits',
-    },
-    {
-      id: 'O5.13',
-      says: '`security.max_skill_body_lines`',
-      result: 'works',
-      test: 'a body of 500 lines or 40,000 characters is within the limits, which can be set',
-    },
-    {
-      id: 'O5.14',
-      says: '`security.block_angle_brackets_in_frontmatter`',
-      result: 'works',
-      test: 'the security settings of the example block angle brackets anywhere in the frontmatter',
-    },
-    {
-      id: 'O6.1',
-      says: '`name` is required',
-      result: 'works',
-      test: 'strict mode leaves out what the design refuses, each with its reason',
-    },
-    {
-      id: 'O6.2',
-      says: '`description` is required',
-      result: 'works',
-      test: 'strict mode leaves out what the design refuses, each with its reason',
-    },
-    {
-      id: 'O6.3',
-      says: '`version`',
-      result: 'works',
-      test: 'version and author are taken from the top level first, else from metadata',
-    },
-    {
-      id: 'O6.4',
-      says: '`author`',
-      result: 'works',
-      test: 'version and author are taken from the top level first, else from metadata',
-    },
-    {
-      id: 'O6.5',
-      says: '`disable-model-invocation` hides a skill from the index of the model',
-      result: 'works',
-      test: 'each of the six states has its place in the catalog',
-    },
-    {
-      id: 'O6.6',
-      says: '`user-invocable`',
-      result: 'works',
-      test: 'a person calls a skill by its name, also one that no model may choose',
-    },
-    {
-      id: 'O6.7',
-      says: '`allowed-tools` as a list',
-      result: 'works',
-      test: 'the index entry has the fields and values of the example',
-    },
-    {
-      id: 'O6.8',
-      says: '`allowed-tools` as a text',
-      result: 'works',
-      test: 'allowed-tools as a text is split at commas',
-    },
-    {
-      id: 'O6.9',
-      says: '`run-mode: subagent`',
-      result: 'works',
-      test: 'is run by a child with its instructions; the parent sees the summary alone',
-    },
-    {
-      id: 'O6.10',
-      says: '`run-mode: inline`',
-      result: 'works',
-      test: 'a skill is loaded, its script is run, and the answer is given; all of it is in the record',
-    },
-    {
-      id: 'O6.11',
-      says: 'nested structures are refused',
-      result: 'works',
-      test: 'strict mode leaves out what the design refuses, each with its reason',
-    },
-    {
-      id: 'O7.1',
-      says: 'all `<skill-name>/SKILL.md` are found',
-      result: 'works',
-      test: 'each skill folder is one entry or one left-out record with its reason',
-    },
-    {
-      id: 'O7.2',
-      says: 'only frontmatter is parsed',
-      result: 'works',
-      test: 'of a skill that is not selected no byte of the body is read beyond one block, by the count of the system',
-    },
-    {
-      id: 'O7.3',
-      says: 'index: skill_id of source, name and version',
-      result: 'works',
-      test: 'the index entry has the fields and values of the example',
-    },
-    {
-      id: 'O7.4',
-      says: 'index: name, description, source, path, controls',
-      result: 'works',
-      test: 'the index entry has the fields and values of the example',
-    },
-    {
-      id: 'O7.5',
-      says: 'the model sees name, description and source only',
-      result: 'works',
-      test: 'the list for the model is the text of the example',
-    },
-    {
-      id: 'O7.6',
-      says: 'the body comes without frontmatter',
-      result: 'works',
-      test: 'comes without frontmatter, with a report of what was read; its files are listed beside it',
-    },
-    {
-      id: 'O7.7',
-      says: 'a limit of 500 lines, configurable',
-      result: 'works',
-      test: 'a body of 500 lines or 40,000 characters is within the limits, which can be set',
-    },
-    {
-      id: 'O7.8',
-      says: 'a longer body can be refused with advice to split it',
-      result: 'works',
-      test: 'is refused beyond 500 lines or 40,000 characters, with advice, or cut at the end of a line',
-    },
-    {
-      id: 'O7.9',
-      says: 'invisible characters are removed',
-      result: 'works',
-      test: 'a body comes with source and path, without hidden characters and with plain line ends',
-    },
-    {
-      id: 'O7.10',
-      says: 'line ends are normalised',
-      result: 'works',
-      test: 'a body comes with source and path, without hidden characters and with plain line ends',
-    },
-    {
-      id: 'O7.11',
-      says: 'the body comes with source and path',
-      result: 'works',
-      test: 'a body comes with source and path, without hidden characters and with plain line ends',
-    },
-    {
-      id: 'O7.12',
-      says: 'a file is read only when asked for',
-      result: 'works',
-      test: 'until a skill is loaded no byte of a body is read, then that body alone, then that file alone, by a count of the reads',
-    },
-    {
-      id: 'O7.13',
-      says: 'scripts get controlled arguments and folder',
-      result: 'works',
-      test: 'exec runs a script of a built-in skill, shows its output and brings its files back',
-    },
-    {
-      id: 'O7.14',
-      says: 'only the summary of stdout and stderr is injected',
-      result: 'works',
-      test: 'run.json has the exit code and the start of the output of each program',
-    },
-    {
-      id: 'O7.15',
-      says: 'exact file and exact section',
-      result: 'works',
-      test: 'is read by section; a section that does not exist gives the start, a note and the headings',
-    },
-    {
-      id: 'O7.16',
-      says: '`resources` names what can be loaded',
-      result: 'works',
-      test: 'the resources of a loaded skill are files that can be loaded',
-    },
-    {
-      id: 'O8.1',
-      says: 'action select_skills',
-      result: 'works',
-      test: 'select_skills loads each skill in order, by name and source',
-    },
-    {
-      id: 'O8.2',
-      says: 'select_skills takes several skills',
-      result: 'works',
-      test: 'select_skills loads each skill in order, by name and source',
-    },
-    {
-      id: 'O8.3',
-      says: 'select_skills: skills [{name, source}]',
-      result: 'works',
-      test: 'metadata first, the body after select_skills, a section after load_resource',
-    },
-    {
-      id: 'O8.4',
-      says: 'select_skills: reason',
-      result: 'works',
-      test: 'metadata first, the body after select_skills, a section after load_resource',
-    },
-    {
-      id: 'O8.5',
-      says: 'action load_resource',
-      result: 'works',
-      test: 'load_resource reads a file, or the section below a heading',
-    },
-    {
-      id: 'O8.6',
-      says: 'load_resource: skill {name, source}',
-      result: 'works',
-      test: 'metadata first, the body after select_skills, a section after load_resource',
-    },
-    {
-      id: 'O8.7',
-      says: 'load_resource: relative_path',
-      result: 'works',
-      test: 'metadata first, the body after select_skills, a section after load_resource',
-    },
-    {
-      id: 'O8.8',
-      says: 'load_resource: section_hint `## 指标定义`',
-      result: 'works',
-      test: 'metadata first, the body after select_skills, a section after load_resource',
-    },
-    { id: 'O8.9', says: 'action run_script', result: 'works', test: 'run_script is offered where programs can run' },
-    {
-      id: 'O8.10',
-      says: 'run_script: skill, relative_path, args',
-      result: 'works',
-      test: 'run_script is offered where programs can run',
-    },
-    { id: 'O8.11', says: 'action final_answer', result: 'works', test: 'final_answer gives the answer back' },
-    {
-      id: 'O8.12',
-      says: 'the agent validates the action: path inside the skill',
-      result: 'works',
-      test: 'each bad path and each bad file gives its own code and none of its content',
-    },
-    {
-      id: 'O8.13',
-      says: 'the agent validates the action: tool allowed',
-      result: 'works',
-      test: 'what a skill does not list cannot be used while it is active',
-    },
-    {
-      id: 'O8.14',
-      says: 'the agent validates the action: approval needed',
-      result: 'works',
-      test: 'each decision, question and answer is told with its rule and who wrote it, before anything is done',
-    },
-    {
-      id: 'O8.15',
-      says: 'every model is told the actions and their payloads',
-      result: 'works',
-      test: 'is told every action with its payload, and corrections name the payload',
-    },
-    {
-      id: 'O8.16',
-      says: 'a correction names the expected payload',
-      result: 'works',
-      test: 'is told every action with its payload, and corrections name the payload',
-    },
-    {
-      id: 'O8.17',
-      says: 'invalid and unknown calls are counted and shown',
-      result: 'works',
-      test: 'unknown tools and invalid payloads are counted, recorded and answered with the payload',
-    },
-    {
-      id: 'O8.18',
-      says: 'a withdrawn streamed answer has an event',
-      result: 'works',
-      test: 'a streamed answer that is not the answer is withdrawn by an event',
-    },
-    {
-      id: 'O8.19',
-      says: 'identical turns end with a reason',
-      result: 'works',
-      test: 'the body is in the context once, however often it is loaded, and identical turns end the run',
-    },
-    {
-      id: 'O9.1',
-      says: 'read_file, list_dir, grep are low risk',
-      result: 'works',
-      test: 'each tool has its risk, and the risk decides where no rule speaks',
-    },
-    {
-      id: 'O9.2',
-      says: 'run_script is medium risk',
-      result: 'works',
-      test: 'each tool has its risk, and the risk decides where no rule speaks',
-    },
-    {
-      id: 'O9.3',
-      says: 'write_file, network_request, delete_file are high risk',
-      result: 'works',
-      test: 'each tool has its risk, and the risk decides where no rule speaks',
-    },
-    {
-      id: 'O9.4',
-      says: 'the tools exist under these names',
-      result: 'works',
-      test: 'the tools on files and servers are offered where the session opened them',
-    },
-    {
-      id: 'O9.5',
-      says: 'allowed = configuration ∩ allowed-tools ∩ run policy',
-      result: 'works',
-      test: 'two lists are an intersection, never a union: one skill cannot widen another',
-    },
-    {
-      id: 'O9.6',
-      says: 'by default only reading is open; scripts and writes are opened explicitly',
-      result: 'works',
-      test: 'the tools on files and servers are offered where the session opened them',
-    },
-    {
-      id: 'O9.7',
-      says: 'allowed-tools tightens',
-      result: 'works',
-      test: 'what a skill does not list cannot be used while it is active',
-    },
-    {
-      id: 'O9.8',
-      says: 'interactive: the terminal asks',
-      result: 'works',
-      test: 'each decision, question and answer is told with its rule and who wrote it, before anything is done',
-    },
-    {
-      id: 'O9.9',
-      says: '`--yes` does not approve high risk',
-      result: 'works',
-      test: '--yes: what is of medium risk and in a sandbox; nothing else',
-    },
-    {
-      id: 'O9.10',
-      says: 'non-interactive: an action that needs approval fails',
-      result: 'works',
-      test: 'without a person ends with status 3 and the command line that does exactly this, once',
-    },
-    {
-      id: 'O9.11',
-      says: 'non-interactive: a command that replays it is printed',
-      result: 'works',
-      test: 'without a person ends with status 3 and the command line that does exactly this, once',
-    },
-    {
-      id: 'O9.12',
-      says: 'a refused run is recorded as refused',
-      result: 'works',
-      test: 'nobody says yes and the run is told to go on: the model answers, and the record says refused',
-    },
-    {
-      id: 'O9.13',
-      says: 'record: request',
-      result: 'works',
-      test: 'a run records its scan, phases, resources, tools and the normalized request',
-    },
-    {
-      id: 'O9.14',
-      says: 'record: skills',
-      result: 'works',
-      test: 'a run records its scan, phases, resources, tools and the normalized request',
-    },
-    {
-      id: 'O9.15',
-      says: 'record: resources',
-      result: 'works',
-      test: 'a run records its scan, phases, resources, tools and the normalized request',
-    },
-    {
-      id: 'O9.16',
-      says: 'record: tools',
-      result: 'works',
-      test: 'a run records its scan, phases, resources, tools and the normalized request',
-    },
-    {
-      id: 'O9.17',
-      says: 'record: exit codes',
-      result: 'works',
-      test: 'run.json has the exit code and the start of the output of each program',
-    },
-    {
-      id: 'O9.18',
-      says: 'record: output summaries',
-      result: 'works',
-      test: 'run.json has the exit code and the start of the output of each program',
-    },
-    {
-      id: 'O9.19',
-      says: 'place: `.agent/runs/<timestamp>/run.json`',
-      result: 'works',
-      test: 'a run records its scan, phases, resources, tools and the normalized request',
-    },
-    {
-      id: 'O10.1',
-      says: 'zip layout `<skill-name>/SKILL.md`',
-      result: 'works',
-      test: 'a zip of skills installs, is listed, verifies, and its lock says what it is',
-    },
-    {
-      id: 'O10.2',
-      says: 'unpacked into a temporary folder',
-      result: 'works',
-      test: 'a folder of skills is inspected, asked about and moved in whole, with a lock',
-    },
-    {
-      id: 'O10.3',
-      says: 'SKILL.md must exist',
-      result: 'works',
-      test: 'a folder without SKILL.md is reported, one without a description is refused, the rest is installed',
-    },
-    {
-      id: 'O10.4',
-      says: 'frontmatter has name and description',
-      result: 'works',
-      test: 'a folder without SKILL.md is reported, one without a description is refused, the rest is installed',
-    },
-    {
-      id: 'O10.5',
-      says: 'no `../`',
-      result: 'works',
-      test: 'what a stranger made to harm is refused with its code, and the root stays empty',
-    },
-    {
-      id: 'O10.6',
-      says: 'moved in atomically',
-      result: 'works',
-      test: 'behind any step of: ${what}, leaves the old state or the new one',
-    },
-    {
-      id: 'O10.7',
-      says: 'uninstall by name and source, with a backup',
-      result: 'works',
-      test: 'uninstall moves to the trash, restore brings back, rollback exchanges versions',
-    },
-    {
-      id: 'O10.8',
-      says: 'signature beside the pack',
-      result: 'works',
-      test: 'a signed pack is taken by whoever pinned the key, and by nobody else',
-    },
-    {
-      id: 'O10.9',
-      says: '`manifest.json` with hashes',
-      result: 'works',
-      test: 'each changed, missing and added file of a pack is named',
-    },
-    {
-      id: 'O10.10',
-      says: '`verify` prints hashes',
-      result: 'works',
-      test: 'verify prints the hash of each skill and of each file, without a lock',
-    },
-    { id: 'O11.1', says: 'case: input', result: 'works', test: 'every key of a case is read' },
-    { id: 'O11.2', says: 'case: expected skills', result: 'works', test: 'every key of a case is read' },
-    {
-      id: 'O11.3',
-      says: 'case: expected action sequence',
-      result: 'works',
-      test: 'match in order, by tool name or action type',
-    },
-    {
-      id: 'O11.4',
-      says: 'case: expected output pattern',
-      result: 'works',
-      test: 'grades texts and regular expressions',
-    },
-    { id: 'O11.5', says: 'case: constraints', result: 'works', test: 'grades each limit' },
-    {
-      id: 'O11.6',
-      says: 'sequence: select before run',
-      result: 'works',
-      test: 'match in order, by tool name or action type',
-    },
-    {
-      id: 'O11.7',
-      says: 'sequence checks count actions that succeeded',
-      result: 'works',
-      test: 'count only if they succeeded, unless the pattern accepts any outcome',
-    },
-    {
-      id: 'O11.8',
-      says: 'output structure is checked',
-      result: 'works',
-      test: 'grades JSON by a schema; an unusable schema is an error',
-    },
-    { id: 'O11.9', says: 'cost: tokens, time, calls', result: 'works', test: 'grades each limit' },
-    {
-      id: 'O11.10',
-      says: 'a mock model without network',
-      result: 'works',
-      test: 'searches, loads, runs the quickstart on the given file and answers from its output',
-    },
-    {
-      id: 'O11.11',
-      says: 'answers fixed by a case file',
-      result: 'works',
-      test: 'a suite that was recorded once is played elsewhere for nothing, and misses where the skill changed',
-    },
-    {
-      id: 'O13.1',
-      says: 'an empty project with skills lists them from metadata',
-      result: 'works',
-      test: 'until a skill is loaded no byte of a body is read, then that body alone, then that file alone, by a count of the reads',
-    },
-    {
-      id: 'O13.2',
-      says: "only the triggered skill's body is read",
-      result: 'works',
-      test: 'until a skill is loaded no byte of a body is read, then that body alone, then that file alone, by a count of the reads',
-    },
-    {
-      id: 'O13.3',
-      says: 'resources are not read by default',
-      result: 'works',
-      test: 'metadata first, the body after select_skills, a section after load_resource',
-    },
-    {
-      id: 'O13.4',
-      says: 'zip install blocks traversal and skills without SKILL.md',
-      result: 'works',
-      test: 'what a stranger made to harm is refused with its code, and the root stays empty',
-    },
-    {
-      id: 'O13.5',
-      says: 'a tool that a skill does not allow cannot be called',
-      result: 'works',
-      test: 'what a skill does not list cannot be used while it is active',
-    },
-    {
-      id: 'O13.6',
-      says: 'high-risk tools need approval',
-      result: 'works',
-      test: 'without a person ends with status 3 and the command line that does exactly this, once',
-    },
-    {
-      id: 'O13.7',
-      says: 'evaluations run offline with a report',
-      result: 'works',
-      test: 'a suite that was recorded once is played elsewhere for nothing, and misses where the skill changed',
-    },
-    {
-      id: 'R2.1',
-      says: 'roots have source, path and precedence',
-      result: 'works',
-      test: 'options, SKILLS_ROOT, configuration, project up to the repository, home, DOCUMENT_ROOT, built-in: high to low',
-    },
-    {
-      id: 'R2.2',
-      says: 'default order project, user, built-in',
-      result: 'works',
-      test: 'project, user, built-in: the higher root wins, and --source chooses another one',
-    },
-    {
-      id: 'R2.3',
-      says: 'entry: name, description, source, path',
-      result: 'works',
-      test: 'the index entry has the fields and values of the example',
-    },
-    {
-      id: 'R2.4',
-      says: 'entry: controls.disable_model_invocation, user_invocable, allowed_tools',
-      result: 'works',
-      test: 'the index entry has the fields and values of the example',
-    },
-    {
-      id: 'R2.5',
-      says: 'entry: meta.version, meta.author',
-      result: 'works',
-      test: 'the index entry has the fields and values of the example',
-    },
-    {
-      id: 'R2.6',
-      says: 'controls are hints; the runtime enforces',
-      result: 'works',
-      test: 'what a skill does not list cannot be used while it is active',
-    },
-    {
-      id: 'R2.7',
-      says: 'build_index gives skills and report',
-      result: 'works',
-      test: 'the index entry has the fields and values of the example',
-    },
-    {
-      id: 'R2.8',
-      says: 'refresh_index',
-      result: 'works',
-      test: 'tells of a skill that is added, edited and removed, each in one call that names it',
-    },
-    {
-      id: 'R3.1',
-      says: 'a skill folder is a direct folder with SKILL.md',
-      result: 'works',
-      test: 'each skill folder is one entry or one left-out record with its reason',
-    },
-    {
-      id: 'R3.2',
-      says: 'the name comes from the frontmatter',
-      result: 'works',
-      test: 'the index entry has the fields and values of the example',
-    },
-    {
-      id: 'R3.3',
-      says: 'without name or with broken frontmatter a folder is refused in strict mode',
-      result: 'works',
-      test: 'strict mode leaves out what the design refuses, each with its reason',
-    },
-    {
-      id: 'R3.4',
-      says: 'hidden folders are ignored',
-      result: 'works',
-      test: 'hidden folders, files and folders without SKILL.md are ignored',
-    },
-    {
-      id: 'R3.5',
-      says: 'files are ignored',
-      result: 'works',
-      test: 'hidden folders, files and folders without SKILL.md are ignored',
-    },
-    {
-      id: 'R3.6',
-      says: 'folders without SKILL.md are ignored',
-      result: 'works',
-      test: 'hidden folders, files and folders without SKILL.md are ignored',
-    },
-    {
-      id: 'R4.1',
-      says: 'fields name, description, version, author',
-      result: 'works',
-      test: 'the index entry has the fields and values of the example',
-    },
-    {
-      id: 'R4.2',
-      says: 'fields disable-model-invocation, user-invocable, allowed-tools',
-      result: 'works',
-      test: 'the index entry has the fields and values of the example',
-    },
-    {
-      id: 'R4.3',
-      says: 'no `<` and `>` in strict mode, anywhere in the frontmatter',
-      result: 'works',
-      test: 'strict mode leaves out what the design refuses, each with its reason',
-    },
-    {
-      id: 'R4.4',
-      says: 'at most 200 lines',
-      result: 'works',
-      test: 'strict mode leaves out what the design refuses, each with its reason',
-    },
-    {
-      id: 'R4.5',
-      says: 'at most 500 characters a line',
-      result: 'works',
-      test: 'strict mode leaves out what the design refuses, each with its reason',
-    },
-    {
-      id: 'R4.6',
-      says: 'nesting is refused',
-      result: 'works',
-      test: 'strict mode leaves out what the design refuses, each with its reason',
-    },
-    {
-      id: 'R4.7',
-      says: 'strict: left out with the reason',
-      result: 'works',
-      test: 'strict mode leaves out what the design refuses, each with its reason',
-    },
-    {
-      id: 'R4.8',
-      says: 'lenient: a missing description is an empty text with a diagnostic',
-      result: 'works',
-      test: 'lenient mode lists them with diagnostics; a missing description is an empty text',
-    },
-    {
-      id: 'R4.9',
-      says: 'lenient: allowed-tools text is split at commas',
-      result: 'works',
-      test: 'allowed-tools as a text is split at commas',
-    },
-    {
-      id: 'R5.1',
-      says: 'project > user > built-in',
-      result: 'works',
-      test: 'project, user, built-in: the higher root wins, and --source chooses another one',
-    },
-    {
-      id: 'R5.2',
-      says: 'same root: the later modification wins',
-      result: 'works',
-      test: 'of two skills of one name in one root the newer one wins, and the conflict is reported',
-    },
-    {
-      id: 'R5.3',
-      says: 'the conflict is reported',
-      result: 'works',
-      test: 'of two skills of one name in one root the newer one wins, and the conflict is reported',
-    },
-    {
-      id: 'R5.4',
-      says: 'an action may name the source',
-      result: 'works',
-      test: 'select_skills loads each skill in order, by name and source',
-    },
-    {
-      id: 'R5.5',
-      says: 'the index can be limited to a source',
-      result: 'works',
-      test: 'project, user, built-in: the higher root wins, and --source chooses another one',
-    },
-    {
-      id: 'R5.6',
-      says: 'a shadowed entry is recorded with version, source, path and reason',
-      result: 'works',
-      test: 'the higher root wins and the other one is reported with version, source, path and reason',
-    },
-    {
-      id: 'R6.1',
-      says: 'the index is not scanned every round',
-      result: 'works',
-      test: 'restores exactly the index that reading produced, without reading a file',
-    },
-    {
-      id: 'R6.2',
-      says: 'the index is fixed during a run',
-      result: 'works',
-      test: 'a snapshot does not change when the disk does',
-    },
-    {
-      id: 'R6.3',
-      says: 'start-up refreshes',
-      result: 'works',
-      test: 'restores exactly the index that reading produced, without reading a file',
-    },
-    {
-      id: 'R6.4',
-      says: 'install and uninstall refresh',
-      result: 'works',
-      test: 'a zip of skills installs, is listed, verifies, and its lock says what it is',
-    },
-    {
-      id: 'R6.5',
-      says: 'an explicit refresh',
-      result: 'works',
-      test: 'two processes that refresh a thousand times, and a third that tears the cache, never see a wrong index',
-    },
-    {
-      id: 'R6.6',
-      says: 'changes are detected by time',
-      result: 'works',
-      test: 'restores exactly the index that reading produced, without reading a file',
-    },
-    {
-      id: 'R6.7',
-      says: 'a run records the index hash',
-      result: 'works',
-      test: 'a run records its scan, phases, resources, tools and the normalized request',
-    },
-    {
-      id: 'R6.8',
-      says: 'a run stores the index',
-      result: 'works',
-      test: 'holds everything that happened, the skills there were, the state at the end and the answer',
-    },
-    {
-      id: 'R7.1',
-      says: 'the model sees name, description, source',
-      result: 'works',
-      test: 'the list for the model is the text of the example',
-    },
-    {
-      id: 'R7.2',
-      says: 'path, controls and meta stay out',
-      result: 'works',
-      test: 'the list for the model is the text of the example',
-    },
-    {
-      id: 'R7.3',
-      says: '`Available Skills:` and `- name=… | source=… | description=…`',
-      result: 'works',
-      test: 'the list for the model is the text of the example',
-    },
-    {
-      id: 'R8.1',
-      says: 'report: roots and duration',
-      result: 'works',
-      test: 'a run records its scan, phases, resources, tools and the normalized request',
-    },
-    {
-      id: 'R8.2',
-      says: 'report: found, valid, ignored with reasons',
-      result: 'works',
-      test: 'a run records its scan, phases, resources, tools and the normalized request',
-    },
-    {
-      id: 'R8.3',
-      says: 'report: conflicts with the decision',
-      result: 'works',
-      test: 'of two skills of one name in one root the newer one wins, and the conflict is reported',
-    },
-    {
-      id: 'R8.4',
-      says: 'report: index hash',
-      result: 'works',
-      test: 'the index entry has the fields and values of the example',
-    },
-    {
-      id: 'R8.5',
-      says: 'the report is an event',
-      result: 'works',
-      test: 'a run records its scan, phases, resources, tools and the normalized request',
-    },
-    {
-      id: 'R8.6',
-      says: 'the report is a file of the run',
-      result: 'works',
-      test: 'a run records its scan, phases, resources, tools and the normalized request',
-    },
-    {
-      id: 'D.1',
-      says: 'strict mode is the default',
-      result: 'deviates',
-      why: 'Real collections break the strict rules in every fifth skill; what can be read is listed with a warning.',
-      setting: 'format.mode: "strict"',
-    },
-    {
-      id: 'D.2',
-      says: '`<` and `>` in the frontmatter are forbidden by default',
-      result: 'deviates',
-      why: 'Texts are escaped wherever a model sees them, so they can close no tag.',
-      setting: 'security.block_angle_brackets_in_frontmatter: true',
-    },
-    {
-      id: 'D.3',
-      says: 'a body over 500 lines is refused or split',
-      result: 'deviates',
-      why: 'The start of a guide and a way to the rest is more useful than an error.',
-      setting: 'security.oversized_body: "refuse"',
-    },
-    {
-      id: 'D.4',
-      says: 'skills of the project are in the index of the model',
-      result: 'deviates',
-      why: 'A cloned project could instruct the model; its skills are hidden until the user trusts them.',
-      setting: '--trust-project',
-    },
-  ],
+  rows: [...works().toSorted((a, b) => order.compare(a.id, b.id)), ...DEVIATES],
 };
