@@ -1,65 +1,19 @@
-/** The worked examples of the two designs of skills-agent (overview and registry), over real folders and through the public doors. */
-import { mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+/** The worked examples of the overview design of skills-agent, over real folders and through the public doors. */
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { runAgent } from '../../src/agent/agent.ts';
 import type { AgentOptions, AgentResult } from '../../src/agent/agent-options.ts';
 import { openModel } from '../../src/model/open-model.ts';
-import { createRuntime } from '../../src/runtime/runtime.ts';
-import type { Runtime, RuntimeOptions } from '../../src/runtime/runtime.ts';
+import { openSkillTools } from '../../src/runtime/skill-tools.ts';
 import { acting, allText, eventsOf, ofType, played } from '../agent/support.ts';
 import type { PlayedModel } from '../agent/support.ts';
 import { completion, sendJson, serve } from '../model/local-server.ts';
 import type { LocalServer } from '../model/local-server.ts';
-import { scratch } from '../registry/support.ts';
 import { runCli } from '../cli/run-cli.ts';
-
-const PDF = `---
-name: pdf-form-filler
-description: Extract and fill PDF form fields using Python
-version: 1.0.0
-author: team
-disable-model-invocation: false
-user-invocable: true
-allowed-tools: ["read_file", "run_script"]
----
-
-# Goal
-
-canary-pdf-body Read reference/kpi.md.
-`;
-const REVIEW =
-  '---\nname: code-review\ndescription: Review a Python codebase with our standards\n---\n\ncanary-review-body\n';
-const KPI = '# KPI\n\ncanary-intro\n\n## 指标定义\n\nRevenue is money.\n\n## Other\n\ncanary-other\n';
-
-function write(root: string, file: string, text: string): void {
-  mkdirSync(path.dirname(path.join(root, file)), { recursive: true });
-  writeFileSync(path.join(root, file), text);
-}
-
-interface Place {
-  readonly project: string;
-  readonly home: string;
-  readonly runtime: (options?: RuntimeOptions) => Promise<Runtime>;
-}
-
-/** `<repo>/.agent/skills` and `~/.agent/skills` of the designs. */
-function place(more: Readonly<Record<string, string>> = {}): Place {
-  const project = scratch();
-  const home = path.join(project, 'home');
-  write(project, '.agent/skills/pdf-form-filler/SKILL.md', PDF);
-  write(project, '.agent/skills/pdf-form-filler/reference/kpi.md', KPI);
-  write(project, '.agent/skills/pdf-form-filler/scripts/aggregate.py', 'print("aggregated")\n');
-  write(project, '.agent/skills/pdf-form-filler/extra.json', '{}\n');
-  write(home, '.agent/skills/code-review/SKILL.md', REVIEW);
-  for (const [file, text] of Object.entries(more)) write(project, file, text);
-  return {
-    project,
-    home,
-    runtime: (options) => createRuntime({ cwd: project, home, env: {}, cache: false, vouched: [project], ...options }),
-  };
-}
+import { place } from './skills-agent-place.ts';
+import type { Place } from './skills-agent-place.ts';
 
 async function act(
   model: PlayedModel,
@@ -83,185 +37,28 @@ const ANSWER = acting('final_answer', { answer: 'done' });
 const runJson = ({ path: folder = '' }: AgentResult): Record<string, unknown> =>
   JSON.parse(readFileSync(path.join(folder, 'run.json'), 'utf8')) as Record<string, unknown>;
 
-describe('the registry by its design', () => {
-  test('the index entry has the fields and values of the example', async () => {
-    const { project } = place();
-    const { out } = await runCli(project, ['list', '--json', '--format', 'seed', '--source', 'project']);
-    const { skills, report } = JSON.parse(out) as { skills: unknown; report: Record<string, unknown> };
-    expect(skills).toEqual([
-      {
-        skill_id: 'project/pdf-form-filler@1.0.0',
-        name: 'pdf-form-filler',
-        description: 'Extract and fill PDF form fields using Python',
-        source: 'project',
-        path: `${project}/.agent/skills/pdf-form-filler`,
-        controls: { disable_model_invocation: false, user_invocable: true, allowed_tools: ['read_file', 'run_script'] },
-        meta: { version: '1.0.0', author: 'team' },
-      },
-    ]);
-    expect(Object.keys(report)).toEqual([
-      'roots',
-      'duration_ms',
-      'found',
-      'valid',
-      'ignored',
-      'conflicts',
-      'index_hash',
-    ]);
-  });
-
-  test('the list for the model is the text of the example', async () => {
-    const { runtime } = place();
-    const { catalog } = await runtime({ config: { skill_visibility: { 'builtin/*': 'disabled' } } });
-    expect(catalog({ format: 'lines' }).text.trim()).toBe(
-      [
-        'Available Skills:',
-        '- name=code-review | source=user | description=Review a Python codebase with our standards',
-        '- name=pdf-form-filler | source=project | description=Extract and fill PDF form fields using Python',
-      ].join('\n'),
-    );
-  });
-
-  test('project, user, built-in: the higher root wins, and --source chooses another one', async () => {
-    const here = place();
-    write(here.home, '.agent/skills/pdf-form-filler/SKILL.md', PDF.replace('Extract', 'User: extract'));
-    const { index } = await here.runtime();
-    expect(index.report.roots.filter(({ skills }) => skills > 0).map(({ source }) => source)).toEqual([
-      'project',
-      'user',
-      'builtin',
-    ]);
-    expect(index.skills.find(({ name }) => name === 'pdf-form-filler')?.source).toBe('project');
-    expect(index.shadowed.map(({ name, source, reason }) => [name, source, reason])).toEqual([
-      ['pdf-form-filler', 'user', 'higher-root'],
-    ]);
-    const user = await here.runtime({ source: 'user' });
-    expect(user.index.skills.map(({ id }) => id)).toEqual(['user/code-review', 'user/pdf-form-filler@1.0.0']);
-    await expect(here.runtime({ source: 'nobody' })).rejects.toThrow('no skill root has the source "nobody"');
-    const wrong = await runCli(here.project, ['new', 'x', '--source', 'user']);
-    expect([wrong.status, wrong.err]).toEqual([2, expect.stringContaining('new has no use for --source')]);
-  });
-
-  test('skill_roots of the example keep the labels project and user', async () => {
-    const { runtime } = place();
-    const { index } = await runtime({ config: { skill_roots: ['.agent/skills', '~/.agent/skills'] } });
-    expect(index.report.roots.slice(0, 2).map(({ source, skills }) => [source, skills])).toEqual([
-      ['project', 1],
-      ['user', 1],
-    ]);
-  });
-
-  test('hidden folders, files and folders without SKILL.md are ignored', async () => {
-    const { runtime } = place({
-      '.agent/skills/.hidden/SKILL.md': REVIEW,
-      '.agent/skills/file.txt': 'x',
-      '.agent/skills/empty/readme.txt': 'x',
-    });
-    const { index } = await runtime({ source: 'project' });
-    expect(index.skills.map(({ name }) => name)).toEqual(['pdf-form-filler']);
-  });
-
-  const WRONG: Readonly<Record<string, readonly [code: string, text: string]>> = {
-    noname: ['name/missing', 'description: x'],
-    nodescription: ['description/missing', 'name: nodescription'],
-    colon: ['frontmatter/unquoted-colon', 'name: colon\ndescription: Use when: asked'],
-    angle: ['text/angle-brackets', 'name: angle\ndescription: x\nauthor: <team>'],
-    'long-line': ['frontmatter/line-too-long', `name: long-line\ndescription: ${'x'.repeat(600)}`],
-    'many-lines': ['frontmatter/too-many-lines', `name: many-lines\ndescription: x${'\n# note'.repeat(210)}`],
-    nested: ['metadata/not-text', 'name: nested\ndescription: x\nmetadata:\n  a:\n    b: c'],
+test('the configuration of the example is accepted: model, approvals, limits', async () => {
+  const config = {
+    skill_roots: ['.agent/skills', '~/.agent/skills'],
+    model: { provider: 'mock', params: {} },
+    execution: { require_approval_for: ['write_file', 'run_script', 'network'] },
+    security: { max_skill_body_lines: 500, block_angle_brackets_in_frontmatter: true },
   };
-  const wrong = (): Place =>
-    place(
-      Object.fromEntries(
-        Object.entries(WRONG).map(([name, [, text]]) => [
-          `.agent/skills/${name}/SKILL.md`,
-          `---\n${text}\n---\n\nBody\n`,
-        ]),
-      ),
-    );
+  const { project } = place({ '.agent/config.json': JSON.stringify(config) });
+  for (const tool of ['write_file', 'run_script', 'network_request'])
+    expect((await runCli(project, ['policy', tool])).out).toMatch(/^ask .*require_approval_for of /);
+  const { err } = await runCli(project, ['run', 'hello', '--executor', 'none']);
+  expect(err).toContain('model rules: it is configured');
+});
 
-  test('strict mode leaves out what the design refuses, each with its reason', async () => {
-    const { index } = await await wrong().runtime({ source: 'project', config: { format: { mode: 'strict' } } });
-    expect(
-      Object.fromEntries(index.report.leftOut.map(({ path: at, code }) => [path.basename(path.dirname(at)), code])),
-    ).toEqual(Object.fromEntries(Object.entries(WRONG).map(([name, [code]]) => [name, code])));
-    expect(index.skills.map(({ name }) => name)).toEqual(['pdf-form-filler']);
+test('a body comes with source and path, without hidden characters and with plain line ends', async () => {
+  const { runtime, project } = place({
+    '.agent/skills/crlf/SKILL.md': '---\r\nname: crlf\r\ndescription: x\r\n---\r\nA\u200bB\r\nC\r\n',
   });
-
-  test('lenient mode lists them with diagnostics; a missing description is an empty text', async () => {
-    const { index } = await wrong().runtime({ source: 'project' });
-    expect(index.report.leftOut).toEqual([]);
-    expect(index.skills.find(({ name }) => name === 'nodescription')?.description).toBe('');
-    expect(
-      index.diagnostics.filter(({ code }) => code === 'description/missing').map(({ severity }) => severity),
-    ).toEqual(['warning']);
-  });
-
-  test('the security settings of the example block angle brackets anywhere in the frontmatter', async () => {
-    const { index } = await wrong().runtime({
-      source: 'project',
-      config: { security: { max_skill_body_lines: 500, block_angle_brackets_in_frontmatter: true } },
-    });
-    expect(index.report.leftOut.map(({ code, message }) => [code, message])).toEqual([
-      ['text/angle-brackets', '< in author'],
-    ]);
-  });
-
-  test('allowed-tools as a text is split at commas', async () => {
-    const { runtime } = place({
-      '.agent/skills/text-tools/SKILL.md':
-        '---\nname: text-tools\ndescription: x\nallowed-tools: read_file,grep,run_script\n---\n',
-    });
-    const { index } = await runtime({ source: 'project' });
-    expect(index.skills.find(({ name }) => name === 'text-tools')?.controls.allowedTools).toEqual([
-      'read_file',
-      'grep',
-      'run_script',
-    ]);
-  });
-
-  test('of two skills of one name in one root the newer one wins, and the conflict is reported', async () => {
-    const here = place({
-      '.agent/skills/old/SKILL.md': REVIEW.replace('code-review', 'twice'),
-      '.agent/skills/new/SKILL.md': REVIEW.replace('code-review', 'twice'),
-    });
-    utimesSync(path.join(here.project, '.agent/skills/old/SKILL.md'), 1, 1);
-    const { index } = await here.runtime({ source: 'project' });
-    expect(index.skills.find(({ name }) => name === 'twice')?.dir).toBe(`${here.project}/.agent/skills/new`);
-    expect(index.report.conflicts).toEqual([
-      {
-        name: 'twice',
-        source: 'project',
-        dir: `${here.project}/.agent/skills/old`,
-        by: `${here.project}/.agent/skills/new`,
-        reason: 'newer-in-root',
-      },
-    ]);
-  });
-
-  test('a name with a namespace is found by both of its names', async () => {
-    const { runtime } = place({
-      '.agent/skills/skill-name/SKILL.md': '---\nname: org/skill-name\ndescription: x\n---\n',
-    });
-    const { find } = await runtime();
-    expect([find('org/skill-name').name, find('skill-name').name]).toEqual(['skill-name', 'skill-name']);
-  });
-
-  test('verify prints the hash of each skill and of each file, without a lock', async () => {
-    const { project } = place();
-    const text = await runCli(project, ['verify']);
-    expect([text.status, text.out]).toEqual([
-      0,
-      expect.stringMatching(/^not-locked {2}pdf-form-filler {2}sha256-tree:[0-9a-f]{64}\n$/),
-    ]);
-    const { out } = await runCli(project, ['verify', 'pdf-form-filler', '--json']);
-    const { skills } = JSON.parse(out) as { skills: { files: Record<string, string> }[] };
-    expect(Object.keys(skills[0]?.files ?? {})).toEqual([
-      'SKILL.md',
-      'extra.json',
-      'reference/kpi.md',
-      'scripts/aggregate.py',
-    ]);
+  const { call } = await openSkillTools({ vocabulary: 'skills-agent', runtime: await runtime() });
+  expect((await call('select_skills', { skills: [{ name: 'crlf' }] })).value).toMatchObject({
+    ok: true,
+    skills: [{ name: 'crlf', source: 'project', path: `${project}/.agent/skills/crlf`, body: 'AB\nC\n' }],
   });
 });
 

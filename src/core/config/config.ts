@@ -198,7 +198,8 @@ export const CONFIG_SCHEMA = {
         },
         block_angle_brackets_in_frontmatter: {
           type: 'boolean',
-          description: 'Exclude skills with < or > in name or description, instead of escaping them with a warning.',
+          description:
+            'Exclude skills with < or > anywhere in the frontmatter, instead of escaping them with a warning (strict mode: true).',
           default: false,
         },
       },

@@ -150,6 +150,17 @@ describe('actions', () => {
   // oxlint-disable-next-line unicorn/no-thenable -- Case files use this key; the object is never awaited.
   const pair = (first: ActionPattern, then: ActionPattern) => ({ first, then });
 
+  test('count only if they succeeded, unless the pattern accepts any outcome', async () => {
+    const missing = acting('run_script', { skill: { name: 'report' }, relative_path: 'scripts/none.sh', args: [] });
+    const { facts } = await ran([LOAD, missing, ANSWER]);
+    expect(graded({ actions: { unordered: [script] } }, facts)).toEqual([
+      expect.stringMatching(/^actions\.unordered: failed, no run_script/),
+    ]);
+    expect(graded({ actions: { ordered: [load, { ...script, anyOutcome: true }] } }, facts)).toEqual([
+      'actions.ordered: passed',
+    ]);
+  });
+
   test('match in order, by tool name or action type', async () => {
     const { facts } = await ran([LOAD, READ, RUN, ANSWER]);
     expect(graded({ actions: { ordered: [select, script] } }, facts)).toEqual(['actions.ordered: passed']);

@@ -1,0 +1,190 @@
+/** The worked examples of the registry design of skills-agent, over real folders and through the public doors. */
+import { utimesSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+import { runCli } from '../cli/run-cli.ts';
+import { PDF, REVIEW, place, write } from './skills-agent-place.ts';
+import type { Place } from './skills-agent-place.ts';
+
+describe('the registry by its design', () => {
+  test('the index entry has the fields and values of the example', async () => {
+    const { project } = place();
+    const { out } = await runCli(project, ['list', '--json', '--format', 'seed', '--source', 'project']);
+    const { skills, report } = JSON.parse(out) as { skills: unknown; report: Record<string, unknown> };
+    expect(skills).toEqual([
+      {
+        skill_id: 'project/pdf-form-filler@1.0.0',
+        name: 'pdf-form-filler',
+        description: 'Extract and fill PDF form fields using Python',
+        source: 'project',
+        path: `${project}/.agent/skills/pdf-form-filler`,
+        controls: { disable_model_invocation: false, user_invocable: true, allowed_tools: ['read_file', 'run_script'] },
+        meta: { version: '1.0.0', author: 'team' },
+      },
+    ]);
+    expect(Object.keys(report)).toEqual([
+      'roots',
+      'duration_ms',
+      'found',
+      'valid',
+      'ignored',
+      'conflicts',
+      'index_hash',
+    ]);
+  });
+
+  test('the list for the model is the text of the example', async () => {
+    const { runtime } = place();
+    const here = await runtime({ config: { skill_visibility: { 'builtin/*': 'disabled' } } });
+    expect(here.catalog({ format: 'lines' }).text.trim()).toBe(
+      [
+        'Available Skills:',
+        '- name=code-review | source=user | description=Review a Python codebase with our standards',
+        '- name=pdf-form-filler | source=project | description=Extract and fill PDF form fields using Python',
+      ].join('\n'),
+    );
+  });
+
+  test('project, user, built-in: the higher root wins, and --source chooses another one', async () => {
+    const here = place();
+    write(here.home, '.agent/skills/pdf-form-filler/SKILL.md', PDF.replace('Extract', 'User: extract'));
+    const { index } = await here.runtime();
+    expect(index.report.roots.filter(({ skills }) => skills > 0).map(({ source }) => source)).toEqual([
+      'project',
+      'user',
+      'builtin',
+    ]);
+    expect(index.skills.find(({ name }) => name === 'pdf-form-filler')?.source).toBe('project');
+    expect(index.shadowed.map(({ name, source, reason }) => [name, source, reason])).toEqual([
+      ['pdf-form-filler', 'user', 'higher-root'],
+    ]);
+    const user = await here.runtime({ source: 'user' });
+    expect(user.index.skills.map(({ id }) => id)).toEqual(['user/code-review', 'user/pdf-form-filler@1.0.0']);
+    await expect(here.runtime({ source: 'nobody' })).rejects.toThrow('no skill root has the source "nobody"');
+    const wrong = await runCli(here.project, ['new', 'x', '--source', 'user']);
+    expect([wrong.status, wrong.err]).toEqual([2, expect.stringContaining('new has no use for --source')]);
+  });
+
+  test('skill_roots of the example keep the labels project and user', async () => {
+    const { runtime } = place();
+    const { index } = await runtime({ config: { skill_roots: ['.agent/skills', '~/.agent/skills'] } });
+    expect(index.report.roots.slice(0, 2).map(({ source, skills }) => [source, skills])).toEqual([
+      ['project', 1],
+      ['user', 1],
+    ]);
+  });
+
+  test('hidden folders, files and folders without SKILL.md are ignored', async () => {
+    const { runtime } = place({
+      '.agent/skills/.hidden/SKILL.md': REVIEW,
+      '.agent/skills/file.txt': 'x',
+      '.agent/skills/empty/readme.txt': 'x',
+    });
+    const { index } = await runtime({ source: 'project' });
+    expect(index.skills.map(({ name }) => name)).toEqual(['pdf-form-filler']);
+  });
+
+  const WRONG: Readonly<Record<string, readonly [code: string, text: string]>> = {
+    noname: ['name/missing', 'description: x'],
+    nodescription: ['description/missing', 'name: nodescription'],
+    colon: ['frontmatter/unquoted-colon', 'name: colon\ndescription: Use when: asked'],
+    angle: ['text/angle-brackets', 'name: angle\ndescription: x\nauthor: <team>'],
+    'long-line': ['frontmatter/line-too-long', `name: long-line\ndescription: ${'x'.repeat(600)}`],
+    'many-lines': ['frontmatter/too-many-lines', `name: many-lines\ndescription: x${'\n# note'.repeat(210)}`],
+    nested: ['metadata/not-text', 'name: nested\ndescription: x\nmetadata:\n  a:\n    b: c'],
+  };
+  const wrong = (): Place =>
+    place(
+      Object.fromEntries(
+        Object.entries(WRONG).map(([name, [, text]]) => [
+          `.agent/skills/${name}/SKILL.md`,
+          `---\n${text}\n---\n\nBody\n`,
+        ]),
+      ),
+    );
+
+  test('strict mode leaves out what the design refuses, each with its reason', async () => {
+    const { index } = await wrong().runtime({ source: 'project', config: { format: { mode: 'strict' } } });
+    expect(
+      Object.fromEntries(index.report.leftOut.map(({ path: at, code }) => [path.basename(path.dirname(at)), code])),
+    ).toEqual(Object.fromEntries(Object.entries(WRONG).map(([name, [code]]) => [name, code])));
+    expect(index.skills.map(({ name }) => name)).toEqual(['pdf-form-filler']);
+  });
+
+  test('lenient mode lists them with diagnostics; a missing description is an empty text', async () => {
+    const { index } = await wrong().runtime({ source: 'project' });
+    expect(index.report.leftOut).toEqual([]);
+    expect(index.skills.find(({ name }) => name === 'nodescription')?.description).toBe('');
+    expect(
+      index.diagnostics.filter(({ code }) => code === 'description/missing').map(({ severity }) => severity),
+    ).toEqual(['warning']);
+  });
+
+  test('the security settings of the example block angle brackets anywhere in the frontmatter', async () => {
+    const { index } = await wrong().runtime({
+      source: 'project',
+      config: { security: { max_skill_body_lines: 500, block_angle_brackets_in_frontmatter: true } },
+    });
+    expect(index.report.leftOut.map(({ code, message }) => [code, message])).toEqual([
+      ['text/angle-brackets', '< in author'],
+    ]);
+  });
+
+  test('allowed-tools as a text is split at commas', async () => {
+    const { runtime } = place({
+      '.agent/skills/text-tools/SKILL.md':
+        '---\nname: text-tools\ndescription: x\nallowed-tools: read_file,grep,run_script\n---\n',
+    });
+    const { index } = await runtime({ source: 'project' });
+    expect(index.skills.find(({ name }) => name === 'text-tools')?.controls.allowedTools).toEqual([
+      'read_file',
+      'grep',
+      'run_script',
+    ]);
+  });
+
+  test('of two skills of one name in one root the newer one wins, and the conflict is reported', async () => {
+    const here = place({
+      '.agent/skills/old/SKILL.md': REVIEW.replace('code-review', 'twice'),
+      '.agent/skills/new/SKILL.md': REVIEW.replace('code-review', 'twice'),
+    });
+    utimesSync(path.join(here.project, '.agent/skills/old/SKILL.md'), 1, 1);
+    const { index } = await here.runtime({ source: 'project' });
+    expect(index.skills.find(({ name }) => name === 'twice')?.dir).toBe(`${here.project}/.agent/skills/new`);
+    expect(index.report.conflicts).toEqual([
+      {
+        name: 'twice',
+        source: 'project',
+        dir: `${here.project}/.agent/skills/old`,
+        by: `${here.project}/.agent/skills/new`,
+        reason: 'newer-in-root',
+      },
+    ]);
+  });
+
+  test('a name with a namespace is found by both of its names', async () => {
+    const { runtime } = place({
+      '.agent/skills/skill-name/SKILL.md': '---\nname: org/skill-name\ndescription: x\n---\n',
+    });
+    const here = await runtime();
+    expect([here.find('org/skill-name').name, here.find('skill-name').name]).toEqual(['skill-name', 'skill-name']);
+  });
+
+  test('verify prints the hash of each skill and of each file, without a lock', async () => {
+    const { project } = place();
+    const text = await runCli(project, ['verify']);
+    expect([text.status, text.out]).toEqual([
+      0,
+      expect.stringMatching(/^not-locked {2}pdf-form-filler {2}sha256-tree:[0-9a-f]{64}\n$/),
+    ]);
+    const { out } = await runCli(project, ['verify', 'pdf-form-filler', '--json']);
+    const { skills } = JSON.parse(out) as { skills: { files: Record<string, string> }[] };
+    expect(Object.keys(skills[0]?.files ?? {})).toEqual([
+      'SKILL.md',
+      'extra.json',
+      'reference/kpi.md',
+      'scripts/aggregate.py',
+    ]);
+  });
+});

@@ -1,0 +1,123 @@
+/** The parts of the skills-agent designs that start programs or install packs. */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { strToU8, zipSync } from 'fflate';
+import { describe, expect, test } from 'vitest';
+
+import { acting, eventsOf, ofType, played, world } from '../agent/support.ts';
+import { runCli } from '../cli/run-cli.ts';
+import { scratch } from '../registry/support.ts';
+
+const SKILL = { name: 'report' };
+const START = acting('select_skills', { skills: [SKILL] });
+const script = (relative_path: string, args: readonly string[] = []): ReturnType<typeof acting> =>
+  acting('run_script', { skill: SKILL, relative_path, args });
+const ANSWER = acting('final_answer', { answer: 'done' });
+const FILES = {
+  report: {
+    description: 'Counts rows.',
+    body: '# Report\n',
+    files: {
+      'scripts/aggregate.sh': '#!/bin/sh\necho "aggregated $*"\n',
+      'scripts/fail.sh': '#!/bin/sh\necho broken >&2\nexit 3\n',
+      'scripts/slow.sh': '#!/bin/sh\nsleep 30\n',
+    },
+  },
+};
+
+interface Recorded {
+  readonly outcome: string;
+  readonly programs: readonly { readonly program: string; readonly exitCode: number | null; readonly reason: string }[];
+}
+
+function recorded(folder = ''): Recorded {
+  return JSON.parse(readFileSync(path.join(folder, 'run.json'), 'utf8')) as Recorded;
+}
+
+describe('scripts by the design', () => {
+  test('run.json has the exit code and the start of the output of each program', async () => {
+    const { agent } = await world(FILES);
+    const model = played([
+      START,
+      script('scripts/aggregate.sh', ['--input', '...']),
+      script('scripts/fail.sh'),
+      ANSWER,
+    ]);
+    const result = await agent({ model, protocol: 'actions' });
+    expect(recorded(result.path)).toMatchObject({
+      outcome: 'done',
+      programs: [
+        {
+          tool: 'run_script',
+          skill: 'report',
+          program: 'scripts/aggregate.sh --input ...',
+          exitCode: 0,
+          reason: 'exited',
+          stdout: 'aggregated --input ...\n',
+          stderr: '',
+        },
+        { program: 'scripts/fail.sh', exitCode: 3, stderr: 'broken\n' },
+      ],
+    });
+  });
+
+  test('the budget of script runs and max_script_runs of the plan end a run', async () => {
+    const { agent } = await world(FILES);
+    const plan_update = { mode: 'patch', constraints: { max_script_runs: 1 } };
+    const lines = [
+      acting('select_skills', { skills: [SKILL] }, { plan_update }),
+      script('scripts/aggregate.sh', ['1']),
+      script('scripts/aggregate.sh', ['2']),
+    ];
+    const result = await agent({ model: played(lines), protocol: 'actions' });
+    expect(result).toMatchObject({ outcome: 'degraded', used: { scriptRuns: 1 } });
+  });
+
+  test('an interrupted script is recorded as interrupted', async () => {
+    const { agent } = await world(FILES);
+    const stop = new AbortController();
+    const sinks = [
+      ({ event }: { event: { type: string; action?: { type?: string } } }) => {
+        if (event.type === 'action' && event.action?.type === 'run_script') setTimeout(() => stop.abort(), 1_000);
+      },
+    ];
+    const result = await agent({
+      model: played([START, script('scripts/slow.sh')]),
+      protocol: 'actions',
+      signal: stop.signal,
+      run: { execution: { executor: 'local', artifacts: false }, sinks },
+    });
+    expect(result.outcome).toBe('cancelled');
+    const observed = ofType(eventsOf(result), 'observation').map(({ observation }) => observation);
+    const run = observed.find(({ action }) => action === 'run_script');
+    expect(run).toMatchObject({ type: 'failed', code: 'run/interrupted' });
+    expect(recorded(result.path).programs).toMatchObject([{ exitCode: null, reason: 'run/interrupted' }]);
+  });
+});
+
+describe('packs by the design', () => {
+  test('a folder without SKILL.md is reported, one without a description is refused, the rest is installed', async () => {
+    const project = scratch();
+    mkdirSync(path.join(project, '.agent/skills'), { recursive: true });
+    const pack = path.join(project, 'skills-pack.zip');
+    const head = (name: string, more: string): Uint8Array => strToU8(`---\nname: ${name}\n${more}---\n\nBody\n`);
+    writeFileSync(
+      pack,
+      zipSync({
+        'skill-one/SKILL.md': head('skill-one', 'description: One.\n'),
+        'skill-two/SKILL.md': head('skill-two', ''),
+        'skill-three/readme.txt': strToU8('x'),
+      }),
+    );
+    const verified = await runCli(project, ['verify', pack, '--lenient']);
+    expect(verified.out).toContain('left out skill-three/: it has no SKILL.md');
+    expect(verified.out).toMatch(/skill-one {2}- {2}sha256-tree:[0-9a-f]{64}/);
+    const installed = await runCli(project, ['install', pack, '--yes', '--json']);
+    expect(installed.out).toContain('description');
+    const { out } = await runCli(project, ['verify', '--json']);
+    const { skills } = JSON.parse(out) as { skills: { name: string; status: string }[] };
+    expect(skills.map(({ name, status }) => [name, status])).toEqual([['skill-one', 'same']]);
+    const removed = await runCli(project, ['uninstall', 'skill-one', '--source', 'project', '--yes']);
+    expect(removed.status).toBe(0);
+  });
+});
