@@ -74,7 +74,8 @@ export function openAgentTools(parts: AgentToolsParts): AgentTools {
   const atFirst = all.filter((tool) => tool !== recallTool);
   return {
     all,
-    offered: () => (parts.outputs.isEmpty ? atFirst : all),
+    // The action protocol describes its actions in the system text, which stays the same for the whole run.
+    offered: () => (protocol === 'tools' && parts.outputs.isEmpty ? atFirst : all),
     async call(call, signal) {
       if (isOwn(call.name)) return callOwn(call, parts);
       const tool = tools.find(({ name }) => name === call.name);
