@@ -89,10 +89,9 @@ export function describeOutcome(observation: Observation, isFull: boolean): stri
     case 'packages-installed':
       return `${countText(observation.layer.packages.length, 'package')}${observation.isCached ? ', installed before' : ''}`;
     case 'program-ran':
-      return `${resultText(observation.result, isFull)}${full(isFull, limitText(observation.limits))}`;
+      return resultText(observation.result, isFull);
     case 'command-seen':
-      if (observation.result !== undefined)
-        return `${resultText(observation.result, isFull)}${full(isFull, limitText(observation.limits))}`;
+      if (observation.result !== undefined) return resultText(observation.result, isFull);
       return observation.question === undefined ? observation.status : `${observation.status}, waiting for input`;
     case 'command-killed':
       return observation.status;
@@ -156,7 +155,7 @@ export const LIMIT_LABELS: Readonly<Record<keyof LimitReport, string>> = {
 };
 
 /** `limits held by cgroup (memory), rlimit (processes, file size), ...`. */
-function limitText(limits: LimitReport = {}): string {
+export function limitText(limits: LimitReport = {}): string {
   const by = new Map<string, string[]>();
   for (const [name, label] of Object.entries(LIMIT_LABELS)) {
     const enforcedBy = Object.entries(limits).find(([key]) => key === name)?.[1].enforcedBy;
@@ -172,5 +171,5 @@ function cut(isCut: boolean): string {
 }
 
 function full(isFull: boolean, text: string): string {
-  return isFull && text !== '' ? `, ${text}` : '';
+  return isFull ? `, ${text}` : '';
 }

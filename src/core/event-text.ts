@@ -1,4 +1,4 @@
-import { describeAction, describeOutcome, isPoorOutcome } from './action-text.ts';
+import { describeAction, describeOutcome, isPoorOutcome, limitText } from './action-text.ts';
 import type { Action } from './action.ts';
 import { agentEventText } from './agent-event-text.ts';
 import type { ApprovalRequest } from './approval.ts';
@@ -158,7 +158,8 @@ function observationLines(
   if (isFailed && observation.code === 'policy/denied' && decision?.effect === 'deny' && level !== 'verbose') return [];
   const what = action === undefined ? observation.action : describeAction(action);
   const took = durationMs === undefined ? '' : ` (${durationText(durationMs)})`;
-  const text = `${what}: ${describeOutcome(observation, level === 'verbose')}${took}`;
+  const limits = level === 'verbose' && 'limits' in observation ? `, ${limitText(observation.limits)}` : '';
+  const text = `${what}: ${describeOutcome(observation, level === 'verbose')}${took}${limits}`;
   return [{ tone: isFailed ? 'bad' : isPoorOutcome(observation) ? 'warning' : 'good', text }];
 }
 

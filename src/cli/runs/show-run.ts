@@ -1,4 +1,5 @@
 /** Runs as text. Everything in a run is untrusted and escaped before it is printed. */
+import { limitText } from '../../core/action-text.ts';
 import type { RunReading } from '../../journal/run-folder.ts';
 import { runLife } from '../../journal/run-folder.ts';
 import type { Verification } from '../../journal/verify.ts';
@@ -141,7 +142,8 @@ function eventText(event: RunEvent): string {
       return `#${String(event.call)} uses ${event.skill.id} ${event.skill.digest}`;
     case 'observation': {
       const { type, action, ...rest } = event.observation;
-      return `#${String(event.call)} ${action} -> ${type} ${JSON.stringify(rest)}`;
+      const limits = 'limits' in event.observation ? `, ${limitText(event.observation.limits)}` : '';
+      return `#${String(event.call)} ${action} -> ${type}${limits} ${JSON.stringify(rest)}`;
     }
     case 'session': {
       const { type, ...rest } = event.event;
