@@ -28,7 +28,6 @@ describe('skills-agent', () => {
             "resources": [
               "USAGE.md",
               "assets/logo.png",
-              "data.bin",
               "references/API.txt",
               "references/forms.md",
               "scripts/fill.py",
@@ -46,7 +45,6 @@ describe('skills-agent', () => {
             "resources": [
               "USAGE.md",
               "assets/logo.png",
-              "data.bin",
               "references/API.txt",
               "references/forms.md",
               "scripts/fill.py",
