@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from '
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
+import { verifies } from '../conformance/verifies.ts';
 import { hasBubblewrap } from '../sandbox/sandbox.ts';
 import { spawnCli, temporaryFolder } from './run-cli.ts';
 
@@ -54,7 +55,7 @@ function filesIn(folder: string, below = ''): Readonly<Record<string, string>> {
 
 describe('a run on a project', () => {
   test.skipIf(!hasBubblewrap())(
-    'AGT-12: adds a test, makes it pass in the sandbox, and runs undo restores every byte',
+    'adds a test, makes it pass in the sandbox, and runs undo restores every byte',
     async () => {
       const run = { command: 'node --test test/', cwd: '$PROJECT_DIR' };
       const folder = project([
@@ -100,7 +101,7 @@ describe('a run on a project', () => {
     },
   );
 
-  test('asks about a write with a diff, about ignored files, and shows no AGENTS.md with --no-agents-md', async () => {
+  verifies('AGT-12', 'asks about a write with a diff, about ignored files, and shows no AGENTS.md with --no-agents-md', async () => {
     const folder = project([
       call('read_file', { path: 'secret.local' }),
       { ...call('edit_file', { path: 'src/add.mjs', old_text: 'a - b', new_text: 'a + b' }) },

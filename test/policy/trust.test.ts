@@ -272,23 +272,22 @@ describe('reviewing skills before trusting them', () => {
     expect(await at(path.join(project, 'packages/a'))).toEqual([innerRow, release]);
   });
 
-  test('a folder of skills is looked into itself, and a skill that cannot be taken whole says why', async () => {
+  test('a folder of skills is looked into itself, and a link that leads outside is not part of a skill', async () => {
     const { home, project } = world();
     const folder = path.join(path.dirname(project), 'shared');
     writeSkill(path.join(folder, 'a'));
     symlinkSync('/etc/hostname', path.join(folder, 'a/link'));
     const [skill, ...others] = await reviewSkills({ surroundings: { cwd: folder, home, env: {} }, folder });
     expect(others).toEqual([]);
-    expect({ ...skill, problem: '' }).toEqual({
+    expect(skill).toEqual({
       name: 'a',
       source: 'option',
       dir: path.join(folder, 'a'),
       scripts: 0,
-      files: 2,
+      files: 1,
       wants: { programs: [], secrets: [], network: false },
+      digest: expect.stringMatching(/^sha256-tree:/),
       head: expect.stringMatching(/^sha256:/),
-      problem: '',
     });
-    expect(skill?.problem).toContain('link');
   });
 });

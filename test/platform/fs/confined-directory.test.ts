@@ -190,11 +190,11 @@ describe.each(['descriptors', 'paths'] as const)('a folder confined by %s', (con
     execFileSync('mkfifo', [path.join(root, 'pipe')]);
     expect(confined(root, confinement).list(ALL)).toEqual({
       files: [
-        { path: 'b', bytes: 3, type: 'file', isExecutable: true },
-        { path: 'pipe', bytes: 0, type: 'other', isExecutable: false },
-        { path: 'sub/a', bytes: 3, type: 'file', isExecutable: false },
-        { path: 'sub/deep/c', bytes: 3, type: 'file', isExecutable: false },
-        { path: 'up', bytes: 2, type: 'link', isExecutable: false },
+        { path: 'b', bytes: 3, type: 'file', isExecutable: true, isPublic: true },
+        { path: 'pipe', bytes: 0, type: 'other', isExecutable: false, isPublic: false },
+        { path: 'sub/a', bytes: 3, type: 'file', isExecutable: false, isPublic: true },
+        { path: 'sub/deep/c', bytes: 3, type: 'file', isExecutable: false, isPublic: true },
+        { path: 'up', bytes: 2, type: 'link', isExecutable: false, isPublic: false },
       ],
       isCut: false,
     });

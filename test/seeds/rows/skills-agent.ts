@@ -250,7 +250,7 @@ O9.6 by default only reading is open; scripts and writes are opened explicitly
 O9.5 allowed = configuration ∩ allowed-tools ∩ run policy
 # test/runtime/approvals.system.test.ts: --yes: what is of medium risk and in a sandbox; nothing else
 O9.9 ¬--yes¬ does not approve high risk
-# test/cli/run.system.test.ts: nobody says yes and the run is told to go on: the model answers, and the record says refused
+# test/cli/run.system.test.ts: without an approval and with a run that continues, the model answers and the record says refused
 O9.12 a refused run is recorded as refused
 # test/packs/install.system.test.ts: a folder of skills is inspected, asked about and moved in whole, with a lock
 O10.2 unpacked into a temporary folder
