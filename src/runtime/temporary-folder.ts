@@ -2,6 +2,7 @@ import { lstatSync, mkdtempSync } from 'node:fs';
 import path from 'node:path';
 
 import { isSkillError } from '../core/errors.ts';
+import { isSystemError } from '../platform/fs/paths.ts';
 import { nodeCrypto } from '../platform/hash.ts';
 
 /**
@@ -24,9 +25,15 @@ export async function temporaryFolder(
 
 /** Whether something is there that is not a folder of this user. */
 function isOccupied(folder: string): boolean {
-  const stats = lstatSync(folder, { throwIfNoEntry: false });
-  if (stats === undefined || process.getuid === undefined) return false;
-  return !stats.isDirectory() || stats.uid !== process.getuid();
+  try {
+    const stats = lstatSync(folder, { throwIfNoEntry: false });
+    if (stats === undefined || process.getuid === undefined) return false;
+    return !stats.isDirectory() || stats.uid !== process.getuid();
+  } catch (error) {
+    // The temporary folder itself cannot be used; the program that needs it says so.
+    if (isSystemError(error)) return false;
+    throw error;
+  }
 }
 
 async function keyOf(home: string): Promise<Uint8Array | undefined> {

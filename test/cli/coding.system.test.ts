@@ -101,33 +101,37 @@ describe('a run on a project', () => {
     },
   );
 
-  verifies('AGT-12', 'asks about a write with a diff, about ignored files, and shows no AGENTS.md with --no-agents-md', async () => {
-    const folder = project([
-      call('read_file', { path: 'secret.local' }),
-      { ...call('edit_file', { path: 'src/add.mjs', old_text: 'a - b', new_text: 'a + b' }) },
-      { expect: { lacks: ['canary-agents-md', 'canary-ignored'] }, text: 'Both need approval.' },
-    ]);
-    const words = ['run', 'fix it', '--model', 'scripted:script.json', '--no-agents-md', '--keep-going', '--json'];
-    const { out, err } = await spawnCli(folder, [...words, '--executor', 'none'], { HOME: home });
-    expect(out, err).toContain('Both need approval.');
-    const asked = out
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line).event)
-      .filter((event) => event?.type === 'approval-ask')
-      .map(({ request }) => [request.tool, request.risk, request.detail]);
-    expect(asked).toEqual([
-      ['read_file', 'medium', expect.anything()],
-      [
-        'write_file',
-        'high',
-        {
-          kind: 'write',
-          path: 'src/add.mjs',
-          before: FILES['src/add.mjs'],
-          after: 'export const add = (a, b) => a + b;\n',
-        },
-      ],
-    ]);
-  });
+  verifies(
+    'AGT-12',
+    'asks about a write with a diff, about ignored files, and shows no AGENTS.md with --no-agents-md',
+    async () => {
+      const folder = project([
+        call('read_file', { path: 'secret.local' }),
+        { ...call('edit_file', { path: 'src/add.mjs', old_text: 'a - b', new_text: 'a + b' }) },
+        { expect: { lacks: ['canary-agents-md', 'canary-ignored'] }, text: 'Both need approval.' },
+      ]);
+      const words = ['run', 'fix it', '--model', 'scripted:script.json', '--no-agents-md', '--keep-going', '--json'];
+      const { out, err } = await spawnCli(folder, [...words, '--executor', 'none'], { HOME: home });
+      expect(out, err).toContain('Both need approval.');
+      const asked = out
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line).event)
+        .filter((event) => event?.type === 'approval-ask')
+        .map(({ request }) => [request.tool, request.risk, request.detail]);
+      expect(asked).toEqual([
+        ['read_file', 'medium', expect.anything()],
+        [
+          'write_file',
+          'high',
+          {
+            kind: 'write',
+            path: 'src/add.mjs',
+            before: FILES['src/add.mjs'],
+            after: 'export const add = (a, b) => a + b;\n',
+          },
+        ],
+      ]);
+    },
+  );
 });

@@ -53,7 +53,7 @@ describe('runs resume', () => {
     const { status, out, err } = await resume('--budget', 'turns=6');
     expect(status).toBe(0);
     expect(out).toMatch(/\S/);
-    expect(err).toContain('load_skill report');
+    expect(err).toContain('whose 1 answer and 1 action are read from its record and not repeated');
     const { resume: again } = await ended([LOAD], { budget: { turns: 1 } });
     expect(await again('--budget', 'turns=6', '--quiet')).toMatchObject({ status: 0, err: '' });
   });

@@ -151,7 +151,7 @@ describe('a cache file', () => {
       path: file,
       reason: expect.stringContaining('cannot be written'),
     });
-    expect(index.skills).toHaveLength(5);
+    expect(index.skills).toHaveLength(6);
   });
 
   test('removes temporary files of killed writers', async () => {

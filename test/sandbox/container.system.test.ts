@@ -49,6 +49,7 @@ describe.skipIf(engine === undefined)('the container executor, where a Docker en
         diskBytes: 'watched',
         files: 'watched',
       },
+      runtime: { used: 'runc', others: expect.any(Array) },
       temporaryBytes: 80 * 1024 * 1024,
       hasNetworkGrants: false,
       hasInteraction: true,

@@ -1,5 +1,6 @@
 /** Runs the cases of a suite concurrently and isolated from each other. Results keep a fixed order and survive interruption. */
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync } from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 
 import type { EvalCase } from '../cases/case.ts';
@@ -10,6 +11,7 @@ import type { Executor } from '../../core/execution.ts';
 import { stableJson } from '../../core/json/stable-json.ts';
 import { sha256 } from '../../platform/hash.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
+import { realPath } from '../../platform/fs/paths.ts';
 import { removeTree } from '../../platform/fs/remove-tree.ts';
 import { createRuntime } from '../../runtime/runtime.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
@@ -62,7 +64,7 @@ export interface SuiteOptions extends CaseGrading {
   readonly concurrency: number;
   /** Default timeout per case. */
   readonly timeoutMs: number;
-  /** Used by this suite only, for `results.jsonl`, `runs/` and the temporary `work/`. */
+  /** Used by this suite only, for `results.jsonl` and `runs/`. */
   readonly directory: string;
   readonly resume?: boolean;
   readonly cache?: string;
@@ -95,9 +97,8 @@ export async function runSuite(options: SuiteOptions): Promise<SuiteOutcome> {
     resume: options.resume === true,
     cache: options.cache,
   });
-  const work = path.join(directory, 'work');
-  await removeTree(work);
-  makeFolders(work);
+  // Outside of `.agent`, whose files no tool of a case may read or write.
+  const work = realPath(mkdtempSync(path.join(os.tmpdir(), 'skillwright-eval-')));
   const environments = openEnvironments(work, options);
   const results: (CaseResult | undefined)[] = jobs.map(() => undefined);
   const report = progressReporter(jobs.length, options.onProgress);

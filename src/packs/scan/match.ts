@@ -41,7 +41,9 @@ interface JoinedPassages {
 const MATCHERS = { prose: openMatcher('prose'), code: openMatcher('code') };
 
 function openMatcher(kind: LineKind): MultiPatternMatcher {
-  return openMultiPatternMatcher(PATTERNS.map((pattern) => (pattern.in === 'any' || pattern.in === kind ? pattern.find : undefined)));
+  return openMultiPatternMatcher(
+    PATTERNS.map((pattern) => (pattern.in === 'any' || pattern.in === kind ? pattern.find : undefined)),
+  );
 }
 
 export function matchPassages(passages: readonly Passage[]): readonly Hit[] {
@@ -78,7 +80,10 @@ function matchPattern(pattern: Pattern, expression: number, joined: JoinedPassag
   if (pattern.longRun !== undefined && !hasLongRun(lower, pattern.longRun, isBase64)) return [];
   // The limit on matches is higher than that on hits, because some matches are dropped; it bounds the cost of a hostile text.
   const hits: Hit[] = [];
-  for (const { index, length } of MATCHERS[joined.kind].matches(lower, candidates, { expression, limit: MAX_HITS * 10 })) {
+  for (const { index, length } of MATCHERS[joined.kind].matches(lower, candidates, {
+    expression,
+    limit: MAX_HITS * 10,
+  })) {
     if (hits.length >= MAX_HITS) break;
     const hit = hitAt(pattern, joined, index, length);
     if (hit !== undefined) hits.push(hit);
@@ -113,11 +118,7 @@ function hitAt(pattern: Pattern, joined: JoinedPassages, index: number, length: 
   const lower = joined.lower.slice(start, start + passage.text.length);
   if (pattern.also?.test(lower) === false || pattern.unless?.test(lower) === true) return undefined;
   const at = index - start;
-  if (
-    joined.kind === 'prose' &&
-    pattern.evenDenied !== true &&
-    (passage.isProhibited || isDenied(lower.slice(0, at)))
-  )
+  if (joined.kind === 'prose' && pattern.evenDenied !== true && (passage.isProhibited || isDenied(lower.slice(0, at))))
     return undefined;
   return {
     means: pattern.means,

@@ -162,7 +162,11 @@ function addCode(splitting: Splitting, { from, to }: LineRange, { kind, section 
   let comment: string[] = [];
   const flush = (end: number): void => {
     if (comment.length === 0) return;
-    addJoined(splitting, { from: end - comment.length, to: end }, { kind: 'comment', section, contents: comment, isProhibited: false });
+    addJoined(
+      splitting,
+      { from: end - comment.length, to: end },
+      { kind: 'comment', section, contents: comment, isProhibited: false },
+    );
     comment = [];
   };
   const parts = { kind, section, isProhibited: false };

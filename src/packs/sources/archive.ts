@@ -84,7 +84,7 @@ export async function unpack(archive: ArchiveHere, context: StageContext): Promi
     ...extracted.leftOut,
     ...damage.leftOut,
     ...found.leftOut,
-    ...foldersWithoutSkill(folder, [...found.folders, ...damage.refusals.keys()]),
+    ...foldersWithoutSkill(folder, [...found.folders, ...damage.refusals.keys()], found.leftOut),
   ];
   const meant = found.folders.filter((each) => isMeant(each) && !damage.refusals.has(each));
   const refused = [...damage.refusals].filter(([each]) => isMeant(each));
@@ -112,12 +112,13 @@ export async function unpack(archive: ArchiveHere, context: StageContext): Promi
 }
 
 /** In a pack, each folder is a skill: one without SKILL.md is named, because its author meant it to be one. */
-function foldersWithoutSkill(tree: string, skills: readonly string[]): readonly string[] {
+function foldersWithoutSkill(tree: string, skills: readonly string[], named: readonly string[]): readonly string[] {
   const isPack = skills.some((folder) => folder !== '' && !folder.includes('/'));
   if (!isPack) return [];
   return readdirSync(tree, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
     .filter(({ name }) => !skills.some((folder) => folder === name || folder.startsWith(`${name}/`)))
+    .filter(({ name }) => !named.some((line) => line.startsWith(`${name.normalize('NFC')}/`)))
     .map(({ name }) => leftOutLine({ path: name, type: 'folder', reason: 'it has no SKILL.md' }));
 }
 

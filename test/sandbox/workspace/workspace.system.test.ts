@@ -244,10 +244,18 @@ describe('a workspace', () => {
     const { folder, workspaces } = openBench();
     const workspace = await workspaces.open('key', fakeExecutor('local'));
     const { root } = workspace.place;
-    expect(workspace.newRunFolder()).toEqual({ name: 'run-1', path: 'runs/run-1' });
+    expect(workspace.newRunFolder()).toEqual({
+      name: 'run-1',
+      path: 'runs/run-1',
+      host: path.join(root, 'runs/run-1'),
+    });
     symlinkSync(folder, path.join(root, 'runs/run-2'));
     writeFileSync(path.join(root, 'runs/run-3'), '');
-    expect(workspace.newRunFolder()).toEqual({ name: 'run-4', path: 'runs/run-4' });
+    expect(workspace.newRunFolder()).toEqual({
+      name: 'run-4',
+      path: 'runs/run-4',
+      host: path.join(root, 'runs/run-4'),
+    });
     rmSync(path.join(root, 'runs'), { recursive: true });
     symlinkSync(folder, path.join(root, 'runs'));
     expect(await failing(() => workspace.newRunFolder())).toMatch(/^workspace\/invalid: /);
