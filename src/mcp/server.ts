@@ -94,6 +94,7 @@ function listed({ tools }: SkillTools): Tool[] {
     name,
     description,
     // The same JSON; the protocol's type has an index signature that ours lacks.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     inputSchema: inputSchema as unknown as Tool['inputSchema'],
   }));
 }

@@ -33,7 +33,9 @@ const OWN_TOOLS: ReadonlySet<string> = new Set(['update_plan', 'recall_output', 
 function hasSucceeded({ tool, action, observation }: StepFact): boolean {
   if (action === undefined) return tool !== undefined && OWN_TOOLS.has(tool.name);
   if (observation === undefined || observation.type === 'failed') return false;
-  return observation.type !== 'program-ran' || (observation.result.reason === 'exited' && observation.result.exit_code === 0);
+  return (
+    observation.type !== 'program-ran' || (observation.result.reason === 'exited' && observation.result.exit_code === 0)
+  );
 }
 
 function isCounted(pattern: ActionPattern | undefined, matcher: ActionMatcher | undefined, step: StepFact): boolean {
@@ -117,7 +119,8 @@ function gradeBefore(
   if (typeof matchers === 'string') return errored(head, matchers);
   const [isFirst, isThen] = [first, then].map(
     (pattern, place) =>
-      (step: StepFact): boolean => isCounted(pattern, matchers[place], step),
+      (step: StepFact): boolean =>
+        isCounted(pattern, matchers[place], step),
   );
   const firstAt = isFirst === undefined ? -1 : steps.findIndex(isFirst);
   const thenAt = isThen === undefined ? -1 : steps.findIndex(isThen);

@@ -82,7 +82,8 @@ export async function startSandboxed(command: SandboxCommand, streams: RunStream
     await joined;
     if (found === undefined) {
       // Processes that are hidden from us cannot be limited, so the gate stays closed.
-      if (readProcess(child.pid)?.isZombie === false) throw failed(executor, 'its processes cannot be seen in /proc');
+      if (!sandbox.isKilled && readProcess(child.pid)?.isZombie === false)
+        throw failed(executor, 'its processes cannot be seen in /proc');
       return;
     }
     if (group?.has(found.gate) === false) await addTo(group, found.gate, executor);
