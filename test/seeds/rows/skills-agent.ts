@@ -342,6 +342,14 @@ const DEVIATES: readonly SeedRow[] = [
     why: 'A cloned project could instruct the model; its skills are hidden until the user trusts them.',
     setting: '--trust-project',
   },
+  {
+    id: 'D.5',
+    test: 'test/cli/coding.system.test.ts: asks about a write with a diff, about ignored files, and shows no AGENTS.md with --no-agents-md',
+    says: 'reading any file of the project is low risk',
+    result: 'deviates',
+    why: 'Ignored files are often local settings.',
+    setting: 'policy.allow: ["read_file(**)"]',
+  },
 ];
 
 function works(): readonly SeedRow[] {
