@@ -95,9 +95,12 @@ export function riskOf(tool: string): Risk {
 }
 
 /** Files that git ignores are often local settings, so reading them is not low risk. */
-function accessRisk({ tool, subject }: Access): Risk {
-  const risk = riskOf(tool);
-  return risk === 'low' && subject.kind === 'path' && subject.isIgnored === true ? 'medium' : risk;
+function accessRisk(access: Access): Risk {
+  return isIgnoredRead(access) ? 'medium' : riskOf(access.tool);
+}
+
+function isIgnoredRead({ tool, subject }: Access): boolean {
+  return subject.kind === 'path' && subject.isIgnored === true && riskOf(tool) === 'low';
 }
 
 /** A layer that only restricts; it leaves everything it does not mention to other layers. */
@@ -222,7 +225,8 @@ function decideInLayer({ origin, rules, otherwise }: PolicyLayer, access: Access
   const allowed = findAllowRule(allows, access, names);
   if (allowed !== undefined) return { effect: 'allow', rule: allowed.text, origin: allowed.origin };
   if (isAlwaysOn) return { effect: 'allow', rule: undefined, origin };
-  return { effect: otherwise[accessRisk(access)], rule: undefined, origin, ...explainMismatch(allows, access) };
+  const because = isIgnoredRead(access) ? { because: 'git ignores this file' } : explainMismatch(allows, access);
+  return { effect: otherwise[accessRisk(access)], rule: undefined, origin, ...because };
 }
 
 /** A policy has hundreds of rules, of which few are for one tool. `*` does not include tools that are always on. */
