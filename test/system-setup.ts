@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
@@ -18,8 +18,6 @@ const PROGRAMS = [
 export function setup(): () => void {
   if (process.env['SKILLWRIGHT_TEST_INSTALL'] === '1') installMissing();
   const cache = mkdtempSync(path.join(os.tmpdir(), 'skillwright-test-cache-'));
-  // A command stores compiled code where this folder exists.
-  mkdirSync(path.join(cache, 'code'), { mode: 0o700 });
   // Read by test/cli/run-cli.ts.
   process.env['TEST_CACHE_DIR'] = cache;
   for (const { file, package: name } of missing())

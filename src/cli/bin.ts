@@ -1,13 +1,31 @@
 #!/usr/bin/env node
+import path from 'node:path';
+
+import { cacheDirectory } from '../platform/fs/cache-directory.ts';
+import { tryMakeFolders } from '../platform/fs/make-folders.ts';
 import { VERSION } from '../version.ts';
-import { enableCodeCache } from './code-cache.ts';
 import { standardStream } from './terminal/standard-stream.ts';
 
 const words = process.argv.slice(2);
 if (words.length === 1 && (words[0] === '--version' || words[0] === '-V')) {
   standardStream(process, 'stdout').write(`${VERSION}\n`);
 } else {
-  if (!words.includes('--no-cache')) enableCodeCache(process);
+  if (!words.includes('--no-cache')) enableCompileCache();
   // CommonJS has no top-level await. A rejection ends the process with its stack.
   void import('./start.ts').then(async ({ start }) => start(process, words));
+}
+
+/**
+ * Node keeps compiled code between starts from 22.8 on; older versions compile each time. The folder is created here, because Node's own
+ * way of creating it never returns for a home folder in which nothing can be created.
+ */
+function enableCompileCache(): void {
+  if (Number.parseInt(process.versions.node, 10) < 22) return;
+  const nodeModule = process.getBuiltinModule('node:module');
+  if (!('enableCompileCache' in nodeModule) || typeof nodeModule.enableCompileCache !== 'function') return;
+  const { env } = process;
+  const cacheDir = cacheDirectory({ env, home: env['HOME'] });
+  if (cacheDir === undefined) return;
+  const folder = path.join(cacheDir, 'code');
+  if (tryMakeFolders(folder, 0o700)) nodeModule.enableCompileCache(folder);
 }
