@@ -84,10 +84,11 @@ export async function chooseMany(
       draw();
     };
     signal.addEventListener('abort', onAbort, { once: true });
-    draw();
+    // Keys first: Ctrl-C on a list that is already shown must not reach the shell.
     const release = takeKeys(input, onKeys, () => {
       finish(undefined);
     });
+    draw();
   });
 }
 
