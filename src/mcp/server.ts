@@ -32,7 +32,7 @@ export interface SkillServer {
   readonly end: () => Promise<void>;
 }
 
-/** Results of a call are never longer than a model can read; the tools cut them. */
+/** Starts the recorded session that all connections share. */
 export async function openSkillServer(options: McpOptions): Promise<SkillServer> {
   const { runtime, version, onWarning } = options;
   const elicitation = openElicitation(options.approve);

@@ -1,7 +1,7 @@
 import { ignoredBy, parseIgnore } from '../core/ignore.ts';
 import type { IgnoreRule } from '../core/ignore.ts';
+import { folderOf, toRelativePath } from '../core/path.ts';
 import type { RelativePath } from '../core/path.ts';
-import { toRelativePath } from '../core/path.ts';
 import { readResolved } from './read-file.ts';
 import type { ResolvedPath } from './resolve-path.ts';
 
@@ -18,7 +18,7 @@ export function openIgnoredFiles({ root, place }: Pick<ResolvedPath, 'root' | 'p
   const rulesIn = (folder: string): readonly IgnoreRule[] => {
     const known = rules.get(folder);
     if (known !== undefined) return known;
-    const above = folder === '' ? [] : rulesIn(parentOf(folder));
+    const above = folder === '' ? [] : rulesIn(folderOf(folder));
     const all = [...above, ...ownRules(root, folder)];
     rules.set(folder, all);
     return all;
@@ -27,14 +27,14 @@ export function openIgnoredFiles({ root, place }: Pick<ResolvedPath, 'root' | 'p
     if (folder === '') return false;
     const known = folders.get(folder);
     if (known !== undefined) return known;
-    const parent = parentOf(folder);
+    const parent = folderOf(folder);
     const isIgnored = isIgnoredFolder(parent) || ignoredBy(rulesIn(parent), folder, true) !== undefined;
     folders.set(folder, isIgnored);
     return isIgnored;
   };
   return (path, isFolder) => {
     if (isFolder) return isIgnoredFolder(path);
-    const parent = parentOf(path);
+    const parent = folderOf(path);
     return isIgnoredFolder(parent) || ignoredBy(rulesIn(parent), path, false) !== undefined;
   };
 }
@@ -44,10 +44,6 @@ export function ignoredBelow(placed: ResolvedPath): IsIgnored {
   const isIgnored = openIgnoredFiles(placed);
   const { relative } = placed;
   return relative !== '' && isIgnored(relative, true) ? () => false : isIgnored;
-}
-
-function parentOf(path: string): string {
-  return path.includes('/') ? path.slice(0, path.lastIndexOf('/')) : '';
 }
 
 function ownRules(root: string, folder: string): readonly IgnoreRule[] {

@@ -5,6 +5,7 @@ import {
   flag,
   inputOf,
   isSet,
+  linesOf,
   located,
   isFailure,
   numberOf,
@@ -46,7 +47,7 @@ const readFile: ToolRow = {
   isOffered: canRead,
   toActions(input, offer) {
     const path = textOf(input, 'path');
-    const lines = linesOf(numberOf(input, 'from'), numberOf(input, 'to'));
+    const lines = linesOf(input, 'from', 'to');
     if (offer.host !== undefined && offer.locate(path) === undefined) return [{ type: 'read_file', path, ...lines }];
     const found = located(path, offer);
     return isFailure(found) ? found : [{ type: 'read_resource', ...found, ...lines }];
@@ -55,14 +56,6 @@ const readFile: ToolRow = {
     return observation?.type === 'file-read' ? showFile(observation) : showRead(observed(observation, 'read_resource'));
   },
 };
-
-function linesOf(
-  from: number | undefined,
-  to: number | undefined,
-): { readonly lines?: { readonly from: number; readonly to?: number } } {
-  if (from === undefined && to === undefined) return {};
-  return { lines: { from: from ?? 1, ...(to === undefined ? {} : { to }) } };
-}
 
 function showFile({
   path,

@@ -3,8 +3,8 @@ import type { ActionType } from '../core/action.ts';
 import { delimit } from '../core/text/delimit-untrusted.ts';
 import { printable } from '../core/text/text.ts';
 import type { DirectoryListed, FileRead, FileWritten, LinesFound } from '../core/observation.ts';
-import type { ToolInput, ToolRow } from '../core/tool.ts';
-import { count, inputOf, named, numberOf, optionalTextOf, text, textOf } from './parameters.ts';
+import type { ToolRow } from '../core/tool.ts';
+import { count, inputOf, linesOf, named, numberOf, optionalTextOf, text, textOf } from './parameters.ts';
 import { hasHost, observed, singleAction } from './single-action.ts';
 import type { SingleAction } from './single-action.ts';
 import { bytesText, withNotes } from './wording.ts';
@@ -24,7 +24,7 @@ const readFile = onFiles({
       { path, from_line: named(count('First line.', 1, LAST_LINE)), to_line: named(count('Last line.', 1, LAST_LINE)) },
       ['path'],
     ),
-  toAction: (input) => ({ type: 'read_file', path: textOf(input, 'path'), ...linesOf(input) }),
+  toAction: (input) => ({ type: 'read_file', path: textOf(input, 'path'), ...linesOf(input, 'from_line', 'to_line') }),
   toResult: showFile,
 });
 
@@ -109,13 +109,6 @@ export const FILE_TOOLS: readonly ToolRow[] = [readFile, listFiles, searchFiles,
 
 function onFiles<A extends ActionType>(row: SingleAction<A>): ToolRow {
   return { ...singleAction(row), isOffered: hasHost };
-}
-
-function linesOf(input: ToolInput): { readonly lines?: { readonly from: number; readonly to?: number } } {
-  const from = numberOf(input, 'from_line');
-  const to = numberOf(input, 'to_line');
-  if (from === undefined && to === undefined) return {};
-  return { lines: { from: from ?? 1, ...(to === undefined ? {} : { to }) } };
 }
 
 function showFile({ path: file, isBinary, text: content, lines, totalLines, notes }: FileRead): string {

@@ -1,12 +1,12 @@
 import { delimit } from '../core/text/delimit-untrusted.ts';
 import type { ResourceRead } from '../core/observation.ts';
-import type { Offer, ToolInput, ToolRow, Vocabulary } from '../core/tool.ts';
+import type { Offer, ToolRow, Vocabulary } from '../core/tool.ts';
 import { loadedContent, showContent } from './content.ts';
 import {
   count,
   inputOf,
+  linesOf,
   named,
-  numberOf,
   offsetOf,
   offsetParameter,
   optionalTextOf,
@@ -100,7 +100,7 @@ const read: ToolRow = singleAction({
       skill: textOf(input, 'skill'),
       path: textOf(input, 'path'),
       ...(section === '' ? {} : { section }),
-      ...linesOf(input),
+      ...linesOf(input, 'from_line', 'to_line'),
       ...offsetOf(input),
     };
   },
@@ -212,14 +212,6 @@ export const native: Vocabulary = {
   showLoaded: showContent,
   toFailure: (failed) => failureText(failed, { searchTool: search.name }),
 };
-
-/** Without `from_line`, reading starts at the first line. */
-function linesOf(input: ToolInput): { readonly lines?: { readonly from: number; readonly to?: number } } {
-  const from = numberOf(input, 'from_line');
-  const to = numberOf(input, 'to_line');
-  if (from === undefined && to === undefined) return {};
-  return { lines: { from: from ?? 1, ...(to === undefined ? {} : { to }) } };
-}
 
 function showRead(observation: ResourceRead): string {
   const { skill, report, lines, totalLines, isBinary, text: content } = observation;

@@ -1,4 +1,4 @@
-import type { SearchSkills } from '../core/action.ts';
+import type { LineRange, SearchSkills } from '../core/action.ts';
 import { failure } from '../core/failure-codes.ts';
 import type { Failure } from '../core/failure-codes.ts';
 import { isObject } from '../core/json/json-schema.ts';
@@ -115,6 +115,14 @@ export function optionalTextOf(input: ToolInput, key: string): string | undefine
 export function numberOf(input: ToolInput, key: string): number | undefined {
   const value = Object.hasOwn(input, key) ? input[key] : undefined;
   return typeof value === 'number' ? value : undefined;
+}
+
+/** The lines that two parameters name. Without the first, reading starts at line 1. */
+export function linesOf(input: ToolInput, first: string, last: string): { readonly lines?: LineRange } {
+  const from = numberOf(input, first);
+  const to = numberOf(input, last);
+  if (from === undefined && to === undefined) return {};
+  return { lines: { from: from ?? 1, ...(to === undefined ? {} : { to }) } };
 }
 
 export function isSet(input: ToolInput, key: string): boolean {
