@@ -7,7 +7,7 @@ import { nodeCrypto } from '../platform/hash.ts';
 
 /**
  * The folder for workspaces below the temporary folder of the system. Other users can create files there, so a name that is taken by one of
- * them is not used: the next name follows from the key of this user, which nobody else can guess.
+ * them is not used: the next name follows from the key of this user, which no other user can guess.
  */
 export async function temporaryFolder(
   env: Readonly<Record<string, string | undefined>>,

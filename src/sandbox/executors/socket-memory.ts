@@ -5,14 +5,14 @@ import { readProcFile, tryList, tryRead } from './proc.ts';
 
 /**
  * Memory in socket buffers, which belongs to no process. It is needed where no control group counts it. A socket counts with the most that
- * its buffer can hold, because the kernel tells nobody what a local socket holds.
+ * its buffer can hold, because the kernel does not report what a local socket holds.
  */
 
 /** Most of a TCP connection's two buffers, which the kernel enlarges by itself. */
 const TCP_BYTES = 10 * 1024 * 1024;
 const DEFAULT_BUFFER = 212_992;
 
-/** The size of a buffer that nobody changed; the seccomp filter does not let programs change it. */
+/** The default size of a buffer; the seccomp filter does not let programs change it. */
 function bufferBytes(): number {
   return Number(tryRead('/proc/sys/net/core/wmem_default') ?? DEFAULT_BUFFER);
 }

@@ -156,7 +156,7 @@ const SOL_SOCKET = 1;
 const BUFFER_SIZES = [7, 8, 32, 33];
 
 /**
- * Further rules where no control group counts the memory of programs. This memory belongs to no process, so nobody could see it:
+ * Further rules where no control group counts the memory of programs. This memory belongs to no process, so no process is charged for it:
  * anonymous files fall back to files in `/tmp` or `/dev/shm`, which have a size; System V objects stay small; sockets keep buffers of the
  * default size, by which they are counted.
  */
