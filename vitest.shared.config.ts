@@ -2,9 +2,10 @@ import { availableParallelism } from 'node:os';
 
 import { defineConfig } from 'vitest/config';
 
+import { runReport } from './test/run-report.ts';
 import { slowestFiles } from './test/slowest-files.ts';
 
-// .ci/run names a folder for the counts.
+// .ci/run names a folder for counts and failures.
 const report = process.env['SKILLWRIGHT_REPORT'];
 
 // Node reads these certificates at every start, which doubles the time it takes; tests reach no server that needs them.
@@ -12,11 +13,6 @@ delete process.env['NODE_EXTRA_CA_CERTS'];
 
 /** Tests that start sandboxes, engines and other programs, or need seconds. */
 export const SYSTEM_TESTS = 'test/**/*.system.test.ts';
-
-/** One file per process, because `npm test` runs vitest several times. */
-function jsonReport(folder: string): ['json', { outputFile: string }] {
-  return ['json', { outputFile: `${folder}/${String(process.pid)}.json` }];
-}
 
 export const shared = defineConfig({
   test: {
@@ -30,6 +26,6 @@ export const shared = defineConfig({
     // Transformed files are kept in node_modules/.vite between runs.
     experimental: { fsModuleCache: true },
     setupFiles: ['test/random-seed.ts'],
-    reporters: ['default', slowestFiles, ...(report === undefined ? [] : [jsonReport(report)])],
+    reporters: ['default', slowestFiles, ...(report === undefined ? [] : [runReport(report)])],
   },
 });

@@ -1,7 +1,10 @@
 // Runs the static checks two at a time and prints the output of the ones that fail.
 import { spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 
 const CHECKS = ['check:types', 'check:lint', 'check:unused', 'check:package', 'check:format'];
+// .ci/run names a folder for failures.
+const report = process.env.SKILLWRIGHT_REPORT;
 
 function run(name) {
   return new Promise((resolve) => {
@@ -19,7 +22,13 @@ async function runWaiting() {
   for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
     const { passed, text } = await run(name);
     console.log(passed ? `passed  ${name}` : `FAILED  ${name}\n${text}`);
-    if (!passed) process.exitCode = 1;
+    if (passed) continue;
+    process.exitCode = 1;
+    if (report !== undefined)
+      writeFileSync(
+        `${report}/${name}.json`,
+        JSON.stringify({ passed: 0, failures: [{ name, file: '', error: text }] }),
+      );
   }
 }
 await Promise.all([runWaiting(), runWaiting()]);
