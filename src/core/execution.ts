@@ -64,6 +64,8 @@ export interface ProgramSpec {
   readonly limits: RunLimits;
   /** Hosts that the program may reach: `example.org` or `*.example.org`, optionally with `:port`. Empty: no network. */
   readonly network: readonly string[];
+  /** Reach granted hosts through the proxy that this environment of the user names. Only for programs that the user runs for himself. */
+  readonly proxyFrom?: Readonly<Record<string, string | undefined>>;
   /** Private folder of the skill, relative to the workspace: only this program and others of the skill see it. */
   readonly home?: string;
   /** Host folders that the program sees besides the workspace. An executor without mounts of its own ends the program as `denied`. */

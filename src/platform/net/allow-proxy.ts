@@ -43,6 +43,7 @@ export interface AllowProxyOptions {
   /** Also listen on a port of 127.0.0.1, where every user of this machine can connect. */
   readonly loopback?: boolean;
   readonly resolve?: ResolveHost;
+  readonly proxyFrom?: Readonly<Record<string, string | undefined>> | undefined;
   readonly signal?: AbortSignal;
   readonly limits?: Partial<ProxyLimits>;
   readonly onDecision?: (decision: NetworkDecision) => void;
@@ -65,7 +66,16 @@ const MAX_SOCKET_PATH = 103;
  * It resolves names itself, because programs in the sandbox cannot.
  */
 export async function openAllowProxy(options: AllowProxyOptions): Promise<AllowProxy> {
-  const { hosts, socketPath, owner, loopback = false, resolve, signal, onDecision = () => undefined } = options;
+  const {
+    hosts,
+    socketPath,
+    owner,
+    loopback = false,
+    resolve,
+    proxyFrom,
+    signal,
+    onDecision = () => undefined,
+  } = options;
   const limits = { ...DEFAULT_PROXY_LIMITS, ...options.limits };
   const grants = hosts.map(readGrant);
   if (socketPath !== undefined) checkSocketPath(socketPath);
@@ -82,6 +92,7 @@ export async function openAllowProxy(options: AllowProxyOptions): Promise<AllowP
     connectMs: limits.connectMs,
     onDecision,
     ...(resolve === undefined ? {} : { resolve }),
+    ...(proxyFrom === undefined ? {} : { proxyFrom }),
   });
   const web = httpProxy({
     gate,

@@ -15,6 +15,7 @@ import type { HostAndPort, HostPattern } from '../../core/network/host-pattern.t
 import { readAddress } from '../../core/network/network-address.ts';
 import type { AddressKind, NetworkAddress } from '../../core/network/network-address.ts';
 import { isSystemError } from '../fs/paths.ts';
+import { connectThrough, proxyFor } from './user-proxy.ts';
 
 /** Resolves a name to addresses, best first. */
 export type ResolveHost = (name: string, signal: AbortSignal) => Promise<readonly string[]>;
@@ -42,6 +43,8 @@ export interface Refused {
 export interface NetworkGateOptions {
   readonly grants: readonly HostPattern[];
   readonly resolve?: ResolveHost;
+  /** Connect through the proxy of this environment, where it names one for a host. It resolves the name, so no address is checked. */
+  readonly proxyFrom?: Readonly<Record<string, string | undefined>>;
   /** Timeout of a name lookup, and of each connection attempt. */
   readonly connectMs: number;
   readonly onDecision: (decision: NetworkDecision) => void;
@@ -52,6 +55,7 @@ export interface NetworkGate {
   reach(asked: HostAndPort, signal: AbortSignal): Promise<Socket | Refused>;
 }
 
+const HTTP_PORT = 80;
 /** Addresses of one name that are tried in turn. */
 const MAX_TRIES = 3;
 /** Grants listed in a refusal. */
@@ -65,7 +69,13 @@ export function isRefused(reached: Socket | Refused): reached is Refused {
  * Every outgoing connection passes this gate. It checks the grant by name, resolves the name itself, checks every address, and connects
  * to an address that it checked: DNS rebinding between check and connection has no effect.
  */
-export function networkGate({ grants, resolve = lookUp, connectMs, onDecision }: NetworkGateOptions): NetworkGate {
+export function networkGate({
+  grants,
+  resolve = lookUp,
+  proxyFrom,
+  connectMs,
+  onDecision,
+}: NetworkGateOptions): NetworkGate {
   const decide = (asked: HostAndPort, allowed: boolean, rule: string): void => {
     onDecision({ host: asked.host.name, port: asked.port, allowed, rule });
   };
@@ -78,6 +88,12 @@ export function networkGate({ grants, resolve = lookUp, connectMs, onDecision }:
       const authority = writeAuthority(asked.host, asked.port);
       const grant = findGrant(grants, asked.host, asked.port);
       if (grant === undefined) return refuse(asked, 'not-granted', notGranted(grants, asked));
+      const viaProxy =
+        proxyFrom === undefined ? undefined : await throughProxy(asked, { proxyFrom, connectMs, signal });
+      if (viaProxy !== undefined) {
+        decide(asked, true, grant.text);
+        return viaProxy;
+      }
       const found = await addressesOf(asked, { resolve, connectMs, signal });
       if (found.length === 0) return refuse(asked, 'unresolved', `${asked.host.name} has no address`);
       const usable = found.filter((address) => mayReach(grant, address));
@@ -90,6 +106,30 @@ export function networkGate({ grants, resolve = lookUp, connectMs, onDecision }:
       return { refusal: 'unreachable', message: `${authority} does not answer` };
     },
   };
+}
+
+interface ProxyUse extends Pick<NetworkGateOptions, 'connectMs'> {
+  readonly proxyFrom: Readonly<Record<string, string | undefined>>;
+  readonly signal: AbortSignal;
+}
+
+/** Returns nothing for a host without a proxy. */
+async function throughProxy(
+  asked: HostAndPort,
+  { proxyFrom, connectMs, signal }: ProxyUse,
+): Promise<Socket | Refused | undefined> {
+  try {
+    const proxy = proxyFor({ ...asked, isSecure: asked.port !== HTTP_PORT }, proxyFrom);
+    if (proxy === undefined) return undefined;
+    return await connectThrough(proxy, asked, AbortSignal.any([signal, AbortSignal.timeout(connectMs)]));
+  } catch (error) {
+    // Every failure of the user's proxy has this code.
+    if (error instanceof Error && 'code' in error && error.code === 'EPROXY')
+      return { refusal: 'unreachable', message: error.message };
+    if (signal.aborted || (error instanceof Error && /Abort|Timeout|cancelled/.test(`${error.name} ${error.message}`)))
+      return { refusal: 'unreachable', message: 'the proxy does not answer' };
+    throw error;
+  }
 }
 
 /** Parses a grant that a person wrote. Throws `input/invalid`. */
@@ -105,14 +145,15 @@ export function readGrant(text: string): HostPattern {
 }
 
 /**
- * Whether a grant covers an address of its host. A private grant for a name covers this machine and its local network, but no metadata
- * service and no broadcast or multicast address: those must be granted by address.
+ * Whether a grant covers an address of its host. A private grant for a name covers this machine, its local network and the ranges for
+ * tests, which VPN clients use for their own name servers. It covers no metadata service and no multicast address: those must be granted by
+ * address.
  */
 function mayReach(grant: HostPattern, address: NetworkAddress): boolean {
   const kind = address.kind === 'public' && isOwn(address) ? 'private' : address.kind;
   if (kind === 'public') return true;
   if (!grant.isPrivate) return false;
-  return grant.kind === 'address' || kind === 'private' || kind === 'loopback' || kind === 'link-local';
+  return grant.kind === 'address' || (kind !== 'metadata' && kind !== 'multicast');
 }
 
 /** At a public address of this machine, services for the local network may listen. */

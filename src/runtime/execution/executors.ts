@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { Config } from '../../core/config/config.ts';
 import type { SkillError } from '../../core/errors.ts';
 import { NOBODY } from '../../core/execution.ts';
-import type { Executor, ExecutorName, Identity } from '../../core/execution.ts';
+import type { Executor, ExecutorName, Identity, ProgramSpec } from '../../core/execution.ts';
 import { bubblewrapExecutor } from '../../sandbox/executors/bubblewrap/executor.ts';
 import { bubblewrapFingerprint } from '../../sandbox/executors/bubblewrap/fingerprint.ts';
 import { namespacesExecutor } from '../../sandbox/executors/namespaces/executor.ts';
@@ -31,13 +31,17 @@ const NOT_KNOWN = { isKnown: false };
 
 /** All executors, in the order in which `auto` tries them. */
 export function executorCandidates({ container = {}, bridgeFolder }: ExecutorSettings): readonly ExecutorCandidate[] {
-  const bridge = (hosts: readonly string[], isInImage = false): Promise<Bridge> =>
-    openBridge({ hosts, isInImage, folder: bridgeFolder, ...sandboxUser() });
+  const bridge = (hosts: readonly string[], proxyFrom: ProgramSpec['proxyFrom'], isInImage = false): Promise<Bridge> =>
+    openBridge({ hosts, proxyFrom, isInImage, folder: bridgeFolder, ...sandboxUser() });
   const candidates: readonly (readonly [ExecutorName, ExecutorCandidate['make'], unknown])[] = [
     ['bubblewrap', ({ isKnown } = NOT_KNOWN) => bubblewrapExecutor({ isKnown, bridge }), bubblewrapFingerprint()],
     ['namespaces', ({ isKnown } = NOT_KNOWN) => namespacesExecutor({ isKnown, bridge }), namespacesFingerprint()],
     ['macos', () => macosExecutor(), ''],
-    ['container', () => containerExecutor({ ...container, bridge: (hosts) => bridge(hosts, true) }), container],
+    [
+      'container',
+      () => containerExecutor({ ...container, bridge: (hosts, proxyFrom) => bridge(hosts, proxyFrom, true) }),
+      container,
+    ],
     ['landlock', () => landlockExecutor(), landlockFingerprint()],
     ['local', () => localExecutor(), ''],
   ];

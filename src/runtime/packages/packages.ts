@@ -321,7 +321,7 @@ async function resolve(needs: PackageNeeds, resolution: Resolution): Promise<Fou
   const workspace = await parts.openWorkspace(`packages ${randomUUID()}`);
   const close = (): Promise<void> => workspace.close();
   try {
-    const sandbox = openBuildSandbox(workspace, { programFolders, signal });
+    const sandbox = openBuildSandbox(workspace, { programFolders, signal, proxyFrom: user.env });
     const request = { sandbox, packages: needs.packages, user, wheels: options.wheels, hosts: options.hosts ?? [] };
     const resolved: ResolvedPackages | Failure =
       needs.ecosystem === 'python' ? await resolvePython(request) : await resolveNode(request);

@@ -9,9 +9,10 @@ import { parseJson } from '../../core/json/parse-json.ts';
 import type { LockedPackage, PackageSpec } from '../../core/packages.ts';
 import { quoted } from '../../core/text/text.ts';
 import { openConfined } from '../../platform/fs/confined-directory.ts';
-import { lastErrors, lockDigestOf, packagesFailed } from './build.ts';
+import { connectionFailure, lastErrors, lockDigestOf, packagesFailed } from './build.ts';
 import type { BuildRequest, ResolvedPackages } from './build.ts';
 import type { BuildOutcome } from './build-sandbox.ts';
+import { copyCertificates } from './certificates.ts';
 import { hostGrant, npmSettings, withoutCredentials } from './index-settings.ts';
 import { textOf } from './skill-text.ts';
 
@@ -45,12 +46,19 @@ export async function resolveNode(request: BuildRequest): Promise<ResolvedPackag
   if (host === undefined)
     return packagesFailed(`the npm registry ${quoted(registry)} is not an HTTP address`, 'set registry in ~/.npmrc');
   const network = [host, ...request.hosts];
-  const npmrc = [`registry=${registry}`, ...settings.lines, ''].join('\n');
+  const cafile = copyCertificates(settings.certificates, 'npm-ca.pem', sandbox);
+  const extra = copyCertificates(settings.extraCertificates, 'node-ca.pem', sandbox);
+  if (typeof cafile === 'object') return cafile;
+  if (typeof extra === 'object') return extra;
+  const trust = cafile === undefined ? [] : [`cafile=${cafile}`];
+  const npmrc = [`registry=${registry}`, ...settings.lines, ...trust, ''].join('\n');
+  const env: Readonly<Record<string, string>> = extra === undefined ? {} : { NODE_EXTRA_CA_CERTS: extra };
   const manifest = JSON.stringify({ private: true, dependencies: Object.fromEntries(packages.map(dependency)) });
   const folder = `${sandbox.root}/work/node`;
   const resolved = await sandbox.run({
     argv: ['sh', '-c', RESOLVE, 'sh', folder, manifest, ...FLAGS],
     stdin: npmrc,
+    env,
     network,
   });
   if (!resolved.isDone) return npmFailure(resolved, registry);
@@ -68,12 +76,11 @@ export async function resolveNode(request: BuildRequest): Promise<ResolvedPackag
       const installed = await sandbox.run({
         argv: ['sh', '-c', INSTALL, 'sh', target, manifest, folder, ...FLAGS],
         stdin: npmrc,
+        env,
         network,
         mounts: [{ source: tree, target, access: 'write' }],
       });
-      return installed.isDone
-        ? undefined
-        : packagesFailed(`the packages cannot be installed: ${lastErrors(installed)}`);
+      return installed.isDone ? undefined : npmFailure(installed, registry);
     },
   };
 }
@@ -139,10 +146,12 @@ function npmFailure(outcome: BuildOutcome, registry: string): Failure {
     return packagesFailed(`${index} has no such version: ${lastErrors(outcome)}`, 'check the version');
   if (/EINTEGRITY/.test(text))
     return packagesFailed(`a downloaded package does not have the hash that ${index} states; nothing was installed`);
+  const connection = connectionFailure(outcome, index);
+  if (connection !== undefined) return connection;
   if (/ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|ECONNRESET|tunneling socket|E50\d|403/.test(text))
     return packagesFailed(
       `the npm registry ${index} cannot be reached`,
       'check the network connection and registry in ~/.npmrc',
     );
-  return packagesFailed(`the packages cannot be resolved: ${lastErrors(outcome)}`);
+  return packagesFailed(`the packages cannot be installed: ${lastErrors(outcome)}`);
 }

@@ -13,20 +13,22 @@ import type { LockedPackage } from '../../core/packages.ts';
 import { quoted } from '../../core/text/text.ts';
 import { SMALL_FILE, hashOpened } from '../../platform/fs/tree-file.ts';
 import { TreeRefused, walkOpened } from '../../platform/fs/tree-walk.ts';
-import { lastErrors, lockDigestOf, packagesFailed } from './build.ts';
+import { connectionFailure, lastErrors, lockDigestOf, packagesFailed } from './build.ts';
 import type { BuildRequest, ResolvedPackages } from './build.ts';
 import type { BuildOutcome } from './build-sandbox.ts';
-import { findUv, resolveWithUv } from './build-uv.ts';
+import { defaultIndexOf, findUv, resolveWithUv } from './build-uv.ts';
+import { copyCertificates } from './certificates.ts';
 import { hostGrant, pipSettings, withoutCredentials } from './index-settings.ts';
 
 /** Where programs see the packages. Console scripts contain this path, so a layer is built and used at the same place. */
 export const PYTHON_TARGET = 'packages/python';
 const WHEELS_TARGET = 'packages/wheels';
 
-/** Prints what the Python of programs can do. Runs inside the sandbox. */
+/** Prints what the Python of programs can do. A Python without pip may still ship its wheel, which knows the default index. */
 const PROBE = `
-import importlib.util, json, sys
+import glob, importlib.util, json, os, sys
 found = {'version': '.'.join(map(str, sys.version_info[:3])), 'pip': importlib.util.find_spec('pip') is not None}
+sys.path += glob.glob(os.path.dirname(os.__file__) + '/ensurepip/_bundled/pip-*.whl') + glob.glob('/usr/share/python-wheels/pip-*.whl')
 try:
     from pip._internal.models.index import PyPI
     found['index'] = PyPI.simple_url
@@ -41,9 +43,6 @@ const DOWNLOAD = [
   ['python3', '-I', '-m', 'pip', 'download', '-vv', ...QUIET],
   ['--progress-bar', 'off', '--retries', '1', '--timeout', '20', '--only-binary', ':all:'],
 ].flat();
-/** What pip itself uses; for a Python without it. */
-const DEFAULT_INDEX = 'https://pypi.org/simple';
-const DEFAULT_FILES = 'files.pythonhosted.org';
 const NO_PIP = 'run: apt install python3-pip, or: dnf install python3-pip, or: brew install python; or install uv';
 
 export async function resolvePython(request: BuildRequest): Promise<ResolvedPackages | Failure> {
@@ -60,12 +59,19 @@ export async function resolvePython(request: BuildRequest): Promise<ResolvedPack
     return packagesFailed(`Python ${python.version} of the sandbox has no pip, which installs packages`, NO_PIP);
 
   const settings = pipSettings(user);
-  const index = settings.index ?? python.index ?? DEFAULT_INDEX;
-  const files = settings.index === undefined ? (python.files ?? DEFAULT_FILES) : undefined;
+  const index =
+    settings.index ?? python.index ?? (uv === undefined ? undefined : await defaultIndexOf(uv, sandbox)) ?? '';
+  const files = settings.index === undefined ? python.files : undefined;
+  const certificates = wheels === undefined ? copyCertificates(settings.certificates, 'ca.pem', sandbox) : undefined;
+  if (typeof certificates === 'object') return certificates;
+  const trust: Readonly<Record<string, string>> =
+    certificates === undefined ? {} : { PIP_CERT: certificates, SSL_CERT_FILE: certificates };
   const network = wheels === undefined ? grants(index, settings.extraIndexes, files) : [];
   if (network === undefined)
     return packagesFailed(
-      `the package index ${quoted(withoutCredentials(index) || index)} is not an HTTP address`,
+      index === ''
+        ? 'no package index is configured, and neither pip nor uv names a default'
+        : `the package index ${quoted(withoutCredentials(index) || index)} is not an HTTP address`,
       'set index-url in pip.conf, or pass --wheels DIR to skillwright prepare',
     );
   const reached = network.length === 0 ? [] : [...network, ...request.hosts];
@@ -73,6 +79,7 @@ export async function resolvePython(request: BuildRequest): Promise<ResolvedPack
   if (uv !== undefined)
     return await resolveWithUv(uv, packages, sandbox, {
       settings,
+      trust,
       index: wheels === undefined ? index : undefined,
       from,
       network: reached,
@@ -85,6 +92,7 @@ export async function resolvePython(request: BuildRequest): Promise<ResolvedPack
     argv: [...DOWNLOAD, '--dest', `${sandbox.root}/work/wheels`, ...sources, ...packages.map(({ text }) => text)],
     env: {
       PIP_CONFIG_FILE: '/dev/null',
+      ...trust,
       ...(wheels === undefined ? { PIP_INDEX_URL: index } : {}),
       ...(settings.extraIndexes.length === 0 ? {} : { PIP_EXTRA_INDEX_URL: settings.extraIndexes.join(' ') }),
       ...(settings.trustedHosts.length === 0 ? {} : { PIP_TRUSTED_HOST: settings.trustedHosts.join(' ') }),
@@ -154,7 +162,7 @@ function grants(index: string, extra: readonly string[], files: string | undefin
   const hosts = [index, ...extra].map(hostGrant);
   const known = hosts.filter((host) => host !== undefined);
   if (known.length < hosts.length) return undefined;
-  return [...new Set([...known, ...(files === undefined ? [] : [`${files}:443`])])];
+  return [...new Set([...known, ...(files === undefined ? [] : [`private://${files}:443`])])];
 }
 
 /** `name-version-tags.whl`, where name and version contain no hyphens. */
@@ -199,13 +207,8 @@ function downloadFailure(outcome: BuildOutcome, index: string): Failure {
       `a downloaded package does not have the hash that ${index} states; nothing was installed`,
       'try again; if it happens again, the index or the network may be compromised',
     );
-  if (/Tunnel connection failed: 403|error 403|403 Forbidden|403 Client Error/i.test(text)) {
-    const [, host] = /(?:while getting|for url:|host=')\s*(?:https?:\/\/)?([\w.-]{1,200}(?::\d+)?)/.exec(text) ?? [];
-    return packagesFailed(
-      `${index} refers to files at ${host ?? 'another host'}, which the installation may not reach`,
-      `add ${JSON.stringify(host ?? 'HOST')} to packages.hosts in the user configuration`,
-    );
-  }
+  const connection = connectionFailure(outcome, index);
+  if (connection !== undefined) return connection;
   if (name !== undefined && /No sources permitted for/.test(text))
     return packagesFailed(
       `${quoted(name)} has no wheel for this Python in ${index}; a source distribution is not accepted, because it runs code when it is built`,

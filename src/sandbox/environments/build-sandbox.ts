@@ -2,7 +2,8 @@
 import path from 'node:path';
 
 import { DEFAULT_LIMITS } from '../../core/execution.ts';
-import type { HostMount, OutputSink, RunLimits } from '../../core/execution.ts';
+import type { HostMount, OutputSink, ProgramSpec, RunLimits } from '../../core/execution.ts';
+import type { RefusedConnection } from '../../core/network/refused-connection.ts';
 import { programEnvironment } from '../../platform/process/program-environment.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 
@@ -22,6 +23,7 @@ export interface BuildOutcome {
   readonly stderr: string;
   /** How the program ended, for messages. */
   readonly end: string;
+  readonly refused: readonly RefusedConnection[];
 }
 
 export interface BuildSandbox {
@@ -46,7 +48,16 @@ const LIMITS: RunLimits = {
 
 export function openBuildSandbox(
   workspace: Workspace,
-  { programFolders, signal }: { readonly programFolders: readonly string[]; readonly signal: AbortSignal | undefined },
+  {
+    programFolders,
+    signal,
+    proxyFrom,
+  }: {
+    readonly programFolders: readonly string[];
+    readonly signal: AbortSignal | undefined;
+    /** The user's environment: installations use the proxy that it names. */
+    readonly proxyFrom?: ProgramSpec['proxyFrom'];
+  },
 ): BuildSandbox {
   const { attached, place } = workspace;
   const { root } = attached;
@@ -70,6 +81,7 @@ export function openBuildSandbox(
         network,
         mounts,
         home,
+        ...(proxyFrom === undefined ? {} : { proxyFrom }),
       };
       const streams = { stdout: sink('stdout'), stderr: sink('stderr') };
       const end = await attached.run(spec, signal === undefined ? streams : { ...streams, signal });
@@ -80,6 +92,7 @@ export function openBuildSandbox(
         stdout: text('stdout'),
         stderr: text('stderr'),
         end: end.reason === 'exited' ? `exit code ${String(end.exitCode)}` : [end.reason, ...end.warnings].join(': '),
+        refused: end.refused ?? [],
       };
     },
     close: () => workspace.close(),

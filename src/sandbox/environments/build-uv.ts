@@ -14,7 +14,7 @@ import { tryRealPath } from '../../platform/fs/paths.ts';
 import { sha256 } from '../../platform/hash.ts';
 import { PROGRAM_FOLDERS } from '../../platform/process/program-environment.ts';
 import { findProgram } from '../programs/machine-programs.ts';
-import { lastErrors, lockDigestOf, packagesFailed } from './build.ts';
+import { connectionFailure, lastErrors, lockDigestOf, packagesFailed } from './build.ts';
 import type { ResolvedPackages } from './build.ts';
 import type { BuildOutcome, BuildSandbox } from './build-sandbox.ts';
 import type { PipSettings, UserEnvironment } from './index-settings.ts';
@@ -30,6 +30,8 @@ export interface Uv {
 /** Where the packages come from. */
 export interface UvSource {
   readonly settings: PipSettings;
+  /** Variables for the certificates of the user. */
+  readonly trust: Readonly<Record<string, string>>;
   /** Absent where a folder of wheels is used. */
   readonly index: string | undefined;
   /** For messages and the record. */
@@ -67,13 +69,19 @@ export async function findUv({ env, home }: UserEnvironment, sandbox: BuildSandb
   }
 }
 
+/** The index that uv uses by itself, as its help states it. */
+export async function defaultIndexOf({ argv, mount }: Uv, sandbox: BuildSandbox): Promise<string | undefined> {
+  const { stdout } = await sandbox.run({ argv: [...argv, 'pip', 'compile', '--help'], mounts: [mount] });
+  return /--default-index[^]{0,300}?by default: <?(https:[^\s>)]+)/.exec(stdout)?.[1];
+}
+
 export async function resolveWithUv(
   { argv, mount }: Uv,
   packages: readonly PackageSpec[],
   sandbox: BuildSandbox,
   source: UvSource,
 ): Promise<ResolvedPackages | Failure> {
-  const { settings, index, from, network, target } = source;
+  const { settings, trust, index, from, network, target } = source;
   const env = {
     UV_NO_CONFIG: '1',
     UV_CACHE_DIR: `${sandbox.root}/work/uv-cache`,
@@ -81,6 +89,7 @@ export async function resolveWithUv(
     UV_LINK_MODE: 'copy',
     UV_NO_PROGRESS: '1',
     UV_HTTP_TIMEOUT: '20',
+    ...trust,
     ...(index === undefined ? {} : { UV_DEFAULT_INDEX: index }),
     ...(settings.extraIndexes.length === 0 ? {} : { UV_INDEX: settings.extraIndexes.join(' ') }),
     ...(settings.trustedHosts.length === 0 ? {} : { UV_INSECURE_HOST: settings.trustedHosts.join(' ') }),
@@ -172,11 +181,8 @@ function uvFailure(outcome: BuildOutcome, index: string): Failure {
       `${index} has no package ${quoted(missing)} for this Python`,
       'check the name and the version',
     );
-  if (/403 Forbidden/.test(text))
-    return packagesFailed(
-      `${index} refers to files at a host that the installation may not reach`,
-      'add that host to packages.hosts in the user configuration',
-    );
+  const connection = connectionFailure(outcome, index);
+  if (connection !== undefined) return connection;
   if (/error sending request|Failed to fetch|dns error|Connection refused|timed out/i.test(text))
     return packagesFailed(
       `the package index ${index} cannot be reached`,

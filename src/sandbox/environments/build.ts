@@ -38,6 +38,36 @@ export function packagesFailed(message: string, hint?: string): Failure {
   return failure('packages/unavailable', message, hint === undefined ? {} : { hint });
 }
 
+/** What prevented the connection to an index, if something did. Package managers report all of these as network errors. */
+export function connectionFailure({ stdout, stderr, refused }: BuildOutcome, index: string): Failure | undefined {
+  const text = `${stdout}\n${stderr}`;
+  const [, problem] = TLS_PROBLEM.exec(text) ?? [];
+  if (problem !== undefined)
+    return packagesFailed(
+      `the TLS certificate of ${index} is not trusted (${shownText(problem, 100)})`,
+      'if a proxy of your company replaces certificates, name the file of its certificate authority: NODE_EXTRA_CA_CERTS or cafile for npm, PIP_CERT or SSL_CERT_FILE for Python',
+    );
+  const other = refused.find(({ reason }) => reason === 'not-granted');
+  if (other !== undefined) {
+    const host = shownText(other.port === 443 ? other.host : `${other.host}:${String(other.port)}`, 200);
+    return packagesFailed(
+      `${index} refers to files at ${host}, which the installation may not reach`,
+      `add ${JSON.stringify(host)} to packages.hosts in the user configuration`,
+    );
+  }
+  const hidden = refused.find(({ reason }) => reason === 'not-public');
+  if (hidden !== undefined)
+    return packagesFailed(
+      `${shownText(hidden.host, 200)} resolves to an address that installations may not reach`,
+      'check the name server of this machine',
+    );
+  return undefined;
+}
+
+/** Names of OpenSSL in Node, and the words of Python and of rustls in uv. */
+const TLS_PROBLEM =
+  /(UNABLE_TO_(?:GET_ISSUER_CERT\w*|VERIFY_LEAF_SIGNATURE)|(?:DEPTH_ZERO_)?SELF_SIGNED_CERT\w*|CERT_\w+|ERR_TLS_\w+|CERTIFICATE_VERIFY_FAILED|(?:invalid peer certificate|self-signed certificate|unable to get local issuer certificate)[^\n]{0,80}|WRONG_VERSION_NUMBER)/i;
+
 /** The last lines of a package manager that say what went wrong. */
 export function lastErrors({ stderr, stdout, end }: BuildOutcome): string {
   const lines = `${stdout}\n${stderr}`.split('\n').map((line) => line.trim());

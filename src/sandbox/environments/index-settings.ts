@@ -8,18 +8,31 @@ export interface UserEnvironment {
   readonly home: string | undefined;
 }
 
+/** A file of certificate authorities that the user has configured, such as that of a company's proxy. */
+export interface CertificateFile {
+  /** For messages: `PIP_CERT`, `cafile in .npmrc`. */
+  readonly setting: string;
+  readonly file: string;
+}
+
 export interface PipSettings {
   /** Absent: the default of pip. May contain credentials. */
   readonly index?: string;
   readonly extraIndexes: readonly string[];
   readonly trustedHosts: readonly string[];
+  /** Replace the certificates of pip and uv. pip prefers one or the other depending on its version, so all of them are trusted. */
+  readonly certificates: readonly CertificateFile[];
 }
 
 export interface NpmSettings {
   /** Absent: the default of npm. */
   readonly registry?: string;
-  /** Lines of the user's .npmrc that concern registries, such as access tokens. */
+  /** Lines of the user's .npmrc that concern registries, such as access tokens and `ca`. */
   readonly lines: readonly string[];
+  /** Replaces the certificates of npm (`cafile`). */
+  readonly certificates: readonly CertificateFile[];
+  /** Added to the certificates of Node. */
+  readonly extraCertificates: readonly CertificateFile[];
 }
 
 const MAX_BYTES = 256 * 1024;
@@ -39,7 +52,12 @@ export function pipSettings({ env, home }: UserEnvironment): PipSettings {
   const list = (name: string): readonly string[] => (value(name) ?? '').split(/\s+/).filter((word) => word !== '');
   // uv allows a name before the address.
   const index = value('index-url') ?? (env['UV_DEFAULT_INDEX'] ?? env['UV_INDEX_URL'])?.replace(/^[\w-]+=/, '');
+  const named = ['PIP_CERT', 'REQUESTS_CA_BUNDLE', 'CURL_CA_BUNDLE', 'SSL_CERT_FILE'].map((name) =>
+    fileOf(name, env[name]),
+  );
+  const certificates = [...named, fileOf('cert in pip.conf', values.get('cert'))].filter((file) => file !== undefined);
   return {
+    certificates,
     ...(index === undefined || index === '' ? {} : { index }),
     extraIndexes: list('extra-index-url').filter((url) => /^https?:/i.test(url)),
     trustedHosts: list('trusted-host'),
@@ -66,18 +84,30 @@ function settingsIn(file: string): ReadonlyMap<string, string> {
 
 export function npmSettings({ env, home }: UserEnvironment): NpmSettings {
   const file = env['npm_config_userconfig'] ?? (home === undefined ? undefined : path.join(home, '.npmrc'));
-  const lines = file === undefined ? [] : linesOf(file).map((line) => line.trim());
+  const global = env['npm_config_globalconfig'] ?? path.join(path.dirname(process.execPath), '../etc/npmrc');
+  const lines = [global, ...(file === undefined ? [] : [file])].flatMap(linesOf).map((line) => expanded(line, env));
   const named = lines.flatMap((line) => /^registry\s*=\s*(\S+)/.exec(line)?.[1] ?? []).at(-1);
   const registry = env['npm_config_registry'] ?? env['NPM_CONFIG_REGISTRY'] ?? named;
+  const cafile = lines.flatMap((line) => /^cafile\s*=\s*(["']?)(.+)\1$/.exec(line)?.[2] ?? []).at(-1);
+  const certificates =
+    fileOf('npm_config_cafile', env['npm_config_cafile'] ?? env['NPM_CONFIG_CAFILE']) ??
+    fileOf('cafile in .npmrc', cafile?.replace(/^~(?=\/)/, home ?? '~'));
+  const extra = fileOf('NODE_EXTRA_CA_CERTS', env['NODE_EXTRA_CA_CERTS']);
   return {
     ...(registry === undefined || registry === '' ? {} : { registry }),
-    lines: lines.filter((line) => /^(?:\/\/|@[\w.-]+:registry\s*=)/.test(line)).map((line) => expanded(line, env)),
+    certificates: certificates === undefined ? [] : [certificates],
+    extraCertificates: extra === undefined ? [] : [extra],
+    lines: lines.filter((line) => /^(?:\/\/|@[\w.-]+:registry\s*=|ca(?:\[\])?\s*=|strict-ssl\s*=)/.test(line)),
   };
+}
+
+function fileOf(setting: string, file: string | undefined): CertificateFile | undefined {
+  return file === undefined || file === '' ? undefined : { setting, file };
 }
 
 /** npm replaces `${NAME}` by variables, which the sandbox does not have. */
 function expanded(line: string, env: UserEnvironment['env']): string {
-  return line.replaceAll(/\$\{(\w+)\}/g, (whole, name: string) => env[name] ?? whole);
+  return line.trim().replaceAll(/\$\{(\w+)\}/g, (whole, name: string) => env[name] ?? whole);
 }
 
 function linesOf(file: string): readonly string[] {
@@ -85,22 +115,15 @@ function linesOf(file: string): readonly string[] {
   return read.type === 'read' ? read.text.split(/\r?\n/) : [];
 }
 
-/** The grant for the host of an index, or undefined for a URL that is not HTTP. Loopback and private addresses need `private://`. */
+/**
+ * The grant for the host of an index, or undefined for a URL that is not HTTP. The user or the package manager chose the index, never a
+ * skill, so its name may resolve to a private address: many companies run a mirror under the public name.
+ */
 export function hostGrant(url: string): string | undefined {
   if (!URL.canParse(url)) return undefined;
   const { protocol, hostname, port } = new URL(url);
   if (protocol !== 'http:' && protocol !== 'https:') return undefined;
-  const host = `${hostname}:${port === '' ? (protocol === 'http:' ? '80' : '443') : port}`;
-  return isPrivateName(hostname) ? `private://${host}` : host;
-}
-
-/** The user configured the index, so it may be in a private network; public names stay checked. */
-function isPrivateName(hostname: string): boolean {
-  return (
-    /^(?:localhost|127\.|10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|\[::1\]|\[f[cd])/.test(hostname) ||
-    !hostname.includes('.') ||
-    /\.(?:local|internal|intranet|corp|lan)$/.test(hostname)
-  );
+  return `private://${hostname}:${port === '' ? (protocol === 'http:' ? '80' : '443') : port}`;
 }
 
 /** A URL without user name and password, for records and messages. */

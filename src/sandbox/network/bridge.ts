@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
-import type { Identity } from '../../core/execution.ts';
+import type { Identity, ProgramSpec } from '../../core/execution.ts';
 import { isHostPattern, isLoopback, readHostPattern } from '../../core/network/host-pattern.ts';
 import type { HostPattern } from '../../core/network/host-pattern.ts';
 import type { RefusedConnection } from '../../core/network/refused-connection.ts';
@@ -20,6 +20,7 @@ export interface BridgeOptions {
   /** User of the program, where it is not the current user. */
   readonly identity?: Identity;
   readonly resolve?: ResolveHost;
+  readonly proxyFrom?: ProgramSpec['proxyFrom'] | undefined;
   readonly signal?: AbortSignal;
   readonly limits?: Partial<ProxyLimits>;
   readonly onDecision?: (decision: NetworkDecision) => void;

@@ -5,6 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 
 import { readHost } from '../../../src/core/network/host-pattern.ts';
 import { proxiedFetch } from '../../../src/model/proxied-fetch.ts';
+import { isRefused, networkGate, readGrant } from '../../../src/platform/net/network-gate.ts';
 import { proxyFor } from '../../../src/platform/net/user-proxy.ts';
 
 const HOST = 'models.example';
@@ -48,6 +49,25 @@ async function world(status = 200): Promise<{ readonly proxy: string; readonly a
 }
 
 describe('the proxy of the environment', () => {
+  test('carries installations of packages to granted hosts only', async () => {
+    const { proxy, asked } = await world();
+    const gate = networkGate({
+      grants: [readGrant(`${HOST}:443`)],
+      resolve: () => Promise.resolve([]),
+      proxyFrom: { https_proxy: `http://${proxy}` },
+      connectMs: 10_000,
+      onDecision: () => undefined,
+    });
+    const reach = async (name: string): Promise<string> => {
+      const reached = await gate.reach({ host: { name, isAddress: false }, port: 443 }, AbortSignal.timeout(20_000));
+      if (isRefused(reached)) return reached.refusal;
+      reached.destroy();
+      return 'reached';
+    };
+    expect([await reach(HOST), await reach('other.example')]).toEqual(['reached', 'not-granted']);
+    expect(asked).toEqual([`${HOST}:443`]);
+  });
+
   test('carries requests to models, with its credentials', async () => {
     const { proxy, asked } = await world();
     const send = proxiedFetch({ HTTP_PROXY: `http://me:p%40ss@${proxy}` });

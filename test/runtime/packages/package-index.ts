@@ -1,9 +1,13 @@
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
+import type { RequestListener, Server } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { strToU8, zipSync } from 'fflate';
 import { onTestFinished } from 'vitest';
+
+import { CERTIFICATE, KEY } from '../../project/network/certificate.ts';
 
 /** A file of a package index: its name, its bytes, and the hash that the index states. */
 export interface IndexFile {
@@ -21,10 +25,13 @@ export interface PackageIndex {
 }
 
 /** A package index as PEP 503 describes it, on the loopback interface. */
-export async function openIndex(packages: Readonly<Record<string, readonly IndexFile[]>>): Promise<PackageIndex> {
+export async function openIndex(
+  packages: Readonly<Record<string, readonly IndexFile[]>>,
+  { secure = false } = {},
+): Promise<PackageIndex> {
   const requests: string[] = [];
   const files = Object.values(packages).flat();
-  const server = createServer((request, response) => {
+  const opened = await listen(secure, (request, response) => {
     const url = request.url ?? '';
     requests.push(url);
     const listed = packages[/^\/simple\/([^/]+)\/$/.exec(url)?.[1] ?? ''];
@@ -43,6 +50,12 @@ export async function openIndex(packages: Readonly<Record<string, readonly Index
     else if (wanted === undefined) response.writeHead(404).end();
     else response.end(wanted.bytes);
   });
+  return { ...opened, requests };
+}
+
+/** A server on the loopback interface until the end of the test. */
+async function listen(secure: boolean, answer: RequestListener): Promise<Pick<PackageIndex, 'url' | 'close'>> {
+  const server: Server = secure ? createSecureServer({ cert: CERTIFICATE, key: KEY }, answer) : createServer(answer);
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
   });
@@ -53,7 +66,7 @@ export async function openIndex(packages: Readonly<Record<string, readonly Index
   onTestFinished(close);
   // A net server that listens on a port has an address object.
   const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${String(port)}`, requests, close };
+  return { url: secure ? `https://localhost:${String(port)}` : `http://127.0.0.1:${String(port)}`, close };
 }
 
 function sha256(bytes: Uint8Array): string {
@@ -91,6 +104,7 @@ export async function openRegistry(
       }
     >
   >,
+  { secure = false } = {},
 ): Promise<PackageIndex> {
   const requests: string[] = [];
   let url = '';
@@ -105,7 +119,7 @@ export async function openRegistry(
       integrity: `sha512-${createHash('sha512').update(bytes).digest('base64')}`,
     };
   });
-  const server = createServer((request, response) => {
+  const opened = await listen(secure, (request, response) => {
     const asked = decodeURIComponent(request.url ?? '');
     requests.push(asked);
     const found = built.find(({ name }) => asked === `/${name}`);
@@ -120,17 +134,8 @@ export async function openRegistry(
     } else if (file === undefined) response.writeHead(404).end('{}');
     else response.end(file.bytes);
   });
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  const close = (): void => {
-    server.closeAllConnections();
-    server.close();
-  };
-  onTestFinished(close);
-  // A net server that listens on a port has an address object.
-  url = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
-  return { url, requests, close };
+  url = opened.url;
+  return { ...opened, requests };
 }
 
 /** An npm package: a gzipped tar with one folder. */

@@ -12,6 +12,7 @@ import type { PackageOptions } from '../../../src/runtime/packages/packages.ts';
 import { createRuntime } from '../../../src/runtime/runtime.ts';
 import type { Session } from '../../../src/runtime/session.ts';
 import { verifies } from '../../conformance/verifies.ts';
+import { CERTIFICATE, KEY } from '../../project/network/certificate.ts';
 import { scratch, writeSkill } from '../../registry/support.ts';
 import { openIndex, openRegistry, wheel } from './package-index.ts';
 
@@ -52,6 +53,7 @@ interface Opened {
 interface Setting {
   readonly index?: string;
   readonly registry?: string;
+  readonly env?: Readonly<Record<string, string>>;
   readonly config?: Config;
   readonly files?: Readonly<Record<string, string>>;
   readonly packages?: PackageOptions;
@@ -83,6 +85,7 @@ async function open({
       PIP_INDEX_URL: `${index}/simple`,
       TMPDIR: home,
       ...(given.registry === undefined ? {} : { npm_config_registry: `${given.registry}/` }),
+      ...given.env,
     },
     ...(given.config === undefined ? {} : { config: given.config }),
     roots: [path.join(home, 'skills')],
@@ -310,6 +313,36 @@ describe.skipIf(!hasPip)('packages of a script', () => {
       code: 'packages/unavailable',
       message: `the script needs npm:never-heard-of (--with): ${registry.url}/ has no package "never-heard-of"`,
     });
+  });
+
+  test('an index behind a certificate authority of the user is trusted by its setting only, and the error names it', async () => {
+    const file = path.join(scratch(), 'company.pem');
+    writeFileSync(file, `${KEY}\n${CERTIFICATE}`);
+    const index = await openIndex(PACKAGES, { secure: true });
+    const registry = await openRegistry({ paper: { version: '1.0.0', files: { 'index.js': '' } } }, { secure: true });
+    const files = { 'use.py': SCRIPT, 'use.mjs': "import 'paper';\nconsole.log('paper');\n" };
+    const python = { index: index.url, files, packages: { with: ['pdf-reader'] } };
+    const node = { registry: registry.url, files, packages: { with: ['npm:paper'] } };
+    const outcome = async (given: Setting, script: string): Promise<unknown> => {
+      const ran = await (await open(given)).run(script);
+      return ran.type === 'program-ran' ? ran.result.stdout : failedWith(ran);
+    };
+    expect([await outcome(python, 'use.py'), await outcome(node, 'use.mjs')]).toEqual([
+      {
+        code: 'packages/unavailable',
+        message: expect.stringContaining('/simple is not trusted (CERTIFICATE_VERIFY_FAILED)'),
+      },
+      {
+        code: 'packages/unavailable',
+        message: expect.stringContaining('/ is not trusted (DEPTH_ZERO_SELF_SIGNED_CERT)'),
+      },
+    ]);
+    const withPip = { ...python, env: { PIP_CERT: file } };
+    const withNpm = { ...node, env: { npm_config_cafile: file } };
+    expect([await outcome(withPip, 'use.py'), await outcome(withNpm, 'use.mjs')]).toEqual([
+      'value 42\ntool 42\n',
+      'paper\n',
+    ]);
   });
 
   test('a virtual environment of the user is used where the sandbox can run it, and refused with the reason where not', async () => {

@@ -1,6 +1,6 @@
 import { SkillError } from '../../../core/errors.ts';
 import type { Identity } from '../../../core/execution.ts';
-import type { NetworkBridge } from '../linux/executor.ts';
+import type { OpenNetworkBridge } from '../linux/executor.ts';
 import { EngineClient } from './client.ts';
 import { engineEndpoint } from './endpoint.ts';
 import { DEFAULT_IMAGE, findImage, importRoot } from './image.ts';
@@ -15,7 +15,7 @@ export interface ContainerOptions {
   /** Folder with a root file system that is imported as an image; overrides `image`. */
   readonly rootFileSystem?: string;
   /** Opens the way to granted hosts; absent: programs have no network. */
-  readonly bridge?: (hosts: readonly string[]) => Promise<NetworkBridge>;
+  readonly bridge?: OpenNetworkBridge;
   /** User for programs when the caller is root; never 0 (default: 65534). */
   readonly identity?: Identity;
   /** OCI runtime of the engine: `runsc`, `kata`, ... */

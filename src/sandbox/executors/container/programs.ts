@@ -115,7 +115,7 @@ export class ContainerPrograms {
     const { client, pool, place, user, isShared, skills } = this.#options;
     const requested = performance.now();
     let container: WarmContainer | undefined;
-    const bridge = spec.network.length === 0 ? undefined : await this.#options.bridge?.(spec.network);
+    const bridge = spec.network.length === 0 ? undefined : await this.#options.bridge?.(spec.network, spec.proxyFrom);
     try {
       const mounts = [...(spec.mounts ?? []), ...(bridge === undefined ? [] : [socketMount(bridge)])];
       container = await pool.take(containerNeeds({ ...spec, mounts }, skills()), streams.signal);

@@ -32,6 +32,12 @@ import { SANDBOX_ROOT, sandboxEntries } from './profile.ts';
 import { SANDBOX_PROCESSES, failed, startSandboxed } from './program.ts';
 import { explainFailure, unavailable } from './unavailable.ts';
 
+/** Opens the way to granted hosts. */
+export type OpenNetworkBridge = (
+  hosts: readonly string[],
+  proxyFrom: ProgramSpec['proxyFrom'],
+) => Promise<NetworkBridge>;
+
 /** Access to granted hosts: a socket mounted inside, and a forwarder there that offers it as a proxy and starts the program. */
 export interface NetworkBridge {
   /** Path on the host. */
@@ -51,7 +57,7 @@ export interface LinuxSandboxOptions {
   /** Executables outside /usr that programs may use (default: the running Node). */
   readonly interpreters?: readonly string[];
   /** Opens access to granted hosts. Without it a program that needs a host is denied. */
-  readonly bridge?: (hosts: readonly string[]) => Promise<NetworkBridge>;
+  readonly bridge?: OpenNetworkBridge;
   /** A probe has shown that it isolates on this machine: skips the trial run, so the first program reports what fails. */
   readonly isKnown?: boolean;
   /** False: enforces memory and process limits by polling, as on systems without control groups. */
@@ -288,7 +294,7 @@ async function startProgram(program: Program, streams: RunStreams): Promise<Runn
   if (spec.network.length === 0) return await startWith(program, streams, undefined);
   const { bridge } = attachment.options;
   if (bridge === undefined) return notStarted(networkDenied(spec));
-  const opened = await bridge(spec.network);
+  const opened = await bridge(spec.network, spec.proxyFrom);
   try {
     const running = await startWith(program, streams, opened);
     const ended = running.ended.finally(async () => await opened.close());
