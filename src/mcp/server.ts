@@ -26,8 +26,12 @@ export interface McpOptions {
 export interface SkillServer {
   /** Makes a server for one connection. All of them share the session. */
   readonly connect: () => McpServer;
-  /** Tells clients that skills changed; a new session has them. */
+  /** Scans the skills again, starts a new session with them and tells clients. */
   readonly refresh: () => Promise<void>;
+  /** Refreshes whenever skills change on disk, until the signal is aborted. */
+  readonly watch: (signal: AbortSignal) => void;
+  /** Called after each refresh, for transports that notify clients themselves. */
+  readonly onChange: (listener: () => void) => void;
   /** Ends all programs and closes the record. */
   readonly end: () => Promise<void>;
 }
@@ -38,6 +42,7 @@ export async function openSkillServer(options: McpOptions): Promise<SkillServer>
   const elicitation = openElicitation(options.approve);
   let open = await startTools(options, elicitation.approve);
   const servers = new Set<McpServer>();
+  const listeners: (() => void)[] = [];
   const extension = new SkillsExtension({
     source: openSkillSource({
       session: () => open.run.session,
@@ -56,37 +61,69 @@ export async function openSkillServer(options: McpOptions): Promise<SkillServer>
     );
     mcp.server.setRequestHandler('tools/list', () => ({ tools: listed(open.tools) }));
     mcp.server.setRequestHandler('tools/call', ({ params }, context) =>
-      elicitation.during(mcp, context, () => call(open.tools, params.name, params.arguments ?? {}, context)),
+      elicitation.during(mcp, context, () => call(open, params.name, params.arguments ?? {}, context)),
     );
     extension.attach(mcp);
     servers.add(mcp);
     mcp.server.onclose = () => void servers.delete(mcp);
     return mcp;
   };
+  const swap = async (): Promise<void> => {
+    const before = open;
+    open = await startTools(options, elicitation.approve);
+    // A program that a client waits for is not ended because a skill changed.
+    void before.idle().then(() => before.run.end('done'));
+    for (const mcp of servers) {
+      mcp.sendToolListChanged();
+      mcp.sendResourceListChanged();
+    }
+    for (const listener of listeners) listener();
+  };
+  let swapped: Promise<void> = Promise.resolve();
+  const swapNext = (): Promise<void> => (swapped = swapped.then(swap, swap));
+  const warn = (error: unknown): void =>
+    onWarning(`skills could not be read again: ${error instanceof Error ? error.message : String(error)}`);
   return {
     connect,
     async refresh() {
       await runtime.refresh();
-      const before = open;
-      open = await startTools(options, elicitation.approve);
-      await before.run.end('done');
-      for (const mcp of servers) {
-        mcp.sendToolListChanged();
-        mcp.sendResourceListChanged();
-      }
+      await swapNext();
     },
-    end: () => open.run.end('done'),
+    watch: (signal) => runtime.registry.watch(() => void swapNext().catch(warn), { signal, onError: warn }),
+    onChange: (listener) => void listeners.push(listener),
+    async end() {
+      await swapped.catch(() => undefined);
+      await open.run.end('done');
+    },
   };
 }
 
 interface OpenTools {
   readonly run: Run;
   readonly tools: SkillTools;
+  /** Counts a call until it has ended. */
+  readonly during: <Value>(perform: () => Promise<Value>) => Promise<Value>;
+  /** Resolves when no call is running. */
+  readonly idle: () => Promise<unknown>;
 }
 
 async function startTools({ runtime, run: given = {} }: McpOptions, approve: Approve): Promise<OpenTools> {
   const run = await runtime.startRun({ ...given, request: 'mcp', approve });
-  return { run, tools: skillToolsOf(run.session, runtime) };
+  const running = new Set<Promise<unknown>>();
+  return {
+    run,
+    // Clients share the session and start new conversations in it, so instructions are sent whenever they are asked for.
+    tools: skillToolsOf(run.session, runtime, (action) =>
+      action.type === 'load_skill' ? { ...action, again: true } : action,
+    ),
+    during(perform) {
+      const performed = perform();
+      running.add(performed);
+      void performed.catch(() => undefined).finally(() => running.delete(performed));
+      return performed;
+    },
+    idle: () => Promise.allSettled(running),
+  };
 }
 
 function listed({ tools }: SkillTools): Tool[] {
@@ -100,12 +137,12 @@ function listed({ tools }: SkillTools): Tool[] {
 }
 
 async function call(
-  tools: SkillTools,
+  { tools, during }: OpenTools,
   name: string,
   input: unknown,
   { mcpReq }: ServerContext,
 ): Promise<CallToolResult> {
-  const { text, value, isError } = await tools.call(name, input, { signal: mcpReq.signal });
+  const { text, value, isError } = await during(() => tools.call(name, input, { signal: mcpReq.signal }));
   return {
     content: [{ type: 'text', text }],
     ...(isObject(value) && !isError ? { structuredContent: { ...value } } : {}),

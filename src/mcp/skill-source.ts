@@ -12,6 +12,8 @@ import type { SkillEntry } from '../core/skill.ts';
 import { filesOf } from '../loader/files.ts';
 import { inSkill } from '../loader/skill-directory.ts';
 import type { ConfinedDirectory } from '../platform/fs/confined-directory.ts';
+import { fingerprintTree } from '../platform/fs/tree-stat.ts';
+import { TreeRefused } from '../platform/fs/tree-walk.ts';
 import { sha256 } from '../platform/hash.ts';
 import type { Session } from '../runtime/session.ts';
 
@@ -38,17 +40,19 @@ export interface SkillSourceParts {
  * read is an action of the session: policy, trust and the record apply.
  */
 export function openSkillSource({ session, buildEntry, onWarning }: SkillSourceParts): SkillSource {
-  const published = new Map<string, Promise<Skill | undefined>>();
-  const entryOf = (skill: SkillEntry): Promise<Skill | undefined> => {
-    const key = `${skill.id} ${skill.digest}`;
-    const known = published.get(key);
-    if (known !== undefined) return known;
+  const published = new Map<string, Published>();
+  const entryOf = (skill: SkillEntry, isListing = false): Promise<Skill | undefined> => {
+    const known = published.get(skill.dir);
+    // A list shows files as they are now; a read is checked against what was listed.
+    if (known !== undefined && !isListing) return known.entry;
+    const stamp = fingerprint(skill);
+    if (known?.stamp === stamp) return known.entry;
     const made = publish(skill, buildEntry).catch((error: unknown) => {
       const reason = error instanceof Error ? error.message : String(error);
       onWarning(`the skill ${skill.name} is not offered as a resource: ${reason}`);
       return undefined;
     });
-    published.set(key, made);
+    published.set(skill.dir, { stamp, entry: made });
     return made;
   };
   const skills = (): readonly SkillEntry[] => session().index.skills.filter(({ state }) => isForModel(state));
@@ -62,7 +66,7 @@ export function openSkillSource({ session, buildEntry, onWarning }: SkillSourceP
     async list({ cursor }) {
       const all = skills();
       const start = Math.max(0, Math.trunc(Number(cursor ?? 0)) || 0);
-      const entries = await Promise.all(all.slice(start, start + PAGE).map(entryOf));
+      const entries = await Promise.all(all.slice(start, start + PAGE).map((skill) => entryOf(skill, true)));
       const next = start + PAGE;
       return {
         skills: entries.filter((entry) => entry !== undefined),
@@ -71,7 +75,7 @@ export function openSkillSource({ session, buildEntry, onWarning }: SkillSourceP
     },
     async get(uri) {
       const found = find(uri);
-      return found?.path === 'SKILL.md' ? entryOf(found.skill) : undefined;
+      return found?.path === 'SKILL.md' ? entryOf(found.skill, true) : undefined;
     },
     async read(uri) {
       const found = find(uri);
@@ -102,6 +106,20 @@ export function openSkillSource({ session, buildEntry, onWarning }: SkillSourceP
       };
     },
   };
+}
+
+interface Published {
+  readonly stamp: string;
+  readonly entry: Promise<Skill | undefined>;
+}
+
+function fingerprint({ dir }: SkillEntry): string {
+  try {
+    return fingerprintTree(dir, {});
+  } catch (error) {
+    if (error instanceof TreeRefused) return '';
+    throw error;
+  }
 }
 
 interface Located {

@@ -1,3 +1,4 @@
+import type { Action } from '../core/action.ts';
 import { nearest } from '../core/nearest.ts';
 import { actionFailed } from '../core/observation.ts';
 import { printable } from '../core/text/text.ts';
@@ -46,12 +47,16 @@ export async function openSkillTools(options: SkillToolsOptions = {}, services?:
   return skillToolsOf(await runtime.startSession(sessionOptions), runtime);
 }
 
-/** The tools of an open session. */
-export function skillToolsOf(session: Session, runtime: Runtime): SkillTools {
+/** The tools of an open session. `prepare` may change an action before it is performed. */
+export function skillToolsOf(
+  session: Session,
+  runtime: Runtime,
+  prepare: (action: Action) => Action = (action) => action,
+): SkillTools {
   const tools = toolsOf({
     vocabulary: session.vocabulary,
     offer: session.offer,
-    perform: (action, performOptions) => session.perform(action, performOptions),
+    perform: (action, performOptions) => session.perform(prepare(action), performOptions),
     fail: (failed) => session.fail(failed),
   });
   const names = tools.map(({ name }) => name);

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-import type { Refusal } from './admission.ts';
+import type { Refusal } from '../platform/net/loopback-admission.ts';
 
 export type Body = { readonly type: 'json'; readonly value: unknown } | (Refusal & { readonly type: 'refused' });
 

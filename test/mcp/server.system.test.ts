@@ -1,84 +1,15 @@
 /** The MCP server, driven by the official client over stdio. */
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { Client } from '@modelcontextprotocol/client';
 import { SkillsClient } from '@modelcontextprotocol/client/ext/skills';
-import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { listRuns } from '../../src/journal/run-folder.ts';
 import { readRun } from '../../src/journal/journal-reader.ts';
 import { runCli, temporaryFolder } from '../cli/run-cli.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { PROJECT } from '../files-below.ts';
-
-const SKILL = `---
-name: greet
-description: Greets people. Use when someone says hello.
-metadata:
-  team: docs
----
-
-Run scripts/greet.sh, see references/words.md.
-`;
-
-function world(): { readonly home: string; readonly project: string } {
-  const base = temporaryFolder();
-  const skill = path.join(base, 'home/.agents/skills/greet');
-  for (const folder of ['scripts', 'references']) mkdirSync(path.join(skill, folder), { recursive: true });
-  mkdirSync(path.join(base, 'project'));
-  writeFileSync(path.join(skill, 'SKILL.md'), SKILL);
-  writeFileSync(path.join(skill, 'scripts/greet.sh'), 'echo "hello $1"\n');
-  writeFileSync(path.join(skill, 'references/words.md'), 'hello, hi\n');
-  const outside = path.join(base, 'home/.agents/skills/leaky');
-  mkdirSync(outside, { recursive: true });
-  writeFileSync(
-    path.join(outside, 'SKILL.md'),
-    '---\nname: leaky\ndescription: Has a link that leads outside.\n---\nx\n',
-  );
-  writeFileSync(path.join(base, 'key'), 'canary-key');
-  symlinkSync('../../../../key', path.join(outside, 'key.md'));
-  return { home: path.join(base, 'home'), project: path.join(base, 'project') };
-}
-
-interface Connected {
-  readonly client: Client;
-  readonly asked: string[];
-  readonly stderr: () => string;
-}
-
-async function connect(
-  { home, project }: ReturnType<typeof world>,
-  words: readonly string[] = [],
-  { canAsk = true, says = true } = {},
-): Promise<Connected> {
-  const transport = new StdioClientTransport({
-    command: process.execPath,
-    args: [path.join(PROJECT, 'dist/command/skillwright.js'), 'mcp', ...words],
-    cwd: project,
-    env: { PATH: process.env['PATH'] ?? '', HOME: home },
-    stderr: 'pipe',
-  });
-  let stderr = '';
-  transport.stderr?.on('data', (text: Buffer) => (stderr += text.toString()));
-  const client = new Client(
-    { name: 'test', version: '1' },
-    { capabilities: canAsk ? { elicitation: { form: {} } } : {} },
-  );
-  const asked: string[] = [];
-  if (canAsk)
-    client.setRequestHandler('elicitation/create', ({ params }) => {
-      asked.push(params.message);
-      return { action: 'accept', content: { approve: says } };
-    });
-  onTestFinished(() => client.close());
-  await client.connect(transport);
-  return { client, asked, stderr: () => stderr };
-}
-
-function textOf(result: Awaited<ReturnType<Client['callTool']>>): string {
-  return result.content.map((part) => (part.type === 'text' ? part.text : '')).join('');
-}
+import { SKILL, connect, textOf, world } from './mcp-world.ts';
 
 describe('skillwright mcp', () => {
   verifies('TOOL-5', 'offers the tools of a vocabulary and the Skills extension with digests', async () => {
@@ -131,11 +62,14 @@ describe('skillwright mcp', () => {
     await expect(client.readResource({ uri: 'skill://greet/../leaky/key.md' })).rejects.toThrow(/not found/i);
     writeFileSync(path.join(here.home, '.agents/skills/greet/references/words.md'), 'changed\n');
     await expect(skills.read(greet, 'references/words.md')).rejects.toThrow(/changed after/);
+    const [again] = (await skills.list()).skills;
+    if (again === undefined) throw new Error('greet is not listed again');
+    expect(await skills.read(again, 'references/words.md')).toMatchObject({ text: 'changed\n' });
     await client.close();
     const [run] = listRuns(path.join(here.project, '.agent/runs'));
     const events = [...readRun(run?.path ?? '').lines].map(({ event }) => event);
     const actions = events.flatMap((event) => (event.type === 'action' ? [event.action.type] : []));
-    expect(actions).toEqual(['load_skill', 'load_skill', 'read_resource', 'read_resource']);
+    expect(actions).toEqual(['load_skill', 'load_skill', 'read_resource', 'read_resource', 'read_resource']);
   });
 
   test.each([
@@ -159,6 +93,21 @@ describe('skillwright mcp', () => {
     expect(textOf(await client.callTool(run)), waiting).toContain('hello you');
   });
 
+  test('tells clients when a skill appears, and offers it', async () => {
+    const here = world();
+    const { client } = await connect(here, ['--executor', 'none']);
+    const changed = Promise.all(
+      (['notifications/tools/list_changed', 'notifications/resources/list_changed'] as const).map(
+        (method) => new Promise<void>((resolve) => client.setNotificationHandler(method, () => resolve())),
+      ),
+    );
+    const skill = path.join(here.home, '.agents/skills/wave');
+    mkdirSync(skill);
+    writeFileSync(path.join(skill, 'SKILL.md'), '---\nname: wave\ndescription: Waves.\n---\nWave.\n');
+    await changed;
+    expect(textOf(await client.callTool({ name: 'load_skill', arguments: { skill: 'wave' } }))).toContain('Wave.');
+  });
+
   test('hostile messages end neither the server nor the protocol', async () => {
     const here = world();
     const { client } = await connect(here, ['--executor', 'none']);
@@ -174,12 +123,27 @@ describe('skillwright mcp', () => {
 
 test('--print-config prints what each client reads', async () => {
   const folder = temporaryFolder();
-  const claude = await runCli(folder, ['mcp', '--print-config', 'claude-code']);
-  expect(JSON.parse(claude.out)).toEqual({
+  const print = async (client: string, ...more: readonly string[]): Promise<string> =>
+    (await runCli(folder, ['mcp', '--print-config', client, ...more])).out;
+  expect(JSON.parse(await print('claude-code'))).toEqual({
     mcpServers: { skillwright: { command: 'npx', args: ['-y', 'skillwright', 'mcp'] } },
   });
-  const codex = await runCli(folder, ['mcp', '--print-config', 'codex']);
-  expect(codex.out).toBe('[mcp_servers.skillwright]\ncommand = "npx"\nargs = ["-y","skillwright","mcp"]\n');
-  expect((await runCli(folder, ['mcp', '--print-config', 'emacs'])).status).toBe(2);
+  expect(await print('codex')).toBe('[mcp_servers.skillwright]\ncommand = "npx"\nargs = ["-y","skillwright","mcp"]\n');
+  const url = ['--http', '--port', '4100'];
+  expect(JSON.parse(await print('claude-code', ...url))).toEqual({
+    mcpServers: {
+      skillwright: {
+        type: 'http',
+        url: 'http://127.0.0.1:4100/mcp',
+        // oxlint-disable-next-line no-template-curly-in-string
+        headers: { Authorization: 'Bearer ${SKILLWRIGHT_MCP_TOKEN}' },
+      },
+    },
+  });
+  expect(await print('codex', ...url)).toBe(
+    '[mcp_servers.skillwright]\nurl = "http://127.0.0.1:4100/mcp"\nbearer_token_env_var = "SKILLWRIGHT_MCP_TOKEN"\n',
+  );
+  for (const wrong of [['emacs'], ['codex', '--http'], ['codex', '--port', '4100'], ['codex', '--http', '--port', 'x']])
+    expect((await runCli(folder, ['mcp', '--print-config', ...wrong])).status, wrong.join(' ')).toBe(2);
   expect(readFileSync(path.join(PROJECT, 'docs/mcp.md'), 'utf8')).toContain('--print-config');
 });

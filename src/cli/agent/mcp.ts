@@ -1,10 +1,13 @@
 import path from 'node:path';
 
 import { EXECUTOR_NAMES } from '../../core/execution.ts';
-import { CLIENT_NAMES, clientConfig } from '../../mcp/client-config.ts';
+import { CLIENT_NAMES, TOKEN_VARIABLE, clientConfig } from '../../mcp/client-config.ts';
 import { VOCABULARY_NAMES } from '../../tools/vocabularies.ts';
+import { quoted } from '../../core/text/text.ts';
+import type { SkillServer } from '../../mcp/server.ts';
 import { defineCommand } from '../command.ts';
-import { EXIT } from '../exit.ts';
+import type { Invocation } from '../command.ts';
+import { EXIT, UsageError } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { reportWarning } from '../terminal/terminal.ts';
 import { VERSION } from '../../version.ts';
@@ -33,6 +36,11 @@ const flags = {
     choices: CLIENT_NAMES,
     about: `print the configuration for a client: ${CLIENT_NAMES.join(', ')}`,
   },
+  http: {
+    type: 'boolean',
+    about: `serve streamable HTTP on 127.0.0.1 instead of stdin and stdout; clients need the token (${TOKEN_VARIABLE}, or a random one that is printed)`,
+  },
+  port: { type: 'string', value: 'N', about: 'listen on this port, with --http (default: any free port)' },
   ...SANDBOX_FLAGS,
   ...AUTO_FLAG,
   ...APPROVAL_FLAGS,
@@ -40,23 +48,31 @@ const flags = {
 } as const;
 
 export const command = defineCommand({
-  usage: 'mcp [--vocabulary NAME] [--executor NAME] [--print-config CLIENT]',
+  usage: 'mcp [--vocabulary NAME] [--executor NAME] [--http [--port N]] [--print-config CLIENT]',
   details: [
     'Serves skills to an MCP client over stdin and stdout: tools of a vocabulary, and the Skills extension (SEP-2640) with digests for every file. Policy, trust, sandbox and records apply as in run.',
     'An action that needs approval is asked about in the client if it supports elicitation. Otherwise it waits in the queue: skillwright approvals answer ID yes.',
-    'The client starts this command; do not type into it. Messages go to stderr. It ends when the client closes stdin.',
+    'The client starts this command; do not type into it. Messages go to stderr. It ends when the client closes stdin. With --http it prints its address and runs until it is interrupted.',
+    'Clients are told when skills change on disk.',
   ].join('\n'),
   flags,
   examples: [
     ['skillwright mcp --print-config claude-code > .mcp.json', 'configure Claude Code for this project'],
+    ['skillwright mcp --http --port 4100', 'serve several clients of this machine at http://127.0.0.1:4100/mcp'],
     ['skillwright mcp --vocabulary trpc --executor none', 'offer the tools of trpc-agent-go, without programs'],
   ],
   positionals: [0, 0],
   async run(invocation) {
     const { flags: given, terminal, signal } = invocation;
+    const port = portOf(given);
     const client = CLIENT_NAMES.find((name) => name === given['print-config']);
     if (client !== undefined) {
-      const { file, text } = clientConfig(client);
+      if (given.http === true && port === undefined)
+        throw new UsageError('the address needs a port', 'add --port N to both commands, such as --port 4100');
+      const { file, text } = clientConfig(
+        client,
+        given.http === true ? `http://127.0.0.1:${String(port)}/mcp` : undefined,
+      );
       terminal.out(text);
       terminal.remark(`put this into ${file}`);
       return EXIT.done;
@@ -66,10 +82,7 @@ export const command = defineCommand({
     const cwd = path.resolve(given.cwd ?? '.');
     const executor = (['auto', ...EXECUTOR_NAMES] as const).find((name) => name === given.executor);
     const vocabulary = VOCABULARY_NAMES.find((name) => name === given.vocabulary) ?? 'skillwright';
-    const [{ openSkillServer }, { serveStdio }] = await Promise.all([
-      import('../../mcp/server.ts'),
-      import('@modelcontextprotocol/server/stdio'),
-    ]);
+    const { openSkillServer } = await import('../../mcp/server.ts');
     const server = await openSkillServer({
       runtime,
       version: VERSION,
@@ -89,11 +102,9 @@ export const command = defineCommand({
       },
     });
     try {
-      const handle = serveStdio(() => server.connect(), {
-        onerror: (error) => reportWarning(terminal, error.message),
-      });
-      await untilClosed(signal);
-      await handle.close();
+      server.watch(signal);
+      if (given.http === true) await serveUntilInterrupted(invocation, server, port);
+      else await serveUntilClosed(invocation, server);
     } finally {
       await server.end();
     }
@@ -101,10 +112,46 @@ export const command = defineCommand({
   },
 });
 
-/** Resolves when the client closes stdin, or the command is interrupted. */
-function untilClosed(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
+type McpInvocation = Invocation<typeof flags>;
+
+function portOf({ port, http }: McpInvocation['flags']): number | undefined {
+  if (port === undefined) return undefined;
+  if (http !== true) throw new UsageError('--port needs --http', 'add --http, or leave out --port');
+  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535)
+    throw new UsageError(`invalid port ${quoted(port)}`, 'give a number from 1 to 65535');
+  return Number(port);
+}
+
+async function serveUntilClosed({ terminal, signal }: McpInvocation, server: SkillServer): Promise<void> {
+  const { serveStdio } = await import('@modelcontextprotocol/server/stdio');
+  const handle = serveStdio(() => server.connect(), { onerror: (error) => reportWarning(terminal, error.message) });
+  await new Promise<void>((resolve) => {
     process.stdin.once('end', resolve).once('close', resolve);
     signal.addEventListener('abort', () => resolve(), { once: true });
   });
+  await handle.close();
+}
+
+async function serveUntilInterrupted(
+  { flags: given, terminal, signal }: McpInvocation,
+  server: SkillServer,
+  port: number | undefined,
+): Promise<void> {
+  const { serveHttp } = await import('../../mcp/serve-http.ts');
+  const fixed = process.env[TOKEN_VARIABLE];
+  const http = await serveHttp(server, {
+    port,
+    token: fixed === '' ? undefined : fixed,
+    onWarning: (message) => reportWarning(terminal, message),
+  });
+  const { url, token } = http;
+  if (given.json === true) terminal.out(JSON.stringify({ schema: 1, url, token }));
+  else {
+    terminal.out(url);
+    terminal.remark(
+      fixed === token ? `the token is in ${TOKEN_VARIABLE}` : `send this header: Authorization: Bearer ${token}`,
+    );
+  }
+  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+  await http.close();
 }

@@ -2,7 +2,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 
-import { sha256 } from '../platform/hash.ts';
+import { sha256 } from '../hash.ts';
 
 export interface Refusal {
   readonly status: number;

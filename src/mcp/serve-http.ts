@@ -1,0 +1,145 @@
+/** The MCP server over streamable HTTP on the loopback, for clients that do not start it themselves. */
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import type { ReadableStream } from 'node:stream/web';
+
+import {
+  WebStandardStreamableHTTPServerTransport,
+  createMcpHandler,
+  isLegacyRequest,
+} from '@modelcontextprotocol/server';
+
+import { LOOPBACK_HEADERS, openLoopbackServer, refuse } from '../platform/net/loopback-server.ts';
+import type { LoopbackOptions, LoopbackServer } from '../platform/net/loopback-server.ts';
+import type { SkillServer } from './server.ts';
+
+export interface ServeHttpOptions extends LoopbackOptions {
+  /** Receives errors that no client gets to see. */
+  readonly onWarning: (message: string) => void;
+}
+
+const PATH = '/mcp';
+const CONNECTIONS = 64;
+/** Of clients of the protocol before 2026-07-28, which has sessions. The one that was unused the longest ends first. */
+const MAX_SESSIONS = 32;
+const MAX_BODY = 4 * 1024 * 1024;
+
+/** Resolves when the server listens. Throws `input/invalid` for a weak token, and system errors for the port. */
+export async function serveHttp(server: SkillServer, options: ServeHttpOptions): Promise<LoopbackServer> {
+  const { onWarning, ...loopback } = options;
+  const onerror = (error: Error): void => onWarning(error.message);
+  const handler = createMcpHandler(() => server.connect(), { legacy: 'reject', maxRequestBodySize: MAX_BODY, onerror });
+  server.onChange(() => {
+    handler.notify.toolsChanged();
+    handler.notify.resourcesChanged();
+  });
+  const sessions = openSessions(server, onerror);
+  const http = await openLoopbackServer({
+    ...loopback,
+    connections: CONNECTIONS,
+    async answer(request, response, url) {
+      if (url.pathname !== PATH) return refuse(response, { status: 404, message: `not found; the route is ${PATH}` });
+      const asked = toWebRequest(request, response, url);
+      // Reading the body for the decision uses it up.
+      const isLegacy = await isLegacyRequest(asked.clone(), undefined, { maxRequestBodySize: MAX_BODY });
+      return send(await (isLegacy ? sessions.answer(asked) : handler.fetch(asked)), response);
+    },
+  });
+  return {
+    url: `${http.url}${PATH}`,
+    token: http.token,
+    close: (before) =>
+      http.close(async () => {
+        await before?.();
+        await Promise.allSettled([handler.close(), sessions.close()]);
+      }),
+  };
+}
+
+interface HttpSessions {
+  readonly answer: (request: Request) => Promise<Response>;
+  readonly close: () => Promise<void>;
+}
+
+/** One server for each client of an earlier protocol version, so that it can be asked about approvals and told about changes. */
+function openSessions(server: SkillServer, onerror: (error: Error) => void): HttpSessions {
+  const sessions = new Map<string, WebStandardStreamableHTTPServerTransport>();
+  const start = async (): Promise<WebStandardStreamableHTTPServerTransport> => {
+    const transport = new WebStandardStreamableHTTPServerTransport({
+      sessionIdGenerator: randomUUID,
+      onsessioninitialized(id) {
+        sessions.set(id, transport);
+        const [oldest] = sessions.values();
+        if (sessions.size > MAX_SESSIONS) void oldest?.close();
+      },
+    });
+    transport.onerror = onerror;
+    await server.connect().connect(transport);
+    const { onclose } = transport;
+    transport.onclose = () => {
+      if (transport.sessionId !== undefined) sessions.delete(transport.sessionId);
+      onclose?.();
+    };
+    return transport;
+  };
+  return {
+    async answer(request) {
+      const id = request.headers.get('mcp-session-id');
+      const known = id === null ? undefined : sessions.get(id);
+      if (id !== null && known === undefined) return problem(404, 'the session has ended: start a new one');
+      if (id !== null && known !== undefined) {
+        sessions.delete(id);
+        sessions.set(id, known);
+        return known.handleRequest(request);
+      }
+      const transport = await start();
+      const response = await transport.handleRequest(request);
+      if (transport.sessionId === undefined) await transport.close();
+      return response;
+    },
+    async close() {
+      await Promise.allSettled([...sessions.values()].map((transport) => transport.close()));
+    },
+  };
+}
+
+function problem(status: number, message: string): Response {
+  return Response.json({ jsonrpc: '2.0', id: null, error: { code: -32_001, message } }, { status });
+}
+
+function toWebRequest(request: IncomingMessage, response: ServerResponse, url: URL): Request {
+  const gone = new AbortController();
+  response.once('close', () => gone.abort());
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(request.headers))
+    if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value);
+  const { method = 'GET' } = request;
+  const hasBody = method !== 'GET' && method !== 'HEAD';
+  return new Request(url, {
+    method,
+    headers,
+    signal: gone.signal,
+    // `duplex` is required for streams and missing in the types of Node 20.
+    ...(hasBody ? { body: toWebStream(request), duplex: 'half' } : {}),
+  });
+}
+
+function toWebStream(request: IncomingMessage): ReadableStream {
+  return Readable.toWeb(request);
+}
+
+async function send(answer: Response, response: ServerResponse): Promise<void> {
+  response.writeHead(answer.status, { ...Object.fromEntries(answer.headers), ...LOOPBACK_HEADERS });
+  if (answer.body === null) return void response.end();
+  const reader = answer.body.getReader();
+  // A stream of notifications has no end of its own.
+  response.once('close', () => void reader.cancel().catch(() => undefined));
+  for (let next = await reader.read(); !next.done; next = await reader.read()) {
+    // Applies backpressure, so that a slow reader does not fill the memory.
+    if (!response.write(next.value) && !response.destroyed)
+      await Promise.race([once(response, 'drain'), once(response, 'close')]);
+  }
+  response.end();
+}

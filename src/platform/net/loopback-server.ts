@@ -1,0 +1,124 @@
+/** An HTTP server on the loopback that answers only requests with the token and the right Host and Origin. */
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+import { SkillError, isSkillError } from '../../core/errors.ts';
+import { visibleJson } from '../../core/json/visible-json.ts';
+import { limitConnections } from './connection-limit.ts';
+import { refusalOf } from './loopback-admission.ts';
+import type { Refusal } from './loopback-admission.ts';
+
+export interface LoopbackOptions {
+  /** At least 16 characters (default: a random token). */
+  readonly token?: string | undefined;
+  readonly host?: '127.0.0.1' | '::1' | undefined;
+  /** Default: any free port. */
+  readonly port?: number | undefined;
+}
+
+export interface LoopbackServer {
+  /** Without a trailing slash. */
+  readonly url: string;
+  readonly token: string;
+  /** Stops accepting connections, waits for `before`, and ends the connections that are left. Idempotent. */
+  close(before?: () => Promise<unknown>): Promise<void>;
+}
+
+export interface LoopbackParts extends LoopbackOptions {
+  /** Concurrent connections. */
+  readonly connections: number;
+  /** Answers a request that was admitted. A `SkillError` that it throws becomes a 400. */
+  readonly answer: (request: IncomingMessage, response: ServerResponse, url: URL) => Promise<void>;
+}
+
+const MIN_TOKEN_CHARACTERS = 16;
+
+/** Resolves when the server listens. Throws `input/invalid` for a weak token, and system errors for the port. */
+export async function openLoopbackServer(parts: LoopbackParts): Promise<LoopbackServer> {
+  const { host = '127.0.0.1', port = 0, token = randomBytes(32).toString('base64url'), connections } = parts;
+  if (!/^[\x21-\x7e]+$/.test(token) || token.length < MIN_TOKEN_CHARACTERS)
+    throw new SkillError({
+      code: 'input/invalid',
+      message: 'the token of the server is too short or contains invisible characters',
+      hint: `pass at least ${String(MIN_TOKEN_CHARACTERS)} visible ASCII characters, or omit the token to get a random one`,
+      data: { expected: `${String(MIN_TOKEN_CHARACTERS)} characters` },
+    });
+  const server = createServer({
+    maxHeaderSize: 8_192,
+    headersTimeout: 5_000,
+    requestTimeout: 10_000,
+    // Node checks both timeouts only this often (default: 30 s).
+    connectionsCheckingInterval: 1_000,
+  });
+  const hasRoom = limitConnections(server, connections);
+  server.listen(port, host);
+  await once(server, 'listening');
+  const address = server.address();
+  const bound = typeof address === 'object' && address !== null ? address.port : 0;
+  server.on('request', (request, response) => {
+    if (hasRoom(request, response)) void answerSafely(request, response, { token, port: bound, answer: parts.answer });
+    else refuse(response, { status: 503, message: `too many connections: the limit is ${String(connections)}` });
+  });
+  let closed: Promise<void> | undefined;
+  const close = async (before?: () => Promise<unknown>): Promise<void> => {
+    const isClosed = once(server, 'close');
+    server.close();
+    await before?.();
+    server.closeAllConnections();
+    await isClosed;
+  };
+  const name = host === '::1' ? '[::1]' : host;
+  return { url: `http://${name}:${String(bound)}`, token, close: (before) => (closed ??= close(before)) };
+}
+
+interface Admitting extends Pick<LoopbackParts, 'answer'> {
+  readonly token: string;
+  readonly port: number;
+}
+
+async function answerSafely(request: IncomingMessage, response: ServerResponse, admitting: Admitting): Promise<void> {
+  // A client that disconnects is not an error.
+  response.on('error', () => undefined);
+  request.on('error', () => undefined);
+  try {
+    const url = readUrl(request.url);
+    if (url === undefined) return refuse(response, { status: 400, message: 'invalid request target' });
+    const refusal = refusalOf(request, url, admitting);
+    if (refusal !== undefined) return refuse(response, refusal);
+    await admitting.answer(request, response, url);
+  } catch (error) {
+    if (response.headersSent) response.destroy();
+    else if (isSkillError(error)) respond(response, 400, { error: error.message });
+    else respond(response, 500, { error: 'internal server error' });
+  }
+}
+
+function readUrl(target = ''): URL | undefined {
+  // Absolute targets are for proxies.
+  return target.startsWith('/') && URL.canParse(target, 'http://localhost')
+    ? new URL(target, 'http://localhost')
+    : undefined;
+}
+
+/** No CORS header is sent. The address may contain the token, so it must not leak as a referrer. */
+export const LOOPBACK_HEADERS = {
+  'cache-control': 'no-store',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+} as const;
+
+export function refuse(response: ServerResponse, { status, message }: Refusal): void {
+  respond(response, status, { error: message });
+}
+
+export function respond(response: ServerResponse, status: number, value: object): void {
+  response.writeHead(status, {
+    ...LOOPBACK_HEADERS,
+    'content-type': 'application/json; charset=utf-8',
+    // The rest of a refused body is not read.
+    ...(status >= 400 ? { connection: 'close' } : {}),
+  });
+  response.end(`${visibleJson(JSON.stringify(value))}\n`);
+}
