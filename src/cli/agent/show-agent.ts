@@ -7,9 +7,9 @@ import type { TextLevel } from '../../core/event-text.ts';
 import type { RunEvent } from '../../core/run-events.ts';
 import { shownText } from '../../core/text/line-text.ts';
 import type { Plan, PlanStep, StepState } from '../../core/plan.ts';
-import { cleanText, printable } from '../../core/text/text.ts';
+import { printable } from '../../core/text/text.ts';
 import type { Style, Terminal } from '../terminal/terminal.ts';
-import { openWordWrapper } from '../terminal/wrap.ts';
+import { openAnswerStream } from './answer-stream.ts';
 import { fitText } from '../../platform/text-width.ts';
 
 export interface AgentDisplay {
@@ -105,52 +105,4 @@ export function planLines(
 
 function isSame(before: PlanStep | undefined, { title, status }: PlanStep): boolean {
   return before?.title === title && before.status === status;
-}
-
-interface AnswerStream {
-  /** Starts a new text: the text before it was not the answer. */
-  begin(): void;
-  add(text: string): void;
-  /** Ends the current line, before another line is printed. */
-  interrupt(): void;
-  end(answer: string): void;
-}
-
-/** Streams a text to stdout, wrapped by words, if stdout is a terminal. */
-function openAnswerStream({ isAnswerOnTerminal, width, wrap, pass, out }: Terminal): AnswerStream {
-  const wrapper = openWordWrapper({ width });
-  let text = '';
-  let half = '';
-  let isLineOpen = false;
-  const print = (shown: string): void => {
-    if (shown === '') return;
-    pass('stdout', shown);
-    isLineOpen = !shown.endsWith('\n');
-  };
-  const interrupt = (): void => {
-    print(wrapper.end());
-    if (isLineOpen) pass('stdout', '\n');
-    isLineOpen = false;
-  };
-  return {
-    begin() {
-      interrupt();
-      text = '';
-      half = '';
-    },
-    add(piece) {
-      if (!isAnswerOnTerminal) return;
-      text += piece;
-      const joined = half + piece;
-      // A surrogate pair may arrive in two pieces.
-      half = /[\uD800-\uDBFF]$/.test(joined) ? joined.slice(-1) : '';
-      print(wrapper.add(cleanText(half === '' ? joined : joined.slice(0, -1))));
-    },
-    interrupt,
-    end(answer) {
-      const isShown = text !== '' && text.trim() === answer.trim();
-      interrupt();
-      if (!isShown) out(wrap(cleanText(answer)));
-    },
-  };
 }

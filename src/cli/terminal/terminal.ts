@@ -1,4 +1,8 @@
+import { styled } from './styles.ts';
+import type { Style } from './styles.ts';
 import { wrapWords } from './wrap.ts';
+
+export type { Style } from './styles.ts';
 
 export interface Stream {
   write(text: string): unknown;
@@ -7,18 +11,6 @@ export interface Stream {
   readonly rows?: number;
 }
 
-/** Not `util.styleText`: on some Node versions it ignores the given text and inspects the streams of the process. */
-const CODES = {
-  bold: [1, 22],
-  dim: [2, 22],
-  red: [31, 39],
-  yellow: [33, 39],
-  green: [32, 39],
-  cyan: [36, 39],
-} as const;
-
-export type Style = keyof typeof CODES;
-
 /** One text, or lines to print one after the other. */
 type Text = string | Iterable<string>;
 
@@ -26,9 +18,14 @@ type Text = string | Iterable<string>;
 export interface Terminal {
   /** Columns of the terminal; 80 when stdout is not a terminal. */
   readonly width: number;
+  /** Lines of the terminal; 24 when stdout is not a terminal. */
+  readonly rows: number;
+  readonly isColored: boolean;
   /** Whether progress may be drawn: stderr is a terminal and --quiet is not given. */
   readonly isInteractive: boolean;
   readonly isAnswerOnTerminal: boolean;
+  /** Whether lines of stdout may be drawn again: stdout is a terminal that understands cursor movements. */
+  readonly isRedrawn: boolean;
   readonly out: (text: Text) => void;
   /** Writes a piece of a program's output as it arrives, without adding a line break. */
   readonly pass: (stream: 'stdout' | 'stderr', text: string) => void;
@@ -61,15 +58,22 @@ const MIN_WIDTH = 40;
 export function openTerminal({ streams: { stdout, stderr }, env, color, quiet }: TerminalOptions): Terminal {
   const onTerminal = stdout.isTTY === true;
   const isColored = color === 'always' || (color === 'auto' && supportsColor(env, onTerminal));
-  const width = Math.max(MIN_WIDTH, columnsOf(stdout));
   const print = (stream: Stream, text: Text): void => {
     if (typeof text === 'string') stream.write(`${text}\n`);
     else for (const line of text) stream.write(`${line}\n`);
   };
+  const width = (): number => Math.max(MIN_WIDTH, columnsOf(stdout));
   return {
-    width,
+    get width() {
+      return width();
+    },
+    get rows() {
+      return stdout.rows ?? 24;
+    },
+    isColored,
     isInteractive: !quiet && env['TERM'] !== 'dumb' && !env['CI'] && stderr.isTTY === true,
     isAnswerOnTerminal: onTerminal,
+    isRedrawn: onTerminal && env['TERM'] !== 'dumb' && !env['CI'],
     out: (text) => print(stdout, text),
     pass: (stream, text) => void (stream === 'stdout' ? stdout : stderr).write(text),
     remark: (text) => {
@@ -77,8 +81,8 @@ export function openTerminal({ streams: { stdout, stderr }, env, color, quiet }:
     },
     err: (text) => print(stderr, text),
     overwrite: (text) => void stderr.write(`\r\u001B[K${text}`),
-    style: (style, text) => (isColored ? `\u001B[${CODES[style][0]}m${text}\u001B[${CODES[style][1]}m` : text),
-    wrap: (text, indent = 0) => (onTerminal ? wrapWords(text, { width, indent }) : text),
+    style: (style, text) => (isColored ? styled(style, text) : text),
+    wrap: (text, indent = 0) => (onTerminal ? wrapWords(text, { width: width(), indent }) : text),
   };
 }
 

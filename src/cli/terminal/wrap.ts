@@ -1,12 +1,5 @@
 import { textWidth } from '../../platform/text-width.ts';
 
-export interface WordWrapper {
-  /** Returns as much of the text so far as can be printed: a word that may grow is held back. */
-  readonly add: (text: string) => string;
-  /** Returns the word that was held back. The next text starts a new line. */
-  readonly end: () => string;
-}
-
 export interface WrapOptions {
   readonly width: number;
   /** Spaces before every line but the first. */
@@ -19,10 +12,9 @@ export interface WrapOptions {
 const PIECE =
   /\n|[^\S\n]*(?:[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}]\p{P}*|[^\s\p{sc=Han}\p{sc=Hira}\p{sc=Kana}]+)|[^\S\n]+/gu;
 
-/** Wraps text at a width, between words only, while the text arrives in pieces. A word wider than a line stays whole. */
-export function openWordWrapper({ width, indent = 0, column: start = 0 }: WrapOptions): WordWrapper {
+/** Wraps a text at a width, between words only. A word wider than a line stays whole. Styles take no columns. */
+export function wrapWords(text: string, { width, indent = 0, column: start = 0 }: WrapOptions): string {
   let column = start;
-  let pending = '';
   const place = (piece: string): string => {
     if (piece === '\n') {
       column = 0;
@@ -38,25 +30,38 @@ export function openWordWrapper({ width, indent = 0, column: start = 0 }: WrapOp
     column = indent + textWidth(word);
     return word === '' ? '' : `\n${' '.repeat(indent)}${word}`;
   };
-  const end = (): string => {
-    const last = pending === '' ? '' : place(pending);
-    pending = '';
-    column = 0;
-    return last;
-  };
-  return {
-    add(text) {
-      const pieces = (pending + text).match(PIECE) ?? [];
-      pending = '';
-      if (pieces.at(-1) !== '\n') pending = pieces.pop() ?? '';
-      return pieces.map(place).join('');
-    },
-    end,
-  };
+  return (text.match(PIECE) ?? []).map(place).join('');
 }
 
-/** The whole text, wrapped at a width. */
-export function wrapWords(text: string, options: WrapOptions): string {
-  const { add, end } = openWordWrapper(options);
-  return add(text) + end();
+const UNIT = /\u001B\[\d+m/g;
+
+/** Breaks the words that are wider than a line too, for cells of a table. */
+export function breakWords(text: string, width: number): readonly string[] {
+  return wrapWords(text, { width })
+    .split('\n')
+    .flatMap((line) => (textWidth(line) <= width ? [line] : brokenLine(line, width)));
+}
+
+function brokenLine(line: string, width: number): readonly string[] {
+  const lines: string[] = [];
+  let current = '';
+  let column = 0;
+  const add = (unit: string): void => {
+    const unitWidth = textWidth(unit);
+    if (column > 0 && column + unitWidth > width) {
+      lines.push(current);
+      current = '';
+      column = 0;
+    }
+    current += unit;
+    column += unitWidth;
+  };
+  let from = 0;
+  for (const { index, 0: code } of line.matchAll(UNIT)) {
+    for (const { segment } of new Intl.Segmenter().segment(line.slice(from, index))) add(segment);
+    current += code;
+    from = index + code.length;
+  }
+  for (const { segment } of new Intl.Segmenter().segment(line.slice(from))) add(segment);
+  return [...lines, current];
 }
