@@ -42,6 +42,7 @@ export function countEvent(before: Budget, event: RunEvent, elapsedMs: number): 
       return { ...used, scriptRuns: Math.max(0, used.scriptRuns - 1) };
     }
     case 'call-invalid':
+    case 'subject-call':
       return { ...used, toolCalls: used.toolCalls + 1 };
     case 'model-call': {
       // Counted when the request is sent, because a request without an answer costs tokens as well.

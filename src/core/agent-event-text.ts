@@ -19,7 +19,9 @@ export type AgentEventType =
   | 'budget-end'
   | 'subagent-start'
   | 'subagent-end'
-  | 'chat';
+  | 'chat'
+  | 'subject-call'
+  | 'subject-end';
 
 export type AgentEvent = Extract<RunEvent, { readonly type: AgentEventType }>;
 
@@ -58,6 +60,16 @@ export function agentEventText(event: AgentEvent): string {
       return `subagent ${shownText(event.outcome)}, run ${shownText(event.run)}`;
     case 'chat':
       return chatText(event.event);
+    case 'subject-call': {
+      const { tool, ok, loads } = event;
+      const loaded = loads.length === 0 ? '' : `, loads ${namesText(loads.map(({ skill }) => skill))}`;
+      return `${shownText(tool)} ${ok ? 'succeeded' : 'failed'}${loaded}`;
+    }
+    case 'subject-end': {
+      const { exitCode, files } = event;
+      const end = exitCode === null ? 'killed' : `exit code ${String(exitCode)}`;
+      return `the agent ended: ${end}, ${countText(files.length, 'file')} written`;
+    }
   }
 }
 

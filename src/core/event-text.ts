@@ -74,6 +74,8 @@ export function eventText(event: RunEvent, level: TextLevel, call: CallSoFar = {
     case 'subagent-start':
     case 'subagent-end':
     case 'chat':
+    case 'subject-call':
+    case 'subject-end':
       return isWorthALine(event, level) ? [{ tone: 'faint', text: agentEventText(event) }] : [];
     case 'budget-end':
       return [{ tone: 'warning', text: agentEventText(event) }];

@@ -93,6 +93,8 @@ export interface RunStart {
   readonly budgets?: Readonly<Record<string, number>>;
   /** Absent if no agent drives the run. */
   readonly agent?: AgentStart;
+  /** Name and version of another agent that ran in place of ours, such as `codex 0.166.0`. */
+  readonly subject?: string;
 }
 
 /** The report of a scan: where skills were searched, which folders were left out and why, and which skill won each conflict. */
@@ -127,6 +129,12 @@ export interface UsedSkill {
   readonly source: string;
   /** Tree digest of the skill. */
   readonly digest: string;
+}
+
+/** Another agent loaded a skill: by a tool for skills, by reading its SKILL.md, or by an output with its instructions. */
+export interface SubjectLoad {
+  readonly skill: string;
+  readonly by: 'tool' | 'read' | 'body';
 }
 
 /**
@@ -207,6 +215,25 @@ export type RunEvent =
       readonly used?: Budget;
     }
   | { readonly type: 'chat'; readonly event: ChatEvent }
+  /** A tool call of another agent, as its transcript reports it; this program neither decided nor performed it. */
+  | {
+      readonly type: 'subject-call';
+      readonly tool: string;
+      readonly input: unknown;
+      readonly ok: boolean;
+      readonly output: string;
+      /** The skills whose instructions the call showed to the model. */
+      readonly loads: readonly SubjectLoad[];
+    }
+  /** How another agent ended, and the files that it created or changed in the project. */
+  | {
+      readonly type: 'subject-end';
+      /** Null if it was killed. */
+      readonly exitCode: number | null;
+      /** As the agent reports it. */
+      readonly usd?: number;
+      readonly files: readonly { readonly path: string; readonly bytes: number; readonly digest: string }[];
+    }
   | { readonly type: 'note'; readonly message: string }
   | { readonly type: 'run-end'; readonly outcome: Exclude<Outcome, 'running'>; readonly reason: string };
 

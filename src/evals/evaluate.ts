@@ -14,6 +14,7 @@ import { containerSettings, findExecutor } from '../runtime/execution/executors.
 import type { Runtime } from '../runtime/runtime.ts';
 import { VERSION } from '../version.ts';
 import { findBaselineVersion } from './run/baseline-version.ts';
+import { failedControls } from './subjects/subject-controls.ts';
 import { runSuite } from './run/run-suite.ts';
 import type { SuiteBasis, SuiteOptions } from './run/run-suite.ts';
 import type { SkillSet } from './run/skill-set.ts';
@@ -38,6 +39,8 @@ export async function evaluate(options: EvaluateOptions): Promise<EvalReport> {
   const startedAt = new Date();
   const { executor: _executor, ...suite } = options;
   const { directory, judge, onNote } = options;
+  const invalid = await failedControls(options);
+  if (invalid !== undefined) return { ...invalid, startedAt: startedAt.toISOString() };
   const found = await executorFor(options);
   if (found.reason !== '') onNote?.(found.reason);
   const { executor } = found;
@@ -50,7 +53,8 @@ export async function evaluate(options: EvaluateOptions): Promise<EvalReport> {
     outputs: path.join(directory, 'outputs'),
     ...(executor === undefined ? {} : { executor }),
     settings: { judge: judge?.id ?? '' },
-    reasonToSkip: (one) => (executor === undefined && needsPrograms(one) ? found.reason : undefined),
+    reasonToSkip: (one) =>
+      executor === undefined && options.subject === undefined && needsPrograms(one) ? found.reason : undefined,
   });
   return makeReport({
     tool: `skillwright ${VERSION}`,
@@ -78,7 +82,9 @@ interface FoundPrograms {
 }
 
 /** Probed once for all runs, because the probe takes longer than most cases. */
-async function executorFor({ executor = 'auto', places }: EvaluateOptions): Promise<FoundPrograms> {
+async function executorFor({ executor = 'auto', places, subject }: EvaluateOptions): Promise<FoundPrograms> {
+  // Another agent runs programs itself.
+  if (subject !== undefined) return { reason: '' };
   if (executor === 'none') return { reason: 'program execution is disabled' };
   const { base, cacheDir, engine } = places;
   try {

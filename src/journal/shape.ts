@@ -37,6 +37,7 @@ const EVENTS: Readonly<Record<RunEvent['type'], Shape>> = {
     executor: 'object?',
     budgets: 'object?',
     agent: 'object?',
+    subject: 'text?',
     process: 'object?',
   },
   scan: {
@@ -99,6 +100,8 @@ const EVENTS: Readonly<Record<RunEvent['type'], Shape>> = {
   'subagent-start': { call: 'number', run: 'text', skill: 'text' },
   'subagent-end': { call: 'number', run: 'text', outcome: 'text', used: 'object?' },
   chat: { 'event.type': 'text' },
+  'subject-call': { tool: 'text', output: 'text', loads: 'list' },
+  'subject-end': { files: 'list' },
   note: { message: 'text' },
   'run-end': { outcome: 'text', reason: 'text' },
 };

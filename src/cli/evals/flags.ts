@@ -22,6 +22,19 @@ export const EVAL_FLAGS = {
     value: 'NAME',
     about: 'use this model for cases without recorded answers: rules, anthropic/claude-sonnet-4-5, ...',
   },
+  subject: {
+    type: 'string',
+    multiple: true,
+    value: 'AGENT[=MODEL]',
+    about:
+      'run the cases with another agent: claude-code, codex, gemini, opencode, pi, or a command such as "./agent --quiet"; repeat it for a portability matrix (default: skillwright, the own loop)',
+  },
+  'subject-env': {
+    type: 'string',
+    multiple: true,
+    value: 'NAME',
+    about: 'pass this environment variable to the agent of --subject, besides its API keys; may be repeated',
+  },
   repeat: { type: 'string', value: 'N', about: 'run each case N times, overriding the case file' },
   baseline: {
     type: 'string',

@@ -96,17 +96,21 @@ function problemsError(first: CaseProblem, others: number, problems: readonly Ca
   };
 }
 
-/** Opens the model of --model. Without it, only cases with recorded answers run. */
-export async function suiteModel(invocation: EvalInvocation, runtime: Runtime): Promise<SuiteModel | undefined> {
+/** Opens a model (default: that of --model). Without one, only cases with recorded answers run. */
+export async function suiteModel(
+  invocation: EvalInvocation,
+  runtime: Runtime,
+  name = invocation.flags.model,
+): Promise<SuiteModel | undefined> {
   const { flags, signal } = invocation;
-  if (flags.model === undefined) {
+  if (name === undefined) {
     if (flags['update-cassettes'] === true)
       throw new UsageError('--update-cassettes needs a model', 'pass --model NAME');
     return undefined;
   }
   const { chooseModel } = await import('../agent/agent-model.ts');
   const { openRules } = await import('../../model/rules/rules.ts');
-  const { model } = await chooseModel({ name: flags.model, runtime, signal });
+  const { model } = await chooseModel({ name, runtime, signal });
   const isRules = model.id === openRules().id;
   return { way: isRules ? 'rules' : 'live', id: model.id, open: () => (isRules ? openRules() : model) };
 }

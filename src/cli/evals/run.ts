@@ -19,7 +19,8 @@ import { wholeNumber } from '../arguments.ts';
 import { dropIfEmpty, newEvaluation, saveReport, unfinishedEvaluation } from './report-folder.ts';
 import { thresholdsOf, wantedReports } from './flags.ts';
 import type { EvalInvocation } from './flags.ts';
-import { cwdOf, noModel, readInputs, suiteModel, reportProblems } from './inputs.ts';
+import { cwdOf, noModel, readInputs, reportProblems } from './inputs.ts';
+import { isCommand, openSubjects } from './subjects.ts';
 import type { EvalInputs } from './inputs.ts';
 import { printReport } from './write-reports.ts';
 import { EXIT, UsageError } from '../exit.ts';
@@ -78,7 +79,7 @@ async function runEvaluation(
   const runtime = await openRuntime(invocation);
   const inputs = readInputs(invocation, words, runtime);
   if (reportProblems(inputs.problems, invocation)) return EXIT.invalidEvaluation;
-  const model = await suiteModel(invocation, runtime);
+  const [{ model, subject } = {}] = await openSubjects(invocation, runtime);
   if (model === undefined && inputs.cases.every(({ answers }) => answers === undefined)) throw noModel();
   const directory = unfinished ?? newEvaluation(cwd, new Date());
   const cache = flags['no-eval-cache'] === true ? undefined : runtime.cacheDir;
@@ -94,7 +95,8 @@ async function runEvaluation(
       sourceOf: (folder) => sources.get(folder),
       resume: unfinished !== undefined,
       ...(model === undefined ? {} : { model }),
-      ...(cache === undefined ? {} : { cache: path.join(cache, 'evals') }),
+      ...(subject === undefined ? {} : { subject }),
+      ...(cache === undefined || isCommand(subject) ? {} : { cache: path.join(cache, 'evals') }),
       onProgress: (state) => progress.show(progressText(state)),
       onNote: (note) => void notes.push(note),
     },

@@ -169,6 +169,8 @@ function eventText(event: RunEvent): string {
     case 'subagent-start':
     case 'subagent-end':
     case 'chat':
+    case 'subject-call':
+    case 'subject-end':
       return agentEventText(event);
     case 'run-end':
       return `end: ${event.outcome}: ${event.reason}`;

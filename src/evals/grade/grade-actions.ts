@@ -30,7 +30,8 @@ function headOf(id: string, asked: string): CheckHead {
 const OWN_TOOLS: ReadonlySet<string> = new Set(['update_plan', 'recall_output', 'choose_skills']);
 
 /** Whether an action was performed and did what it should: a program must have ended with exit code 0. */
-function hasSucceeded({ tool, action, observation }: StepFact): boolean {
+function hasSucceeded({ tool, action, observation, isDone }: StepFact): boolean {
+  if (isDone !== undefined) return isDone;
   if (action === undefined) return tool !== undefined && OWN_TOOLS.has(tool.name);
   if (observation === undefined || observation.type === 'failed') return false;
   return (

@@ -8,13 +8,14 @@ import { compileGlob } from '../../core/glob.ts';
 import { countText } from '../../core/text/line-text.ts';
 import type { ShownReason } from '../../core/text/shown.ts';
 import { checked, listText } from './check.ts';
+import { withoutSubject } from './subject-step.ts';
 import type { RunFacts, StepFact } from './run-facts.ts';
 
 export function gradeDisclosure({ expect: { disclosure } }: EvalCase, facts: RunFacts): readonly CheckResult[] {
-  return [
+  return withoutSubject(facts, [
     ...(disclosure?.resourcesOnly === undefined ? [] : [gradeResources(disclosure.resourcesOnly, facts)]),
     ...(disclosure?.unloadedBytes === undefined ? [] : [gradeUnloaded(facts)]),
-  ];
+  ]);
 }
 
 interface ReadFile {

@@ -7,6 +7,7 @@ import type { CheckResult } from '../report/result.ts';
 import { shownText } from '../../core/text/line-text.ts';
 import type { Observation } from '../../core/observation.ts';
 import { errored, failed, listText, passed } from './check.ts';
+import { withoutSubject } from './subject-step.ts';
 import type { CheckHead } from './check.ts';
 import { matchersOf, stepName } from './grade-actions.ts';
 import { loadedNames } from './run-facts.ts';
@@ -14,11 +15,11 @@ import type { RunFacts, StepFact } from './run-facts.ts';
 
 export function gradeSecurity({ expect: { security } }: EvalCase, facts: RunFacts): readonly CheckResult[] {
   const { denied = [], asked = [], noEscape } = security ?? {};
-  return [
+  return withoutSubject(facts, [
     ...denied.map((pattern, place) => gradeDenied(pattern, `security.denied[${String(place)}]`, facts)),
     ...asked.map((pattern, place) => gradeAsked(pattern, `security.asked[${String(place)}]`, facts)),
     ...(noEscape === undefined ? [] : [gradeNoEscape(facts)]),
-  ];
+  ]);
 }
 
 function gradeDenied(pattern: ActionPattern, id: string, { steps }: RunFacts): CheckResult {

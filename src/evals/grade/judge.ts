@@ -90,11 +90,20 @@ const SHOWN_STEPS = 200;
 const LONGEST_ANSWER = 60_000;
 
 function evidenceOf({ answer, answerSeq, end, steps }: RunFacts): readonly Evidence[] {
-  const done = steps.slice(0, SHOWN_STEPS).flatMap(({ seq, action, observation }): readonly Evidence[] => {
-    if (action === undefined || action.type === 'final_answer') return [];
-    const came = observation === undefined ? 'no outcome' : describeOutcome(observation, true);
-    return [{ seq, text: `${describeAction(action)}: ${came}` }];
-  });
+  const done = steps
+    .slice(0, SHOWN_STEPS)
+    .flatMap(({ seq, tool, action, observation, isDone }): readonly Evidence[] => {
+      if (isDone !== undefined)
+        return [
+          {
+            seq,
+            text: `${tool?.name ?? ''} ${JSON.stringify(tool?.input)?.slice(0, SHOWN_CHARACTERS) ?? ''}: ${isDone ? 'succeeded' : 'failed'}`,
+          },
+        ];
+      if (action === undefined || action.type === 'final_answer') return [];
+      const came = observation === undefined ? 'no outcome' : describeOutcome(observation, true);
+      return [{ seq, text: `${describeAction(action)}: ${came}` }];
+    });
   return [{ seq: answerSeq ?? end, text: answer.slice(0, LONGEST_ANSWER) }, ...done];
 }
 

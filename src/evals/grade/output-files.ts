@@ -3,6 +3,7 @@ import { isUtf8 } from 'node:buffer';
 
 import { mediaTypeOf } from '../../core/media-type.ts';
 import type { OutputFile, RunResult } from '../../core/outputs.ts';
+import type { RunEvent } from '../../core/run-events.ts';
 import { sha256 } from '../../platform/hash.ts';
 import type { FileFact, RunFacts, StepFact } from './run-facts.ts';
 
@@ -59,6 +60,20 @@ function fileFact(file: OutputFile, shown: OutputFile, seq: number): FileFact {
     ...(digest === undefined ? {} : { sha256: hexOf(digest) }),
     ...(whole?.content === undefined ? {} : { text: whole.content }),
   };
+}
+
+/** The files that another agent left in the project. `withOutputs` adds their texts. */
+export function filesOfSubject(
+  { files }: Extract<RunEvent, { readonly type: 'subject-end' }>,
+  seq: number,
+): readonly FileFact[] {
+  return files.map(({ path, bytes, digest }) => ({
+    seq,
+    name: path,
+    mediaType: mediaTypeOf(path, Buffer.alloc(0)).mediaType,
+    bytes,
+    sha256: hexOf(digest),
+  }));
 }
 
 function nameOf(path: string): string {

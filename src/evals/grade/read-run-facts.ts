@@ -9,7 +9,7 @@ import { isSkillError } from '../../core/errors.ts';
 import { readRun } from '../../journal/journal-reader.ts';
 import { verifyRun } from '../../journal/verify.ts';
 import type { Verification, VerifyOptions } from '../../journal/verify.ts';
-import { filesOfSteps } from './output-files.ts';
+import { filesOfSteps, filesOfSubject } from './output-files.ts';
 import type { LoadFact, RunFacts, ShownFact } from './run-facts.ts';
 import { stepsOfLines } from './run-steps.ts';
 
@@ -54,10 +54,12 @@ function factsOfLines(lines: readonly JournalLine[]): RunFacts {
   const answered = steps.findLast(({ observation }) => observation?.type === 'answered');
   const used = lines.reduce((sum, { event, elapsed }) => countEvent(sum, event, elapsed), NOTHING_USED);
   const outcome = end?.outcome ?? 'running';
+  const left = lines.flatMap((line) => (line.event.type === 'subject-end' ? filesOfSubject(line.event, line.seq) : []));
   return {
     run: start?.run ?? '',
     request: start?.request ?? '',
     model: events.findLast((event) => event.type === 'model-call')?.model ?? '',
+    ...(start?.subject === undefined ? {} : { subject: start.subject }),
     outcome,
     reason: end?.reason ?? '',
     answer: answered?.observation?.type === 'answered' ? answered.observation.answer : '',
@@ -66,7 +68,7 @@ function factsOfLines(lines: readonly JournalLine[]): RunFacts {
     loads: loadsOf(lines),
     steps,
     shown: shownOf(lines),
-    files: filesOfSteps(steps),
+    files: start?.subject === undefined ? filesOfSteps(steps) : left,
     used,
     cost: costOf(events, used),
     budgetEnds: lines.flatMap(({ seq, event }) =>
@@ -99,6 +101,8 @@ function loadsOf(lines: readonly JournalLine[]): readonly LoadFact[] {
       const isRequired = askedBy === 'program' && required.has(skill.id);
       return [{ seq, skill: skill.name, id: skill.id, askedBy, isRequired }];
     }
+    if (event.type === 'subject-call')
+      return event.loads.map(({ skill }) => ({ seq, skill, id: skill, askedBy: 'model', isRequired: false }));
     // The subagent loaded the instructions in its own context.
     if (event.type === 'subagent-start')
       return [
@@ -133,6 +137,7 @@ function costOf(events: readonly RunEvent[], used: Budget): CaseCost {
   const inputs = [...asked].map(([turn, estimate]) => said.get(turn) ?? estimate);
   // The record holds one estimated number per subagent.
   const parts = events.flatMap((event) => (event.type === 'subagent-end' ? [event.used?.tokens ?? 0] : []));
+  const { usd } = events.findLast((event) => event.type === 'subject-end') ?? {};
   return {
     turns: used.turns,
     toolCalls: amount(used.toolCalls),
@@ -141,6 +146,7 @@ function costOf(events: readonly RunEvent[], used: Budget): CaseCost {
     outputTokens: sumOf(answers.map(({ usage }) => usage.outputTokens ?? 0)),
     tokensAreEstimated: parts.length > 0 || [...asked.keys()].some((turn) => said.get(turn) === undefined),
     wallMs: Math.round(amount(used.wallMs)),
+    ...(usd === undefined ? {} : { usd: amount(usd) }),
   };
 }
 

@@ -27,6 +27,8 @@ export interface StepFact extends RequestedAction {
   /** The last approval, if there were several. */
   readonly approval?: RunApproval['answer'];
   readonly observation?: Observation;
+  /** For a call of another agent: whether its transcript reports success. */
+  readonly isDone?: boolean;
   /** The record does not show which call of the model became which action. */
   readonly isUnclear?: true;
   readonly events: readonly number[];
@@ -57,6 +59,8 @@ export interface RunFacts {
   readonly run: string;
   readonly request: string;
   readonly model: string;
+  /** Another agent that ran; its transcript shows calls and files, but no decisions and no requests. */
+  readonly subject?: string;
   readonly outcome: Outcome;
   readonly reason: string;
   /** The final answer; empty if the run has no answer. */

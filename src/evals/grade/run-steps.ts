@@ -6,6 +6,7 @@ import { isObject } from '../../core/json/json-schema.ts';
 import { parseJson } from '../../core/json/parse-json.ts';
 import type { Observation } from '../../core/observation.ts';
 import type { StepFact } from './run-facts.ts';
+import { subjectStep } from './subject-step.ts';
 
 export function stepsOfLines(lines: readonly JournalLine[]): readonly StepFact[] {
   const isActions = lines.some(({ event }) => event.type === 'run-start' && event.agent?.protocol === 'actions');
@@ -22,7 +23,8 @@ export function stepsOfLines(lines: readonly JournalLine[]): readonly StepFact[]
       close();
       calls = writtenCalls(event, isActions);
       answerSeq = seq;
-    } else if (event.type === 'action')
+    } else if (event.type === 'subject-call') steps.push(subjectStep(event, seq));
+    else if (event.type === 'action')
       open.push({ call: event.call, seq, action: event.action, askedBy: event.askedBy, events: [seq] });
     else open = open.map((step) => withEvent(step, event, seq));
   }

@@ -94,6 +94,15 @@ function stepOf({ seq, elapsed, event }: JournalLine, turn: number): RunStep | u
   const [first] = eventText(event, 'verbose');
   if (first === undefined) return undefined;
   const step = { ...base, kind, tone: first.tone, text: cut(first.text) };
+  if (event.type === 'subject-call')
+    return {
+      ...step,
+      tone: event.ok ? 'good' : 'bad',
+      lines: [
+        { label: 'input', tone: 'plain', text: cut(JSON.stringify(event.input) ?? '') },
+        { label: 'outcome', tone: event.ok ? 'good' : 'bad', text: cut(event.output) },
+      ],
+    };
   if (event.type === 'plan') return { ...step, plan: event.plan };
   if (event.type === 'model-answer' && event.text !== '')
     return { ...step, lines: [{ label: 'says', tone: 'plain', text: cut(event.text) }] };
@@ -117,7 +126,10 @@ function kindOf(event: RunEvent): StepKind | undefined {
     case 'subagent-start':
     case 'subagent-end':
     case 'chat':
+    case 'subject-end':
       return 'note';
+    case 'subject-call':
+      return event.loads.length > 0 ? 'skill' : 'action';
     case 'run-end':
       return 'end';
     // Parts of a turn heading, of an action, or of the record.

@@ -63,7 +63,7 @@ export function tokensOf({ inputTokens, outputTokens }: CaseCost): number {
 /** Sums costs; the sum is estimated if one of them is. */
 export function costOf(results: readonly CaseResult[]): CaseCost {
   const sum = (field: Exclude<keyof CaseCost, 'tokensAreEstimated'>): number =>
-    results.reduce((total, { cost }) => total + cost[field], 0);
+    results.reduce((total, { cost }) => total + (cost[field] ?? 0), 0);
   return {
     turns: sum('turns'),
     toolCalls: sum('toolCalls'),
@@ -72,6 +72,7 @@ export function costOf(results: readonly CaseResult[]): CaseCost {
     outputTokens: sum('outputTokens'),
     tokensAreEstimated: results.some(({ cost }) => cost.tokensAreEstimated),
     wallMs: sum('wallMs'),
+    ...(results.some(({ cost }) => cost.usd !== undefined) ? { usd: sum('usd') } : {}),
   };
 }
 

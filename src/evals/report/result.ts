@@ -45,6 +45,8 @@ export interface CaseCost {
   readonly outputTokens: number;
   readonly tokensAreEstimated: boolean;
   readonly wallMs: number;
+  /** In US dollars, if the agent reports it. */
+  readonly usd?: number;
 }
 
 export const ZERO_COST: CaseCost = {

@@ -122,12 +122,12 @@ async function takeWorkspace(
   return { readOutput, checkers };
 }
 
-function needsFiles({ expect }: EvalCase): boolean {
+export function needsFiles({ expect }: EvalCase): boolean {
   return (expect.output ?? []).some(({ type }) => type === 'file' || type === 'checker');
 }
 
 /** Copies the files of the case into its project under their own names. Two files with one name are an error. */
-function placeFiles({ files }: EvalCase, project: string): readonly string[] {
+export function placeFiles({ files }: EvalCase, project: string): readonly string[] {
   makeFolders(project);
   return files.map((file) => {
     const target = path.join(project, path.basename(file));

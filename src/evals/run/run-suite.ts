@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
+import type { Budget } from '../../core/budget.ts';
 import type { EvalCase } from '../cases/case.ts';
 import { isSkillError } from '../../core/errors.ts';
 import { ungradedResult } from '../report/result.ts';
@@ -22,6 +23,10 @@ import { runCase } from './run-case.ts';
 import type { CaseGrading } from './run-case.ts';
 import { makeSkillSet } from './skill-set.ts';
 import type { SkillSet } from './skill-set.ts';
+import type { OpenSubject } from '../subjects/open-subject.ts';
+import { readInstalledSkills } from '../subjects/installed-skills.ts';
+import type { InstalledSkill } from '../subjects/installed-skills.ts';
+import { runSubjectCase, subjectName } from '../subjects/subject-case.ts';
 import { jobKey, jobsOf } from './suite-jobs.ts';
 import type { ArmSkills, Job } from './suite-jobs.ts';
 
@@ -39,6 +44,7 @@ export type SuiteBasis = Pick<
   | 'signal'
   | 'onProgress'
   | 'sourceOf'
+  | 'subject'
 > & {
   /** Receives remarks that are not part of the report. */
   readonly onNote?: (text: string) => void;
@@ -68,6 +74,10 @@ export interface SuiteOptions extends CaseGrading {
   readonly directory: string;
   readonly resume?: boolean;
   readonly cache?: string;
+  /** Another agent that runs the cases, instead of the own loop with a model. */
+  readonly subject?: OpenSubject;
+  /** Ends a run of the subject that has done enough for the question of its case. */
+  readonly stopAfter?: Pick<Budget, 'turns' | 'toolCalls'>;
   /** Absent if program execution is disabled. */
   readonly executor?: Executor;
   /** The source of a skill folder, such as `project`; its copy keeps it. */
@@ -90,7 +100,8 @@ export interface SuiteOutcome {
 
 /** Returns early when the signal aborts; finished results are in the outcome and on disk. */
 export async function runSuite(options: SuiteOptions): Promise<SuiteOutcome> {
-  const { directory, signal, concurrency } = options;
+  const { directory, signal, subject } = options;
+  const concurrency = Math.min(options.concurrency, subject?.agent.concurrency ?? Infinity);
   const jobs = jobsOf(options.cases, options.arms, options.repeat);
   const kept = openStoredResults({
     file: path.join(directory, 'results.jsonl'),
@@ -134,6 +145,8 @@ async function runJob(job: Job, place: number, { options, environments, kept, wo
   const { evalCase, arm, attempt } = job;
   const skipped = options.reasonToSkip?.(evalCase);
   if (skipped !== undefined) return notRun(job, 'skipped', skipped);
+  if (options.subject !== undefined)
+    return runBySubject(options.subject, job, place, { options, environments, kept, work });
   const environment = await openEnvironment(environments, job);
   if (typeof environment === 'string') return notRun(job, 'error', environment);
   const { set, runtime } = environment;
@@ -146,13 +159,8 @@ async function runJob(job: Job, place: number, { options, environments, kept, wo
   const settings = { executor: options.executor?.name ?? '', more: options.settings ?? '' };
   const key = jobKey(job, { skills: set.digest, model: model.identity, files, settings });
   // Recording a cassette needs a run.
-  const known = options.updateCassettes === true ? undefined : kept.find(key);
-  if (known !== undefined) {
-    const { id, name, place: position, input, tags } = evalCase;
-    const result = { ...known, case: id, name, place: position, input, tags, isCached: true };
-    kept.keep(key, result);
-    return result;
-  }
+  const known = options.updateCassettes === true ? undefined : keptResult(key, evalCase, kept);
+  if (known !== undefined) return known;
   const result = await runCase({
     evalCase,
     arm,
@@ -167,6 +175,52 @@ async function runJob(job: Job, place: number, { options, environments, kept, wo
     ...gradingOf(options),
   });
   await removeTree(project);
+  kept.keep(key, result);
+  return result;
+}
+
+/** The stored result of an attempt, with the current name and position of its case. */
+function keptResult(key: string, evalCase: EvalCase, kept: JobParts['kept']): CaseResult | undefined {
+  const known = kept.find(key);
+  if (known === undefined) return undefined;
+  const { id, name, place, input, tags } = evalCase;
+  const result = { ...known, case: id, name, place, input, tags, isCached: true };
+  kept.keep(key, result);
+  return result;
+}
+
+async function runBySubject(
+  subject: OpenSubject,
+  job: Job,
+  place: number,
+  { options, environments, kept, work }: JobParts,
+): Promise<CaseResult> {
+  const { evalCase, arm, attempt } = job;
+  if (subject.missing !== '') return notRun(job, 'skipped', subject.missing);
+  if (evalCase.answers?.type === 'script')
+    return notRun(job, 'skipped', 'the case has scripted answers, and another agent brings its own model');
+  const set = await environments.openSet(job);
+  const files = [...evalCase.files, ...checkersOf(evalCase)].map((file) => fileDigest(file));
+  const model = `subject ${subjectName(subject)}`;
+  const key = jobKey(job, { skills: set.digest, model, files, settings: options.settings ?? '' });
+  const known = keptResult(key, evalCase, kept);
+  if (known !== undefined) return known;
+  const folder = path.join(work, 'subjects', String(place));
+  const result = await runSubjectCase({
+    evalCase,
+    arm,
+    attempt,
+    subject,
+    skills: environments.installed(set),
+    skillsDigest: set.digest,
+    work: folder,
+    runs: path.join(options.directory, 'runs'),
+    stopAfter: options.stopAfter,
+    timeoutMs: evalCase.timeoutMs ?? options.timeoutMs,
+    signal: options.signal,
+    ...gradingOf(options),
+  });
+  await removeTree(folder);
   kept.keep(key, result);
   return result;
 }
@@ -227,6 +281,9 @@ interface Environment {
 
 interface Environments {
   open(job: Job): Promise<Environment>;
+  openSet(job: Job): Promise<SkillSet>;
+  /** The skills of a set as another agent sees them. */
+  installed(set: SkillSet): readonly InstalledSkill[];
   sets(): Promise<readonly SkillSet[]>;
 }
 
@@ -239,12 +296,22 @@ function openEnvironments(work: string, { signal, sourceOf }: SuiteOptions): Env
     map.set(key, known);
     return known;
   };
+  const setKeyOf = ({ folders }: Job): string => sha256(folders.join('\n')).slice(0, 16);
+  const openSet = (job: Job): Promise<SkillSet> => {
+    const key = setKeyOf(job);
+    return once(sets, key, () => makeSkillSet(job.folders, { to: path.join(work, 'sets', key), sourceOf, signal }));
+  };
+  const installed = new Map<SkillSet, readonly InstalledSkill[]>();
   return {
-    async open({ folders, evalCase: { config } }) {
-      const setKey = sha256(folders.join('\n')).slice(0, 16);
-      const set = await once(sets, setKey, () =>
-        makeSkillSet(folders, { to: path.join(work, 'sets', setKey), sourceOf, signal }),
-      );
+    openSet,
+    installed(set) {
+      const known = installed.get(set) ?? readInstalledSkills(set.folder);
+      installed.set(set, known);
+      return known;
+    },
+    async open(job) {
+      const { config } = job.evalCase;
+      const [setKey, set] = [setKeyOf(job), await openSet(job)];
       const key = sha256(`${setKey} ${stableJson(config ?? {})}`).slice(0, 16);
       const runtime = await once(runtimes, key, () => isolatedRuntime(path.join(work, 'homes', key), set, config));
       return { set, runtime };

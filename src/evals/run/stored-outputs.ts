@@ -19,21 +19,27 @@ const MAX_DEPTH = 16;
 /** Folders with outputs; the workspace also holds skills. */
 const TAKEN = /^(?:out|work|runs)\//;
 
-/** Reads what programs left, up to the limits. */
+/** Reads what programs left in a workspace, up to the limits. */
 export function readOutputFiles(root: string): ReadOutput {
+  const files = readFilesIn(root, (name) => TAKEN.test(name));
+  return (name) => files.get(name);
+}
+
+/** Reads the files below a folder that are wanted, up to the limits. */
+export function readFilesIn(root: string, isWanted: (name: string) => boolean): ReadonlyMap<string, Buffer> {
   const opening = openConfined(root);
-  if (opening.type === 'failed') return () => undefined;
+  if (opening.type === 'failed') return new Map();
   const { directory } = opening;
   try {
     const files = new Map<string, Buffer>();
     let left = MAX_BYTES;
     for (const { path: name, type } of directory.list({ maxFiles: MAX_FILES, maxDepth: MAX_DEPTH }).files) {
-      const bytes = type === 'file' && TAKEN.test(name) ? fileIn(directory, name) : undefined;
+      const bytes = type === 'file' && isWanted(name) ? fileIn(directory, name) : undefined;
       if (bytes === undefined || bytes.length > left) continue;
       left -= bytes.length;
       files.set(name, bytes);
     }
-    return (name) => files.get(name);
+    return files;
   } finally {
     directory.close();
   }

@@ -72,16 +72,21 @@ export function canaryControl(
   results: readonly CaseResult[],
 ): Control {
   const fired = results.filter(({ loaded }) => loaded.includes(skill)).length;
-  const broken = results.filter((result) => !hasVerdict(result)).length;
+  const unjudged = results.filter((result) => !hasVerdict(result));
+  const broken = unjudged.length;
   const wanted = name === 'always-fire' ? results.length : 0;
   return {
     name,
     asked: name === 'always-fire' ? `${skill} loads for every query` : `${skill} loads for no query`,
     found:
       `it loaded for ${String(fired)} of ${String(results.length)}` +
-      (broken === 0 ? '' : `, and ${String(broken)} had no verdict`),
+      (broken === 0 ? '' : `, and ${String(broken)} had no verdict${reasonText(unjudged[0]?.reason)}`),
     isKept: results.length > 0 && broken === 0 && fired === wanted,
   };
+}
+
+function reasonText(reason = ''): string {
+  return reason === '' ? '' : ` (${reason})`;
 }
 
 const SHUFFLES = 40;

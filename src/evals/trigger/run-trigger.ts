@@ -42,8 +42,10 @@ export interface TriggerOptions extends SuiteBasis {
 
 export async function evaluateTrigger(options: TriggerOptions): Promise<EvalReport> {
   const startedAt = new Date();
-  const { cases, leftOut } = triggerCasesOf(options.cases);
+  const { cases, leftOut } = triggerCasesOf(options.cases, options.subject === undefined ? TRIGGER_LIMITS : {});
   for (const [reason, ids] of byReason(leftOut)) options.onNote?.(`excluded: ${reason}: ${ids.join(', ')}`);
+  if (options.subject !== undefined && options.subject.missing !== '')
+    return skippedReport(startedAt, await runAmong(options, { cases, skills: options.skills, name: '' }));
   const { trials: outcome, controls, sweep } = await runAll({ ...options, cases }).finally(() => cleanUp(options));
   const trials = trialsOf(cases, outcome.results);
   const trigger = makeTriggerReport({ trials, controls, sweep });
@@ -55,6 +57,18 @@ export async function evaluateTrigger(options: TriggerOptions): Promise<EvalRepo
     isPartial: outcome.isPartial,
     results: outcome.results,
     trigger,
+  });
+}
+
+/** All cases are skipped, because the agent cannot run here. */
+function skippedReport(startedAt: Date, { results, sets, isPartial }: SuiteOutcome): EvalReport {
+  return makeReport({
+    tool: `skillwright ${VERSION}`,
+    startedAt: startedAt.toISOString(),
+    wallMs: Date.now() - startedAt.getTime(),
+    skills: skillsOf(sets),
+    isPartial,
+    results,
   });
 }
 
@@ -73,13 +87,13 @@ interface TriggerCases {
   readonly leftOut: readonly { readonly case: string; readonly reason: string }[];
 }
 
-function triggerCasesOf(cases: readonly EvalCase[]): TriggerCases {
+function triggerCasesOf(cases: readonly EvalCase[], limits: EvalCase['limits']): TriggerCases {
   const leftOut = cases.flatMap((one) => {
     const reason = reasonToLeaveOut(one);
     return reason === undefined ? [] : [{ case: one.id, reason }];
   });
   const gone = new Set(leftOut.map(({ case: id }) => id));
-  return { cases: cases.filter(({ id }) => !gone.has(id)).map(asTriggerCase), leftOut };
+  return { cases: cases.filter(({ id }) => !gone.has(id)).map((one) => asTriggerCase(one, limits)), leftOut };
 }
 
 function reasonToLeaveOut(one: EvalCase): string | undefined {
@@ -91,14 +105,14 @@ function reasonToLeaveOut(one: EvalCase): string | undefined {
  * All skills are installed at once, so the cassette of a case does not apply and the suite model answers. The limits of the case are
  * replaced, so that all cases run equally long.
  */
-function asTriggerCase(one: EvalCase): EvalCase {
+function asTriggerCase(one: EvalCase, limits: EvalCase['limits']): EvalCase {
   const { trigger, skills } = one.expect;
   const { config: _config, protocol: _protocol, answers: _answers, ...rest } = one;
   return {
     ...rest,
     skills: { ...one.skills, folders: [] },
     expect: { ...(trigger === undefined ? {} : { trigger }), ...(skills === undefined ? {} : { skills }) },
-    limits: TRIGGER_LIMITS,
+    limits,
     forbidTools: [],
   };
 }
@@ -170,6 +184,8 @@ function runAmong(options: TriggerOptions, { cases, skills, name }: RunSet): Pro
       cassettes === undefined ? cases : recorded(cases, path.join(cassettes, name === '' ? 'cases' : name), options),
     arms: [{ arm: 'with', foldersFor: () => skills }],
     directory: path.join(options.directory, name),
+    // Another agent has its own tools: it is ended after as many turns, and they are no limit of the case.
+    stopAfter: TRIGGER_LIMITS,
     settings: { trigger: 1 },
   });
 }

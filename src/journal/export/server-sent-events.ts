@@ -42,6 +42,8 @@ const EVENT_NAMES: Readonly<Record<RunEvent['type'], true>> = {
   'subagent-start': true,
   'subagent-end': true,
   chat: true,
+  'subject-call': true,
+  'subject-end': true,
   note: true,
   'run-end': true,
 };

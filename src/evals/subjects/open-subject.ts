@@ -1,0 +1,107 @@
+/** Finds the program and the keys of a subject. What is missing skips its cases; nothing of the user is copied. */
+import { mkdtempSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+
+import { isSkillError } from '../../core/errors.ts';
+import { DEFAULT_LIMITS } from '../../core/execution.ts';
+import { removeTree } from '../../platform/fs/remove-tree.ts';
+import { startChild, supervise } from '../../platform/process/child-process.ts';
+import { findProgram } from '../../sandbox/programs/machine-programs.ts';
+import type { SubjectAgent } from './subject.ts';
+
+export interface SubjectOptions {
+  readonly agent: SubjectAgent;
+  /** Undefined for the default model of the agent. */
+  readonly model?: string | undefined;
+  /** The environment of the user. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Further variables that the agent needs. */
+  readonly pass?: readonly string[];
+  readonly signal: AbortSignal;
+}
+
+export interface OpenSubject {
+  readonly agent: SubjectAgent;
+  readonly model: string | undefined;
+  /** Name and version, such as `codex 0.166.0`. */
+  readonly label: string;
+  /** Absolute path of the program. */
+  readonly program: string;
+  /** `PATH` of the agent. */
+  readonly searchPath: string;
+  /** The variables of the user that the agent gets, by name. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Why no case can run; empty if all can. */
+  readonly missing: string;
+}
+
+/** Needed behind a company proxy. */
+const PROXIES = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'no_proxy'];
+const CERTIFICATES = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE'];
+const VERSION_MS = 60_000;
+
+export async function openSubject({ agent, model, env, pass = [], signal }: SubjectOptions): Promise<OpenSubject> {
+  const folders = (env['PATH'] ?? '').split(path.delimiter).filter((folder) => path.isAbsolute(folder));
+  const find = (name: string): string | undefined => (path.isAbsolute(name) ? name : findProgram(name, folders));
+  const names = [...agent.keys(model), ...agent.variables, ...PROXIES, ...CERTIFICATES, ...pass];
+  const own = names.flatMap((name) => {
+    const value = env[name];
+    return value === undefined || value === '' ? [] : [[name, value] as const];
+  });
+  const subject = {
+    agent,
+    model,
+    label: agent.id,
+    program: find(agent.program) ?? '',
+    searchPath: folders.join(path.delimiter),
+    env: Object.fromEntries(own),
+  };
+  const missing = missingFor(subject, { find, pass });
+  if (missing !== '') return { ...subject, missing };
+  if (agent.install === '') return { ...subject, missing: '' };
+  const version = await versionOf(subject, signal);
+  if (version === undefined)
+    return { ...subject, missing: `${subject.program} --version printed no version within 60 s: run it by hand` };
+  return { ...subject, label: `${agent.id} ${version}`, missing: '' };
+}
+
+interface Finding {
+  readonly find: (name: string) => string | undefined;
+  readonly pass: readonly string[];
+}
+
+function missingFor({ agent, model, program, env }: Omit<OpenSubject, 'missing'>, { find, pass }: Finding): string {
+  if (program === '') return `${agent.program} is not on PATH: install it with ${agent.install}`;
+  const need = agent.needs.find((name) => find(name) === undefined);
+  if (need !== undefined) return `${agent.id} needs ${need}, which is not on PATH`;
+  const keys = agent.keys(model);
+  if (keys.length > 0 && !keys.some((name) => Object.hasOwn(env, name)))
+    return `${keys.length > 1 ? 'none of ' : ''}${keys.join(', ')} is set: ${agent.id} runs in an empty home, where no login applies`;
+  const unset = pass.find((name) => !Object.hasOwn(env, name));
+  return unset === undefined ? '' : `the variable ${unset} of --subject-env is not set`;
+}
+
+async function versionOf(
+  { program, searchPath }: Pick<OpenSubject, 'program' | 'searchPath'>,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const home = mkdtempSync(path.join(os.tmpdir(), 'skillwright-subject-'));
+  let text = '';
+  const sink = { write: (chunk: Uint8Array): boolean => ((text += Buffer.from(chunk).toString('utf8')), true) };
+  const streams = { stdout: sink, stderr: sink, signal };
+  try {
+    const started = performance.now();
+    const env = { PATH: searchPath, HOME: home, TMPDIR: home, NO_COLOR: '1' };
+    const spec = { argv: [program, '--version'], cwd: home, env, stdin: new Uint8Array(), maxOutputBytes: 65_536 };
+    const child = await startChild(spec, streams);
+    await supervise(child, { limits: { ...DEFAULT_LIMITS, wallMs: VERSION_MS }, streams, started });
+  } catch (error) {
+    if (!isSkillError(error)) throw error;
+    return undefined;
+  } finally {
+    await removeTree(home);
+  }
+  signal.throwIfAborted();
+  return /\d+\.\d+\.\d+[\w.-]*/.exec(text)?.[0];
+}

@@ -1,0 +1,189 @@
+/** Runs one request with another agent in an empty home and project, and records its transcript as a run. */
+import { StringDecoder } from 'node:string_decoder';
+
+import type { Budget } from '../../core/budget.ts';
+import { DEFAULT_LIMITS } from '../../core/execution.ts';
+import type { OutputSink } from '../../core/execution.ts';
+import { isObject } from '../../core/json/json-schema.ts';
+import { parseJson } from '../../core/json/parse-json.ts';
+import { createRun } from '../../journal/journal-writer.ts';
+import { redactionProblem } from '../../journal/redact/redact-problem.ts';
+import { createRedactor } from '../../journal/redact/redact.ts';
+import type { Redactor } from '../../journal/redact/redact.ts';
+import { startChild, supervise } from '../../platform/process/child-process.ts';
+import { VERSION } from '../../version.ts';
+import type { InstalledSkill } from './installed-skills.ts';
+import type { OpenSubject } from './open-subject.ts';
+import type { SubjectPlaces } from './subject.ts';
+import { changedFiles, makeSubjectFolders, projectFiles, writeConfiguration } from './subject-folders.ts';
+import type { ProjectFiles } from './subject-folders.ts';
+import { SubjectRecord } from './subject-record.ts';
+import type { Stopped, SubjectEnd } from './subject-record.ts';
+import { Transcript } from './transcript.ts';
+
+export interface SubjectRun {
+  readonly subject: OpenSubject;
+  readonly skills: readonly InstalledSkill[];
+  readonly skillsDigest: string;
+  readonly request: string;
+  /** An unused folder for this run only. */
+  readonly work: string;
+  /** Puts the files of the case into the project. */
+  readonly placeFiles: (project: string) => void;
+  /** The folder for run records. */
+  readonly runs: string;
+  /** Limits of the case: reaching one ends the run and fails the check. */
+  readonly limits: Partial<Budget>;
+  /** Ends the run without failing a check. */
+  readonly stopAfter?: Pick<Budget, 'turns' | 'toolCalls'> | undefined;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+export interface SubjectRan {
+  /** The run folder. */
+  readonly folder: string;
+  readonly project: string;
+  /** The files that the agent created or changed. */
+  readonly files: ProjectFiles;
+}
+
+/** Rejects with the abort reason, and for a problem of the machine; every end of the agent is in the record. */
+export async function runSubject(run: SubjectRun): Promise<SubjectRan> {
+  const { subject, skills, request, signal } = run;
+  const places = await makeSubjectFolders(run.work, subject.agent, skills);
+  run.placeFiles(places.project);
+  const before = projectFiles(places.project);
+  const record = createRun(
+    run.runs,
+    {
+      request,
+      version: VERSION,
+      indexHash: run.skillsDigest,
+      index: { skills: skills.map(({ name }) => ({ name })) },
+      policyHash: '',
+      subject: subject.label,
+    },
+    { redactor: redactorFor(subject.env) },
+  );
+  const transcript = new Transcript();
+  const recorded = new SubjectRecord(record, skills, transcript);
+  try {
+    const { stdout, ...ended } = await follow(run, places, transcript, recorded);
+    signal.throwIfAborted();
+    if (stdout.length > 0) record.keep(stdout);
+    const files = changedFiles(before, projectFiles(places.project));
+    recorded.end(request, { ...ended, files }, run.limits);
+    return { folder: record.path, project: places.project, files };
+  } catch (error) {
+    if (signal.aborted) record.end('cancelled', 'interrupted');
+    throw error;
+  }
+}
+
+/** Hides the values of keys in the record, except values that are too short or too common to be secret. */
+function redactorFor(env: Readonly<Record<string, string>>): Redactor {
+  const secrets = Object.entries(env).map(([name, value]) => ({ name, value }));
+  const isSecret = ({ name, value }: (typeof secrets)[number]): boolean =>
+    /KEY|TOKEN|SECRET|PASS/i.test(name) && redactionProblem(value) === undefined;
+  return createRedactor(secrets.filter(isSecret), { shapes: true });
+}
+
+const MAX_OUTPUT = 64 * 1024 * 1024;
+/** Of the transcript itself, as evidence. */
+const MAX_KEPT = 4 * 1024 * 1024;
+const MAX_ERRORS = 4096;
+
+/** Starts the agent, reads its transcript, and ends it with all its processes. */
+async function follow(
+  run: SubjectRun,
+  places: SubjectPlaces,
+  transcript: Transcript,
+  recorded: SubjectRecord,
+): Promise<Omit<SubjectEnd, 'files'> & { readonly stdout: Buffer }> {
+  const { subject, request, signal, limits, timeoutMs } = run;
+  // A prompt that starts with `-` would be a flag, and one with `@` the name of a file.
+  const prompt = /^[-@]/.test(request) ? ` ${request}` : request;
+  const { agent, program, model, env, searchPath } = subject;
+  const start = agent.start({ ...places, prompt, model, env });
+  writeConfiguration(start);
+  const stopping = new AbortController();
+  let stopped: Stopped | undefined;
+  const lines = lineReader((line) => {
+    const value = parseJson(line);
+    if (stopped !== undefined || !isObject(value)) return;
+    agent.read(value, transcript);
+    stopped = stopFor(run, transcript);
+    // What is beyond a limit is not recorded.
+    if (stopped === undefined) recorded.advance();
+    else stopping.abort();
+  });
+  const stdout: Uint8Array[] = [];
+  let [kept, errors] = [0, ''];
+  const streams = {
+    stdout: {
+      write(chunk: Uint8Array) {
+        if (kept < MAX_KEPT) stdout.push(Uint8Array.from(chunk));
+        kept += chunk.length;
+        return lines.write(chunk);
+      },
+    },
+    stderr: {
+      write(chunk: Uint8Array) {
+        errors = (errors + Buffer.from(chunk).toString('utf8')).slice(-MAX_ERRORS);
+        return true;
+      },
+    },
+    signal: AbortSignal.any([signal, stopping.signal]),
+  };
+  const base = { PATH: searchPath, HOME: places.home, TMPDIR: places.temporary, LANG: 'C.UTF-8', NO_COLOR: '1' };
+  const started = performance.now();
+  const child = await startChild(
+    {
+      argv: [program, ...start.args],
+      cwd: places.project,
+      env: { ...base, ...env, ...start.env },
+      stdin: new Uint8Array(),
+      maxOutputBytes: MAX_OUTPUT,
+    },
+    streams,
+  );
+  const wallMs = Math.min(timeoutMs, limits.wallMs ?? timeoutMs);
+  const end = await supervise(child, { limits: { ...DEFAULT_LIMITS, wallMs }, streams, started });
+  lines.end();
+  return { end, errors, stopped, stdout: Buffer.concat(stdout) };
+}
+
+/** Whether the agent is beyond a limit of the case, or has done enough for its question. */
+function stopFor({ limits, stopAfter }: SubjectRun, transcript: Transcript): Stopped | undefined {
+  const used = { turns: transcript.turns, toolCalls: transcript.calls };
+  for (const name of ['turns', 'toolCalls'] as const) {
+    const own = limits[name];
+    if (own !== undefined && used[name] > own) return { name, limit: own, isLimit: true };
+    const enough = stopAfter?.[name];
+    if (enough !== undefined && used[name] > enough) return { name, limit: enough, isLimit: false };
+  }
+  return undefined;
+}
+
+/** Splits a stream of UTF-8 into lines. */
+function lineReader(take: (line: string) => void): OutputSink & { end(): void } {
+  const decoder = new StringDecoder('utf8');
+  let rest = '';
+  const feed = (text: string): void => {
+    if (!text.includes('\n')) {
+      rest += text;
+      return;
+    }
+    const lines = (rest + text).split('\n');
+    rest = lines.pop() ?? '';
+    lines.forEach(take);
+  };
+  return {
+    write(chunk) {
+      feed(decoder.write(Buffer.from(chunk)));
+      return true;
+    },
+    end: () => feed(`${decoder.end()}\n`),
+  };
+}

@@ -1,0 +1,68 @@
+/** One attempt at one case by another agent, graded from its record. */
+import path from 'node:path';
+
+import type { Budget } from '../../core/budget.ts';
+import type { EvalCase } from '../cases/case.ts';
+import { CHECKER_MS, gradeFolder } from '../grade/grade-run.ts';
+import { ungradedResult } from '../report/result.ts';
+import type { Arm, CaseResult } from '../report/result.ts';
+import { needsFiles, placeFiles } from '../run/run-case.ts';
+import type { CaseGrading } from '../run/run-case.ts';
+import { storeFiles } from '../run/stored-outputs.ts';
+import type { InstalledSkill } from './installed-skills.ts';
+import type { OpenSubject } from './open-subject.ts';
+import { runSubject } from './run-subject.ts';
+
+export interface SubjectAttempt extends CaseGrading {
+  readonly evalCase: EvalCase;
+  readonly arm: Arm;
+  readonly attempt: number;
+  readonly subject: OpenSubject;
+  readonly skills: readonly InstalledSkill[];
+  readonly skillsDigest: string;
+  /** An unused folder for this attempt only. */
+  readonly work: string;
+  /** The folder for run records. */
+  readonly runs: string;
+  /** Ends a run that has done enough for the question of the case. */
+  readonly stopAfter?: Pick<Budget, 'turns' | 'toolCalls'> | undefined;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** The agent with its version and its model, as reports name it. */
+export function subjectName({ label, model }: Pick<OpenSubject, 'label' | 'model'>): string {
+  return model === undefined ? label : `${label} (${model})`;
+}
+
+/** Rejects only with the abort reason; any other problem is an `error` result of this case. */
+export async function runSubjectCase(attempt: SubjectAttempt): Promise<CaseResult> {
+  const { evalCase, arm, subject, outputs, judge, checkerMs = CHECKER_MS, signal } = attempt;
+  const model = { id: subjectName(subject), way: 'live' } as const;
+  const empty = ungradedResult(evalCase, { arm, attempt: attempt.attempt, model });
+  const startedAt = performance.now();
+  try {
+    const { folder, files: changed } = await runSubject({
+      ...attempt,
+      request: requestOf(evalCase),
+      placeFiles: (project) => void placeFiles(evalCase, project),
+      limits: evalCase.limits,
+    });
+    const readOutput = (name: string): Buffer | undefined => changed.get(name);
+    const options = { checkerMs, signal, ...(judge === undefined ? {} : { judge }) };
+    const { model: _model, files, ...grade } = await gradeFolder(evalCase, { folder, readOutput }, options);
+    if (outputs !== undefined && needsFiles(evalCase))
+      storeFiles(path.join(outputs, path.basename(folder)), files, readOutput);
+    return { ...empty, ...grade, run: folder };
+  } catch (error) {
+    signal.throwIfAborted();
+    const reason = error instanceof Error ? error.message : String(error);
+    return { ...empty, reason, cost: { ...empty.cost, wallMs: performance.now() - startedAt } };
+  }
+}
+
+/** Other agents are told about the files of a case as a person would. */
+function requestOf({ input, files }: EvalCase): string {
+  if (files.length === 0) return input;
+  return `${input}\n\nFiles in the current directory: ${files.map((file) => path.basename(file)).join(', ')}`;
+}
