@@ -40,7 +40,7 @@ function start(cwd: string, words: readonly string[], { stdin = '', env = {} }: 
   const child = spawn(process.execPath, [path.join(PROJECT, 'dist/command/skillwright.js'), ...words], {
     cwd,
     env: { PATH: process.env['PATH'] ?? '', HOME: home, ...env },
-    timeout: 60_000,
+    timeout: 170_000,
     stdio: [typeof stdin === 'string' ? 'pipe' : stdin.descriptor, 'pipe', 'pipe'],
   });
   let out = '';

@@ -17,7 +17,7 @@ function setUp(more: Partial<EvaluateOptions> = {}): EvaluateOptions & { readonl
     cases: [],
     skills: writeSkills(path.join(root, 'skills'), ['tables', 'letters']),
     concurrency: 2,
-    timeoutMs: 20_000,
+    timeoutMs: 120_000,
     directory: path.join(root, 'evals'),
     executor: 'none',
     places: { base: path.join(root, 'base'), cacheDir: undefined, engine: undefined },

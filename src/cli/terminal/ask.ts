@@ -211,10 +211,11 @@ async function converse<T>(
     };
 
     signal.addEventListener('abort', onAbort, { once: true });
-    show(dialog.text);
+    // Before the question is shown: a key that answers it must not reach the shell.
     const release = takeKeys(input, onKeys, () => {
       finish(dialog.otherwise);
     });
+    show(dialog.text);
   });
 }
 
