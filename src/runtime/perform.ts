@@ -62,7 +62,7 @@ function interrupted(observation: Observation, { signal }: ActionContext): Obser
   return actionFailed(action, failure('run/interrupted', `${action} was interrupted`));
 }
 
-const ENDED: ReadonlySet<FailureCode> = new Set(['execution/failed', 'network/failed']);
+const ENDED: ReadonlySet<FailureCode> = new Set(['execution/failed', 'network/failed', 'server/failed']);
 
 /** An action that cannot be recorded ends the run. Every other error is thrown on. */
 export function recordFailed({ type }: Action, error: unknown): ActionFailed {
@@ -154,11 +154,15 @@ async function doAction(
   { target: { skill, path }, decided: { policy }, approval, edit, digest }: AllowedAction,
   context: ActionContext,
 ): Promise<Observation> {
-  const { journal, execution, signal } = context;
+  const { journal, execution, servers, signal } = context;
   if (action.type === 'final_answer') return { type: 'answered', action: action.type, answer: action.answer };
   if (action.type === 'search_skills') return searchSkills(action, context);
   if (isOfKind(action, 'skill') && skill !== undefined) return readSkill(action, skill, context);
   journal.flush();
+  if (isOfKind(action, 'server') && servers !== undefined) {
+    const called = await servers(action, signal);
+    return 'code' in called ? actionFailed(action.type, called) : called;
+  }
   if (isOfKind(action, 'host')) {
     const { performHostAction } = await import('./host-actions.ts');
     const active = activeSkills(context);

@@ -93,7 +93,7 @@ function costLines({ chat: { used, ledger, said } }: ChatCommandParts): readonly
 }
 
 /** Actions whose effects cannot be restored. */
-const OUTSIDE_EFFECTS = /^(?:run_|start_command|write_input|network_request)/;
+const OUTSIDE_EFFECTS = /^(?:run_|start_command|write_input|network_request|call_mcp_tool)/;
 
 function undoLines({ chat }: ChatCommandParts): readonly string[] {
   const undone = chat.undo();

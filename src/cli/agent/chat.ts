@@ -24,6 +24,7 @@ import type { Invocation } from '../command.ts';
 import { findChat } from './earlier-chat.ts';
 import { EXIT } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';
+import { serversFor } from './mcp-servers.ts';
 import { openChatWithPrograms } from './run-with-programs.ts';
 import { sandboxOptions } from './sandbox-flags.ts';
 import { displayFor } from './show-agent.ts';
@@ -57,6 +58,7 @@ export const command = defineCommand({
     const { flags: given, terminal, signal, words } = invocation;
     const budget = parseBudget(given.budget);
     const runtime = await openRuntime(invocation);
+    const servers = await serversFor(runtime, terminal);
     const untrusted = await askForTrust(invocation, runtime);
     if (given.json === true && untrusted.length > 0) terminal.out(hiddenJson(untrusted));
     const earlier = given.resume === undefined ? undefined : findChat(directoryOf(invocation, runtime), given.resume);
@@ -83,6 +85,7 @@ export const command = defineCommand({
         host: {},
         approve: openApprover(given, terminal),
         sinks: [display.sink, refusals.sink, connections.sink],
+        ...(servers === undefined ? {} : { servers }),
       },
     };
     const isAtTerminal = process.stdin.isTTY && process.stderr.isTTY;
@@ -115,7 +118,7 @@ export const command = defineCommand({
       show,
       interrupts: () => (isAtTerminal ? takeInterrupts(process, signal) : { signal, release: () => undefined }),
       ...(earlier === undefined ? {} : { earlier }),
-    });
+    }).finally(() => servers?.close());
     if (signal.aborted) return EXIT.interrupted;
     return isAtTerminal ? EXIT.done : last;
   },

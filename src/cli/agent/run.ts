@@ -24,6 +24,7 @@ import type { Invocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { readRequest } from './request-text.ts';
+import { serversFor } from './mcp-servers.ts';
 import { runWithPrograms } from './run-with-programs.ts';
 import { sandboxOptions } from './sandbox-flags.ts';
 import { displayFor } from './show-agent.ts';
@@ -90,6 +91,7 @@ export const command = defineCommand({
     const request = await readRequest({ words: positionals, file: given.file, cwd: cwdOf(invocation), signal });
     const budget = parseBudget(given.budget);
     const runtime = await openRuntime(invocation);
+    const servers = await serversFor(runtime, terminal);
     const untrusted = await askForTrust(invocation, runtime);
     if (given.json === true && untrusted.length > 0) terminal.out(hiddenJson(untrusted));
     const chosen = await announceModel({ name: given.model, runtime, signal, cwd: given.cwd }, terminal);
@@ -125,6 +127,7 @@ export const command = defineCommand({
           host: {},
           approve: openApprover(given, terminal),
           sinks: [display.sink, refusals.sink, connections.sink],
+          ...(servers === undefined ? {} : { servers }),
         },
       },
       {
@@ -134,7 +137,7 @@ export const command = defineCommand({
         sandbox: sandboxOptions(given, { config: runtime.config, cwd: cwdOf(invocation), isAgent: true }),
         ...packageOptions(given, terminal),
       },
-    );
+    ).finally(() => servers?.close());
     const refused = refusals.last(
       result.run === undefined ? repeatedCommand(words) : resumingCommand(result.run, given),
     );
