@@ -22,6 +22,7 @@ import { answerNote, askForTrust, hiddenJson } from './consent.ts';
 import { defineCommand } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
+import { takeSteps } from './interrupts.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { readRequest } from './request-text.ts';
 import { runWithPrograms } from './run-with-programs.ts';
@@ -98,6 +99,7 @@ export const command = defineCommand({
     const connections = openConnectionWatch();
     const copied: string[] = [];
     const lost: SkillError[] = [];
+    const interrupts = isAttended() && given.json !== true ? takeSteps(process, signal) : undefined;
     const result = await runWithPrograms(
       {
         ...agentOptions(invocation),
@@ -106,6 +108,7 @@ export const command = defineCommand({
         request,
         budget,
         signal,
+        ...(interrupts === undefined ? {} : { steps: interrupts.steps }),
         projectInstructions: given['no-agents-md'] === true ? undefined : projectInstructions(cwdOf(invocation)),
         unapproved: isAttended() || given.defer === true || given['keep-going'] === true ? 'continue' : 'stop',
         beforeEnd: async (session) => {
@@ -129,12 +132,13 @@ export const command = defineCommand({
       },
       {
         executor: given.executor,
+        onOutput: display.output,
         terminal,
         cwd: cwdOf(invocation),
         sandbox: sandboxOptions(given, { config: runtime.config, cwd: cwdOf(invocation), isAgent: true }),
         ...packageOptions(given, terminal),
       },
-    );
+    ).finally(() => interrupts?.release());
     const refused = refusals.last(
       result.run === undefined ? repeatedCommand(words) : resumingCommand(result.run, given),
     );
@@ -158,7 +162,7 @@ export const command = defineCommand({
     } else {
       display.end(result.answer);
       if (untrusted.length > 0) terminal.out(['', terminal.wrap(answerNote(untrusted))]);
-      terminal.remark(endLines(result, copied));
+      terminal.remark(endLines(result, copied).map((line) => terminal.wrap(line, 2)));
     }
     for (const line of connections.take()) reportWarning(terminal, line);
     for (const { message, hint } of errors) reportProblem(terminal, { message, hint });
