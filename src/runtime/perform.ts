@@ -35,13 +35,35 @@ export async function performAction(action: Action, context: ActionContext): Pro
     const recalled = recall?.({ call, action, askedBy });
     for (const event of recalled?.events ?? []) journal.record(event);
     if (recalled !== undefined && 'packages' in action) recallPackages(action, recalled.observation, context);
-    const observation =
-      recalled?.observation ?? redacted(interrupted(await perform(action, call, context), context), redactor);
+    const observation = recalled?.observation ?? redacted(await untilInterrupted(action, call, context), redactor);
     journal.record({ type: 'observation', call, observation });
     return observation;
   } catch (error) {
     return recordFailed(action, error);
   }
+}
+
+/** Performs an action. Where the signal ends it in the middle, also while a person is asked, the observation says so. */
+async function untilInterrupted(action: Action, call: number, context: ActionContext): Promise<Observation> {
+  const { signal } = context;
+  try {
+    const observation = await perform(action, call, context);
+    const isEnded = signal?.aborted === true && observation.type === 'failed' && ENDED.has(observation.code);
+    return isEnded ? interrupted(action) : observation;
+  } catch (error) {
+    if (signal?.aborted === true && error === signal.reason) return interrupted(action);
+    throw error;
+  }
+}
+
+/** A program or a request that the signal ended did not fail by itself. */
+function interrupted({ type }: Action): ActionFailed {
+  return actionFailed(
+    type,
+    failure('run/interrupted', `${type} was interrupted`, {
+      hint: 'it was stopped from outside and may be partly done; do not repeat it unless the request needs it',
+    }),
+  );
 }
 
 /** A resumed session has the packages that programs asked for before. Whether they may be installed is decided again. */
@@ -53,13 +75,6 @@ function recallPackages(action: Action, observation: Observation, { execution, i
 
 function isStarting(action: Action): action is Extract<Action, ProgramAction> {
   return action.type === 'run_script' || action.type === 'run_command' || action.type === 'start_command';
-}
-
-/** A program or a request that the signal ended did not fail by itself. */
-function interrupted(observation: Observation, { signal }: ActionContext): Observation {
-  if (signal?.aborted !== true || observation.type !== 'failed' || !ENDED.has(observation.code)) return observation;
-  const { action } = observation;
-  return actionFailed(action, failure('run/interrupted', `${action} was interrupted`));
 }
 
 const ENDED: ReadonlySet<FailureCode> = new Set(['execution/failed', 'network/failed', 'server/failed']);

@@ -31,6 +31,7 @@ import { displayFor } from './show-agent.ts';
 import { reportProblem, reportWarning } from '../terminal/terminal.ts';
 import { packageOptions } from './package-flags.ts';
 import { openConnectionWatch } from './refused-connections.ts';
+import { takeSteps } from './interrupts.ts';
 
 const PROTOCOLS = ['tools', 'actions'] as const;
 
@@ -100,6 +101,7 @@ export const command = defineCommand({
     const connections = openConnectionWatch();
     const copied: string[] = [];
     const lost: SkillError[] = [];
+    const interrupts = isAttended() && given.json !== true ? takeSteps(process, signal) : undefined;
     const result = await runWithPrograms(
       {
         ...agentOptions(invocation),
@@ -108,6 +110,7 @@ export const command = defineCommand({
         request,
         budget,
         signal,
+        ...(interrupts === undefined ? {} : { steps: interrupts.steps }),
         projectInstructions: given['no-agents-md'] === true ? undefined : projectInstructions(cwdOf(invocation)),
         unapproved: isAttended() || given.defer === true || given['keep-going'] === true ? 'continue' : 'stop',
         beforeEnd: async (session) => {
@@ -132,12 +135,16 @@ export const command = defineCommand({
       },
       {
         executor: given.executor,
+        onOutput: display.output,
         terminal,
         cwd: cwdOf(invocation),
         sandbox: sandboxOptions(given, { config: runtime.config, cwd: cwdOf(invocation), isAgent: true }),
         ...packageOptions(given, terminal),
       },
-    ).finally(() => servers?.close());
+    ).finally(() => {
+      interrupts?.release();
+      return servers?.close();
+    });
     const refused = refusals.last(
       result.run === undefined ? repeatedCommand(words) : resumingCommand(result.run, given),
     );
@@ -161,7 +168,7 @@ export const command = defineCommand({
     } else {
       display.end(result.answer);
       if (untrusted.length > 0) terminal.out(['', terminal.wrap(answerNote(untrusted))]);
-      terminal.remark(endLines(result, copied));
+      terminal.remark(endLines(result, copied).map((line) => terminal.wrap(line, 2)));
     }
     for (const line of connections.take()) reportWarning(terminal, line);
     for (const { message, hint } of errors) reportProblem(terminal, { message, hint });
