@@ -8,6 +8,7 @@ import type { Model } from '../../core/model.ts';
 import { printable, quoted } from '../../core/text/text.ts';
 import { evaluate } from '../../evals/evaluate.ts';
 import type { EvaluateOptions } from '../../evals/evaluate.ts';
+import type { Thresholds } from '../../evals/report/report.ts';
 import type { SuiteBasis, SuiteProgress } from '../../evals/run/run-suite.ts';
 import { skillFoldersIn } from '../../evals/cases/suite.ts';
 import { MOST_DISTRACTORS } from '../../evals/trigger/distractors.ts';
@@ -20,12 +21,15 @@ import { dropIfEmpty, newEvaluation, saveReport, unfinishedEvaluation } from './
 import { thresholdsOf, wantedReports } from './flags.ts';
 import type { EvalInvocation } from './flags.ts';
 import { cwdOf, noModel, readInputs, reportProblems } from './inputs.ts';
+import { checkMatrixReports, runMatrix } from './matrix.ts';
 import { isCommand, openSubjects } from './subjects.ts';
+import type { EvalSubject } from './subjects.ts';
 import type { EvalInputs } from './inputs.ts';
 import { printReport } from './write-reports.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { openProgress } from '../terminal/progress.ts';
+import { reportProblem } from '../terminal/terminal.ts';
 
 const CONCURRENCY = 4;
 const TIMEOUT_S = 300;
@@ -79,43 +83,73 @@ async function runEvaluation(
   const runtime = await openRuntime(invocation);
   const inputs = readInputs(invocation, words, runtime);
   if (reportProblems(inputs.problems, invocation)) return EXIT.invalidEvaluation;
-  const [{ model, subject } = {}] = await openSubjects(invocation, runtime);
-  if (model === undefined && inputs.cases.every(({ answers }) => answers === undefined)) throw noModel();
+  const subjects = await openSubjects(invocation, runtime);
+  if (subjects.length > 1) checkMatrixReports(invocation);
+  const hasModel = subjects.every(({ model }) => model !== undefined);
+  if (!hasModel && inputs.cases.every(({ answers }) => answers === undefined)) throw noModel();
   const directory = unfinished ?? newEvaluation(cwd, new Date());
   const cache = flags['no-eval-cache'] === true ? undefined : runtime.cacheDir;
   const progress = openProgress(terminal);
   const notes: string[] = [];
   const sources = new Map(runtime.index.all.map(({ dir, source }) => [path.resolve(dir), source]));
-  const report = await evaluator(
-    {
-      cases: inputs.cases,
-      ...numbers,
-      directory,
-      signal,
-      sourceOf: (folder) => sources.get(folder),
-      resume: unfinished !== undefined,
-      ...(model === undefined ? {} : { model }),
-      ...(subject === undefined ? {} : { subject }),
-      ...(cache === undefined || isCommand(subject) ? {} : { cache: path.join(cache, 'evals') }),
-      onProgress: (state) => progress.show(progressText(state)),
-      onNote: (note) => void notes.push(note),
-    },
-    inputs,
-    runtime,
-  )
-    .catch((error: unknown) => {
-      dropIfEmpty(directory);
-      throw error;
-    })
-    .finally(() => progress.end());
-  terminal.remark([...new Set(notes)].map(printable));
-  saveReport(directory, report);
-  const status = await printReport(report, invocation, { thresholds, folder: directory });
+  const evaluateOne = ({ name, model, subject }: EvalSubject, folder: string): Promise<EvalReport> =>
+    evaluator(
+      {
+        cases: inputs.cases,
+        ...numbers,
+        directory: folder,
+        signal,
+        sourceOf: (skill) => sources.get(skill),
+        resume: unfinished !== undefined,
+        ...(model === undefined ? {} : { model }),
+        ...(subject === undefined ? {} : { subject }),
+        ...(cache === undefined || isCommand(subject) ? {} : { cache: path.join(cache, 'evals') }),
+        onProgress: (state) => progress.show(`${subjects.length > 1 ? `${name}: ` : ''}${progressText(state)}`),
+        onNote: (note) => void notes.push(note),
+      },
+      inputs,
+      runtime,
+    )
+      .catch((error: unknown) => {
+        dropIfEmpty(folder);
+        throw error;
+      })
+      .finally(() => {
+        progress.end();
+        terminal.remark([...new Set(notes.splice(0))].map(printable));
+      });
+  const [first] = subjects;
+  const status =
+    subjects.length > 1 || first === undefined
+      ? await runMatrix({ subjects, directory, thresholds, evaluateOne }, invocation)
+      : await printOne(first, await evaluateOne(first, directory), { thresholds, directory, invocation });
   terminal.remark(`results: ${printable(path.relative(cwd, directory))}`);
   if (!signal.aborted) return status;
   terminal.err('interrupted: finished results are kept; continue with the same command and --resume');
   return EXIT.interrupted;
 }
+
+interface PrintOptions {
+  readonly thresholds: Thresholds;
+  readonly directory: string;
+  readonly invocation: EvalInvocation;
+}
+
+/** Stores and prints the report of one subject. */
+async function printOne(
+  { subject }: EvalSubject,
+  report: EvalReport,
+  { thresholds, directory, invocation }: PrintOptions,
+): Promise<number> {
+  saveReport(directory, report);
+  const status = await printReport(report, invocation, { thresholds, folder: directory });
+  const missing = subject?.missing ?? '';
+  if (missing === '') return status;
+  reportProblem(invocation.terminal, { message: `all cases were skipped: ${printable(missing)}`, hint: SUBJECT_HINT });
+  return EXIT.impossible;
+}
+
+const SUBJECT_HINT = 'agents and their variables: skillwright eval --help and docs/eval-subjects.md';
 
 interface Numbers {
   readonly concurrency: number;
