@@ -8,6 +8,9 @@ import type { Model } from '../../core/model.ts';
 import { printable, quoted } from '../../core/text/text.ts';
 import { evaluate } from '../../evals/evaluate.ts';
 import type { EvaluateOptions } from '../../evals/evaluate.ts';
+import type { SuiteModel } from '../../evals/run/case-model.ts';
+import { mostRepetitions, planOf } from '../../evals/run/plan.ts';
+import type { PlanOptions } from '../../evals/run/plan.ts';
 import type { SuiteBasis, SuiteProgress } from '../../evals/run/run-suite.ts';
 import { skillFoldersIn } from '../../evals/cases/suite.ts';
 import { MOST_DISTRACTORS } from '../../evals/trigger/distractors.ts';
@@ -16,7 +19,7 @@ import type { TriggerOptions } from '../../evals/trigger/run-trigger.ts';
 import { surroundingsOf } from '../../runtime/config/config.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { wholeNumber } from '../arguments.ts';
-import { dropIfEmpty, newEvaluation, saveReport, unfinishedEvaluation } from './report-folder.ts';
+import { dropIfEmpty, newEvaluation, saveReport, storedReports, unfinishedEvaluation } from './report-folder.ts';
 import { thresholdsOf, wantedReports } from './flags.ts';
 import type { EvalInvocation } from './flags.ts';
 import { cwdOf, noModel, readInputs, reportProblems } from './inputs.ts';
@@ -24,6 +27,7 @@ import { isCommand, openSubjects } from './subjects.ts';
 import type { EvalInputs } from './inputs.ts';
 import { printReport } from './write-reports.ts';
 import { EXIT, UsageError } from '../exit.ts';
+import { jsonText } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { openProgress } from '../terminal/progress.ts';
 
@@ -38,6 +42,7 @@ export async function evalCases(invocation: EvalInvocation): Promise<number> {
     const judge = await judgeOf(invocation, runtime);
     return evaluate({
       ...basis,
+      ...(flags['stop-when'] === undefined ? {} : { stopWhenDecided: { detect: detectOf(invocation) } }),
       skills: inputs.skills,
       places: runtime.executionPlaces,
       home,
@@ -72,7 +77,7 @@ async function runEvaluation(
   evaluator: Evaluator,
 ): Promise<number> {
   const { flags, terminal, signal } = invocation;
-  const [thresholds, cwd] = [thresholdsOf(flags.threshold), cwdOf(invocation)];
+  const [thresholds, cwd] = [thresholdsOf(flags), cwdOf(invocation)];
   wantedReports(flags);
   const numbers = numbersOf(invocation);
   const unfinished = flags.resume === true ? unfinishedEvaluation(cwd) : undefined;
@@ -81,6 +86,15 @@ async function runEvaluation(
   if (reportProblems(inputs.problems, invocation)) return EXIT.invalidEvaluation;
   const [{ model, subject } = {}] = await openSubjects(invocation, runtime);
   if (model === undefined && inputs.cases.every(({ answers }) => answers === undefined)) throw noModel();
+  const plan = model === undefined ? undefined : planOf(planOptions(invocation, inputs, model));
+  if (flags['dry-run'] === true) {
+    terminal.out(
+      flags.json === true ? jsonText({ plan: plan ?? { runs: 0 } }) : (plan?.lines ?? ['plan: no run needs a model']),
+    );
+    return EXIT.done;
+  }
+  if (model?.way === 'live' && plan !== undefined) terminal.remark(plan.lines.map(printable));
+  const most = flags['stop-when'] === undefined || plan === undefined ? {} : { repeat: mostRepetitions(plan) };
   const directory = unfinished ?? newEvaluation(cwd, new Date());
   const cache = flags['no-eval-cache'] === true ? undefined : runtime.cacheDir;
   const progress = openProgress(terminal);
@@ -89,6 +103,7 @@ async function runEvaluation(
   const report = await evaluator(
     {
       cases: inputs.cases,
+      ...most,
       ...numbers,
       directory,
       signal,
@@ -115,6 +130,33 @@ async function runEvaluation(
   if (!signal.aborted) return status;
   terminal.err('interrupted: finished results are kept; continue with the same command and --resume');
   return EXIT.interrupted;
+}
+
+const USUAL_DETECT = 20;
+
+/** The difference of interest: --detect, else the threshold of the difference. */
+function detectOf({ flags }: EvalInvocation): number {
+  const points = wholeNumber(flags.detect, '--detect', { least: 1, most: 100 });
+  const { difference } = thresholdsOf(flags);
+  if (points !== undefined) return points / 100;
+  return difference === undefined || difference <= 0 ? USUAL_DETECT / 100 : difference;
+}
+
+function planOptions(invocation: EvalInvocation, { cases }: EvalInputs, model: SuiteModel): PlanOptions {
+  const { flags, positionals } = invocation;
+  const { baseline, judge } = flags;
+  if (flags['stop-when'] !== undefined && (baseline === undefined || positionals[0] === 'trigger'))
+    throw new UsageError('--stop-when decided needs --baseline', 'pass --baseline none, old or a git revision');
+  const { repeat } = numbersOf(invocation);
+  return {
+    cases,
+    model,
+    arms: baseline === undefined ? 1 : 2,
+    ...(repeat === undefined ? {} : { repeat }),
+    detect: detectOf(invocation),
+    hasJudge: judge !== undefined,
+    earlier: storedReports(cwdOf(invocation)),
+  };
 }
 
 interface Numbers {
