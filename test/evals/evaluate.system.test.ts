@@ -56,13 +56,20 @@ describe('an evaluation', () => {
     expect({ of, against, pairs, better, worse, sayNothing }).toEqual({
       of: 'with',
       against: 'without',
-      pairs: 2,
-      better: 1,
+      pairs: 4,
+      better: 2,
       worse: 0,
       sayNothing: [{ case: 'knows-word', check: 'output[0]' }],
     });
-    expect([report.totals, report.models, report.isPartial]).toEqual([
-      { passed: 4, failed: 0, error: 0, skipped: 0 },
+    expect([
+      report.arms.map(({ arm, totals }) => [arm, totals.passed, totals.failed]),
+      report.models,
+      report.isPartial,
+    ]).toEqual([
+      [
+        ['with', 4, 0],
+        ['without', 2, 2],
+      ],
       [{ id: 'thinking', way: 'live' }],
       false,
     ]);

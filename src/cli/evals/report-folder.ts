@@ -93,6 +93,13 @@ function reportIn(folder: string): EvalReport | undefined {
   }
 }
 
+/** The stored reports of the project, oldest first; unreadable ones are left out. */
+export function storedReports(cwd: string, most = 20): readonly EvalReport[] {
+  return evaluationNames(cwd)
+    .slice(-most)
+    .flatMap((name) => reportIn(path.join(evaluationsFolder(cwd), name)) ?? []);
+}
+
 /** Opens a report by the path of its file or folder, or `last`. */
 export function openReport(cwd: string, name: string): EvalReport {
   const folder = name === 'last' ? lastEvaluation(cwd) : path.resolve(cwd, name);

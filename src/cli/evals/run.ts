@@ -17,19 +17,23 @@ import type { TriggerOptions } from '../../evals/trigger/run-trigger.ts';
 import { surroundingsOf } from '../../runtime/config/config.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { wholeNumber } from '../arguments.ts';
-import { dropIfEmpty, newEvaluation, saveReport, unfinishedEvaluation } from './report-folder.ts';
+import { dropIfEmpty, newEvaluation, saveReport, storedReports, unfinishedEvaluation } from './report-folder.ts';
 import { thresholdsOf, wantedReports } from './flags.ts';
 import type { EvalInvocation } from './flags.ts';
 import { cwdOf, noModel, readInputs, reportProblems } from './inputs.ts';
+import type { EvalInputs } from './inputs.ts';
 import { checkMatrixReports, runMatrix } from './matrix.ts';
 import { isCommand, openSubjects } from './subjects.ts';
 import type { EvalSubject } from './subjects.ts';
-import type { EvalInputs } from './inputs.ts';
 import { printReport } from './write-reports.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { openProgress } from '../terminal/progress.ts';
 import { reportProblem } from '../terminal/terminal.ts';
+import type { SuiteModel } from '../../evals/run/case-model.ts';
+import { mostRepetitions, planOf } from '../../evals/run/plan.ts';
+import type { PlanOptions } from '../../evals/run/plan.ts';
+import { jsonText } from '../json.ts';
 
 const CONCURRENCY = 4;
 const TIMEOUT_S = 300;
@@ -42,6 +46,7 @@ export async function evalCases(invocation: EvalInvocation): Promise<number> {
     const judge = await judgeOf(invocation, runtime);
     return evaluate({
       ...basis,
+      ...(flags['stop-when'] === undefined ? {} : { stopWhenDecided: { detect: detectOf(invocation) } }),
       skills: inputs.skills,
       places: runtime.executionPlaces,
       home,
@@ -76,7 +81,7 @@ async function runEvaluation(
   evaluator: Evaluator,
 ): Promise<number> {
   const { flags, terminal, signal } = invocation;
-  const [thresholds, cwd] = [thresholdsOf(flags.threshold), cwdOf(invocation)];
+  const [thresholds, cwd] = [thresholdsOf(flags), cwdOf(invocation)];
   wantedReports(flags);
   const numbers = numbersOf(invocation);
   const unfinished = flags.resume === true ? unfinishedEvaluation(cwd) : undefined;
@@ -87,6 +92,29 @@ async function runEvaluation(
   if (subjects.length > 1) checkMatrixReports(invocation);
   const hasModel = subjects.every(({ model }) => model !== undefined);
   if (!hasModel && inputs.cases.every(({ answers }) => answers === undefined)) throw noModel();
+  const plans = subjects.flatMap(({ model }) =>
+    model === undefined ? [] : [{ model, ...planOf(planOptions(invocation, inputs, model)) }],
+  );
+  if (flags['dry-run'] === true) {
+    const [only] = plans;
+    const lines = plans.flatMap(({ lines: planned }) => planned);
+    terminal.out(
+      flags.json === true
+        ? jsonText(
+            plans.length > 1
+              ? { plans: plans.map(withoutModel) }
+              : { plan: only === undefined ? { runs: 0 } : withoutModel(only) },
+          )
+        : lines.length > 0
+          ? lines
+          : ['plan: no run needs a model'],
+    );
+    return EXIT.done;
+  }
+  for (const { model, lines } of plans) if (model.way === 'live') terminal.remark(lines.map(printable));
+  const [firstPlan] = plans;
+  const most =
+    flags['stop-when'] === undefined || firstPlan === undefined ? {} : { repeat: mostRepetitions(firstPlan) };
   const directory = unfinished ?? newEvaluation(cwd, new Date());
   const cache = flags['no-eval-cache'] === true ? undefined : runtime.cacheDir;
   const progress = openProgress(terminal);
@@ -96,6 +124,7 @@ async function runEvaluation(
     evaluator(
       {
         cases: inputs.cases,
+        ...most,
         ...numbers,
         directory: folder,
         signal,
@@ -150,6 +179,38 @@ async function printOne(
 }
 
 const SUBJECT_HINT = 'agents and their variables: skillwright eval --help and docs/eval-subjects.md';
+
+/** The plan as JSON. */
+function withoutModel<T extends { readonly model: SuiteModel }>({ model: _, ...plan }: T): Omit<T, 'model'> {
+  return plan;
+}
+
+const USUAL_DETECT = 20;
+
+/** The difference of interest: --detect, else the threshold of the difference. */
+function detectOf({ flags }: EvalInvocation): number {
+  const points = wholeNumber(flags.detect, '--detect', { least: 1, most: 100 });
+  const { difference } = thresholdsOf(flags);
+  if (points !== undefined) return points / 100;
+  return difference === undefined || difference <= 0 ? USUAL_DETECT / 100 : difference;
+}
+
+function planOptions(invocation: EvalInvocation, { cases }: EvalInputs, model: SuiteModel): PlanOptions {
+  const { flags, positionals } = invocation;
+  const { baseline, judge } = flags;
+  if (flags['stop-when'] !== undefined && (baseline === undefined || positionals[0] === 'trigger'))
+    throw new UsageError('--stop-when decided needs --baseline', 'pass --baseline none, old or a git revision');
+  const { repeat } = numbersOf(invocation);
+  return {
+    cases,
+    model,
+    arms: baseline === undefined ? 1 : 2,
+    ...(repeat === undefined ? {} : { repeat }),
+    detect: detectOf(invocation),
+    hasJudge: judge !== undefined,
+    earlier: storedReports(cwdOf(invocation)),
+  };
+}
 
 interface Numbers {
   readonly concurrency: number;

@@ -7,7 +7,7 @@ import type { EvalReport } from '../../../src/evals/report/result.ts';
 import { htmlReport } from '../../../src/evals/page/report-page.ts';
 import type { PageOptions } from '../../../src/evals/page/page-data.ts';
 import { HOSTILE, hostileReport } from '../hostile-report.ts';
-import { COMPARISON, TRIGGER, fullReport, manyResults, report, result } from '../sample-report.ts';
+import { COMPARISON, TRIGGER, fullReport, manyResults, report, result, rate } from '../sample-report.ts';
 import { CHROMIUM, openChromium } from './chromium.ts';
 import type { Browser, Page } from './chromium.ts';
 import { VIEW } from './sample-view.ts';
@@ -36,7 +36,11 @@ describe.skipIf(CHROMIUM === undefined)('the page in Chromium', () => {
     page.seen.requests.length = 0;
     await page.open(`${file}${hash}`);
   }
-  const many = report(manyResults(1000), { comparisons: [COMPARISON], trigger: TRIGGER, flaky: ['case-0004'] });
+  const many = report(manyResults(1000), {
+    comparisons: [COMPARISON],
+    trigger: TRIGGER,
+    flaky: [{ case: 'case-0004', arm: 'with', rate: rate(1, 2) }],
+  });
   const before = report(
     manyResults(1000).map((one, place) => ({ ...one, status: place % 9 === 0 ? 'failed' : one.status })),
   );
@@ -100,18 +104,18 @@ describe.skipIf(CHROMIUM === undefined)('the page in Chromium', () => {
     await page.press('/');
     expect([await hash(page), await page.evaluate('document.activeElement.type')]).toEqual(['#cases', 'search']);
     await page.type('case-09');
-    expect(await text(page, '[role=status]')).toBe('100 of 1,000');
+    expect(await text(page, '[role=status]')).toBe('100 of 1,000 results');
     await page.evaluate(`document.querySelector('.chip.failed').click()`);
-    expect(await text(page, '[role=status]')).toBe('4 of 1,000');
+    expect(await text(page, '[role=status]')).toBe('4 of 1,000 results');
     await page.evaluate(`document.querySelector('.chip.failed').click()`);
     await page.press('Escape');
-    expect(await text(page, '[role=status]')).toBe('1,000');
+    expect(await text(page, '[role=status]')).toBe('1,000 results');
     await page.evaluate(
       `{ const tag = document.querySelector('select'); tag.value = 'smoke'; tag.dispatchEvent(new Event('change')); }`,
     );
-    expect(await text(page, '[role=status]')).toBe('100 of 1,000');
+    expect(await text(page, '[role=status]')).toBe('100 of 1,000 results');
     await page.evaluate(`location.hash = '#cases:failed,error'; new Promise((done) => setTimeout(done, 20))`);
-    expect(await text(page, '[role=status]')).toBe('55 of 1,000');
+    expect(await text(page, '[role=status]')).toBe('55 of 1,000 results');
   });
 
   test('sorts by a column ascending, descending and not at all', async () => {
@@ -197,7 +201,7 @@ describe.skipIf(CHROMIUM === undefined)('the page in Chromium', () => {
   test('shows INVALID first, and no score', async () => {
     const controls = TRIGGER.controls.map((control) => ({ ...control, isKept: false, found: '0 %' }));
     await open(report([result('a')], { trigger: { ...TRIGGER, controls, isValid: false } }));
-    expect(await text(page, '.banner')).toContain('Invalid: a control failed, so there is no score');
+    expect(await text(page, '.banner')).toContain('INVALID: a control of the evaluation failed; there is no score');
     expect(await text(page, '.card .value')).toBe('—');
     await page.evaluate(`location.hash = '#trigger'; new Promise((done) => setTimeout(done, 20))`);
     expect(await page.evaluate(`document.querySelectorAll('.matrix, .rate').length`)).toBe(0);
