@@ -93,28 +93,20 @@ async function runEvaluation(
   const hasModel = subjects.every(({ model }) => model !== undefined);
   if (!hasModel && inputs.cases.every(({ answers }) => answers === undefined)) throw noModel();
   const plans = subjects.flatMap(({ model }) =>
-    model === undefined ? [] : [{ model, ...planOf(planOptions(invocation, inputs, model)) }],
+    model === undefined ? [] : [{ model, plan: planOf(planOptions(invocation, inputs, model)) }],
   );
   if (flags['dry-run'] === true) {
-    const [only] = plans;
-    const lines = plans.flatMap(({ lines: planned }) => planned);
-    terminal.out(
-      flags.json === true
-        ? jsonText(
-            plans.length > 1
-              ? { plans: plans.map(withoutModel) }
-              : { plan: only === undefined ? { runs: 0 } : withoutModel(only) },
-          )
-        : lines.length > 0
-          ? lines
-          : ['plan: no run needs a model'],
-    );
+    const lines = plans.flatMap(({ plan }) => plan.lines);
+    const known = plans.map(({ plan }) => plan);
+    const planJson = known.length > 1 ? { plans: known } : { plan: known[0] ?? { runs: 0 } };
+    const planText = lines.length > 0 ? lines : ['plan: no run needs a model'];
+    terminal.out(flags.json === true ? jsonText(planJson) : planText);
     return EXIT.done;
   }
-  for (const { model, lines } of plans) if (model.way === 'live') terminal.remark(lines.map(printable));
+  for (const { model, plan } of plans) if (model.way === 'live') terminal.remark(plan.lines.map(printable));
   const [firstPlan] = plans;
   const most =
-    flags['stop-when'] === undefined || firstPlan === undefined ? {} : { repeat: mostRepetitions(firstPlan) };
+    flags['stop-when'] === undefined || firstPlan === undefined ? {} : { repeat: mostRepetitions(firstPlan.plan) };
   const directory = unfinished ?? newEvaluation(cwd, new Date());
   const cache = flags['no-eval-cache'] === true ? undefined : runtime.cacheDir;
   const progress = openProgress(terminal);
@@ -179,11 +171,6 @@ async function printOne(
 }
 
 const SUBJECT_HINT = 'agents and their variables: skillwright eval --help and docs/eval-subjects.md';
-
-/** The plan as JSON. */
-function withoutModel<T extends { readonly model: SuiteModel }>({ model: _, ...plan }: T): Omit<T, 'model'> {
-  return plan;
-}
 
 const USUAL_DETECT = 20;
 
