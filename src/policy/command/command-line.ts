@@ -88,6 +88,8 @@ const EVALUATING: ReadonlySet<string> = new Set(
 const MOVING: ReadonlySet<string> = new Set(['cd', 'pushd', 'popd']);
 /** Text that would run a command if the shell expanded it, or the start of such text. */
 const UNEXPANDED = /\$(?:$|[({'"])|`/;
+/** What a word without quotes and without parts cannot contain. */
+const MISSED = /\$[({[]|`|[<>]\(/;
 const FINDS = /(?:^|\/)(?:find|fd|fdfind)$/;
 const RUN_OPTION = /(?:^|\s)-(?:exec|ok|-exec|x|X)/;
 const ARITHMETIC_TEST = /^-(?:eq|ne|lt|le|gt|ge)$/;
@@ -168,6 +170,9 @@ function openWalk(text: string, script: ParsedScript, { variables, depth }: Line
         if (hasSigns && UNEXPANDED.test(node.value)) hasUnexpanded = true;
         return;
       case 'Word':
+        // The parser reads `a=(x $(cmd))y` as one plain word.
+        if (node.parts === undefined && node.text === node.value && MISSED.test(node.text))
+          problem ??= syntaxProblem('an expansion cannot be read');
         if (hasFinder && RUN_OPTION.test(node.value)) runOptions += 1;
         if (hasSigns && read(node).pieces.some((piece) => UNEXPANDED.test(piece))) hasUnexpanded = true;
         return;

@@ -9,7 +9,7 @@ import { bubblewrapExecutor } from '../../sandbox/executors/bubblewrap/executor.
 import { bubblewrapFingerprint } from '../../sandbox/executors/bubblewrap/fingerprint.ts';
 import { namespacesExecutor } from '../../sandbox/executors/namespaces/executor.ts';
 import { namespacesFingerprint } from '../../sandbox/executors/namespaces/fingerprint.ts';
-import { openBridge } from '../../sandbox/network/bridge.ts';
+import { openBridge, openPortProxy } from '../../sandbox/network/bridge.ts';
 import type { Bridge } from '../../sandbox/network/bridge.ts';
 import { containerExecutor } from '../../sandbox/executors/container/executor.ts';
 import type { ContainerOptions } from '../../sandbox/executors/container/engine.ts';
@@ -43,7 +43,11 @@ export function executorCandidates({ container = {}, bridgeFolder }: ExecutorSet
       () => containerExecutor({ ...container, bridge: (hosts, proxyFrom) => bridge(hosts, proxyFrom, true) }),
       container,
     ],
-    ['landlock', () => landlockExecutor(), landlockFingerprint()],
+    [
+      'landlock',
+      () => landlockExecutor({ openProxy: (hosts, proxyFrom) => openPortProxy({ hosts, proxyFrom }) }),
+      landlockFingerprint(),
+    ],
     ['local', () => localExecutor(), ''],
   ];
   return candidates

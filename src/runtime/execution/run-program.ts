@@ -26,7 +26,7 @@ import { BUILT_IN_DIGESTS } from './built-in-digests.ts';
 import { editorFor } from './editor.ts';
 import type { ExecutionCall, ExecutionParts, ProgramAction } from './parts.ts';
 import { missingFor } from './missing.ts';
-import { NO_PACKAGES, layerMounts, layerPrograms } from '../packages/layer-mounts.ts';
+import { NO_PACKAGES, layerMounts, layerPrograms, linkNodeLayer, usesOwnPaths } from '../packages/layer-mounts.ts';
 import { explainFailure } from '../packages/remedy.ts';
 import { observedOutput, withRedaction } from './redacted.ts';
 import { commandOfScript } from './script.ts';
@@ -149,6 +149,8 @@ export async function prepareProgram(
   });
   if (outputs.type === 'refused') return outputs;
   const editor = action.type === 'run_script' ? {} : editorFor(action.editorText, { workspace, run });
+  const layerPlace = { root: attached.root, isOwnPath: usesOwnPaths(executor) };
+  linkNodeLayer(packages, layerPlace);
   const environment = programEnvironment({
     root: attached.root,
     runFolder: run.path,
@@ -157,7 +159,7 @@ export async function prepareProgram(
     project: folders.project,
     ...(staged === undefined ? {} : { skillName: staged.name }),
     declared: { ...parts.env, ...action.env, ...editor, ...secrets?.env },
-    programFolders: [...layerPrograms(packages, attached.root), ...parts.programFolders],
+    programFolders: [...layerPrograms(packages, layerPlace), ...parts.programFolders],
   });
   if (environment.type === 'refused') return environment;
   const code = words?.code ?? (action.type === 'run_script' ? '' : action.command);
@@ -187,7 +189,7 @@ export async function prepareProgram(
       network: parts.network.filter(mayReach),
       home,
       mounts: [
-        ...layerMounts(packages, attached.root),
+        ...layerMounts(packages, layerPlace),
         ...folders.mounts,
         ...(skillCopy === undefined ? [] : [skillCopy.mount]),
         ...(area?.mounts ?? []),

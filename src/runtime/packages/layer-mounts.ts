@@ -1,3 +1,7 @@
+import { randomBytes } from 'node:crypto';
+import { renameSync, symlinkSync } from 'node:fs';
+import path from 'node:path';
+
 import type { Executor, ExecutorName, HostMount } from '../../core/execution.ts';
 import { NODE_TARGET } from '../../sandbox/environments/build-node.ts';
 import { PYTHON_TARGET } from '../../sandbox/environments/build-python.ts';
@@ -12,29 +16,53 @@ export interface PreparedPackages {
   readonly warnings: readonly string[];
 }
 
-/** Executors without a file system of their own. Declared packages are checked there and never installed. */
-const WITHOUT_LAYERS: ReadonlySet<ExecutorName> = new Set<ExecutorName>(['local', 'macos', 'landlock']);
+/** Executors without isolation or without a way to build layers. Declared packages are checked there and never installed. */
+const WITHOUT_LAYERS: ReadonlySet<ExecutorName> = new Set<ExecutorName>(['local', 'macos']);
 
 export function mountsLayers({ name }: Pick<Executor, 'name'>): boolean {
   return !WITHOUT_LAYERS.has(name);
 }
 
+/** Whether programs see layers where they are on the host, because nothing can be mounted elsewhere. */
+export function usesOwnPaths({ name }: Pick<Executor, 'name'>): boolean {
+  return name === 'landlock';
+}
+
 export const NO_PACKAGES: PreparedPackages = { layers: [], warnings: [] };
 
 /** Node finds packages in a `node_modules` folder above a script, Python in the environment of the interpreter that is found first. */
-export function layerMounts({ layers, venv }: PreparedPackages, root: string): readonly HostMount[] {
-  const mounts = layers.map(({ ecosystem, tree }): HostMount =>
-    ecosystem === 'python'
-      ? { source: tree, target: `${root}/${PYTHON_TARGET}`, access: 'read' }
-      : { source: `${tree}/node_modules`, target: `${root}/${NODE_TARGET}`, access: 'read' },
-  );
+export function layerMounts({ layers, venv }: PreparedPackages, place: LayerPlace): readonly HostMount[] {
+  const mounts = layers.map((layer): HostMount => ({
+    source: layer.ecosystem === 'python' ? layer.tree : `${layer.tree}/node_modules`,
+    target: insideOf(layer, place),
+    access: 'read',
+  }));
   return venv === undefined ? mounts : [...mounts, venv.mount];
 }
 
 /** Folders of the programs that packages bring. */
-export function layerPrograms({ layers, venv }: PreparedPackages, root: string): readonly string[] {
-  const folders = layers.map(({ ecosystem }) =>
-    ecosystem === 'python' ? `${root}/${PYTHON_TARGET}/bin` : `${root}/${NODE_TARGET}/.bin`,
-  );
+export function layerPrograms({ layers, venv }: PreparedPackages, place: LayerPlace): readonly string[] {
+  const folders = layers.map((layer) => `${insideOf(layer, place)}/${layer.ecosystem === 'python' ? 'bin' : '.bin'}`);
   return venv === undefined ? folders : [venv.bin, ...folders];
+}
+
+/** Where programs see the workspace, and whether layers are at their own path. */
+export interface LayerPlace {
+  readonly root: string;
+  readonly isOwnPath: boolean;
+}
+
+function insideOf({ ecosystem, tree }: StoredLayer, { root, isOwnPath }: LayerPlace): string {
+  if (isOwnPath) return ecosystem === 'python' ? tree : `${tree}/node_modules`;
+  return `${root}/${ecosystem === 'python' ? PYTHON_TARGET : NODE_TARGET}`;
+}
+
+/** Leads Node from the workspace to a layer at its own path. Programs cannot change the link. */
+export function linkNodeLayer({ layers }: PreparedPackages, { root, isOwnPath }: LayerPlace): void {
+  const layer = layers.find(({ ecosystem }) => ecosystem === 'node');
+  if (!isOwnPath || layer === undefined) return;
+  const link = path.join(root, NODE_TARGET);
+  const made = `${link}.${randomBytes(6).toString('hex')}`;
+  symlinkSync(`${layer.tree}/node_modules`, made);
+  renameSync(made, link);
 }

@@ -30,7 +30,7 @@ import { isRoot } from '../../sandbox/workspace/layout.ts';
 import type { Workspace } from '../../sandbox/workspace/workspace.ts';
 import { declaredBy, languagesOf } from './declared-needs.ts';
 import type { DeclaringParts } from './declared-needs.ts';
-import { mountsLayers } from './layer-mounts.ts';
+import { mountsLayers, usesOwnPaths } from './layer-mounts.ts';
 import { scriptsIn, suggestedPackages } from './suggested-packages.ts';
 import type { SuggestedPackage } from './suggested-packages.ts';
 import type { ProgramAction } from '../execution/parts.ts';
@@ -285,10 +285,12 @@ function layerFolder({ executor, folders }: PackagesParts): string {
 }
 
 /** The same request for the same interpreter is the same layer. */
-function keyOf({ ecosystem, packages }: PackageNeeds, { programFolders, image }: PackagesParts): string {
+function keyOf({ ecosystem, packages }: PackageNeeds, { programFolders, image, executor }: PackagesParts): string {
   const requests = packages.map(({ text }) => text).toSorted();
   const machine = image ?? (ecosystem === 'python' ? programStamp('python3', programFolders) : nodeStamp());
-  return sha256(stableJson({ schema: 1, ecosystem, requests, machine }));
+  // Console scripts name the path at which the layer was built.
+  const place = usesOwnPaths(executor) ? { isOwnPath: true } : {};
+  return sha256(stableJson({ schema: 1, ecosystem, requests, machine, ...place }));
 }
 
 function nodeStamp(): string {
@@ -321,7 +323,12 @@ async function resolve(needs: PackageNeeds, resolution: Resolution): Promise<Fou
   const workspace = await parts.openWorkspace(`packages ${randomUUID()}`);
   const close = (): Promise<void> => workspace.close();
   try {
-    const sandbox = openBuildSandbox(workspace, { programFolders, signal, proxyFrom: user.env });
+    const sandbox = openBuildSandbox(workspace, {
+      programFolders,
+      signal,
+      proxyFrom: user.env,
+      isOwnPath: usesOwnPaths(parts.executor),
+    });
     const request = { sandbox, packages: needs.packages, user, wheels: options.wheels, hosts: options.hosts ?? [] };
     const resolved: ResolvedPackages | Failure =
       needs.ecosystem === 'python' ? await resolvePython(request) : await resolveNode(request);
@@ -340,8 +347,8 @@ async function resolve(needs: PackageNeeds, resolution: Resolution): Promise<Fou
         try {
           return await layers.build(
             key,
-            async (tree) => {
-              const failed = await resolved.install(tree);
+            async (tree, final) => {
+              const failed = await resolved.install(tree, final);
               if (failed !== undefined) throw new InstallFailed(failed);
               const { ecosystem, lockDigest, packages, index } = resolved;
               return {

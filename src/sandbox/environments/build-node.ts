@@ -72,7 +72,7 @@ export async function resolveNode(request: BuildRequest): Promise<ResolvedPackag
     lockDigest: lockDigestOf('node', locked),
     index: withoutCredentials(registry),
     install: async (tree) => {
-      const target = `${sandbox.root}/${BUILD_TARGET}`;
+      const target = sandbox.isOwnPath ? tree : `${sandbox.root}/${BUILD_TARGET}`;
       const installed = await sandbox.run({
         argv: ['sh', '-c', INSTALL, 'sh', target, manifest, folder, ...FLAGS],
         stdin: npmrc,

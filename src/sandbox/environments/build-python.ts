@@ -13,9 +13,9 @@ import type { LockedPackage } from '../../core/packages.ts';
 import { quoted } from '../../core/text/text.ts';
 import { SMALL_FILE, hashOpened } from '../../platform/fs/tree-file.ts';
 import { TreeRefused, walkOpened } from '../../platform/fs/tree-walk.ts';
-import { connectionFailure, lastErrors, lockDigestOf, packagesFailed } from './build.ts';
+import { MOVE_SCRIPTS, connectionFailure, lastErrors, lockDigestOf, packagesFailed } from './build.ts';
 import type { BuildRequest, ResolvedPackages } from './build.ts';
-import type { BuildOutcome } from './build-sandbox.ts';
+import type { BuildOutcome, BuildSandbox } from './build-sandbox.ts';
 import { defaultIndexOf, findUv, resolveWithUv } from './build-uv.ts';
 import { copyCertificates } from './certificates.ts';
 import { hostGrant, pipSettings, withoutCredentials } from './index-settings.ts';
@@ -83,11 +83,11 @@ export async function resolvePython(request: BuildRequest): Promise<ResolvedPack
       index: wheels === undefined ? index : undefined,
       from,
       network: reached,
-      wheels: wheels === undefined ? undefined : `${sandbox.root}/${WHEELS_TARGET}`,
-      mounts: wheelMounts(wheels, sandbox.root),
+      wheels: wheels === undefined ? undefined : wheelsInside(wheels, sandbox),
+      mounts: wheelMounts(wheels, sandbox),
       target: `${sandbox.root}/${PYTHON_TARGET}`,
     });
-  const sources = wheels === undefined ? [] : ['--no-index', '--find-links', `${sandbox.root}/${WHEELS_TARGET}`];
+  const sources = wheels === undefined ? [] : ['--no-index', '--find-links', wheelsInside(wheels, sandbox)];
   const download = await sandbox.run({
     argv: [...DOWNLOAD, '--dest', `${sandbox.root}/work/wheels`, ...sources, ...packages.map(({ text }) => text)],
     env: {
@@ -98,7 +98,7 @@ export async function resolvePython(request: BuildRequest): Promise<ResolvedPack
       ...(settings.trustedHosts.length === 0 ? {} : { PIP_TRUSTED_HOST: settings.trustedHosts.join(' ') }),
     },
     network: reached,
-    mounts: wheelMounts(wheels, sandbox.root),
+    mounts: wheelMounts(wheels, sandbox),
   });
   if (!download.isDone) return downloadFailure(download, from);
   const locked = wheelsIn(path.join(sandbox.work, 'wheels'));
@@ -109,10 +109,19 @@ export async function resolvePython(request: BuildRequest): Promise<ResolvedPack
     packages: locked,
     lockDigest: lockDigestOf('python', locked),
     index: from,
-    install: async (tree) => {
-      const target = `${sandbox.root}/${PYTHON_TARGET}`;
+    install: async (tree, final) => {
+      const target = sandbox.isOwnPath ? tree : `${sandbox.root}/${PYTHON_TARGET}`;
       const installed = await sandbox.run({
-        argv: ['sh', '-c', INSTALL, 'sh', target, `${sandbox.root}/work/wheels`, ...QUIET],
+        argv: [
+          'sh',
+          '-c',
+          INSTALL,
+          'sh',
+          target,
+          sandbox.isOwnPath ? final : target,
+          `${sandbox.root}/work/wheels`,
+          ...QUIET,
+        ],
         env: { PIP_CONFIG_FILE: '/dev/null' },
         stdin: locked.map(({ name, version, hash }) => `${name}==${version} --hash=${hash}\n`).join(''),
         mounts: [{ source: tree, target, access: 'write' }],
@@ -126,15 +135,18 @@ export async function resolvePython(request: BuildRequest): Promise<ResolvedPack
 
 /** Packages of the system stay visible, as they are without a layer; those of the layer come first. */
 const INSTALL = `
-target=$1; wheels=$2; lock=$TMPDIR/lock.txt; shift 2
+target=$1; final=$2; wheels=$3; lock=$TMPDIR/lock.txt; shift 3
 cat > "$lock" &&
 python3 -I -m venv --without-pip --system-site-packages "$target" &&
-exec "$target/bin/python3" -I -m pip install "$@" --progress-bar off --no-index --find-links "$wheels" --only-binary :all: \\
-  --no-deps --ignore-installed --require-hashes -r "$lock"
-`;
+"$target/bin/python3" -I -m pip install "$@" --progress-bar off --no-index --find-links "$wheels" --only-binary :all: \\
+  --no-deps --ignore-installed --require-hashes -r "$lock" && ${MOVE_SCRIPTS}`;
 
-function wheelMounts(wheels: string | undefined, root: string): readonly HostMount[] {
-  return wheels === undefined ? [] : [{ source: wheels, target: `${root}/${WHEELS_TARGET}`, access: 'read' }];
+function wheelsInside(wheels: string, { root, isOwnPath }: BuildSandbox): string {
+  return isOwnPath ? wheels : `${root}/${WHEELS_TARGET}`;
+}
+
+function wheelMounts(wheels: string | undefined, sandbox: BuildSandbox): readonly HostMount[] {
+  return wheels === undefined ? [] : [{ source: wheels, target: wheelsInside(wheels, sandbox), access: 'read' }];
 }
 
 interface PythonFacts {

@@ -31,6 +31,8 @@ export interface BuildSandbox {
   readonly root: string;
   /** Host path of its working folder. */
   readonly work: string;
+  /** Host files cannot be mounted elsewhere: programs see them at their own path. */
+  readonly isOwnPath: boolean;
   run(program: BuildProgram): Promise<BuildOutcome>;
   close(): Promise<void>;
 }
@@ -52,11 +54,13 @@ export function openBuildSandbox(
     programFolders,
     signal,
     proxyFrom,
+    isOwnPath = false,
   }: {
     readonly programFolders: readonly string[];
     readonly signal: AbortSignal | undefined;
     /** The user's environment: installations use the proxy that it names. */
     readonly proxyFrom?: ProgramSpec['proxyFrom'];
+    readonly isOwnPath?: boolean;
   },
 ): BuildSandbox {
   const { attached, place } = workspace;
@@ -64,6 +68,7 @@ export function openBuildSandbox(
   const home = workspace.homeOf(undefined);
   return {
     root,
+    isOwnPath,
     work: path.join(place.root, 'work'),
     async run({ argv, env = {}, stdin = '', network = [], mounts = [], cwd = 'work' }) {
       const chunks: Record<'stdout' | 'stderr', Uint8Array[]> = { stdout: [], stderr: [] };

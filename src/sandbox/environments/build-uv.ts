@@ -14,7 +14,7 @@ import { tryRealPath } from '../../platform/fs/paths.ts';
 import { sha256 } from '../../platform/hash.ts';
 import { PROGRAM_FOLDERS } from '../../platform/process/program-environment.ts';
 import { findProgram } from '../programs/machine-programs.ts';
-import { connectionFailure, lastErrors, lockDigestOf, packagesFailed } from './build.ts';
+import { MOVE_SCRIPTS, connectionFailure, lastErrors, lockDigestOf, packagesFailed } from './build.ts';
 import type { ResolvedPackages } from './build.ts';
 import type { BuildOutcome, BuildSandbox } from './build-sandbox.ts';
 import type { PipSettings, UserEnvironment } from './index-settings.ts';
@@ -58,7 +58,7 @@ export async function findUv({ env, home }: UserEnvironment, sandbox: BuildSandb
     ) ?? '',
   );
   if (file === undefined) return undefined;
-  const target = `${sandbox.root}/${UV_TARGET}`;
+  const target = sandbox.isOwnPath ? file : `${sandbox.root}/${UV_TARGET}`;
   const mount: HostMount = { source: file, target, access: 'read' };
   try {
     const tried = await sandbox.run({ argv: [target, '--version'], mounts: [mount] });
@@ -110,12 +110,25 @@ export async function resolveWithUv(
     packages: locked.packages,
     lockDigest: lockDigestOf('python', locked.packages),
     index: from,
-    install: async (tree) => {
+    install: async (tree, final) => {
+      const inside = sandbox.isOwnPath ? tree : target;
       const installed = await sandbox.run({
         ...shared,
-        argv: ['sh', '-c', INSTALL, 'sh', target, ...argv, 'pip', 'install', ...INSTALL_FLAGS, ...where],
+        argv: [
+          'sh',
+          '-c',
+          INSTALL,
+          'sh',
+          inside,
+          sandbox.isOwnPath ? final : inside,
+          ...argv,
+          'pip',
+          'install',
+          ...INSTALL_FLAGS,
+          ...where,
+        ],
         stdin: locked.text,
-        mounts: [...shared.mounts, { source: tree, target, access: 'write' }],
+        mounts: [...shared.mounts, { source: tree, target: inside, access: 'write' }],
       });
       return installed.isDone ? undefined : uvFailure(installed, from);
     },
@@ -128,10 +141,9 @@ const INSTALL_FLAGS = ['--require-hashes', '--no-deps', ...WHEELS_ONLY];
 
 /** As with pip, packages of the system stay visible behind those of the layer. */
 const INSTALL = `
-target=$1; lock=$TMPDIR/lock.txt; shift
+target=$1; final=$2; lock=$TMPDIR/lock.txt; shift 2
 cat > "$lock" && python3 -I -m venv --without-pip --system-site-packages "$target" &&
-exec "$@" --python "$target/bin/python3" -r "$lock"
-`;
+"$@" --python "$target/bin/python3" -r "$lock" && ${MOVE_SCRIPTS}`;
 
 interface UvLock {
   readonly packages: readonly LockedPackage[];

@@ -26,9 +26,19 @@ export interface ResolvedPackages {
   readonly lockDigest: string;
   /** Where they come from, without credentials. */
   readonly index: string;
-  /** Installs exactly these packages into an empty folder of the host, which is mounted at the final path of the layer. */
-  install(tree: string): Promise<Failure | undefined>;
+  /**
+   * Installs exactly these packages into an empty folder of the host, which is mounted at the final path of the layer. Without mounts the
+   * folder is moved to `final` afterwards, which console scripts have to name.
+   */
+  install(tree: string, final: string): Promise<Failure | undefined>;
 }
+
+/** Console scripts name the interpreter by the path at which they were installed; a layer that is moved names its later one. */
+export const MOVE_SCRIPTS = `
+if [ "$final" != "$target" ]; then
+  for file in "$target"/bin/*; do [ -L "$file" ] || sed -i "1s|^#!$target/|#!$final/|" "$file" || exit 1; done
+fi
+`;
 
 export function lockDigestOf(ecosystem: Ecosystem, packages: readonly LockedPackage[]): string {
   return `sha256:${sha256(stableJson({ ecosystem, packages }))}`;

@@ -62,8 +62,12 @@ export interface BuiltTree {
 export interface Layers {
   /** Returns an intact layer. One that changed since it was built is removed. */
   find(key: string): Promise<StoredLayer | undefined>;
-  /** Builds a layer unless another process has built it meanwhile. `fill` gets an empty folder that programs may write. */
-  build(key: string, fill: (tree: string) => Promise<BuiltTree>, signal?: AbortSignal): Promise<StoredLayer>;
+  /** Builds a layer unless another process has built it meanwhile. `fill` gets an empty folder that programs may write, and its later path. */
+  build(
+    key: string,
+    fill: (tree: string, final: string) => Promise<BuiltTree>,
+    signal?: AbortSignal,
+  ): Promise<StoredLayer>;
   list(): Promise<readonly (StoredLayer & { readonly usedAt: string })[]>;
   /** Removes layers that were not used since a time, and what killed builds left. Returns the removed keys. */
   prune(options: { readonly unusedSince: number; readonly skill?: string }): Promise<readonly string[]>;
@@ -172,7 +176,7 @@ interface Building {
 
 async function buildOne(
   { folder, place, key, owner }: Building,
-  fill: (tree: string) => Promise<BuiltTree>,
+  fill: (tree: string, final: string) => Promise<BuiltTree>,
 ): Promise<StoredLayer> {
   await removeDeadBuilds(folder);
   const temporary = makeTemporary(folder, owner === undefined ? 0o700 : 0o711);
@@ -182,7 +186,7 @@ async function buildOne(
     mkdirSync(parcel, { mode: owner === undefined ? 0o700 : 0o711 });
     mkdirSync(tree, { mode: 0o755 });
     if (owner !== undefined) lchownSync(tree, owner.uid, owner.gid);
-    const built = await fill(tree);
+    const built = await fill(tree, path.join(place, 'tree'));
     // The programs have ended; from here on only this process may change the files.
     chmodSync(temporary, 0o700);
     seal(tree);

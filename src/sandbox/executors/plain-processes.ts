@@ -45,6 +45,8 @@ export interface ProgramStarter {
 export interface StartedSpec extends ProgramSpec {
   /** The resolved working directory. */
   readonly folder: string;
+  /** The one port to which a package manager may connect; see `landlock/building.ts`. */
+  readonly proxyPort?: number;
 }
 
 export interface StartCommand {

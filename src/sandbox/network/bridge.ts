@@ -67,7 +67,7 @@ export async function openBridge(options: BridgeOptions): Promise<Bridge> {
     onDecision,
     ...rest
   } = options;
-  const refused = new Map<string, RefusedConnection>();
+  const noted = notedRefusals(onDecision);
   const { forwards, isDirect } = loopbackForwards(hosts);
   // Passed as an argument, so that a sandbox only has to mount the socket.
   const program = readFileSync(forwarder, 'utf8');
@@ -77,11 +77,7 @@ export async function openBridge(options: BridgeOptions): Promise<Bridge> {
     ...rest,
     hosts,
     socketPath,
-    onDecision: (decision) => {
-      const { host, port, allowed, rule } = decision;
-      if (!allowed && refused.size < MAX_REFUSED) refused.set(`${host}:${String(port)}`, { host, port, reason: rule });
-      onDecision?.(decision);
-    },
+    onDecision: noted.onDecision,
     ...(identity === undefined ? {} : { owner: identity }),
   });
   return {
@@ -91,8 +87,36 @@ export async function openBridge(options: BridgeOptions): Promise<Bridge> {
       ? imageForwarder(program, places)
       : [process.execPath, '--input-type=module', '--eval', program, '--', ...places, '--'],
     transferred: () => proxy.transferred(),
-    refused: () => [...refused.values()],
+    refused: noted.refused,
     close: async () => await proxy.close(),
+  };
+}
+
+/** Opens a proxy on a port of 127.0.0.1, for package managers in a sandbox that has the network of the machine. */
+export async function openPortProxy({ hosts, proxyFrom }: Pick<BridgeOptions, 'hosts' | 'proxyFrom'>): Promise<{
+  readonly port: number;
+  readonly env: Readonly<Record<string, string>>;
+  refused(): readonly RefusedConnection[];
+  close(): Promise<void>;
+}> {
+  const noted = notedRefusals();
+  const proxy = await openAllowProxy({ hosts, proxyFrom, loopback: true, onDecision: noted.onDecision });
+  const { port = 0 } = proxy;
+  return { port, env: proxyEnvironment(port, false), refused: noted.refused, close: () => proxy.close() };
+}
+
+function notedRefusals(onDecision?: (decision: NetworkDecision) => void): {
+  readonly onDecision: (decision: NetworkDecision) => void;
+  readonly refused: () => readonly RefusedConnection[];
+} {
+  const refused = new Map<string, RefusedConnection>();
+  return {
+    refused: () => [...refused.values()],
+    onDecision: (decision) => {
+      const { host, port, allowed, rule } = decision;
+      if (!allowed && refused.size < MAX_REFUSED) refused.set(`${host}:${String(port)}`, { host, port, reason: rule });
+      onDecision?.(decision);
+    },
   };
 }
 

@@ -38,6 +38,9 @@ export const ATTACKS: readonly AttackSet[] = [
       'BASH_ENV=/dev/stdin bash -c ls <<< evil',
       'env BASH_ENV=./evil bash -c ls',
       'ENV=./evil sh -ic ls',
+      'a=(x $(evil))=; ls',
+      'a+=(`evil`)b ls',
+      'declare a=(<(evil))=; ls',
 
       'evil',
       'ls; evil',

@@ -17,7 +17,7 @@ const TRUNCATE = 14;
 const IOCTL_DEV = 15;
 
 /** The ABI version from which on a kernel knows a right or scope. */
-const SINCE = { refer: 2, truncate: 3, ioctl: 5, scopes: 6 } as const;
+export const SINCE = { refer: 2, truncate: 3, tcp: 4, ioctl: 5, scopes: 6 } as const;
 
 function bits(...numbers: readonly number[]): number {
   return numbers.reduce((sum, number) => sum | (1 << number), 0);
@@ -61,6 +61,30 @@ const SELF: readonly (readonly Check[])[] = [[{ argument: 0, equals: 0 }]];
 /** Commands of `fcntl` that let the kernel send signals to any process of the user. */
 const SIGNAL_OWNERS = [8, 10, 15];
 const EAFNOSUPPORT = 97;
+const AF_INET = 2;
+/** `SOCK_STREAM`, also with `SOCK_NONBLOCK` and `SOCK_CLOEXEC`. */
+const STREAM_TYPES = [1, 0o4001, 0o2000001, 0o2004001];
+/** The default, and TCP. Landlock does not confine the other protocols, such as MPTCP. */
+const TCP_PROTOCOLS = [0, 6];
+/** Connects while sending, which Landlock does not see. */
+const MSG_FASTOPEN = 0x20000000;
+
+/** Sockets of a program that may connect to one port, which Landlock confines. */
+export const TCP_CALLS: readonly CallRule[] = [
+  {
+    calls: ['socket'],
+    allowedIf: STREAM_TYPES.flatMap((type) =>
+      TCP_PROTOCOLS.map((protocol) => [
+        { argument: 0, equals: AF_INET },
+        { argument: 1, equals: type },
+        { argument: 2, equals: protocol },
+      ]),
+    ),
+    otherwise: EAFNOSUPPORT,
+  },
+  { calls: ['sendto', 'sendmmsg'], allowedIf: [[{ argument: 3, without: MSG_FASTOPEN }]], otherwise: EPERM },
+  { calls: ['sendmsg'], allowedIf: [[{ argument: 2, without: MSG_FASTOPEN }]], otherwise: EPERM },
+];
 
 /**
  * Calls that Landlock does not restrict and that reach beyond the program: sockets of every family, System V memory, and other

@@ -20,7 +20,20 @@ import { checkProgram } from '../program-spec.ts';
 import { seccompBytes } from '../seccomp/filter.ts';
 import { SECCOMP_ARCHITECTURES, SYSTEM_CALLS } from '../seccomp/system-calls.ts';
 import type { SeccompArchitecture } from '../seccomp/system-calls.ts';
-import { FILE_RIGHTS, LIST, READ, USE_DEVICE, WRITE, confinedCalls, handledRights, scopes } from './confinement.ts';
+import { withBuildNetwork } from './building.ts';
+import type { OpenPortProxy } from './building.ts';
+import {
+  FILE_RIGHTS,
+  LIST,
+  READ,
+  SINCE,
+  TCP_CALLS,
+  USE_DEVICE,
+  WRITE,
+  confinedCalls,
+  handledRights,
+  scopes,
+} from './confinement.ts';
 import { mountRules } from './mount-rules.ts';
 
 export interface LandlockOptions {
@@ -28,6 +41,8 @@ export interface LandlockOptions {
   readonly identity?: Identity;
   /** Executables outside /usr that programs may use (default: the running Node). */
   readonly interpreters?: readonly string[];
+  /** Opens a proxy to granted hosts for package managers. Other programs have no network. */
+  readonly openProxy?: OpenPortProxy;
   /** Use no more of the kernel than this version of its interface offers (default: all). */
   readonly maxAbi?: number;
 }
@@ -48,19 +63,21 @@ const PROBE_MS = 10_000;
 export function landlockExecutor(options: LandlockOptions = {}): Executor {
   const identity = isRoot() ? (options.identity ?? NOBODY) : undefined;
   let executor: Executor | undefined;
+  const { openProxy } = options;
   return {
     name: 'landlock',
     ...(identity === undefined ? {} : { identity }),
     attach: async (place) => {
       executor ??= plainProcesses(startLandlock(options, identity));
-      return await executor.attach(place);
+      const attached = await executor.attach(place);
+      return openProxy === undefined ? attached : withBuildNetwork(attached, openProxy);
     },
   };
 }
 
 /** Changes with the installed perl, the launcher and the rules. */
 export function landlockFingerprint(): string {
-  const rules = [READ, WRITE, handledRights(99), confinedCalls(0), DEVICES, NAMES];
+  const rules = [READ, WRITE, handledRights(99), confinedCalls(0), TCP_CALLS, DEVICES, NAMES];
   return `landlock ${sandboxFingerprint(PERL, [LAUNCHER_SCRIPT, rules])}`;
 }
 
@@ -73,6 +90,7 @@ function startLandlock({ maxAbi, interpreters }: LandlockOptions, identity: Iden
   if (found < 1) throw refused('the kernel has no Landlock, or a container forbids it');
   const abi = Math.min(found, maxAbi ?? found);
   const filter = seccompBytes(architecture, confinedCalls(abi));
+  const buildFilter = seccompBytes(architecture, [...confinedCalls(abi), ...TCP_CALLS]);
   const system = systemMounts({
     interpreters: interpreters ?? [process.execPath],
     withheld: [homedir()],
@@ -96,8 +114,16 @@ function startLandlock({ maxAbi, interpreters }: LandlockOptions, identity: Iden
       ];
       return (program) => {
         checkProgram(program);
-        const plan = encodePlan([...fixed, ...rulesFor(place, program), ...stepsOf(program)]);
-        return { argv: [PERL, '-e', LAUNCHER_SCRIPT], env: OUTER_ENV, inherited: [plan, filter], announces: true };
+        const { proxyPort } = program;
+        if (proxyPort !== undefined && abi < SINCE.tcp)
+          throw refused(
+            'Landlock of this kernel cannot confine connections to one port',
+            'use Linux 6.7 or newer, or install from a folder of wheels: skillwright prepare SKILL --wheels DIR',
+          );
+        const port: readonly PlanStep[] = proxyPort === undefined ? [] : [['set', 'port', String(proxyPort)]];
+        const plan = encodePlan([...fixed, ...port, ...rulesFor(place, program), ...stepsOf(program)]);
+        const inherited = [plan, proxyPort === undefined ? filter : buildFilter];
+        return { argv: [PERL, '-e', LAUNCHER_SCRIPT], env: OUTER_ENV, inherited, announces: true };
       };
     },
   };

@@ -124,8 +124,11 @@ sub exit_as { my $status = $_[0]; exit($status & 127 ? 128 + ($status & 127) : $
 sub confine {
   my ($handled, $scoped) = @_;
   # struct landlock_ruleset_attr: file rights, network rights, scopes. A kernel takes the part that it knows.
-  my $attributes = pack('Q3', $handled, 0, $scoped);
-  my $ruleset = call('create a Landlock ruleset', 'landlock_create_ruleset', $attributes, $scoped ? 24 : 8, 0);
+  # BIND_TCP | CONNECT_TCP, where the program may connect to one port.
+  my $attributes = pack('Q3', $handled, $set{port} ? 3 : 0, $scoped);
+  my $size = $scoped ? 24 : $set{port} ? 16 : 8;
+  my $ruleset = call('create a Landlock ruleset', 'landlock_create_ruleset', $attributes, $size, 0);
+  call('allow the port', 'landlock_add_rule', $ruleset, 2, pack('Q2', 2, $set{port}), 0) if $set{port};
   for my $rule (@rules) {
     my ($path, $rights, $is_mounted) = @$rule;
     my $file;
