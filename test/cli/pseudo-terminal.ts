@@ -20,7 +20,7 @@ words, steps = json.loads(sys.argv[1])
 pid, terminal = pty.fork()
 if pid == 0:
     os.execvp(words[0], words)
-seen, text, end = 0, b'', time.time() + 30
+seen, text, end = 0, b'', time.time() + 100
 def read(seconds):
     global text
     ready, _, _ = select.select([terminal], [], [], max(0, seconds))
@@ -77,7 +77,7 @@ export function atTerminal(
     cwd,
     env: { PATH: process.env['PATH'] ?? '', TERM: 'xterm', NO_COLOR: '1', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
-    timeout: 55_000,
+    timeout: 130_000,
   });
   let output = '';
   child.stdout.on('data', (data: Buffer) => (output += data.toString()));
