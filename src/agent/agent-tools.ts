@@ -39,7 +39,7 @@ export interface CallOutcome {
 export interface AgentTools {
   /** Every tool that can be called; the order is fixed for the whole run. */
   readonly all: readonly ModelTool[];
-  /** The tools to send now: `recall_output` only once an output was removed. */
+  /** The tools to send now: `update_plan` only for work of several steps, `recall_output` only once an output was removed. */
   offered(): readonly ModelTool[];
   call(call: ModelToolCall, signal: AbortSignal): Promise<CallOutcome>;
 }
@@ -49,6 +49,8 @@ export interface AgentToolsParts {
   readonly gate: Gate;
   readonly protocol: ProtocolName;
   readonly outputs: KeptOutputs;
+  /** Whether the request has several steps or the plan has any. */
+  readonly isPlanning: () => boolean;
   /** Applies a new plan and returns the problems with it. */
   readonly updatePlan: (plan: unknown) => readonly string[];
 }
@@ -71,11 +73,20 @@ export function openAgentTools(parts: AgentToolsParts): AgentTools {
   const own = ownTools(tools, protocol);
   const isOwn = (name: string): boolean => own.some((tool) => tool.name === name);
   const all = withOwn(tools, own);
-  const atFirst = all.filter((tool) => tool !== recallTool);
+  // One list for each combination, because lists are measured once.
+  const [atFirst, planning, recalling] = [
+    without(all, [updatePlanTool, recallTool]),
+    without(all, [recallTool]),
+    without(all, [updatePlanTool]),
+  ];
   return {
     all,
-    // The action protocol describes its actions in the system text, which stays the same for the whole run.
-    offered: () => (protocol === 'tools' && parts.outputs.isEmpty ? atFirst : all),
+    offered() {
+      // The action protocol describes its actions in the system text, which stays the same for the whole run.
+      if (protocol !== 'tools') return all;
+      if (parts.outputs.isEmpty) return parts.isPlanning() ? planning : atFirst;
+      return parts.isPlanning() ? all : recalling;
+    },
     async call(call, signal) {
       if (isOwn(call.name)) return callOwn(call, parts);
       const tool = tools.find(({ name }) => name === call.name);
@@ -90,7 +101,11 @@ export function openAgentTools(parts: AgentToolsParts): AgentTools {
   };
 }
 
-/** The tools that the first request of a run with native tool calls carries. */
+function without(tools: readonly ModelTool[], some: readonly ModelTool[]): readonly ModelTool[] {
+  return tools.filter((tool) => !some.includes(tool));
+}
+
+/** The tools that the first request of a run with native tool calls carries, if the request has one step. */
 export function agentToolList({
   vocabulary,
   offer,
@@ -100,7 +115,7 @@ export function agentToolList({
     throw new TypeError('these tools are only listed');
   };
   const tools = toolsOf({ vocabulary: workflowFirst(vocabulary, index), offer, perform });
-  return withOwn(tools, ownTools(tools, 'tools')).filter((tool) => tool !== recallTool);
+  return without(withOwn(tools, ownTools(tools, 'tools')), [updatePlanTool, recallTool]);
 }
 
 function ownTools(tools: readonly SkillTool[], protocol: ProtocolName): readonly ModelTool[] {

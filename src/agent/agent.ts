@@ -33,6 +33,7 @@ import type { ReplayedRun } from './resume/replayed-run.ts';
 import { openMeasure } from './request.ts';
 import { FIRST_STATE, reduceAgent } from './state.ts';
 import type { AgentState } from './state.ts';
+import { hasSeveralSteps } from './several-steps.ts';
 import { openStop } from './stop.ts';
 import type { Stop } from './stop.ts';
 import { firstAncestry } from './subagent.ts';
@@ -135,6 +136,9 @@ export function openParts(options: AgentOptions, opened: Opened): AgentParts {
   const limits = (): Budget => planLimits(opened.limits, state().plan, before);
   const allowed = budgetLeft(before, opened.limits);
   const gate = openGate({ run, limits, state, proposed: () => proposed });
+  const isLong = hasSeveralSteps(request);
+  // Every run has a plan from its first decision on; the tool that changes it is sent where there is something to plan.
+  const isPlanning = (): boolean => isLong || (state().plan?.steps.length ?? 0) > 0;
   const updatePlan = (value: unknown): readonly string[] => {
     const { update, problems } = readPlanUpdate({ mode: 'replace', plan: value });
     return [...problems, ...keepPlan(update, { run, state: state(), allowed, request })];
@@ -156,7 +160,7 @@ export function openParts(options: AgentOptions, opened: Opened): AgentParts {
     outputs,
     measure: openMeasure(run.measureText, options.projectInstructions),
     proposed,
-    tools: openAgentTools({ session: run.session, gate, protocol, outputs, updatePlan }),
+    tools: openAgentTools({ session: run.session, gate, protocol, outputs, isPlanning, updatePlan }),
     mayDelegate: run.session.index.all.some(({ controls }) => controls.runMode === 'subagent'),
     stopsUnapproved: options.unapproved === 'stop',
     isWatched: (options.run?.sinks ?? []).length > 0,

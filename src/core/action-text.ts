@@ -139,7 +139,12 @@ function readText(
 }
 
 function resultText(result: RunResult, isFull: boolean): string {
-  const end = result.reason === 'exited' ? `exit ${String(result.exit_code)}` : `ended by ${result.reason}`;
+  const end =
+    result.reason === 'exited'
+      ? `exit ${String(result.exit_code)}`
+      : result.reason === 'cancelled'
+        ? 'interrupted'
+        : `ended by ${result.reason}`;
   const printed = countText(result.stdout.length + result.stderr.length, 'character');
   const sizes = full(
     isFull,

@@ -9,6 +9,7 @@ import { isObject } from '../../src/core/json/json-schema.ts';
 import { estimateTokens } from '../../src/core/tokens.ts';
 import { openModel } from '../../src/model/open-model.ts';
 import { createRuntime } from '../../src/runtime/runtime.ts';
+import { VOCABULARY_NAMES } from '../../src/tools/vocabularies.ts';
 import type { VocabularyName } from '../../src/tools/vocabularies.ts';
 import { PROJECT } from '../files-below.ts';
 import { sendJson, serve } from '../model/local-server.ts';
@@ -21,6 +22,7 @@ const REQUEST = 'What is in this CSV file?';
 async function firstBody(
   vocabulary: VocabularyName,
   provider: 'anthropic' | 'openai-compatible',
+  { execution = true, host = true, request = REQUEST } = {},
 ): Promise<{ readonly body: unknown; readonly counted: number; readonly recorded: number }> {
   const server = await serve((response) => sendJson(response, { error: { message: 'enough' } }, 400));
   try {
@@ -37,13 +39,19 @@ async function firstBody(
     const result = await runAgent({
       runtime,
       model: await openModel({ provider, model: 'm', baseUrl: server.url, apiKey: 'key-12345678' }),
-      request: REQUEST,
+      request,
       vocabulary,
-      run: { execution: { executor: 'local', artifacts: false }, host: {} },
+      run: {
+        ...(execution ? { execution: { executor: 'local', artifacts: false } } : {}),
+        ...(host ? { host: {} } : {}),
+      },
     });
-    const session = await runtime.startSession({ vocabulary, execution: { executor: 'local' } });
+    const session = await runtime.startSession({
+      vocabulary,
+      ...(execution ? { execution: { executor: 'local' } } : {}),
+    });
     const recorded = ofType(eventsOf(result), 'model-call')[0]?.tokens ?? 0;
-    const counted = requestCost(session, { execution: true, host: true }).total;
+    const counted = requestCost(session, { execution, host }).total;
     return { body: server.requests[0]?.body, counted, recorded };
   } finally {
     await server.close();
@@ -65,10 +73,30 @@ test.each([
   }
 });
 
+const WITHOUT = [
+  [true, false],
+  [false, true],
+  [false, false],
+] as const;
+
+test.each([
+  ...(['skillwright', 'trpc'] as const).flatMap((name) => WITHOUT.map((features) => [name, ...features] as const)),
+  ...VOCABULARY_NAMES.slice(1).map((name) => [name, true, true] as const),
+])('cost counts what a run with %s sends, execution %s, project files %s', async (vocabulary, execution, host) => {
+  const { body, counted, recorded } = await firstBody(vocabulary, 'openai-compatible', { execution, host });
+  const sent = estimateTokens(JSON.stringify(body));
+  expect(Math.abs(counted - recorded)).toBeLessThanOrEqual(20);
+  expect(Math.abs(sent - recorded) / sent).toBeLessThan(0.15);
+});
+
+const namesIn = (body: unknown): readonly unknown[] => {
+  const tools = isObject(body) && Array.isArray(body['tools']) ? body['tools'] : [];
+  return tools.map((tool: unknown) => (isObject(tool) ? tool['name'] : undefined));
+};
+
 test('only tools that the first request needs are sent', async () => {
   const { body } = await firstBody('skillwright', 'anthropic');
-  const tools = isObject(body) && Array.isArray(body['tools']) ? body['tools'] : [];
-  expect(tools.map((tool: unknown) => (isObject(tool) ? tool['name'] : undefined))).toEqual([
+  expect(namesIn(body)).toEqual([
     'search_skills',
     'load_skill',
     'list_resources',
@@ -81,6 +109,17 @@ test('only tools that the first request needs are sent', async () => {
     'write_file',
     'edit_file',
     'delete_file',
-    'update_plan',
   ]);
+});
+
+test.each([
+  ['Read a.csv, then write a summary.', true],
+  ['- count the rows\n- find the missing values', true],
+  ['先统计行数，然后写报告', true],
+  ['word '.repeat(60), true],
+  ['add a test for src/x and make it pass', false],
+  ['这个文件里有什么？', false],
+])('the tool for the plan is sent where there is something to plan: %s', async (request, isSent) => {
+  const { body } = await firstBody('skillwright', 'anthropic', { request });
+  expect(namesIn(body).includes('update_plan')).toBe(isSent);
 });

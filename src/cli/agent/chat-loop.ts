@@ -64,7 +64,7 @@ async function readAndAnswer(parts: ChatLoopOptions): Promise<number> {
     remember(message);
     const handled = await handleLine(message, parts);
     if (handled.type === 'quit') return status;
-    if (handled.type === 'said') terminal.out(handled.lines);
+    if (handled.type === 'said') terminal.out(handled.lines.map((line) => terminal.wrap(line, 9)));
     else status = await answer(message, parts);
   }
 }

@@ -36,7 +36,6 @@ import { sandboxOptions } from './sandbox-flags.ts';
 import { displayFor } from './show-agent.ts';
 import { packageOptions } from './package-flags.ts';
 import { openConnectionWatch } from './refused-connections.ts';
-import { VERSION } from '../../version.ts';
 import { commandExecution } from './execution-options.ts';
 import { askStreams, confirm } from '../terminal/ask.ts';
 import { reportWarning } from '../terminal/terminal.ts';
@@ -153,10 +152,9 @@ async function greet({ flags: given, terminal, signal }: ChatInvocation, runtime
   const { onTrial } = commandExecution(terminal);
   const sandbox = given.executor === 'none' ? undefined : await usableExecutor(runtime, executor, onTrial);
   const parts = [
-    `skillwright ${VERSION}`,
     printable(chosen.model.id),
     countText(runtime.index.skills.length, 'skill'),
-    sandbox === undefined ? 'no programs' : `programs in ${sandbox}`,
+    sandbox === undefined ? 'no sandbox, so no programs' : `sandbox ${sandbox}`,
     '/help',
   ];
   terminal.remark(terminal.wrap(parts.join(terminal.style('dim', ' · ')), 2));

@@ -91,10 +91,10 @@ function isSilent({ type }: RunEvent): boolean {
   );
 }
 
-/** The answer and the outcome are printed at the end; at a terminal, a question shows itself and its answer. */
+/** The answer, the outcome and the id of the run are printed at the end; at a terminal, a question shows itself and its answer. */
 function isShownElsewhere(event: RunEvent, { isInteractive }: Terminal): boolean {
   if (event.type === 'observation') return event.observation.type === 'answered';
-  if (event.type === 'approval-ask') return isInteractive;
+  if (event.type === 'approval-ask' || event.type === 'run-start') return isInteractive;
   if (event.type === 'approval-answer')
     return isInteractive && typeof event.answer === 'object' && event.answer.by === 'terminal';
   return event.type === 'run-end' && event.outcome === 'done';

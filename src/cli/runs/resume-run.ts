@@ -3,9 +3,8 @@ import path from 'node:path';
 
 import { projectInstructions } from '../../agent/project-instructions.ts';
 import { readRun } from '../../journal/journal-reader.ts';
-import { terminalSink } from '../../journal/export/sinks.ts';
 import { EXECUTOR_NAMES } from '../../core/execution.ts';
-import { cleanText, printable } from '../../core/text/text.ts';
+import { printable } from '../../core/text/text.ts';
 import { isInside, tryRealPath } from '../../platform/fs/paths.ts';
 import { readSealKey } from '../../platform/fs/seal-key.ts';
 import { parseBudget } from '../agent/agent-flags.ts';
@@ -22,7 +21,8 @@ import { sandboxOptions } from '../agent/sandbox-flags.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { serversFor } from '../agent/mcp-servers.ts';
 import { modelExecution } from '../agent/execution-options.ts';
-import type { Terminal } from '../terminal/terminal.ts';
+import { takeSteps } from '../agent/interrupts.ts';
+import { displayFor } from '../agent/show-agent.ts';
 
 type ResumeInvocation = Invocation<typeof RESUME_FLAGS>;
 
@@ -39,6 +39,8 @@ export async function resumeRun(invocation: ResumeInvocation, place: string): Pr
   const refusals = openRefusalWatch();
   const { model } = await announceModel({ name: given.model, runtime, signal, cwd: given.cwd }, terminal);
   const { resumeAgent } = await import('../../agent/resume/resume.ts');
+  const display = given.json === true ? undefined : displayFor({}, terminal);
+  const interrupts = isAttended() && given.json !== true ? takeSteps(process, signal) : undefined;
   const resumed = await resumeAgent({
     runtime,
     path: place,
@@ -46,6 +48,7 @@ export async function resumeRun(invocation: ResumeInvocation, place: string): Pr
     budget: parseBudget(given.budget),
     mayBring: (file) => named.has(file) || isInProject(file, cwd),
     signal,
+    ...(interrupts === undefined ? {} : { steps: interrupts.steps }),
     projectInstructions: given['no-agents-md'] === true ? undefined : projectInstructions(cwd),
     unapproved: isAttended() || given.defer === true || given['keep-going'] === true ? 'continue' : 'stop',
     beforeEnd: async (session) => {
@@ -66,22 +69,25 @@ export async function resumeRun(invocation: ResumeInvocation, place: string): Pr
         : {
             execution: {
               ...modelExecution(terminal, executor),
+              ...(display === undefined ? {} : { onOutput: display.output }),
               ...sandboxOptions({}, { config: runtime.config, cwd, isAgent: true }),
             },
           }),
-      sinks: [refusals.sink, ...(given.json === true ? [] : [progress(terminal)])],
+      sinks: [refusals.sink, ...(display === undefined ? [] : [display.sink])],
       ...(servers === undefined ? {} : { servers }),
     },
-  }).finally(() => servers?.close());
+  }).finally(() => {
+    interrupts?.release();
+    return servers?.close();
+  });
   if (resumed.type === 'impossible') {
     if (given.json === true) terminal.out(jsonText({ path: place, ...resumed }));
     else terminal.err(resumed.problems.map((problem) => `impossible: ${printable(problem)}`));
     return EXIT.impossible;
   }
   const { result } = resumed;
-  terminal.out(
-    given.json === true ? jsonText({ resumes: info.run, ...result }) : terminal.wrap(cleanText(result.answer)),
-  );
+  if (display === undefined) terminal.out(jsonText({ resumes: info.run, ...result }));
+  else display.end(result.answer);
   const refused = refusals.last(resumingCommand(result.run ?? info.run, given));
   if (refused !== undefined) terminal.err(terminal.style('dim', `hint: ${refused.hint}`));
   return exitCodeOf(result, refused !== undefined);
@@ -91,8 +97,4 @@ export async function resumeRun(invocation: ResumeInvocation, place: string): Pr
 function isInProject(file: string, cwd: string): boolean {
   const [real, project] = [tryRealPath(file), tryRealPath(cwd)];
   return real !== undefined && project !== undefined && isInside(real, project);
-}
-
-function progress({ remark, style }: Terminal): ReturnType<typeof terminalSink> {
-  return terminalSink({ level: 'normal', style, write: (text) => remark(text.trimEnd()) });
 }
