@@ -20,7 +20,6 @@ const OPEN: Readonly<Record<RequirementId, string>> = {
   'MCP-1': 'streamable HTTP; stdio is built',
   'MCP-2': 'the MCP host',
   'EVAL-12': 'outcome-only comparison of arms',
-  'EVAL-13': 'real agent CLIs as subjects',
   'UI-1': 'the web console',
   'DIST-1': 'durable runs on PostgreSQL',
   'DOC-1': 'executed tutorials, docs in the package, a site',
