@@ -153,7 +153,10 @@ function responses(body, response, rules) {
       prompt: promptOf(texts),
       calls: items.filter(({ type }) => type === 'function_call').length,
       tools: new Set((body.tools ?? []).map(({ name }) => name)),
-      whole: items.flatMap(({ content }) => (Array.isArray(content) ? content : [])).map(({ text = '' }) => text).join('\n'),
+      whole: items
+        .flatMap(({ content }) => (Array.isArray(content) ? content : []))
+        .map(({ text = '' }) => text)
+        .join('\n'),
     },
     rules,
   );
@@ -189,7 +192,9 @@ function gemini(url, body, response, rules) {
     {
       prompt: promptOf(parts.filter(({ role, text }) => role === 'user' && text !== undefined).map(({ text }) => text)),
       calls: parts.filter(({ functionCall }) => functionCall !== undefined).length,
-      tools: new Set((body.tools ?? []).flatMap(({ functionDeclarations = [] }) => functionDeclarations.map(({ name }) => name))),
+      tools: new Set(
+        (body.tools ?? []).flatMap(({ functionDeclarations = [] }) => functionDeclarations.map(({ name }) => name)),
+      ),
       whole: JSON.stringify(body),
     },
     rules,

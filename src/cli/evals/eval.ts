@@ -22,6 +22,7 @@ export const command = defineCommand({
   details: [
     'Runs cases in isolated homes and grades the recorded runs. PATH is a case file, a skill or a folder of skills (default: the skill in the current folder, or the skills of the project with .agent/evals and evals). Cases with a mock or a cassette cost nothing; all others need --model. Results are stored in .agent/evals; unchanged cases are not run again unless you pass --no-eval-cache.',
     'trigger measures which skill activates when all of them are installed. Control cases run first; if one fails, there is no score.',
+    '--subject runs the cases with another agent in an empty home: claude-code, codex, gemini, opencode, pi, or a command. It gets API keys by the names of their variables; without its program or its key, cases are skipped with the reason (exit code 4). Several --subject make a portability matrix. Protocol of commands and limits: docs/eval-subjects.md.',
     'compare shows what changed between two reports. grade grades stored runs again without running anything. init writes first cases for a skill.',
     'Exit code 1: failed, or below a threshold; 4: no model; 5: the evaluation is invalid, because case files have errors, a control failed, no case was graded or too many broke; 130: interrupted, finished results are kept.',
   ].join('\n'),
@@ -31,6 +32,11 @@ export const command = defineCommand({
     [
       'skillwright eval trigger skills --model rules --distractors 10,100',
       'measure which skill activates, without a language model',
+    ],
+    ['skillwright eval trigger skills --subject codex=gpt-5', 'measure which skill activates in Codex'],
+    [
+      'skillwright eval trigger skills --subject claude-code --subject codex --subject "./agent.sh" --report html',
+      'compare agents in a portability matrix',
     ],
     ['skillwright eval . --model anthropic --baseline none --repeat 3', 'measure whether the skill helps'],
     ['skillwright eval . --model anthropic --update-cassettes', 'record model answers; later runs cost nothing'],

@@ -151,7 +151,7 @@ async function follow(
   const wallMs = Math.min(timeoutMs, limits.wallMs ?? timeoutMs);
   const end = await supervise(child, { limits: { ...DEFAULT_LIMITS, wallMs }, streams, started });
   lines.end();
-  return { end, errors, stopped, stdout: Buffer.concat(stdout) };
+  return { end, errors, stopped, timeoutMs, stdout: Buffer.concat(stdout) };
 }
 
 /** Whether the agent is beyond a limit of the case, or has done enough for its question. */

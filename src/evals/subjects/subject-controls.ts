@@ -10,15 +10,19 @@ import type { SuiteBasis } from '../run/run-suite.ts';
 import { ALWAYS_FIRE, canaryControl, controlCases, NEVER_FIRE, writeControlSkills } from '../trigger/controls.ts';
 import { makeTriggerReport } from '../trigger/trigger-score.ts';
 
-/** A report without scores if the subject fails a control: for example, a new version of it has another transcript. */
+/**
+ * A report without scores if the subject fails a control: for example, a new version of it has another transcript. The cache is not used,
+ * because an older result proves nothing about the program of today.
+ */
 export async function failedControls(options: SuiteBasis): Promise<EvalReport | undefined> {
   const { subject, directory } = options;
   if (subject === undefined || subject.missing !== '') return undefined;
   const made = path.join(directory, 'control-skills');
   await removeTree(made);
   const startedAt = new Date();
+  const { cache: _cache, ...basis } = options;
   const { results, isPartial } = await runSuite({
-    ...options,
+    ...basis,
     cases: controlCases().slice(0, 1),
     arms: [{ arm: 'with', foldersFor: () => writeControlSkills(made) }],
     directory: path.join(directory, 'controls'),

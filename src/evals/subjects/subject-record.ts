@@ -23,6 +23,7 @@ export interface SubjectEnd {
   /** The last output on stderr. */
   readonly errors: string;
   readonly stopped?: Stopped | undefined;
+  readonly timeoutMs: number;
   readonly files: ProjectFiles;
 }
 
@@ -89,11 +90,14 @@ export class SubjectRecord {
   }
 
   /** The exit code alone proves nothing: agents end with 0 after an error. */
-  #outcome({ end, stopped, errors }: SubjectEnd, ownMs: number | undefined): [Exclude<Outcome, 'running'>, string] {
+  #outcome(
+    { end, stopped, errors, timeoutMs }: SubjectEnd,
+    ownMs: number | undefined,
+  ): [Exclude<Outcome, 'running'>, string] {
     const { error, isComplete, offered } = this.#transcript;
     if (stopped !== undefined) return ['degraded', `stopped after ${String(stopped.limit)} ${WORDS[stopped.name]}`];
     if (ownMs !== undefined) return ['degraded', `stopped after ${String(ownMs)} ms`];
-    if (end.reason === 'timeout') return ['failed', `timed out after ${String(Math.round(end.durationMs / 1000))} s`];
+    if (end.reason === 'timeout') return ['failed', `timed out after ${String(timeoutMs / 1000)} s`];
     if (end.reason === 'output') return ['failed', 'the transcript has more than 64 MiB'];
     const foreign = (offered ?? []).filter((name) => !this.#skills.some((skill) => skill.name === name));
     if (foreign.length > 0)

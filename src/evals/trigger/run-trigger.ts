@@ -186,9 +186,12 @@ interface RunSet {
 
 /** Programs are disabled: only the loading of skills is evaluated. */
 function runAmong(options: TriggerOptions, { cases, skills, name }: RunSet): Promise<SuiteOutcome> {
-  const { distractors: _distractors, others: _others, skills: _skills, cassettes, ...suite } = options;
+  const { distractors: _distractors, others: _others, skills: _skills, cassettes, cache, ...suite } = options;
+  // An older result of a control proves nothing about the program of another agent today.
+  const isCached = cache !== undefined && !(options.subject !== undefined && name === 'controls');
   return runSuite({
     ...suite,
+    ...(isCached ? { cache } : {}),
     cases:
       cassettes === undefined ? cases : recorded(cases, path.join(cassettes, name === '' ? 'cases' : name), options),
     arms: [{ arm: 'with', foldersFor: () => skills }],

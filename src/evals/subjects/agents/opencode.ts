@@ -4,7 +4,7 @@ import { projectFolderOf } from './skills-folder.ts';
 import type { SubjectAgent, SubjectRequest } from '../subject.ts';
 import { numberIn, objectIn, textIn } from '../transcript.ts';
 import type { JsonObject, Transcript } from '../transcript.ts';
-import { PROVIDER_URLS, providerKeys, providerOf } from './providers.ts';
+import { PROVIDER_URLS, providerKeys, providerOf, providerUrl } from './providers.ts';
 
 const FLAGS = 'run --format json --pure'.split(' ');
 
@@ -77,7 +77,7 @@ function readTool(part: JsonObject, transcript: Transcript): void {
 
 function configOf({ model, env }: SubjectRequest): object {
   const { provider, name } = providerOf(model);
-  const url = env[PROVIDER_URLS[provider] ?? ''];
+  const url = providerUrl(provider, env, { withVersion: true });
   return {
     autoupdate: false,
     share: 'disabled',

@@ -4,7 +4,7 @@ import { projectFolderOf } from './skills-folder.ts';
 import type { SubjectAgent, SubjectRequest } from '../subject.ts';
 import { contentText, listIn, numberIn, objectIn, textIn } from '../transcript.ts';
 import type { JsonObject, Transcript } from '../transcript.ts';
-import { PROVIDER_URLS, providerKeys } from './providers.ts';
+import { PROVIDER_URLS, providerKeys, providerUrl } from './providers.ts';
 
 /** AGENTS.md and CLAUDE.md of parent folders do not apply. */
 const FLAGS = '-p --mode json --no-session --no-context-files --no-extensions --no-prompt-templates --no-themes'.split(
@@ -70,8 +70,8 @@ function readMessage(message: JsonObject, transcript: Transcript): void {
 
 function providersOf({ env }: SubjectRequest): Readonly<Record<string, object>> {
   return Object.fromEntries(
-    Object.entries(PROVIDER_URLS).flatMap(([provider, variable]) => {
-      const url = env[variable];
+    Object.keys(PROVIDER_URLS).flatMap((provider) => {
+      const url = providerUrl(provider, env, { withVersion: provider !== 'anthropic' });
       return url === undefined ? [] : [[provider, { baseUrl: url }] as const];
     }),
   );

@@ -17,6 +17,20 @@ export const PROVIDER_URLS: Readonly<Record<string, string>> = {
   google: 'GOOGLE_GEMINI_BASE_URL',
 };
 
+/** The variables hold what the vendors' own programs read: only that of OpenAI ends with a version. */
+const VERSIONS: Readonly<Record<string, string>> = { anthropic: '/v1', google: '/v1beta' };
+
+/** The address of a provider, if the user has set one; `withVersion` for programs that want the version of the API in it. */
+export function providerUrl(
+  provider: string,
+  env: Readonly<Record<string, string>>,
+  { withVersion }: { readonly withVersion: boolean },
+): string | undefined {
+  const url = env[PROVIDER_URLS[provider] ?? '']?.replace(/\/+$/, '');
+  const version = VERSIONS[provider] ?? '';
+  return url === undefined || !withVersion || url.endsWith(version) ? url : `${url}${version}`;
+}
+
 /** Splits `anthropic/claude-sonnet-4-5`. */
 export function providerOf(model: string | undefined): { readonly provider: string; readonly name: string } {
   const [provider = '', ...name] = (model ?? '').split('/');
