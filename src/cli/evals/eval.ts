@@ -13,18 +13,19 @@ const SUBCOMMANDS: Readonly<Record<string, (invocation: EvalInvocation) => Promi
   trigger: async (invocation) => (await import('./run.ts')).evalTrigger(invocation),
   tune: async (invocation) => (await import('./tune.ts')).evalTune(invocation),
   compare: async (invocation) => (await import('./stored.ts')).evalCompare(invocation),
+  trend: async (invocation) => (await import('./stored.ts')).evalTrend(invocation),
   grade: async (invocation) => (await import('./stored.ts')).evalGrade(invocation),
   init: async (invocation) => (await import('./stored.ts')).evalInit(invocation),
 };
 
 export const command = defineCommand({
   usage:
-    'eval [PATH...] | eval trigger [PATH...] | eval tune SKILL | eval compare A B | eval grade RUN... --cases FILE | eval init SKILL',
+    'eval [PATH...] | eval trigger [PATH...] | eval tune SKILL | eval compare A B | eval trend | eval grade RUN... --cases FILE | eval init SKILL',
   details: [
     'Runs cases in isolated homes and grades the recorded runs. PATH is a case file, a skill or a folder of skills (default: the skill in the current folder, or the skills of the project with .agent/evals and evals). Cases with a mock or a cassette cost nothing; all others need --model. Results are stored in .agent/evals; unchanged cases are not run again unless you pass --no-eval-cache.',
     'trigger measures which skill activates when all of them are installed. Control cases run first; if one fails, there is no score.',
     'tune compares descriptions of a skill: proposals are scored on the train part of its trigger cases, and the best one meets the current description on the validation part. It changes nothing without --write, and never for a difference within noise.',
-    'compare shows what changed between two reports. grade grades stored runs again without running anything. init writes first cases for a skill.',
+    'compare shows what changed between two reports, and fails if a case broke or the pass rate of a live model fell by more than chance. trend shows the pass rate of the last cases in all stored reports. grade grades stored runs again without running anything. init writes first cases for a skill.',
     'Exit code 1: failed, or below a threshold; 4: no model; 5: the evaluation is invalid, because case files have errors, a control failed, no case was graded or too many broke; 130: interrupted, finished results are kept.',
   ].join('\n'),
   flags: EVAL_FLAGS,
