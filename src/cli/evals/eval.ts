@@ -11,19 +11,22 @@ import { reportProblem } from '../terminal/terminal.ts';
 /** Subcommands. Every other first argument is a path; a folder with such a name is `./trigger`. */
 const SUBCOMMANDS: Readonly<Record<string, (invocation: EvalInvocation) => Promise<number>>> = {
   trigger: async (invocation) => (await import('./run.ts')).evalTrigger(invocation),
+  tune: async (invocation) => (await import('./tune.ts')).evalTune(invocation),
   compare: async (invocation) => (await import('./stored.ts')).evalCompare(invocation),
+  trend: async (invocation) => (await import('./stored.ts')).evalTrend(invocation),
   grade: async (invocation) => (await import('./stored.ts')).evalGrade(invocation),
   init: async (invocation) => (await import('./stored.ts')).evalInit(invocation),
 };
 
 export const command = defineCommand({
   usage:
-    'eval [PATH...] | eval trigger [PATH...] | eval compare A B | eval grade RUN... --cases FILE | eval init SKILL',
+    'eval [PATH...] | eval trigger [PATH...] | eval tune SKILL | eval compare A B | eval trend | eval grade RUN... --cases FILE | eval init SKILL',
   details: [
     'Runs cases in isolated homes and grades the recorded runs. PATH is a case file, a skill or a folder of skills (default: the skill in the current folder, or the skills of the project with .agent/evals and evals). Cases with a mock or a cassette cost nothing; all others need --model. Results are stored in .agent/evals; unchanged cases are not run again unless you pass --no-eval-cache.',
     'trigger measures which skill activates when all of them are installed. Control cases run first; if one fails, there is no score.',
     '--subject runs the cases with another agent in an empty home: claude-code, codex, gemini, opencode, pi, or a command. It gets API keys by the names of their variables; without its program or its key, cases are skipped with the reason (exit code 4). Several --subject make a portability matrix. Protocol of commands and limits: docs/eval-subjects.md.',
-    'compare shows what changed between two reports. grade grades stored runs again without running anything. init writes first cases for a skill.',
+    'tune compares descriptions of a skill: proposals are scored on the train part of its trigger cases, and the best one meets the current description on the validation part. It changes nothing without --write, and never for a difference within noise.',
+    'compare shows what changed between two reports, and fails if a case broke or the pass rate of a live model fell by more than chance. trend shows the pass rate of the last cases in all stored reports. grade grades stored runs again without running anything. init writes first cases for a skill.',
     'Exit code 1: failed, or below a threshold; 4: no model; 5: the evaluation is invalid, because case files have errors, a control failed, no case was graded or too many broke; 130: interrupted, finished results are kept.',
   ].join('\n'),
   flags: EVAL_FLAGS,
@@ -40,6 +43,8 @@ export const command = defineCommand({
     ],
     ['skillwright eval . --model anthropic --baseline none --repeat 3', 'measure whether the skill helps'],
     ['skillwright eval . --model anthropic --update-cassettes', 'record model answers; later runs cost nothing'],
+    ['skillwright eval . --model anthropic --baseline none --stop-when decided', 'stop when the difference is decided'],
+    ['skillwright eval tune skills/csv-report --model anthropic', 'propose and compare descriptions'],
     ['skillwright eval evals --report junit=junit.xml --report markdown=report.md', 'write reports for CI'],
     ['skillwright eval compare .agent/evals/20260101T120000 last', 'compare with the last report'],
     ['skillwright eval grade .agent/evals/20260101T120000 --cases cases.yaml', 'grade stored runs with other cases'],

@@ -94,6 +94,14 @@ export const EVAL_FLAGS = {
     path: true,
     about: 'trigger: play the answers recorded in DIR, or record them there with --update-cassettes',
   },
+  proposals: {
+    type: 'string',
+    value: 'FILE',
+    path: true,
+    about: 'tune: read descriptions from FILE, a JSON array or one per paragraph, instead of asking a model',
+  },
+  proposer: { type: 'string', value: 'MODEL', about: 'tune: ask this model for descriptions (default: --model)' },
+  write: { type: 'boolean', about: 'tune: write the best description to SKILL.md if it is an improvement' },
   cases: {
     type: 'string',
     multiple: true,

@@ -21,11 +21,11 @@ export function evaluationsFolder(cwd: string): string {
   return path.join(cwd, '.agent/evals');
 }
 
-/** Creates a folder; a second one of the same second gets a number. */
-export function newEvaluation(cwd: string, at: Date): string {
+/** Creates a folder; a second one of the same second gets a number. Only folders without a prefix hold a report. */
+export function newEvaluation(cwd: string, at: Date, prefix: '' | 'tune-' = ''): string {
   const above = evaluationsFolder(cwd);
   makeFolders(above);
-  const time = at.toISOString().replaceAll(/[-:]|\.\d+Z$/g, '');
+  const time = `${prefix}${at.toISOString().replaceAll(/[-:]|\.\d+Z$/g, '')}`;
   for (let number = 1; ; number += 1) {
     const folder = path.join(above, number === 1 ? time : `${time}-${String(number)}`);
     try {

@@ -205,7 +205,7 @@ interface Numbers {
   readonly repeat?: number;
 }
 
-function numbersOf({ flags, positionals }: EvalInvocation): Numbers {
+export function numbersOf({ flags, positionals }: EvalInvocation): Numbers {
   const repeat = wholeNumber(flags.repeat, '--repeat', { least: 1, most: 1000 });
   const usual = positionals[0] === 'trigger' ? TRIGGER_TIMEOUT_S : TIMEOUT_S;
   const seconds = wholeNumber(flags.timeout, '--timeout', { least: 1, most: 86_400 }) ?? usual;
@@ -228,7 +228,7 @@ async function judgeOf({ flags, signal }: EvalInvocation, runtime: Runtime): Pro
 }
 
 /** Parses --distractors: numbers of generated skills, or a folder whose skills are used in steps of 10, 100 and 1000. */
-function distractorsOf(invocation: EvalInvocation): Pick<TriggerOptions, 'distractors' | 'others'> {
+export function distractorsOf(invocation: EvalInvocation): Pick<TriggerOptions, 'distractors' | 'others'> {
   const given = invocation.flags.distractors;
   if (given === undefined) return {};
   if (/^\d{1,6}(?:,\d{1,6})*$/.test(given)) {
@@ -245,7 +245,7 @@ function distractorsOf(invocation: EvalInvocation): Pick<TriggerOptions, 'distra
   return { others, distractors: [...steps, others.length] };
 }
 
-function progressText({ done, total, counts, remainingMs }: SuiteProgress): string {
+export function progressText({ done, total, counts, remainingMs }: SuiteProgress): string {
   const seconds = remainingMs === undefined ? undefined : Math.ceil(remainingMs / 1000);
   const parts = [
     `${String(done)} of ${String(total)}`,

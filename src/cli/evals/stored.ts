@@ -10,12 +10,16 @@ import { initCases } from '../../evals/cases/init-cases.ts';
 import { readCases } from '../../evals/cases/read-cases.ts';
 import { regrade } from '../../evals/grade/regrade.ts';
 import { terminalComparison } from '../../evals/report/compare-text.ts';
+import { dateText, numberText, rateText } from '../../evals/report/report-text.ts';
+import { trendOf } from '../../evals/report/trend.ts';
 import { storedRuns } from '../../evals/run/stored-runs.ts';
 import { isDirectory, isSystemError } from '../../platform/fs/paths.ts';
+import { countText } from '../../core/text/line-text.ts';
+import { fitText, padText } from '../../platform/text-width.ts';
 import { VERSION } from '../../version.ts';
 import { thresholdsOf, wantedReports } from './flags.ts';
 import type { EvalInvocation } from './flags.ts';
-import { openReport } from './report-folder.ts';
+import { openReport, storedReports } from './report-folder.ts';
 import { cwdOf, reportProblems } from './inputs.ts';
 import { printReport, writeReports } from './write-reports.ts';
 import { EXIT, UsageError } from '../exit.ts';
@@ -40,6 +44,32 @@ export async function evalCompare(invocation: EvalInvocation): Promise<number> {
   else if (!isPrinted) terminal.out(terminalComparison(comparison, terminal));
   await writeReports(now, invocation, { before: old });
   return isRegression(comparison) ? EXIT.failed : EXIT.done;
+}
+
+/** Shows how the cases of the last report did in the stored reports before it. */
+export async function evalTrend(invocation: EvalInvocation): Promise<number> {
+  const { positionals, flags, terminal } = invocation;
+  if (positionals.length > 1) throw new UsageError('eval trend takes no argument', 'usage: skillwright eval trend');
+  const rows = trendOf(storedReports(cwdOf(invocation)));
+  if (rows.length === 0) throw new UsageError('no evaluation found in this project', 'run skillwright eval first');
+  if (flags.json === true) terminal.out(jsonText({ trend: rows }));
+  else
+    terminal.out(
+      rows.map(({ startedAt, passRate, cases, tokens, models, changed }) =>
+        fitText(
+          [
+            dateText(startedAt),
+            padText(rateText(passRate), 20),
+            countText(cases, 'case'),
+            `${numberText(tokens)} tokens a run`,
+            printable(models),
+            ...(changed.length === 0 ? [] : [`changed: ${printable(changed.join(', '))}`]),
+          ].join('  '),
+          terminal.width,
+        ),
+      ),
+    );
+  return EXIT.done;
 }
 
 /** Grades stored runs with the current cases. */

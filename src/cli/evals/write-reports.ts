@@ -16,6 +16,7 @@ import { jsonText } from '../json.ts';
 import { wantedReports } from './flags.ts';
 import type { EvalInvocation, WantedReport } from './flags.ts';
 import { cwdOf } from './inputs.ts';
+import { storedReports } from './report-folder.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
 import { writeNamedFile } from '../../platform/fs/atomic-replace.ts';
 
@@ -95,7 +96,9 @@ async function contentOf(
     import('../../evals/page/run-view.ts'),
   ]);
   const view = (result: CaseResult): RunView | undefined => viewOf(result, runView);
-  const text = before === undefined ? htmlReport(report, { view }) : htmlCompare(before, report, { view });
+  const earlier = storedReports(cwd).filter(({ startedAt }) => startedAt < report.startedAt);
+  const options = { view, earlier };
+  const text = before === undefined ? htmlReport(report, options) : htmlCompare(before, report, options);
   return { type: 'text', text };
 }
 

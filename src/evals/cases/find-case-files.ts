@@ -52,7 +52,7 @@ function isCaseFolder(folder: string): boolean {
 }
 
 /** Result folders of the eval command. */
-const RESULTS_FOLDER = /^\d{8}T\d{6}(?:-\d+)?$/;
+const RESULTS_FOLDER = /^(?:tune-)?\d{8}T\d{6}(?:-\d+)?$/;
 
 function isWalked(name: string): boolean {
   return !SKIPPED_FOLDERS.has(name) && !RESULTS_FOLDER.test(name) && (!name.startsWith('.') || name === '.agent');

@@ -2,6 +2,7 @@
 import { compareReports } from '../report/compare-reports.ts';
 import { failuresFirst } from '../report/report-text.ts';
 import type { CaseResult, EvalReport } from '../report/result.ts';
+import { trendOf } from '../report/trend.ts';
 import type { PageData, RunView } from './view.ts';
 
 export interface PageOptions {
@@ -9,6 +10,8 @@ export interface PageOptions {
   readonly view?: (result: CaseResult) => RunView | undefined;
   /** An earlier report, to show what changed. */
   readonly before?: EvalReport;
+  /** Stored reports, oldest first, to show how the cases did over time. */
+  readonly earlier?: readonly EvalReport[];
   /** Size limit of the data (default: 4 MB). */
   readonly maxBytes?: number;
   /** Limit for runs of passed results (default: 50). */
@@ -26,11 +29,13 @@ export function pageData(report: EvalReport, options: PageOptions = {}): PageDat
   const maxBytes = options.maxBytes ?? MAX_BYTES;
   const shown = fitted(report, maxBytes * RESULTS_PART);
   const { views, left } = viewsOf(report, options, maxBytes - sizeOf(shown));
+  const trend = trendOf([...(options.earlier ?? []), report]);
   return {
     report: shown,
     views,
     viewsLeftOut: left,
     isCut: shown !== report,
+    trend: trend.length > 1 ? trend : [],
     ...(options.before === undefined ? {} : { comparison: compareReports(options.before, report) }),
   };
 }

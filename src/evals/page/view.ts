@@ -1,6 +1,7 @@
 /** The data of the report page, which shows all of it as text. */
 import type { ReportComparison } from '../report/compare-reports.ts';
 import type { EvalReport } from '../report/result.ts';
+import type { TrendRow } from '../report/trend.ts';
 import type { Plan } from '../../core/plan.ts';
 
 export interface PageData {
@@ -13,6 +14,8 @@ export interface PageData {
   readonly isCut: boolean;
   /** The comparison with an earlier report. */
   readonly comparison?: ReportComparison;
+  /** This report and earlier ones with the same cases, oldest first; empty if there are none. */
+  readonly trend: readonly TrendRow[];
 }
 
 /** A run for display. */

@@ -7,7 +7,7 @@ import type { EvalReport } from '../../../src/evals/report/result.ts';
 import { htmlReport } from '../../../src/evals/page/report-page.ts';
 import type { PageOptions } from '../../../src/evals/page/page-data.ts';
 import { HOSTILE, hostileReport } from '../hostile-report.ts';
-import { COMPARISON, TRIGGER, fullReport, manyResults, report, result, rate } from '../sample-report.ts';
+import { check, COMPARISON, TRIGGER, fullReport, manyResults, report, result, rate } from '../sample-report.ts';
 import { CHROMIUM, openChromium } from './chromium.ts';
 import type { Browser, Page } from './chromium.ts';
 import { VIEW } from './sample-view.ts';
@@ -196,6 +196,52 @@ describe.skipIf(CHROMIUM === undefined)('the page in Chromium', () => {
     expect(
       await page.evaluate(`[...document.querySelectorAll('.diff .added')].map((step) => step.textContent)`),
     ).toEqual(['+ turn 2  action  run_script tables scripts/count.py input.csv', '+ turn 3  end  run done']);
+  });
+
+  test('labels every number with its arm, so that they add up, and explains control skills', async () => {
+    const live = { model: { id: 'm', way: 'live' } } as const;
+    const failed = {
+      ...live,
+      status: 'failed',
+      run: '/runs/1',
+      checks: [check('output[0]', { status: 'failed', events: [13] })],
+    } as const;
+    const given = report(
+      [
+        result('a', live),
+        result('b', failed),
+        result('c'),
+        result('a', { ...failed, arm: 'without' }),
+        result('b', { ...failed, arm: 'without' }),
+      ],
+      {
+        skills: [
+          { name: 'tables', digest: 'x' },
+          { name: 'brass-lantern-check', digest: 'y', role: 'control' },
+        ],
+      },
+    );
+    const earlier = [report([result('a', failed)], { startedAt: '2026-11-01T10:00:00.000Z' })];
+    const page = await open(given, { view: () => VIEW, earlier });
+    const rows = `[...document.querySelectorAll('[aria-label=Arms] tbody tr')].map((row) => [...row.children].slice(0, 7).map((cell) => cell.textContent))`;
+    expect(await page.evaluate(rows)).toEqual([
+      ['with the skill', '2', '1', '0', '0', '0', '3'],
+      ['without the skill', '0', '2', '0', '0', '0', '2'],
+    ]);
+    const shown = String(await text(page, 'main'));
+    for (const words of [
+      '2 models',
+      'm (live), scripted',
+      '2 of 3 cases tested a model',
+      'Control skills were installed',
+      '2026-11-01 10:00 UTC',
+      'without the skill: 2 results: 0 passed, 2 failed',
+    ])
+      expect(shown).toContain(words);
+    // An event that is not in the timeline leads to the step before it.
+    await page.evaluate(`location.hash = '#case:1'; new Promise((done) => setTimeout(done, 20))`);
+    await page.evaluate(`document.querySelector('tr.failed a.event').click()`);
+    expect(await page.evaluate(`document.activeElement.dataset.events`)).toBe('9 10 12');
   });
 
   test('shows INVALID first, and no score', async () => {

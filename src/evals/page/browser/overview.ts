@@ -31,7 +31,7 @@ import { rateBar, rateCell, section, shortDigest, statusBar, statusMark, table }
 const MOST_FAILURES = 8;
 const MOST_TAGS = 20;
 
-export function overview({ report }: PageData): HTMLElement {
+export function overview({ report, trend }: PageData): HTMLElement {
   return h(
     'div.view',
     invalidBanner(report),
@@ -41,6 +41,7 @@ export function overview({ report }: PageData): HTMLElement {
     armTable(report),
     ...report.comparisons.map(comparisonSection),
     failures(report),
+    trendTable(trend),
     h('div.columns', byTag(report), byKind(report)),
     h('div.columns', flaky(report), skills(report)),
   );
@@ -54,6 +55,25 @@ function invalidBanner(report: EvalReport): HTMLElement | undefined {
 function incompleteBanner(report: EvalReport): HTMLElement | undefined {
   const text = incompleteText(report);
   return text === undefined ? undefined : banner('warning', 'Incomplete', [text.replace(/^incomplete: /, '')]);
+}
+
+function trendTable(trend: PageData['trend']): HTMLElement | undefined {
+  if (trend.length === 0) return undefined;
+  const rows = trend.map(({ startedAt, models, cases, passRate, tokens, changed }) =>
+    h(
+      'tr',
+      h('th', { scope: 'row' }, line(dateText(startedAt))),
+      h('td', rateCell(passRate)),
+      h('td.number', numberText(cases)),
+      h('td.number', numberText(tokens)),
+      h('td', line(models)),
+      h('td', line(changed.join(', '))),
+    ),
+  );
+  return section(
+    'Trend: the cases of this report in stored reports, with the skill',
+    table('Trend', ['started', 'pass rate', 'cases', 'tokens per run', 'model', 'changed skills'], rows),
+  );
 }
 
 function banner(tone: 'bad' | 'warning', title: string, lines: readonly string[]): HTMLElement {

@@ -1,0 +1,43 @@
+/** How the cases of a report did in earlier reports. */
+import { hasVerdict } from './result.ts';
+import type { EvalReport, Rate } from './result.ts';
+import { costOf, modelsText, tokensOf } from './report-text.ts';
+import { rateOf } from '../statistics/statistics.ts';
+
+export interface TrendRow {
+  readonly startedAt: string;
+  readonly models: string;
+  /** Cases of the last report that this one has too; the numbers are about them only. */
+  readonly cases: number;
+  readonly passRate: Rate;
+  /** Mean tokens of a run. */
+  readonly tokens: number;
+  /** Names of evaluated skills that changed since the row before. */
+  readonly changed: readonly string[];
+}
+
+/** Rows of the reports that share a case with the last one, oldest first. Only the arm with the skill counts, without harness checks. */
+export function trendOf(reports: readonly EvalReport[]): readonly TrendRow[] {
+  const last = reports.at(-1);
+  const ids = new Set(last?.results.filter(({ arm }) => arm === 'with').map((result) => result.case));
+  const digests = new Map<string, string>();
+  return reports.flatMap((report): readonly TrendRow[] => {
+    const own = report.results.filter(
+      (result) => result.arm === 'with' && result.isHarnessCheck !== true && ids.has(result.case) && hasVerdict(result),
+    );
+    if (own.length === 0) return [];
+    const skills = report.skills.filter(({ role }) => role !== 'control');
+    const changed = skills.filter(({ name, digest }) => digests.has(name) && digests.get(name) !== digest);
+    for (const { name, digest } of skills) digests.set(name, digest);
+    return [
+      {
+        startedAt: report.startedAt,
+        models: modelsText(report.models),
+        cases: new Set(own.map((result) => result.case)).size,
+        passRate: rateOf(own.filter(({ status }) => status === 'passed').length, own.length),
+        tokens: tokensOf(costOf(own)) / own.length,
+        changed: changed.map(({ name }) => name),
+      },
+    ];
+  });
+}

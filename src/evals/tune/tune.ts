@@ -1,0 +1,268 @@
+/**
+ * Compares descriptions of a skill. Proposals are scored on the train part of the trigger cases; the best one meets the current description on
+ * the validation part, which no proposal has seen. A difference within noise is no improvement.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+
+import { SkillError } from '../../core/errors.ts';
+import { quoted } from '../../core/text/text.ts';
+import { readHead } from '../../format/read-head.ts';
+import { setDescription } from '../../format/set-description.ts';
+import { copyTree } from '../../platform/fs/copy-tree.ts';
+import { makeFolders } from '../../platform/fs/make-folders.ts';
+import { removeTree } from '../../platform/fs/remove-tree.ts';
+import type { EvalCase } from '../cases/case.ts';
+import { costOf } from '../report/report-text.ts';
+import { groupBy, hasVerdict } from '../report/result.ts';
+import type { CaseCost, CaseResult, Control, EvalReport, Rate } from '../report/result.ts';
+import type { SuiteBasis } from '../run/run-suite.ts';
+import { mcNemar, pairedInterval, rateOf, smallestVisible } from '../statistics/statistics.ts';
+import type { MeanInterval, PairCounts } from '../statistics/statistics.ts';
+import { writeDistractors } from '../trigger/distractors.ts';
+import { evaluateTrigger } from '../trigger/run-trigger.ts';
+import { isForTraining, labelOf } from '../trigger/trigger-trial.ts';
+
+export interface TuneOptions extends SuiteBasis {
+  /** The folder of the skill, which is only read. */
+  readonly skill: string;
+  /** Folders of skills that are installed beside it, or the number of generated ones. */
+  readonly distractors: number | readonly string[];
+  /** Returns proposals; gets what the current description got wrong on the train part. */
+  readonly propose: (current: string, wrong: readonly WrongQuery[]) => Promise<readonly string[]>;
+}
+
+/** A request of the train part that loaded the skill although it should not, or did not although it should. */
+export interface WrongQuery {
+  readonly input: string;
+  readonly shouldLoad: boolean;
+}
+
+export interface Candidate {
+  readonly description: string;
+  readonly train: Rate;
+}
+
+export interface TuneReport {
+  readonly schema: 1;
+  readonly skill: string;
+  readonly cases: { readonly train: number; readonly validation: number };
+  readonly current: Candidate;
+  readonly proposals: readonly Candidate[];
+  /** Proposals that are no valid descriptions, with the reason. */
+  readonly rejected: readonly { readonly description: string; readonly reason: string }[];
+  /** The best proposal, if it is better than the current description on the train part. */
+  readonly winner?: Candidate & {
+    readonly validation: Rate;
+    readonly currentValidation: Rate;
+    readonly difference: MeanInterval;
+    readonly p: number;
+    readonly smallestVisible: number;
+    /** The difference on the validation part is more than noise. */
+    readonly isImprovement: boolean;
+  };
+  /** Failed controls; then there are no scores. */
+  readonly invalid: readonly Control[];
+  readonly cost: CaseCost;
+}
+
+/** Below six pairs no difference reaches 5 %. */
+const LEAST_VALIDATION = 6;
+const MAX_DESCRIPTION = 1024;
+
+export async function tune(options: TuneOptions): Promise<TuneReport> {
+  const { skill } = options;
+  const text = readFileSync(path.join(skill, 'SKILL.md'), 'utf8');
+  const name = headOf(skill, text)?.name ?? path.basename(skill);
+  const current = headOf(skill, text)?.description ?? '';
+  const cases = options.cases.filter((one) => one.skills.target === name && labelOf(one) !== undefined);
+  const [train, validation] = [
+    cases.filter(({ id }) => isForTraining(id)),
+    cases.filter(({ id }) => !isForTraining(id)),
+  ];
+  requireCases(train, validation);
+  const bench = openBench(options, { text, name });
+  try {
+    const first = await bench.run(current, train, 'train-0');
+    const results = [...first.results];
+    const report = (more: Partial<TuneReport>): TuneReport => ({
+      schema: 1,
+      skill: name,
+      cases: { train: train.length, validation: validation.length },
+      current: candidateOf(current, first),
+      proposals: [],
+      rejected: [],
+      invalid: [],
+      ...more,
+      cost: costOf(results),
+    });
+    if (first.trigger?.isValid !== true) return report({ invalid: brokenIn(first) });
+    const asked = await options.propose(current, wrongQueries(first, train));
+    const { valid, rejected } = sorted(asked, current, { skill, text });
+    const proposals: Candidate[] = [];
+    for (const [place, description] of valid.entries()) {
+      const ran = await bench.run(description, train, `train-${String(place + 1)}`);
+      results.push(...ran.results);
+      if (ran.trigger?.isValid !== true) return report({ invalid: brokenIn(ran), proposals, rejected });
+      proposals.push(candidateOf(description, ran));
+    }
+    const best = proposals.toSorted((a, b) => b.train.count - a.train.count)[0];
+    if (best === undefined || best.train.count <= candidateOf(current, first).train.count)
+      return report({ proposals, rejected });
+    const [mine, theirs] = [
+      await bench.run(best.description, validation, 'validation-best'),
+      await bench.run(current, validation, 'validation-current'),
+    ];
+    results.push(...mine.results, ...theirs.results);
+    const broken = [...brokenIn(mine), ...brokenIn(theirs)];
+    if (broken.length > 0) return report({ invalid: broken, proposals, rejected });
+    return report({ proposals, rejected, winner: { ...best, ...comparedOn(mine, theirs) } });
+  } finally {
+    await bench.close();
+  }
+}
+
+function requireCases(train: readonly EvalCase[], validation: readonly EvalCase[]): void {
+  if (train.length > 0 && validation.length >= LEAST_VALIDATION) return;
+  throw new SkillError({
+    code: 'input/invalid',
+    message: `too few trigger cases to tune a description: ${String(train.length)} train, ${String(validation.length)} validation; expected at least 1 and ${String(LEAST_VALIDATION)}`,
+    hint: 'add requests that should and should not load the skill, such as trigger-eval.json; with 40 a clear difference can be seen',
+    data: { expected: 'about 40 trigger cases' },
+  });
+}
+
+function headOf(skill: string, text: string) {
+  const source = {
+    path: path.join(skill, 'SKILL.md'),
+    directory: path.basename(skill),
+    fileName: 'SKILL.md',
+    text,
+    validUtf8: true,
+  };
+  return readHead(source, { mode: 'lenient' }).head;
+}
+
+/** The text of SKILL.md with another description; undefined if the description would not be read back as it is. */
+export function withDescription(skill: string, text: string, description: string): string | undefined {
+  const changed = setDescription(text, description);
+  return changed === undefined || headOf(skill, changed)?.description !== description ? undefined : changed;
+}
+
+function sorted(
+  asked: readonly string[],
+  current: string,
+  { skill, text }: { readonly skill: string; readonly text: string },
+): { readonly valid: readonly string[]; readonly rejected: TuneReport['rejected'] } {
+  const reasonOf = (description: string): string | undefined => {
+    if (description === '') return 'it is empty';
+    if (description === current) return 'it is the current description';
+    if ([...description].length > MAX_DESCRIPTION) return `it has more than ${String(MAX_DESCRIPTION)} characters`;
+    if (/[<>\x00-\x1f\x7f]/.test(description)) return 'it contains <, > or a control character';
+    return withDescription(skill, text, description) === undefined ? 'SKILL.md cannot hold it' : undefined;
+  };
+  const all = [...new Set(asked.map((one) => one.trim()))];
+  return {
+    valid: all.filter((one) => reasonOf(one) === undefined),
+    rejected: all.flatMap((description) => {
+      const reason = reasonOf(description);
+      return reason === undefined ? [] : [{ description, reason }];
+    }),
+  };
+}
+
+interface Bench {
+  run(description: string, cases: readonly EvalCase[], name: string): Promise<EvalReport>;
+  close(): Promise<void>;
+}
+
+/** Runs cases with a copy of the skill that has another description, among the same other skills. */
+function openBench(options: TuneOptions, { text, name }: { readonly text: string; readonly name: string }): Bench {
+  const { skill, distractors, propose: _propose, directory, signal, ...basis } = options;
+  const made = path.join(directory, 'tune-skills');
+  const others =
+    typeof distractors === 'number' ? writeDistractors(path.join(made, 'others'), distractors) : distractors;
+  return {
+    async run(description, cases, label) {
+      const to = path.join(made, label, path.basename(skill));
+      makeFolders(path.dirname(to));
+      const copied = await copyTree(skill, { to, permissions: 'writable', leaveOut: ['evals', 'eval'], signal });
+      const changed = withDescription(skill, text, description) ?? text;
+      if (copied.type === 'refused')
+        throw new SkillError({
+          code: 'skill/invalid',
+          message: `cannot copy ${quoted(name)}: ${copied.message}`,
+          hint: 'run skillwright check on the skill',
+          data: { path: skill },
+        });
+      writeFileSync(path.join(to, 'SKILL.md'), changed);
+      const report = await evaluateTrigger({
+        ...basis,
+        signal,
+        cases,
+        skills: [to, ...others],
+        directory: path.join(directory, label),
+      });
+      // An interrupted part has no score.
+      signal.throwIfAborted();
+      return report;
+    },
+    async close() {
+      await removeTree(made);
+    },
+  };
+}
+
+function candidateOf(description: string, { results }: EvalReport): Candidate {
+  return { description, train: passRate(results) };
+}
+
+/** Each case counts once: it passes if more than half of its attempts do. */
+function verdicts(results: readonly CaseResult[]): ReadonlyMap<string, boolean> {
+  return new Map(
+    [...groupBy(results.filter(hasVerdict), (result) => result.case)].map(([id, attempts]) => [
+      id,
+      attempts.filter(({ status }) => status === 'passed').length * 2 > attempts.length,
+    ]),
+  );
+}
+
+function passRate(results: readonly CaseResult[]): Rate {
+  const all = [...verdicts(results).values()];
+  return rateOf(all.filter(Boolean).length, all.length);
+}
+
+/** Cases are the unit, not attempts: the question is how the description does on other requests. */
+function comparedOn(mine: EvalReport, theirs: EvalReport) {
+  const [own, others] = [verdicts(mine.results), verdicts(theirs.results)];
+  const counts: Record<keyof PairCounts, number> = { both: 0, better: 0, worse: 0, neither: 0 };
+  for (const [id, isPassed] of own) {
+    const other = others.get(id);
+    if (other === undefined) continue;
+    counts[isPassed ? (other ? 'both' : 'better') : other ? 'worse' : 'neither'] += 1;
+  }
+  const pairs = counts.both + counts.better + counts.worse + counts.neither;
+  const [difference, p] = [pairedInterval(counts), mcNemar(counts.better, counts.worse)];
+  return {
+    validation: passRate(mine.results),
+    currentValidation: passRate(theirs.results),
+    difference,
+    p,
+    smallestVisible: smallestVisible(pairs, counts.better + counts.worse),
+    isImprovement: p < 0.05 && difference.low > 0,
+  };
+}
+
+function wrongQueries({ results }: EvalReport, cases: readonly EvalCase[]): readonly WrongQuery[] {
+  const isRight = verdicts(results);
+  return cases
+    .filter(({ id }) => isRight.get(id) === false)
+    .map((one) => ({ input: one.input, shouldLoad: (labelOf(one)?.all ?? []).includes(one.skills.target ?? '') }));
+}
+
+function brokenIn({ trigger }: EvalReport): readonly Control[] {
+  if (trigger === undefined || trigger.isValid) return [];
+  const broken = trigger.controls.filter(({ isKept }) => !isKept);
+  if (broken.length > 0) return broken;
+  return [{ name: 'always-fire', asked: 'trials with a verdict', found: 'none', isKept: false }];
+}
