@@ -222,7 +222,7 @@ describe.skipIf(CHROMIUM === undefined)('the page in Chromium', () => {
       },
     );
     const earlier = [report([result('a', failed)], { startedAt: '2026-11-01T10:00:00.000Z' })];
-    const page = await open(given, { view: () => VIEW, earlier });
+    await open(given, { view: () => VIEW, earlier });
     const rows = `[...document.querySelectorAll('[aria-label=Arms] tbody tr')].map((row) => [...row.children].slice(0, 7).map((cell) => cell.textContent))`;
     expect(await page.evaluate(rows)).toEqual([
       ['with the skill', '2', '1', '0', '0', '0', '3'],
