@@ -1,6 +1,10 @@
+import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 import { defineConfig, mergeConfig } from 'vitest/config';
+import type { Plugin } from 'vitest/config';
 import { BaseSequencer } from 'vitest/node';
 import type { TestSpecification } from 'vitest/node';
 
@@ -43,11 +47,29 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
+const SOURCE = fileURLToPath(new URL('src/', import.meta.url));
+const BUILT = fileURLToPath(new URL('dist/', import.meta.url));
+
+/** `npm test` builds first, so tests import the built library: a fresh clone need not transform each source file once more. */
+const builtLibrary: Plugin = {
+  name: 'built-library',
+  enforce: 'pre',
+  resolveId(source, importer) {
+    if (importer === undefined || !source.startsWith('.')) return undefined;
+    const file = path.resolve(path.dirname(importer), source);
+    if (!file.startsWith(SOURCE) || !file.endsWith('.ts')) return undefined;
+    const built = `${BUILT}${file.slice(SOURCE.length, -'ts'.length)}js`;
+    return existsSync(built) ? built : undefined;
+  },
+};
+
 /** Unit and system tests in one run, for `npm test`. */
 export default mergeConfig(
   shared,
   defineConfig({
+    plugins: [builtLibrary],
     test: {
+      server: { deps: { external: [/\/dist\/.*\.js$/] } },
       include: ['test/**/*.test.ts'],
       globalSetup: ['test/global-setup.ts', 'test/system-setup.ts'],
       // More than there are processors: system tests spend much of their time in waiting for sandboxes and timeouts.

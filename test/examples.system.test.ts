@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { LLMock } from '@copilotkit/aimock';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
+import { SHARED_CACHE } from './cli/run-cli.ts';
 import { PROJECT } from './files-below.ts';
 
 const folder = compileExamples();
@@ -13,7 +14,7 @@ const folder = compileExamples();
 const run = (example: string, ...words: string[]): string =>
   execFileSync(process.execPath, [path.join(folder, example), ...words], {
     cwd: folder,
-    env: { PATH: process.env['PATH'] ?? '', HOME: folder },
+    env: { PATH: process.env['PATH'] ?? '', HOME: folder, ...SHARED_CACHE },
     encoding: 'utf8',
     timeout: 170_000,
   });

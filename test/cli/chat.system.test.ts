@@ -14,7 +14,7 @@ import { scratch } from '../registry/support.ts';
 import { SKILLS } from '../skills/support.ts';
 import { atTerminal, missingTerminal } from './pseudo-terminal.ts';
 import type { Screen, Step } from './pseudo-terminal.ts';
-import { temporaryFolder } from './run-cli.ts';
+import { SHARED_CACHE, temporaryFolder } from './run-cli.ts';
 import type { CliResult } from './run-cli.ts';
 
 const missing = missingTerminal();
@@ -29,7 +29,7 @@ const home = temporaryFolder();
 function piped(cwd: string, words: readonly string[], stdin: string): Promise<CliResult> {
   const child = spawn(process.execPath, [PROGRAM, ...words], {
     cwd,
-    env: { PATH: process.env['PATH'] ?? '', HOME: home },
+    env: { PATH: process.env['PATH'] ?? '', HOME: home, ...SHARED_CACHE },
     timeout: 170_000,
   });
   let out = '';
@@ -144,7 +144,7 @@ describe.skipIf(missing !== undefined)('at a terminal', () => {
   ): Promise<Screen> =>
     atTerminal([process.execPath, PROGRAM, ...words], steps, {
       cwd: folder,
-      env: { HOME: path.join(folder, 'home'), ...env },
+      env: { HOME: path.join(folder, 'home'), ...SHARED_CACHE, ...env },
     });
   const until = (text: string): Step => ({ until: text });
   const keys = (text: string): Step => ({ keys: text });

@@ -8,11 +8,19 @@ import { main } from '../../src/cli/main.ts';
 import { PROJECT } from '../files-below.ts';
 
 /**
+ * Three ways to run a command line:
+ * - `cli`, in this process, for commands that read nothing but their arguments; the test sets streams, terminal width and environment.
+ * - `runCli`, in this process, with the working folder and the environment that a command has. The usual one.
+ * - `spawnCli`, the built command in a process of its own, for tests of the process (signals, stdin, overlapping commands) and of the build.
+ */
+
+/**
  * Compiled code and probe reports of this run, so that a command in a fresh home folder need not spend two seconds on probing the sandbox.
  * Tests of the cache pass another folder.
  */
 const shared = process.env['TEST_CACHE_DIR'];
-const SHARED_CACHE: Readonly<Record<string, string>> = shared === undefined ? {} : { SKILLWRIGHT_CACHE_DIR: shared };
+export const SHARED_CACHE: Readonly<Record<string, string>> =
+  shared === undefined ? {} : { SKILLWRIGHT_CACHE_DIR: shared };
 
 export interface CliResult {
   readonly status: number;
@@ -26,7 +34,7 @@ export interface CliOptions {
   readonly columns?: number;
 }
 
-/** Runs a command line in this process, with streams that remember; the surroundings are a folder of the test's own. */
+/** Runs a command line in this process and returns what it wrote. */
 export async function cli(
   cwd: string,
   words: readonly string[],

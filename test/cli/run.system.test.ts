@@ -15,7 +15,7 @@ import { serve } from '../model/local-server.ts';
 import { scratch } from '../registry/support.ts';
 import { SKILLS } from '../skills/support.ts';
 import { atTerminal, missingTerminal } from './pseudo-terminal.ts';
-import { cli, temporaryFolder, writeFiles } from './run-cli.ts';
+import { SHARED_CACHE, cli, runCli, temporaryFolder, writeFiles } from './run-cli.ts';
 import type { CliResult } from './run-cli.ts';
 
 const ORDERS = readFileSync(path.join(SKILLS, 'csv-report/evals/files/orders.csv'), 'utf8');
@@ -39,7 +39,7 @@ interface Started {
 function start(cwd: string, words: readonly string[], { stdin = '', env = {} }: StartOptions = {}): Started {
   const child = spawn(process.execPath, [path.join(PROJECT, 'dist/command/skillwright.js'), ...words], {
     cwd,
-    env: { PATH: process.env['PATH'] ?? '', HOME: home, ...env },
+    env: { PATH: process.env['PATH'] ?? '', HOME: home, ...SHARED_CACHE, ...env },
     timeout: 170_000,
     stdio: [typeof stdin === 'string' ? 'pipe' : stdin.descriptor, 'pipe', 'pipe'],
   });
@@ -54,7 +54,9 @@ function start(cwd: string, words: readonly string[], { stdin = '', env = {} }: 
   return { ended, send: (signal) => void child.kill(signal) };
 }
 
-const run = (...given: Parameters<typeof start>): Promise<CliResult> => start(...given).ended;
+/** In this process, which is faster, unless something is on stdin. */
+const run = (cwd: string, words: readonly string[], options: StartOptions = {}): Promise<CliResult> =>
+  options.stdin === undefined ? runCli(cwd, words, { HOME: home, ...options.env }) : start(cwd, words, options).ended;
 
 function project(): string {
   const folder = scratch();
@@ -205,7 +207,7 @@ test.skipIf(missingTerminal() !== undefined)(
       [process.execPath, path.join(PROJECT, 'dist/command/skillwright.js'), ...words],
       [{ until: '[n]o' }, { seconds: 0.6 }, { keys: 'y' }],
       // A terminal on which nothing can be drawn again.
-      { cwd: project(), env: { HOME: home, TERM: 'dumb' } },
+      { cwd: project(), env: { HOME: home, TERM: 'dumb', ...SHARED_CACHE } },
     );
     expect(status).toBe(0);
     expect(text.split('• Rows: 12')).toHaveLength(2);

@@ -64,7 +64,7 @@ import os, time
 for i in range(16):
     if os.fork() == 0:
         held = bytearray(b"x") * (60 * 1024 * 1024)
-        time.sleep(4); os._exit(0)
+        time.sleep(20); os._exit(0)
 for i in range(16): os.wait()
 open("${root}/out/held", "w").write("all")
 `,
@@ -80,7 +80,7 @@ import mmap, time
 held = [mmap.mmap(-1, 128 * 1024 * 1024) for i in range(8)]
 for memory in held:
     for at in range(0, len(memory), 4096): memory[at] = 1
-time.sleep(1)
+time.sleep(20)
 open("${root}/out/held", "w").write("all")
 `,
     reasons: ['memory'],
@@ -207,7 +207,7 @@ open("${root}/out/made", "w").write("all")
     name: 'runs in circles',
     language: 'sh',
     script: () => 'while :; do :; done & while :; do :; done & while :; do :; done',
-    limits: { wallMs: 700 },
+    limits: { wallMs: 400 },
     reasons: ['timeout'],
     judge: () => [],
   },
@@ -232,7 +232,7 @@ open("${root}/out/made", "w").write("all")
     name: 'makes the machine so busy that time is forgotten',
     language: 'sh',
     script: () => 'for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do (while :; do :; done) & done; wait',
-    limits: { wallMs: 1500 },
+    limits: { wallMs: 600 },
     reasons: ['timeout'],
     judge: () => [],
   },

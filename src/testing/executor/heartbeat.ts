@@ -17,6 +17,7 @@ export interface Heartbeat {
   readonly command: string;
   /** Shell command that waits for the first beat. */
   readonly awaited: string;
+  hasBeaten(fixture: Fixture, runFolder: string): boolean;
   /** Throws if the process is still alive. */
   assertGone(fixture: Fixture, runFolder: string): Promise<void>;
 }
@@ -27,6 +28,7 @@ export function makeHeartbeat(): Heartbeat {
   return {
     command: `sh -c 'i=0; while [ $i -lt ${String(MAX_BEATS)} ]; do echo x >> "$RUN_DIR/$1"; sleep 0.05; i=$((i + 1)); done' sh ${mark}`,
     awaited: `i=0; while [ ! -s "$RUN_DIR/${mark}" ] && [ $i -lt 400 ]; do sleep 0.05; i=$((i + 1)); done`,
+    hasBeaten: (fixture, runFolder) => beats(fixture, runFolder) > 0,
     async assertGone(fixture, runFolder) {
       // No grace period: all processes must be gone when the end of the program is reported.
       const alive = processesWith(mark);
