@@ -10,6 +10,7 @@ import { benchCollect } from './collect.ts';
 import { benchContainer } from './container.ts';
 import { benchDisclosure } from './disclosure.ts';
 import { benchEvalFiles } from './eval-files.ts';
+import { benchEvalSubject } from './eval-subject.ts';
 import { benchEvalSuite } from './eval-suite.ts';
 import { benchExecutors } from './executors.ts';
 import { benchInstall, benchVerify } from './install.ts';
@@ -29,7 +30,7 @@ import { benchStaging } from './staging.ts';
 import { benchStart } from './start.ts';
 import { benchTokens } from './tokens.ts';
 
-const HELP = `npm run bench -- [--only start,tokens,scan,search,disclosure,executors,packages,script-help,staging,collect,container,journal,policy,redaction,agent,install,verify,archives,packs-peers,scan-corpus,eval-files,suite,regrade,report] [--data DIR] [--collections DIR,DIR] [--sources DIR]
+const HELP = `npm run bench -- [--only start,tokens,scan,search,disclosure,executors,packages,script-help,staging,collect,container,journal,policy,redaction,agent,install,verify,archives,packs-peers,scan-corpus,eval-files,suite,subject,regrade,report] [--data DIR] [--collections DIR,DIR] [--sources DIR]
 Prints figures as ratios inside one run. DIR holds real data (retrieval/); without it, generated skills stand in. script-help runs the scripts
 of --collections; packs-peers also installs each folder below --sources (clones of collections). Peers are
 installed into .cache/peers. Exit 1 when a bound is not kept.`;
@@ -80,6 +81,7 @@ if (values.help === true) {
     'scan-corpus': () => benchScanCorpus({ dataDir, workDir }),
     'eval-files': () => benchEvalFiles({ dataDir }),
     suite: () => benchEvalSuite({ workDir }),
+    subject: () => benchEvalSubject({ workDir }),
     regrade: () => benchRegrade({ workDir }),
     report: () => benchReportPage({ workDir }),
   };

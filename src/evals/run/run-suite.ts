@@ -115,6 +115,7 @@ export async function runSuite(options: SuiteOptions): Promise<SuiteOutcome> {
   });
   const work = await workFolder();
   const environments = openEnvironments(work, options);
+  const removals: Promise<unknown>[] = [];
   const results: (CaseResult | undefined)[] = jobs.map(() => undefined);
   const report = progressReporter(jobs.length, options.onProgress);
   const runAll = async (places: readonly number[]): Promise<void> => {
@@ -123,7 +124,7 @@ export async function runSuite(options: SuiteOptions): Promise<SuiteOutcome> {
       for (const place of left) {
         const job = jobs[place];
         if (job === undefined || signal.aborted) return;
-        const result = await runJob(job, place, { options, environments, kept, work });
+        const result = await runJob(job, place, { options, environments, kept, work, removals });
         results[place] = result;
         report(result);
       }
@@ -141,6 +142,7 @@ export async function runSuite(options: SuiteOptions): Promise<SuiteOutcome> {
       if (signal.aborted || options.isDecided?.(results.filter(isResult)) === true) break;
     }
   } finally {
+    await Promise.all(removals);
     await removeTree(work);
   }
   const asked = rounds.slice(0, ran).reduce((sum, places) => sum + places.length, 0);
@@ -170,14 +172,16 @@ interface JobParts {
   readonly environments: Environments;
   readonly kept: ReturnType<typeof openStoredResults>;
   readonly work: string;
+  /** Removals of folders of finished runs, which do not delay the next run. */
+  readonly removals: Promise<unknown>[];
 }
 
-async function runJob(job: Job, place: number, { options, environments, kept, work }: JobParts): Promise<CaseResult> {
+async function runJob(job: Job, place: number, parts: JobParts): Promise<CaseResult> {
+  const { options, environments, kept, work } = parts;
   const { evalCase, arm, attempt } = job;
   const skipped = options.reasonToSkip?.(evalCase);
   if (skipped !== undefined) return notRun(job, 'skipped', skipped);
-  if (options.subject !== undefined)
-    return runBySubject(options.subject, job, place, { options, environments, kept, work });
+  if (options.subject !== undefined) return runBySubject(options.subject, job, place, parts);
   const environment = await openEnvironment(environments, job);
   if (typeof environment === 'string') return notRun(job, 'error', environment);
   const { set, runtime } = environment;
@@ -224,7 +228,7 @@ async function runBySubject(
   subject: OpenSubject,
   job: Job,
   place: number,
-  { options, environments, kept, work }: JobParts,
+  { options, environments, kept, work, removals }: JobParts,
 ): Promise<CaseResult> {
   const { evalCase, arm, attempt } = job;
   if (subject.missing !== '') return notRun(job, 'skipped', subject.missing);
@@ -251,7 +255,8 @@ async function runBySubject(
     signal: options.signal,
     ...gradingOf(options),
   });
-  await removeTree(folder);
+  // While the next agent runs. What is left is removed with the folder of the suite.
+  removals.push(removeTree(folder).catch(() => false));
   kept.keep(key, result);
   return result;
 }

@@ -121,8 +121,12 @@ describe('an agent as the subject', () => {
     const shell = new Set(['PWD', 'OLDPWD', 'SHLVL', '_', 'SKILLWRIGHT_RUN_MARK', 'SKILLWRIGHT_RUN']);
     expect(names.filter((name) => !shell.has(name))).toEqual([
       'ANTHROPIC_API_KEY',
+      'CLAUDE_CODE_DISABLE_AUTO_MEMORY',
       'CLAUDE_CODE_DISABLE_BUNDLED_SKILLS',
+      'CLAUDE_CODE_DISABLE_CLAUDE_MDS',
       'CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC',
+      'CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL',
+      'CLAUDE_CODE_DISABLE_POLICY_SKILLS',
       'CLAUDE_CODE_MAX_RETRIES',
       'DISABLE_AUTOUPDATER',
       'EXTRA',

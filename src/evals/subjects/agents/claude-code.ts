@@ -9,6 +9,15 @@ const FLAGS = [
   '--permission-mode acceptEdits --allowedTools Skill,Bash,Read,Write,Edit,Glob,Grep',
 ].flatMap((words) => words.split(' '));
 
+const DISABLED = [
+  'NONESSENTIAL_TRAFFIC',
+  'BUNDLED_SKILLS',
+  'POLICY_SKILLS',
+  'CLAUDE_MDS',
+  'AUTO_MEMORY',
+  'OFFICIAL_MARKETPLACE_AUTOINSTALL',
+];
+
 export const CLAUDE_CODE: SubjectAgent = {
   id: 'claude-code',
   skillsFolder: projectFolderOf('claude-code'),
@@ -21,8 +30,8 @@ export const CLAUDE_CODE: SubjectAgent = {
   start: ({ prompt, model }) => ({
     args: ['-p', prompt, ...FLAGS, ...(model === undefined ? [] : ['--model', model])],
     env: {
-      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-      CLAUDE_CODE_DISABLE_BUNDLED_SKILLS: '1',
+      // CLAUDE.md of folders above the project, skills and plugins that did not come with the case, telemetry and updates.
+      ...Object.fromEntries(DISABLED.map((name) => [`CLAUDE_CODE_DISABLE_${name}`, '1'])),
       // Without it, an invalid key is tried again for minutes.
       CLAUDE_CODE_MAX_RETRIES: '2',
       DISABLE_AUTOUPDATER: '1',
