@@ -105,7 +105,7 @@ export function collisionKey(path: string): string {
   const folded = PLAIN.test(path)
     ? path.toLowerCase()
     : path.normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC').replaceAll(INVISIBLE, '').normalize('NFKC');
-  return folded.includes('.') || folded.includes(' ') ? folded.replaceAll(/(?<=[^/. ])[. ]+(?=\/|$)/g, '') : folded;
+  return /[. ](?:\/|$)/.test(folded) ? folded.replaceAll(/(?<=[^/. ])[. ]+(?=\/|$)/g, '') : folded;
 }
 
 /** ASCII has only one spelling per letter. */

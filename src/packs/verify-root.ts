@@ -64,7 +64,7 @@ export async function verifyRoot(
   if (lock !== undefined && isRefusal(lock)) return lock;
   const locks = lock?.skills ?? new Map<string, LockedSkill>();
   const isMeant = (name: string): boolean => names.length === 0 || names.includes(name);
-  const byHand = skillFoldersIn(root).filter((name) => !locks.has(name));
+  const byHand = skillFoldersIn(root, (name) => !locks.has(name));
   if (lock === undefined && byHand.length === 0)
     return packRefusal('lock/missing', `${quoted(root, 200)} has no skills.lock.json and no skills`);
   const unknown = names.find((name) => !locks.has(name) && !byHand.includes(name));
@@ -89,9 +89,11 @@ export async function verifyRoot(
   return { type: 'verified', root, skills, isIntact: skills.every(isIntact) };
 }
 
-function skillFoldersIn(root: string): readonly string[] {
+function skillFoldersIn(root: string, isMeant: (name: string) => boolean): readonly string[] {
   if (!isDirectory(root)) return [];
-  return namesIn(root).filter((name) => !name.startsWith('.') && isPresent(path.join(root, name, SKILL_FILE_NAME)));
+  return namesIn(root).filter(
+    (name) => !name.startsWith('.') && isMeant(name) && isPresent(path.join(root, name, SKILL_FILE_NAME)),
+  );
 }
 
 function unlocked(root: string, name: string, buffer: Buffer): VerifiedSkill {

@@ -202,6 +202,7 @@ function decideInLayer({ origin, rules, otherwise }: PolicyLayer, access: Access
   if (origin.layer === 'skill' && (isAlwaysOn || CIRCUMSTANCES.has(tool))) return undefined;
   const names = namesOf(access.subject);
   const allows: PolicyRule[] = [];
+  let hasPattern = false;
   let askDecision: LayerDecision | undefined;
   let ruledOut: PolicyRule['family'];
   for (const rule of rulesForTool(rules, tool)) {
@@ -210,8 +211,10 @@ function decideInLayer({ origin, rules, otherwise }: PolicyLayer, access: Access
       if (family !== ruledOut && !names.lower.some((name) => family.matches(name))) ruledOut = family;
       if (family === ruledOut) continue;
     }
-    if (rule.effect === 'allow') allows.push(rule);
-    else if (rule.effect === 'deny' || askDecision === undefined) {
+    if (rule.effect === 'allow') {
+      hasPattern ||= rule.subjects !== undefined;
+      if (couldAllow(rule, access)) allows.push(rule);
+    } else if (rule.effect === 'deny' || askDecision === undefined) {
       const match = matchesAccess(rule, access, names);
       if (match === 'no') continue;
       const { effect, text, origin: from } = rule;
@@ -225,7 +228,11 @@ function decideInLayer({ origin, rules, otherwise }: PolicyLayer, access: Access
   const allowed = findAllowRule(allows, access, names);
   if (allowed !== undefined) return { effect: 'allow', rule: allowed.text, origin: allowed.origin };
   if (isAlwaysOn) return { effect: 'allow', rule: undefined, origin };
-  const because = isIgnoredRead(access) ? { because: 'git ignores this file' } : explainMismatch(allows, access);
+  const because = isIgnoredRead(access)
+    ? { because: 'git ignores this file' }
+    : hasPattern
+      ? explainMismatch(allows, access)
+      : {};
   return { effect: otherwise[accessRisk(access)], rule: undefined, origin, ...because };
 }
 
@@ -249,7 +256,7 @@ function findAllowRule(allows: readonly PolicyRule[], access: Access, names: Sub
   const { subject } = access;
   const whole = allows.find((rule) => matchesAccess(rule, access, names) === 'yes');
   if (whole !== undefined || subject.kind !== 'command' || subject.line.type === 'unclear') return whole;
-  const listed = commandRules(allows, subject.programs);
+  const listed = commandRules(allows);
   const patterns = listed.map(({ pattern }) => pattern);
   if (missedCommand(patterns, subject) !== undefined) return undefined;
   const commands = subject.line.commands.flatMap(withInner);
@@ -265,17 +272,18 @@ interface CommandRule {
   readonly pattern: CommandPattern;
 }
 
-function commandRules(rules: readonly PolicyRule[], programs: readonly string[]): readonly CommandRule[] {
-  return rules.flatMap((rule) =>
-    rule.subjects?.kind === 'command' && couldCover(rule.subjects.pattern, programs)
-      ? [{ rule, pattern: rule.subjects.pattern }]
-      : [],
-  );
+function commandRules(rules: readonly PolicyRule[]): readonly CommandRule[] {
+  return rules.flatMap((rule) => (rule.subjects?.kind === 'command' ? [{ rule, pattern: rule.subjects.pattern }] : []));
+}
+
+/** Most rules for commands name another program. */
+function couldAllow({ subjects }: PolicyRule, { subject }: Access): boolean {
+  return subject.kind !== 'command' || subjects?.kind !== 'command' || couldCover(subjects.pattern, subject.programs);
 }
 
 /** Explains which part of a command line is not allowed, and why. */
 function explainMismatch(allows: readonly PolicyRule[], { subject }: Access): { readonly because?: string } {
-  if (subject.kind !== 'command' || !allows.some(({ subjects }) => subjects !== undefined)) return {};
+  if (subject.kind !== 'command') return {};
   const { line, isContained, isUnisolated } = subject;
   if (line.type === 'unclear') return { because: line.reason };
   if (isUnisolated)
@@ -285,7 +293,7 @@ function explainMismatch(allows: readonly PolicyRule[], { subject }: Access): { 
       because: `it sets ${line.variables.slice(0, 3).map(printable).join(', ')}, and the program is not contained`,
     };
   const missed = missedCommand(
-    commandRules(allows, subject.programs).map(({ pattern }) => pattern),
+    commandRules(allows).map(({ pattern }) => pattern),
     subject,
   );
   if (missed === undefined) return {};

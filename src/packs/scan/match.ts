@@ -42,15 +42,10 @@ const MATCHER = openMultiPatternMatcher(PATTERNS.map(({ find }) => find));
 
 export function matchPassages(passages: readonly Passage[]): readonly Hit[] {
   const joined = (['prose', 'code'] as const).flatMap((kind) => joinPassages(passages, kind) ?? []);
-  const hits: Hit[] = [];
-  // Plain loops: hundreds of patterns are tried on every file, and nearly all of them have no candidate in it.
-  for (let expression = 0; expression < PATTERNS.length; expression += 1)
-    for (const text of joined) {
-      const pattern = text.candidates[expression] === undefined ? undefined : PATTERNS[expression];
-      if (pattern !== undefined && (pattern.in === 'any' || pattern.in === text.kind))
-        hits.push(...matchPattern(pattern, expression, text));
-    }
-  return hits;
+  const expressions = new Set(joined.flatMap(({ candidates }) => [...candidates.keys()]));
+  return [...expressions]
+    .toSorted((a, b) => a - b)
+    .flatMap((expression) => joined.flatMap((text) => matchPattern(expression, text)));
 }
 
 function joinPassages(all: readonly Passage[], kind: LineKind): JoinedPassages | undefined {
@@ -70,8 +65,10 @@ function joinPassages(all: readonly Passage[], kind: LineKind): JoinedPassages |
   return { kind, passages, starts, lower, candidates: MATCHER.candidates(lower) };
 }
 
-function matchPattern(pattern: Pattern, expression: number, joined: JoinedPassages): readonly Hit[] {
-  const { lower, candidates } = joined;
+function matchPattern(expression: number, joined: JoinedPassages): readonly Hit[] {
+  const { lower, candidates, kind } = joined;
+  const pattern = PATTERNS[expression];
+  if (pattern === undefined || (pattern.in !== 'any' && pattern.in !== kind)) return [];
   if (pattern.longRun !== undefined && !hasLongRun(lower, pattern.longRun, isBase64)) return [];
   // The limit on matches is higher than that on hits, because some matches are dropped; it bounds the cost of a hostile text.
   const hits: Hit[] = [];

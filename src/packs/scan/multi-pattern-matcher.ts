@@ -23,8 +23,8 @@ export interface MatchOptions {
   readonly limit: number;
 }
 
-/** By index of the expression: the offsets of lines, ascending. `anywhere`: the whole text is searched. Undefined: no match. */
-export type Candidates = readonly (readonly number[] | 'anywhere' | undefined)[];
+/** By index of the expression: the offsets of lines, ascending. `anywhere`: the whole text is searched. Absent: no match. */
+export type Candidates = ReadonlyMap<number, readonly number[] | 'anywhere'>;
 
 /** An alternative of an expression. */
 interface Branch {
@@ -39,7 +39,7 @@ const ASCII = 128;
 /** Shorter literals occur too often to be worth a search, unless a branch has no others. */
 const MIN_LITERAL = 3;
 /** More sets per branch cost more than they save. */
-const SET_BITS = 2;
+const SET_BITS = 1;
 const MAX_SETS = 1 << SET_BITS;
 
 /**
@@ -55,14 +55,15 @@ export function openMultiPatternMatcher(expressions: readonly RegExp[]): MultiPa
   const chinese = [...expressions.keys()].filter((at) => isChinese[at] === true);
   const complete = Uint8Array.from(branches, ({ sets }) => (1 << sets.length) - 1);
   const trie = buildTrie(branches);
+  const characterCodes = openCharacterCodes();
+  /** By branch: the offset of the last line with one of its literals, and the sets that this line has. Allocated once for all texts. */
+  const [lines, found] = [new Int32Array(branches.length), new Uint8Array(branches.length)];
   return {
     candidates(text) {
-      const candidates: (number[] | 'anywhere' | undefined)[] = Array.from({ length: expressions.length });
-      for (const at of CHINESE.test(text) ? [...unfiltered, ...chinese] : unfiltered) candidates[at] = 'anywhere';
-      /** By branch: the offset of the last line with one of its literals, and the sets that this line has. */
-      const lines = new Int32Array(branches.length).fill(-1);
-      const found = new Uint8Array(branches.length);
-      findLiterals(trie, text, (sets, line) => {
+      const candidates = new Map<number, number[] | 'anywhere'>();
+      for (const at of CHINESE.test(text) ? [...unfiltered, ...chinese] : unfiltered) candidates.set(at, 'anywhere');
+      lines.fill(-1);
+      findLiterals(trie, characterCodes(text), (sets, line) => {
         for (const each of sets) {
           const branch = each >> SET_BITS;
           const before = lines[branch] === line ? (found[branch] ?? 0) : 0;
@@ -76,17 +77,17 @@ export function openMultiPatternMatcher(expressions: readonly RegExp[]): MultiPa
       return candidates;
     },
     matches(text, candidates, { expression, limit }) {
-      const [lines, regex] = [candidates[expression], expressions[expression]];
-      if (lines === undefined || regex === undefined) return [];
-      if (lines === 'anywhere') return matchesIn(text, { regex, offset: 0, limit });
-      const found: TextMatch[] = [];
-      for (const offset of lines) {
-        if (found.length >= limit) break;
+      const [offsets, regex] = [candidates.get(expression), expressions[expression]];
+      if (offsets === undefined || regex === undefined) return [];
+      if (offsets === 'anywhere') return matchesIn(text, { regex, offset: 0, limit });
+      const matches: TextMatch[] = [];
+      for (const offset of offsets) {
+        if (matches.length >= limit) break;
         const end = text.indexOf('\n', offset);
         const line = text.slice(offset, end === -1 ? text.length : end);
-        found.push(...matchesIn(line, { regex, offset, limit: limit - found.length }));
+        matches.push(...matchesIn(line, { regex, offset, limit: limit - matches.length }));
       }
-      return found;
+      return matches;
     },
   };
 }
@@ -164,12 +165,12 @@ function startNumber(first: number, second: number, third: number): number {
 /** Calls `see` with the sets of each literal and the offset of its line. */
 function findLiterals(
   { next, shift, columns, ends, sets, setsOfWords, starts }: Trie,
-  text: string,
+  codes: Uint16Array,
   see: (sets: readonly number[], line: number) => void,
 ): void {
-  const codes = characterCodes(text);
+  const length = codes.length - PADDING;
   let line = 0;
-  for (let from = 0; from < text.length; from += 1) {
+  for (let from = 0; from < length; from += 1) {
     const code = codes[from] ?? 0;
     if (code === LINE_END) line = from + 1;
     const start = starts[startNumber(code, codes[from + 1] ?? 0, codes[from + 2] ?? 0)] ?? 0;
@@ -177,7 +178,7 @@ function findLiterals(
     const isInWord = from > 0 && isWordCharacter(codes[from - 1] ?? 0);
     if (isInWord && start === AT_WORD_START) continue;
     let state = 0;
-    for (let at = from; at < text.length; at += 1) {
+    for (let at = from; at < length; at += 1) {
       const each = codes[at] ?? 0;
       state = each < ASCII ? (next[(state << shift) | (columns[each] ?? 0)] ?? 0) : 0;
       if (state === 0) break;
@@ -190,15 +191,20 @@ function findLiterals(
 }
 
 /** A typed array, because reading it is several times faster than `charCodeAt`, as long as no index is beyond its end. */
-function characterCodes(text: string): Uint16Array {
-  const bytes = Buffer.allocUnsafeSlow((text.length + PADDING) * 2).fill(0, text.length * 2);
-  bytes.write(text, 'utf16le');
-  return new Uint16Array(bytes.buffer, bytes.byteOffset, text.length + PADDING);
+function openCharacterCodes(): (text: string) => Uint16Array {
+  let bytes = Buffer.alloc(0);
+  return (text) => {
+    const length = 2 * (text.length + PADDING);
+    if (bytes.length < length) bytes = Buffer.allocUnsafeSlow(2 * length);
+    bytes.write(text, 'utf16le');
+    bytes.fill(0, 2 * text.length, length);
+    return new Uint16Array(bytes.buffer, bytes.byteOffset, text.length + PADDING);
+  };
 }
 
-function add(candidates: (number[] | 'anywhere' | undefined)[], expression: number, line: number): void {
-  const lines = candidates[expression];
-  if (lines === undefined) candidates[expression] = [line];
+function add(candidates: Map<number, number[] | 'anywhere'>, expression: number, line: number): void {
+  const lines = candidates.get(expression);
+  if (lines === undefined) candidates.set(expression, [line]);
   else if (lines !== 'anywhere' && lines.at(-1) !== line) lines.push(line);
 }
 

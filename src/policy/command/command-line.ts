@@ -58,7 +58,7 @@ function readLine(text: string, variables: Variables, depth: number): CommandLin
 function openBrackets(text: string): number {
   let open = 0;
   let most = 0;
-  for (const [bracket] of text.matchAll(/[(){}]/g)) {
+  for (const bracket of text.match(/[(){}]/g) ?? []) {
     open = Math.max(0, open + (bracket === '(' || bracket === '{' ? 1 : -1));
     most = Math.max(most, open);
   }

@@ -211,12 +211,18 @@ export function matchesStars(word: PatternWord, text: string): boolean {
 
 /** Names of the programs that a line runs, in order; empty if the line is unclear. */
 export function programsOf(line: CommandLine): readonly string[] {
-  return line.type === 'unclear' ? [] : [...new Set(line.commands.flatMap(programsIn))];
+  const programs: string[] = [];
+  if (line.type === 'commands') addPrograms(line.commands, programs);
+  return programs;
 }
 
-function programsIn({ words, inner }: SimpleCommand): readonly string[] {
-  const program = words[0]?.text ?? '';
-  return [systemName(program) ?? program, ...inner.flatMap(programsIn)];
+function addPrograms(commands: readonly SimpleCommand[], programs: string[]): void {
+  for (const { words, inner } of commands) {
+    const text = words[0]?.text ?? '';
+    const program = systemName(text) ?? text;
+    if (!programs.includes(program)) programs.push(program);
+    addPrograms(inner, programs);
+  }
 }
 
 /** Whether the programs of a line are known: nothing in it is hidden. */
