@@ -12,7 +12,7 @@ import type { BenchRow } from './row.ts';
 const CASES = 1_000;
 const IN_TURN = 100;
 const AT_ONCE = 4;
-const MOST_TIMES = 3;
+const MOST_TIMES = 2;
 /** Growth of the heap from the first hundred cases to the last, of which results themselves are a part. */
 const MOST_GROWTH_MIB = 48;
 

@@ -186,6 +186,25 @@ describe('a suite', () => {
     expect([text.includes('evals.json'), text.includes('the secret answer')]).toEqual([false, false]);
   });
 
+  test('gives the copy of a skill the source of its folder, which the run records', async () => {
+    const { options, folders } = setUp();
+    const [tables = '', letters = ''] = folders;
+    const sources = new Map([
+      [tables, 'user'],
+      [letters, 'project'],
+    ]);
+    const { results, sets } = await runSuite({
+      ...options,
+      cases: [evalCase('a')],
+      sourceOf: (folder) => sources.get(folder),
+    });
+    const [set = expect.fail('no set'), ...others] = sets;
+    expect(others).toEqual([]);
+    expect(set.roots).toEqual(['project', 'user'].map((source) => ({ source, path: path.join(set.folder, source) })));
+    const events = readFileSync(path.join(results[0]?.run ?? '', 'events.jsonl'), 'utf8');
+    expect(/"type":"activation","skill":"([^"@]*)/.exec(events)?.[1]).toBe('user/tables');
+  });
+
   test('rejects two skills with one folder name', async () => {
     const { options, root, folders } = setUp();
     mkdirSync(path.join(root, 'other'));
