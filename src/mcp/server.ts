@@ -1,10 +1,13 @@
 /** An MCP server over one recorded session: the tools of a vocabulary, and the Skills extension (SEP-2640). */
+import nodePath from 'node:path';
+
 import { McpServer } from '@modelcontextprotocol/server';
 import type { CallToolResult, ServerContext, Tool } from '@modelcontextprotocol/server';
 import { SkillsExtension, skillEntry } from '@modelcontextprotocol/server/ext/skills';
 
 import type { Approve } from '../core/approval.ts';
 import { isObject } from '../core/json/json-schema.ts';
+import { sha256 } from '../platform/hash.ts';
 import type { Run, RunOptions } from '../runtime/start-run.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { skillToolsOf } from '../runtime/skill-tools.ts';
@@ -22,6 +25,8 @@ export interface McpOptions {
   /** Receives one line for each problem; stdout belongs to the protocol. */
   readonly onWarning: (message: string) => void;
 }
+
+const WATCH_AFTER_MS = 2_000;
 
 export interface SkillServer {
   /** Makes a server for one connection. All of them share the session. */
@@ -48,6 +53,7 @@ export async function openSkillServer(options: McpOptions): Promise<SkillServer>
       session: () => open.run.session,
       buildEntry: (path, files) => skillEntry(path, files),
       onWarning,
+      cacheFile: publishedFile(runtime),
     }),
     onWarning: ({ path, message }) => onWarning(`${path}: ${message}`),
   });
@@ -89,13 +95,24 @@ export async function openSkillServer(options: McpOptions): Promise<SkillServer>
       await runtime.refresh();
       await swapNext();
     },
-    watch: (signal) => runtime.registry.watch(() => void swapNext().catch(warn), { signal, onError: warn }),
+    watch(signal) {
+      const start = (): void => runtime.registry.watch(() => void swapNext().catch(warn), { signal, onError: warn });
+      // The watch begins with a scan, which would compete with the first requests. What changes until then, it finds.
+      const timer = setTimeout(start, WATCH_AFTER_MS);
+      signal.addEventListener('abort', () => clearTimeout(timer), { once: true });
+    },
     onChange: (listener) => void listeners.push(listener),
     async end() {
       await swapped.catch(() => undefined);
       await open.run.end('done');
     },
   };
+}
+
+function publishedFile({ cacheDir, roots }: Runtime): string | undefined {
+  if (cacheDir === undefined) return undefined;
+  const name = sha256(JSON.stringify(roots.map((root) => root.path))).slice(0, 32);
+  return nodePath.join(cacheDir, 'mcp', `published-${name}.bin`);
 }
 
 interface OpenTools {

@@ -2,7 +2,11 @@
 import type { Skill, SkillReadResult, SkillSource } from '@modelcontextprotocol/server/ext/skills';
 import type { Resource } from '@modelcontextprotocol/server';
 import { isUtf8 } from 'node:buffer';
+import { lstatSync } from 'node:fs';
+import path from 'node:path';
 
+import { isObject } from '../core/json/json-schema.ts';
+import { parseJson } from '../core/json/parse-json.ts';
 import { mediaTypeOf } from '../core/media-type.ts';
 import { isFailed } from '../core/observation.ts';
 import { toRelativePath } from '../core/path.ts';
@@ -11,9 +15,8 @@ import { isForModel } from '../core/skill.ts';
 import type { SkillEntry } from '../core/skill.ts';
 import { filesOf } from '../loader/files.ts';
 import { inSkill } from '../loader/skill-directory.ts';
+import { readCacheEntry, writeCacheEntry } from '../platform/fs/cache-entry.ts';
 import type { ConfinedDirectory } from '../platform/fs/confined-directory.ts';
-import { fingerprintTree } from '../platform/fs/tree-stat.ts';
-import { TreeRefused } from '../platform/fs/tree-walk.ts';
 import { sha256 } from '../platform/hash.ts';
 import type { Session } from '../runtime/session.ts';
 
@@ -25,7 +28,7 @@ const DIRECTORY = 'inode/directory';
 const MAX_FILES = 512;
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/** Builds the entry of a skill from its files; the library of the extension does. */
+/** Builds the entry of a skill from its frontmatter; the library of the extension does. */
 export type BuildEntry = (path: string, files: Record<string, Uint8Array>) => Promise<Skill>;
 
 export interface SkillSourceParts {
@@ -33,27 +36,30 @@ export interface SkillSourceParts {
   readonly buildEntry: BuildEntry;
   /** Called once for each skill that cannot be published. */
   readonly onWarning: (message: string) => void;
+  /** Keeps the digests of unchanged files between two starts. */
+  readonly cacheFile?: string | undefined;
 }
 
 /**
  * Serves the skills that a model may use. Files are read through the skill's folder, checked against the published digests, and every
  * read is an action of the session: policy, trust and the record apply.
  */
-export function openSkillSource({ session, buildEntry, onWarning }: SkillSourceParts): SkillSource {
-  const published = new Map<string, Published>();
-  const entryOf = (skill: SkillEntry, isListing = false): Promise<Skill | undefined> => {
-    const known = published.get(skill.dir);
+export function openSkillSource({ session, buildEntry, onWarning, cacheFile }: SkillSourceParts): SkillSource {
+  let remembered: Map<string, Published> | undefined;
+  let isRemembered = true;
+  const known = (): Map<string, Published> => (remembered ??= readPublished(cacheFile));
+  const entryOf = async (skill: SkillEntry, isListing = false): Promise<Skill | undefined> => {
+    const before = known().get(skill.dir);
     // A list shows files as they are now; a read is checked against what was listed.
-    if (known !== undefined && !isListing) return known.entry;
-    const stamp = fingerprint(skill);
-    if (known?.stamp === stamp) return known.entry;
-    const made = publish(skill, buildEntry).catch((error: unknown) => {
+    if (before !== undefined && (!isListing || before.stamp === stampOf(skill.dir, before.paths))) return before.entry;
+    const made = await publish(skill, buildEntry).catch((error: unknown) => {
       const reason = error instanceof Error ? error.message : String(error);
       onWarning(`the skill ${skill.name} is not offered as a resource: ${reason}`);
-      return undefined;
+      return { entry: undefined, stamp: '', paths: [] };
     });
-    published.set(skill.dir, { stamp, entry: made });
-    return made;
+    known().set(skill.dir, made);
+    isRemembered = false;
+    return made.entry;
   };
   const skills = (): readonly SkillEntry[] => session().index.skills.filter(({ state }) => isForModel(state));
   const find = (uri: string): Located | undefined => {
@@ -68,6 +74,10 @@ export function openSkillSource({ session, buildEntry, onWarning }: SkillSourceP
       const start = Math.max(0, Math.trunc(Number(cursor ?? 0)) || 0);
       const entries = await Promise.all(all.slice(start, start + PAGE).map((skill) => entryOf(skill, true)));
       const next = start + PAGE;
+      if (next >= all.length && !isRemembered) {
+        writePublished(cacheFile, known());
+        isRemembered = true;
+      }
       return {
         skills: entries.filter((entry) => entry !== undefined),
         ...(next < all.length ? { nextCursor: String(next) } : {}),
@@ -109,17 +119,37 @@ export function openSkillSource({ session, buildEntry, onWarning }: SkillSourceP
 }
 
 interface Published {
+  readonly entry: Skill | undefined;
+  /** Metadata of the files and of their folders when they were read. */
   readonly stamp: string;
-  readonly entry: Promise<Skill | undefined>;
+  readonly paths: readonly string[];
 }
 
-function fingerprint({ dir }: SkillEntry): string {
-  try {
-    return fingerprintTree(dir, {});
-  } catch (error) {
-    if (error instanceof TreeRefused) return '';
-    throw error;
-  }
+/** What an earlier process read. Each entry counts only if the metadata of its files is the same. */
+function readPublished(file: string | undefined): Map<string, Published> {
+  const bytes = file === undefined ? undefined : readCacheEntry(file);
+  const value = bytes === undefined ? undefined : parseJson(Buffer.from(bytes).toString('utf8'));
+  if (!isObject(value) || value['schema'] !== 1 || !Array.isArray(value['published'])) return new Map();
+  // The user's own cache folder; clients check entries anyway.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return new Map(value['published'] as readonly [string, Published][]);
+}
+
+function writePublished(file: string | undefined, published: ReadonlyMap<string, Published>): void {
+  const kept = [...published].filter(([, { entry }]) => entry !== undefined);
+  if (file !== undefined) writeCacheEntry(file, Buffer.from(JSON.stringify({ schema: 1, published: kept })));
+}
+
+function stampOf(dir: string, paths: readonly string[]): string {
+  const folders = new Set(paths.map((file) => path.posix.dirname(file)));
+  return [...folders, ...paths]
+    .map((file) => {
+      const stats = lstatSync(path.join(dir, file), { throwIfNoEntry: false });
+      return stats === undefined
+        ? ''
+        : `${String(stats.ino)} ${String(stats.size)} ${String(stats.mtimeMs)} ${String(stats.ctimeMs)}`;
+    })
+    .join('\n');
 }
 
 interface Located {
@@ -135,29 +165,73 @@ function decoded(part: string): string {
   }
 }
 
-async function publish(skill: SkillEntry, buildEntry: BuildEntry): Promise<Skill> {
-  const files = inSkill(skill, allFiles);
-  if ('failure' in files) throw new Error(files.failure.message);
-  return buildEntry(skill.name, files.contents);
+async function publish(skill: SkillEntry, buildEntry: BuildEntry): Promise<Published> {
+  const read = inSkill(skill, (directory) => allFiles(directory, skill.dir));
+  if ('failure' in read) throw new Error(read.failure.message);
+  const { frontmatter, resources, stamp, paths } = read;
+  const head = plainHead(skill.name, frontmatter) ?? (await buildEntry(skill.name, { [MANIFEST]: frontmatter }));
+  const root = head.uri.slice(0, -MANIFEST.length);
+  const listed = resources.map(({ name, ...rest }) => ({ uri: `${root}${name}`, ...rest }));
+  return { entry: { ...head, resources: listed }, stamp, paths };
 }
 
-function allFiles(directory: ConfinedDirectory): { readonly contents: Record<string, Uint8Array> } {
+/**
+ * The library reads frontmatter, so that clients read it the same way; it also hashes, which takes several times as long as all the rest.
+ * Lines of plain words, which most skills have, mean the same to everyone.
+ */
+function plainHead(name: string, bytes: Uint8Array): Pick<Skill, 'uri' | 'frontmatter'> | undefined {
+  const [open, ...lines] = Buffer.from(bytes).toString('utf8').trimEnd().split('\n');
+  if (open !== '---' || lines.pop() !== '---') return undefined;
+  const found = new Map<string, string>();
+  for (const line of lines) {
+    const [, key, value] = PLAIN_LINE.exec(line) ?? [];
+    if (key === undefined || value === undefined || found.has(key) || /: | #|:$/.test(value) || NOT_TEXT.test(value))
+      return undefined;
+    found.set(key, value);
+  }
+  const { name: named, description, ...rest } = Object.fromEntries(found);
+  if (named === undefined || description === undefined) return undefined;
+  return { uri: `skill://${encodeURIComponent(name)}/${MANIFEST}`, frontmatter: { name: named, description, ...rest } };
+}
+
+const PLAIN_LINE = /^([a-z][a-z-]*): ([A-Za-z][\x20-\x7e]*[\x21-\x7e])$/;
+const NOT_TEXT = /^(?:true|false|null)$/i;
+
+const MANIFEST = 'SKILL.md';
+
+interface ReadFiles extends Omit<Published, 'entry'> {
+  /** SKILL.md up to the end of its frontmatter. */
+  readonly frontmatter: Uint8Array;
+  readonly resources: readonly { readonly name: string; readonly digest: string; readonly size: number }[];
+}
+
+function allFiles(directory: ConfinedDirectory, dir: string): ReadFiles {
   const { files, unusable, isCut } = filesOf(directory);
   const [bad] = unusable;
   if (bad !== undefined) throw new Error(`${bad.path}: ${bad.reason}`);
   if (isCut || files.length > MAX_FILES) throw new Error(`it has more than ${String(MAX_FILES)} files`);
-  const contents: Record<string, Uint8Array> = {};
+  const paths = files.map(({ path: file }) => file);
+  const stamp = stampOf(dir, paths);
+  let frontmatter: Uint8Array = new Uint8Array();
   let total = 0;
-  for (const { path } of files) {
-    const reading = toRelativePath(path);
+  const resources = paths.map((file) => {
+    const reading = toRelativePath(file);
     if (reading.type === 'refused') throw new Error(reading.failure.message);
     const read = directory.read(reading.path, { maxBytes: MAX_BYTES, allowHardLinks: true });
-    if (read.type === 'failed') throw new Error(`${path} cannot be read (${read.code})`);
+    if (read.type === 'failed') throw new Error(`${file} cannot be read (${read.code})`);
     total += read.bytes.length;
     if (total > MAX_BYTES) throw new Error(`it has more than ${String(MAX_BYTES)} bytes`);
-    contents[path === 'skill.md' ? 'SKILL.md' : path] = read.bytes;
-  }
-  return { contents };
+    const published = file === 'skill.md' ? MANIFEST : file;
+    if (published === MANIFEST) frontmatter = headOf(read.bytes);
+    const name = published.split('/').map(encodeURIComponent).join('/');
+    return { name, digest: `sha256:${sha256(read.bytes)}`, size: read.bytes.length };
+  });
+  return { frontmatter, resources: resources.toSorted((a, b) => (a.name < b.name ? -1 : 1)), stamp, paths };
+}
+
+function headOf(bytes: Uint8Array): Uint8Array {
+  const end = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).indexOf('\n---', 3);
+  return end === -1 ? bytes : Buffer.concat([bytes.subarray(0, end), Buffer.from('\n---\n')]);
 }
 
 /** Reading a file counts as loading the skill, and as reading the file where the session has an action for it. */

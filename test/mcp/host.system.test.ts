@@ -290,3 +290,40 @@ test('a project cannot add servers; mcp check shows those of the user', async ()
   });
   expect((await runCli(project, ['mcp', 'check', 'dem'], { HOME: home })).err).toContain('did you mean demo?');
 });
+
+verifies(
+  'MCP-2',
+  'run uses the tools of servers within its budget, and says which rule or person is needed',
+  async () => {
+    const { home } = await world({});
+    const project = path.join(home, 'project');
+    const servers = { demo: { command: 'node', args: [DEMO, 'good'] }, gone: { command: 'no-such-program-here' } };
+    const turns = [
+      {
+        expect: { offers: ['mcp__demo__echo'], hides: ['mcp__demo__wipe'] },
+        toolCalls: [{ name: 'mcp__demo__echo', input: { text: 'over the pipe' } }],
+      },
+      { expect: { contains: ['[image image/png, 3 bytes'] }, text: 'It said: over the pipe.' },
+    ];
+    const configure = (policy: object): void =>
+      writeFiles(home, { '.agent/config.json': JSON.stringify({ mcp_servers: servers, policy }) });
+    writeFiles(home, { 'model.json': JSON.stringify({ turns }) });
+    const run = (...more: readonly string[]): ReturnType<typeof runCli> =>
+      runCli(
+        project,
+        ['run', 'Say it', '--model', `scripted:${path.join(home, 'model.json')}`, '--executor', 'none', ...more],
+        {
+          HOME: home,
+        },
+      );
+    configure({ allow: ['mcp__demo__echo'], deny: ['mcp__demo__wipe'] });
+    const allowed = await run();
+    expect([allowed.status, allowed.out], allowed.err).toEqual([0, expect.stringContaining('It said: over the pipe.')]);
+    expect(allowed.err).toContain('the MCP server "gone" cannot be used');
+    const runs = await runCli(project, ['runs', 'show', 'last', '--json'], { HOME: home });
+    expect(runs.out).toContain('call_mcp_tool');
+    // Without a rule it needs approval, and no person is here; --yes does not cover it.
+    configure({ deny: ['mcp__demo__wipe'] });
+    expect((await run('--yes')).status).toBe(3);
+  },
+);
