@@ -6,7 +6,7 @@
 export type { Activation } from './agent/activation.ts';
 export { openAgentModel } from './agent/agent-model.ts';
 export type { AgentModel, AgentModelOptions } from './agent/agent-model.ts';
-export type { AgentOptions, AgentResult } from './agent/agent-options.ts';
+export type { AgentOptions, AgentResult, StepControl } from './agent/agent-options.ts';
 export { runAgent } from './agent/agent.ts';
 export { openChat } from './agent/chat.ts';
 export type { Chat, ChatOptions, PerformedAction, SendOptions, Undone } from './agent/chat.ts';

@@ -94,7 +94,7 @@ describe('a question on the terminal', () => {
     const at = desk();
     const asking = ask(at, requestOf({ scopes: ['once', 'run'] }));
     expect(at.screen()).toBe(
-      '◆ medium risk, bubblewrap: run command for release: git status\n  [y]es  [r]est of this run  [n]o  [d]etails > ',
+      '◆ medium risk, bubblewrap: run command for release: git status\n  [y]es  [r]est of run  [n]o  [d]etails > ',
     );
     wait();
     at.input.emit('data', 'a');

@@ -50,7 +50,7 @@ describe('the answer', () => {
     const screen = open(true);
     screen.tell(ask, delta('It has '), delta('12 rows.'));
     screen.end('It has 12 rows.');
-    expect(screen.out()).toBe('It has\n\u001B[1A\r\u001B[JIt has 12 rows.\n');
+    expect(screen.out()).toBe('\nIt has\n\u001B[1A\r\u001B[JIt has 12 rows.\n');
   });
 
   test('is printed when it is complete if stdout is not a terminal', () => {
@@ -65,7 +65,7 @@ describe('the answer', () => {
     const screen = open(true);
     screen.tell(ask, delta('First I look.'), note, ask, delta('It has'));
     screen.end('This answer is not complete.');
-    expect(screen.out()).toBe('First I look.\nIt has\nThis answer is not complete.\n');
+    expect(screen.out()).toBe('\nFirst I look.\n\nIt has\n\nThis answer is not complete.\n');
   });
 
   test('cannot act on the screen, however it is cut', () => {

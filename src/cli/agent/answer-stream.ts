@@ -28,6 +28,8 @@ export function openAnswerStream(terminal: Terminal): AnswerStream {
   const markdown = openMarkdown(look);
   const screen = openRedraw(terminal);
   let text = '';
+  /** A text has begun, after an empty line. */
+  let isBegun = false;
   let drawnAt = Number.NEGATIVE_INFINITY;
   let timer: NodeJS.Timeout | undefined;
   const draw = (): void => {
@@ -45,10 +47,15 @@ export function openAnswerStream(terminal: Terminal): AnswerStream {
     begin() {
       interrupt();
       text = '';
+      isBegun = false;
     },
     add(piece) {
       if (!terminal.isAnswerOnTerminal) return;
       text += piece;
+      if (!isBegun && text.trim() !== '') {
+        isBegun = true;
+        terminal.out('');
+      }
       const done = markdown.add(unmarked(piece));
       if (done.length > 0) screen.print(done);
       if (!terminal.isRedrawn) return;
@@ -62,6 +69,7 @@ export function openAnswerStream(terminal: Terminal): AnswerStream {
       interrupt();
       text = '';
       if (isShown) return;
+      if (terminal.isAnswerOnTerminal) terminal.out('');
       terminal.out(terminal.isAnswerOnTerminal ? renderMarkdown(unmarked(answer), look()) : cleanText(answer));
     },
   };

@@ -52,7 +52,7 @@ export function completeMention(
   places: FilePlaces,
 ): { readonly hits: readonly string[]; readonly of: string } {
   const [of = '', typed = ''] = /(?<=^|\s)@([^\s"]*)$/.exec(line) ?? [];
-  if (of === '') return { hits: [], of };
+  if (of === '' || of.includes('\0')) return { hits: [], of };
   const folder = typed.slice(0, typed.lastIndexOf('/') + 1);
   const start = typed.slice(folder.length);
   const hits = entriesOf(resolved(folder === '' ? '.' : folder, places))
@@ -84,6 +84,7 @@ function isInside(folder: string, file: string): boolean {
 }
 
 function isFile(file: string): boolean {
+  if (file.includes('\0')) return false;
   try {
     return statSync(file).isFile();
   } catch (error) {

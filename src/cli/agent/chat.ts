@@ -51,7 +51,7 @@ export const command = defineCommand({
   usage: 'chat [--resume ID|last] [--in FILE] [--out DIR] [--skill NAME] [--model NAME] [--budget NAME=N] [--yes]',
   details: [
     'Starts a conversation with an agent that uses skills; the whole chat is one recorded run. Budgets apply to each message. /help lists the commands: /skill-name arguments, /skills, /model, /plan, /cost, /undo, /quit.',
-    'Ctrl-C stops the current work, not the chat; Ctrl-C twice on an empty line ends the chat. Pasted text is one message. If stdin is not a terminal, each line is a message.',
+    'Tab completes commands, skills and @files; a pasted or dropped file becomes @FILE. Ctrl-C stops the current work, not the chat; Ctrl-C twice on an empty line ends the chat. Pasted text is one message. If stdin is not a terminal, each line is a message.',
     'Keeps a history of your messages per project in the cache folder, except with --no-cache.',
     'Exit code: 0 after a chat at a terminal; otherwise that of the last message, as for skillwright run.',
   ].join('\n'),

@@ -95,6 +95,8 @@ function isSilent({ type }: RunEvent): boolean {
 function isShownElsewhere(event: RunEvent, { isInteractive }: Terminal): boolean {
   if (event.type === 'observation') return event.observation.type === 'answered';
   if (event.type === 'approval-ask' || event.type === 'run-start') return isInteractive;
+  // The line of the action and the question after it say so.
+  if (event.type === 'note') return isInteractive && event.message.startsWith('interrupted: ');
   if (event.type === 'approval-answer')
     return isInteractive && typeof event.answer === 'object' && event.answer.by === 'terminal';
   return event.type === 'run-end' && event.outcome === 'done';

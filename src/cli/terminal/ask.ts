@@ -119,7 +119,7 @@ const SCOPES: Readonly<Record<ApprovalScope, string>> = {
 };
 const KEYS: Readonly<Record<ApprovalScope, readonly [key: string, label: string]>> = {
   once: ['y', '[y]es'],
-  run: ['r', '[r]est of this run'],
+  run: ['r', '[r]est of run'],
   skill: ['a', '[a]lways for this skill'],
 };
 
