@@ -72,6 +72,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   entry('approvals', 'govern', 'list, answer and revoke approvals', () => import('./govern/approvals.ts')),
   entry('keys', 'govern', 'create signing keys and pin the keys you accept', () => import('./packs/keys.ts')),
   entry('runs', 'govern', 'list, show, verify and prune recorded runs', () => import('./runs/runs.ts')),
+  entry('replay', 'govern', 'repeat a recorded run and compare the results', () => import('./runs/replay.ts')),
   entry('config', 'govern', 'show the configuration or its schema', () => import('./govern/config.ts')),
   entry(
     'completion',

@@ -18,7 +18,7 @@ import { RESUME_FLAGS } from '../agent/agent-flags.ts';
 import { openApprover } from '../agent/approval.ts';
 import { wholeNumber } from '../arguments.ts';
 import { defineCommand } from '../command.ts';
-import type { Invocation } from '../command.ts';
+import type { Flags, Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { configFor, surroundingsFor } from '../surroundings.ts';
 import { jsonText, plainJson } from '../json.ts';
@@ -34,6 +34,12 @@ const FORMATS: Readonly<Record<string, (run: ReadRun) => Iterable<string>>> = {
 };
 
 const TAIL_LINES = 10;
+
+export const REPLAY_FLAGS = {
+  writes: { type: 'boolean', about: 'replay: repeat writes and deletes of files' },
+  network: { type: 'boolean', about: 'replay: repeat network requests' },
+  record: { type: 'boolean', about: 'replay: record the replay as a run' },
+} as const satisfies Flags;
 
 const flags = {
   follow: { type: 'boolean', short: 'f', about: 'tail: keep printing events until the run ends' },
@@ -60,9 +66,7 @@ const flags = {
   missing: { type: 'boolean', about: 'prune: record runs whose folders are gone as removed' },
   keep: { type: 'string', value: 'N', about: 'prune: never remove the newest N runs' },
   'dry-run': { type: 'boolean', about: 'prune, undo: print what would be done' },
-  writes: { type: 'boolean', about: 'replay: repeat writes and deletes of files' },
-  network: { type: 'boolean', about: 'replay: repeat network requests' },
-  record: { type: 'boolean', about: 'replay: record the replay as a run' },
+  ...REPLAY_FLAGS,
   ...RESUME_FLAGS,
 } as const;
 
@@ -267,7 +271,7 @@ async function undo(invocation: RunsInvocation): Promise<number> {
   return undoRun(invocation, place);
 }
 
-async function replay(invocation: RunsInvocation): Promise<number> {
+export async function replay(invocation: RunsInvocation): Promise<number> {
   const { flags: given, terminal, signal } = invocation;
   const place = await placeOf(invocation);
   const { home } = surroundingsFor(invocation.flags);
