@@ -219,6 +219,7 @@ async function check(name, { folder, home, work, project, tools }) {
   const status = await new Promise((resolve) => child.on('close', resolve));
   mock.close();
   const report = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined;
+  if (status === 4) return { name, problem: `skipped: ${report?.results[0]?.reason ?? 'the agent cannot run here'}` };
   const leaks = mock.requests.filter(({ text }) => text.includes(CANARY)).length;
   const { controls = [], overall, isValid } = report?.trigger ?? {};
   const own = report?.results ?? [];

@@ -95,9 +95,9 @@ interface FoundPrograms {
 }
 
 /** Probed once for all runs, because the probe takes longer than most cases. */
-async function executorFor({ executor = 'auto', places, subject }: EvaluateOptions): Promise<FoundPrograms> {
-  // Another agent runs programs itself.
-  if (subject !== undefined) return { reason: '' };
+async function executorFor({ executor = 'auto', places, subject, cases }: EvaluateOptions): Promise<FoundPrograms> {
+  // Another agent runs programs itself; only checkers need the sandbox.
+  if (subject !== undefined && !cases.some(hasChecker)) return { reason: '' };
   if (executor === 'none') return { reason: 'program execution is disabled' };
   const { base, cacheDir, engine } = places;
   try {
@@ -163,10 +163,11 @@ function needsPrograms({ answers, expect }: EvalCase): boolean {
     return true;
   const { ordered = [], unordered = [], before = [] } = expect.actions ?? {};
   const isRun = ({ tool }: ActionPattern): boolean => RUNS.test(tool);
-  return (
-    [...ordered, ...unordered, ...before.map(({ first }) => first)].some(isRun) ||
-    (expect.output ?? []).some(({ type }) => type === 'checker')
-  );
+  return [...ordered, ...unordered, ...before.map(({ first }) => first)].some(isRun) || hasChecker({ expect });
+}
+
+function hasChecker({ expect }: Pick<EvalCase, 'expect'>): boolean {
+  return (expect.output ?? []).some(({ type }) => type === 'checker');
 }
 
 /** The names of tools and structured actions in a scripted turn. */

@@ -15,6 +15,7 @@ import { removeTree } from '../../platform/fs/remove-tree.ts';
 import { surroundingsOf } from '../../runtime/config/config.ts';
 import { createRuntime } from '../../runtime/runtime.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
+import type { Session } from '../../runtime/session.ts';
 import { temporaryFolder } from '../../runtime/temporary-folder.ts';
 import { makeTemporary, openBase } from '../../sandbox/workspace/layout.ts';
 import { answersFor, openCaseModel, portableText } from './case-model.ts';
@@ -251,6 +252,7 @@ async function runBySubject(
     work: folder,
     runs: path.join(options.directory, 'runs'),
     stopAfter: options.stopAfter,
+    openSession: options.executor === undefined ? undefined : () => openCheckers(job, options.executor, environments),
     timeoutMs: evalCase.timeoutMs ?? options.timeoutMs,
     signal: options.signal,
     ...gradingOf(options),
@@ -259,6 +261,12 @@ async function runBySubject(
   removals.push(removeTree(folder).catch(() => false));
   kept.keep(key, result);
   return result;
+}
+
+/** A session without skills in use, for the checkers of a case. */
+async function openCheckers(job: Job, executor: Executor | undefined, environments: Environments): Promise<Session> {
+  const { runtime } = await environments.open(job);
+  return runtime.startSession({ execution: { ...(executor === undefined ? {} : { executor }), artifacts: false } });
 }
 
 function gradingOf({ judge, checkerMs, outputs }: CaseGrading): CaseGrading {

@@ -3,11 +3,14 @@ import path from 'node:path';
 
 import type { Budget } from '../../core/budget.ts';
 import type { EvalCase } from '../cases/case.ts';
+import type { Session } from '../../runtime/session.ts';
+import type { RunChecker } from '../grade/checker.ts';
 import { CHECKER_MS, gradeFolder } from '../grade/grade-run.ts';
 import { ungradedResult } from '../report/result.ts';
 import type { Arm, CaseResult } from '../report/result.ts';
 import { needsFiles, placeFiles } from '../run/run-case.ts';
 import type { CaseGrading } from '../run/run-case.ts';
+import { runChecker } from '../run/run-checker.ts';
 import { storeFiles } from '../run/stored-outputs.ts';
 import type { InstalledSkill } from './installed-skills.ts';
 import type { OpenSubject } from './open-subject.ts';
@@ -26,6 +29,8 @@ export interface SubjectAttempt extends CaseGrading {
   readonly runs: string;
   /** Ends a run that has done enough for the question of the case. */
   readonly stopAfter?: Pick<Budget, 'turns' | 'toolCalls'> | undefined;
+  /** Opens a session that can run checker scripts; absent if no program can run. */
+  readonly openSession?: (() => Promise<Session>) | undefined;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
@@ -42,14 +47,24 @@ export async function runSubjectCase(attempt: SubjectAttempt): Promise<CaseResul
   const empty = ungradedResult(evalCase, { arm, attempt: attempt.attempt, model });
   const startedAt = performance.now();
   try {
-    const { folder, files: changed } = await runSubject({
+    const {
+      folder,
+      project,
+      files: changed,
+    } = await runSubject({
       ...attempt,
       request: requestOf(evalCase),
       placeFiles: (project) => void placeFiles(evalCase, project),
       limits: evalCase.limits,
     });
     const readOutput = (name: string): Buffer | undefined => changed.get(name);
-    const options = { checkerMs, signal, ...(judge === undefined ? {} : { judge }) };
+    const runChecks = checkerRunner(attempt.openSession, project, checkerMs);
+    const options = {
+      checkerMs,
+      signal,
+      ...(judge === undefined ? {} : { judge }),
+      ...(runChecks === undefined ? {} : { runChecker: runChecks }),
+    };
     const { model: _model, files, ...grade } = await gradeFolder(evalCase, { folder, readOutput }, options);
     if (outputs !== undefined && needsFiles(evalCase))
       storeFiles(path.join(outputs, path.basename(folder)), files, readOutput);
@@ -59,6 +74,25 @@ export async function runSubjectCase(attempt: SubjectAttempt): Promise<CaseResul
     const reason = error instanceof Error ? error.message : String(error);
     return { ...empty, reason, cost: { ...empty.cost, wallMs: performance.now() - startedAt } };
   }
+}
+
+/** Checkers get a copy of the project in `PROJECT_DIR`, in the sandbox of an own session. */
+function checkerRunner(
+  openSession: SubjectAttempt['openSession'],
+  project: string,
+  deadlineMs: number,
+): RunChecker | undefined {
+  if (openSession === undefined) return undefined;
+  return async (check, { signal }) => {
+    const session = await openSession();
+    try {
+      const { execution } = session;
+      if (execution === undefined) return { type: 'broken', reason: 'the session runs no programs' };
+      return await runChecker(check, { execution, project, deadlineMs, signal });
+    } finally {
+      await session.close();
+    }
+  };
 }
 
 /** Other agents are told about the files of a case as a person would. */

@@ -45,7 +45,7 @@ const TRIGGERS = JSON.stringify([
 
 /** Whether the process ended; init may not have reaped it yet. */
 function isGone(file: string): boolean {
-  const found = readProcess(Number(readFileSync(file, 'utf8')));
+  const found = existsSync(file) ? readProcess(Number(readFileSync(file, 'utf8'))) : undefined;
   return found === undefined || found.isZombie;
 }
 
@@ -60,7 +60,7 @@ function oneOf(report: EvalReport, id: string): CaseResult {
 }
 
 const CASES = `
-- { id: writes, input: write about the table, expect: { trigger: true, outcome: done, output: { contains: answer, files: [{ path: report.md, contains: three rows }] }, sequence: [must_occur load_skill before write_file, forbid run_command] } }
+- { id: writes, input: write about the table, expect: { trigger: true, outcome: done, output: { contains: answer, files: [{ path: report.md, contains: three rows }], checkers: [{ script: check.sh }] }, sequence: [must_occur load_skill before write_file, forbid run_command] } }
 - { id: denies, input: a table, expect: { trigger: true, security: { no_escape: true } } }
 - { id: hangs, input: hang, constraints: { timeout_s: 2 }, expect: { outcome: done } }
 - { id: zero, input: exit-zero, expect: { outcome: done } }
@@ -71,9 +71,11 @@ const CASES = `
 - { id: scripted, input: x, mock: { turns: [{ text: x }] }, expect: { outcome: done } }
 `;
 
+const CHECK = '#!/bin/sh\ngrep -q rows "$PROJECT_DIR/report.md"\n';
+
 describe('an agent as the subject', () => {
   verifies('EVAL-13', 'gives facts to all graders, and no run that broke has a verdict', async () => {
-    const { root, bin, env } = makeWorld({ 'cases.yaml': CASES });
+    const { root, bin, env } = makeWorld({ 'cases.yaml': CASES, 'check.sh': CHECK });
     const { status, out, err } = await runCli(root, ['eval', 'skills', '--subject', 'claude-code', '--json'], env);
     expect([status, err.includes('control')]).toEqual([5, false]);
     const report: EvalReport = JSON.parse(out);
@@ -100,6 +102,8 @@ describe('an agent as the subject', () => {
       usd: 0.01,
     });
     expect([model, loaded, answer]).toEqual([{ id: 'claude-code 9.9.9', way: 'live' }, ['tables'], 'the answer']);
+    const [, , , , checked] = oneOf(report, 'writes').checks.filter(({ kind }) => kind !== 'sequence');
+    expect(['passed', 'skipped']).toContain(checked?.status);
     expect(oneOf(report, 'denies').checks.map(({ id, status: one }) => `${id} ${one}`)).toEqual([
       'trigger passed',
       'security.no_escape skipped',
