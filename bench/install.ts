@@ -17,23 +17,22 @@ const MANY = 5_000;
 
 interface Round {
   readonly ours: number;
-  /** With the `sync` that ours does too, where that is compared. */
   readonly theirs: number;
 }
 
-/** Installing from a folder against `cp -r` of the same folder, in the same moments: copied, hashed, inspected, scanned, on the disk, locked. */
+/** Installing from a folder against `cp -r` and `sync` of the same folder, in the same moments: copied, hashed, inspected, scanned, on the disk, locked. */
 export async function benchInstall({ workDir }: { readonly workDir: string }): Promise<readonly BenchRow[]> {
   const [few, many] = [path.join(workDir, 'rich'), path.join(workDir, 'plain')];
   const files = makeRichSkills(few);
   makePlainSkills(many, MANY);
-  const rich = await rounds(7, { source: few, workDir, withSync: true });
-  const plain = await rounds(3, { source: many, workDir, withSync: false });
+  const rich = await rounds(7, { source: few, workDir });
+  const plain = await rounds(3, { source: many, workDir });
   const linked = await agentRounds(9, { source: few, workDir });
   const linkedMany = await agentRounds(3, { source: many, workDir });
   await Promise.all([removeTree(few), removeTree(many)]);
   return [
     ratioRow(`install of 18 skills, ${String(files)} files, from a folder`, rich, { unit: 'x cp -r; sync', most: 3 }),
-    ratioRow(`install of ${String(MANY)} skills from a folder`, plain, { unit: 'x cp -r', most: 4 }),
+    ratioRow(`install of ${String(MANY)} skills from a folder`, plain, { unit: 'x cp -r; sync', most: 4 }),
     ratioRow('install of 18 skills for three agents', linked, { unit: 'x without agents', most: 1.2 }),
     // Without a bound: skills of one file each have fewer files than links, so the file system decides.
     ratioRow(`install of ${String(MANY)} skills for three agents`, linkedMany, { unit: 'x without agents' }),
@@ -63,14 +62,14 @@ const SUM = 'find "$1" -path "$1/.skillwright" -prune -o -type f -print0 | xargs
 
 async function rounds(
   count: number,
-  { source, workDir, withSync }: { readonly source: string; readonly workDir: string; readonly withSync: boolean },
+  { source, workDir }: { readonly source: string; readonly workDir: string },
 ): Promise<readonly Round[]> {
   const measured: Round[] = [];
   for (let round = 0; round < count; round += 1) {
     const [root, copy] = [path.join(workDir, `root-${String(round)}`), path.join(workDir, `copy-${String(round)}`)];
     const theirs = async (): Promise<void> => {
       execFileSync('cp', ['-r', source, copy]);
-      if (withSync) execFileSync('sync', ['-f', copy]);
+      execFileSync('sync', ['-f', copy]);
     };
     // What others left to be written is not for either to wait for.
     execFileSync('sync', ['-f', workDir]);

@@ -220,9 +220,13 @@ function matchesIn(
   { regex, offset, limit }: { readonly regex: RegExp; readonly offset: number; readonly limit: number },
 ): readonly TextMatch[] {
   const found: TextMatch[] = [];
-  for (const { index, 0: match } of text.matchAll(regex)) {
-    if (found.length >= limit) break;
-    found.push({ index: index + offset, length: match.length });
+  // `matchAll` would copy the expression, which then starts without compiled code.
+  regex.lastIndex = 0;
+  while (found.length < limit) {
+    const match = regex.exec(text);
+    if (match === null) break;
+    found.push({ index: match.index + offset, length: match[0].length });
   }
+  regex.lastIndex = 0;
   return found;
 }
