@@ -167,7 +167,13 @@ function openWalk(text: string, script: ParsedScript, { variables, depth }: Line
         if (node.parts === undefined && UNEXPANDED.test(node.text)) hasUnexpanded = true;
         return;
       case 'Literal':
+      case 'SingleQuoted':
+      case 'AnsiCQuoted':
         if (hasSigns && UNEXPANDED.test(node.value)) hasUnexpanded = true;
+        return;
+      case 'ArithmeticWord':
+        // Arithmetic expands what is quoted or escaped in it.
+        if (node.parts === undefined && UNEXPANDED.test(node.value)) hasUnexpanded = true;
         return;
       case 'Word':
         // The parser reads `a=(x $(cmd))y` as one plain word.

@@ -39,6 +39,8 @@ export const ATTACKS: readonly AttackSet[] = [
       'env BASH_ENV=./evil bash -c ls',
       'ENV=./evil sh -ic ls',
       'a=(x $(evil))=; ls',
+      "((let 'a[$(evil)]=1')); ls",
+      'ls; (( a[\\$(evil)] ))',
       'a+=(`evil`)b ls',
       'declare a=(<(evil))=; ls',
 
