@@ -10,6 +10,7 @@ import type { Observation } from '../../../src/core/observation.ts';
 import type { RunEvent } from '../../../src/core/run-events.ts';
 import type { SessionPolicy } from '../../../src/policy/session-policy.ts';
 import type { PackageOptions } from '../../../src/runtime/packages/packages.ts';
+import { executorCandidates } from '../../../src/runtime/execution/executors.ts';
 import { createRuntime } from '../../../src/runtime/runtime.ts';
 import type { Session } from '../../../src/runtime/session.ts';
 import { scratch, writeSkill } from '../../registry/support.ts';
@@ -95,9 +96,11 @@ export async function open({
     vouched: [path.join(home, 'skills')],
   });
   const events: RunEvent[] = [];
+  // Made here and not found by name, which would probe it first.
+  const made = executorCandidates({ bridgeFolder: home }).find(({ name }) => name === (given.executor ?? 'bubblewrap'));
   const session = await runtime.startSession({
     execution: {
-      executor: given.executor ?? 'bubblewrap',
+      executor: made?.make({ isKnown: true }) ?? 'bubblewrap',
       ...(given.packages === undefined ? {} : { packages: given.packages }),
     },
     record: (event) => void events.push(event),
