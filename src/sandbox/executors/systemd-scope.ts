@@ -56,11 +56,8 @@ function scopeCommand(
   argv: readonly string[],
 ): readonly string[] {
   const limits = [`MemoryMax=${String(memoryBytes)}`, 'MemorySwapMax=0'].flatMap((property) => ['-p', property]);
-  return [
-    run,
-    ...['--user', '--scope', '--quiet', '--unit', name, ...limits, '--'],
-    ...['/usr/bin/env', '-u', 'XDG_RUNTIME_DIR', ...argv],
-  ];
+  const options = ['--user', '--scope', '--quiet', '--unit', name, ...limits];
+  return [run, ...options, '--', '/usr/bin/env', '-u', 'XDG_RUNTIME_DIR', ...argv];
 }
 
 /** The scope of one program. The manager removes it when its last process has ended, and keeps the result of one that was killed. */
