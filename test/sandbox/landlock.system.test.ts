@@ -1,9 +1,11 @@
 import { spawn } from 'node:child_process';
 import { chmodSync, chownSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import { landlockExecutor } from '../../src/sandbox/executors/landlock/executor.ts';
+import { landlockExecutor, landlockVersion } from '../../src/sandbox/executors/landlock/executor.ts';
 import { probeExecutor } from '../../src/sandbox/probe/probe.ts';
 import { readProcess } from '../../src/sandbox/executors/proc.ts';
 import { verifies } from '../conformance/verifies.ts';
@@ -55,7 +57,59 @@ attempt("device", lambda: os.mknod("device", 0o600 | 0o020000, os.makedev(1, 3))
 print(",".join(won))
 `;
 
+/** Ways to another port than that of the proxy; the proxy itself answers. */
+const CONNECTIONS = String.raw`
+import os, socket, sys
+other = int(sys.argv[1])
+proxy = int(os.environ["HTTP_PROXY"].rsplit(":", 1)[1])
+def outcome(act):
+    try:
+        act()
+        return "reached"
+    except OSError: return "refused"
+def connect(port, kind=socket.SOCK_STREAM, protocol=0, family=socket.AF_INET, host="127.0.0.1"):
+    with socket.socket(family, kind, protocol) as made: made.connect((host, port))
+def fast(call):
+    with socket.socket() as made:
+        if call == "sendto": made.sendto(b"x", 0x20000000, ("127.0.0.1", other))
+        else: made.sendmsg([b"x"], [], 0x20000000, ("127.0.0.1", other))
+def listen():
+    with socket.socket() as made: made.bind(("127.0.0.1", 0))
+print(*[outcome(act) for act in (
+    lambda: connect(proxy), lambda: connect(other), lambda: connect(other, protocol=262), lambda: connect(other, socket.SOCK_DGRAM),
+    lambda: connect(other, family=socket.AF_INET6, host="::1"), lambda: fast("sendto"), lambda: fast("sendmsg"), listen,
+    lambda: socket.socket(socket.AF_UNIX), lambda: socket.socket(socket.AF_NETLINK, socket.SOCK_RAW))])
+`;
+
 describe.skipIf(!hasLandlock())('landlock, where the kernel has it', () => {
+  test.skipIf(landlockVersion() < 4)(
+    'a package manager connects to its proxy only, and other programs to nothing',
+    async () => {
+      const server = createServer((socket) => socket.destroy());
+      const proxy = createServer((socket) => socket.destroy());
+      for (const each of [server, proxy]) await new Promise<void>((resolve) => each.listen(0, '127.0.0.1', resolve));
+      const [other, port] = [server, proxy].map((each) => (each.address() as AddressInfo).port);
+      const env = { HTTP_PROXY: `http://127.0.0.1:${String(port)}` };
+      const { workspace, close } = await openWorkspace(
+        landlockExecutor({
+          openProxy: () => Promise.resolve({ port: port ?? 0, env, refused: () => [], close: () => Promise.resolve() }),
+        }),
+      );
+      try {
+        const words = ['python3', '-c', CONNECTIONS, String(other)];
+        const building = await collected(workspace, words, { network: ['index.example'], proxyFrom: {} });
+        expect([building.stdout, building.stderr]).toEqual([`reached${' refused'.repeat(9)}\n`, '']);
+        const plain = await collected(workspace, words, { env: { PATH: '/usr/bin:/bin', ...env } });
+        expect([plain.stdout, plain.stderr]).toEqual([`refused${' refused'.repeat(9)}\n`, '']);
+        const granted = await collected(workspace, words, { network: ['index.example'] });
+        expect(granted.end.reason).toBe('denied');
+      } finally {
+        await close();
+        for (const each of [server, proxy]) each.close();
+      }
+    },
+  );
+
   test.each([1, undefined])('with version %s of its interface every probe is blocked', async (maxAbi) => {
     const report = await probeExecutor(landlockExecutor(maxAbi === undefined ? {} : { maxAbi }));
     expect(report.results.filter(({ verdict }) => verdict !== 'blocked')).toEqual([]);

@@ -212,6 +212,21 @@ function matrixLines(executors: readonly ExecutorExamination[], { style }: Termi
       });
       return `${label.padEnd(width)}  ${cells.map((held) => held.padEnd(10)).join('  ')}`;
     }),
+    ...watchedMemory(tried),
+  ];
+}
+
+/** How the kernel can hold the memory limit of a sandbox that only watches it. */
+function watchedMemory(tried: readonly ExecutorExamination[]): readonly string[] {
+  const isWatched = tried.some(
+    ({ name, report }) =>
+      (name === 'bubblewrap' || name === 'namespaces') && report?.capabilities.limits.memoryBytes === 'watched',
+  );
+  if (!isWatched) return [];
+  return [
+    '',
+    'memory is watched ten times a second, because no control group can be created here. The kernel holds the limit in a login session',
+    'under systemd with control groups of version 2 (without a login: loginctl enable-linger USER), and for root.',
   ];
 }
 

@@ -88,6 +88,9 @@ const EVALUATING: ReadonlySet<string> = new Set(
 const MOVING: ReadonlySet<string> = new Set(['cd', 'pushd', 'popd']);
 /** Text that would run a command if the shell expanded it, or the start of such text. */
 const UNEXPANDED = /\$(?:$|[({'"])|`/;
+/** Escapes of `$'…'` that every shell and the parser read alike: not `\\x{3b}`, `\\cA` and NUL, where the text ends for bash. */
+const PLAIN_ESCAPES =
+  /^\$'(?:[^\\]|\\(?:[abeEfnrtv\\'"?]|x(?!00)[0-7][\da-fA-F]|(?!000)[01][0-7]{2}|u(?!0000)[\da-fA-F]{4}))*'$/;
 /** What a word without quotes and without parts cannot contain. */
 const MISSED = /\$[({[]|`|[<>]\(/;
 const FINDS = /(?:^|\/)(?:find|fd|fdfind)$/;
@@ -166,8 +169,17 @@ function openWalk(text: string, script: ParsedScript, { variables, depth }: Line
         // The parts of a body that is not quoted are visited on their own.
         if (node.parts === undefined && UNEXPANDED.test(node.text)) hasUnexpanded = true;
         return;
+      case 'AnsiCQuoted':
+        if (!PLAIN_ESCAPES.test(node.text)) problem ??= syntaxProblem("an escape in $'…' cannot be read");
+        if (UNEXPANDED.test(node.value)) hasUnexpanded = true;
+        return;
       case 'Literal':
+      case 'SingleQuoted':
         if (hasSigns && UNEXPANDED.test(node.value)) hasUnexpanded = true;
+        return;
+      case 'ArithmeticWord':
+        // Arithmetic expands what is quoted or escaped in it.
+        if (node.parts === undefined && UNEXPANDED.test(node.value)) hasUnexpanded = true;
         return;
       case 'Word':
         // The parser reads `a=(x $(cmd))y` as one plain word.

@@ -35,9 +35,14 @@ export interface ResolvedPackages {
 
 /** Console scripts name the interpreter by the path at which they were installed; a layer that is moved names its later one. */
 export const MOVE_SCRIPTS = `
-if [ "$final" != "$target" ]; then
-  for file in "$target"/bin/*; do [ -L "$file" ] || sed -i "1s|^#!$target/|#!$final/|" "$file" || exit 1; done
-fi
+python3 -I -c '
+import os, sys
+target, final = (os.fsencode(each) + b"/bin/" for each in sys.argv[1:])
+for entry in os.scandir(target):
+    if target == final or not entry.is_file(follow_symlinks=False): continue
+    with open(entry.path, "rb") as file: head, rest = file.read(4096), file.read()
+    with open(entry.path, "wb") as file: file.write((head.replace(target, final) if head[:2] == b"#!" else head) + rest)
+' "$target" "$final"
 `;
 
 export function lockDigestOf(ecosystem: Ecosystem, packages: readonly LockedPackage[]): string {

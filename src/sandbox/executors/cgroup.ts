@@ -25,10 +25,15 @@ export interface RunGroup {
    * another, and uses the permissions of the process that opened the file. Version 1 only: in version 2 it moves single threads.
    */
   readonly entry?: string;
+  /** The launcher enters the group before it starts anything. */
+  readonly entersItself: boolean;
+  /** The command that starts the launcher inside the group, and its environment; absent if it starts outside. */
+  readonly wrap?: (argv: readonly string[]) => readonly string[];
+  readonly outerEnv?: Readonly<Record<string, string>>;
   /** Adds a process; its later children join automatically. The kernel may take milliseconds. */
   add(pid: number): Promise<void>;
-  /** Processes that the kernel killed because the group exceeded its memory. */
-  memoryKills(): number;
+  /** Processes that the kernel killed because the group exceeded its memory. `isLast`: the program has ended. */
+  memoryKills(isLast: boolean): number;
   /** Whether the process is in the group. */
   has(pid: number): boolean;
   /** Forks that failed because of the limit; `undefined` where the group does not limit processes. */
@@ -150,6 +155,7 @@ export function makeRunGroup(
     throw error;
   }
   return {
+    entersItself: version === 1,
     ...(version === 1 ? { entry: path.join(group, 'tasks') } : {}),
     add: async (pid) => await writeFile(path.join(group, 'cgroup.procs'), String(pid)),
     has: (pid) => (readProcFile(pid, 'cgroup') ?? '').split('\n').some((line) => line.endsWith(`/${name}`)),

@@ -39,6 +39,12 @@ export const ATTACKS: readonly AttackSet[] = [
       'env BASH_ENV=./evil bash -c ls',
       'ENV=./evil sh -ic ls',
       'a=(x $(evil))=; ls',
+      "bash -c $'ls \\x{3b} evil'",
+      "eval $'ls \\x{0a}evil'",
+      "bash -c $'ls \\cJ evil'",
+      "eval $'evil\\0 x'; ls",
+      "((let 'a[$(evil)]=1')); ls",
+      'ls; (( a[\\$(evil)] ))',
       'a+=(`evil`)b ls',
       'declare a=(<(evil))=; ls',
 

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, expect, onTestFinished } from 'vitest';
+import { afterAll, describe, expect, onTestFinished } from 'vitest';
 
-import type { ExecutorName } from '../../../src/core/execution.ts';
+import type { Executor, ExecutorName } from '../../../src/core/execution.ts';
 import type { RunResult } from '../../../src/core/outputs.ts';
 import { createRuntime } from '../../../src/runtime/runtime.ts';
 import type { Session } from '../../../src/runtime/session.ts';
@@ -10,6 +10,8 @@ import { verifies } from '../../conformance/verifies.ts';
 import { knownExecutor } from '../../sandbox/known-executor.ts';
 import { hasBubblewrap, hasLandlock, hasNamespaces } from '../../sandbox/sandbox.ts';
 import { scratch, writeSkill } from '../../registry/support.ts';
+import { containerExecutor } from '../../../src/sandbox/executors/container/executor.ts';
+import { startDockerEngine } from '../../sandbox/docker-engine.ts';
 
 const EXECUTORS: readonly ExecutorName[] = existsSync('/usr/bin/bwrap') ? ['local', 'bubblewrap'] : ['local'];
 if (EXECUTORS.length === 1) console.log('skipped: bubblewrap is not installed');
@@ -80,7 +82,7 @@ echo mine > own.txt; mkdir -p "$OUTPUT_DIR/deep"; echo "result $(wc -c < own.txt
 [ -n "$VICTIM_TOKEN" ] && echo "has its secret"
 `;
 
-async function open(executor: ExecutorName): Promise<Session> {
+async function open(executor: ExecutorName | Executor): Promise<Session> {
   const root = scratch();
   for (const [name, fields, script, text] of [
     ['planter', [], 'plant.py', PLANT],
@@ -104,7 +106,8 @@ async function open(executor: ExecutorName): Promise<Session> {
     cache: false,
     config,
   });
-  const session = await runtime.startSession({ execution: { executor: knownExecutor(executor), artifacts: false } });
+  const chosen = typeof executor === 'string' ? knownExecutor(executor) : executor;
+  const session = await runtime.startSession({ execution: { executor: chosen, artifacts: false } });
   onTestFinished(() => session.close());
   return session;
 }
@@ -131,12 +134,19 @@ describe.each(EXECUTORS)('a skill under %s', (executor) => {
   });
 });
 
-const COVERING: readonly ExecutorName[] = [
-  ...(hasBubblewrap() ? (['bubblewrap'] as const) : []),
-  ...(hasNamespaces() ? (['namespaces'] as const) : []),
+const engine = await startDockerEngine();
+if (typeof engine === 'string') console.log(`skipped: ${engine}`);
+else afterAll(() => engine.stop());
+
+const COVERING: readonly (readonly [string, ExecutorName | Executor])[] = [
+  ...(hasBubblewrap() ? ([['bubblewrap', 'bubblewrap']] as const) : []),
+  ...(hasNamespaces() ? ([['namespaces', 'namespaces']] as const) : []),
+  ...(typeof engine === 'string'
+    ? []
+    : ([['container', containerExecutor({ socket: engine.socket, rootFileSystem: engine.rootFileSystem })]] as const)),
 ];
 
-describe.each(COVERING)('a program with a secret under %s', (executor) => {
+describe.each(COVERING)('a program with a secret under %s', (_, executor) => {
   verifies('EXEC-13', 'sees no file of another skill, keeps its own, and gets data by name', async () => {
     const session = await open(executor);
     // Alone in the workspace it has the shared folders.

@@ -1,80 +1,15 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import type { Approve, ApprovalRequest } from '../../../src/core/approval.ts';
-import type { Config } from '../../../src/core/config/config.ts';
-import type { Observation } from '../../../src/core/observation.ts';
-import type { RunEvent } from '../../../src/core/run-events.ts';
-import type { SessionPolicy } from '../../../src/policy/session-policy.ts';
-import type { PackageOptions } from '../../../src/runtime/packages/packages.ts';
-import type { Session } from '../../../src/runtime/session.ts';
 import { verifies } from '../../conformance/verifies.ts';
-import { CERTIFICATE, KEY } from '../../project/network/certificate.ts';
 import { scratch } from '../../registry/support.ts';
-import { knownExecutor } from '../../sandbox/known-executor.ts';
 import { openIndex, openRegistry, wheel } from './package-index.ts';
-import { BASE, READER, USES_BOTH, canInstallPackages, makeReader, readerRuntime } from './reader-skill.ts';
+import { BASE, BLOCK, PACKAGES, READER, SCRIPT, failedWith, hasPip, open } from './package-session.ts';
 
-const canInstall = canInstallPackages();
-const PACKAGES = { 'pdf-reader': [READER], 'base-lib': [BASE] };
-const BLOCK = `# /// script\n# dependencies = ["pdf-reader>=2"]\n# ///\n${USES_BOTH}`;
-
-interface Opened {
-  readonly session: Session;
-  readonly events: readonly RunEvent[];
-  readonly home: string;
-  readonly run: (script?: string, askedBy?: 'person' | 'model') => Promise<Observation>;
-}
-
-interface Setting {
-  readonly index?: string;
-  readonly registry?: string;
-  readonly env?: Readonly<Record<string, string>>;
-  readonly config?: Config;
-  readonly files?: Readonly<Record<string, string>>;
-  readonly packages?: PackageOptions;
-  readonly approve?: Approve;
-  readonly policy?: SessionPolicy;
-  /** Continue with the folders of an earlier session. */
-  readonly home?: string;
-}
-
-async function open({
-  index = 'http://127.0.0.1:9',
-  files = { 'use.py': USES_BOTH },
-  home = makeReader(files),
-  ...given
-}: Setting): Promise<Opened> {
-  const env = {
-    PIP_INDEX_URL: `${index}/simple`,
-    ...(given.registry === undefined ? {} : { npm_config_registry: `${given.registry}/` }),
-    ...given.env,
-  };
-  const runtime = await readerRuntime(home, env, given.config === undefined ? {} : { config: given.config });
-  const events: RunEvent[] = [];
-  const session = await runtime.startSession({
-    execution: {
-      executor: knownExecutor('bubblewrap', home),
-      ...(given.packages === undefined ? {} : { packages: given.packages }),
-    },
-    record: (event) => void events.push(event),
-    ...(given.approve === undefined ? {} : { approve: given.approve }),
-    ...(given.policy === undefined ? {} : { policy: given.policy }),
-  });
-  onTestFinished(() => session.close());
-  const run: Opened['run'] = (script = 'use.py', askedBy = 'person') =>
-    session.perform({ type: 'run_script', skill: 'reader', script, args: [] }, { askedBy });
-  return { session, events, home, run };
-}
-
-const failedWith = (observation: Observation): unknown =>
-  observation.type === 'failed'
-    ? { code: observation.code, message: observation.message.replace(/^the script needs [^:]+\(--with\): /, '') }
-    : observation.type;
-
-describe.skipIf(!canInstall)('packages of a script', () => {
+describe.skipIf(!hasPip)('packages of a script', () => {
   verifies('ENV-1', 'are installed with what they need, recorded, and used again without a request', async () => {
     const index = await openIndex(PACKAGES);
     const first = await open({ index: index.url, packages: { with: ['pdf_reader'] } });
@@ -221,7 +156,7 @@ describe.skipIf(!canInstall)('packages of a script', () => {
 
   test('a list for the whole skill is installed for scripts that import something, and its failure is a warning', async () => {
     const index = await openIndex(PACKAGES);
-    const files = { 'requirements.txt': 'pdf-reader\n', 'use.py': USES_BOTH, 'plain.py': 'print("plain")\n' };
+    const files = { 'requirements.txt': 'pdf-reader\n', 'use.py': SCRIPT, 'plain.py': 'print("plain")\n' };
     const { run } = await open({ index: index.url, files });
     expect(await run('plain.py')).toMatchObject({ result: { stdout: 'plain\n' } });
     expect(index.requests).toEqual([]);
@@ -276,36 +211,6 @@ describe.skipIf(!canInstall)('packages of a script', () => {
       code: 'packages/unavailable',
       message: `the script needs npm:never-heard-of (--with): ${registry.url}/ has no package "never-heard-of"`,
     });
-  });
-
-  test('an index behind a certificate authority of the user is trusted by its setting only, and the error names it', async () => {
-    const file = path.join(scratch(), 'company.pem');
-    writeFileSync(file, `${KEY}\n${CERTIFICATE}`);
-    const index = await openIndex(PACKAGES, { secure: true });
-    const registry = await openRegistry({ paper: { version: '1.0.0', files: { 'index.js': '' } } }, { secure: true });
-    const files = { 'use.py': USES_BOTH, 'use.mjs': "import 'paper';\nconsole.log('paper');\n" };
-    const python = { index: index.url, files, packages: { with: ['pdf-reader'] } };
-    const node = { registry: registry.url, files, packages: { with: ['npm:paper'] } };
-    const outcome = async (given: Setting, script: string): Promise<unknown> => {
-      const ran = await (await open(given)).run(script);
-      return ran.type === 'program-ran' ? ran.result.stdout : failedWith(ran);
-    };
-    expect([await outcome(python, 'use.py'), await outcome(node, 'use.mjs')]).toEqual([
-      {
-        code: 'packages/unavailable',
-        message: expect.stringContaining('/simple is not trusted (CERTIFICATE_VERIFY_FAILED)'),
-      },
-      {
-        code: 'packages/unavailable',
-        message: expect.stringContaining('/ is not trusted (DEPTH_ZERO_SELF_SIGNED_CERT)'),
-      },
-    ]);
-    const withPip = { ...python, env: { PIP_CERT: file } };
-    const withNpm = { ...node, env: { npm_config_cafile: file } };
-    expect([await outcome(withPip, 'use.py'), await outcome(withNpm, 'use.mjs')]).toEqual([
-      'value 42\ntool 42\n',
-      'paper\n',
-    ]);
   });
 
   test('a virtual environment of the user is used where the sandbox can run it, and refused with the reason where not', async () => {

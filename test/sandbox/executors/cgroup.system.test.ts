@@ -66,7 +66,7 @@ describe.skipIf(place === undefined)('a group of this kernel, where it lets us m
     expect(group.has(child.pid ?? 0)).toBe(true);
     child.stdin.end('\n');
     await exited;
-    const counts = [group.memoryKills(), group.refusedProcesses() ?? 0] as const;
+    const counts = [group.memoryKills(true), group.refusedProcesses() ?? 0] as const;
     expect(await group.remove()).toBe(true);
     return counts;
   }

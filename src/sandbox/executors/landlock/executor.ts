@@ -52,8 +52,10 @@ const OPEN_FILES = 1024;
 /** The limit of the kernel counts all processes of the user; the limit of the program is held by polling. */
 const SPARE_PROCESSES = 4096;
 const DEVICES = ['null', 'zero', 'full', 'random', 'urandom'].map((name) => `/dev/${name}`);
-/** Files of /etc that every user may read and most programs do; `systemMounts` has the others. */
-const NAMES = ['passwd', 'group', 'hosts', 'nsswitch.conf'].map((name) => `/etc/${name}`);
+/** Files of /etc that every user may read and most programs do; `systemMounts` has the others. pip fails if it may not read the version. */
+const NAMES = ['passwd', 'group', 'hosts', 'nsswitch.conf', 'debian_version', 'lsb-release', 'redhat-release'].map(
+  (name) => `/etc/${name}`,
+);
 const PROBE_MS = 10_000;
 
 /**

@@ -20,6 +20,8 @@ import { OutputPipes } from '../../../platform/process/output-pipes.ts';
 import { isPresent } from '../../../platform/fs/paths.ts';
 import { findControlGroups, removeStaleGroups } from '../cgroup.ts';
 import type { ControlGroupPlace } from '../cgroup.ts';
+import { findScopes } from '../systemd-scope.ts';
+import type { SystemdScopes } from '../systemd-scope.ts';
 import { checkProgram, checkWorkspace, invalidInput, networkDenied, notStarted, startFolder } from '../program-spec.ts';
 import { PIPES_FOLDER, countedFolders, writableFolders } from '../../workspace/layout.ts';
 import { UNCOUNTED_MEMORY } from '../seccomp/calls.ts';
@@ -60,8 +62,8 @@ export interface LinuxSandboxOptions {
   readonly bridge?: OpenNetworkBridge;
   /** A probe has shown that it isolates on this machine: skips the trial run, so the first program reports what fails. */
   readonly isKnown?: boolean;
-  /** False: enforces memory and process limits by polling, as on systems without control groups. */
-  readonly controlGroups?: boolean;
+  /** False: enforces memory and process limits by polling, as on systems without control groups (default: what is found). */
+  readonly controlGroups?: false | SystemdScopes;
   readonly temporaryBytes?: number;
   readonly sharedMemoryBytes?: number;
 }
@@ -78,7 +80,7 @@ interface Machine {
   readonly launcher: Launcher;
   readonly filter: Uint8Array;
   readonly system: readonly Mount[];
-  readonly groups: ControlGroupPlace | undefined;
+  readonly groups: ControlGroupPlace | SystemdScopes | undefined;
 }
 
 /**
@@ -128,8 +130,7 @@ async function detectMachine(
   if (architecture === undefined)
     throw unavailable(name, [`there is no seccomp filter for ${process.arch}`], 'use the container executor');
   await launcher.check({ identity, isKnown: options.isKnown === true });
-  const groups = options.controlGroups === false ? undefined : findControlGroups();
-  if (groups !== undefined) removeStaleGroups(groups);
+  const groups = options.controlGroups === false ? undefined : (options.controlGroups ?? foundGroups());
   const interpreters = options.interpreters ?? [process.execPath];
   return {
     launcher,
@@ -137,6 +138,13 @@ async function detectMachine(
     system: systemMounts({ interpreters, withheld: [homedir()], identity }),
     groups,
   };
+}
+
+/** The service manager is asked only where this process cannot create groups itself. */
+function foundGroups(): Machine['groups'] {
+  const groups = findControlGroups();
+  if (groups !== undefined) removeStaleGroups(groups);
+  return groups ?? findScopes();
 }
 
 interface Attachment {

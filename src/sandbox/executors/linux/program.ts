@@ -17,6 +17,8 @@ import type { OutputPipes } from '../../../platform/process/output-pipes.ts';
 import { memoryOf } from '../../../platform/process/process-memory.ts';
 import { makeRunGroup } from '../cgroup.ts';
 import type { ControlGroupPlace, RunGroup } from '../cgroup.ts';
+import { makeScope } from '../systemd-scope.ts';
+import type { SystemdScopes } from '../systemd-scope.ts';
 import { diskWatch } from '../disk-watch.ts';
 import { withExitSignal } from '../exit-signal.ts';
 import { readProcess } from '../proc.ts';
@@ -32,7 +34,7 @@ export interface SandboxCommand extends LaunchCommand {
   readonly executor: ExecutorName;
   readonly identity: Identity | undefined;
   readonly limits: RunLimits;
-  readonly groups: ControlGroupPlace | undefined;
+  readonly groups: ControlGroupPlace | SystemdScopes | undefined;
   /** Writable folders on the host. */
   readonly folders: readonly string[];
   readonly stdin: Uint8Array;
@@ -73,7 +75,7 @@ export async function startSandboxed(command: SandboxCommand, streams: RunStream
   const contained = containedChild(sandbox);
   const input = heldInput(child, command);
   // The launcher usually has no children yet, so all of them are born in the group. With an entry file it enters by itself.
-  const joined = group?.entry === undefined ? addTo(group, child.pid, executor) : Promise.resolve();
+  const joined = group?.entersItself === true ? Promise.resolve() : addTo(group, child.pid, executor);
   joined.catch(() => undefined);
   const released = (async (): Promise<void> => {
     await stderr.ready;
@@ -123,10 +125,10 @@ async function startOuter(
 ): Promise<Child> {
   return await startChild(
     {
-      argv,
+      argv: group?.wrap?.(argv) ?? argv,
       inherited: inherited(group?.entry),
       cwd: '/',
-      env: OUTER_ENV,
+      env: group?.outerEnv ?? OUTER_ENV,
       // One byte more for READY.
       maxOutputBytes: limits.outputBytes + 1,
       isContained: true,
@@ -138,9 +140,11 @@ async function startOuter(
   );
 }
 
-function newGroup(place: ControlGroupPlace, { executor, limits }: SandboxCommand): RunGroup {
+function newGroup(place: ControlGroupPlace | SystemdScopes, { executor, limits }: SandboxCommand): RunGroup {
   try {
-    return makeRunGroup(place, limits, { spare: SANDBOX_PROCESSES });
+    return place.version === 'scope'
+      ? makeScope(place, limits)
+      : makeRunGroup(place, limits, { spare: SANDBOX_PROCESSES });
   } catch (error) {
     // It worked when the executor was attached; without the group the promised limits would not hold.
     if (isSystemError(error)) throw failed(executor, `a control group cannot be created (${error.code})`);
@@ -217,7 +221,7 @@ function pollOf(sandbox: Sandbox): (isLast: boolean) => EndReason | undefined {
   const isDiskFull = diskWatch({ folders: command.folders, limits, processes: inside });
   return (isLast) => {
     if (group !== undefined) {
-      if (group.memoryKills() > 0) return 'memory';
+      if (group.memoryKills(isLast) > 0) return 'memory';
       if ((group.refusedProcesses() ?? 0) > 0) return 'processes';
     }
     const pids = inside();
