@@ -1,0 +1,1 @@
+export const CHINESE: Readonly<Record<string, string>> = {};
