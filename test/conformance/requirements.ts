@@ -17,7 +17,6 @@ export type RequirementId = `${string}-${number}`;
 const OPEN: Readonly<Record<RequirementId, string>> = {
   'CLI-1': 'the commands `replay` (today `runs replay`), `serve`',
   'ENV-2': '`--venv`, `--mount`, `--project`, `--allow`, `--serve`',
-  'UI-1': 'the web console',
   'DIST-1': 'durable runs on PostgreSQL',
   'DOC-1': 'executed tutorials, docs in the package, a site',
 };

@@ -58,6 +58,7 @@ describe.skipIf(CHROMIUM === undefined || FOLDER === undefined)('screenshots', (
       const folder = path.resolve(PROJECT, FOLDER ?? '');
       mkdirSync(folder, { recursive: true });
       for (const scheme of ['light', 'dark'] as const) {
+        if (!(process.env['SCHEMES'] ?? scheme).includes(scheme)) continue;
         const context = await browser.newContext({ colorScheme: scheme, locale: process.env['LOCALE'] ?? 'en' });
         const page = await context.newPage();
         await page.goto(world.server.newLink());
@@ -70,6 +71,8 @@ describe.skipIf(CHROMIUM === undefined || FOLDER === undefined)('screenshots', (
             await page.waitForLoadState('load');
             await page.locator('main h1, main .page').first().waitFor();
             await page.waitForTimeout(700);
+            // The folder of the test is of no interest.
+            await page.evaluate("document.querySelector('.project').textContent = '~/shop'");
             await page.screenshot({ path: path.join(folder, `${name}-${size}-${scheme}.png`) });
           }
         }

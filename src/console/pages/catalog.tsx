@@ -5,7 +5,7 @@ import { useState } from 'preact/hooks';
 import type { CatalogView } from '../../server/api/skills.ts';
 import { useNews } from '../changes.ts';
 import { useGet } from '../hooks.ts';
-import { t } from '../language.ts';
+import { counted, t } from '../language.ts';
 import { LongText } from '../parts/long-text.tsx';
 import { Badge, Empty, Loading, Problem, Section, Tabs } from '../parts/parts.tsx';
 import type { Tone } from '../parts/parts.tsx';
@@ -59,10 +59,10 @@ export function CatalogPage(): JSX.Element {
             min="0"
             max="1000"
             value={toSlider(shown)}
-            aria-valuetext={t('{count} tokens', { count: number(shown) })}
+            aria-valuetext={counted('{count} tokens', shown)}
             onInput={({ currentTarget }) => setBudget(fromSlider(Number(currentTarget.value)))}
           />
-          <output>{t('{count} tokens', { count: number(shown) })}</output>
+          <output>{counted('{count} tokens', shown)}</output>
         </label>
         <TokenBar data={data} />
         <ul class="legend">
@@ -152,7 +152,7 @@ function Entries({ data: { entries } }: { readonly data: CatalogView }): JSX.Ele
             <b>{line(entry.name)}</b>
             <span class="faint">{line(entry.source)}</span>
             <Badge tone={FORM_TONES[entry.form]}>{t(LABELS[entry.form])}</Badge>
-            <span class="faint tokens">{t('{count} tokens', { count: number(entry.tokens) })}</span>
+            <span class="faint tokens">{counted('{count} tokens', entry.tokens)}</span>
           </div>
         );
       }}

@@ -6,7 +6,7 @@ import type { CaseHistory, EvaluationRow } from '../../server/api/govern.ts';
 import { useNews } from '../changes.ts';
 import { address } from '../client.ts';
 import { useGet } from '../hooks.ts';
-import { t } from '../language.ts';
+import { counted, t } from '../language.ts';
 import { Empty, Loading, Problem, Section, State } from '../parts/parts.tsx';
 import { go, link } from '../route.ts';
 import { date, duration, line, number } from '../text.ts';
@@ -57,7 +57,7 @@ export function EvaluationsPage({ id, against }: EvaluationsProps): JSX.Element 
                     <td>{row.skills.map(line).join(', ')}</td>
                     <td>
                       {number(row.totals.passed)} / {number(row.totals.passed + row.totals.failed)}
-                      {row.totals.error === 0 ? '' : ` · ${t('{count} errors', { count: row.totals.error })}`}
+                      {row.totals.error === 0 ? '' : ` · ${counted('{count} errors', row.totals.error)}`}
                     </td>
                     <td>{rateText(row)}</td>
                     <td>{row.models.map(line).join(', ')}</td>
@@ -82,15 +82,18 @@ function rateText({ passRate: { count, of, low, high } }: EvaluationRow): string
 /** The pass rate of each evaluation with its interval, oldest first. */
 function Trend({ evaluations }: { readonly evaluations: readonly EvaluationRow[] }): JSX.Element {
   const shown = evaluations.slice(0, 60).toReversed();
-  const [width, height] = [Math.max(240, shown.length * 36), 140];
-  const x = (at: number): number => 24 + at * ((width - 48) / Math.max(1, shown.length - 1));
+  const [width, height] = [Math.max(320, shown.length * 44), 140];
+  const x = (at: number): number => 52 + at * ((width - 72) / Math.max(1, shown.length - 1));
   const y = (rate: number): number => 8 + (1 - rate) * (height - 28);
   const rate = ({ passRate: { count, of } }: EvaluationRow): number => (of === 0 ? 0 : count / of);
   return (
     <div class="trend" tabIndex={0} role="region" aria-label={t('Pass rate over time')}>
       <svg viewBox={`0 0 ${String(width)} ${String(height)}`} role="img" aria-label={shown.map(rateText).join(', ')}>
         {[0, 0.5, 1].map((level) => (
-          <line key={level} class="grid" x1="0" x2={width} y1={y(level)} y2={y(level)} />
+          <g key={level}>
+            <line class="grid" x1="34" x2={width} y1={y(level)} y2={y(level)} />
+            <text x="28" y={y(level) + 4}>{`${String(level * 100)} %`}</text>
+          </g>
         ))}
         <polyline points={shown.map((row, at) => `${String(x(at))},${String(y(rate(row)))}`).join(' ')} />
         {shown.map((row, at) => (
@@ -105,6 +108,12 @@ function Trend({ evaluations }: { readonly evaluations: readonly EvaluationRow[]
     </div>
   );
 }
+
+const ARMS: Readonly<Record<string, string>> = {
+  with: 'with the skill',
+  without: 'without the skill',
+  old: 'with its earlier version',
+};
 
 function History(): JSX.Element {
   const [name, setName] = useState('');
@@ -125,7 +134,7 @@ function History(): JSX.Element {
           {data.attempts.map(({ id, startedAt, arm, status, passed, attempts }) => (
             <li key={`${id} ${arm}`}>
               <a href={link('evaluations', id)}>{date(startedAt)}</a>
-              <span>{t(`arm-${arm}`)}</span>
+              <span>{t(ARMS[arm] ?? arm)}</span>
               <State name={status} />
               <span class="faint">
                 {number(passed)} / {number(attempts)}

@@ -5,10 +5,10 @@ import { useState } from 'preact/hooks';
 import type { PackPlan, PackRequest } from '../../server/api/skills.ts';
 import { apiError, post } from '../client.ts';
 import type { ApiError } from '../client.ts';
-import { t } from '../language.ts';
+import { counted, t } from '../language.ts';
 import { ActionButton, Badge, Empty, Problem, State } from '../parts/parts.tsx';
 import { link } from '../route.ts';
-import { line, number } from '../text.ts';
+import { line } from '../text.ts';
 
 type Action = PackRequest['action'];
 
@@ -126,7 +126,7 @@ function Plan({
               <Badge tone={skill.change === 'remove' ? 'bad' : skill.change === 'same' ? 'faint' : 'info'}>
                 {t(skill.change)}
               </Badge>
-              {skill.files > 0 ? <span class="faint">{t('{count} files', { count: number(skill.files) })}</span> : null}
+              {skill.files > 0 ? <span class="faint">{counted('{count} files', skill.files)}</span> : null}
             </div>
             <p>{line(skill.description)}</p>
             {skill.findings.length === 0 ? null : (

@@ -21,7 +21,7 @@ export function PolicyPage(): JSX.Element {
       <h1>{t('Policy')}</h1>
       <Explain policy={data} />
       <Section title={t('Rules in force')}>
-        <p class="faint">{t('A rule of an upper layer decides first; denials always win.')}</p>
+        <p class="faint">{t('Each layer decides by itself, and the strictest decision wins.')}</p>
         {data.layers.map(({ origin, rules, otherwise }, place) => (
           <details key={place} class="layer" open={rules.length > 0 && rules.length < 12}>
             <summary>

@@ -8,14 +8,14 @@ import { useNews } from '../changes.ts';
 import { address, apiError, post } from '../client.ts';
 import type { ApiError } from '../client.ts';
 import { useGet } from '../hooks.ts';
-import { t } from '../language.ts';
+import { counted, t } from '../language.ts';
 import { useLiveRun } from '../live-run.ts';
 import { ApprovalCard } from '../parts/approval-card.tsx';
 import { Markdown } from '../parts/markdown.tsx';
 import { ActionButton, Command, Facts, Loading, Problem, Section, State, Tabs } from '../parts/parts.tsx';
 import { EventList, Steps } from '../parts/steps.tsx';
 import { go, link } from '../route.ts';
-import { bytes, date, duration, line, number, short, visible } from '../text.ts';
+import { bytes, date, duration, line, short, visible } from '../text.ts';
 
 interface RunProps {
   readonly id: string;
@@ -59,12 +59,10 @@ export function RunPanel({ id, status }: RunProps): JSX.Element {
           <span>{usage?.models.map(line).join(', ') ?? line(status?.model ?? '')}</span>
           <span>{duration(usage?.elapsedMs ?? live.elapsedMs)}</span>
           <span>
-            {t('{count} tokens', {
-              count: number(usage === undefined ? live.tokens : usage.inputTokens + usage.outputTokens),
-            })}
+            {counted('{count} tokens', usage === undefined ? live.tokens : usage.inputTokens + usage.outputTokens)}
             {usage?.isEstimated === true ? ` (${t('estimated')})` : ''}
           </span>
-          <span>{t('{count} events', { count: number(Math.max(live.last, live.isOver ? data.events : 0)) })}</span>
+          <span>{counted('{count} events', Math.max(live.last, live.isOver ? data.events : 0))}</span>
         </div>
         <div class="actions">
           {state === 'running' && run.isOwn ? (
@@ -250,6 +248,21 @@ function Fork({
   );
 }
 
+const INTEGRITY: Readonly<Record<Integrity['status'], string>> = {
+  intact: 'Every line is as it was recorded.',
+  unsealed: 'The record is complete, but without a seal it may have been rewritten as a whole.',
+  torn: 'The run was killed; what it wrote before is intact.',
+  running: 'The run is being recorded.',
+  tampered: 'The record was changed after it was written:',
+  unreadable: 'This is not a record that can be read.',
+};
+const SEALS: Readonly<Record<string, string>> = {
+  good: 'seal valid',
+  bad: 'seal invalid',
+  absent: 'no seal',
+  'no-key': 'the key of the seal is not on this machine',
+};
+
 function IntegrityView({ id, fail }: { readonly id: string; readonly fail: (cause: unknown) => void }): JSX.Element {
   const { data, error } = useGet<Integrity>(`/runs/${id}/integrity`);
   const [replay, setReplay] = useState<ReplayReport>();
@@ -259,8 +272,8 @@ function IntegrityView({ id, fail }: { readonly id: string; readonly fail: (caus
   return (
     <div class="integrity">
       <p>
-        <State name={data.status} /> {t(`integrity-${data.status}`)}{' '}
-        <span class="faint">({t(`seal-${data.seal}`)})</span>
+        <State name={data.status} /> {t(INTEGRITY[data.status])}{' '}
+        <span class="faint">({t(SEALS[data.seal] ?? data.seal)})</span>
       </p>
       <ul class="plain">
         {data.problems.map(({ code, path, line: at, message }, place) => (

@@ -5,11 +5,11 @@ import type { RunList, RunRow } from '../../server/api/runs.ts';
 import { useNews } from '../changes.ts';
 import { get } from '../client.ts';
 import { useChunks } from '../hooks.ts';
-import { t } from '../language.ts';
+import { counted, t } from '../language.ts';
 import { Empty, Problem, State } from '../parts/parts.tsx';
 import { VirtualList } from '../parts/virtual-list.tsx';
 import { link } from '../route.ts';
-import { date, duration, line, number } from '../text.ts';
+import { date, duration, line } from '../text.ts';
 
 const STATES = ['running', 'done', 'degraded', 'failed', 'refused', 'cancelled', 'killed', 'unreadable'] as const;
 
@@ -58,7 +58,7 @@ export function RunsPage(): JSX.Element {
         </select>
       </div>
       <p class="faint count-line" role="status">
-        {t('{count} runs', { count: number(chunks.total) })}
+        {counted('{count} runs', chunks.total)}
       </p>
       <Problem error={chunks.error} />
       {chunks.isLoaded && chunks.total === 0 ? (
@@ -115,7 +115,7 @@ function RunLine({
           {usage === undefined ? null : (
             <>
               <span>{usage.models.map(line).join(', ')}</span>
-              <span>{t('{count} tokens', { count: number(usage.inputTokens + usage.outputTokens) })}</span>
+              <span>{counted('{count} tokens', usage.inputTokens + usage.outputTokens)}</span>
               <span>{duration(usage.elapsedMs)}</span>
             </>
           )}

@@ -5,7 +5,7 @@ import type { SkillList, SkillRow } from '../../server/api/skills.ts';
 import { useNews } from '../changes.ts';
 import { get } from '../client.ts';
 import { useChunks, useGet } from '../hooks.ts';
-import { t } from '../language.ts';
+import { counted, t } from '../language.ts';
 import { Empty, Loading, Problem } from '../parts/parts.tsx';
 import { SkillBadges } from '../parts/skill-badges.tsx';
 import { VirtualList } from '../parts/virtual-list.tsx';
@@ -68,7 +68,7 @@ export function SkillsPage({ id }: { readonly id: string | undefined }): JSX.Ele
           />
         </div>
         <p class="faint count-line" role="status">
-          {chunks.isLoaded ? t('{count} skills', { count: number(chunks.total) }) : t('Loading…')}
+          {chunks.isLoaded ? counted('{count} skills', chunks.total) : t('Loading…')}
         </p>
         <Problem error={chunks.error} />
         {chunks.isLoaded && chunks.total === 0 ? (
@@ -139,7 +139,7 @@ function SkillLine({
         <b>{line(row.name)}</b>
         <span class="faint">{line(row.source)}</span>
         <SkillBadges row={row} />
-        <span class="faint tokens">{t('{count} tokens', { count: number(row.tokens) })}</span>
+        <span class="faint tokens">{counted('{count} tokens', row.tokens)}</span>
       </span>
       <span class="skill-about">{line(row.description)}</span>
     </a>
@@ -151,7 +151,7 @@ function LeftOut({ list }: { readonly list: SkillList | undefined }): JSX.Elemen
   if (list.leftOutTotal === 0) return null;
   return (
     <details class="panel left-out">
-      <summary>{t('{count} folders left out', { count: number(list.leftOutTotal) })}</summary>
+      <summary>{counted('Left out: {count} folders', list.leftOutTotal)}</summary>
       <ul>
         {list.leftOut.map(({ path, code, message }) => (
           <li key={path}>

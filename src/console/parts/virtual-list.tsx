@@ -64,6 +64,7 @@ export function VirtualList(props: VirtualListProps): JSX.Element {
   return (
     <div
       class={`virtual ${props.class ?? ''}`}
+      style={{ maxHeight: `${String(count * rowHeight + 2)}px` }}
       ref={scroller}
       onScroll={scrolled}
       tabIndex={0}
