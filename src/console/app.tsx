@@ -47,6 +47,8 @@ export function App(): JSX.Element {
   }, [known, language]);
   useEffect(() => {
     scrollTo(0, 0);
+    // On narrow screens the navigation is one line that scrolls.
+    document.querySelector('nav [aria-current]')?.scrollIntoView({ inline: 'center', block: 'nearest' });
   }, [place]);
   return (
     <NewsContext.Provider value={news}>

@@ -1,6 +1,6 @@
 /** One stream per page tells what changed on the server. Hidden pages close it, because browsers allow few connections per host. */
 import { createContext } from 'preact';
-import { useContext, useEffect, useState } from 'preact/hooks';
+import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 
 import { address } from './client.ts';
 
@@ -32,15 +32,18 @@ export function useServerNews(): ServerNews {
   const [news, setNews] = useState<ServerNews>(NOTHING);
   useEffect(() => {
     let source: EventSource | undefined;
+    let opened = 0;
     let timer: number | undefined;
     const open = (): void => {
       source?.close();
       clearTimeout(timer);
       if (document.hidden) return;
       source = new EventSource(address('/changes'));
-      source.addEventListener('open', () =>
-        setNews((now) => ({ ...now, isConnected: true, connection: now.connection + 1 })),
-      );
+      source.addEventListener('open', () => {
+        // What a page reads first is not read again for the first connection.
+        setNews((now) => ({ ...now, isConnected: true, connection: opened }));
+        opened += 1;
+      });
       source.addEventListener('change', ({ data }: MessageEvent<string>) => {
         const changes: Changes = JSON.parse(data);
         setNews((now) => ({ ...now, isConnected: true, changes }));
@@ -60,4 +63,11 @@ export function useServerNews(): ServerNews {
     };
   }, []);
   return news;
+}
+
+/** A value of the news once it differs from the first one; before that it is empty, so that nothing is read twice. */
+export function useChange(value: string | undefined): string {
+  const first = useRef(value);
+  first.current ??= value;
+  return value === undefined || value === first.current ? '' : value;
 }

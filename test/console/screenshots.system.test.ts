@@ -69,7 +69,7 @@ describe.skipIf(CHROMIUM === undefined || FOLDER === undefined)('screenshots', (
             if (!wanted.includes(name)) continue;
             await page.goto(`${world.server.url}/#/${hash}`);
             await page.waitForLoadState('load');
-            await page.locator('main h1, main .page').first().waitFor();
+            await page.locator('main').waitFor();
             await page.waitForTimeout(700);
             // The folder of the test is of no interest.
             await page.evaluate("document.querySelector('.project').textContent = '~/shop'");

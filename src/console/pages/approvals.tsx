@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 
 import type { Approvals } from '../../server/api/govern.ts';
-import { useNews } from '../changes.ts';
+import { useChange, useNews } from '../changes.ts';
 import { apiError, remove } from '../client.ts';
 import type { ApiError } from '../client.ts';
 import { useGet } from '../hooks.ts';
@@ -13,7 +13,8 @@ import { date, line, short } from '../text.ts';
 
 export function ApprovalsPage(): JSX.Element {
   const { changes, connection } = useNews();
-  const version = JSON.stringify([changes?.questions, changes?.answered, connection]);
+  const news = changes === undefined ? undefined : `${changes.questions} ${String(changes.answered)}`;
+  const version = `${useChange(news)} ${String(connection)}`;
   const { data, error, reload } = useGet<Approvals>('/approvals', {}, version);
   const [problem, setProblem] = useState<ApiError>();
   if (error !== undefined) return <Problem error={error} />;

@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 
 import type { CatalogView } from '../../server/api/skills.ts';
-import { useNews } from '../changes.ts';
+import { useChange, useNews } from '../changes.ts';
 import { useGet } from '../hooks.ts';
 import { counted, t } from '../language.ts';
 import { LongText } from '../parts/long-text.tsx';
@@ -42,7 +42,7 @@ const fromSlider = (value: number): number => {
 export function CatalogPage(): JSX.Element {
   const { changes, connection } = useNews();
   const [budget, setBudget] = useState<number>();
-  const version = `${changes?.skills ?? ''} ${String(connection)}`;
+  const version = `${useChange(changes?.skills)} ${String(connection)}`;
   const { data, error } = useGet<CatalogView>('/catalog', { budget }, version);
   if (error !== undefined) return <Problem error={error} />;
   if (data === undefined) return <Loading />;

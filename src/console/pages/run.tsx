@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 
 import type { Approvals, ServerStatus } from '../../server/api/govern.ts';
 import type { Integrity, ReplayReport, RunDetail, Started } from '../../server/api/runs.ts';
-import { useNews } from '../changes.ts';
+import { useChange, useNews } from '../changes.ts';
 import { address, apiError, post } from '../client.ts';
 import type { ApiError } from '../client.ts';
 import { useGet } from '../hooks.ts';
@@ -140,7 +140,7 @@ export function RunPanel({ id, status }: RunProps): JSX.Element {
 /** The questions of this run. For runs of other processes all waiting questions are in the inbox. */
 function Questions({ id, isRunning }: { readonly id: string; readonly isRunning: boolean }): JSX.Element | null {
   const { changes } = useNews();
-  const version = JSON.stringify([changes?.questions, changes?.answered]);
+  const version = useChange(changes === undefined ? undefined : `${changes.questions} ${String(changes.answered)}`);
   const { data, reload } = useGet<Approvals>(isRunning ? '/approvals' : undefined, {}, version);
   const own = isRunning ? (data?.pending ?? []).filter(({ run }) => run === id) : [];
   if (own.length === 0) return null;

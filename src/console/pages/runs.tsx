@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 
 import type { RunList, RunRow } from '../../server/api/runs.ts';
-import { useNews } from '../changes.ts';
+import { useChange, useNews } from '../changes.ts';
 import { get } from '../client.ts';
 import { useChunks } from '../hooks.ts';
 import { counted, t } from '../language.ts';
@@ -15,11 +15,14 @@ const STATES = ['running', 'done', 'degraded', 'failed', 'refused', 'cancelled',
 
 export function RunsPage(): JSX.Element {
   const { changes, connection } = useNews();
+  const version = useChange(
+    changes === undefined ? undefined : `${String(changes.runs)} ${changes.newest} ${String(changes.active)}`,
+  );
   const [query, setQuery] = useState('');
   const [state, setState] = useState('');
   const [chosen, setChosen] = useState<readonly string[]>([]);
   const chunks = useChunks<RunRow>(
-    JSON.stringify([query, state, changes?.runs, changes?.newest, changes?.active, connection]),
+    JSON.stringify([query, state, version, connection]),
     async (offset, limit, signal) => {
       const { runs, total } = await get<RunList>('/runs', { offset, limit, query, state }, signal);
       return { items: runs, total };

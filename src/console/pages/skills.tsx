@@ -1,8 +1,8 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 
-import type { SkillList, SkillRow } from '../../server/api/skills.ts';
-import { useNews } from '../changes.ts';
+import type { ScanView, SkillList, SkillRow } from '../../server/api/skills.ts';
+import { useChange, useNews } from '../changes.ts';
 import { get } from '../client.ts';
 import { useChunks, useGet } from '../hooks.ts';
 import { counted, t } from '../language.ts';
@@ -20,16 +20,12 @@ export function SkillsPage({ id }: { readonly id: string | undefined }): JSX.Ele
   const { changes, connection } = useNews();
   const [query, setQuery] = useState('');
   const [filter, setFilter] = useState({ source: '', state: '', agent: '' });
-  const version = `${changes?.skills ?? ''} ${String(connection)}`;
-  const overview = useGet<SkillList>('/skills', { limit: 1 }, version);
-  const chunks = useChunks<SkillRow>(
-    JSON.stringify([query, filter, changes?.skills]),
-    async (offset, limit, signal) => {
-      const found = await get<SkillList>('/skills', { query, ...filter, offset, limit }, signal);
-      return { items: found.skills, total: found.total };
-    },
-  );
-  const { data } = overview;
+  const version = `${useChange(changes?.skills)} ${String(connection)}`;
+  const { data } = useGet<ScanView>('/scan', {}, version);
+  const chunks = useChunks<SkillRow>(JSON.stringify([query, filter, version]), async (offset, limit, signal) => {
+    const found = await get<SkillList>('/skills', { query, ...filter, offset, limit }, signal);
+    return { items: found.skills, total: found.total };
+  });
   const isFiltered = query !== '' || Object.values(filter).some((value) => value !== '');
   return (
     <div class={id === undefined ? 'split alone' : 'split'}>
@@ -146,7 +142,7 @@ function SkillLine({
   );
 }
 
-function LeftOut({ list }: { readonly list: SkillList | undefined }): JSX.Element | null {
+function LeftOut({ list }: { readonly list: ScanView | undefined }): JSX.Element | null {
   if (list === undefined) return <Loading />;
   if (list.leftOutTotal === 0) return null;
   return (

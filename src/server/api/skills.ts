@@ -37,12 +37,18 @@ export const SkillList = z.object({
   indexHash: text,
   total: count.describe('skills that match'),
   skills: z.array(SkillRow),
+});
+export type SkillList = z.output<typeof SkillList>;
+
+export const ScanView = z.object({
+  indexHash: text,
+  total: count,
   facets: z.object({ sources: z.array(Facet), states: z.array(Facet), agents: z.array(Facet) }),
   leftOut: z.array(LeftOut).describe('folders with a SKILL.md that is not usable, at most 500'),
   leftOutTotal: count,
   roots: z.array(z.object({ source: text, path: text, status: text, skills: count })),
 });
-export type SkillList = z.output<typeof SkillList>;
+export type ScanView = z.output<typeof ScanView>;
 
 export const Diagnostic = z.object({
   code: text,

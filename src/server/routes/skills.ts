@@ -17,7 +17,7 @@ import { sha256 } from '../../platform/hash.ts';
 import { checkAndFix } from '../../runtime/check.ts';
 import type { SkillIndex } from '../../registry/index-skills.ts';
 import { openSecrets } from '../../runtime/secrets/secrets.ts';
-import { RepairRequest, Repaired, SkillDetail, SkillFile, SkillList, SkillQuery } from '../api/skills.ts';
+import { RepairRequest, Repaired, ScanView, SkillDetail, SkillFile, SkillList, SkillQuery } from '../api/skills.ts';
 import type { SkillRow } from '../api/skills.ts';
 import type { ServerContext } from '../context.ts';
 import { HttpError } from '../http-error.ts';
@@ -27,14 +27,14 @@ import type { Immutable, Route } from '../router.ts';
 const MAX_LEFT_OUT = 500;
 const MAX_BODY_CHARACTERS = 400_000;
 const MAX_FILE_BYTES = 1_000_000;
-/** A list is read again from disk after this time. */
+/** After this time the folders are scanned again, for the next answer. */
 const FRESH_MS = 2_000;
 
 interface Listing {
   readonly index: SkillIndex;
   readonly rows: readonly Immutable<SkillRow>[];
   readonly byName: ReadonlyMap<string, Immutable<SkillRow>>;
-  readonly facets: Immutable<SkillList>['facets'];
+  readonly facets: Immutable<ScanView>['facets'];
 }
 
 export function skillRoutes(context: ServerContext): readonly Route[] {
@@ -43,11 +43,11 @@ export function skillRoutes(context: ServerContext): readonly Route[] {
     jsonRoute({
       method: 'GET',
       path: '/skills',
-      summary: 'List or search skills, and name the folders that were left out',
+      summary: 'List or search skills',
       query: SkillQuery,
       answer: SkillList,
       async handle({ query: { query, source, state, agent, offset, limit }, signal }) {
-        const { index, rows, byName, facets } = await list();
+        const { index, rows, byName } = await list();
         const ranked = query.trim() === '' ? rows : await search(context, query, byName, signal);
         const matching = ranked.filter(
           (row) =>
@@ -55,11 +55,24 @@ export function skillRoutes(context: ServerContext): readonly Route[] {
             (agent === undefined || row.agents.includes(agent)) &&
             (state === undefined || statesOf(row).includes(state)),
         );
-        const { report } = index;
         return {
           indexHash: index.indexHash,
           total: matching.length,
           skills: matching.slice(offset, offset + limit),
+        };
+      },
+    }),
+    jsonRoute({
+      method: 'GET',
+      path: '/scan',
+      summary: 'Show how many skills there are of each kind, and the folders that were left out',
+      answer: ScanView,
+      async handle() {
+        const { index, rows, facets } = await list();
+        const { report } = index;
+        return {
+          indexHash: index.indexHash,
+          total: rows.length,
           facets,
           leftOut: report.leftOut
             .slice(0, MAX_LEFT_OUT)
@@ -119,7 +132,8 @@ function openListing({ options: { runtime }, surroundings }: ServerContext): () 
   return async () => {
     if (Date.now() - scannedAt > FRESH_MS) {
       scannedAt = Date.now();
-      await runtime.refresh();
+      // Not awaited: the stream of changes tells pages about another index.
+      runtime.refresh().catch(() => undefined);
     }
     if (made === undefined || madeFor !== runtime.index) {
       madeFor = runtime.index;
