@@ -58,9 +58,10 @@ export async function createRunServer(options: RunServerOptions): Promise<RunSer
     port: options.port,
     connections: limits.connections,
     // The first page explains itself, and takes links.
-    admit: (request, url, port) => (isLogin(request, url) ? undefined : sessionsOf(port).refusal(request)),
+    admit: (request, url, port) =>
+      isLogin(request, url, exchange.pages.size > 0) ? undefined : sessionsOf(port).refusal(request),
     answer: (request, response, url) =>
-      isLogin(request, url)
+      isLogin(request, url, exchange.pages.size > 0)
         ? Promise.resolve(login(request, response, url, sessionsOf(Number(new URL(server.url).port)), exchange))
         : answer(request, response, url, exchange),
   });
@@ -75,8 +76,9 @@ export async function createRunServer(options: RunServerOptions): Promise<RunSer
   };
 }
 
-function isLogin({ method }: IncomingMessage, { pathname }: URL): boolean {
-  return method === 'GET' && pathname === '/';
+/** The first page and its links; without a page, only links. */
+function isLogin({ method }: IncomingMessage, { pathname, searchParams }: URL, hasPage: boolean): boolean {
+  return method === 'GET' && pathname === '/' && (hasPage || searchParams.has('link'));
 }
 
 /** The key of the user, so that a page stays open over a restart; without a home folder a key of this process. */

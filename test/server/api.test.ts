@@ -306,6 +306,7 @@ test('every route is described, and the description names no other', async () =>
       "/api/v1/runs/{id}/replay",
       "/api/v1/runs/{id}/resume",
       "/api/v1/runs/{id}/rows",
+      "/api/v1/scan",
       "/api/v1/skills",
       "/api/v1/skills/{id}",
       "/api/v1/skills/{id}/files/{path}",
