@@ -30,8 +30,9 @@ import { benchStaging } from './staging.ts';
 import { benchStart } from './start.ts';
 import { benchTokens } from './tokens.ts';
 import { benchMcp } from './mcp.ts';
+import { benchConsole } from './console.ts';
 
-const HELP = `npm run bench -- [--only start,tokens,scan,search,disclosure,executors,packages,script-help,staging,collect,container,journal,policy,redaction,agent,mcp,install,verify,archives,packs-peers,scan-corpus,eval-files,suite,subject,regrade,report] [--data DIR] [--collections DIR,DIR] [--sources DIR]
+const HELP = `npm run bench -- [--only start,tokens,scan,search,disclosure,executors,packages,script-help,staging,collect,container,journal,policy,redaction,agent,mcp,install,verify,archives,packs-peers,scan-corpus,eval-files,suite,subject,regrade,report,console] [--data DIR] [--collections DIR,DIR] [--sources DIR]
 Prints figures as ratios inside one run. DIR holds real data (retrieval/); without it, generated skills stand in. script-help runs the scripts
 of --collections; packs-peers also installs each folder below --sources (clones of collections). Peers are
 installed into .cache/peers. Exit 1 when a bound is not kept.`;
@@ -86,6 +87,7 @@ if (values.help === true) {
     subject: () => benchEvalSubject({ workDir }),
     regrade: () => benchRegrade({ workDir }),
     report: () => benchReportPage({ workDir }),
+    console: () => benchConsole({ project, workDir, dataDir }),
   };
   const wanted = values.only?.split(',') ?? Object.keys(suites);
   try {

@@ -60,7 +60,7 @@ export interface ApprovalAnswer {
   readonly scope: ApprovalScope;
   /** Who or what answered. */
   readonly by: 'terminal' | 'callback' | 'option' | 'stored' | 'file';
-  /** Why the verdict is `no` without a person's answer: a failed callback or a timeout. */
+  /** Why the verdict is `no`: what the person wrote, or a failed callback or a timeout. */
   readonly reason?: string;
 }
 

@@ -167,6 +167,13 @@ export function runLife({ outcome, process: owner }: RunInfo, asker: LockOwner =
   return owner === null || ownerState(owner, asker) === 'dead' ? 'killed' : 'running';
 }
 
+/** The state of a run: its outcome, or `killed` if it has none and its process is gone. */
+export function runState(reading: RunReading): string {
+  if (reading.type === 'newer') return 'newer';
+  if (reading.type !== 'run') return 'unreadable';
+  return runLife(reading.info) === 'killed' ? 'killed' : reading.info.outcome;
+}
+
 export interface ListedRun {
   readonly id: string;
   readonly path: string;

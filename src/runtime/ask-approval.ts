@@ -7,7 +7,7 @@ import type { CommandLine } from '../core/command.ts';
 import { failure } from '../core/failure-codes.ts';
 import type { Failure } from '../core/failure-codes.ts';
 import { stableJson } from '../core/json/stable-json.ts';
-import { printable } from '../core/text/text.ts';
+import { printable, quoted } from '../core/text/text.ts';
 import { sha256 } from '../platform/hash.ts';
 import { capabilityLine } from '../policy/capability-text.ts';
 import { isTransparent } from '../policy/command/command-pattern.ts';
@@ -67,7 +67,10 @@ export async function askApproval(
     return failure('approval/pending', `${reason}; the question waits for an answer`, {
       hint: `a person answers with: skillwright approvals answer ${id.slice(0, 12)} yes; then try again`,
     });
-  if (answer.verdict === 'no') return failure('approval/refused', `a person refused ${tool}`);
+  if (answer.verdict === 'no') {
+    const why = answer.by === 'file' && answer.reason !== undefined ? `: ${quoted(answer.reason, 500)}` : '';
+    return failure('approval/refused', `a person refused ${tool}${why}`);
+  }
   return { preview };
 }
 

@@ -1,31 +1,40 @@
 import type { IncomingMessage } from 'node:http';
 
-import type { Refusal } from '../platform/net/loopback-admission.ts';
-
-export type Body = { readonly type: 'json'; readonly value: unknown } | (Refusal & { readonly type: 'refused' });
+import { HttpError } from './http-error.ts';
 
 /** Reads a JSON body up to a size limit and stops reading beyond it. */
-export async function readJsonBody(request: IncomingMessage, maxBytes: number): Promise<Body> {
-  const refused = (status: number, message: string): Body => ({ type: 'refused', status, message });
+export async function readJsonBody(request: IncomingMessage, maxBytes: number): Promise<unknown> {
   // Web pages may send forms and plain text to other origins without a preflight request.
   if (!/^application\/json(?:\s*;|$)/i.test(request.headers['content-type'] ?? ''))
-    return refused(415, 'the content type must be application/json');
-  const tooLong = refused(413, `the body is larger than ${String(maxBytes)} bytes`);
-  if (Number(request.headers['content-length'] ?? 0) > maxBytes) return tooLong;
+    throw new HttpError(415, 'the content type must be application/json');
+  const bytes = await readBytes(request, maxBytes);
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof TypeError)
+      throw new HttpError(400, 'the body is not valid JSON');
+    throw error;
+  }
+}
+
+/** Reads a file. The content type needs a preflight request, which is never granted, on pages of other origins. */
+export async function readFileBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  if (request.headers['content-type'] !== 'application/octet-stream')
+    throw new HttpError(415, 'the content type must be application/octet-stream');
+  return readBytes(request, maxBytes);
+}
+
+async function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  const tooLong = new HttpError(413, `the body is larger than ${String(maxBytes)} bytes`);
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLong;
   const pieces: Buffer[] = [];
   let bytes = 0;
   // Chunks are buffers, because no encoding is set.
   const chunks: AsyncIterable<Buffer> = request;
   for await (const chunk of chunks) {
     bytes += chunk.length;
-    if (bytes > maxBytes) return tooLong;
+    if (bytes > maxBytes) throw tooLong;
     pieces.push(chunk);
   }
-  try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(pieces));
-    return { type: 'json', value: JSON.parse(text) };
-  } catch (error) {
-    if (error instanceof SyntaxError || error instanceof TypeError) return refused(400, 'the body is not valid JSON');
-    throw error;
-  }
+  return Buffer.concat(pieces);
 }

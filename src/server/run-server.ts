@@ -1,165 +1,235 @@
-/** An HTTP server on the loopback that starts runs and streams their events as server-sent events. */
+/** An HTTP server on the loopback: the API under /api/v1, and the page that uses it. */
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import path from 'node:path';
 
-import { runAgent } from '../agent/agent.ts';
-import type { AgentOptions } from '../agent/agent-options.ts';
-import { followRun } from '../journal/journal-reader.ts';
-import { isRunId, listRuns, runIds } from '../journal/run-folder.ts';
-import { serverSentEvents } from '../journal/export/server-sent-events.ts';
-import { LOOPBACK_HEADERS, openLoopbackServer, refuse, respond } from '../platform/net/loopback-server.ts';
-import type { LoopbackOptions } from '../platform/net/loopback-server.ts';
-import { readJsonBody } from './request-body.ts';
+import { isSkillError } from '../core/errors.ts';
+import { readSealKey, sealKey } from '../platform/fs/seal-key.ts';
+import { LOOPBACK_HEADERS, openLoopbackServer, respond } from '../platform/net/loopback-server.ts';
+import { surroundingsOf } from '../runtime/config/config.ts';
+import type { EvaluationSource, RunServerLimits, RunServerOptions } from './server-options.ts';
+import { HttpError, statusOf } from './http-error.ts';
+import { API_PATH, openApi } from './open-api.ts';
+import { PAGE_HEADERS, readPageFiles } from './page-files.ts';
+import type { PageFile } from './page-files.ts';
+import { readFileBody, readJsonBody } from './request-body.ts';
+import { findRoute } from './router.ts';
+import type { Answer, Route } from './router.ts';
+import { apiRoutes } from './routes.ts';
+import { openRunStarter } from './run-starter.ts';
+import { openSessions } from './sessions.ts';
+import type { Sessions } from './sessions.ts';
 
-export interface RunServerOptions extends Pick<AgentOptions, 'runtime' | 'model'>, LoopbackOptions {
-  /** The folder in which runs are recorded and listed. */
-  readonly directory: string;
-  /** Options for every run. */
-  readonly agent?: Omit<AgentOptions, 'runtime' | 'model' | 'request' | 'signal'>;
-  readonly limits?: Partial<RunServerLimits>;
-}
-
-export interface RunServerLimits {
-  readonly bodyBytes: number;
-  readonly connections: number;
-  /** Concurrent runs. */
-  readonly runs: number;
-  /** Runs in one list. */
-  readonly listed: number;
-}
+export type { EvaluationSource, RunServerLimits, RunServerOptions } from './server-options.ts';
 
 export interface RunServer {
   /** Without a trailing slash. */
   readonly url: string;
   readonly token: string;
+  /** Creates an address that opens the page once, in one browser. */
+  newLink(): string;
   /** Ends all streams, cancels all runs and waits for their records. Idempotent. */
   close(): Promise<void>;
 }
 
-const LIMITS: RunServerLimits = { bodyBytes: 65_536, connections: 32, runs: 4, listed: 100 };
+const LIMITS: RunServerLimits = { bodyBytes: 65_536, uploadBytes: 33_554_432, connections: 32, runs: 4 };
 
 /** Resolves when the server listens. Throws `input/invalid` for a weak token, and system errors for the port. */
 export async function createRunServer(options: RunServerOptions): Promise<RunServer> {
   const limits = { ...LIMITS, ...options.limits };
+  const surroundings = options.surroundings ?? surroundingsOf({});
   const closing = new AbortController();
-  const running = new Set<Promise<unknown>>();
-  const context: Context = { options, limits, closing: closing.signal, running };
-  const { host, port, token } = options;
+  const starter = openRunStarter(options, limits, closing.signal);
+  const routes = apiRoutes({ options, limits, surroundings, closing: closing.signal, starter });
+  const key = sessionKey(surroundings.home);
+  let sessions: Sessions | undefined;
+  const sessionsOf = (port: number): Sessions => (sessions ??= openSessions({ key, purpose: surroundings.cwd, port }));
+  const exchange: Exchange = {
+    routes,
+    pages: options.console === undefined ? new Map<string, PageFile>() : readPageFiles(options.console),
+    limits,
+    closing: closing.signal,
+    description: openApi(routes),
+    evaluations: options.evaluations,
+  };
   const server = await openLoopbackServer({
-    host,
-    port,
-    token,
+    token: options.token,
+    host: options.host,
+    port: options.port,
     connections: limits.connections,
-    answer: (request, response, url) => route(request, response, url, context),
+    // The first page explains itself, and takes links.
+    admit: (request, url, port) =>
+      isLogin(request, url, exchange.pages.size > 0) ? undefined : sessionsOf(port).refusal(request),
+    answer: (request, response, url) =>
+      isLogin(request, url, exchange.pages.size > 0)
+        ? Promise.resolve(login(request, response, url, sessionsOf(Number(new URL(server.url).port)), exchange))
+        : answer(request, response, url, exchange),
   });
   return {
     url: server.url,
     token: server.token,
-    close() {
+    newLink: () => `${server.url}/?link=${sessionsOf(Number(new URL(server.url).port)).newLink()}`,
+    close: () => {
       closing.abort();
-      return server.close(() => Promise.allSettled(running));
+      return server.close(() => starter.close());
     },
   };
 }
 
-interface Context {
-  readonly options: RunServerOptions;
+/** The first page and its links; without a page, only links. */
+function isLogin({ method }: IncomingMessage, { pathname, searchParams }: URL, hasPage: boolean): boolean {
+  return method === 'GET' && pathname === '/' && (hasPage || searchParams.has('link'));
+}
+
+/** The key of the user, so that a page stays open over a restart; without a home folder a key of this process. */
+function sessionKey(home: string | undefined): Uint8Array {
+  if (home === undefined) return randomBytes(32);
+  try {
+    return readSealKey(home) ?? sealKey(home);
+  } catch (error) {
+    if (isSkillError(error)) return randomBytes(32);
+    throw error;
+  }
+}
+
+interface Exchange {
+  readonly routes: readonly Route[];
+  readonly pages: ReadonlyMap<string, PageFile>;
   readonly limits: RunServerLimits;
   readonly closing: AbortSignal;
-  /** Unfinished runs. */
-  readonly running: Set<Promise<unknown>>;
+  readonly description: object;
+  readonly evaluations: EvaluationSource | undefined;
 }
 
-const PATH = /^\/runs(?:\/([^/]+)\/events)?$/;
-
-async function route(request: IncomingMessage, response: ServerResponse, url: URL, context: Context): Promise<void> {
-  const found = PATH.exec(url.pathname);
-  if (found === null)
-    return refuse(response, {
-      status: 404,
-      message: 'not found; routes are GET /runs, POST /runs and GET /runs/:id/events',
-    });
-  const [, id] = found;
-  if (request.method === 'GET')
-    return id === undefined ? list(response, context) : stream(id, request, response, context);
-  if (request.method === 'POST' && id === undefined) return start(request, response, context);
-  response.setHeader('allow', id === undefined ? 'GET, POST' : 'GET');
-  return refuse(response, { status: 405, message: `method ${request.method ?? ''} is not allowed here` });
+/** Errors with a status of their own; the others are answered by the server below. */
+async function answer(request: IncomingMessage, response: ServerResponse, url: URL, exchange: Exchange): Promise<void> {
+  try {
+    await dispatch(request, response, url, exchange);
+  } catch (error) {
+    if (response.headersSent) response.destroy();
+    else if (error instanceof HttpError)
+      respond(response, error.status, {
+        error: error.message,
+        ...(error.hint === undefined ? {} : { hint: error.hint }),
+      });
+    else if (isSkillError(error))
+      respond(response, statusOf(error.code), { error: error.message, code: error.code, hint: error.hint });
+    else throw error;
+  }
 }
 
-function list(response: ServerResponse, { options: { directory }, limits }: Context): void {
-  const runs = listRuns(directory)
-    .slice(0, limits.listed)
-    .map(({ id, reading }) => {
-      if (reading.type !== 'run') return { run: id };
-      const { request, outcome, startedAt, endedAt } = reading.info;
-      return { run: id, request, outcome, startedAt, ...(endedAt === undefined ? {} : { endedAt }) };
-    });
-  respond(response, 200, { runs });
-}
-
-async function start(request: IncomingMessage, response: ServerResponse, context: Context): Promise<void> {
-  const { limits, closing } = context;
-  const body = await readJsonBody(request, limits.bodyBytes);
-  if (body.type === 'refused') return refuse(response, body);
-  const wanted = requestIn(body.value);
-  if (wanted === undefined)
-    return refuse(response, { status: 400, message: 'the body must be {"request": "..."} without other keys' });
-  if (closing.aborted) return refuse(response, { status: 503, message: 'the server is shutting down' });
-  if (context.running.size >= limits.runs)
-    return refuse(response, { status: 429, message: `too many runs: the limit is ${String(limits.runs)} at a time` });
-  const run = await startRun(wanted, context);
-  respond(response, 201, { run, events: `/runs/${run}/events` });
-}
-
-function requestIn(value: unknown): string | undefined {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
-  const { request, ...more }: Record<string, unknown> = { request: undefined, ...value };
-  return typeof request === 'string' && /\S/.test(request) && Object.keys(more).length === 0 ? request : undefined;
-}
-
-/** Returns the run id as soon as its record exists. Rejects if the run fails before that. */
-async function startRun(request: string, { options, closing, running }: Context): Promise<string> {
-  const { runtime, model, directory, agent = {} } = options;
-  let begin = (_run: string): void => undefined;
-  const begun = new Promise<string>((resolve) => {
-    begin = resolve;
-  });
-  const ended = runAgent({
-    ...agent,
-    runtime,
-    model,
-    request,
-    signal: closing,
-    run: {
-      ...agent.run,
-      directory,
-      sinks: [...(agent.run?.sinks ?? []), ({ event }) => event.type === 'run-start' && begin(event.run)],
-    },
-  });
-  running.add(ended);
-  ended.catch(() => undefined).finally(() => running.delete(ended));
-  return Promise.race([begun, ended.then(({ run = '' }) => run)]);
-}
-
-async function stream(
-  id: string,
+async function dispatch(
   request: IncomingMessage,
   response: ServerResponse,
-  { options: { directory }, closing }: Context,
+  url: URL,
+  exchange: Exchange,
 ): Promise<void> {
-  if (!isRunId(id) || !runIds(directory).includes(id)) return refuse(response, { status: 404, message: 'no such run' });
+  if (!url.pathname.startsWith(`${API_PATH}/`)) return sendPage(url, request, response, exchange);
+  const path = url.pathname.slice(API_PATH.length);
+  if (request.method === 'GET' && path === '/openapi.json') return respond(response, 200, exchange.description);
+  const found = findRoute(exchange.routes, request.method ?? '', path);
+  if ('allowed' in found) {
+    if (found.allowed.length === 0) throw new HttpError(404, `not found; the routes are in ${API_PATH}/openapi.json`);
+    response.setHeader('allow', found.allowed.join(', '));
+    throw new HttpError(405, `method ${request.method ?? ''} is not allowed here`);
+  }
   const gone = new AbortController();
   response.once('close', () => gone.abort());
-  const signal = AbortSignal.any([gone.signal, closing]);
+  const { route, params } = found;
+  const { limits } = exchange;
   const last = request.headers['last-event-id'];
-  const lines = followRun(path.join(directory, id), { signal });
-  response.writeHead(200, { ...LOOPBACK_HEADERS, 'content-type': 'text/event-stream; charset=utf-8' });
-  const lastEventId = typeof last === 'string' ? last : undefined;
-  for await (const frame of serverSentEvents(lines, { signal, lastEventId })) {
+  const signal = AbortSignal.any([gone.signal, exchange.closing]);
+  const reply = await route.handle({
+    params,
+    query: Object.fromEntries([...url.searchParams].filter(([name]) => name !== 'token')),
+    body:
+      route.body === undefined
+        ? undefined
+        : route.body === 'bytes'
+          ? await readFileBody(request, limits.uploadBytes)
+          : await readJsonBody(request, limits.bodyBytes),
+    signal,
+    lastEventId: typeof last === 'string' ? last : undefined,
+  });
+  await send(reply, response, signal);
+}
+
+/** Exchanges a one-time link for a session, so that the address of the page has no secret. */
+function login(
+  request: IncomingMessage,
+  response: ServerResponse,
+  url: URL,
+  sessions: Sessions,
+  exchange: Exchange,
+): void {
+  const link = url.searchParams.get('link');
+  const hasSession = sessions.refusal(request) === undefined;
+  if (link === null) return hasSession ? sendPage(url, request, response, exchange) : explainLogin(response);
+  const cookie = sessions.redeem(link);
+  if (cookie === undefined && !hasSession) return explainLogin(response);
+  response.writeHead(303, {
+    ...LOOPBACK_HEADERS,
+    ...(cookie === undefined ? {} : { 'set-cookie': cookie }),
+    location: '/',
+  });
+  response.end();
+}
+
+function explainLogin(response: ServerResponse): void {
+  response.writeHead(401, { ...LOOPBACK_HEADERS, 'content-type': 'text/plain; charset=utf-8' });
+  response.end(
+    'This link was used already, or is not complete. Run skillwright ui again and open the link that it prints.\n',
+  );
+}
+
+/** The report of an evaluation has a script and a policy of its own; the page shows it in a frame. */
+const REPORT = /^\/report\/([\w-]{1,100})$/;
+
+function sendPage(url: URL, request: IncomingMessage, response: ServerResponse, exchange: Exchange): void {
+  const [, id] = REPORT.exec(url.pathname) ?? [];
+  if (id !== undefined && exchange.evaluations !== undefined && request.method === 'GET') {
+    const html = exchange.evaluations.html(id, url.searchParams.get('against') ?? undefined);
+    response.writeHead(200, {
+      ...LOOPBACK_HEADERS,
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': "frame-ancestors 'self'",
+    });
+    response.end(html);
+    return;
+  }
+  const file = exchange.pages.get(url.pathname);
+  if (file === undefined || request.method !== 'GET')
+    throw new HttpError(404, `not found; the routes are in ${API_PATH}/openapi.json`);
+  response.writeHead(200, { ...LOOPBACK_HEADERS, ...PAGE_HEADERS, 'content-type': file.mediaType });
+  response.end(file.bytes);
+}
+
+async function send(reply: Answer, response: ServerResponse, signal: AbortSignal): Promise<void> {
+  if (reply.type === 'json') return respond(response, reply.status, reply.value);
+  if (reply.type === 'events') {
+    response.writeHead(200, { ...LOOPBACK_HEADERS, 'content-type': 'text/event-stream; charset=utf-8' });
+    // The client knows that the stream is open before the first event.
+    response.flushHeaders();
+    await writeAll(reply.frames, response, signal);
+    return;
+  }
+  const name = reply.name.replaceAll(/[^\w.-]/g, '_');
+  response.writeHead(200, {
+    ...LOOPBACK_HEADERS,
+    'content-type': reply.mediaType,
+    'content-disposition': `attachment; filename="${name}"; filename*=UTF-8''${encodeURIComponent(reply.name)}`,
+  });
+  await writeAll(reply.chunks, response, signal);
+}
+
+async function writeAll(
+  chunks: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>,
+  response: ServerResponse,
+  signal: AbortSignal,
+): Promise<void> {
+  for await (const chunk of chunks) {
     // Applies backpressure, so that a slow reader does not fill the memory.
-    if (!response.write(frame) && !signal.aborted) await once(response, 'drain', { signal }).catch(() => undefined);
+    if (!response.write(chunk) && !signal.aborted) await once(response, 'drain', { signal }).catch(() => undefined);
     if (signal.aborted) break;
   }
   response.end();

@@ -16,7 +16,6 @@ export type RequirementId = `${string}-${number}`;
 /** What is missing, by requirement. Everything else is claimed. */
 const OPEN: Readonly<Record<RequirementId, string>> = {
   'CLI-1': 'the command `serve`',
-  'UI-1': 'the web console',
   'DIST-1': 'durable runs on PostgreSQL',
   'DOC-1': 'executed tutorials, docs in the package, a site',
 };

@@ -17,7 +17,7 @@ import { readRun } from '../../src/journal/journal-reader.ts';
 import { listRuns } from '../../src/journal/run-folder.ts';
 import type { SinkLine } from '../../src/journal/export/sinks.ts';
 import { verifyRun } from '../../src/journal/verify.ts';
-import { runState } from '../../src/cli/runs/show-run.ts';
+import { runState } from '../../src/journal/run-folder.ts';
 import type { Approve } from '../../src/core/approval.ts';
 import type { RunEvent } from '../../src/core/run-events.ts';
 import { sealKey } from '../../src/platform/fs/seal-key.ts';

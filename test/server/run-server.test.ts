@@ -39,10 +39,10 @@ function starting(request: unknown): RequestInit {
 }
 
 async function startRun({ ask }: Opened): Promise<string> {
-  const response = await ask('/runs', starting('count the rows'));
+  const response = await ask('/api/v1/runs', starting('count the rows'));
   expect(response.status).toBe(201);
   const { run, events } = (await response.json()) as { run: string; events: string };
-  expect(events).toBe(`/runs/${run}/events`);
+  expect(events).toBe(`/api/v1/runs/${run}/events`);
   return run;
 }
 
@@ -70,7 +70,7 @@ describe('a run over HTTP', () => {
   test('starts, streams its record to the end, and is listed', async () => {
     const server = await opened();
     const run = await startRun(server);
-    const response = await server.ask(`/runs/${run}/events`);
+    const response = await server.ask(`/api/v1/runs/${run}/events`);
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8']);
     expect(response.headers.get('access-control-allow-origin')).toBeNull();
     const text = await response.text();
@@ -79,15 +79,28 @@ describe('a run over HTTP', () => {
     expect(frames(text)).toEqual(recorded);
     expect(recorded.at(-1)?.[1]).toBe('run-end');
     expect(verifyRun(folder).status).toBe('intact');
-    const list = await server.ask('/runs');
+    const list = await server.ask('/api/v1/runs');
     expect(await list.json()).toEqual({
+      directory: server.directory,
+      total: 1,
       runs: [
         {
           run,
+          state: 'done',
           request: 'count the rows',
-          outcome: 'done',
+          skills: [],
           startedAt: expect.any(String),
           endedAt: expect.any(String),
+          usage: {
+            models: ['quick'],
+            turns: 1,
+            toolCalls: 0,
+            inputTokens: expect.any(Number),
+            outputTokens: expect.any(Number),
+            isEstimated: expect.any(Boolean),
+            elapsedMs: expect.any(Number),
+          },
+          isOwn: false,
         },
       ],
     });
@@ -96,15 +109,17 @@ describe('a run over HTTP', () => {
   test('resumes a stream by Last-Event-ID with the token in the address', async () => {
     const server = await opened();
     const run = await startRun(server);
-    const all = frames(await (await server.ask(`/runs/${run}/events`)).text());
-    const rest = await fetch(`${server.url}/runs/${run}/events?token=${TOKEN}`, { headers: { 'last-event-id': '4' } });
+    const all = frames(await (await server.ask(`/api/v1/runs/${run}/events`)).text());
+    const rest = await fetch(`${server.url}/api/v1/runs/${run}/events?token=${TOKEN}`, {
+      headers: { 'last-event-id': '4' },
+    });
     expect(frames(await rest.text())).toEqual(all.slice(4));
   });
 
   test('streams while it runs, and is cancelled when the server closes', async () => {
     const server = await opened({ model: NEVER });
     const run = await startRun(server);
-    const response = await server.ask(`/runs/${run}/events`);
+    const response = await server.ask(`/api/v1/runs/${run}/events`);
     const reader = response.body?.getReader() ?? expect.fail();
     let text = '';
     while (!text.includes('event: model-call')) {
@@ -120,20 +135,20 @@ describe('a run over HTTP', () => {
       })(),
     ).resolves.toBeUndefined();
     expect(readRun(path.join(server.directory, run)).info).toMatchObject({ outcome: 'cancelled' });
-    await expect(server.ask('/runs')).rejects.toThrow(TypeError);
+    await expect(server.ask('/api/v1/runs')).rejects.toThrow(TypeError);
   });
 
   test.skipIf(!existsSync('/usr/bin/curl'))('streams to curl', async () => {
     const server = await opened();
     const run = await startRun(server);
-    await (await server.ask(`/runs/${run}/events`)).text();
+    await (await server.ask(`/api/v1/runs/${run}/events`)).text();
     const { stdout } = await promisify(execFile)('/usr/bin/curl', [
       '-sN',
       '--max-time',
       '20',
       '-H',
       `Authorization: Bearer ${TOKEN}`,
-      `${server.url}/runs/${run}/events`,
+      `${server.url}/api/v1/runs/${run}/events`,
     ]);
     expect(frames(stdout).at(-1)?.[1]).toBe('run-end');
   });
@@ -141,22 +156,22 @@ describe('a run over HTTP', () => {
 
 describe('the server rejects', () => {
   test.each<readonly [string, string, RequestInit, number]>([
-    ['no token', '/runs', { headers: { authorization: '' } }, 401],
-    ['a wrong token', '/runs', { headers: { authorization: 'Bearer b-token-of-the-test-alone' } }, 401],
-    ['a prefix of the token', '/runs', { headers: { authorization: 'Bearer a-token' } }, 401],
-    ['another origin', '/runs', { headers: { origin: 'https://evil.example' } }, 403],
-    ['the null origin', '/runs', { headers: { origin: 'null' } }, 403],
-    ['path traversal', '/runs/..%2f..%2fetc/events', {}, 404],
-    ['an unknown run', '/runs/20260101T000000Z-00000000/events', {}, 404],
+    ['no token', '/api/v1/runs', { headers: { authorization: '' } }, 401],
+    ['a wrong token', '/api/v1/runs', { headers: { authorization: 'Bearer b-token-of-the-test-alone' } }, 401],
+    ['a prefix of the token', '/api/v1/runs', { headers: { authorization: 'Bearer a-token' } }, 401],
+    ['another origin', '/api/v1/runs', { headers: { origin: 'https://evil.example' } }, 403],
+    ['the null origin', '/api/v1/runs', { headers: { origin: 'null' } }, 403],
+    ['path traversal', '/api/v1/runs/..%2f..%2fetc/events', {}, 404],
+    ['an unknown run', '/api/v1/runs/20260101T000000Z-00000000/events', {}, 404],
     ['an unknown path', '/', {}, 404],
-    ['an unsupported method', '/runs', { method: 'DELETE' }, 405],
-    ['a form', '/runs', { method: 'POST', body: new URLSearchParams({ request: 'x' }) }, 415],
-    ['invalid JSON', '/runs', { ...starting('x'), body: '{"request":' }, 400],
-    ['an empty request', '/runs', starting('  '), 400],
-    ['a request of the wrong type', '/runs', starting(['x']), 400],
-    ['additional keys', '/runs', { ...starting('x'), body: '{"request":"x","model":"other"}' }, 400],
-    ['a __proto__ key', '/runs', { ...starting('x'), body: '{"__proto__":{"request":"x"}}' }, 400],
-    ['a body that is too large', '/runs', starting('x'.repeat(70_000)), 413],
+    ['an unsupported method', '/api/v1/runs', { method: 'DELETE' }, 405],
+    ['a form', '/api/v1/runs', { method: 'POST', body: new URLSearchParams({ request: 'x' }) }, 415],
+    ['invalid JSON', '/api/v1/runs', { ...starting('x'), body: '{"request":' }, 400],
+    ['an empty request', '/api/v1/runs', starting('  '), 400],
+    ['a request of the wrong type', '/api/v1/runs', starting(['x']), 400],
+    ['additional keys', '/api/v1/runs', { ...starting('x'), body: '{"request":"x","more":"other"}' }, 400],
+    ['a __proto__ key', '/api/v1/runs', { ...starting('x'), body: '{"__proto__":{"request":"x"}}' }, 400],
+    ['a body that is too large', '/api/v1/runs', starting('x'.repeat(70_000)), 413],
   ])('%s', async (_, target, init, status) => {
     const server = await opened();
     const response = await server.ask(target, init);
@@ -166,7 +181,7 @@ describe('the server rejects', () => {
 
   test('the token in the address for POST', async () => {
     const { url } = await opened();
-    const response = await fetch(`${url}/runs?token=${TOKEN}`, starting('x'));
+    const response = await fetch(`${url}/api/v1/runs?token=${TOKEN}`, starting('x'));
     expect(response.status).toBe(401);
   });
 
@@ -183,13 +198,13 @@ describe('the server rejects', () => {
     ]) {
       const answer = await raw(
         server,
-        `GET /runs HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${TOKEN}\r\nConnection: close\r\n\r\n`,
+        `GET /api/v1/runs HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${TOKEN}\r\nConnection: close\r\n\r\n`,
       );
       expect([host, answer.slice(0, 12)]).toEqual([host, 'HTTP/1.1 421']);
     }
     const good = await raw(
       server,
-      `GET /runs HTTP/1.1\r\nHost: LOCALHOST:${port}\r\nAuthorization: Bearer ${TOKEN}\r\nConnection: close\r\n\r\n`,
+      `GET /api/v1/runs HTTP/1.1\r\nHost: LOCALHOST:${port}\r\nAuthorization: Bearer ${TOKEN}\r\nConnection: close\r\n\r\n`,
     );
     expect(good.slice(0, 12)).toBe('HTTP/1.1 200');
   });
@@ -199,20 +214,22 @@ describe('the server rejects', () => {
     const host = new URL(server.url).host;
     const start = `Host: ${host}\r\nAuthorization: Bearer ${TOKEN}\r\n`;
     expect(await raw(server, '\u0000\u0001garbage\r\n\r\n')).toMatch(/^HTTP\/1\.1 400/);
-    expect(await raw(server, `GET http://evil.example/runs HTTP/1.1\r\n${start}\r\n`)).toMatch(/^HTTP\/1\.1 400/);
-    expect(await raw(server, `GET /runs HTTP/1.1\r\n${start}X: ${'y'.repeat(20_000)}\r\n\r\n`)).toMatch(
+    expect(await raw(server, `GET http://evil.example/api/v1/runs HTTP/1.1\r\n${start}\r\n`)).toMatch(
+      /^HTTP\/1\.1 400/,
+    );
+    expect(await raw(server, `GET /api/v1/runs HTTP/1.1\r\n${start}X: ${'y'.repeat(20_000)}\r\n\r\n`)).toMatch(
       /^HTTP\/1\.1 431/,
     );
-    const endless = `POST /runs HTTP/1.1\r\n${start}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
+    const endless = `POST /api/v1/runs HTTP/1.1\r\n${start}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
     const chunk = `11000\r\n${' '.repeat(0x1_10_00)}\r\n`;
     expect(await raw(server, `${endless}${chunk}`)).toMatch(/^HTTP\/1\.1 413/);
-    expect((await server.ask('/runs')).status).toBe(200);
+    expect((await server.ask('/api/v1/runs')).status).toBe(200);
   });
 
   test('more concurrent runs than the limit', async () => {
     const server = await opened({ model: NEVER, limits: { runs: 1 } });
     await startRun(server);
-    const response = await server.ask('/runs', starting('one more'));
+    const response = await server.ask('/api/v1/runs', starting('one more'));
     expect(response.status).toBe(429);
   });
 
@@ -233,7 +250,7 @@ test('a client may disconnect during a stream', async () => {
   const { hostname, port } = new URL(server.url);
   await new Promise<void>((resolve, reject) => {
     const request = sendRequest(
-      { hostname, port, path: `/runs/${run}/events`, headers: { authorization: `Bearer ${TOKEN}` } },
+      { hostname, port, path: `/api/v1/runs/${run}/events`, headers: { authorization: `Bearer ${TOKEN}` } },
       (response) => {
         response.once('data', () => {
           request.destroy();
@@ -244,7 +261,7 @@ test('a client may disconnect during a stream', async () => {
     request.once('error', reject);
     request.end();
   });
-  expect((await server.ask('/runs')).status).toBe(200);
+  expect((await server.ask('/api/v1/runs')).status).toBe(200);
 });
 
 describe('connections that send nothing', () => {
@@ -265,16 +282,18 @@ describe('connections that send nothing', () => {
     const server = await opened({ limits: { connections: 4 } });
     for (let count = 0; count < 40; count += 1) await silent(server, text);
     const asked = performance.now();
-    expect((await server.ask('/runs', { signal: AbortSignal.timeout(3_000) })).status).toBe(200);
+    expect((await server.ask('/api/v1/runs', { signal: AbortSignal.timeout(3_000) })).status).toBe(200);
     expect(performance.now() - asked).toBeLessThan(3_000);
   });
 
   test('streams count: beyond the limit a request is refused at once', async () => {
     const server = await opened({ model: NEVER, limits: { connections: 2 } });
     const run = await startRun(server);
-    const streams = [await server.ask(`/runs/${run}/events`), await server.ask(`/runs/${run}/events`)];
-    expect([...streams.map(({ status }) => status), (await server.ask('/runs')).status]).toEqual([200, 200, 503]);
+    const streams = [await server.ask(`/api/v1/runs/${run}/events`), await server.ask(`/api/v1/runs/${run}/events`)];
+    expect([...streams.map(({ status }) => status), (await server.ask('/api/v1/runs')).status]).toEqual([
+      200, 200, 503,
+    ]);
     await streams[0]?.body?.cancel();
-    await expect.poll(async () => (await server.ask('/runs')).status).toBe(200);
+    await expect.poll(async () => (await server.ask('/api/v1/runs')).status).toBe(200);
   });
 });

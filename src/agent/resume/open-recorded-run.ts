@@ -27,6 +27,8 @@ export interface ResumeContext {
   readonly runtime: Runtime;
   /** The key of this user. With it, a run with an invalid seal counts as tampered. */
   readonly sealKey?: Uint8Array;
+  /** Starts another course: at most so many answers of the model are kept, also of a run that is done. */
+  readonly keepAnswers?: number;
   readonly signal?: AbortSignal;
 }
 
@@ -36,7 +38,7 @@ export function openRecordedRun(folder: string, around: ResumeContext): Promise<
 }
 
 async function openAfter(folder: string, around: ResumeContext, seen: ReadonlySet<string>): Promise<OpenedRecord> {
-  const { runtime, sealKey, signal } = around;
+  const { runtime, sealKey, keepAnswers, signal } = around;
   const { info, lines } = readRun(folder);
   if (runLife(info) === 'running') return impossible('the run is still in progress, here or on another machine');
   const problem = recordProblem(folder, { sealKey });
@@ -44,10 +46,11 @@ async function openAfter(folder: string, around: ResumeContext, seen: ReadonlySe
   const start = agentStart(lines);
   if (start === undefined) return impossible('the record contains no agent run');
   if (isChat(lines)) return impossible('the run is a chat: use skillwright chat --resume');
-  const past = replayedRun(info.run, lines);
-  const before = unfinishedBefore(start, past);
+  const past = replayedRun(info.run, lines, keepAnswers);
+  const before = keepAnswers === undefined ? unfinishedBefore(start, past) : undefined;
   if (before !== undefined) return openEarlier(before, folder, around, seen);
-  if (info.outcome === 'done' && past.calls.size === countActions(lines)) return impossible('it is done');
+  if (keepAnswers === undefined && info.outcome === 'done' && past.calls.size === countActions(lines))
+    return impossible('it is done');
   const changed = await skillProblems(recordedRun(lines).skills, runtime, signal);
   return changed.length > 0 ? { type: 'impossible', problems: changed } : { type: 'past', info, start, past };
 }

@@ -81,13 +81,20 @@ interface Gathered {
   readonly proposed: string[];
 }
 
-/** Returns the part of a run that is replayed when it is resumed. */
-export function replayedRun(run: string, lines: Iterable<JournalLine>): ReplayedRun {
+/** Returns the part of a run that is replayed when it is resumed. `answers`: at most so many answers of the model, with what followed. */
+export function replayedRun(
+  run: string,
+  lines: Iterable<JournalLine>,
+  answers = Number.POSITIVE_INFINITY,
+): ReplayedRun {
   const gathered: Gathered = { moments: [], calls: new Map(), children: new Map(), proposed: [] };
   let elapsed = 0;
   let before = 0;
+  let seen = 0;
   let outcome: Outcome = 'running';
   for (const line of lines) {
+    if (line.event.type === 'model-answer') seen += 1;
+    if (seen > answers) break;
     ({ elapsed } = line);
     if (line.event.type === 'run-start') before = line.event.agent?.resumes?.elapsedMs ?? 0;
     if (line.event.type === 'run-end') ({ outcome } = line.event);

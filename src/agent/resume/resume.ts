@@ -31,6 +31,8 @@ export interface ResumeOptions
     > {
   /** The folder of the run. */
   readonly path: string;
+  /** Replaces the recorded request, for another course of the run (`keepAnswers`). */
+  readonly request?: string;
   /** Whether a file named in the record may be copied into the workspace again (default: no file). A record grants no rights. */
   readonly mayBring?: (file: string) => boolean;
 }
@@ -58,7 +60,7 @@ export async function resumeAgent(options: ResumeOptions): Promise<Resumed> {
   const result = await resumeRun(past, {
     runtime,
     model,
-    request: info.request,
+    request: options.request ?? info.request,
     vocabulary,
     protocol: start.protocol === 'actions' ? 'actions' : 'tools',
     activation: ACTIVATIONS.find((name) => name === start.activation) ?? 'model',

@@ -58,10 +58,16 @@ export function openApprover(flags: FlagValues<typeof APPROVAL_FLAGS>, terminal:
     approved: flags.approve ?? [],
     yes: flags.yes === true,
     ...(flags.defer === true ? {} : { asker: TERMINAL_ASKER }),
-    // Answers in the queue count also without --defer.
+    // Answers in the queue count also without --defer, and the console shows what this terminal asks.
     ...(home === undefined
       ? {}
-      : { pending: { folder: pendingFolder(home), ...(flags.defer === true ? { waitMs: 0 } : {}) } }),
+      : {
+          pending: {
+            folder: pendingFolder(home),
+            isShared: isAttended(),
+            ...(flags.defer === true ? { waitMs: 0 } : {}),
+          },
+        }),
     onWarning: (message) => reportWarning(terminal, printable(message)),
   });
   return approve;

@@ -17,8 +17,8 @@ export interface ProgramChoice {
   readonly executor: string | undefined;
   readonly terminal: Terminal;
   readonly cwd: string;
-  /** What programs see of the host. */
-  readonly sandbox: Pick<ExecutionOptions, 'mounts' | 'network'>;
+  /** What programs see of the host, and who sees their output. */
+  readonly sandbox: Pick<ExecutionOptions, 'mounts' | 'network' | 'onOutput'>;
   /** Packages for scripts. */
   readonly packages?: PackageOptions;
   /** Receives what programs print while they run. */

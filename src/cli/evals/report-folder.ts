@@ -68,7 +68,7 @@ function isFinishedMatrix(folder: string): boolean {
   }
 }
 
-function evaluationNames(cwd: string): readonly string[] {
+export function evaluationNames(cwd: string): readonly string[] {
   try {
     return readdirSync(evaluationsFolder(cwd))
       .filter((name) => TIME_NAME.test(name))
@@ -83,7 +83,7 @@ export function saveReport(folder: string, report: EvalReport): void {
   writeFileAtomically(path.join(folder, REPORT_FILE), Buffer.from(jsonReport(report)));
 }
 
-function reportIn(folder: string): EvalReport | undefined {
+export function reportIn(folder: string): EvalReport | undefined {
   try {
     const read = readReport(readFileSync(path.join(folder, REPORT_FILE), 'utf8'));
     return read.type === 'report' ? read.report : undefined;

@@ -4,14 +4,12 @@ import path from 'node:path';
 import { compareReports } from '../../evals/report/compare-reports.ts';
 import { exitOf, verdictOf } from '../../evals/report/report.ts';
 import type { Thresholds } from '../../evals/report/report.ts';
-import type { CaseResult, EvalReport } from '../../evals/report/result.ts';
-import { isSkillError } from '../../core/errors.ts';
+import type { EvalReport } from '../../evals/report/result.ts';
 import { printable } from '../../core/text/text.ts';
 import { markdownComparison } from '../../evals/report/compare-text.ts';
 import { REPORT_FORMATS } from '../../evals/report/formats.ts';
 import type { WrittenReport } from '../../evals/report/formats.ts';
 import { terminalReport } from '../../evals/report/terminal.ts';
-import type { RunView } from '../../evals/page/view.ts';
 import { jsonText } from '../json.ts';
 import { wantedReports } from './flags.ts';
 import type { EvalInvocation, WantedReport } from './flags.ts';
@@ -91,26 +89,14 @@ async function contentOf(
     return { type: 'text', text: markdownComparison(compareReports(before, report)) };
   const known = Object.entries(REPORT_FORMATS).find(([name]) => name === format);
   if (known !== undefined) return known[1].write(report, cwd);
-  const [{ htmlCompare, htmlReport }, { runView }] = await Promise.all([
+  const [{ htmlCompare, htmlReport }, { resultView: view }] = await Promise.all([
     import('../../evals/page/report-page.ts'),
     import('../../evals/page/run-view.ts'),
   ]);
-  const view = (result: CaseResult): RunView | undefined => viewOf(result, runView);
   const earlier = storedReports(cwd).filter(({ startedAt }) => startedAt < report.startedAt);
   const options = { view, earlier };
   const text = before === undefined ? htmlReport(report, options) : htmlCompare(before, report, options);
   return { type: 'text', text };
-}
-
-/** Undefined if the run is gone or damaged; its result is still shown. */
-function viewOf({ run }: CaseResult, runView: (folder: string) => RunView): RunView | undefined {
-  if (run === undefined) return undefined;
-  try {
-    return runView(run);
-  } catch (error) {
-    if (isSkillError(error)) return undefined;
-    throw error;
-  }
 }
 
 function defaultName(format: string): string {

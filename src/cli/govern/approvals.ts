@@ -30,6 +30,7 @@ const flags = {
     choices: APPROVAL_SCOPES,
     about: 'approve once, for the run, or for the skill in its current version (default: once)',
   },
+  reason: { type: 'string', value: 'TEXT', about: 'with no: tell the model why' },
   all: { type: 'boolean', about: 'revoke every stored answer' },
   folder: {
     type: 'string',
@@ -40,13 +41,15 @@ const flags = {
 } as const;
 
 export const command = defineCommand({
-  usage: 'approvals [list] | approvals answer ID yes|no [--scope SCOPE] | approvals revoke ID|SKILL|--all',
+  usage:
+    'approvals [list] | approvals answer ID yes|no [--scope SCOPE] [--reason TEXT] | approvals revoke ID|SKILL|--all',
   details:
     'Lists pending approval requests and stored answers, answers a request, or revokes them. An answer for a skill is valid until a byte of the skill changes. ID is an id from the list.',
   flags,
   examples: [
     ['skillwright approvals', 'list pending requests and stored answers'],
     ['skillwright approvals answer 3fa94c21d0be yes --scope run', 'approve a request for the whole run'],
+    ['skillwright approvals answer 3fa94c21d0be no --reason "use the API instead"', 'refuse, and tell the model why'],
     ['skillwright approvals revoke release-notes', 'revoke all answers for a skill'],
   ],
   positionals: [0, 3],
@@ -58,7 +61,7 @@ export const command = defineCommand({
     const [verb = 'list', ...words] = positionals;
     const isAll = given.all === true;
     if (verb === 'list' && words.length === 0 && !isAll) return list(parsed);
-    if (verb === 'answer' && words.length === 2 && !isAll) return answer(parsed, given.scope);
+    if (verb === 'answer' && words.length === 2 && !isAll) return answer(parsed, given);
     if (verb === 'revoke' && words.length === (isAll ? 0 : 1)) return revoke(parsed, words[0]);
     throw new UsageError('invalid arguments', `usage: skillwright ${command.usage}`);
   },
@@ -104,14 +107,14 @@ function storedLine(approval: StoredApproval, terminal: Terminal): string {
 
 function answer(
   { flags: given, positionals, terminal, place }: ApprovalsInvocation,
-  scopeName: string | undefined,
+  { scope: scopeName, reason }: { readonly scope?: string; readonly reason?: string },
 ): number {
   const [, word = '', verdict] = positionals;
   if (verdict !== 'yes' && verdict !== 'no')
     throw new UsageError('the answer must be yes or no', `usage: skillwright ${command.usage}`);
   const scope = APPROVAL_SCOPES.find((known) => known === scopeName) ?? 'once';
   const id = idOf(word, place);
-  const { request } = answerPending(place, id, { verdict, scope });
+  const { request } = answerPending(place, id, { verdict, scope, ...(reason === undefined ? {} : { reason }) });
   if (given.json === true) terminal.out(jsonText({ id, verdict, scope }));
   else {
     terminal.remark(approvalLines(request, { width: terminal.width, hash: sha256 }));

@@ -6,12 +6,10 @@ import type { PackRefusal } from '../../packs/problems.ts';
 import type { InstallProgress } from '../../packs/install.ts';
 import { packSettings } from '../../packs/pack-settings.ts';
 import type { PackSettings } from '../../packs/pack-settings.ts';
+import { trustConfirmed as trustBytes } from '../../packs/trust-confirmed.ts';
 import { INSTALL_SCOPES } from '../../core/config/config.ts';
 import { isSkillError } from '../../core/errors.ts';
 import { printable } from '../../core/text/text.ts';
-import { readTreeDigest } from '../../platform/fs/tree-digest.ts';
-import { openTrust } from '../../policy/trust.ts';
-import type { SkillToTrust } from '../../policy/trust.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import type { Flags, GlobalInvocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
@@ -84,22 +82,14 @@ export async function refreshed(invocation: GlobalInvocation): Promise<Runtime> 
   return runtime;
 }
 
-/** Trusts skills wherever the index finds them with exactly the confirmed bytes. `confirmed` maps names to tree digests. */
+/** Trusts what the user confirmed, or says why it could not be stored. `confirmed` maps names to tree digests. */
 export async function trustConfirmed(
   { flags, terminal }: GlobalInvocation,
   runtime: Runtime,
   confirmed: ReadonlyMap<string, string | undefined>,
 ): Promise<void> {
-  const found = runtime.index.all.filter(({ name }) => confirmed.has(name));
-  const distrusted = await runtime.distrust(found, { files: true });
-  const skills: SkillToTrust[] = [];
-  for (const { name, dir, digest: head } of found.filter((skill) => distrusted.has(skill.dir))) {
-    const read = await readTreeDigest(dir);
-    if (read.type === 'digest' && read.digest === confirmed.get(name)) skills.push({ dir, digest: read.digest, head });
-  }
-  if (skills.length === 0) return;
   try {
-    await openTrust({ home: surroundingsFor(flags).home, bind: 'digest' }).trustSkills(skills);
+    await trustBytes(runtime, surroundingsFor(flags).home, confirmed);
   } catch (error) {
     if (!isSkillError(error)) throw error;
     reportWarning(terminal, `the skills are not trusted yet: ${printable(error.message)}`);

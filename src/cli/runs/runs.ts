@@ -4,7 +4,7 @@ import { toAtif } from '../../journal/export/atif.ts';
 import { followRun, readRun } from '../../journal/journal-reader.ts';
 import type { ReadRun } from '../../journal/journal-reader.ts';
 import { pruneRuns } from '../../journal/prune.ts';
-import { findRun, listRuns, runsDirectory } from '../../journal/run-folder.ts';
+import { findRun, listRuns, runState, runsDirectory } from '../../journal/run-folder.ts';
 import type { ChainKeys } from '../../journal/run-chain.ts';
 import { verifyRun } from '../../journal/verify.ts';
 import { verifyChain } from '../../journal/verify-chain.ts';
@@ -25,7 +25,7 @@ import { jsonText, plainJson } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { byteCount, milliseconds } from '../terminal/quantities.ts';
 import { replayLines, replaySummary } from './show-replay.ts';
-import { chainLines, eventLine, infoLines, runLines, runState, verificationLines } from './show-run.ts';
+import { chainLines, eventLine, infoLines, runLines, verificationLines } from './show-run.ts';
 
 /** Export formats: the journal line by line, or one ATIF trajectory for other tools. */
 const FORMATS: Readonly<Record<string, (run: ReadRun) => Iterable<string>>> = {

@@ -1,7 +1,7 @@
 /** Runs as text. Everything in a run is untrusted and escaped before it is printed. */
 import { limitText } from '../../core/action-text.ts';
 import type { RunReading } from '../../journal/run-folder.ts';
-import { runLife } from '../../journal/run-folder.ts';
+import { runLife, runState } from '../../journal/run-folder.ts';
 import type { Verification } from '../../journal/verify.ts';
 import type { ChainVerification } from '../../journal/verify-chain.ts';
 import { agentEventText } from '../../core/agent-event-text.ts';
@@ -15,13 +15,6 @@ const EVENT_COLUMNS = 240;
 /** An event may be megabytes; only this much is rendered. */
 const EVENT_CHARACTERS = 2_000;
 const REQUEST_COLUMNS = 60;
-
-/** The state of a run: its outcome, or `killed` if it has none and its process is gone. */
-export function runState(reading: RunReading): string {
-  if (reading.type === 'newer') return 'newer';
-  if (reading.type !== 'run') return 'unreadable';
-  return runLife(reading.info) === 'killed' ? 'killed' : reading.info.outcome;
-}
 
 const STATE_STYLES: Readonly<Record<string, Style>> = { done: 'green', running: 'cyan' };
 

@@ -1,6 +1,7 @@
 /** Converts a recorded run into a timeline. An action with its decision, approval and outcome is one step. */
 import { readRun } from '../../journal/journal-reader.ts';
 import { describeAction, describeOutcome, isPoorOutcome } from '../../core/action-text.ts';
+import { isSkillError } from '../../core/errors.ts';
 import { eventText } from '../../core/event-text.ts';
 import type { JournalLine, RunEvent } from '../../core/run-events.ts';
 import type { ShownContent, ShownReason } from '../../core/text/shown.ts';
@@ -26,6 +27,17 @@ export function runView(folder: string): RunView {
     stepsLeftOut: Math.max(0, steps.length - MOST_STEPS),
     isTorn: torn,
   };
+}
+
+/** The run of a result; undefined if the run is gone or damaged. The result is still shown. */
+export function resultView({ run }: { readonly run?: string }): RunView | undefined {
+  if (run === undefined) return undefined;
+  try {
+    return runView(run);
+  } catch (error) {
+    if (isSkillError(error)) return undefined;
+    throw error;
+  }
 }
 
 interface Timeline {

@@ -125,12 +125,31 @@ export function writeFileAtomically(
   data: Uint8Array | Iterable<Uint8Array>,
   { mode = 0o600, sync = false, like }: AtomicWriteOptions = {},
 ): void {
-  const pending = new PendingFile(file, { mode });
-  try {
+  writePendingFile(file, mode, (pending) => {
     for (const chunk of data instanceof Uint8Array ? [data] : data) pending.write(chunk);
     if (like !== undefined) copyOwnership(pending.descriptor, like);
     if (sync) pending.sync();
     pending.replace();
+  });
+}
+
+/** Creates a file that appears whole. Throws EEXIST if something is there, and leaves no temporary file behind. */
+export function createFileAtomically(
+  file: string,
+  data: Uint8Array,
+  { mode = 0o600, sync = false }: Omit<AtomicWriteOptions, 'like'> = {},
+): void {
+  writePendingFile(file, mode, (pending) => {
+    pending.write(data);
+    if (sync) pending.sync();
+    pending.create();
+  });
+}
+
+function writePendingFile(file: string, mode: number, write: (pending: PendingFile) => void): void {
+  const pending = new PendingFile(file, { mode });
+  try {
+    write(pending);
   } catch (error) {
     pending.discard();
     throw error;

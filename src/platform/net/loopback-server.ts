@@ -29,6 +29,8 @@ export interface LoopbackServer {
 export interface LoopbackParts extends LoopbackOptions {
   /** Concurrent connections. */
   readonly connections: number;
+  /** Asked about a request without the token, with the right Host and Origin: returns why it is refused too, or undefined to admit it. */
+  readonly admit?: (request: IncomingMessage, url: URL, port: number) => Refusal | undefined;
   /** Answers a request that was admitted. A `SkillError` that it throws becomes a 400. */
   readonly answer: (request: IncomingMessage, response: ServerResponse, url: URL) => Promise<void>;
 }
@@ -58,7 +60,7 @@ export async function openLoopbackServer(parts: LoopbackParts): Promise<Loopback
   const address = server.address();
   const bound = typeof address === 'object' && address !== null ? address.port : 0;
   server.on('request', (request, response) => {
-    if (hasRoom(request, response)) void answerSafely(request, response, { token, port: bound, answer: parts.answer });
+    if (hasRoom(request, response)) void answerSafely(request, response, { ...parts, token, port: bound });
     else refuse(response, { status: 503, message: `too many connections: the limit is ${String(connections)}` });
   });
   let closed: Promise<void> | undefined;
@@ -73,7 +75,7 @@ export async function openLoopbackServer(parts: LoopbackParts): Promise<Loopback
   return { url: `http://${name}:${String(bound)}`, token, close: (before) => (closed ??= close(before)) };
 }
 
-interface Admitting extends Pick<LoopbackParts, 'answer'> {
+interface Admitting extends Pick<LoopbackParts, 'answer' | 'admit'> {
   readonly token: string;
   readonly port: number;
 }
@@ -85,7 +87,9 @@ async function answerSafely(request: IncomingMessage, response: ServerResponse, 
   try {
     const url = readUrl(request.url);
     if (url === undefined) return refuse(response, { status: 400, message: 'invalid request target' });
-    const refusal = refusalOf(request, url, admitting);
+    const first = refusalOf(request, url, admitting);
+    const refusal =
+      first?.status === 401 && admitting.admit !== undefined ? admitting.admit(request, url, admitting.port) : first;
     if (refusal !== undefined) return refuse(response, refusal);
     await admitting.answer(request, response, url);
   } catch (error) {
@@ -107,13 +111,14 @@ export const LOOPBACK_HEADERS = {
   'cache-control': 'no-store',
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
+  'cross-origin-resource-policy': 'same-origin',
 } as const;
 
 export function refuse(response: ServerResponse, { status, message }: Refusal): void {
   respond(response, status, { error: message });
 }
 
-export function respond(response: ServerResponse, status: number, value: object): void {
+export function respond(response: ServerResponse, status: number, value: unknown): void {
   response.writeHead(status, {
     ...LOOPBACK_HEADERS,
     'content-type': 'application/json; charset=utf-8',

@@ -2,7 +2,7 @@ import { APPROVAL_SCOPES } from '../../core/approval.ts';
 import type { ApprovalAnswer, ApprovalRequest, ApprovalScope, Approve } from '../../core/approval.ts';
 import { isSkillError } from '../../core/errors.ts';
 import { quoted } from '../../core/text/text.ts';
-import { takeAnswer, waitForAnswer } from './pending-approvals.ts';
+import { takeAnswer, waitForAnswer, withdrawPending } from './pending-approvals.ts';
 import { openStoredApprovals, storedFrom } from './stored-approvals.ts';
 import { openUsedApprovals, ticketId } from './used-approvals.ts';
 import type { StoredApproval } from './stored-approvals.ts';
@@ -21,8 +21,11 @@ export interface ApprovalsOptions {
   readonly approved?: readonly string[];
   /** `--yes`: approves everything except high-risk actions and programs without isolation. */
   readonly yes?: boolean;
-  /** Folder for questions that another process answers. Without `waitMs` none are left there; with 0 this process does not wait. */
-  readonly pending?: { readonly folder: string; readonly waitMs?: number };
+  /**
+   * Folder for questions that another process answers. Without `waitMs` none are left there; with 0 this process does not wait.
+   * `isShared`: while the asker asks, the folder has the question too, and the first answer counts.
+   */
+  readonly pending?: { readonly folder: string; readonly waitMs?: number; readonly isShared?: boolean };
   readonly asker?: Asker;
   /** After this time, a question counts as answered with `no`. */
   readonly deadlineMs?: number;
@@ -99,6 +102,29 @@ export function openApprovals(options: ApprovalsOptions): Approvals {
     return typeof later === 'string' ? later : remember(request, limitScope(later, request));
   };
 
+  /** Asks at the asker and, if the folder is shared, in the folder; the first answer ends the other question. */
+  const askShared = async (
+    by: Asker,
+    request: ApprovalRequest,
+    signal: AbortSignal,
+  ): Promise<ApprovalAnswer | 'nobody'> => {
+    if (place === undefined || pending?.isShared !== true) return askOne(by, request, { signal, ...options });
+    const over = new AbortController();
+    const either = AbortSignal.any([signal, over.signal]);
+    const asked = askOne(by, request, { ...options, signal: either });
+    const left = orWarning(() => waitForAnswer(place, request, { timeoutMs: LONG_MS, signal: either }), warn).then(
+      (answer) => (answer === undefined || answer === 'pending' ? asked : limitScope(answer, request)),
+    );
+    try {
+      return await Promise.race([asked, left]);
+    } finally {
+      over.abort();
+      // Both end by the abort; what they say then is of no interest.
+      await Promise.allSettled([asked, left]);
+      await orWarning(() => withdrawPending(place, request.id), warn);
+    }
+  };
+
   return {
     async approve(request, { signal = new AbortController().signal }) {
       signal.throwIfAborted();
@@ -107,13 +133,16 @@ export function openApprovals(options: ApprovalsOptions): Approvals {
       if (asker === undefined) return leaveQuestion(request, signal);
       const said = await enqueue(signal, async () => {
         // The answer to the previous question may cover this one.
-        const answer = (await known(request)) ?? (await askOne(asker, request, { signal, ...options }));
+        const answer = (await known(request)) ?? (await askShared(asker, request, signal));
         return answer === 'nobody' ? answer : remember(request, answer);
       });
       return said === 'nobody' ? leaveQuestion(request, signal) : said;
     },
   };
 }
+
+/** Questions at a terminal have no deadline. */
+const LONG_MS = 365 * 24 * 60 * 60 * 1_000;
 
 /** Uses up a word of `--approve`. Without a place to remember this, it holds once in this process. */
 function openTickets(

@@ -10,7 +10,7 @@ import { RISKS } from '../../core/access.ts';
 import { isObject } from '../../core/json/json-schema.ts';
 import { parseJson } from '../../core/json/parse-json.ts';
 import { printable, quoted } from '../../core/text/text.ts';
-import { temporaryName, writeFileAtomically } from '../../platform/fs/atomic-replace.ts';
+import { createFileAtomically, temporaryName, writeFileAtomically } from '../../platform/fs/atomic-replace.ts';
 import { isPresent, isSystemError, namesIn } from '../../platform/fs/paths.ts';
 import { readPrivateFile } from '../../platform/fs/read-file.ts';
 import { isSealOf, sealKey, sealOf } from '../../platform/fs/seal-key.ts';
@@ -37,6 +37,8 @@ export interface PendingQuestion {
 export interface PendingAnswer {
   readonly verdict: 'yes' | 'no';
   readonly scope: ApprovalScope;
+  /** Why not; the model reads it. */
+  readonly reason?: string;
 }
 
 const QUESTION = 'skillwright question 1';
@@ -84,15 +86,29 @@ export function listPending(place: PendingPlace): {
   return { questions: questions.toSorted((a, b) => (a.at < b.at ? -1 : 1)), problems };
 }
 
-/** Answers a waiting question. Throws `input/invalid` if no question waits or the scope is not offered, and `io/failed`. */
-export function answerPending(place: PendingPlace, id: string, { verdict, scope }: PendingAnswer): PendingQuestion {
+/**
+ * Answers a waiting question; the first answer counts. Throws `input/invalid` if no question waits, it is answered already, or the scope is
+ * not offered, and `io/failed`.
+ */
+export function answerPending(
+  place: PendingPlace,
+  id: string,
+  { verdict, scope, reason }: PendingAnswer,
+): PendingQuestion {
   const question = readPending(place, id);
   if (question === undefined)
     throw invalid(`no question ${quoted(id, 80)} is waiting for an answer`, 'the id of a waiting question');
   if (verdict === 'yes' && !question.request.scopes.includes(scope))
     throw invalid(`this question cannot be answered with scope ${scope}`, question.request.scopes.join(', '));
-  const body = JSON.stringify({ id, asking: question.asking, verdict, scope });
-  writeSealed(place, fileOf(place, id, '.answer.json'), { purpose: ANSWER, body });
+  const body = JSON.stringify({
+    id,
+    asking: question.asking,
+    verdict,
+    scope,
+    ...(reason === undefined ? {} : { reason }),
+  });
+  if (!writeSealed(place, fileOf(place, id, '.answer.json'), { purpose: ANSWER, body }))
+    throw invalid(`the question ${quoted(id, 80)} is answered already`, 'the id of a question without an answer');
   return question;
 }
 
@@ -166,18 +182,21 @@ function fileOf({ folder }: PendingPlace, id: string, ending: string): string {
   return path.join(folder, hex + ending);
 }
 
-/** The body is stored as text, so that the authenticated bytes are the parsed bytes. */
+/** The body is stored as text, so that the authenticated bytes are the parsed bytes. Returns false for an answer that exists. */
 function writeSealed(
   { folder, home }: PendingPlace,
   file: string,
   { purpose, body }: { readonly purpose: string; readonly body: string },
-): void {
+): boolean {
   const text = JSON.stringify({ mac: sealOf(sealKey(home), purpose, body), body });
   try {
     makeFolders(folder, 0o700);
-    writeFileAtomically(file, Buffer.from(text, 'utf8'), { sync: true });
+    if (purpose === ANSWER) createFileAtomically(file, Buffer.from(text, 'utf8'), { sync: true });
+    else writeFileAtomically(file, Buffer.from(text, 'utf8'), { sync: true });
+    return true;
   } catch (error) {
     if (!isSystemError(error)) throw error;
+    if (error.code === 'EEXIST' && purpose === ANSWER) return false;
     throw new SkillError({
       code: 'io/failed',
       message: `${JSON.stringify(file)} cannot be written (${error.code})`,
@@ -228,7 +247,8 @@ function answerOf(body: string, { request, asking }: PendingQuestion): ApprovalA
   const { verdict } = said;
   if (said['id'] !== request.id || said['asking'] !== asking || scope === undefined) return undefined;
   if (verdict !== 'yes' && verdict !== 'no') return undefined;
-  return { verdict, scope, by: 'file' };
+  const { reason } = said;
+  return { verdict, scope, by: 'file', ...(typeof reason === 'string' ? { reason } : {}) };
 }
 
 function unlinkIfPresent(file: string): void {

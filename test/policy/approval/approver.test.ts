@@ -324,3 +324,40 @@ async function settled(): Promise<void> {
       setImmediate(resolve);
     });
 }
+
+describe('a question that a terminal and a folder share', () => {
+  const shared = (home: string, asker: Asker): ApprovalsOptions => ({
+    home,
+    asker,
+    pending: { folder: path.join(home, 'pending'), isShared: true },
+  });
+
+  test('is answered in the folder while the terminal still asks; then nobody asks', async () => {
+    const home = scratch();
+    let aborted = false;
+    const asker: Asker = {
+      by: 'terminal',
+      ask: (_, { signal }) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', () => {
+            aborted = true;
+            reject(new Error('aborted'));
+          });
+        }),
+    };
+    const answered = answer(requestOf(), shared(home, asker));
+    const place = { home, folder: path.join(home, 'pending') };
+    await expect.poll(() => listPending(place).questions.length).toBe(1);
+    answerPending(place, requestOf().id, { verdict: 'no', scope: 'once', reason: 'not this folder' });
+    expect(() => answerPending(place, requestOf().id, { verdict: 'yes', scope: 'once' })).toThrow(/already|waiting/);
+    expect(await answered).toEqual({ verdict: 'no', scope: 'once', by: 'file', reason: 'not this folder' });
+    expect([aborted, listPending(place).questions]).toEqual([true, []]);
+  });
+
+  test('is answered at the terminal; then it waits nowhere', async () => {
+    const home = scratch();
+    expect(await answer(requestOf(), shared(home, saying(yes('once'))))).toMatchObject({ verdict: 'yes' });
+    expect(await answer(requestOf(), shared(home, saying()))).toBe('nobody');
+    expect(listPending({ home, folder: path.join(home, 'pending') }).questions).toEqual([]);
+  });
+});

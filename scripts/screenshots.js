@@ -1,0 +1,9 @@
+// Makes the pictures of docs/console.md with the system's Chromium. Needs a build: npm run build.
+import { spawnSync } from 'node:child_process';
+
+const { status } = spawnSync(
+  'npx',
+  ['vitest', 'run', '--config', 'vitest.system.config.ts', 'test/console/screenshots.system.test.ts'],
+  { stdio: 'inherit', env: { SCREENSHOTS: 'docs/console', SIZES: 'wide', SCHEMES: 'light', ...process.env } },
+);
+process.exitCode = status ?? 1;

@@ -1,0 +1,171 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+
+import { projectInstructions } from '../../agent/project-instructions.ts';
+import { SkillError } from '../../core/errors.ts';
+import { EXECUTOR_NAMES } from '../../core/execution.ts';
+import { printable } from '../../core/text/text.ts';
+import { isSystemError } from '../../platform/fs/paths.ts';
+import { openApprovals } from '../../policy/approval/approver.ts';
+import { pendingFolder } from '../../policy/approval/pending-approvals.ts';
+import { runsDirectory } from '../../journal/run-folder.ts';
+import { wholeNumber } from '../arguments.ts';
+import { defineCommand } from '../command.ts';
+import type { Invocation } from '../command.ts';
+import { storedEvaluations } from '../evals/stored-evaluations.ts';
+import { EXIT, UsageError } from '../exit.ts';
+import { lineJson } from '../json.ts';
+import { openRuntime } from '../open-runtime.ts';
+import { surroundingsFor } from '../surroundings.ts';
+import { reportWarning } from '../terminal/terminal.ts';
+import { AGENT_FLAGS, parseBudget } from './agent-flags.ts';
+import { announceModel, chooseModel } from './agent-model.ts';
+import { askForTrust } from './consent.ts';
+import { modelExecution } from './execution-options.ts';
+import { packageOptions } from './package-flags.ts';
+import { runWithPrograms } from './run-with-programs.ts';
+import { sandboxOptions } from './sandbox-flags.ts';
+
+const { model, budget, executor, project, mount, allow, auto, with: withFlag, environment } = AGENT_FLAGS;
+const { 'trust-project': trustProject, 'no-agents-md': noAgentsMd } = AGENT_FLAGS;
+
+const flags = {
+  port: { type: 'string', value: 'N', about: 'listen on this port (default: any free port)' },
+  'no-open': { type: 'boolean', about: 'print the address and open no browser' },
+  model,
+  budget,
+  executor,
+  project,
+  mount,
+  allow,
+  auto,
+  with: withFlag,
+  environment,
+  'no-agents-md': noAgentsMd,
+  'trust-project': trustProject,
+} as const;
+
+/** A run waits this long for an answer to its question. */
+const WAIT_MS = 24 * 60 * 60 * 1_000;
+
+export const command = defineCommand({
+  usage: 'ui [--port N] [--no-open] [--model NAME] [--executor NAME]',
+  details: [
+    'Opens the console in a browser: skills, catalog and cost, runs, approvals, evaluations and policy of this project. The page is served from this machine only, and needs no network.',
+    'The printed address works once. Runs that the page starts have the rules, the executor and the model of this command. Questions of runs in a terminal can be answered on the page too.',
+    'It ends with Ctrl-C. Exit code 1: the port is in use.',
+  ].join('\n'),
+  flags,
+  examples: [
+    ['skillwright ui', 'open the console of this project'],
+    ['skillwright ui --port 4173 --no-open', 'use a fixed port; a page that stays open reconnects after a restart'],
+  ],
+  positionals: [0, 0],
+  async run(invocation) {
+    const { flags: given, terminal, signal } = invocation;
+    const port = wholeNumber(given.port, '--port', { least: 1, most: 65_535 });
+    const surroundings = surroundingsFor(given);
+    const runtime = await openRuntime(invocation);
+    await askForTrust(invocation, runtime);
+    const chosen = await announceModel({ name: given.model, runtime, signal, cwd: given.cwd }, terminal);
+    const sandbox = sandboxOptions(given, { config: runtime.config, cwd: surroundings.cwd, isAgent: true });
+    const instructions = given['no-agents-md'] === true ? undefined : projectInstructions(surroundings.cwd);
+    const named = EXECUTOR_NAMES.find((name) => name === given.executor);
+    const { createRunServer } = await import('../../server/run-server.ts');
+    const server = await createRunServer({
+      runtime,
+      model: chosen.model,
+      reasonForModel: chosen.reason,
+      directory: runsDirectory(surroundings.cwd, runtime.config.runs?.directory),
+      surroundings,
+      console: pageFolder(),
+      evaluations: storedEvaluations(surroundings.cwd),
+      openModel: async (name, ending) => (await chooseModel({ name, runtime, signal: ending, cwd: given.cwd })).model,
+      agent: {
+        projectInstructions: instructions,
+        ...(given.budget === undefined ? {} : { budget: parseBudget(given.budget) }),
+        run: { host: {}, approve: approver(surroundings.home, invocation) },
+      },
+      runAgent: (options, live) =>
+        runWithPrograms(options, {
+          executor: given.executor,
+          terminal,
+          cwd: surroundings.cwd,
+          sandbox: { ...sandbox, ...live },
+          ...packageOptions(given, terminal),
+        }),
+      resumed: (live) =>
+        given.executor === 'none'
+          ? {}
+          : { execution: { ...modelExecution(terminal, named ?? 'auto'), ...sandbox, ...live } },
+      reach: {
+        ...(given.executor === undefined ? {} : { executor: given.executor }),
+        writes: (sandbox.mounts ?? []).flatMap(({ folder, access }) => (access === 'write' ? [folder] : [])),
+        hosts: sandbox.network ?? runtime.config.execution?.network ?? [],
+      },
+      ...(port === undefined ? {} : { port }),
+    }).catch((error: unknown) => {
+      if (isSystemError(error) && error.code === 'EADDRINUSE')
+        throw new UsageError(`port ${String(port)} is in use`, 'choose another --port, or omit it');
+      throw error;
+    });
+    try {
+      const link = server.newLink();
+      if (given.json === true) terminal.out(lineJson({ url: server.url, link, token: server.token }));
+      else terminal.out(link);
+      terminal.remark('the console is open; press Ctrl-C to end it');
+      if (given['no-open'] !== true) openBrowser(link, terminal.isInteractive);
+      await aborted(signal);
+    } finally {
+      await server.close();
+    }
+    return EXIT.interrupted;
+  },
+});
+
+/** Questions wait in the queue, where the page, `skillwright approvals` and other consoles see them. */
+function approver(
+  home: string | undefined,
+  { terminal }: Invocation<typeof flags>,
+): ReturnType<typeof openApprovals>['approve'] {
+  return openApprovals({
+    home,
+    ...(home === undefined ? {} : { pending: { folder: pendingFolder(home), waitMs: WAIT_MS } }),
+    onWarning: (message) => reportWarning(terminal, printable(message)),
+  }).approve;
+}
+
+/** The built page lies beside the command; a checkout that runs from its sources has it in dist. */
+function pageFolder(): string {
+  const folder = ['../console', '../../../dist/console']
+    .map((place) => path.join(import.meta.dirname, place))
+    .find((place) => existsSync(path.join(place, 'index.html')));
+  if (folder !== undefined) return folder;
+  throw new SkillError({
+    code: 'io/failed',
+    message: 'the files of the console are missing from this installation',
+    hint: 'install skillwright again; in a checkout run npm run build',
+    data: { path: path.join(import.meta.dirname, '../console'), cause: 'missing' },
+  });
+}
+
+/** Opens the default browser, where there is a screen. What it prints is dropped. */
+function openBrowser(address: string, isInteractive: boolean): void {
+  const { env, platform } = process;
+  const hasScreen = platform !== 'linux' || env['DISPLAY'] !== undefined || env['WAYLAND_DISPLAY'] !== undefined;
+  if (!isInteractive || !hasScreen) return;
+  const [program, ...words] =
+    platform === 'darwin' ? ['open'] : platform === 'win32' ? ['cmd', '/c', 'start', '""'] : ['xdg-open'];
+  // The address has no character that a shell would read: it is base64url after a fixed start.
+  spawn(program ?? '', [...words, address], { stdio: 'ignore', detached: true })
+    .on('error', () => undefined)
+    .unref();
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

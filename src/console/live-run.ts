@@ -1,0 +1,137 @@
+/** Follows a run: its steps, plan and answer, with what is not recorded. Keeps the newest steps only, so that memory stays flat. */
+import { useEffect, useRef, useState } from 'preact/hooks';
+
+import type { EventRow, PlanView } from '../server/api/runs.ts';
+import { address } from './client.ts';
+
+export interface RunStep {
+  readonly key: number;
+  readonly row: EventRow;
+  /** What followed of the same call: decision, approval, result. */
+  readonly more: readonly EventRow[];
+}
+
+export interface LiveRun {
+  readonly last: number;
+  readonly steps: readonly RunStep[];
+  readonly stepsLeftOut: number;
+  readonly plan: PlanView | undefined;
+  readonly answer: string;
+  /** The part of the answer that grows. */
+  readonly delta: string;
+  /** The end of the output of the program that runs. */
+  readonly output: string;
+  readonly elapsedMs: number;
+  readonly tokens: number;
+  readonly isOver: boolean;
+}
+
+const MAX_STEPS = 300;
+const MAX_OUTPUT = 20_000;
+/** Events that are no step of their own. */
+const MINOR: ReadonlySet<string> = new Set([
+  'run-start',
+  'scan',
+  'turn',
+  'model-call',
+  'session',
+  'span',
+  'content-keep',
+]);
+
+export const EMPTY_RUN: LiveRun = {
+  last: 0,
+  steps: [],
+  stepsLeftOut: 0,
+  plan: undefined,
+  answer: '',
+  delta: '',
+  output: '',
+  elapsedMs: 0,
+  tokens: 0,
+  isOver: false,
+};
+
+export type LiveMessage =
+  | { readonly type: 'row'; readonly row: EventRow }
+  | { readonly type: 'delta'; readonly text: string }
+  | { readonly type: 'withdraw' }
+  | { readonly type: 'output'; readonly text: string }
+  | { readonly type: 'end' };
+
+/** Adds messages to the state of a run. */
+export function withMessages(run: LiveRun, messages: readonly LiveMessage[]): LiveRun {
+  let { last, plan, answer, delta, output, elapsedMs, tokens, isOver, stepsLeftOut } = run;
+  const steps = [...run.steps];
+  for (const message of messages) {
+    if (message.type === 'delta') delta += message.text;
+    else if (message.type === 'withdraw') delta = '';
+    else if (message.type === 'output') output = (output + message.text).slice(-MAX_OUTPUT);
+    else if (message.type === 'end') isOver = true;
+    else {
+      const { row } = message;
+      // A stream that reconnects may repeat a line.
+      if (row.seq <= last) continue;
+      last = row.seq;
+      elapsedMs = Math.max(elapsedMs, row.at);
+      plan = row.plan ?? plan;
+      tokens += row.tokens ?? 0;
+      if (row.answer !== undefined) ({ answer } = row);
+      if (row.type === 'model-answer') delta = '';
+      if (row.type === 'observation') output = '';
+      const known = row.call === undefined ? -1 : steps.findLastIndex((step) => step.row.call === row.call);
+      const step = steps[known];
+      if (step !== undefined) steps[known] = { ...step, more: [...step.more, row] };
+      else if (!MINOR.has(row.type)) steps.push({ key: row.seq, row, more: [] });
+      if (row.type === 'run-end') isOver = true;
+    }
+  }
+  const over = Math.max(0, steps.length - MAX_STEPS);
+  stepsLeftOut += over;
+  return { last, steps: steps.slice(over), stepsLeftOut, plan, answer, delta, output, elapsedMs, tokens, isOver };
+}
+
+/** Messages are shown together, at most once per frame. */
+export function useLiveRun(id: string, connection: number): LiveRun {
+  const [run, setRun] = useState(EMPTY_RUN);
+  const last = useRef(0);
+  useEffect(() => {
+    let waiting: LiveMessage[] = [];
+    let timer: number | undefined;
+    const flush = (): void => {
+      timer = undefined;
+      const messages = waiting;
+      waiting = [];
+      setRun((now) => {
+        const next = withMessages(now, messages);
+        last.current = next.last;
+        return next;
+      });
+    };
+    const take = (message: LiveMessage): void => {
+      waiting.push(message);
+      timer ??= setTimeout(flush, 16);
+    };
+    const source = new EventSource(address(`/runs/${id}/live`, { after: last.current }));
+    const on = (name: string, read: (data: string) => LiveMessage): void =>
+      source.addEventListener(name, ({ data }: MessageEvent<string>) => take(read(data)));
+    on('row', (data) => ({ type: 'row', row: JSON.parse(data) }));
+    on('delta', (data) => ({ type: 'delta', text: textIn(data) }));
+    on('output', (data) => ({ type: 'output', text: textIn(data) }));
+    on('withdraw', () => ({ type: 'withdraw' }));
+    on('end', () => {
+      source.close();
+      return { type: 'end' };
+    });
+    return () => {
+      clearTimeout(timer);
+      source.close();
+    };
+  }, [id, connection]);
+  return run;
+}
+
+function textIn(data: string): string {
+  const { text }: { readonly text: string } = JSON.parse(data);
+  return text;
+}

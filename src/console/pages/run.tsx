@@ -1,0 +1,362 @@
+/** One run: while it runs, and afterwards. */
+import type { JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+
+import type { Approvals, ServerStatus } from '../../server/api/govern.ts';
+import type { Integrity, ReplayReport, RunDetail, Started } from '../../server/api/runs.ts';
+import { useChange, useNews } from '../changes.ts';
+import { address, apiError, post } from '../client.ts';
+import type { ApiError } from '../client.ts';
+import { useGet } from '../hooks.ts';
+import { counted, t } from '../language.ts';
+import { useLiveRun } from '../live-run.ts';
+import { ApprovalCard } from '../parts/approval-card.tsx';
+import { Markdown } from '../parts/markdown.tsx';
+import { ActionButton, Command, Facts, Loading, Problem, Section, State, Tabs } from '../parts/parts.tsx';
+import { EventList, Steps } from '../parts/steps.tsx';
+import { go, link } from '../route.ts';
+import { bytes, date, duration, line, short, visible } from '../text.ts';
+
+interface RunProps {
+  readonly id: string;
+  readonly status: ServerStatus | undefined;
+}
+
+export function RunPage({ id, status }: RunProps): JSX.Element {
+  return (
+    <div class="page">
+      <a class="back" href={link('runs')}>
+        {t('All runs')}
+      </a>
+      <RunPanel id={id} status={status} />
+    </div>
+  );
+}
+
+export function RunPanel({ id, status }: RunProps): JSX.Element {
+  const { connection } = useNews();
+  const live = useLiveRun(id, connection);
+  const { data, error } = useGet<RunDetail>(`/runs/${id}`, {}, JSON.stringify([live.isOver, connection]));
+  const [problem, setProblem] = useState<ApiError>();
+  const [isForking, setForking] = useState(false);
+  if (error !== undefined) return <Problem error={error} />;
+  if (data === undefined) return <Loading />;
+  const { run } = data;
+  const state = live.isOver ? run.state : run.state === 'killed' ? 'killed' : 'running';
+  const answer = live.answer === '' ? data.answer : live.answer;
+  const usage = live.isOver ? data.usage : undefined;
+  const fail = (cause: unknown): void => setProblem(apiError(cause));
+  const resume = async (): Promise<void> => {
+    const { run: next } = await post<Started>(`/runs/${id}/resume`, {});
+    go(link('runs', next));
+  };
+  return (
+    <article class="run">
+      <header class="run-title">
+        <h1 class="request">{visible(run.request.slice(0, 400))}</h1>
+        <div class="run-facts" role="status" aria-live="polite">
+          <State name={state} />
+          <span>{usage?.models.map(line).join(', ') ?? line(status?.model ?? '')}</span>
+          <span>{duration(usage?.elapsedMs ?? live.elapsedMs)}</span>
+          <span>
+            {counted('{count} tokens', usage === undefined ? live.tokens : usage.inputTokens + usage.outputTokens)}
+            {usage?.isEstimated === true ? ` (${t('estimated')})` : ''}
+          </span>
+          <span>{counted('{count} events', Math.max(live.last, live.isOver ? data.events : 0))}</span>
+        </div>
+        <div class="actions">
+          {state === 'running' && run.isOwn ? (
+            <ActionButton kind="danger" act={async () => void (await post(`/runs/${id}/cancel`))} onError={fail}>
+              {t('Stop')}
+            </ActionButton>
+          ) : null}
+          {live.isOver && state !== 'done' ? (
+            <ActionButton kind="primary" act={resume} onError={fail}>
+              {t('Resume')}
+            </ActionButton>
+          ) : null}
+          {live.isOver ? (
+            <button type="button" aria-expanded={isForking} onClick={() => setForking(!isForking)}>
+              {t('Fork…')}
+            </button>
+          ) : null}
+          <a class="button" href={address(`/runs/${id}/export`)} download>
+            {t('Export')}
+          </a>
+        </div>
+      </header>
+      <Problem error={problem} />
+      {data.reason === '' ? null : <div class="banner warning">{visible(data.reason)}</div>}
+      {data.isTorn && live.isOver ? (
+        <div class="banner warning">{t('The record ends within a line: the run was killed while it wrote.')}</div>
+      ) : null}
+      {state === 'running' && !run.isOwn ? (
+        <p class="faint">
+          {t(
+            'This run belongs to another process, such as a terminal. You can follow it and answer its questions here.',
+          )}
+        </p>
+      ) : null}
+      {isForking ? <Fork detail={data} status={status} fail={fail} /> : null}
+      <Questions id={id} isRunning={state === 'running'} />
+      <div class="run-columns">
+        <div>
+          {answer === '' && live.delta === '' ? null : (
+            <Section title={t('Answer')}>
+              <Markdown text={answer === '' ? live.delta : answer} />
+            </Section>
+          )}
+          {live.output === '' ? null : (
+            <Section title={t('Output of the program')}>
+              <pre class="output" tabIndex={0} aria-label={t('Output of the program')}>
+                {visible(live.output)}
+              </pre>
+            </Section>
+          )}
+          <Tabs
+            label={t('Views of the run')}
+            tabs={[
+              { id: 'steps', label: t('Steps'), content: () => <Steps id={id} run={live} /> },
+              {
+                id: 'events',
+                label: t('Events'),
+                count: live.last,
+                content: () => <EventList id={id} count={live.last} isLive={!live.isOver} />,
+              },
+              { id: 'integrity', label: t('Integrity'), content: () => <IntegrityView id={id} fail={fail} /> },
+              { id: 'details', label: t('Details'), content: () => <Details detail={data} /> },
+            ]}
+          />
+        </div>
+        <aside>
+          <PlanList plan={live.plan ?? data.plan} />
+          <Files detail={data} />
+        </aside>
+      </div>
+    </article>
+  );
+}
+
+/** The questions of this run. For runs of other processes all waiting questions are in the inbox. */
+function Questions({ id, isRunning }: { readonly id: string; readonly isRunning: boolean }): JSX.Element | null {
+  const { changes } = useNews();
+  const version = useChange(changes === undefined ? undefined : `${changes.questions} ${String(changes.answered)}`);
+  const { data, reload } = useGet<Approvals>(isRunning ? '/approvals' : undefined, {}, version);
+  const own = isRunning ? (data?.pending ?? []).filter(({ run }) => run === id) : [];
+  if (own.length === 0) return null;
+  return (
+    <div class="questions" role="status">
+      {own.map((approval) => (
+        <ApprovalCard key={approval.id} approval={approval} onAnswered={reload} />
+      ))}
+    </div>
+  );
+}
+
+function PlanList({ plan }: { readonly plan: RunDetail['plan'] }): JSX.Element | null {
+  if (plan === undefined || plan.steps.length === 0) return null;
+  return (
+    <Section title={t('Plan')}>
+      {plan.goal === '' ? null : <p class="faint">{line(plan.goal)}</p>}
+      <ol class="plan-steps">
+        {plan.steps.map(({ id, title, status }) => (
+          <li key={id} class={status}>
+            <span class="mark" aria-hidden="true" />
+            {line(title)} <span class="hidden-label">({t(status)})</span>
+          </li>
+        ))}
+      </ol>
+    </Section>
+  );
+}
+
+function Files({ detail }: { readonly detail: RunDetail }): JSX.Element | null {
+  if (detail.files.length === 0) return null;
+  return (
+    <Section title={t('Output files')}>
+      <ul class="plain">
+        {detail.files.map(({ name, bytes: size }) => (
+          <li key={name}>
+            <a href={address(`/runs/${detail.run.run}/files/${encodeURIComponent(name)}`)} download>
+              {line(name)}
+            </a>{' '}
+            <span class="faint">{bytes(size)}</span>
+          </li>
+        ))}
+      </ul>
+      <p class="faint">{t('Kept until the console ends.')}</p>
+    </Section>
+  );
+}
+
+function Fork({
+  detail,
+  status,
+  fail,
+}: {
+  readonly detail: RunDetail;
+  readonly status: ServerStatus | undefined;
+  readonly fail: (cause: unknown) => void;
+}): JSX.Element {
+  const [request, setRequest] = useState(detail.run.request);
+  const [model, setModel] = useState('');
+  const [turn, setTurn] = useState(0);
+  const start = async (): Promise<void> => {
+    const { run } = await post<Started>(`/runs/${detail.run.run}/fork`, {
+      turn,
+      ...(request === detail.run.request ? {} : { request }),
+      ...(model.trim() === '' ? {} : { model: model.trim() }),
+    });
+    go(link('runs', run));
+  };
+  return (
+    <section class="panel form" aria-label={t('Fork this run')}>
+      <h2>{t('Fork this run')}</h2>
+      <label>
+        {t('Request')}
+        <textarea rows={3} value={request} onInput={({ currentTarget }) => setRequest(currentTarget.value)} />
+      </label>
+      <div class="fields">
+        <label>
+          {t('Keep the answers up to turn')}
+          <select value={turn} onChange={({ currentTarget }) => setTurn(Number(currentTarget.value))}>
+            <option value={0}>{t('none: start again')}</option>
+            {detail.turns.slice(0, -1).map((number_) => (
+              <option key={number_} value={number_}>
+                {number_}
+              </option>
+            ))}
+          </select>
+        </label>
+        {status?.canChooseModel === true ? (
+          <label>
+            {t('Model')}
+            <input
+              type="text"
+              list="models"
+              value={model}
+              placeholder={status.model}
+              onInput={({ currentTarget }) => setModel(currentTarget.value)}
+            />
+          </label>
+        ) : null}
+      </div>
+      <ActionButton kind="primary" act={start} onError={fail} disabled={request.trim() === ''}>
+        {t('Start the fork')}
+      </ActionButton>
+    </section>
+  );
+}
+
+const INTEGRITY: Readonly<Record<Integrity['status'], string>> = {
+  intact: 'Every line is as it was recorded.',
+  unsealed: 'The record is complete, but without a seal it may have been rewritten as a whole.',
+  torn: 'The run was killed; what it wrote before is intact.',
+  running: 'The run is being recorded.',
+  tampered: 'The record was changed after it was written:',
+  unreadable: 'This is not a record that can be read.',
+};
+const SEALS: Readonly<Record<string, string>> = {
+  good: 'seal valid',
+  bad: 'seal invalid',
+  absent: 'no seal',
+  'no-key': 'the key of the seal is not on this machine',
+};
+
+function IntegrityView({ id, fail }: { readonly id: string; readonly fail: (cause: unknown) => void }): JSX.Element {
+  const { data, error } = useGet<Integrity>(`/runs/${id}/integrity`);
+  const [replay, setReplay] = useState<ReplayReport>();
+  useEffect(() => setReplay(undefined), [id]);
+  if (error !== undefined) return <Problem error={error} />;
+  if (data === undefined) return <Loading />;
+  return (
+    <div class="integrity">
+      <p>
+        <State name={data.status} /> {t(INTEGRITY[data.status])}{' '}
+        <span class="faint">({t(SEALS[data.seal] ?? data.seal)})</span>
+      </p>
+      <ul class="plain">
+        {data.problems.map(({ code, path, line: at, message }, place) => (
+          <li key={place}>
+            <code>
+              {line(path)}
+              {at === undefined ? '' : `:${String(at)}`}
+            </code>{' '}
+            {line(message)} <span class="faint">{code}</span>
+          </li>
+        ))}
+      </ul>
+      <ActionButton act={async () => setReplay(await post<ReplayReport>(`/runs/${id}/replay`))} onError={fail}>
+        {t('Replay without writes and network')}
+      </ActionButton>
+      {replay === undefined ? null : (
+        <div class="panel">
+          <p>
+            <State name={replay.status} /> {t('{count} actions repeated', { count: replay.steps.length })}
+          </p>
+          {[...replay.problems, ...replay.remarks].map((text) => (
+            <p class="faint" key={text}>
+              {line(text)}
+            </p>
+          ))}
+          <ul class="plain">
+            {replay.steps
+              .filter(({ isSame }) => !isSame)
+              .map(({ call, action, expected, got }) => (
+                <li key={call}>
+                  <b>{line(action)}</b>
+                  <p class="faint">
+                    {line(expected)} → {line(got)}
+                  </p>
+                </li>
+              ))}
+          </ul>
+        </div>
+      )}
+    </div>
+  );
+}
+
+export function Details({ detail }: { readonly detail: RunDetail }): JSX.Element {
+  const { run, skills, tools, approvals } = detail;
+  return (
+    <>
+      <Facts
+        facts={[
+          [t('Run'), <code>{run.run}</code>],
+          [t('Started'), run.startedAt === undefined ? '–' : date(run.startedAt)],
+          [t('Ended'), run.endedAt === undefined ? '–' : date(run.endedAt)],
+          [
+            t('Continues'),
+            detail.resumes === undefined ? '–' : <a href={link('runs', detail.resumes)}>{detail.resumes}</a>,
+          ],
+          [t('Executor'), detail.executor === undefined ? t('no programs') : line(detail.executor)],
+          [
+            t('Skills'),
+            skills.length === 0 ? '–' : skills.map(({ id, digest }) => `${line(id)} ${short(digest)}`).join(', '),
+          ],
+          [
+            t('Tools'),
+            tools.length === 0
+              ? '–'
+              : tools
+                  .map(
+                    ({ tool, calls, failed }) =>
+                      `${line(tool)} ${String(calls)}${failed === 0 ? '' : ` (${t('{count} failed', { count: failed })})`}`,
+                  )
+                  .join(', '),
+          ],
+          [
+            t('Approvals'),
+            approvals.length === 0
+              ? '–'
+              : approvals.map(({ tool, answer }) => `${line(tool)}: ${line(answer)}`).join(', '),
+          ],
+          [t('Index'), <code>{short(detail.indexHash)}</code>],
+          [t('Policy'), <code>{short(detail.policyHash)}</code>],
+        ]}
+      />
+      <Command text={`skillwright runs show ${run.run}`} />
+    </>
+  );
+}

@@ -1,0 +1,120 @@
+/** Explains the policy: the rules in force, and the decision about an action that nobody performs. */
+import type { Access, Decision, RuleOrigin } from '../core/access.ts';
+import type { Surroundings } from '../core/config/loaded-config.ts';
+import type { SkillEntry } from '../core/skill.ts';
+import { accessesOf, hostAccess, readCommand } from '../policy/action-access.ts';
+import type { AccessFacts } from '../policy/action-access.ts';
+import type { Policy } from '../policy/policy.ts';
+import { ownName } from '../policy/policy-rule.ts';
+import { resolvePath } from '../project/resolve-path.ts';
+import { decideAccesses, policyWithSkills } from './decide-action.ts';
+import type { Runtime } from './runtime.ts';
+import { openSecrets } from './secrets/secrets.ts';
+
+/** The policy of a session in which these skills are active. */
+export async function policyWith(runtime: Runtime, active: readonly SkillEntry[]): Promise<Policy> {
+  const session = await runtime.startSession();
+  try {
+    const allowedTools = runtime.config.policy?.allowed_tools ?? 'restrict';
+    return policyWithSkills({ policy: session.policy, allowedTools }, active);
+  } finally {
+    await session.close();
+  }
+}
+
+export interface ShownLayer {
+  readonly origin: RuleOrigin;
+  /** The effect by risk where no rule matches. */
+  readonly otherwise: Readonly<Record<string, string>>;
+  readonly rules: readonly { readonly effect: string; readonly rule: string; readonly origin: RuleOrigin }[];
+}
+
+export function shownLayers({ layers }: Policy): readonly ShownLayer[] {
+  return layers.map(({ origin, otherwise, rules }) => ({
+    origin,
+    otherwise,
+    rules: rules.map((rule) => ({ effect: rule.effect, rule: rule.text, origin: rule.origin })),
+  }));
+}
+
+/** What programs would reach outside their sandbox. */
+export interface ProgramReach {
+  readonly executor: string | undefined;
+  /** Folders that programs may change. */
+  readonly writes: readonly string[];
+  readonly hosts: readonly string[];
+}
+
+export interface ExplainOptions {
+  readonly runtime: Runtime;
+  readonly surroundings: Surroundings;
+  readonly tool: string;
+  /** A command, path, address, skill, or `SKILL/SCRIPT`. */
+  readonly subject: string | undefined;
+  readonly active: readonly SkillEntry[];
+  readonly reach: ProgramReach;
+}
+
+const PATH_TOOLS: ReadonlySet<string> = new Set([
+  'read_file',
+  'list_dir',
+  'grep',
+  'write_file',
+  'delete_file',
+  'host_input',
+]);
+const PROGRAMS: ReadonlySet<string> = new Set(['run_command', 'run_script']);
+
+type ProgramFacts = Pick<AccessFacts, 'isolation' | 'writes' | 'hosts' | 'secrets'>;
+
+export async function explainDecision(options: ExplainOptions): Promise<Decision> {
+  const { runtime, surroundings, active, subject } = options;
+  const name = ownName(options.tool);
+  const program = PROGRAMS.has(name) ? programFacts(options) : {};
+  const accesses = await accessesFor(name, subject, { cwd: surroundings.cwd, program });
+  const sandboxed = runtime.config.policy?.sandboxed ?? 'ask';
+  return decideAccesses(await policyWith(runtime, active), accesses, { program, askedBy: 'model', sandboxed });
+}
+
+/** What a program would reach in this session. */
+function programFacts({ runtime, surroundings, active, reach }: ExplainOptions): ProgramFacts {
+  const secrets = openSecrets(runtime.config.secrets ?? {}, surroundings);
+  const { executor, writes, hosts } = reach;
+  return {
+    isolation: executor === 'local' ? 'none' : executor === 'landlock' ? 'landlock' : 'bubblewrap',
+    writes,
+    hosts,
+    secrets: active.flatMap(({ name, source, controls: { requires = [] } }) =>
+      secrets.namesFor({ name, source, requires }),
+    ),
+  };
+}
+
+async function accessesFor(
+  tool: string,
+  subject: string | undefined,
+  { cwd, program }: { readonly cwd: string; readonly program: ProgramFacts },
+): Promise<readonly Access[]> {
+  if (subject === undefined) return [{ tool, subject: { kind: 'none' } }];
+  if (tool === 'run_command') {
+    const line = await readCommand({ command: subject });
+    return accessesOf({ type: 'run_command', command: subject }, { ...program, line });
+  }
+  if (tool === 'run_script') {
+    const cut = subject.indexOf('/');
+    const [skill, script] = cut === -1 ? [subject, ''] : [subject.slice(0, cut), subject.slice(cut + 1)];
+    return accessesOf({ type: 'run_script', skill, script, args: [] }, program);
+  }
+  if (PATH_TOOLS.has(tool)) return [{ tool, subject: pathSubject(subject, cwd) }];
+  if (tool === 'network_request') return [hostAccess(subject, 'GET')];
+  if (tool === 'load_skill') return [{ tool, subject: { kind: 'skill', id: subject, name: subject } }];
+  return [{ tool, subject: { kind: 'none' } }];
+}
+
+/** Resolves a path like the project tools do, because rules match resolved paths. A path outside the project is matched as written. */
+function pathSubject(subject: string, cwd: string): Access['subject'] {
+  const placed = resolvePath(subject, { project: cwd, skills: [] }, 'write');
+  return placed.type === 'resolved'
+    ? { kind: 'path', path: placed.shown, absolute: placed.absolute }
+    : { kind: 'path', path: subject };
+}

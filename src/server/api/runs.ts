@@ -1,0 +1,162 @@
+/** Schemas of the API: runs and their events. */
+import { z } from 'zod';
+
+const text = z.string();
+const count = z.number().nonnegative();
+
+export const TONES = ['plain', 'faint', 'good', 'warning', 'bad'] as const;
+
+export const RunUsage = z.object({
+  models: z.array(text),
+  turns: count,
+  toolCalls: count,
+  inputTokens: count,
+  outputTokens: count,
+  isEstimated: z.boolean().describe('the model reported no usage; requests are estimated'),
+  elapsedMs: count,
+});
+export type RunUsage = z.output<typeof RunUsage>;
+
+export const RunRow = z.object({
+  run: text,
+  state: text.describe('the outcome, or running, killed, unreadable, newer'),
+  request: text,
+  skills: z.array(text),
+  startedAt: text.optional(),
+  endedAt: text.optional(),
+  usage: RunUsage.optional(),
+  isOwn: z.boolean().describe('started by this server, so it can be cancelled here'),
+});
+export type RunRow = z.output<typeof RunRow>;
+
+export const RunListQuery = z.strictObject({
+  offset: z.coerce.number().int().min(0).default(0),
+  limit: z.coerce.number().int().min(1).max(200).default(50),
+  query: text.max(500).default('').describe('only runs whose request, skill or id contains this'),
+  state: text.max(40).optional(),
+});
+export const RunList = z.object({ directory: text, total: count, runs: z.array(RunRow) });
+export type RunList = z.output<typeof RunList>;
+
+const PlanView = z.object({
+  goal: text,
+  steps: z.array(z.object({ id: text, title: text, status: z.enum(['pending', 'in_progress', 'completed']) })),
+});
+export type PlanView = z.output<typeof PlanView>;
+
+/** One event as a line of the timeline. */
+export const EventRow = z.object({
+  seq: count,
+  at: count.describe('milliseconds since the start'),
+  type: text,
+  tone: z.enum(TONES),
+  text,
+  call: count.optional(),
+  turn: count.optional(),
+  plan: PlanView.optional(),
+  answer: text.optional().describe('the final answer, at most 100,000 characters'),
+  request: text.optional().describe('the id of the approval request'),
+  tokens: count.optional().describe('of a model call'),
+});
+export type EventRow = z.output<typeof EventRow>;
+
+export const RowsQuery = z.strictObject({
+  from: z.coerce.number().int().min(1).default(1).describe('number of the first event'),
+  limit: z.coerce.number().int().min(1).max(1_000).default(200),
+});
+export const Rows = z.object({ rows: z.array(EventRow), isMore: z.boolean() });
+export type Rows = z.output<typeof Rows>;
+
+export const RunFile = z.object({ name: text, bytes: count });
+
+export const RunDetail = z.object({
+  run: RunRow,
+  reason: text,
+  usage: RunUsage,
+  events: count,
+  isTorn: z.boolean().describe('the last line is incomplete'),
+  problems: z.array(text),
+  plan: PlanView.optional(),
+  answer: text,
+  version: text,
+  parent: text.optional(),
+  resumes: text.optional(),
+  executor: text.optional(),
+  indexHash: text,
+  policyHash: text,
+  budgets: z.record(text, z.number()),
+  skills: z.array(z.object({ id: text, name: text, digest: text })),
+  tools: z.array(z.object({ tool: text, calls: count, failed: count })),
+  approvals: z.array(z.object({ call: count, tool: text, answer: text })),
+  files: z.array(RunFile).describe('output files, kept until the server closes'),
+  turns: z.array(count).describe('turns that a fork can start from'),
+});
+export type RunDetail = z.output<typeof RunDetail>;
+
+export const EventDetail = z.object({
+  seq: count,
+  time: text,
+  at: count,
+  isCut: z.boolean().describe('texts longer than 64,000 characters are cut'),
+  event: z.unknown().describe('the recorded event; see docs/runs.md'),
+});
+export type EventDetail = z.output<typeof EventDetail>;
+
+export const StartRequest = z.strictObject({
+  request: text.refine((value) => /\S/.test(value), 'the request is empty'),
+  model: text.max(200).optional().describe('a model name; absent: the model of the server'),
+  budget: z
+    .strictObject({
+      turns: z.int().positive().optional(),
+      toolCalls: z.int().positive().optional(),
+      scriptRuns: z.int().nonnegative().optional(),
+      tokens: z.int().positive().optional(),
+      contextTokens: z.int().positive().optional(),
+      wallMs: z.int().positive().optional(),
+    })
+    .optional(),
+  skills: z.array(text.max(200)).max(20).optional().describe('skills to load first'),
+  uploads: z.array(text.max(100)).max(20).optional().describe('ids of uploaded files'),
+});
+export type StartRequest = z.input<typeof StartRequest>;
+export const Started = z.object({ run: text, events: text.describe('the address of its stream') });
+export type Started = z.output<typeof Started>;
+
+export const ContinueRequest = StartRequest.pick({ model: true, budget: true });
+export const ForkRequest = ContinueRequest.extend({
+  turn: z.int().nonnegative().default(0).describe('keep the answers of the model up to this turn; 0 starts again'),
+  request: StartRequest.shape.request.optional().describe('another request; absent: the recorded one'),
+});
+export type ForkRequest = z.input<typeof ForkRequest>;
+
+export const Uploaded = z.object({ id: text, name: text, bytes: count });
+export type Uploaded = z.output<typeof Uploaded>;
+
+const RunProblem = z.object({ code: text, path: text, line: count.optional(), message: text });
+
+export const Integrity = z.object({
+  status: z.enum(['intact', 'unsealed', 'torn', 'running', 'tampered', 'unreadable']),
+  seal: text,
+  problems: z.array(RunProblem),
+});
+export type Integrity = z.output<typeof Integrity>;
+
+export const ComparisonQuery = z.strictObject({ left: text, right: text });
+export const RunComparison = z.object({
+  left: RunDetail,
+  right: RunDetail,
+  steps: z
+    .array(z.object({ left: EventRow.optional(), right: EventRow.optional(), isSame: z.boolean() }))
+    .describe('the actions of both runs, aligned; at most 2,000'),
+});
+export type RunComparison = z.output<typeof RunComparison>;
+
+export const ReplayReport = z.object({
+  status: z.enum(['same', 'different', 'impossible']),
+  problems: z.array(text),
+  remarks: z.array(text),
+  steps: z.array(
+    z.object({ call: count, action: text, isSame: z.boolean(), expected: text, got: text, note: text.optional() }),
+  ),
+});
+export type ReplayReport = z.output<typeof ReplayReport>;

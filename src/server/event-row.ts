@@ -1,0 +1,58 @@
+/** Events as lines of a timeline: short text for a list, so that a page holds thousands of them. */
+import { describeAction } from '../core/action-text.ts';
+import { eventText } from '../core/event-text.ts';
+import type { JournalLine, RunEvent } from '../core/run-events.ts';
+import type { EventRow } from './api/runs.ts';
+import type { Immutable } from './router.ts';
+
+const MAX_TEXT = 300;
+const MAX_ANSWER = 100_000;
+
+export function eventRow({ seq, elapsed, event }: JournalLine): Immutable<EventRow> {
+  const { tone, text } = shownText(event);
+  return {
+    seq,
+    at: Math.round(elapsed),
+    type: event.type,
+    tone,
+    text: text.slice(0, MAX_TEXT),
+    ...('call' in event && event.call !== undefined ? { call: event.call } : {}),
+    ...('turn' in event ? { turn: event.turn } : {}),
+    ...(event.type === 'plan' ? { plan: planView(event.plan) } : {}),
+    ...(event.type === 'action' && event.action.type === 'final_answer'
+      ? { answer: event.action.answer.slice(0, MAX_ANSWER) }
+      : {}),
+    ...(event.type === 'approval-ask' ? { request: event.request.id } : {}),
+    ...(event.type === 'model-answer' ? { tokens: tokensOf(event) } : {}),
+  };
+}
+
+function shownText(event: RunEvent): Pick<EventRow, 'tone' | 'text'> {
+  if (event.type === 'action') return { tone: 'plain', text: describeAction(event.action) };
+  const [first] = eventText(event, 'verbose');
+  return first ?? { tone: 'faint', text: event.type };
+}
+
+export function planView({
+  goal,
+  steps,
+}: Extract<RunEvent, { readonly type: 'plan' }>['plan']): NonNullable<Immutable<EventRow>['plan']> {
+  return { goal, steps: steps.map(({ id, title, status }) => ({ id, title, status })) };
+}
+
+function tokensOf({ usage }: Extract<RunEvent, { readonly type: 'model-answer' }>): number {
+  return (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0);
+}
+
+const MAX_CHARACTERS = 64_000;
+
+/** An event with long texts cut, for display. */
+export function cutEvent(event: RunEvent): { readonly event: unknown; readonly isCut: boolean } {
+  let isCut = false;
+  const text = JSON.stringify(event, (_, value: unknown) => {
+    if (typeof value !== 'string' || value.length <= MAX_CHARACTERS) return value;
+    isCut = true;
+    return `${value.slice(0, MAX_CHARACTERS)}…`;
+  });
+  return { event: JSON.parse(text), isCut };
+}

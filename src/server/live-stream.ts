@@ -1,0 +1,108 @@
+/** Streams of the page: the rows of a run as they are recorded, with what is not recorded between them, and changes of the server. */
+import type { EventEmitter } from 'node:events';
+import { setTimeout as wait } from 'node:timers/promises';
+
+import { isSkillError } from '../core/errors.ts';
+import { visibleJson } from '../core/json/visible-json.ts';
+import { followRun } from '../journal/journal-reader.ts';
+import { eventRow } from './event-row.ts';
+import type { LiveMessage } from './run-starter.ts';
+
+const HEARTBEAT_MS = 15_000;
+
+export function frame(event: string, value: unknown, id?: number): string {
+  const first = id === undefined ? '' : `id: ${String(id)}\n`;
+  return `${first}event: ${event}\ndata: ${visibleJson(JSON.stringify(value))}\n\n`;
+}
+
+export interface LiveOptions {
+  readonly folder: string;
+  /** The number of the last event that the page has. */
+  readonly after: number;
+  readonly live: EventEmitter | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** Rows wait while this many frames are not sent, and messages are dropped: the record has the whole text. */
+const MAX_WAITING = 500;
+
+/** `row` for each event, `delta` and `output` while the run is in progress here, `end` at the end. */
+export async function* liveRows({ folder, after, live, signal }: LiveOptions): AsyncGenerator<string> {
+  const over = new AbortController();
+  const either = AbortSignal.any([signal, over.signal]);
+  const waiting: string[] = ['retry: 1000\n\n'];
+  let [wake, isOver] = [(): void => undefined, false];
+  const listen = (message: LiveMessage): void => {
+    if (waiting.length < MAX_WAITING) waiting.push(frame(message.type, message));
+    wake();
+  };
+  const follow = async (): Promise<void> => {
+    for await (const line of followRun(folder, { signal: either, content: 'start', pollMs: 50 })) {
+      if (line.seq <= after) continue;
+      waiting.push(frame('row', eventRow(line), line.seq));
+      wake();
+      while (waiting.length >= MAX_WAITING && !either.aborted) await wait(10);
+    }
+    waiting.push(frame('end', {}));
+  };
+  live?.on('message', listen);
+  const followed = follow()
+    .catch((error: unknown) => {
+      if (!isSkillError(error)) throw error;
+      waiting.push(frame('problem', { message: error.message }));
+    })
+    .finally(() => {
+      isOver = true;
+      wake();
+    });
+  try {
+    for (;;) {
+      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) yield next;
+      if (isOver || signal.aborted) return;
+      if (!(await woken((resolve) => (wake = resolve), signal))) waiting.push(': \n\n');
+    }
+  } finally {
+    live?.off('message', listen);
+    over.abort();
+    await followed;
+  }
+}
+
+/** Resolves to true when woken or aborted, and to false after a time without news. */
+function woken(onWake: (resolve: () => void) => void, signal: AbortSignal): Promise<boolean> {
+  return new Promise((resolve) => {
+    const done = (isNews: boolean): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', stop);
+      resolve(isNews);
+    };
+    const stop = (): void => done(true);
+    const timer = setTimeout(() => done(false), HEARTBEAT_MS).unref();
+    signal.addEventListener('abort', stop, { once: true });
+    onWake(() => done(true));
+  });
+}
+
+/** Sends `change` whenever the state differs from the last one that was sent. The state is read only while a page listens. */
+export async function* changes(
+  read: () => Readonly<Record<string, string | number>>,
+  { signal, pollMs }: { readonly signal: AbortSignal; readonly pollMs: number },
+): AsyncGenerator<string> {
+  let last = '';
+  let silentMs = 0;
+  yield 'retry: 1000\n\n';
+  while (!signal.aborted) {
+    const state = read();
+    const text = JSON.stringify(state);
+    if (text !== last) {
+      last = text;
+      silentMs = 0;
+      yield frame('change', state);
+    } else if (silentMs >= HEARTBEAT_MS) {
+      silentMs = 0;
+      yield ': \n\n';
+    }
+    silentMs += pollMs;
+    await wait(pollMs, undefined, { signal, ref: false }).catch(() => undefined);
+  }
+}

@@ -1,0 +1,54 @@
+/** The built files of the page. They are read once; nothing else of the disk is served. */
+import { readFileSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+
+import { isSystemError } from '../platform/fs/paths.ts';
+
+export interface PageFile {
+  readonly bytes: Buffer;
+  readonly mediaType: string;
+}
+
+const MEDIA_TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+
+/** The files by the path of their address. Empty if the page was not built. */
+export function readPageFiles(folder: string): ReadonlyMap<string, PageFile> {
+  const files = new Map<string, PageFile>();
+  try {
+    for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+      const mediaType = MEDIA_TYPES[path.extname(entry.name)];
+      if (!entry.isFile() || mediaType === undefined) continue;
+      const file = path.join(entry.parentPath, entry.name);
+      files.set(`/${path.relative(folder, file).split(path.sep).join('/')}`, { bytes: readFileSync(file), mediaType });
+    }
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+  }
+  const index = files.get('/index.html');
+  if (index !== undefined) files.set('/', index);
+  return files;
+}
+
+/** No inline script, no request to another host, no frame around the page, and no markup from text. */
+export const PAGE_HEADERS = {
+  'content-security-policy': [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self'",
+    "connect-src 'self'",
+    "frame-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join('; '),
+  'cross-origin-opener-policy': 'same-origin',
+  'x-frame-options': 'DENY',
+} as const;

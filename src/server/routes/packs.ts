@@ -1,0 +1,225 @@
+/** Installs, updates and uninstalls skills: a plan first, then exactly that plan. */
+import { stableJson } from '../../core/json/stable-json.ts';
+import { installSkills } from '../../packs/install.ts';
+import type { InstallPlan } from '../../packs/install.ts';
+import type { InspectedSkill } from '../../packs/inspect/inspect-skill.ts';
+import { packSettings } from '../../packs/pack-settings.ts';
+import type { PackSettings } from '../../packs/pack-settings.ts';
+import { isNotAllowed, isRefusal } from '../../packs/problems.ts';
+import type { PackRefusal } from '../../packs/problems.ts';
+import { uninstallSkills } from '../../packs/change-root.ts';
+import { trustConfirmed } from '../../packs/trust-confirmed.ts';
+import type { ChangedSkill } from '../../packs/update/update-skill.ts';
+import { updateSkills } from '../../packs/update/update.ts';
+import { sha256 } from '../../platform/hash.ts';
+import { PackApplied, PackApply, PackPlan, PackRequest } from '../api/skills.ts';
+import type { ServerContext } from '../context.ts';
+import { HttpError } from '../http-error.ts';
+import { jsonRoute } from '../router.ts';
+import type { Immutable, Route } from '../router.ts';
+
+type Wanted = ReturnType<typeof PackRequest.parse>;
+type Plan = Immutable<PackPlan>;
+type Planned = Omit<Plan, 'digest'>;
+
+export function packRoutes(context: ServerContext): readonly Route[] {
+  return [
+    jsonRoute({
+      method: 'POST',
+      path: '/packs/plan',
+      summary: 'Plan an install, an update or an uninstall; nothing is changed',
+      body: PackRequest,
+      answer: PackPlan,
+      handle: async ({ body, signal }) => withDigest((await change(context, body, { signal })).plan),
+    }),
+    jsonRoute({
+      method: 'POST',
+      path: '/packs/apply',
+      summary: 'Carry out a plan, if it is still the same',
+      body: PackApply,
+      answer: PackApplied,
+      async handle({ body: { digest, ...wanted }, signal }) {
+        const { names, notes } = await change(context, wanted, { signal, digest });
+        return { names, notes };
+      },
+    }),
+  ];
+}
+
+function withDigest(plan: Planned): Plan {
+  const { root, source = '', skills } = plan;
+  return { ...plan, digest: `sha256:${sha256(stableJson([root, source, skills]))}` };
+}
+
+interface Change {
+  readonly plan: Planned;
+  readonly names: readonly string[];
+  readonly notes: readonly string[];
+}
+
+/** Without a digest this is a dry run. */
+async function change(
+  context: ServerContext,
+  wanted: Wanted,
+  { signal, digest }: { readonly signal: AbortSignal; readonly digest?: string },
+): Promise<Change> {
+  const settings = packSettings(context.surroundings, context.options.runtime.config, { scope: wanted.scope });
+  if (isRefusal(settings)) throw refused(settings);
+  const isDry = digest === undefined;
+  const isSame = (plan: Planned): boolean => {
+    if (withDigest(plan).digest === digest) return true;
+    throw new HttpError(409, 'the plan changed: the source or the installed skills are different now', 'plan again');
+  };
+  const changed = await CHANGES[wanted.action]({ settings, wanted, isDry, isSame, signal });
+  if (!isDry) await trustNew(context, changed);
+  return changed;
+}
+
+interface ChangeOptions {
+  readonly settings: PackSettings;
+  readonly wanted: Wanted;
+  readonly isDry: boolean;
+  readonly isSame: (plan: Planned) => boolean;
+  readonly signal: AbortSignal;
+}
+
+interface MadeChange extends Change {
+  /** The digests that the user saw in the plan, by name. */
+  readonly digests: ReadonlyMap<string, string>;
+}
+
+const CHANGES: Readonly<Record<Wanted['action'], (options: ChangeOptions) => Promise<MadeChange>>> = {
+  async install({ settings, wanted: { source, skills }, isDry, isSame, signal }) {
+    if (source === undefined || source.trim() === '') throw new HttpError(400, 'an install needs a source');
+    let refusedPlan: InstallPlan | undefined;
+    const done = await installSkills({
+      settings,
+      source: source.trim(),
+      skills,
+      existing: 'replace',
+      dryRun: isDry,
+      signal,
+      confirm: (plan) => Promise.resolve(isSame(installPlan(plan))),
+      onRefused: (plan) => (refusedPlan = plan),
+    });
+    if (isRefusal(done)) {
+      if (refusedPlan === undefined) throw refused(done);
+      return { plan: installPlan(refusedPlan), names: [], notes: [], digests: new Map() };
+    }
+    const changed = done.plan.skills.filter(({ change: kind }) => kind !== 'same');
+    return {
+      plan: installPlan(done.plan),
+      names: done.isDone ? changed.map(({ skill }) => skill.name) : [],
+      notes: done.notes,
+      digests: new Map(changed.map(({ skill }) => [skill.name, skill.digest])),
+    };
+  },
+  async update({ settings, wanted: { skills }, isDry, isSame, signal }) {
+    let seen: readonly ChangedSkill[] = [];
+    const done = await updateSkills({
+      settings,
+      names: skills,
+      dryRun: isDry,
+      signal,
+      confirm: (changed) => {
+        seen = changed;
+        return Promise.resolve(isSame(updatePlan(settings.root, changed)));
+      },
+    });
+    if (isRefusal(done)) throw refused(done);
+    const changed =
+      seen.length > 0
+        ? seen
+        : done.skills.flatMap((one) => (one.status === 'update' || one.status === 'new' ? [one] : []));
+    return {
+      plan: {
+        ...updatePlan(settings.root, changed),
+        refused: done.skills.flatMap((one) =>
+          one.status === 'refused'
+            ? [{ name: one.name, code: one.refusal.code, message: one.refusal.message, hint: one.refusal.hint }]
+            : [],
+        ),
+        notes: done.skills.flatMap((one) => (one.status === 'current' ? [`${one.name}: ${one.reason}`] : [])),
+      },
+      names: done.isDone ? changed.map(({ name }) => name) : [],
+      notes: done.notes,
+      digests: new Map(changed.map(({ name, skill }) => [name, skill.digest])),
+    };
+  },
+  async uninstall({ settings, wanted: { skills }, isDry, isSame, signal }) {
+    if (skills.length === 0) throw new HttpError(400, 'an uninstall needs the names of skills');
+    const plan: Planned = {
+      root: settings.root,
+      skills: skills.map((name) => ({ name, change: 'remove', description: '', files: 0, findings: [], notes: [] })),
+      refused: [],
+      notes: [],
+    };
+    const done = await uninstallSkills({
+      settings,
+      names: skills,
+      dryRun: isDry,
+      signal,
+      confirm: () => Promise.resolve(isSame(plan)),
+    });
+    if (isRefusal(done)) throw refused(done);
+    return { plan, names: done.isDone ? done.names : [], notes: done.notes, digests: new Map() };
+  },
+};
+
+function installPlan({ root, typed, skills, refused: left, notes }: InstallPlan): Planned {
+  return {
+    root,
+    source: typed,
+    skills: skills.map(({ skill, change: kind }) => plannedSkill(skill, kind, Object.keys(skill.files).length)),
+    refused: left.map(({ name, refusal: { code, message, hint } }) => ({ name, code, message, hint })),
+    notes,
+  };
+}
+
+function updatePlan(root: string, changed: readonly ChangedSkill[]): Planned {
+  return {
+    root,
+    skills: changed.map(({ skill, status, files }) =>
+      plannedSkill(skill, status === 'new' ? 'new' : 'replace', files.length),
+    ),
+    refused: [],
+    notes: [],
+  };
+}
+
+function plannedSkill(
+  { name, version, description, scan, notes, digest }: InspectedSkill,
+  kind: string,
+  files: number,
+): Plan['skills'][number] {
+  return {
+    name,
+    ...(version === undefined ? {} : { version }),
+    change: kind,
+    description,
+    files,
+    findings: [...scan.stops, ...scan.warnings].map(({ severity, rule, path, line, message }) => ({
+      severity,
+      rule,
+      path,
+      line,
+      message,
+    })),
+    notes: [...notes, `digest ${digest}`],
+  };
+}
+
+/** The user confirmed exactly these bytes, so they are trusted, as after the command. */
+async function trustNew(
+  { options: { runtime }, surroundings }: ServerContext,
+  { names, digests }: MadeChange,
+): Promise<void> {
+  await runtime.refresh();
+  const confirmed = new Map(names.map((name) => [name, digests.get(name)]));
+  await trustConfirmed(runtime, surroundings.home, confirmed);
+}
+
+function refused(refusal: PackRefusal): HttpError {
+  const { code, message, hint } = refusal;
+  return new HttpError(isNotAllowed(refusal) ? 403 : 400, `${message} (${code})`, hint);
+}

@@ -1,0 +1,226 @@
+/** Routes that start, continue, fork and cancel runs, and move files in and out. */
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+
+import { z } from 'zod';
+import { resumeAgent } from '../../agent/resume/resume.ts';
+import type { AgentOptions } from '../../agent/agent-options.ts';
+import type { Budget } from '../../core/budget.ts';
+import type { Model } from '../../core/model.ts';
+import { readRun } from '../../journal/journal-reader.ts';
+import { isInside, tryRealPath } from '../../platform/fs/paths.ts';
+import { readSealKey } from '../../platform/fs/seal-key.ts';
+import { ContinueRequest, ForkRequest, StartRequest, Started, Uploaded } from '../api/runs.ts';
+import type { ServerContext } from '../context.ts';
+import { HttpError } from '../http-error.ts';
+import { API_PATH } from '../open-api.ts';
+import { fileRoute, jsonRoute } from '../router.ts';
+import type { Immutable, Route } from '../router.ts';
+import { agentOf, filesIn } from '../run-starter.ts';
+import { runFolder } from './runs.ts';
+
+const UploadQuery = z.strictObject({ name: z.string().min(1).max(200) });
+const UPLOAD_ID = /^[0-9a-f-]{36}$/;
+
+interface Continued {
+  readonly id: string;
+  readonly model: string | undefined;
+  readonly budget: Partial<Budget>;
+  readonly keepAnswers?: number;
+  readonly request?: string;
+}
+
+export function runControlRoutes(context: ServerContext): readonly Route[] {
+  const { options, surroundings, starter, closing } = context;
+  const { runtime, directory, agent = {} } = options;
+
+  return [
+    jsonRoute({
+      method: 'POST',
+      path: '/runs',
+      summary: 'Start a run',
+      body: StartRequest,
+      answer: Started,
+      status: 201,
+      async handle({ body: { request, model, budget, skills, uploads = [] } }) {
+        const files = uploads.map(uploadedFile);
+        const chosen = await openModel(model);
+        const run = await starter.start((parts, live) =>
+          agentOf(options)(
+            {
+              ...agent,
+              ...parts,
+              runtime,
+              model: chosen,
+              request,
+              ...(skills === undefined ? {} : { required: skills }),
+              ...(files.length === 0 ? {} : { files }),
+              ...(budget === undefined ? {} : { budget: { ...agent.budget, ...defined(budget) } }),
+            },
+            live,
+          ),
+        );
+        return startedRun(run);
+      },
+    }),
+    jsonRoute({
+      method: 'POST',
+      path: '/runs/{id}/cancel',
+      summary: 'Cancel a run of this server',
+      answer: z.object({ run: z.string() }),
+      handle({ params: { id = '' } }) {
+        const started = starter.find(id);
+        if (started === undefined)
+          throw new HttpError(409, 'this server has no such run in progress', 'end a run of a terminal there');
+        started.cancel();
+        return { run: id };
+      },
+    }),
+    jsonRoute({
+      method: 'POST',
+      path: '/runs/{id}/resume',
+      summary: 'Continue a run that was killed, waits for an approval, or exhausted a budget',
+      body: ContinueRequest,
+      answer: Started,
+      status: 201,
+      handle: ({ params: { id = '' }, body: { model, budget } }) =>
+        continueRun({ id, model, budget: defined(budget ?? {}) }),
+    }),
+    jsonRoute({
+      method: 'POST',
+      path: '/runs/{id}/fork',
+      summary: 'Run again from a turn, with another model or another request; the record stays as it is',
+      body: ForkRequest,
+      answer: Started,
+      status: 201,
+      handle: ({ params: { id = '' }, body: { model, budget, turn, request } }) =>
+        continueRun({
+          id,
+          model,
+          budget: defined(budget ?? {}),
+          keepAnswers: turn,
+          ...(request === undefined ? {} : { request }),
+        }),
+    }),
+    {
+      method: 'POST',
+      path: '/uploads',
+      summary: 'Upload a file for a run that starts next',
+      query: UploadQuery,
+      body: 'bytes',
+      answer: Uploaded,
+      status: 201,
+      handle: ({ query, body }) =>
+        Promise.resolve({ type: 'json', status: 201, value: storeUpload(UploadQuery.safeParse(query), body) }),
+    },
+    fileRoute({
+      path: '/runs/{id}/files/{path}',
+      summary: 'Download an output file of a run',
+      handle({ params: { id = '', path: name = '' } }) {
+        runFolder(directory, id);
+        const folder = starter.outputs(id);
+        // Only names that the list shows are read.
+        if (!filesIn(folder).includes(name)) throw new HttpError(404, 'no such file');
+        return {
+          name: path.basename(name),
+          mediaType: 'application/octet-stream',
+          chunks: [readFileSync(path.join(folder, name))],
+        };
+      },
+    }),
+  ];
+
+  async function openModel(name: string | undefined): Promise<Model> {
+    if (name === undefined || name === '') return options.model;
+    // Files of the machine are not models of a page.
+    if (options.openModel === undefined || /^(?:scripted|cassette):/.test(name))
+      throw new HttpError(400, 'this server uses one model', 'start it with another --model');
+    return options.openModel(name, closing);
+  }
+
+  async function continueRun({ id, model, budget, keepAnswers, request }: Continued): Promise<Immutable<Started>> {
+    const folder = runFolder(directory, id);
+    const { info } = readRun(folder, { content: 'start' });
+    const chosen = await openModel(model);
+    const key = surroundings.home === undefined ? undefined : readSealKey(surroundings.home);
+    let problems: readonly string[] = [];
+    const run = await starter.start(async (parts, live) => {
+      const resumed = await resumeAgent({
+        runtime,
+        path: folder,
+        model: chosen,
+        budget: { ...agent.budget, ...budget },
+        mayBring: (file) => isOwnFile(file),
+        projectInstructions: agent.projectInstructions,
+        ...(agent.unapproved === undefined ? {} : { unapproved: agent.unapproved }),
+        ...(keepAnswers === undefined ? {} : { keepAnswers }),
+        ...(request === undefined ? {} : { request }),
+        ...(key === undefined ? {} : { sealKey: key }),
+        ...withExecution(parts, live, info.executor !== null),
+      });
+      if (resumed.type === 'resumed') return resumed.result;
+      ({ problems } = resumed);
+      throw new HttpError(409, problems.join('; '));
+    });
+    return startedRun(run);
+  }
+
+  /** Files that came with a run from this page or lie in the project; a record grants no others. */
+  function isOwnFile(file: string): boolean {
+    const real = tryRealPath(file);
+    return [starter.uploads, surroundings.cwd].some((folder) => {
+      const base = tryRealPath(folder);
+      return real !== undefined && base !== undefined && isInside(real, base);
+    });
+  }
+
+  function withExecution(
+    parts: Pick<AgentOptions, 'run' | 'signal' | 'beforeEnd'>,
+    live: Parameters<NonNullable<typeof options.runAgent>>[1],
+    hadPrograms: boolean,
+  ): Pick<AgentOptions, 'run' | 'signal' | 'beforeEnd'> {
+    const { execution, ...run } = { ...parts.run, ...options.resumed?.(live) };
+    return { ...parts, run: hadPrograms && execution !== undefined ? { ...run, execution } : run };
+  }
+
+  function uploadedFile(id: string): string {
+    const folder = path.join(starter.uploads, id);
+    const [name] = UPLOAD_ID.test(id) ? filesIn(folder) : [];
+    if (name === undefined) throw new HttpError(400, `no uploaded file ${id}`);
+    return path.join(folder, name);
+  }
+
+  function storeUpload(query: ReturnType<typeof UploadQuery.safeParse>, body: unknown): Uploaded {
+    if (!query.success || !Buffer.isBuffer(body)) throw new HttpError(400, 'an upload needs the query name');
+    const name = fileName(query.data.name);
+    const id = randomUUID();
+    const folder = path.join(starter.uploads, id);
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    if (readdirSync(starter.uploads).length > MAX_UPLOADS)
+      throw new HttpError(429, `too many uploads: the limit is ${String(MAX_UPLOADS)}`);
+    writeFileSync(path.join(folder, name), body, { flag: 'wx', mode: 0o600 });
+    return { id, name, bytes: body.length };
+  }
+}
+
+const MAX_UPLOADS = 200;
+
+/** A name that every system accepts: no folders, no control characters, no leading dot. */
+function fileName(given: string): string {
+  const name = path
+    .basename(given.replaceAll('\\', '/'))
+    .replaceAll(/[^\p{L}\p{N} ._()-]/gu, '_')
+    .replace(/^\.+/, '_')
+    .trim();
+  return name === '' ? 'file' : name;
+}
+
+function startedRun(run: string): Started {
+  return { run, events: `${API_PATH}/runs/${run}/events` };
+}
+
+/** Without keys whose value is undefined. */
+function defined(budget: { readonly [Key in keyof Budget]?: Budget[Key] | undefined }): Partial<Budget> {
+  return Object.fromEntries(Object.entries(budget).filter(([, value]) => value !== undefined));
+}

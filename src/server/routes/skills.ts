@@ -1,0 +1,366 @@
+import { isUtf8 } from 'node:buffer';
+import path from 'node:path';
+
+import { isSkillError } from '../../core/errors.ts';
+import type { SkillEntry } from '../../core/skill.ts';
+import { estimateTokens } from '../../core/tokens.ts';
+import { toRelativePath } from '../../core/path.ts';
+import { parseSkillMd } from '../../format/skill-md.ts';
+import { readSkillFile } from '../../loader/body.ts';
+import { listSkillFiles } from '../../loader/files.ts';
+import { readLock } from '../../packs/lock/lock-file.ts';
+import { isRefusal } from '../../packs/problems.ts';
+import { agentBases, openAgentView } from '../../packs/agents/agent-view.ts';
+import { openConfined } from '../../platform/fs/confined-directory.ts';
+import { readTreeDigest } from '../../platform/fs/tree-digest.ts';
+import { sha256 } from '../../platform/hash.ts';
+import { checkAndFix } from '../../runtime/check.ts';
+import type { SkillIndex } from '../../registry/index-skills.ts';
+import { openSecrets } from '../../runtime/secrets/secrets.ts';
+import { RepairRequest, Repaired, ScanView, SkillDetail, SkillFile, SkillList, SkillQuery } from '../api/skills.ts';
+import type { SkillRow } from '../api/skills.ts';
+import type { ServerContext } from '../context.ts';
+import { HttpError } from '../http-error.ts';
+import { jsonRoute } from '../router.ts';
+import type { Immutable, Route } from '../router.ts';
+
+const MAX_LEFT_OUT = 500;
+const MAX_BODY_CHARACTERS = 400_000;
+const MAX_FILE_BYTES = 1_000_000;
+/** After this time the folders are scanned again, for the next answer. */
+const FRESH_MS = 2_000;
+
+interface Listing {
+  readonly index: SkillIndex;
+  readonly rows: readonly Immutable<SkillRow>[];
+  readonly byName: ReadonlyMap<string, Immutable<SkillRow>>;
+  readonly facets: Immutable<ScanView>['facets'];
+}
+
+export function skillRoutes(context: ServerContext): readonly Route[] {
+  const list = openListing(context);
+  return [
+    jsonRoute({
+      method: 'GET',
+      path: '/skills',
+      summary: 'List or search skills',
+      query: SkillQuery,
+      answer: SkillList,
+      async handle({ query: { query, source, state, agent, offset, limit }, signal }) {
+        const { index, rows, byName } = await list();
+        const ranked = query.trim() === '' ? rows : await search(context, query, byName, signal);
+        const matching = ranked.filter(
+          (row) =>
+            (source === undefined || row.source === source) &&
+            (agent === undefined || row.agents.includes(agent)) &&
+            (state === undefined || statesOf(row).includes(state)),
+        );
+        return {
+          indexHash: index.indexHash,
+          total: matching.length,
+          skills: matching.slice(offset, offset + limit),
+        };
+      },
+    }),
+    jsonRoute({
+      method: 'GET',
+      path: '/scan',
+      summary: 'Show how many skills there are of each kind, and the folders that were left out',
+      answer: ScanView,
+      async handle() {
+        const { index, rows, facets } = await list();
+        const { report } = index;
+        return {
+          indexHash: index.indexHash,
+          total: rows.length,
+          facets,
+          leftOut: report.leftOut
+            .slice(0, MAX_LEFT_OUT)
+            .map(({ path: at, code, message }) => ({ path: at, code, message })),
+          leftOutTotal: report.leftOut.length,
+          roots: report.roots.map(({ source: name, path: at, status, skills }) => ({
+            source: name,
+            path: at,
+            status,
+            skills,
+          })),
+        };
+      },
+    }),
+    jsonRoute({
+      method: 'GET',
+      path: '/skills/{id}',
+      summary: 'Show a skill: instructions, files, problems, what it may do, cost, trust and versions',
+      answer: SkillDetail,
+      async handle({ params: { id = '' }, signal }) {
+        const { byName } = await list();
+        return detailOf(context, context.options.runtime.find(id), byName, signal);
+      },
+    }),
+    jsonRoute({
+      method: 'GET',
+      path: '/skills/{id}/files/{path}',
+      summary: 'Read a file of a skill',
+      answer: SkillFile,
+      handle: ({ params: { id = '', path: file = '' } }) => fileOf(context.options.runtime.find(id), file),
+    }),
+    jsonRoute({
+      method: 'POST',
+      path: '/skills/{id}/repair',
+      summary: 'Apply the mechanical fixes that the skill page shows',
+      body: RepairRequest,
+      answer: Repaired,
+      async handle({ params: { id = '' }, body: { before } }) {
+        const { runtime } = context.options;
+        const skill = runtime.find(id);
+        const planned = checkAndFix(skill, { mode: 'strict' }, { dryRun: true });
+        if (sha256(planned.text) !== before)
+          throw new HttpError(409, 'SKILL.md changed since it was shown', 'open the skill again');
+        const { applied } = checkAndFix(skill, { mode: 'strict' }, { dryRun: false });
+        await runtime.refresh();
+        return { codes: applied.map(({ code }) => code) };
+      },
+    }),
+  ];
+}
+
+/** The rows of the current snapshot. */
+function openListing({ options: { runtime }, surroundings }: ServerContext): () => Promise<Listing> {
+  let scannedAt = Date.now();
+  let made: Promise<Listing> | undefined;
+  let madeFor: SkillIndex | undefined;
+  return async () => {
+    if (Date.now() - scannedAt > FRESH_MS) {
+      scannedAt = Date.now();
+      // Not awaited: the stream of changes tells pages about another index.
+      runtime.refresh().catch(() => undefined);
+    }
+    if (made === undefined || madeFor !== runtime.index) {
+      madeFor = runtime.index;
+      made = listing(runtime.index);
+    }
+    return made;
+  };
+
+  async function listing(index: SkillIndex): Promise<Listing> {
+    const seenBy = openAgentView(agentBases(surroundings));
+    const untrusted = await runtime.distrust(index.skills);
+    const problems = countProblems(index);
+    const rows = index.skills.map((skill): Immutable<SkillRow> => {
+      const { id, name, description, source, group, state, dir, meta } = skill;
+      const { version } = meta;
+      return {
+        id,
+        name,
+        description,
+        source,
+        group,
+        state,
+        ...(version === undefined ? {} : { version }),
+        trusted: !untrusted.has(dir),
+        ...(problems.get(dir) ?? { errors: 0, warnings: 0 }),
+        agents: seenBy(dir),
+        tokens: estimateTokens(`${name} ${description}`),
+      };
+    });
+    return {
+      index,
+      rows,
+      byName: new Map(rows.map((row) => [`${row.source}/${row.name}`, row])),
+      facets: {
+        sources: facetOf(rows.map(({ source }) => source)),
+        states: facetOf(rows.flatMap(statesOf)),
+        agents: facetOf(rows.flatMap(({ agents }) => agents)),
+      },
+    };
+  }
+}
+
+/** The ranking of the library. Every match is ranked, so that filters and pages work on the same order. */
+async function search(
+  { options: { runtime } }: ServerContext,
+  query: string,
+  byName: Listing['byName'],
+  signal: AbortSignal,
+): Promise<readonly Immutable<SkillRow>[]> {
+  const found = await runtime.searchSkills(query, 500, { signal });
+  return found.flatMap(({ source, name }) => byName.get(`${source}/${name}`) ?? []);
+}
+
+function statesOf({ state, trusted, errors, warnings }: Immutable<SkillRow>): readonly string[] {
+  return [state, ...(trusted ? [] : ['untrusted']), ...(errors + warnings > 0 ? ['problems'] : [])];
+}
+
+function facetOf(values: readonly string[]): readonly { readonly name: string; readonly count: number }[] {
+  const counts = new Map<string, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return [...counts].map(([name, count]) => ({ name, count })).toSorted((a, b) => b.count - a.count);
+}
+
+function countProblems(index: SkillIndex): ReadonlyMap<string, { readonly errors: number; readonly warnings: number }> {
+  const counts = new Map<string, { errors: number; warnings: number }>();
+  for (const { path: file, severity } of index.diagnostics) {
+    if (severity === 'info') continue;
+    const dir = path.posix.dirname(file);
+    const count = counts.get(dir) ?? { errors: 0, warnings: 0 };
+    count[severity === 'error' ? 'errors' : 'warnings'] += 1;
+    counts.set(dir, count);
+  }
+  return counts;
+}
+
+async function detailOf(
+  context: ServerContext,
+  skill: SkillEntry,
+  byName: Listing['byName'],
+  signal: AbortSignal,
+): Promise<Immutable<SkillDetail>> {
+  const { runtime } = context.options;
+  const { dir, file, name, source, license, compatibility, meta, digest } = skill;
+  const [distrust, tree] = await Promise.all([
+    runtime.distrust([skill], { files: true }),
+    readTreeDigest(dir, { signal }),
+  ]);
+  const trust = distrust.get(dir);
+  const body = readBody(skill);
+  const { files, isCut } = listSkillFiles(dir);
+  const fixed = checkAndFix(skill, { mode: 'strict' }, { dryRun: true });
+  const row = byName.get(`${source}/${name}`) ?? rowOf(skill, trust === undefined);
+  return {
+    skill: { ...row, trusted: trust === undefined },
+    dir,
+    file,
+    ...(license === undefined ? {} : { license }),
+    ...(compatibility === undefined ? {} : { compatibility }),
+    meta: { ...meta },
+    body: body.slice(0, MAX_BODY_CHARACTERS),
+    isBodyCut: body.length > MAX_BODY_CHARACTERS,
+    tokens: {
+      catalog: row.tokens,
+      body: estimateTokens(body),
+      // Four bytes are about one token; the files are not read for this.
+      files: Math.ceil(files.filter(({ path: at }) => at !== file).reduce((sum, { bytes }) => sum + bytes, 0) / 4),
+    },
+    files,
+    isFilesCut: isCut,
+    diagnostics: fixed.found.map(({ code, severity, path: at, line, column, message, hint }) => ({
+      code,
+      severity,
+      path: path.posix.relative(dir, at) || file,
+      line,
+      column,
+      message,
+      hint,
+    })),
+    ...(fixed.applied.length === 0
+      ? {}
+      : { repair: { codes: fixed.applied.map(({ code }) => code), before: fixed.text, after: fixed.fixedText } }),
+    powers: powersOf(skill, context, files),
+    trust: trust === undefined ? { trusted: true } : { trusted: false, reason: trust.reason, command: trust.command },
+    digest,
+    ...(tree.type === 'digest' ? { treeDigest: tree.digest } : {}),
+    ...installedOf(skill),
+    others: runtime.index.shadowed
+      .filter((one) => one.name === name && one.reason !== 'same-directory')
+      .map((one) => ({
+        source: one.source,
+        ...(one.version === undefined ? {} : { version: one.version }),
+        dir: one.dir,
+        reason: one.reason,
+        isHidden: one.dir !== dir,
+      })),
+  };
+}
+
+/** A hidden skill has no row in the list. */
+function rowOf({ id, name, description, source, group, state, meta }: SkillEntry, trusted: boolean): SkillRow {
+  return {
+    id,
+    name,
+    description,
+    source,
+    group,
+    state,
+    ...(meta['version'] === undefined ? {} : { version: meta['version'] }),
+    trusted,
+    errors: 0,
+    warnings: 0,
+    agents: [],
+    tokens: estimateTokens(`${name} ${description}`),
+  };
+}
+
+function powersOf(
+  { name, source, controls }: SkillEntry,
+  { options: { runtime, reach }, surroundings }: ServerContext,
+  files: readonly { readonly path: string; readonly kind: string }[],
+): Immutable<SkillDetail>['powers'] {
+  const { allowedTools, disallowedTools = [], requires = [], paths = [], runMode } = controls;
+  const secrets = openSecrets(runtime.config.secrets ?? {}, surroundings);
+  return {
+    ...(allowedTools === undefined ? {} : { allowedTools }),
+    deniedTools: disallowedTools,
+    requires,
+    secrets: secrets.namesFor({ name, source, requires }),
+    hosts: reach?.hosts ?? [],
+    scripts: files.filter(({ kind }) => kind === 'script').map(({ path: at }) => at),
+    chosenBy: controls.disableModelInvocation ? 'user' : controls.userInvocable ? 'both' : 'model',
+    runMode,
+    paths,
+  };
+}
+
+function installedOf({ dir, name }: SkillEntry): Pick<Immutable<SkillDetail>, 'installed'> {
+  const root = path.dirname(dir);
+  const lock = readLock(root);
+  const locked = lock === undefined || isRefusal(lock) ? undefined : lock.skills.get(name);
+  if (locked === undefined) return {};
+  const { source, installedAt, digest, version, revision, signedBy } = locked;
+  return {
+    installed: {
+      root,
+      source,
+      installedAt,
+      digest,
+      ...(version === undefined ? {} : { version }),
+      ...(revision === undefined ? {} : { revision }),
+      ...(signedBy === undefined ? {} : { signedBy }),
+    },
+  };
+}
+
+function readBody({ dir, file }: SkillEntry): string {
+  const read = readSkillFile(dir, file);
+  if (read.type !== 'read') return '';
+  try {
+    return parseSkillMd(
+      { path: file, directory: path.basename(dir), fileName: file, text: read.text, validUtf8: true },
+      { mode: 'lenient' },
+    ).body;
+  } catch (error) {
+    if (isSkillError(error)) return '';
+    throw error;
+  }
+}
+
+function fileOf({ dir }: SkillEntry, name: string): SkillFile {
+  const relative = toRelativePath(name);
+  const opening = relative.type === 'refused' ? undefined : openConfined(dir);
+  if (relative.type === 'refused' || opening === undefined || opening.type === 'failed')
+    throw new HttpError(404, 'no such file');
+  try {
+    const read = opening.directory.read(relative.path, { maxBytes: 16 * MAX_FILE_BYTES, allowHardLinks: true });
+    if (read.type !== 'read') throw new HttpError(404, `the file cannot be read (${read.code})`);
+    const isBinary = read.bytes.includes(0) || !isUtf8(read.bytes);
+    const text = isBinary ? '' : read.bytes.subarray(0, MAX_FILE_BYTES).toString('utf8');
+    return {
+      path: name,
+      bytes: read.bytes.length,
+      isBinary,
+      isCut: !isBinary && read.bytes.length > MAX_FILE_BYTES,
+      text,
+    };
+  } finally {
+    opening.directory.close();
+  }
+}

@@ -1,0 +1,189 @@
+/** Views of recorded runs: rows of the list, details, and two runs side by side. */
+import { statSync } from 'node:fs';
+import path from 'node:path';
+
+import type { RunInfo } from '../core/run-events.ts';
+import { readRun } from '../journal/journal-reader.ts';
+import { runLife, runState } from '../journal/run-folder.ts';
+import type { ListedRun } from '../journal/run-folder.ts';
+import type { EventRow, RunComparison, RunDetail, RunRow, RunUsage } from './api/runs.ts';
+import { eventRow, planView } from './event-row.ts';
+import type { Immutable } from './router.ts';
+import { filesIn } from './run-starter.ts';
+import type { RunStarter } from './run-starter.ts';
+
+interface RunFacts {
+  readonly usage: RunUsage;
+  readonly plan?: RunDetail['plan'];
+  readonly answer: string;
+  readonly resumes?: string;
+  readonly turns: readonly number[];
+  readonly events: number;
+}
+
+/** Reads the events of a run once. Ended runs are remembered, because the list shows their cost again and again. */
+export interface RunReader {
+  readonly row: (listed: ListedRun) => Immutable<RunRow>;
+  readonly detail: (id: string, folder: string) => Immutable<RunDetail>;
+}
+
+const MAX_REMEMBERED = 1_000;
+
+export function openRunReader(starter: RunStarter): RunReader {
+  const remembered = new Map<string, RunFacts>();
+  const factsOf = (folder: string, info: RunInfo): RunFacts => {
+    const key = `${folder} ${info.events.head}`;
+    const known = remembered.get(key);
+    if (known !== undefined) return known;
+    const facts = readFacts(folder);
+    if (info.outcome === 'running') return facts;
+    remembered.set(key, facts);
+    const [oldest] = remembered.keys();
+    if (remembered.size > MAX_REMEMBERED && oldest !== undefined) remembered.delete(oldest);
+    return facts;
+  };
+  const rowOf = (id: string, state: string, info: RunInfo, usage: RunUsage): Immutable<RunRow> => ({
+    run: id,
+    state,
+    request: info.request.slice(0, 2_000),
+    skills: [...new Set(info.skills.map(({ name }) => name))],
+    startedAt: info.startedAt,
+    ...(info.endedAt === undefined ? {} : { endedAt: info.endedAt }),
+    usage,
+    isOwn: starter.find(id) !== undefined,
+  });
+  return {
+    row({ id, path: folder, reading }) {
+      if (reading.type !== 'run') return { run: id, state: runState(reading), request: '', skills: [], isOwn: false };
+      return rowOf(id, runState(reading), reading.info, factsOf(folder, reading.info).usage);
+    },
+    detail(id, folder) {
+      const { info, torn, problems } = readRun(folder, { content: 'start' });
+      const { usage, plan, answer, resumes, turns, events } = factsOf(folder, info);
+      const outputs = starter.outputs(id);
+      return {
+        run: rowOf(id, runLife(info) === 'killed' ? 'killed' : info.outcome, info, usage),
+        reason: info.reason,
+        usage,
+        events,
+        isTorn: torn,
+        problems,
+        ...(plan === undefined ? {} : { plan }),
+        answer,
+        version: info.version,
+        ...(info.parent === undefined ? {} : { parent: info.parent }),
+        ...(resumes === undefined ? {} : { resumes }),
+        ...(info.executor === null ? {} : { executor: `${info.executor.name} (${info.executor.isolation})` }),
+        indexHash: info.indexHash,
+        policyHash: info.policyHash,
+        budgets: info.budgets,
+        skills: info.skills.map(({ id: skill, name, digest }) => ({ id: skill, name, digest })),
+        tools: info.tools,
+        approvals: info.approvals.map(({ call, tool, answer: said }) => ({
+          call,
+          tool,
+          answer: typeof said === 'string' ? said : `${said.verdict} (${said.scope}, ${said.by})`,
+        })),
+        files: filesIn(outputs).map((name) => ({ name, bytes: statSync(path.join(outputs, name)).size })),
+        turns,
+      };
+    },
+  };
+}
+
+function readFacts(folder: string): RunFacts {
+  const models = new Set<string>();
+  const turns: number[] = [];
+  let [toolCalls, inputTokens, outputTokens, estimated, elapsedMs, events] = [0, 0, 0, 0, 0, 0];
+  let isEstimated = false;
+  let plan: RunDetail['plan'];
+  let answer = '';
+  let resumes: string | undefined;
+  for (const { event, elapsed } of readRun(folder, { content: 'start' }).lines) {
+    elapsedMs = Math.max(elapsedMs, elapsed);
+    events += 1;
+    if (event.type === 'run-start') resumes = event.agent?.resumes?.run;
+    if (event.type === 'action') toolCalls += event.action.type === 'final_answer' ? 0 : 1;
+    if (event.type === 'action' && event.action.type === 'final_answer') ({ answer } = event.action);
+    if (event.type === 'plan') plan = { ...planView(event.plan), steps: [...planView(event.plan).steps] };
+    if (event.type === 'model-call') {
+      models.add(event.model);
+      turns.push(event.turn);
+      estimated += event.tokens;
+    }
+    if (event.type !== 'model-answer') continue;
+    inputTokens += event.usage.inputTokens ?? 0;
+    outputTokens += event.usage.outputTokens ?? 0;
+    if (event.usage.inputTokens === undefined) isEstimated = true;
+  }
+  return {
+    usage: {
+      models: [...models],
+      turns: turns.length,
+      toolCalls,
+      inputTokens: isEstimated ? estimated : inputTokens,
+      outputTokens,
+      isEstimated,
+      elapsedMs: Math.round(elapsedMs),
+    },
+    ...(plan === undefined ? {} : { plan }),
+    answer,
+    ...(resumes === undefined ? {} : { resumes }),
+    turns,
+    events,
+  };
+}
+
+const MAX_STEPS = 1_000;
+
+/** The actions and outcomes of two runs, aligned by a longest common subsequence of their texts. */
+export function alignedSteps(left: string, right: string): Immutable<RunComparison>['steps'] {
+  const [a, b] = [stepsOf(left), stepsOf(right)];
+  const lengths = commonLengths(a, b);
+  const steps: Immutable<RunComparison>['steps'][number][] = [];
+  let [i, j] = [0, 0];
+  while (i < a.length || j < b.length) {
+    const [one, other] = [a[i], b[j]];
+    if (one !== undefined && other !== undefined && one.text === other.text) {
+      steps.push({ left: one, right: other, isSame: true });
+      i += 1;
+      j += 1;
+    } else if (one !== undefined && (other === undefined || at(lengths, i + 1, j) >= at(lengths, i, j + 1))) {
+      steps.push({ left: one, isSame: false });
+      i += 1;
+    } else if (other !== undefined) {
+      steps.push({ right: other, isSame: false });
+      j += 1;
+    }
+  }
+  return steps;
+}
+
+const COMPARED: ReadonlySet<string> = new Set(['action', 'observation', 'budget-end', 'call-invalid', 'run-end']);
+
+function stepsOf(folder: string): readonly Immutable<EventRow>[] {
+  const rows: Immutable<EventRow>[] = [];
+  for (const line of readRun(folder, { content: 'start' }).lines) {
+    if (COMPARED.has(line.event.type)) rows.push(eventRow(line));
+    if (rows.length === MAX_STEPS) break;
+  }
+  return rows;
+}
+
+function commonLengths(a: readonly Immutable<EventRow>[], b: readonly Immutable<EventRow>[]): readonly Uint16Array[] {
+  const lengths = Array.from({ length: a.length + 1 }, () => new Uint16Array(b.length + 1));
+  for (let i = a.length - 1; i >= 0; i -= 1)
+    for (let j = b.length - 1; j >= 0; j -= 1)
+      lengths[i]?.fill(
+        a[i]?.text === b[j]?.text
+          ? at(lengths, i + 1, j + 1) + 1
+          : Math.max(at(lengths, i + 1, j), at(lengths, i, j + 1)),
+        j,
+        j + 1,
+      );
+  return lengths;
+}
+
+function at(lengths: readonly Uint16Array[], i: number, j: number): number {
+  return lengths[i]?.[j] ?? 0;
+}

@@ -1,0 +1,219 @@
+/** A project with everything that the console shows, and a server for it. */
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+
+import { storedEvaluations } from '../../src/cli/evals/stored-evaluations.ts';
+import { saveReport } from '../../src/cli/evals/report-folder.ts';
+import type { Model, ModelRequest } from '../../src/core/model.ts';
+import { createRuntime } from '../../src/packs/open-runtime.ts';
+import { openApprovals } from '../../src/policy/approval/approver.ts';
+import { pendingFolder } from '../../src/policy/approval/pending-approvals.ts';
+import type { Runtime } from '../../src/runtime/runtime.ts';
+import { createRunServer } from '../../src/server/run-server.ts';
+import type { RunServer, RunServerOptions } from '../../src/server/run-server.ts';
+import { answerOf } from '../agent/support.ts';
+import type { Line } from '../agent/support.ts';
+import { COMPARISON, TRIGGER, check, report, result } from '../evals/sample-report.ts';
+import { PROJECT } from '../files-below.ts';
+import { writeSkill } from '../registry/support.ts';
+
+export const PAGE_FOLDER = path.join(PROJECT, 'dist/console');
+export const HOSTILE_TEXT =
+  '</script><script>document.title="XSS"</script><img src=x onerror="document.title=\'XSS\'"> [link](javascript:document.title="XSS") \u001B[31mred \u202Egnp.exe';
+
+export interface ConsoleWorld {
+  readonly root: string;
+  readonly project: string;
+  readonly home: string;
+  readonly runtime: Runtime;
+  readonly options: RunServerOptions;
+  readonly server: RunServer;
+  readonly close: () => Promise<void>;
+}
+
+/** The answers of the model by the number of answers so far, chosen by the request. */
+const COURSES: readonly (readonly [word: string, lines: readonly Line[]])[] = [
+  [
+    'changelog',
+    [
+      {
+        calls: [
+          [
+            'update_plan',
+            {
+              goal: 'Write the notes of the release',
+              steps: [
+                { id: '1', title: 'Read the changelog', status: 'in_progress' },
+                { id: '2', title: 'Write the notes', status: 'pending' },
+              ],
+            },
+          ],
+          ['load_skill', { skill: 'release-notes' }],
+        ],
+      },
+      { calls: [['read_file', { path: 'CHANGELOG.md' }]] },
+      { calls: [['write_file', { path: 'NOTES.md', content: '# Notes\n\n- A faster search\n- Two fixes\n' }]] },
+      {
+        text: '## Done\n\nThe notes are in `NOTES.md`:\n\n- A **faster** search\n- Two fixes\n\n| part | changes |\n|---|---|\n| search | 1 |\n| fixes | 2 |\n',
+      },
+    ],
+  ],
+  [
+    'program',
+    [
+      { calls: [['run_command', { command: 'for i in 1 2 3; do echo row $i; sleep 0.3; done' }]] },
+      { text: 'It printed three rows.' },
+    ],
+  ],
+  ['hostile', [{ text: HOSTILE_TEXT }]],
+  ['slow', [{ text: 'This answer comes late.' }]],
+];
+
+const MODEL: Model = {
+  id: 'sample-model',
+  async call(request, { signal, onDelta }) {
+    const line = nextLine(request);
+    if (request.messages.some(({ content }) => content.includes('slow'))) await wait(60_000, undefined, { signal });
+    const answer = answerOf({ usage: { inputTokens: 1_840, outputTokens: 96 }, ...line }, answersIn(request));
+    for (const piece of answer.text.match(/.{1,12}/gsu) ?? []) onDelta?.({ type: 'text', text: piece });
+    return answer;
+  },
+};
+
+function answersIn({ messages }: ModelRequest): number {
+  return messages.filter(({ role }) => role === 'assistant').length;
+}
+
+function nextLine(request: ModelRequest): Line {
+  const first = request.messages.find(({ role }) => role === 'user')?.content ?? '';
+  const [, lines] = COURSES.find(([word]) => first.includes(word)) ?? ['', [{ text: 'There are 42 rows.' }]];
+  return lines[Math.min(answersIn(request), lines.length - 1)] ?? { text: '' };
+}
+
+/** `skills`: that many more skills, for lists. */
+export async function openConsoleWorld(skills = 0): Promise<ConsoleWorld> {
+  if (!existsSync(path.join(PAGE_FOLDER, 'index.html'))) throw new Error('the console is not built: npm run build');
+  const root = realpathSync(mkdtempSync(path.join(tmpdir(), 'skillwright-console-')));
+  const project = path.join(root, 'project');
+  const home = path.join(root, 'home');
+  for (const folder of [path.join(project, '.git'), home]) mkdirSync(folder, { recursive: true });
+  writeFileSync(path.join(project, 'CHANGELOG.md'), '# Changelog\n\n- Search is faster.\n- Fix two crashes.\n');
+  writeFileSync(path.join(project, 'NOTES.md'), '# Notes\n\n- Nothing yet\n');
+  writeSkills(path.join(root, 'skills'), skills);
+  const runtime = await createRuntime({
+    cwd: project,
+    home,
+    env: {},
+    roots: [path.join(root, 'skills')],
+    cache: false,
+  });
+  writeEvaluations(project);
+  const options: RunServerOptions = {
+    runtime,
+    model: MODEL,
+    reasonForModel: 'it was requested by name',
+    directory: path.join(project, '.agent/runs'),
+    surroundings: { cwd: project, home, env: {} },
+    console: PAGE_FOLDER,
+    evaluations: storedEvaluations(project),
+    agent: {
+      run: {
+        host: {},
+        execution: { executor: 'local', artifacts: false, opens: false },
+        approve: openApprovals({ home, pending: { folder: pendingFolder(home), waitMs: 600_000 } }).approve,
+      },
+    },
+    runAgent: async (agent, live) => {
+      const { runAgent } = await import('../../src/agent/agent.ts');
+      const execution = { executor: 'local', artifacts: false, opens: false, ...live } as const;
+      return runAgent({ ...agent, run: { ...agent.run, execution } });
+    },
+  };
+  const server = await createRunServer(options);
+  return {
+    root,
+    project,
+    home,
+    runtime,
+    options,
+    server,
+    close: async () => {
+      await server.close();
+      rmSync(root, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
+    },
+  };
+}
+
+function writeSkills(folder: string, more: number): void {
+  const notes = path.join(folder, 'release-notes');
+  writeSkill(notes, {
+    description: 'Writes release notes from a changelog and the commits since the last tag. Use it before a release.',
+    fields: ['license: MIT', 'allowed-tools: Read Write Bash(git log:*)', 'metadata:', '  version: "1.4.0"'],
+    body: [
+      '# Release notes',
+      '',
+      'Read `CHANGELOG.md` first, then group the changes.',
+      '',
+      '1. Run `git log` since the last tag.',
+      '2. Group by **feature** and *fix*.',
+      '   - one line per change',
+      '3. Write `NOTES.md`, see [the style](references/style.md).',
+      '',
+      '```sh',
+      'git log --oneline v1.3.0..',
+      '```',
+      '',
+      '> Keep it short.',
+      '',
+      '| group | heading |',
+      '|---|---|',
+      '| feature | Added |',
+      '| fix | Fixed |',
+      '',
+    ].join('\n'),
+  });
+  mkdirSync(path.join(notes, 'scripts'), { recursive: true });
+  mkdirSync(path.join(notes, 'references'), { recursive: true });
+  writeFileSync(path.join(notes, 'scripts/group.py'), '#!/usr/bin/env python3\nprint("grouped")\n', { mode: 0o755 });
+  writeFileSync(path.join(notes, 'references/style.md'), '# Style\n\nOne line per change.\n');
+  writeSkill(path.join(folder, 'sales-report'), {
+    description: 'Summarizes sales tables as a report with charts. Use it for CSV files with amounts and dates.',
+  });
+  writeSkill(path.join(folder, 'Untidy_Name'), { name: 'Untidy_Name', description: 'Tidies notes. Use it for notes.' });
+  writeSkill(path.join(folder, 'hostile'), {
+    description: JSON.stringify(HOSTILE_TEXT),
+    body: `# ${HOSTILE_TEXT}\n\n${HOSTILE_TEXT}\n`,
+  });
+  mkdirSync(path.join(folder, 'without-name'), { recursive: true });
+  writeFileSync(path.join(folder, 'without-name/SKILL.md'), 'no frontmatter here\n');
+  for (let at = 0; at < more; at += 1)
+    writeSkill(path.join(folder, `skill-${String(at).padStart(5, '0')}`), {
+      description: `Handles topic ${String(at)} of the archive. Use it when the user asks about topic ${String(at)}.`,
+    });
+}
+
+function writeEvaluations(project: string): void {
+  for (const [at, failed] of [5, 4, 2, 3, 1].entries()) {
+    const folder = path.join(project, `.agent/evals/2026111${String(at)}T101500`);
+    mkdirSync(folder, { recursive: true });
+    const results = Array.from({ length: 12 }, (_, place) =>
+      result(`case-${String(place + 1).padStart(2, '0')}`, {
+        name: `Case ${String(place + 1)}`,
+        status: place < failed ? 'failed' : 'passed',
+        checks: [
+          check('output[0]', place < failed ? { status: 'failed', found: 'the answer has 41 rows', events: [7] } : {}),
+        ],
+      }),
+    );
+    saveReport(
+      folder,
+      report(results, {
+        startedAt: `2026-11-1${String(at)}T10:15:00.000Z`,
+        comparisons: [COMPARISON],
+        trigger: TRIGGER,
+      }),
+    );
+  }
+}

@@ -1,0 +1,372 @@
+/** The console in Chromium: every page and every flow, with one browser and one server. */
+import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { createRun } from '../../src/journal/journal-writer.ts';
+import { createRunServer } from '../../src/server/run-server.ts';
+import type { RunServer } from '../../src/server/run-server.ts';
+import { verifies } from '../conformance/verifies.ts';
+import { CHROMIUM, openBrowser } from './browser.ts';
+import { openConsoleWorld } from './console-world.ts';
+import type { ConsoleWorld } from './console-world.ts';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const SKILLS = 1_500;
+const EVENTS = 5_000;
+const AXE_AT: ReadonlySet<string> = new Set(['1440 light', '360 dark']);
+
+describe.skipIf(CHROMIUM === undefined)('the console', () => {
+  let world: ConsoleWorld;
+  let server: RunServer;
+  let browser: Browser;
+  let context: BrowserContext;
+  let page: Page;
+  let longRun: string;
+  /** Errors of any page. */
+  const problems: string[] = [];
+  const requests = new Set<string>();
+
+  beforeAll(async () => {
+    world = await openConsoleWorld(SKILLS);
+    ({ server } = world);
+    longRun = recordLongRun(world);
+    browser = await openBrowser();
+    context = await browser.newContext({
+      viewport: { width: 1440, height: 900 },
+      reducedMotion: 'reduce',
+      locale: 'en',
+    });
+    context.on('request', (request) => requests.add(new URL(request.url()).origin));
+    context.on('console', (message) => {
+      // A server that restarts, and a question that was answered elsewhere, are part of the tests.
+      if (
+        message.type() === 'error' &&
+        !/ERR_CONNECTION|ERR_INCOMPLETE|ERR_EMPTY|status of 40[149]/.test(message.text())
+      )
+        problems.push(message.text());
+    });
+    context.on('weberror', (error) => problems.push(error.error().message));
+    page = await context.newPage();
+  });
+  afterAll(async () => {
+    await browser.close();
+    await server.close();
+    await world.close();
+  });
+
+  const open = async (hash: string, on = page): Promise<void> => {
+    await on.goto(`${server.url}/#/${hash}`);
+    await on.locator('main').waitFor();
+  };
+  const start = async (request: string): Promise<string> => {
+    const response = await fetch(`${server.url}/api/v1/runs`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${server.token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ request }),
+    });
+    const { run } = (await response.json()) as { readonly run: string };
+    return run;
+  };
+  const button = (name: string | RegExp, on = page) => on.getByRole('button', { name });
+  const skill = (name: string): string => `skills/${encodeURIComponent(world.runtime.find(name).id)}`;
+  const state = (name: string, on = page) => on.locator('.run-facts .badge', { hasText: name });
+
+  test('opens by a link that works once; the address keeps no secret', async () => {
+    const link = server.newLink();
+    await page.goto(link);
+    expect(page.url()).toBe(`${server.url}/`);
+    const [cookie] = await context.cookies();
+    expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Strict' });
+    const stranger = await browser.newContext();
+    const other = await stranger.newPage();
+    expect((await other.goto(link))?.status()).toBe(401);
+    expect(await other.textContent('body')).toContain('skillwright ui');
+    // A page of another origin gets nothing, although the browser would send the cookie to every port.
+    await page.goto('about:blank');
+    expect(
+      await page.evaluate(
+        (url) =>
+          fetch(url, { mode: 'no-cors', credentials: 'include' }).then(
+            ({ type }) => type,
+            () => 'refused',
+          ),
+        `${server.url}/api/v1/status`,
+      ),
+    ).not.toBe('basic');
+    await stranger.close();
+    // The browser reports that it refused.
+    problems.length = 0;
+  });
+
+  test('searches as you type, filters, and scrolls through all skills with few elements', async () => {
+    await open('skills');
+    await page.getByText('1,507 skills').waitFor();
+    expect(await page.locator('.virtual-row').count()).toBeLessThan(60);
+    await page.locator('.skill-list').evaluate((element) => element.scrollTo(0, element.scrollHeight));
+    await page.getByRole('link', { name: /skill-01499/ }).waitFor();
+    await page.getByRole('searchbox').fill('release notes changelog');
+    await expect.poll(() => page.locator('.skill-line b').first().textContent()).toBe('release-notes');
+    await page.getByRole('searchbox').fill('');
+    await page.getByLabel('Source').selectOption('builtin');
+    await expect.poll(() => page.locator('.skill-line b').first().textContent()).toBe('csv-report');
+    await page.getByText(/Left out: 1 folder/).click();
+    await page.getByText('without-name').first().waitFor();
+  });
+
+  test('shows a skill: instructions, files, access, trust; repairs it', async () => {
+    await open(skill('release-notes'));
+    await page.getByRole('heading', { name: 'Release notes' }).waitFor();
+    await page.getByRole('tab', { name: /Files/ }).click();
+    await button('scripts/group.py').click();
+    await page.getByText('print("grouped")').waitFor();
+    await page.getByRole('tab', { name: 'Trust and versions' }).click();
+    await page.keyboard.press('ArrowLeft');
+    await page.getByText(/follows the specification/).waitFor();
+    await open(skill('Untidy_Name'));
+    await page.getByRole('tab', { name: /Problems/ }).click();
+    await page
+      .getByText(/Untidy_Name/)
+      .first()
+      .waitFor();
+  });
+
+  test('installs after a plan, and uninstalls', async () => {
+    const source = path.join(world.root, 'source/tidy');
+    mkdirSync(source, { recursive: true });
+    writeFileSync(path.join(source, 'SKILL.md'), '---\nname: tidy\ndescription: Tidies notes.\n---\n\nTidy.\n');
+    await open('install');
+    await page.getByLabel('Source').fill(path.join(world.root, 'source'));
+    await button('Show the plan').click();
+    await button('Install (1)').click();
+    await page.getByText('Done: tidy').waitFor();
+    await open(skill('tidy'));
+    await page.getByRole('link', { name: 'Uninstall…' }).click();
+    await button('Show the plan').click();
+    await button('Uninstall (1)').click();
+    await page.getByText('Done: tidy').waitFor();
+  });
+
+  test('shows the catalog under a budget', async () => {
+    await open('catalog');
+    await page.getByRole('slider').fill('300');
+    await expect
+      .poll(() => page.locator('.legend li', { hasText: 'omitted' }).locator('b').textContent())
+      .not.toBe('0');
+    await page.getByRole('tab', { name: 'Text for the model' }).click();
+    await page.getByText('<available_skills>').waitFor();
+  });
+
+  test('asks with a file; the question is answered in another tab, once', async () => {
+    await open('ask');
+    await page.getByLabel('Request').fill('Write notes from the changelog');
+    await page
+      .locator('input[type=file]')
+      .setInputFiles({ name: 'extra.csv', mimeType: 'text/csv', buffer: Buffer.from('a,b\n') });
+    await button('Run').click();
+    await button('Yes, once').waitFor();
+    await page.getByText('+ - A faster search').waitFor();
+    await page.locator('.plan-steps').getByText('Read the changelog').waitFor();
+    const other = await context.newPage();
+    await open('approvals', other);
+    await button('Yes, once', other).click();
+    await button('Yes, once', other).waitFor({ state: 'detached' });
+    await state('done').waitFor();
+    await button('Yes, once').waitFor({ state: 'detached' });
+    await page.getByRole('heading', { name: 'Done' }).waitFor();
+    await page.getByRole('cell', { name: 'search' }).waitFor();
+    expect(readFileSync(path.join(world.project, 'NOTES.md'), 'utf8')).toContain('A faster search');
+    await other.close();
+  });
+
+  test('refuses with a reason that the model reads', async () => {
+    const run = await start('changelog once more');
+    await open('approvals');
+    await page.getByPlaceholder(/Reason/).fill('use the other file');
+    await button('No').click();
+    await open(`runs/${run}`);
+    await page
+      .getByText(/use the other file/)
+      .first()
+      .waitFor();
+    await state('refused').waitFor();
+  });
+
+  test('shows the output of a program while it runs, stops and forks', async () => {
+    const run = await start('run the program');
+    await open(`runs/${run}`);
+    await button('Yes, once').click();
+    await page.locator('.output').getByText('row 1').waitFor();
+    await state('done').waitFor();
+    await page.locator('summary', { hasText: 'run_command "for' }).click();
+    await page.locator('.step-body').getByText(/row 3/).waitFor();
+    const slow = await start('a slow request');
+    await open(`runs/${slow}`);
+    await button('Stop').click();
+    await state('cancelled').waitFor();
+    await button('Resume').waitFor();
+    await button('Fork…').click();
+    await page.getByLabel('Request').fill('How many rows?');
+    await button('Start the fork').click();
+    await page.getByText('There are 42 rows.').waitFor();
+    expect(page.url()).not.toContain(slow);
+  });
+
+  test('lists, compares, verifies and replays runs; names where a record was changed', async () => {
+    const [left, right] = [await start('one question'), await start('hostile question')];
+    await open(`runs/${left}`);
+    await state('done').waitFor();
+    await page.getByRole('tab', { name: 'Integrity' }).click();
+    await page.getByText('Every line is as it was recorded.').waitFor();
+    await button(/Replay/).click();
+    await page.locator('.integrity .badge', { hasText: 'same' }).waitFor();
+    const download = page.waitForEvent('download');
+    await page.getByRole('link', { name: 'Export' }).click();
+    expect((await download).suggestedFilename()).toBe(`${left}.jsonl`);
+    await open(`runs/${right}`);
+    await state('done').waitFor();
+    await open('runs');
+    await page.getByRole('checkbox', { name: `Compare ${left}` }).check();
+    await page.getByRole('checkbox', { name: `Compare ${right}` }).check();
+    await page.getByRole('link', { name: 'Compare two runs' }).click();
+    await page.getByText(/Steps: \d+ equal/).waitFor();
+    appendFileSync(path.join(world.project, '.agent/runs', left, 'events.jsonl'), '{"seq":999}\n');
+    await open(`runs/${left}`);
+    await page.getByRole('tab', { name: 'Integrity' }).click();
+    await page.getByText('The record was changed after it was written:').waitFor();
+    await page
+      .getByText(/events\.jsonl:\d+/)
+      .first()
+      .waitFor();
+  });
+
+  test('scrolls through a run of thousands of events', async () => {
+    await open(`runs/${longRun}`);
+    await page.getByRole('tab', { name: /Events/ }).click();
+    await page.getByText(`${EVENTS.toLocaleString('en')} events`).waitFor();
+    await page.locator('.event-list').evaluate((element) => element.scrollTo(0, element.scrollHeight / 2));
+    await expect.poll(() => page.locator('.event').count()).toBeGreaterThan(10);
+    expect(await page.locator('.virtual-row').count()).toBeLessThan(80);
+    await page.locator('.event').first().click();
+    await page.locator('.event-view').waitFor();
+  });
+
+  test('explains the policy, shows evaluations, and speaks Chinese', async () => {
+    await open('policy');
+    await page.getByLabel('Argument').fill('rm -rf /');
+    await page.getByLabel('Argument').press('Enter');
+    await page.locator('.decision .badge').first().waitFor();
+    await open('evaluations');
+    await page.getByRole('link', { name: /2026-11-14/ }).click();
+    await page.frameLocator('iframe').getByText('Evaluation of tables').waitFor();
+    await page.getByLabel('Compare with').selectOption('20261110T101500');
+    await page.frameLocator('iframe').getByRole('link', { name: 'Changes' }).waitFor();
+    await open('evaluations');
+    await page.getByLabel('Id of a case').fill('case-02');
+    await page.locator('.history li').first().waitFor();
+    await page.getByLabel('Language').selectOption('zh');
+    await page.getByRole('link', { name: '技能', exact: true }).waitFor();
+    await page.getByLabel('语言').selectOption('en');
+  });
+
+  verifies(
+    'UI-1',
+    'has no serious violation and no overflow on any page, at three widths, light and dark',
+    async () => {
+      const waiting = await start('changelog for the pictures');
+      await open(`runs/${waiting}`);
+      await button('Yes, once').waitFor();
+      const pages = [
+        'skills',
+        skill('release-notes'),
+        'install',
+        'catalog',
+        `ask/${waiting}`,
+        'approvals',
+        'runs',
+        `runs/${longRun}`,
+        'evaluations',
+        'policy',
+      ];
+      for (const hash of pages) {
+        await page.setViewportSize({ width: 1440, height: 900 });
+        await open(hash);
+        await page.locator('main h1').first().waitFor();
+        await expect.poll(() => page.locator('.loading').count()).toBe(0);
+        for (const width of [1440, 768, 360])
+          for (const colorScheme of ['light', 'dark'] as const) {
+            await page.setViewportSize({ width, height: 900 });
+            await page.emulateMedia({ colorScheme });
+            expect([hash, width, await page.evaluate('document.documentElement.scrollWidth - innerWidth')]).toEqual([
+              hash,
+              width,
+              expect.toSatisfy((over: number) => over <= 0),
+            ]);
+            // Contrast depends on the scheme, layout on the width: each is checked, not every pair.
+            if (AXE_AT.has(`${String(width)} ${colorScheme}`))
+              expect([hash, width, await violations(page)]).toEqual([hash, width, []]);
+          }
+      }
+      await page.setViewportSize({ width: 1440, height: 900 });
+      await page.emulateMedia({ colorScheme: 'light' });
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('Tab');
+      expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).toBe('solid');
+    },
+  );
+
+  test('shows text of strangers as text', async () => {
+    const hostile = await start(`hostile </script><img src=x onerror="document.title='XSS'">`);
+    for (const hash of [skill('hostile'), `runs/${hostile}`, 'skills', 'runs']) {
+      await open(hash);
+      await page
+        .getByText(/onerror=/)
+        .first()
+        .waitFor();
+      expect(await page.locator('main img, main script, main a[href^="javascript"]').count()).toBe(0);
+      expect(await page.title()).not.toBe('XSS');
+      expect(await page.locator('main').textContent()).not.toMatch(/[\u202E\u001B]/);
+    }
+  });
+
+  test('reconnects after a restart of the server, with the session it had', async () => {
+    await open('runs');
+    const { port } = new URL(server.url);
+    await server.close();
+    await page.getByText(/The server does not answer/).waitFor();
+    server = await createRunServer({ ...world.options, port: Number(port) });
+    await page.getByText(/The server does not answer/).waitFor({ state: 'detached' });
+    await open('policy');
+    await page.getByText('Rules in force').waitFor();
+  });
+
+  test('reached nothing but its own server, without an error', () => {
+    expect([...requests].filter((origin) => origin !== server.url && origin !== 'null')).toEqual([]);
+    expect(problems).toEqual([]);
+  });
+});
+
+/** A run with many events, recorded like any other. */
+function recordLongRun({ options: { directory }, runtime }: ConsoleWorld): string {
+  const run = createRun(
+    directory,
+    { request: 'a long run', version: '0', indexHash: runtime.index.indexHash, index: [], policyHash: '' },
+    { sync: 'none' },
+  );
+  for (let at = 2; at < EVENTS; at += 1) run.hold({ type: 'note', message: `event ${String(at)}` });
+  run.end('done', '');
+  return run.id;
+}
+
+async function violations(page: Page): Promise<readonly string[]> {
+  // The policy of the page allows no other script, so it is evaluated by the browser itself.
+  if ((await page.evaluate('typeof axe')) === 'undefined') await page.evaluate(AXE);
+  const found = (await page.evaluate(
+    `axe.run('body', { iframes: false, resultTypes: ['violations'], runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa'] }).then(({ violations }) => violations
+      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+      .map(({ id, nodes }) => id + ': ' + nodes.slice(0, 3).map(({ target }) => target.join(' ')).join(', ')))`,
+  )) as readonly string[];
+  return found;
+}
