@@ -9,6 +9,8 @@ const HOSTILE = '\u202eevil\u009b2J\u2028\u0085\u200b';
 describe('every command with --json', () => {
   const folder = path.join(temporaryFolder(), `project-${HOSTILE}`);
   writeFiles(folder, {
+    // Otherwise a `.git` above the temporary folder makes that one the project, and `trust` reads all of it.
+    '.git/HEAD': '',
     [`skills/notes-${HOSTILE}/SKILL.md`]: skillText('notes', `Writes notes.${HOSTILE}`),
     'skills/fine/SKILL.md': skillText('fine', 'Writes fine notes.'),
     [`skills/fine/references/${HOSTILE}.md`]: HOSTILE,

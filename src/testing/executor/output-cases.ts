@@ -7,9 +7,9 @@ import type { OutputSink } from '../../core/execution.ts';
 import { CapturedOutput, assertExit, endOf } from './fixture.ts';
 import type { CaseDefinition } from './definition.ts';
 
-const FLOOD = 64 * 1024 * 1024;
+const FLOOD = 32 * 1024 * 1024;
 /** Bytes between two memory measurements, which start in the second half. */
-const MEASURE_EVERY = 16 * 1024 * 1024;
+const MEASURE_EVERY = 8 * 1024 * 1024;
 /** Share of the passed bytes. An executor that buffers holds all of them at every measurement; other cases only briefly. */
 const BUFFERED_SHARE = 0.6;
 
@@ -41,7 +41,7 @@ class CountingSink implements OutputSink {
 
 export const OUTPUT_CASES: readonly CaseDefinition[] = [
   {
-    name: 'sixty-four megabytes of output are handed on and not gathered',
+    name: 'thirty-two megabytes of output are handed on and not gathered',
     requirement: 'EXEC-8',
     async run(fixture) {
       const stdout = new CountingSink();

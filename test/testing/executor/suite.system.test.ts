@@ -135,7 +135,7 @@ const BROKEN: readonly (readonly [about: string, change: Change, noticedBy: stri
         return end;
       },
     }),
-    'sixty-four megabytes of output are handed on and not gathered',
+    'thirty-two megabytes of output are handed on and not gathered',
   ],
   [
     'knows no limit of disk, and says it does',
