@@ -203,7 +203,7 @@ describe('a server that breaks the protocol costs its own tools only', () => {
     const tools = await open(here);
     expect((await tools.call('mcp__demo__echo', { text: 'a' })).isError).toBe(false);
     await expect
-      .poll(async () => (await tools.call('mcp__demo__echo', { text: 'a' })).text)
+      .poll(async () => (await tools.call('mcp__demo__echo', { text: 'a' })).text, { timeout: 60_000 })
       .toContain('changed "mcp__demo__echo" after');
     expect((await tools.call('mcp__demo__env', {})).text).toContain('no longer offers');
   });
