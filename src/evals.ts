@@ -4,19 +4,22 @@
  * @module
  */
 export type { CasePlace, EvalCase, Expectations } from './evals/cases/case.ts';
-export { compareReports } from './evals/report/compare-reports.ts';
+export { compareReports, isRegression } from './evals/report/compare-reports.ts';
 export type { ReportComparison } from './evals/report/compare-reports.ts';
 export { exitOf, verdictOf } from './evals/report/report.ts';
 export type { EvalVerdict, Thresholds } from './evals/report/report.ts';
 export type {
   Arm,
+  ArmSummary,
   CaseResult,
   CaseStatus,
   CheckResult,
   Comparison,
   Control,
   EvalReport,
+  FlakyCase,
   ModelWay,
+  NoComparison,
   Rate,
   TriggerReport,
 } from './evals/report/result.ts';
@@ -35,3 +38,5 @@ export type { SuiteProgress } from './evals/run/run-suite.ts';
 export { skillFoldersIn } from './evals/cases/suite.ts';
 export { evaluateTrigger } from './evals/trigger/run-trigger.ts';
 export type { TriggerOptions } from './evals/trigger/run-trigger.ts';
+export { tune } from './evals/tune/tune.ts';
+export type { TuneOptions, TuneReport } from './evals/tune/tune.ts';

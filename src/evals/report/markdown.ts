@@ -13,6 +13,7 @@ import {
   invalidLines,
   invalidTitle,
   isInvalid,
+  isRated,
   markdownText,
   modelsText,
   numberText,
@@ -65,7 +66,7 @@ function headLines(report: EvalReport): readonly string[] {
     '|---|---|---|---|',
     ...arms.map((arm) => {
       const { results, rate, cost } = armTexts(arm);
-      return row(ARM_TITLES[arm.arm], results, isInvalid(report) ? 'no score' : rate, cost);
+      return row(ARM_TITLES[arm.arm], results, isRated(arm, report) ? rate : 'no score', cost);
     }),
     '',
     '| | |',

@@ -123,6 +123,11 @@ export const ARM_TITLES: Readonly<Record<Arm, string>> = {
   old: 'old version',
 };
 
+/** Whether the pass rate of an arm says something: without the skill, checks that need it cannot pass. */
+export function isRated({ arm }: ArmSummary, report: EvalReport): boolean {
+  return arm !== 'without' && !isInvalid(report);
+}
+
 /** Formats the numbers of an arm: results, harness checks, and the rate with what it leaves out. */
 export function armTexts({ totals, harness, passRate, skippedChecks, cost }: ArmSummary) {
   const left = [
@@ -137,7 +142,7 @@ export function armTexts({ totals, harness, passRate, skippedChecks, cost }: Arm
 }
 
 function harnessText(harness: StatusCounts): string {
-  return `${amountText(sumOf(harness), 'harness check')} (${totalsText(harness)}; not in the pass rate)`;
+  return `${amountText(sumOf(harness), 'harness check')} (${totalsText(harness)}; not rated)`;
 }
 
 /** Says how many cases tested a model, if not all of them did. */

@@ -1,11 +1,11 @@
 /**
  * Writes a report in the file format of skill-creator, for its viewer: `benchmark.json`, and per run `grading.json` and `timing.json` below
- * `eval-N/<configuration>/run-N/`. Unlike its own aggregation, the sign of a difference does not depend on folder names, tokens are not
- * characters, and errors are excluded from means.
+ * `eval-N/<configuration>/run-N/`. Unlike its own aggregation, the difference of pass rates is about outcomes only, its sign does not depend on
+ * folder names, tokens are not characters, and errors are excluded from means.
  */
 import { flakyText, modelsText, tokensOf } from './report-text.ts';
 import { hasVerdict } from './result.ts';
-import type { Arm, CaseResult, EvalReport } from './result.ts';
+import type { Arm, CaseResult, Comparison, EvalReport } from './result.ts';
 
 export interface ReportFile {
   /** Relative to the folder for the viewer, with `/`. */
@@ -88,7 +88,7 @@ export function benchmarkOf(report: EvalReport): Benchmark {
       runs_per_configuration: Math.max(0, ...graded.map(({ attempt }) => attempt)),
     },
     runs: graded.map((result) => benchmarkRun(result, numbers.get(result.case) ?? 0)),
-    ...summaryOf(graded, arms),
+    ...summaryOf(graded, arms, report.comparisons[0]),
     notes: notesOf(report),
   };
 }
@@ -123,14 +123,16 @@ function benchmarkRun(result: CaseResult, number: number): BenchmarkRun {
 function summaryOf(
   results: readonly CaseResult[],
   arms: readonly Arm[],
+  compared: Comparison | undefined,
 ): Pick<Benchmark, 'run_summary' | 'delta_numbers'> {
   const rows = arms.map(
     (arm) => [CONFIGURATIONS[arm], measure(results.filter((result) => result.arm === arm))] as const,
   );
   const summaries = Object.fromEntries(rows);
   const [first, second] = rows;
-  if (first === undefined || second === undefined) return { run_summary: summaries };
-  const numbers = deltaOf(first[1], second[1]);
+  // Without a judged outcome a difference would count checks that the baseline cannot meet.
+  if (first === undefined || second === undefined || compared === undefined) return { run_summary: summaries };
+  const numbers = { ...deltaOf(first[1], second[1]), pass_rate: rounded(compared.difference.mean) };
   const delta = {
     pass_rate: signed(numbers.pass_rate, 2),
     time_seconds: signed(numbers.time_seconds, 1),

@@ -14,6 +14,7 @@ import {
   invalidLines,
   invalidTitle,
   isInvalid,
+  isRated,
   modelsText,
   numberText,
   rateText,
@@ -92,7 +93,8 @@ function oneResult(result: CaseResult, attempt: string, { width, style }: Look):
     style('dim', line(where)),
     ...(reason === '' ? [] : [line(printable(reason))]),
     ...checks.filter((check) => check.status !== 'passed').flatMap((check) => checkLines(check, { width, style })),
-    ...(result.run === undefined ? [] : [style('dim', line(`record: skillwright runs show ${printable(result.run)}`))]),
+    // A command to copy, so that it is not cut.
+    ...(result.run === undefined ? [] : [style('dim', `  record: skillwright runs show ${printable(result.run)}`)]),
   ];
 }
 
@@ -120,7 +122,7 @@ function totalLines(report: EvalReport, { width, style }: Look): readonly string
       return [
         ...(hasArms ? [style('bold', ARM_TITLES[arm.arm])] : []),
         row('results', counts),
-        ...(isInvalid(report) ? [] : [row('pass rate', rate)]),
+        ...(isRated(arm, report) ? [row('pass rate', rate)] : []),
         row('cost', cost),
       ];
     }),

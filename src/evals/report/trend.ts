@@ -25,7 +25,8 @@ export function trendOf(reports: readonly EvalReport[]): readonly TrendRow[] {
     const own = report.results.filter(
       (result) => result.arm === 'with' && result.isHarnessCheck !== true && ids.has(result.case) && hasVerdict(result),
     );
-    if (own.length === 0) return [];
+    // A failed control leaves no score.
+    if (own.length === 0 || report.trigger?.isValid === false) return [];
     const skills = report.skills.filter(({ role }) => role !== 'control');
     const changed = skills.filter(({ name, digest }) => digests.has(name) && digests.get(name) !== digest);
     for (const { name, digest } of skills) digests.set(name, digest);

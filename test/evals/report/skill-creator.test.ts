@@ -99,10 +99,20 @@ describe('the skill-creator format', () => {
   });
 
   verifies('EVAL-3', 'a difference has the right sign, independent of names', () => {
-    const { run_summary, delta_numbers } = benchmarkOf(report([result('a', { arm: 'old', ...failed }), result('a')]));
+    const live = { model: { id: 'm', way: 'live' }, checks: [check('output[0]')] } as const;
+    const wrong = { ...live, status: 'failed', checks: [check('output[0]', { status: 'failed' })] } as const;
+    const { run_summary, delta_numbers } = benchmarkOf(
+      report([result('a', { arm: 'old', ...wrong }), result('a', live)]),
+    );
     expect(Object.keys(run_summary)).toEqual(['with_skill', 'old_skill', 'delta']);
     expect(run_summary['delta']).toEqual({ pass_rate: '+1.00', time_seconds: '+0.0', tokens: '+0' });
     expect(delta_numbers).toEqual({ pass_rate: 1, time_seconds: 0, tokens: 0 });
+    // Scripted answers are the same in both arms.
+    const scripted = benchmarkOf(report([result('a', { arm: 'without', ...failed }), result('a')]));
+    expect([Object.keys(scripted.run_summary), scripted.delta_numbers]).toEqual([
+      ['with_skill', 'without_skill'],
+      undefined,
+    ]);
   });
 
   verifies('EVAL-3', 'tokens are not characters', () => {

@@ -28,7 +28,6 @@ pass rate  50 % (9 to 91 %), of 2 verdicts, 1 result skipped
 cost       4,200 tokens, 4 tool calls, 6.0 s in runs
 without the skill
 results    1 result: 0 passed, 1 failed
-pass rate  0 % (0 to 79 %), of 1 verdict
 cost       1,050 tokens, 1 tool call, 1.5 s in runs
 
 model      scripted

@@ -11,6 +11,7 @@ import {
   invalidLines,
   invalidTitle,
   isInvalid,
+  isRated,
   modelsText,
   numberText,
   ownArm,
@@ -131,8 +132,8 @@ function cards(report: EvalReport): HTMLElement {
 }
 
 /** Every number of an arm, so that they add up. */
-function armTable({ arms }: EvalReport): HTMLElement {
-  const rows = arms.map((arm) => {
+function armTable(report: EvalReport): HTMLElement {
+  const rows = report.arms.map((arm) => {
     const { totals, harness, cost, passRate } = arm;
     const number = (value: number): HTMLElement => h('td.number', numberText(value));
     return h(
@@ -141,7 +142,7 @@ function armTable({ arms }: EvalReport): HTMLElement {
       ...CASE_STATUSES.map((status) => number(totals[status])),
       number(sumOf(harness)),
       number(sumOf(totals) + sumOf(harness)),
-      h('td', rateCell(passRate)),
+      h('td', isRated(arm, report) ? rateCell(passRate) : h('span.faint', 'no score')),
       number(tokensOf(cost)),
       h('td.number', durationText(cost.wallMs)),
     );
