@@ -271,7 +271,7 @@ async function runAgent(name) {
   let output = '';
   child.stdout.on('data', (chunk) => (output += chunk));
   child.stderr.on('data', (chunk) => (output += chunk));
-  const timer = setTimeout(() => process.kill(-child.pid, 'SIGKILL'), DEADLINE_MS);
+  const timer = setTimeout(() => process.kill(-Number(child.pid), 'SIGKILL'), DEADLINE_MS);
   const [status] = await once(child, 'close');
   clearTimeout(timer);
   const isLoaded = seen.some((request) => request.isLoaded);

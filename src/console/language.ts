@@ -1,7 +1,7 @@
 /** The language of the page: English, or Chinese. The text in English is the key. */
 import { CHINESE } from './chinese.ts';
 
-export const LANGUAGES = ['en', 'zh'] as const;
+const LANGUAGES = ['en', 'zh'] as const;
 
 export function t(text: string, values: Readonly<Record<string, string | number>> = {}): string {
   const known = document.documentElement.lang === 'zh' ? CHINESE[text] : undefined;

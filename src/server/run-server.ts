@@ -20,7 +20,7 @@ import { openRunStarter } from './run-starter.ts';
 import { openSessions } from './sessions.ts';
 import type { Sessions } from './sessions.ts';
 
-export type { EvaluationSource, RunServerLimits, RunServerOptions } from './server-options.ts';
+export type { RunServerLimits, RunServerOptions } from './server-options.ts';
 
 export interface RunServer {
   /** Without a trailing slash. */

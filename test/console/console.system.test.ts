@@ -1,7 +1,7 @@
 /** The console in Chromium: every page and every flow, with one browser and one server. */
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import path from 'node:path';
+import axe from 'axe-core';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -13,7 +13,7 @@ import { CHROMIUM, openBrowser } from './browser.ts';
 import { openConsoleWorld } from './console-world.ts';
 import type { ConsoleWorld } from './console-world.ts';
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const AXE = axe.source;
 const SKILLS = 1_500;
 const EVENTS = 5_000;
 const AXE_AT: ReadonlySet<string> = new Set(['1440 light', '360 dark']);
