@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { PROJECT, filesBelow } from '../files-below.ts';
 
 const IMPORTED =
-  /^(import type|import|export)\b[^;]*?from '(@ai-sdk\/[^']+|ai|zod)'|\b(import)\('(@ai-sdk\/[^']+|ai|zod)'\)/gms;
+  /^(import type|import|export)\b[^;]*?from '(@ai-sdk\/[^']+|ai)'|\b(import)\('(@ai-sdk\/[^']+|ai)'\)/gms;
 
 test('the libraries of the vendors are named in model/ only, and each is loaded when it is needed', () => {
   const found = filesBelow('src', /\.ts$/).flatMap((file) =>
@@ -25,4 +25,12 @@ test('the libraries of the vendors are named in model/ only, and each is loaded 
     ['src/model/ai-sdk/connections.ts', 'lazily', '@ai-sdk/google'],
     ['src/model/ai-sdk/connections.ts', 'lazily', '@ai-sdk/openai-compatible'],
   ]);
+});
+
+test('zod describes what servers exchange, and nothing that starts a command loads it', () => {
+  const users = filesBelow('src', /\.ts$/).filter((file) =>
+    / from 'zod'/.test(readFileSync(path.join(PROJECT, file), 'utf8')),
+  );
+  expect(users.length).toBeGreaterThan(0);
+  expect(users.filter((file) => !/^src\/(?:server|mcp)\//.test(file))).toEqual([]);
 });
