@@ -71,6 +71,9 @@ export const COMMANDS: readonly CommandEntry[] = [
   entry('policy', 'govern', 'show the policy, or the decision about one action', () => import('./govern/policy.ts')),
   entry('approvals', 'govern', 'list, answer and revoke approvals', () => import('./govern/approvals.ts')),
   entry('keys', 'govern', 'create signing keys and pin the keys you accept', () => import('./packs/keys.ts')),
+  entry('serve', 'govern', 'serve the API of a fleet on PostgreSQL', () => import('./fleet/serve.ts')),
+  entry('worker', 'govern', 'work on the runs of a fleet', () => import('./fleet/worker.ts')),
+  entry('fleet', 'govern', 'show a fleet; manage its keys', () => import('./fleet/fleet.ts')),
   entry('runs', 'govern', 'list, show, verify and prune recorded runs', () => import('./runs/runs.ts')),
   entry('config', 'govern', 'show the configuration or its schema', () => import('./govern/config.ts')),
   entry(

@@ -48,6 +48,8 @@ export interface ActionSettings {
   readonly host: HostAccess | undefined;
   /** Absent: every action is performed. */
   readonly recall?: Recall | undefined;
+  /** Awaited before an action with effects, after its events were written: the record may have to be safe elsewhere first. */
+  readonly settle?: (() => Promise<void>) | undefined;
 }
 
 /** What one action is performed with. */

@@ -159,6 +159,7 @@ async function doAction(
   if (action.type === 'search_skills') return searchSkills(action, context);
   if (isOfKind(action, 'skill') && skill !== undefined) return readSkill(action, skill, context);
   journal.flush();
+  await context.settle?.();
   if (isOfKind(action, 'host')) {
     const { performHostAction } = await import('./host-actions.ts');
     const active = activeSkills(context);

@@ -73,6 +73,8 @@ export interface SessionOptions extends Partial<SessionSettings> {
   readonly keepsConversation?: boolean;
   /** Provides recorded outcomes: they are recorded again instead of performing the action. */
   readonly recall?: Recall;
+  /** Awaited before each action with effects. */
+  readonly settle?: () => Promise<void>;
 }
 
 /** The constant input of session sources. */
@@ -170,7 +172,7 @@ export async function startSession(source: SessionSource, options: SessionOption
     offer,
     record: options.record,
     flush: options.flush,
-    actions: { ...actionSettings(source, options), execution, host, recall: options.recall },
+    actions: { ...actionSettings(source, options), execution, host, recall: options.recall, settle: options.settle },
     planCatalog: (budget) => source.catalog(index, { ...catalogOptions, ...(budget === undefined ? {} : { budget }) }),
   });
 }

@@ -28,6 +28,8 @@ export interface ResumeContext {
   /** The key of this user. With it, a run with an invalid seal counts as tampered. */
   readonly sealKey?: Uint8Array;
   readonly signal?: AbortSignal;
+  /** The caller knows that the process of the run has ended, although this machine cannot see it (default: false). */
+  readonly hasEnded?: boolean;
 }
 
 /** Opens the record of a run that can be resumed. Throws `run/invalid` if the folder is not a run. */
@@ -36,9 +38,9 @@ export function openRecordedRun(folder: string, around: ResumeContext): Promise<
 }
 
 async function openAfter(folder: string, around: ResumeContext, seen: ReadonlySet<string>): Promise<OpenedRecord> {
-  const { runtime, sealKey, signal } = around;
+  const { runtime, sealKey, signal, hasEnded = false } = around;
   const { info, lines } = readRun(folder);
-  if (runLife(info) === 'running') return impossible('the run is still in progress, here or on another machine');
+  if (!hasEnded && runLife(info) === 'running') return impossible('the run is still in progress, here or on another machine');
   const problem = recordProblem(folder, { sealKey });
   if (problem !== undefined) return impossible(problem);
   const start = agentStart(lines);

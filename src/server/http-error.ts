@@ -1,0 +1,21 @@
+import type { SkillErrorCode } from '../core/errors.ts';
+
+/** An answer with a status of 400 and above. */
+export class HttpError extends Error {
+  readonly status: number;
+  readonly hint: string | undefined;
+
+  constructor(status: number, message: string, hint?: string) {
+    super(message);
+    this.status = status;
+    this.hint = hint;
+  }
+}
+
+/** The status for an error of the library. */
+export function statusOf(code: SkillErrorCode): number {
+  if (code === 'skill/unknown' || code === 'run/invalid') return 404;
+  if (code === 'policy/refused') return 403;
+  if (code === 'io/failed' || code === 'record/failed') return 500;
+  return code === 'model/unavailable' || code === 'executor/unavailable' ? 503 : 400;
+}

@@ -1,0 +1,185 @@
+/** Routes of the HTTP API: one definition gives the handler, the validation and the OpenAPI description. */
+import type { z } from 'zod';
+
+import { HttpError } from './http-error.ts';
+
+/** Answers are never changed after they were made, so readonly data of the library can be returned as it is. */
+export type Immutable<T> = T extends readonly (infer Item)[]
+  ? readonly Immutable<Item>[]
+  : T extends object
+    ? { readonly [Key in keyof T]: Immutable<T[Key]> }
+    : T;
+
+export type Answer =
+  | { readonly type: 'json'; readonly status: number; readonly value: unknown }
+  | { readonly type: 'events'; readonly frames: AsyncIterable<string> }
+  | {
+      readonly type: 'file';
+      readonly name: string;
+      readonly mediaType: string;
+      readonly chunks: Iterable<string | Uint8Array>;
+    };
+
+export interface Call<Query = unknown, Body = unknown> {
+  /** The decoded segments of the path, by the names of the route. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Query;
+  readonly body: Body;
+  /** Aborted when the client disconnects or the server closes. */
+  readonly signal: AbortSignal;
+  readonly lastEventId: string | undefined;
+}
+
+export interface Route {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** Below `/api/v1`, with `{name}` for a segment. */
+  readonly path: string;
+  readonly summary: string;
+  readonly query: z.ZodType | undefined;
+  /** `bytes`: the body is a file. */
+  readonly body: z.ZodType | 'bytes' | undefined;
+  readonly answer: z.ZodType | 'events' | 'file';
+  readonly status: number;
+  readonly handle: (call: Call) => Promise<Answer>;
+}
+
+type Parsed<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined;
+
+interface RouteParts<Query, Body> {
+  readonly method: Route['method'];
+  readonly path: string;
+  readonly summary: string;
+  readonly query?: Query;
+  readonly body?: Body;
+  readonly status?: number;
+}
+
+/** A route that answers with JSON. */
+export function jsonRoute<
+  Answered extends z.ZodType,
+  Query extends z.ZodType | undefined = undefined,
+  Body extends z.ZodType | undefined = undefined,
+>({
+  handle,
+  answer,
+  status = 200,
+  ...parts
+}: RouteParts<Query, Body> & {
+  readonly answer: Answered;
+  readonly handle: (
+    call: Call<Parsed<Query>, Parsed<Body>>,
+  ) => Immutable<z.output<Answered>> | Promise<Immutable<z.output<Answered>>>;
+}): Route {
+  return {
+    ...common(parts),
+    answer,
+    status,
+    handle: async (call) => ({ type: 'json', status, value: await handle(parsedCall(call, parts)) }),
+  };
+}
+
+/** A route that answers with server-sent events. */
+export function eventRoute<Query extends z.ZodType | undefined = undefined>({
+  handle,
+  ...parts
+}: Omit<RouteParts<Query, undefined>, 'method' | 'body'> & {
+  readonly handle: (call: Call<Parsed<Query>>) => AsyncIterable<string> | Promise<AsyncIterable<string>>;
+}): Route {
+  return {
+    ...common({ ...parts, method: 'GET' }),
+    answer: 'events',
+    handle: async (call) => ({ type: 'events', frames: await handle(parsedCall(call, parts)) }),
+  };
+}
+
+/** A route that answers with a file to download. */
+export function fileRoute<Query extends z.ZodType | undefined = undefined>({
+  handle,
+  ...parts
+}: Omit<RouteParts<Query, undefined>, 'method' | 'body'> & {
+  readonly handle: (call: Call<Parsed<Query>>) => Omit<Extract<Answer, { readonly type: 'file' }>, 'type'>;
+}): Route {
+  return {
+    ...common({ ...parts, method: 'GET' }),
+    answer: 'file',
+    handle: (call) => Promise.resolve({ type: 'file', ...handle(parsedCall(call, parts)) }),
+  };
+}
+
+function common(parts: RouteParts<z.ZodType | undefined, z.ZodType | undefined>): Omit<Route, 'answer' | 'handle'> {
+  const { method, path, summary, query, body, status = 200 } = parts;
+  return { method, path, summary, query, body, status };
+}
+
+function parsedCall<Query extends z.ZodType | undefined, Body extends z.ZodType | undefined>(
+  call: Call,
+  { query, body }: { readonly query?: Query; readonly body?: Body },
+): Call<Parsed<Query>, Parsed<Body>> {
+  return {
+    ...call,
+    query: parsed(query, call.query, 'query'),
+    body: parsed(body, call.body, 'body'),
+  };
+}
+
+function parsed<Schema extends z.ZodType | undefined>(
+  schema: Schema | undefined,
+  value: unknown,
+  part: string,
+): Parsed<Schema> {
+  // Without a schema, nothing is passed on.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the conditional type is not resolved inside of a generic function.
+  if (schema === undefined) return undefined as Parsed<Schema>;
+  const read = schema.safeParse(value);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as above.
+  if (read.success) return read.data as Parsed<Schema>;
+  const [issue] = read.error.issues;
+  const place = issue === undefined || issue.path.length === 0 ? part : `${part} ${issue.path.join('.')}`;
+  throw new HttpError(400, `invalid ${place}: ${issue?.message ?? 'unexpected value'}`);
+}
+
+export interface FoundRoute {
+  readonly route: Route;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+/** Finds the route for a path. A path with other methods gives their names, for the `Allow` header. */
+export function findRoute(
+  routes: readonly Route[],
+  method: string,
+  path: string,
+): FoundRoute | { readonly allowed: readonly string[] } {
+  const segments = path.split('/');
+  const matches = routes.flatMap((route) => {
+    const params = match(route.path.split('/'), segments);
+    return params === undefined ? [] : [{ route, params }];
+  });
+  const found = matches.find(({ route }) => route.method === method);
+  return found ?? { allowed: matches.map(({ route }) => route.method) };
+}
+
+function match(pattern: readonly string[], segments: readonly string[]): Readonly<Record<string, string>> | undefined {
+  if (pattern.length !== segments.length) return undefined;
+  const params: Record<string, string> = {};
+  for (const [at, part] of pattern.entries()) {
+    const given = segments[at] ?? '';
+    const [, name] = /^\{(\w+)\}$/.exec(part) ?? [];
+    if (name === undefined) {
+      if (part !== given) return undefined;
+      continue;
+    }
+    const value = decoded(given);
+    if (value === undefined || value === '') return undefined;
+    params[name] = value;
+  }
+  return params;
+}
+
+function decoded(segment: string): string | undefined {
+  try {
+    return decodeURIComponent(segment);
+  } catch (error) {
+    if (error instanceof URIError) return undefined;
+    throw error;
+  }
+}
