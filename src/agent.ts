@@ -9,7 +9,7 @@ export type { AgentModel, AgentModelOptions } from './agent/agent-model.ts';
 export type { AgentOptions, AgentResult } from './agent/agent-options.ts';
 export { runAgent } from './agent/agent.ts';
 export { openChat } from './agent/chat.ts';
-export type { Chat, ChatOptions, Undone } from './agent/chat.ts';
+export type { Chat, ChatOptions, PerformedAction, SendOptions, Undone } from './agent/chat.ts';
 export { resumeAgent } from './agent/resume/resume.ts';
 export type { ResumeOptions, Resumed } from './agent/resume/resume.ts';
 export type { ProtocolName } from './agent/system-prompt.ts';

@@ -15,7 +15,7 @@ const run = (example: string, ...words: string[]): string =>
     cwd: folder,
     env: { PATH: process.env['PATH'] ?? '', HOME: folder },
     encoding: 'utf8',
-    timeout: 60_000,
+    timeout: 170_000,
   });
 
 test('catalog-for-a-prompt prints a prompt with every built-in skill', () => {
@@ -179,7 +179,7 @@ describe.each(Object.keys(SCRIPTS))('examples/%s.ts', (name) => {
           ANTHROPIC_BASE_URL: server.url,
           ANTHROPIC_API_KEY: 'none',
         },
-        timeout: 60_000,
+        timeout: 170_000,
       },
     );
     expect(stdout).toContain('Run scripts/diff.mjs.');

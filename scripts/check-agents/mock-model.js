@@ -58,7 +58,7 @@ function stream(response, events) {
 function nextCall({ prompt, calls, tools, whole }, rules) {
   const skill = Object.keys(rules).find((name) => rules[name].test(prompt));
   if (calls === 0 && skill !== undefined) return skillCall(skill, tools, whole);
-  const file = /write the file (\S+)/.exec(prompt)?.[1];
+  const file = /write the file ([\w.-]+)/.exec(prompt)?.[1];
   if (file !== undefined && calls <= (skill === undefined ? 0 : 1)) return writeCall(file, tools);
   return undefined;
 }
@@ -98,10 +98,11 @@ function writeCall(file, tools) {
   return shellCall(`printf 'written by the agent\\n' > ${file}`, tools);
 }
 
-const REMINDER = /<system-reminder>[\s\S]*?<\/system-reminder>/g;
+/** What agents add to the request of the user: reminders, and a description of the folder. */
+const REMINDER = /<(system-reminder|session_context|environment_context)>[\s\S]*?<\/\1>/g;
 
-function lastPrompt(texts) {
-  return texts.map((text) => text.replaceAll(REMINDER, '').trim()).findLast((text) => text !== '') ?? '';
+function promptOf(texts) {
+  return texts.map((text) => text.replaceAll(REMINDER, '').trim()).join('\n');
 }
 
 let ids = 0;
@@ -112,7 +113,7 @@ function anthropic(body, response, rules) {
   );
   const call = nextCall(
     {
-      prompt: lastPrompt(blocks.filter(({ role, type }) => role === 'user' && type === 'text').map(({ text }) => text)),
+      prompt: promptOf(blocks.filter(({ role, type }) => role === 'user' && type === 'text').map(({ text }) => text)),
       calls: blocks.filter(({ type }) => type === 'tool_use').length,
       tools: new Set((body.tools ?? []).map(({ name }) => name)),
       whole: JSON.stringify(body),
@@ -149,7 +150,7 @@ function responses(body, response, rules) {
     .flatMap(({ content }) => content.map(({ text = '' }) => text));
   const call = nextCall(
     {
-      prompt: lastPrompt(texts),
+      prompt: promptOf(texts),
       calls: items.filter(({ type }) => type === 'function_call').length,
       tools: new Set((body.tools ?? []).map(({ name }) => name)),
       whole: items.flatMap(({ content }) => (Array.isArray(content) ? content : [])).map(({ text = '' }) => text).join('\n'),
@@ -186,7 +187,7 @@ function gemini(url, body, response, rules) {
   const parts = contents.flatMap(({ role, parts: own = [] }) => own.map((part) => ({ ...part, role })));
   const call = nextCall(
     {
-      prompt: lastPrompt(parts.filter(({ role, text }) => role === 'user' && text !== undefined).map(({ text }) => text)),
+      prompt: promptOf(parts.filter(({ role, text }) => role === 'user' && text !== undefined).map(({ text }) => text)),
       calls: parts.filter(({ functionCall }) => functionCall !== undefined).length,
       tools: new Set((body.tools ?? []).flatMap(({ functionDeclarations = [] }) => functionDeclarations.map(({ name }) => name))),
       whole: JSON.stringify(body),

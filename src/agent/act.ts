@@ -56,7 +56,7 @@ export async function actOn(calls: readonly ModelToolCall[], parts: AgentParts):
 
 async function callOne(call: ModelToolCall, parts: AgentParts): Promise<CallOutcome> {
   const child = childSkill(call, parts);
-  if (child === undefined) return parts.untilStopped(parts.tools.call(call, parts.stop));
+  if (child === undefined) return callTool(call, parts);
   // The child listens to the same signal, and its record is closed before that of its parent.
   const delegated = await delegate(child, parts.subagents, parts.stop);
   if (delegated.type === 'failed') return { result: ownResult(call, `${delegated.message}; ${delegated.hint}`, true) };
@@ -66,6 +66,18 @@ async function callOne(call: ModelToolCall, parts: AgentParts): Promise<CallOutc
   return {
     result: resultOf({ callId: call.id, tool: call.name, text, isData: true, isError: outcome !== 'done', line }),
   };
+}
+
+/** If a person stops the call, the model is told by its result, and the run goes on. */
+async function callTool(call: ModelToolCall, parts: AgentParts): Promise<CallOutcome> {
+  const { run, stop, steps, tools, untilStopped } = parts;
+  const step = steps?.begin();
+  const outcome = await untilStopped(tools.call(call, step === undefined ? stop : AbortSignal.any([stop, step])));
+  if (steps !== undefined && step?.aborted === true && !stop.aborted) {
+    run.record({ type: 'note', message: `interrupted: the user stopped ${call.name}` });
+    await steps.stopped();
+  }
+  return outcome;
 }
 
 /** Returns the skill if the call loads exactly one skill and that skill runs as a subagent. */

@@ -34,8 +34,18 @@ export interface AgentOptions {
   /** Awaited before the run ends, while its workspace still exists, for example to copy files out of it. Not called for subagents. */
   readonly beforeEnd?: (session: Session) => Promise<void>;
   readonly signal?: AbortSignal;
+  /** Stops single steps (default: only the whole run can be stopped). */
+  readonly steps?: StepControl;
   /** A monotonic clock in milliseconds. */
   readonly now?: () => number;
+}
+
+/** Lets a person stop one step of a run, a model call or an action, without ending the run. */
+export interface StepControl {
+  /** Returns the signal of the step that begins. Aborting it stops this step only. */
+  begin(): AbortSignal;
+  /** Awaited after a step was stopped. The run goes on afterwards, unless its own signal was aborted. */
+  stopped(): Promise<void>;
 }
 
 export interface AgentResult {

@@ -3,6 +3,7 @@ import type { ActivationReason } from '../core/run-events.ts';
 import type { Model } from '../core/model.ts';
 import type { SkillEntry } from '../core/skill.ts';
 import type { Run } from '../runtime/start-run.ts';
+import type { StepControl } from './agent-options.ts';
 import type { AgentTools } from './agent-tools.ts';
 import type { Replay } from './resume/replay.ts';
 import type { Gate } from './gate.ts';
@@ -25,6 +26,8 @@ export interface AgentParts {
   readonly state: () => AgentState;
   readonly stop: AbortSignal;
   readonly untilStopped: Stop['until'];
+  /** Stops single steps; absent if only the whole run can be stopped. */
+  readonly steps: StepControl | undefined;
   readonly tools: AgentTools;
   readonly gate: Gate;
   readonly outputs: KeptOutputs;

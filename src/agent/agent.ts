@@ -151,6 +151,7 @@ export function openParts(options: AgentOptions, opened: Opened): AgentParts {
     state,
     stop: stop.signal,
     untilStopped: (value) => stop.until(value),
+    steps: options.steps,
     gate,
     outputs,
     measure: openMeasure(run.measureText, options.projectInstructions),
@@ -219,11 +220,17 @@ async function untilStoppedOrDone(
     const blamed = parts.replay?.blame(error);
     if (blamed !== undefined) return { outcome: 'failed', reason: blamed };
     if (!stop.signal.aborted || isRecordFailure(error)) throw error;
-    if (!stop.isTimeUp) return { outcome: 'cancelled', reason: 'the run was cancelled' };
+    if (!stop.isTimeUp) return { outcome: 'cancelled', reason: interruptedText(stop.signal.reason) };
     const { limits, run } = parts;
     run.record({ type: 'budget-end', name: 'wallMs', used: limits.wallMs, limit: limits.wallMs });
     return { outcome: 'degraded', reason: `the run exceeded its time limit of ${String(limits.wallMs)} ms` };
   }
+}
+
+/** An abort without a reason has no text of its own. */
+function interruptedText(reason: unknown): string {
+  const isNamed = reason instanceof Error && reason.name !== 'AbortError';
+  return isNamed ? `the run was interrupted: ${reason.message}` : 'the run was interrupted';
 }
 
 function endOfRecord(error: unknown): End {

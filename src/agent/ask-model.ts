@@ -2,6 +2,7 @@
 import { budgetText } from './count-budget.ts';
 import { isSkillError } from '../core/errors.ts';
 import type { ModelAnswer, ModelRequest, ModelTool } from '../core/model.ts';
+import type { RunEvent } from '../core/run-events.ts';
 import { isPlanDone } from '../core/plan.ts';
 import { estimateTokens } from '../core/tokens.ts';
 import type { AgentParts, TurnsEnd } from './agent-parts.ts';
@@ -46,9 +47,8 @@ export async function askModel(
   if (tokens > ceiling) return { type: 'end', end: overBudget('contextTokens', tokens, ceiling, parts) };
   if (used.tokens + tokens > limits.tokens)
     return { type: 'end', end: overBudget('tokens', used.tokens + tokens, limits.tokens, parts) };
-  run.record({ type: 'model-call', turn, model: model.id, request: digest, tokens });
-  run.flush();
-  const { answer, isStreamed } = await call(request, parts);
+  const sent = { type: 'model-call', turn, model: model.id, request: digest, tokens } as const;
+  const { answer, isStreamed } = await call(request, sent, parts);
   if (typeof answer === 'string') {
     if (isStreamed) run.record({ type: 'answer-withdraw', by: 'error', reason: answer });
     return { type: 'end', end: { outcome: 'failed', reason: answer } };
@@ -80,25 +80,56 @@ export function overBudget(
   return { outcome: 'degraded', reason: `${budgetText(name, used, limit)}${by}` };
 }
 
-/** Returns the answer, or the reason why the model gave none after its own retries. */
+/** Calls the model, again after a person stopped a call and the run goes on. */
 async function call(
   request: ModelRequest,
-  { model, stop, untilStopped, run, protocol, isWatched }: AgentParts,
+  sent: RunEvent,
+  parts: AgentParts,
 ): Promise<{ readonly answer: ModelAnswer | string; readonly isStreamed: boolean }> {
+  const { run, stop, steps } = parts;
+  while (true) {
+    run.record(sent);
+    run.flush();
+    const step = steps?.begin();
+    const { answer, isStreamed } = await callOnce(request, step, parts);
+    if (answer !== undefined) return { answer, isStreamed };
+    if (isStreamed) run.record({ type: 'answer-withdraw', by: 'error', reason: 'the user interrupted it' });
+    run.record({ type: 'note', message: 'interrupted: the user stopped the model call' });
+    await steps?.stopped();
+    stop.throwIfAborted();
+  }
+}
+
+/** Returns the answer, the reason why the model gave none after its own retries, or undefined if a person stopped the call. */
+async function callOnce(
+  request: ModelRequest,
+  step: AbortSignal | undefined,
+  { model, stop, untilStopped, run, protocol, isWatched }: AgentParts,
+): Promise<{ readonly answer: ModelAnswer | string | undefined; readonly isStreamed: boolean }> {
   const display = isWatched
     ? openAnswerDisplay(protocol, (text) => run.record({ type: 'answer-delta', text }))
     : undefined;
-  const answer = await untilStopped(
-    model.call(request, display === undefined ? { signal: stop } : { signal: stop, onDelta: display.onDelta }),
-  )
+  const signal = step === undefined ? stop : AbortSignal.any([stop, step]);
+  const called = model.call(request, display === undefined ? { signal } : { signal, onDelta: display.onDelta });
+  const answer = await untilStopped(step === undefined ? called : untilAborted(called, step))
     .catch((error: unknown) => {
       stop.throwIfAborted();
+      if (step?.aborted === true) return undefined;
       if (isSkillError(error) && (error.code === 'record/failed' || error.code === 'run/invalid')) throw error;
       const message = error instanceof Error ? error.message : 'unknown error';
       return `the model ${model.id} gave no answer: ${message}`;
     })
     .finally(() => display?.close());
   return { answer, isStreamed: display?.hasShown ?? false };
+}
+
+/** A model may ignore its signal. */
+function untilAborted<T>(value: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => reject(signal.reason);
+    signal.addEventListener('abort', stop, { once: true });
+    value.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+  });
 }
 
 function answerTokens({ text, toolCalls }: ModelAnswer): number {

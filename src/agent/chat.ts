@@ -1,11 +1,12 @@
 /** A chat: the messages of a user in one conversation, one session and one record. Each message has its own budget. */
 import { FINAL_ANSWER } from './action-protocol.ts';
-import { describeAction } from '../core/action-text.ts';
+import type { Action } from '../core/action.ts';
 import type { Budget } from '../core/budget.ts';
 import { reduceChat } from '../core/chat.ts';
 import type { ChatEvent, Said } from '../core/chat.ts';
 import { NOTHING_USED, wholeBudget } from './count-budget.ts';
 import { SkillError } from '../core/errors.ts';
+import type { Model } from '../core/model.ts';
 import type { Ledger } from '../core/ledger.ts';
 import { isPlanDone, startPlan } from '../core/plan.ts';
 import type { Observation } from '../core/observation.ts';
@@ -34,10 +35,21 @@ export interface ChatOptions extends Omit<AgentOptions, 'request' | 'signal'> {
 /** A message that was removed from the conversation. */
 export interface Undone {
   readonly message: string;
-  /** The actions that were performed for it, one line each. Actions of an earlier run are unknown. */
-  readonly actions: readonly string[];
+  /** The actions that were performed for it, without the answer. Actions of an earlier run are unknown. */
+  readonly actions: readonly PerformedAction[];
   /** The files of the project that it had changed, and whether they were restored. */
   readonly files: readonly UndoneFile[];
+}
+
+export interface SendOptions {
+  readonly signal?: AbortSignal;
+  /** Files of this machine to copy into the workspace for this message. */
+  readonly files?: readonly string[];
+}
+
+export interface PerformedAction {
+  readonly action: Action;
+  readonly observation: Observation;
 }
 
 export interface Chat {
@@ -53,7 +65,9 @@ export interface Chat {
    * Works on a message until it is answered, like `runAgent`; `used` covers this message only. Aborting the signal ends the work on
    * the message, not the chat. Throws `input/invalid` for an empty message, during another message, and after the end.
    */
-  send(message: string, options?: { readonly signal?: AbortSignal }): Promise<AgentResult>;
+  send(message: string, options?: SendOptions): Promise<AgentResult>;
+  /** Answers the next messages with another model. */
+  useModel(model: Model): void;
   /**
    * Removes the last message and its answer from the conversation, and restores the files of the project that it changed. Returns
    * undefined if nothing matches.
@@ -63,13 +77,10 @@ export interface Chat {
   end(): Promise<void>;
 }
 
-/** How `describeAction` renders an answer. */
-const ANSWER_LINE = describeAction({ type: 'final_answer', answer: '' });
-
 /** The conversation before a message, to which `undo` returns. */
 interface Step {
   readonly before: ChatState;
-  readonly actions: readonly string[];
+  readonly actions: readonly PerformedAction[];
   readonly changes: readonly FileChange[];
 }
 
@@ -89,7 +100,8 @@ export function openChat({ earlier, ...options }: ChatOptions): Chat {
   let { current, steps } = rebuilt(said, protocol, outputs);
   let state: AgentState = FIRST_STATE;
   let run: Run | undefined;
-  let observed: Observation[] = [];
+  let performed: PerformedAction[] = [];
+  let { model } = options;
   let condition: 'open' | 'busy' | 'ended' = 'open';
 
   const tell = (to: Run, event: ChatEvent): void => {
@@ -104,23 +116,26 @@ export function openChat({ earlier, ...options }: ChatOptions): Chat {
     }
     const startedAt = now();
     run = await startRecorded({ ...options, request }, budget, undefined, (event) => {
+      const done = event.type === 'observation' ? state.open.find(({ call }) => call === event.call) : undefined;
+      if (done !== undefined && event.type === 'observation')
+        performed.push({ action: done.action, observation: event.observation });
       state = reduceAgent(state, event, now() - startedAt);
-      if (event.type === 'observation') observed.push(event.observation);
     });
     if (earlier !== undefined) tell(run, { type: 'carry', run: earlier.run, said });
     return run;
   };
 
-  const work = async (message: string, signal: AbortSignal | undefined): Promise<AgentResult> => {
+  const work = async (message: string, { signal, files = [] }: SendOptions): Promise<AgentResult> => {
     const isFirst = run === undefined;
     const here = await begin(message);
-    observed = [];
+    performed = [];
     const { used: usedBefore, plan, turn } = state;
     const before = current;
     const join = (opening: Opening): Conversation => joined(before, opening, { turn, protocol, outputs });
     // A message that fails before its first turn is part of the conversation as well.
     current = { conversation: join({ request: message, skills: '', choice: [] }), answer: '' };
-    const asked = { ...options, request: message, ...(isFirst ? {} : { required: [], files: [] }) };
+    const given = isFirst ? [...(options.files ?? []), ...files] : files;
+    const asked = { ...options, model, request: message, files: given, ...(isFirst ? {} : { required: [] }) };
     const stop = openStop(signal, budget.wallMs);
     try {
       tell(here, { type: 'message', text: message });
@@ -142,8 +157,9 @@ export function openChat({ earlier, ...options }: ChatOptions): Chat {
       });
       const answer = await giveAnswer(end, here, state);
       current = { ...current, answer };
-      const actions = state.done.filter((line) => !line.startsWith(ANSWER_LINE));
-      steps = [...steps, { before, actions, changes: fileChanges(observed) }];
+      const actions = performed.filter(({ action }) => action.type !== 'final_answer');
+      const changes = fileChanges(actions.map(({ observation }) => observation));
+      steps = [...steps, { before, actions, changes }];
       tell(here, { type: 'answer', text: answer });
       return resultOf(here, {
         ...end,
@@ -172,13 +188,14 @@ export function openChat({ earlier, ...options }: ChatOptions): Chat {
     get ledger() {
       return run?.session.ledger;
     },
-    async send(message, { signal } = {}) {
+    useModel: (next) => (model = next),
+    async send(message, sending = {}) {
       if (condition !== 'open')
         throw wrongUse(condition === 'busy' ? 'the chat is working on another message' : 'the chat has ended');
       if (message.trim() === '') throw wrongUse('the message is empty');
       condition = 'busy';
       try {
-        return await work(message, signal);
+        return await work(message, sending);
       } catch (error) {
         if (!isRecordFailure(error) || run === undefined) throw error;
         // Without a record no further action is possible.

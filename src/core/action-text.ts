@@ -54,6 +54,8 @@ function subjectOf(action: Action): readonly string[] {
       return [shownText(action.path), `${countText(action.oldText.length, 'character')} replaced`];
     case 'network_request':
       return [shownText(action.method ?? 'GET'), shownText(action.url)];
+    case 'call_mcp_tool':
+      return [shownText(action.name), shownText(JSON.stringify(action.input))];
     case 'final_answer':
       return [];
   }
@@ -107,6 +109,8 @@ export function describeOutcome(observation: Observation, isFull: boolean): stri
       return 'moved to the trash';
     case 'response-received':
       return `status ${String(observation.status)}, ${countText(observation.bytes, 'byte')}${cut(observation.truncated)}`;
+    case 'tool-called':
+      return `${observation.isError ? 'the tool reports an error, ' : ''}${countText(observation.text.length, 'character')}${cut(observation.truncated)}`;
     case 'answered':
       return countText(observation.answer.length, 'character');
     case 'failed':
@@ -117,6 +121,7 @@ export function describeOutcome(observation: Observation, isFull: boolean): stri
 /** Whether the action succeeded but its result is a failure: a program with a non-zero exit code, or an HTTP error. */
 export function isPoorOutcome(observation: Observation): boolean {
   if (observation.type === 'response-received') return observation.status >= 400;
+  if (observation.type === 'tool-called') return observation.isError;
   const result =
     observation.type === 'program-ran' || observation.type === 'command-seen' ? observation.result : undefined;
   return result !== undefined && isFailedEnd({ reason: result.reason, exitCode: result.exit_code });

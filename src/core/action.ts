@@ -25,6 +25,7 @@ export type Action =
   | EditFile
   | DeleteFile
   | NetworkRequest
+  | CallMcpTool
   | FinalAnswer;
 
 export type ActionType = Action['type'];
@@ -51,6 +52,7 @@ export const ACTION_KINDS = {
   edit_file: 'host',
   delete_file: 'host',
   network_request: 'host',
+  call_mcp_tool: 'server',
   final_answer: 'answer',
 } as const satisfies Record<ActionType, string>;
 
@@ -288,6 +290,14 @@ export interface NetworkRequest {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
+}
+
+/** Calls a tool of an MCP server. */
+export interface CallMcpTool {
+  readonly type: 'call_mcp_tool';
+  /** `mcp__server__tool`, as rules name it. */
+  readonly name: string;
+  readonly input: Readonly<Record<string, unknown>>;
 }
 
 export interface FinalAnswer {

@@ -51,6 +51,9 @@ export const FAILURES = {
   'pattern/too-slow': 'use a simpler expression, or search fewer files',
   'network/refused': 'only granted hosts can be reached',
   'network/failed': 'the server gave no usable response; try again later or continue without it',
+  'server/unavailable': 'the MCP server or its tool cannot be used; continue without it and say so',
+  'server/failed':
+    'the MCP server gave no valid answer; it is unknown whether the call was done, so check before repeating it',
   'secret/missing': 'a secret that the skill needs is missing; tell the user',
   'record/failed': 'actions must be recorded and the record cannot be written, so nothing more is done',
   'command/unknown': 'use the session id that was returned when the command was started',

@@ -22,6 +22,7 @@ export type Observation =
   | FileWritten
   | FileDeleted
   | ResponseReceived
+  | ToolCalled
   | Answered
   | ActionFailed;
 
@@ -303,6 +304,18 @@ export interface ResponseReceived {
   readonly truncated: boolean;
   /** URLs visited before `url`. */
   readonly redirects: readonly string[];
+}
+
+/** The answer of a tool of an MCP server. */
+export interface ToolCalled {
+  readonly type: 'tool-called';
+  readonly action: 'call_mcp_tool';
+  readonly name: string;
+  /** Text of the answer; images and other binary parts are described. */
+  readonly text: string;
+  /** The tool says that it failed. */
+  readonly isError: boolean;
+  readonly truncated: boolean;
 }
 
 export interface Answered {

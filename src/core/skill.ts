@@ -65,6 +65,11 @@ export interface SkillRoot {
   readonly explicit: boolean;
 }
 
+/** The MCP server that a source stands for; undefined for folders. */
+export function serverOfSource(source: string): string | undefined {
+  return source.startsWith('mcp:') ? source.slice('mcp:'.length) : undefined;
+}
+
 /** A skill in the index. */
 export interface SkillEntry extends SkillHead {
   /** `source/name`, or `source/name@version` if the skill has a version. */

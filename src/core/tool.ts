@@ -2,6 +2,7 @@ import type { Action, ActionType } from './action.ts';
 import type { CatalogFormat } from './catalog-layout.ts';
 import type { Failure } from './failure-codes.ts';
 import type { ObjectSchema } from './json/json-schema.ts';
+import type { ForeignSchema } from './tool-servers.ts';
 import type { ActionFailed, Observation } from './observation.ts';
 
 /** What the runtime can do; tools that could not work are not offered. */
@@ -58,6 +59,8 @@ export interface ToolRow {
   readonly action: ActionType;
   /** The input schema; skill names are an enum while they are few. */
   schema(offer: Offer): ObjectSchema;
+  /** The schema of a tool of others. A model is sent it as it is, and input only has to be an object. */
+  readonly foreignSchema?: ForeignSchema;
   isOffered(offer: Offer): boolean;
   /** Maps valid input to actions, performed in order (`select_skills` gives several), or refuses it. */
   toActions(input: ToolInput, offer: Offer): readonly Action[] | Failure;

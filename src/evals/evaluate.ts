@@ -5,7 +5,8 @@ import type { ActionPattern, EvalCase } from './cases/case.ts';
 import { isSkillNamed, skillFoldersIn } from './cases/suite.ts';
 import { compareArms, isComparison } from './report/compare-arms.ts';
 import { makeReport } from './report/report.ts';
-import type { Arm, CaseResult, Comparison, EvalReport } from './report/result.ts';
+import { ARMS } from './report/result.ts';
+import type { CaseResult, EvalReport } from './report/result.ts';
 import { isSkillError } from '../core/errors.ts';
 import type { Executor, ExecutorName } from '../core/execution.ts';
 import { isObject } from '../core/json/json-schema.ts';
@@ -33,6 +34,8 @@ export interface EvaluateOptions extends SuiteBasis, Pick<SuiteOptions, 'updateC
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Grades what code cannot check. */
   readonly judge?: Model;
+  /** Stops after the attempt at which the difference to the baseline is decided. `repeat` is the most attempts. */
+  readonly stopWhenDecided?: { readonly detect: number };
 }
 
 export async function evaluate(options: EvaluateOptions): Promise<EvalReport> {
@@ -45,10 +48,10 @@ export async function evaluate(options: EvaluateOptions): Promise<EvalReport> {
   if (found.reason !== '') onNote?.(found.reason);
   const { executor } = found;
   const arms = await armsOf(options);
-  if (arms.length > 1 && options.cases.some(({ answers }) => answers?.type === 'script'))
-    onNote?.('scripted answers do not depend on the skill: use a model or cassettes for a comparison');
-  const { results, sets, isPartial } = await runSuite({
+  const { stopWhenDecided: stop } = options;
+  const { results, sets, rounds, isPartial } = await runSuite({
     ...suite,
+    ...(stop === undefined ? {} : { isDecided: (done) => isDecided(done, stop) }),
     arms,
     outputs: path.join(directory, 'outputs'),
     ...(executor === undefined ? {} : { executor }),
@@ -63,8 +66,18 @@ export async function evaluate(options: EvaluateOptions): Promise<EvalReport> {
     skills: skillsOf(sets),
     isPartial,
     results,
-    comparisons: comparisonsOf(results, arms, onNote),
+    ...(stop === undefined ? {} : { sequential: { rounds, most: options.repeat ?? 1, detect: stop.detect } }),
   });
+}
+
+/** Whether the sign of the difference is known, or that it is smaller than the one of interest, or that no case can be compared. */
+function isDecided(results: readonly CaseResult[], { detect }: { readonly detect: number }): boolean {
+  const against = ARMS.find((arm) => arm !== 'with' && results.some((result) => result.arm === arm));
+  if (against === undefined) return true;
+  const compared = compareArms(results, { of: 'with', against, isSequential: true });
+  if (!isComparison(compared)) return true;
+  const { low, high } = compared.difference;
+  return low > 0 || high < 0 || (low > -detect && high < detect);
 }
 
 /** All installed skills; two versions of one skill are two entries. */
@@ -139,20 +152,6 @@ async function oldFolders(options: EvaluateOptions, foldersFor: FoldersFor): Pro
     old.set(folder, version.folder);
   }
   return (one) => foldersFor(one).map((folder) => old.get(folder) ?? folder);
-}
-
-function comparisonsOf(
-  results: readonly CaseResult[],
-  arms: readonly ArmSkills[],
-  onNote: EvaluateOptions['onNote'],
-): readonly Comparison[] {
-  const others: readonly Arm[] = arms.map(({ arm }) => arm).filter((arm) => arm !== 'with');
-  return others.flatMap((against) => {
-    const compared = compareArms(results, { of: 'with', against });
-    if (isComparison(compared)) return [compared];
-    onNote?.(`no comparison: ${compared.reason}`);
-    return [];
-  });
 }
 
 /** Tools of all vocabularies that run programs. */

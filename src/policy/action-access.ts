@@ -81,6 +81,8 @@ export function accessesOf(action: Action, facts: AccessFacts): readonly Access[
       return packageAccesses(action.packages, action.isDeclared, facts.lock);
     case 'network_request':
       return [hostAccess(action.url, action.method ?? 'GET')];
+    case 'call_mcp_tool':
+      return [{ tool: action.name, subject: { kind: 'none' } }];
     case 'load_skill':
       return [skillAccess(action.skill, facts)];
     case 'list_resources':

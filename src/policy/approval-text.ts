@@ -41,6 +41,11 @@ export function approvalLines(request: ApprovalRequest, options: ApprovalTextOpt
   ];
 }
 
+/** The diff of a write; empty for everything else. */
+export function changeLines(detail: ApprovalDetail, options: ApprovalTextOptions): readonly string[] {
+  return detail.kind === 'write' && detail.before !== detail.after ? writeLines(detail, openShow(options)) : [];
+}
+
 /** The first 12 digits of an id: enough to recognize a question, not enough to approve it. */
 export function shortId(id: string): string {
   return /^sha256:([0-9a-f]{12})[0-9a-f]{52}$/.exec(id)?.[1] ?? 'none';

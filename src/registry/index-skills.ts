@@ -2,6 +2,7 @@ import type { TextHash } from '../platform/hash.ts';
 import { compareDiagnostics, compareText } from '../core/diagnostic.ts';
 import type { Diagnostic } from '../core/diagnostic.ts';
 import type { DiagnosticCode } from '../core/diagnostic-codes.ts';
+import { serverOfSource } from '../core/skill.ts';
 import type { ShadowReason, ShadowedSkill, SkillEntry, SkillHead, SkillRoot, Visibility } from '../core/skill.ts';
 
 /** A valid skill, before it is known whether another skill with the same name shadows it. */
@@ -272,8 +273,11 @@ export function toEntry(
   { head, root, group, dir, file, digest }: Omit<SkillCandidate, 'name'>,
   state: Visibility,
 ): SkillEntry {
-  const { name, description, license, compatibility, controls, meta } = head;
+  const { name, license, compatibility, controls, meta } = head;
   const { source } = root;
+  const server = serverOfSource(source);
+  // Every catalog shows the description, and not every one the source.
+  const description = server === undefined ? head.description : `[from MCP server ${server}] ${head.description}`;
   const version = meta['version'];
   const id = version === undefined ? `${source}/${name}` : `${source}/${name}@${version}`;
   // One literal with a fixed order of fields: entries of 50,000 skills share their hidden classes.

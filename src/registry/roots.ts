@@ -15,6 +15,8 @@ export interface RootsInput {
   readonly home?: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly builtinDir?: string | undefined;
+  /** Folders with skills of MCP servers. They come last, so that none hides a skill of the user. */
+  readonly servers?: readonly GivenRoot[] | undefined;
   /** `skill_roots` of the configuration. A conventional folder keeps its label `project` or `user`. */
   readonly extra?: readonly GivenRoot[] | undefined;
   /** `--root`, in the order given. */
@@ -34,13 +36,14 @@ export interface Roots {
 
 /**
  * The roots of a command, high to low: options, `SKILLS_ROOT`, configuration, the project's folders from the working
- * directory up to the repository's top, the home folder's, `DOCUMENT_ROOT/skills`, built-in (REG-1).
+ * directory up to the repository's top, the home folder's, `DOCUMENT_ROOT/skills`, built-in (REG-1), MCP servers.
  */
 export function defaultRoots({
   cwd,
   home,
   env,
   builtinDir,
+  servers = [],
   extra = [],
   cli = [],
   conventions: byConvention = true,
@@ -56,6 +59,7 @@ export function defaultRoots({
     ...(byConvention && isUsable(home) ? conventions('user', home) : []),
     ...(documentRoot === '' ? [] : [{ source: 'document-root', path: path.join(documentRoot, 'skills') }]),
     ...(builtinDir === undefined ? [] : [{ source: 'builtin', path: builtinDir }]),
+    ...servers.map((root) => (typeof root === 'string' ? { source: 'mcp', path: root } : root)),
   ];
 
   const diagnostics: Diagnostic[] = [];
@@ -81,6 +85,11 @@ export function defaultRoots({
     roots: kept.map(({ source, path, explicit }, place) => ({ source, path, priority: kept.length - place, explicit })),
     diagnostics,
   };
+}
+
+/** Where the skills of an MCP server are kept, outside of every folder that is searched for skills of the user. */
+export function serverSkillsFolder(cacheDir: string, server: string): string {
+  return path.join(cacheDir, 'mcp/skills', server);
 }
 
 interface RootCandidate {

@@ -1,7 +1,8 @@
-import type { Action } from '../core/action.ts';
+import type { Action, CallMcpTool } from '../core/action.ts';
 import type { Approve } from '../core/approval.ts';
 import type { AllowedToolsUse, SandboxedUse } from '../core/config/policy-config.ts';
-import type { Observation } from '../core/observation.ts';
+import type { Failure } from '../core/failure-codes.ts';
+import type { Observation, ToolCalled } from '../core/observation.ts';
 import type { RunEvent } from '../core/run-events.ts';
 import type { AskedBy, SessionState } from '../core/session.ts';
 import type { SkillEntry } from '../core/skill.ts';
@@ -22,6 +23,9 @@ export interface HostAccess {
   readonly hasNetwork: boolean;
   readonly closed: ClosedFolders;
 }
+
+/** The servers of a session, with what they need from it. */
+export type SessionServers = (action: CallMcpTool, signal: AbortSignal | undefined) => Promise<ToolCalled | Failure>;
 
 /** Everything that actions of one session have in common. */
 export interface ActionSettings {
@@ -46,6 +50,8 @@ export interface ActionSettings {
   readonly execution: Execution | undefined;
   /** Absent: project files and the network cannot be used. */
   readonly host: HostAccess | undefined;
+  /** Absent: no tools of MCP servers can be called. */
+  readonly servers: SessionServers | undefined;
   /** Absent: every action is performed. */
   readonly recall?: Recall | undefined;
   /** Awaited before an action with effects, after its events were written: the record may have to be safe elsewhere first. */

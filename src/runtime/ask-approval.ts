@@ -126,6 +126,8 @@ function detailOf(
     }
     case 'network_request':
       return { kind: 'request', method: action.method ?? 'GET', url: action.url, body: action.body ?? '' };
+    case 'call_mcp_tool':
+      return { kind: 'other', summary: `${action.name} ${JSON.stringify(action.input, undefined, 2)}` };
     default:
       return { kind: 'other', summary: JSON.stringify(action) };
   }

@@ -7,9 +7,10 @@ import { diagnose } from '../core/diagnostic.ts';
 import type { Diagnostic } from '../core/diagnostic.ts';
 import { SkillError } from '../core/errors.ts';
 import type { SkillRoot } from '../core/skill.ts';
+import { isServerName } from '../core/tool-servers.ts';
 import { quoted } from '../core/text/text.ts';
 import { isPresent } from '../platform/fs/paths.ts';
-import { defaultRoots, isUrlOrArchive, splitRoots } from '../registry/roots.ts';
+import { defaultRoots, isUrlOrArchive, serverSkillsFolder, splitRoots } from '../registry/roots.ts';
 import type { GivenRoot } from '../registry/roots.ts';
 
 export interface RootOptions {
@@ -52,7 +53,7 @@ export async function findRoots(
   readonly diagnostics: readonly Diagnostic[];
 }> {
   const fetched = await fetchedRoots(given, surroundings, services, cacheDir);
-  const { roots, diagnostics } = rootsFor(fetched.options, { ...surroundings, env: fetched.env }, config);
+  const { roots, diagnostics } = rootsFor(fetched.options, { ...surroundings, env: fetched.env }, config, cacheDir);
   return { all: roots, used: ofSource(roots, given.source), diagnostics: [...fetched.diagnostics, ...diagnostics] };
 }
 
@@ -114,6 +115,7 @@ function rootsFor(
   options: RootOptions,
   { cwd, home, env }: Surroundings,
   config: Config,
+  cacheDir: string | undefined,
 ): ReturnType<typeof defaultRoots> {
   if (options.onlyRoots === true)
     return defaultRoots({ cwd, home: undefined, env: {}, cli: options.roots, conventions: false });
@@ -128,7 +130,16 @@ function rootsFor(
     ),
     cli: options.roots,
     conventions: config.use_default_roots !== false,
+    servers: cacheDir === undefined ? [] : serverRoots(config, cacheDir),
   });
+}
+
+function serverRoots({ mcp_servers: servers = {} }: Config, cacheDir: string): readonly GivenRoot[] {
+  return Object.entries(servers).flatMap(([name, { enabled, skills }]) =>
+    enabled === false || skills === false || !isServerName(name)
+      ? []
+      : [{ source: `mcp:${name}`, path: serverSkillsFolder(cacheDir, name) }],
+  );
 }
 
 function ofSource(roots: readonly SkillRoot[], wanted: string | undefined): readonly SkillRoot[] {

@@ -35,6 +35,8 @@ export async function findTarget(action: Action, context: ActionContext): Promis
     return failure('input/invalid', 'the command is empty', {
       hint: 'pass a shell command, such as python3 scripts/x.py',
     });
+  if (isOfKind(action, 'server') && context.servers === undefined)
+    return failure('server/unavailable', 'MCP servers are disabled for this session (pass `servers`)');
   if (isOfKind(action, 'host')) {
     if (host === undefined)
       return failure('policy/denied', 'project files and network are disabled for this session (pass `host: {}`)');

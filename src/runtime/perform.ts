@@ -35,13 +35,35 @@ export async function performAction(action: Action, context: ActionContext): Pro
     const recalled = recall?.({ call, action, askedBy });
     for (const event of recalled?.events ?? []) journal.record(event);
     if (recalled !== undefined && 'packages' in action) recallPackages(action, recalled.observation, context);
-    const observation =
-      recalled?.observation ?? redacted(interrupted(await perform(action, call, context), context), redactor);
+    const observation = recalled?.observation ?? redacted(await untilInterrupted(action, call, context), redactor);
     journal.record({ type: 'observation', call, observation });
     return observation;
   } catch (error) {
     return recordFailed(action, error);
   }
+}
+
+/** Performs an action. Where the signal ends it in the middle, also while a person is asked, the observation says so. */
+async function untilInterrupted(action: Action, call: number, context: ActionContext): Promise<Observation> {
+  const { signal } = context;
+  try {
+    const observation = await perform(action, call, context);
+    const isEnded = signal?.aborted === true && observation.type === 'failed' && ENDED.has(observation.code);
+    return isEnded ? interrupted(action) : observation;
+  } catch (error) {
+    if (signal?.aborted === true && error === signal.reason) return interrupted(action);
+    throw error;
+  }
+}
+
+/** A program or a request that the signal ended did not fail by itself. */
+function interrupted({ type }: Action): ActionFailed {
+  return actionFailed(
+    type,
+    failure('run/interrupted', `${type} was interrupted`, {
+      hint: 'it was stopped from outside and may be partly done; do not repeat it unless the request needs it',
+    }),
+  );
 }
 
 /** A resumed session has the packages that programs asked for before. Whether they may be installed is decided again. */
@@ -55,14 +77,7 @@ function isStarting(action: Action): action is Extract<Action, ProgramAction> {
   return action.type === 'run_script' || action.type === 'run_command' || action.type === 'start_command';
 }
 
-/** A program or a request that the signal ended did not fail by itself. */
-function interrupted(observation: Observation, { signal }: ActionContext): Observation {
-  if (signal?.aborted !== true || observation.type !== 'failed' || !ENDED.has(observation.code)) return observation;
-  const { action } = observation;
-  return actionFailed(action, failure('run/interrupted', `${action} was interrupted`));
-}
-
-const ENDED: ReadonlySet<FailureCode> = new Set(['execution/failed', 'network/failed']);
+const ENDED: ReadonlySet<FailureCode> = new Set(['execution/failed', 'network/failed', 'server/failed']);
 
 /** An action that cannot be recorded ends the run. Every other error is thrown on. */
 export function recordFailed({ type }: Action, error: unknown): ActionFailed {
@@ -154,12 +169,16 @@ async function doAction(
   { target: { skill, path }, decided: { policy }, approval, edit, digest }: AllowedAction,
   context: ActionContext,
 ): Promise<Observation> {
-  const { journal, execution, signal } = context;
+  const { journal, execution, servers, signal } = context;
   if (action.type === 'final_answer') return { type: 'answered', action: action.type, answer: action.answer };
   if (action.type === 'search_skills') return searchSkills(action, context);
   if (isOfKind(action, 'skill') && skill !== undefined) return readSkill(action, skill, context);
   journal.flush();
   await context.settle?.();
+  if (isOfKind(action, 'server') && servers !== undefined) {
+    const called = await servers(action, signal);
+    return 'code' in called ? actionFailed(action.type, called) : called;
+  }
   if (isOfKind(action, 'host')) {
     const { performHostAction } = await import('./host-actions.ts');
     const active = activeSkills(context);

@@ -16,6 +16,7 @@ import { actionFailed, identityOf } from '../core/observation.ts';
 import type { ListedFile, Observation, ShownDocument, SkillLoaded } from '../core/observation.ts';
 import { findLoaded, selectDocuments } from '../core/session.ts';
 import type { SessionState } from '../core/session.ts';
+import { serverOfSource } from '../core/skill.ts';
 import type { SkillEntry } from '../core/skill.ts';
 import { quoted } from '../core/text/text.ts';
 import { filesOf, listSkillFiles } from '../loader/files.ts';
@@ -85,7 +86,7 @@ function load(action: LoadSkill, skill: SkillEntry, context: ReadingContext): Ob
   const inert = refuseDynamicCommands(body.text, 'the policy does not allow commands in skill text');
   // `whole` returns the file as it is; instructions must not contain our tags.
   const shown = action.whole === true ? inert.text : withoutOurTags(inert.text);
-  const text = status === 'repeated' ? '' : shown;
+  const text = status === 'repeated' ? '' : `${originLine(skill)}${shown}`;
   const notes = [
     ...(status === 'changed' ? ['SKILL.md changed since it was last loaded; this is the new text'] : []),
     ...(body.headChanged ? ['the frontmatter changed since the skills were listed'] : []),
@@ -108,6 +109,19 @@ function load(action: LoadSkill, skill: SkillEntry, context: ReadingContext): Ob
     ...(documents.omitted.length === 0 ? {} : { omitted: documents.omitted }),
     notes,
   } satisfies SkillLoaded;
+}
+
+/** The model sees with the text itself that a server wrote it. */
+function originLine({ source }: SkillEntry): string {
+  const server = serverOfSource(source);
+  return server === undefined
+    ? ''
+    : `[This text was served by the MCP server ${server}. The user approved its use.]\n\n`;
+}
+
+function originNote({ source }: SkillEntry): readonly string[] {
+  const server = serverOfSource(source);
+  return server === undefined ? [] : [`this file was served by the MCP server ${server}`];
 }
 
 /** Names the first files of a skill that cannot be used. */
@@ -168,7 +182,7 @@ function read(action: ReadResource, skill: SkillEntry, { limits }: ReadingContex
     lines,
     totalLines,
     report,
-    notes,
+    notes: [...notes, ...originNote(skill)],
     headings,
     action: action.type,
     skill: identityOf(skill),

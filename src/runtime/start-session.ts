@@ -7,7 +7,7 @@ import type { SkillIndex } from '../registry/index-skills.ts';
 import type { RunEvent } from '../core/run-events.ts';
 import { locateInSkills } from './locate.ts';
 import type { AllowedToolsUse } from '../core/config/policy-config.ts';
-import { narrowPolicy } from '../policy/policy.ts';
+import { decide, narrowPolicy } from '../policy/policy.ts';
 import type { Policy } from '../policy/policy.ts';
 import { resolveSkill } from '../registry/resolve-skill.ts';
 import type { SessionSettings } from '../core/session.ts';
@@ -23,7 +23,7 @@ import type { TreeDigests } from '../platform/fs/tree-digest.ts';
 import type { LoadedConfig, Surroundings } from '../core/config/loaded-config.ts';
 import type { Execution, ExecutionOptions, ExecutionPlaces } from './execution/execution.ts';
 import type { PackageOptions } from './packages/packages.ts';
-import type { ActionSettings, HostAccess, Recall } from './action-context.ts';
+import type { ActionSettings, HostAccess, Recall, SessionServers } from './action-context.ts';
 import { performAction } from './perform.ts';
 import { openMeasuredTexts } from './measured-texts.ts';
 import type { MeasureText } from './measured-texts.ts';
@@ -39,6 +39,8 @@ import { runsDirectory } from '../journal/run-folder.ts';
 import { openClosedFolders } from './closed-folders.ts';
 import { openSkillTrust, trustedIndex } from './skill-trust.ts';
 import type { SkillTrust } from './skill-trust.ts';
+import type { ServerTool, ToolServers } from '../core/tool-servers.ts';
+import { withServerTools } from '../tools/server-tools.ts';
 
 export interface HostOptions {
   /** The project whose files may be used (default: the working directory of the runtime). */
@@ -56,6 +58,8 @@ export interface SessionOptions extends Partial<SessionSettings> {
   readonly execution?: ExecutionOptions;
   /** Enables project files and network requests, subject to rules. */
   readonly host?: HostOptions;
+  /** MCP servers whose tools are offered, from `openToolServers` of `skillwright/mcp`. The caller closes them. */
+  readonly servers?: ToolServers;
   /** Restricts the configured policy, and grants what the program opens itself. */
   readonly policy?: SessionPolicy;
   /** Called if a rule requires approval. Without it such actions fail. */
@@ -148,7 +152,8 @@ export function openSessionSources(parts: SessionSourceParts): SessionSources {
 
 export async function startSession(source: SessionSource, options: SessionOptions): Promise<Session> {
   const { config, index } = source;
-  const vocabulary = findVocabulary(options.vocabulary ?? 'skillwright');
+  const actions = actionSettings(source, options);
+  const { vocabulary, servers } = await withServers(source, options, actions.policy);
   const settings: SessionSettings = {
     lifetime: options.lifetime ?? config.session?.lifetime ?? 'turn',
     maxLoaded: options.maxLoaded ?? config.session?.max_loaded ?? 8,
@@ -172,9 +177,33 @@ export async function startSession(source: SessionSource, options: SessionOption
     offer,
     record: options.record,
     flush: options.flush,
-    actions: { ...actionSettings(source, options), execution, host, recall: options.recall, settle: options.settle },
+    actions: { ...actions, execution, host, servers, recall: options.recall, settle: options.settle },
     planCatalog: (budget) => source.catalog(index, { ...catalogOptions, ...(budget === undefined ? {} : { budget }) }),
   });
+}
+
+interface ServedVocabulary {
+  readonly vocabulary: Vocabulary;
+  readonly servers: SessionServers | undefined;
+}
+
+/** The vocabulary with the tools of MCP servers that no rule denies. Servers that cannot be used are noted in the record. */
+async function withServers(
+  { secrets }: SessionSource,
+  { servers, record, vocabulary: named = 'skillwright' }: SessionOptions,
+  policy: Policy,
+): Promise<ServedVocabulary> {
+  const vocabulary = findVocabulary(named);
+  if (servers === undefined) return { vocabulary, servers: undefined };
+  const services = { secrets: secrets.values };
+  const { tools, problems } = await servers.open(services);
+  for (const message of problems) record?.({ type: 'note', message });
+  const isOffered = ({ name }: ServerTool): boolean =>
+    decide(policy, [{ tool: name, subject: { kind: 'none' } }]).effect !== 'deny';
+  return {
+    vocabulary: withServerTools(vocabulary, tools.filter(isOffered)),
+    servers: (action, signal) => servers.call(action, { ...services, ...(signal === undefined ? {} : { signal }) }),
+  };
 }
 
 function hostAccess(
@@ -211,6 +240,7 @@ function actionSettings(source: SessionSource, options: SessionOptions): ActionS
     keepsConversation: options.keepsConversation ?? false,
     execution: undefined,
     host: undefined,
+    servers: undefined,
   };
 }
 

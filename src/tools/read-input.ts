@@ -41,6 +41,16 @@ export function readInput(schema: ObjectSchema, input: unknown): InputReading {
   return { type: 'input', input: Object.fromEntries(entries), ignored };
 }
 
+/** Like `readInput`, for a tool whose server checks the parameters itself. */
+export function readObject(input: unknown): InputReading {
+  const given = fromText(input);
+  if (given.type === 'refused') return given;
+  if (!isObject(given.value)) return refused(`the input must be an object, not ${describeValue(given.value)}`);
+  if (JSON.stringify(given.value).length > LONGEST_TEXT)
+    return refused(`the input has more than ${LONGEST_TEXT} characters`);
+  return { type: 'input', input: given.value, ignored: [] };
+}
+
 type Given = { readonly type: 'value'; readonly value: unknown } | Extract<InputReading, { type: 'refused' }>;
 
 /** OpenAI sends `arguments` as text; a tool without parameters may get no input at all. */

@@ -6,9 +6,10 @@ import type { ObjectSchema } from '../core/json/json-schema.ts';
 import { actionFailed, isFailed } from '../core/observation.ts';
 import type { ActionFailed, Observation } from '../core/observation.ts';
 import { quoted } from '../core/text/text.ts';
+import type { ForeignSchema } from '../core/tool-servers.ts';
 import type { Offer, ToolRow, Vocabulary } from '../core/tool.ts';
 import { isFailure } from './parameters.ts';
-import { readInput } from './read-input.ts';
+import { readInput, readObject } from './read-input.ts';
 import { withNotes } from './wording.ts';
 
 export interface CallOptions {
@@ -66,18 +67,24 @@ export function whyNotOffered(name: string, vocabulary: Vocabulary, offer: Offer
 }
 
 function toTool(row: ToolRow, options: ToolsOptions): SkillTool {
-  const { name, description } = row;
+  const { name, description, foreignSchema } = row;
   const schema = row.schema(options.offer);
   const call: SkillTool['call'] = async (input, { signal } = {}) =>
     answerOf(row, await run(row, schema, input, options, signal), options);
   return {
     name,
     description,
-    inputSchema: briefSchema(schema),
-    parameters: publishedSchema(schema),
+    inputSchema: foreignSchema === undefined ? briefSchema(schema) : asOwn(foreignSchema),
+    parameters: foreignSchema === undefined ? publishedSchema(schema) : asOwn(foreignSchema),
     call,
     execute: async (input, callOptions) => (await call(input, callOptions)).value,
   };
+}
+
+/** The same JSON. Readers of a schema skip what is not in our subset. */
+function asOwn(schema: ForeignSchema): ObjectSchema {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return schema as unknown as ObjectSchema;
 }
 
 interface Outcome {
@@ -101,7 +108,7 @@ async function run(
     const failed = actionFailed(row.action, cause);
     return { done: [], failed: fail?.(failed) ?? failed };
   };
-  const reading = readInput(schema, input);
+  const reading = row.foreignSchema === undefined ? readInput(schema, input) : readObject(input);
   if (reading.type === 'refused') return refuse(reading.failure);
   const actions = row.toActions(reading.input, offer);
   if (isFailure(actions)) return refuse(actions);

@@ -111,7 +111,11 @@ describe('a chat', () => {
     const chat = chatIn(await world(), { model, run: { lifetime: 'session' } });
     await chat.send('first');
     await chat.send('second');
-    expect(chat.undo()).toEqual({ message: 'second', actions: [expect.stringContaining('report')], files: [] });
+    expect(chat.undo()).toEqual({
+      message: 'second',
+      actions: [expect.objectContaining({ action: expect.objectContaining({ skill: 'report' }) })],
+      files: [],
+    });
     const { path = '' } = await chat.send('third');
     expect(heard(model.requests[3])).toEqual(['user: first', 'assistant: one', 'user: third']);
     expect([chat.undo()?.message, chat.undo()?.message, chat.undo()]).toEqual(['third', 'first', undefined]);

@@ -5,12 +5,14 @@ import type { Resumed } from '../../src/agent/resume/resume.ts';
 import { readRun } from '../../src/journal/journal-reader.ts';
 import { verifyRun } from '../../src/journal/verify.ts';
 import type { RunEvent } from '../../src/core/run-events.ts';
+import { temporaryFolder } from '../cli/run-cli.ts';
 import { STEP } from '../property-runs.ts';
-import { NOTING, openKilledRuns } from './killed-runs.ts';
+import { NOTING, bundleDriver, openKilledRuns } from './killed-runs.ts';
 import type { KilledRuns } from './killed-runs.ts';
 import { eventsOf, ofType, world } from './support.ts';
 import type { World } from './support.ts';
 
+const DRIVER = await bundleDriver(temporaryFolder());
 const EXECUTION = { execution: { executor: 'local', artifacts: false } } as const;
 
 function resume({ runtime }: World, { model }: KilledRuns, path: string): Promise<Resumed> {
@@ -24,7 +26,7 @@ function recorded(path: string): readonly RunEvent[] {
 describe('a run that was killed with -9', () => {
   test('at any of its events comes to the same result, and no action whose end was recorded is done again', async () => {
     const here = await world(NOTING);
-    const killed = await openKilledRuns(here);
+    const killed = await openKilledRuns(here, DRIVER);
     const whole = await killed.kill(0);
     expect(killed.countRuns()).toBe(1);
     const length = recorded(whole).length;
@@ -63,7 +65,7 @@ describe('a run that was killed with -9', () => {
 
   test('and killed again while it goes on still does nothing twice', async () => {
     const here = await world(NOTING);
-    const killed = await openKilledRuns(here);
+    const killed = await openKilledRuns(here, DRIVER);
     const length = recorded(await killed.kill(0)).length;
     killed.countRuns();
     for (const share of [0.1, 0.4, 0.7]) {
@@ -79,7 +81,7 @@ describe('a run that was killed with -9', () => {
 
   test('while a subagent was at work goes on with the subagent as well, which does nothing twice', async () => {
     const here = await world(NOTING);
-    const killed = await openKilledRuns(here);
+    const killed = await openKilledRuns(here, DRIVER);
     const path = await killed.kill('child');
     expect(killed.countRuns()).toBe(1);
     const { delegating: model } = killed;

@@ -44,9 +44,13 @@ describe('a run that is cancelled', () => {
       signal: controller.signal,
       run: { sinks },
     });
-    expect(result).toMatchObject({ outcome: 'cancelled', reason: 'the run was cancelled' });
+    expect(result).toMatchObject({ outcome: 'cancelled', reason: 'the run was interrupted: enough' });
     expect(verifyRun(result.path ?? '').status).toBe('intact');
-    expect(eventsOf(result).at(-1)).toEqual({ type: 'run-end', outcome: 'cancelled', reason: 'the run was cancelled' });
+    expect(eventsOf(result).at(-1)).toEqual({
+      type: 'run-end',
+      outcome: 'cancelled',
+      reason: 'the run was interrupted: enough',
+    });
   });
 
   test('while a script runs ends the script', async () => {

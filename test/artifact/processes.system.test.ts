@@ -26,7 +26,7 @@ function run(directory: string, own: string, killAfter = Number.POSITIVE_INFINIT
   const child = spawn(
     process.execPath,
     ['--input-type=module', '-e', WORKER, built('artifact/file-store.js'), directory, own, String(ROUNDS)],
-    { stdio: ['ignore', 'pipe', 'inherit'], timeout: 50_000 },
+    { stdio: ['ignore', 'pipe', 'inherit'], timeout: 170_000 },
   );
   let output = '';
   child.stdout.on('data', (data: Buffer) => {

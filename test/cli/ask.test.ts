@@ -75,7 +75,7 @@ describe('a question on the terminal', () => {
     ['y', yes('once')],
     ['Y', yes('once')],
     ['r', yes('run')],
-    ['s', yes('skill')],
+    ['a', yes('skill')],
     ['n', NO],
     ['\r', NO],
     ['\n', NO],
@@ -93,10 +93,11 @@ describe('a question on the terminal', () => {
   test('shows what is asked and the choices that there are', async () => {
     const at = desk();
     const asking = ask(at, requestOf({ scopes: ['once', 'run'] }));
-    expect(at.screen()).toContain('  │ git status\n');
-    expect(at.screen().endsWith('[y] once  [r] for this run  [n] no  [d] details > ')).toBe(true);
+    expect(at.screen()).toBe(
+      '◆ medium risk, bubblewrap: run command for release: git status\n  [y]es  [r]est of this run  [n]o  [d]etails > ',
+    );
     wait();
-    at.input.emit('data', 's');
+    at.input.emit('data', 'a');
     at.input.emit('data', 'y');
     expect(await asking).toEqual(yes('once'));
     expect(at.screen().endsWith('> yes, once\n')).toBe(true);
@@ -127,7 +128,7 @@ describe('a question on the terminal', () => {
     at.input.emit('data', 'y');
     wait();
     at.input.emit('data', 'x');
-    at.input.emit('data', 's');
+    at.input.emit('data', 'a');
     expect(await asking).toEqual(yes('skill'));
   });
 
@@ -173,6 +174,62 @@ describe('a question on the terminal', () => {
     wait();
     at.input.emit('data', 'n');
     expect(await asking).toEqual(NO);
+  });
+
+  test('the first yes to what the line cannot show is answered with the details', async () => {
+    const at = desk();
+    const asking = ask(at, commandRequest(`echo ${'x'.repeat(200)}; rm -r .`));
+    expect(at.screen()).not.toContain('rm -r');
+    wait();
+    at.input.emit('data', 'a');
+    expect(at.screen()).toContain('rm -r .');
+    wait();
+    at.input.emit('data', 'a');
+    expect(await asking).toEqual(yes('skill'));
+  });
+
+  test('a short change is shown with the question, and a long one before a yes counts', async () => {
+    const write = (after: string): ApprovalRequest =>
+      requestOf({
+        tool: 'write_file',
+        action: { type: 'write_file', path: 'a.txt', content: after },
+        detail: { kind: 'write', path: 'a.txt', before: 'one\n', after },
+        scopes: ['once'],
+      });
+    const short = desk();
+    const asking = ask(short, write('two\n'));
+    expect(short.screen()).toBe(
+      [
+        'changes, 1 lines added, 1 removed:',
+        '  from line 1',
+        '  │ - one',
+        '  │ + two',
+        '◆ medium risk, bubblewrap: change +1 -1 for release: a.txt',
+        '  [y]es  [n]o  [d]etails > ',
+      ].join('\n'),
+    );
+    wait();
+    short.input.emit('data', 'y');
+    expect(await asking).toEqual(yes('once'));
+    const long = desk();
+    const again = ask(long, write(`${'line\n'.repeat(60)}last\n`));
+    expect(long.screen().split('\n')).toHaveLength(2);
+    wait();
+    long.input.emit('data', 'y');
+    expect(long.screen()).toContain('+ last');
+    wait();
+    long.input.emit('data', 'y');
+    expect(await again).toEqual(yes('once'));
+  });
+
+  test('Ctrl-C that stops the work leaves the question without an answer', async () => {
+    const at = desk();
+    const stop = new AbortController();
+    const streams = { ...at.streams, interrupt: () => stop.abort(new Error('stopped by SIGINT')) };
+    const asking = openTerminalAsker(streams)?.ask(requestOf(), { signal: stop.signal });
+    at.input.emit('data', '\u0003');
+    await expect(asking).rejects.toThrow('stopped by SIGINT');
+    expect([at.input.isRaw, at.input.eventNames()]).toEqual([false, []]);
   });
 
   test('there is none where keys or screen are no terminal', () => {

@@ -31,7 +31,7 @@ function typed({ home, project }: PolicyWorld, line: string): Promise<CliResult>
   chmodSync(program, 0o755);
   const env = { PATH: `${bin}:${process.env['PATH'] ?? ''}`, HOME: home };
   return new Promise((resolve) => {
-    execFile('sh', ['-c', line], { cwd: project, env, timeout: 60_000 }, (error, out, err) => {
+    execFile('sh', ['-c', line], { cwd: project, env, timeout: 170_000 }, (error, out, err) => {
       resolve({ status: error === null ? 0 : Number(error.code ?? -1), out, err });
     });
   });

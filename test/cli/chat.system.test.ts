@@ -30,7 +30,7 @@ function piped(cwd: string, words: readonly string[], stdin: string): Promise<Cl
   const child = spawn(process.execPath, [PROGRAM, ...words], {
     cwd,
     env: { PATH: process.env['PATH'] ?? '', HOME: home },
-    timeout: 60_000,
+    timeout: 170_000,
   });
   let out = '';
   let err = '';

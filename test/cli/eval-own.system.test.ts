@@ -56,7 +56,7 @@ describe('our own suites', () => {
       'precision=0.9',
     ]);
     const report: EvalReport = JSON.parse(readFileSync(path.join(root, 'r.json'), 'utf8'));
-    expect([status, report.trigger?.isValid, report.totals.error]).toEqual([0, true, 0]);
+    expect([status, report.trigger?.isValid, report.arms[0]?.totals.error]).toEqual([0, true, 0]);
     expect(report.trigger?.overall.recall.of).toBe(28);
   });
 });

@@ -272,14 +272,6 @@ describe('eval', () => {
     expect(JSON.parse(single.out).results).toHaveLength(1);
   });
 
-  test('init writes first cases that run as they are, once', async () => {
-    const root = project();
-    writeFiles(root, { 'skills/maps/SKILL.md': skillText('maps', 'Draws maps of towns. Use it to draw maps.') });
-    expect((await run(root, 'init', 'skills/maps')).status).toBe(0);
-    expect((await run(root, 'skills/maps')).status).toBe(0);
-    expect((await run(root, 'init', 'skills/maps')).status).toBe(2);
-  });
-
   test('does not take its own results for cases', async () => {
     const about = 'cases: [{ id: a, input: x, expect: { skills_only: [] }, mock: { turns: [{ text: y }] } }]';
     const root = project({ '.agent/evals/cases.yaml': about });

@@ -71,7 +71,7 @@ test.skipIf(!hasBubblewrap())('limits that are lower than ours already are no re
   const folder = scratch();
   const exec = `${process.execPath} ${path.join(PROJECT, 'dist/command/skillwright.js')} exec --executor bubblewrap --command text-diff`;
   const script = `ulimit -n 300; ulimit -t 25; ${exec} 'ulimit -n; ulimit -t; ulimit -c'`;
-  const { status, stdout } = spawnSync('sh', ['-c', script], { cwd: folder, encoding: 'utf8', timeout: 50_000 });
+  const { status, stdout } = spawnSync('sh', ['-c', script], { cwd: folder, encoding: 'utf8', timeout: 170_000 });
   expect([status, stdout]).toEqual([0, '300\n25\n0\n']);
 });
 

@@ -1,6 +1,9 @@
 import { spawn, spawnSync } from 'node:child_process';
 
-/** What is done at a terminal: keys are sent once a text has come on the screen, or after a while. */
+/**
+ * What is done at a terminal: keys are sent once a text has come on the screen, or after a while. A question ignores keys that come too
+ * early, and a busy machine can be late to show it or to count: keys after a pause are sent again until something comes of them.
+ */
 export type Step =
   | { readonly until: string }
   | { readonly seconds: number }
@@ -17,10 +20,11 @@ export interface Screen {
 const DRIVER = `
 import json, os, pty, select, sys, time
 words, steps = json.loads(sys.argv[1])
+AGAIN = 10
 pid, terminal = pty.fork()
 if pid == 0:
     os.execvp(words[0], words)
-seen, text, end = 0, b'', time.time() + 30
+seen, text, end = 0, b'', time.time() + 150
 def read(seconds):
     global text
     ready, _, _ = select.select([terminal], [], [], max(0, seconds))
@@ -32,7 +36,7 @@ def read(seconds):
         return False
     text += data
     return len(data) > 0
-for step in steps:
+for before, step in zip([{}, *steps], steps):
     if 'until' in step:
         wanted = step['until'].encode()
         while wanted not in text[seen:] and time.time() < end and read(0.1):
@@ -47,6 +51,11 @@ for step in steps:
         terminal = None
     else:
         os.write(terminal, step['keys'].encode())
+        length, again = len(text), time.time() + AGAIN
+        while 'seconds' in before and len(text) == length and time.time() < end and read(0.1):
+            if time.time() > again:
+                os.write(terminal, step['keys'].encode())
+                again = time.time() + AGAIN
 while terminal is not None and time.time() < end and read(0.1):
     pass
 ended, status = os.waitpid(pid, os.WNOHANG)
@@ -63,7 +72,7 @@ print(json.dumps({'status': code, 'text': text.decode('utf-8', 'replace')}))
 
 /** Why there are no pseudo-terminals here; nothing where there are. */
 export function missingTerminal(): string | undefined {
-  const { status } = spawnSync('python3', ['-c', 'import pty'], { stdio: 'ignore', timeout: 20_000 });
+  const { status } = spawnSync('python3', ['-c', 'import pty'], { stdio: 'ignore', timeout: 170_000 });
   return status === 0 ? undefined : 'there is no python3 with the module pty';
 }
 
@@ -77,7 +86,7 @@ export function atTerminal(
     cwd,
     env: { PATH: process.env['PATH'] ?? '', TERM: 'xterm', NO_COLOR: '1', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
-    timeout: 55_000,
+    timeout: 170_000,
   });
   let output = '';
   child.stdout.on('data', (data: Buffer) => (output += data.toString()));

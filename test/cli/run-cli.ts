@@ -107,7 +107,7 @@ export function spawnCli(
     const options = {
       cwd,
       env: { ...commandEnvironment(cwd), ...env },
-      timeout: 60_000,
+      timeout: 170_000,
       maxBuffer: 256 * 1024 * 1024,
     };
     execFile(command, args, options, (error, out, err) => {

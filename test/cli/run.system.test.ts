@@ -40,7 +40,7 @@ function start(cwd: string, words: readonly string[], { stdin = '', env = {} }: 
   const child = spawn(process.execPath, [path.join(PROJECT, 'dist/command/skillwright.js'), ...words], {
     cwd,
     env: { PATH: process.env['PATH'] ?? '', HOME: home, ...env },
-    timeout: 60_000,
+    timeout: 170_000,
     stdio: [typeof stdin === 'string' ? 'pipe' : stdin.descriptor, 'pipe', 'pipe'],
   });
   let out = '';
@@ -203,11 +203,12 @@ test.skipIf(missingTerminal() !== undefined)(
     const words = ['run', QUESTION, '--in', 'orders.csv', '--protocol', 'actions', ...RULES];
     const { status, text } = await atTerminal(
       [process.execPath, path.join(PROJECT, 'dist/command/skillwright.js'), ...words],
-      [{ until: '[n] no' }, { seconds: 0.6 }, { keys: 'y' }],
-      { cwd: project(), env: { HOME: home } },
+      [{ until: '[n]o' }, { seconds: 0.6 }, { keys: 'y' }],
+      // A terminal on which nothing can be drawn again.
+      { cwd: project(), env: { HOME: home, TERM: 'dumb' } },
     );
     expect(status).toBe(0);
-    expect(text.split('- Rows: 12')).toHaveLength(2);
+    expect(text.split('• Rows: 12')).toHaveLength(2);
     const steps = [...text.matchAll(/\[[x> ]\] (?:find|follow|answer)/g)].map(([step]) => step);
     expect(steps).toEqual([
       '[>] find',
@@ -375,7 +376,7 @@ describe('with a language model over HTTP', () => {
     await waiting;
     for (const signal of signals) started.send(signal);
     const { status, out } = await started.ended;
-    expect([status, out]).toEqual([130, expect.stringContaining('the run was cancelled')]);
+    expect([status, out]).toEqual([130, expect.stringContaining('the run was interrupted: stopped by SIG')]);
     expect(record(folder)).toMatchObject({ outcome: 'cancelled', status: 'intact' });
   });
 });

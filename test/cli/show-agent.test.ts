@@ -110,7 +110,7 @@ describe('the plan', () => {
 test('a terminal says what is waited for, and takes it back', () => {
   const screen = open(true);
   screen.tell(ask, note);
-  expect(screen.err()).toBe('\r\u001B[Kturn 1: asking played …\r\u001B[Knote: odd\n');
+  expect(screen.err()).toBe('\r\u001B[K⠋ turn 1: asking played\r\u001B[K! note: odd\n');
   const plain = open(false);
   plain.tell(ask, note);
   expect(plain.err()).toBe('note: odd\n');

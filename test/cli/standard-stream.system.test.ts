@@ -20,7 +20,7 @@ function shell(folder: string, script: string): string {
       NODE: process.execPath,
       LIST: `${process.execPath} ${BIN} list --only-root --root skills`,
     },
-    timeout: 60_000,
+    timeout: 170_000,
     maxBuffer: 64 * 1024 * 1024,
   });
 }

@@ -66,7 +66,7 @@ async function ask(request: ApprovalRequest, steps: readonly Step[]): Promise<un
   return JSON.parse(answers);
 }
 
-const MENU = { until: 'details > ' };
+const MENU = { until: '[d]etails > ' };
 const WORDS = { until: 'is no > ' };
 const terminal = (verdict: string, scope: string): unknown => ({ verdict, scope, by: 'terminal' });
 

@@ -17,9 +17,6 @@ export type RequirementId = `${string}-${number}`;
 const OPEN: Readonly<Record<RequirementId, string>> = {
   'CLI-1': 'the commands `replay` (today `runs replay`), `serve`',
   'ENV-2': '`--venv`, `--mount`, `--project`, `--allow`, `--serve`',
-  'MCP-1': 'streamable HTTP; stdio is built',
-  'MCP-2': 'the MCP host',
-  'EVAL-12': 'outcome-only comparison of arms',
   'EVAL-13': 'real agent CLIs as subjects',
   'UI-1': 'the web console',
   'DIST-1': 'durable runs on PostgreSQL',

@@ -17,7 +17,7 @@ function setUp(more: Partial<EvaluateOptions> = {}): EvaluateOptions & { readonl
     cases: [],
     skills: writeSkills(path.join(root, 'skills'), ['tables', 'letters']),
     concurrency: 2,
-    timeoutMs: 20_000,
+    timeoutMs: 120_000,
     directory: path.join(root, 'evals'),
     executor: 'none',
     places: { base: path.join(root, 'base'), cacheDir: undefined, engine: undefined },
@@ -56,13 +56,20 @@ describe('an evaluation', () => {
     expect({ of, against, pairs, better, worse, sayNothing }).toEqual({
       of: 'with',
       against: 'without',
-      pairs: 2,
-      better: 1,
+      pairs: 4,
+      better: 2,
       worse: 0,
       sayNothing: [{ case: 'knows-word', check: 'output[0]' }],
     });
-    expect([report.totals, report.models, report.isPartial]).toEqual([
-      { passed: 4, failed: 0, error: 0, skipped: 0 },
+    expect([
+      report.arms.map(({ arm, totals }) => [arm, totals.passed, totals.failed]),
+      report.models,
+      report.isPartial,
+    ]).toEqual([
+      [
+        ['with', 4, 0],
+        ['without', 2, 2],
+      ],
       [{ id: 'thinking', way: 'live' }],
       false,
     ]);

@@ -1,6 +1,6 @@
 /** Reports in which every text is untrusted. */
 import type { CaseStatus, EvalReport } from '../../src/evals/report/result.ts';
-import { COMPARISON, TRIGGER, check, report, result } from './sample-report.ts';
+import { TRIGGER, check, report, result } from './sample-report.ts';
 
 export const HOSTILE: readonly string[] = [
   '</script><script>alert(1)</script>',
@@ -21,32 +21,33 @@ export const HOSTILE: readonly string[] = [
 /** Uses the text wherever a report has text. */
 export function hostileReport(text: string): EvalReport {
   const statuses: readonly CaseStatus[] = ['passed', 'failed', 'error', 'skipped'];
-  const results = statuses.map((status, place) =>
-    result(`${text}${String(place)}`, {
-      name: text,
-      place: { file: text, line: 1, column: 1 },
-      input: text,
-      tags: [text],
-      status,
-      reason: text,
-      checks: [check(text, { status, asked: text, found: text, events: [1] })],
-      loaded: [text],
-      answer: text,
-      model: { id: text, way: 'live' },
-    }),
+  const results = statuses.flatMap((status, place) =>
+    (['with', 'without'] as const).flatMap((arm) => [
+      result(`${text}${String(place)}`, {
+        arm,
+        name: text,
+        place: { file: text, line: 1, column: 1 },
+        input: text,
+        tags: [text],
+        status,
+        reason: text,
+        checks: [check(text, { status, asked: text, found: text, events: [1] })],
+        loaded: [text],
+        answer: text,
+        model: { id: text, way: 'live' },
+      }),
+      result(`${text}${String(place)}`, { arm, attempt: 2, model: { id: text, way: 'live' } }),
+    ]),
   );
   return report(results, {
     tool: text,
     startedAt: text,
     skills: [{ name: text, digest: text, version: text }],
-    models: [{ id: text, way: 'live' }],
-    comparisons: [{ ...COMPARISON, sayNothing: [{ case: text, check: text }] }],
     trigger: {
       ...TRIGGER,
       controls: TRIGGER.controls.map((control) => ({ ...control, asked: text, found: text })),
       scores: TRIGGER.scores.map((score) => ({ ...score, skill: text })),
       confusion: [{ wanted: text, took: `${text}2`, count: 3 }],
     },
-    flaky: [text],
   });
 }

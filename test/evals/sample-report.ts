@@ -1,4 +1,5 @@
 /** Sample reports: one with everything, and one with any number of cases. */
+import { makeReport } from '../../src/evals/report/report.ts';
 import { ZERO_COST } from '../../src/evals/report/result.ts';
 import type {
   CaseResult,
@@ -39,31 +40,27 @@ export function result(id: string, more: Partial<CaseResult> = {}): CaseResult {
 }
 
 export function report(results: readonly CaseResult[], more: Partial<EvalReport> = {}): EvalReport {
-  const count = (status: CaseResult['status']): number => results.filter((one) => one.status === status).length;
-  const totals = { passed: count('passed'), failed: count('failed'), error: count('error'), skipped: count('skipped') };
-  return {
-    schema: 1,
+  const parts = {
     tool: 'skillwright 0.1.0',
     startedAt: '2026-11-15T10:00:00.000Z',
     wallMs: 12_345,
     skills: [{ name: 'tables', digest: `sha256-tree:${'ab'.repeat(32)}` }],
-    models: [{ id: 'scripted', way: 'scripted' }],
-    results,
-    totals,
-    passRate: rate(totals.passed, totals.passed + totals.failed, 0.2, 0.9),
-    comparisons: [],
-    flaky: [],
     isPartial: false,
-    ...more,
+    results,
   };
+  return { ...makeReport({ ...parts, ...more, results }), ...more };
 }
 
 export const COMPARISON: Comparison = {
   of: 'with',
   against: 'without',
+  cases: 10,
   pairs: 20,
+  passed: { of: 15, against: 9 },
   better: 7,
   worse: 1,
+  method: 'fixed',
+  excluded: { checks: [{ kind: 'trigger', count: 12 }], cases: [{ case: 'told', reason: 'its answers are scripted' }] },
   difference: { mean: 0.3, low: 0.05, high: 0.55 },
   p: 0.0703,
   smallestVisible: 0.38,
@@ -120,7 +117,12 @@ export function fullReport(): EvalReport {
       result('judge', { status: 'skipped', reason: 'no judge model', checks: [] }),
       result('count', { arm: 'without', status: 'failed', checks: [failed] }),
     ],
-    { comparisons: [COMPARISON], trigger: TRIGGER, flaky: ['sum'] },
+    {
+      comparisons: [COMPARISON],
+      uncompared: [],
+      trigger: TRIGGER,
+      flaky: [{ case: 'sum', arm: 'with', rate: rate(2, 3) }],
+    },
   );
 }
 

@@ -45,7 +45,7 @@ function killed(
       String(length),
       sync,
     ],
-    { stdio: ['ignore', 'pipe', 'inherit'], timeout: 50_000 },
+    { stdio: ['ignore', 'pipe', 'inherit'], timeout: 170_000 },
   );
   let output = '';
   let isDoomed = false;

@@ -67,7 +67,7 @@ test('two processes that refresh many times, and a third that tears the cache, n
     spawn(
       process.execPath,
       ['--input-type=module', '-e', WORKER, built('registry/registry.js'), root, cacheFile, own, String(runs(500))],
-      { stdio: ['ignore', 'pipe', 'inherit'], timeout: 50_000 },
+      { stdio: ['ignore', 'pipe', 'inherit'], timeout: 170_000 },
     ),
   );
   const outputs = await Promise.all(workers.map(finished));

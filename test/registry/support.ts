@@ -85,6 +85,6 @@ export function runModule(text: string, args: readonly string[] = [], command: r
   const words = [...command, process.execPath];
   return execFileSync(words[0] ?? '', [...words.slice(1), '--input-type=module', '-e', text, ...args], {
     encoding: 'utf8',
-    timeout: 30_000,
+    timeout: 170_000,
   });
 }

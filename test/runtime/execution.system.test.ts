@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
 import type { Action } from '../../src/core/action.ts';
-import type { ExecutorName } from '../../src/core/execution.ts';
+import type { Executor, ExecutorName } from '../../src/core/execution.ts';
 import type { Observation } from '../../src/core/observation.ts';
 import type { RunResult } from '../../src/core/outputs.ts';
 import type { Span } from '../../src/core/span.ts';
@@ -14,6 +14,7 @@ import { openSkillTools } from '../../src/runtime/skill-tools.ts';
 import { findControlGroups } from '../../src/sandbox/executors/cgroup.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { scratch, writeSkill } from '../registry/support.ts';
+import { knownExecutor } from '../sandbox/known-executor.ts';
 import { runtimeOver } from './support.ts';
 
 const EXECUTORS: readonly ExecutorName[] = existsSync('/usr/bin/bwrap') ? ['local', 'bubblewrap'] : ['local'];
@@ -33,11 +34,20 @@ function writeTools(root: string): void {
   writeFileSync(path.join(dir, 'scripts/windows.sh'), '#!/bin/sh\r\necho crlf\r\n');
 }
 
-async function open(execution: ExecutionOptions): Promise<{ readonly session: Session; readonly root: string }> {
+interface OpenOptions extends ExecutionOptions {
+  readonly executor: ExecutorName;
+}
+
+async function open(
+  { executor, ...execution }: OpenOptions,
+  find: (name: ExecutorName) => Executor | ExecutorName = knownExecutor,
+): Promise<{ readonly session: Session; readonly root: string }> {
   const root = scratch();
   writeTools(root);
   const artifacts = path.join(root, 'artifacts');
-  const session = await (await runtimeOver(root)).startSession({ execution: { artifacts, ...execution } });
+  const session = await (
+    await runtimeOver(root)
+  ).startSession({ execution: { artifacts, executor: find(executor), ...execution } });
   onTestFinished(() => session.close());
   return { session, root };
 }
@@ -56,7 +66,8 @@ describe.each(EXECUTORS)('programs under %s', (executor) => {
     ['EXEC-6', 'EXEC-7'],
     'a script gets its arguments as they are, and the result says what isolated it',
     async () => {
-      const { session } = await open({ executor });
+      // By its name, so the session probes it.
+      const { session } = await open({ executor }, (name) => name);
       const args = ['a b', '$(id)', '`x`', '-rf', '', 'new\nline', '"quoted"'];
       const result = await run(session, { type: 'run_script', skill: 'tools', script: 'echo.mjs', args });
       expect(JSON.parse(result.stdout)).toEqual(args);
@@ -94,7 +105,7 @@ describe.each(EXECUTORS)('programs under %s', (executor) => {
       const lacking =
         '# /// script\n# dependencies = ["no-such-package-of-skillwright"]\n# ///\nopen("/workspace/out/ran", "w")\n';
       writeFileSync(path.join(dir, 'scripts/lacks.py'), lacking);
-      const execution = { executor, artifacts: false, packages: { isOffline: true } } as const;
+      const execution = { executor: knownExecutor(executor), artifacts: false, packages: { isOffline: true } } as const;
       const session = await (await runtimeOver(root)).startSession({ execution });
       onTestFinished(() => session.close());
       const script = (name: string): Action => ({ type: 'run_script', skill: 'needy', script: name, args: [] });

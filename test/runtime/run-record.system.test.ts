@@ -214,7 +214,7 @@ describe('a process that is killed', () => {
     const { root, project, runs } = place();
     const words = [built('index.js'), project, path.join(root, 'skills'), type];
     const { signal, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', DOOMED, ...words], {
-      timeout: 50_000,
+      timeout: 170_000,
       encoding: 'utf8',
     });
     expect([signal, stderr]).toEqual(['SIGKILL', '']);

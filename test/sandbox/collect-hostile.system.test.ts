@@ -168,7 +168,7 @@ test('names that do not show are listed written out, and what they name is left 
 
 describe('very much of it', () => {
   const make = (text: string, root: string): void =>
-    void execFileSync('python3', ['-c', text, root], { stdio: 'pipe', timeout: 60_000 });
+    void execFileSync('python3', ['-c', text, root], { stdio: 'pipe', timeout: 170_000 });
 
   test('twenty thousand files are counted, and the first by name are collected', async () => {
     const { root } = makeWorkspace();

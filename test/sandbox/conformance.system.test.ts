@@ -25,7 +25,7 @@ const base = mkdtempSync(path.join(os.tmpdir(), 'skillwright-conformance-'));
 chmodSync(base, 0o711);
 const verdicts = new Map<string, Map<TableExecutor, string>>();
 const failed: string[] = [];
-const CASE_MS = 90_000;
+const CASE_MS = 180_000;
 const EMPTY_MS = 30_000;
 
 /** The workspace that cases share is closed a moment after the last of them. */

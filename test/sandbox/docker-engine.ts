@@ -19,8 +19,8 @@ export interface TestEngine {
   stop(): Promise<void>;
 }
 
-const READY_MS = 15_000;
-const STOP_MS = 20_000;
+const READY_MS = 60_000;
+const STOP_MS = 60_000;
 
 /** A text says why there is none. */
 export async function startDockerEngine(): Promise<TestEngine | string> {

@@ -42,12 +42,15 @@ async function reportOf(content: string | Buffer, ...options: string[]) {
   });
 }
 
-async function meanText(...values: string[]): Promise<string> {
+/** The means of columns as they are written. */
+async function meanTexts(columns: readonly (readonly string[])[]): Promise<readonly string[]> {
   return withFolder(async (folder) => {
     const input = join(folder, 'data.csv');
-    writeFileSync(input, `x\n${values.join('\n')}\n`);
+    const height = Math.max(...columns.map((values) => values.length));
+    const rows = Array.from({ length: height }, (_, row) => columns.map((values) => values[row] ?? '').join(','));
+    writeFileSync(input, `${columns.map((_, at) => `c${at}`).join(',')}\n${rows.join('\n')}\n`);
     const { text } = await run(process.execPath, [NODE_SCRIPT, input, '--format=json']);
-    return /"mean": (\S+?),/.exec(text)?.[1] ?? '';
+    return [...text.matchAll(/"mean": (\S+?),/g)].map(([, mean = '']) => mean);
   });
 }
 
@@ -133,7 +136,7 @@ describe('what the report says', () => {
       [['-0.0'], '0'],
       [['1e30', '1'], '500000000000000000000000000000.5'],
     ];
-    for (const [values, expected] of cases) expect([values, await meanText(...values)]).toEqual([values, expected]);
+    expect(await meanTexts(cases.map(([values]) => values))).toEqual(cases.map(([, expected]) => expected));
   });
 
   test('cell text cannot break the Markdown', async () => {
@@ -305,9 +308,9 @@ describe.skipIf(!python)('report.py and report.mjs give the same bytes (needs py
   test('for 101000 rows, with little memory and sampled medians', async () => {
     await withFolder(async (folder) => {
       const random = randomFrom(11);
-      const lines = ['id,amount,who,note'];
+      const lines = ['id,amount,note'];
       for (let row = 0; row < 101_000; row += 1) {
-        lines.push(`${row},${random(1_000_000) / 997},u${random(30_000)},"note ${row}\n${'x'.repeat(random(100))}"`);
+        lines.push(`r${row},${random(1_000_000) / 100},"note ${row}\n${'x'.repeat(random(50))}"`);
       }
       const input = join(folder, 'big.csv');
       writeFileSync(input, `${lines.join('\n')}\n`);

@@ -28,7 +28,7 @@ export async function run(command: string, args: readonly string[], options: Run
       [...args],
       {
         env,
-        timeout: 50_000,
+        timeout: 170_000,
         maxBuffer: 256 * 1024 * 1024,
         encoding: 'buffer',
         ...(options.cwd === undefined ? {} : { cwd: options.cwd }),

@@ -77,6 +77,14 @@ const SEEN = {
 type Answers = { readonly [A in ActionType]?: (action: Extract<Action, { type: A }>) => Observation };
 
 const ANSWERS: Required<Answers> = {
+  call_mcp_tool: ({ name }) => ({
+    type: 'tool-called',
+    action: 'call_mcp_tool',
+    name,
+    text: 'done',
+    isError: false,
+    truncated: false,
+  }),
   read_file: ({ path }) => ({
     type: 'file-read',
     action: 'read_file',
@@ -298,6 +306,8 @@ function observe(action: Action, answers: Required<Answers>): Observation {
       return answers.poll_command(action);
     case 'kill_command':
       return answers.kill_command(action);
+    case 'call_mcp_tool':
+      return answers.call_mcp_tool(action);
     case 'final_answer':
       return answers.final_answer(action);
   }

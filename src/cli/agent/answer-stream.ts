@@ -1,4 +1,5 @@
 import { cleanText } from '../../core/text/text.ts';
+import { QUESTION_MARK } from '../../policy/approval-summary.ts';
 import { monotonicMs } from '../../platform/clock.ts';
 import { textWidth } from '../../platform/text-width.ts';
 import { openMarkdown, renderMarkdown } from '../terminal/markdown.ts';
@@ -48,7 +49,7 @@ export function openAnswerStream(terminal: Terminal): AnswerStream {
     add(piece) {
       if (!terminal.isAnswerOnTerminal) return;
       text += piece;
-      const done = markdown.add(piece);
+      const done = markdown.add(unmarked(piece));
       if (done.length > 0) screen.print(done);
       if (!terminal.isRedrawn) return;
       const waitMs = drawnAt + REDRAW_MS - monotonicMs();
@@ -61,9 +62,14 @@ export function openAnswerStream(terminal: Terminal): AnswerStream {
       interrupt();
       text = '';
       if (isShown) return;
-      terminal.out(terminal.isAnswerOnTerminal ? renderMarkdown(answer, look()) : cleanText(answer));
+      terminal.out(terminal.isAnswerOnTerminal ? renderMarkdown(unmarked(answer), look()) : cleanText(answer));
     },
   };
+}
+
+/** A model must not imitate the question of an approval. */
+function unmarked(text: string): string {
+  return text.replaceAll(QUESTION_MARK, '◇');
 }
 
 function lookOf({ style, isColored, width }: Terminal): MarkdownLook {

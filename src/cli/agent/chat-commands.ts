@@ -10,11 +10,15 @@ import { planLines } from './show-agent.ts';
 import { undoneLines } from '../runs/undo-run.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { fitText } from '../../platform/text-width.ts';
+import { describeAction, describeOutcome } from '../../core/action-text.ts';
+import type { Action } from '../../core/action.ts';
 
 export interface ChatCommandParts {
   readonly chat: Chat;
   readonly runtime: Pick<Runtime, 'index' | 'find'>;
   readonly terminal: Terminal;
+  /** Opens another model for the next messages and returns its id; without a name, returns the id of the current one. */
+  readonly model: (name?: string) => Promise<string>;
 }
 
 /** `send`: the line is a message for the agent. `said`: the lines to print instead. */
@@ -23,10 +27,11 @@ export type Handled =
   | { readonly type: 'said'; readonly lines: readonly string[] }
   | { readonly type: 'quit' };
 
-type ChatCommand = (parts: ChatCommandParts) => readonly string[];
+type ChatCommand = (parts: ChatCommandParts, argument: string) => readonly string[] | Promise<readonly string[]>;
 
 const COMMANDS: Readonly<Record<string, readonly [about: string, run: ChatCommand]>> = {
   skills: ['list the skills; /NAME ARGUMENTS invokes one', skillLines],
+  model: ['show the model; /model NAME uses another one for the next messages', modelLines],
   plan: ['show the current plan', planOf],
   cost: ['show what this chat used, and the tokens spent on skills', costLines],
   undo: ['remove the last message and its answer, and restore the files it changed', undoLines],
@@ -34,13 +39,13 @@ const COMMANDS: Readonly<Record<string, readonly [about: string, run: ChatComman
 };
 
 /** Handles a typed line. A mistyped skill name is reported to the user and never sent to the model. */
-export function handleLine(line: string, parts: ChatCommandParts): Handled {
+export async function handleLine(line: string, parts: ChatCommandParts): Promise<Handled> {
   const called = parseInvocation(line);
   if (called === undefined) return { type: 'send' };
   if (called.name === 'quit' || called.name === 'exit') return { type: 'quit' };
   const command = Object.hasOwn(COMMANDS, called.name) ? COMMANDS[called.name] : undefined;
-  if (command !== undefined) return { type: 'said', lines: command[1](parts) };
   try {
+    if (command !== undefined) return { type: 'said', lines: await command[1](parts, called.arguments) };
     parts.runtime.find(called.name);
     return { type: 'send' };
   } catch (error) {
@@ -50,10 +55,15 @@ export function handleLine(line: string, parts: ChatCommandParts): Handled {
 }
 
 /** Completions for a line that starts with a slash. */
-export function completions(line: string, { index }: Pick<Runtime, 'index'>): readonly string[] {
+export function completeCommand(line: string, { index }: Pick<Runtime, 'index'>): readonly string[] {
   if (!line.startsWith('/') || /\s/.test(line)) return [];
   const skills = index.skills.filter(({ controls }) => controls.userInvocable).map(({ name }) => printable(name));
   return [...Object.keys(COMMANDS), 'quit', ...skills].map((name) => `/${name} `).filter((one) => one.startsWith(line));
+}
+
+async function modelLines({ model }: ChatCommandParts, name: string): Promise<readonly string[]> {
+  if (name === '') return [`model ${printable(await model())}; /model NAME uses another one`];
+  return [`model ${printable(await model(name))} from the next message on`];
 }
 
 function skillLines({ runtime, terminal }: ChatCommandParts): readonly string[] {
@@ -92,18 +102,26 @@ function costLines({ chat: { used, ledger, said } }: ChatCommandParts): readonly
   ];
 }
 
-/** Actions whose effects cannot be restored. */
-const OUTSIDE_EFFECTS = /^(?:run_|start_command|write_input|network_request)/;
+/** Actions whose effects outside of the conversation cannot be restored. */
+const OUTSIDE_EFFECTS: ReadonlySet<Action['type']> = new Set([
+  'run_script',
+  'run_command',
+  'start_command',
+  'write_input',
+  'network_request',
+  'call_mcp_tool',
+]);
 
 function undoLines({ chat }: ChatCommandParts): readonly string[] {
   const undone = chat.undo();
   if (undone === undefined) return ['nothing to undo'];
   const { message, actions, files } = undone;
-  const ran = actions.filter((line) => OUTSIDE_EFFECTS.test(line));
+  const ran = actions.filter(({ action }) => OUTSIDE_EFFECTS.has(action.type));
   return [
     `removed: ${shownText(message)}`,
     ...undoneLines(files),
-    ...(ran.length === 0 ? [] : ['not undone:', ...ran.map((line) => `  ${printable(line)}`)]),
+    ...(ran.length === 0 ? [] : ['not undone:']),
+    ...ran.map(({ action, observation }) => `  ${describeAction(action)}: ${describeOutcome(observation, false)}`),
   ];
 }
 
@@ -111,6 +129,8 @@ function helpLines(): readonly string[] {
   return [
     ...Object.entries(COMMANDS).map(([name, [about]]) => `/${name.padEnd(8)}${about}`),
     '/quit    end the chat; also Ctrl-D, or Ctrl-C twice on an empty line',
-    'Ctrl-C stops the current work, not the chat. Pasted text is one message, line breaks included.',
+    'Tab completes commands, skills and @files. @FILE outside of the project is copied into the workspace after a question.',
+    'Ctrl-C stops the current work, not the chat; twice ends the chat. Ctrl-O shows the last output line of a program.',
+    'Pasted text is one message, line breaks included; a pasted or dropped file becomes @FILE.',
   ];
 }

@@ -21,7 +21,10 @@ export interface EditorOptions {
   readonly prompt: string;
   /** Newest first, one line each. */
   readonly history: () => readonly string[];
-  readonly complete: (line: string) => readonly string[];
+  /** Completions of the end of a line, and the text that they replace. */
+  readonly complete: (line: string) => { readonly hits: readonly string[]; readonly of: string };
+  /** The mention that a pasted path of a file becomes. */
+  readonly mention: (pasted: string) => string | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -36,12 +39,12 @@ export function openEditor(process: NodeJS.Process, options: EditorOptions): Cha
 }
 
 function readMessage({ stdin, stderr }: NodeJS.Process, options: EditorOptions): Promise<Input> {
-  const { prompt, history, complete, signal } = options;
+  const { prompt, history, complete, mention, signal } = options;
   if (signal.aborted) return Promise.resolve({ type: 'end' });
   return new Promise((resolve) => {
     const keys = new PassThrough();
     const decoder = new StringDecoder('utf8');
-    const filter = openPasteFilter();
+    const filter = openPasteFilter(mention);
     const editor = createInterface({
       input: keys,
       output: stderr,
@@ -49,7 +52,10 @@ function readMessage({ stdin, stderr }: NodeJS.Process, options: EditorOptions):
       prompt,
       history: [...history()],
       removeHistoryDuplicates: true,
-      completer: (line: string) => [[...complete(line)], line],
+      completer: (line: string) => {
+        const { hits, of } = complete(line);
+        return [[...hits], of];
+      },
     });
     const onKeys = (bytes: Buffer): void => void keys.write(filter(decoder.write(bytes)));
     const end = (): void => finish({ type: 'end' });
@@ -91,29 +97,5 @@ export function openLines(stdin: NodeJS.ReadableStream, signal: AbortSignal): Ch
       return Promise.race([line, stopped]);
     },
     close: () => lines.close(),
-  };
-}
-
-export interface Interrupts {
-  readonly signal: AbortSignal;
-  readonly release: () => void;
-}
-
-/** Until released, the first interrupt aborts this signal instead of the program; a second one reaches the program. */
-export function takeInterrupts(process: NodeJS.Process, outer: AbortSignal): Interrupts {
-  const controller = new AbortController();
-  const others = process.listeners('SIGINT');
-  const onInterrupt = (): void => {
-    if (controller.signal.aborted) for (const other of others) other('SIGINT');
-    controller.abort(new Error('stopped by the user'));
-  };
-  process.removeAllListeners('SIGINT');
-  process.on('SIGINT', onInterrupt);
-  return {
-    signal: AbortSignal.any([outer, controller.signal]),
-    release() {
-      process.off('SIGINT', onInterrupt);
-      for (const other of others) process.on('SIGINT', other);
-    },
   };
 }

@@ -4,8 +4,9 @@ import type { Chat } from '../../agent/chat.ts';
 import { countText } from '../../core/text/line-text.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { handleLine } from './chat-commands.ts';
-import type { ChatInput, Interrupts } from './chat-input.ts';
+import type { ChatInput } from './chat-input.ts';
 import type { EarlierChat } from './earlier-chat.ts';
+import type { Interrupts } from './interrupts.ts';
 import { EXIT } from '../exit.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
@@ -18,6 +19,10 @@ export interface ChatLoopOptions {
   readonly remember: (message: string) => void;
   /** Shows the result of a message and returns its exit code. */
   readonly show: (result: AgentResult) => number;
+  /** Opens another model for the next messages, or names the current one. */
+  readonly model: (name?: string) => Promise<string>;
+  /** The files that a message mentions and that the user attaches. */
+  readonly attach: (message: string) => Promise<readonly string[]>;
   /** Captures Ctrl-C while the agent works on a message. */
   readonly interrupts: () => Interrupts;
   readonly earlier?: EarlierChat;
@@ -57,17 +62,18 @@ async function readAndAnswer(parts: ChatLoopOptions): Promise<number> {
     const message = read.text.trim();
     if (message === '') continue;
     remember(message);
-    const handled = handleLine(message, parts);
+    const handled = await handleLine(message, parts);
     if (handled.type === 'quit') return status;
     if (handled.type === 'said') terminal.out(handled.lines);
     else status = await answer(message, parts);
   }
 }
 
-async function answer(message: string, { chat, show, interrupts }: ChatLoopOptions): Promise<number> {
+async function answer(message: string, { chat, show, attach, interrupts }: ChatLoopOptions): Promise<number> {
+  const files = await attach(message);
   const { signal, release } = interrupts();
   try {
-    return show(await chat.send(message, { signal }));
+    return show(await chat.send(message, { signal, files }));
   } finally {
     release();
   }

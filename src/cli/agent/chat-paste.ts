@@ -16,25 +16,31 @@ const CONTROLS = /[\u0000-\u001F\u007F]/g;
 /** Bracketed paste mode: the terminal puts markers around pasted text. */
 export const MARK_PASTES = { on: '\u001B[?2004h', off: '\u001B[?2004l' } as const;
 
-/** Returns a function that translates raw keys, in chunks of any size, into keys for the editor. */
-export function openPasteFilter(): (typed: string) => string {
+/**
+ * Returns a function that translates raw keys, in chunks of any size, into keys for the editor. `mention` replaces a paste that is nothing
+ * but the path of a file.
+ */
+export function openPasteFilter(
+  mention: (pasted: string) => string | undefined = () => undefined,
+): (typed: string) => string {
   let half = '';
   let isPasting = false;
-  const pass = (piece: string): string => {
+  const pass = (piece: string, isWholePaste: boolean): string => {
     if (MARKS.test(piece)) {
       isPasting = piece.endsWith('200~');
       return '';
     }
-    return isPasting ? onOneLine(piece) : typedText(piece);
+    if (!isPasting) return typedText(piece);
+    return (isWholePaste ? mention(piece) : undefined) ?? onOneLine(piece);
   };
   return (typed) => {
     // Ctrl-C leaves a paste whose end marker never arrives.
     if (typed === CTRL_C) isPasting = false;
     const pieces = (half + typed).split(MARKS);
     const last = pieces.pop() ?? '';
-    const before = pieces.map(pass).join('');
+    const before = pieces.map((piece, at) => pass(piece, at > 0)).join('');
     half = (isPasting ? HALF_MARK_IN_PASTE : HALF_MARK).exec(last)?.[0] ?? '';
-    return before + pass(last.slice(0, last.length - half.length));
+    return before + pass(last.slice(0, last.length - half.length), false);
   };
 }
 

@@ -1,34 +1,44 @@
 import path from 'node:path';
 
+import type { AgentModel } from '../../agent/agent-model.ts';
 import type { AgentResult } from '../../agent/agent-options.ts';
 import type { ChatOptions } from '../../agent/chat.ts';
 import { projectInstructions } from '../../agent/project-instructions.ts';
 import { runsDirectory } from '../../journal/run-folder.ts';
+import { EXECUTOR_NAMES } from '../../core/execution.ts';
+import { countText, shownText } from '../../core/text/line-text.ts';
 import { printable } from '../../core/text/text.ts';
 import { lineJson } from '../json.ts';
 import { cacheDirectory } from '../../platform/fs/cache-directory.ts';
 import { surroundingsOf } from '../../runtime/config/config.ts';
+import { usableExecutor } from '../../runtime/execution/executors.ts';
 import { takeOutputs } from '../../runtime/execution/take-outputs.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { AGENT_FLAGS, parseBudget } from './agent-flags.ts';
-import { announceModel, endLines, exitCodeOf } from './agent-model.ts';
+import { announceModel, chooseModel, endLines, exitCodeOf } from './agent-model.ts';
 import { openApprover, openRefusalWatch, repeatedCommand } from './approval.ts';
 import { askForTrust, hiddenJson } from './consent.ts';
-import { completions } from './chat-commands.ts';
+import { completeCommand } from './chat-commands.ts';
+import { completeMention, mentionedFiles, pastedMention } from './chat-files.ts';
 import { openChatHistory } from './chat-history.ts';
-import { openEditor, openLines, takeInterrupts } from './chat-input.ts';
+import { openEditor, openLines } from './chat-input.ts';
 import type { ChatInput } from './chat-input.ts';
 import { runChat } from './chat-loop.ts';
 import { defineCommand } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { findChat } from './earlier-chat.ts';
 import { EXIT } from '../exit.ts';
+import { takeInterrupts } from './interrupts.ts';
 import { openRuntime } from '../open-runtime.ts';
+import { serversFor } from './mcp-servers.ts';
 import { openChatWithPrograms } from './run-with-programs.ts';
 import { sandboxOptions } from './sandbox-flags.ts';
 import { displayFor } from './show-agent.ts';
 import { packageOptions } from './package-flags.ts';
 import { openConnectionWatch } from './refused-connections.ts';
+import { VERSION } from '../../version.ts';
+import { commandExecution } from './execution-options.ts';
+import { askStreams, confirm } from '../terminal/ask.ts';
 import { reportWarning } from '../terminal/terminal.ts';
 
 const flags = {
@@ -41,7 +51,7 @@ type ChatInvocation = Invocation<typeof flags>;
 export const command = defineCommand({
   usage: 'chat [--resume ID|last] [--in FILE] [--out DIR] [--skill NAME] [--model NAME] [--budget NAME=N] [--yes]',
   details: [
-    'Starts a conversation with an agent that uses skills; the whole chat is one recorded run. Budgets apply to each message. /help lists the commands: /skill-name arguments, /skills, /plan, /cost, /undo, /quit.',
+    'Starts a conversation with an agent that uses skills; the whole chat is one recorded run. Budgets apply to each message. /help lists the commands: /skill-name arguments, /skills, /model, /plan, /cost, /undo, /quit.',
     'Ctrl-C stops the current work, not the chat; Ctrl-C twice on an empty line ends the chat. Pasted text is one message. If stdin is not a terminal, each line is a message.',
     'Keeps a history of your messages per project in the cache folder, except with --no-cache.',
     'Exit code: 0 after a chat at a terminal; otherwise that of the last message, as for skillwright run.',
@@ -57,10 +67,15 @@ export const command = defineCommand({
     const { flags: given, terminal, signal, words } = invocation;
     const budget = parseBudget(given.budget);
     const runtime = await openRuntime(invocation);
+    const servers = await serversFor(runtime, terminal);
     const untrusted = await askForTrust(invocation, runtime);
     if (given.json === true && untrusted.length > 0) terminal.out(hiddenJson(untrusted));
     const earlier = given.resume === undefined ? undefined : findChat(directoryOf(invocation, runtime), given.resume);
-    const chosen = await announceModel({ name: given.model, runtime, signal, cwd: given.cwd }, terminal);
+    const isAtTerminal = process.stdin.isTTY && process.stderr.isTTY;
+    const choice = { runtime, signal, cwd: given.cwd };
+    let chosen = isAtTerminal
+      ? await greet(invocation, runtime)
+      : await announceModel({ name: given.model, ...choice }, terminal);
     const display = displayFor(invocation.flags, invocation.terminal);
     const refusals = openRefusalWatch();
     const connections = openConnectionWatch();
@@ -83,9 +98,9 @@ export const command = defineCommand({
         host: {},
         approve: openApprover(given, terminal),
         sinks: [display.sink, refusals.sink, connections.sink],
+        ...(servers === undefined ? {} : { servers }),
       },
     };
-    const isAtTerminal = process.stdin.isTTY && process.stderr.isTTY;
     const { input, remember } = inputOf(invocation, runtime, isAtTerminal);
     const show = (result: AgentResult): number => {
       const refused = refusals.last(repeatedCommand(words));
@@ -101,12 +116,22 @@ export const command = defineCommand({
     };
     const chat = openChatWithPrograms(options, {
       executor: given.executor,
+      onOutput: display.output,
       terminal,
       cwd: cwdOf(invocation),
       sandbox: sandboxOptions(given, { config: runtime.config, cwd: cwdOf(invocation), isAgent: true }),
       ...packageOptions(given, terminal),
     });
+    const places = { cwd: cwdOf(invocation), home: surroundingsOf({}).home };
     const last = await runChat({
+      model: async (name) => {
+        if (name !== undefined) {
+          chosen = await chooseModel({ name, ...choice });
+          chat.useModel(chosen.model);
+        }
+        return chosen.model.id;
+      },
+      attach: async (message) => (isAtTerminal ? await askToAttach(mentionedFiles(message, places), signal) : []),
       chat,
       runtime,
       terminal,
@@ -115,11 +140,39 @@ export const command = defineCommand({
       show,
       interrupts: () => (isAtTerminal ? takeInterrupts(process, signal) : { signal, release: () => undefined }),
       ...(earlier === undefined ? {} : { earlier }),
-    });
+    }).finally(() => servers?.close());
     if (signal.aborted) return EXIT.interrupted;
     return isAtTerminal ? EXIT.done : last;
   },
 });
+
+/** Shows model, skills and sandbox in one line. */
+async function greet({ flags: given, terminal, signal }: ChatInvocation, runtime: Runtime): Promise<AgentModel> {
+  const chosen = await chooseModel({ name: given.model, runtime, signal, cwd: given.cwd });
+  const executor = (['auto', ...EXECUTOR_NAMES] as const).find((name) => name === given.executor) ?? 'auto';
+  const { onTrial } = commandExecution(terminal);
+  const sandbox = given.executor === 'none' ? undefined : await usableExecutor(runtime, executor, onTrial);
+  const parts = [
+    `skillwright ${VERSION}`,
+    printable(chosen.model.id),
+    countText(runtime.index.skills.length, 'skill'),
+    sandbox === undefined ? 'no programs' : `programs in ${sandbox}`,
+    '/help',
+  ];
+  terminal.remark(terminal.wrap(parts.join(terminal.style('dim', ' · ')), 2));
+  if (chosen.model.id === 'rules')
+    terminal.remark(terminal.wrap('rules is not a language model: it only follows the quickstart of a skill', 2));
+  return chosen;
+}
+
+/** Files outside of the project are attached only after a yes: a mention may be part of a pasted text. */
+async function askToAttach(files: readonly string[], signal: AbortSignal): Promise<readonly string[]> {
+  const attached: string[] = [];
+  for (const file of files)
+    if (await confirm(askStreams(process), `Copy ${shownText(file, 200)} into the workspace?`, { signal }))
+      attached.push(file);
+  return attached;
+}
 
 function cwdOf({ flags: given }: ChatInvocation): string {
   return path.resolve(given.cwd ?? '.');
@@ -138,10 +191,15 @@ function inputOf(
   if (!isAtTerminal) return { input: openLines(process.stdin, signal), remember: () => undefined };
   const cache = given['no-cache'] === true ? undefined : cacheDirectory(surroundingsOf({}));
   const history = openChatHistory(cache, cwdOf(invocation));
+  const places = { cwd: cwdOf(invocation), home: surroundingsOf({}).home };
   const input = openEditor(process, {
     prompt: terminal.style('bold', '> '),
     history: history.lines,
-    complete: (line) => completions(line, runtime),
+    complete: (line) =>
+      line.startsWith('/') && !/\s/.test(line)
+        ? { hits: completeCommand(line, runtime), of: line }
+        : completeMention(line, places),
+    mention: (pasted) => pastedMention(pasted, places),
     signal,
   });
   return { input, remember: history.add };

@@ -3,6 +3,7 @@ import { isSkillError } from '../../core/errors.ts';
 import { lineJson } from '../json.ts';
 import { countText, shownText } from '../../core/text/line-text.ts';
 import { printable } from '../../core/text/text.ts';
+import { serverOfSource } from '../../core/skill.ts';
 import type { SkillEntry } from '../../core/skill.ts';
 import { openTrust } from '../../policy/trust.ts';
 import { projectTop } from '../../runtime/skill-trust.ts';
@@ -47,10 +48,13 @@ export async function askForTrust(
   const distrusted = await runtime.distrust(usable, { files: true });
   const untrusted = usable.filter(({ dir }) => distrusted.has(dir));
   if (untrusted.length === 0) return [];
-  if (flags['trust-project'] === true) {
-    runtime.vouch(untrusted);
-    terminal.remark(`--trust-project: using ${namesText(untrusted)} of this project in this run`);
-    return [];
+  // Skills of MCP servers do not come with the project.
+  const ofProject = untrusted.filter(({ source }) => serverOfSource(source) === undefined);
+  if (flags['trust-project'] === true && ofProject.length > 0) {
+    runtime.vouch(ofProject);
+    terminal.remark(`--trust-project: using ${namesText(ofProject)} of this project in this run`);
+    const served = untrusted.filter((skill) => !ofProject.includes(skill));
+    return served.length === 0 ? [] : askForTrust(invocation, runtime, served);
   }
   const streams = askStreams(process);
   const reviewed = isTerminal(streams) ? await reviewEntries(untrusted, signal) : [];

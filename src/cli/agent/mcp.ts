@@ -14,6 +14,7 @@ import { VERSION } from '../../version.ts';
 import { APPROVAL_FLAGS, AUTO_FLAG, openApprover } from './approval.ts';
 import { askForTrust, TRUST_FLAGS } from './consent.ts';
 import { modelExecution } from './execution-options.ts';
+import { checkServers } from './mcp-servers.ts';
 import { SANDBOX_FLAGS, sandboxOptions } from './sandbox-flags.ts';
 
 const flags = {
@@ -48,22 +49,24 @@ const flags = {
 } as const;
 
 export const command = defineCommand({
-  usage: 'mcp [--vocabulary NAME] [--executor NAME] [--http [--port N]] [--print-config CLIENT]',
+  usage: 'mcp [check [SERVER]] [--vocabulary NAME] [--executor NAME] [--http [--port N]] [--print-config CLIENT]',
   details: [
     'Serves skills to an MCP client over stdin and stdout: tools of a vocabulary, and the Skills extension (SEP-2640) with digests for every file. Policy, trust, sandbox and records apply as in run.',
     'An action that needs approval is asked about in the client if it supports elicitation. Otherwise it waits in the queue: skillwright approvals answer ID yes.',
     'The client starts this command; do not type into it. Messages go to stderr. It ends when the client closes stdin. With --http it prints its address and runs until it is interrupted.',
     'Clients are told when skills change on disk.',
+    'mcp check connects to the servers in mcp_servers of your configuration, which run and chat use, and prints their tools; exit code 1 if one cannot be used.',
   ].join('\n'),
   flags,
   examples: [
     ['skillwright mcp --print-config claude-code > .mcp.json', 'configure Claude Code for this project'],
     ['skillwright mcp --http --port 4100', 'serve several clients of this machine at http://127.0.0.1:4100/mcp'],
+    ['skillwright mcp check', 'show the tools of the configured MCP servers'],
     ['skillwright mcp --vocabulary trpc --executor none', 'offer the tools of trpc-agent-go, without programs'],
   ],
-  positionals: [0, 0],
+  positionals: [0, 2],
   async run(invocation) {
-    const { flags: given, terminal, signal } = invocation;
+    const { flags: given, positionals, terminal, signal } = invocation;
     const port = portOf(given);
     const client = CLIENT_NAMES.find((name) => name === given['print-config']);
     if (client !== undefined) {
@@ -77,7 +80,11 @@ export const command = defineCommand({
       terminal.remark(`put this into ${file}`);
       return EXIT.done;
     }
+    const [word, name] = positionals;
+    if (word !== undefined && word !== 'check')
+      throw new UsageError(`unknown word ${quoted(word)}`, 'write mcp, or mcp check [SERVER]');
     const runtime = await openRuntime(invocation);
+    if (word === 'check') return checkServers({ runtime, terminal, server: name, isJson: given.json === true });
     await askForTrust(invocation, runtime);
     const cwd = path.resolve(given.cwd ?? '.');
     const executor = (['auto', ...EXECUTOR_NAMES] as const).find((name) => name === given.executor);

@@ -21,6 +21,8 @@ export interface ProgramChoice {
   readonly sandbox: Pick<ExecutionOptions, 'mounts' | 'network'>;
   /** Packages for scripts. */
   readonly packages?: PackageOptions;
+  /** Receives what programs print while they run. */
+  readonly onOutput?: NonNullable<ExecutionOptions['onOutput']>;
 }
 
 /**
@@ -43,6 +45,7 @@ export function openChatWithPrograms(options: ChatOptions, choice: ProgramChoice
   const execution = executionOf(choice);
   if (execution === undefined) return openChat(withoutPrograms(options, choice.cwd));
   let chat = openChat({ ...options, run: { ...options.run, execution } });
+  let { model } = options;
   return {
     get run() {
       return chat.run;
@@ -59,6 +62,10 @@ export function openChatWithPrograms(options: ChatOptions, choice: ProgramChoice
     get ledger() {
       return chat.ledger;
     },
+    useModel(next) {
+      model = next;
+      chat.useModel(next);
+    },
     async send(message, sending) {
       try {
         return await chat.send(message, sending);
@@ -67,6 +74,7 @@ export function openChatWithPrograms(options: ChatOptions, choice: ProgramChoice
         const { earlier } = options;
         chat = openChat({
           ...withoutPrograms(options, choice.cwd),
+          model,
           ...(earlier === undefined ? {} : { earlier: { ...earlier, said: chat.said } }),
         });
         return chat.send(message, sending);
@@ -83,9 +91,13 @@ function namedExecutor({ executor }: ProgramChoice): (typeof EXECUTOR_NAMES)[num
 
 function executionOf(choice: ProgramChoice): ExecutionOptions | undefined {
   if (choice.executor === 'none') return undefined;
-  const { terminal, sandbox, packages } = choice;
-  const options = { ...modelExecution(terminal, namedExecutor(choice)), ...sandbox };
-  return packages === undefined ? options : { ...options, packages };
+  const { terminal, sandbox, packages, onOutput } = choice;
+  return {
+    ...modelExecution(terminal, namedExecutor(choice)),
+    ...sandbox,
+    ...(packages === undefined ? {} : { packages }),
+    ...(onOutput === undefined ? {} : { onOutput }),
+  };
 }
 
 /** Warns that no program will run, if that is the problem and the command line names no executor; rethrows everything else. */

@@ -24,12 +24,14 @@ import type { Invocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { readRequest } from './request-text.ts';
+import { serversFor } from './mcp-servers.ts';
 import { runWithPrograms } from './run-with-programs.ts';
 import { sandboxOptions } from './sandbox-flags.ts';
 import { displayFor } from './show-agent.ts';
 import { reportProblem, reportWarning } from '../terminal/terminal.ts';
 import { packageOptions } from './package-flags.ts';
 import { openConnectionWatch } from './refused-connections.ts';
+import { takeSteps } from './interrupts.ts';
 
 const PROTOCOLS = ['tools', 'actions'] as const;
 
@@ -90,6 +92,7 @@ export const command = defineCommand({
     const request = await readRequest({ words: positionals, file: given.file, cwd: cwdOf(invocation), signal });
     const budget = parseBudget(given.budget);
     const runtime = await openRuntime(invocation);
+    const servers = await serversFor(runtime, terminal);
     const untrusted = await askForTrust(invocation, runtime);
     if (given.json === true && untrusted.length > 0) terminal.out(hiddenJson(untrusted));
     const chosen = await announceModel({ name: given.model, runtime, signal, cwd: given.cwd }, terminal);
@@ -98,6 +101,7 @@ export const command = defineCommand({
     const connections = openConnectionWatch();
     const copied: string[] = [];
     const lost: SkillError[] = [];
+    const interrupts = isAttended() && given.json !== true ? takeSteps(process, signal) : undefined;
     const result = await runWithPrograms(
       {
         ...agentOptions(invocation),
@@ -106,6 +110,7 @@ export const command = defineCommand({
         request,
         budget,
         signal,
+        ...(interrupts === undefined ? {} : { steps: interrupts.steps }),
         projectInstructions: given['no-agents-md'] === true ? undefined : projectInstructions(cwdOf(invocation)),
         unapproved: isAttended() || given.defer === true || given['keep-going'] === true ? 'continue' : 'stop',
         beforeEnd: async (session) => {
@@ -125,16 +130,21 @@ export const command = defineCommand({
           host: {},
           approve: openApprover(given, terminal),
           sinks: [display.sink, refusals.sink, connections.sink],
+          ...(servers === undefined ? {} : { servers }),
         },
       },
       {
         executor: given.executor,
+        onOutput: display.output,
         terminal,
         cwd: cwdOf(invocation),
         sandbox: sandboxOptions(given, { config: runtime.config, cwd: cwdOf(invocation), isAgent: true }),
         ...packageOptions(given, terminal),
       },
-    );
+    ).finally(() => {
+      interrupts?.release();
+      return servers?.close();
+    });
     const refused = refusals.last(
       result.run === undefined ? repeatedCommand(words) : resumingCommand(result.run, given),
     );
@@ -158,7 +168,7 @@ export const command = defineCommand({
     } else {
       display.end(result.answer);
       if (untrusted.length > 0) terminal.out(['', terminal.wrap(answerNote(untrusted))]);
-      terminal.remark(endLines(result, copied));
+      terminal.remark(endLines(result, copied).map((line) => terminal.wrap(line, 2)));
     }
     for (const line of connections.take()) reportWarning(terminal, line);
     for (const { message, hint } of errors) reportProblem(terminal, { message, hint });

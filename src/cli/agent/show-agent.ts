@@ -3,73 +3,106 @@ import { jsonlSink, terminalSink } from '../../journal/export/sinks.ts';
 import type { EventSink } from '../../journal/export/sinks.ts';
 import { describeAction } from '../../core/action-text.ts';
 import { TEXT_LEVELS } from '../../core/event-text.ts';
-import type { TextLevel } from '../../core/event-text.ts';
+import type { TextLevel, TextLine } from '../../core/event-text.ts';
 import type { RunEvent } from '../../core/run-events.ts';
 import { shownText } from '../../core/text/line-text.ts';
 import type { Plan, PlanStep, StepState } from '../../core/plan.ts';
 import { printable } from '../../core/text/text.ts';
 import type { Style, Terminal } from '../terminal/terminal.ts';
+import { wrapWords } from '../terminal/wrap.ts';
 import { openAnswerStream } from './answer-stream.ts';
-import { fitText } from '../../platform/text-width.ts';
+import { watchOutputKey } from './output-key.ts';
+import { openStatus } from './status-line.ts';
 
 export interface AgentDisplay {
   readonly sink: EventSink;
+  /** Receives what programs print while they run. */
+  readonly output: (stream: 'stdout' | 'stderr', chunk: Uint8Array) => void;
   /** Prints the answer, unless it was already streamed. */
   readonly end: (answer: string) => void;
 }
 
+/** Calls back for each key that shows or hides the output of a program, until the returned function is called. */
+export type WatchOutputKey = (onKey: () => void) => () => void;
+
 /**
- * On a terminal, a status line shows what the agent waits for and the answer streams. Elsewhere, plain lines are printed and the answer
- * when it is complete. Progress goes to stderr, the answer to stdout.
+ * On a terminal, a status line with the elapsed time shows what the agent waits for, and the answer streams. Elsewhere, plain lines are
+ * printed and the answer when it is complete. Progress goes to stderr, the answer to stdout.
  */
-export function openAgentDisplay(terminal: Terminal, level: TextLevel): AgentDisplay {
+export function openAgentDisplay(terminal: Terminal, level: TextLevel, watchKey?: WatchOutputKey): AgentDisplay {
   const stream = openAnswerStream(terminal);
-  let isWaiting = false;
+  const status = openStatus(terminal, level === 'quiet' ? undefined : watchKey);
   let plan: Plan | undefined;
-  const wait = (text: string): void => {
-    if (!terminal.isInteractive || level === 'quiet') return;
-    terminal.overwrite(terminal.style('dim', fitText(text, terminal.width - 1)));
-    isWaiting = true;
-  };
-  const clear = (): void => {
-    if (isWaiting) terminal.overwrite('');
-    isWaiting = false;
-  };
+  let waited: string | undefined;
   const say = (text: string): void => {
+    status.clear();
     stream.interrupt();
     terminal.remark(text);
   };
-  const lines = terminalSink({ level, write: (line) => say(line.trimEnd()), style: terminal.style });
+  const draw = ({ tone, text }: TextLine): string => {
+    const [mark, style] = TONES[tone];
+    const line = mark === '' ? text : `${terminal.style(style, mark)} ${text}`;
+    return wrapWords(tone === 'faint' ? terminal.style('dim', line) : line, { width: terminal.width, indent: 2 });
+  };
+  const lines = terminalSink({
+    level,
+    write: (line) => say(line.trimEnd()),
+    style: terminal.style,
+    ...(terminal.isInteractive ? { draw } : {}),
+  });
   const sink: EventSink = (line) => {
     const { event } = line;
-    clear();
-    if (event.type === 'answer-delta') return stream.add(event.text);
+    if (event.type === 'answer-delta') {
+      status.end();
+      return stream.add(event.text);
+    }
+    if (!isSilent(event)) status.end();
     if (event.type === 'model-call') stream.begin();
     if (event.type === 'plan') {
       if (level !== 'quiet') for (const step of planLines(plan, event.plan, terminal)) say(step);
       plan = event.plan;
-    } else if (!isShownElsewhere(event)) lines(line);
-    const waited = waitText(event);
-    if (waited !== undefined) wait(waited);
+    } else if (!isShownElsewhere(event, terminal)) lines(line);
+    waited = waitText(event) ?? waited;
+    const isWaiting = waitText(event) !== undefined || event.type === 'approval-answer';
+    if (isWaiting && waited !== undefined && level !== 'quiet') status.begin(waited);
   };
   return {
     sink,
+    output: status.output,
     end(answer) {
-      clear();
+      status.end();
       stream.end(answer);
     },
   };
 }
 
-/** The answer and the outcome are printed at the end. */
-function isShownElsewhere(event: RunEvent): boolean {
+const TONES: Readonly<Record<TextLine['tone'], readonly [mark: string, style: Style]>> = {
+  plain: ['', 'dim'],
+  faint: ['', 'dim'],
+  good: ['✓', 'green'],
+  warning: ['!', 'yellow'],
+  bad: ['✗', 'red'],
+};
+
+/** Events that come while a step goes on. */
+function isSilent({ type }: RunEvent): boolean {
+  return (
+    type === 'content-keep' || type === 'session' || type === 'span' || type === 'skill-use' || type === 'decision'
+  );
+}
+
+/** The answer and the outcome are printed at the end; at a terminal, a question shows itself and its answer. */
+function isShownElsewhere(event: RunEvent, { isInteractive }: Terminal): boolean {
   if (event.type === 'observation') return event.observation.type === 'answered';
+  if (event.type === 'approval-ask') return isInteractive;
+  if (event.type === 'approval-answer')
+    return isInteractive && typeof event.answer === 'object' && event.answer.by === 'terminal';
   return event.type === 'run-end' && event.outcome === 'done';
 }
 
 function waitText(event: RunEvent): string | undefined {
-  if (event.type === 'model-call') return `turn ${String(event.turn)}: asking ${shownText(event.model)} …`;
-  if (event.type === 'action' && event.action.type !== 'final_answer') return `${describeAction(event.action)} …`;
+  if (event.type === 'model-call') return `turn ${String(event.turn)}: asking ${shownText(event.model)}`;
+  if (event.type === 'action' && event.action.type !== 'final_answer') return describeAction(event.action);
   return undefined;
 }
 
@@ -84,8 +117,10 @@ export function displayFor(
   { json, log }: { readonly json?: boolean; readonly log?: string },
   terminal: Terminal,
 ): AgentDisplay {
-  if (json === true) return { sink: jsonlSink((text) => terminal.pass('stdout', text)), end: () => undefined };
-  return openAgentDisplay(terminal, TEXT_LEVELS.find((known) => known === log) ?? 'normal');
+  const nothing = (): void => undefined;
+  if (json === true) return { sink: jsonlSink((text) => terminal.pass('stdout', text)), output: nothing, end: nothing };
+  const level = TEXT_LEVELS.find((known) => known === log) ?? 'normal';
+  return openAgentDisplay(terminal, level, (onKey) => watchOutputKey(process, onKey));
 }
 
 /** The steps of a plan that are new or changed. */

@@ -54,6 +54,19 @@ export const EVAL_FLAGS = {
     about:
       'require a result: pass-rate (default: 1), errors (default: 0), precision, recall, difference; may be repeated',
   },
+  strict: { type: 'boolean', about: 'exit with code 5 if more than a third of the results were skipped' },
+  detect: {
+    type: 'string',
+    value: 'POINTS',
+    about: 'plan --baseline for a difference of this size, in percentage points (default: 20)',
+  },
+  'stop-when': {
+    type: 'string',
+    value: 'WHEN',
+    choices: ['decided'],
+    about: 'repeat --baseline runs until the difference is decided, at most --repeat times (default: by the plan)',
+  },
+  'dry-run': { type: 'boolean', about: 'print how many runs and tokens the evaluation needs, and run nothing' },
   'update-cassettes': { type: 'boolean', about: 'query the model and record its answers in the cassettes' },
   judge: { type: 'string', value: 'MODEL', about: 'use this model to grade what code cannot check (default: none)' },
   concurrency: { type: 'string', value: 'N', about: 'run N cases in parallel (default: 4)' },
@@ -128,8 +141,8 @@ const KEYS: Readonly<Record<string, readonly [key: keyof Thresholds, least: numb
   difference: ['difference', -1, 1],
 };
 
-export function thresholdsOf(given: readonly string[] = []): Thresholds {
-  const pairs = given.map((word) => {
+export function thresholdsOf({ threshold = [], strict = false }: EvalInvocation['flags']): Thresholds {
+  const pairs = threshold.map((word) => {
     const [name = '', value = ''] = word.split('=');
     const known = Object.hasOwn(KEYS, name) ? KEYS[name] : undefined;
     if (known === undefined)
@@ -146,5 +159,5 @@ export function thresholdsOf(given: readonly string[] = []): Thresholds {
       );
     return [key, number] as const;
   });
-  return Object.fromEntries(pairs);
+  return { ...Object.fromEntries(pairs), strict };
 }

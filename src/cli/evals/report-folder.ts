@@ -2,6 +2,8 @@
 import { mkdirSync, readFileSync, readdirSync, rmdirSync } from 'node:fs';
 import path from 'node:path';
 
+import { isObject } from '../../core/json/json-schema.ts';
+import { parseJson } from '../../core/json/parse-json.ts';
 import type { EvalReport } from '../../evals/report/result.ts';
 import { printable, quoted } from '../../core/text/text.ts';
 import { jsonReport, readReport } from '../../evals/report/json.ts';
@@ -12,6 +14,8 @@ import { makeFolders } from '../../platform/fs/make-folders.ts';
 
 const TIME_NAME = /^\d{8}T\d{6}(?:-\d+)?$/;
 export const REPORT_FILE = 'report.json';
+/** Several subjects have a report each, in folders of their own, and this file over them. */
+export const MATRIX_FILE = 'portability.json';
 
 export function evaluationsFolder(cwd: string): string {
   return path.join(cwd, '.agent/evals');
@@ -47,10 +51,21 @@ export function unfinishedEvaluation(cwd: string): string {
   const folders = evaluationNames(cwd).map((name) => path.join(evaluationsFolder(cwd), name));
   const last = folders.findLast((folder) => {
     const report = reportIn(folder);
-    return report === undefined || report.isPartial;
+    return report === undefined ? !isFinishedMatrix(folder) : report.isPartial;
   });
   if (last === undefined) throw new UsageError('no unfinished evaluation found', 'start a new one without --resume');
   return last;
+}
+
+/** Whether the folder holds a finished matrix, which has no report of its own. */
+function isFinishedMatrix(folder: string): boolean {
+  try {
+    const value = parseJson(readFileSync(path.join(folder, MATRIX_FILE), 'utf8'));
+    return isObject(value) && value['isPartial'] === false;
+  } catch (error) {
+    if (isSystemError(error)) return false;
+    throw error;
+  }
 }
 
 function evaluationNames(cwd: string): readonly string[] {
@@ -76,6 +91,13 @@ function reportIn(folder: string): EvalReport | undefined {
     if (isSystemError(error)) return undefined;
     throw error;
   }
+}
+
+/** The stored reports of the project, oldest first; unreadable ones are left out. */
+export function storedReports(cwd: string, most = 20): readonly EvalReport[] {
+  return evaluationNames(cwd)
+    .slice(-most)
+    .flatMap((name) => reportIn(path.join(evaluationsFolder(cwd), name)) ?? []);
 }
 
 /** Opens a report by the path of its file or folder, or `last`. */

@@ -8,6 +8,7 @@ import type { Model } from '../../core/model.ts';
 import { printable, quoted } from '../../core/text/text.ts';
 import { evaluate } from '../../evals/evaluate.ts';
 import type { EvaluateOptions } from '../../evals/evaluate.ts';
+import type { Thresholds } from '../../evals/report/report.ts';
 import type { SuiteBasis, SuiteProgress } from '../../evals/run/run-suite.ts';
 import { skillFoldersIn } from '../../evals/cases/suite.ts';
 import { MOST_DISTRACTORS } from '../../evals/trigger/distractors.ts';
@@ -16,16 +17,23 @@ import type { TriggerOptions } from '../../evals/trigger/run-trigger.ts';
 import { surroundingsOf } from '../../runtime/config/config.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { wholeNumber } from '../arguments.ts';
-import { dropIfEmpty, newEvaluation, saveReport, unfinishedEvaluation } from './report-folder.ts';
+import { dropIfEmpty, newEvaluation, saveReport, storedReports, unfinishedEvaluation } from './report-folder.ts';
 import { thresholdsOf, wantedReports } from './flags.ts';
 import type { EvalInvocation } from './flags.ts';
 import { cwdOf, noModel, readInputs, reportProblems } from './inputs.ts';
-import { isCommand, openSubjects } from './subjects.ts';
 import type { EvalInputs } from './inputs.ts';
+import { checkMatrixReports, runMatrix } from './matrix.ts';
+import { isCommand, openSubjects } from './subjects.ts';
+import type { EvalSubject } from './subjects.ts';
 import { printReport } from './write-reports.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { openProgress } from '../terminal/progress.ts';
+import { reportProblem } from '../terminal/terminal.ts';
+import type { SuiteModel } from '../../evals/run/case-model.ts';
+import { mostRepetitions, planOf } from '../../evals/run/plan.ts';
+import type { PlanOptions } from '../../evals/run/plan.ts';
+import { jsonText } from '../json.ts';
 
 const CONCURRENCY = 4;
 const TIMEOUT_S = 300;
@@ -38,6 +46,7 @@ export async function evalCases(invocation: EvalInvocation): Promise<number> {
     const judge = await judgeOf(invocation, runtime);
     return evaluate({
       ...basis,
+      ...(flags['stop-when'] === undefined ? {} : { stopWhenDecided: { detect: detectOf(invocation) } }),
       skills: inputs.skills,
       places: runtime.executionPlaces,
       home,
@@ -72,49 +81,122 @@ async function runEvaluation(
   evaluator: Evaluator,
 ): Promise<number> {
   const { flags, terminal, signal } = invocation;
-  const [thresholds, cwd] = [thresholdsOf(flags.threshold), cwdOf(invocation)];
+  const [thresholds, cwd] = [thresholdsOf(flags), cwdOf(invocation)];
   wantedReports(flags);
   const numbers = numbersOf(invocation);
   const unfinished = flags.resume === true ? unfinishedEvaluation(cwd) : undefined;
   const runtime = await openRuntime(invocation);
   const inputs = readInputs(invocation, words, runtime);
   if (reportProblems(inputs.problems, invocation)) return EXIT.invalidEvaluation;
-  const [{ model, subject } = {}] = await openSubjects(invocation, runtime);
-  if (model === undefined && inputs.cases.every(({ answers }) => answers === undefined)) throw noModel();
+  const subjects = await openSubjects(invocation, runtime);
+  if (subjects.length > 1) checkMatrixReports(invocation);
+  const hasModel = subjects.every(({ model }) => model !== undefined);
+  if (!hasModel && inputs.cases.every(({ answers }) => answers === undefined)) throw noModel();
+  const plans = subjects.flatMap(({ model }) =>
+    model === undefined ? [] : [{ model, plan: planOf(planOptions(invocation, inputs, model)) }],
+  );
+  if (flags['dry-run'] === true) {
+    const lines = plans.flatMap(({ plan }) => plan.lines);
+    const known = plans.map(({ plan }) => plan);
+    const planJson = known.length > 1 ? { plans: known } : { plan: known[0] ?? { runs: 0 } };
+    const planText = lines.length > 0 ? lines : ['plan: no run needs a model'];
+    terminal.out(flags.json === true ? jsonText(planJson) : planText);
+    return EXIT.done;
+  }
+  for (const { model, plan } of plans) if (model.way === 'live') terminal.remark(plan.lines.map(printable));
+  const [firstPlan] = plans;
+  const most =
+    flags['stop-when'] === undefined || firstPlan === undefined ? {} : { repeat: mostRepetitions(firstPlan.plan) };
   const directory = unfinished ?? newEvaluation(cwd, new Date());
   const cache = flags['no-eval-cache'] === true ? undefined : runtime.cacheDir;
   const progress = openProgress(terminal);
   const notes: string[] = [];
   const sources = new Map(runtime.index.all.map(({ dir, source }) => [path.resolve(dir), source]));
-  const report = await evaluator(
-    {
-      cases: inputs.cases,
-      ...numbers,
-      directory,
-      signal,
-      sourceOf: (folder) => sources.get(folder),
-      resume: unfinished !== undefined,
-      ...(model === undefined ? {} : { model }),
-      ...(subject === undefined ? {} : { subject }),
-      ...(cache === undefined || isCommand(subject) ? {} : { cache: path.join(cache, 'evals') }),
-      onProgress: (state) => progress.show(progressText(state)),
-      onNote: (note) => void notes.push(note),
-    },
-    inputs,
-    runtime,
-  )
-    .catch((error: unknown) => {
-      dropIfEmpty(directory);
-      throw error;
-    })
-    .finally(() => progress.end());
-  terminal.remark([...new Set(notes)].map(printable));
-  saveReport(directory, report);
-  const status = await printReport(report, invocation, { thresholds, folder: directory });
+  const evaluateOne = ({ name, model, subject }: EvalSubject, folder: string): Promise<EvalReport> =>
+    evaluator(
+      {
+        cases: inputs.cases,
+        ...most,
+        ...numbers,
+        directory: folder,
+        signal,
+        sourceOf: (skill) => sources.get(skill),
+        resume: unfinished !== undefined,
+        ...(model === undefined ? {} : { model }),
+        ...(subject === undefined ? {} : { subject }),
+        ...(cache === undefined || isCommand(subject) ? {} : { cache: path.join(cache, 'evals') }),
+        onProgress: (state) => progress.show(`${subjects.length > 1 ? `${name}: ` : ''}${progressText(state)}`),
+        onNote: (note) => void notes.push(note),
+      },
+      inputs,
+      runtime,
+    )
+      .catch((error: unknown) => {
+        dropIfEmpty(folder);
+        throw error;
+      })
+      .finally(() => {
+        progress.end();
+        terminal.remark([...new Set(notes.splice(0))].map(printable));
+      });
+  const [first] = subjects;
+  const status =
+    subjects.length > 1 || first === undefined
+      ? await runMatrix({ subjects, directory, thresholds, evaluateOne }, invocation)
+      : await printOne(first, await evaluateOne(first, directory), { thresholds, directory, invocation });
   terminal.remark(`results: ${printable(path.relative(cwd, directory))}`);
   if (!signal.aborted) return status;
   terminal.err('interrupted: finished results are kept; continue with the same command and --resume');
   return EXIT.interrupted;
+}
+
+interface PrintOptions {
+  readonly thresholds: Thresholds;
+  readonly directory: string;
+  readonly invocation: EvalInvocation;
+}
+
+/** Stores and prints the report of one subject. */
+async function printOne(
+  { subject }: EvalSubject,
+  report: EvalReport,
+  { thresholds, directory, invocation }: PrintOptions,
+): Promise<number> {
+  saveReport(directory, report);
+  const status = await printReport(report, invocation, { thresholds, folder: directory });
+  const missing = subject?.missing ?? '';
+  if (missing === '') return status;
+  reportProblem(invocation.terminal, { message: `all cases were skipped: ${printable(missing)}`, hint: SUBJECT_HINT });
+  return EXIT.impossible;
+}
+
+const SUBJECT_HINT = 'agents and their variables: skillwright eval --help and docs/eval-subjects.md';
+
+const USUAL_DETECT = 20;
+
+/** The difference of interest: --detect, else the threshold of the difference. */
+function detectOf({ flags }: EvalInvocation): number {
+  const points = wholeNumber(flags.detect, '--detect', { least: 1, most: 100 });
+  const { difference } = thresholdsOf(flags);
+  if (points !== undefined) return points / 100;
+  return difference === undefined || difference <= 0 ? USUAL_DETECT / 100 : difference;
+}
+
+function planOptions(invocation: EvalInvocation, { cases }: EvalInputs, model: SuiteModel): PlanOptions {
+  const { flags, positionals } = invocation;
+  const { baseline, judge } = flags;
+  if (flags['stop-when'] !== undefined && (baseline === undefined || positionals[0] === 'trigger'))
+    throw new UsageError('--stop-when decided needs --baseline', 'pass --baseline none, old or a git revision');
+  const { repeat } = numbersOf(invocation);
+  return {
+    cases,
+    model,
+    arms: baseline === undefined ? 1 : 2,
+    ...(repeat === undefined ? {} : { repeat }),
+    detect: detectOf(invocation),
+    hasJudge: judge !== undefined,
+    earlier: storedReports(cwdOf(invocation)),
+  };
 }
 
 interface Numbers {

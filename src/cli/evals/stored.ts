@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { compareReports } from '../../evals/report/compare-reports.ts';
+import { compareReports, isRegression } from '../../evals/report/compare-reports.ts';
 import { makeReport } from '../../evals/report/report.ts';
 import { ARMS } from '../../evals/report/result.ts';
 import { printable, quoted } from '../../core/text/text.ts';
@@ -23,7 +23,7 @@ import { jsonText } from '../json.ts';
 import { openProgress } from '../terminal/progress.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
 
-/** Compares two reports. Exit code 1: a case that passed before does not pass now. */
+/** Compares two reports. Exit code 1: a case is broken, or the pass rate of a live model fell by more than chance. */
 export async function evalCompare(invocation: EvalInvocation): Promise<number> {
   const { positionals, flags, terminal } = invocation;
   const [, before, after, ...rest] = positionals;
@@ -39,7 +39,7 @@ export async function evalCompare(invocation: EvalInvocation): Promise<number> {
   if (flags.json === true) terminal.out(jsonText(comparison));
   else if (!isPrinted) terminal.out(terminalComparison(comparison, terminal));
   await writeReports(now, invocation, { before: old });
-  return comparison.counts.broken > 0 ? EXIT.failed : EXIT.done;
+  return isRegression(comparison) ? EXIT.failed : EXIT.done;
 }
 
 /** Grades stored runs with the current cases. */
@@ -49,7 +49,7 @@ export async function evalGrade(invocation: EvalInvocation): Promise<number> {
   if (words.length === 0 || flags.cases === undefined)
     throw new UsageError('missing argument: RUN or --cases', 'usage: skillwright eval grade RUN... --cases FILE');
   const cwd = cwdOf(invocation);
-  const thresholds = thresholdsOf(flags.threshold);
+  const thresholds = thresholdsOf(flags);
   const { cases, problems } = readCases(flags.cases.map((file) => path.resolve(cwd, file)));
   if (reportProblems(problems, invocation)) return EXIT.invalidEvaluation;
   const startedAt = new Date();

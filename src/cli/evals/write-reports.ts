@@ -24,6 +24,8 @@ export interface ReportContext {
   readonly folder?: string;
   /** An earlier report; HTML and Markdown then show what changed. */
   readonly before?: EvalReport;
+  /** Writes this format only, next to the results. */
+  readonly only?: WantedReport['format'];
 }
 
 /** Prints the report, writes the requested files, and returns the exit code. */
@@ -49,7 +51,10 @@ export async function writeReports(
   invocation: EvalInvocation,
   place: ReportContext,
 ): Promise<void> {
-  for (const wanted of wantedReports(invocation.flags)) await writeReport(report, wanted, invocation, place);
+  for (const wanted of wantedReports(invocation.flags)) {
+    if (place.only === undefined) await writeReport(report, wanted, invocation, place);
+    else if (place.only === wanted.format) await writeReport(report, { format: wanted.format }, invocation, place);
+  }
 }
 
 async function writeReport(

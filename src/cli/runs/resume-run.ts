@@ -20,6 +20,7 @@ import { surroundingsFor } from '../surroundings.ts';
 import { jsonText } from '../json.ts';
 import { sandboxOptions } from '../agent/sandbox-flags.ts';
 import { openRuntime } from '../open-runtime.ts';
+import { serversFor } from '../agent/mcp-servers.ts';
 import { modelExecution } from '../agent/execution-options.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
@@ -33,6 +34,7 @@ export async function resumeRun(invocation: ResumeInvocation, place: string): Pr
   const executor = (['auto', ...EXECUTOR_NAMES] as const).find((name) => name === given.executor) ?? 'auto';
   const named = new Set((given.in ?? []).map((file) => path.resolve(cwd, file)));
   const runtime = await openRuntime(invocation);
+  const servers = await serversFor(runtime, terminal);
   await askForTrust(invocation, runtime);
   const refusals = openRefusalWatch();
   const { model } = await announceModel({ name: given.model, runtime, signal, cwd: given.cwd }, terminal);
@@ -68,8 +70,9 @@ export async function resumeRun(invocation: ResumeInvocation, place: string): Pr
             },
           }),
       sinks: [refusals.sink, ...(given.json === true ? [] : [progress(terminal)])],
+      ...(servers === undefined ? {} : { servers }),
     },
-  });
+  }).finally(() => servers?.close());
   if (resumed.type === 'impossible') {
     if (given.json === true) terminal.out(jsonText({ path: place, ...resumed }));
     else terminal.err(resumed.problems.map((problem) => `impossible: ${printable(problem)}`));

@@ -1,4 +1,5 @@
-import { approvalLines } from '../../policy/approval-text.ts';
+import { approvalSummary } from '../../policy/approval-summary.ts';
+import { approvalLines, changeLines } from '../../policy/approval-text.ts';
 import type { ApprovalRequest, ApprovalScope } from '../../core/approval.ts';
 import { sha256 } from '../../platform/hash.ts';
 import type { Asker } from '../../policy/approval/approver.ts';
@@ -113,33 +114,47 @@ interface Answer {
 
 const SCOPES: Readonly<Record<ApprovalScope, string>> = {
   once: 'once',
-  run: 'for this run',
-  skill: 'for this version of the skill',
+  run: 'for the rest of this run',
+  skill: 'always for this version of the skill',
 };
-const KEYS: Readonly<Record<ApprovalScope, string>> = { once: 'y', run: 'r', skill: 's' };
+const KEYS: Readonly<Record<ApprovalScope, readonly [key: string, label: string]>> = {
+  once: ['y', '[y]es'],
+  run: ['r', '[r]est of this run'],
+  skill: ['a', '[a]lways for this skill'],
+};
 
 const NO: Answer = { verdict: 'no', scope: 'once' };
 
-/** High risk requires a typed word, so that a single accidental key never approves it. */
+/** Changes of a file that are shown without asking for details. */
+const SHORT_ROWS = 16;
+
+/**
+ * Two lines: what would be done, and the keys. High risk requires a typed word, so that a single accidental key never approves it. Where the
+ * first line cannot show everything, the first yes shows the details instead, and counts only when it is repeated.
+ */
 function questionOf(request: ApprovalRequest, width: number): Dialog<Answer> {
   const isWord = request.risk === 'high';
   const words: ReadonlyMap<string, ApprovalScope> = new Map(
-    request.scopes.map((scope) => [isWord ? `yes${scope === 'once' ? '' : ` ${scope}`}` : KEYS[scope], scope]),
-  );
-  const offered = [...words].map(([word, scope]) =>
-    isWord ? `${word} (${SCOPES[scope]})` : `[${word}] ${SCOPES[scope]}`,
+    request.scopes.map((scope) => [isWord ? `yes${scope === 'once' ? '' : ` ${scope}`}` : KEYS[scope][0], scope]),
   );
   const choices = isWord
-    ? `type ${offered.join(', ')}; d for details; anything else is no > `
-    : `${[...offered, '[n] no', '[d] details'].join('  ')} > `;
-  const lines = (isWhole: boolean): string => approvalLines(request, { width, hash: sha256, isWhole }).join('\n');
+    ? `  type yes${request.scopes.includes('run') ? ', or "yes run" for this run' : ''}; d for details; anything else is no > `
+    : `  ${[...request.scopes.map((scope) => KEYS[scope][1]), '[n]o', '[d]etails'].join('  ')} > `;
+  const details = (): string => {
+    isShown = true;
+    return `\n${approvalLines(request, { width, hash: sha256, isWhole: true }).join('\n')}\n${choices}`;
+  };
+  const { line, isWhole } = approvalSummary(request, width);
+  const change = changeLines(request.detail, { width, hash: sha256 });
+  const isShort = change.length > 0 && change.length <= SHORT_ROWS;
+  let isShown = isWhole || isShort;
   return {
-    text: `\n${lines(false)}\n${choices}`,
+    text: [...(isShort ? change : []), line, choices].join('\n'),
     isWord,
     read(typed) {
-      if (typed === 'd') return { more: `\n${lines(true)}\n${choices}` };
+      if (typed === 'd') return { more: details() };
       const scope = words.get(typed);
-      if (scope !== undefined) return { answer: { verdict: 'yes', scope } };
+      if (scope !== undefined) return isShown ? { answer: { verdict: 'yes', scope } } : { more: details() };
       return isWord || typed === 'n' ? { answer: NO } : undefined;
     },
     otherwise: NO,
@@ -190,8 +205,12 @@ async function converse<T>(
     };
     const onKeys = (typed: string): void => {
       if (typed.includes(CTRL_C)) {
-        finish(dialog.otherwise);
+        leave();
+        output.write('\n');
         interrupt();
+        // An interrupted question has no answer.
+        if (signal.aborted) reject(signal.reason);
+        else resolve(dialog.otherwise);
       } else if (!quiet.isOver()) quiet.begin();
       else if (typed === CTRL_D || (isEnter(typed) && word === '')) finish(dialog.otherwise);
       // Arrow keys and pasted text arrive as several characters at once.
@@ -211,10 +230,11 @@ async function converse<T>(
     };
 
     signal.addEventListener('abort', onAbort, { once: true });
-    show(dialog.text);
+    // Before the question is shown: a key that answers it must not reach the shell.
     const release = takeKeys(input, onKeys, () => {
       finish(dialog.otherwise);
     });
+    show(dialog.text);
   });
 }
 

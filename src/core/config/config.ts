@@ -7,6 +7,7 @@ import { VISIBILITIES } from '../skill.ts';
 import { PLACEMENTS } from '../tool.ts';
 import { SECRET_SOURCES } from './secret-config.ts';
 import { EXECUTION_SCHEMA } from './execution-config.ts';
+import { MCP_SERVERS_SCHEMA } from './mcp-config.ts';
 import { PACKAGES_SCHEMA } from './packages-config.ts';
 
 /** Stricter first. */
@@ -321,6 +322,7 @@ export const CONFIG_SCHEMA = {
         },
       },
     },
+    mcp_servers: MCP_SERVERS_SCHEMA,
     runs: {
       type: 'object',
       description: 'Records of runs.',

@@ -97,6 +97,8 @@ export const OVERRIDE_RULES: Readonly<Record<string, OverrideRule>> = {
   'policy.sandboxed': { strictest: SANDBOXED_USES },
   'trust.bind': 'never',
   secrets: 'never',
+  // A server is a program that is started, or an address that gets what the model writes.
+  mcp_servers: 'never',
   'runs.enabled': 'on',
   'runs.directory': 'replaces',
   'runs.sync': { strictest: RUN_SYNCS },

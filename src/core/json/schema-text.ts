@@ -1,3 +1,4 @@
+import { isObject } from './json-schema.ts';
 import type { JsonSchema, ObjectSchema } from './json-schema.ts';
 
 /** Longer lists of values are not spelled out. */
@@ -5,6 +6,7 @@ const LONGEST_ENUM = 8;
 
 /** Writes a schema in one line, as TypeScript would: `{skill: {name: string, source?: string}, args?: string[]}`. */
 export function schemaText(schema: JsonSchema): string {
+  if (!isOwn(schema)) return 'any';
   if ('anyOf' in schema) return schema.anyOf.map(schemaText).join(' | ');
   switch (schema.type) {
     case 'string': {
@@ -24,6 +26,14 @@ export function schemaText(schema: JsonSchema): string {
       return 'properties' in schema ? objectText(schema) : '{[name: string]: string}';
   }
 }
+
+/** Schemas of MCP servers may use all of JSON Schema. */
+function isOwn(schema: JsonSchema): boolean {
+  if ('anyOf' in schema) return Array.isArray(schema.anyOf);
+  return schema.type === 'array' ? isObject(schema.items) : OWN_TYPES.has(schema.type);
+}
+
+const OWN_TYPES: ReadonlySet<string> = new Set(['string', 'integer', 'boolean', 'object']);
 
 function objectText({ properties, required = [] }: ObjectSchema): string {
   const fields = Object.entries(properties).map(([name, property]) => {

@@ -75,6 +75,7 @@ export function shownBy(observation: Observation): readonly ShownContent[] {
     case 'file-written':
     case 'file-deleted':
     case 'response-received':
+    case 'tool-called':
     case 'answered':
     case 'failed':
       return [];

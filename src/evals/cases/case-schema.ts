@@ -218,7 +218,10 @@ const CASE_PROPERTIES = {
   mock: {
     type: 'object',
     description: 'Scripted answers instead of a model.',
-    properties: { turns: { type: 'array', description: 'Answers in order.', items: anything('One answer.') } },
+    properties: {
+      turns: { type: 'array', description: 'Answers in order.', items: anything('One answer.') },
+      harness_check: flag('The answers were generated: used only without --model, and counted in no pass rate.'),
+    },
     required: ['turns'],
     additionalProperties: false,
   },

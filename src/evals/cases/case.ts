@@ -44,7 +44,12 @@ export interface CaseSkills {
 
 export type CaseAnswers =
   /** Turns for `model/scripted/scripted.ts`, which validates them. */
-  | { readonly type: 'script'; readonly turns: readonly unknown[] }
+  | {
+      readonly type: 'script';
+      readonly turns: readonly unknown[];
+      /** Generated with the case: used only if the suite has no model, and counted in no pass rate. */
+      readonly isHarnessCheck?: true;
+    }
   | { readonly type: 'cassette'; readonly file: string };
 
 /** All must hold. Absent keys are not checked; a case without any expectation is an error. */

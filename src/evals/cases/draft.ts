@@ -40,8 +40,18 @@ export interface ReadSettings {
   readonly skillNamesIn: (folder: string) => readonly string[];
 }
 
-/** Reports infinite numbers and `__proto__` keys anywhere in a case. */
+/** Text that a template left for the author. Whole words only: a request may be about TODO comments. */
+const PLACEHOLDER =
+  /\bREPLACE[ _-]ME\b|^\s*(?:TODO|TBD|FIXME|XXX)\s*[:.]?\s*$|^\s*<(?:your|insert|replace|fill|describe|placeholder)\b[^<>]*>\s*$/;
+
+/** Reports infinite numbers, `__proto__` keys and placeholder text anywhere in a case. */
 export function reportHazards(report: CaseReport, value: unknown, at: JsonPath): void {
+  if (typeof value === 'string' && PLACEHOLDER.test(value))
+    addProblem(report, {
+      at,
+      message: `placeholder text: ${quoted(value, 80)}`,
+      hint: 'write the text of the case, or remove the key',
+    });
   if (typeof value === 'number' && !Number.isFinite(value))
     addProblem(report, { at, message: 'the number is not finite', hint: 'write a smaller number' });
   if (Array.isArray(value)) for (const [place, item] of value.entries()) reportHazards(report, item, [...at, place]);

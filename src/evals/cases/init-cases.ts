@@ -1,4 +1,7 @@
-/** Generates first cases for a skill from its description and scripts. They pass on the scripted model as generated. */
+/**
+ * Generates first cases for a skill from its description and scripts. Their answers are generated too, so that without a model they only
+ * check the harness; with a model they test it.
+ */
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 
@@ -32,17 +35,30 @@ export function initCases(skillDir: string): string {
       hint: 'name a skill folder, and validate it with skillwright check',
       data: { expected: 'a skill folder' },
     });
-  const parts = [HEAD, ...triggerCases(skill), ...scriptCases(skill)];
+  const parts = [HEAD, ...triggerCases(skill), ...scriptCases(skill), outcomeTemplate(skill)];
   return `${parts.join('\n').trimEnd()}\n`;
 }
 
-const HEAD = `# Cases of this skill. The mock of each case holds scripted answers, so that the cases run without a model.
-# Remove the mock to use a model. docs/eval-cases.md lists all keys.
+const HEAD = `# Cases of this skill. docs/eval-cases.md lists all keys.
+#
+# The mock of each case holds generated answers and is a harness check: without a model it shows that the skill loads and its
+# scripts run, and it counts in no pass rate. With --model NAME the model answers instead, and the case tests it.
 defaults:
   expect:
     disclosure:
       unloaded_bytes: 0
 cases:`;
+
+/** Commented out: only the author knows what a right answer contains. */
+function outcomeTemplate({ head: { name } }: ReadSkill): string {
+  return [
+    '',
+    '  # What is a right result? Only cases like this one show that the skill helps (--baseline none). Replace both texts.',
+    `  # - id: ${text(`${name}-outcome-1`)}`,
+    '  #   input: "REPLACE ME: a request as a user writes it"',
+    '  #   expect: { output: { contains: "REPLACE ME: a text of a right answer" } }',
+  ].join('\n');
+}
 
 function triggerCases({ dir, head }: ReadSkill): readonly string[] {
   const { name } = head;
@@ -69,6 +85,8 @@ function triggerCases({ dir, head }: ReadSkill): readonly string[] {
   ];
 }
 
+const MOCK = ['    mock:', '      harness_check: true', '      turns:'] as const;
+
 interface TriggerText {
   readonly id: string;
   readonly input: string;
@@ -85,8 +103,7 @@ function triggerCase({ id, input, skill, distractors }: TriggerText): string {
     ...(distractors.length === 0 ? [] : [`    skills: ${inline({ distractors })}`]),
     `    expect: ${inline({ trigger: isWanted })}`,
     `    tags: ${inline(['trigger'])}`,
-    '    mock:',
-    '      turns:',
+    ...MOCK,
     ...(isWanted ? [turn({ toolCalls: [{ name: 'load_skill', input: { skill } }] })] : []),
     turn({ text: isWanted ? 'The skill is loaded.' : 'No skill is needed for this.' }),
   ].join('\n');
@@ -111,8 +128,7 @@ function scriptCases(skill: ReadSkill): readonly string[] {
         `      sequence: ${inline(['must_occur load_skill before run_script'])}`,
         '      security: { no_escape: true }',
         `    tags: ${inline(['script'])}`,
-        '    mock:',
-        '      turns:',
+        ...MOCK,
         turn({ toolCalls: [{ name: 'load_skill', input: { skill: name } }] }),
         turn({ toolCalls: [{ name: 'run_script', input: { skill: name, script, args } }] }),
         turn({ text: `${script} has run.` }),

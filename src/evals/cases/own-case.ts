@@ -144,10 +144,10 @@ function answersOf({ report, suite, settings }: CaseFile, { mock, cassette }: Wr
       hint: 'remove one of them',
     });
   if (mock !== undefined) {
-    const { turns = [] } = mock;
+    const { turns = [], harness_check: isHarnessCheck = false } = mock;
     if (turns.length === 0)
       addProblem(report, { at: ['mock', 'turns'], message: 'mock.turns is empty', hint: 'add a turn' });
-    return { type: 'script', turns };
+    return { type: 'script', turns, ...(isHarnessCheck ? { isHarnessCheck } : {}) };
   }
   if (cassette === undefined) return undefined;
   const find = settings.newCassettes ? newFileOfSuite : fileOfSuite;

@@ -24,6 +24,11 @@ export function gradeFacts(one: EvalCase, facts: RunFacts, checkSchema?: CheckSc
   ];
   // A broken run proves neither success nor failure.
   return brokenReason(one, facts) === ''
-    ? checks
+    ? checks.map((check) => withEvidence(check, facts))
     : checks.map((check) => ({ ...check, status: 'error', found: facts.broken }));
+}
+
+/** What did not happen is shown by the end of the run. */
+function withEvidence(check: CheckResult, { end }: RunFacts): CheckResult {
+  return check.status === 'failed' && check.events.length === 0 ? { ...check, events: [end] } : check;
 }

@@ -11,6 +11,8 @@ export interface StoredRun extends RecordedRun {
   /** Counts from 1. */
   readonly attempt: number;
   readonly way: ModelWay;
+  /** Digest of scripted or recorded answers. */
+  readonly answers?: string;
 }
 
 /** Returns one result per run, in order. A run of an unknown case and a folder without a whole run are errors. */
@@ -34,15 +36,17 @@ export async function regrade(
 export async function gradeStored(run: StoredRun, one: EvalCase, options: GradeOptions = {}): Promise<CaseResult> {
   try {
     const { model: id, files: _files, ...graded } = await gradeFolder(one, run, options);
-    return { ...emptyResult(run, one), ...graded, model: { id, way: run.way } };
+    const empty = emptyResult(run, one);
+    return { ...empty, ...graded, model: { ...empty.model, id } };
   } catch (error) {
     if (!(error instanceof TypeError || error instanceof RangeError)) throw error;
     return { ...emptyResult(run, one), reason: `cannot grade the run: ${error.message}` };
   }
 }
 
-function emptyResult({ folder, arm, attempt, way }: StoredRun, head: CaseHead): CaseResult {
-  return { ...ungradedResult(head, { arm, attempt, model: { id: '', way } }), run: folder };
+function emptyResult({ folder, arm, attempt, way, answers }: StoredRun, head: CaseHead): CaseResult {
+  const model = { id: '', way, ...(answers === undefined ? {} : { answers }) };
+  return { ...ungradedResult(head, { arm, attempt, model }), run: folder };
 }
 
 function unknownCase(run: StoredRun): CaseResult {

@@ -1,92 +1,186 @@
-/** Compares two arms case by case. Only cases with a verdict in both arms count; without such pairs there is no comparison. */
+/**
+ * Compares the outcomes of two arms. What the baseline cannot meet by construction is left out and counted: a trigger check fails without
+ * the skill whatever the model answers. Cases whose answers do not depend on the arm are left out too. Without an outcome there is no score.
+ */
 import { groupBy, hasVerdict } from './result.ts';
-import type { Arm, CaseResult, Comparison } from './result.ts';
-import { mcNemar, meanOf, pairedBootstrap, smallestVisible } from '../statistics/statistics.ts';
-
-export interface NoComparison {
-  readonly type: 'no-comparison';
-  readonly reason: string;
-}
+import type { Arm, CaseResult, CheckKind, CheckResult, Comparison, ComparisonGaps, NoComparison } from './result.ts';
+import { countText } from '../../core/text/line-text.ts';
+import { mcNemar, meanOf, pairedInterval, smallestVisible } from '../statistics/statistics.ts';
+import type { PairCounts } from '../statistics/statistics.ts';
+import { bettingInterval, bettingWealth } from '../statistics/sequential.ts';
 
 export interface CompareOptions {
   readonly of: Arm;
   readonly against: Arm;
-  /** Seed of the bootstrap. */
-  readonly seed?: number;
+  /** The number of attempts depended on the results, so that intervals must hold at every stop. */
+  readonly isSequential?: boolean;
+}
+
+/** Budgets are costs, and denials and disclosure depend on the tools of the skill. */
+const OUTCOMES: ReadonlySet<CheckKind> = new Set(['output', 'outcome', 'judge']);
+/** The old version of a skill can be loaded, so that triggering can be compared. */
+const OUTCOMES_OF_VERSIONS: ReadonlySet<CheckKind> = new Set([...OUTCOMES, 'trigger']);
+
+interface CasePairs {
+  readonly case: string;
+  /** Attempts with an outcome in both arms. */
+  readonly pairs: readonly Pair[];
+  /** The checks that decide. */
+  readonly checks: ReadonlySet<string>;
 }
 
 interface Pair {
-  readonly case: string;
-  readonly of: readonly CaseResult[];
-  readonly against: readonly CaseResult[];
+  readonly attempt: number;
+  readonly of: CaseResult;
+  readonly against: CaseResult;
+  readonly passed: { readonly of: boolean; readonly against: boolean };
 }
 
 export function compareArms(
   results: readonly CaseResult[],
-  { of, against, seed = 1 }: CompareOptions,
+  { of, against, isSequential = false }: CompareOptions,
 ): Comparison | NoComparison {
-  if (of === against) return { type: 'no-comparison', reason: `cannot compare ${of} with itself` };
-  const pairs = pairsOf(results, of, against);
-  if (pairs.length === 0) return { type: 'no-comparison', reason: missingText(results, of, against) };
-  const better = pairs.filter((pair) => isPassed(pair.of) && !isPassed(pair.against)).length;
-  const worse = pairs.filter((pair) => !isPassed(pair.of) && isPassed(pair.against)).length;
-  const differences = pairs.map((pair) => passShare(pair.of) - passShare(pair.against));
+  const kinds = against === 'without' || of === 'without' ? OUTCOMES : OUTCOMES_OF_VERSIONS;
+  const both = results.filter(({ arm }) => arm === of || arm === against);
+  const cases = [...groupBy(both, (result) => result.case)].map(([id, attempts]) => {
+    const [mine, theirs] = [of, against].map((arm) => attempts.filter((result) => result.arm === arm));
+    return pairsOf(id, mine ?? [], theirs ?? [], kinds);
+  });
+  const compared = cases.filter((one): one is CasePairs => 'pairs' in one);
+  const excluded: ComparisonGaps = {
+    checks: countKinds(both, kinds),
+    cases: cases.flatMap((one) => ('reason' in one ? [one] : [])),
+  };
+  const pairs = compared.flatMap((one) => one.pairs);
+  if (pairs.length === 0) return { of, against, reason: reasonText(excluded), excluded };
+  const counts = countPairs(pairs);
+  const { better, worse } = counts;
   return {
     of,
     against,
+    cases: compared.length,
     pairs: pairs.length,
+    passed: { of: counts.both + better, against: counts.both + worse },
     better,
     worse,
-    difference: pairedBootstrap(differences, { seed }),
-    p: mcNemar(better, worse),
+    difference: isSequential ? bettingInterval(counts) : pairedInterval(counts),
+    method: isSequential ? 'sequential' : 'fixed',
+    p: isSequential ? anytimeP(pairs) : mcNemar(better, worse),
     smallestVisible: smallestVisible(pairs.length, better + worse),
-    sayNothing: pairs.flatMap(alwaysPassing),
-    tokens: both(pairs, ({ cost }) => cost.inputTokens + cost.outputTokens),
-    wallMs: both(pairs, ({ cost }) => cost.wallMs),
+    excluded,
+    sayNothing: compared.flatMap(alwaysPassing),
+    tokens: sides(compared, ({ cost }) => cost.inputTokens + cost.outputTokens),
+    wallMs: sides(compared, ({ cost }) => cost.wallMs),
   };
 }
 
 export function isComparison(compared: Comparison | NoComparison): compared is Comparison {
-  return !('type' in compared);
+  return !('reason' in compared);
 }
 
-function pairsOf(results: readonly CaseResult[], of: Arm, against: Arm): readonly Pair[] {
-  const ids = [...new Set(results.map((result) => result.case))];
-  const verdicts = groupBy(results.filter(hasVerdict), (result) => JSON.stringify([result.arm, result.case]));
-  const found = (arm: Arm, id: string): readonly CaseResult[] => verdicts.get(JSON.stringify([arm, id])) ?? [];
-  return ids
-    .map((id) => ({ case: id, of: found(of, id), against: found(against, id) }))
-    .filter((pair) => pair.of.length > 0 && pair.against.length > 0);
-}
-
-function missingText(results: readonly CaseResult[], of: Arm, against: Arm): string {
-  const counted = [of, against].map((arm) => {
-    const ofArm = results.filter((result) => result.arm === arm);
-    return `${arm}: ${String(ofArm.filter(hasVerdict).length)} of ${String(ofArm.length)} runs with a verdict`;
+function pairsOf(
+  id: string,
+  of: readonly CaseResult[],
+  against: readonly CaseResult[],
+  kinds: ReadonlySet<CheckKind>,
+): CasePairs | { readonly case: string; readonly reason: string } {
+  const reason = sameAnswers(of, against);
+  if (reason !== undefined) return { case: id, reason };
+  // A check must have a verdict in both arms: one that only the skill's run was judged by compares nothing.
+  const [mine, theirs] = [of, against].map((results) => judgedChecks(results, kinds));
+  const checks = new Set([...(mine ?? [])].filter((check) => theirs?.has(check)));
+  const others = new Map(against.map((result) => [result.attempt, result]));
+  const pairs = of.flatMap((result): readonly Pair[] => {
+    const other = others.get(result.attempt);
+    const [passed, otherPassed] = [outcomeOf(result, checks), other && outcomeOf(other, checks)];
+    if (other === undefined || passed === undefined || otherPassed === undefined) return [];
+    return [{ attempt: result.attempt, of: result, against: other, passed: { of: passed, against: otherPassed } }];
   });
-  return `no case has a verdict in both arms (${counted.join('; ')})`;
-}
-
-/** A repeated case passes if more than half of its attempts pass. */
-function isPassed(results: readonly CaseResult[]): boolean {
-  return passShare(results) > 0.5;
-}
-
-function passShare(results: readonly CaseResult[]): number {
-  return results.filter(({ status }) => status === 'passed').length / results.length;
-}
-
-/** Checks that pass in every attempt of both arms. */
-function alwaysPassing({ case: id, of, against }: Pair): readonly { readonly case: string; readonly check: string }[] {
+  // Repeating what always answers the same adds no evidence.
+  const counted = isDeterministic(of) && isDeterministic(against) ? pairs.slice(0, 1) : pairs;
+  if (counted.length > 0) return { case: id, pairs: counted, checks };
   const all = [...of, ...against];
-  const [first] = all;
-  const passes = (check: string): boolean =>
-    all.every(({ checks }) => checks.some((one) => one.id === check && one.status === 'passed'));
-  return (first?.checks ?? []).filter((check) => passes(check.id)).map((check) => ({ case: id, check: check.id }));
+  const isAsked = !all.every(hasVerdict) || all.some((result) => result.checks.some(({ kind }) => kinds.has(kind)));
+  return { case: id, reason: isAsked ? 'no outcome has a verdict in both arms' : 'no outcome is checked' };
+}
+
+function sameAnswers(of: readonly CaseResult[], against: readonly CaseResult[]): string | undefined {
+  const all = [...of, ...against];
+  if (all.some(({ model }) => model.way === 'scripted' && model.id !== '')) return 'its answers are scripted';
+  const [mine, theirs] = [of, against].map((results) => results.map(({ model }) => model.answers).join('\n'));
+  const isRecorded =
+    all.length > 0 && all.every(({ model }) => model.way === 'cassette' && model.answers !== undefined);
+  return isRecorded && mine === theirs ? 'both arms have the same recorded answers' : undefined;
+}
+
+function isDeterministic(results: readonly CaseResult[]): boolean {
+  return results.every(({ model }) => model.way === 'rules');
+}
+
+function judgedChecks(results: readonly CaseResult[], kinds: ReadonlySet<CheckKind>): ReadonlySet<string> {
+  return new Set(
+    results
+      .flatMap(({ checks }) => checks)
+      .filter((check) => kinds.has(check.kind) && isJudged(check))
+      .map(({ id }) => id),
+  );
+}
+
+function isJudged({ status }: CheckResult): boolean {
+  return status === 'passed' || status === 'failed';
+}
+
+/** Undefined if the run broke, or if one of the checks has no verdict in it. */
+function outcomeOf({ status, checks }: CaseResult, ids: ReadonlySet<string>): boolean | undefined {
+  const own = checks.filter(({ id }) => ids.has(id));
+  if (status === 'error' || own.length === 0 || !own.every(isJudged)) return undefined;
+  return own.every((check) => check.status === 'passed');
+}
+
+function countPairs(pairs: readonly Pair[]): PairCounts {
+  const many = (of: boolean, against: boolean): number =>
+    pairs.filter(({ passed }) => passed.of === of && passed.against === against).length;
+  return { both: many(true, true), better: many(true, false), worse: many(false, true), neither: many(false, false) };
+}
+
+/** The largest wealth after any round bounds the chance of ever seeing it without a difference. */
+function anytimeP(pairs: readonly Pair[]): number {
+  const rounds = [...new Set(pairs.map(({ attempt }) => attempt))];
+  const wealth = rounds.map((round) => bettingWealth(countPairs(pairs.filter(({ attempt }) => attempt <= round)), 0));
+  return Math.min(1, 1 / Math.max(...wealth));
+}
+
+function countKinds(results: readonly CaseResult[], kinds: ReadonlySet<CheckKind>): ComparisonGaps['checks'] {
+  const left = results.flatMap(({ checks }) => checks).filter(({ kind }) => !kinds.has(kind));
+  return [...groupBy(left, ({ kind }) => kind).values()].flatMap((checks) => {
+    const [first] = checks;
+    return first === undefined ? [] : [{ kind: first.kind, count: checks.length }];
+  });
+}
+
+function reasonText({ checks, cases }: ComparisonGaps): string {
+  const reasons = [...groupBy(cases, ({ reason }) => reason)].map(
+    ([reason, all]) => `${countText(all.length, 'case')}: ${reason}`,
+  );
+  const left = checks.map(({ kind, count }) => `${String(count)} ${kind}`).join(', ');
+  return [
+    'no outcome was judged',
+    ...(reasons.length === 0 ? [] : [` (${reasons.join('; ')})`]),
+    ...(left === '' ? [] : [`; not comparable by construction: ${left}`]),
+  ].join('');
+}
+
+/** Deciding checks that pass in every attempt of both arms. */
+function alwaysPassing({ case: id, pairs, checks }: CasePairs): Comparison['sayNothing'] {
+  const all = pairs.flatMap(({ of, against }) => [...of.checks, ...against.checks]);
+  return [...checks]
+    .filter((check) => all.every((one) => one.id !== check || one.status === 'passed'))
+    .map((check) => ({ case: id, check }));
 }
 
 /** Averages per case first, so that cases with more attempts weigh no more. */
-function both(pairs: readonly Pair[], amount: (result: CaseResult) => number): Comparison['tokens'] {
-  const mean = (arm: 'of' | 'against'): number => meanOf(pairs.map((pair) => meanOf(pair[arm].map(amount))));
+function sides(cases: readonly CasePairs[], amount: (result: CaseResult) => number): Comparison['tokens'] {
+  const mean = (arm: 'of' | 'against'): number =>
+    meanOf(cases.map(({ pairs }) => meanOf(pairs.map((pair) => amount(pair[arm])))));
   return { of: mean('of'), against: mean('against') };
 }

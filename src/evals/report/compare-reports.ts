@@ -1,11 +1,17 @@
 /** Compares two reports: changed cases, costs and skills. */
 import { compareText } from '../../core/diagnostic.ts';
-import { costOf, tokensOf } from './report-text.ts';
-import { groupBy } from './result.ts';
-import type { Arm, CaseResult, CaseStatus, EvalReport, Rate } from './result.ts';
+import { declineP, holm } from '../statistics/decline.ts';
+import type { CaseCounts } from '../statistics/decline.ts';
+import { rateOf } from '../statistics/statistics.ts';
+import { costOf, ownArm, tokensOf } from './report-text.ts';
+import { groupBy, hasVerdict } from './result.ts';
+import type { Arm, CaseResult, CaseStatus, EvalReport, Rate, RateChange } from './result.ts';
 
-/** `broken` cases passed before and do not now. `other` cases changed between two outcomes that are not a pass. */
-export const CHANGES = ['broken', 'fixed', 'other', 'added', 'removed'] as const;
+/**
+ * `broken` cases passed before and do not now: their answers are scripted or recorded, or the fall of their pass rate is more than chance.
+ * `unclear` changes of a live model may be chance. `other` cases changed between two outcomes that are not a pass.
+ */
+export const CHANGES = ['broken', 'fixed', 'unclear', 'other', 'added', 'removed'] as const;
 export type Change = (typeof CHANGES)[number];
 
 export interface CaseChange {
@@ -25,6 +31,8 @@ export interface CaseVerdict {
   /** The worst status of all attempts. */
   readonly status: CaseStatus;
   readonly passed: number;
+  /** Attempts with a verdict, and all attempts. */
+  readonly judged: number;
   readonly attempts: number;
 }
 
@@ -45,7 +53,8 @@ export interface BeforeAfter<T> {
 export interface ReportComparison {
   readonly startedAt: BeforeAfter<string>;
   readonly passRate: BeforeAfter<Rate>;
-  readonly totals: BeforeAfter<EvalReport['totals']>;
+  /** Absent if no case has live answers in both reports. */
+  readonly live?: RateChange;
   readonly models: BeforeAfter<EvalReport['models']>;
   /** Changed cases, the worst kind first, in suite order. */
   readonly changes: readonly CaseChange[];
@@ -65,17 +74,21 @@ export interface ReportComparison {
 export function compareReports(before: EvalReport, after: EvalReport): ReportComparison {
   const [old, now] = [byCase(before.results), byCase(after.results)];
   const keys = [...new Set([...old.keys(), ...now.keys()])];
-  const all = keys.flatMap((key) => changeOf(old.get(key) ?? [], now.get(key) ?? []));
+  const pairs = keys.map((key) => ({ old: old.get(key) ?? [], now: now.get(key) ?? [] }));
+  const live = pairs.filter(isLive);
+  const established = establishedChanges(live);
+  const all = pairs.flatMap((pair) => changeOf(pair, established.get(pair)));
   const count = (change: Change): number => all.filter((one) => one.change === change).length;
   return {
     startedAt: { before: before.startedAt, after: after.startedAt },
-    passRate: { before: before.passRate, after: after.passRate },
-    totals: { before: before.totals, after: after.totals },
+    passRate: { before: ownArm(before).passRate, after: ownArm(after).passRate },
+    ...liveChange(live),
     models: { before: before.models, after: after.models },
     changes: CHANGES.flatMap((change) => all.filter((one) => one.change === change)),
     counts: {
       broken: count('broken'),
       fixed: count('fixed'),
+      unclear: count('unclear'),
       other: count('other'),
       added: count('added'),
       removed: count('removed'),
@@ -93,12 +106,62 @@ function byCase(results: readonly CaseResult[]): Cases {
   return groupBy(results, (result) => JSON.stringify([result.case, result.arm]));
 }
 
-function changeOf(old: readonly CaseResult[], now: readonly CaseResult[]): readonly CaseChange[] {
+interface CasePair {
+  readonly old: readonly CaseResult[];
+  readonly now: readonly CaseResult[];
+}
+
+/** Whether a live model answered in both reports, so that a single run proves little. */
+function isLive({ old, now }: CasePair): boolean {
+  const hasLive = (results: readonly CaseResult[]): boolean =>
+    results.some((result) => hasVerdict(result) && result.model.way === 'live');
+  return hasLive(old) && hasLive(now);
+}
+
+function passCount(results: readonly CaseResult[]): CaseCounts['before'] {
+  const judged = results.filter(hasVerdict);
+  return { passed: judged.filter(({ status }) => status === 'passed').length, of: judged.length };
+}
+
+function countsOf({ old, now }: CasePair): CaseCounts {
+  return { before: passCount(old), after: passCount(now) };
+}
+
+/** Which cases changed by more than chance, corrected for their number. */
+function establishedChanges(live: readonly CasePair[]): ReadonlyMap<CasePair, boolean> {
+  const values = live.map((pair) => {
+    const { before, after } = countsOf(pair);
+    const hasFallen = after.passed * before.of < before.passed * after.of;
+    return hasFallen ? declineP([{ before, after }]) : declineP([{ before: after, after: before }]);
+  });
+  const kept = holm(values);
+  return new Map(live.map((pair, place) => [pair, kept[place] === true]));
+}
+
+/** Only the evaluated arm: a baseline that falls is no regression of the skill. */
+function liveChange(live: readonly CasePair[]): Pick<ReportComparison, 'live'> {
+  const own = live.filter(({ now }) => now[0]?.arm === 'with').map(countsOf);
+  if (own.length === 0) return {};
+  const sum = (side: 'before' | 'after', field: 'passed' | 'of'): number =>
+    own.reduce((total, counts) => total + counts[side][field], 0);
+  const rate = (side: 'before' | 'after'): Rate => rateOf(sum(side, 'passed'), sum(side, 'of'));
+  return { live: { cases: own.length, before: rate('before'), after: rate('after'), p: declineP(own) } };
+}
+
+const ALPHA = 0.05;
+
+/** The gate for CI: a case is broken, or the pass rate of a live model fell by more than chance. */
+export function isRegression({ counts, live }: ReportComparison): boolean {
+  return counts.broken > 0 || (live !== undefined && live.p < ALPHA);
+}
+
+/** `isEstablished` is undefined if single runs are conclusive. */
+function changeOf(pair: CasePair, isEstablished: boolean | undefined): readonly CaseChange[] {
+  const { old, now } = pair;
   const [first] = now.length === 0 ? old : now;
   if (first === undefined) return [];
   const [before, after] = [verdictOf(old), verdictOf(now)];
-  const checks = changedChecks(old, now);
-  const change = kindOf(before, after);
+  const change = kindOf(before, after, isEstablished);
   if (change === undefined) return [];
   return [
     {
@@ -108,14 +171,23 @@ function changeOf(old: readonly CaseResult[], now: readonly CaseResult[]): reado
       arm: first.arm,
       ...(before === undefined ? {} : { before }),
       ...(after === undefined ? {} : { after }),
-      checks: before === undefined || after === undefined ? [] : checks,
+      checks: before === undefined || after === undefined ? [] : changedChecks(old, now),
     },
   ];
 }
 
-function kindOf(before: CaseVerdict | undefined, after: CaseVerdict | undefined): Change | undefined {
+function kindOf(
+  before: CaseVerdict | undefined,
+  after: CaseVerdict | undefined,
+  isEstablished: boolean | undefined,
+): Change | undefined {
   if (before === undefined) return 'added';
   if (after === undefined) return 'removed';
+  if (isEstablished !== undefined) {
+    const change = after.passed * before.judged - before.passed * after.judged;
+    if (change === 0) return undefined;
+    return isEstablished ? (change < 0 ? 'broken' : 'fixed') : 'unclear';
+  }
   if (before.status === after.status) return undefined;
   if (before.status === 'passed') return 'broken';
   return after.status === 'passed' ? 'fixed' : 'other';
@@ -128,7 +200,8 @@ function verdictOf(results: readonly CaseResult[]): CaseVerdict | undefined {
   if (status === undefined) return undefined;
   return {
     status,
-    passed: results.filter((result) => result.status === 'passed').length,
+    passed: passCount(results).passed,
+    judged: passCount(results).of,
     attempts: results.length,
   };
 }

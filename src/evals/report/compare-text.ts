@@ -1,7 +1,7 @@
 /** Formats the comparison of two reports for a terminal and as Markdown. */
 import { CHANGES } from './compare-reports.ts';
 import type { BeforeAfter, CaseChange, CaseVerdict, Change, ReportComparison } from './compare-reports.ts';
-import { markdownText, modelsText, numberText, rateText } from './report-text.ts';
+import { liveText, markdownText, modelsText, numberText, rateText } from './report-text.ts';
 import { countText, durationText } from '../../core/text/line-text.ts';
 import { fitText, padText } from '../../platform/text-width.ts';
 import { printable } from '../../core/text/text.ts';
@@ -10,6 +10,7 @@ import type { Look } from './terminal.ts';
 const TONES = {
   broken: 'red',
   fixed: 'green',
+  unclear: 'yellow',
   other: 'yellow',
   added: 'cyan',
   removed: 'dim',
@@ -65,6 +66,7 @@ function facts({
   counts,
   same,
   passRate,
+  live,
   models,
   skills,
   cost,
@@ -76,6 +78,7 @@ function facts({
   return [
     ['changes', [...changed, `${numberText(same)} unchanged`].join(', ')],
     ['pass rate', `${rateText(passRate.before)} to ${rateText(passRate.after)}`],
+    ...(live === undefined ? [] : [['live cases', liveText(live)] as const]),
     ['tokens', pairText(cost.tokens, numberText)],
     ['tool calls', pairText(cost.toolCalls, numberText)],
     ['time', pairText(cost.wallMs, durationText)],

@@ -2,7 +2,9 @@
 import { isObject } from '../../core/json/json-schema.ts';
 import { parseJson } from '../../core/json/parse-json.ts';
 import { visibleJson } from '../../core/json/visible-json.ts';
-import { CASE_STATUSES } from './result.ts';
+import { makeReport } from './report.ts';
+import type { ReportParts } from './report.ts';
+import { ARMS, CASE_STATUSES } from './result.ts';
 import type { EvalReport } from './result.ts';
 
 export function jsonReport(report: EvalReport): string {
@@ -14,7 +16,7 @@ export type ReadReport =
   /** The reason does not name the file. */
   | { readonly type: 'invalid'; readonly reason: string };
 
-/** Reads a report of this version. The file is untrusted, so everything that renderers use is checked. */
+/** Reads the stored part of a report, which is untrusted and checked, and computes the rest from its results. */
 export function readReport(text: string): ReadReport {
   const value = parseJson(text);
   if (value === undefined) return { type: 'invalid', reason: 'not JSON' };
@@ -24,24 +26,25 @@ export function readReport(text: string): ReadReport {
     return { type: 'invalid', reason: `its schema is ${schema}; this version reads schema 1` };
   }
   const reason = shapeProblem(value, REPORT, '');
-  return isReport(value, reason) ? { type: 'report', report: value } : { type: 'invalid', reason: reason ?? '' };
+  return isStored(value, reason)
+    ? { type: 'report', report: makeReport(value) }
+    : { type: 'invalid', reason: reason ?? '' };
 }
 
-/** A nested object is an object with these keys; a list of one shape is an array of it. `number?` may be null, for NaN. */
+/** A nested object is an object with these keys; a list of one shape is an array of it. */
 type Shape =
   | 'string'
   | 'number'
-  | 'number?'
   | 'boolean'
   | 'array'
   | 'status'
+  | 'arm'
   | readonly [Shape]
   | { readonly [key: string]: Shape };
 
 const RATE: Shape = { count: 'number', of: 'number', low: 'number', high: 'number' };
 const MODEL: Shape = { id: 'string', way: 'string' };
 const RATES = { precision: RATE, recall: RATE } as const;
-const SIDES: Shape = { of: 'number', against: 'number' };
 
 const RESULT: Shape = {
   case: 'string',
@@ -49,7 +52,7 @@ const RESULT: Shape = {
   place: { file: 'string', line: 'number', column: 'number' },
   input: 'string',
   tags: ['string'],
-  arm: 'string',
+  arm: 'arm',
   attempt: 'number',
   status: 'status',
   reason: 'string',
@@ -58,20 +61,6 @@ const RESULT: Shape = {
   answer: 'string',
   cost: { turns: 'number', toolCalls: 'number', inputTokens: 'number', outputTokens: 'number', wallMs: 'number' },
   model: MODEL,
-};
-
-const COMPARISON: Shape = {
-  of: 'string',
-  against: 'string',
-  pairs: 'number',
-  better: 'number',
-  worse: 'number',
-  difference: { mean: 'number?', low: 'number?', high: 'number?' },
-  p: 'number?',
-  smallestVisible: 'number?',
-  sayNothing: 'array',
-  tokens: SIDES,
-  wallMs: SIDES,
 };
 
 const TRIGGER: Shape = {
@@ -88,13 +77,14 @@ const REPORT: Shape = {
   startedAt: 'string',
   wallMs: 'number',
   skills: [{ name: 'string', digest: 'string' }],
-  models: [MODEL],
-  totals: { passed: 'number', failed: 'number', error: 'number', skipped: 'number' },
-  passRate: RATE,
-  comparisons: [COMPARISON],
-  flaky: ['string'],
   isPartial: 'boolean',
   results: [RESULT],
+};
+
+/** Only the report itself has optional parts. */
+const OPTIONAL: { readonly [key: string]: Shape } = {
+  trigger: TRIGGER,
+  sequential: { rounds: 'number', most: 'number', detect: 'number' },
 };
 
 /** Describes the first value that does not have its shape. */
@@ -108,9 +98,10 @@ function shapeProblem(value: unknown, shape: Shape, where: string): string | und
   const problem = firstProblem(Object.entries(shape), ([key, inner]) =>
     shapeProblem(value[key], inner, where === '' ? key : `${where}.${key}`),
   );
-  // Only the report itself has this optional part.
-  if (problem !== undefined || shape !== REPORT || value['trigger'] === undefined) return problem;
-  return shapeProblem(value['trigger'], TRIGGER, 'trigger');
+  if (problem !== undefined || shape !== REPORT) return problem;
+  return firstProblem(Object.entries(OPTIONAL), ([key, inner]) =>
+    value[key] === undefined ? undefined : shapeProblem(value[key], inner, key),
+  );
 }
 
 function isList(shape: Shape): shape is readonly [Shape] {
@@ -128,19 +119,20 @@ function firstProblem<T>(items: Iterable<T>, check: (item: T) => string | undefi
 const NAMES = {
   string: 'a string',
   number: 'a number',
-  'number?': 'a number or null',
   boolean: 'a boolean',
   array: 'an array',
   status: `one of ${CASE_STATUSES.join(', ')}`,
+  arm: `one of ${ARMS.join(', ')}`,
 } as const;
 
 function hasShape(value: unknown, shape: keyof typeof NAMES): boolean {
   if (shape === 'array') return Array.isArray(value);
   if (shape === 'status') return CASE_STATUSES.some((status) => status === value);
-  return shape === 'number?' ? value === null || typeof value === 'number' : typeof value === shape;
+  if (shape === 'arm') return ARMS.some((arm) => arm === value);
+  return typeof value === shape;
 }
 
 /** The compiler cannot follow the checks above. */
-function isReport(value: object, problem: string | undefined): value is EvalReport {
+function isStored(value: object, problem: string | undefined): value is ReportParts {
   return problem === undefined && 'results' in value;
 }

@@ -1,5 +1,5 @@
 /** Writes a report as JUnit XML, with one test per case, arm and attempt. */
-import { attemptNames, brokenControls, isInvalid } from './report-text.ts';
+import { attemptNames, invalidLines, isInvalid } from './report-text.ts';
 import { groupBy } from './result.ts';
 import type { CaseResult, CheckResult, EvalReport } from './result.ts';
 import { escapeXml } from '../../core/text/text.ts';
@@ -21,15 +21,15 @@ export function junitReport(report: EvalReport): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** Failed controls are errors, so that CI does not pass an invalid evaluation. */
+/** Errors, so that CI does not pass an invalid evaluation. */
 function controlSuite(report: EvalReport): readonly string[] {
-  const broken = brokenControls(report);
-  const count = String(broken.length);
+  const reasons = invalidLines(report);
+  const count = String(reasons.length);
   return [
     `  <testsuite name="controls" tests="${count}" failures="0" errors="${count}" skipped="0" time="0">`,
-    ...broken.flatMap(({ name, asked, found }) => [
-      `    <testcase name="${name}" classname="controls" time="0">`,
-      `      <error message="${xmlAttribute(`expected ${asked}, found ${found}`)}" type="invalid"/>`,
+    ...reasons.flatMap((reason) => [
+      `    <testcase name="${xmlAttribute(reason.split(':')[0] ?? '')}" classname="controls" time="0">`,
+      `      <error message="${xmlAttribute(reason)}" type="invalid"/>`,
       '    </testcase>',
     ]),
     '  </testsuite>',

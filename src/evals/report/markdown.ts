@@ -1,20 +1,27 @@
 /** Writes a report as Markdown for a pull request comment. Untrusted text is escaped, so that it cannot act as markup. */
 import {
+  ARM_TITLES,
+  armTexts,
   attemptNames,
-  brokenControls,
   chanceText,
   comparisonTexts,
   confusedPairs,
-  costOf,
   differenceText,
   failuresFirst,
+  flakyText,
+  incompleteText,
+  invalidLines,
+  invalidTitle,
   isInvalid,
   markdownText,
   modelsText,
   numberText,
+  ownArm,
   rateText,
-  tokensOf,
+  sequentialText,
+  testedText,
   totalsText,
+  verdictOfDifference,
 } from './report-text.ts';
 import type { CaseResult, EvalReport, TriggerReport } from './result.ts';
 import { countText, durationText } from '../../core/text/line-text.ts';
@@ -42,32 +49,33 @@ export function markdownReport(report: EvalReport, { limitBytes = LIMIT_BYTES }:
 }
 
 function headLines(report: EvalReport): readonly string[] {
-  const { passRate, totals, models, results, flaky, isPartial } = report;
-  const cost = costOf(results);
-  const title = isInvalid(report)
-    ? 'Evaluation: INVALID'
-    : `Evaluation: ${totals.failed === 0 && totals.error === 0 ? 'all passed' : totalsText(totals)}`;
+  const { arms, models, flaky, isPartial, sequential } = report;
+  const { totals, harness } = ownArm(report);
+  const isClean = totals.failed + totals.error + harness.failed + harness.error === 0;
+  const title = isInvalid(report) ? 'INVALID' : isClean && totals.passed > 0 ? 'all passed' : totalsText(totals);
+  const [tested, incomplete] = [testedText(report), incompleteText(report)];
+  const hasArms = arms.length > 1;
   return [
-    `### ${title}`,
+    `### Evaluation: ${title}`,
     '',
     ...(isInvalid(report)
-      ? [
-          'A control failed, so there is no score.',
-          '',
-          ...brokenControls(report).map(
-            ({ name, asked, found }) => `- \`${name}\`: expected ${cell(asked)}, found ${cell(found)}`,
-          ),
-          '',
-        ]
+      ? [`${cell(invalidTitle(report))}.`, '', ...invalidLines(report).map((line) => `- ${cell(line, 400)}`), '']
       : []),
+    '| arm | results | pass rate | cost |',
+    '|---|---|---|---|',
+    ...arms.map((arm) => {
+      const { results, rate, cost } = armTexts(arm);
+      return row(ARM_TITLES[arm.arm], results, isInvalid(report) ? 'no score' : rate, cost);
+    }),
+    '',
     '| | |',
     '|---|---|',
-    `| results | ${totalsText(totals)} |`,
-    ...(isInvalid(report) ? [] : [`| pass rate | ${rateText(passRate)} |`]),
     `| model | ${cell(modelsText(models))} |`,
-    `| tokens | ${cost.tokensAreEstimated ? 'about ' : ''}${numberText(tokensOf(cost))} |`,
+    ...(tested === undefined ? [] : [`| tested | ${tested} |`]),
     `| time | ${durationText(report.wallMs)} |`,
-    ...(flaky.length === 0 ? [] : [`| flaky | ${cell(flaky.join(', '))} |`]),
+    ...(sequential === undefined ? [] : [`| stopped | ${cell(sequentialText(sequential))} |`]),
+    ...(flaky.length === 0 ? [] : [`| flaky | ${cell(flaky.map((one) => flakyText(one, hasArms)).join(', '))} |`]),
+    ...(incomplete === undefined ? [] : [`| incomplete | ${incomplete.replace(/^incomplete: /, '')} |`]),
     ...(isPartial ? ['| partial | stopped before all cases ran |'] : []),
   ];
 }
@@ -76,16 +84,16 @@ function comparisonLines({ comparisons }: EvalReport): readonly string[] {
   if (comparisons.length === 0) return [];
   return [
     '',
-    '| compared | difference | p | pairs | better | worse | smallest detectable | tokens | time |',
+    '| outcomes compared | difference | p | pairs | better | worse | smallest detectable | tokens per run | time per run |',
     '|---|---|---|---|---|---|---|---|---|',
     ...comparisons.map((comparison) => {
       const { of, against, difference, p } = comparison;
-      const { better, worse, detectable, tokens, time } = comparisonTexts(comparison);
+      const { pairs, passed, better, worse, detectable, tokens, time } = comparisonTexts(comparison);
       return row(
         `${of} against ${against}`,
         differenceText(difference),
-        chanceText(p).replace('<', '&lt;'),
-        numberText(comparison.pairs),
+        `${chanceText(p).replace('<', '&lt;')}, ${verdictOfDifference(comparison)}`,
+        `${pairs}; ${passed}`,
         better,
         worse,
         detectable,
@@ -93,6 +101,10 @@ function comparisonLines({ comparisons }: EvalReport): readonly string[] {
         time,
       );
     }),
+    ...comparisons
+      .map((comparison) => comparisonTexts(comparison).excluded)
+      .filter((text) => text !== '')
+      .map((text) => `\nNot compared: ${cell(text, 400)}`),
     ...comparisons
       .filter(({ sayNothing }) => sayNothing.length > 0)
       .map(

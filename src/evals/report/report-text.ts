@@ -2,15 +2,21 @@
 import { codePointAt } from '../../core/text/code-point.ts';
 import { countText, durationText } from '../../core/text/line-text.ts';
 import { printable } from '../../core/text/text.ts';
-import { ARMS, CASE_STATUSES } from './result.ts';
+import { CASE_STATUSES, ZERO_COST } from './result.ts';
 import type {
+  Arm,
+  ArmSummary,
   CaseCost,
   CaseResult,
   CaseStatus,
   Comparison,
   Control,
   EvalReport,
+  FlakyCase,
   Rate,
+  RateChange,
+  SequentialRun,
+  StatusCounts,
   TriggerReport,
 } from './result.ts';
 
@@ -56,6 +62,10 @@ export function amountText(count: number, one: string): string {
   return `${numberText(count)} ${count === 1 ? one : `${one}s`}`;
 }
 
+export function dollarText(usd: number): string {
+  return `$${usd.toFixed(usd < 1 ? 4 : 2)}`;
+}
+
 export function tokensOf({ inputTokens, outputTokens }: CaseCost): number {
   return inputTokens + outputTokens;
 }
@@ -76,13 +86,86 @@ export function costOf(results: readonly CaseResult[]): CaseCost {
   };
 }
 
-export function totalsText(totals: EvalReport['totals']): string {
-  const words = { passed: 'passed', failed: 'failed', error: 'errors', skipped: 'skipped' } as const;
+const WORDS = { passed: 'passed', failed: 'failed', error: 'errors', skipped: 'skipped' } as const;
+
+export function totalsText(totals: StatusCounts): string {
   return CASE_STATUSES.filter((status) => status === 'passed' || totals[status] > 0)
     .map(
-      (status) => `${numberText(totals[status])} ${status === 'error' && totals.error === 1 ? 'error' : words[status]}`,
+      (status) => `${numberText(totals[status])} ${status === 'error' && totals.error === 1 ? 'error' : WORDS[status]}`,
     )
     .join(', ');
+}
+
+export function sumOf(counts: StatusCounts): number {
+  return CASE_STATUSES.reduce((sum, status) => sum + counts[status], 0);
+}
+
+/** The arm that is evaluated; empty if nothing ran. */
+export function ownArm({ arms }: Pick<EvalReport, 'arms'>): ArmSummary {
+  return arms.find(({ arm }) => arm === 'with') ?? NO_ARM;
+}
+
+const NO_COUNTS: StatusCounts = { passed: 0, failed: 0, error: 0, skipped: 0 };
+const NO_ARM: ArmSummary = {
+  arm: 'with',
+  totals: NO_COUNTS,
+  harness: NO_COUNTS,
+  passRate: { count: 0, of: 0, low: 0, high: 1 },
+  skippedChecks: 0,
+  cases: 0,
+  modelCases: 0,
+  cost: ZERO_COST,
+};
+
+export const ARM_TITLES: Readonly<Record<Arm, string>> = {
+  with: 'with the skill',
+  without: 'without the skill',
+  old: 'old version',
+};
+
+/** Formats the numbers of an arm: results, harness checks, and the rate with what it leaves out. */
+export function armTexts({ totals, harness, passRate, skippedChecks, cost }: ArmSummary) {
+  const left = [
+    ...(totals.skipped === 0 ? [] : [`${amountText(totals.skipped, 'result')} skipped`]),
+    ...(skippedChecks === 0 ? [] : [`${amountText(skippedChecks, 'check')} not judged`]),
+  ];
+  return {
+    results: `${amountText(sumOf(totals) + sumOf(harness), 'result')}: ${totalsText(totals)}${sumOf(harness) === 0 ? '' : `, ${harnessText(harness)}`}`,
+    rate: [rateText(passRate), `of ${amountText(passRate.of, 'verdict')}`, ...left].join(', '),
+    cost: `${cost.tokensAreEstimated ? 'about ' : ''}${numberText(tokensOf(cost))} tokens, ${amountText(cost.toolCalls, 'tool call')}, ${durationText(cost.wallMs)} in runs${cost.usd === undefined ? '' : `, ${dollarText(cost.usd)}`}`,
+  };
+}
+
+function harnessText(harness: StatusCounts): string {
+  return `${amountText(sumOf(harness), 'harness check')} (${totalsText(harness)}; not in the pass rate)`;
+}
+
+/** Says how many cases tested a model, if not all of them did. */
+export function testedText(report: EvalReport): string | undefined {
+  const { cases, modelCases } = ownArm(report);
+  return cases === 0 || modelCases === cases
+    ? undefined
+    : `${numberText(modelCases)} of ${amountText(cases, 'case')} tested a model`;
+}
+
+const MOST_SKIPPED = 1 / 3;
+
+/** Why the evaluation is incomplete: more than a third of its results were skipped. */
+export function incompleteText(report: EvalReport): string | undefined {
+  const { totals } = ownArm(report);
+  const all = sumOf(totals);
+  return totals.skipped > all * MOST_SKIPPED
+    ? `incomplete: ${numberText(totals.skipped)} of ${amountText(all, 'result')} were skipped`
+    : undefined;
+}
+
+export function sequentialText({ rounds, most, detect }: SequentialRun): string {
+  const why = rounds < most ? 'decided' : 'limit reached';
+  return `after ${numberText(rounds)} of ${amountText(most, 'repetition')} (${why}; looking for ${pointsText(detect)})`;
+}
+
+export function flakyText({ case: id, arm, rate }: FlakyCase, hasArms: boolean): string {
+  return `${id}${hasArms ? ` (${arm})` : ''} passes ${numberText(rate.count)} of ${numberText(rate.of)}`;
 }
 
 /** Formats `gpt-x (live)`. */
@@ -105,17 +188,28 @@ export function failuresFirst(results: readonly CaseResult[]): readonly CaseResu
   return results.toSorted((a, b) => ORDER[a.status] - ORDER[b.status]);
 }
 
-export function armsOf({ results }: EvalReport): readonly CaseResult['arm'][] {
-  return ARMS.filter((arm) => results.some((result) => result.arm === arm));
-}
-
 export function brokenControls({ trigger }: EvalReport): readonly Control[] {
   return trigger === undefined ? [] : trigger.controls.filter(({ isKept }) => !isKept);
 }
 
-/** A control failed, so there are no scores. */
-export function isInvalid({ trigger }: EvalReport): boolean {
-  return trigger !== undefined && !trigger.isValid;
+/** Why there are no scores: a control failed, or no outcome was judged in a comparison. Empty for a valid evaluation. */
+export function invalidLines(report: EvalReport): readonly string[] {
+  const { trigger, uncompared } = report;
+  const lines = [
+    ...brokenControls(report).map(({ name, asked, found }) => `${name}: expected ${asked}, found ${found}`),
+    ...uncompared.map(({ of, against, reason }) => `${ARM_TITLES[of]} against ${ARM_TITLES[against]}: ${reason}`),
+  ];
+  return lines.length === 0 && trigger?.isValid === false ? ['the trigger evaluation has no trials'] : lines;
+}
+
+export function isInvalid(report: EvalReport): boolean {
+  return invalidLines(report).length > 0;
+}
+
+export function invalidTitle({ trigger }: EvalReport): string {
+  return trigger?.isValid === false
+    ? 'a control of the evaluation failed; there is no score'
+    : 'no outcome was judged; there is no score';
 }
 
 function rangeText(low: number, high: number): string {
@@ -128,21 +222,45 @@ function signedNumber(part: number): string {
   return points < 0 ? `−${String(-points)}` : `+${String(points)}`;
 }
 
+/** A single run of a live model proves little, so that the rates decide. */
+export function liveText({ cases, before, after, p }: RateChange): string {
+  const verdict = p < 0.05 ? 'a regression' : 'no clear regression';
+  return `${countText(cases, 'case')}: ${rateText(before)} to ${rateText(after)}, p of a fall ${chanceText(p)}: ${verdict}`;
+}
+
 /** The confused pairs of skills, most frequent first. */
 export function confusedPairs({ confusion }: TriggerReport): TriggerReport['confusion'] {
   return confusion.filter(({ wanted, took }) => wanted !== took).toSorted((a, b) => b.count - a.count);
 }
 
-export function comparisonTexts({ pairs, better, worse, smallestVisible, tokens, wallMs }: Comparison) {
+export function comparisonTexts(comparison: Comparison) {
+  const { cases, pairs, passed, better, worse, smallestVisible, tokens, wallMs, of, against } = comparison;
   return {
-    pairs: countText(pairs, 'pair'),
+    pairs: `${countText(pairs, 'pair')} of ${countText(cases, 'case')}`,
+    passed: `${of} ${numberText(passed.of)}, ${against} ${numberText(passed.against)} of ${numberText(pairs)} passed`,
     better: numberText(better),
     worse: numberText(worse),
     alike: numberText(pairs - better - worse),
     detectable: percentText(smallestVisible).replace(' %', ' points'),
     tokens: `${numberText(tokens.of)} against ${numberText(tokens.against)}`,
     time: `${durationText(wallMs.of)} against ${durationText(wallMs.against)}`,
+    excluded: excludedText(comparison),
   };
+}
+
+/** Names what the comparison leaves out; empty if it leaves out nothing. */
+function excludedText({ excluded: { checks, cases } }: Comparison): string {
+  const reasons = [...new Set(cases.map(({ reason }) => reason))].map(
+    (reason) => `${countText(cases.filter((one) => one.reason === reason).length, 'case')} (${reason})`,
+  );
+  const kinds = checks.map(({ kind, count }) => countText(count, `${kind} check`));
+  return [...reasons, ...kinds].join(', ');
+}
+
+/** Whether the test and the interval both exclude 0. */
+export function verdictOfDifference({ difference, p }: Comparison): 'better' | 'worse' | 'no clear difference' {
+  if (p >= 0.05 || (difference.low <= 0 && difference.high >= 0)) return 'no clear difference';
+  return difference.mean > 0 ? 'better' : 'worse';
 }
 
 /** Matches everything except letters, digits and harmless punctuation. */

@@ -1,22 +1,35 @@
 /** Makes the report from results, and its verdict for CI. Errors count as neither passed nor failed. */
-import { groupBy, hasVerdict } from './result.ts';
-import type { CaseResult, CaseStatus, Comparison, EvalReport, TriggerReport } from './result.ts';
+import { compareArms, isComparison } from './compare-arms.ts';
+import { brokenControls, costOf, incompleteText, ownArm } from './report-text.ts';
+import { ARMS, groupBy, hasVerdict } from './result.ts';
+import type {
+  Arm,
+  ArmSummary,
+  CaseResult,
+  CaseStatus,
+  EvalReport,
+  FlakyCase,
+  SequentialRun,
+  StatusCounts,
+  TriggerReport,
+} from './result.ts';
 import { countText } from '../../core/text/line-text.ts';
 import { rateOf, shareOf } from '../statistics/statistics.ts';
 
 export interface ReportParts extends Pick<EvalReport, 'tool' | 'startedAt' | 'wallMs' | 'skills' | 'isPartial'> {
   readonly results: readonly CaseResult[];
-  readonly comparisons?: readonly Comparison[];
   readonly trigger?: TriggerReport;
+  readonly sequential?: SequentialRun;
 }
 
-/** Totals and the pass rate cover the arm `with` only; a failure without the skill is expected. */
+/** Everything that follows from the results is computed here, also when a stored report is read. */
 export function makeReport(parts: ReportParts): EvalReport {
-  const { results, comparisons = [], trigger } = parts;
-  const own = results.filter(({ arm }) => arm === 'with');
-  const many = (status: CaseStatus): number => own.filter((result) => result.status === status).length;
-  const totals = { passed: many('passed'), failed: many('failed'), error: many('error'), skipped: many('skipped') };
-  const { tool, startedAt, wallMs, skills, isPartial } = parts;
+  const { tool, startedAt, wallMs, skills, isPartial, results, trigger, sequential } = parts;
+  const arms = ARMS.filter((arm) => results.some((result) => result.arm === arm));
+  const isSequential = sequential !== undefined;
+  const compared = arms
+    .filter((arm) => arm !== 'with' && arms.includes('with'))
+    .map((against) => compareArms(results, { of: 'with', against, isSequential }));
   return {
     schema: 1,
     tool,
@@ -25,13 +38,38 @@ export function makeReport(parts: ReportParts): EvalReport {
     skills,
     models: modelsOf(results),
     results,
-    totals,
-    passRate: rateOf(totals.passed, totals.passed + totals.failed),
-    comparisons,
+    arms: arms.map((arm) => summaryOf(arm, results)),
+    comparisons: compared.filter(isComparison),
+    uncompared: compared.flatMap((one) => (isComparison(one) ? [] : [one])),
     ...(trigger === undefined ? {} : { trigger }),
-    flaky: flakyOf(own),
+    flaky: arms.flatMap((arm) => flakyOf(arm, results)),
+    ...(sequential === undefined ? {} : { sequential }),
     isPartial,
   };
+}
+
+function summaryOf(arm: Arm, results: readonly CaseResult[]): ArmSummary {
+  const all = results.filter((result) => result.arm === arm);
+  const own = all.filter(({ isHarnessCheck }) => isHarnessCheck !== true);
+  const totals = countsOf(own);
+  const casesIn = (some: readonly CaseResult[]): number => new Set(some.map((result) => result.case)).size;
+  return {
+    arm,
+    totals,
+    harness: countsOf(all.filter(({ isHarnessCheck }) => isHarnessCheck === true)),
+    passRate: rateOf(totals.passed, totals.passed + totals.failed),
+    skippedChecks: own
+      .filter(hasVerdict)
+      .reduce((sum, { checks }) => sum + checks.filter(({ status }) => status === 'skipped').length, 0),
+    cases: casesIn(all),
+    modelCases: casesIn(all.filter((result) => hasVerdict(result) && result.model.way !== 'scripted')),
+    cost: costOf(all),
+  };
+}
+
+function countsOf(results: readonly CaseResult[]): StatusCounts {
+  const many = (status: CaseStatus): number => results.filter((result) => result.status === status).length;
+  return { passed: many('passed'), failed: many('failed'), error: many('error'), skipped: many('skipped') };
 }
 
 /** A case that did not run has no model. */
@@ -41,10 +79,14 @@ function modelsOf(results: readonly CaseResult[]): EvalReport['models'] {
   return [...models.values()];
 }
 
-/** Cases with different verdicts in different attempts. */
-function flakyOf(results: readonly CaseResult[]): readonly string[] {
-  const attempts = groupBy(results.filter(hasVerdict), (result) => result.case);
-  return [...attempts].filter(([, all]) => all.some(({ status }) => status !== all[0]?.status)).map(([id]) => id);
+/** Cases of an arm with different verdicts in different attempts. */
+function flakyOf(arm: Arm, results: readonly CaseResult[]): readonly FlakyCase[] {
+  const own = results.filter((result) => result.arm === arm && hasVerdict(result));
+  return [...groupBy(own, (result) => result.case)].flatMap(([id, attempts]) => {
+    const passed = attempts.filter(({ status }) => status === 'passed').length;
+    if (passed === 0 || passed === attempts.length) return [];
+    return [{ case: id, arm, rate: rateOf(passed, attempts.length) }];
+  });
 }
 
 export interface Thresholds {
@@ -57,9 +99,11 @@ export interface Thresholds {
   readonly recall?: number;
   /** Minimum difference of the first comparison. */
   readonly difference?: number;
+  /** Makes an incomplete evaluation invalid. */
+  readonly strict?: boolean;
 }
 
-/** `invalid` means that a control failed, nothing has a verdict, or there are too many errors. */
+/** `invalid` means that a control failed, no outcome was judged, no case tested anything, or there are too many errors. */
 export type EvalVerdict =
   | { readonly type: 'passed' }
   | { readonly type: 'failed'; readonly reasons: readonly string[] }
@@ -78,22 +122,33 @@ export function exitOf(report: EvalReport, thresholds: Thresholds = {}): 0 | 1 |
   return exits[verdictOf(report, thresholds).type];
 }
 
-function invalidReasons({ totals, trigger }: EvalReport, { errors = 0 }: Thresholds): readonly string[] {
-  const broken = (trigger?.controls ?? []).filter(({ isKept }) => !isKept);
+function invalidReasons(report: EvalReport, { errors = 0, strict = false }: Thresholds): readonly string[] {
+  const { trigger, uncompared } = report;
+  const { totals, harness } = ownArm(report);
+  const broken = brokenControls(report);
+  const incomplete = strict ? incompleteText(report) : undefined;
+  const failures = totals.error + harness.error;
   return [
     ...broken.map(({ name, asked, found }) => `the control ${name} failed: expected ${asked}, found ${found}`),
     ...(trigger !== undefined && !trigger.isValid && broken.length === 0
       ? ['the trigger evaluation has no trials, or a control is missing']
       : []),
-    ...(totals.passed + totals.failed === 0 ? ['no case has a verdict'] : []),
-    ...(!(totals.error <= errors)
-      ? [`${countText(totals.error, 'case')} ended with an error; the limit is ${String(errors)}`]
+    ...uncompared.map(({ of, against, reason }) => `${of} against ${against}: ${reason}`),
+    ...(totals.passed + totals.failed > 0
+      ? []
+      : harness.passed + harness.failed > 0
+        ? ['no case tested a model: harness checks have generated answers; pass --model NAME']
+        : ['no case has a verdict']),
+    ...(incomplete === undefined ? [] : [incomplete]),
+    ...(!(failures <= errors)
+      ? [`${countText(failures, 'case')} ended with an error; the limit is ${String(errors)}`]
       : []),
   ];
 }
 
 function failedReasons(report: EvalReport, thresholds: Thresholds): readonly string[] {
-  const { passRate, trigger, comparisons, isPartial } = report;
+  const { trigger, comparisons, isPartial } = report;
+  const { passRate, harness } = ownArm(report);
   const below = (name: string, found: number, least: number | undefined): readonly string[] => {
     // A threshold of NaN is never met.
     if (least === undefined || found >= least) return [];
@@ -102,6 +157,7 @@ function failedReasons(report: EvalReport, thresholds: Thresholds): readonly str
   const [compared] = comparisons;
   return [
     ...below('the pass rate', shareOf(passRate), thresholds.passRate ?? 1),
+    ...(harness.failed === 0 ? [] : [`${countText(harness.failed, 'harness check')} failed`]),
     ...(trigger === undefined
       ? []
       : [

@@ -1,5 +1,5 @@
 /** The results of an evaluation, one per case, arm and attempt. Reports and statistics use nothing else. */
-import type { CasePlace } from '../cases/case.ts';
+import type { CasePlace, EvalCase } from '../cases/case.ts';
 
 /** `error` means that the harness or the model failed; it counts as neither passed nor failed. */
 export const CASE_STATUSES = ['passed', 'failed', 'error', 'skipped'] as const;
@@ -76,20 +76,30 @@ export interface CaseResult {
   readonly loaded: readonly string[];
   readonly answer: string;
   readonly cost: CaseCost;
-  readonly model: { readonly id: string; readonly way: ModelWay };
+  readonly model: AnsweringModel;
+  /** The answers were generated with the case: the result tests the harness and counts in no pass rate. */
+  readonly isHarnessCheck?: true;
   /** The run folder; absent if nothing ran. */
   readonly run?: string;
   readonly isCached: boolean;
 }
 
+export interface AnsweringModel {
+  readonly id: string;
+  readonly way: ModelWay;
+  /** Digest of scripted or recorded answers, to tell whether two arms got the same. */
+  readonly answers?: string;
+}
+
 /** The part of a case that its results repeat. */
-export type CaseHead = Pick<CaseResult, 'name' | 'place' | 'input' | 'tags'> & { readonly id: string };
+export type CaseHead = Pick<EvalCase, 'id' | 'name' | 'place' | 'input' | 'tags' | 'answers'>;
 
 /** An `error` result without checks, to be completed by the caller. */
 export function ungradedResult(
-  { id, name, place, input, tags }: CaseHead,
+  { id, name, place, input, tags, answers }: CaseHead,
   { arm, attempt, model }: Pick<CaseResult, 'arm' | 'attempt' | 'model'>,
 ): CaseResult {
+  const isHarnessCheck = answers?.type === 'script' && answers.isHarnessCheck === true && model.way === 'scripted';
   return {
     case: id,
     name,
@@ -105,6 +115,7 @@ export function ungradedResult(
     answer: '',
     cost: ZERO_COST,
     model,
+    ...(isHarnessCheck ? { isHarnessCheck } : {}),
     isCached: false,
   };
 }
@@ -133,24 +144,70 @@ export interface Rate {
   readonly high: number;
 }
 
-/** Compares two arms of the same cases. */
+/** The change of the pass rate over all cases that a live model answers, with one-sided exact p-values. */
+export interface RateChange {
+  readonly cases: number;
+  readonly before: Rate;
+  readonly after: Rate;
+  /** The chance of such a fall if nothing changed. */
+  readonly p: number;
+}
+
+export type StatusCounts = Readonly<Record<CaseStatus, number>>;
+
+/** All results of one arm. `totals` and `harness` together count every result of the arm once. */
+export interface ArmSummary {
+  readonly arm: Arm;
+  readonly totals: StatusCounts;
+  /** Results whose answers were generated with the case; they count in no rate. */
+  readonly harness: StatusCounts;
+  readonly passRate: Rate;
+  /** Checks without a verdict in results that have one, such as rubric lines without a judge. */
+  readonly skippedChecks: number;
+  readonly cases: number;
+  /** Cases that a language model or the rule model answered, live or recorded. */
+  readonly modelCases: number;
+  readonly cost: CaseCost;
+}
+
+/** What a comparison leaves out, so that its numbers are about outcomes only. */
+export interface ComparisonGaps {
+  /** Number of checks that the baseline cannot meet by construction, or that are not about the outcome. */
+  readonly checks: readonly { readonly kind: CheckKind; readonly count: number }[];
+  readonly cases: readonly { readonly case: string; readonly reason: string }[];
+}
+
+/** Compares the outcomes of two arms, on the same cases. */
 export interface Comparison {
   readonly of: Arm;
   readonly against: Arm;
-  /** Cases with a verdict in both arms. */
+  readonly cases: number;
+  /** Attempts whose outcome has a verdict in both arms. */
   readonly pairs: number;
+  /** Pairs that pass in each arm. */
+  readonly passed: { readonly of: number; readonly against: number };
   readonly better: number;
   readonly worse: number;
-  /** Pass rate of `of` minus pass rate of `against`, between -1 and 1, with a paired bootstrap interval. */
+  /** Pass rate of `of` minus pass rate of `against`, between -1 and 1, with a 95 % interval. */
   readonly difference: { readonly mean: number; readonly low: number; readonly high: number };
-  /** Exact two-sided McNemar test. */
+  /** `fixed`: Newcombe's paired interval and McNemar's exact test. `sequential`: a betting confidence sequence, valid after early stopping. */
+  readonly method: 'fixed' | 'sequential';
   readonly p: number;
   /** The smallest difference that this number of pairs detects at 5 % with a power of 80 %. */
   readonly smallestVisible: number;
+  readonly excluded: ComparisonGaps;
   /** Checks that pass in both arms and so prove nothing about the skill. */
   readonly sayNothing: readonly { readonly case: string; readonly check: string }[];
   readonly tokens: { readonly of: number; readonly against: number };
   readonly wallMs: { readonly of: number; readonly against: number };
+}
+
+/** Two arms of which no outcome could be compared. The evaluation is invalid. */
+export interface NoComparison {
+  readonly of: Arm;
+  readonly against: Arm;
+  readonly reason: string;
+  readonly excluded: ComparisonGaps;
 }
 
 export interface TriggerScore {
@@ -181,21 +238,46 @@ export interface TriggerReport {
   readonly split?: { readonly train: Rate; readonly validation: Rate };
 }
 
+/** A case with different verdicts in different attempts, and how often it passes. */
+export interface FlakyCase {
+  readonly case: string;
+  readonly arm: Arm;
+  readonly rate: Rate;
+}
+
+/** Skills with the role `control` are installed by the trigger evaluation to test it, and are not evaluated. */
+export interface ReportSkill {
+  readonly name: string;
+  readonly digest: string;
+  readonly version?: string;
+  readonly role?: 'control';
+}
+
+/** An evaluation that may stop when the difference is decided. */
+export interface SequentialRun {
+  /** Attempts per case that ran, and that were allowed. */
+  readonly rounds: number;
+  readonly most: number;
+  /** The difference of interest, between 0 and 1. */
+  readonly detect: number;
+}
+
 export interface EvalReport {
   readonly schema: 1;
   readonly tool: string;
   readonly startedAt: string;
   readonly wallMs: number;
   /** The installed skills. */
-  readonly skills: readonly { readonly name: string; readonly digest: string; readonly version?: string }[];
+  readonly skills: readonly ReportSkill[];
   readonly models: readonly { readonly id: string; readonly way: ModelWay }[];
   readonly results: readonly CaseResult[];
-  readonly totals: Readonly<Record<CaseStatus, number>>;
-  readonly passRate: Rate;
+  /** One per arm, the evaluated one first. */
+  readonly arms: readonly ArmSummary[];
   readonly comparisons: readonly Comparison[];
+  readonly uncompared: readonly NoComparison[];
   readonly trigger?: TriggerReport;
-  /** Cases with different verdicts in different attempts. */
-  readonly flaky: readonly string[];
+  readonly flaky: readonly FlakyCase[];
+  readonly sequential?: SequentialRun;
   /** The evaluation was stopped before all cases ran. */
   readonly isPartial: boolean;
 }

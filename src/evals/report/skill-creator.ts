@@ -3,7 +3,7 @@
  * `eval-N/<configuration>/run-N/`. Unlike its own aggregation, the sign of a difference does not depend on folder names, tokens are not
  * characters, and errors are excluded from means.
  */
-import { armsOf, tokensOf } from './report-text.ts';
+import { flakyText, modelsText, tokensOf } from './report-text.ts';
 import { hasVerdict } from './result.ts';
 import type { Arm, CaseResult, EvalReport } from './result.ts';
 
@@ -76,13 +76,12 @@ export function skillCreatorFiles(report: EvalReport): readonly ReportFile[] {
 export function benchmarkOf(report: EvalReport): Benchmark {
   const numbers = numbersOf(report);
   const graded = report.results.filter(hasVerdict);
-  const arms = armsOf(report);
-  const model = report.models[0];
+  const arms = report.arms.map(({ arm }) => arm);
   return {
     metadata: {
       skill_name: report.skills[0]?.name ?? '',
       skill_path: '',
-      executor_model: model === undefined ? '' : `${model.id} (${model.way})`,
+      executor_model: report.models.length === 0 ? '' : modelsText(report.models),
       analyzer_model: '',
       timestamp: report.startedAt,
       evals_run: [...new Set(graded.map((result) => numbers.get(result.case) ?? 0))],
@@ -169,7 +168,7 @@ export function spreadOf(values: readonly number[]): Spread {
   };
 }
 
-function notesOf({ results, comparisons, flaky, isPartial }: EvalReport): readonly string[] {
+function notesOf({ results, arms, comparisons, uncompared, flaky, isPartial }: EvalReport): readonly string[] {
   return [
     ...(isPartial ? ['The evaluation was stopped before all cases ran.'] : []),
     ...results
@@ -181,7 +180,8 @@ function notesOf({ results, comparisons, flaky, isPartial }: EvalReport): readon
     ...comparisons.flatMap(({ sayNothing }) =>
       sayNothing.map((one) => `${one.case}: the check ${one.check} passes in both configurations`),
     ),
-    ...flaky.map((id) => `${id}: attempts differ`),
+    ...flaky.map((one) => `attempts differ: ${flakyText(one, arms.length > 1)}`),
+    ...uncompared.map(({ reason }) => `no comparison: ${reason}`),
   ];
 }
 

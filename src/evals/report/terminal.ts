@@ -1,20 +1,25 @@
 /** Formats a report for a terminal: failures first, then totals. Untrusted text is escaped and stays on one line. */
 import {
   amountText,
+  ARM_TITLES,
+  armTexts,
   attemptNames,
-  brokenControls,
   chanceText,
   comparisonTexts,
   confusedPairs,
-  costOf,
   differenceText,
   failuresFirst,
+  flakyText,
+  incompleteText,
+  invalidLines,
+  invalidTitle,
   isInvalid,
   modelsText,
   numberText,
   rateText,
-  tokensOf,
-  totalsText,
+  sequentialText,
+  testedText,
+  verdictOfDifference,
 } from './report-text.ts';
 import type { CaseResult, CaseStatus, CheckResult, Comparison, EvalReport, TriggerReport } from './result.ts';
 import { countText, durationText } from '../../core/text/line-text.ts';
@@ -43,7 +48,7 @@ export function terminalReport(
   { most = MOST_RESULTS }: TerminalOptions = {},
 ): readonly string[] {
   const blocks = [
-    invalidLines(report, look),
+    invalidBlock(report, look),
     resultLines(report, look, most),
     totalLines(report, look),
     ...report.comparisons.map((comparison) => comparisonLines(comparison, look)),
@@ -52,13 +57,11 @@ export function terminalReport(
   return blocks.filter((lines) => lines.length > 0).flatMap((lines, index) => (index === 0 ? lines : ['', ...lines]));
 }
 
-function invalidLines(report: EvalReport, { width, style }: Look): readonly string[] {
+function invalidBlock(report: EvalReport, { width, style }: Look): readonly string[] {
   if (!isInvalid(report)) return [];
   return [
-    style('red', style('bold', 'INVALID  a control of the evaluation failed; there is no score')),
-    ...brokenControls(report).map(({ name, asked, found }) =>
-      fitText(`  ${name}: expected ${printable(asked)}, found ${printable(found)}`, width),
-    ),
+    style('red', style('bold', `INVALID: ${invalidTitle(report)}`)),
+    ...invalidLines(report).map((line) => fitText(`  ${printable(line)}`, width)),
   ];
 }
 
@@ -89,6 +92,7 @@ function oneResult(result: CaseResult, attempt: string, { width, style }: Look):
     style('dim', line(where)),
     ...(reason === '' ? [] : [line(printable(reason))]),
     ...checks.filter((check) => check.status !== 'passed').flatMap((check) => checkLines(check, { width, style })),
+    ...(result.run === undefined ? [] : [style('dim', line(`record: skillwright runs show ${printable(result.run)}`))]),
   ];
 }
 
@@ -104,35 +108,49 @@ function checkLines({ id, status, asked, found, events }: CheckResult, { width, 
 }
 
 function totalLines(report: EvalReport, { width, style }: Look): readonly string[] {
-  const { totals, passRate, models, flaky, isPartial, results } = report;
-  const cost = costOf(results);
+  const { arms, models, flaky, isPartial, results, sequential } = report;
   const cached = results.filter(({ isCached }) => isCached).length;
   const row = (label: string, text: string): string =>
     `${style('dim', padText(label, LABEL))}${fitText(text, width - LABEL)}`;
-  const about = cost.tokensAreEstimated ? 'about ' : '';
+  const hasArms = arms.length > 1;
+  const [tested, incomplete] = [testedText(report), incompleteText(report)];
   return [
-    row('results', totalsText(totals)),
-    ...(isInvalid(report) ? [] : [row('pass rate', `${rateText(passRate)}, of ${amountText(passRate.of, 'verdict')}`)]),
+    ...arms.flatMap((arm) => {
+      const { results: counts, rate, cost } = armTexts(arm);
+      return [
+        ...(hasArms ? [style('bold', ARM_TITLES[arm.arm])] : []),
+        row('results', counts),
+        ...(isInvalid(report) ? [] : [row('pass rate', rate)]),
+        row('cost', cost),
+      ];
+    }),
+    ...(hasArms ? [''] : []),
     row('model', printable(modelsText(models))),
+    ...(tested === undefined ? [] : [row('tested', tested)]),
     row(
-      'cost',
-      `${about}${numberText(tokensOf(cost))} tokens, ${amountText(cost.toolCalls, 'tool call')}, ${durationText(report.wallMs)}${cached === 0 ? '' : `, ${numberText(cached)} from the cache`}`,
+      'time',
+      `${durationText(report.wallMs)}${cached === 0 ? '' : `, ${amountText(cached, 'result')} from the cache`}`,
     ),
-    ...(flaky.length === 0 ? [] : [style('yellow', row('flaky', namesText(flaky)))]),
+    ...(sequential === undefined ? [] : [row('stopped', sequentialText(sequential))]),
+    ...(flaky.length === 0
+      ? []
+      : [style('yellow', row('flaky', namesText(flaky.map((one) => flakyText(one, hasArms)))))]),
+    ...(incomplete === undefined ? [] : [style('yellow', row('incomplete', incomplete.replace(/^incomplete: /, '')))]),
     ...(isPartial ? [style('yellow', row('partial', 'stopped before all cases ran'))] : []),
   ];
 }
 
 function comparisonLines(comparison: Comparison, { width, style }: Look): readonly string[] {
   const { of, against, difference, p, sayNothing } = comparison;
-  const { pairs, better, worse, alike, detectable, tokens, time } = comparisonTexts(comparison);
+  const { pairs, passed, better, worse, alike, detectable, tokens, time, excluded } = comparisonTexts(comparison);
   const line = (text: string): string => fitText(`  ${text}`, width);
   return [
-    style('bold', `${of} against ${against}`),
-    line(`${differenceText(difference)}, p ${chanceText(p)}`),
-    line(`${pairs}: ${better} better, ${worse} worse, ${alike} equal`),
+    style('bold', fitText(`${ARM_TITLES[of]} against ${ARM_TITLES[against]}, outcomes only`, width)),
+    line(`${differenceText(difference)}, p ${chanceText(p)}: ${verdictOfDifference(comparison)} on these cases`),
+    line(`${pairs}: ${better} better, ${worse} worse, ${alike} equal; ${passed}`),
+    ...(excluded === '' ? [] : [line(`not compared: ${excluded}`)]),
     line(`smallest detectable difference: ${detectable}`),
-    line(`tokens ${tokens}, time ${time}`),
+    line(`per run: tokens ${tokens}, time ${time}`),
     ...(sayNothing.length === 0
       ? []
       : [

@@ -2,9 +2,10 @@
 import { readFileSync, renameSync, rmSync } from 'node:fs';
 
 import type { EvalCase } from '../cases/case.ts';
-import type { Arm, ModelWay } from '../report/result.ts';
+import type { AnsweringModel, Arm, ModelWay } from '../report/result.ts';
 import type { Model, ModelAnswer, ModelDelta } from '../../core/model.ts';
 import { recordCassette, replayCassette } from '../../model/cassette/cassette.ts';
+import { readCassette } from '../../model/cassette/cassette-file.ts';
 import { openScripted } from '../../model/scripted/scripted.ts';
 import { toScriptedTurns } from '../../model/scripted/scripted-file.ts';
 import { sha256 } from '../../platform/hash.ts';
@@ -18,10 +19,8 @@ export interface SuiteModel {
   readonly open: () => Model;
 }
 
-export interface CaseModel {
+export interface CaseModel extends AnsweringModel {
   readonly model: Model;
-  readonly id: string;
-  readonly way: ModelWay;
   /** Distinguishes this model from others in the cache key. */
   readonly identity: string;
   /** Error messages of failed calls. */
@@ -45,24 +44,41 @@ export function openCaseModel(
   evalCase: EvalCase,
   { suite, updateCassettes, arm, attempt, portable }: CaseModelOptions,
 ): CaseModel | undefined {
-  const { answers, place } = evalCase;
+  const { place } = evalCase;
+  const answers = answersFor(evalCase, suite);
   if (answers?.type === 'script') {
     const scripted = openScripted(toScriptedTurns({ turns: answers.turns }, place.file));
     const identity = sha256(stableJson(answers.turns));
-    return watched(scripted, { id: 'scripted', way: 'scripted', identity, assertDone: () => scripted.assertDone() });
+    const assertDone = (): void => scripted.assertDone();
+    return watched(scripted, { id: 'scripted', way: 'scripted', answers: identity, identity, assertDone });
   }
   const file = answers === undefined ? undefined : cassetteFile(answers.file, { arm, attempt });
   if (file !== undefined && !updateCassettes) {
     const replayed = replayCassette(file, { redact: portable.hide });
     const identity = sha256(readFileSync(file));
     const model = showing(replayed, portable);
-    return watched(model, { id: replayed.id, way: 'cassette', identity, assertDone: () => replayed.assertDone() });
+    const assertDone = (): void => replayed.assertDone();
+    return watched(model, { id: replayed.id, way: 'cassette', answers: answersDigest(file), identity, assertDone });
   }
   if (suite === undefined) return undefined;
   const { id, way } = suite;
   const identity = `${way} ${id}`;
   if (file === undefined) return watched(suite.open(), { id, way, identity, assertDone: () => undefined });
   return watched(...recording(suite, file, portable));
+}
+
+/** Covers what the model said, not what it was asked. */
+function answersDigest(file: string): string {
+  const { entries } = readCassette(file);
+  const said = entries.map(({ answer }) =>
+    answer === undefined ? 'failed' : [answer.text, answer.toolCalls.map(({ name, input }) => [name, input])],
+  );
+  return sha256(stableJson(said));
+}
+
+/** Generated answers only stand in for a model that is not given. */
+export function answersFor({ answers }: Pick<EvalCase, 'answers'>, suite: unknown): EvalCase['answers'] {
+  return answers?.type === 'script' && answers.isHarnessCheck === true && suite !== undefined ? undefined : answers;
 }
 
 /** Records beside the cassette and replaces it when the run ends, so that an interrupted run keeps the old cassette. */

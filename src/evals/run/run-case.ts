@@ -198,6 +198,6 @@ function timedOut(timeoutMs: number): string {
   return `timed out after ${String(timeoutMs / 1000)} s`;
 }
 
-function emptyResult({ evalCase, arm, attempt, model: { id, way } }: Attempt): CaseResult {
-  return ungradedResult(evalCase, { arm, attempt, model: { id, way } });
+function emptyResult({ evalCase, arm, attempt, model: { id, way, answers } }: Attempt): CaseResult {
+  return ungradedResult(evalCase, { arm, attempt, model: { id, way, ...(answers === undefined ? {} : { answers }) } });
 }

@@ -1,22 +1,23 @@
 /** Runs the cases of a suite concurrently and isolated from each other. Results keep a fixed order and survive interruption. */
-import { mkdtempSync, readFileSync } from 'node:fs';
-import os from 'node:os';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import type { Budget } from '../../core/budget.ts';
 import type { EvalCase } from '../cases/case.ts';
 import { isSkillError } from '../../core/errors.ts';
-import { ungradedResult } from '../report/result.ts';
+import { groupBy, ungradedResult } from '../report/result.ts';
 import type { CaseResult, CaseStatus } from '../report/result.ts';
 import type { Executor } from '../../core/execution.ts';
 import { stableJson } from '../../core/json/stable-json.ts';
 import { sha256 } from '../../platform/hash.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
-import { realPath } from '../../platform/fs/paths.ts';
 import { removeTree } from '../../platform/fs/remove-tree.ts';
+import { surroundingsOf } from '../../runtime/config/config.ts';
 import { createRuntime } from '../../runtime/runtime.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
-import { openCaseModel, portableText } from './case-model.ts';
+import { temporaryFolder } from '../../runtime/temporary-folder.ts';
+import { makeTemporary, openBase } from '../../sandbox/workspace/layout.ts';
+import { answersFor, openCaseModel, portableText } from './case-model.ts';
 import type { CaseModel, RunPlaces, SuiteModel } from './case-model.ts';
 import { openStoredResults } from './stored-results.ts';
 import { runCase } from './run-case.ts';
@@ -88,6 +89,8 @@ export interface SuiteOptions extends CaseGrading {
   readonly settings?: unknown;
   readonly signal: AbortSignal;
   readonly onProgress?: (progress: SuiteProgress) => void;
+  /** Asked after each attempt at all cases; the suite stops when it returns true. Without it the attempts of a case run one after the other. */
+  readonly isDecided?: (results: readonly CaseResult[]) => boolean;
 }
 
 export interface SuiteOutcome {
@@ -95,6 +98,8 @@ export interface SuiteOutcome {
   readonly results: readonly CaseResult[];
   /** The skill sets that were used, first arm first. */
   readonly sets: readonly SkillSet[];
+  /** Attempts per case that ran, with `isDecided`. */
+  readonly rounds: number;
   readonly isPartial: boolean;
 }
 
@@ -108,30 +113,56 @@ export async function runSuite(options: SuiteOptions): Promise<SuiteOutcome> {
     resume: options.resume === true,
     cache: options.cache,
   });
-  // Outside of `.agent`, whose files no tool of a case may read or write.
-  const work = realPath(mkdtempSync(path.join(os.tmpdir(), 'skillwright-eval-')));
+  const work = await workFolder();
   const environments = openEnvironments(work, options);
   const results: (CaseResult | undefined)[] = jobs.map(() => undefined);
   const report = progressReporter(jobs.length, options.onProgress);
-  let next = 0;
-  const takeJobs = async (): Promise<void> => {
-    for (let place = next++; place < jobs.length && !signal.aborted; place = next++) {
-      const job = jobs[place];
-      if (job === undefined) return;
-      const result = await runJob(job, place, { options, environments, kept, work });
-      results[place] = result;
-      report(result);
-    }
-  };
-  try {
-    const workers = Array.from({ length: Math.max(1, Math.min(concurrency, jobs.length)) }, takeJobs);
+  const runAll = async (places: readonly number[]): Promise<void> => {
+    const left = places.values();
+    const takeJobs = async (): Promise<void> => {
+      for (const place of left) {
+        const job = jobs[place];
+        if (job === undefined || signal.aborted) return;
+        const result = await runJob(job, place, { options, environments, kept, work });
+        results[place] = result;
+        report(result);
+      }
+    };
+    const workers = Array.from({ length: Math.max(1, Math.min(concurrency, places.length)) }, takeJobs);
     const ends = await Promise.allSettled(workers);
     for (const end of ends) if (end.status === 'rejected' && !signal.aborted) throw end.reason;
+  };
+  const rounds = roundsOf(jobs, options.isDecided !== undefined);
+  let ran = 0;
+  try {
+    for (const places of rounds) {
+      await runAll(places);
+      ran += 1;
+      if (signal.aborted || options.isDecided?.(results.filter(isResult)) === true) break;
+    }
   } finally {
     await removeTree(work);
   }
-  const done = results.filter((result) => result !== undefined);
-  return { results: done, sets: await environments.sets(), isPartial: done.length < jobs.length };
+  const asked = rounds.slice(0, ran).reduce((sum, places) => sum + places.length, 0);
+  const done = results.filter(isResult);
+  return { results: done, sets: await environments.sets(), rounds: ran, isPartial: done.length < asked };
+}
+
+function isResult(result: CaseResult | undefined): result is CaseResult {
+  return result !== undefined;
+}
+
+/** Indexes of the jobs that run before the next decision: those of one attempt, or all. */
+function roundsOf(jobs: readonly Job[], isByAttempt: boolean): readonly (readonly number[])[] {
+  const places = jobs.map((_, place) => place);
+  if (!isByAttempt) return [places];
+  return [...groupBy(places, (place) => String(jobs[place]?.attempt)).values()];
+}
+
+/** Outside of `.agent`, whose files no tool of a case may read or write. If this process is killed, the next one removes it. */
+async function workFolder(): Promise<string> {
+  const { env, home } = surroundingsOf({});
+  return makeTemporary(openBase(await temporaryFolder(env, home)));
 }
 
 interface JobParts {
@@ -197,7 +228,7 @@ async function runBySubject(
 ): Promise<CaseResult> {
   const { evalCase, arm, attempt } = job;
   if (subject.missing !== '') return notRun(job, 'skipped', subject.missing);
-  if (evalCase.answers?.type === 'script')
+  if (answersFor(evalCase, subject)?.type === 'script')
     return notRun(job, 'skipped', 'the case has scripted answers, and another agent brings its own model');
   const set = await environments.openSet(job);
   const files = [...evalCase.files, ...checkersOf(evalCase)].map((file) => fileDigest(file));

@@ -1,6 +1,5 @@
 /** Statistics of evaluations: confidence intervals, paired tests and detectable differences. Results are always finite. */
 import { SkillError } from '../../core/errors.ts';
-import { openRandom } from '../../core/seeded-random.ts';
 import type { Rate } from '../report/result.ts';
 
 /** The 97.5 % and 80 % quantiles of the normal distribution. */
@@ -45,26 +44,49 @@ export interface MeanInterval {
   readonly high: number;
 }
 
-const RESAMPLES = 2_000;
+/** Outcomes of pairs: both passed, only the first, only the second, neither. */
+export interface PairCounts {
+  readonly both: number;
+  readonly better: number;
+  readonly worse: number;
+  readonly neither: number;
+}
 
-/** The mean of paired differences with a 95 % percentile bootstrap interval. The seed makes it reproducible. */
-export function pairedBootstrap(
-  differences: readonly number[],
-  { seed = 1, resamples = RESAMPLES }: { readonly seed?: number; readonly resamples?: number } = {},
-): MeanInterval {
-  for (const one of differences) requireFinite(one, 'a difference');
-  if (differences.length === 0) return { mean: 0, low: -1, high: 1 };
-  const random = openRandom(seed);
-  const means: number[] = [];
-  for (let round = 0; round < resamples; round += 1) {
-    let sum = 0;
-    for (let place = 0; place < differences.length; place += 1)
-      sum += differences[random.below(differences.length)] ?? 0;
-    means.push(sum / differences.length);
-  }
-  means.sort((a, b) => a - b);
-  const at = (share: number): number => means[Math.min(means.length - 1, Math.floor(share * means.length))] ?? 0;
-  return { mean: meanOf(differences), low: at(0.025), high: at(0.975) };
+/**
+ * The difference of two paired pass rates with Newcombe's 95 % interval (1998, method 10), which combines Wilson intervals. Unlike a bootstrap
+ * it has a width when all pairs are equal.
+ */
+export function pairedInterval({ both, better, worse, neither }: PairCounts): MeanInterval {
+  const pairs = both + better + worse + neither;
+  if (pairs === 0) return { mean: 0, low: -1, high: 1 };
+  const [first, second] = [rateOf(both + better, pairs), rateOf(both + worse, pairs)];
+  const [one, two] = [shareOf(first), shareOf(second)];
+  const product = both * neither - better * worse;
+  const margins = (both + better) * (worse + neither) * (both + worse) * (better + neither);
+  const correlation =
+    margins === 0 ? 0 : (product > 0 ? Math.max(0, product - pairs / 2) : product) / Math.sqrt(margins);
+  const width = (a: number, b: number): number => Math.sqrt(Math.max(0, a * a - 2 * correlation * a * b + b * b));
+  return {
+    mean: one - two,
+    low: Math.max(-1, one - two - width(one - first.low, second.high - two)),
+    high: Math.min(1, one - two + width(first.high - one, two - second.low)),
+  };
+}
+
+/**
+ * The number of pairs that detects a difference with a power of 80 %, before anything is known: pass rates are assumed to lie around 50 %,
+ * where most pairs differ by chance, (1 + d^2) / 2 of them.
+ */
+export function pairsNeeded(difference: number): number {
+  requireFinite(difference, 'the difference');
+  const d = Math.min(1, Math.max(0.01, Math.abs(difference)));
+  const share = (1 + d * d) / 2;
+  let pairs = Math.max(
+    6,
+    Math.ceil((Z_95 * Math.sqrt(share) + Z_80 * Math.sqrt(Math.max(0, share - d * d))) ** 2 / d ** 2),
+  );
+  while (pairs <= EXACT_PAIRS && !exactlyEnough(pairs, share, criticalCounts(pairs))(d)) pairs += 1;
+  return pairs;
 }
 
 /** Above this number of pairs the power uses the normal approximation. */
@@ -152,7 +174,7 @@ export function binomialAtLeast(least: number, of: number, share: number): numbe
   return Math.min(1, sum);
 }
 
-function logChoose(of: number, count: number): number {
+export function logChoose(of: number, count: number): number {
   return logFactorial(of) - logFactorial(count) - logFactorial(of - count);
 }
 

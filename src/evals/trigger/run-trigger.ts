@@ -16,13 +16,14 @@ import { makeFolders } from '../../platform/fs/make-folders.ts';
 import { removeTree } from '../../platform/fs/remove-tree.ts';
 import { VERSION } from '../../version.ts';
 import { skillsOf } from '../evaluate.ts';
+import { answersFor } from '../run/case-model.ts';
 import { runSuite } from '../run/run-suite.ts';
 import type { SuiteBasis, SuiteOutcome } from '../run/run-suite.ts';
 import {
   ALWAYS_FIRE,
+  NEVER_FIRE,
   canaryControl,
   controlCases,
-  NEVER_FIRE,
   shuffledControl,
   writeControlSkills,
 } from './controls.ts';
@@ -42,7 +43,9 @@ export interface TriggerOptions extends SuiteBasis {
 
 export async function evaluateTrigger(options: TriggerOptions): Promise<EvalReport> {
   const startedAt = new Date();
-  const { cases, leftOut } = triggerCasesOf(options.cases, options.subject === undefined ? TRIGGER_LIMITS : {});
+  const { subject } = options;
+  const answering = subject ?? options.model ?? options.cassettes;
+  const { cases, leftOut } = triggerCasesOf(options.cases, answering, subject === undefined ? TRIGGER_LIMITS : {});
   for (const [reason, ids] of byReason(leftOut)) options.onNote?.(`excluded: ${reason}: ${ids.join(', ')}`);
   if (options.subject !== undefined && options.subject.missing !== '')
     return skippedReport(startedAt, await runAmong(options, { cases, skills: options.skills, name: '' }));
@@ -53,7 +56,7 @@ export async function evaluateTrigger(options: TriggerOptions): Promise<EvalRepo
     tool: `skillwright ${VERSION}`,
     startedAt: startedAt.toISOString(),
     wallMs: Date.now() - startedAt.getTime(),
-    skills: skillsOf(outcome.sets),
+    skills: skillsOf(outcome.sets).map((skill) => (isControl(skill.name) ? { ...skill, role: 'control' } : skill)),
     isPartial: outcome.isPartial,
     results: outcome.results,
     trigger,
@@ -72,6 +75,10 @@ function skippedReport(startedAt: Date, { results, sets, isPartial }: SuiteOutco
   });
 }
 
+function isControl(name: string): boolean {
+  return name === ALWAYS_FIRE.name || name === NEVER_FIRE.name;
+}
+
 function byReason(leftOut: ReturnType<typeof triggerCasesOf>['leftOut']): ReadonlyMap<string, readonly string[]> {
   const reasons = new Map<string, readonly string[]>();
   for (const { case: id, reason } of leftOut) reasons.set(reason, [...(reasons.get(reason) ?? []), id]);
@@ -87,18 +94,20 @@ interface TriggerCases {
   readonly leftOut: readonly { readonly case: string; readonly reason: string }[];
 }
 
-function triggerCasesOf(cases: readonly EvalCase[], limits: EvalCase['limits']): TriggerCases {
+function triggerCasesOf(cases: readonly EvalCase[], answering: unknown, limits: EvalCase['limits']): TriggerCases {
   const leftOut = cases.flatMap((one) => {
-    const reason = reasonToLeaveOut(one);
+    const reason = reasonToLeaveOut(one, answering);
     return reason === undefined ? [] : [{ case: one.id, reason }];
   });
   const gone = new Set(leftOut.map(({ case: id }) => id));
   return { cases: cases.filter(({ id }) => !gone.has(id)).map((one) => asTriggerCase(one, limits)), leftOut };
 }
 
-function reasonToLeaveOut(one: EvalCase): string | undefined {
+function reasonToLeaveOut(one: EvalCase, answering: unknown): string | undefined {
   if (labelOf(one) === undefined) return 'these cases do not expect a skill';
-  return one.answers?.type === 'script' ? 'these cases have scripted answers' : undefined;
+  // Generated answers only stand in for a model.
+  const isScripted = answersFor(one, answering)?.type === 'script';
+  return isScripted ? 'these cases have scripted answers' : undefined;
 }
 
 /**

@@ -15,6 +15,8 @@ export interface TerminalSinkOptions {
   readonly write: (text: string) => void;
   /** Applies colors; the identity without colors. */
   readonly style: (style: 'dim' | 'green' | 'yellow' | 'red', text: string) => string;
+  /** Draws one line (default: the text in the color of its tone). */
+  readonly draw?: (line: TextLine) => string;
 }
 
 interface OpenCall extends CallSoFar {
@@ -24,10 +26,9 @@ interface OpenCall extends CallSoFar {
 const STYLES = { faint: 'dim', good: 'green', warning: 'yellow', bad: 'red' } as const;
 
 /** Prints lines for a user. Start and duration of an action are kept until it ends. */
-export function terminalSink({ level, write, style }: TerminalSinkOptions): EventSink {
+export function terminalSink({ level, write, style, draw = colored(style) }: TerminalSinkOptions): EventSink {
   const calls = new Map<number, OpenCall>();
   const replayed = openReplayFilter();
-  const draw = ({ tone, text }: TextLine): string => `${tone === 'plain' ? text : style(STYLES[tone], text)}\n`;
   return harmless(({ elapsed, event }) => {
     const open = 'call' in event ? calls.get(event.call) : undefined;
     if (event.type === 'action') calls.set(event.call, { action: event.action, startedAt: elapsed });
@@ -38,8 +39,12 @@ export function terminalSink({ level, write, style }: TerminalSinkOptions): Even
     const isReplayed = replayed(event);
     if (isReplayed && level !== 'verbose') return;
     for (const { tone, text } of eventText(event, level, call))
-      write(draw({ tone, text: isReplayed ? `replayed: ${text}` : text }));
+      write(`${draw({ tone, text: isReplayed ? `replayed: ${text}` : text })}\n`);
   });
+}
+
+function colored(style: TerminalSinkOptions['style']): (line: TextLine) => string {
+  return ({ tone, text }) => (tone === 'plain' ? text : style(STYLES[tone], text));
 }
 
 /** Recognizes the events of a resumed run that repeat the record of an earlier one: nothing happens again. */

@@ -4,7 +4,7 @@ import type { ScanFinding, ScanSeverity } from './finding.ts';
 import { lowerCase, sourceColumn } from './normalize-line.ts';
 import type { LineKind } from './normalize-line.ts';
 import { openMultiPatternMatcher } from './multi-pattern-matcher.ts';
-import type { Candidates, MultiPatternMatcher } from './multi-pattern-matcher.ts';
+import type { Candidates } from './multi-pattern-matcher.ts';
 import { proseOrCode, sourceLines } from './passages.ts';
 import type { Passage } from './passages.ts';
 import { isDenied } from './pattern.ts';
@@ -38,13 +38,7 @@ interface JoinedPassages {
   readonly candidates: Candidates;
 }
 
-const MATCHERS = { prose: openMatcher('prose'), code: openMatcher('code') };
-
-function openMatcher(kind: LineKind): MultiPatternMatcher {
-  return openMultiPatternMatcher(
-    PATTERNS.map((pattern) => (pattern.in === 'any' || pattern.in === kind ? pattern.find : undefined)),
-  );
-}
+const MATCHER = openMultiPatternMatcher(PATTERNS.map(({ find }) => find));
 
 export function matchPassages(passages: readonly Passage[]): readonly Hit[] {
   const joined = (['prose', 'code'] as const).flatMap((kind) => joinPassages(passages, kind) ?? []);
@@ -53,7 +47,8 @@ export function matchPassages(passages: readonly Passage[]): readonly Hit[] {
   for (let expression = 0; expression < PATTERNS.length; expression += 1)
     for (const text of joined) {
       const pattern = text.candidates[expression] === undefined ? undefined : PATTERNS[expression];
-      if (pattern !== undefined) hits.push(...matchPattern(pattern, expression, text));
+      if (pattern !== undefined && (pattern.in === 'any' || pattern.in === text.kind))
+        hits.push(...matchPattern(pattern, expression, text));
     }
   return hits;
 }
@@ -72,7 +67,7 @@ function joinPassages(all: readonly Passage[], kind: LineKind): JoinedPassages |
   }
   if (length === 0) return undefined;
   const lower = lowerCase(texts.join('\n'));
-  return { kind, passages, starts, lower, candidates: MATCHERS[kind].candidates(lower) };
+  return { kind, passages, starts, lower, candidates: MATCHER.candidates(lower) };
 }
 
 function matchPattern(pattern: Pattern, expression: number, joined: JoinedPassages): readonly Hit[] {
@@ -80,7 +75,7 @@ function matchPattern(pattern: Pattern, expression: number, joined: JoinedPassag
   if (pattern.longRun !== undefined && !hasLongRun(lower, pattern.longRun, isBase64)) return [];
   // The limit on matches is higher than that on hits, because some matches are dropped; it bounds the cost of a hostile text.
   const hits: Hit[] = [];
-  for (const { index, length } of MATCHERS[joined.kind].matches(lower, candidates, {
+  for (const { index, length } of MATCHER.matches(lower, candidates, {
     expression,
     limit: MAX_HITS * 10,
   })) {

@@ -1,138 +1,51 @@
-/**
- * Derives literals from the source of a regular expression: those that a match starts with, and those that it contains. The lists may
- * contain literals that no match has, but every match has at least one of each list.
- */
+/** Derives literals from the source of a regular expression. */
 export interface Literal {
   readonly text: string;
   /** The literal counts only at the start of a word. */
   readonly isAtWordStart: boolean;
 }
 
-export interface Prefilter {
-  /** Every match starts with one of these; absent if a match can start with anything. */
-  readonly prefixes?: readonly Literal[];
-  /** Every match contains one of these, at its start or later; absent if unknown. */
-  readonly required?: readonly Literal[];
+/** Every match contains at least one of these. */
+export type LiteralSet = readonly Literal[];
+
+/** Every match of one alternative of an expression contains a literal of each set. Sets with longer literals come first. */
+export type RequiredLiterals = readonly LiteralSet[];
+
+/** The requirements of each alternative of the expression. */
+export function requiredLiterals(source: string): readonly RequiredLiterals[] {
+  return new RegexParser(source)
+    .alternatives(NOTHING)
+    .map(({ sets }) => sets.toSorted((a, b) => shortestOf(b) - shortestOf(a) || a.length - b.length));
 }
 
-/** Longer literals, and more of them, cost more than they save. */
-const MAX_LENGTH = 10;
-const MAX_LITERALS = 60;
-/** Larger character classes count as any character. */
-const MAX_CLASS = 10;
-/** Shorter literals occur too often to be worth a search. */
-const MIN_REQUIRED = 3;
-
-/** The first character of a literal that must be at the start of a word. */
-const WORD_BOUNDARY = '\b';
-
-/** The literals that a part of an expression starts with. `exact`: the part matches just this. `prefix`: anything can follow. */
-interface Starts {
-  readonly exact: readonly string[];
-  readonly prefix: readonly string[];
+export function shortestOf(set: LiteralSet): number {
+  return Math.min(...set.map(({ text }) => text.length));
 }
 
-const NOTHING: Starts = { exact: [''], prefix: [] };
-const ANYTHING: Starts = { exact: [], prefix: [''] };
-
-export function prefilterOf(source: string): Prefilter {
-  const alternatives = new RegexParser(source).alternatives();
-  const prefixes = literalsOf(alternatives.flatMap((parts) => textsOf(concatenate(parts, 0))));
-  const required = literalsOf(alternatives.flatMap(requiredTexts).map(dropLeadingSpace));
-  return { ...(prefixes === undefined ? {} : { prefixes }), ...(required === undefined ? {} : { required }) };
+/** The literal text up to a position of an expression. */
+interface Run {
+  readonly text: string;
+  /** The text starts at the start of a word. */
+  readonly isAtWordStart: boolean;
+  /** A word that follows the text is not part of a longer one. */
+  readonly isBeforeWord: boolean;
 }
 
-/** The longest literals of one alternative after its start; those of its start if the others are too short. */
-function requiredTexts(parts: readonly Starts[]): readonly string[] {
-  let best: readonly string[] | undefined;
-  let length = MIN_REQUIRED - 1;
-  // A leading word boundary matches no text: the part after it is the start.
-  const second = parts[0]?.exact[0] === WORD_BOUNDARY ? 2 : 1;
-  for (let from = second; from < parts.length && length < MAX_LENGTH; from += 1) {
-    const texts = textsOf(concatenate(parts, from));
-    const shortest = shortestOf(texts);
-    if (shortest <= length) continue;
-    best = texts;
-    length = shortest;
-  }
-  return best ?? textsOf(concatenate(parts, 0));
+/** What a sequence requires, and whether a word that follows it is not part of a longer one. */
+interface Sequence extends Pick<Run, 'isBeforeWord'> {
+  readonly sets: RequiredLiterals;
 }
 
-/** A word after a space is found just as well without the space, at the start of a word. */
-function dropLeadingSpace(text: string): string {
-  return /^ \w{3}/.test(text) ? WORD_BOUNDARY + text.slice(1) : text;
-}
-
-function shortestOf(texts: readonly string[]): number {
-  return Math.min(...texts.map(lengthOf));
-}
-
-/** The length without the word boundary. */
-function lengthOf(text: string): number {
-  return text.startsWith(WORD_BOUNDARY) ? text.length - 1 : text.length;
-}
-
-function truncate(text: string): string {
-  return text.slice(0, text.length - lengthOf(text) + MAX_LENGTH);
-}
-
-/** Undefined if one of the texts is empty, because then every position qualifies. */
-function literalsOf(texts: readonly string[]): readonly Literal[] | undefined {
-  const found = new Map<string, Literal>();
-  for (const written of texts) {
-    const text = written.startsWith(WORD_BOUNDARY) ? written.slice(1) : written;
-    if (text === '') return undefined;
-    // Before punctuation, `\b` is the end of a word.
-    const isAtWordStart = text !== written && /^\w/.test(text) && (found.get(text)?.isAtWordStart ?? true);
-    found.set(text, { text, isAtWordStart });
-  }
-  return [...found.values()].filter((literal) => !isCovered(literal, found));
-}
-
-/** Whether a shorter literal already qualifies wherever this one does. */
-function isCovered({ text, isAtWordStart }: Literal, all: ReadonlyMap<string, Literal>): boolean {
-  for (let length = 1; length < text.length; length += 1) {
-    const shorter = all.get(text.slice(0, length));
-    if (shorter !== undefined && (!shorter.isAtWordStart || isAtWordStart)) return true;
-  }
-  return false;
-}
-
-const textsOf = ({ exact, prefix }: Starts): readonly string[] => [...exact, ...prefix];
-
-function concatenate(parts: readonly Starts[], from: number): Starts {
-  let all = NOTHING;
-  for (let at = from; at < parts.length && all.exact.length > 0; at += 1) all = append(all, parts[at] ?? ANYTHING);
-  return all;
-}
-
-/** Every combination of both parts. Returns the first part alone if there would be too many. */
-function append(first: Starts, second: Starts): Starts {
-  const count = first.prefix.length + first.exact.length * (second.exact.length + second.prefix.length);
-  if (count > MAX_LITERALS) return { exact: [], prefix: textsOf(first) };
-  const exact: string[] = [];
-  const prefix: string[] = [...first.prefix];
-  for (const start of first.exact) {
-    for (const next of second.prefix) prefix.push(truncate(join(start, next)));
-    for (const next of second.exact) {
-      const text = join(start, next);
-      if (lengthOf(text) < MAX_LENGTH) exact.push(text);
-      else prefix.push(truncate(text));
-    }
-  }
-  return { exact, prefix };
-}
-
-/** Only a leading word boundary matters, so one inside a literal is dropped. */
-function join(first: string, second: string): string {
-  return first !== '' && second.startsWith(WORD_BOUNDARY) ? first + second.slice(1) : first + second;
-}
+const NOTHING: Run = { text: '', isAtWordStart: false, isBeforeWord: false };
 
 /** Characters without a special meaning and without a quantifier. */
-const PLAIN = /(?:[\w '",:;<>=&%@#!~`-](?![?*+{]))+/y;
+const PLAIN = /(?:[\w '",:;<>=&%@#!~`/-](?![?*+{]))+/y;
+const SPECIAL: ReadonlySet<string> = new Set('\\[.^$');
+const WORD_BOUNDARY = String.raw`\b`;
 const GROUP = /\((?:\?(?:<?[=!]|:))?/y;
-const CLASS = /\[(?:\\.|[^\\\]])*\]/y;
+const ONE = /\[(?:\\.|[^\\\]])*\]|\\.|./y;
 const QUANTIFIER = /(?:\{\d+(?:,\d*)?\}|[*+?])\??/y;
+const OPTIONAL = /^(?:[?*]|\{0)/;
 
 /** A recursive-descent parser for the subset of the syntax that the scan patterns use. */
 class RegexParser {
@@ -143,18 +56,59 @@ class RegexParser {
     this.#source = source;
   }
 
-  /** Parses alternatives up to the end of their group; returns the parts of each. */
-  alternatives(): readonly (readonly Starts[])[] {
-    const all: Starts[][] = [];
-    let parts: Starts[] = [];
-    for (; this.#at < this.#source.length && this.#source[this.#at] !== ')';) {
-      if (this.#source[this.#at] === '|') {
-        this.#at += 1;
-        all.push(parts);
-        parts = [];
-      } else parts.push(this.#quantified(this.#part()));
+  /** Parses alternatives up to the end of their group. `before` is the literal text in front of them. */
+  alternatives(before: Run): readonly Sequence[] {
+    const all = [this.#sequence(before)];
+    for (; this.#source[this.#at] === '|';) {
+      this.#at += 1;
+      all.push(this.#sequence(before));
     }
-    return [...all, parts];
+    return all;
+  }
+
+  #sequence(before: Run): Sequence {
+    const sets: LiteralSet[] = [];
+    let run = before;
+    /** Continues after a part that is not literal. */
+    const skip = (isBeforeWord: boolean): void => {
+      sets.push(...literalSet(run));
+      run = { text: '', isAtWordStart: isBeforeWord, isBeforeWord };
+    };
+    for (; this.#at < this.#source.length;) {
+      const character = this.#source.charAt(this.#at);
+      if (character === '|' || character === ')') break;
+      const opening = character === '(' ? this.#take(GROUP) : '';
+      if (opening !== '') {
+        const inside = this.alternatives(run);
+        this.#at += 1;
+        const isOptional = OPTIONAL.test(this.#quantifier());
+        const isBeforeWord = inside.every((sequence) => sequence.isBeforeWord) && (run.isBeforeWord || !isOptional);
+        if (opening.endsWith('=') || opening.endsWith('!')) skip(run.isBeforeWord);
+        else if (isOptional) skip(isBeforeWord);
+        else {
+          sets.push(...together(inside.map((sequence) => sequence.sets)));
+          run = { text: '', isAtWordStart: isBeforeWord, isBeforeWord };
+        }
+        continue;
+      }
+      const plain = SPECIAL.has(character) ? '' : this.#take(PLAIN);
+      const one = plain === '' ? this.#take(ONE) : plain;
+      const literal = plain === '' ? literalOf(one) : plain;
+      const quantifier = plain === '' ? this.#quantifier() : '';
+      const isBeforeWord = literal !== undefined && !/\w$/.test(literal);
+      if (one === WORD_BOUNDARY)
+        run = { ...run, isAtWordStart: run.isAtWordStart || run.text === '', isBeforeWord: true };
+      else if (literal === undefined || quantifier !== '')
+        skip(isBeforeWord && (run.isBeforeWord || !OPTIONAL.test(quantifier)));
+      else run = { ...run, text: run.text + literal, isBeforeWord };
+    }
+    const { isBeforeWord } = run;
+    skip(isBeforeWord);
+    return { sets, isBeforeWord };
+  }
+
+  #quantifier(): string {
+    return '?*+{'.includes(this.#source.charAt(this.#at)) ? this.#take(QUANTIFIER) : '';
   }
 
   /** Consumes a match of a sticky expression; empty if it does not match. */
@@ -164,51 +118,28 @@ class RegexParser {
     this.#at += found.length;
     return found;
   }
-
-  #part(): Starts {
-    const plain = this.#take(PLAIN);
-    if (plain !== '') return literal(plain);
-    const character = this.#source[this.#at] ?? '';
-    if (character === '(') return this.#group();
-    if (character === '[') return classStarts(this.#take(CLASS).slice(1, -1));
-    this.#at += 1;
-    if (character === '\\') return this.#escaped();
-    if (character === '^' || character === '$') return NOTHING;
-    return character === '.' ? ANYTHING : literal(character);
-  }
-
-  #group(): Starts {
-    const opening = this.#take(GROUP);
-    const alternatives = this.alternatives();
-    this.#at += 1;
-    // A lookaround is not part of the match.
-    if (/[=!]$/.test(opening)) return NOTHING;
-    const inside = alternatives.map((parts) => concatenate(parts, 0));
-    return { exact: inside.flatMap(({ exact }) => exact), prefix: inside.flatMap(({ prefix }) => prefix) };
-  }
-
-  #escaped(): Starts {
-    const character = this.#source[this.#at] ?? '';
-    this.#at += 1;
-    if (character === 'b') return literal(WORD_BOUNDARY);
-    if (character === 'n') return literal('\n');
-    return /[A-Za-z0-9]/.test(character) ? ANYTHING : literal(character);
-  }
-
-  #quantified(part: Starts): Starts {
-    const quantifier = this.#take(QUANTIFIER);
-    if (quantifier === '') return part;
-    const once = /^(?:\?|\{(?:\d+,)?1\})/.test(quantifier) ? part : { exact: [], prefix: textsOf(part) };
-    return /^(?:[?*]|\{0)/.test(quantifier) ? { exact: ['', ...once.exact], prefix: once.prefix } : once;
-  }
 }
 
-function classStarts(inside: string): Starts {
-  if (/^\^|\\[a-z]|[^\\]-./.test(inside)) return ANYTHING;
-  const characters = [...inside.replaceAll(/\\(.)/g, '$1')];
-  return characters.length > MAX_CLASS ? ANYTHING : { exact: characters, prefix: [] };
+/** The text of an escaped or plain character; undefined for classes and anchors. */
+function literalOf(one: string): string | undefined {
+  if (one.startsWith('\\')) return /\\[A-Za-z0-9]/.test(one) ? undefined : one.slice(1);
+  return /^[[.^$]/.test(one) ? undefined : one;
 }
 
-function literal(text: string): Starts {
-  return { exact: [text], prefix: [] };
+/** A word after a space is found just as well without the space, at the start of a word. */
+function literalSet({ text, isAtWordStart }: Run): RequiredLiterals {
+  const word = text.replace(/^ +(?=\w)/, '');
+  if (word === '') return [];
+  // Before punctuation, `\b` is the end of a word.
+  return [[{ text: word, isAtWordStart: (isAtWordStart || word !== text) && /^\w/.test(word) }]];
+}
+
+/** The requirements of a group: those of its only alternative, or one set with the best of each alternative. */
+function together(alternatives: readonly RequiredLiterals[]): RequiredLiterals {
+  const [first, ...others] = alternatives;
+  if (first === undefined || others.length === 0) return first ?? [];
+  const best = alternatives.map((sets) =>
+    sets.reduce<LiteralSet>((most, set) => (most.length === 0 || shortestOf(set) > shortestOf(most) ? set : most), []),
+  );
+  return best.some(({ length }) => length === 0) ? [] : [best.flat()];
 }

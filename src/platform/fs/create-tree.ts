@@ -7,9 +7,9 @@ import { temporaryName } from './atomic-replace.ts';
 import { makeFolders } from './make-folders.ts';
 
 export interface TreeFile {
-  /** Relative, with forward slashes. Trusted: never chosen by a skill. */
+  /** Relative, with forward slashes. Trusted: the caller has checked a name that it did not choose. */
   readonly path: string;
-  readonly text: string;
+  readonly text: string | Uint8Array;
   readonly isExecutable: boolean;
 }
 

@@ -6,7 +6,7 @@ import { forEachChild, parse } from 'unbash';
 import type { Assignment, Command, ParsedScript, SyntaxNode, Word } from 'unbash';
 
 import type { CommandLine, CommandWord, SimpleCommand, Unclear } from '../../core/command.ts';
-import { simpleCommand } from './command-wrappers.ts';
+import { simpleCommand, startsShell } from './command-wrappers.ts';
 import { commandWord, computedWord, NO_VARIABLES } from './command-words.ts';
 import type { Variables } from './command-words.ts';
 
@@ -218,6 +218,7 @@ function openWalk(text: string, script: ParsedScript, { variables, depth }: Line
     end() {
       if (evaluates && hasUnexpanded) problem ??= 'the shell may evaluate quoted text that contains $( ) or backticks';
       if (isFindOpen && runOptions > 0) problem ??= 'find may get an option that runs a program from a variable';
+      if (/\b(?:BASH_)?ENV\b/.test(text)) problem ??= startupProblem(text, commands);
       if (problem !== undefined) return unclear(problem);
       const from = repeats && Number.isFinite(movesAt) ? 0 : movesAt;
       return {
@@ -228,6 +229,13 @@ function openWalk(text: string, script: ParsedScript, { variables, depth }: Line
       };
     },
   };
+}
+
+/** A shell that the line starts may run a file before its commands. */
+function startupProblem(text: string, commands: readonly { readonly command: SimpleCommand }[]): string | undefined {
+  const started = commands.map(({ command }) => startsShell(command));
+  const isRead = /\bBASH_ENV\b/.test(text) ? started.some((each) => each !== 'no') : started.includes('interactive');
+  return isRead ? 'a shell in it runs the file that the variable BASH_ENV or ENV names' : undefined;
 }
 
 const EVALUATED_OPERATIONS: ReadonlySet<string> = new Set(['Slice', 'Transform']);

@@ -48,6 +48,7 @@ function readInside(words: Words, reader: CommandReader): Inside {
 function insideProgram(program: string, words: Words, reader: CommandReader): Inside {
   if (HIDING.has(program) || /^ld(?:-[\w.-]+)?\.so/.test(program)) return hidden(program);
   if (SHELLS.has(program)) return insideShell(words, reader);
+  if (program === 'source' || program === '.') return fromFile(program, words[1], reader);
   const finder = FINDERS.get(program);
   if (finder !== undefined) return insideFinder(words, finder, reader);
   if (program === 'parallel') return insideParallel(words, reader);
@@ -294,10 +295,22 @@ function insideShell(words: Words, reader: CommandReader): Inside {
     if (program !== 'bash' && /\$['"]/.test(operand?.text ?? '')) return hidden(program);
     return linesOf(operand, program, reader);
   }
-  if (operand === undefined) return fromStdin(program, reader);
-  return /^\/(?:dev|proc)\//.test(operand.text) || operand.text === '-' || /<\(/.test(operand.text)
+  return fromFile(program, operand, reader);
+}
+
+/** A script is the program that reads it. A file that stands for stdin is not a script. */
+function fromFile(program: string, file: CommandWord | undefined, reader: CommandReader): Inside {
+  if (file === undefined || file.text === '/dev/stdin') return fromStdin(program, reader);
+  return /^\/(?:dev|proc)\//.test(file.text) || file.text === '-' || /<\(/.test(file.text)
     ? hidden(program, 'reads its commands from stdin')
     : PROGRAM;
+}
+
+/** Whether a command starts a shell, which first runs the file that BASH_ENV names, or ENV for an interactive shell. */
+export function startsShell({ words, inner }: SimpleCommand): 'no' | 'yes' | 'interactive' {
+  if (SHELLS.has(baseName(words[0]?.text ?? '')))
+    return words.some(({ text }) => /^-[a-zA-Z]*i/.test(text)) ? 'interactive' : 'yes';
+  return inner.map(startsShell).find((each) => each !== 'no') ?? 'no';
 }
 
 function fromStdin(program: string, reader: CommandReader): Inside {

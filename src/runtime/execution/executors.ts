@@ -1,6 +1,7 @@
 import path from 'node:path';
 
 import type { Config } from '../../core/config/config.ts';
+import { isSkillError } from '../../core/errors.ts';
 import type { SkillError } from '../../core/errors.ts';
 import { NOBODY } from '../../core/execution.ts';
 import type { Executor, ExecutorName, Identity, ProgramSpec } from '../../core/execution.ts';
@@ -107,7 +108,29 @@ export function examineExecutors({
 
 interface ExaminedRuntime {
   readonly config: Config;
-  readonly executionPlaces: { readonly base: string; readonly engine: string | undefined };
+  readonly executionPlaces: {
+    readonly base: string;
+    readonly engine: string | undefined;
+    readonly cacheDir: string | undefined;
+  };
+}
+
+/** The executor that a session would use; undefined if programs cannot run here. */
+export async function usableExecutor(
+  { config, executionPlaces }: ExaminedRuntime,
+  wanted: 'auto' | ExecutorName,
+  onTrial?: OnTrial,
+): Promise<ExecutorName | undefined> {
+  const { base, engine, cacheDir } = executionPlaces;
+  const settings = { bridgeFolder: base, container: { ...containerSettings(engine), ...containerConfig(config) } };
+  try {
+    const allowWeaker = config.execution?.allow_weaker === true;
+    const { executor, restriction } = await findExecutor(wanted, settings, { cacheDir, onTrial, allowWeaker });
+    return restriction === undefined ? executor.name : undefined;
+  } catch (error) {
+    if (isSkillError(error)) return undefined;
+    throw error;
+  }
 }
 
 /** Container settings from the environment. */

@@ -67,6 +67,8 @@ function shownOf(observation: Observation): Readonly<Record<string, string>> {
       return { path: observation.path };
     case 'response-received':
       return { status: String(observation.status), text: digestOf(observation.text) };
+    case 'tool-called':
+      return { text: digestOf(observation.text) };
     case 'answered':
       return { answer: digestOf(observation.answer) };
     case 'failed':

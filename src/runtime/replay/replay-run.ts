@@ -161,6 +161,7 @@ function notRepeated(
 ): string | undefined {
   if (observation === undefined) return 'the record ends before it was done';
   if (action.type === 'network_request') return network ? undefined : 'network requests are not repeated';
+  if (action.type === 'call_mcp_tool') return 'calls of MCP servers are not repeated';
   if (action.type === 'write_file' || action.type === 'edit_file' || action.type === 'delete_file')
     return writes ? undefined : 'writes and deletions are not repeated';
   return undefined;

@@ -5,6 +5,7 @@ import { failure } from '../../core/failure-codes.ts';
 import type { Failure } from '../../core/failure-codes.ts';
 import { declaredSecrets, isProviderKey } from '../../policy/secret-names.ts';
 import { quoted } from '../../core/text/text.ts';
+import type { ServerServices } from '../../core/tool-servers.ts';
 import type { Surroundings } from '../../core/config/loaded-config.ts';
 import { fetchSecret, sourceName } from './secret-sources.ts';
 import type { FetchedSecret, SecretSource } from './secret-sources.ts';
@@ -36,6 +37,8 @@ export interface SkillSecrets {
 export interface Secrets {
   /** The configured values of the variables that a skill declares. Throws the reason of the signal. */
   forSkill(skill: SkillWithSecrets, signal?: AbortSignal): Promise<SkillSecrets | { readonly failure: Failure }>;
+  /** Fetches values for an MCP server, which the user's configuration names with their sources. */
+  readonly values: ServerServices['secrets'];
   /** Names of the variables that a skill would get. */
   namesFor(skill: SkillWithSecrets): readonly string[];
   /**
@@ -81,6 +84,15 @@ export function openSecrets(
 
   return {
     redactor: known.redactor,
+    async values(owner, sources, signal) {
+      const results = await Promise.all(
+        Object.entries(sources).map(([variable, source]) => valueFor(variable, source, signal)),
+      );
+      const missing = results.filter((found) => found.problem !== undefined);
+      if (missing.length > 0)
+        return { failure: missingFailure({ name: owner }, missing, new Map(Object.entries(sources))) };
+      return { values: Object.fromEntries(results.map(({ variable, value }) => [variable, value ?? ''])) };
+    },
     namesFor(skill) {
       const sources = sourcesFor(config, skill);
       return declaredSecrets(skill.requires).filter((variable) => sources.has(variable));
@@ -129,7 +141,7 @@ function forbiddenFailure({ name }: SkillWithSecrets, variables: readonly string
 }
 
 function missingFailure(
-  { name }: SkillWithSecrets,
+  { name }: Pick<SkillWithSecrets, 'name'>,
   missing: readonly SecretResult[],
   sources: ReadonlyMap<string, SecretSource>,
 ): Failure {

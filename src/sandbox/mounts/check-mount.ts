@@ -7,6 +7,7 @@ import type { Identity } from '../../core/execution.ts';
 import { quoted } from '../../core/text/text.ts';
 import { tryOpenDirectory } from '../../platform/fs/directory-handle.ts';
 import { isInside, tryRealPath } from '../../platform/fs/paths.ts';
+import { filesBelow, linkedInode } from './hard-links.ts';
 
 /** A folder that the user wants programs to see. */
 export interface MountRequest {
@@ -26,6 +27,8 @@ export interface CheckedMount {
   readonly isProject: boolean;
   /** `device:inode` of the folder. */
   readonly inode: string;
+  /** `device:inode` of key files of the user that have a second name, which could be in the folder. */
+  readonly linkedKeys: readonly string[];
 }
 
 export interface MountRules {
@@ -56,6 +59,22 @@ const SECRET_FOLDERS = new Set(
 /** Folders with credentials inside a folder of settings. */
 const SECRET_SETTINGS = new Set('gcloud gh git google-chrome chromium op 1Password rclone containers'.split(' '));
 
+/** Files in the home folder itself that hold credentials. */
+const SECRET_FILES = '.netrc .npmrc .pypirc .git-credentials .pgpass .my.cnf .vault-token .env'.split(' ');
+/** Programs keep caches beside keys; that many files are searched in each folder. */
+const MAX_KEYS = 1_000;
+
+function linkedKeys(home: string | undefined): readonly string[] {
+  if (home === undefined) return [];
+  const folders = [...SECRET_FOLDERS, ...[...SECRET_SETTINGS].map((name) => `.config/${name}`)];
+  const files = folders.flatMap((folder) => {
+    const found: string[] = [];
+    for (const file of filesBelow(path.join(home, folder))) if (found.push(`${folder}/${file}`) >= MAX_KEYS) break;
+    return found;
+  });
+  return [...SECRET_FILES, ...files].flatMap((file) => linkedInode(path.join(home, file)) ?? []);
+}
+
 /** Throws `policy/refused` for a folder that programs must not see. */
 function checkMount(request: MountRequest, rules: MountRules): CheckedMount {
   const { folder, access, isProject = false } = request;
@@ -67,7 +86,7 @@ function checkMount(request: MountRequest, rules: MountRules): CheckedMount {
     const problem = placeProblem(source, rules) ?? accessProblem(source, access, rules);
     if (problem !== undefined) throw refused(folder, problem.reason, problem.hint);
     const { dev, ino } = fstatSync(opened.directory.descriptor, { bigint: true });
-    return { source, access, isProject, inode: `${String(dev)}:${String(ino)}` };
+    return { source, access, isProject, inode: `${String(dev)}:${String(ino)}`, linkedKeys: linkedKeys(rules.home) };
   } finally {
     opened.directory.close();
   }

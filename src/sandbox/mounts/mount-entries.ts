@@ -1,10 +1,11 @@
-import { chmodSync, lstatSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, lstatSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { SkillError } from '../../core/errors.ts';
 import type { HostMount } from '../../core/execution.ts';
 import { quoted } from '../../core/text/text.ts';
-import { isInside, isPresent, isSystemError, tryRealPath } from '../../platform/fs/paths.ts';
+import { isInside, isPresent, tryRealPath } from '../../platform/fs/paths.ts';
+import { entriesOf, filesBelow, linkedInode } from './hard-links.ts';
 import { linkTarget, setAside } from './new-entries.ts';
 import type { CheckedMount } from './check-mount.ts';
 
@@ -50,12 +51,13 @@ export function mountEntries(mount: CheckedMount, options: MountEntriesOptions):
   const target = clashes ? `/mnt/${path.basename(source)}` : source;
   const first: HostMount = { source, target, access };
   if (!isIsolating) return { mounts: [first], target, hidden: [], finish: () => [] };
-  const found = search(source, options, access === 'write');
+  const found = search(mount, options);
+  coverSecondNames(found, mount);
   const empty = found.hidden.length === 0 ? undefined : emptyEntries(workspace);
   return {
     target,
     hidden: found.hidden.map(({ path: relative }) => relative),
-    finish: () => (access === 'write' ? setAside(source, found.names, search(source, options, true).names) : []),
+    finish: () => (access === 'write' ? setAside(source, found.names, search(mount, options).names) : []),
     mounts: [
       first,
       ...found.protected.map((relative) => ({
@@ -80,11 +82,8 @@ interface Found {
 }
 
 /** Throws `policy/refused` for a folder that is too large to search. */
-function search(
-  source: string,
-  { isHidden, isProtected, skillRoots }: MountEntriesOptions,
-  isWritable: boolean,
-): Found {
+function search({ source, access }: CheckedMount, { isHidden, isProtected, skillRoots }: MountEntriesOptions): Found {
+  const isWritable = access === 'write';
   const found: Found = { protected: [], names: new Map(), hidden: [] };
   const roots = new Set(skillRoots.map((root) => tryRealPath(root) ?? root));
   const waiting = [''];
@@ -123,6 +122,30 @@ function search(
   return found;
 }
 
+/** Hides and protects the other names of files that are hidden or protected by one, and of the user's keys. */
+function coverSecondNames({ hidden, protected: kept }: Found, { source, linkedKeys }: CheckedMount): void {
+  const inodes = (names: readonly string[]): readonly string[] =>
+    names.flatMap((name) => linkedInode(path.join(source, name)) ?? []);
+  const secrets = new Set([
+    ...linkedKeys,
+    ...hidden.flatMap(({ path: name, isFolder }) =>
+      isFolder ? inodes([...filesBelow(path.join(source, name))].map((file) => `${name}/${file}`)) : inodes([name]),
+    ),
+  ]);
+  const fixed = new Set(inodes(kept));
+  if (secrets.size + fixed.size === 0) return;
+  const known = new Set([...hidden.map(({ path: name }) => name), ...kept]);
+  let count = 0;
+  for (const file of filesBelow(source, (name) => hidden.some(({ path: each }) => each === name))) {
+    count += 1;
+    if (count > MAX_ENTRIES) throw tooLarge(source, `it has more than ${String(MAX_ENTRIES)} files`);
+    const inode = known.has(file) ? undefined : linkedInode(path.join(source, file));
+    if (inode === undefined) continue;
+    if (secrets.has(inode)) hidden.push({ path: file, isFolder: false });
+    else if (fixed.has(inode)) kept.push(file);
+  }
+}
+
 function tooLarge(source: string, reason: string): SkillError<'policy/refused'> {
   return new SkillError({
     code: 'policy/refused',
@@ -130,20 +153,6 @@ function tooLarge(source: string, reason: string): SkillError<'policy/refused'> 
     hint: 'mount a smaller folder, or run without the project (--project none)',
     data: { rule: 'mount', approval: '', command: '' },
   });
-}
-
-function entriesOf(folder: string): ReturnType<typeof list> {
-  try {
-    return list(folder);
-  } catch (error) {
-    if (isSystemError(error)) return [];
-    throw error;
-  }
-}
-
-function list(folder: string): readonly { name: string; isDirectory(): boolean; isSymbolicLink(): boolean }[] {
-  // Names that are not UTF-8 cannot be named in a mount.
-  return readdirSync(folder, { withFileTypes: true }).filter(({ name }) => !name.includes('\uFFFD'));
 }
 
 /** An empty file and an empty folder that programs can neither fill nor replace. */

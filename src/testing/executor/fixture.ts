@@ -23,7 +23,7 @@ import { CaseSkipped } from './case.ts';
 import { SKILL, writeConformanceSkill } from './skill.ts';
 
 /** Time limit for programs of cases without their own limit. */
-const WALL_MS = 45_000;
+const WALL_MS = 120_000;
 const MAX_READ_BYTES = 64 * 1024 * 1024;
 
 export interface RunOptions extends Partial<Omit<ProgramSpec, 'argv' | 'limits' | 'env' | 'stdin'>> {

@@ -9,7 +9,7 @@ import type { CaseDefinition } from './definition.ts';
 
 const FLOOD = 64 * 1024 * 1024;
 /** Bytes between two memory measurements, which start in the second half. */
-const MEASURE_EVERY = 8 * 1024 * 1024;
+const MEASURE_EVERY = 16 * 1024 * 1024;
 /** Share of the passed bytes. An executor that buffers holds all of them at every measurement; other cases only briefly. */
 const BUFFERED_SHARE = 0.6;
 

@@ -44,7 +44,7 @@ const ALL: readonly CaseDefinition[] = [
   ...INTERACTION_CASES,
 ];
 
-const CASE_MS = 60_000;
+const CASE_MS = 150_000;
 
 /**
  * The conformance suite for executors, as cases for any test runner. Cases may run concurrently. Nothing happens before the first case

@@ -146,14 +146,24 @@ describe('a configuration that is shown', () => {
       telemetry: { endpoint: 'http://x', headers: { authorization: 'canary' } },
       model: { provider: 'p', params: { temperature: 0, apiKey: 'canary', deep: { headers: ['canary'] } } },
       secrets: { a: { B: { env: 'C' } } },
+      mcp_servers: { m: { command: 'x', env: { A: 'canary', B: { env: 'C' } } } },
     };
     expect(shownConfig(config)).toEqual({
       telemetry: { endpoint: 'http://x', headers: { authorization: '[hidden]' } },
       model: { provider: 'p', params: { temperature: 0, apiKey: '[hidden]', deep: '[hidden]' } },
       secrets: { a: { B: { env: 'C' } } },
+      mcp_servers: { m: { command: 'x', env: { A: '[hidden]', B: { env: 'C' } } } },
     });
     const said = { layer: 'user', where: '/f', value: 'canary' } as const;
     const row = { key: 'telemetry.headers.x', ...said, also: [said], overridden: [said] };
     expect(JSON.stringify(shownValue(row))).not.toContain('canary');
+    const server = {
+      ...row,
+      key: 'mcp_servers.m',
+      value: { url: 'u', headers: { x: 'canary' } },
+      also: [],
+      overridden: [],
+    };
+    expect(shownValue(server).value).toEqual({ url: 'u', headers: { x: '[hidden]' } });
   });
 });

@@ -29,6 +29,8 @@ scripts/report.mjs {file:csv} --title {quoted?}
 \`\`\`
 `;
 
+const FILL_IN = 'write the text of the case, or remove the key';
+
 describe('generated cases', () => {
   test('come from the description, neighbouring skills and the quickstart', () => {
     const root = folderOf({
@@ -51,7 +53,11 @@ describe('generated cases', () => {
       ['report-stays-quiet-4', 'Thank you, that is all for today.', false],
       ['report-runs-1', 'Follow the quickstart of report with "these words".', undefined],
     ]);
-    expect(cases[0]?.answers).toEqual({ type: 'script', turns: [load, { text: 'The skill is loaded.' }] });
+    expect(cases[0]?.answers).toEqual({
+      type: 'script',
+      turns: [load, { text: 'The skill is loaded.' }],
+      isHarnessCheck: true,
+    });
     expect(cases[5]?.skills).toEqual({ target: 'report', folders: [dir, path.join(root, 'other')] });
     expect(cases.at(-1)).toMatchObject({
       files: [path.join(dir, 'assets/a.csv')],
@@ -84,12 +90,23 @@ describe('generated cases', () => {
     cpSync(path.join(PROJECT, 'skills'), root, { recursive: true });
     const dir = path.join(root, name);
     const text = initCases(dir);
-    expect(text).not.toMatch(/TODO|FIXME/);
     const { cases, problems } = readCases([written(dir, text)]);
     expect(problems).toEqual([]);
     expect(cases.filter(({ expect: asked }) => asked.trigger === true).length).toBeGreaterThan(2);
     expect(cases.filter(({ expect: asked }) => asked.trigger === false).length).toBeGreaterThan(2);
     expect(cases.filter(({ tags }) => tags.includes('script')).length).toBeGreaterThan(0);
+  });
+
+  test('have a template for outcomes, which is an error as long as it is not filled in', () => {
+    const root = folderOf({ 'report/SKILL.md': SKILL });
+    const dir = path.join(root, 'report');
+    const filled = initCases(dir).replaceAll(/^  # (?=- id|  )/gm, '  ');
+    const { cases, problems } = readCases([written(dir, filled)]);
+    expect(cases.some(({ id }) => id === 'report-outcome-1')).toBe(false);
+    expect(problems.map(({ severity, message, hint }) => [severity, message, hint])).toEqual([
+      ['error', 'placeholder text: "REPLACE ME: a text of a right answer"', FILL_IN],
+      ['error', 'placeholder text: "REPLACE ME: a request as a user writes it"', FILL_IN],
+    ]);
   });
 
   test('quote an untrusted description', () => {

@@ -112,7 +112,7 @@ describe('broken runs', () => {
     ]);
     const cancelled = await ran([], { played: stopping, signal: stop.signal });
     expect(graded({ trigger: false }, cancelled.facts)).toEqual([
-      'trigger: error, the run was cancelled: the run was cancelled',
+      'trigger: error, the run was cancelled: the run was interrupted',
     ]);
     const slow = played([() => new Promise(() => undefined)]);
     const late = await ran([], { played: slow, budget: { wallMs: 40 } });

@@ -7,7 +7,7 @@ import type { EvalReport } from '../../../src/evals/report/result.ts';
 import { htmlReport } from '../../../src/evals/page/report-page.ts';
 import type { PageOptions } from '../../../src/evals/page/page-data.ts';
 import { HOSTILE, hostileReport } from '../hostile-report.ts';
-import { COMPARISON, TRIGGER, fullReport, manyResults, report, result } from '../sample-report.ts';
+import { COMPARISON, TRIGGER, fullReport, manyResults, report, result, rate } from '../sample-report.ts';
 import { CHROMIUM, openChromium } from './chromium.ts';
 import type { Browser, Page } from './chromium.ts';
 import { VIEW } from './sample-view.ts';
@@ -17,23 +17,30 @@ if (CHROMIUM === undefined) console.log('skipping the tests of the report page: 
 describe.skipIf(CHROMIUM === undefined)('the page in Chromium', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'skillwright-page-'));
   let browser: Browser;
+  // One for all tests, because each new one starts a process.
+  let page: Page;
   beforeAll(async () => {
     browser = await openChromium(CHROMIUM ?? '');
+    page = await browser.page();
   });
   afterAll(async () => {
     await browser.close();
     rmSync(folder, { recursive: true, force: true });
   });
 
-  async function open(given: EvalReport, options: PageOptions = {}, hash = ''): Promise<Page> {
+  async function open(given: EvalReport, options: PageOptions = {}, hash = ''): Promise<void> {
     const file = path.join(folder, `${String(Math.random()).slice(2)}.html`);
     writeFileSync(file, htmlReport(given, options));
-    const page = await browser.page();
     await page.size(1280, 800);
+    page.seen.problems.length = 0;
+    page.seen.requests.length = 0;
     await page.open(`${file}${hash}`);
-    return page;
   }
-  const many = report(manyResults(1000), { comparisons: [COMPARISON], trigger: TRIGGER, flaky: ['case-0004'] });
+  const many = report(manyResults(1000), {
+    comparisons: [COMPARISON],
+    trigger: TRIGGER,
+    flaky: [{ case: 'case-0004', arm: 'with', rate: rate(1, 2) }],
+  });
   const before = report(
     manyResults(1000).map((one, place) => ({ ...one, status: place % 9 === 0 ? 'failed' : one.status })),
   );
@@ -43,7 +50,7 @@ describe.skipIf(CHROMIUM === undefined)('the page in Chromium', () => {
   const VIEWS = ['#overview', '#cases', '#case:0', '#case:7', '#case:99999', '#trigger', '#changes', '#nothing'];
 
   test('opens every view from disk without errors or requests', async () => {
-    const page = await open(many, { view: () => VIEW, before });
+    await open(many, { view: () => VIEW, before });
     for (const view of VIEWS)
       await page.evaluate(`location.hash = '${view}'; new Promise((done) => setTimeout(done, 20))`);
     expect(page.seen.problems).toEqual([]);
@@ -53,7 +60,7 @@ describe.skipIf(CHROMIUM === undefined)('the page in Chromium', () => {
 
   test('shows untrusted text as text', async () => {
     for (const hostile of HOSTILE) {
-      const page = await open(hostileReport(hostile), { before: hostileReport(`${hostile}x`) });
+      await open(hostileReport(hostile), { before: hostileReport(`${hostile}x`) });
       for (const view of VIEWS)
         await page.evaluate(`location.hash = '${view}'; new Promise((done) => setTimeout(done, 5))`);
       expect(await page.evaluate(`document.querySelectorAll('script, img, iframe, style').length`)).toBe(3);
@@ -61,12 +68,11 @@ describe.skipIf(CHROMIUM === undefined)('the page in Chromium', () => {
       expect(
         await page.evaluate(`/[\\u202A-\\u202E\\u2066-\\u2069]/.test(document.querySelector('#app').textContent)`),
       ).toBe(false);
-      await page.send('Page.close');
     }
   });
 
   test('supports keyboard navigation between table and case', async () => {
-    const page = await open(many, {}, '#cases');
+    await open(many, {}, '#cases');
     await page.press('j');
     await page.press('j');
     await page.press('ArrowDown');
@@ -94,26 +100,26 @@ describe.skipIf(CHROMIUM === undefined)('the page in Chromium', () => {
   });
 
   test('filters the table by words, statuses and tags', async () => {
-    const page = await open(many, {}, '#overview');
+    await open(many, {}, '#overview');
     await page.press('/');
     expect([await hash(page), await page.evaluate('document.activeElement.type')]).toEqual(['#cases', 'search']);
     await page.type('case-09');
-    expect(await text(page, '[role=status]')).toBe('100 of 1,000');
+    expect(await text(page, '[role=status]')).toBe('100 of 1,000 results');
     await page.evaluate(`document.querySelector('.chip.failed').click()`);
-    expect(await text(page, '[role=status]')).toBe('4 of 1,000');
+    expect(await text(page, '[role=status]')).toBe('4 of 1,000 results');
     await page.evaluate(`document.querySelector('.chip.failed').click()`);
     await page.press('Escape');
-    expect(await text(page, '[role=status]')).toBe('1,000');
+    expect(await text(page, '[role=status]')).toBe('1,000 results');
     await page.evaluate(
       `{ const tag = document.querySelector('select'); tag.value = 'smoke'; tag.dispatchEvent(new Event('change')); }`,
     );
-    expect(await text(page, '[role=status]')).toBe('100 of 1,000');
+    expect(await text(page, '[role=status]')).toBe('100 of 1,000 results');
     await page.evaluate(`location.hash = '#cases:failed,error'; new Promise((done) => setTimeout(done, 20))`);
-    expect(await text(page, '[role=status]')).toBe('55 of 1,000');
+    expect(await text(page, '[role=status]')).toBe('55 of 1,000 results');
   });
 
   test('sorts by a column ascending, descending and not at all', async () => {
-    const page = await open(many, {}, '#cases');
+    await open(many, {}, '#cases');
     const click = `document.querySelector('.head .tokens button').click()`;
     const first = async (): Promise<unknown> => {
       await page.evaluate(click);
@@ -131,7 +137,7 @@ describe.skipIf(CHROMIUM === undefined)('the page in Chromium', () => {
 
   test('shows checks, answer and run of a case, with links to events', async () => {
     const failed = result('sum', { ...fullReport().results[1], run: '/run' });
-    const page = await open(report([failed]), { view: () => VIEW }, '#case:0');
+    await open(report([failed]), { view: () => VIEW }, '#case:0');
     expect(
       await page.evaluate(`[...document.querySelectorAll('.checks tbody tr')].map((row) => row.className)`),
     ).toEqual(['failed', 'passed']);
@@ -145,7 +151,7 @@ describe.skipIf(CHROMIUM === undefined)('the page in Chromium', () => {
   });
 
   test('renders only visible rows', async () => {
-    const page = await open(report(manyResults(5000)), {}, '#cases');
+    await open(report(manyResults(5000)), {}, '#cases');
     expect(await page.evaluate(`document.querySelectorAll('.rows .row').length`)).toBeLessThan(80);
     await page.evaluate(
       `document.querySelector('.scroller').scrollTop = 1e9; new Promise((done) => setTimeout(done, 50))`,
@@ -156,7 +162,7 @@ describe.skipIf(CHROMIUM === undefined)('the page in Chromium', () => {
   });
 
   test('does not scroll horizontally in a narrow window', async () => {
-    const page = await open(many, { view: () => VIEW, before });
+    await open(many, { view: () => VIEW, before });
     for (const width of [320, 360, 768]) {
       await page.size(width, 740);
       for (const view of VIEWS) {
@@ -167,7 +173,7 @@ describe.skipIf(CHROMIUM === undefined)('the page in Chromium', () => {
   });
 
   test('supports light and dark mode with sufficient contrast', async () => {
-    const page = await open(many, { view: () => VIEW, before });
+    await open(many, { view: () => VIEW, before });
     const grounds: unknown[] = [];
     for (const scheme of ['light', 'dark'] as const) {
       await page.scheme(scheme);
@@ -182,7 +188,7 @@ describe.skipIf(CHROMIUM === undefined)('the page in Chromium', () => {
 
   test('compares two runs of one case step by step', async () => {
     const other = { ...VIEW, steps: VIEW.steps.slice(0, -2) };
-    const page = await open(
+    await open(
       report([result('a', { run: '/a' }), result('a', { run: '/b', arm: 'without' })]),
       { view: ({ run }) => (run === '/a' ? VIEW : other) },
       '#case:0',
@@ -194,8 +200,8 @@ describe.skipIf(CHROMIUM === undefined)('the page in Chromium', () => {
 
   test('shows INVALID first, and no score', async () => {
     const controls = TRIGGER.controls.map((control) => ({ ...control, isKept: false, found: '0 %' }));
-    const page = await open(report([result('a')], { trigger: { ...TRIGGER, controls, isValid: false } }));
-    expect(await text(page, '.banner')).toContain('Invalid: a control failed, so there is no score');
+    await open(report([result('a')], { trigger: { ...TRIGGER, controls, isValid: false } }));
+    expect(await text(page, '.banner')).toContain('INVALID: a control of the evaluation failed; there is no score');
     expect(await text(page, '.card .value')).toBe('—');
     await page.evaluate(`location.hash = '#trigger'; new Promise((done) => setTimeout(done, 20))`);
     expect(await page.evaluate(`document.querySelectorAll('.matrix, .rate').length`)).toBe(0);

@@ -39,7 +39,7 @@ export interface Browser {
   readonly close: () => Promise<void>;
 }
 
-const START = 30_000;
+const ANSWER_MS = 120_000;
 
 export async function openChromium(program: string): Promise<Browser> {
   const profile = mkdtempSync(path.join(tmpdir(), 'skillwright-chromium-'));
@@ -79,7 +79,7 @@ export async function openChromium(program: string): Promise<Browser> {
       const id = (last += 1);
       const timer = setTimeout(() => {
         reject(new Error(`${method} was not answered`));
-      }, START);
+      }, ANSWER_MS);
       waiting.set(id, ({ result, error }) => {
         clearTimeout(timer);
         waiting.delete(id);

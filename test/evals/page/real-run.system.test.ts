@@ -30,7 +30,7 @@ test('the view of a run lists its turns with the context sections of each reques
     cases: [evalCase],
     arms: [{ arm: 'with', foldersFor: () => [skill] }],
     concurrency: 1,
-    timeoutMs: 20_000,
+    timeoutMs: 120_000,
     directory: path.join(root, 'evals'),
     signal: new AbortController().signal,
   });

@@ -1,20 +1,35 @@
 import { describe, expect, test } from 'vitest';
 
 import { compareArms, isComparison } from '../../../src/evals/report/compare-arms.ts';
+import { exitOf, makeReport, verdictOf } from '../../../src/evals/report/report.ts';
 import { ARMS } from '../../../src/evals/report/result.ts';
-import type { Arm, CaseResult, Comparison } from '../../../src/evals/report/result.ts';
+import type {
+  Arm,
+  CaseResult,
+  CheckKind,
+  CheckResult,
+  Comparison,
+  EvalReport,
+} from '../../../src/evals/report/result.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { caseResult, checkResult } from '../case-results.ts';
 
-function compared(results: readonly CaseResult[], of: Arm, against: Arm): Comparison {
-  const comparison = compareArms(results, { of, against });
+const LIVE = { id: 'm', way: 'live' } as const;
+
+function outcome(id: string, isPassed: boolean, more: Partial<CaseResult> = {}): CaseResult {
+  const status = isPassed ? 'passed' : 'failed';
+  return caseResult(id, { status, checks: [checkResult('output[0]', status)], model: LIVE, ...more });
+}
+
+function compared(results: readonly CaseResult[], of: Arm, against: Arm, isSequential = false): Comparison {
+  const comparison = compareArms(results, { of, against, isSequential });
   return isComparison(comparison) ? comparison : expect.fail(comparison.reason);
 }
 
 function arms(of: Arm, against: Arm, count: number): readonly CaseResult[] {
   return Array.from({ length: count }, (_, place) => `case-${String(place)}`).flatMap((id) => [
-    caseResult(id, { arm: of, status: 'passed' }),
-    caseResult(id, { arm: against, status: 'failed' }),
+    outcome(id, true, { arm: of }),
+    outcome(id, false, { arm: against }),
   ]);
 }
 
@@ -22,30 +37,37 @@ describe('two arms', () => {
   verifies('EVAL-3', 'are compared pair by pair', () => {
     const checks = [checkResult('output[0]', 'passed'), checkResult('output[1]', 'failed')];
     const results = [
-      caseResult('a', {
-        arm: 'with',
-        checks: [checkResult('output[0]', 'passed'), checkResult('output[1]', 'passed')],
-      }),
-      caseResult('a', { arm: 'without', status: 'failed', checks }),
-      caseResult('b', { arm: 'with', status: 'failed' }),
-      caseResult('b', { arm: 'without' }),
-      caseResult('c', { arm: 'with' }),
-      caseResult('c', { arm: 'without' }),
+      outcome('a', true, { checks: [checkResult('output[0]', 'passed'), checkResult('output[1]', 'passed')] }),
+      outcome('a', false, { arm: 'without', checks }),
+      outcome('b', false),
+      outcome('b', true, { arm: 'without' }),
+      outcome('c', true),
+      outcome('c', true, { arm: 'without' }),
       // Cases without a verdict in both arms are not compared.
-      caseResult('d', { arm: 'with' }),
-      caseResult('d', { arm: 'without', status: 'error', reason: 'it broke' }),
-      caseResult('e', { arm: 'with' }),
+      outcome('d', true),
+      caseResult('d', { arm: 'without', status: 'error', reason: 'it broke', model: LIVE }),
+      outcome('e', true),
     ];
     expect(compared(results, 'with', 'without')).toEqual({
       of: 'with',
       against: 'without',
+      cases: 3,
       pairs: 3,
+      passed: { of: 2, against: 2 },
       better: 1,
       worse: 1,
       difference: { mean: 0, low: expect.any(Number), high: expect.any(Number) },
+      method: 'fixed',
       p: 1,
       smallestVisible: 1,
-      sayNothing: [{ case: 'a', check: 'output[0]' }],
+      excluded: {
+        checks: [],
+        cases: ['d', 'e'].map((id) => ({ case: id, reason: expect.stringMatching(/^no outcome/) })),
+      },
+      sayNothing: [
+        { case: 'a', check: 'output[0]' },
+        { case: 'c', check: 'output[0]' },
+      ],
       tokens: { of: 110, against: 110 },
       wallMs: { of: 5, against: 5 },
     });
@@ -55,40 +77,119 @@ describe('two arms', () => {
     for (const of of ARMS)
       for (const against of ARMS.filter((arm) => arm !== of)) {
         const results = arms(of, against, 12);
-        expect([of, against, compared(results, of, against).difference.mean]).toEqual([of, against, 1]);
-        expect(compared(results.toReversed(), of, against).difference).toEqual({ mean: 1, low: 1, high: 1 });
-        expect(compared(results, against, of).difference).toEqual({ mean: -1, low: -1, high: -1 });
-        expect(compared(results, of, against).p).toBeCloseTo(2 * 0.5 ** 12, 12);
+        const { difference, p } = compared(results, of, against);
+        expect([of, against, difference.mean, difference.low > 0]).toEqual([of, against, 1, true]);
+        expect(compared(results.toReversed(), of, against).difference).toEqual(difference);
+        expect(compared(results, against, of).difference.mean).toBe(-1);
+        expect(p).toBeCloseTo(2 * 0.5 ** 12, 12);
       }
   });
 
   test('count tokens as tokens', () => {
     const cost = { ...caseResult('a').cost, inputTokens: 4_000, outputTokens: 1_000 };
-    const results = [caseResult('a', { cost, answer: 'x'.repeat(999) }), caseResult('a', { arm: 'old' })];
+    const results = [outcome('a', true, { cost, answer: 'x'.repeat(999) }), outcome('a', true, { arm: 'old' })];
     expect(compared(results, 'with', 'old').tokens).toEqual({ of: 5_000, against: 110 });
   });
 
-  test('without verdicts have no comparison', () => {
-    expect(compareArms([], { of: 'with', against: 'old' })).toEqual({
-      type: 'no-comparison',
-      reason: 'no case has a verdict in both arms (with: 0 of 0 runs with a verdict; old: 0 of 0 runs with a verdict)',
-    });
-    const broken = [caseResult('a', { status: 'error' }), caseResult('a', { arm: 'old', status: 'skipped' })];
-    expect(compareArms(broken, { of: 'with', against: 'old' })).toMatchObject({ type: 'no-comparison' });
-    expect(compareArms(broken, { of: 'old', against: 'old' })).toEqual({
-      type: 'no-comparison',
-      reason: 'cannot compare old with itself',
-    });
+  test('pair attempts by their number, and count the repetitions of a deterministic model once', () => {
+    const repeated = (arm: Arm, passed: readonly boolean[], way: 'live' | 'rules' = 'live') =>
+      passed.map((one, place) => outcome('a', one, { arm, attempt: place + 1, model: { id: way, way } }));
+    const { cases, pairs, better, worse } = compared(
+      [...repeated('with', [true, true, true, false]), ...repeated('without', [false, true, false])],
+      'with',
+      'without',
+    );
+    expect([cases, pairs, better, worse]).toEqual([1, 3, 2, 0]);
+    const fixed = [...repeated('with', [true, true], 'rules'), ...repeated('without', [false, false], 'rules')];
+    expect(compared(fixed, 'with', 'without')).toMatchObject({ cases: 1, pairs: 1, better: 1, p: 1 });
   });
 
-  test('weigh each case once, also with repetitions', () => {
-    const results = [
-      ...[1, 2, 3, 4].map((attempt) => caseResult('a', { attempt, status: attempt === 4 ? 'failed' : 'passed' })),
-      caseResult('a', { arm: 'old', status: 'failed' }),
-      caseResult('b', { status: 'failed' }),
-      caseResult('b', { arm: 'old', status: 'failed' }),
-    ];
-    const { pairs, better, worse, difference } = compared(results, 'with', 'old');
-    expect([pairs, better, worse, difference.mean]).toEqual([2, 1, 0, 0.375]);
+  test('after early stopping have a p-value and an interval that agree', () => {
+    for (const count of [3, 7, 8, 12]) {
+      const { p, difference, method } = compared(arms('with', 'without', count), 'with', 'without', true);
+      expect([method, count, p < 0.05, difference.low > 0]).toEqual(['sequential', count, count >= 8, count >= 8]);
+    }
+  });
+});
+
+/** A run with the skill and one without it, whose answers do not depend on the skill. */
+function bothArms(id: string, make: (arm: 'with' | 'without') => Partial<CaseResult>): readonly CaseResult[] {
+  return (['with', 'without'] as const).map((arm) => caseResult(id, { arm, model: LIVE, ...make(arm) }));
+}
+
+const one = (kind: CheckKind, status: CheckResult['status'], id: string = kind): CheckResult => ({
+  ...checkResult(id, status),
+  kind,
+});
+
+function reportOf(results: readonly CaseResult[]): EvalReport {
+  return makeReport({ tool: 't', startedAt: '', wallMs: 0, skills: [], isPartial: false, results });
+}
+
+const TEN = Array.from({ length: 10 }, (_, place) => `case-${String(place)}`);
+const fires = (arm: 'with' | 'without') => (arm === 'with' ? 'passed' : 'failed');
+
+/** Each of these once scored "+50 points" or more for a model that ignores the skill. */
+const FALSE_SUCCESS: Readonly<Record<string, (id: string) => readonly CaseResult[]>> = {
+  'the trigger check alone, with outcomes skipped for want of a judge': (id) =>
+    bothArms(id, (arm) => ({ status: fires(arm), checks: [one('trigger', fires(arm)), one('judge', 'skipped')] })),
+  'loading the skill as a sequence': (id) =>
+    bothArms(id, (arm) => ({ status: fires(arm), checks: [one('sequence', fires(arm), 'actions.before[0]')] })),
+  'resources and denials of the skill': (id) =>
+    bothArms(id, (arm) => ({
+      status: fires(arm),
+      checks: [one('disclosure', fires(arm)), one('security', fires(arm))],
+    })),
+  'an outcome that only the arm with the skill was judged on': (id) =>
+    bothArms(id, (arm) =>
+      arm === 'with'
+        ? { status: 'passed', checks: [one('output', 'passed')] }
+        : { status: 'failed', checks: [one('trigger', 'failed'), one('output', 'skipped')] },
+    ),
+  'scripted answers that are the same in both arms': (id) =>
+    bothArms(id, (arm) => ({
+      status: fires(arm),
+      checks: [one('output', fires(arm))],
+      model: { id: 'scripted', way: 'scripted', answers: 'abc' },
+    })),
+  'recorded answers that are the same in both arms': (id) =>
+    bothArms(id, (arm) => ({
+      status: fires(arm),
+      checks: [one('output', fires(arm))],
+      model: { id: 'm', way: 'cassette', answers: 'abc' },
+    })),
+};
+
+describe('a model whose answers ignore the skill', () => {
+  for (const [name, make] of Object.entries(FALSE_SUCCESS))
+    verifies('EVAL-12', `has no score for ${name}`, () => {
+      const report = reportOf(TEN.flatMap(make));
+      expect([report.comparisons, exitOf(report, { passRate: 0 })]).toEqual([[], 5]);
+      expect(verdictOf(report, { passRate: 0 })).toEqual({
+        type: 'invalid',
+        reasons: [expect.stringMatching(/^with against without: no outcome was judged \(10 cases: /)],
+      });
+    });
+
+  verifies('EVAL-12', 'differs by 0 points if outcomes are judged beside the trigger check', () => {
+    const results = TEN.flatMap((id) =>
+      bothArms(id, (arm) => ({
+        status: fires(arm),
+        checks: [one('trigger', fires(arm)), one('output', id < 'case-5' ? 'passed' : 'failed')],
+      })),
+    );
+    const [comparison = expect.fail('no comparison')] = reportOf(results).comparisons;
+    expect(comparison).toMatchObject({ pairs: 10, better: 0, worse: 0, p: 1, passed: { of: 5, against: 5 } });
+    expect(comparison.difference).toMatchObject({ mean: 0 });
+    expect(comparison.difference.low).toBeLessThan(0);
+    expect(comparison.excluded.checks).toEqual([{ kind: 'trigger', count: 20 }]);
+  });
+
+  test('may trigger another version less often, which is compared', () => {
+    const results = TEN.flatMap((id) => [
+      caseResult(id, { model: LIVE, checks: [one('trigger', 'passed')] }),
+      caseResult(id, { arm: 'old', status: 'failed', model: LIVE, checks: [one('trigger', 'failed')] }),
+    ]);
+    expect(reportOf(results).comparisons).toMatchObject([{ against: 'old', pairs: 10, better: 10 }]);
   });
 });

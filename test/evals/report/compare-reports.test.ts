@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { compareReports } from '../../../src/evals/report/compare-reports.ts';
+import { compareReports, isRegression } from '../../../src/evals/report/compare-reports.ts';
 import { CASE_STATUSES } from '../../../src/evals/report/result.ts';
+import type { CaseResult } from '../../../src/evals/report/result.ts';
 import { check, report, result } from '../sample-report.ts';
 
 describe('two reports', () => {
@@ -31,6 +32,7 @@ describe('two reports', () => {
     const one = (status: 'passed' | 'failed' | 'error') => ({
       status,
       passed: status === 'passed' ? 1 : 0,
+      judged: status === 'error' ? 0 : 1,
       attempts: 1,
     });
     expect(changes).toEqual([
@@ -67,7 +69,10 @@ describe('two reports', () => {
       { change: 'added', case: 'new', name: 'new', arm: 'with', after: one('passed'), checks: [] },
       { change: 'removed', case: 'gone', name: 'gone', arm: 'with', before: one('passed'), checks: [] },
     ]);
-    expect({ counts, same }).toEqual({ counts: { broken: 1, fixed: 1, other: 1, added: 1, removed: 1 }, same: 1 });
+    expect({ counts, same }).toEqual({
+      counts: { broken: 1, fixed: 1, unclear: 0, other: 1, added: 1, removed: 1 },
+      same: 1,
+    });
     expect(skills).toEqual([{ name: 'tables', before: `sha256-tree:${'ab'.repeat(32)}`, after: 'sha256-tree:new' }]);
     expect(cost).toEqual({
       tokens: { before: 4200, after: 5200 },
@@ -82,6 +87,37 @@ describe('two reports', () => {
     expect(compareReports(before, after).changes).toMatchObject([
       { change: 'broken', arm: 'with', after: { status: 'failed', passed: 1, attempts: 2 } },
     ]);
+  });
+
+  const live = (id: string, passed: number, of: number): readonly CaseResult[] =>
+    Array.from({ length: of }, (_, place) =>
+      result(id, {
+        attempt: place + 1,
+        status: place < passed ? 'passed' : 'failed',
+        model: { id: 'm', way: 'live' },
+      }),
+    );
+
+  test('a single failure of a live model is no regression', () => {
+    const compared = compareReports(
+      report([...live('a', 1, 1), ...live('b', 1, 1)]),
+      report([...live('a', 0, 1), ...live('b', 1, 1)]),
+    );
+    expect([compared.changes.map(({ change }) => change), isRegression(compared)]).toEqual([['unclear'], false]);
+    expect(compared.live).toMatchObject({ cases: 2, p: 0.5 });
+  });
+
+  test('a fall of the pass rate by more than chance is one, in a case or over all cases', () => {
+    const one = compareReports(report(live('a', 8, 8)), report(live('a', 1, 8)));
+    expect([one.counts.broken, isRegression(one)]).toEqual([1, true]);
+    const ids = ['a', 'b', 'c', 'd', 'e'];
+    const all = (passed: number) => report(ids.flatMap((id) => live(id, passed, 3)));
+    const spread = compareReports(all(3), all(2));
+    // Each case fell from 3 to 2 of 3, which is chance; together they did not.
+    expect([spread.counts.unclear, spread.counts.broken, isRegression(spread)]).toEqual([5, 0, true]);
+    expect(spread.live?.p).toBeCloseTo(0.5 ** 5, 9);
+    expect(isRegression(compareReports(all(2), all(3)))).toBe(false);
+    expect(compareReports(report(live('a', 1, 8)), report(live('a', 8, 8))).counts.fixed).toBe(1);
   });
 
   test('distinguish errors from failures', () => {

@@ -74,12 +74,14 @@ describe('Markdown', () => {
     ]);
     expect(markdownReport(failed)).toBe(`### Evaluation: 1 passed, 1 failed
 
+| arm | results | pass rate | cost |
+|---|---|---|---|
+| with the skill | 2 results: 1 passed, 1 failed | 50 % (9 to 91 %), of 2 verdicts | 2,100 tokens, 2 tool calls, 3.0 s in runs |
+
 | | |
 |---|---|
-| results | 1 passed, 1 failed |
-| pass rate | 50 % (20 to 90 %) |
 | model | scripted |
-| tokens | 2,100 |
+| tested | 0 of 2 cases tested a model |
 | time | 12.3 s |
 
 <details><summary><b>failed</b> sum</summary>
@@ -129,7 +131,7 @@ describe('JSON', () => {
     ['[]', 'not an object'],
     ['{"schema":2}', 'its schema is 2; this version reads schema 1'],
     ['{}', 'its schema is missing; this version reads schema 1'],
-    [JSON.stringify({ ...fullReport(), totals: [] }), 'totals must be an object'],
+    [JSON.stringify({ ...fullReport(), skills: {} }), 'skills must be an array'],
     [JSON.stringify({ ...fullReport(), results: [{}] }), 'results[0].case must be a string'],
     [
       JSON.stringify({ ...fullReport(), results: [{ ...result('a'), status: 'ok' }] }),
@@ -140,9 +142,10 @@ describe('JSON', () => {
       'results[0].checks[0] must be an object',
     ],
     [
-      JSON.stringify({ ...fullReport(), passRate: { count: Number.NaN, of: 1, low: 0, high: 1 } }),
-      'passRate.count must be a number',
+      JSON.stringify({ ...fullReport(), results: [{ ...result('a'), arm: 'other' }] }),
+      'results[0].arm must be one of with, without, old',
     ],
+    [JSON.stringify({ ...fullReport(), sequential: { rounds: Number.NaN } }), 'sequential.rounds must be a number'],
   ])('rejects other JSON: %#', (text, reason) => {
     expect(readReport(text)).toEqual({ type: 'invalid', reason });
   });

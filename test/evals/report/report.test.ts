@@ -1,10 +1,14 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { exitOf, makeReport, verdictOf } from '../../../src/evals/report/report.ts';
+import { incompleteText, testedText } from '../../../src/evals/report/report-text.ts';
+import { ARMS, CASE_STATUSES } from '../../../src/evals/report/result.ts';
 import type { CaseResult, EvalReport, TriggerReport } from '../../../src/evals/report/result.ts';
 import { makeTriggerReport } from '../../../src/evals/trigger/trigger-score.ts';
 import { verifies } from '../../conformance/verifies.ts';
-import { caseResult } from '../case-results.ts';
+import { runs } from '../../property-runs.ts';
+import { caseResult, checkResult } from '../case-results.ts';
 
 function report(
   results: readonly CaseResult[],
@@ -21,7 +25,97 @@ function report(
   });
 }
 
+const NONE = { passed: 0, failed: 0, error: 0, skipped: 0 };
+const harness = (id: string, status: CaseResult['status'] = 'passed') =>
+  caseResult(id, { status, isHarnessCheck: true });
+
 describe('a report', () => {
+  verifies('EVAL-12', 'counts every result once, in its arm, whatever the results are', () => {
+    const anyResult = fc
+      .record({
+        id: fc.constantFrom('a', 'b', 'c', 'd'),
+        arm: fc.constantFrom(...ARMS),
+        attempt: fc.integer({ min: 1, max: 4 }),
+        status: fc.constantFrom(...CASE_STATUSES),
+        way: fc.constantFrom('live', 'scripted', 'cassette', 'rules'),
+        isHarness: fc.boolean(),
+        kinds: fc.array(
+          fc.tuple(fc.constantFrom('trigger', 'output', 'judge', 'sequence'), fc.constantFrom(...CASE_STATUSES)),
+        ),
+      })
+      .map(({ id, isHarness, way, kinds, ...rest }) =>
+        caseResult(id, {
+          ...rest,
+          model: { id: way, way },
+          checks: kinds.map(([kind, status], place) => ({ ...checkResult(`${kind}[${String(place)}]`, status), kind })),
+          ...(isHarness && way === 'scripted' ? { isHarnessCheck: true as const } : {}),
+        }),
+      );
+    const sum = (counts: EvalReport['arms'][number]['totals']): number =>
+      Object.values(counts).reduce((a, b) => a + b, 0);
+    fc.assert(
+      fc.property(fc.array(anyResult, { maxLength: 40 }), (results) => {
+        const { arms, comparisons, uncompared } = report(results);
+        const counted = arms.map(({ arm, totals, harness: checks }) => [arm, sum(totals) + sum(checks)]);
+        expect(counted).toEqual(
+          ARMS.map((arm) => [arm, results.filter((result) => result.arm === arm).length]).filter(
+            ([, count]) => count !== 0,
+          ),
+        );
+        for (const { totals, passRate, cost, arm } of arms) {
+          expect([passRate.count, passRate.of]).toEqual([totals.passed, totals.passed + totals.failed]);
+          expect(cost.inputTokens).toBe(100 * results.filter((result) => result.arm === arm).length);
+        }
+        for (const { pairs, passed, better, worse, difference } of comparisons) {
+          expect(passed.of - passed.against).toBe(better - worse);
+          expect(difference.mean).toBeCloseTo((better - worse) / pairs, 9);
+          expect(difference.low <= difference.mean && difference.mean <= difference.high).toBe(true);
+        }
+        const baselines = arms.filter(({ arm }) => arm !== 'with' && arms[0]?.arm === 'with').length;
+        expect(comparisons.length + uncompared.length).toBe(baselines);
+      }),
+      { numRuns: runs(200) },
+    );
+  });
+
+  test('never counts a harness check in the pass rate', () => {
+    const { arms } = report([
+      harness('a'),
+      harness('b', 'failed'),
+      caseResult('c', { status: 'failed', model: { id: 'm', way: 'live' } }),
+    ]);
+    expect(arms[0]).toMatchObject({
+      totals: { ...NONE, failed: 1 },
+      harness: { ...NONE, passed: 1, failed: 1 },
+      passRate: { count: 0, of: 1 },
+      cases: 3,
+      modelCases: 1,
+    });
+    expect(verdictOf(report([harness('a')]))).toEqual({
+      type: 'invalid',
+      reasons: ['no case tested a model: harness checks have generated answers; pass --model NAME'],
+    });
+    expect(verdictOf(report([harness('a', 'failed'), caseResult('b')]))).toEqual({
+      type: 'failed',
+      reasons: ['1 harness check failed'],
+    });
+  });
+
+  test('is incomplete if more than a third of its results were skipped, which --strict makes invalid', () => {
+    const skipped = (count: number): readonly CaseResult[] =>
+      Array.from({ length: count }, (_, place) =>
+        caseResult(`s${String(place)}`, { status: 'skipped', reason: 'no judge' }),
+      );
+    const third = report([caseResult('a'), caseResult('b'), ...skipped(1)]);
+    const half = report([caseResult('a'), caseResult('b'), ...skipped(2)]);
+    expect([incompleteText(third), incompleteText(half)]).toEqual([
+      undefined,
+      'incomplete: 2 of 4 results were skipped',
+    ]);
+    expect([exitOf(third, { strict: true }), exitOf(half), exitOf(half, { strict: true })]).toEqual([0, 0, 5]);
+    expect(testedText(half)).toBe('0 of 4 cases tested a model');
+  });
+
   test('counts errors as neither passed nor failed', () => {
     const results = [
       caseResult('a'),
@@ -43,10 +137,41 @@ describe('a report', () => {
         { id: 'x', way: 'cassette' },
       ],
       results,
-      totals: { passed: 1, failed: 2, error: 2, skipped: 1 },
-      passRate: { count: 1, of: 3, low: expect.closeTo(0.0615, 3), high: expect.closeTo(0.7923, 3) },
+      arms: [
+        {
+          arm: 'with',
+          totals: { passed: 1, failed: 2, error: 2, skipped: 1 },
+          harness: NONE,
+          passRate: { count: 1, of: 3, low: expect.closeTo(0.0615, 3), high: expect.closeTo(0.7923, 3) },
+          skippedChecks: 0,
+          cases: 4,
+          modelCases: 0,
+          cost: { ...caseResult('a').cost, turns: 6, inputTokens: 600, outputTokens: 60, wallMs: 30 },
+        },
+        {
+          arm: 'without',
+          totals: { ...NONE, passed: 1 },
+          harness: NONE,
+          passRate: { count: 1, of: 1, low: expect.any(Number), high: 1 },
+          skippedChecks: 0,
+          cases: 1,
+          modelCases: 1,
+          cost: caseResult('a').cost,
+        },
+      ],
       comparisons: [],
-      flaky: ['a'],
+      uncompared: [
+        {
+          of: 'with',
+          against: 'without',
+          reason: 'no outcome was judged (4 cases: its answers are scripted)',
+          excluded: {
+            checks: [],
+            cases: ['a', 'b', 'c', 'd'].map((id) => ({ case: id, reason: 'its answers are scripted' })),
+          },
+        },
+      ],
+      flaky: [{ case: 'a', arm: 'with', rate: { count: 1, of: 2, low: expect.any(Number), high: expect.any(Number) } }],
       isPartial: false,
     });
   });

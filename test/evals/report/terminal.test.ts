@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { textWidth } from '../../../src/platform/text-width.ts';
 import { terminalReport } from '../../../src/evals/report/terminal.ts';
 import { HOSTILE, hostileReport } from '../hostile-report.ts';
-import { TRIGGER, fullReport, manyResults, report, result } from '../sample-report.ts';
+import { TRIGGER, check, fullReport, manyResults, report, result } from '../sample-report.ts';
 
 const look = { width: 100, style: (_style: string, text: string): string => text };
 const shown = (...given: Parameters<typeof terminalReport>): string => terminalReport(...given).join('\n');
@@ -22,17 +22,26 @@ ERROR   slow (with)
   evals/cases.json:3
   timed out after 20 s
 
-results    1 passed, 2 failed, 1 error, 1 skipped
-pass rate  33 % (20 to 90 %), of 3 verdicts
-model      scripted
-cost       5,250 tokens, 5 tool calls, 12.3 s
-flaky      sum
+with the skill
+results    4 results: 1 passed, 1 failed, 1 error, 1 skipped
+pass rate  50 % (9 to 91 %), of 2 verdicts, 1 result skipped
+cost       4,200 tokens, 4 tool calls, 6.0 s in runs
+without the skill
+results    1 result: 0 passed, 1 failed
+pass rate  0 % (0 to 79 %), of 1 verdict
+cost       1,050 tokens, 1 tool call, 1.5 s in runs
 
-with against without
-  +30 points (+5 to +55), p 0.070
-  20 pairs: 7 better, 1 worse, 12 equal
+model      scripted
+tested     0 of 4 cases tested a model
+time       12.3 s
+flaky      sum (with) passes 2 of 3
+
+with the skill against without the skill, outcomes only
+  +30 points (+5 to +55), p 0.070: no clear difference on these cases
+  20 pairs of 10 cases: 7 better, 1 worse, 12 equal; with 15, without 9 of 20 passed
+  not compared: 1 case (its answers are scripted), 12 trigger checks
   smallest detectable difference: 38 points
-  tokens 42,000 against 31,000, time 1 min 4 s against 41.0 s
+  per run: tokens 42,000 against 31,000, time 1 min 4 s against 41.0 s
   1 check passed in both arms: count output[1]
 
 trigger
@@ -56,26 +65,49 @@ trigger
       found: '0 %',
     }));
     const text = shown(report([result('a')], { trigger: { ...TRIGGER, controls, isValid: false } }), look);
-    expect(text).toBe(`INVALID  a control of the evaluation failed; there is no score
+    expect(text).toBe(`INVALID: a control of the evaluation failed; there is no score
   always-fire: expected 100 %, found 0 %
 
-results    1 passed
+results    1 result: 1 passed
+cost       1,050 tokens, 1 tool call, 1.5 s in runs
 model      scripted
-cost       1,050 tokens, 1 tool call, 12.3 s`);
+tested     0 of 1 case tested a model
+time       12.3 s`);
+  });
+
+  test('shows INVALID and no score if no outcome was compared', () => {
+    const live = { model: { id: 'm', way: 'live' } } as const;
+    const trigger = (status: 'passed' | 'failed') => [check('trigger', { kind: 'trigger', status, asked: 'it fires' })];
+    const text = shown(
+      report([
+        result('a', { ...live, checks: trigger('passed') }),
+        result('a', { ...live, arm: 'without', status: 'failed', checks: trigger('failed'), run: '/runs/7' }),
+      ]),
+      look,
+    );
+    expect(text).toBe(`INVALID: no outcome was judged; there is no score
+  with the skill against without the skill: no outcome was judged (1 case: no outcome is checked);…
+
+FAILED  a (without)
+  evals/cases.json:3
+  x trigger: it fires
+  record: skillwright runs show /runs/7
+
+with the skill
+results    1 result: 1 passed
+cost       1,050 tokens, 1 tool call, 1.5 s in runs
+without the skill
+results    1 result: 0 passed, 1 failed
+cost       1,050 tokens, 1 tool call, 1.5 s in runs
+
+model      m (live)
+time       12.3 s`);
   });
 
   test('counts omitted results', () => {
     const lines = terminalReport(report(manyResults(1000)), look, { most: 2 });
     expect(lines).toContain('and 53 more results with failures or errors');
     expect(lines.length).toBeLessThan(20);
-  });
-
-  test('shows ? for NaN', () => {
-    const text = shown(
-      report([result('a')], { passRate: { count: Number.NaN, of: 3, low: Number.NaN, high: 1 }, wallMs: 0 }),
-      look,
-    );
-    expect(text).toContain('pass rate  ? (? to 100 %), of 3 verdicts');
   });
 
   test.each(HOSTILE)('escapes untrusted text: %j', (text) => {

@@ -32,7 +32,7 @@ function setUp() {
       cases,
       arms: [{ arm: 'with', foldersFor: () => [skill] }],
       concurrency: 2,
-      timeoutMs: 30_000,
+      timeoutMs: 120_000,
       directory: path.join(root, 'evals'),
       executor: localExecutor(),
       checkerMs: 3000,

@@ -39,7 +39,7 @@ function setUp() {
     cases: [evalCase('a'), evalCase('b')],
     arms: [{ arm: 'with', foldersFor: () => folders }],
     concurrency: 2,
-    timeoutMs: 20_000,
+    timeoutMs: 120_000,
     directory: path.join(root, 'evals'),
     signal: new AbortController().signal,
   };

@@ -5,7 +5,6 @@ import {
   binomialAtLeast,
   mcNemar,
   meanOf,
-  pairedBootstrap,
   rateOf,
   shareOf,
   smallestVisible,
@@ -87,25 +86,6 @@ describe('the exact McNemar test', () => {
   });
 });
 
-describe('the paired bootstrap', () => {
-  test('covers the mean, is reproducible, and is a point without variation', () => {
-    const differences = Array.from({ length: 50 }, (_, place) => (place % 5 === 0 ? 1 : 0));
-    const first = pairedBootstrap(differences, { seed: 7 });
-    expect(first).toEqual(pairedBootstrap(differences, { seed: 7 }));
-    expect(first.mean).toBe(0.2);
-    // The deviation of the mean is sqrt(0.2 * 0.8 / 50), 0.0566.
-    expect(Math.abs(first.low - (0.2 - 1.96 * 0.0566))).toBeLessThan(0.03);
-    expect(Math.abs(first.high - (0.2 + 1.96 * 0.0566))).toBeLessThan(0.03);
-    expect(pairedBootstrap([1, 1, 1])).toEqual({ mean: 1, low: 1, high: 1 });
-    expect(pairedBootstrap([])).toEqual({ mean: 0, low: -1, high: 1 });
-  });
-
-  test('rejects numbers that are not finite', () => {
-    expect(() => pairedBootstrap([1, Number.NaN])).toThrow(expect.objectContaining({ code: 'input/invalid' }));
-    expect(() => meanOf([Number.POSITIVE_INFINITY])).toThrow(expect.objectContaining({ code: 'input/invalid' }));
-  });
-});
-
 describe('the smallest detectable difference', () => {
   /** Enumerates every outcome of every pair: better, worse or equal. */
   function powerByHand(pairs: number, d: number, share: number): number {
@@ -148,6 +128,7 @@ describe('the smallest detectable difference', () => {
 describe('values', () => {
   test('have a mean', () => {
     expect([meanOf([]), meanOf([2, 4, 9])]).toEqual([0, 5]);
+    expect(() => meanOf([Number.POSITIVE_INFINITY])).toThrow(expect.objectContaining({ code: 'input/invalid' }));
   });
 
   test('binomial tails add up to one', () => {

@@ -23,7 +23,7 @@ function asked(model: TriggerOptions['model'], more: Partial<TriggerOptions> = {
     skills: writeSkills(path.join(root, 'skills'), ['tables', 'letters']),
     ...(model === undefined ? {} : { model }),
     concurrency: 2,
-    timeoutMs: 20_000,
+    timeoutMs: 120_000,
     directory: path.join(root, 'evals'),
     signal: new AbortController().signal,
     ...more,

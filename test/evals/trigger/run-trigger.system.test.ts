@@ -26,7 +26,7 @@ function setUp(model: TriggerOptions['model']): TriggerOptions {
     skills: writeSkills(path.join(root, 'skills'), ['tables', 'letters']),
     ...(model === undefined ? {} : { model }),
     concurrency: 4,
-    timeoutMs: 20_000,
+    timeoutMs: 120_000,
     directory: path.join(root, 'evals'),
     signal: new AbortController().signal,
   };

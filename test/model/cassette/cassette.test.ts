@@ -282,7 +282,7 @@ describe('a cassette', () => {
 function finished(program: string, args: readonly string[]): Promise<number | null> {
   const child = spawn(process.execPath, ['--input-type=module', '-e', program, ...args], {
     stdio: ['ignore', 'inherit', 'inherit'],
-    timeout: 50_000,
+    timeout: 170_000,
   });
   return new Promise((resolve, reject) => {
     child.once('error', reject);

@@ -109,7 +109,7 @@ describe('what common programs pack comes out as it went in', () => {
     if (script !== undefined) writeFileSync(path.join(base, 'pack.py'), script);
     const words = given.map((word) => word.replace('OUT', out).replace('SCRIPT', path.join(base, 'pack.py')));
     try {
-      execFileSync(program, words, { cwd: from, stdio: 'pipe', timeout: 20_000 });
+      execFileSync(program, words, { cwd: from, stdio: 'pipe', timeout: 170_000 });
     } catch (error) {
       if (!(error instanceof Error) || !('code' in error) || error.code !== 'ENOENT') throw error;
       console.log(`skipped: there is no ${program}`);

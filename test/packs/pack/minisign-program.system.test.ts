@@ -18,7 +18,7 @@ const PASSWORD = 'correct horse';
 const CHEAP = { opsLimit: 32_768, memLimit: 16 * 1024 * 1024 };
 
 function minisign(args: readonly string[], input = ''): { readonly status: number | null; readonly text: string } {
-  const { status, stdout, stderr } = spawnSync('minisign', args, { encoding: 'utf8', input, timeout: 60_000 });
+  const { status, stdout, stderr } = spawnSync('minisign', args, { encoding: 'utf8', input, timeout: 170_000 });
   return { status, text: `${stdout}${stderr}` };
 }
 

@@ -316,7 +316,7 @@ describe('a root in use', () => {
     await install(root, { alpha: '1' });
     const dead = ownerName({ ...thisProcess(), pid: 4_000_000, start: '1' });
     writeFileSync(path.join(root, '.skillwright/lock'), `${dead}.0`, { mode: 0o600 });
-    expect(await withRoot(root, { timeoutMs: 1000 }, () => Promise.resolve('opened'))).toBe('opened');
+    expect(await withRoot(root, { timeoutMs: 60_000 }, () => Promise.resolve('opened'))).toBe('opened');
   });
 
   test('whose lock somebody took away is not changed', async () => {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { openMultiPatternMatcher } from '../../../src/packs/scan/multi-pattern-matcher.ts';
-import { prefilterOf } from '../../../src/packs/scan/regex-prefilter.ts';
+import { requiredLiterals } from '../../../src/packs/scan/regex-prefilter.ts';
 import { PATTERNS } from '../../../src/packs/scan/patterns/all.ts';
 import { CONTROL_CASES } from './rule-cases-control.ts';
 import { DAMAGE_CASES } from './rule-cases-damage.ts';
@@ -33,13 +33,8 @@ const CASES = [CONTROL_CASES, DAMAGE_CASES, RUNNING_CASES, SECRETS_CASES].flatMa
   Object.values(cases).flatMap(({ fires, misses }) => [...fires, ...misses].map(({ text }) => text.toLowerCase())),
 );
 const PIECES = [...new Set(CASES.flatMap((text) => text.split(/(?<=[\s"'`|;:(])/)))];
-const STARTS = [
-  ...new Set(
-    EXPRESSIONS.flatMap(({ source }) => {
-      const { prefixes = [], required = [] } = prefilterOf(source);
-      return [...prefixes, ...required].map(({ text }) => text);
-    }),
-  ),
+const LITERALS = [
+  ...new Set(EXPRESSIONS.flatMap(({ source }) => requiredLiterals(source).flat(2)).map(({ text }) => text)),
 ];
 
 describe('openMultiPatternMatcher', () => {
@@ -51,7 +46,7 @@ describe('openMultiPatternMatcher', () => {
   test('finds the same as each expression alone in random texts', () => {
     const piece = fc.oneof(
       { weight: 4, arbitrary: fc.constantFrom(...PIECES) },
-      { weight: 4, arbitrary: fc.constantFrom(...STARTS) },
+      { weight: 4, arbitrary: fc.constantFrom(...LITERALS) },
       { weight: 1, arbitrary: fc.constantFrom(' ', '\n', '.', '_', '-', '"', '\u00e9', '\u4e2d', '0', 'A') },
       { weight: 1, arbitrary: fc.string({ unit: 'grapheme', maxLength: 4 }) },
     );
@@ -76,42 +71,44 @@ describe('openMultiPatternMatcher', () => {
     expect(found('post it\nsend\nit')).toEqual([[], [], [{ index: 0, length: 7 }]]);
   });
 
-  test('only the pattern for long encoded strings has no prefix', () => {
-    const open = PATTERNS.filter(({ find }) => prefilterOf(find.source).prefixes === undefined);
+  test('only the pattern for long encoded strings requires no literal', () => {
+    const open = PATTERNS.filter(
+      ({ find: { source } }) =>
+        !/[\u2e80-\u9fff]/.test(source) && requiredLiterals(source).some((sets) => sets.length === 0),
+    );
     expect(open.map(({ longRun }) => longRun)).toEqual([400]);
   });
 });
 
-describe('prefilterOf', () => {
-  const literal = (text: string, isAtWordStart = false) => ({ text, isAtWordStart });
-
-  test('lists the literals that a match can start with, without those that a shorter one covers', () => {
-    expect(prefilterOf(String.raw`\b(?:send|post)(?:s|ing)?\b`)).toEqual({
-      prefixes: [literal('send', true), literal('post', true)],
-      required: [literal('send', true), literal('post', true)],
-    });
-    expect(prefilterOf(String.raw`(?:ab?)?c[xy]`).prefixes).toEqual(
-      ['cx', 'cy', 'acx', 'acy', 'abcx', 'abcy'].map((text) => literal(text)),
+describe('requiredLiterals', () => {
+  /** The literals of each set of each alternative; those that count only at the start of a word begin with `^`. */
+  const required = (source: string) =>
+    requiredLiterals(source).map((sets) =>
+      sets.map((set) => set.map(({ text, isAtWordStart }) => (isAtWordStart ? `^${text}` : text)).join(' ')),
     );
-    expect(prefilterOf(String.raw`#{1,4} \[?x`).prefixes).toEqual([literal('#')]);
+
+  test('lists what each alternative requires, longer literals first', () => {
+    expect(required(String.raw`\b(?:send|post)(?:s|ing)?\b`)).toEqual([['^send ^post']]);
+    expect(required(String.raw`\bif\b[^.\n]{0,40}\b(?:asks|asked)\b`)).toEqual([['^asks ^asked', '^if']]);
+    expect(required(String.raw`a[^\n]{0,9}xyz|bcd`)).toEqual([['xyz', 'a'], ['bcd']]);
   });
 
-  test('lists required literals after the start where they are longer', () => {
-    expect(prefilterOf(String.raw`\bif\b[^.\n]{0,40}\b(?:asks|asked)\b`)).toEqual({
-      prefixes: [literal('if', true)],
-      required: [literal('asks', true), literal('asked', true)],
-    });
-    expect(prefilterOf(String.raw`a[^\n]{0,9}xyz|bcd`).required).toEqual([literal('xyz'), literal('bcd')]);
-    expect(prefilterOf(String.raw`\bsend it\b[^\n]{0,9}\b(?:to|at) (?:our|the) servers?\b`).required).toEqual(
-      ['to our ser', 'to the ser', 'at our ser', 'at the ser'].map((text) => literal(text, true)),
-    );
-    expect(prefilterOf(String.raw`\bsend[^\n]{0,9} server\b`).required).toEqual([literal('server', true)]);
+  test('joins a literal with the alternatives after it, and leaves out what is optional', () => {
+    expect(required('ab(?:cd|ef)gh')).toEqual([['abcd abef', 'gh']]);
+    expect(required('ab(?:cd)?ef')).toEqual([['ab', 'ef']]);
+    expect(required('(?:ab|c*)de')).toEqual([['de']]);
+    expect(required('#{1,4}x')).toEqual([['^x']]);
   });
 
-  test('ignores lookarounds, and a word boundary before punctuation', () => {
-    expect(prefilterOf(String.raw`(?<=a)(?!b)c`).prefixes).toEqual([literal('c')]);
-    expect(prefilterOf(String.raw`\b--no-x`).prefixes).toEqual([literal('--no-x')]);
-    expect(prefilterOf('.b')).toEqual({});
-    expect(prefilterOf('[^a]b|c').prefixes).toBeUndefined();
+  test('knows the start of a word after a space, also if something optional is between', () => {
+    expect(required(String.raw`\bsend[^\n]{0,9} server\b`)).toEqual([['^server', '^send']]);
+    expect(required(String.raw`x (?:the )?(?:one|two)`)).toEqual([['^one ^two', 'x ']]);
+    expect(required(String.raw`x (?:un)?(?:one|two)`)).toEqual([['one two', 'x ']]);
+    expect(required(String.raw`\b--no-x`)).toEqual([['--no-x']]);
+  });
+
+  test('ignores lookarounds and character classes', () => {
+    expect(required(String.raw`(?<=a)(?!b)c`)).toEqual([['c']]);
+    expect(required('.[ab]')).toEqual([[]]);
   });
 });

@@ -60,7 +60,7 @@ test('hostile text stays text', () => {
 });
 
 test('large and strange texts take linear time', () => {
-  const started = performance.now();
+  const before = process.cpuUsage();
   for (const text of [
     '['.repeat(200_000),
     '`'.repeat(200_000),
@@ -70,6 +70,7 @@ test('large and strange texts take linear time', () => {
     '> '.repeat(100_000),
   ])
     markdownHtml(text);
-  expect(performance.now() - started).toBeLessThan(5_000);
+  // Time on the processor, because a busy machine takes longer.
+  expect(process.cpuUsage(before).user / 1000).toBeLessThan(5_000);
   expect(markdownHtml('x '.repeat(300_000))).toContain('The rest is in the file.');
 });

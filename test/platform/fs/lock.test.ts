@@ -79,7 +79,7 @@ function counter(file: string): Promise<number | null> {
   const child = spawn(
     process.execPath,
     ['--input-type=module', '-e', COUNTER, built('platform/fs/lock.js'), file, String(ROUNDS)],
-    { stdio: ['ignore', 'inherit', 'inherit'], timeout: 50_000 },
+    { stdio: ['ignore', 'inherit', 'inherit'], timeout: 170_000 },
   );
   return new Promise((resolve, reject) => {
     child.once('error', reject);

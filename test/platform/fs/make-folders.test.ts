@@ -54,7 +54,7 @@ test.runIf(process.platform === 'linux')('a folder in which the system makes not
   const { status } = spawnSync(process.execPath, [bin, 'list', '--only-root', '--root', folder], {
     cwd: folder,
     env: { HOME: '/proc/nobody' },
-    timeout: 30_000,
+    timeout: 170_000,
     killSignal: 'SIGKILL',
   });
   expect(status).toBe(0);

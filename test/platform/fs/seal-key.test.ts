@@ -89,7 +89,7 @@ describe('a seal', () => {
 });
 
 function outputOf(words: readonly string[]): Promise<string> {
-  const child = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'], timeout: 50_000 });
+  const child = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'], timeout: 170_000 });
   let output = '';
   child.stdout.on('data', (data: Buffer) => (output += data.toString()));
   return new Promise((resolve, reject) => {

@@ -179,7 +179,7 @@ function run(
 ): Promise<readonly string[]> {
   const module = built('policy/approval/stored-approvals.js');
   const words = ['--input-type=module', '-e', SAVING, module, home, own, String(rounds)];
-  const child = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'], timeout: 50_000 });
+  const child = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'], timeout: 170_000 });
   let output = '';
   child.stdout.on('data', (data: Buffer) => {
     output += data.toString();

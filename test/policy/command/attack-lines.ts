@@ -35,6 +35,10 @@ export const ATTACKS: readonly AttackSet[] = [
   {
     allow: READING,
     lines: [
+      'BASH_ENV=/dev/stdin bash -c ls <<< evil',
+      'env BASH_ENV=./evil bash -c ls',
+      'ENV=./evil sh -ic ls',
+
       'evil',
       'ls; evil',
       'ls;evil',

@@ -86,4 +86,9 @@ export const DENIED_LINES: readonly string[] = [
   'time rm x',
   'coproc rm x',
   `${'nice '.repeat(20)}rm x`,
+  "source /dev/stdin <<< 'rm x'",
+  '. /dev/stdin <<E\nrm x\nE\n',
+  "BASH_ENV=/dev/stdin bash -c : <<< 'rm x'",
+  'export BASH_ENV=f; bash -c :',
+  'env ENV=f sh -ic :',
 ];

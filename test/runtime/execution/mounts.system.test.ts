@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
+  linkSync,
   mkdirSync,
   readFileSync,
   readdirSync,
@@ -84,6 +85,13 @@ function writeWorld(): World {
   writeFileSync(path.join(project, '.env'), 'TOKEN=secret\n');
   writeFileSync(path.join(project, '.env.example'), 'TOKEN=\n');
   writeFileSync(path.join(project, 'config/server.pem'), 'secret\n');
+  mkdirSync(path.join(project, 'more'));
+  // Second names of secrets, in the project and in the home folder, and of a file that other tools obey.
+  linkSync(path.join(project, '.env'), path.join(project, 'more/notes.txt'));
+  linkSync(path.join(project, 'AGENTS.md'), path.join(project, 'more/rules.txt'));
+  mkdirSync(path.join(folder, 'home/.ssh'), { recursive: true });
+  writeFileSync(path.join(folder, 'home/.ssh/id'), 'secret\n');
+  linkSync(path.join(folder, 'home/.ssh/id'), path.join(project, 'more/key.txt'));
   for (const place of ['.agent/runs', 'packages/app/.agent/runs', 'records', 'private']) {
     mkdirSync(path.join(project, place), { recursive: true });
     writeFileSync(path.join(project, place, 'record'), 'secret\n');
@@ -145,20 +153,16 @@ describe.each(EXECUTORS)('a mounted repository under %s', (name, executor) => {
     const { stdout } = await run(
       session,
       command(
-        'for f in new .git/config AGENTS.md; do (echo x >> $f) 2>/dev/null && echo "wrote $f"; done; cat .env config/server.pem .env.example; cat $(find . -name record); ls -A .agent private records',
+        'for f in new .git/config AGENTS.md; do (echo x >> $f) 2>/dev/null && echo "wrote $f"; done; cat .env config/server.pem more/notes.txt more/key.txt .env.example; cat $(find . -name record); ls -A .agent private records',
       ),
     );
     // Landlock denies reading; names stay visible.
     if (hasPathRules) expect(stdout.split('\n')[0]).toBe('TOKEN=');
     else expect(stdout).toBe('TOKEN=\n.agent:\n\nprivate:\n\nrecords:\n');
     const [, names = ''] = /^hidden from programs in [^:]*: (.*)$/.exec(result.warnings?.join() ?? '') ?? [];
-    expect(names.split(', ').toSorted()).toEqual([
-      '.env',
-      'config/server.pem',
-      'packages/app/.agent',
-      'private',
-      'records',
-    ]);
+    expect(names.split(', ').toSorted()).toEqual(
+      ['.env', 'config/server.pem', 'packages/app/.agent', 'private', 'records', '2 more'].toSorted(),
+    );
   });
 
   verifies('ENV-2', 'a writable folder is asked about, and what other tools obey stays read-only', async () => {
@@ -176,7 +180,7 @@ describe.each(EXECUTORS)('a mounted repository under %s', (name, executor) => {
     const { warnings } = await run(
       session,
       command(
-        'echo made > made; echo made > src/made; echo x >> src/main.py; echo x >> AGENTS.md; echo x > .git/new; cp /etc/hostname .env; true',
+        'echo made > made; echo made > src/made; echo x >> src/main.py; echo x >> AGENTS.md; echo x >> more/rules.txt; echo x > .git/new; cp /etc/hostname .env; true',
       ),
     );
     const weakness = name === 'landlock' ? 'weak_isolation' : isIsolating ? undefined : 'no_isolation';
@@ -195,7 +199,7 @@ describe.each(EXECUTORS)('a mounted repository under %s', (name, executor) => {
     expect(warnings.filter((line) => line.startsWith('under landlock'))).toEqual(
       hasPathRules
         ? [
-            `under landlock programs change files, but create, rename and delete nothing directly in ${world.project}, ${world.project}/packages/app, ${world.project}/config, which hold protected or hidden files`,
+            `under landlock programs change files, but create, rename and delete nothing directly in ${world.project}, ${world.project}/more, ${world.project}/packages/app, ${world.project}/config, which hold protected or hidden files`,
           ]
         : [],
     );

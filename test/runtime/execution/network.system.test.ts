@@ -7,6 +7,7 @@ import type { RunResult } from '../../../src/core/outputs.ts';
 import type { ExecutionOptions } from '../../../src/runtime/execution/execution.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { scratch, writeSkill } from '../../registry/support.ts';
+import { knownExecutor } from '../../sandbox/known-executor.ts';
 import { runtimeOver } from '../support.ts';
 
 const HAS_BUBBLEWRAP = existsSync('/usr/bin/bwrap');
@@ -18,7 +19,7 @@ async function run(command: string, execution: ExecutionOptions): Promise<RunRes
   const session = await (
     await runtimeOver(root)
   ).startSession({
-    execution: { executor: 'bubblewrap', artifacts: false, ...execution },
+    execution: { executor: knownExecutor('bubblewrap'), artifacts: false, ...execution },
   });
   onTestFinished(() => session.close());
   const observation = await session.perform({ type: 'run_command', skill: 'net', command });

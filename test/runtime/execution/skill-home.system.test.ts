@@ -7,6 +7,7 @@ import type { RunResult } from '../../../src/core/outputs.ts';
 import { createRuntime } from '../../../src/runtime/runtime.ts';
 import type { Session } from '../../../src/runtime/session.ts';
 import { verifies } from '../../conformance/verifies.ts';
+import { knownExecutor } from '../../sandbox/known-executor.ts';
 import { hasBubblewrap, hasLandlock, hasNamespaces } from '../../sandbox/sandbox.ts';
 import { scratch, writeSkill } from '../../registry/support.ts';
 
@@ -103,7 +104,7 @@ async function open(executor: ExecutorName): Promise<Session> {
     cache: false,
     config,
   });
-  const session = await runtime.startSession({ execution: { executor, artifacts: false } });
+  const session = await runtime.startSession({ execution: { executor: knownExecutor(executor), artifacts: false } });
   onTestFinished(() => session.close());
   return session;
 }

@@ -6,6 +6,7 @@ import type { RunResult } from '../../../src/core/outputs.ts';
 import type { Session } from '../../../src/runtime/session.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { scratch, writeSkill } from '../../registry/support.ts';
+import { knownExecutor } from '../../sandbox/known-executor.ts';
 import { runtimeOver } from '../support.ts';
 
 const EXECUTORS = existsSync('/usr/bin/bwrap') ? (['local', 'bubblewrap'] as const) : (['local'] as const);
@@ -40,7 +41,11 @@ async function open(executor: (typeof EXECUTORS)[number]): Promise<Session> {
     mkdirSync(path.dirname(file), { recursive: true });
     writeFileSync(file, text, { mode: 0o644 });
   }
-  const session = await (await runtimeOver(root)).startSession({ execution: { executor, artifacts: false } });
+  const session = await (
+    await runtimeOver(root)
+  ).startSession({
+    execution: { executor: knownExecutor(executor), artifacts: false },
+  });
   onTestFinished(() => session.close());
   return session;
 }

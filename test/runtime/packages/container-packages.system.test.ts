@@ -1,15 +1,14 @@
-import { cpSync, chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 
 import type { PackageOptions } from '../../../src/runtime/packages/packages.ts';
 import { executorCandidates } from '../../../src/runtime/execution/executors.ts';
-import { createRuntime } from '../../../src/runtime/runtime.ts';
 import type { Session } from '../../../src/runtime/session.ts';
 import { verifies } from '../../conformance/verifies.ts';
-import { scratch, writeSkill } from '../../registry/support.ts';
 import { startDockerEngine } from '../../sandbox/docker-engine.ts';
-import { openIndex, wheel } from './package-index.ts';
+import { openIndex } from './package-index.ts';
+import { BASE, USE, USES_BASE, makeReader, readerRuntime } from './reader-skill.ts';
 
 const PIP = '/usr/lib/python3/dist-packages/pip';
 const engine = existsSync(PIP) ? await startDockerEngine() : 'python3-pip is not installed';
@@ -20,40 +19,19 @@ else {
   afterAll(() => engine.stop());
 }
 
-const BASE = wheel('base_lib', '1.4', { 'base_lib.py': 'VALUE = 42\n' });
-
 async function open(home: string, index: string, packages: PackageOptions): Promise<Session> {
   if (typeof engine === 'string') throw new TypeError(engine);
   const { socket, rootFileSystem } = engine;
   const made = executorCandidates({ bridgeFolder: home, container: { socket, rootFileSystem } });
-  const runtime = await createRuntime({
-    cwd: home,
-    home: path.join(home, 'home'),
-    env: { PIP_INDEX_URL: `${index}/simple`, TMPDIR: home },
-    roots: [path.join(home, 'skills')],
-    onlyRoots: true,
-    cache: false,
-    vouched: [path.join(home, 'skills')],
-  });
+  const env = { PIP_INDEX_URL: `${index}/simple` };
+  const runtime = await readerRuntime(home, env, { home: path.join(home, 'home') });
   const executor = made.find(({ name }) => name === 'container')?.make() ?? 'container';
   return runtime.startSession({ execution: { executor, artifacts: false, packages } });
 }
 
-function makeSkill(): string {
-  const home = scratch();
-  chmodSync(home, 0o755);
-  const dir = path.join(home, 'skills', 'reader');
-  writeSkill(dir, { body: '# reader\n' });
-  mkdirSync(path.join(dir, 'scripts'));
-  writeFileSync(path.join(dir, 'scripts', 'use.py'), 'import base_lib\nprint("value", base_lib.VALUE)\n');
-  return home;
-}
-
-const USE = { type: 'run_script', skill: 'reader', script: 'use.py', args: [] } as const;
-
 describe.skipIf(typeof engine === 'string')('packages in a container', () => {
   verifies('ENV-1', 'are built with network to the index only, and an image without npm is named', async () => {
-    const home = makeSkill();
+    const home = makeReader({ 'use.py': USES_BASE });
     const index = await openIndex({ 'base-lib': [BASE] });
     const other = await openIndex({ 'far-lib': [BASE] });
     const session = await open(home, index.url, { with: ['base-lib'] });
@@ -82,7 +60,7 @@ describe.skipIf(typeof engine === 'string')('packages in a container', () => {
   });
 
   test('come from a folder of wheels without a network', async () => {
-    const home = makeSkill();
+    const home = makeReader({ 'use.py': USES_BASE });
     const wheels = path.join(home, 'wheels');
     mkdirSync(wheels);
     writeFileSync(path.join(wheels, BASE.file), BASE.bytes);

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
@@ -9,39 +9,17 @@ import type { Observation } from '../../../src/core/observation.ts';
 import type { RunEvent } from '../../../src/core/run-events.ts';
 import type { SessionPolicy } from '../../../src/policy/session-policy.ts';
 import type { PackageOptions } from '../../../src/runtime/packages/packages.ts';
-import { createRuntime } from '../../../src/runtime/runtime.ts';
 import type { Session } from '../../../src/runtime/session.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { CERTIFICATE, KEY } from '../../project/network/certificate.ts';
-import { scratch, writeSkill } from '../../registry/support.ts';
+import { scratch } from '../../registry/support.ts';
+import { knownExecutor } from '../../sandbox/known-executor.ts';
 import { openIndex, openRegistry, wheel } from './package-index.ts';
+import { BASE, READER, USES_BOTH, canInstallPackages, makeReader, readerRuntime } from './reader-skill.ts';
 
-const hasPip = (() => {
-  try {
-    execFileSync('/usr/bin/python3', ['-I', '-m', 'pip', '--version'], { stdio: 'ignore' });
-    return existsSync('/usr/bin/bwrap');
-  } catch {
-    return false;
-  }
-})();
-if (!hasPip) console.log('skipped: installing packages needs bubblewrap and python3-pip');
-
-const READER = wheel(
-  'pdf_reader',
-  '2.1',
-  { 'pdf_reader/__init__.py': 'from base_lib import VALUE\n' },
-  { needs: ['base-lib>=1'] },
-);
-const BASE = wheel(
-  'base_lib',
-  '1.4',
-  { 'base_lib.py': 'VALUE = 42\ndef main():\n    print("tool", VALUE)\n' },
-  { scripts: ['base-tool=base_lib:main'] },
-);
+const canInstall = canInstallPackages();
 const PACKAGES = { 'pdf-reader': [READER], 'base-lib': [BASE] };
-const SCRIPT =
-  'import pdf_reader, subprocess\nprint("value", pdf_reader.VALUE, flush=True)\nsubprocess.run(["base-tool"])\n';
-const BLOCK = `# /// script\n# dependencies = ["pdf-reader>=2"]\n# ///\n${SCRIPT}`;
+const BLOCK = `# /// script\n# dependencies = ["pdf-reader>=2"]\n# ///\n${USES_BOTH}`;
 
 interface Opened {
   readonly session: Session;
@@ -65,37 +43,22 @@ interface Setting {
 
 async function open({
   index = 'http://127.0.0.1:9',
-  files = { 'use.py': SCRIPT },
+  files = { 'use.py': USES_BOTH },
+  home = makeReader(files),
   ...given
 }: Setting): Promise<Opened> {
-  const home = given.home ?? scratch();
-  const dir = path.join(home, 'skills', 'reader');
-  if (given.home === undefined) {
-    // Programs of another user have to reach the workspace.
-    chmodSync(home, 0o755);
-    writeSkill(dir, { body: '# reader\n' });
-    mkdirSync(path.join(dir, 'scripts'));
-    for (const [name, text] of Object.entries(files))
-      writeFileSync(path.join(dir, name.includes('.txt') ? name : `scripts/${name}`), text);
-  }
-  const runtime = await createRuntime({
-    cwd: home,
-    home: undefined,
-    env: {
-      PIP_INDEX_URL: `${index}/simple`,
-      TMPDIR: home,
-      ...(given.registry === undefined ? {} : { npm_config_registry: `${given.registry}/` }),
-      ...given.env,
-    },
-    ...(given.config === undefined ? {} : { config: given.config }),
-    roots: [path.join(home, 'skills')],
-    onlyRoots: true,
-    cache: false,
-    vouched: [path.join(home, 'skills')],
-  });
+  const env = {
+    PIP_INDEX_URL: `${index}/simple`,
+    ...(given.registry === undefined ? {} : { npm_config_registry: `${given.registry}/` }),
+    ...given.env,
+  };
+  const runtime = await readerRuntime(home, env, given.config === undefined ? {} : { config: given.config });
   const events: RunEvent[] = [];
   const session = await runtime.startSession({
-    execution: { executor: 'bubblewrap', ...(given.packages === undefined ? {} : { packages: given.packages }) },
+    execution: {
+      executor: knownExecutor('bubblewrap', home),
+      ...(given.packages === undefined ? {} : { packages: given.packages }),
+    },
     record: (event) => void events.push(event),
     ...(given.approve === undefined ? {} : { approve: given.approve }),
     ...(given.policy === undefined ? {} : { policy: given.policy }),
@@ -111,7 +74,7 @@ const failedWith = (observation: Observation): unknown =>
     ? { code: observation.code, message: observation.message.replace(/^the script needs [^:]+\(--with\): /, '') }
     : observation.type;
 
-describe.skipIf(!hasPip)('packages of a script', () => {
+describe.skipIf(!canInstall)('packages of a script', () => {
   verifies('ENV-1', 'are installed with what they need, recorded, and used again without a request', async () => {
     const index = await openIndex(PACKAGES);
     const first = await open({ index: index.url, packages: { with: ['pdf_reader'] } });
@@ -258,7 +221,7 @@ describe.skipIf(!hasPip)('packages of a script', () => {
 
   test('a list for the whole skill is installed for scripts that import something, and its failure is a warning', async () => {
     const index = await openIndex(PACKAGES);
-    const files = { 'requirements.txt': 'pdf-reader\n', 'use.py': SCRIPT, 'plain.py': 'print("plain")\n' };
+    const files = { 'requirements.txt': 'pdf-reader\n', 'use.py': USES_BOTH, 'plain.py': 'print("plain")\n' };
     const { run } = await open({ index: index.url, files });
     expect(await run('plain.py')).toMatchObject({ result: { stdout: 'plain\n' } });
     expect(index.requests).toEqual([]);
@@ -320,7 +283,7 @@ describe.skipIf(!hasPip)('packages of a script', () => {
     writeFileSync(file, `${KEY}\n${CERTIFICATE}`);
     const index = await openIndex(PACKAGES, { secure: true });
     const registry = await openRegistry({ paper: { version: '1.0.0', files: { 'index.js': '' } } }, { secure: true });
-    const files = { 'use.py': SCRIPT, 'use.mjs': "import 'paper';\nconsole.log('paper');\n" };
+    const files = { 'use.py': USES_BOTH, 'use.mjs': "import 'paper';\nconsole.log('paper');\n" };
     const python = { index: index.url, files, packages: { with: ['pdf-reader'] } };
     const node = { registry: registry.url, files, packages: { with: ['npm:paper'] } };
     const outcome = async (given: Setting, script: string): Promise<unknown> => {

@@ -1,5 +1,3 @@
-import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
@@ -7,28 +5,16 @@ import { runAgent } from '../../../src/agent/agent.ts';
 import type { AgentResult } from '../../../src/agent/agent-options.ts';
 import { resumeAgent } from '../../../src/agent/resume/resume.ts';
 import type { Approve, ApprovalRequest } from '../../../src/core/approval.ts';
-import { executorCandidates } from '../../../src/runtime/execution/executors.ts';
 import type { ExecutionOptions } from '../../../src/runtime/execution/execution.ts';
-import { createRuntime } from '../../../src/runtime/runtime.ts';
 import type { Runtime } from '../../../src/runtime/runtime.ts';
 import { replayRun } from '../../../src/runtime/replay/replay-run.ts';
 import { allText, eventsOf, ofType, played } from '../../agent/support.ts';
 import type { PlayedModel } from '../../agent/support.ts';
 import { verifies } from '../../conformance/verifies.ts';
-import { scratch, writeSkill } from '../../registry/support.ts';
-import { openIndex, wheel } from './package-index.ts';
+import { knownExecutor } from '../../sandbox/known-executor.ts';
+import { openIndex } from './package-index.ts';
+import { BASE, USES_BASE, canInstallPackages, makeReader, readerRuntime } from './reader-skill.ts';
 
-const hasPip = (() => {
-  try {
-    execFileSync('/usr/bin/python3', ['-I', '-m', 'pip', '--version'], { stdio: 'ignore' });
-    return existsSync('/usr/bin/bwrap');
-  } catch {
-    return false;
-  }
-})();
-if (!hasPip) console.log('skipped: installing packages needs bubblewrap and python3-pip');
-
-const BASE = wheel('base_lib', '1.4', { 'base_lib.py': 'VALUE = 42\n' });
 const SKILL = { skill: 'reader', script: 'use.py' } as const;
 const FAILS = { calls: [['run_script', SKILL]] } as const;
 const ASKS = { calls: [['run_script', { ...SKILL, packages: ['base-lib'] }]] } as const;
@@ -40,29 +26,11 @@ interface Reading {
   readonly run: (model: PlayedModel, approve?: Approve, budget?: { readonly turns: number }) => Promise<AgentResult>;
 }
 
-/** Made here and not found by name, which would probe it first. */
-function executionIn(home: string): ExecutionOptions {
-  const made = executorCandidates({ bridgeFolder: home }).find(({ name }) => name === 'bubblewrap');
-  return { artifacts: false, executor: made?.make({ isKnown: true }) ?? 'bubblewrap' };
-}
-
-async function reading(index: string, home = scratch()): Promise<Reading> {
-  // Programs of another user have to reach the workspace.
-  chmodSync(home, 0o755);
-  const dir = path.join(home, 'skills', 'reader');
-  writeSkill(dir, { body: '# reader\n' });
-  mkdirSync(path.join(dir, 'scripts'), { recursive: true });
-  writeFileSync(path.join(dir, 'scripts', 'use.py'), 'import base_lib\nprint("value", base_lib.VALUE)\n');
-  const runtime = await createRuntime({
-    cwd: home,
-    home: path.join(home, 'home'),
-    env: { PIP_INDEX_URL: `${index}/simple`, TMPDIR: home },
-    roots: [path.join(home, 'skills')],
-    onlyRoots: true,
-    cache: false,
-    vouched: [path.join(home, 'skills')],
-  });
-  const execution = executionIn(home);
+async function reading(index: string): Promise<Reading> {
+  const home = makeReader({ 'use.py': USES_BASE });
+  const env = { PIP_INDEX_URL: `${index}/simple` };
+  const runtime = await readerRuntime(home, env, { home: path.join(home, 'home') });
+  const execution = { artifacts: false, executor: knownExecutor('bubblewrap', home) } as const;
   return {
     runtime,
     execution,
@@ -88,7 +56,7 @@ function answering(verdict: 'yes' | 'no'): { readonly asked: ApprovalRequest[]; 
   };
 }
 
-describe.skipIf(!hasPip)('a model that asks for packages', () => {
+describe.skipIf(!canInstallPackages())('a model that asks for packages', () => {
   verifies(
     'ENV-1',
     'the model is told how to ask, the person sees the exact versions once, and later programs of the skill have them',

@@ -1,25 +1,15 @@
-import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import type { Observation } from '../../../src/core/observation.ts';
 import type { PackageOptions } from '../../../src/runtime/packages/packages.ts';
-import { executorCandidates } from '../../../src/runtime/execution/executors.ts';
-import { createRuntime } from '../../../src/runtime/runtime.ts';
 import { verifies } from '../../conformance/verifies.ts';
-import { scratch, writeSkill } from '../../registry/support.ts';
-import { openIndex, wheel } from './package-index.ts';
+import { knownExecutor } from '../../sandbox/known-executor.ts';
+import { openIndex } from './package-index.ts';
+import { BASE, READER, USE, USES_BOTH, canInstallPackages, makeReader, readerRuntime } from './reader-skill.ts';
 
-const hasPip = (() => {
-  try {
-    execFileSync('/usr/bin/python3', ['-I', '-m', 'pip', '--version'], { stdio: 'ignore' });
-    return existsSync('/usr/bin/bwrap');
-  } catch {
-    return false;
-  }
-})();
-if (!hasPip) console.log('skipped: installing packages needs bubblewrap and python3-pip');
+const canInstall = canInstallPackages();
 
 const installed = (process.env['PATH'] ?? '')
   .split(':')
@@ -51,75 +41,51 @@ else:
     shutil.copy(os.environ['UV_CACHE_DIR'] + '.calls', os.path.dirname(os.path.dirname(python)) + '/uv-calls')
 `;
 
-const BASE = wheel(
-  'base_lib',
-  '1.4',
-  { 'base_lib.py': 'VALUE = 42\ndef main():\n    print("tool", VALUE)\n' },
-  { scripts: ['base-tool=base_lib:main'] },
-);
-const READER = wheel(
-  'pdf_reader',
-  '2.1',
-  { 'pdf_reader.py': 'from base_lib import VALUE\n' },
-  { needs: ['base-lib>=1'] },
-);
-const SCRIPT =
-  'import pdf_reader, subprocess\nprint("value", pdf_reader.VALUE, flush=True)\nsubprocess.run(["base-tool"])\n';
-
 async function use(
   home: string,
   env: Readonly<Record<string, string>>,
   packages: PackageOptions,
 ): Promise<Observation> {
-  chmodSync(home, 0o755);
-  const dir = path.join(home, 'skills', 'reader');
-  writeSkill(dir, { body: '# reader\n' });
-  mkdirSync(path.join(dir, 'scripts'), { recursive: true });
-  writeFileSync(path.join(dir, 'scripts', 'use.py'), SCRIPT);
   // A project cannot choose an index.
   writeFileSync(path.join(home, 'uv.toml'), '[[index]]\nurl = "http://evil.example/simple"\ndefault = true\n');
-  const runtime = await createRuntime({
-    cwd: home,
-    home: undefined,
-    env: { TMPDIR: home, ...env },
-    roots: [path.join(home, 'skills')],
-    onlyRoots: true,
-    cache: false,
-    vouched: [path.join(home, 'skills')],
-  });
-  const made = executorCandidates({ bridgeFolder: home }).find(({ name }) => name === 'bubblewrap');
-  const session = await runtime.startSession({
-    execution: { executor: made?.make({ isKnown: true }) ?? 'bubblewrap', artifacts: false, packages },
+  const session = await (
+    await readerRuntime(home, env)
+  ).startSession({
+    execution: { executor: knownExecutor('bubblewrap', home), artifacts: false, packages },
   });
   try {
-    const action = { type: 'run_script', skill: 'reader', script: 'use.py', args: [] } as const;
-    return await session.perform(action, { askedBy: 'person' });
+    return await session.perform(USE, { askedBy: 'person' });
   } finally {
     await session.close();
   }
 }
 
-function standIn(home: string): string {
+const newHome = (): string => makeReader({ 'use.py': USES_BOTH });
+
+/** The folder of the program. */
+function putUv(home: string, program: string): string {
   const folder = path.join(home, 'bin');
   mkdirSync(folder);
-  writeFileSync(path.join(folder, 'uv'), STAND_IN, { mode: 0o755 });
+  writeFileSync(path.join(folder, 'uv'), program, { mode: 0o755 });
   return folder;
 }
 
 const layers = (observation: Observation): unknown =>
   observation.type === 'program-ran' ? observation.result.packages : observation;
 
-describe.skipIf(!hasPip)('where the user has uv', () => {
+describe.skipIf(!canInstall)('where the user has uv', () => {
   verifies(
     'ENV-1',
-    'it resolves and installs by hash from the user’s index; the lock is the same as that of pip',
+    'it resolves and installs by hash from the user’s index; the lock is that of pip, which is used where the sandbox cannot run uv',
     async () => {
-      const home = scratch();
+      const home = newHome();
       const index = await openIndex({ 'pdf-reader': [READER], 'base-lib': [BASE] });
-      const withPip = layers(await use(scratch(), { PIP_INDEX_URL: `${index.url}/simple` }, { with: ['pdf-reader'] }));
+      const other = newHome();
+      const broken = { PIP_INDEX_URL: `${index.url}/simple`, PATH: putUv(other, '#!/nonexistent\n') };
+      const withPip = layers(await use(other, broken, { with: ['pdf-reader'] }));
       const used = await use(
         home,
-        { UV_DEFAULT_INDEX: `mine=${index.url}/simple`, PATH: standIn(home) },
+        { UV_DEFAULT_INDEX: `mine=${index.url}/simple`, PATH: putUv(home, STAND_IN) },
         { with: ['pdf-reader'] },
       );
       expect(used).toMatchObject({ result: { exit_code: 0, stdout: 'value 42\ntool 42\n' } });
@@ -157,26 +123,16 @@ describe.skipIf(!hasPip)('where the user has uv', () => {
   );
 
   test.skipIf(installed === undefined)('uv itself (skipped where it is not installed)', async () => {
-    const home = scratch();
+    const home = newHome();
     const index = await openIndex({ 'pdf-reader': [READER], 'base-lib': [BASE] });
     const env = { PIP_INDEX_URL: `${index.url}/simple`, PATH: path.dirname(installed ?? '') };
     const used = await use(home, env, { with: ['pdf-reader'] });
     expect(used).toMatchObject({ result: { exit_code: 0, stdout: 'value 42\ntool 42\n' } });
     const bad = await openIndex({ 'pdf-reader': [{ ...READER, hash: '0'.repeat(64) }], 'base-lib': [BASE] });
     expect(
-      await use(scratch(), { ...env, PIP_INDEX_URL: `${bad.url}/simple` }, { with: ['pdf-reader'] }),
+      await use(newHome(), { ...env, PIP_INDEX_URL: `${bad.url}/simple` }, { with: ['pdf-reader'] }),
     ).toMatchObject({
       code: 'packages/unavailable',
     });
-  });
-
-  test('one that the sandbox cannot run counts as absent', async () => {
-    const home = scratch();
-    const index = await openIndex({ 'pdf-reader': [READER], 'base-lib': [BASE] });
-    const folder = path.join(home, 'bin');
-    mkdirSync(folder);
-    writeFileSync(path.join(folder, 'uv'), '#!/nonexistent\n', { mode: 0o755 });
-    const used = await use(home, { PIP_INDEX_URL: `${index.url}/simple`, PATH: folder }, { with: ['pdf-reader'] });
-    expect(used).toMatchObject({ result: { exit_code: 0 } });
   });
 });

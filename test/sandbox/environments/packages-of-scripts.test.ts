@@ -138,12 +138,13 @@ describe('imports of a script', () => {
       'scripts/a.mjs': `${'/*'.repeat(60_000)}${'import '.repeat(10_000)}${'\n'.repeat(50_000)}`,
       'scripts/a.py': `${'"""'.repeat(20_000)}import ${' , a'.repeat(20_000)}${' '.repeat(50_000)}`,
     };
-    const started = performance.now();
+    const before = process.cpuUsage();
     inSkill(files, (directory) => [
       importedModules(directory, 'scripts/a.mjs'),
       importedModules(directory, 'scripts/a.py'),
     ]);
-    expect(performance.now() - started).toBeLessThan(2_000);
+    // Time on the processor, because a busy machine takes longer.
+    expect(process.cpuUsage(before).user / 1000).toBeLessThan(2_000);
   });
 });
 

@@ -82,7 +82,7 @@ async function finish(argv: readonly string[], env: Readonly<Record<string, stri
   const child = spawn(command, args, {
     env: { PATH: '/usr/bin:/bin', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: 30_000,
+    timeout: 170_000,
     killSignal: 'SIGKILL',
     ...nobody,
   });
@@ -183,12 +183,12 @@ const get = (url) => within(new Promise((resolve) => {
     let text = '';
     response.on('data', (chunk) => (text += chunk)).on('end', () => resolve(response.statusCode + ' ' + text.trim()));
   }).on('error', (error) => resolve(error.code)).end();
-}), 5000);
+}), 60_000);
 const talk = (bytes) => within(new Promise((resolve) => {
   let text = '';
   connect({ host: proxy.hostname, port: proxy.port }, function () { for (const each of bytes) this.write(each); })
     .on('data', (chunk) => (text += chunk.toString('latin1'))).on('error', (error) => resolve(error.code)).on('close', () => resolve(text));
-}), 5000);
+}), 60_000);
 const tcp = (host, port) => within(new Promise((resolve) => {
   connect({ host, port }, () => resolve('connected')).on('error', (error) => resolve(error.code));
 }));

@@ -1,7 +1,7 @@
 /** The table of results, with filters, sorting and keyboard control. */
-import { numberText, tokensOf } from '../../report/report-text.ts';
+import { amountText, numberText, tokensOf } from '../../report/report-text.ts';
 import { CASE_STATUSES } from '../../report/result.ts';
-import type { CaseStatus } from '../../report/result.ts';
+import type { CaseResult, CaseStatus } from '../../report/result.ts';
 import { durationText } from '../../../core/text/line-text.ts';
 import type { PageData } from '../view.ts';
 import { h, line, list } from './dom.ts';
@@ -39,11 +39,7 @@ export function casesView({ report }: PageData): CasesView {
   const rows = rowsOf(report.results);
   let selection: Selection = EVERYTHING;
   let shown = selected(rows, selection);
-  const bar = filterBar(
-    report.results.flatMap(({ tags }) => tags),
-    report.totals,
-    change,
-  );
+  const bar = filterBar(report.results, change);
   const heads = headCells((column) => {
     const isSame = selection.column === column;
     // Ascending, then descending, then the order of the suite.
@@ -95,12 +91,9 @@ interface FilterBar {
   readonly show: (selection: Selection, count: number) => void;
 }
 
-function filterBar(
-  tags: readonly string[],
-  totals: Readonly<Record<CaseStatus, number>>,
-  change: (next: Partial<Selection>) => void,
-): FilterBar {
-  const all = CASE_STATUSES.reduce((sum, status) => sum + totals[status], 0);
+function filterBar(results: readonly CaseResult[], change: (next: Partial<Selection>) => void): FilterBar {
+  const all = results.length;
+  const many = (status: CaseStatus): number => results.filter((result) => result.status === status).length;
   let pressed: readonly CaseStatus[] = [];
   const filter = h('input', {
     type: 'search',
@@ -112,11 +105,11 @@ function filterBar(
   });
   const chips = CASE_STATUSES.map((status) => ({
     status,
-    button: chip(status, totals[status], () => {
+    button: chip(status, many(status), () => {
       change({ statuses: pressed.includes(status) ? pressed.filter((one) => one !== status) : [...pressed, status] });
     }),
   }));
-  const names = [...new Set(tags)].toSorted();
+  const names = [...new Set(results.flatMap(({ tags }) => tags))].toSorted();
   const tagList = h(
     'select',
     {
@@ -137,7 +130,7 @@ function filterBar(
       pressed = statuses;
       if (filter.value !== text) filter.value = text;
       tagList.value = tag;
-      counter.textContent = count === all ? numberText(all) : `${numberText(count)} of ${numberText(all)}`;
+      counter.textContent = `${count === all ? '' : `${numberText(count)} of `}${amountText(all, 'result')}`;
       for (const { status, button } of chips) button.setAttribute('aria-pressed', String(statuses.includes(status)));
     },
   };
@@ -179,7 +172,10 @@ function rowElement(row: Row | undefined): HTMLElement {
     cell('status', statusMark(result.status)),
     cell('case', h('b', line(result.case)), h('span.faint', line(about))),
     cell('tags', ...result.tags.slice(0, 3).map((tag) => h('span.tag', line(tag)))),
-    cell('arm', attempt > 1 ? `${arm} ${String(attempt)}` : arm),
+    cell(
+      'arm',
+      `${arm}${attempt > 1 ? ` ${String(attempt)}` : ''}${result.isHarnessCheck === true ? ', harness' : ''}`,
+    ),
     cell('checks', checks.length === 0 ? '' : `${String(passed)}/${String(checks.length)}`),
     cell('tokens', numberText(tokensOf(cost))),
     cell('time', durationText(cost.wallMs)),

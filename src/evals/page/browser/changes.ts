@@ -1,7 +1,7 @@
 /** The changes since an earlier report. */
 import { CHANGES } from '../../report/compare-reports.ts';
 import type { BeforeAfter, CaseVerdict, Change, ReportComparison } from '../../report/compare-reports.ts';
-import { dateText, numberText, rateText } from '../../report/report-text.ts';
+import { dateText, liveText, numberText, rateText } from '../../report/report-text.ts';
 import { durationText } from '../../../core/text/line-text.ts';
 import type { PageData } from '../view.ts';
 import { h, line, list, visible } from './dom.ts';
@@ -11,13 +11,14 @@ const MOST = 500;
 const TONES = {
   broken: 'bad',
   fixed: 'good',
+  unclear: 'warning',
   other: 'warning',
   added: 'plain',
   removed: 'faint',
 } as const satisfies Record<Change, string>;
 
 export function changesView({ report }: PageData, comparison: ReportComparison): HTMLElement {
-  const { counts, same, passRate, cost, skills, startedAt } = comparison;
+  const { counts, same, passRate, live, cost, skills, startedAt } = comparison;
   return h(
     'div.view',
     h(
@@ -39,6 +40,7 @@ export function changesView({ report }: PageData, comparison: ReportComparison):
         [
           ['started', `${line(dateText(startedAt.before))} → ${line(dateText(startedAt.after))}`],
           ['pass rate', `${rateText(passRate.before)} → ${rateText(passRate.after)}`],
+          ...(live === undefined ? [] : [['live cases', liveText(live)] as const]),
           ['tokens', pair(cost.tokens, numberText)],
           ['tool calls', pair(cost.toolCalls, numberText)],
           ['time', pair(cost.wallMs, durationText)],

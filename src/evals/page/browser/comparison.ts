@@ -1,41 +1,45 @@
 /** The comparison of two arms, with its uncertainty. */
-import { chanceText, differenceText, numberText, percentText, pointsText } from '../../report/report-text.ts';
-import type { Arm, Comparison } from '../../report/result.ts';
-import { countText, durationText } from '../../../core/text/line-text.ts';
+import {
+  ARM_TITLES,
+  chanceText,
+  comparisonTexts,
+  differenceText,
+  pointsText,
+  verdictOfDifference,
+} from '../../report/report-text.ts';
+import type { Comparison } from '../../report/result.ts';
+import { countText } from '../../../core/text/line-text.ts';
 import { h, line, list, styled } from './dom.ts';
 import { factList, part, section } from './marks.ts';
 
-const ARM_NAMES: Readonly<Record<Arm, string>> = {
-  with: 'With the skill',
-  without: 'without it',
-  old: 'its old version',
-};
 const MOST_CHECKS = 200;
 
 export function comparisonSection(comparison: Comparison): HTMLElement {
-  const { of, against, difference, p, pairs, better, worse, smallestVisible, sayNothing, tokens, wallMs } = comparison;
-  // The test and the interval must agree, since the interval alone is too optimistic for few pairs.
-  const isSeen = p < 0.05 && (difference.low > 0 || difference.high < 0);
-  const verdict = isSeen ? (difference.mean > 0 ? 'better' : 'worse') : 'no clear difference';
+  const { of, against, difference, p, method, sayNothing } = comparison;
+  const { pairs, passed, better, worse, alike, detectable, tokens, time, excluded } = comparisonTexts(comparison);
+  const verdict = verdictOfDifference(comparison);
+  const tone = verdict === 'better' ? 'good' : verdict === 'worse' ? 'bad' : '';
   return section(
-    `${ARM_NAMES[of]} against ${ARM_NAMES[against]}`,
+    `Outcomes ${ARM_TITLES[of]} against ${ARM_TITLES[against]}`,
     h(
       'div',
       { class: 'panel comparison' },
       h(
         'div.headline',
-        h('b', { class: isSeen ? (difference.mean > 0 ? 'good' : 'bad') : '' }, pointsText(difference.mean)),
-        h('span.faint', verdict),
+        h('b', { class: tone }, pointsText(difference.mean)),
+        h('span.faint', `${verdict} on these cases`),
       ),
       differencePlot(comparison),
       factList([
-        ['difference', differenceText(difference)],
-        ['p, exact McNemar', chanceText(p)],
-        ['smallest detectable', percentText(smallestVisible).replace(' %', ' points')],
-        ['pairs', `${numberText(pairs)}: ${numberText(better)} better, ${numberText(worse)} worse`],
-        ['tokens', `${numberText(tokens.of)} against ${numberText(tokens.against)}`],
-        ['time', `${durationText(wallMs.of)} against ${durationText(wallMs.against)}`],
+        ['difference, 95 % interval', differenceText(difference)],
+        [method === 'fixed' ? 'p, exact McNemar' : 'p, valid at every stop', chanceText(p)],
+        ['smallest detectable', detectable],
+        ['pairs', `${pairs}: ${better} better, ${worse} worse, ${alike} equal`],
+        ['passed', passed],
+        ['tokens per run', tokens],
+        ['time per run', time],
       ]),
+      excluded === '' ? undefined : h('p.faint', `Not compared: ${line(excluded)}.`),
       sayNothing.length === 0
         ? undefined
         : h(

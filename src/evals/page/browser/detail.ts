@@ -1,5 +1,5 @@
 /** One result: request, answer, checks, cost and run. */
-import { numberText } from '../../report/report-text.ts';
+import { ARM_TITLES, numberText } from '../../report/report-text.ts';
 import type { CaseResult, CheckResult } from '../../report/result.ts';
 import { durationText } from '../../../core/text/line-text.ts';
 import type { PageData } from '../view.ts';
@@ -49,15 +49,16 @@ function step(place: number | undefined, label: string, key: string): HTMLElemen
   return h('a', { href: `#case:${String(place)}`, title: `key ${key}` }, label);
 }
 
-function meta({ place, arm, attempt, model, tags, loaded, isCached }: CaseResult): HTMLElement {
+function meta({ place, arm, attempt, model, tags, loaded, isHarnessCheck, isCached }: CaseResult): HTMLElement {
   const fact = (label: string, value: string): HTMLElement => h('span', h('span.faint', `${label} `), line(value));
   return h(
     'p.meta',
     fact('at', `${place.file}:${String(place.line)}`),
-    fact('arm', arm),
+    fact('arm', ARM_TITLES[arm]),
     fact('attempt', String(attempt)),
     fact('model', `${model.id} (${model.way})`),
     ...(loaded.length === 0 ? [fact('loaded', 'no skill')] : [fact('loaded', loaded.join(', '))]),
+    ...(isHarnessCheck === true ? [h('span.faint', 'harness check: generated answers, in no pass rate')] : []),
     ...(isCached ? [h('span.faint', 'from the cache')] : []),
     ...tags.map((tag) => h('span.tag', line(tag))),
   );
@@ -101,7 +102,7 @@ function checks({ checks: all }: CaseResult, hasView: boolean): HTMLElement | un
     );
   return section(
     'Checks',
-    table('Checks', ['Outcome', 'Check', 'Expected', 'Found', 'Events'], rows, { class: 'checks' }),
+    table('Checks', ['Outcome', 'Check', 'Expected', 'Found', 'Evidence (event)'], rows, { class: 'checks' }),
   );
 }
 
@@ -117,15 +118,17 @@ function rank({ status }: CheckResult): number {
   return status === 'passed' ? 1 : 0;
 }
 
-/** Scrolls to the step of an event without changing the address. */
+/** Scrolls to the step of an event, or to the last step before it, without changing the address. */
 function showEvent(event: Event, seq: number): void {
   event.preventDefault();
-  for (const element of document.querySelectorAll<HTMLElement>('[data-events]')) {
-    if (!(element.dataset['events'] ?? '').split(' ').includes(String(seq))) continue;
-    element.scrollIntoView({ block: 'center' });
-    element.focus({ preventScroll: true });
-    return;
-  }
+  const steps = [...document.querySelectorAll<HTMLElement>('[data-events]')].map((element) => ({
+    element,
+    events: (element.dataset['events'] ?? '').split(' ').map(Number),
+  }));
+  const shown =
+    steps.find(({ events }) => events.includes(seq)) ?? steps.findLast(({ events }) => (events[0] ?? 0) <= seq);
+  shown?.element.scrollIntoView({ block: 'center' });
+  shown?.element.focus({ preventScroll: true });
 }
 
 function block(title: string, text: string): HTMLElement {
@@ -154,7 +157,9 @@ function missingView({ run }: CaseResult): HTMLElement {
     h(
       'p',
       { class: 'panel faint' },
-      run === undefined ? 'The case did not run.' : `The run is not on this page. Its record is in ${line(run)}.`,
+      run === undefined
+        ? 'The case did not run.'
+        : `The run is not on this page. Show it with: skillwright runs show ${line(run)}`,
     ),
   );
 }

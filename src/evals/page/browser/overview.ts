@@ -1,23 +1,32 @@
 import {
   amountText,
-  brokenControls,
+  ARM_TITLES,
+  armTexts,
+  attemptNames,
   costOf,
   dateText,
   failuresFirst,
+  flakyText,
+  incompleteText,
+  invalidLines,
+  invalidTitle,
   isInvalid,
   modelsText,
   numberText,
+  ownArm,
   percentText,
-  rateText,
+  sequentialText,
+  sumOf,
+  testedText,
   tokensOf,
 } from '../../report/report-text.ts';
 import { CASE_STATUSES } from '../../report/result.ts';
-import type { CaseResult, CaseStatus, EvalReport } from '../../report/result.ts';
+import type { CaseResult, CaseStatus, EvalReport, FlakyCase } from '../../report/result.ts';
 import { durationText } from '../../../core/text/line-text.ts';
 import type { PageData } from '../view.ts';
 import { comparisonSection } from './comparison.ts';
 import { h, line, list } from './dom.ts';
-import { rateBar, section, shortDigest, statusBar, statusMark, table } from './marks.ts';
+import { rateBar, rateCell, section, shortDigest, statusBar, statusMark, table } from './marks.ts';
 
 const MOST_FAILURES = 8;
 const MOST_TAGS = 20;
@@ -27,7 +36,9 @@ export function overview({ report }: PageData): HTMLElement {
     'div.view',
     invalidBanner(report),
     report.isPartial ? banner('warning', 'Partial', ['The evaluation was stopped before all cases ran.']) : undefined,
+    incompleteBanner(report),
     cards(report),
+    armTable(report),
     ...report.comparisons.map(comparisonSection),
     failures(report),
     h('div.columns', byTag(report), byKind(report)),
@@ -37,8 +48,12 @@ export function overview({ report }: PageData): HTMLElement {
 
 function invalidBanner(report: EvalReport): HTMLElement | undefined {
   if (!isInvalid(report)) return undefined;
-  const lines = brokenControls(report).map(({ name, asked, found }) => `${name}: expected ${asked}, found ${found}`);
-  return banner('bad', 'Invalid: a control failed, so there is no score', lines);
+  return banner('bad', `INVALID: ${invalidTitle(report)}`, invalidLines(report));
+}
+
+function incompleteBanner(report: EvalReport): HTMLElement | undefined {
+  const text = incompleteText(report);
+  return text === undefined ? undefined : banner('warning', 'Incomplete', [text.replace(/^incomplete: /, '')]);
 }
 
 function banner(tone: 'bad' | 'warning', title: string, lines: readonly string[]): HTMLElement {
@@ -51,28 +66,30 @@ function banner(tone: 'bad' | 'warning', title: string, lines: readonly string[]
 }
 
 function cards(report: EvalReport): HTMLElement {
-  const { passRate, totals, results, models } = report;
+  const { results, models } = report;
+  const own = ownArm(report);
+  const { passRate } = own;
   const cost = costOf(results);
   const cached = results.filter(({ isCached }) => isCached).length;
   const rate = isInvalid(report) || passRate.of === 0 ? '—' : percentText(passRate.count / passRate.of);
   const about = cost.tokensAreEstimated ? 'estimated' : 'reported by the model';
+  const tested = testedText(report);
+  const [first, ...others] = models;
   return h(
     'div.cards',
     card(
-      'Pass rate',
+      `Pass rate, ${ARM_TITLES[own.arm]}`,
       rate,
       ...(rate === '—' ? [] : [rateBar(passRate)]),
-      note(
-        rate === '—'
-          ? isInvalid(report)
-            ? 'no score: a control failed'
-            : 'no verdicts'
-          : `95 % interval ${rateText(passRate).replace(/^.*\((.*)\)$/, '$1')}; ${amountText(passRate.of, 'verdict')}`,
-      ),
+      note(rate === '—' ? (isInvalid(report) ? 'no score' : 'no verdicts') : `95 % interval: ${armTexts(own).rate}`),
     ),
-    card('Results', numberText(results.length), statusBar(totals), statusCounts(totals)),
     card(
-      'Tokens',
+      'Results',
+      numberText(results.length),
+      ...report.arms.map((arm) => note(`${ARM_TITLES[arm.arm]}: ${armTexts(arm).results}`)),
+    ),
+    card(
+      report.arms.length > 1 ? 'Tokens, all arms' : 'Tokens',
       numberText(tokensOf(cost)),
       note(`${numberText(cost.inputTokens)} in, ${numberText(cost.outputTokens)} out; ${about}`),
       note(`${amountText(cost.toolCalls, 'tool call')}, ${amountText(cost.turns, 'turn')}`),
@@ -81,15 +98,36 @@ function cards(report: EvalReport): HTMLElement {
       'Time',
       durationText(report.wallMs),
       note(`${durationText(cost.wallMs)} in runs`),
-      note(cached === 0 ? 'nothing from the cache' : `${numberText(cached)} from the cache`),
+      note(cached === 0 ? 'nothing from the cache' : `${amountText(cached, 'result')} from the cache`),
+      ...(report.sequential === undefined ? [] : [note(`stopped ${sequentialText(report.sequential)}`)]),
     ),
     card(
-      'Model',
-      line(models[0]?.id ?? 'none'),
-      note(`answers: ${[...new Set(models.map(({ way }) => way))].join(', ') || 'none'}`),
-      ...(models.length > 1 ? [note(line(modelsText(models)))] : []),
+      others.length === 0 ? 'Model' : 'Models',
+      others.length === 0 ? line(first?.id ?? 'none') : `${numberText(models.length)} models`,
+      note(line(modelsText(models))),
+      ...(tested === undefined ? [] : [note(tested)]),
     ),
   );
+}
+
+/** Every number of an arm, so that they add up. */
+function armTable({ arms }: EvalReport): HTMLElement {
+  const rows = arms.map((arm) => {
+    const { totals, harness, cost, passRate } = arm;
+    const number = (value: number): HTMLElement => h('td.number', numberText(value));
+    return h(
+      'tr',
+      h('th', { scope: 'row' }, ARM_TITLES[arm.arm]),
+      ...CASE_STATUSES.map((status) => number(totals[status])),
+      number(sumOf(harness)),
+      number(sumOf(totals) + sumOf(harness)),
+      h('td', rateCell(passRate)),
+      number(tokensOf(cost)),
+      h('td.number', durationText(cost.wallMs)),
+    );
+  });
+  const heads = ['arm', ...CASE_STATUSES, 'harness checks', 'results in all', 'pass rate', 'tokens', 'time in runs'];
+  return section('Arms', table('Arms', heads, rows));
 }
 
 function card(label: string, value: string, ...more: readonly Node[]): HTMLElement {
@@ -100,18 +138,9 @@ function note(text: string): HTMLElement {
   return h('div.note', text);
 }
 
-function statusCounts(totals: Readonly<Record<CaseStatus, number>>): HTMLElement {
-  return h(
-    'div',
-    { class: 'note counts' },
-    list(
-      CASE_STATUSES.filter((status) => totals[status] > 0),
-      (status) => h('a', { class: status, href: `#cases:${status}` }, `${numberText(totals[status])} ${status}`),
-    ),
-  );
-}
-
-function failures({ results }: EvalReport): HTMLElement | undefined {
+function failures(report: EvalReport): HTMLElement | undefined {
+  const { results } = report;
+  const nameOf = attemptNames(report);
   const bad = failuresFirst(results).filter(({ status }) => status === 'failed' || status === 'error');
   if (bad.length === 0) return undefined;
   return section(
@@ -126,13 +155,16 @@ function failures({ results }: EvalReport): HTMLElement | undefined {
             'a',
             { href: `#case:${String(results.indexOf(result))}` },
             statusMark(result.status),
-            h('b', line(result.case)),
+            h('b', line(result.case), h('span.faint', nameOf(result) === '' ? '' : ` ${nameOf(result)}`)),
             h('span.faint', line(firstProblem(result))),
           ),
         ),
       ),
       bad.length > MOST_FAILURES
-        ? h('li', h('a', { class: 'more', href: '#cases:failed,error' }, `all ${numberText(bad.length)}`))
+        ? h(
+            'li',
+            h('a', { class: 'more', href: '#cases:failed,error' }, `all ${numberText(bad.length)} failures and errors`),
+          )
         : undefined,
     ),
   );
@@ -168,7 +200,7 @@ function byTag({ results }: EvalReport): HTMLElement | undefined {
     ({ tags }) => [...new Set(tags)],
     ({ status }) => status,
   );
-  return countTable('By tag', 'tag', rows.slice(0, MOST_TAGS));
+  return countTable('Results by tag, all arms', 'tag', rows.slice(0, MOST_TAGS));
 }
 
 function byKind({ results }: EvalReport): HTMLElement | undefined {
@@ -177,7 +209,7 @@ function byKind({ results }: EvalReport): HTMLElement | undefined {
     ({ kind }) => [kind],
     ({ status }) => status,
   );
-  return countTable('By kind of check', 'kind', rows);
+  return countTable('Checks by kind, all arms', 'kind', rows);
 }
 
 function countTable(
@@ -194,41 +226,58 @@ function countTable(
       h('td.wide', statusBar(counts)),
     ),
   );
-  return section(title, table(title, [label, 'passed', ''], cells));
+  return section(title, table(title, [label, 'passed of judged', 'passed, failed, errors, skipped'], cells));
 }
 
-function flaky({ flaky: names, results }: EvalReport): HTMLElement | undefined {
-  if (names.length === 0) return undefined;
+function flaky({ flaky: cases, results, arms }: EvalReport): HTMLElement | undefined {
+  if (cases.length === 0) return undefined;
+  const placeOf = ({ case: id, arm }: FlakyCase): number =>
+    results.findIndex((result) => result.case === id && result.arm === arm && result.status === 'failed');
   return section(
     'Flaky cases: attempts differ',
     h(
       'ul',
       { class: 'panel plain' },
-      list(names.slice(0, 100), (name) =>
-        h('li', h('a', { href: `#case:${String(results.findIndex((result) => result.case === name))}` }, line(name))),
+      list(cases.slice(0, 100), (one) =>
+        h('li', h('a', { href: `#case:${String(placeOf(one))}` }, line(flakyText(one, arms.length > 1)))),
       ),
     ),
   );
 }
 
 function skills({ skills: all, tool, startedAt }: EvalReport): HTMLElement {
+  const controls = all.filter(({ role }) => role === 'control');
   return section(
     'Evaluated skills',
     h(
       'div.panel',
-      h(
-        'ul.plain',
-        list(all.slice(0, 200), ({ name, digest, version }) =>
-          h(
-            'li',
-            h('b', line(name)),
-            version === undefined ? '' : ` ${line(version)}`,
-            ' ',
-            h('code', { class: 'faint', title: line(digest) }, shortDigest(digest)),
+      skillList(all.filter(({ role }) => role !== 'control')),
+      controls.length === 0
+        ? undefined
+        : h(
+            'div',
+            h(
+              'p.faint',
+              'Control skills were installed beside them to test the evaluation itself; they have no score:',
+            ),
+            skillList(controls),
           ),
-        ),
-      ),
       h('p.faint', `by ${line(tool)}, ${line(dateText(startedAt))}`),
+    ),
+  );
+}
+
+function skillList(skills: EvalReport['skills']): HTMLElement {
+  return h(
+    'ul.plain',
+    list(skills.slice(0, 200), ({ name, digest, version }) =>
+      h(
+        'li',
+        h('b', line(name)),
+        version === undefined ? '' : ` ${line(version)}`,
+        ' ',
+        h('code', { class: 'faint', title: line(digest) }, shortDigest(digest)),
+      ),
     ),
   );
 }

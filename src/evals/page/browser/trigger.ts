@@ -31,7 +31,14 @@ function controls({ controls: all }: TriggerReport): HTMLElement {
       h('td', line(found)),
     ),
   );
-  return section('Controls', table('Controls', ['', 'Control', 'Expected', 'Found'], rows));
+  return section(
+    'Controls',
+    h(
+      'p.faint',
+      'Controls test the evaluation itself: one made-up skill must load for each of its own requests, another must never load, and shuffled labels must score like chance. If one fails there is no score.',
+    ),
+    table('Controls', ['outcome', 'Control', 'Expected', 'Found'], rows),
+  );
 }
 
 function scores({ scores: all, overall, split }: TriggerReport): HTMLElement {

@@ -1,0 +1,93 @@
+/** Files in a chat message: `@path` mentions, their completion, and paths that were pasted or dropped on the terminal. */
+import { readdirSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { isSystemError } from '../../platform/fs/paths.ts';
+import { isVisible } from '../../core/text/text.ts';
+
+export interface FilePlaces {
+  readonly cwd: string;
+  readonly home: string | undefined;
+}
+
+const MENTION = /(?<=^|\s)@(?:"([^"\n]{1,4000})"|([^\s"]{1,4000}))/g;
+
+/** The existing files outside of the project that a message mentions. Files of the project need no copy: the model can read them. */
+export function mentionedFiles(message: string, places: FilePlaces): readonly string[] {
+  const files = [...message.matchAll(MENTION)].flatMap(([, quoted, bare = '']) => {
+    const names = quoted === undefined ? [bare, bare.replace(/[.,;:!?)\]]+$/, '')] : [quoted];
+    return names.map((name) => resolved(name, places)).find((file) => isFile(file)) ?? [];
+  });
+  return [...new Set(files)].filter((file) => !isInside(places.cwd, file));
+}
+
+/** The mention that a pasted text stands for, if it is nothing but the absolute path of a file. */
+export function pastedMention(text: string, places: FilePlaces): string | undefined {
+  const bare = text.trim().replace(/^(['"])(.*)\1$/s, '$2');
+  if (bare.includes('\n') || bare.length > 4000) return undefined;
+  const candidates = [bare, bare.replaceAll(/\\(.)/g, '$1'), ...fromUrl(bare)];
+  const file = candidates.find((name) => path.isAbsolute(name) && isFile(name) && isVisible(name));
+  if (file === undefined) return undefined;
+  const name = isInside(places.cwd, file) ? path.relative(places.cwd, file) : file;
+  return `@${/\s/.test(name) ? `"${name}"` : name} `;
+}
+
+function fromUrl(text: string): readonly string[] {
+  if (!text.startsWith('file:///') || !URL.canParse(text)) return [];
+  try {
+    return [fileURLToPath(text)];
+  } catch (error) {
+    // An encoded slash or zero byte.
+    if (error instanceof TypeError || error instanceof URIError) return [];
+    throw error;
+  }
+}
+
+const MOST = 100;
+
+/** Completions of the mention at the end of a line. */
+export function completeMention(
+  line: string,
+  places: FilePlaces,
+): { readonly hits: readonly string[]; readonly of: string } {
+  const [of = '', typed = ''] = /(?<=^|\s)@([^\s"]*)$/.exec(line) ?? [];
+  if (of === '') return { hits: [], of };
+  const folder = typed.slice(0, typed.lastIndexOf('/') + 1);
+  const start = typed.slice(folder.length);
+  const hits = entriesOf(resolved(folder === '' ? '.' : folder, places))
+    .filter(({ name }) => name.startsWith(start) && (start !== '' || !name.startsWith('.')) && !/[\s"]/.test(name))
+    .filter(({ name }) => isVisible(name) && (start !== '' || name !== 'node_modules'))
+    .map(({ name, isFolder }) => `@${folder}${name}${isFolder ? '/' : ' '}`);
+  return { hits: hits.toSorted().slice(0, MOST), of };
+}
+
+function entriesOf(folder: string): readonly { readonly name: string; readonly isFolder: boolean }[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true }).map((entry) => ({
+      name: entry.name,
+      isFolder: entry.isDirectory(),
+    }));
+  } catch (error) {
+    if (isSystemError(error)) return [];
+    throw error;
+  }
+}
+
+function resolved(name: string, { cwd, home }: FilePlaces): string {
+  return path.resolve(cwd, home === undefined ? name : name.replace(/^~(?=\/)/, () => home));
+}
+
+function isInside(folder: string, file: string): boolean {
+  const relative = path.relative(folder, file);
+  return relative !== '..' && !relative.startsWith(`..${path.sep}`) && !path.isAbsolute(relative);
+}
+
+function isFile(file: string): boolean {
+  try {
+    return statSync(file).isFile();
+  } catch (error) {
+    if (isSystemError(error)) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,90 @@
+/** The configured MCP servers for `run` and `chat`, and their state for `mcp check`. */
+import type { ServerServices, ToolServers } from '../../core/tool-servers.ts';
+import type { ServerState } from '../../mcp/tool-servers.ts';
+import { nearest } from '../../core/nearest.ts';
+import { countText } from '../../core/text/line-text.ts';
+import { quoted } from '../../core/text/text.ts';
+import { openSecrets } from '../../runtime/secrets/secrets.ts';
+import type { Runtime } from '../../runtime/runtime.ts';
+import { EXIT, UsageError } from '../exit.ts';
+import { diagnosticText } from '../skills/show-diagnostics.ts';
+import { openProgress } from '../terminal/progress.ts';
+import { reportWarning } from '../terminal/terminal.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+
+/**
+ * The servers for a session, with warnings and progress at the terminal. Undefined if none is configured. Skills of servers whose offer is
+ * not known yet are fetched, so that the user can be asked about them.
+ */
+export async function serversFor(runtime: Runtime, terminal: Terminal): Promise<ToolServers | undefined> {
+  if (Object.keys(runtime.config.mcp_servers ?? {}).length === 0) return undefined;
+  const { openToolServers } = await import('../../mcp/tool-servers.ts');
+  const progress = openProgress(terminal);
+  let isConnected = false;
+  const servers = openToolServers(runtime, {
+    onConnect(name) {
+      isConnected = true;
+      progress.show(`connecting to MCP server ${name}`);
+    },
+  });
+  const { problems } = await servers.open(servicesOf(runtime)).finally(() => progress.end());
+  for (const problem of problems) reportWarning(terminal, problem);
+  if (isConnected) {
+    // Until a tool is called, no program of a server runs.
+    await servers.close();
+    await runtime.refresh();
+  }
+  return servers;
+}
+
+function servicesOf({ config, executionPlaces: { user, project } }: Runtime): ServerServices {
+  return { secrets: openSecrets(config.secrets ?? {}, { ...user, cwd: project }).values };
+}
+
+export interface CheckOptions {
+  readonly runtime: Runtime;
+  readonly terminal: Terminal;
+  readonly server: string | undefined;
+  readonly isJson: boolean;
+}
+
+/** Connects the servers and prints what they offer. */
+export async function checkServers({ runtime, terminal, server, isJson }: CheckOptions): Promise<number> {
+  const configured = runtime.config.mcp_servers ?? {};
+  const names = Object.keys(configured);
+  if (server !== undefined && !names.includes(server)) {
+    const near = nearest(server, names);
+    throw new UsageError(
+      `no MCP server is called ${quoted(server)}`,
+      near.length > 0 ? `did you mean ${near.join(', ')}?` : 'add it to mcp_servers in ~/.agent/config.json',
+    );
+  }
+  for (const diagnostic of runtime.diagnostics)
+    if (diagnostic.code.startsWith('config/')) terminal.err(diagnosticText(diagnostic, terminal));
+  const { openToolServers } = await import('../../mcp/tool-servers.ts');
+  const servers = openToolServers(runtime, { only: server });
+  try {
+    const states = await servers.check(servicesOf(runtime));
+    const off = names.filter((name) => server === undefined && configured[name]?.enabled === false);
+    if (isJson) terminal.out(JSON.stringify({ schema: 1, servers: states, disabled: off }, undefined, 2));
+    else {
+      if (states.length + off.length === 0)
+        terminal.out('No MCP server is configured. Add one to mcp_servers in ~/.agent/config.json; see docs/mcp.md.');
+      for (const state of states) terminal.out(stateLines(state));
+      for (const name of off) terminal.out(`${name}: disabled`);
+    }
+    return states.every(({ isConnected }) => isConnected) ? EXIT.done : EXIT.failed;
+  } finally {
+    await servers.close();
+  }
+}
+
+function stateLines({ name, tools, skills, problems, isConnected }: ServerState): readonly string[] {
+  const count = `${countText(tools.length, 'tool')}${skills.length === 0 ? '' : `, ${countText(skills.length, 'skill')}`}`;
+  return [
+    `${name}: ${isConnected ? `connected, ${count}` : 'not usable'}`,
+    ...tools.map((tool) => `  ${tool.name}`),
+    ...skills.map((skill) => `  skill mcp:${name}/${skill}`),
+    ...problems.map((problem) => `  ${problem}`),
+  ];
+}

@@ -1,0 +1,167 @@
+/** The portability matrix as text for a terminal, as Markdown, and as an HTML page without scripts. */
+import { createHash } from 'node:crypto';
+
+import { durationText } from '../../core/text/line-text.ts';
+import { escapeXml, printable } from '../../core/text/text.ts';
+import { fitText, padText } from '../../platform/text-width.ts';
+import { amountText, numberText, percentText, rateText, tokensOf } from '../report/report-text.ts';
+import type { Look } from '../report/terminal.ts';
+import type { PortabilityCase, PortabilityCell, PortabilityReport, SubjectRow } from './portability.ts';
+
+const TONES = { passed: 'green', failed: 'red', invalid: 'red', skipped: 'yellow' } as const;
+
+/** Columns of the matrix have letters, because names of agents are long. */
+function letterOf(place: number): string {
+  return place < 26 ? String.fromCodePoint(65 + place) : `#${String(place + 1)}`;
+}
+
+function statusText({ status }: SubjectRow): string {
+  return status === 'invalid' ? 'INVALID' : status;
+}
+
+/** What is known about a subject: its scores and its cost, or why there are none. */
+function factsOf(row: SubjectRow): readonly string[] {
+  const { trigger, passRate, status } = row;
+  if (status === 'skipped' || status === 'invalid') return row.reasons.map(printable);
+  const rate = (name: string, { count, of }: { readonly count: number; readonly of: number }): string =>
+    `${name} ${of === 0 ? 'no data' : percentText(count / of)}`;
+  const scores =
+    trigger === undefined
+      ? [`pass rate ${rateText(passRate)}`]
+      : [`recall ${rateText(trigger.recall)}`, rate('precision', trigger.precision), rate('quiet', trigger.quiet)];
+  return [scores.join(', '), costText(row)];
+}
+
+function costText({ cost, passRate }: SubjectRow): string {
+  const { usd, wallMs, tokensAreEstimated } = cost;
+  return [
+    `${tokensAreEstimated ? 'about ' : ''}${numberText(tokensOf(cost))} tokens`,
+    ...(usd === undefined ? [] : [`${usd.toFixed(4)} USD`]),
+    `${durationText(wallMs)} for ${amountText(passRate.of, 'run')}`,
+  ].join(', ');
+}
+
+function cellText({ passed, of }: PortabilityCell): string {
+  return of === 0 ? '-' : `${String(passed)}/${String(of)}`;
+}
+
+/** The skills that were loaded where the expectation was not met. */
+function wrongLoads({ cells }: PortabilityCase): string {
+  return cells
+    .flatMap(({ passed, of, loaded }, place) =>
+      passed === of
+        ? []
+        : [`${letterOf(place)} loaded ${loaded.length === 0 ? 'none' : loaded.map(printable).join(', ')}`],
+    )
+    .join('; ');
+}
+
+const ASKED = 24;
+
+export function terminalPortability({ subjects, cases }: PortabilityReport, { width, style }: Look): readonly string[] {
+  const columns = subjects.length * 6;
+  const room = Math.max(12, width - ASKED - columns - 2);
+  const row = (first: string, second: string, cells: readonly string[]): string =>
+    [
+      padText(fitText(first, room), room),
+      padText(fitText(second, ASKED), ASKED),
+      ...cells.map((cell) => cell.padStart(5)),
+    ].join(' ');
+  return [
+    ...subjects.flatMap((subject, place) => [
+      `${style('bold', letterOf(place))}  ${fitText(printable(subject.subject), width - 12)}  ${style(TONES[subject.status], statusText(subject))}`,
+      ...factsOf(subject).map((text) => fitText(`   ${text}`, width)),
+    ]),
+    '',
+    style(
+      'dim',
+      row(
+        'case',
+        'expected',
+        subjects.map((_, place) => letterOf(place)),
+      ),
+    ),
+    ...cases.flatMap((one) => {
+      const wrong = wrongLoads(one);
+      return [
+        row(printable(one.input), printable(one.asked), one.cells.map(cellText)),
+        ...(wrong === '' ? [] : [style('yellow', fitText(`  ${wrong}`, width))]),
+      ];
+    }),
+  ];
+}
+
+export function markdownPortability(report: PortabilityReport): string {
+  const cell = (text: string): string =>
+    printable(text)
+      .slice(0, 160)
+      .replaceAll(/[\\`*_[\]<>|]/g, String.raw`\$&`);
+  const table = (rows: readonly (readonly string[])[]): readonly string[] => {
+    const [head = [], ...rest] = rows.map((row) => `| ${row.map(cell).join(' | ')} |`);
+    return [head.toString(), `|${'---|'.repeat(rows[0]?.length ?? 0)}`, ...rest];
+  };
+  return ['### Portability', '', ...table(subjectRows(report)), '', ...table(caseRows(report)), ''].join('\n');
+}
+
+const HEADINGS = ['', 'subject', 'status', 'recall', 'precision', 'quiet', 'pass rate', 'tokens', 'USD', 'time'];
+
+function subjectRows({ subjects }: PortabilityReport): readonly (readonly string[])[] {
+  const rows = subjects.map((row, place) => {
+    const { subject, trigger, passRate, cost, reasons, status } = row;
+    const head = [letterOf(place), subject, [statusText(row), ...reasons].join(': ')];
+    if (status === 'skipped' || status === 'invalid') return [...head, ...HEADINGS.slice(3).map(() => '-')];
+    const scores = [trigger?.recall, trigger?.precision, trigger?.quiet, passRate];
+    return [
+      ...head,
+      ...scores.map((rate) => (rate === undefined ? '-' : rateText(rate))),
+      numberText(tokensOf(cost)),
+      cost.usd === undefined ? '-' : cost.usd.toFixed(4),
+      durationText(cost.wallMs),
+    ];
+  });
+  return [HEADINGS, ...rows];
+}
+
+function caseRows({ subjects, cases }: PortabilityReport): readonly (readonly string[])[] {
+  return [
+    ['case', 'expected', ...subjects.map((_, place) => letterOf(place)), 'loaded instead'],
+    ...cases.map((one) => [one.input, one.asked, ...one.cells.map(cellText), wrongLoads(one)]),
+  ];
+}
+
+const STYLE =
+  'body{font:15px/1.5 system-ui,sans-serif;margin:2rem;max-width:80rem;color-scheme:light dark}table{border-collapse:collapse;margin:1rem 0}' +
+  'th,td{border:1px solid #8886;padding:.3rem .6rem;text-align:left;vertical-align:top}.good{color:#15683d}.bad{color:#c0322b}' +
+  '@media(prefers-color-scheme:dark){.good{color:#5fc98c}.bad{color:#ff8a80}}';
+
+/** Each subject links to its own report, with the record of every run. */
+export function htmlPortability(report: PortabilityReport, { hasPages }: { readonly hasPages: boolean }): string {
+  const text = (value: string): string => escapeXml(printable(value));
+  const cells = (tag: 'td' | 'th', row: readonly string[]): string =>
+    row.map((value) => `<${tag}${toneOf(value)}>${text(value)}</${tag}>`).join('');
+  const table = ([head = [], ...rows]: readonly (readonly string[])[], caption: string): string =>
+    `<table><caption>${text(caption)}</caption><thead><tr>${cells('th', head)}</tr></thead><tbody>${rows.map((row) => `<tr>${cells('td', row)}</tr>`).join('\n')}</tbody></table>`;
+  const links = report.subjects.map(
+    ({ subject, folder }) => `<li><a href="${encodeURIComponent(folder)}/report.html">${text(subject)}</a></li>`,
+  );
+  const hash = createHash('sha256').update(STYLE, 'utf8').digest('base64');
+  return [
+    '<!doctype html>',
+    '<html lang="en"><head><meta charset="utf-8">',
+    `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'sha256-${hash}'">`,
+    '<meta name="viewport" content="width=device-width, initial-scale=1">',
+    `<title>Portability</title><style>${STYLE}</style></head><body>`,
+    `<h1>Portability</h1><p>${text(report.tool)}, ${text(report.startedAt)}${report.isPartial ? ', stopped before all cases ran' : ''}</p>`,
+    table(subjectRows(report), 'Subjects'),
+    table(caseRows(report), 'Attempts that met the expectation, by subject'),
+    ...(hasPages ? ['<h2>Reports</h2><ul>', ...links, '</ul>'] : []),
+    '</body></html>',
+    '',
+  ].join('\n');
+}
+
+function toneOf(value: string): string {
+  const [, passed, of] = /^(\d+)\/(\d+)$/.exec(value) ?? [];
+  if (passed !== undefined) return passed === of ? ' class="good"' : ' class="bad"';
+  return /^(?:INVALID|failed)/.test(value) ? ' class="bad"' : '';
+}

@@ -1,0 +1,129 @@
+/** The portability matrix: the same cases over several agents and models, with what each loaded and what it cost. */
+import { verdictOf } from '../report/report.ts';
+import type { Thresholds } from '../report/report.ts';
+import { costOf } from '../report/report-text.ts';
+import { groupBy, hasVerdict } from '../report/result.ts';
+import type { CaseCost, CaseResult, EvalReport, Rate } from '../report/result.ts';
+import { rateOf } from '../statistics/statistics.ts';
+
+/** `invalid`: a control failed, so there are no scores. `skipped`: the agent cannot run here. */
+export type SubjectStatus = 'passed' | 'failed' | 'invalid' | 'skipped';
+
+export interface SubjectRow {
+  /** The agent with its version and model. */
+  readonly subject: string;
+  readonly status: SubjectStatus;
+  /** Explains `failed`, `invalid` and `skipped`. */
+  readonly reasons: readonly string[];
+  readonly passRate: Rate;
+  readonly trigger?: { readonly precision: Rate; readonly recall: Rate; readonly quiet: Rate };
+  readonly cost: CaseCost;
+  /** The folder with the report and the runs, relative to the evaluation. */
+  readonly folder: string;
+}
+
+/** What one agent did in all attempts at one case. */
+export interface PortabilityCell {
+  readonly passed: number;
+  /** Attempts with a verdict. */
+  readonly of: number;
+  /** All skills that were loaded in any attempt. */
+  readonly loaded: readonly string[];
+}
+
+export interface PortabilityCase {
+  readonly case: string;
+  readonly input: string;
+  /** The expectation about skills, such as `csv-report fires`. */
+  readonly asked: string;
+  /** One per subject, in their order. */
+  readonly cells: readonly PortabilityCell[];
+}
+
+export interface PortabilityReport {
+  readonly schema: 1;
+  readonly type: 'portability';
+  readonly tool: string;
+  readonly startedAt: string;
+  readonly wallMs: number;
+  readonly subjects: readonly SubjectRow[];
+  readonly cases: readonly PortabilityCase[];
+  readonly isPartial: boolean;
+}
+
+export interface SubjectReport {
+  readonly subject: string;
+  readonly folder: string;
+  /** Why the agent cannot run here; empty if it can. */
+  readonly missing: string;
+  readonly report: EvalReport;
+}
+
+export function makePortability(
+  given: readonly SubjectReport[],
+  {
+    thresholds,
+    ...head
+  }: Pick<PortabilityReport, 'tool' | 'startedAt' | 'wallMs'> & { readonly thresholds: Thresholds },
+): PortabilityReport {
+  const subjects = given.map((one) => rowOf(one, thresholds));
+  // The results of an invalid evaluation prove nothing.
+  const results = given.map(({ report }, place) => (subjects[place]?.status === 'invalid' ? [] : ownResults(report)));
+  const cases = groupBy(results.flat(), (result) => result.case);
+  return {
+    schema: 1,
+    type: 'portability',
+    ...head,
+    subjects,
+    cases: [...cases].map(([id, all]) => ({
+      case: id,
+      input: all[0]?.input ?? '',
+      asked: askedIn(all),
+      cells: results.map((own) => cellOf(own.filter((result) => result.case === id))),
+    })),
+    isPartial: given.some(({ report }) => report.isPartial),
+  };
+}
+
+function ownResults({ results }: EvalReport): readonly CaseResult[] {
+  return results.filter(({ arm }) => arm === 'with');
+}
+
+function rowOf({ subject, folder, missing, report }: SubjectReport, thresholds: Thresholds): SubjectRow {
+  const own = ownResults(report);
+  const verdicts = own.filter(hasVerdict);
+  const base = {
+    subject,
+    folder,
+    passRate: rateOf(verdicts.filter(({ status }) => status === 'passed').length, verdicts.length),
+    cost: costOf(own),
+  };
+  if (missing !== '') return { ...base, status: 'skipped', reasons: [missing] };
+  const verdict = verdictOf(report, thresholds);
+  const reasons = verdict.type === 'passed' ? [] : verdict.reasons;
+  if (verdict.type === 'invalid' || report.trigger === undefined) return { ...base, status: verdict.type, reasons };
+  const { precision, recall, quiet } = report.trigger.overall;
+  return { ...base, status: verdict.type, reasons, trigger: { precision, recall, quiet } };
+}
+
+function askedIn(results: readonly CaseResult[]): string {
+  const checks = results.flatMap((result) => result.checks).filter(({ kind }) => kind === 'trigger');
+  return [...new Set(checks.map(({ asked }) => asked))].join('; ');
+}
+
+function cellOf(results: readonly CaseResult[]): PortabilityCell {
+  const verdicts = results.filter(hasVerdict);
+  return {
+    passed: verdicts.filter(({ status }) => status === 'passed').length,
+    of: verdicts.length,
+    loaded: [...new Set(verdicts.flatMap(({ loaded }) => loaded))],
+  };
+}
+
+/** The worst status of the agents that ran; 4 if none could. */
+export function portabilityExit({ subjects, isPartial }: PortabilityReport): 0 | 1 | 4 | 5 {
+  const statuses = new Set(subjects.map(({ status }) => status));
+  if (statuses.has('invalid')) return 5;
+  if (statuses.has('failed') || isPartial) return 1;
+  return statuses.has('passed') ? 0 : 4;
+}

@@ -1,0 +1,262 @@
+/** One connection to an MCP server that the configuration names. */
+import path from 'node:path';
+
+import { Client, StreamableHTTPClientTransport, UnsupportedProtocolVersionError } from '@modelcontextprotocol/client';
+import type { CallToolResult, JsonSchemaValidator, Transport, jsonSchemaValidator } from '@modelcontextprotocol/client';
+
+import { z } from 'zod';
+
+import type { Config } from '../core/config/config.ts';
+import type { Surroundings } from '../core/config/loaded-config.ts';
+import { failure } from '../core/failure-codes.ts';
+import type { Failure } from '../core/failure-codes.ts';
+import type { ServerServices, ValueSource } from '../core/tool-servers.ts';
+import { cleanText, quoted } from '../core/text/text.ts';
+import { VERSION } from '../version.ts';
+import { limitedFetch } from './limited-fetch.ts';
+import { programTransport } from './program-transport.ts';
+
+export type McpServerConfig = NonNullable<Config['mcp_servers']>[string];
+
+export interface ServerConnection {
+  readonly client: Client;
+  /** Why the connection ended; empty while it is open. */
+  readonly ended: () => string;
+  /** The tools as the server lists them, unchecked. */
+  readonly listTools: () => Promise<readonly unknown[]>;
+  readonly callTool: (
+    tool: string,
+    input: Readonly<Record<string, unknown>>,
+    signal?: AbortSignal,
+  ) => Promise<ToolResult>;
+  readonly close: () => Promise<void>;
+}
+
+export type ToolResult = { readonly result: CallToolResult } | { readonly failure: Failure };
+
+const MAX_PAGES = 20;
+
+export interface ConnectOptions {
+  readonly name: string;
+  readonly config: McpServerConfig;
+  readonly surroundings: Surroundings;
+  readonly services: ServerServices;
+}
+
+/** Connects to a server, in the protocol version of 2025 that nearly all speak, or the newest one. */
+export async function connectServer(options: ConnectOptions): Promise<ServerConnection | Failure> {
+  const { name, config } = options;
+  const prepared = await prepare(options);
+  if ('code' in prepared) return prepared;
+  const timeout = (config.connect_timeout_seconds ?? 20) * 1_000;
+  const attempt = async (pin?: string): Promise<ServerConnection> => {
+    const { transport, end } = prepared.open();
+    const client = new Client(
+      { name: 'skillwright', version: VERSION },
+      {
+        listMaxPages: MAX_PAGES,
+        // Structured answers are not used, and compiling a schema of a stranger can take forever.
+        jsonSchemaValidator: ANY_SCHEMA,
+        ...(pin === undefined ? {} : { versionNegotiation: { mode: { pin } } }),
+      },
+    );
+    let isClosed = false;
+    client.onclose = () => void (isClosed = true);
+    try {
+      await within(timeout, client.connect(transport, { timeout }));
+    } catch (error) {
+      const reason = end();
+      await client.close().catch(() => undefined);
+      await transport.close().catch(() => undefined);
+      if (reason !== '' && error instanceof Error) throw new Error(reason, { cause: error });
+      throw error;
+    }
+    return {
+      client,
+      ended: () => (end() === '' && isClosed ? 'the connection was closed' : end()),
+      async listTools() {
+        if (client.getServerCapabilities()?.tools === undefined) return [];
+        return within(timeout, listTools(client, timeout));
+      },
+      callTool: (tool, input, signal) => callTool(client, { name, tool, input, config, end, signal }),
+      async close() {
+        await client.close().catch(() => undefined);
+        await transport.close().catch(() => undefined);
+      },
+    };
+  };
+  try {
+    return await attempt().catch((error: unknown) => {
+      if (error instanceof UnsupportedProtocolVersionError) return attempt('2026-07-28');
+      throw error;
+    });
+  } catch (error) {
+    return failure('server/unavailable', `the MCP server ${quoted(name)} cannot be used: ${messageOf(error)}`, {
+      hint: `check its command or address: skillwright mcp check ${name}`,
+    });
+  }
+}
+
+/** The method of the SDK refuses the whole list for one tool that is wrong. */
+const TOOL_PAGE = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().optional() });
+
+async function listTools(client: Client, timeout: number): Promise<readonly unknown[]> {
+  const found: unknown[] = [];
+  let cursor: string | undefined;
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const params = cursor === undefined ? {} : { cursor };
+    const { tools, nextCursor } = await client.request({ method: 'tools/list', params }, TOOL_PAGE, { timeout });
+    found.push(...tools);
+    if (nextCursor === undefined) return found;
+    cursor = nextCursor;
+  }
+  return found;
+}
+
+const ANY_SCHEMA: jsonSchemaValidator = {
+  getValidator<Value>(): JsonSchemaValidator<Value> {
+    // The SDK has one type for the data of every schema.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    return (data) => ({ valid: true, data: data as Value, errorMessage: undefined });
+  },
+};
+
+interface ToolCall {
+  readonly name: string;
+  readonly tool: string;
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly config: McpServerConfig;
+  readonly end: () => string;
+  readonly signal: AbortSignal | undefined;
+}
+
+async function callTool(client: Client, { name, tool, input, config, end, signal }: ToolCall): Promise<ToolResult> {
+  const timeout = (config.timeout_seconds ?? 60) * 1_000;
+  try {
+    const result = await client.callTool(
+      { name: tool, arguments: { ...input } },
+      { timeout, maxTotalTimeout: timeout, ...(signal === undefined ? {} : { signal }) },
+    );
+    return { result };
+  } catch (error) {
+    const reason = end();
+    const message = `the MCP server ${quoted(name)} did not answer the call of ${quoted(tool)}: ${reason === '' ? messageOf(error) : reason}`;
+    return { failure: failure('server/failed', message) };
+  }
+}
+
+export function messageOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return cleanText(text).replaceAll('\n', ' ').slice(0, 500);
+}
+
+async function within<Value>(timeout: number, value: Promise<Value>): Promise<Value> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${String(timeout / 1_000)} s`)), timeout);
+  });
+  return Promise.race([value, late]).finally(() => clearTimeout(timer));
+}
+
+interface Prepared {
+  /** A transport for one attempt, and why it ended. */
+  readonly open: () => { readonly transport: Transport; readonly end: () => string };
+}
+
+/** The environment or the headers of a server, with secrets fetched. */
+export async function fetchValues({
+  name,
+  config,
+  services,
+}: Omit<ConnectOptions, 'surroundings'>): ReturnType<ServerServices['secrets']> {
+  const { command, env = {}, headers = {}, bearer } = config;
+  if (command !== undefined) return valuesOf(name, env, services);
+  const [fetched, token] = await Promise.all([
+    valuesOf(name, headers, services),
+    valuesOf(name, bearer === undefined ? {} : { authorization: bearer }, services),
+  ]);
+  if ('failure' in fetched) return fetched;
+  if ('failure' in token) return token;
+  const { authorization } = token.values;
+  return {
+    values: { ...fetched.values, ...(authorization === undefined ? {} : { authorization: `Bearer ${authorization}` }) },
+  };
+}
+
+async function prepare({ surroundings, ...given }: ConnectOptions): Promise<Prepared | Failure> {
+  const { name, config } = given;
+  const { command, args = [], url } = config;
+  if ((command === undefined) === (url === undefined)) return unusable(name, 'it needs either a command or a url');
+  const address = url === undefined ? undefined : readAddress(url);
+  if (url !== undefined && address === undefined)
+    return unusable(name, `${quoted(url, 200)} is not an https address, or http on this machine`);
+  const fetched = await fetchValues(given);
+  if ('failure' in fetched) return fetched.failure;
+  const { values } = fetched;
+  if (address !== undefined)
+    return {
+      open: () => ({
+        transport: new StreamableHTTPClientTransport(address, {
+          fetch: limitedFetch,
+          requestInit: { headers: { ...values } },
+        }),
+        end: () => '',
+      }),
+    };
+  const env = { ...inherited(surroundings), ...values };
+  return {
+    open() {
+      const transport = programTransport({ argv: [command ?? '', ...args], cwd: surroundings.cwd, env });
+      return { transport, end: () => transport.end };
+    },
+  };
+}
+
+function unusable(name: string, problem: string): Failure {
+  return failure('server/unavailable', `the MCP server ${quoted(name)} is not configured correctly: ${problem}`, {
+    hint: 'correct mcp_servers in ~/.agent/config.json; see docs/mcp.md',
+  });
+}
+
+const LOCAL: ReadonlySet<string> = new Set(['127.0.0.1', 'localhost', '[::1]']);
+
+function readAddress(text: string): URL | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || url.username !== '' || url.password !== '') return undefined;
+  return url.protocol === 'https:' || (url.protocol === 'http:' && LOCAL.has(url.hostname)) ? url : undefined;
+}
+
+/** Variables that a program needs to start. Nothing else of the user's environment, which holds keys, reaches a server. */
+const INHERITED = ['PATH', 'HOME', 'USER', 'LOGNAME', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR', 'SystemRoot'];
+
+function inherited({ env }: Surroundings): Readonly<Record<string, string>> {
+  const found = INHERITED.flatMap((name) => {
+    const value = env[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  // The folder of this Node comes first, so that `npx` and `node` are the ones that run this program.
+  const { PATH = '', ...rest } = Object.fromEntries(found);
+  return { ...rest, PATH: [path.dirname(process.execPath), PATH].filter((part) => part !== '').join(path.delimiter) };
+}
+
+/** Plain texts and fetched secrets by name. The names of headers are not names of variables. */
+async function valuesOf(
+  server: string,
+  given: Readonly<Record<string, string | ValueSource>>,
+  { secrets }: ServerServices,
+): ReturnType<ServerServices['secrets']> {
+  const entries = Object.entries(given);
+  const sources = entries.flatMap(([name, value]) =>
+    typeof value === 'string' ? [] : [[name.replaceAll('-', '_'), value] as const],
+  );
+  const fetched = sources.length === 0 ? { values: {} } : await secrets(`mcp:${server}`, Object.fromEntries(sources));
+  if ('failure' in fetched) return fetched;
+  const found: Readonly<Record<string, string>> = fetched.values;
+  const values = Object.fromEntries(
+    entries.map(([name, value]) => [
+      name,
+      typeof value === 'string' ? value : (found[name.replaceAll('-', '_')] ?? ''),
+    ]),
+  );
+  return { values };
+}

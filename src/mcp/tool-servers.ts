@@ -1,0 +1,268 @@
+/** The MCP servers of the configuration: their tools for a session, and the connections behind them. */
+import path from 'node:path';
+
+import { failure } from '../core/failure-codes.ts';
+import type { Failure } from '../core/failure-codes.ts';
+import { compileGlob } from '../core/glob.ts';
+import { isObject } from '../core/json/json-schema.ts';
+import { parseJson } from '../core/json/parse-json.ts';
+import { stableJson } from '../core/json/stable-json.ts';
+import { isServerName } from '../core/tool-servers.ts';
+import type { ServerServices, ServerTool, ToolServers } from '../core/tool-servers.ts';
+import { quoted } from '../core/text/text.ts';
+import { readCacheEntry, writeCacheEntry } from '../platform/fs/cache-entry.ts';
+import { sha256 } from '../platform/hash.ts';
+import { serverSkillsFolder } from '../registry/roots.ts';
+import type { Runtime } from '../runtime/runtime.ts';
+import { connectServer, fetchValues, messageOf } from './server-connection.ts';
+import type { McpServerConfig, ServerConnection, ToolResult } from './server-connection.ts';
+import { toolCalled } from './tool-answer.ts';
+import { syncSkills } from './server-skills.ts';
+import type { ServerSkills } from './server-skills.ts';
+import { readTool } from './tool-schema.ts';
+
+export interface ToolServersOptions {
+  /** The name of one server (default: all that are enabled). */
+  readonly only?: string | undefined;
+  /** Called when a server is connected to, which can take seconds. */
+  readonly onConnect?: (server: string) => void;
+}
+
+/** What is known about one server. */
+export interface ServerState {
+  readonly name: string;
+  readonly tools: readonly ServerTool[];
+  /** Names of its skills; known after it was connected. */
+  readonly skills: readonly string[];
+  /** Why it or some of its tools and skills cannot be used. */
+  readonly problems: readonly string[];
+  readonly isConnected: boolean;
+}
+
+export interface ConnectedServers extends ToolServers {
+  /** Connects every server and returns its current tools, whatever is remembered. */
+  check(services: ServerServices): Promise<readonly ServerState[]>;
+}
+
+/** Tools of one server beyond this number are left out: every request would carry them. */
+const MAX_TOOLS = 128;
+const MAX_PROBLEMS = 10;
+const REMEMBERED_MS = 24 * 60 * 60 * 1_000;
+/** A server that keeps ending is not started again. */
+const MAX_STARTS = 3;
+
+/** Opens nothing yet: a server is connected when its tools are not known, or when one of them is called. */
+export function openToolServers(runtime: Runtime, options: ToolServersOptions = {}): ConnectedServers {
+  const servers = Object.entries(runtime.config.mcp_servers ?? {})
+    .filter(([name, { enabled }]) => (options.only === undefined ? enabled !== false : name === options.only))
+    .map(([name, config]) => openServer(name, config, { runtime, ...options }));
+  return {
+    async open(services) {
+      const states = await Promise.all(servers.map((server) => server.known(services)));
+      return {
+        tools: states.flatMap(({ tools }) => tools),
+        problems: states.flatMap(({ problems }) => problems),
+      };
+    },
+    async call({ name, input }, { signal, ...services }) {
+      const server = servers.find((each) => each.has(name));
+      if (server === undefined) return failure('server/unavailable', `no MCP server offers the tool ${quoted(name)}`);
+      const called = await server.call(name, input, services, signal);
+      return 'failure' in called ? called.failure : toolCalled(name, called.result);
+    },
+    check: (services) => Promise.all(servers.map((server) => server.current(services))),
+    async close() {
+      await Promise.all(servers.map((server) => server.close()));
+    },
+  };
+}
+
+interface KnownTools {
+  /** By the name that models use. */
+  readonly tools: ReadonlyMap<string, { readonly tool: ServerTool; readonly original: string }>;
+  readonly problems: readonly string[];
+}
+
+interface Server {
+  readonly has: (tool: string) => boolean;
+  /** The remembered tools, or those of a new connection. */
+  readonly known: (services: ServerServices) => Promise<ServerState>;
+  readonly current: (services: ServerServices) => Promise<ServerState>;
+  readonly call: (
+    tool: string,
+    input: Readonly<Record<string, unknown>>,
+    services: ServerServices,
+    signal?: AbortSignal,
+  ) => Promise<ToolResult>;
+  readonly close: () => Promise<void>;
+}
+
+function openServer(
+  name: string,
+  config: McpServerConfig,
+  { runtime, onConnect }: ToolServersOptions & { readonly runtime: Runtime },
+): Server {
+  const { cacheDir, executionPlaces } = runtime;
+  const timeout = (config.connect_timeout_seconds ?? 20) * 1_000;
+  const surroundings = { ...executionPlaces.user, cwd: executionPlaces.project };
+  const file =
+    cacheDir === undefined
+      ? undefined
+      : path.join(cacheDir, 'mcp', `tools-${sha256(stableJson([name, config])).slice(0, 32)}.bin`);
+  /** What sessions were offered; it does not change, whatever the server says later. */
+  let offered: KnownTools | undefined;
+  let current: KnownTools | undefined;
+  let opening: Promise<ServerConnection | Failure> | undefined;
+  let starts = 0;
+  let failed: ServerState | undefined;
+
+  const start = async (services: ServerServices): Promise<ServerConnection | Failure> => {
+    if (!isServerName(name))
+      return failure('server/unavailable', `${quoted(name)} cannot be the name of an MCP server`, {
+        hint: 'use up to 32 letters, digits, - and single _ in mcp_servers',
+      });
+    starts += 1;
+    if (starts > MAX_STARTS)
+      return failure('server/unavailable', `the MCP server ${quoted(name)} ended ${String(MAX_STARTS)} times`);
+    onConnect?.(name);
+    const connection = await connectServer({ name, config, surroundings, services });
+    if ('code' in connection) return connection;
+    // A server that changes its tools is asked again when one of them is called.
+    connection.client.setNotificationHandler('notifications/tools/list_changed', () => void (current = undefined));
+    return connection;
+  };
+  const reopen = async (before: typeof opening, services: ServerServices): Promise<ServerConnection | Failure> => {
+    const known = await before;
+    if (known !== undefined && !('code' in known)) {
+      if (known.ended() === '') return known;
+      await known.close();
+    }
+    current = undefined;
+    return start(services);
+  };
+  const connect = (services: ServerServices): Promise<ServerConnection | Failure> =>
+    (opening = reopen(opening, services));
+  const list = async (connection: ServerConnection): Promise<KnownTools | Failure> => {
+    try {
+      current ??= readTools(name, config, await connection.listTools());
+      if (file !== undefined) writeCacheEntry(file, Buffer.from(rememberedText(current)));
+      return current;
+    } catch (error) {
+      const reason = connection.ended() === '' ? messageOf(error) : connection.ended();
+      return failure('server/unavailable', `the MCP server ${quoted(name)} does not list its tools: ${reason}`);
+    }
+  };
+  const skillsOf = async ({ client }: ServerConnection): Promise<ServerSkills> => {
+    if (cacheDir === undefined || config.skills === false) return { names: [], problems: [] };
+    const folder = serverSkillsFolder(cacheDir, name);
+    try {
+      return await syncSkills(client, { folder, timeout });
+    } catch (error) {
+      return { names: [], problems: [`its skills cannot be listed: ${messageOf(error)}`] };
+    }
+  };
+  const ask = async (services: ServerServices): Promise<ServerState> => {
+    const unusable = ({ message }: Failure): ServerState =>
+      (failed = { name, tools: [], skills: [], problems: [message], isConnected: false });
+    const connection = await connect(services);
+    if ('code' in connection) return unusable(connection);
+    const tools = await list(connection);
+    if ('code' in tools) return unusable(tools);
+    const { names, problems } = await skillsOf(connection);
+    offered ??= tools;
+    const state = stateOf(name, tools, true);
+    return {
+      ...state,
+      skills: names,
+      problems: [...state.problems, ...problems.map((problem) => `MCP server ${name}: ${problem}`)],
+    };
+  };
+  return {
+    has: (tool) => offered?.tools.has(tool) === true,
+    async known(services) {
+      offered ??= remembered(file);
+      if (offered === undefined) return failed ?? ask(services);
+      // Another session has its own list of what must not be shown.
+      if (opening !== undefined) await fetchValues({ name, config, services });
+      return stateOf(name, offered, false);
+    },
+    current: ask,
+    async call(tool, input, services, signal) {
+      const connection = await connect(services);
+      if ('code' in connection) return { failure: connection };
+      const now = await list(connection);
+      if ('code' in now) return { failure: now };
+      const wanted = offered?.tools.get(tool);
+      const found = now.tools.get(tool);
+      if (found === undefined || stableJson(found) !== stableJson(wanted))
+        return { failure: changed(name, tool, found === undefined) };
+      return connection.callTool(found.original, input, signal);
+    },
+    async close() {
+      const connection = await opening;
+      opening = undefined;
+      starts = 0;
+      if (connection !== undefined && !('code' in connection)) await connection.close();
+    },
+  };
+}
+
+function changed(server: string, tool: string, isGone: boolean): Failure {
+  const how = isGone ? 'no longer offers' : 'changed';
+  return failure(
+    'server/unavailable',
+    `the MCP server ${quoted(server)} ${how} ${quoted(tool)} after this session was told about it`,
+    { hint: 'continue without it; a new session is told about its tools again' },
+  );
+}
+
+function stateOf(name: string, { tools, problems }: KnownTools, isConnected: boolean): ServerState {
+  return { name, tools: [...tools.values()].map(({ tool }) => tool), skills: [], problems, isConnected };
+}
+
+function readTools(server: string, { tools: wanted }: McpServerConfig, listed: readonly unknown[]): KnownTools {
+  const globs = wanted?.map((pattern) => compileGlob(pattern, { hidden: true }));
+  const tools = new Map<string, { readonly tool: ServerTool; readonly original: string }>();
+  const problems: string[] = [];
+  for (const each of listed) {
+    const read = readTool(server, each);
+    if ('problem' in read) problems.push(read.problem);
+    else if (globs !== undefined && !globs.some((glob) => glob.matches(read.original))) continue;
+    else if (tools.has(read.tool.name))
+      problems.push(`the tool ${quoted(read.original)} is left out: another one has its name`);
+    else if (tools.size < MAX_TOOLS) tools.set(read.tool.name, read);
+    else {
+      problems.push(`only ${String(MAX_TOOLS)} tools are offered: choose them with mcp_servers.${server}.tools`);
+      break;
+    }
+  }
+  const more = problems.length - MAX_PROBLEMS;
+  const shown = [...problems.slice(0, MAX_PROBLEMS), ...(more > 0 ? [`and ${String(more)} more`] : [])];
+  return { tools, problems: shown.map((problem) => `MCP server ${server}: ${problem}`) };
+}
+
+function rememberedText({ tools, problems }: KnownTools): string {
+  return JSON.stringify({ schema: 1, at: Date.now(), tools: [...tools.values()], problems });
+}
+
+/** Remembered tools that are not too old. The file is in the user's own cache folder. */
+function remembered(file: string | undefined): KnownTools | undefined {
+  const bytes = file === undefined ? undefined : readCacheEntry(file);
+  const value = bytes === undefined ? undefined : parseJson(Buffer.from(bytes).toString('utf8'));
+  if (!isObject(value) || value['schema'] !== 1 || !Array.isArray(value['tools'])) return undefined;
+  if (typeof value['at'] !== 'number' || Math.abs(Date.now() - value['at']) > REMEMBERED_MS) return undefined;
+  const tools = value['tools'].filter(isRememberedTool);
+  const problems = Array.isArray(value['problems']) ? value['problems'].map(String) : [];
+  return { tools: new Map(tools.map((each) => [each.tool.name, each])), problems };
+}
+
+function isRememberedTool(value: unknown): value is { readonly tool: ServerTool; readonly original: string } {
+  if (!isObject(value) || typeof value['original'] !== 'string' || !isObject(value['tool'])) return false;
+  const { name, description, inputSchema } = value['tool'];
+  return (
+    typeof name === 'string' &&
+    typeof description === 'string' &&
+    isObject(inputSchema) &&
+    isObject(inputSchema['properties'])
+  );
+}

@@ -1,0 +1,118 @@
+/** The question of an approval in one line, for the two lines that a person at a terminal sees first. */
+import type { ApprovalDetail, ApprovalRequest } from '../core/approval.ts';
+import { FRAME, frameText } from '../core/text/framed-text.ts';
+import { shownText } from '../core/text/line-text.ts';
+import { diffLines } from '../core/text/text-diff.ts';
+import { countCharacters } from '../core/text/text.ts';
+import { textWidth } from '../platform/text-width.ts';
+
+/** Starts a question. Answers of models are shown without it, so that they cannot imitate one. */
+export const QUESTION_MARK = '◆';
+
+export interface ApprovalSummary {
+  readonly line: string;
+  /** Whether the line shows everything that would be done. If not, details must be seen before a yes. */
+  readonly isWhole: boolean;
+}
+
+const CAPABILITIES = {
+  project_write: 'writes to your files',
+  network: 'uses the network',
+  secrets: 'gets secrets',
+  weak_isolation: 'weaker isolation',
+  no_isolation: 'NOT ISOLATED',
+} as const;
+
+/**
+ * Our own words come first, then the untrusted text: quoted or escaped, on the same line, cut at the width of the terminal. So no name and no
+ * command can push our words away or imitate a second line.
+ */
+export function approvalSummary(request: ApprovalRequest, width: number): ApprovalSummary {
+  const { detail, skill, tool } = request;
+  const { verb, subject, isAll } = subjectOf(detail);
+  const of = skill === undefined ? '' : ` for ${shownText(skill.name, 30)}`;
+  const what = verb === '' ? shownText(tool, 30) : verb;
+  const head = `${QUESTION_MARK} ${[`${request.risk} risk`, ...reachOf(request), ...unusual(subject)].join(', ')}: ${what}${of}: `;
+  // frameText keeps five columns for its frame, and at least twenty for the text.
+  const { start, leftOut } = frameText(subject, {
+    width: width - textWidth(head) + FRAME.length,
+    maxRows: 1,
+    isOneLine: true,
+  });
+  const isCut = leftOut > 0 || start.length > 1;
+  const isWhole = !isCut && isAll && !givesMore(request);
+  const row = (start[0] ?? '').slice(FRAME.length);
+  return { line: `${head}${row}${isCut ? '…' : ''}`, isWhole };
+}
+
+function reachOf({ isolation, capabilities }: ApprovalRequest): readonly string[] {
+  if (isolation === undefined) return [];
+  if (isolation === 'none') return [CAPABILITIES.no_isolation];
+  const reached = (capabilities ?? []).map(({ name }) => CAPABILITIES[name]);
+  return capabilities?.length === 0 ? ['contained'] : reached.length === 0 ? [isolation] : reached;
+}
+
+/** Letters of other scripts can imitate ASCII letters. */
+function unusual(text: string): readonly string[] {
+  const count = countCharacters(text.replaceAll(/[\0-\x7f]/g, ''));
+  return count === 0 ? [] : [`${String(count)} not ASCII`];
+}
+
+interface Subject {
+  readonly verb: string;
+  readonly subject: string;
+  /** False where the content is not in the subject. */
+  readonly isAll: boolean;
+}
+
+const LONGEST = 4_000;
+
+function subjectOf(detail: ApprovalDetail): Subject {
+  switch (detail.kind) {
+    case 'command':
+      return { verb: 'run command', subject: detail.command, isAll: true };
+    case 'script': {
+      const words = [detail.script, ...detail.args].map((word) => shownText(word, LONGEST));
+      return { verb: 'run script', subject: words.join(' '), isAll: true };
+    }
+    case 'write':
+      return writeSubject(detail);
+    case 'packages': {
+      const { requested, packages } = detail;
+      return {
+        verb: `install ${String(packages.length)} packages`,
+        subject: requested.map((one) => shownText(one)).join(' '),
+        isAll: false,
+      };
+    }
+    case 'delete':
+      return { verb: `delete ${String(detail.bytes)} bytes`, subject: shownText(detail.path, LONGEST), isAll: true };
+    case 'request':
+      return {
+        verb: 'send request',
+        subject: `${shownText(detail.method)} ${detail.url}`,
+        isAll: detail.body === '',
+      };
+    case 'other':
+      return { verb: '', subject: detail.summary, isAll: true };
+  }
+}
+
+function writeSubject({ path, before, after }: Extract<ApprovalDetail, { kind: 'write' }>): Subject {
+  const subject = shownText(path, LONGEST);
+  if (before === after) return { verb: 'write the same content to', subject, isAll: true };
+  const { added, removed } = diffLines(before ?? '', after);
+  const verb = before === undefined ? `create +${String(added)}` : `change +${String(added)} -${String(removed)}`;
+  return { verb, subject, isAll: false };
+}
+
+/** Whether a program or request gets something besides its command line. */
+function givesMore({ action }: ApprovalRequest): boolean {
+  if (action.type === 'network_request') return Object.keys(action.headers ?? {}).length > 0;
+  if (action.type !== 'run_script' && action.type !== 'run_command' && action.type !== 'start_command') return false;
+  const { env = {}, stdin = '', inputs = [] } = action;
+  const { cwd, editorText } = { cwd: undefined, editorText: undefined, ...action };
+  return (
+    Object.keys(env).length > 0 || stdin !== '' || inputs.length > 0 || cwd !== undefined || editorText !== undefined
+  );
+}

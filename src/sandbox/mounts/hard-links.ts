@@ -1,0 +1,43 @@
+/** Second names (hard links) of files. A mount covers a name, so a file is hidden only if each of its names is covered. */
+import { lstatSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+
+import { isSystemError } from '../../platform/fs/paths.ts';
+
+/** `device:inode` of a regular file with more than one name; undefined for everything else. */
+export function linkedInode(file: string): string | undefined {
+  try {
+    const stats = lstatSync(file, { bigint: true });
+    return stats.isFile() && stats.nlink > 1n ? `${String(stats.dev)}:${String(stats.ino)}` : undefined;
+  } catch (error) {
+    if (isSystemError(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Paths of all files below a folder, relative to it. Links are not followed. `isLeftOut` is asked about every entry. */
+export function* filesBelow(folder: string, isLeftOut: (relative: string) => boolean = () => false): Generator<string> {
+  const waiting = [''];
+  for (let below = waiting.pop(); below !== undefined; below = waiting.pop())
+    for (const entry of entriesOf(path.join(folder, below))) {
+      const relative = below === '' ? entry.name : `${below}/${entry.name}`;
+      if (isLeftOut(relative)) continue;
+      if (entry.isDirectory()) waiting.push(relative);
+      else if (entry.isFile()) yield relative;
+    }
+}
+
+export function entriesOf(folder: string): readonly {
+  readonly name: string;
+  isDirectory(): boolean;
+  isFile(): boolean;
+  isSymbolicLink(): boolean;
+}[] {
+  try {
+    // Names that are not UTF-8 cannot be named in a mount.
+    return readdirSync(folder, { withFileTypes: true }).filter(({ name }) => !name.includes('\uFFFD'));
+  } catch (error) {
+    if (isSystemError(error)) return [];
+    throw error;
+  }
+}
