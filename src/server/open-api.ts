@@ -16,7 +16,7 @@ export function openApi(routes: readonly Route[]): object {
     info: {
       title: 'Skillwright',
       version: VERSION,
-      description: 'The local API of the console. Send the token as a bearer token, or use the session cookie.',
+      description: 'The local API of Skillwright. Send the token as a bearer token, or use the session cookie.',
     },
     security: [{ token: [] }],
     paths,

@@ -136,11 +136,17 @@ async function route(request: IncomingMessage, response: ServerResponse, exchang
   const given = await found.route.handle({
     params: found.params,
     query: Object.fromEntries(url.searchParams),
-    body: found.route.body === undefined ? undefined : await readJsonBody(request, MAX_BODY_BYTES),
+    body: found.route.body === undefined ? undefined : await bodyOf(request),
     signal: AbortSignal.any([gone.signal, closing]),
     lastEventId: typeof last === 'string' ? last : undefined,
   });
   await send(response, given, AbortSignal.any([gone.signal, closing]));
+}
+
+async function bodyOf(request: IncomingMessage): Promise<unknown> {
+  const body = await readJsonBody(request, MAX_BODY_BYTES);
+  if (body.type === 'refused') throw new HttpError(body.status, body.message);
+  return body.value;
 }
 
 async function health(name: string, response: ServerResponse, pool: Pool): Promise<void> {
