@@ -19,7 +19,6 @@ const OPEN: Readonly<Record<RequirementId, string>> = {
   'ENV-2': '`--venv`, `--mount`, `--project`, `--allow`, `--serve`',
   'EVAL-13': 'real agent CLIs as subjects',
   'UI-1': 'the web console',
-  'DIST-1': 'durable runs on PostgreSQL',
   'DOC-1': 'executed tutorials, docs in the package, a site',
 };
 

@@ -11,7 +11,9 @@ import type { Pool } from 'pg';
 
 import { runAgent } from '../../agent/agent.ts';
 import type { AgentOptions, AgentResult } from '../../agent/agent-options.ts';
+import { lastAnswer } from '../../agent/resume/open-recorded-run.ts';
 import { resumeAgent } from '../../agent/resume/resume.ts';
+import { readRun } from '../../journal/journal-reader.ts';
 import { SkillError, isSkillError } from '../../core/errors.ts';
 import type { Model } from '../../core/model.ts';
 import { createRuntime } from '../../packs/open-runtime.ts';
@@ -20,6 +22,7 @@ import { VERSION } from '../../version.ts';
 import { VOCABULARY_NAMES } from '../../tools/vocabularies.ts';
 import { openApprovalTable, pendingQuestions } from './approval-table.ts';
 import type { ContentStore } from './content-store.ts';
+import { openDatabase } from './database.ts';
 import { listen } from './dbos-queue.ts';
 import type { ListeningQueue, QueueLimits } from './dbos-queue.ts';
 import { openMirror } from './mirror.ts';
@@ -56,7 +59,7 @@ export interface Worker {
   drain(graceMs?: number): Promise<void>;
 }
 
-const HEARTBEAT_MS = 1_000;
+const HEARTBEAT_MS = 500;
 const LIMITS: QueueLimits = { perProject: 20, pollMs: 50 };
 
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
@@ -99,10 +102,12 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       await submitRun(pool, queue, { id: newRunId(at), request, skillSet, idempotencyKey }, { actor, project });
     },
   });
+  // A connection of its own: the others may all be busy with runs.
+  const heart = await openDatabase(url, { size: 1 });
   let lastHeard = performance.now();
   const beat = async (): Promise<void> => {
     try {
-      await pool.query('update skillwright.workers set seen_at = now() where id = $1', [id]);
+      await heart.query('update skillwright.workers set seen_at = now() where id = $1', [id]);
       lastHeard = performance.now();
       await stopCancelled(pool, running);
       for (const { run, worker, next } of await takeOverRuns(pool, queue, silentSeconds))
@@ -133,6 +138,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       await Promise.allSettled([...running.values()].map(({ done }) => done));
       await stopped;
       await timer.close();
+      await heart.end();
       await queue.close();
       await pool.query('delete from skillwright.workers where id = $1', [id]);
       rmSync(path.join(options.directory, 'runs', id), { recursive: true, force: true });
@@ -202,12 +208,15 @@ async function workOn(run: FleetRun, claim: Claim, work: Work): Promise<void> {
   }
 }
 
+/** What is stored of a finished run. */
+type Finished = Pick<AgentResult, 'outcome' | 'answer' | 'reason'> & Partial<Pick<AgentResult, 'used'>>;
+
 interface Starting extends Work {
   readonly options: Pick<AgentOptions, 'runtime' | 'model' | 'run' | 'signal' | 'unapproved'>;
 }
 
 /** Starts a run, or continues what an earlier attempt recorded. */
-async function start(run: FleetRun, { attempt }: Claim, folder: string, work: Starting): Promise<AgentResult> {
+async function start(run: FleetRun, { attempt }: Claim, folder: string, work: Starting): Promise<Finished> {
   const { pool, contents, options } = work;
   const { budget, required = [], vocabulary } = run.options;
   const name = VOCABULARY_NAMES.find((known) => known === vocabulary);
@@ -225,6 +234,8 @@ async function start(run: FleetRun, { attempt }: Claim, folder: string, work: St
   for (const one of earlier) await restoreRecord(pool, contents, { run: run.id, ...one }, before);
   const last = earlier.findLast(({ isChild }) => !isChild);
   if (last === undefined) return begin();
+  const finished = finishedRun(path.join(before, last.record));
+  if (finished !== undefined) return finished;
   const resumed = await resumeAgent({ ...options, path: path.join(before, last.record), hasEnded: true });
   if (resumed.type === 'resumed') return resumed.result;
   throw new SkillError({
@@ -235,10 +246,17 @@ async function start(run: FleetRun, { attempt }: Claim, folder: string, work: St
   });
 }
 
-async function endingOf(result: AgentResult, { id }: FleetRun, pool: Pool): Promise<Ending> {
+/** The result of a record that is complete: its worker was lost before it could say so. */
+function finishedRun(folder: string): Finished | undefined {
+  const { info } = readRun(folder);
+  if (info.outcome !== 'done' && info.outcome !== 'degraded' && info.outcome !== 'failed') return undefined;
+  return { outcome: info.outcome, answer: lastAnswer(folder), reason: info.reason };
+}
+
+async function endingOf(result: Finished, { id }: FleetRun, pool: Pool): Promise<Ending> {
   const { outcome, answer, reason, used } = result;
   if (outcome === 'refused' && (await pendingQuestions(pool, id)) > 0) return { state: 'waiting' };
-  return { state: 'ended', outcome, answer, reason, used };
+  return { state: 'ended', outcome, answer, reason, ...(used === undefined ? {} : { used }) };
 }
 
 /** The model is called only when the record of everything before the call is stored. */
