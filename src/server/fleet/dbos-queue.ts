@@ -127,6 +127,19 @@ function queueOf(client: DBOSClient): RunQueue {
         attempt,
       );
     },
+    async lost(transaction, silentSeconds) {
+      const { rows } = await transaction.query<QueuedRun>(
+        `select r.id as run, r.attempt from skillwright.runs r
+         join dbos.workflow_status w on w.workflow_uuid = r.id || '/' || r.attempt
+         where r.state = 'queued' and w.status not in ('ENQUEUED', 'DELAYED')
+           and w.updated_at < (extract(epoch from now()) - $1) * 1000
+           and (w.status <> 'PENDING' or not exists (
+             select 1 from skillwright.workers k where k.id = w.executor_id and k.seen_at > now() - make_interval(secs => $1)))
+         limit 100`,
+        [silentSeconds],
+      );
+      return rows;
+    },
     forget: (entry) => client.cancelWorkflow(nameOf(entry)),
   };
 }

@@ -8,7 +8,7 @@ import type { AgentResult } from '../../agent/agent-options.ts';
 import { SkillError } from '../../core/errors.ts';
 import { quoted } from '../../core/text/text.ts';
 import { inTransaction } from './database.ts';
-import type { RunQueue } from './run-queue.ts';
+import type { QueuedRun, RunQueue } from './run-queue.ts';
 
 /** The format of runs in the tables. A worker refuses runs that a later format recorded. */
 export const RUN_FORMAT = 1;
@@ -219,8 +219,21 @@ export async function takeOverRuns(
     );
     const taken = [];
     for (const row of rows) taken.push(await handOver(client, queue, row));
+    for (const entry of await queue.lost(client, silentSeconds)) await queueAgain(client, queue, entry);
     return taken;
   });
+}
+
+/** Not a crash: no worker had begun. Another process may have done the same meanwhile; then nothing is changed. */
+async function queueAgain(client: PoolClient, queue: RunQueue, { run, attempt }: QueuedRun): Promise<void> {
+  const { rows } = await client.query<{ project: string; priority: number }>(
+    `update skillwright.runs set attempt = attempt + 1 where id = $1 and attempt = $2 and state = 'queued' returning project, priority`,
+    [run, attempt],
+  );
+  const [row] = rows;
+  if (row === undefined) return;
+  await queue.forget({ run, attempt });
+  await queue.add(client, { run, attempt: attempt + 1, ...row });
 }
 
 async function handOver(
