@@ -27,7 +27,18 @@ const ROWS: readonly (readonly string[])[] = [
   ['agent', 'packs', 'mcp'],
   ['evals', 'server', 'console'],
   ['cli'],
-  ['index.ts', 'core.ts', 'agent.ts', 'evals.ts', 'tools.ts', 'packs.ts', 'mcp.ts', 'testing.ts', 'testing'],
+  [
+    'index.ts',
+    'core.ts',
+    'agent.ts',
+    'evals.ts',
+    'tools.ts',
+    'packs.ts',
+    'mcp.ts',
+    'client.ts',
+    'testing.ts',
+    'testing',
+  ],
 ];
 
 /** Imports inside a row. Each needs a reason. */

@@ -156,7 +156,7 @@ describe('the documentation', () => {
   });
 
   test('what the pages show in code can be imported', () => {
-    const doors = ['index', 'core', 'agent', 'tools', 'evals', 'packs', 'mcp', 'testing'].map((name) =>
+    const doors = ['index', 'core', 'agent', 'tools', 'evals', 'packs', 'mcp', 'client', 'testing'].map((name) =>
       read(`src/${name}.ts`),
     );
     const open = new Set(doors.flatMap((text) => text.match(/\w+/g) ?? []));

@@ -9,6 +9,7 @@ const PROGRAMS = [
   { file: '/usr/sbin/dockerd', package: 'docker.io' },
   { file: '/usr/bin/minisign', package: 'minisign' },
   { file: '/usr/bin/chromium', package: 'chromium' },
+  { file: '/usr/lib/postgresql', package: 'postgresql' },
 ] as const;
 
 /**

@@ -38,6 +38,8 @@ export interface RunRecordOptions {
   readonly sealKey?: Uint8Array;
   /** The home folder, which remembers the newest run of the directory. */
   readonly home?: string;
+  /** `false`: the record is not part of the chain of its directory, because it is kept elsewhere. */
+  readonly isChained?: boolean;
   /** The owner record of this process, if the caller already has it. */
   readonly owner?: LockOwner;
 }
@@ -79,7 +81,7 @@ export function createRun(directory: string, start: RunStart, options: RunRecord
       return new JournalWriter(folder, start, { ...options, now });
     } catch (error) {
       rmSync(folder.path, { recursive: true, force: true });
-      forget(folder, { ...options, now: startedAt });
+      if (options.isChained !== false) forget(folder, { ...options, now: startedAt });
       throw error;
     }
   } catch (error) {
@@ -136,7 +138,9 @@ class JournalWriter implements RunRecord {
         type: 'run-start',
         schema: RUN_SCHEMA,
         run: this.id,
-        chain: this.#link({ type: 'run-start', run: this.id }, { now: folder.startedAt }),
+        ...(options.isChained === false
+          ? {}
+          : { chain: this.#link({ type: 'run-start', run: this.id }, { now: folder.startedAt }) }),
         ...known,
         indexDigest,
         ...scanned,
@@ -184,7 +188,8 @@ class JournalWriter implements RunRecord {
     this.#guarded(() => {
       this.#holdLine({ type: 'run-end', outcome, reason });
       this.#writeHeld();
-      this.#link({ type: 'run-end', run: this.id, head: this.#head, count: this.#seq }, { sync: true });
+      if (this.#options.isChained !== false)
+        this.#link({ type: 'run-end', run: this.id, head: this.#head, count: this.#seq }, { sync: true });
       this.#isEnded = true;
       if (this.#due !== undefined) this.#due.flush = undefined;
       const { state } = this.#written ?? {};

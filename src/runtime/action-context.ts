@@ -54,6 +54,8 @@ export interface ActionSettings {
   readonly servers: SessionServers | undefined;
   /** Absent: every action is performed. */
   readonly recall?: Recall | undefined;
+  /** Awaited before an action with effects, after its events were written: the record may have to be safe elsewhere first. */
+  readonly settle?: (() => Promise<void>) | undefined;
 }
 
 /** What one action is performed with. */

@@ -174,6 +174,7 @@ async function doAction(
   if (action.type === 'search_skills') return searchSkills(action, context);
   if (isOfKind(action, 'skill') && skill !== undefined) return readSkill(action, skill, context);
   journal.flush();
+  await context.settle?.();
   if (isOfKind(action, 'server') && servers !== undefined) {
     const called = await servers(action, signal);
     return 'code' in called ? actionFailed(action.type, called) : called;

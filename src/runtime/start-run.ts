@@ -24,6 +24,8 @@ export interface RunOptions extends SessionOptions {
   readonly request: string;
   /** Where runs are recorded (default: from the configuration); `false` disables recording. */
   readonly directory?: string | false;
+  /** Whether the record joins the chain of runs of its directory (default: true). False for a record that is kept elsewhere. */
+  readonly isChained?: boolean;
   /** Receive each event after it was recorded. */
   readonly sinks?: readonly EventSink[];
   /**
@@ -60,7 +62,18 @@ export interface Run {
 
 /** Opens a session whose events are recorded before they take effect. Fails if the record cannot be created. */
 export async function startRun(source: SessionSource, surroundings: Surroundings, options: RunOptions): Promise<Run> {
-  const { request, directory, sinks, follow, parentRun, record: observe, budgets, agent, ...sessionOptions } = options;
+  const {
+    request,
+    directory,
+    isChained,
+    sinks,
+    follow,
+    parentRun,
+    record: observe,
+    budgets,
+    agent,
+    ...sessionOptions
+  } = options;
   const telemetry = await openTelemetry(source);
   const listeners = [...(sinks ?? []), ...(telemetry === undefined ? [] : [telemetry.sink])];
   const early: RunEvent[] = [];
@@ -76,7 +89,7 @@ export async function startRun(source: SessionSource, surroundings: Surroundings
   });
   try {
     const start = startOf(source, session, { request, parentRun, budgets, agent });
-    const record = openRecord(source, surroundings, directory, start);
+    const record = openRecord(source, surroundings, { directory, isChained }, start);
     const notify = openNotifier({ listeners, follow, redactor: source.secrets.redactor });
     notify(startEvent(start, record));
     const isHeld = follow !== undefined && listeners.length === 0;
@@ -154,7 +167,10 @@ function mountsOf({ mounts }: Execution): Pick<RunExecutor, 'mounts'> {
 function openRecord(
   source: SessionSource,
   { home }: Surroundings,
-  directory: string | false | undefined,
+  {
+    directory,
+    isChained = true,
+  }: { readonly directory: RunOptions['directory']; readonly isChained: boolean | undefined },
   start: RunStart,
 ): RunRecord | undefined {
   const isOff = directory === false || (directory === undefined && source.config.runs?.enabled === false);
@@ -165,6 +181,7 @@ function openRecord(
     sync: source.config.runs?.sync ?? 'none',
     redactor,
     owner: source.owner(),
+    isChained,
     ...(key === undefined ? {} : { sealKey: key }),
     ...(home === undefined ? {} : { home }),
   });

@@ -13,9 +13,7 @@ import { resolveSkill } from '../registry/resolve-skill.ts';
 import type { SessionSettings } from '../core/session.ts';
 import { isForModel } from '../core/skill.ts';
 import type { SkillEntry } from '../core/skill.ts';
-import type { ServerTool, ToolServers } from '../core/tool-servers.ts';
 import type { Offer, Vocabulary } from '../core/tool.ts';
-import { withServerTools } from '../tools/server-tools.ts';
 import { findVocabulary } from '../tools/vocabularies.ts';
 import type { VocabularyName } from '../tools/vocabularies.ts';
 import { thisProcess } from '../platform/fs/lock-owner.ts';
@@ -41,6 +39,8 @@ import { runsDirectory } from '../journal/run-folder.ts';
 import { openClosedFolders } from './closed-folders.ts';
 import { openSkillTrust, trustedIndex } from './skill-trust.ts';
 import type { SkillTrust } from './skill-trust.ts';
+import type { ServerTool, ToolServers } from '../core/tool-servers.ts';
+import { withServerTools } from '../tools/server-tools.ts';
 
 export interface HostOptions {
   /** The project whose files may be used (default: the working directory of the runtime). */
@@ -77,6 +77,8 @@ export interface SessionOptions extends Partial<SessionSettings> {
   readonly keepsConversation?: boolean;
   /** Provides recorded outcomes: they are recorded again instead of performing the action. */
   readonly recall?: Recall;
+  /** Awaited before each action with effects. */
+  readonly settle?: () => Promise<void>;
 }
 
 /** The constant input of session sources. */
@@ -175,7 +177,7 @@ export async function startSession(source: SessionSource, options: SessionOption
     offer,
     record: options.record,
     flush: options.flush,
-    actions: { ...actions, execution, host, servers, recall: options.recall },
+    actions: { ...actions, execution, host, servers, recall: options.recall, settle: options.settle },
     planCatalog: (budget) => source.catalog(index, { ...catalogOptions, ...(budget === undefined ? {} : { budget }) }),
   });
 }

@@ -30,6 +30,8 @@ export interface ResumeContext {
   /** Starts another course: at most so many answers of the model are kept, also of a run that is done. */
   readonly keepAnswers?: number;
   readonly signal?: AbortSignal;
+  /** The caller knows that the process of the run has ended, although this machine cannot see it (default: false). */
+  readonly hasEnded?: boolean;
 }
 
 /** Opens the record of a run that can be resumed. Throws `run/invalid` if the folder is not a run. */
@@ -38,9 +40,10 @@ export function openRecordedRun(folder: string, around: ResumeContext): Promise<
 }
 
 async function openAfter(folder: string, around: ResumeContext, seen: ReadonlySet<string>): Promise<OpenedRecord> {
-  const { runtime, sealKey, keepAnswers, signal } = around;
+  const { runtime, sealKey, keepAnswers, signal, hasEnded = false } = around;
   const { info, lines } = readRun(folder);
-  if (runLife(info) === 'running') return impossible('the run is still in progress, here or on another machine');
+  if (!hasEnded && runLife(info) === 'running')
+    return impossible('the run is still in progress, here or on another machine');
   const problem = recordProblem(folder, { sealKey });
   if (problem !== undefined) return impossible(problem);
   const start = agentStart(lines);

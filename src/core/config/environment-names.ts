@@ -4,6 +4,7 @@ export const SETTING_PREFIX = 'SKILLWRIGHT_';
 /** Variables with the same prefix that are not settings. */
 const OTHER_NAMES: ReadonlySet<string> = new Set([
   'SKILLWRIGHT_CACHE_DIR',
+  'SKILLWRIGHT_DATABASE_URL',
   'SKILLWRIGHT_RUN',
   'SKILLWRIGHT_REPORT',
   'SKILLWRIGHT_TEST_INSTALL',

@@ -1,0 +1,43 @@
+/** Flags of commands that use a database, and what they stand for. */
+import type { Fleet, FleetOptions } from '../../server/fleet/open-fleet.ts';
+import type { FlagValues, Flags } from '../command.ts';
+import { UsageError } from '../exit.ts';
+import { surroundingsFor } from '../surroundings.ts';
+
+export const FLEET_FLAGS = {
+  database: {
+    type: 'string',
+    value: 'URL',
+    about: 'the PostgreSQL database, postgres://USER@HOST/NAME (default: SKILLWRIGHT_DATABASE_URL)',
+  },
+  artifacts: {
+    type: 'string',
+    value: 'URL',
+    about: 'keep contents in this bucket, s3://BUCKET[/PREFIX] (default: in the database)',
+  },
+} as const satisfies Flags;
+
+export function fleetOptions(
+  given: FlagValues<typeof FLEET_FLAGS> & Parameters<typeof surroundingsFor>[0],
+): FleetOptions {
+  const { env } = surroundingsFor(given);
+  const database = given.database ?? env['SKILLWRIGHT_DATABASE_URL'];
+  if (database === undefined || database === '')
+    throw new UsageError(
+      'no database is named',
+      'pass --database postgres://USER@HOST/NAME, or set SKILLWRIGHT_DATABASE_URL',
+    );
+  return { database, env, ...(given.artifacts === undefined ? {} : { artifacts: given.artifacts }) };
+}
+
+/** Opens the database. What DBOS says about migrations goes to stderr: stdout belongs to the answer. */
+export async function openFleetFor(options: FleetOptions): Promise<Fleet> {
+  const { openFleet } = await import('../../server/fleet/open-fleet.ts');
+  const write = process.stdout.write.bind(process.stdout);
+  process.stdout.write = process.stderr.write.bind(process.stderr);
+  try {
+    return await openFleet(options);
+  } finally {
+    process.stdout.write = write;
+  }
+}

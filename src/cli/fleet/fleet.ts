@@ -1,0 +1,109 @@
+import { printable, quoted } from '../../core/text/text.ts';
+import { RIGHTS } from '../../server/fleet/keys.ts';
+import { defineCommand } from '../command.ts';
+import type { Invocation } from '../command.ts';
+import { EXIT, UsageError } from '../exit.ts';
+import { jsonText } from '../json.ts';
+import { FLEET_FLAGS, fleetOptions, openFleetFor } from './fleet-flags.ts';
+import type { Fleet } from '../../server/fleet/open-fleet.ts';
+
+const flags = {
+  ...FLEET_FLAGS,
+  project: { type: 'string', value: 'NAME', about: 'the project of the key (default: default)' },
+  rights: {
+    type: 'string',
+    multiple: true,
+    value: 'RIGHT',
+    choices: RIGHTS,
+    about: 'a right of the new key; may be repeated (default: submit and read)',
+  },
+} as const;
+
+type FleetInvocation = Invocation<typeof flags>;
+
+export const command = defineCommand({
+  usage:
+    'fleet [status] | fleet migrate | fleet keys [list] | fleet keys create NAME [--rights RIGHT] | fleet keys revoke ID',
+  details: [
+    'Shows workers and runs, upgrades the tables, and manages keys, by talking to the database. A key belongs to one project and is shown once.',
+    'Rights: submit (submit and cancel runs), read, approve (answer questions), admin (everything in the project).',
+  ].join('\n'),
+  flags,
+  examples: [
+    ['skillwright fleet status', 'show workers and runs by state'],
+    ['skillwright fleet keys create ci --rights submit --rights read', 'create a key and print it'],
+  ],
+  positionals: [0, 3],
+  async run(invocation) {
+    const { flags: given, positionals } = invocation;
+    const [verb = 'status', act = 'list', name = ''] = positionals;
+    if (!['status', 'migrate', 'keys'].includes(verb) || (verb !== 'keys' && positionals.length > 1)) throw usage();
+    const fleet = await openFleetFor(fleetOptions(given));
+    try {
+      if (verb === 'status') return await status(invocation, fleet);
+      if (verb === 'migrate') {
+        invocation.terminal.remark('the tables are up to date');
+        return EXIT.done;
+      }
+      if (act === 'list' && positionals.length <= 2) return await keys(invocation, fleet);
+      if (act === 'create' && positionals.length === 3) return await create(invocation, fleet, name);
+      if (act === 'revoke' && positionals.length === 3) return await revoke(invocation, fleet, name);
+      throw usage();
+    } finally {
+      await fleet.close();
+    }
+  },
+});
+
+async function status({ flags: given, terminal }: FleetInvocation, { pool }: Fleet): Promise<number> {
+  const { fleetState } = await import('../../server/fleet/fleet-state.ts');
+  const state = await fleetState(pool, given.project);
+  if (given.json === true) {
+    terminal.out(jsonText({ ...state }));
+    return EXIT.done;
+  }
+  for (const { id, version, running, slots, isDraining, seenAt } of state.workers)
+    terminal.out(
+      `${printable(id)}  ${printable(version)}  ${String(running)} of ${String(slots)} slots${isDraining ? '  draining' : ''}  seen ${seenAt}`,
+    );
+  if (state.workers.length === 0)
+    terminal.remark('no worker was seen in the last minute; start one: skillwright worker');
+  const counts = Object.entries(state.runs).map(([name, count]) => `${String(count)} ${name}`);
+  terminal.out(`runs: ${counts.length === 0 ? 'none' : counts.join(', ')}`);
+  return EXIT.done;
+}
+
+async function keys({ flags: given, terminal }: FleetInvocation, { pool }: Fleet): Promise<number> {
+  const { listKeys } = await import('../../server/fleet/keys.ts');
+  const found = await listKeys(pool, given.project ?? 'default');
+  if (given.json === true) terminal.out(jsonText({ keys: found }));
+  else
+    for (const { id, name, rights, revokedAt } of found)
+      terminal.out(`${id}  ${printable(name)}  ${rights.join(' ')}${revokedAt === null ? '' : '  revoked'}`);
+  return EXIT.done;
+}
+
+async function create({ flags: given, terminal }: FleetInvocation, { pool }: Fleet, name: string): Promise<number> {
+  const { createKey } = await import('../../server/fleet/keys.ts');
+  const rights = RIGHTS.filter((right) => (given.rights ?? ['submit', 'read']).includes(right));
+  const { key, secret } = await createKey(pool, { name, project: given.project ?? 'default', rights });
+  if (given.json === true) terminal.out(jsonText({ key, secret }));
+  else {
+    terminal.out(secret);
+    terminal.remark(`key ${key.id} of project ${key.project} may ${rights.join(', ')}; it is not shown again`);
+  }
+  return EXIT.done;
+}
+
+async function revoke({ flags: given, terminal }: FleetInvocation, { pool }: Fleet, id: string): Promise<number> {
+  const { revokeKey } = await import('../../server/fleet/keys.ts');
+  const project = given.project ?? 'default';
+  if (!(await revokeKey(pool, project, id)))
+    throw new UsageError(`project ${project} has no key ${quoted(id)}`, 'list the keys: skillwright fleet keys');
+  terminal.remark(`key ${id} is revoked`);
+  return EXIT.done;
+}
+
+function usage(): UsageError {
+  return new UsageError('invalid arguments', `usage: skillwright ${command.usage}`);
+}

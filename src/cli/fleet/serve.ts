@@ -1,0 +1,84 @@
+import { defineCommand } from '../command.ts';
+import { EXIT, UsageError } from '../exit.ts';
+import { openRuntime } from '../open-runtime.ts';
+import { reportWarning } from '../terminal/terminal.ts';
+import { FLEET_FLAGS, fleetOptions, openFleetFor } from './fleet-flags.ts';
+
+const flags = {
+  ...FLEET_FLAGS,
+  port: { type: 'string', value: 'N', about: 'listen on this port (default: 8787)' },
+  host: {
+    type: 'string',
+    value: 'ADDRESS',
+    about: 'listen on this address; anything but the loopback needs a key first (default: 127.0.0.1)',
+  },
+} as const;
+
+/** How long pinned skills are used before their files are read again. */
+const PINNED_MS = 5_000;
+
+export const command = defineCommand({
+  usage: 'serve --database URL [--artifacts URL] [--port N] [--host ADDRESS]',
+  details: [
+    'Serves the HTTP API of a fleet: accepts runs, shows them, and takes answers to approvals. Workers do the work: skillwright worker. Each request needs a key: skillwright fleet keys create.',
+    'A run gets the skills that this folder has when it is submitted, pinned by digest. Workers fetch them and check the digests.',
+    'The description of the API is at /api/v1/openapi.json. /healthz and /readyz need no key, /metrics does. TLS is the work of a reverse proxy.',
+    'Ends with Ctrl-C. Nothing is lost when it ends: runs are in the database.',
+  ].join('\n'),
+  flags,
+  examples: [
+    ['skillwright serve --database postgres://skillwright@db/skillwright', 'serve the skills of this folder'],
+    ['skillwright serve --artifacts s3://skillwright', 'keep contents in S3; the database comes from the environment'],
+  ],
+  positionals: [0, 0],
+  async run(invocation) {
+    const { flags: given, terminal, signal } = invocation;
+    const port = Number(given.port ?? '8787');
+    if (!Number.isInteger(port) || port < 0 || port > 65_535)
+      throw new UsageError(`--port ${JSON.stringify(given.port)} is not a port`, 'pass a number from 0 to 65535');
+    const [{ openQueue }, { openFleetServer }, { pinSkills }] = await Promise.all([
+      import('../../server/fleet/dbos-queue.ts'),
+      import('../../server/fleet/fleet-server.ts'),
+      import('../../server/fleet/skill-sets.ts'),
+    ]);
+    const options = fleetOptions(given);
+    const fleet = await openFleetFor(options);
+    try {
+      const runtime = await openRuntime(invocation);
+      const queue = await openQueue(options.database, fleet.pool);
+      let pinned: { readonly id: Promise<string>; readonly at: number } | undefined;
+      const skillSet = async (): Promise<string> => {
+        if (pinned !== undefined && performance.now() - pinned.at < PINNED_MS) return pinned.id;
+        const id = runtime.refresh().then(() => pinSkills(fleet.pool, fleet.contents, runtime));
+        pinned = { id, at: performance.now() };
+        id.catch(() => (pinned = undefined));
+        return id;
+      };
+      await skillSet();
+      const server = await openFleetServer({
+        ...fleet,
+        queue,
+        schedules: queue.schedules,
+        skillSet,
+        port,
+        ...(given.host === undefined ? {} : { host: given.host }),
+        onNote: (note) => reportWarning(terminal, note),
+      });
+      terminal.out(server.url);
+      terminal.remark('submit: POST /api/v1/runs; end with Ctrl-C');
+      await untilStopped(signal);
+      await server.close();
+      await queue.close();
+    } finally {
+      await fleet.close();
+    }
+    return EXIT.done;
+  },
+});
+
+export function untilStopped(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

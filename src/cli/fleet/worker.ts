@@ -1,0 +1,110 @@
+import path from 'node:path';
+
+import { EXECUTOR_NAMES } from '../../core/execution.ts';
+import { chooseModel } from '../agent/agent-model.ts';
+import { modelExecution } from '../agent/execution-options.ts';
+import { defineCommand } from '../command.ts';
+import { EXIT, UsageError } from '../exit.ts';
+import { parseSettings } from '../arguments.ts';
+import { openRuntime } from '../open-runtime.ts';
+import { surroundingsFor } from '../surroundings.ts';
+import { FLEET_FLAGS, fleetOptions, openFleetFor } from './fleet-flags.ts';
+import { untilStopped } from './serve.ts';
+
+const flags = {
+  ...FLEET_FLAGS,
+  model: { type: 'string', value: 'NAME', about: 'use this model for every run (default: as in run)' },
+  executor: {
+    type: 'string',
+    value: 'NAME',
+    choices: ['auto', 'none', ...EXECUTOR_NAMES],
+    about: 'run programs with this executor; none runs no programs (default: auto, the first that isolates)',
+  },
+  slots: { type: 'string', value: 'N', about: 'runs at the same time (default: 4)' },
+  'per-project': {
+    type: 'string',
+    value: 'N',
+    about: 'runs of one project at the same time, over all workers (default: 20)',
+  },
+  'per-minute': {
+    type: 'string',
+    value: 'N',
+    about: 'runs of one project that may begin within a minute (default: no limit)',
+  },
+  grace: {
+    type: 'string',
+    value: 'SECONDS',
+    about: 'time for runs to end after SIGTERM; then others continue them (default: 30)',
+  },
+  data: { type: 'string', value: 'DIR', path: true, about: 'keep fetched skills in DIR (default: ~/.agent/worker)' },
+} as const;
+
+export const command = defineCommand({
+  usage: 'worker --database URL [--artifacts URL] [--model NAME] [--executor NAME] [--slots N]',
+  details: [
+    'Takes runs from the database and works on them, with the same agent, policy and sandbox as run. Start as many workers as you like, on as many machines.',
+    'If a worker ends without a word, others notice within three seconds and continue its runs from their records: no model call and no finished action is repeated. A run whose workers ended three times is set aside.',
+    'SIGTERM and Ctrl-C drain the worker: it takes no more runs, and returns those that are not done in time.',
+    'What a run may do is decided by the configuration of this worker, not by who submitted it. A question that needs a person makes the run wait; answer it over the API.',
+  ].join('\n'),
+  flags,
+  examples: [
+    ['skillwright worker --database postgres://skillwright@db/skillwright --model anthropic', 'work with this model'],
+    ['skillwright worker --slots 16 --executor none', 'many runs at once, without programs'],
+  ],
+  positionals: [0, 0],
+  async run(invocation) {
+    const { flags: given, terminal, signal } = invocation;
+    const slots = count(given.slots, 'slots') ?? 4;
+    const perProject = count(given['per-project'], 'per-project');
+    const perMinute = count(given['per-minute'], 'per-minute');
+    const grace = count(given.grace, 'grace') ?? 30;
+    const options = fleetOptions(given);
+    const { home, cwd } = surroundingsFor(given);
+    const directory =
+      given.data === undefined ? path.join(home ?? cwd, '.agent/worker') : path.resolve(cwd, given.data);
+    const { startWorker } = await import('../../server/fleet/worker.ts');
+    const runtime = await openRuntime(invocation);
+    const choice = { name: given.model, runtime, signal, cwd: given.cwd };
+    const { model, reason } = await chooseModel(choice);
+    // A script has its own position in each run.
+    const isScript = given.model?.startsWith('scripted:') === true;
+    const executor = (['auto', ...EXECUTOR_NAMES] as const).find((name) => name === given.executor);
+    const config = await parseSettings(given.set);
+    const fleet = await openFleetFor({ ...options, connections: slots + 6 });
+    try {
+      const worker = await startWorker({
+        ...fleet,
+        url: options.database,
+        openModel: async () => (isScript ? (await chooseModel(choice)).model : model),
+        settings: {
+          ...(config === undefined ? {} : { config }),
+          ...(given.config === undefined ? {} : { configFile: path.resolve(cwd, given.config) }),
+        },
+        directory,
+        slots,
+        limits: {
+          ...(perProject === undefined ? {} : { perProject }),
+          ...(perMinute === undefined ? {} : { perMinute }),
+        },
+        ...(given.executor === 'none' ? {} : { run: { execution: modelExecution(terminal, executor ?? 'auto') } }),
+        onNote: (note) => terminal.remark(note),
+      });
+      terminal.remark(`worker ${worker.id}: model ${model.id} (${reason}), ${String(slots)} slots`);
+      await untilStopped(signal);
+      terminal.remark(`draining; runs that are not done in ${String(grace)} s go back to the queue`);
+      await worker.drain(grace * 1_000);
+    } finally {
+      await fleet.close();
+    }
+    return EXIT.done;
+  },
+});
+
+function count(text: string | undefined, name: string): number | undefined {
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1 || value > 10_000)
+    throw new UsageError(`--${name} ${JSON.stringify(text)} is not a count`, 'pass a whole number from 1 to 10000');
+  return value;
+}

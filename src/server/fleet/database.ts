@@ -1,0 +1,89 @@
+/** Connections to PostgreSQL. `pg` and `@dbos-inc/dbos-sdk` are optional: they are loaded when a fleet is opened. */
+import type { Pool, PoolClient } from 'pg';
+
+import { SkillError } from '../../core/errors.ts';
+
+/** Opens a pool of connections and checks that the database answers. */
+export async function openDatabase(url: string, { size = 10 }: { readonly size?: number } = {}): Promise<Pool> {
+  if (!/^postgres(?:ql)?:\/\//.test(url))
+    throw new SkillError({
+      code: 'input/invalid',
+      message: 'the database address does not begin with postgres://',
+      hint: 'pass --database postgres://USER@HOST/NAME, or set SKILLWRIGHT_DATABASE_URL',
+      data: { expected: 'postgres://USER@HOST/NAME' },
+    });
+  const pg = await loadOptional(() => import('pg'), 'pg');
+  const pool = new pg.default.Pool({
+    connectionString: url,
+    max: size,
+    connectionTimeoutMillis: 5_000,
+    statement_timeout: 30_000,
+    idle_in_transaction_session_timeout: 30_000,
+    keepAlive: true,
+  });
+  // An idle connection that breaks is replaced by the pool; the query that needs one reports the error.
+  pool.on('error', () => undefined);
+  try {
+    await pool.query('select 1');
+  } catch (error) {
+    await pool.end();
+    throw unreachable(url, error);
+  }
+  return pool;
+}
+
+/** Runs several statements as one transaction. */
+export async function inTransaction<T>(pool: Pool, act: (client: PoolClient) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  try {
+    await client.query('begin');
+    const result = await act(client);
+    await client.query('commit');
+    return result;
+  } catch (error) {
+    await client.query('rollback').catch((problem: Error) => {
+      broken = problem;
+    });
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}
+
+/** Loads an optional package, or says which one to install. */
+export async function loadOptional<T>(load: () => Promise<T>, name: string): Promise<T> {
+  try {
+    return await load();
+  } catch (error) {
+    if (!(error instanceof Error) || !('code' in error) || error.code !== 'ERR_MODULE_NOT_FOUND') throw error;
+    throw new SkillError({
+      code: 'executor/unavailable',
+      message: `the package ${name} is not installed; runs on PostgreSQL need it`,
+      hint: `install it beside skillwright: npm install ${name}`,
+      data: { executor: 'fleet', reasons: [`${name} is missing`], install: `npm install ${name}` },
+      cause: error,
+    });
+  }
+}
+
+function unreachable(url: string, error: unknown): SkillError {
+  const place = withoutPassword(url);
+  const cause = error instanceof Error ? error.message : String(error);
+  return new SkillError({
+    code: 'io/failed',
+    message: `the database ${place} does not answer: ${cause}`,
+    hint: 'check that PostgreSQL runs and accepts this user: psql "$SKILLWRIGHT_DATABASE_URL" -c "select 1"',
+    data: { path: place, cause },
+    cause: error,
+  });
+}
+
+/** The address without its password, for messages. */
+export function withoutPassword(url: string): string {
+  if (!URL.canParse(url)) return 'address';
+  const parsed = new URL(url);
+  parsed.password = '';
+  parsed.search = '';
+  return parsed.href;
+}

@@ -1,0 +1,210 @@
+/**
+ * The queue on DBOS: one workflow for each attempt of a run, in one queue that is partitioned by project, so that a project that floods
+ * it does not hold up another. DBOS keeps order, priorities, delays, limits and schedules. What happened inside a run is in its journal,
+ * which is the only memory of its steps.
+ */
+import type * as Dbos from '@dbos-inc/dbos-sdk';
+import type { Pool } from 'pg';
+
+import { SkillError } from '../../core/errors.ts';
+import { quoted } from '../../core/text/text.ts';
+import { loadOptional } from './database.ts';
+import type { QueuedRun, RunQueue } from './run-queue.ts';
+import { RUN_FORMAT } from './run-table.ts';
+import { unknownSchedule } from './schedules.ts';
+import type { ScheduleContext, Schedules } from './schedules.ts';
+
+const QUEUE = 'runs';
+const WORKFLOW = 'run';
+const SCHEDULED_WORKFLOW = 'scheduled-run';
+const APPLICATION = 'skillwright';
+/** Workers of every release take the same runs; whether a worker understands a run is decided by the format of its row. */
+const APPLICATION_VERSION = `format-${String(RUN_FORMAT)}`;
+
+export interface QueueLimits {
+  /** Runs of one project at the same time, over all workers. */
+  readonly perProject: number;
+  /** Runs of one project that begin within a minute. */
+  readonly perMinute?: number;
+  readonly pollMs: number;
+}
+
+export interface SubmittingQueue extends RunQueue {
+  readonly schedules: Schedules;
+  close(): Promise<void>;
+}
+
+const load = (): Promise<typeof Dbos> => loadOptional(() => import('@dbos-inc/dbos-sdk'), '@dbos-inc/dbos-sdk');
+
+/** Creates or upgrades the tables of DBOS, which announces that on stdout. */
+export async function migrateQueue(url: string): Promise<void> {
+  const { DBOS } = await load();
+  await DBOS.migrate(url);
+}
+
+/** Opens the queue to add runs. */
+export async function openQueue(url: string, pool: Pool): Promise<SubmittingQueue> {
+  const { DBOSClient } = await load();
+  const client = await DBOSClient.create({
+    systemDatabaseUrl: url,
+    systemDatabasePool: pool,
+    applicationName: APPLICATION,
+    logger: SILENT,
+  });
+  return { ...queueOf(client), schedules: schedulesOf(client), close: () => client.destroy() };
+}
+
+/** The name of a schedule is unique in its project. */
+function schedulesOf(client: Dbos.DBOSClient): Schedules {
+  return {
+    async add({ actor, project }, { name, cron, request }, skillSet) {
+      const context: ScheduleContext = { project, actor, name, request, skillSet };
+      try {
+        await client.createSchedule({
+          scheduleName: `${project}/${name}`,
+          workflowName: SCHEDULED_WORKFLOW,
+          schedule: cron,
+          context,
+        });
+      } catch (error) {
+        throw notScheduled(name, cron, error);
+      }
+    },
+    async list(project) {
+      const schedules = await client.listSchedules({ scheduleNamePrefix: `${project}/` });
+      return schedules.map(({ schedule: cron, context, status }) => {
+        const { name, request } = contextOf(context);
+        return { name, cron, request, isPaused: status !== 'ACTIVE' };
+      });
+    },
+    async remove(project, name) {
+      const known = await client.getSchedule(`${project}/${name}`);
+      if (known === null) throw unknownSchedule(name);
+      await client.deleteSchedule(`${project}/${name}`);
+    },
+  };
+}
+
+function contextOf(value: unknown): ScheduleContext {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `add` above, and by nothing else.
+  return value as ScheduleContext;
+}
+
+function notScheduled(name: string, cron: string, error: unknown): SkillError {
+  const cause = error instanceof Error ? error.message : String(error);
+  return new SkillError({
+    code: 'input/invalid',
+    message: `${quoted(name)} cannot be scheduled at ${quoted(cron)}: ${cause}`,
+    hint: 'use five fields as in crontab, such as "0 7 * * 1-5", and a name that is not in use',
+    data: { expected: 'minute hour day month weekday' },
+    cause: error,
+  });
+}
+
+function queueOf(client: Dbos.DBOSClient): RunQueue {
+  return {
+    async add(transaction, { run, attempt, project, priority, delaySeconds }) {
+      await client.enqueueInTransaction(
+        transaction,
+        {
+          queueName: QUEUE,
+          workflowName: WORKFLOW,
+          workflowID: nameOf({ run, attempt }),
+          appVersion: APPLICATION_VERSION,
+          queuePartitionKey: project,
+          priority,
+          ...(delaySeconds === undefined || delaySeconds === 0 ? {} : { delaySeconds }),
+        },
+        run,
+        attempt,
+      );
+    },
+    async lost(transaction, silentSeconds) {
+      const { rows } = await transaction.query<QueuedRun>(
+        `select r.id as run, r.attempt from skillwright.runs r
+         join dbos.workflow_status w on w.workflow_uuid = r.id || '/' || r.attempt
+         where r.state = 'queued' and w.status not in ('ENQUEUED', 'DELAYED')
+           and w.updated_at < (extract(epoch from now()) - $1) * 1000
+           and (w.status <> 'PENDING' or not exists (
+             select 1 from skillwright.workers k where k.id = w.executor_id and k.seen_at > now() - make_interval(secs => $1)))
+         limit 100`,
+        [silentSeconds],
+      );
+      return rows;
+    },
+    forget: (entry) => client.cancelWorkflow(nameOf(entry)),
+  };
+}
+
+export interface ListeningQueue extends SubmittingQueue {
+  /** Takes no more runs; those that were taken go on. */
+  stop(): Promise<void>;
+}
+
+export interface ListenOptions {
+  readonly url: string;
+  readonly pool: Pool;
+  readonly worker: string;
+  readonly slots: number;
+  readonly limits: QueueLimits;
+  /** Called once for each run that this worker takes; must not throw. */
+  readonly work: (entry: QueuedRun) => Promise<void>;
+  /** Submits the run of a schedule. Called again for the same time if this worker ends before it has returned. */
+  readonly submit: (schedule: ScheduleContext, at: Date) => Promise<void>;
+}
+
+/** Opens the queue to work on runs. There can be one in a process. */
+export async function listen({
+  url,
+  pool,
+  worker,
+  slots,
+  limits,
+  work,
+  submit,
+}: ListenOptions): Promise<ListeningQueue> {
+  const { DBOS } = await load();
+  DBOS.setConfig({
+    name: APPLICATION,
+    systemDatabaseUrl: url,
+    executorID: worker,
+    applicationVersion: APPLICATION_VERSION,
+    logger: SILENT,
+    runMigrations: false,
+    systemDatabasePool: pool,
+  });
+  DBOS.registerWorkflow(async (run: string, attempt: number) => work({ run, attempt }), { name: WORKFLOW });
+  DBOS.registerWorkflow(async (at: Date, context: unknown) => submit(contextOf(context), at), {
+    name: SCHEDULED_WORKFLOW,
+  });
+  await DBOS.launch();
+  await DBOS.registerQueue(QUEUE, {
+    onConflict: 'always_update',
+    workerConcurrency: slots,
+    partitionConcurrency: limits.perProject,
+    minPollingIntervalMs: limits.pollMs,
+    ...(limits.perMinute === undefined
+      ? {}
+      : { partitionRateLimit: { limitPerPeriod: limits.perMinute, periodSec: 60 } }),
+  });
+  const queue = await openQueue(url, pool);
+  let stopped: Promise<void> | undefined;
+  const stop = (): Promise<void> => (stopped ??= DBOS.shutdown());
+  return {
+    ...queue,
+    stop,
+    async close() {
+      await stop();
+      await queue.close();
+    },
+  };
+}
+
+function nameOf({ run, attempt }: QueuedRun): string {
+  return `${run}/${String(attempt)}`;
+}
+
+/** DBOS logs each step of its own; what matters to a user is said by the worker. */
+const SILENT = { debug: ignore, info: ignore, warn: ignore, error: ignore };
+
+function ignore(): void {}

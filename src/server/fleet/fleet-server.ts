@@ -1,0 +1,206 @@
+/** The HTTP API of a fleet. It starts no run itself: it accepts runs, answers questions and shows what workers recorded. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { Pool } from 'pg';
+
+import { SkillError, isSkillError } from '../../core/errors.ts';
+import { visibleJson } from '../../core/json/visible-json.ts';
+import { limitConnections } from '../../platform/net/connection-limit.ts';
+import { HttpError, statusOf } from '../http-error.ts';
+import { API_PATH, openApi } from '../open-api.ts';
+import { readJsonBody } from '../request-body.ts';
+import { findRoute } from '../router.ts';
+import type { Answer } from '../router.ts';
+import { hasKeys, openKeyring } from './keys.ts';
+import type { Identity } from './keys.ts';
+import { metricsText } from './metrics.ts';
+import { fleetRoutes } from './routes.ts';
+import type { FleetContext } from './routes.ts';
+import { deliver } from './webhooks.ts';
+
+export interface FleetServerOptions extends FleetContext {
+  /** Default: the loopback. Anything else needs at least one key in the database. */
+  readonly host?: string;
+  readonly port?: number;
+  readonly onNote?: (note: string) => void;
+}
+
+export interface FleetServer {
+  /** Without a trailing slash. */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '::1', 'localhost']);
+const MAX_BODY_BYTES = 1024 * 1024;
+const MAX_CONNECTIONS = 512;
+const DELIVERY_MS = 1_000;
+
+/** Resolves when the server listens. Throws `policy/refused` if it would be reachable from elsewhere without keys. */
+export async function openFleetServer(options: FleetServerOptions): Promise<FleetServer> {
+  const { pool, host = '127.0.0.1', port = 0, onNote = () => undefined } = options;
+  if (!LOOPBACK.has(host) && !(await hasKeys(pool))) throw withoutKeys(host);
+  const closing = new AbortController();
+  const keyring = openKeyring(pool);
+  const server = createServer({
+    maxHeaderSize: 16_384,
+    headersTimeout: 5_000,
+    requestTimeout: 30_000,
+    connectionsCheckingInterval: 1_000,
+  });
+  const hasRoom = limitConnections(server, MAX_CONNECTIONS);
+  server.on('request', (request, response) => {
+    if (!hasRoom(request, response)) return sendJson(response, 503, { error: 'too many connections' });
+    void answer(request, response, { options, keyring, closing: closing.signal, onNote });
+  });
+  server.listen(port, host);
+  await once(server, 'listening');
+  const address = server.address();
+  const bound = typeof address === 'object' && address !== null ? address.port : port;
+  const deliveries = deliverLoop(pool, closing.signal, onNote);
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${String(bound)}`,
+    async close() {
+      closing.abort();
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await Promise.all([closed, deliveries]);
+    },
+  };
+}
+
+async function deliverLoop(pool: Pool, signal: AbortSignal, onNote: (note: string) => void): Promise<void> {
+  while (!signal.aborted) {
+    const sent = await deliver(pool, signal).catch((error: unknown) => {
+      if (!signal.aborted) onNote(`webhooks: ${error instanceof Error ? error.message : String(error)}`);
+      return 0;
+    });
+    if (sent === 0) await sleep(DELIVERY_MS, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+interface Exchange {
+  readonly options: FleetServerOptions;
+  readonly keyring: (secret: string) => Promise<Identity | undefined>;
+  readonly closing: AbortSignal;
+  readonly onNote: (note: string) => void;
+}
+
+async function answer(request: IncomingMessage, response: ServerResponse, exchange: Exchange): Promise<void> {
+  request.on('error', () => undefined);
+  response.on('error', () => undefined);
+  try {
+    await route(request, response, exchange);
+  } catch (error) {
+    if (response.headersSent) response.destroy();
+    else if (error instanceof HttpError)
+      sendJson(response, error.status, {
+        error: error.message,
+        ...(error.hint === undefined ? {} : { hint: error.hint }),
+      });
+    else if (isSkillError(error))
+      sendJson(response, statusOf(error.code), { error: error.message, code: error.code, hint: error.hint });
+    else {
+      exchange.onNote(`request failed: ${error instanceof Error ? error.message : String(error)}`);
+      sendJson(response, 503, { error: 'the request could not be completed; try again' });
+    }
+  }
+}
+
+async function route(request: IncomingMessage, response: ServerResponse, exchange: Exchange): Promise<void> {
+  const { options, keyring, closing } = exchange;
+  const target = request.url ?? '';
+  if (!target.startsWith('/') || !URL.canParse(target, 'http://localhost'))
+    throw new HttpError(400, 'invalid request target');
+  const url = new URL(target, 'http://localhost');
+  if (request.method === 'GET' && (url.pathname === '/healthz' || url.pathname === '/readyz'))
+    return health(url.pathname, response, options.pool);
+  const identity = await keyring(bearer(request));
+  if (identity === undefined)
+    throw new HttpError(
+      401,
+      'missing or invalid key: send Authorization: Bearer KEY',
+      'skillwright fleet keys creates one',
+    );
+  if (url.pathname === '/metrics' && request.method === 'GET')
+    return sendText(response, 'text/plain; version=0.0.4', await metricsText(options.pool));
+  const routes = fleetRoutes(options, identity);
+  if (url.pathname === `${API_PATH}/openapi.json`) return sendJson(response, 200, openApi(routes));
+  if (!url.pathname.startsWith(`${API_PATH}/`)) throw new HttpError(404, `not found; the API is below ${API_PATH}`);
+  const found = findRoute(routes, request.method ?? '', url.pathname.slice(API_PATH.length));
+  if (!('route' in found)) {
+    if (found.allowed.length === 0) throw new HttpError(404, `not found; see ${API_PATH}/openapi.json`);
+    response.setHeader('allow', found.allowed.join(', '));
+    throw new HttpError(405, `use ${found.allowed.join(' or ')}`);
+  }
+  const gone = new AbortController();
+  response.once('close', () => gone.abort());
+  const last = request.headers['last-event-id'];
+  const given = await found.route.handle({
+    params: found.params,
+    query: Object.fromEntries(url.searchParams),
+    body: found.route.body === undefined ? undefined : await readJsonBody(request, MAX_BODY_BYTES),
+    signal: AbortSignal.any([gone.signal, closing]),
+    lastEventId: typeof last === 'string' ? last : undefined,
+  });
+  await send(response, given, AbortSignal.any([gone.signal, closing]));
+}
+
+async function health(name: string, response: ServerResponse, pool: Pool): Promise<void> {
+  if (name === '/healthz') return sendJson(response, 200, { status: 'alive' });
+  try {
+    await pool.query('select 1 from skillwright.migrations limit 1');
+    sendJson(response, 200, { status: 'ready' });
+  } catch {
+    sendJson(response, 503, { status: 'the database does not answer' });
+  }
+}
+
+function bearer({ headers }: IncomingMessage): string {
+  return /^Bearer ([\x21-\x7e]{1,200})$/i.exec(headers.authorization ?? '')?.[1] ?? '';
+}
+
+async function send(response: ServerResponse, given: Answer, signal: AbortSignal): Promise<void> {
+  if (given.type === 'json') return sendJson(response, given.status, given.value);
+  if (given.type === 'file') {
+    response.writeHead(200, { ...HEADERS, 'content-type': given.mediaType });
+    for (const chunk of given.chunks) response.write(chunk);
+    response.end();
+    return;
+  }
+  response.writeHead(200, { ...HEADERS, 'content-type': 'text/event-stream; charset=utf-8' });
+  for await (const frame of given.frames) {
+    if (!response.write(frame) && !signal.aborted) await once(response, 'drain', { signal }).catch(() => undefined);
+    if (signal.aborted) break;
+  }
+  response.end();
+}
+
+const HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' } as const;
+
+function sendJson(response: ServerResponse, status: number, value: unknown): void {
+  response.writeHead(status, {
+    ...HEADERS,
+    'content-type': 'application/json; charset=utf-8',
+    ...(status >= 400 ? { connection: 'close' } : {}),
+  });
+  response.end(`${visibleJson(JSON.stringify(value))}\n`);
+}
+
+function sendText(response: ServerResponse, mediaType: string, text: string): void {
+  response.writeHead(200, { ...HEADERS, 'content-type': mediaType });
+  response.end(text);
+}
+
+function withoutKeys(host: string): SkillError {
+  return new SkillError({
+    code: 'policy/refused',
+    message: `the server would be reachable at ${host}, and there is no key yet`,
+    hint: 'create one: skillwright fleet keys create NAME --rights admin; TLS is the work of a reverse proxy in front',
+    data: { rule: 'server/keys', approval: '', command: 'skillwright fleet keys create NAME --rights admin' },
+  });
+}

@@ -1,0 +1,44 @@
+/** The events of a run as server-sent events, from the database, while any worker writes them. */
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { Pool } from 'pg';
+
+import { storedLines, storedRecords } from './run-store.ts';
+import { readRow } from './run-table.ts';
+
+const POLL_MS = 100;
+
+/**
+ * One frame for each line, over all attempts: an attempt that continues another one repeats its events, so a reader sees the hand-over. The
+ * id is `attempt-number`. Long texts are references to contents, as they are in the record.
+ */
+export async function* followStored(
+  pool: Pool,
+  { run, project }: { readonly run: string; readonly project: string },
+  { signal, lastEventId }: { readonly signal: AbortSignal; readonly lastEventId: string | undefined },
+): AsyncGenerator<string> {
+  const [, fromAttempt = '0', fromSeq = '0'] = /^(\d{1,9})-(\d{1,9})$/.exec(lastEventId ?? '') ?? [];
+  let attempt = Number(fromAttempt);
+  let seq = Number(fromSeq);
+  while (!signal.aborted) {
+    // Read before the lines, so that lines written before the end are still sent.
+    const row = await readRow(pool, project, run);
+    const records = (await storedRecords(pool, run)).filter((one) => !one.isChild && one.attempt >= attempt);
+    let hasSent = false;
+    for (const stored of records) {
+      const after = stored.attempt === attempt ? seq : 0;
+      for (const [index, line] of (await storedLines(pool, { run, ...stored }, after)).entries()) {
+        attempt = stored.attempt;
+        seq = after + index + 1;
+        hasSent = true;
+        yield `id: ${String(attempt)}-${String(seq)}\nevent: ${typeOf(line)}\ndata: ${line}\n\n`;
+      }
+    }
+    if (row === undefined || (row.state === 'ended' && !hasSent)) return;
+    if (!hasSent) await sleep(POLL_MS, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+function typeOf(line: string): string {
+  return /"event":\{"type":"([a-z-]+)"/.exec(line)?.[1] ?? 'message';
+}

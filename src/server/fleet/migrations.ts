@@ -1,0 +1,185 @@
+/**
+ * The tables of a fleet, in the schema `skillwright`. Migrations only go forward. They run under a lock, each in one transaction with the
+ * number that says it ran. The tables of DBOS are its own, in the schema `dbos`.
+ */
+import type { Pool } from 'pg';
+
+import { SkillError } from '../../core/errors.ts';
+
+/** Entry N brings version N to N + 1. Never edit an entry that was released: add one. */
+const MIGRATIONS: readonly string[] = [
+  `
+  create table skillwright.projects (
+    name text primary key,
+    queued_limit int not null default 10000 check (queued_limit > 0),
+    created_at timestamptz not null default now()
+  );
+  create table skillwright.keys (
+    id text primary key,
+    name text not null,
+    hash text not null unique,
+    project text not null references skillwright.projects,
+    rights text[] not null,
+    created_at timestamptz not null default now(),
+    revoked_at timestamptz
+  );
+  create table skillwright.skill_sets (
+    id text primary key,
+    skills jsonb not null
+  );
+  create table skillwright.contents (
+    digest text primary key,
+    bytes bytea not null
+  );
+  create table skillwright.workers (
+    id text primary key,
+    host text not null,
+    version text not null,
+    format int not null,
+    slots int not null,
+    started_at timestamptz not null default now(),
+    seen_at timestamptz not null default now(),
+    is_draining boolean not null default false
+  );
+  create table skillwright.runs (
+    id text primary key,
+    project text not null references skillwright.projects,
+    request text not null,
+    options jsonb not null,
+    skill_set text not null references skillwright.skill_sets,
+    format int not null,
+    state text not null check (state in ('queued', 'running', 'waiting', 'ended')),
+    priority int not null default 0,
+    attempt int not null default 1,
+    crashes int not null default 0,
+    worker text,
+    is_cancelled boolean not null default false,
+    outcome text,
+    answer text,
+    reason text,
+    used jsonb,
+    idempotency_key text,
+    submitted_by text not null,
+    submitted_at timestamptz not null default now(),
+    started_at timestamptz,
+    ended_at timestamptz,
+    unique (project, idempotency_key)
+  );
+  create index runs_newest on skillwright.runs (project, submitted_at desc, id desc);
+  create index runs_open on skillwright.runs (state) where state in ('queued', 'running', 'waiting');
+  create table skillwright.attempts (
+    run text not null references skillwright.runs on delete cascade,
+    attempt int not null,
+    worker text not null,
+    started_at timestamptz not null default now(),
+    ended_at timestamptz,
+    ending text,
+    primary key (run, attempt)
+  );
+  create table skillwright.lines (
+    run text not null,
+    attempt int not null,
+    record text not null,
+    seq int not null,
+    line text not null,
+    primary key (run, attempt, record, seq),
+    foreign key (run, attempt) references skillwright.attempts on delete cascade
+  );
+  create table skillwright.files (
+    run text not null,
+    attempt int not null,
+    record text not null,
+    path text not null,
+    digest text not null,
+    primary key (run, attempt, record, path),
+    foreign key (run, attempt) references skillwright.attempts on delete cascade
+  );
+  create table skillwright.approvals (
+    run text not null references skillwright.runs on delete cascade,
+    id text not null,
+    question jsonb not null,
+    asked_at timestamptz not null default now(),
+    verdict text check (verdict in ('yes', 'no')),
+    scope text,
+    note text,
+    answered_by text,
+    answered_at timestamptz,
+    used_at timestamptz,
+    primary key (run, id)
+  );
+  create table skillwright.audit (
+    id bigint generated always as identity primary key,
+    at timestamptz not null default now(),
+    actor text not null,
+    project text not null,
+    act text not null,
+    target text not null,
+    detail jsonb not null default '{}'
+  );
+  create index audit_newest on skillwright.audit (project, id desc);
+  create table skillwright.webhooks (
+    id text primary key,
+    project text not null references skillwright.projects,
+    url text not null,
+    secret text not null,
+    created_at timestamptz not null default now()
+  );
+  create table skillwright.deliveries (
+    id bigint generated always as identity primary key,
+    webhook text not null references skillwright.webhooks on delete cascade,
+    body jsonb not null,
+    tries int not null default 0,
+    due_at timestamptz not null default now(),
+    done_at timestamptz,
+    problem text
+  );
+  create index deliveries_due on skillwright.deliveries (due_at) where done_at is null;
+  `,
+];
+
+export const SCHEMA_VERSION = MIGRATIONS.length;
+
+/** Any number: it names the lock that migrations take. */
+const LOCK = 7_305_114;
+
+/** Creates or upgrades the tables. Throws `input/invalid` if a later version of this program wrote them. */
+export async function migrate(pool: Pool): Promise<{ readonly from: number; readonly to: number }> {
+  const client = await pool.connect();
+  try {
+    await client.query('select pg_advisory_lock($1)', [LOCK]);
+    await client.query('create schema if not exists skillwright');
+    await client.query(
+      'create table if not exists skillwright.migrations (version int primary key, applied_at timestamptz not null default now())',
+    );
+    const { rows } = await client.query<{ version: number | null }>(
+      'select max(version) as version from skillwright.migrations',
+    );
+    const from = rows[0]?.version ?? 0;
+    if (from > SCHEMA_VERSION) throw newer(from);
+    for (const [index, sql] of MIGRATIONS.entries()) {
+      if (index < from) continue;
+      await client.query('begin');
+      try {
+        await client.query(sql);
+        await client.query('insert into skillwright.migrations (version) values ($1)', [index + 1]);
+        await client.query('commit');
+      } catch (error) {
+        await client.query('rollback');
+        throw error;
+      }
+    }
+    return { from, to: SCHEMA_VERSION };
+  } finally {
+    await client.query('select pg_advisory_unlock($1)', [LOCK]).catch(() => undefined);
+    client.release();
+  }
+}
+
+function newer(version: number): SkillError {
+  return new SkillError({
+    code: 'input/invalid',
+    message: `the database has version ${String(version)}, and this program knows versions up to ${String(SCHEMA_VERSION)}`,
+    hint: 'upgrade skillwright on this machine; a database is never taken back to an older version',
+    data: { expected: `at most version ${String(SCHEMA_VERSION)}` },
+  });
+}

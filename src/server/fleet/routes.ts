@@ -1,0 +1,326 @@
+/** What each route of the fleet API does, for the owner of a key. */
+import type { Pool } from 'pg';
+
+import type { Immutable } from '../router.ts';
+import { jsonRoute, eventRoute } from '../router.ts';
+import type { Route } from '../router.ts';
+import { HttpError } from '../http-error.ts';
+import * as api from './api.ts';
+import type { z } from 'zod';
+import { answerQuestion, listQuestions } from './approval-table.ts';
+import { newestActs, recordAct } from './audit.ts';
+import type { ContentStore } from './content-store.ts';
+import { fleetState } from './fleet-state.ts';
+import { createKey, listKeys, revokeKey } from './keys.ts';
+import type { Identity, Right } from './keys.ts';
+import { followStored } from './follow-stored.ts';
+import type { Schedules } from './schedules.ts';
+import type { RunQueue } from './run-queue.ts';
+import { newRunId } from './run-id.ts';
+import { cancelRun, newestRuns, readRow, submitRun } from './run-table.ts';
+import type { FleetRun } from './run-table.ts';
+import { verifyStored } from './verify-stored.ts';
+import { addWebhook, listWebhooks, removeWebhook } from './webhooks.ts';
+
+export interface FleetContext {
+  readonly pool: Pool;
+  readonly queue: RunQueue;
+  readonly contents: ContentStore;
+  readonly schedules: Schedules;
+  /** The skills of a run that is submitted now. */
+  readonly skillSet: () => Promise<string>;
+}
+
+export function fleetRoutes(context: FleetContext, identity: Identity): readonly Route[] {
+  const { pool, queue, contents, schedules } = context;
+  const { project } = identity;
+  const need = (right: Right): void => {
+    if (!identity.rights.includes(right) && !identity.rights.includes('admin'))
+      throw new HttpError(403, `this key has no right to ${right}`, `use a key with the right ${right}`);
+  };
+  const did = (act: string, target: string, detail: object = {}): Promise<void> =>
+    recordAct(pool, identity, { act, target, detail });
+  const found = async (id = ''): Promise<FleetRun> => {
+    const run = await readRow(pool, project, id);
+    if (run === undefined) throw new HttpError(404, 'there is no such run', 'GET /api/v1/runs lists the runs');
+    return run;
+  };
+  return [
+    jsonRoute({
+      method: 'POST',
+      path: '/runs',
+      summary: 'Submit a run',
+      body: api.Submission,
+      answer: api.Run,
+      status: 201,
+      async handle({ body }) {
+        need('submit');
+        const { request, skills, budget, vocabulary, priority, delaySeconds, idempotencyKey } = body;
+        const run = await submitRun(
+          pool,
+          queue,
+          {
+            id: newRunId(new Date()),
+            skillSet: await context.skillSet(),
+            request,
+            options: {
+              ...(skills === undefined ? {} : { required: skills }),
+              ...(budget === undefined ? {} : { budget }),
+              ...(vocabulary === undefined ? {} : { vocabulary }),
+            },
+            ...(priority === undefined ? {} : { priority }),
+            ...(delaySeconds === undefined ? {} : { delaySeconds }),
+            ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+          },
+          identity,
+        );
+        await did('run-submit', run.id);
+        return shown(run);
+      },
+    }),
+    jsonRoute({
+      method: 'GET',
+      path: '/runs',
+      summary: 'List runs, newest first',
+      query: api.RunListQuery,
+      answer: api.RunList,
+      async handle({ query: { limit, before } }) {
+        need('read');
+        const runs = await newestRuns(pool, project, { limit, ...(before === undefined ? {} : { before }) });
+        return { runs: runs.map(shown), next: runs.length === limit ? (runs.at(-1)?.id ?? null) : null };
+      },
+    }),
+    jsonRoute({
+      method: 'GET',
+      path: '/runs/{id}',
+      summary: 'Show one run',
+      answer: api.Run,
+      async handle({ params }) {
+        need('read');
+        return shown(await found(params['id']));
+      },
+    }),
+    eventRoute({
+      path: '/runs/{id}/events',
+      summary: 'Stream the events of a run',
+      async handle({ params, signal, lastEventId }) {
+        need('read');
+        const { id } = await found(params['id']);
+        return followStored(pool, { run: id, project }, { signal, lastEventId });
+      },
+    }),
+    jsonRoute({
+      method: 'POST',
+      path: '/runs/{id}/cancel',
+      summary: 'Cancel a run',
+      answer: api.Run,
+      async handle({ params }) {
+        need('submit');
+        const { id } = await found(params['id']);
+        const run = await cancelRun(pool, queue, project, id);
+        await did('run-cancel', id);
+        return shown(run ?? (await found(id)));
+      },
+    }),
+    jsonRoute({
+      method: 'GET',
+      path: '/runs/{id}/integrity',
+      summary: 'Verify the stored records of a run',
+      answer: api.Integrity,
+      async handle({ params }) {
+        need('read');
+        const { id } = await found(params['id']);
+        return { records: await verifyStored(pool, contents, id) };
+      },
+    }),
+    jsonRoute({
+      method: 'GET',
+      path: '/approvals',
+      summary: 'List questions that wait for an answer, oldest first',
+      answer: api.QuestionList,
+      async handle() {
+        need('approve');
+        const questions = await listQuestions(pool, project);
+        return { questions: questions.map(({ askedAt, ...rest }) => ({ ...rest, askedAt: askedAt.toISOString() })) };
+      },
+    }),
+    jsonRoute({
+      method: 'POST',
+      path: '/approvals/{run}/{id}',
+      summary: 'Answer a question; the run goes on',
+      body: api.QuestionAnswer,
+      answer: api.Done,
+      async handle({ params, body: { verdict, scope, note } }) {
+        need('approve');
+        const { run = '', id = '' } = params;
+        await answerQuestion(
+          pool,
+          queue,
+          { run, id, verdict, scope, ...(note === undefined ? {} : { note }) },
+          identity,
+        );
+        await did('approval-answer', `${run} ${id}`, { verdict, scope });
+        return { done: true };
+      },
+    }),
+    jsonRoute({
+      method: 'GET',
+      path: '/fleet',
+      summary: 'Show workers, and the runs of this project by state',
+      answer: api.Fleet,
+      async handle() {
+        need('read');
+        return fleetState(pool, project);
+      },
+    }),
+    jsonRoute({
+      method: 'GET',
+      path: '/keys',
+      summary: 'List the keys of this project',
+      answer: api.KeyList,
+      async handle() {
+        need('admin');
+        return { keys: (await listKeys(pool, project)).map(shownKey) };
+      },
+    }),
+    jsonRoute({
+      method: 'POST',
+      path: '/keys',
+      summary: 'Create a key for this project',
+      body: api.NewKey,
+      answer: api.CreatedKey,
+      status: 201,
+      async handle({ body }) {
+        need('admin');
+        const { key, secret } = await createKey(pool, { ...body, project });
+        await did('key-create', key.id, { name: key.name, rights: key.rights });
+        return { key: shownKey(key), secret };
+      },
+    }),
+    jsonRoute({
+      method: 'DELETE',
+      path: '/keys/{id}',
+      summary: 'Revoke a key',
+      answer: api.Done,
+      async handle({ params: { id = '' } }) {
+        need('admin');
+        if (!(await revokeKey(pool, project, id))) throw new HttpError(404, 'there is no such key');
+        await did('key-revoke', id);
+        return { done: true };
+      },
+    }),
+    jsonRoute({
+      method: 'GET',
+      path: '/webhooks',
+      summary: 'List webhooks',
+      answer: api.WebhookList,
+      async handle() {
+        need('admin');
+        return { webhooks: (await listWebhooks(pool, project)).map(withTime) };
+      },
+    }),
+    jsonRoute({
+      method: 'POST',
+      path: '/webhooks',
+      summary: 'Send a signed request for each run that ends',
+      body: api.NewWebhook,
+      answer: api.CreatedWebhook,
+      status: 201,
+      async handle({ body: { url } }) {
+        need('admin');
+        const webhook = await addWebhook(pool, project, url);
+        await did('webhook-create', webhook.id, { url });
+        return withTime(webhook);
+      },
+    }),
+    jsonRoute({
+      method: 'DELETE',
+      path: '/webhooks/{id}',
+      summary: 'Remove a webhook',
+      answer: api.Done,
+      async handle({ params: { id = '' } }) {
+        need('admin');
+        if (!(await removeWebhook(pool, project, id))) throw new HttpError(404, 'there is no such webhook');
+        await did('webhook-remove', id);
+        return { done: true };
+      },
+    }),
+    jsonRoute({
+      method: 'GET',
+      path: '/schedules',
+      summary: 'List scheduled runs',
+      answer: api.ScheduleList,
+      async handle() {
+        need('read');
+        return { schedules: await schedules.list(project) };
+      },
+    }),
+    jsonRoute({
+      method: 'POST',
+      path: '/schedules',
+      summary: 'Submit a run at regular times',
+      body: api.NewSchedule,
+      answer: api.Done,
+      status: 201,
+      async handle({ body }) {
+        need('admin');
+        await schedules.add(identity, body, await context.skillSet());
+        await did('schedule-create', body.name, { cron: body.cron });
+        return { done: true };
+      },
+    }),
+    jsonRoute({
+      method: 'DELETE',
+      path: '/schedules/{name}',
+      summary: 'Remove a schedule',
+      answer: api.Done,
+      async handle({ params: { name = '' } }) {
+        need('admin');
+        await schedules.remove(project, name);
+        await did('schedule-remove', name);
+        return { done: true };
+      },
+    }),
+    jsonRoute({
+      method: 'GET',
+      path: '/audit',
+      summary: 'List who did what, newest first',
+      query: api.AuditQuery,
+      answer: api.AuditList,
+      async handle({ query: { limit, before } }) {
+        need('admin');
+        const acts = await newestActs(pool, project, { limit, ...(before === undefined ? {} : { before }) });
+        return { acts: acts.map(({ at, ...rest }) => ({ ...rest, at: at.toISOString() })) };
+      },
+    }),
+  ];
+}
+
+function shown(run: FleetRun): Immutable<z.output<typeof api.Run>> {
+  const { id, state, request, outcome, answer, reason, attempt, worker, used, submittedBy } = run;
+  return {
+    run: id,
+    state,
+    request,
+    outcome,
+    answer,
+    reason,
+    attempt,
+    worker,
+    used: used === null ? null : { ...used },
+    submittedBy,
+    submittedAt: run.submittedAt.toISOString(),
+    startedAt: run.startedAt?.toISOString() ?? null,
+    endedAt: run.endedAt?.toISOString() ?? null,
+  };
+}
+
+function shownKey(key: Awaited<ReturnType<typeof listKeys>>[number]): Immutable<z.output<typeof api.Key>> {
+  return { ...key, createdAt: key.createdAt.toISOString(), revokedAt: key.revokedAt?.toISOString() ?? null };
+}
+
+function withTime<T extends { readonly createdAt: Date }>(
+  value: T,
+): Omit<T, 'createdAt'> & { readonly createdAt: string } {
+  return { ...value, createdAt: value.createdAt.toISOString() };
+}

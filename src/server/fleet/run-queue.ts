@@ -1,0 +1,24 @@
+/** The queue that hands runs to workers. A place in it is added in the transaction that changes the run. */
+import type { PoolClient } from 'pg';
+
+export interface QueuedRun {
+  readonly run: string;
+  readonly attempt: number;
+}
+
+export interface QueueEntry extends QueuedRun {
+  readonly project: string;
+  readonly priority: number;
+  readonly delaySeconds?: number;
+}
+
+export interface RunQueue {
+  add(client: PoolClient, entry: QueueEntry): Promise<void>;
+  /**
+   * Attempts whose place in the queue is gone although no worker has claimed them: a worker or the database ended between the two. At most
+   * 100.
+   */
+  lost(client: PoolClient, silentSeconds: number): Promise<readonly QueuedRun[]>;
+  /** Removes an attempt that no worker has to work on any more. */
+  forget(entry: QueuedRun): Promise<void>;
+}

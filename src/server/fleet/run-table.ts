@@ -1,0 +1,365 @@
+/**
+ * Runs in the database. A run is handed to a worker by its attempt: every write of a worker names the attempt it was given and changes
+ * nothing once another worker has the next one. All times are the database's, so the clocks of the machines do not matter.
+ */
+import type { Pool, PoolClient } from 'pg';
+
+import type { AgentResult } from '../../agent/agent-options.ts';
+import { SkillError } from '../../core/errors.ts';
+import { quoted } from '../../core/text/text.ts';
+import { inTransaction } from './database.ts';
+import type { QueuedRun, RunQueue } from './run-queue.ts';
+
+/** The format of runs in the tables. A worker refuses runs that a later format recorded. */
+export const RUN_FORMAT = 1;
+/** A run whose workers crashed this often is set aside. */
+const MAX_CRASHES = 3;
+const MAX_REQUEST_CHARACTERS = 100_000;
+
+export interface RunSubmission {
+  readonly request: string;
+  readonly options?: FleetRunOptions;
+  /** Larger numbers run later (default: 0). */
+  readonly priority?: number;
+  /** A second submission with the same key returns the first run. */
+  readonly idempotencyKey?: string;
+  /** Seconds until the run may begin. */
+  readonly delaySeconds?: number;
+}
+
+/** What a submission may choose; everything else is the worker's. */
+export interface FleetRunOptions {
+  readonly budget?: Readonly<Record<string, number>>;
+  readonly required?: readonly string[];
+  readonly vocabulary?: string;
+}
+
+export interface FleetRun {
+  readonly id: string;
+  readonly project: string;
+  readonly request: string;
+  readonly options: FleetRunOptions;
+  readonly skillSet: string;
+  readonly format: number;
+  readonly state: 'queued' | 'running' | 'waiting' | 'ended';
+  readonly attempt: number;
+  readonly crashes: number;
+  readonly worker: string | null;
+  readonly isCancelled: boolean;
+  readonly outcome: string | null;
+  readonly answer: string | null;
+  readonly reason: string | null;
+  readonly used: AgentResult['used'] | null;
+  readonly submittedBy: string;
+  readonly submittedAt: Date;
+  readonly startedAt: Date | null;
+  readonly endedAt: Date | null;
+}
+
+const COLUMNS = `id, project, request, options, skill_set as "skillSet", format, state, attempt, crashes, worker,
+  is_cancelled as "isCancelled", outcome, answer, reason, used, submitted_by as "submittedBy", submitted_at as "submittedAt",
+  started_at as "startedAt", ended_at as "endedAt"`;
+
+export interface Submitter {
+  readonly actor: string;
+  readonly project: string;
+}
+
+/**
+ * Accepts a run: its row and its place in the queue are one transaction. Throws `input/invalid` for a bad request, and `policy/refused`
+ * if the project has too many waiting runs.
+ */
+export async function submitRun(
+  pool: Pool,
+  queue: RunQueue,
+  submission: RunSubmission & { readonly id: string; readonly skillSet: string },
+  { actor, project }: Submitter,
+): Promise<FleetRun> {
+  const { id, request, options = {}, priority = 0, idempotencyKey = null, skillSet, delaySeconds } = submission;
+  if (!/\S/.test(request) || request.length > MAX_REQUEST_CHARACTERS)
+    throw invalid(
+      request.length > MAX_REQUEST_CHARACTERS ? 'the request is too long' : 'the request is empty',
+      `1 to ${String(MAX_REQUEST_CHARACTERS)} characters`,
+    );
+  return inTransaction(pool, async (client) => {
+    await checkQuota(client, project);
+    const added = await client.query<FleetRun>(
+      `insert into skillwright.runs (id, project, request, options, skill_set, format, state, priority, idempotency_key, submitted_by)
+       values ($1, $2, $3, $4, $5, $6, 'queued', $7, $8, $9) on conflict (project, idempotency_key) do nothing returning ${COLUMNS}`,
+      [id, project, request, options, skillSet, RUN_FORMAT, priority, idempotencyKey, actor],
+    );
+    const [run] = added.rows;
+    if (run === undefined) return sameKey(client, project, idempotencyKey, request);
+    await queue.add(client, {
+      run: id,
+      attempt: 1,
+      project,
+      priority,
+      ...(delaySeconds === undefined ? {} : { delaySeconds }),
+    });
+    return run;
+  });
+}
+
+async function checkQuota(client: PoolClient, project: string): Promise<void> {
+  const { rows } = await client.query<{ limit: number; queued: string }>(
+    `select queued_limit as limit,
+       (select count(*) from skillwright.runs where project = $1 and state = 'queued') as queued
+     from skillwright.projects where name = $1`,
+    [project],
+  );
+  const [quota] = rows;
+  if (quota === undefined) throw invalid(`there is no project ${quoted(project)}`, 'a project that exists');
+  if (Number(quota.queued) < quota.limit) return;
+  throw new SkillError({
+    code: 'policy/refused',
+    message: `project ${quoted(project)} has ${quota.queued} waiting runs, and its limit is ${String(quota.limit)}`,
+    hint: 'wait until some have run, or raise the limit: skillwright fleet project NAME --queued N',
+    data: { rule: 'quota/queued', approval: '', command: '' },
+  });
+}
+
+/** The run that was submitted with this key before. Another request under the same key is an error of the caller. */
+async function sameKey(client: PoolClient, project: string, key: string | null, request: string): Promise<FleetRun> {
+  const { rows } = await client.query<FleetRun>(
+    `select ${COLUMNS} from skillwright.runs where project = $1 and idempotency_key = $2`,
+    [project, key],
+  );
+  const [before] = rows;
+  if (before === undefined) throw new TypeError('a run conflicts with no run');
+  if (before.request !== request)
+    throw invalid('the idempotency key was used for another request', 'one key for each request');
+  return before;
+}
+
+export interface Claim {
+  readonly run: string;
+  readonly attempt: number;
+  readonly worker: string;
+}
+
+/** Gives a queued run to a worker. Returns undefined if the attempt is no longer the current one, or was claimed. */
+export async function claimRun(pool: Pool, { run, attempt, worker }: Claim): Promise<FleetRun | undefined> {
+  const { rows } = await pool.query<FleetRun>(
+    `with claimed as (
+       update skillwright.runs set state = 'running', worker = $3, started_at = coalesce(started_at, now())
+       where id = $1 and attempt = $2 and state = 'queued' and not is_cancelled and format <= $4 returning *
+     ), added as (
+       insert into skillwright.attempts (run, attempt, worker) select id, attempt, worker from claimed
+     ) select ${COLUMNS} from claimed`,
+    [run, attempt, worker, RUN_FORMAT],
+  );
+  return rows[0];
+}
+
+export type Ending =
+  | {
+      readonly state: 'ended';
+      readonly outcome: string;
+      readonly answer: string;
+      readonly reason: string;
+      readonly used?: object;
+    }
+  /** Waits for an approval. */
+  | { readonly state: 'waiting' };
+
+/** Ends an attempt. Returns false if the run has meanwhile been given to another worker. */
+export async function endAttempt(pool: Pool, { run, attempt, worker }: Claim, ending: Ending): Promise<boolean> {
+  const isOver = ending.state === 'ended';
+  const { rows } = await pool.query<{ ended: number }>(
+    `with ended as (
+       update skillwright.runs set state = $4, worker = null, outcome = $5, answer = $6, reason = $7, used = $8,
+         ended_at = case when $4 = 'ended' then now() end
+       where id = $1 and attempt = $2 and worker = $3 and state = 'running' returning *
+     ), attempt_ended as (
+       update skillwright.attempts set ended_at = now(), ending = coalesce($5, 'waiting')
+       where run = $1 and attempt = $2 and exists (select 1 from ended)
+     ), announced as (
+       insert into skillwright.deliveries (webhook, body) ${ANNOUNCEMENT} from ended r ${WEBHOOKS} where r.state = 'ended'
+     ) select count(*)::int as ended from ended`,
+    [
+      run,
+      attempt,
+      worker,
+      ending.state,
+      ...(isOver ? [ending.outcome, ending.answer, ending.reason, ending.used ?? null] : [null, null, null, null]),
+    ],
+  );
+  return rows[0]?.ended === 1;
+}
+
+async function endAttemptRow(client: PoolClient, run: string, attempt: number, ending: string): Promise<void> {
+  await client.query(
+    'update skillwright.attempts set ended_at = now(), ending = $3 where run = $1 and attempt = $2 and ended_at is null',
+    [run, attempt, ending],
+  );
+}
+
+const ANNOUNCEMENT = `select w.id,
+  jsonb_build_object('type', 'run-end', 'run', r.id, 'project', r.project, 'outcome', r.outcome, 'endedAt', r.ended_at)`;
+const WEBHOOKS = 'join skillwright.webhooks w on w.project = r.project';
+
+/** A delivery for each webhook of the project, in the same transaction as the end of the run. */
+async function announce(client: PoolClient, run: string): Promise<void> {
+  await client.query(
+    `insert into skillwright.deliveries (webhook, body) ${ANNOUNCEMENT} from skillwright.runs r ${WEBHOOKS} where r.id = $1`,
+    [run],
+  );
+}
+
+/**
+ * Takes the runs of workers that have not been seen for a while, and gives each to the queue again, as its next attempt. A run that has
+ * crashed too many workers is set aside. Several workers may call this at once.
+ */
+export async function takeOverRuns(
+  pool: Pool,
+  queue: RunQueue,
+  silentSeconds: number,
+): Promise<readonly { readonly run: string; readonly worker: string; readonly next: number | undefined }[]> {
+  return inTransaction(pool, async (client) => {
+    const { rows } = await client.query<{
+      id: string;
+      attempt: number;
+      crashes: number;
+      worker: string;
+      project: string;
+      priority: number;
+    }>(
+      `select r.id, r.attempt, r.crashes, r.worker, r.project, r.priority from skillwright.runs r
+       left join skillwright.workers w on w.id = r.worker
+       where r.state = 'running' and (w.id is null or w.seen_at < now() - make_interval(secs => $1))
+       for update of r skip locked limit 100`,
+      [silentSeconds],
+    );
+    const taken = [];
+    for (const row of rows) taken.push(await handOver(client, queue, row));
+    for (const entry of await queue.lost(client, silentSeconds)) await queueAgain(client, queue, entry);
+    return taken;
+  });
+}
+
+/** Not a crash: no worker had begun. Another process may have done the same meanwhile; then nothing is changed. */
+async function queueAgain(client: PoolClient, queue: RunQueue, { run, attempt }: QueuedRun): Promise<void> {
+  const { rows } = await client.query<{ project: string; priority: number }>(
+    `update skillwright.runs set attempt = attempt + 1 where id = $1 and attempt = $2 and state = 'queued' returning project, priority`,
+    [run, attempt],
+  );
+  const [row] = rows;
+  if (row === undefined) return;
+  await queue.forget({ run, attempt });
+  await queue.add(client, { run, attempt: attempt + 1, ...row });
+}
+
+async function handOver(
+  client: PoolClient,
+  queue: RunQueue,
+  row: { id: string; attempt: number; crashes: number; worker: string; project: string; priority: number },
+): Promise<{ readonly run: string; readonly worker: string; readonly next: number | undefined }> {
+  const { id: run, attempt, worker, project, priority } = row;
+  const crashes = row.crashes + 1;
+  await endAttemptRow(client, run, attempt, 'lost');
+  await queue.forget({ run, attempt });
+  if (crashes >= MAX_CRASHES) {
+    await client.query(
+      `update skillwright.runs set state = 'ended', worker = null, crashes = $2, outcome = 'failed', answer = '',
+         reason = $3, ended_at = now() where id = $1`,
+      [run, crashes, `set aside: ${String(crashes)} workers ended while they worked on it`],
+    );
+    await announce(client, run);
+    return { run, worker, next: undefined };
+  }
+  await client.query(
+    `update skillwright.runs set state = 'queued', worker = null, crashes = $2, attempt = attempt + 1 where id = $1`,
+    [run, crashes],
+  );
+  // Each crash doubles the wait, so that a poisonous run does not take one worker after the other at once.
+  await queue.add(client, {
+    run,
+    attempt: attempt + 1,
+    project,
+    priority,
+    delaySeconds: crashes === 1 ? 0 : 2 ** crashes,
+  });
+  return { run, worker, next: attempt + 1 };
+}
+
+/** Puts a run back that a worker gave up, as when it drains. It is not a crash. */
+export async function returnRun(pool: Pool, queue: RunQueue, { run, attempt, worker }: Claim): Promise<boolean> {
+  return inTransaction(pool, async (client) => {
+    const { rows } = await client.query<{ project: string; priority: number }>(
+      `update skillwright.runs set state = 'queued', worker = null, attempt = attempt + 1
+       where id = $1 and attempt = $2 and worker = $3 and state = 'running' returning project, priority`,
+      [run, attempt, worker],
+    );
+    const [row] = rows;
+    if (row === undefined) return false;
+    await endAttemptRow(client, run, attempt, 'returned');
+    await queue.add(client, { run, attempt: attempt + 1, ...row });
+    return true;
+  });
+}
+
+/** Cancels a run. A running one stops at its worker's next heartbeat. Returns undefined if there is no such run. */
+export async function cancelRun(
+  pool: Pool,
+  queue: RunQueue,
+  project: string,
+  id: string,
+): Promise<FleetRun | undefined> {
+  return inTransaction(pool, async (client) => {
+    const { rows } = await client.query<FleetRun>(
+      `update skillwright.runs set is_cancelled = true,
+         state = case when state in ('queued', 'waiting') then 'ended' else state end,
+         outcome = case when state in ('queued', 'waiting') then 'cancelled' else outcome end,
+         reason = case when state in ('queued', 'waiting') then 'cancelled before it ran' else reason end,
+         ended_at = case when state in ('queued', 'waiting') then now() else ended_at end
+       where id = $1 and project = $2 and state <> 'ended' returning ${COLUMNS}`,
+      [id, project],
+    );
+    const [run] = rows;
+    if (run === undefined) return readRow(client, project, id);
+    if (run.state === 'ended') {
+      await queue.forget({ run: id, attempt: run.attempt });
+      await announce(client, id);
+    }
+    return run;
+  });
+}
+
+/** Continues a run that waited for an approval. */
+export async function continueRun(client: PoolClient, queue: RunQueue, id: string): Promise<void> {
+  const { rows } = await client.query<{ attempt: number; project: string; priority: number }>(
+    `update skillwright.runs set state = 'queued', attempt = attempt + 1 where id = $1 and state = 'waiting'
+     returning attempt, project, priority`,
+    [id],
+  );
+  const [row] = rows;
+  if (row !== undefined) await queue.add(client, { run: id, ...row });
+}
+
+export async function readRow(source: Pool | PoolClient, project: string, id: string): Promise<FleetRun | undefined> {
+  const { rows } = await source.query<FleetRun>(
+    `select ${COLUMNS} from skillwright.runs where id = $1 and project = $2`,
+    [id, project],
+  );
+  return rows[0];
+}
+
+/** The newest runs of a project; `before` is the last one of the page before. */
+export async function newestRuns(
+  pool: Pool,
+  project: string,
+  { limit = 50, before }: { readonly limit?: number; readonly before?: string } = {},
+): Promise<readonly FleetRun[]> {
+  const { rows } = await pool.query<FleetRun>(
+    `select ${COLUMNS} from skillwright.runs where project = $1
+       and ($2::text is null or (submitted_at, id) < (select submitted_at, id from skillwright.runs where id = $2))
+     order by submitted_at desc, id desc limit $3`,
+    [project, before ?? null, limit],
+  );
+  return rows;
+}
+
+function invalid(message: string, expected: string): SkillError {
+  return new SkillError({ code: 'input/invalid', message, hint: `expected ${expected}`, data: { expected } });
+}

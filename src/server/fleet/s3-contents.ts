@@ -1,0 +1,89 @@
+/** Contents in an S3 bucket, by digest. Keys and region come from the environment, as other S3 programs read them. */
+import { SkillError } from '../../core/errors.ts';
+import { sha256 } from '../../platform/hash.ts';
+import type { ContentStore } from './content-store.ts';
+import { loadOptional } from './database.ts';
+
+export interface S3Options {
+  /** `s3://bucket` or `s3://bucket/prefix`. */
+  readonly address: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+const TRIES = 4;
+const TIMEOUT_MS = 15_000;
+
+/** Throws `input/invalid` for an address without a bucket, or if no credentials are set. */
+export async function openS3Contents({ address, env }: S3Options): Promise<ContentStore> {
+  const [, bucket = '', prefix = ''] =
+    /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([\w./-]*))?$/.exec(address) ?? [];
+  if (bucket === '')
+    throw invalid(`${JSON.stringify(address)} does not name a bucket`, 's3://BUCKET or s3://BUCKET/PREFIX');
+  const accessKeyId = env['AWS_ACCESS_KEY_ID'];
+  const secretAccessKey = env['AWS_SECRET_ACCESS_KEY'];
+  if (accessKeyId === undefined || secretAccessKey === undefined)
+    throw invalid('there are no credentials for S3', 'AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment');
+  const region = env['AWS_REGION'] ?? 'us-east-1';
+  const endpoint = env['AWS_ENDPOINT_URL'] ?? `https://s3.${region}.amazonaws.com`;
+  const { S3mini } = await loadOptional(() => import('s3mini'), 's3mini');
+  const s3 = new S3mini({
+    accessKeyId,
+    secretAccessKey,
+    region,
+    endpoint: `${endpoint.replace(/\/$/, '')}/${bucket}`,
+    requestAbortTimeout: TIMEOUT_MS,
+  });
+  const place = (digest: string): string => `${prefix === '' ? '' : prefix.replace(/\/?$/, '/')}sha256/${digest}`;
+  return {
+    async save(files) {
+      for (const { digest, bytes } of files) {
+        const isThere = await retried(() => s3.objectExists(place(digest)));
+        if (isThere !== true) await retried(() => s3.putObject(place(digest), Buffer.from(bytes)));
+      }
+    },
+    async load(digest) {
+      // Wrong bytes may be a passing fault of the store, so they are asked for again before they are reported as missing.
+      for (let attempt = 0; attempt < TRIES; attempt += 1) {
+        const bytes = await retried(() => s3.getObjectArrayBuffer(place(digest)));
+        if (bytes === null) return undefined;
+        const read = Buffer.from(bytes);
+        if (sha256(read) === digest) return read;
+      }
+      throw new SkillError({
+        code: 'io/failed',
+        message: `the artifact store returns other bytes for ${digest} than were saved`,
+        hint: 'check the bucket: its objects must never be changed',
+        data: { path: place(digest), cause: 'digest' },
+      });
+    },
+  };
+}
+
+/** Tries again with growing pauses: S3 may be slow or fail for a moment. */
+async function retried<T>(act: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await act();
+    } catch (error) {
+      if (attempt === TRIES) throw failed(error);
+      await new Promise((resolve) => {
+        setTimeout(resolve, 100 * 4 ** attempt);
+      });
+    }
+  }
+}
+
+function failed(error: unknown): SkillError {
+  const cause = error instanceof Error ? error.message : String(error);
+  return new SkillError({
+    code: 'io/failed',
+    message: `the artifact store does not answer: ${cause}`,
+    hint: 'check AWS_ENDPOINT_URL, the bucket and the credentials',
+    data: { path: 's3', cause },
+    cause: error,
+  });
+}
+
+function invalid(message: string, expected: string): SkillError {
+  return new SkillError({ code: 'input/invalid', message, hint: `expected ${expected}`, data: { expected } });
+}

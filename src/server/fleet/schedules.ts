@@ -1,0 +1,43 @@
+/** Runs at regular times. DBOS keeps the time; each time submits a run once, however many workers there are. */
+import { SkillError } from '../../core/errors.ts';
+import { quoted } from '../../core/text/text.ts';
+
+export interface NewSchedule {
+  readonly name: string;
+  /** Five fields, as in crontab. */
+  readonly cron: string;
+  readonly request: string;
+}
+
+export interface ScheduledRun extends NewSchedule {
+  readonly isPaused: boolean;
+}
+
+/** What a schedule hands to the workflow that submits its run. */
+export interface ScheduleContext {
+  readonly project: string;
+  readonly actor: string;
+  readonly name: string;
+  readonly request: string;
+  readonly skillSet: string;
+}
+
+export interface Schedules {
+  add(
+    owner: { readonly actor: string; readonly project: string },
+    schedule: NewSchedule,
+    skillSet: string,
+  ): Promise<void>;
+  list(project: string): Promise<readonly ScheduledRun[]>;
+  /** Throws `input/invalid` if there is no such schedule. */
+  remove(project: string, name: string): Promise<void>;
+}
+
+export function unknownSchedule(name: string): SkillError {
+  return new SkillError({
+    code: 'input/invalid',
+    message: `there is no schedule ${quoted(name)}`,
+    hint: 'GET /api/v1/schedules lists the schedules',
+    data: { expected: 'the name of a schedule' },
+  });
+}

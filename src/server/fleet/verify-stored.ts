@@ -1,0 +1,44 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+import type { Pool } from 'pg';
+
+import { isSkillError } from '../../core/errors.ts';
+import { verifyRun } from '../../journal/verify.ts';
+import type { ContentStore } from './content-store.ts';
+import { restoreRecord, storedRecords } from './run-store.ts';
+
+export interface StoredVerification {
+  readonly record: string;
+  readonly attempt: number;
+  /** As `verifyRun` says; `torn` is the record of a worker that was lost. */
+  readonly status: string;
+  readonly problems: readonly string[];
+}
+
+/** Verifies the records of a run as if they had been recorded on this machine. */
+export async function verifyStored(
+  pool: Pool,
+  contents: ContentStore,
+  run: string,
+): Promise<readonly StoredVerification[]> {
+  const directory = mkdtempSync(path.join(tmpdir(), 'skillwright-verify-'));
+  try {
+    const verified: StoredVerification[] = [];
+    for (const stored of await storedRecords(pool, run)) {
+      const { record, attempt } = stored;
+      try {
+        const folder = await restoreRecord(pool, contents, { run, ...stored }, directory);
+        const { status, problems } = verifyRun(folder);
+        verified.push({ record, attempt, status, problems: problems.map(({ message }) => message) });
+      } catch (error) {
+        if (!isSkillError(error)) throw error;
+        verified.push({ record, attempt, status: 'tampered', problems: [error.message] });
+      }
+    }
+    return verified;
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}

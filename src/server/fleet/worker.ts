@@ -1,0 +1,321 @@
+/**
+ * A worker: takes runs from the queue and works on each with the same agent as a single machine does, in a folder of its own. A run that
+ * another worker began is continued from its stored record: no model call and no finished action is repeated (DIST-1).
+ */
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { hostname } from 'node:os';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+
+import type { Pool } from 'pg';
+
+import { runAgent } from '../../agent/agent.ts';
+import type { AgentOptions, AgentResult } from '../../agent/agent-options.ts';
+import { lastAnswer } from '../../agent/resume/open-recorded-run.ts';
+import { resumeAgent } from '../../agent/resume/resume.ts';
+import { readRun } from '../../journal/journal-reader.ts';
+import { SkillError, isSkillError } from '../../core/errors.ts';
+import type { Model } from '../../core/model.ts';
+import { createRuntime } from '../../packs/open-runtime.ts';
+import type { Runtime, RuntimeOptions } from '../../runtime/runtime.ts';
+import { VERSION } from '../../version.ts';
+import { VOCABULARY_NAMES } from '../../tools/vocabularies.ts';
+import { openApprovalTable, pendingQuestions } from './approval-table.ts';
+import type { ContentStore } from './content-store.ts';
+import { openDatabase } from './database.ts';
+import { listen } from './dbos-queue.ts';
+import type { ListeningQueue, QueueLimits } from './dbos-queue.ts';
+import { openMirror } from './mirror.ts';
+import type { QueuedRun } from './run-queue.ts';
+import { openRunStore, restoreRecord, storedRecords } from './run-store.ts';
+import { newRunId } from './run-id.ts';
+import { RUN_FORMAT, claimRun, endAttempt, returnRun, submitRun, takeOverRuns } from './run-table.ts';
+import type { Claim, Ending, FleetRun } from './run-table.ts';
+import { fetchSkills } from './skill-sets.ts';
+
+export interface WorkerOptions {
+  readonly pool: Pool;
+  readonly url: string;
+  readonly contents: ContentStore;
+  /** Opens the model of a run. */
+  readonly openModel: () => Promise<Model>;
+  /** A folder of this worker: fetched skills stay in it, records leave it with their run. */
+  readonly directory: string;
+  /** Options of every run: execution and policy. */
+  readonly run?: AgentOptions['run'];
+  /** Configuration of every run. */
+  readonly settings?: Pick<RuntimeOptions, 'config' | 'configFile'>;
+  /** Runs at the same time (default: 4). */
+  readonly slots?: number;
+  readonly limits?: Partial<QueueLimits>;
+  /** Seconds without a sign of life after which the runs of a worker are taken over (default: 3). */
+  readonly silentSeconds?: number;
+  readonly onNote?: (note: string) => void;
+}
+
+export interface Worker {
+  readonly id: string;
+  /** Takes no more runs and waits for those in progress; what is left after the grace period goes back to the queue. */
+  drain(graceMs?: number): Promise<void>;
+}
+
+const HEARTBEAT_MS = 500;
+const LIMITS: QueueLimits = { perProject: 20, pollMs: 50 };
+
+export async function startWorker(options: WorkerOptions): Promise<Worker> {
+  const { pool, url, slots = 4, silentSeconds = 3, onNote = () => undefined } = options;
+  const id = `${hostname()}-${String(process.pid)}-${randomBytes(4).toString('hex')}`;
+  mkdirSync(path.join(options.directory, 'runs', id), { recursive: true, mode: 0o700 });
+  await pool.query('insert into skillwright.workers (id, host, version, format, slots) values ($1, $2, $3, $4, $5)', [
+    id,
+    hostname(),
+    VERSION,
+    RUN_FORMAT,
+    slots,
+  ]);
+  await removeLeftovers(pool, path.join(options.directory, 'runs'));
+  const running = new Map<
+    string,
+    { readonly claim: Claim; readonly stop: AbortController; readonly done: Promise<void> }
+  >();
+  const runtimes = openRuntimes(options);
+  const queue: ListeningQueue = await listen({
+    url,
+    pool,
+    worker: id,
+    slots,
+    limits: { ...LIMITS, ...options.limits },
+    work: async (entry: QueuedRun) => {
+      const claim: Claim = { ...entry, worker: id };
+      const run = await claimRun(pool, claim);
+      if (run === undefined) return;
+      const stop = new AbortController();
+      const done = workOn(run, claim, { ...options, runtimes, stop: stop.signal }).catch((error: unknown) => {
+        onNote(`run ${run.id}: ${error instanceof Error ? error.message : String(error)}`);
+      });
+      running.set(run.id, { claim, stop, done });
+      try {
+        await done;
+      } finally {
+        running.delete(run.id);
+      }
+    },
+    submit: async ({ project, actor, name, request, skillSet }, at) => {
+      const idempotencyKey = `schedule ${name} ${at.toISOString()}`;
+      await submitRun(pool, queue, { id: newRunId(at), request, skillSet, idempotencyKey }, { actor, project });
+    },
+  });
+  // A connection of its own: the others may all be busy with runs.
+  const heart = await openDatabase(url, { size: 1 });
+  let lastHeard = performance.now();
+  const beat = async (): Promise<void> => {
+    try {
+      await heart.query('update skillwright.workers set seen_at = now() where id = $1', [id]);
+      lastHeard = performance.now();
+      await stopCancelled(pool, running);
+      for (const { run, worker, next } of await takeOverRuns(pool, queue, silentSeconds))
+        onNote(
+          next === undefined
+            ? `run ${run} is set aside: its workers ended one after the other`
+            : `run ${run} is taken over from ${worker}, which is silent`,
+        );
+    } catch (error) {
+      onNote(`no heartbeat: ${error instanceof Error ? error.message : String(error)}`);
+      // By now another worker has the runs of this one, so this one ends its own share of them.
+      if (performance.now() - lastHeard > silentSeconds * 1_000)
+        for (const { stop } of running.values()) stop.abort(new Error('the database does not answer'));
+    }
+  };
+  const timer = openInterval(beat, HEARTBEAT_MS);
+  return {
+    id,
+    async drain(graceMs = 30_000) {
+      await pool.query('update skillwright.workers set is_draining = true where id = $1', [id]);
+      const stopped = queue.stop();
+      const left = [...running.values()].map(({ done }) => done);
+      await Promise.race([Promise.allSettled(left), pause(graceMs, undefined, { ref: false })]);
+      for (const { claim, stop } of running.values()) {
+        await returnRun(pool, queue, claim);
+        stop.abort(new Error('the worker is drained'));
+      }
+      await Promise.allSettled([...running.values()].map(({ done }) => done));
+      await stopped;
+      await timer.close();
+      await heart.end();
+      await queue.close();
+      await pool.query('delete from skillwright.workers where id = $1', [id]);
+      rmSync(path.join(options.directory, 'runs', id), { recursive: true, force: true });
+    },
+  };
+}
+
+/** Folders of workers that ended without a word. Everything in them that counts is in the database. */
+async function removeLeftovers(pool: Pool, directory: string): Promise<void> {
+  const { rows } = await pool.query<{ id: string }>(
+    `select id from skillwright.workers where seen_at > now() - interval '1 minute'`,
+  );
+  const alive = new Set(rows.map(({ id }) => id));
+  for (const name of readdirSync(directory))
+    if (!alive.has(name)) rmSync(path.join(directory, name), { recursive: true, force: true });
+}
+
+async function stopCancelled(
+  pool: Pool,
+  running: ReadonlyMap<string, { readonly stop: AbortController }>,
+): Promise<void> {
+  if (running.size === 0) return;
+  const { rows } = await pool.query<{ id: string }>(
+    'select id from skillwright.runs where id = any($1) and is_cancelled',
+    [[...running.keys()]],
+  );
+  for (const { id } of rows) running.get(id)?.stop.abort(new Error('the run was cancelled'));
+}
+
+interface Work extends WorkerOptions {
+  readonly runtimes: Runtimes;
+  readonly stop: AbortSignal;
+}
+
+async function workOn(run: FleetRun, claim: Claim, work: Work): Promise<void> {
+  const { pool, contents, directory } = work;
+  const folder = path.join(directory, 'runs', claim.worker, run.id);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const mirror = openMirror(openRunStore(pool, contents, claim), folder);
+  try {
+    const runtime = await work.runtimes.of(run.skillSet);
+    const approvals = openApprovalTable(pool, run.id);
+    const options: Pick<AgentOptions, 'runtime' | 'model' | 'run' | 'signal' | 'unapproved'> = {
+      runtime,
+      model: durable(await work.openModel(), () => mirror.push()),
+      signal: work.stop,
+      unapproved: 'stop',
+      run: {
+        ...work.run,
+        directory: folder,
+        isChained: false,
+        approve: approvals.approve,
+        settle: () => mirror.push(),
+      },
+    };
+    const result = await start(run, claim, folder, { ...work, options });
+    await mirror.finish();
+    await endAttempt(pool, claim, await endingOf(result, run, pool));
+  } catch (error) {
+    // Another worker has the run now.
+    if (isSkillError(error) && error.code === 'record/failed') return;
+    const reason = error instanceof Error ? error.message : String(error);
+    await endAttempt(pool, claim, { state: 'ended', outcome: 'failed', answer: '', reason });
+    if (!isSkillError(error)) throw error;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** What is stored of a finished run. */
+type Finished = Pick<AgentResult, 'outcome' | 'answer' | 'reason'> & Partial<Pick<AgentResult, 'used'>>;
+
+interface Starting extends Work {
+  readonly options: Pick<AgentOptions, 'runtime' | 'model' | 'run' | 'signal' | 'unapproved'>;
+}
+
+/** Starts a run, or continues what an earlier attempt recorded. */
+async function start(run: FleetRun, { attempt }: Claim, folder: string, work: Starting): Promise<Finished> {
+  const { pool, contents, options } = work;
+  const { budget, required = [], vocabulary } = run.options;
+  const name = VOCABULARY_NAMES.find((known) => known === vocabulary);
+  const earlier = (await storedRecords(pool, run.id)).filter((one) => one.attempt < attempt);
+  const begin = (): Promise<AgentResult> =>
+    runAgent({
+      ...options,
+      request: run.request,
+      required,
+      ...(budget === undefined ? {} : { budget }),
+      ...(name === undefined ? {} : { vocabulary: name }),
+    });
+  // Every record that a later one resumed is needed, in case the later one was lost before it had repeated all of it.
+  const before = path.join(folder, 'earlier');
+  for (const one of earlier) await restoreRecord(pool, contents, { run: run.id, ...one }, before);
+  const last = earlier.findLast(({ isChild }) => !isChild);
+  if (last === undefined) return begin();
+  const finished = finishedRun(path.join(before, last.record));
+  if (finished !== undefined) return finished;
+  const resumed = await resumeAgent({ ...options, path: path.join(before, last.record), hasEnded: true });
+  if (resumed.type === 'resumed') return resumed.result;
+  throw new SkillError({
+    code: 'run/invalid',
+    message: `the run cannot be continued: ${resumed.problems.join('; ')}`,
+    hint: 'submit it again',
+    data: { path: run.id },
+  });
+}
+
+/** The result of a record that is complete: its worker was lost before it could say so. */
+function finishedRun(folder: string): Finished | undefined {
+  const { info } = readRun(folder);
+  if (info.outcome !== 'done' && info.outcome !== 'degraded' && info.outcome !== 'failed') return undefined;
+  return { outcome: info.outcome, answer: lastAnswer(folder), reason: info.reason };
+}
+
+async function endingOf(result: Finished, { id }: FleetRun, pool: Pool): Promise<Ending> {
+  const { outcome, answer, reason, used } = result;
+  if (outcome === 'refused' && (await pendingQuestions(pool, id)) > 0) return { state: 'waiting' };
+  return { state: 'ended', outcome, answer, reason, ...(used === undefined ? {} : { used }) };
+}
+
+/** The model is called only when the record of everything before the call is stored. */
+function durable(model: Model, settle: () => Promise<void>): Model {
+  return {
+    ...model,
+    async call(request, options) {
+      await settle();
+      return model.call(request, options);
+    },
+  };
+}
+
+interface Runtimes {
+  of(skillSet: string): Promise<Runtime>;
+}
+
+/** Runs with the same skills share a runtime. */
+function openRuntimes({ pool, contents, directory, settings }: WorkerOptions): Runtimes {
+  const opened = new Map<string, Promise<Runtime>>();
+  return {
+    of(skillSet) {
+      const known = opened.get(skillSet);
+      if (known !== undefined) return known;
+      const opening = (async () => {
+        const root = await fetchSkills(pool, contents, skillSet, directory);
+        return createRuntime({
+          ...settings,
+          cwd: directory,
+          roots: [root],
+          onlyRoots: true,
+          vouched: [root],
+          cache: false,
+        });
+      })();
+      opened.set(skillSet, opening);
+      opening.catch(() => opened.delete(skillSet));
+      return opening;
+    },
+  };
+}
+
+function openInterval(act: () => Promise<void>, ms: number): { close(): Promise<void> } {
+  const closing = new AbortController();
+  const { signal } = closing;
+  const loop = (async () => {
+    while (!signal.aborted) {
+      await act();
+      await pause(ms, undefined, { signal }).catch(() => undefined);
+    }
+  })();
+  return {
+    async close() {
+      closing.abort();
+      await loop;
+    },
+  };
+}

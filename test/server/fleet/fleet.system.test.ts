@@ -1,0 +1,297 @@
+/** Runs on PostgreSQL: the built command, real workers, and real kills. */
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+
+import { openFleetClient } from '../../../src/client.ts';
+import type { FleetClient, FleetRun } from '../../../src/client.ts';
+import { openTableContents } from '../../../src/server/fleet/content-store.ts';
+import { openDatabase } from '../../../src/server/fleet/database.ts';
+import { SCHEMA_VERSION, migrate } from '../../../src/server/fleet/migrations.ts';
+import { spawnCli, temporaryFolder } from '../../cli/run-cli.ts';
+import { verifies } from '../../conformance/verifies.ts';
+import { PROJECT } from '../../files-below.ts';
+import { POSTGRES, openPostgres } from './postgres.ts';
+import type { Postgres } from './postgres.ts';
+
+const SKILL = '---\nname: greet\ndescription: Greets people. Use when someone says hello.\n---\nSay hello.\n';
+const COMMAND = path.join(PROJECT, 'dist/command/skillwright.js');
+
+describe.skipIf(POSTGRES === undefined)('a fleet', () => {
+  let postgres: Postgres;
+  let project: string;
+  let home: string;
+  let server: { readonly url: string; readonly child: ChildProcess };
+  let admin: FleetClient;
+  let secret: string;
+  const children = new Set<ChildProcess>();
+
+  const env = (): Record<string, string> => ({
+    PATH: process.env['PATH'] ?? '',
+    HOME: home,
+    SKILLWRIGHT_DATABASE_URL: postgres.url,
+  });
+
+  /** Starts a command and waits for a line of its output. */
+  async function start(words: readonly string[], line: RegExp): Promise<{ child: ChildProcess; found: string }> {
+    const child = spawn(process.execPath, [COMMAND, ...words], { cwd: project, env: env(), stdio: 'pipe' });
+    children.add(child);
+    let output = '';
+    return new Promise((resolve, reject) => {
+      const take = (data: Buffer): void => {
+        output += data.toString();
+        const found = line.exec(output);
+        if (found !== null) resolve({ child, found: found[1] ?? '' });
+      };
+      child.stdout.on('data', take);
+      child.stderr.on('data', take);
+      child.on('close', (code) => reject(new Error(`${words.join(' ')} ended with ${String(code)}: ${output}`)));
+    });
+  }
+
+  /** The command ends with the test, whatever comes of it. */
+  const startUntilEnd: typeof start = async (words, line) => {
+    const started = await start(words, line);
+    onTestFinished(() => stop(started.child, 'SIGKILL'));
+    return started;
+  };
+
+  const startWorker = (
+    script: object,
+    ...words: readonly string[]
+  ): Promise<{ child: ChildProcess; found: string }> => {
+    const file = path.join(temporaryFolder(), 'script.json');
+    writeFileSync(file, JSON.stringify(script));
+    const data = path.join(temporaryFolder(), 'worker');
+    return startUntilEnd(
+      ['worker', '--model', `scripted:${file}`, '--data', data, '--executor', 'none', ...words],
+      /^worker (\S+):/m,
+    );
+  };
+
+  const ended = (child: ChildProcess): Promise<void> =>
+    new Promise((resolve) => {
+      if (child.exitCode !== null || child.signalCode !== null) return resolve();
+      child.on('close', () => resolve());
+    });
+
+  const stop = async (child: ChildProcess, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> => {
+    child.kill(signal);
+    await ended(child);
+  };
+
+  const until = async (isDone: () => Promise<boolean> | boolean): Promise<void> => {
+    while (!(await isDone())) await sleep(50);
+  };
+
+  beforeAll(async () => {
+    postgres = await openPostgres();
+    const base = temporaryFolder();
+    project = path.join(base, 'project');
+    home = path.join(base, 'home');
+    mkdirSync(path.join(home, '.agents/skills/greet'), { recursive: true });
+    mkdirSync(project);
+    writeFileSync(path.join(home, '.agents/skills/greet/SKILL.md'), SKILL);
+    const made = await spawnCli(project, ['fleet', 'keys', 'create', 'admin', '--rights', 'admin'], env());
+    expect(made).toMatchObject({ status: 0, out: expect.stringMatching(/^sw_[0-9a-f]{12}_[\w-]{43}\n$/) });
+    secret = made.out.trim();
+    const serving = await start(['serve', '--port', '0'], /(http:\S+)\n/);
+    server = { child: serving.child, url: serving.found };
+    admin = openFleetClient({ url: server.url, key: secret });
+  }, 120_000);
+
+  afterAll(async () => {
+    for (const child of children) child.kill('SIGKILL');
+    await Promise.all([...children].map(ended));
+    postgres.close();
+  });
+
+  test('a run that is submitted is worked on by one of two workers, with the answer of a single machine', async () => {
+    const script = {
+      turns: [{ toolCalls: [{ name: 'load_skill', input: { skill: 'greet' } }] }, { text: 'Hello, Ada.' }],
+    };
+    const workers = await Promise.all([startWorker(script), startWorker(script)]);
+    const submitted = await admin.submit({ request: 'greet Ada', idempotencyKey: 'one' });
+    expect(submitted).toMatchObject({ state: 'queued', attempt: 1, request: 'greet Ada' });
+    const run = await admin.wait(submitted.run);
+    const file = path.join(temporaryFolder(), 'script.json');
+    writeFileSync(file, JSON.stringify(script));
+    const single = await spawnCli(
+      project,
+      ['run', 'greet Ada', '--model', `scripted:${file}`, '--executor', 'none', '--json'],
+      env(),
+    );
+    const alone: unknown = JSON.parse(single.out.trim().split('\n').at(-1) ?? '');
+    expect(alone).toMatchObject({ result: { outcome: run.outcome, answer: run.answer } });
+    expect(run).toMatchObject({ state: 'ended', outcome: 'done', answer: 'Hello, Ada.', attempt: 1 });
+    expect(await admin.submit({ request: 'greet Ada', idempotencyKey: 'one' })).toEqual(run);
+    await expect(admin.submit({ request: 'greet Bob', idempotencyKey: 'one' })).rejects.toThrow(
+      'the idempotency key was used for another request',
+    );
+    expect((await admin.integrity(run.run)).records).toMatchObject([{ attempt: 1, status: 'intact', problems: [] }]);
+    const types: string[] = [];
+    for await (const { type } of admin.events(run.run, { signal: AbortSignal.timeout(60_000) })) types.push(type);
+    expect([types[0], types.at(-1)]).toEqual(['run-start', 'run-end']);
+    const many = await Promise.all(
+      Array.from({ length: 20 }, (_, i) => admin.submit({ request: `greet ${String(i)}` })),
+    );
+    const done = await Promise.all(many.map(({ run: id }) => admin.wait(id)));
+    expect(done.map(({ outcome, answer }) => [outcome, answer])).toEqual(many.map(() => ['done', 'Hello, Ada.']));
+    await Promise.all(workers.map(({ child }) => stop(child)));
+    expect((await admin.fleet()).workers).toEqual([]);
+  }, 240_000);
+
+  verifies('DIST-1', 'a worker that is killed loses no run, and no model call is repeated', async () => {
+    // The third call is answered slowly, so the worker is killed between two recorded calls.
+    const turns = [
+      { toolCalls: [{ name: 'load_skill', input: { skill: 'greet' } }] },
+      { toolCalls: [{ name: 'search_skills', input: { query: 'hello' } }], delayMs: 600_000 },
+    ];
+    const first = await startWorker({ turns });
+    const { run: id } = await admin.submit({ request: 'greet Grace' });
+    await until(() => Number(postgres.query(`select count(*) from skillwright.lines where run = '${id}'`)) > 8);
+    await stop(first.child, 'SIGKILL');
+    const second = await startWorker({ turns: [{ text: 'Hello, Grace.' }] });
+    const run = await admin.wait(id);
+    expect(run).toMatchObject({ state: 'ended', outcome: 'done', answer: 'Hello, Grace.', attempt: 2 });
+    const { records } = await admin.integrity(id);
+    expect(records).toMatchObject([
+      { attempt: 1, status: 'torn', problems: [] },
+      { attempt: 2, status: 'intact', problems: [] },
+    ]);
+    const calls = postgres.query(
+      `select 'said: ' || (line::jsonb->'event'->>'text') from skillwright.lines where run = '${id}' and attempt = 2 and line like '%"type":"model-answer"%' order by seq`,
+    );
+    expect(calls.split('\n')).toEqual(['said: ', 'said: Hello, Grace.']);
+    await stop(second.child);
+  });
+
+  test('a run that ends its workers three times is set aside', async () => {
+    const id = (await admin.submit({ request: 'poison' })).run;
+    const crash = (attempt: number): void => {
+      postgres.query(
+        `update skillwright.runs set state = 'running', worker = 'gone', attempt = ${String(attempt)} where id = '${id}'`,
+      );
+      postgres.query(
+        `insert into skillwright.attempts (run, attempt, worker) values ('${id}', ${String(attempt)}, 'gone') on conflict do nothing`,
+      );
+    };
+    postgres.query(`update skillwright.runs set crashes = 2 where id = '${id}'`);
+    crash(1);
+    const worker = await startWorker({ turns: [{ text: 'never' }] });
+    const run = await admin.wait(id);
+    expect(run).toMatchObject({
+      state: 'ended',
+      outcome: 'failed',
+      reason: 'set aside: 3 workers ended while they worked on it',
+    });
+    await stop(worker.child);
+  }, 240_000);
+
+  test('the database is restarted: nothing that was accepted is lost', async () => {
+    const worker = await startWorker({ turns: [{ text: 'Hello.' }] });
+    const before = await Promise.all(
+      Array.from({ length: 5 }, (_, i) => admin.submit({ request: `before ${String(i)}` })),
+    );
+    postgres.stop('immediate');
+    postgres.start();
+    const after = await retried(() => admin.submit({ request: 'after' }));
+    const runs = await Promise.all([...before, after].map(({ run }) => retried(() => admin.wait(run))));
+    expect(runs.map(({ outcome, answer }) => [outcome, answer])).toEqual(runs.map(() => ['done', 'Hello.']));
+    await stop(worker.child, 'SIGKILL');
+  }, 240_000);
+
+  test('SIGTERM drains a worker, and another one goes on with what it had', async () => {
+    const slow = await startWorker({ turns: [{ text: 'late', delayMs: 600_000 }] }, '--grace', '1');
+    const { run: id } = await admin.submit({ request: 'drain' });
+    await until(async () => (await admin.run(id)).state === 'running');
+    await stop(slow.child);
+    expect(slow.child.exitCode).toBe(0);
+    const next = await startWorker({ turns: [{ text: 'Here.' }] });
+    expect(await admin.wait(id)).toMatchObject({ outcome: 'done', answer: 'Here.', attempt: 2 });
+    await stop(next.child);
+  }, 240_000);
+
+  test('keys: rights, projects, revocation; what is not there is said', async () => {
+    const make = async (...words: readonly string[]): Promise<FleetClient> => {
+      const { out } = await spawnCli(project, ['fleet', 'keys', 'create', 'x', ...words], env());
+      return openFleetClient({ url: server.url, key: out.trim() });
+    };
+    const [reader, other] = [await make('--rights', 'read'), await make('--project', 'other', '--rights', 'admin')];
+    await expect(reader.submit({ request: 'x' })).rejects.toThrow('this key has no right to submit');
+    const { run } = await admin.submit({ request: 'mine', delaySeconds: 3_600 });
+    await expect(other.run(run)).rejects.toThrow('there is no such run');
+    await expect(other.cancel(run)).rejects.toThrow('there is no such run');
+    expect(await admin.cancel(run)).toMatchObject({ state: 'ended', outcome: 'cancelled' });
+    const nobody = openFleetClient({ url: server.url, key: 'sw_000000000000_'.padEnd(59, 'x') });
+    await expect(nobody.runs()).rejects.toThrow('missing or invalid key');
+    const raw = async (target: string, init: RequestInit = {}): Promise<readonly [number, string]> => {
+      const response = await fetch(`${server.url}${target}`, {
+        ...init,
+        headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json', ...init.headers },
+      });
+      return [response.status, await response.text()];
+    };
+    const post = (body: string): Promise<readonly [number, string]> => raw('/api/v1/runs', { method: 'POST', body });
+    expect([
+      (await post('{')).at(0),
+      (await post('{"request": 5}')).at(0),
+      (await post('{"request": "x", "more": 1}')).at(0),
+      (await post(JSON.stringify({ request: 'x'.repeat(2_000_000) }))).at(0),
+      (await raw('/api/v1/none')).at(0),
+      (await raw('/healthz', { headers: { authorization: '' } })).at(0),
+      (await raw('/metrics', { headers: { authorization: '' } })).at(0),
+    ]).toEqual([400, 400, 400, 413, 404, 200, 401]);
+    expect((await raw('/metrics'))[1]).toMatch(/^skillwright_runs_ended_total\{outcome="done"\} \d+$/m);
+    expect(JSON.parse((await raw('/api/v1/openapi.json'))[1])).toMatchObject({ openapi: '3.1.0' });
+    expect(JSON.parse((await raw('/api/v1/audit'))[1])).toMatchObject({
+      acts: expect.arrayContaining([expect.objectContaining({ act: 'run-cancel', target: run })]),
+    });
+  }, 240_000);
+
+  test('a server beyond the loopback needs a key first', async () => {
+    postgres.query('create database empty');
+    const refused = await spawnCli(project, ['serve', '--port', '0', '--host', '0.0.0.0'], {
+      ...env(),
+      SKILLWRIGHT_DATABASE_URL: postgres.url.replace(/postgres$/, 'empty'),
+    });
+    expect(refused).toMatchObject({
+      status: 3,
+      out: '',
+      err: expect.stringContaining('the server would be reachable at 0.0.0.0, and there is no key yet'),
+    });
+  }, 120_000);
+
+  test('contents that do not match their digest are refused, and a database of a later version too', async () => {
+    const pool = await openDatabase(postgres.url);
+    onTestFinished(() => pool.end());
+    expect(await migrate(pool)).toEqual({ from: SCHEMA_VERSION, to: SCHEMA_VERSION });
+    const contents = openTableContents(pool);
+    expect(await contents.load('0'.repeat(64))).toBeUndefined();
+    const { run } = (await admin.runs({ limit: 200 })).runs.find(({ outcome }: FleetRun) => outcome === 'done') ?? {
+      run: '',
+    };
+    postgres.query(
+      `update skillwright.contents set bytes = 'other' where digest in (select digest from skillwright.files where run = '${run}')`,
+    );
+    const { records } = await admin.integrity(run);
+    expect(records.map(({ status }) => status)).toEqual(records.map(() => 'tampered'));
+    postgres.query('insert into skillwright.migrations (version) values (99)');
+    await expect(migrate(pool)).rejects.toThrow('the database has version 99');
+    postgres.query('delete from skillwright.migrations where version = 99');
+  }, 120_000);
+});
+
+async function retried<T>(act: () => Promise<T>): Promise<T> {
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      return await act();
+    } catch (error) {
+      if (attempt === 100) throw error;
+      await sleep(200);
+    }
+  }
+}

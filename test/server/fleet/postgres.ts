@@ -1,0 +1,75 @@
+/** A PostgreSQL of the tests' own, in a folder of theirs. */
+import { execFileSync } from 'node:child_process';
+import { appendFileSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+
+const ROOT = '/usr/lib/postgresql';
+
+/** The newest installed version; undefined if there is none. */
+export const POSTGRES = existsSync(ROOT)
+  ? readdirSync(ROOT)
+      .toSorted((a, b) => Number(a) - Number(b))
+      .map((version) => path.join(ROOT, version, 'bin'))
+      .findLast((folder) => existsSync(path.join(folder, 'initdb')))
+  : undefined;
+
+export interface Postgres {
+  readonly url: string;
+  /** `immediate` is what kill -9 does to it. */
+  stop(how?: 'fast' | 'immediate'): void;
+  start(): void;
+  query(sql: string): string;
+  close(): void;
+}
+
+/** PostgreSQL refuses to run as root, so root runs it as the user of the package. */
+export async function openPostgres(): Promise<Postgres> {
+  const bin = POSTGRES ?? '';
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'skillwright-pg-'));
+  const isRoot = process.getuid?.() === 0;
+  const owner = isRoot ? { uid: idOf('-u'), gid: idOf('-g') } : {};
+  if (owner.uid !== undefined && owner.gid !== undefined) chownSync(folder, owner.uid, owner.gid);
+  const run = (program: string, words: readonly string[]): string =>
+    execFileSync(path.join(bin, program), words, { ...owner, cwd: folder, stdio: 'pipe', timeout: 120_000 }).toString();
+  const data = path.join(folder, 'data');
+  run('initdb', ['-D', data, '-A', 'trust', '-U', 'postgres', '--no-sync']);
+  const port = await freePort();
+  appendFileSync(
+    path.join(data, 'postgresql.conf'),
+    `\nport = ${String(port)}\nlisten_addresses = '127.0.0.1'\nunix_socket_directories = '${folder}'\nmax_connections = 100\nfsync = off\n`,
+  );
+  const start = (): void =>
+    void run('pg_ctl', ['-D', data, '-l', path.join(folder, 'log'), '-w', '-t', '100', 'start']);
+  const stop = (how: 'fast' | 'immediate' = 'fast'): void =>
+    void run('pg_ctl', ['-D', data, '-m', how, '-w', '-t', '100', 'stop']);
+  start();
+  const query = (sql: string): string =>
+    run('psql', ['-h', folder, '-p', String(port), '-U', 'postgres', '-At', '-c', sql, 'postgres']).trim();
+  return {
+    url: `postgres://postgres@127.0.0.1:${String(port)}/postgres`,
+    start,
+    stop,
+    query,
+    close() {
+      stop('immediate');
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function idOf(kind: '-u' | '-g'): number {
+  return Number(execFileSync('id', [kind, 'postgres']).toString());
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.on('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+    });
+  });
+}
