@@ -1,8 +1,6 @@
 /** The language of the page: English, or Chinese. The text in English is the key. */
 import { CHINESE } from './chinese.ts';
 
-const LANGUAGES = ['en', 'zh'] as const;
-
 export function t(text: string, values: Readonly<Record<string, string | number>> = {}): string {
   const known = document.documentElement.lang === 'zh' ? CHINESE[text] : undefined;
   return (known ?? text).replaceAll(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole));
