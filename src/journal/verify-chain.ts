@@ -188,7 +188,7 @@ function runProblem({ id, path: place, reading }: ListedRun, chain: ReadChain): 
     const isOlder = first === undefined || startOfId(id) <= Date.parse(first.startedAt);
     if (info?.chain === undefined && isOlder) return [];
     // A run that is just beginning, or was killed then: it has recorded nothing.
-    if (reading.type === 'absent' && openJournal(place).type === 'absent') return [];
+    if (reading.type === 'absent' && lastLineOf(place) === undefined) return [];
     return [
       {
         code: 'chain/run-unlisted',

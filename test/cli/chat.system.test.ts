@@ -151,34 +151,39 @@ describe.skipIf(missing !== undefined)('at a terminal', () => {
 
   test('lines are edited, the arrow keys bring back what was typed, a paste is one message, Ctrl-D ends', async () => {
     const folder = scratch();
-    const { status, text } = await chat(folder, RULES, [
-      until('> '),
-      keys('helxx\u007F\u007Flo'),
-      PAUSE,
-      keys('\r'),
-      until('done after'),
-      until('> '),
-      keys('\u001B[200~first line\nsecond\tline\u001B[201~'),
-      PAUSE,
-      keys('\r'),
-      until('done after'),
-      until('> '),
-      keys(UP),
-      PAUSE,
-      keys(UP),
-      PAUSE,
-      keys('\r'),
-      until('done after'),
-      until('> '),
-      keys(CTRL_D),
-    ]);
+    const { status, text } = await chat(
+      folder,
+      RULES,
+      [
+        until('> '),
+        keys('helxx\u007F\u007Flo'),
+        PAUSE,
+        keys('\r'),
+        until('done after'),
+        until('> '),
+        keys('\u001B[200~first line\nsecond\tline\u001B[201~'),
+        PAUSE,
+        keys('\r'),
+        until('done after'),
+        until('> '),
+        keys(UP),
+        PAUSE,
+        keys(UP),
+        PAUSE,
+        keys('\r'),
+        until('done after'),
+        until('> '),
+        keys(CTRL_D),
+      ],
+      { SKILLWRIGHT_CACHE_DIR: path.join(folder, 'cache') },
+    );
     expect([status, text]).toEqual([0, expect.stringContaining('continue with --resume')]);
     expect(recorded(folder)).toEqual({
       messages: ['hello', 'first line\nsecond\tline', 'hello'],
       status: 'intact',
       outcome: 'done',
     });
-    const cache = path.join(folder, 'home/.cache/skillwright/chat');
+    const cache = path.join(folder, 'cache/chat');
     const [file = ''] = readdirSync(cache);
     expect(statSync(path.join(cache, file)).mode & 0o777).toBe(0o600);
     expect(JSON.parse(readFileSync(path.join(cache, file), 'utf8'))).toEqual(['hello', 'first line␤second␉line']);

@@ -288,7 +288,10 @@ describe('between the yes and the deed', () => {
     };
     const { approve } = watchedApprovals({ home: world.home, asker: { by: 'callback', ask } });
     const session = await sessionIn(world, { approve });
-    await expect(session.perform(write('x', 'new.md'), { signal: stop.signal })).rejects.toThrow('given up');
+    expect(await session.perform(write('x', 'new.md'), { signal: stop.signal })).toMatchObject({
+      type: 'failed',
+      code: 'run/interrupted',
+    });
     expect(existsSync(path.join(world.project, 'new.md'))).toBe(false);
     expect([await outcome(session, write('x', 'new.md')), asked]).toEqual(['done', 2]);
   });

@@ -110,6 +110,7 @@ const V4_BLOCKS: readonly Block[] = [
   [[198, 51, 100], 24, 'reserved'],
   [[203, 0, 113], 24, 'reserved'],
   [[224], 4, 'multicast'],
+  [[255, 255, 255, 255], 32, 'multicast'], // broadcast
   [[240], 4, 'reserved'],
 ];
 

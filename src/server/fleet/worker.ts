@@ -27,7 +27,7 @@ import { openDatabase } from './database.ts';
 import { listen } from './dbos-queue.ts';
 import type { ListeningQueue, QueueLimits } from './dbos-queue.ts';
 import { openMirror } from './mirror.ts';
-import type { QueuedRun } from './run-queue.ts';
+import type { QueuedRun, RunQueue } from './run-queue.ts';
 import { openRunStore, restoreRecord, storedRecords } from './run-store.ts';
 import { newRunId } from './run-id.ts';
 import { RUN_FORMAT, claimRun, endAttempt, returnRun, submitRun, takeOverRuns } from './run-table.ts';
@@ -88,10 +88,10 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     limits: { ...LIMITS, ...options.limits },
     work: async (entry: QueuedRun) => {
       const claim: Claim = { ...entry, worker: id };
-      const run = await claimRun(pool, claim);
-      if (run === undefined) return;
       const stop = new AbortController();
-      const done = workOn(run, claim, { ...options, runtimes, stop: stop.signal }).catch((error: unknown) => {
+      const run = await reached(() => claimRun(pool, claim), stop.signal);
+      if (run === undefined) return;
+      const done = workOn(run, claim, { ...options, runtimes, queue, stop: stop.signal }).catch((error: unknown) => {
         onNote(`run ${run.id}: ${error instanceof Error ? error.message : String(error)}`);
       });
       running.set(run.id, { claim, stop, done });
@@ -160,6 +160,28 @@ async function removeLeftovers(pool: Pool, directory: string): Promise<void> {
     if (!alive.has(name)) rmSync(path.join(directory, name), { recursive: true, force: true });
 }
 
+/** The reason of a stop that a person asked for. After any other the run goes back to the queue. */
+const CANCELLED = new Error('the run was cancelled');
+
+/**
+ * Tries again while the database does not answer, as when it is restarted. Errors of the library are thrown at once: they say that the
+ * run belongs to another worker, or what is wrong with it.
+ */
+async function reached<T>(act: () => Promise<T>, stop: AbortSignal): Promise<T> {
+  for (;;) {
+    try {
+      return await act();
+    } catch (error) {
+      if (isSkillError(error) || stop.aborted) throw error;
+      await pause(RETRY_MS);
+    }
+  }
+}
+
+const RETRY_MS = 200;
+/** How long the end of a run is tried to be stored. Then the run is taken over, which finds that it is complete. */
+const END_MS = 60_000;
+
 async function stopCancelled(
   pool: Pool,
   running: ReadonlyMap<string, { readonly stop: AbortController }>,
@@ -169,11 +191,12 @@ async function stopCancelled(
     'select id from skillwright.runs where id = any($1) and is_cancelled',
     [[...running.keys()]],
   );
-  for (const { id } of rows) running.get(id)?.stop.abort(new Error('the run was cancelled'));
+  for (const { id } of rows) running.get(id)?.stop.abort(CANCELLED);
 }
 
 interface Work extends WorkerOptions {
   readonly runtimes: Runtimes;
+  readonly queue: RunQueue;
   readonly stop: AbortSignal;
 }
 
@@ -182,12 +205,14 @@ async function workOn(run: FleetRun, claim: Claim, work: Work): Promise<void> {
   const folder = path.join(directory, 'runs', claim.worker, run.id);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const mirror = openMirror(openRunStore(pool, contents, claim), folder);
+  const settle = (): Promise<void> => reached(() => mirror.push(), work.stop);
+  const atEnd = <T>(act: () => Promise<T>): Promise<T> => reached(act, AbortSignal.timeout(END_MS));
   try {
     const runtime = await work.runtimes.of(run.skillSet);
     const approvals = openApprovalTable(pool, run.id);
     const options: Pick<AgentOptions, 'runtime' | 'model' | 'run' | 'signal' | 'unapproved'> = {
       runtime,
-      model: durable(await work.openModel(), () => mirror.push()),
+      model: durable(await work.openModel(), settle),
       signal: work.stop,
       unapproved: 'stop',
       run: {
@@ -195,17 +220,22 @@ async function workOn(run: FleetRun, claim: Claim, work: Work): Promise<void> {
         directory: folder,
         isChained: false,
         approve: approvals.approve,
-        settle: () => mirror.push(),
+        settle,
       },
     };
     const result = await start(run, claim, folder, { ...work, options });
-    await mirror.finish();
-    await endAttempt(pool, claim, await endingOf(result, run, pool));
+    if (work.stop.aborted && work.stop.reason !== CANCELLED) {
+      await atEnd(() => returnRun(pool, work.queue, claim));
+      return;
+    }
+    await atEnd(() => mirror.finish());
+    await atEnd(async () => endAttempt(pool, claim, await endingOf(result, run, pool)));
   } catch (error) {
     // Another worker has the run now.
     if (isSkillError(error) && error.code === 'record/failed') return;
     const reason = error instanceof Error ? error.message : String(error);
-    await endAttempt(pool, claim, { state: 'ended', outcome: 'failed', answer: '', reason });
+    if (work.stop.aborted && work.stop.reason !== CANCELLED) await atEnd(() => returnRun(pool, work.queue, claim));
+    else await atEnd(() => endAttempt(pool, claim, { state: 'ended', outcome: 'failed', answer: '', reason }));
     if (!isSkillError(error)) throw error;
   } finally {
     rmSync(folder, { recursive: true, force: true });
