@@ -56,7 +56,7 @@ export function makeRunFolder(directory: string, now: Date): { readonly id: stri
   const reason = foreignReason(directory);
   if (reason !== undefined) throw notUsed(directory, reason);
   for (let attempt = 0; ; attempt += 1) {
-    const id = newId(now);
+    const id = newRunId(now);
     try {
       mkdirSync(path.join(directory, id), { mode: 0o700 });
       return { id, path: path.join(directory, id) };
@@ -96,7 +96,7 @@ function notUsed(directory: string, reason: string): SkillError {
 }
 
 /** Seconds, then milliseconds and random characters in hex: ids sort by time. */
-function newId(now: Date): string {
+export function newRunId(now: Date): string {
   const time = now.toISOString().slice(0, 19).replaceAll(/[-:]/g, '');
   const chance = process.getBuiltinModule('node:crypto').randomBytes(3).toString('hex').slice(0, 5);
   return `${time}Z-${now.getUTCMilliseconds().toString(16).padStart(3, '0')}${chance}`;

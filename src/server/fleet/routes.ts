@@ -16,7 +16,7 @@ import type { Identity, Right } from './keys.ts';
 import { followStored } from './follow-stored.ts';
 import type { Schedules } from './schedules.ts';
 import type { RunQueue } from './run-queue.ts';
-import { newRunId } from './run-id.ts';
+import { newRunId } from '../../journal/run-folder.ts';
 import { cancelRun, newestRuns, readRow, submitRun } from './run-table.ts';
 import type { FleetRun } from './run-table.ts';
 import { verifyStored } from './verify-stored.ts';

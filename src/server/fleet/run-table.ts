@@ -114,7 +114,7 @@ async function checkQuota(client: PoolClient, project: string): Promise<void> {
   throw new SkillError({
     code: 'policy/refused',
     message: `project ${quoted(project)} has ${quota.queued} waiting runs, and its limit is ${String(quota.limit)}`,
-    hint: 'wait until some have run, or raise the limit: skillwright fleet project NAME --queued N',
+    hint: 'wait until some have run, or raise queued_limit of the project in the table skillwright.projects',
     data: { rule: 'quota/queued', approval: '', command: '' },
   });
 }

@@ -29,7 +29,7 @@ import type { ListeningQueue, QueueLimits } from './dbos-queue.ts';
 import { openMirror } from './mirror.ts';
 import type { QueuedRun, RunQueue } from './run-queue.ts';
 import { openRunStore, restoreRecord, storedRecords } from './run-store.ts';
-import { newRunId } from './run-id.ts';
+import { newRunId } from '../../journal/run-folder.ts';
 import { RUN_FORMAT, claimRun, endAttempt, returnRun, submitRun, takeOverRuns } from './run-table.ts';
 import type { Claim, Ending, FleetRun } from './run-table.ts';
 import { fetchSkills } from './skill-sets.ts';
