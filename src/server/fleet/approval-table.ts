@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 
 import { APPROVAL_SCOPES } from '../../core/approval.ts';
 import type { ApprovalAnswer, ApprovalRequest, ApprovalScope, Approve } from '../../core/approval.ts';
-import { SkillError } from '../../core/errors.ts';
+import { invalidInput } from './invalid-input.ts';
 import { quoted } from '../../core/text/text.ts';
 import { inTransaction } from './database.ts';
 import type { RunQueue } from './run-queue.ts';
@@ -86,10 +86,10 @@ export async function answerQuestion(
     );
     const [asked] = rows;
     if (asked === undefined)
-      throw invalid(`no question ${quoted(id, 80)} of ${quoted(run)} waits for an answer`, 'a waiting question');
+      throw invalidInput(`no question ${quoted(id, 80)} of ${quoted(run)} waits for an answer`, 'a waiting question');
     const offered = APPROVAL_SCOPES.filter((one) => one !== 'skill' && asked.question.scopes.includes(one));
     if (verdict === 'yes' && !offered.includes(scope))
-      throw invalid(`this question cannot be answered for ${quoted(scope)}`, offered.join(', '));
+      throw invalidInput(`this question cannot be answered for ${quoted(scope)}`, offered.join(', '));
     await client.query(
       `update skillwright.approvals set verdict = $3, scope = $4, note = $5, answered_by = $6, answered_at = now()
        where run = $1 and id = $2`,
@@ -97,8 +97,4 @@ export async function answerQuestion(
     );
     await continueRun(client, queue, run);
   });
-}
-
-function invalid(message: string, expected: string): SkillError {
-  return new SkillError({ code: 'input/invalid', message, hint: `expected ${expected}`, data: { expected } });
 }

@@ -1,4 +1,6 @@
 /** A typed client of the fleet API. */
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import type { z } from 'zod';
 
 import { SkillError } from '../../core/errors.ts';
@@ -71,7 +73,7 @@ export function openFleetClient({
         signal?.throwIfAborted();
         const run = await client.run(id);
         if (run.state === 'ended' || run.state === 'waiting') return run;
-        await pause(pollMs, signal);
+        await sleep(pollMs, undefined, { signal }).catch(() => undefined);
       }
     },
     async *events(id, { signal }) {
@@ -90,7 +92,7 @@ export function openFleetClient({
           return;
         } catch (error) {
           if (signal.aborted || !(error instanceof TypeError)) throw error;
-          await pause(500, signal);
+          await sleep(500, undefined, { signal }).catch(() => undefined);
         }
       }
     },
@@ -135,19 +137,5 @@ async function refusal(response: Response): Promise<SkillError> {
       response.status === 403 || response.status === 401
         ? { rule: `http/${String(response.status)}`, approval: '', command: '' }
         : { expected: 'a valid request' },
-  });
-}
-
-function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal?.addEventListener(
-      'abort',
-      () => {
-        clearTimeout(timer);
-        resolve();
-      },
-      { once: true },
-    );
   });
 }

@@ -7,8 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from 'pg';
 
 import { SkillError, isSkillError } from '../../core/errors.ts';
-import { visibleJson } from '../../core/json/visible-json.ts';
 import { limitConnections } from '../../platform/net/connection-limit.ts';
+import { LOOPBACK_HEADERS, respond } from '../../platform/net/loopback-server.ts';
 import { HttpError, statusOf } from '../http-error.ts';
 import { API_PATH, openApi } from '../open-api.ts';
 import { readJsonBody } from '../request-body.ts';
@@ -53,7 +53,7 @@ export async function openFleetServer(options: FleetServerOptions): Promise<Flee
   });
   const hasRoom = limitConnections(server, MAX_CONNECTIONS);
   server.on('request', (request, response) => {
-    if (!hasRoom(request, response)) return sendJson(response, 503, { error: 'too many connections' });
+    if (!hasRoom(request, response)) return respond(response, 503, { error: 'too many connections' });
     void answer(request, response, { options, keyring, closing: closing.signal, onNote });
   });
   server.listen(port, host);
@@ -98,15 +98,15 @@ async function answer(request: IncomingMessage, response: ServerResponse, exchan
   } catch (error) {
     if (response.headersSent) response.destroy();
     else if (error instanceof HttpError)
-      sendJson(response, error.status, {
+      respond(response, error.status, {
         error: error.message,
         ...(error.hint === undefined ? {} : { hint: error.hint }),
       });
     else if (isSkillError(error))
-      sendJson(response, statusOf(error.code), { error: error.message, code: error.code, hint: error.hint });
+      respond(response, statusOf(error.code), { error: error.message, code: error.code, hint: error.hint });
     else {
       exchange.onNote(`request failed: ${error instanceof Error ? error.message : String(error)}`);
-      sendJson(response, 503, { error: 'the request could not be completed; try again' });
+      respond(response, 503, { error: 'the request could not be completed; try again' });
     }
   }
 }
@@ -129,7 +129,7 @@ async function route(request: IncomingMessage, response: ServerResponse, exchang
   if (url.pathname === '/metrics' && request.method === 'GET')
     return sendText(response, 'text/plain; version=0.0.4', await metricsText(options.pool));
   const routes = fleetRoutes(options, identity);
-  if (url.pathname === `${API_PATH}/openapi.json`) return sendJson(response, 200, openApi(routes));
+  if (url.pathname === `${API_PATH}/openapi.json`) return respond(response, 200, openApi(routes));
   if (!url.pathname.startsWith(`${API_PATH}/`)) throw new HttpError(404, `not found; the API is below ${API_PATH}`);
   const found = findRoute(routes, request.method ?? '', url.pathname.slice(API_PATH.length));
   if (!('route' in found)) {
@@ -151,12 +151,12 @@ async function route(request: IncomingMessage, response: ServerResponse, exchang
 }
 
 async function health(name: string, response: ServerResponse, pool: Pool): Promise<void> {
-  if (name === '/healthz') return sendJson(response, 200, { status: 'alive' });
+  if (name === '/healthz') return respond(response, 200, { status: 'alive' });
   try {
     await pool.query('select 1 from skillwright.migrations limit 1');
-    sendJson(response, 200, { status: 'ready' });
+    respond(response, 200, { status: 'ready' });
   } catch {
-    sendJson(response, 503, { status: 'the database does not answer' });
+    respond(response, 503, { status: 'the database does not answer' });
   }
 }
 
@@ -165,14 +165,14 @@ function bearer({ headers }: IncomingMessage): string {
 }
 
 async function send(response: ServerResponse, given: Answer, signal: AbortSignal): Promise<void> {
-  if (given.type === 'json') return sendJson(response, given.status, given.value);
+  if (given.type === 'json') return respond(response, given.status, given.value);
   if (given.type === 'file') {
-    response.writeHead(200, { ...HEADERS, 'content-type': given.mediaType });
+    response.writeHead(200, { ...LOOPBACK_HEADERS, 'content-type': given.mediaType });
     for (const chunk of given.chunks) response.write(chunk);
     response.end();
     return;
   }
-  response.writeHead(200, { ...HEADERS, 'content-type': 'text/event-stream; charset=utf-8' });
+  response.writeHead(200, { ...LOOPBACK_HEADERS, 'content-type': 'text/event-stream; charset=utf-8' });
   for await (const frame of given.frames) {
     if (!response.write(frame) && !signal.aborted) await once(response, 'drain', { signal }).catch(() => undefined);
     if (signal.aborted) break;
@@ -180,19 +180,8 @@ async function send(response: ServerResponse, given: Answer, signal: AbortSignal
   response.end();
 }
 
-const HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' } as const;
-
-function sendJson(response: ServerResponse, status: number, value: unknown): void {
-  response.writeHead(status, {
-    ...HEADERS,
-    'content-type': 'application/json; charset=utf-8',
-    ...(status >= 400 ? { connection: 'close' } : {}),
-  });
-  response.end(`${visibleJson(JSON.stringify(value))}\n`);
-}
-
 function sendText(response: ServerResponse, mediaType: string, text: string): void {
-  response.writeHead(200, { ...HEADERS, 'content-type': mediaType });
+  response.writeHead(200, { ...LOOPBACK_HEADERS, 'content-type': mediaType });
   response.end(text);
 }
 

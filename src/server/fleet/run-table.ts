@@ -6,6 +6,7 @@ import type { Pool, PoolClient } from 'pg';
 
 import type { AgentResult } from '../../agent/agent-options.ts';
 import { SkillError } from '../../core/errors.ts';
+import { invalidInput } from './invalid-input.ts';
 import { quoted } from '../../core/text/text.ts';
 import { inTransaction } from './database.ts';
 import type { QueuedRun, RunQueue } from './run-queue.ts';
@@ -77,7 +78,7 @@ export async function submitRun(
 ): Promise<FleetRun> {
   const { id, request, options = {}, priority = 0, idempotencyKey = null, skillSet, delaySeconds } = submission;
   if (!/\S/.test(request) || request.length > MAX_REQUEST_CHARACTERS)
-    throw invalid(
+    throw invalidInput(
       request.length > MAX_REQUEST_CHARACTERS ? 'the request is too long' : 'the request is empty',
       `1 to ${String(MAX_REQUEST_CHARACTERS)} characters`,
     );
@@ -109,7 +110,7 @@ async function checkQuota(client: PoolClient, project: string): Promise<void> {
     [project],
   );
   const [quota] = rows;
-  if (quota === undefined) throw invalid(`there is no project ${quoted(project)}`, 'a project that exists');
+  if (quota === undefined) throw invalidInput(`there is no project ${quoted(project)}`, 'a project that exists');
   if (Number(quota.queued) < quota.limit) return;
   throw new SkillError({
     code: 'policy/refused',
@@ -128,7 +129,7 @@ async function sameKey(client: PoolClient, project: string, key: string | null, 
   const [before] = rows;
   if (before === undefined) throw new TypeError('a run conflicts with no run');
   if (before.request !== request)
-    throw invalid('the idempotency key was used for another request', 'one key for each request');
+    throw invalidInput('the idempotency key was used for another request', 'one key for each request');
   return before;
 }
 
@@ -358,8 +359,4 @@ export async function newestRuns(
     [project, before ?? null, limit],
   );
   return rows;
-}
-
-function invalid(message: string, expected: string): SkillError {
-  return new SkillError({ code: 'input/invalid', message, hint: `expected ${expected}`, data: { expected } });
 }

@@ -3,6 +3,7 @@ import { SkillError } from '../../core/errors.ts';
 import { sha256 } from '../../platform/hash.ts';
 import type { ContentStore } from './content-store.ts';
 import { loadOptional } from './database.ts';
+import { invalidInput } from './invalid-input.ts';
 
 export interface S3Options {
   /** `s3://bucket` or `s3://bucket/prefix`. */
@@ -18,11 +19,14 @@ export async function openS3Contents({ address, env }: S3Options): Promise<Conte
   const [, bucket = '', prefix = ''] =
     /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([\w./-]*))?$/.exec(address) ?? [];
   if (bucket === '')
-    throw invalid(`${JSON.stringify(address)} does not name a bucket`, 's3://BUCKET or s3://BUCKET/PREFIX');
+    throw invalidInput(`${JSON.stringify(address)} does not name a bucket`, 's3://BUCKET or s3://BUCKET/PREFIX');
   const accessKeyId = env['AWS_ACCESS_KEY_ID'];
   const secretAccessKey = env['AWS_SECRET_ACCESS_KEY'];
   if (accessKeyId === undefined || secretAccessKey === undefined)
-    throw invalid('there are no credentials for S3', 'AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment');
+    throw invalidInput(
+      'there are no credentials for S3',
+      'AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment',
+    );
   const region = env['AWS_REGION'] ?? 'us-east-1';
   const endpoint = env['AWS_ENDPOINT_URL'] ?? `https://s3.${region}.amazonaws.com`;
   const { S3mini } = await loadOptional(() => import('s3mini'), 's3mini');
@@ -82,8 +86,4 @@ function failed(error: unknown): SkillError {
     data: { path: 's3', cause },
     cause: error,
   });
-}
-
-function invalid(message: string, expected: string): SkillError {
-  return new SkillError({ code: 'input/invalid', message, hint: `expected ${expected}`, data: { expected } });
 }

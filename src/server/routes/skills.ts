@@ -146,23 +146,11 @@ function openListing({ options: { runtime }, surroundings }: ServerContext): () 
     const seenBy = openAgentView(agentBases(surroundings));
     const untrusted = await runtime.distrust(index.skills);
     const problems = countProblems(index);
-    const rows = index.skills.map((skill): Immutable<SkillRow> => {
-      const { id, name, description, source, group, state, dir, meta } = skill;
-      const { version } = meta;
-      return {
-        id,
-        name,
-        description,
-        source,
-        group,
-        state,
-        ...(version === undefined ? {} : { version }),
-        trusted: !untrusted.has(dir),
-        ...(problems.get(dir) ?? { errors: 0, warnings: 0 }),
-        agents: seenBy(dir),
-        tokens: estimateTokens(`${name} ${description}`),
-      };
-    });
+    const rows = index.skills.map((skill): Immutable<SkillRow> => ({
+      ...rowOf(skill, !untrusted.has(skill.dir)),
+      ...problems.get(skill.dir),
+      agents: seenBy(skill.dir),
+    }));
     return {
       index,
       rows,
@@ -272,7 +260,7 @@ async function detailOf(
   };
 }
 
-/** A hidden skill has no row in the list. */
+/** A row without what others know of the skill: its problems, and the agents that see it. */
 function rowOf({ id, name, description, source, group, state, meta }: SkillEntry, trusted: boolean): SkillRow {
   return {
     id,
