@@ -27,11 +27,18 @@ export const EMPTY_REQUEST: LaunchRequest = {
 
 /** Identifies an installed tool, the seccomp filter and everything in `parts`. */
 export function sandboxFingerprint(tool: string | undefined, parts: unknown): string {
-  // Only the filter of this processor is used.
-  const filters = SECCOMP_ARCHITECTURES.filter((name) => name === process.arch).flatMap((name) =>
+  filterDigests ??= digestsOfFilters();
+  return sha256(JSON.stringify([stampOf(tool), parts, filterDigests]));
+}
+
+/** Computed once for all executors. */
+let filterDigests: readonly string[] | undefined;
+
+/** Only the filters of this processor are used. */
+function digestsOfFilters(): readonly string[] {
+  return SECCOMP_ARCHITECTURES.filter((name) => name === process.arch).flatMap((name) =>
     [[], UNCOUNTED_MEMORY].map((further) => sha256(seccompBytes(name, further))),
   );
-  return sha256(JSON.stringify([stampOf(tool), parts, filters]));
 }
 
 function stampOf(command: string | undefined): string {
