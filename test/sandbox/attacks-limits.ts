@@ -108,22 +108,6 @@ open("${root}/out/held", "w").write("all")
   },
   {
     number: 10,
-    name: 'writes files it has removed',
-    language: 'python3',
-    script: ({ root }) => `
-import os, time
-held = []
-for i in range(64):
-    name = "${root}/work/x%d" % i
-    file = open(name, "wb"); os.remove(name); held.append(file)
-    file.write(b"x" * (8 * 1024 * 1024)); file.flush(); time.sleep(0.05)
-time.sleep(20)
-`,
-    reasons: ['disk'],
-    judge: () => [],
-  },
-  {
-    number: 10,
     name: 'hides files below paths that are too long, and under names that are no text',
     language: 'python3',
     script: ({ root }) => `

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, renameSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -126,7 +126,7 @@ for length in (0, 108):
     name: 'goes through /proc to the files, descriptors and memory of others',
     language: 'sh',
     script: ({ host, root }) =>
-      `for p in /proc/[0-9]* /proc/${String(host.victim)}; do cat $p/root${host.decoys[0] ?? ''} $p/cwd/key $p/fd/* >> ${root}/out/taken 2>/dev/null < /dev/null; done & sleep 1; kill $!`,
+      `for p in /proc/[0-9]* /proc/${String(host.victim)}; do cat $p/root${host.decoys[0] ?? ''} $p/cwd/key $p/fd/* >> ${root}/out/taken 2>/dev/null < /dev/null; done & sleep 0.5; kill $!`,
     judge: nothing,
   },
   {
@@ -323,30 +323,55 @@ export interface AttackOutcome {
   readonly damage: readonly string[];
 }
 
-/** Runs one attack in a workspace of its own; `secret` is also what the process that calls has in its environment and descriptors. */
-export async function runAttack(attack: AttackCase, executor: Executor, secret: string): Promise<AttackOutcome> {
-  const opened = await openWorkspace(executor);
-  const host = await openAttackHost(opened.base, secret, executor.identity);
-  try {
-    const { workspace, root, skill } = opened;
-    const found = await attempt(attack, workspace, host);
-    const read = (name: string): string => {
-      const file = path.join(root, 'out', name);
-      return existsSync(file) ? readFileSync(file, 'utf8') : '';
-    };
-    const damage = await attack.judge({ ...found, host, root, skill, read });
-    // Whatever reaches the host late would show now.
-    await delay(100);
-    return {
-      number: attack.number,
-      name: attack.name,
-      reason: found.end.reason,
-      damage: [...damage, ...commonDamage(host, root, found.stdout), ...unexpected(attack, found.end)],
-    };
-  } finally {
-    await host.close();
-    await opened.close();
-  }
+/** A workspace beside a host with secrets. Attacks run in it one after the other, as the programs of one session do. */
+export interface AttackField {
+  run(attack: AttackCase): Promise<AttackOutcome>;
+  /** Waits for what reaches the host late, and gives the damage. */
+  close(): Promise<readonly string[]>;
+}
+
+/** `secret` is also what the process that calls has in its environment and descriptors. */
+export async function openAttackField(executor: Executor, secret: string): Promise<AttackField> {
+  const { workspace, root, skill, base, close } = await openWorkspace(executor);
+  const host = await openAttackHost(base, secret, executor.identity);
+  const read = (name: string): string => {
+    const file = path.join(root, 'out', name);
+    return existsSync(file) ? readFileSync(file, 'utf8') : '';
+  };
+  let attacks = 0;
+  return {
+    run: async (attack) => {
+      const found = await attempt(attack, workspace, host);
+      const damage = await attack.judge({ ...found, host, root, skill, read });
+      const all = [...damage, ...commonDamage(host, root, found.stdout), ...unexpected(attack, found.end)];
+      clear(root, path.join(base, `left-${String(attacks)}`));
+      attacks += 1;
+      return { number: attack.number, name: attack.name, reason: found.end.reason, damage: all };
+    },
+    close: async () => {
+      await delay(LATE_MS);
+      const damage = commonDamage(host, root, '');
+      await host.close();
+      await close();
+      return damage;
+    },
+  };
+}
+
+const LATE_MS = 200;
+
+/** Moves what an attack left out of sight of the next. The folders stay, because containers have them mounted. */
+function clear(root: string, to: string): void {
+  mkdirSync(to);
+  for (const folder of ['out', 'work'])
+    for (const name of readdirSync(path.join(root, folder), { encoding: 'buffer' })) {
+      // Names need not be text.
+      const at = (parent: string): Buffer => Buffer.concat([Buffer.from(`${parent}/${folder}-`), name]);
+      const file = Buffer.concat([Buffer.from(`${path.join(root, folder)}/`), name]);
+      if (folder === 'work' && name.toString() === 'inputs') continue;
+      if (lstatSync(file).isDirectory()) chmodSync(file, 0o700);
+      renameSync(file, at(to));
+    }
 }
 
 async function attempt(

@@ -4,7 +4,7 @@ import { containerExecutor } from '../../src/sandbox/executors/container/executo
 import { verifies } from '../conformance/verifies.ts';
 import { attackCases } from './attacks.ts';
 import { runAttacks } from './run-attacks.ts';
-import type { AttackOutcome } from './attacks.ts';
+import type { AttackReport } from './run-attacks.ts';
 import { startDockerEngine } from './docker-engine.ts';
 
 const started = await startDockerEngine();
@@ -18,10 +18,10 @@ describe.skipIf(engine === undefined)('attacks on containers, where a Docker eng
     await engine?.stop();
   });
 
-  let outcomes: readonly AttackOutcome[] = [];
+  let report: AttackReport = { outcomes: [], later: [] };
   beforeAll(async () => {
     const { socket = '', rootFileSystem = '' } = engine ?? {};
-    outcomes = await runAttacks(containerExecutor({ socket, rootFileSystem }), SECRET);
+    report = await runAttacks(containerExecutor({ socket, rootFileSystem }), SECRET);
   }, ATTACKS_MS);
 
   for (const [at, { number, name }] of attackCases.entries())
@@ -29,7 +29,11 @@ describe.skipIf(engine === undefined)('attacks on containers, where a Docker eng
       number === 8 || number === 9 || number === 10 ? 'EXEC-8' : 'EXEC-7',
       `attack ${String(number)} on a container: a program that ${name} harms nobody`,
       () => {
-        expect(outcomes[at]).toEqual({ number, name, reason: outcomes[at]?.reason, damage: [] });
+        expect(report.outcomes[at]).toEqual({ number, name, reason: report.outcomes[at]?.reason, damage: [] });
       },
     );
+
+  verifies('EXEC-7', 'nothing is damaged after the last attack on a container has ended', () => {
+    expect(report.later).toEqual([]);
+  });
 });

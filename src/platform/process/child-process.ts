@@ -244,10 +244,13 @@ export interface Supervision {
    * returned reason ends the program.
    */
   readonly poll?: (isLast: boolean) => EndReason | undefined;
+  /** Asks for the next check in less than 100 ms. */
+  readonly pauseMs?: () => number;
 }
 
 /** Waits for a child, and kills it when a limit is reached or the signal aborts. The first reason is reported. */
-export async function supervise(child: Child, { limits, streams, started, poll }: Supervision): Promise<ProgramEnd> {
+export async function supervise(child: Child, supervision: Supervision): Promise<ProgramEnd> {
+  const { limits, streams, started, poll, pauseMs = (): number => POLL_MS } = supervision;
   const watching = new AbortController();
   let durationMs = 0;
   let isRefused = false;
@@ -266,7 +269,7 @@ export async function supervise(child: Child, { limits, streams, started, poll }
       });
       (child.exited ?? child.ended).then(settle('exited'), reject);
       child.ended.catch(reject);
-      if (poll !== undefined) pollUntil(poll, { signal: watching.signal, found: resolve, failed: reject });
+      if (poll !== undefined) pollUntil(poll, { pauseMs, signal: watching.signal, found: resolve, failed: reject });
     });
     durationMs = Math.round(performance.now() - started);
     if (reason !== 'exited') child.kill();
@@ -317,12 +320,17 @@ export function withMemoryKills(end: ProgramEnd, kills: number): ProgramEnd {
 }
 
 interface Polling {
+  readonly pauseMs: () => number;
   readonly signal: AbortSignal;
   readonly found: (reason: EndReason) => void;
   readonly failed: (error: unknown) => void;
 }
 
-function pollUntil(poll: (isLast: boolean) => EndReason | undefined, { signal, found, failed }: Polling): void {
+function pollUntil(
+  poll: (isLast: boolean) => EndReason | undefined,
+  { pauseMs, signal, found, failed }: Polling,
+): void {
+  const pause = (): number => Math.min(POLL_MS, pauseMs());
   const look = (): void => {
     const began = performance.now();
     let reason: EndReason | undefined;
@@ -334,9 +342,9 @@ function pollUntil(poll: (isLast: boolean) => EndReason | undefined, { signal, f
       return;
     }
     if (reason !== undefined) found(reason);
-    else whenPassed(Math.max(POLL_MS, (performance.now() - began) * POLL_SHARE), signal, look);
+    else whenPassed(Math.max(pause(), (performance.now() - began) * POLL_SHARE), signal, look);
   };
-  whenPassed(POLL_MS, signal, look);
+  whenPassed(pause(), signal, look);
 }
 
 function whenPassed(ms: number, signal: AbortSignal, act: () => void): void {

@@ -3,13 +3,16 @@ import type { Stats } from 'node:fs';
 
 import type { RunLimits } from '../../core/execution.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
-import { tryList } from './proc.ts';
+import { readProcFile, tryList, tryRead } from './proc.ts';
 
 /** Counting takes at most a tenth of the time, unless the free space shows that much was written. */
 const PAUSE_FACTOR = 10;
 const MIN_PAUSE_MS = 100;
-/** Maximum number of descriptors that are checked for deleted files. */
-const MAX_DESCRIPTORS = 20_000;
+/** A program with more open descriptors counts as over its limit, because they cannot be checked in time. */
+const MAX_DESCRIPTORS = 100_000;
+/** Programs are expected to write at most this much in a millisecond; it decides how soon the next check is. */
+const BYTES_PER_MS = 2 * 1024 * 1024;
+const MIN_CHECK_MS = 10;
 
 export interface DiskUse {
   readonly bytes: number;
@@ -21,9 +24,15 @@ export interface DiskUse {
 export interface DiskWatchOptions {
   /** Writable folders on the host. */
   readonly folders: readonly string[];
-  readonly limits: Pick<RunLimits, 'diskBytes' | 'files'>;
+  readonly limits: Pick<RunLimits, 'diskBytes' | 'files' | 'fileBytes'>;
   /** Processes whose open files count too: a deleted file that is still open occupies disk space. */
   readonly processes: () => readonly number[];
+}
+
+export interface DiskWatch {
+  isExceeded(isLast: boolean): boolean;
+  /** When to check again: soon, if the rest of the limit can be written in less time than usually passes between two checks. */
+  pauseMs(): number;
 }
 
 /**
@@ -31,21 +40,37 @@ export interface DiskWatchOptions {
  * file system is checked. The kernel limits single files (`RLIMIT_FSIZE`); this limits their sum, at the latest one poll after it was
  * exceeded. The last check always counts, because other users of the disk may have freed the same amount meanwhile.
  */
-export function diskWatch({ folders, limits, processes }: DiskWatchOptions): (isLast: boolean) => boolean {
-  let headroom = { bytes: 0, files: 0, free: freeSpace(folders) };
+export function diskWatch({ folders, limits, processes }: DiskWatchOptions): DiskWatch {
+  let latest = freeSpace(folders);
+  let headroom = { bytes: limits.diskBytes, files: 0, free: latest };
+  // Free space and what the program uses: the sum sinks when others write, or the program to files that were not found.
+  let highest = latest.bytes;
   let notBefore = 0;
-  return (isLast) => {
-    const free = freeSpace(folders);
-    const isSuspicious =
-      headroom.free.bytes - free.bytes >= headroom.bytes || headroom.free.files - free.files >= headroom.files;
-    const began = performance.now();
-    if (!isLast && !isSuspicious && began < notBefore) return false;
-    const named = diskUse(folders, limits);
-    const unnamed = unnamedBytes(processes(), folders);
-    const ended = performance.now();
-    notBefore = ended + Math.max(MIN_PAUSE_MS, PAUSE_FACTOR * (ended - began));
-    headroom = { bytes: limits.diskBytes - named.bytes - unnamed, files: limits.files - named.files, free };
-    return named.isOver || headroom.bytes < 0;
+  return {
+    isExceeded: (isLast) => {
+      latest = freeSpace(folders);
+      const isSuspicious =
+        headroom.free.bytes - latest.bytes >= headroom.bytes || headroom.free.files - latest.files >= headroom.files;
+      const began = performance.now();
+      if (!isLast && !isSuspicious && began < notBefore) return false;
+      const named = diskUse(folders, limits);
+      const pids = processes();
+      const unnamed = unnamedBytes(pids, folders);
+      const used = named.bytes + unnamed;
+      highest = Math.max(highest, latest.bytes + used);
+      const unexplained = highest - latest.bytes - used;
+      const isOver =
+        named.isOver ||
+        used > limits.diskBytes ||
+        // Looking for files that cannot be measured takes long, so the free space has to have shrunk by as much.
+        (used + unexplained > limits.diskBytes &&
+          used + Math.min(unexplained, hiddenBytes(pids, limits.fileBytes)) > limits.diskBytes);
+      const ended = performance.now();
+      notBefore = ended + Math.max(MIN_PAUSE_MS, PAUSE_FACTOR * (ended - began));
+      headroom = { bytes: limits.diskBytes - used, files: limits.files - named.files, free: latest };
+      return isOver;
+    },
+    pauseMs: () => Math.max(MIN_CHECK_MS, (headroom.bytes - (headroom.free.bytes - latest.bytes)) / BYTES_PER_MS),
   };
 }
 
@@ -60,7 +85,7 @@ function freeSpace([folder = '/']: readonly string[]): Free {
 }
 
 /** Disk blocks used by the folders. Sparse files count by their blocks, further hard links count nothing. */
-export function diskUse(folders: readonly string[], limits: Pick<RunLimits, 'diskBytes' | 'files'>): DiskUse {
+function diskUse(folders: readonly string[], limits: Pick<RunLimits, 'diskBytes' | 'files'>): DiskUse {
   // As bytes, because names need not be UTF-8.
   const waiting = folders.map((folder) => Buffer.from(folder));
   const devices = new Set(folders.map((folder) => statSync(folder).dev));
@@ -109,7 +134,7 @@ function unnamedBytes(pids: readonly number[], folders: readonly string[]): numb
   for (const pid of pids)
     for (const name of tryList(`/proc/${String(pid)}/fd`)) {
       looked += 1;
-      if (looked > MAX_DESCRIPTORS) return bytes;
+      if (looked > MAX_DESCRIPTORS) return Number.POSITIVE_INFINITY;
       const stats = statDescriptor(`/proc/${String(pid)}/fd/${name}`);
       if (stats === undefined || !stats.isFile() || stats.nlink > 0) continue;
       if (!devices.has(stats.dev) || seen.has(stats.ino)) continue;
@@ -118,6 +143,27 @@ function unnamedBytes(pids: readonly number[], folders: readonly string[]): numb
     }
   return bytes;
 }
+
+/** Mappings that are named like deleted files and occupy memory instead of disk space. */
+const IN_MEMORY = /^\/(?:memfd:|SYSV|dev\/zero )/;
+
+/**
+ * The most that deleted files can occupy which no descriptor shows: mapped ones have at most the size of a file, and those that are on
+ * their way through a socket any size, because sockets can be on their way themselves.
+ */
+function hiddenBytes(pids: readonly number[], fileBytes: number): number {
+  const mapped = new Set<string>();
+  for (const pid of pids) {
+    for (const [, inode = '', name = ''] of (readProcFile(pid, 'maps') ?? '').matchAll(DELETED_MAPPING))
+      if (!IN_MEMORY.test(name)) mapped.add(inode);
+    const infos = `/proc/${String(pid)}/fdinfo`;
+    if (tryList(infos).some((name) => /^scm_fds:\s+[1-9]/m.test(tryRead(`${infos}/${name}`) ?? '')))
+      return Number.POSITIVE_INFINITY;
+  }
+  return mapped.size * fileBytes;
+}
+
+const DELETED_MAPPING = /^\S+ \S+ \S+ (\S+ \d+) +(\/.* \(deleted\))$/gm;
 
 function statDescriptor(file: string): Stats | undefined {
   try {

@@ -121,7 +121,8 @@ function attach(
     const signal = given.signal === undefined ? stop.signal : AbortSignal.any([given.signal, stop.signal]);
     const { limits } = spec;
     const folders = writableFolders(spec).map((folder) => path.join(place.root, folder));
-    const isOverDisk = diskWatch({ folders, limits, processes: () => [] });
+    const members: { now: () => readonly number[] } = { now: () => [] };
+    const disk = diskWatch({ folders, limits, processes: () => members.now() });
     const starting = startChild(
       {
         argv,
@@ -139,13 +140,15 @@ function attach(
       streams,
     );
     const ended = starting.then(async (child) => {
+      members.now = () => pidsOf(child, processes);
       const poll = (isLast: boolean): EndReason | undefined => {
-        if (isLast) return isOverDisk(isLast) ? 'disk' : undefined;
-        return exceededLimit(child, limits, processes) ?? (isOverDisk(isLast) ? 'disk' : undefined);
+        if (isLast) return disk.isExceeded(isLast) ? 'disk' : undefined;
+        return exceededLimit(child, limits, processes) ?? (disk.isExceeded(isLast) ? 'disk' : undefined);
       };
       children.add(child);
       try {
-        const end = await supervise(child, { limits, streams: { ...streams, signal }, started, poll });
+        const pauseMs = (): number => disk.pauseMs();
+        const end = await supervise(child, { limits, streams: { ...streams, signal }, started, poll, pauseMs });
         const isOwnEnd = end.reason === 'exited' || end.reason === 'signal';
         if (setup?.isReady() === false && isOwnEnd) throw notConfined(name, setup.text());
         return withWarnings(end, capabilities);
@@ -270,14 +273,17 @@ function withWarnings(end: ProgramEnd, { limits }: Capabilities): ProgramEnd {
   return { ...end, reason, warnings: [...end.warnings, ...warnings] };
 }
 
+function pidsOf(child: Child, table: ProcessTable): readonly number[] {
+  return (child.members?.(table.since(performance.now() - ROWS_MS)) ?? []).map(({ pid }) => pid);
+}
+
 function exceededLimit(
   child: Child,
   { processes, memoryBytes }: RunLimits,
   table: ProcessTable,
 ): EndReason | undefined {
-  const members = child.members?.(table.since(performance.now() - ROWS_MS)) ?? [];
-  if (members.length > processes) return 'processes';
-  const pids = members.map(({ pid }) => pid);
+  const pids = pidsOf(child, table);
+  if (pids.length > processes) return 'processes';
   const own = memoryOf(pids, memoryBytes);
   return own + openSockets(pids, memoryBytes - own) > memoryBytes ? 'memory' : undefined;
 }

@@ -17,6 +17,27 @@ function holding(bytes: number, seconds = 3): string {
 const GROWING =
   'i=0; while [ $i -lt 100 ]; do head -c 4194304 /dev/zero; sleep 0.1; i=$((i + 1)); done | tail -c 419430400 | (sleep 10; wc -c)';
 
+/** Keeps ever more files without a name, in the way that its argument names. Others may free disk space at the same time. */
+const HOLD_DELETED = `
+import ctypes, os, socket, sys, time
+libc = ctypes.CDLL(None)
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+kept = []
+for i in range(400):
+    file = os.open("work/deleted", os.O_CREAT | os.O_RDWR)
+    os.unlink("work/deleted")
+    os.write(file, bytes(4 * 1024 * 1024))
+    if sys.argv[1] == "mapped": libc.mmap(None, 4096, 1, 1, file, 0)
+    if sys.argv[1] == "sent":
+        pair = socket.socketpair()
+        socket.send_fds(pair[0], [b"x"], [file])
+        kept.append(pair)
+    if sys.argv[1] != "open": os.close(file)
+    time.sleep(0.02)
+time.sleep(20)
+`;
+
 export const LIMIT_CASES: readonly CaseDefinition[] = [
   {
     name: 'a process that takes more and more memory is ended for it',
@@ -116,6 +137,20 @@ export const LIMIT_CASES: readonly CaseDefinition[] = [
         { limits: { files: 500 } },
       );
       assert.equal(end.reason, 'disk');
+    },
+  },
+  {
+    name: 'deleted files count while they are open, mapped or inside a socket',
+    requirement: 'EXEC-8',
+    needs: { limits: ['diskBytes'], programs: ['python3'] },
+    ownWorkspace: true,
+    async run(fixture) {
+      for (const held of ['open', 'mapped', 'sent']) {
+        const { end } = await fixture.run(['python3', '-c', HOLD_DELETED, held], {
+          limits: { diskBytes: 16 * MEGABYTE, fileBytes: 8 * MEGABYTE },
+        });
+        assert.deepEqual([held, end.reason], [held, 'disk']);
+      }
     },
   },
   {

@@ -11,7 +11,7 @@ import type {
   WorkspacePlace,
 } from '../../../core/execution.ts';
 import { supervise } from '../../../platform/process/child-process.ts';
-import type { Child } from '../../../platform/process/child-process.ts';
+import type { Child, Supervision } from '../../../platform/process/child-process.ts';
 import { diskWatch } from '../disk-watch.ts';
 import { checkProgram, mountsDenied, networkDenied, notStarted, startFolder } from '../program-spec.ts';
 import type { NetworkBridge } from '../linux/executor.ts';
@@ -158,7 +158,7 @@ export class ContainerPrograms {
     try {
       const { limits } = spec;
       const end = withExitSignal(
-        await supervise(child, { limits, streams, started, poll: this.#pollOf(container, before, spec) }),
+        await supervise(child, { limits, streams, started, ...this.#pollOf(container, before, spec) }),
       );
       const counted = await this.#withMemory(end, container);
       const finalEnd = bridge === undefined ? counted : { ...counted, refused: bridge.refused?.() ?? [] };
@@ -180,23 +180,24 @@ export class ContainerPrograms {
     { counters, hostPid }: WarmContainer,
     before: CounterValues,
     spec: ProgramSpec,
-  ): (isLast: boolean) => EndReason | undefined {
+  ): Pick<Supervision, 'poll' | 'pauseMs'> {
     const { place, isShared } = this.#options;
     const { limits } = spec;
-    const isDiskFull = isShared
+    const disk = isShared
       ? diskWatch({
           folders: countedFolders(place.root, spec),
           limits,
           processes: () => counters?.pids() ?? [],
         })
-      : () => false;
-    return (isLast) => {
+      : undefined;
+    const poll = (isLast: boolean): EndReason | undefined => {
       if (counters !== undefined && counters.memoryKills() > before.kills) return 'memory';
       if (counters !== undefined && counters.refusedProcesses() > before.refused) return 'processes';
-      return isDiskFull(isLast) || (counters !== undefined && isScratchFull(hostPid, limits.files))
+      return disk?.isExceeded(isLast) === true || (counters !== undefined && isScratchFull(hostPid, limits.files))
         ? 'disk'
         : undefined;
     };
+    return disk === undefined ? { poll } : { poll, pauseMs: () => disk.pauseMs() };
   }
 
   /** Asks the engine where the kernel's counters are not visible. */

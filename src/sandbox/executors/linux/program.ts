@@ -12,7 +12,7 @@ import type {
 } from '../../../core/execution.ts';
 import { isSystemError } from '../../../platform/fs/paths.ts';
 import { startChild, supervise } from '../../../platform/process/child-process.ts';
-import type { Child } from '../../../platform/process/child-process.ts';
+import type { Child, Supervision } from '../../../platform/process/child-process.ts';
 import type { OutputPipes } from '../../../platform/process/output-pipes.ts';
 import { memoryOf } from '../../../platform/process/process-memory.ts';
 import { makeRunGroup } from '../cgroup.ts';
@@ -100,7 +100,7 @@ export async function startSandboxed(command: SandboxCommand, streams: RunStream
   });
   const ended = (async (): Promise<ProgramEnd> => {
     try {
-      const watch = { limits: command.limits, streams: inner, started, poll: pollOf(sandbox) };
+      const watch = { limits: command.limits, streams: inner, started, ...pollOf(sandbox) };
       return programEnd(await Promise.race([supervise(contained, watch), failing]), sandbox);
     } finally {
       contained.kill();
@@ -214,12 +214,12 @@ function heldInput(child: Child, { stdin, isInteractive }: SandboxCommand): Held
 }
 
 /** Polls the limits that no event reports. The kernel's counters come first, because they know the reason. */
-function pollOf(sandbox: Sandbox): (isLast: boolean) => EndReason | undefined {
+function pollOf(sandbox: Sandbox): Required<Pick<Supervision, 'poll' | 'pauseMs'>> {
   const { command, group } = sandbox;
   const { limits } = command;
   const inside = (): readonly number[] => (sandbox.processes === undefined ? [] : processesInside(sandbox.processes));
-  const isDiskFull = diskWatch({ folders: command.folders, limits, processes: inside });
-  return (isLast) => {
+  const disk = diskWatch({ folders: command.folders, limits, processes: inside });
+  const poll = (isLast: boolean): EndReason | undefined => {
     if (group !== undefined) {
       if (group.memoryKills(isLast) > 0) return 'memory';
       if ((group.refusedProcesses() ?? 0) > 0) return 'processes';
@@ -234,8 +234,9 @@ function pollOf(sandbox: Sandbox): (isLast: boolean) => EndReason | undefined {
     // One of them is the init process.
     if (pids.length - 1 >= limits.processes) return 'processes';
     // /tmp and /dev/shm have a size, but under bubblewrap no limit on the number of files, which cost kernel memory.
-    return isDiskFull(isLast) || temporaries.files > limits.files ? 'disk' : undefined;
+    return disk.isExceeded(isLast) || temporaries.files > limits.files ? 'disk' : undefined;
   };
+  return { poll, pauseMs: () => disk.pauseMs() };
 }
 
 /** Memory of the processes and of their sockets, where no control group knows it. */
