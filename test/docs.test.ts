@@ -25,8 +25,9 @@ function expectPage(file: string, text: string): void {
 
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('<', '&lt;');
 
-function seedSection({ title, page, rows }: SeedDocument): string {
+function seedSection({ title, page, rows, tests }: SeedDocument): string {
   const works = rows.filter(({ result }) => result === 'works').length;
+  const replayed = tests.map((file) => `[${path.basename(file)}](../${file})`).join(', ');
   const lines = rows.map(({ id, says, result, test: shownBy = '', why, setting }) => {
     const how = result === 'works' ? 'works' : `differs: ${why ?? ''}; ${setting ?? ''}`;
     const [file = '', name = ''] = shownBy.split(/: (.*)/s);
@@ -35,7 +36,7 @@ function seedSection({ title, page, rows }: SeedDocument): string {
   return [
     `### ${title}`,
     '',
-    `${String(works)} of ${String(rows.length)} rows work ([vocabulary](${page})).`,
+    `${String(works)} of ${String(rows.length)} rows work ([vocabulary](${page}); worked examples: ${replayed}).`,
     '',
     '| row | the document says | here | test |\n|---|---|---|---|',
     ...lines,

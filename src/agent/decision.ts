@@ -1,6 +1,7 @@
 /** Parses an answer of the model into a decision. Parsing has no effects; every action is checked again before it is performed. */
 import { SHAPE, readDecision } from './action-protocol.ts';
 import { readAnswer, repairRequest } from './answer-json.ts';
+import { isObject } from '../core/json/json-schema.ts';
 import type { ModelAnswer, ModelTool, ModelToolCall } from '../core/model.ts';
 import type { PlanUpdate } from '../core/plan.ts';
 import type { ProtocolName } from './system-prompt.ts';
@@ -17,10 +18,14 @@ export type AgentDecision =
   | {
       readonly type: 'unreadable';
       readonly reason: string;
+      /** The action that the answer names, if it names one. */
+      readonly tool?: string;
       /** The one message that asks for a corrected answer. */
       readonly repair: string;
     };
 
+/** The longest name of an action that is recorded. */
+const LONGEST_NAME = 100;
 /** Longer answers are rejected. */
 const LONGEST_DECISION = 4 * 1024 * 1024;
 
@@ -59,7 +64,7 @@ function readAction({ text, toolCalls }: ModelAnswer, tools: readonly ModelTool[
   if (reading.type === 'unreadable')
     return unreadable({ message: reading.problem.message, hint: `answer with ${SHAPE}` });
   const decision = readDecision(reading.value, tools);
-  if (decision.type === 'refused') return unreadable(decision.problem);
+  if (decision.type === 'refused') return { ...unreadable(decision.problem), ...namedAction(reading.value) };
   const { call, planUpdate, diagnostics, notes } = decision;
   const input = typeof call.input === 'string' ? call.input : JSON.stringify(call.input);
   return {
@@ -70,6 +75,12 @@ function readAction({ text, toolCalls }: ModelAnswer, tools: readonly ModelTool[
   };
 }
 
-function unreadable(problem: Parameters<typeof repairRequest>[0]): AgentDecision {
+function namedAction(value: unknown): { readonly tool?: string } {
+  const action = isObject(value) ? value['action'] : undefined;
+  const type = isObject(action) ? action['type'] : undefined;
+  return typeof type === 'string' ? { tool: type.slice(0, LONGEST_NAME) } : {};
+}
+
+function unreadable(problem: Parameters<typeof repairRequest>[0]): Extract<AgentDecision, { type: 'unreadable' }> {
   return { type: 'unreadable', reason: problem.message, repair: repairRequest(problem) };
 }

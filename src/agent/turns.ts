@@ -104,12 +104,16 @@ function whyNotAnswer(decision: AgentDecision, { choice }: TurnState): string | 
 
 /** MOD-3: asks once for a corrected answer, with the exact error; then the run ends and says why. */
 function askAgain(
-  { reason, repair }: Extract<AgentDecision, { readonly type: 'unreadable' }>,
+  { reason, repair, tool }: Extract<AgentDecision, { readonly type: 'unreadable' }>,
   answer: ModelAnswer,
   before: TurnState,
   parts: AgentParts,
 ): TurnState | TurnsEnd {
-  parts.run.record({ type: 'note', message: `the answer is invalid: ${reason}` });
+  parts.run.record(
+    tool === undefined
+      ? { type: 'note', message: `the answer is invalid: ${reason}` }
+      : { type: 'call-invalid', turn: parts.state().turn, tool, reason },
+  );
   if (before.isRepairing)
     return { outcome: 'failed', reason: `the model gave two invalid answers in a row: ${reason}` };
   const exchange = { results: [], remark: repair };

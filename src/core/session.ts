@@ -42,6 +42,8 @@ export type SessionEvent =
       readonly code: FailureCode;
       /** What failed. Absent in older records. */
       readonly message?: string;
+      /** The same failure occurred while this action was running. */
+      readonly isParallel?: true;
     }
   /** The conversation was compacted; only the skills in `kept` remain complete. */
   | { readonly type: 'session-compact'; readonly kept: readonly string[] };
@@ -114,8 +116,8 @@ export function reduceSession(state: SessionState, event: SessionEvent): Session
     }
     case 'action-fail': {
       const key = kindOfFailure(event);
-      // Parallel calls of one request were made without knowledge of each other's failure.
-      if (state.failedInRequest?.includes(key) === true) return state;
+      // Parallel calls were made without knowledge of each other's failure.
+      if (event.isParallel === true || state.failedInRequest?.includes(key) === true) return state;
       const count = (state.failures[key] ?? 0) + 1;
       const failures = { ...state.failures, [key]: count };
       const failed = {
@@ -132,7 +134,7 @@ export function reduceSession(state: SessionState, event: SessionEvent): Session
 }
 
 /** Denials and wrong paths of different things are different failures; wrong names and wrong input are one kind. */
-function kindOfFailure({ action, code, message = '' }: Extract<SessionEvent, { type: 'action-fail' }>): string {
+export function kindOfFailure({ action, code, message = '' }: Extract<SessionEvent, { type: 'action-fail' }>): string {
   return /^(?:policy|approval|path|network|execution)\//.test(code)
     ? `${action} ${code} ${message}`
     : `${action} ${code}`;

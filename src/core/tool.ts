@@ -9,6 +9,8 @@ import type { ActionFailed, Observation } from './observation.ts';
 export interface Offer {
   /** Skills that a model can choose, in a stable order. */
   readonly skills: readonly string[];
+  /** Those of `skills` that declare no description; absent if there is none. */
+  readonly undescribed?: readonly string[];
   /** Where loaded instructions are placed. */
   readonly placement: Placement;
   /** Absent: programs cannot be run, and no tool for them is offered. */

@@ -86,6 +86,13 @@ const OTHER_NAMES: ReadonlyMap<string, readonly string[]> = new Map([
   ['skill_exec', ['run_command']],
   ['workspace_exec', ['run_command']],
   ['start_command', ['run_command']],
+  ['run_shell_command', ['run_command', 'run_script']],
+  ['shell_exec', ['run_command', 'run_script']],
+  ['file_read', ['read_file']],
+  ['file_write', ['write_file']],
+  ['list_files', ['list_dir']],
+  ['search_files', ['grep']],
+  ['edit_file', ['write_file']],
 ]);
 
 /** Our name for a tool of another system; unknown names are returned unchanged. */

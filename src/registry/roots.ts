@@ -56,7 +56,7 @@ export function defaultRoots({
   const documentRoot = env['DOCUMENT_ROOT'] ?? '';
   const found: RootCandidate[] = [
     ...(byConvention ? projectDirectories(cwd, home).flatMap((directory) => conventions('project', directory)) : []),
-    ...(byConvention && isUsable(home) ? conventions('user', home) : []),
+    ...(byConvention ? userFolders(home).map((folder) => ({ source: 'user', path: folder })) : []),
     ...(documentRoot === '' ? [] : [{ source: 'document-root', path: path.join(documentRoot, 'skills') }]),
     ...(builtinDir === undefined ? [] : [{ source: 'builtin', path: builtinDir }]),
     ...servers.map((root) => (typeof root === 'string' ? { source: 'mcp', path: root } : root)),
@@ -95,6 +95,11 @@ export function serverSkillsFolder(cacheDir: string, server: string): string {
 interface RootCandidate {
   readonly source: string;
   readonly path: string;
+}
+
+/** The folders in which the user keeps skills. */
+export function userFolders(home: string | undefined): readonly string[] {
+  return isUsable(home) ? conventions('user', home).map((root) => root.path) : [];
 }
 
 function conventions(source: string, directory: string): readonly RootCandidate[] {

@@ -10,7 +10,7 @@ import { actionFailed, isFailed } from '../core/observation.ts';
 import type { ActionFailed, Observation, SkillLoaded } from '../core/observation.ts';
 import { decide } from '../policy/policy.ts';
 import type { Policy } from '../policy/policy.ts';
-import { reduceSession, startState } from '../core/session.ts';
+import { kindOfFailure, reduceSession, startState } from '../core/session.ts';
 import type { AskedBy, SessionEvent, SessionSettings, SessionState } from '../core/session.ts';
 import { fromFile, shownBy } from '../core/text/shown.ts';
 import type { ShownContent } from '../core/text/shown.ts';
@@ -129,8 +129,8 @@ export function openSession(parts: SessionParts): Session {
     show(catalogContent(catalog));
   };
 
-  const observe = (action: Action, observation: Observation, askedBy: AskedBy): Observation => {
-    if (isFailed(observation)) return observeFailure(observation);
+  const observe = (action: Action, observation: Observation, askedBy: AskedBy, start: number): Observation => {
+    if (isFailed(observation)) return observeFailure(observation, start);
     record({ type: 'action-end', action: action.type });
     if (observation.type === 'skill-loaded') observeLoad(observation, askedBy);
     if (observation.type === 'documents-selected') {
@@ -145,11 +145,17 @@ export function openSession(parts: SessionParts): Session {
     return observation;
   };
 
-  const observeFailure = (observation: ActionFailed): ActionFailed => {
+  /** `start` is the number of events when the action was requested. */
+  const observeFailure = (observation: ActionFailed, start = events.length): ActionFailed => {
     // An action that could not be recorded has no effect on the state.
     if (observation.code === 'record/failed') return observation;
     const { action, code, message } = observation;
-    record({ type: 'action-fail', action, code, message });
+    const failed = { type: 'action-fail', action, code, message } as const;
+    const kind = kindOfFailure(failed);
+    const isParallel = events
+      .slice(start)
+      .some((event) => event.type === 'action-fail' && kindOfFailure(event) === kind);
+    record(isParallel ? { ...failed, isParallel } : failed);
     return state.endedBy === undefined ? observation : { ...observation, isTerminal: true };
   };
 
@@ -201,12 +207,14 @@ export function openSession(parts: SessionParts): Session {
     async perform(action, options = {}) {
       try {
         showCatalog();
-        return observe(action, await performAction(action, contextFor(options)), options.askedBy ?? 'model');
+        const start = events.length;
+        const observation = await performAction(action, contextFor(options));
+        return observe(action, observation, options.askedBy ?? 'model', start);
       } catch (error) {
         return recordFailed(action, error);
       }
     },
-    fail: observeFailure,
+    fail: (failed) => observeFailure(failed),
     async declare(loads) {
       const seen = new Map<string, DeclaredLoad>();
       const done: { readonly action: Action; readonly observation: SkillLoaded }[] = [];
@@ -228,7 +236,7 @@ export function openSession(parts: SessionParts): Session {
         return actionFailed('load_skill', failure('load/too-many', message));
       }
       showCatalog();
-      for (const { action, observation } of done) observe(action, observation, 'program');
+      for (const { action, observation } of done) observe(action, observation, 'program', events.length);
       return done.map(({ observation }) => observation);
     },
     async invoke(message) {

@@ -269,6 +269,8 @@ function openedBy(execution: ExecutionOptions, config: Config): readonly string[
     'run_command',
     'use_network',
     'use_secret',
+    // Programs write there anyway.
+    'write_file(workspace://**)',
     ...files.flatMap((file) => [`host_input(${file})`, `host_input(${file}/**)`]),
     ...(executor === 'local' ? ['unsafe_local'] : []),
   ];
@@ -281,9 +283,11 @@ function offerOf(
   execution: Execution | undefined,
   host: HostAccess | undefined,
 ): Offer {
-  const skills = index.skills.filter(({ state }) => isForModel(state)).map(({ name }) => name);
+  const offered = index.skills.filter(({ state }) => isForModel(state));
+  const undescribed = offered.flatMap(({ name, description }) => (description === '' ? [name] : []));
   return {
-    skills,
+    skills: offered.map(({ name }) => name),
+    ...(undescribed.length === 0 ? {} : { undescribed }),
     placement,
     // The session replaces this by its own state.
     loaded: () => [],

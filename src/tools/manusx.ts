@@ -46,7 +46,7 @@ const request: ToolRow = singleAction({
   description: 'Request the full content of a skill: its guide and the list of its files. Runs nothing.',
   action: 'load_skill',
   schema: (offer) => inputOf('Which skill.', { skill_name: skillChoice(offer) }, ['skill_name']),
-  toAction: (input) => ({ type: 'load_skill', skill: textOf(input, 'skill_name'), uncut: true }),
+  toAction: (input) => ({ type: 'load_skill', skill: textOf(input, 'skill_name'), uncut: true, again: true }),
   toResult(loaded, offer) {
     const { skill, text: body, files } = loaded;
     const note = loadNote(loaded, offer);

@@ -49,7 +49,8 @@ const search: ToolRow = {
     action: 'search_skills',
     schema: searchParameters,
     toAction: searchOf,
-    toResult: ({ results }) => results.map(({ name, description }) => ({ name, description })),
+    toResult: ({ results }) =>
+      results.flatMap(({ name, description }) => (description === '' ? [] : [{ name, description }])),
   }),
   isOffered: always,
 };
@@ -136,7 +137,8 @@ const listSkills: ToolRow = {
   isOffered: always,
   // The names are part of the offer: there is nothing to perform.
   toActions: () => [],
-  toResult: (_, { skills }) => skills,
+  // A folder without a description is in no list of openseed; it can be loaded by its name.
+  toResult: (_, { skills, undescribed = [] }) => skills.filter((name) => !undescribed.includes(name)),
 };
 
 const runShellCommand = shellTool({

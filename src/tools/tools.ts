@@ -10,7 +10,7 @@ import type { ForeignSchema } from '../core/tool-servers.ts';
 import type { Offer, ToolRow, Vocabulary } from '../core/tool.ts';
 import { isFailure } from './parameters.ts';
 import { readInput, readObject } from './read-input.ts';
-import { withNotes } from './wording.ts';
+import { inWordsOf, withNotes } from './wording.ts';
 
 export interface CallOptions {
   readonly signal?: AbortSignal;
@@ -128,7 +128,9 @@ function answerOf(
   { vocabulary, offer }: ToolsOptions,
 ): ToolAnswer {
   const result =
-    failed === undefined ? row.toResult(done, offer) : vocabulary.toFailure(failed, { action, done, offer });
+    failed === undefined
+      ? row.toResult(done, offer)
+      : vocabulary.toFailure(inWordsOf(row.name, failed), { action, done, offer });
   const value = withIgnored(result, ignored);
   return {
     text: typeof value === 'string' ? value : JSON.stringify(value ?? null),

@@ -82,6 +82,8 @@ describe('rules', () => {
     ['Edit', onPath('write_file', 'x')],
     ['Bash', command('anything $(here)')],
     ['Bash', script('scripts/fill.py')],
+    ['run_shell_command', command('python x.py')],
+    ['shell_exec', script('scripts/fill.py')],
     ['Bash(python scripts/fill.py:*)', script('scripts/fill.py', ['a', 'b'])],
     ['Bash(python3 scripts/fill.py:*)', script('scripts/fill.py')],
     ['Bash(scripts/fill.py:*)', script('scripts/fill.py')],

@@ -297,6 +297,19 @@ verifies(
   },
 );
 
+test('calls that run at the same time count as one failure, also where the loop does not report its requests', async () => {
+  const root = scratch();
+  writeThree(root);
+  const skills = await openSkillTools({ runtime: await runtimeOver(root) });
+  const names = ['one', 'two', 'three', 'four'];
+  const answers = await Promise.all(names.map((skill) => skills.call('load_skill', { skill })));
+  expect(answers.map(({ isError, isTerminal }) => [isError, isTerminal])).toEqual(names.map(() => [true, false]));
+  expect(await skills.call('load_skill', { skill: 'five' })).toMatchObject({ isTerminal: false });
+  expect(await skills.call('load_skill', { skill: 'six' })).toMatchObject({ isTerminal: true });
+  const { session } = skills;
+  expect(session.events.reduce(reduceSession, startState(session.settings))).toEqual(session.state);
+});
+
 test('the state of a session is what its events reduce to, and a thousand loads keep no texts but the last', async () => {
   const root = scratch();
   writeThree(root);

@@ -121,7 +121,7 @@ describe('ManusX by its document', () => {
     expect((await call('file_read', { file: 'scripts/extract_tables.py' })).value).toMatchObject({ success: false });
   });
 
-  test('the whole guide is returned, whatever its length', async () => {
+  test('the whole guide is returned, whatever its length and however often it is requested', async () => {
     const root = skillsFolder();
     const long = 'A step.\n'.repeat(2_000);
     writeFileSync(
@@ -129,8 +129,9 @@ describe('ManusX by its document', () => {
       `---\nname: data-analysis\ndescription: D.\n---\n\n${long}`,
     );
     const { call } = await manusx(root);
-    expect((await call('skill_request', { skill_name: 'data-analysis' })).value).toMatchObject({
-      data: { content: expect.stringContaining(long.trim()) },
-    });
+    for (const _ of [1, 2, 3])
+      expect((await call('skill_request', { skill_name: 'data-analysis' })).value).toMatchObject({
+        data: { content: expect.stringContaining(long.trim()) },
+      });
   });
 });

@@ -36,6 +36,7 @@ function documentRoot(): string {
   write(root, 'data-analysis/SKILL.md', '---\nname: data-analysis\ndescription: Analyses tables.\n---\n\nLook.\n');
   write(root, 'notes/README.md', 'no skill\n');
   write(root, 'broken/SKILL.md', 'no frontmatter\n');
+  write(root, 'undescribed/SKILL.md', '---\nname: undescribed\n---\nBody.\n');
   return root;
 }
 
@@ -47,6 +48,8 @@ describe('openseed by its design', () => {
   test('list_skills gives the folders that have a usable SKILL.md, and nothing without a root', async () => {
     const { call } = await openseed();
     expect((await call('list_skills', {})).value).toEqual(['data-analysis', 'file-diff']);
+    expect((await call('search_skills', { query: 'undescribed' })).value).toEqual([]);
+    expect((await call('load_skill', { skill_name: 'undescribed' })).value).toContain('Body.');
     const missing = await openseed(path.join(scratch(), 'missing'));
     expect((await missing.call('list_skills', {})).value).toEqual([]);
     expect((await missing.call('search_skills', { query: 'compare' })).value).toEqual([]);

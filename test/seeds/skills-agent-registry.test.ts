@@ -75,6 +75,13 @@ describe('the registry by its design', () => {
     ]);
   });
 
+  test('a project that lists the folder of the user does not make its skills untrusted', async () => {
+    const { runtime } = place({ '.agent/config.json': '{"skill_roots": [".agent/skills", "~/.agent/skills"]}' });
+    const found = await runtime({ vouched: [] });
+    const untrusted = await found.distrust(found.index.skills);
+    expect([...untrusted.keys()].map((dir) => path.basename(dir))).toEqual(['pdf-form-filler']);
+  });
+
   test('hidden folders, files and folders without SKILL.md are ignored', async () => {
     const { runtime } = place({
       '.agent/skills/.hidden/SKILL.md': REVIEW,

@@ -164,7 +164,7 @@ describe('the agent by its design', () => {
 
   test('unknown tools and invalid payloads are counted, recorded and answered with the payload', async () => {
     const model = played([
-      { calls: [['select_skillz', {}]] },
+      acting('select_skillz', {}),
       acting('load_resource', { skill: { name: 'pdf-form-filler' } }),
       ANSWER,
     ]);

@@ -14,7 +14,7 @@ describe('ManusX', () => {
           '# PDF\n\nFill forms with scripts/fill.py.\n\n## Available Resources\nDirectory: /skills/pdf\n- scripts/fill.py\n- references/API.txt\n- references/forms.md\n- assets/logo.png\n',
       },
     });
-    expect(actions).toEqual([{ type: 'load_skill', skill: 'pdf', uncut: true }]);
+    expect(actions).toEqual([{ type: 'load_skill', skill: 'pdf', uncut: true, again: true }]);
   });
 
   verifies('TOOL-3', 'without resources there is no list of them', async () => {

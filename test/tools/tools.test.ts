@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import type { Action } from '../../src/core/action.ts';
+import { failure } from '../../src/core/failure-codes.ts';
 import type { ActionFailed } from '../../src/core/observation.ts';
 import { skillsAgent } from '../../src/tools/actions.ts';
 import { native } from '../../src/tools/native.ts';
@@ -117,4 +118,28 @@ test('unknown parameters are ignored with a note in the answer', async () => {
   expect((await text.call('get_script_path', { skill: 'pdf', script: 'fill.py', why: 'x' })).text).toBe(
     '/skills/pdf/scripts/fill.py\n\n[note] ignored unknown parameters: "why"',
   );
+});
+
+describe('the words of a decision', () => {
+  test.each([
+    [
+      'openseed',
+      'run_shell_command',
+      'run_command is not allowed because it is not in allowed-tools of skill (a)',
+      'run_shell_command is not allowed because',
+    ],
+    [
+      'trpc',
+      'workspace_exec',
+      'host_input needs approval by default',
+      'a host:// input of workspace_exec needs approval by default',
+    ],
+    ['manusx', 'shell_exec', 'a person refused run_command: "no"', 'a person refused shell_exec: "no"'],
+  ] as const)('%s: %s', async (vocabulary, tool, message, shown) => {
+    const denied = (): ActionFailed => failed('run_command', failure('policy/denied', message));
+    const { call } = fake(VOCABULARIES[vocabulary], { run_command: denied }, { execution: { hasInteraction: true } });
+    const { text } = await call(tool, { command: 'true' });
+    expect(text.replaceAll('\\"', '"')).toContain(shown);
+    expect(text).not.toMatch(/run_command|host_input/);
+  });
 });

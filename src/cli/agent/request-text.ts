@@ -16,7 +16,7 @@ export interface RequestSources {
   readonly signal: AbortSignal;
 }
 
-/** Reads the request from the words of the command line, a file, or stdin. */
+/** Reads the request from the words of the command line, a file, or stdin, as written but for line ends at the end. */
 export async function readRequest({ words, file, cwd, signal }: RequestSources): Promise<string> {
   const isPiped = words.join(' ') === '-' || file === '-';
   if (words.length > 0 && file !== undefined)
@@ -28,7 +28,7 @@ export async function readRequest({ words, file, cwd, signal }: RequestSources):
         ? words.join(' ')
         : readFile(file, cwd);
   if (text.trim() === '') throw new UsageError('the request is empty', 'describe the task');
-  return text.trim();
+  return text.replace(/(?:\r?\n)+$/, '');
 }
 
 function readFile(file: string, cwd: string): string {

@@ -13,7 +13,7 @@ import type { LayerPolicy, LoadedConfig } from '../../core/config/loaded-config.
 import { SkillError } from '../../core/errors.ts';
 import type { JsonText } from '../../core/json/json-position.ts';
 import { isInside, isPresent, realPath } from '../../platform/fs/paths.ts';
-import { isAddress } from '../../registry/roots.ts';
+import { isAddress, userFolders } from '../../registry/roots.ts';
 import { readCheckedJson } from '../../platform/fs/checked-json.ts';
 import { placeOf, readPolicy } from '../../policy/policy-files.ts';
 
@@ -66,7 +66,11 @@ export function readConfig({ places, cwd, home, env, given }: ConfigSources): Lo
     ...(requiredApprovals.length === 0 ? {} : { requiredApprovals }),
     namedRoots: {
       own: layers.filter(({ layer }) => layer !== 'project').flatMap((layer) => rootsOf(layer, cwd, home)),
-      project: layers.filter(({ layer }) => layer === 'project').flatMap((layer) => rootsOf(layer, cwd, home)),
+      // The user's own folder stays the user's, also if a project lists it.
+      project: layers
+        .filter(({ layer }) => layer === 'project')
+        .flatMap((layer) => rootsOf(layer, cwd, home))
+        .filter((root) => !userFolders(home).includes(root)),
     },
     policies: policies.map(({ layer, where, policy }) => ({ layer, where, policy })),
     files: files.map(({ place, status }) => ({ path: place.path, status })),

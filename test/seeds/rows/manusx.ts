@@ -169,12 +169,8 @@ export const ROWS = seedRows(
     ['shell_exec runs what file_write wrote', 'tools', 'shell_exec and file_write share the workspace'],
     [
       'a second skill_request returns the guide again',
-      'tools',
-      'skill_request says so where the text is elsewhere',
-      {
-        why: 'the guide is in the conversation already; every second repetition returns it',
-        setting: '`session.lifetime: "once"`, or `session.startTurn()` before the call',
-      },
+      'seed',
+      'the whole guide is returned, whatever its length and however often it is requested',
     ],
     ['a new skill is a folder with a SKILL.md', 'create', 'keeps the specification as it is, with every part or none'],
     [
@@ -186,7 +182,7 @@ export const ROWS = seedRows(
     [
       'long guides (500 to 2,000 tokens and more) are returned whole',
       'seed',
-      'the whole guide is returned, whatever its length',
+      'the whole guide is returned, whatever its length and however often it is requested',
     ],
   ],
 );

@@ -31,5 +31,7 @@ export function seedRows<Name extends string>(
 export interface SeedDocument {
   readonly title: string;
   readonly page: string;
+  /** The files that replay its worked examples. */
+  readonly tests: readonly string[];
   readonly rows: readonly SeedRow[];
 }

@@ -4,10 +4,23 @@ import type { SeedDocument } from './row.ts';
 import { SKILLS_AGENT } from './skills-agent.ts';
 import { ROWS as trpc } from './trpc-agent-go.ts';
 
+/** Programs of all documents, against the packed package. */
+const PACKED = 'test/seeds/packed.system.test.ts';
+
 /** The documents in the order of their numbers. */
 export const SEEDS: readonly SeedDocument[] = [
-  { title: 'openseed (000)', page: 'vocabularies/openseed.md', rows: openseed },
+  {
+    title: 'openseed (000)',
+    page: 'vocabularies/openseed.md',
+    tests: ['test/seeds/openseed.test.ts', PACKED],
+    rows: openseed,
+  },
   SKILLS_AGENT,
-  { title: 'trpc-agent-go (002)', page: 'vocabularies/trpc.md', rows: trpc },
-  { title: 'ManusX (003)', page: 'vocabularies/manusx.md', rows: manusx },
+  {
+    title: 'trpc-agent-go (002)',
+    page: 'vocabularies/trpc.md',
+    tests: ['test/seeds/trpc.system.test.ts', PACKED],
+    rows: trpc,
+  },
+  { title: 'ManusX (003)', page: 'vocabularies/manusx.md', tests: ['test/seeds/manusx.test.ts', PACKED], rows: manusx },
 ];

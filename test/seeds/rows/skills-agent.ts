@@ -370,5 +370,8 @@ const order = new Intl.Collator('en', { numeric: true });
 export const SKILLS_AGENT: SeedDocument = {
   title: 'skills-agent (001, 004)',
   page: 'vocabularies/skills-agent.md',
+  tests: ['skills-agent', 'skills-agent-registry', 'skills-agent.system', 'packed.system'].map(
+    (name) => `test/seeds/${name}.test.ts`,
+  ),
   rows: [...works().toSorted((a, b) => order.compare(a.id, b.id)), ...DEVIATES],
 };
