@@ -1,6 +1,6 @@
 /**
  * Packs of skills: build, sign, check, install, update and remove them. What cannot be done is a value, `PackRefusal`, with a code that
- * keeps its meaning and advice; see docs/install.md, docs/updating.md and docs/packs.md.
+ * keeps its meaning and advice; see docs/install.md and docs/publishing.md.
  *
  * @module
  */

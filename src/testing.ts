@@ -47,7 +47,8 @@ export { FUZZ_KINDS } from './testing/model/fuzz-answers.ts';
 export type { FuzzKind } from './testing/model/fuzz-answers.ts';
 export { fuzzModel } from './testing/model/fuzz.ts';
 export type { FuzzModel, FuzzOptions } from './testing/model/fuzz.ts';
-export { openRules, RULE_MODEL_REMARK } from './model/rules/rules.ts';
+export { RULE_MODEL_REMARK } from './model/rules/rule-words.ts';
+export { openRules } from './model/rules/rules.ts';
 export { readScriptedTurns } from './model/scripted/scripted-file.ts';
 export { openScripted } from './model/scripted/scripted.ts';
 export type {

@@ -12,6 +12,7 @@ export interface Budget {
 
 export type BudgetName = keyof Budget;
 
+/** The budget of an agent that is given none. */
 export const DEFAULT_BUDGET: Budget = {
   turns: 12,
   toolCalls: 30,

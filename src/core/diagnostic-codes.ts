@@ -70,6 +70,7 @@ const remark = (about: string, hint: string): DiagnosticRule => ({
   hint,
 });
 
+/** Every diagnostic code with its severity, meaning and hint. */
 export const DIAGNOSTIC_RULES = {
   'file/missing': fatal('the folder has no SKILL.md', 'add a SKILL.md, or name the folder that contains it'),
   'file/case': breach('the file is named skill.md', 'rename it to SKILL.md'),

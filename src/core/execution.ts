@@ -42,6 +42,7 @@ export type LimitReport = Readonly<
   Partial<Record<LimitName | 'temporaryBytes', { readonly limit: number; readonly enforcedBy: Enforcement }>>
 >;
 
+/** The limits of a program that is given none. */
 export const DEFAULT_LIMITS: RunLimits = {
   wallMs: 300_000,
   memoryBytes: 1024 * 1024 * 1024,

@@ -83,6 +83,7 @@ export interface Failure {
   readonly nearest: readonly string[];
 }
 
+/** Returns a failure with the default hint of its code. */
 export function failure(
   code: FailureCode,
   message: string,

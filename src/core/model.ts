@@ -49,6 +49,7 @@ export interface ModelToolCall {
   readonly input: string;
 }
 
+/** Why a model stopped. */
 export const FINISHES = ['stop', 'tool-calls', 'length', 'filtered', 'other'] as const;
 export type Finish = (typeof FINISHES)[number];
 

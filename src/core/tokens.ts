@@ -92,6 +92,7 @@ function isQuoting(text: string, at: number, code: number): boolean {
   return before < 128 && KINDS[before] === 0 && before !== NEW_LINE && code !== NEW_LINE;
 }
 
+/** Estimates the tokens of a text without a tokenizer. */
 export function estimateTokens(text: string): number {
   return Math.ceil(tokenWeight(text));
 }

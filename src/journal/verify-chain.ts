@@ -50,6 +50,7 @@ export interface ChainVerification {
 
 const MAX_PROBLEMS = 1_000;
 
+/** Finds runs of a directory that are missing, exchanged or added. */
 export function verifyChain(directory: string, keys: ChainKeys = {}): ChainVerification {
   // In this order: runs that begin or end meanwhile write to the chain before what is listed here changes.
   const head = rememberedHead(directory, keys);

@@ -43,6 +43,7 @@ export interface VerifyOptions {
   readonly expectsSeal?: boolean;
 }
 
+/** Checks the record of a run: every line, every stored file and the seal. */
 export function verifyRun(
   path: string,
   { sealKey, expectsSeal = sealKey !== undefined }: VerifyOptions = {},

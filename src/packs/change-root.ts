@@ -117,6 +117,7 @@ export interface RestoreSkillOptions extends ChangeOptions {
   readonly force?: boolean;
 }
 
+/** Restores a skill from the trash, with its links for agents. */
 export async function restoreSkill(options: RestoreSkillOptions): Promise<Changed | PackRefusal> {
   const { name, id, force = false } = options;
   return await inRoot(options, async (root) => {
@@ -129,6 +130,7 @@ export async function restoreSkill(options: RestoreSkillOptions): Promise<Change
   });
 }
 
+/** Exchanges a skill with the version before it. */
 export async function rollbackSkill(options: RestoreSkillOptions): Promise<Changed | PackRefusal> {
   const { name, id } = options;
   return await inRoot(options, async (root) => {

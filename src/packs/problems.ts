@@ -6,6 +6,7 @@ import { quoted } from '../core/text/text.ts';
 import { isSystemError } from '../platform/fs/paths.ts';
 import type { TreeProblem, TreeRefusal } from '../platform/fs/tree-walk.ts';
 
+/** Every code of a refused install, pack or update with its advice. */
 export const PACK_PROBLEMS = {
   'archive/unreadable': 'the file is damaged or not an archive: download it again, or ask its author',
   'archive/format': 'use a .zip, .skill, .tar.gz or .tgz file',
@@ -125,6 +126,7 @@ export function packRefusal(code: PackProblem, message: string, path?: string): 
   };
 }
 
+/** Whether a result is a refusal. */
 export function isRefusal(value: object): value is PackRefusal {
   return 'type' in value && value.type === 'refused' && 'code' in value;
 }

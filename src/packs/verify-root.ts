@@ -56,6 +56,7 @@ const NO_DRIFT: Drift = { changed: [], missing: [], added: [] };
 /** Skills to verify before yielding to the event loop, so that an abort takes effect. */
 const SLICE = 64;
 
+/** Compares every installed skill with the lock. */
 export async function verifyRoot(
   root: string,
   { names = [], surroundings = { cwd: root, home: undefined, env: {} }, signal, onProgress }: VerifyRootOptions = {},

@@ -95,6 +95,7 @@ interface Turn {
   readonly calls: readonly Call[];
 }
 
+/** Returns the lines of a run as an ATIF trajectory, which other tools read. */
 export function toAtif(run: TrajectoryRun, lines: Iterable<JournalLine>): Trajectory {
   const { steps, start, end } = gather(lines);
   const numbered = (steps.length === 0 ? [NOTHING] : steps).map((step, index) => ({

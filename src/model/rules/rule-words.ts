@@ -7,6 +7,7 @@ import { cleanText, printable } from '../../core/text/text.ts';
 import type { ScoredSkill } from './rule-score.ts';
 import { readJson } from './seen-skills.ts';
 
+/** The first sentence of every answer of the rule model. */
 export const RULE_MODEL_REMARK =
   'Rule model: no language model was used; this answer comes from fixed rules and the output of a script.';
 

@@ -12,6 +12,7 @@ import type { RuleDecision } from './rule-tools.ts';
 
 export { RULE_MODEL_REMARK } from './rule-words.ts';
 
+/** Opens the rule model, which follows the quickstart of a skill and is not a language model. */
 export function openRules(): Model {
   return {
     id: 'rules',

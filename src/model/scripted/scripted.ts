@@ -56,6 +56,7 @@ export interface ScriptedModel extends Model {
   assertDone(): void;
 }
 
+/** Opens a model that plays the given answers and fails on anything else. */
 export function openScripted(turns: readonly ScriptedTurn[], options: ScriptedOptions = {}): ScriptedModel {
   const { strict = true, id = 'scripted', contextWindow } = options;
   const requests: ModelRequest[] = [];

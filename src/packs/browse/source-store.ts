@@ -37,6 +37,7 @@ const NAME = /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/;
 const ENDING = '.json';
 const STALE_MS = 60 * 60 * 1000;
 
+/** Opens the indexes of sources that were added for browsing. */
 export function openSourceStore({ home }: { readonly home: string | undefined }): SourceStore {
   const folder = home === undefined ? undefined : path.join(home, '.agent/sources');
   const fileOf = (name: string): string => {

@@ -60,6 +60,7 @@ function skillToPack(dir: string): SkillToPack {
   return { dir, name: head?.name ?? path.basename(dir), ...(version === undefined ? {} : { version }) };
 }
 
+/** Builds a pack of folders and named skills and writes it to a file. */
 export async function packSkills({ settings, ...options }: PackOptions): Promise<BuiltPack | PackRefusal> {
   return await buildPack({
     ...options,

@@ -37,6 +37,7 @@ export interface FleetClient {
   fleet(): Promise<z.output<typeof api.Fleet>>;
 }
 
+/** Opens a client of the fleet API. */
 export function openFleetClient({
   url,
   key,

@@ -75,6 +75,7 @@ const DRAFTS = {
 
 export type FuzzKind = keyof typeof DRAFTS;
 
+/** The kinds of wrong answers that the fuzzing model gives. */
 // `Object.keys` is typed as `string[]`, but returns exactly these keys.
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion
 export const FUZZ_KINDS = Object.keys(DRAFTS) as [FuzzKind, ...FuzzKind[]];
