@@ -19,7 +19,7 @@ const LONGEST = [
   'runtime/packages/packages',
   'sandbox/attacks',
   'sandbox/container-attacks',
-  'evals/page/chromium',
+  'console/report',
   'cli/run',
   'packs/root/crash',
   'examples',

@@ -6,7 +6,7 @@ import { junitReport } from '../src/evals/report/junit.ts';
 import { markdownReport } from '../src/evals/report/markdown.ts';
 import { htmlReport } from '../src/evals/page/report-page.ts';
 import { manyResults, report } from '../test/evals/sample-report.ts';
-import { CHROMIUM, openChromium } from '../test/evals/page/chromium.ts';
+import { CHROMIUM, openBrowser } from '../test/console/browser.ts';
 import { VIEW } from '../test/evals/page/sample-view.ts';
 import type { BenchRow } from './row.ts';
 
@@ -50,14 +50,14 @@ function made(name: string, make: () => string): BenchRow {
 /** As the page itself tells it: from the opening of the file to the end of its script. */
 async function inBrowser(file: string): Promise<readonly BenchRow[]> {
   if (CHROMIUM === undefined) return [];
-  const browser = await openChromium(CHROMIUM);
+  const browser = await openBrowser();
   try {
     const times: number[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {
-      const page = await browser.page();
-      await page.open(`${file}#cases`);
+      const page = await browser.newPage();
+      await page.goto(`file://${file}#/cases`);
       times.push(Number(await page.evaluate('document.documentElement.dataset.ready')));
-      await page.send('Page.close');
+      await page.close();
     }
     const worst = Math.max(...times);
     const bound = `< ${String(MAX_READY_MS)}`;

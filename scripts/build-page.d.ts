@@ -1,2 +1,2 @@
-/** The text of src/evals/page/page-text.ts, generated from src/evals/page/browser. */
+/** The text of src/evals/page/page-text.ts, generated from src/console. */
 export function pageText(): Promise<string>;

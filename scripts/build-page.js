@@ -1,4 +1,4 @@
-// Bundles the report page (src/evals/page/browser) into one script and one style, stored as strings in src/evals/page/page-text.ts, so that
+// Bundles the report page (src/console/report-file.tsx) into one script and one style, stored as strings in src/evals/page/page-text.ts, so that
 // the library and the CLI need no file at run time. A test compares the two.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -8,25 +8,28 @@ import { build, transform } from 'esbuild';
 const project = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
 /** Later styles override earlier ones. */
-const STYLES = ['theme', 'parts', 'cases', 'detail', 'trigger', 'narrow'];
+const STYLES = ['theme', 'parts', 'report'];
 
 /** Returns the text of src/evals/page/page-text.ts. */
 export async function pageText() {
   const bundled = await build({
-    entryPoints: [project('src/evals/page/browser/main.ts')],
+    entryPoints: [project('src/console/report-file.tsx')],
     bundle: true,
     write: false,
     minify: true,
+    charset: 'utf8',
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
     format: 'iife',
     target: 'es2022',
     logLevel: 'error',
   });
   const style = await transform(
-    STYLES.map((name) => readFileSync(project(`src/evals/page/browser/style/${name}.css`), 'utf8')).join('\n'),
-    { loader: 'css', minify: true },
+    STYLES.map((name) => readFileSync(project(`src/console/style/${name}.css`), 'utf8')).join('\n'),
+    { loader: 'css', minify: true, charset: 'utf8' },
   );
   return [
-    '// Generated from src/evals/page/browser by `npm run page`. Do not edit.',
+    '// Generated from src/console by `npm run page`. Do not edit.',
     '// oxfmt-ignore',
     `export const PAGE_SCRIPT = ${quoted(bundled.outputFiles[0].text)};`,
     '// oxfmt-ignore',

@@ -16,6 +16,7 @@ import { PolicyPage } from './pages/policy.tsx';
 import { RunPage } from './pages/run.tsx';
 import { RunsPage } from './pages/runs.tsx';
 import { SkillsPage } from './pages/skills.tsx';
+import { Settings } from './parts/settings.tsx';
 import { link, useRoute } from './route.ts';
 import type { PageRoute } from './route.ts';
 import { line } from './text.ts';
@@ -48,7 +49,7 @@ export function App(): JSX.Element {
   useEffect(() => {
     scrollTo(0, 0);
     // On narrow screens the navigation is one line that scrolls.
-    document.querySelector('nav [aria-current]')?.scrollIntoView({ inline: 'center', block: 'nearest' });
+    document.querySelector('.pages [aria-current]')?.scrollIntoView({ inline: 'center', block: 'nearest' });
   }, [place]);
   return (
     <NewsContext.Provider value={news}>
@@ -70,26 +71,10 @@ export function App(): JSX.Element {
         <span class="project faint" title={status.data?.project}>
           {line(status.data?.project ?? '')}
         </span>
-        <div class="settings">
-          <label>
-            <span class="hidden-label">{t('Theme')}</span>
-            <select value={theme} onChange={({ currentTarget }) => setTheme(currentTarget.value)}>
-              <option value="auto">{t('System')}</option>
-              <option value="light">{t('Light')}</option>
-              <option value="dark">{t('Dark')}</option>
-            </select>
-          </label>
-          <label>
-            <span class="hidden-label">{t('Language')}</span>
-            <select value={language} onChange={({ currentTarget }) => setLanguage(currentTarget.value)}>
-              <option value="en">English</option>
-              <option value="zh">中文</option>
-            </select>
-          </label>
-        </div>
+        <Settings theme={theme} setTheme={setTheme} language={language} setLanguage={setLanguage} />
       </header>
       <div class="frame">
-        <nav aria-label={t('Pages')}>
+        <nav class="pages" aria-label={t('Pages')}>
           <ul>
             {PAGES.map(([id, label, icon]) => (
               <li key={id}>
@@ -141,7 +126,7 @@ function Page({
       if (first === 'compare') return <ComparePage left={second ?? ''} right={route.segments[3] ?? ''} />;
       return first === undefined ? <RunsPage /> : <RunPage key={first} id={first} status={status} />;
     case 'evaluations':
-      return <EvaluationsPage id={first} against={route.query.get('against') ?? undefined} />;
+      return <EvaluationsPage segments={route.segments.slice(1)} against={route.query.get('against') ?? undefined} />;
     case 'policy':
       return <PolicyPage />;
     case 'install':

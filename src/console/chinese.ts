@@ -1,5 +1,8 @@
 /** The texts of the page in Chinese. */
+import { CHINESE_REPORT } from './chinese-report.ts';
+
 export const CHINESE: Readonly<Record<string, string>> = {
+  ...CHINESE_REPORT,
   'A binary file is not shown.': '二进制文件不显示。',
   Action: '操作',
   Agent: '智能体',
@@ -56,7 +59,6 @@ export const CHINESE: Readonly<Record<string, string>> = {
   From: '来源',
   'Harmless programs try to escape from each executor. This takes some seconds.':
     '用无害的程序尝试逃出每个执行器，需要几秒钟。',
-  'Id of a case': '用例编号',
   'In the catalog': '在目录中',
   Index: '索引',
   Install: '安装',
@@ -85,7 +87,6 @@ export const CHINESE: Readonly<Record<string, string>> = {
   'Needs on the machine': '对机器的要求',
   'Network of its programs': '程序的网络',
   No: '拒绝',
-  'No evaluation has this case.': '没有评测包含此用例。',
   'No evaluations yet': '还没有评测',
   'No executor works here': '这里没有可用的执行器',
   'No problems: the skill follows the specification': '没有问题：该技能符合规范',
@@ -99,7 +100,6 @@ export const CHINESE: Readonly<Record<string, string>> = {
   'Nothing had to be changed.': '无需更改。',
   'Nothing is changed before you confirm. Skills are scanned; their code does not run.':
     '确认之前不做任何更改。技能会被扫描，其代码不会运行。',
-  'One case over time': '单个用例的历史',
   'Or in a terminal:': '或在终端中：',
   Otherwise: '其他情况',
   Outcome: '结果',
@@ -126,7 +126,6 @@ export const CHINESE: Readonly<Record<string, string>> = {
   Repair: '修复',
   'Repair SKILL.md': '修复 SKILL.md',
   'Replay without writes and network': '重放（不写入、不联网）',
-  Report: '报告',
   Request: '请求',
   Resume: '继续',
   Revision: '修订',
@@ -266,7 +265,6 @@ export const CHINESE: Readonly<Record<string, string>> = {
   'only you': '仅你',
   open: '未阻止',
   other: '其他',
-  passed: '通过',
   pending: '待办',
   pinned: '固定',
   problems: '有问题',
@@ -302,9 +300,6 @@ export const CHINESE: Readonly<Record<string, string>> = {
   waiting: '等待中',
   warning: '警告',
   weak: '较弱',
-  'with its earlier version': '使用旧版本',
-  'with the skill': '使用该技能',
-  'without the skill': '不使用该技能',
   '{count} actions repeated': '重复了 {count} 个操作',
   '{count} earlier steps: see the events': '还有 {count} 个较早的步骤：见事件',
   '{count} errors': '{count} 个错误',
@@ -320,4 +315,14 @@ export const CHINESE: Readonly<Record<string, string>> = {
   '{used} of {budget} tokens used': '已用 {used} / {budget} 个 token',
   '… {count} more lines': '… 还有 {count} 行',
   '… {count} unchanged lines': '… {count} 行未更改',
+  'Cases over time': '用例历史',
+  'No evaluation matches': '没有匹配的评测',
+  Partial: '部分',
+  'Search evaluated skills': '搜索被评测的技能',
+  'This case over time': '此用例的历史',
+  'This run belongs to another process, such as a terminal. You can follow it and answer its questions here.':
+    '此运行属于另一个进程，例如终端。你可以在这里查看并回答它的问题。',
+  absent: '缺失',
+  '{count} more suites: search for their skills': '还有 {count} 个套件：请搜索其技能',
+  'no clear difference': '无明显差异',
 };

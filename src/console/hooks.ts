@@ -4,6 +4,7 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { address, apiError, get } from './client.ts';
 import type { ApiError } from './client.ts';
 import type { Query } from './client.ts';
+import { storeValue, storedValue } from './stored-value.ts';
 
 export interface Fetched<T> {
   readonly data: T | undefined;
@@ -125,12 +126,23 @@ export function useChunks<T>(
 
 /** A value of this browser, such as the theme. */
 export function useStored(name: string, initial: string): readonly [string, (value: string) => void] {
-  const [value, setValue] = useState(() => localStorage.getItem(`skillwright.${name}`) ?? initial);
+  const [value, setValue] = useState(() => storedValue(name) ?? initial);
   return [
     value,
     (next) => {
-      localStorage.setItem(`skillwright.${name}`, next);
+      storeValue(name, next);
       setValue(next);
     },
   ];
+}
+
+export function useMedia(query: string): boolean {
+  const [isTrue, setTrue] = useState(() => matchMedia(query).matches);
+  useEffect(() => {
+    const list = matchMedia(query);
+    const change = (): void => setTrue(list.matches);
+    list.addEventListener('change', change);
+    return () => list.removeEventListener('change', change);
+  }, [query]);
+  return isTrue;
 }

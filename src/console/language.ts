@@ -13,7 +13,7 @@ export function counted(text: string, count: number): string {
   return (known ?? key).replace('{count}', count.toLocaleString('en'));
 }
 
-/** The language of the browser, unless the user chose one. */
+/** The language of the browser. */
 export function firstLanguage(): string {
-  return localStorage.getItem('skillwright.language') ?? (navigator.language.startsWith('zh') ? 'zh' : 'en');
+  return navigator.language.startsWith('zh') ? 'zh' : 'en';
 }

@@ -42,7 +42,6 @@ export const PAGE_HEADERS = {
     "style-src 'self'",
     "img-src 'self'",
     "connect-src 'self'",
-    "frame-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",

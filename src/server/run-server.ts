@@ -7,7 +7,7 @@ import { isSkillError } from '../core/errors.ts';
 import { readSealKey, sealKey } from '../platform/fs/seal-key.ts';
 import { LOOPBACK_HEADERS, openLoopbackServer, respond } from '../platform/net/loopback-server.ts';
 import { surroundingsOf } from '../runtime/config/config.ts';
-import type { EvaluationSource, RunServerLimits, RunServerOptions } from './server-options.ts';
+import type { RunServerLimits, RunServerOptions } from './server-options.ts';
 import { HttpError, statusOf } from './http-error.ts';
 import { API_PATH, openApi } from './open-api.ts';
 import { PAGE_HEADERS, readPageFiles } from './page-files.ts';
@@ -50,7 +50,6 @@ export async function createRunServer(options: RunServerOptions): Promise<RunSer
     limits,
     closing: closing.signal,
     description: openApi(routes),
-    evaluations: options.evaluations,
   };
   const server = await openLoopbackServer({
     token: options.token,
@@ -98,7 +97,6 @@ interface Exchange {
   readonly limits: RunServerLimits;
   readonly closing: AbortSignal;
   readonly description: object;
-  readonly evaluations: EvaluationSource | undefined;
 }
 
 /** Errors with a status of their own; the others are answered by the server below. */
@@ -182,21 +180,7 @@ function explainLogin(response: ServerResponse): void {
   );
 }
 
-/** The report of an evaluation has a script and a policy of its own; the page shows it in a frame. */
-const REPORT = /^\/report\/([\w-]{1,100})$/;
-
 function sendPage(url: URL, request: IncomingMessage, response: ServerResponse, exchange: Exchange): void {
-  const [, id] = REPORT.exec(url.pathname) ?? [];
-  if (id !== undefined && exchange.evaluations !== undefined && request.method === 'GET') {
-    const html = exchange.evaluations.html(id, url.searchParams.get('against') ?? undefined);
-    response.writeHead(200, {
-      ...LOOPBACK_HEADERS,
-      'content-type': 'text/html; charset=utf-8',
-      'content-security-policy': "frame-ancestors 'self'",
-    });
-    response.end(html);
-    return;
-  }
   const file = exchange.pages.get(url.pathname);
   if (file === undefined || request.method !== 'GET')
     throw new HttpError(404, `not found; the routes are in ${API_PATH}/openapi.json`);

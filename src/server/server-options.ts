@@ -45,7 +45,11 @@ export interface EvaluationSource {
   readonly page: (id: string, against: string | undefined) => unknown;
   /** The report as one HTML file. */
   readonly html: (id: string, against: string | undefined) => string;
-  readonly history: (name: string) => Immutable<CaseHistory>['attempts'];
+  /** How cases ended: all cases unless one is named, in all evaluations unless a suite is named. */
+  readonly history: (query: {
+    readonly case?: string | undefined;
+    readonly suite?: string | undefined;
+  }) => Immutable<CaseHistory>['attempts'];
 }
 
 export interface RunServerLimits {

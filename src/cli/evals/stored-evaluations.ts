@@ -7,9 +7,13 @@ import { pageData } from '../../evals/page/page-data.ts';
 import type { PageOptions } from '../../evals/page/page-data.ts';
 import { htmlReport } from '../../evals/page/report-page.ts';
 import { resultView } from '../../evals/page/run-view.ts';
+import { groupBy } from '../../evals/report/result.ts';
 import type { EvalReport } from '../../evals/report/result.ts';
 import type { EvaluationSource } from '../../server/server-options.ts';
 import { evaluationNames, evaluationsFolder, reportIn } from './report-folder.ts';
+
+/** More evaluations make an unreadable table. */
+const MAX_HISTORY = 20;
 
 export function storedEvaluations(cwd: string): EvaluationSource {
   const read = (id: string): EvalReport => {
@@ -22,8 +26,12 @@ export function storedEvaluations(cwd: string): EvaluationSource {
       data: { expected: 'the name of a folder in .agent/evals' },
     });
   };
-  const options = (against: string | undefined): PageOptions => ({
+  const options = (report: EvalReport, against: string | undefined): PageOptions => ({
     view: resultView,
+    earlier: all()
+      .map(([, other]) => other)
+      .filter(({ startedAt }) => startedAt < report.startedAt)
+      .toReversed(),
     ...(against === undefined ? {} : { before: read(against) }),
   });
   const all = (): readonly (readonly [string, EvalReport])[] =>
@@ -35,14 +43,15 @@ export function storedEvaluations(cwd: string): EvaluationSource {
       });
   return {
     list: () =>
-      all().map(([id, { startedAt, skills, models, arms, isPartial, wallMs }]) => {
+      all().map(([id, report]) => {
+        const { startedAt, models, arms, isPartial, wallMs } = report;
         // The evaluated arm is the first.
         const [own] = arms;
         const { passed = 0, failed = 0, error = 0, skipped = 0 } = own?.totals ?? {};
         return {
           id,
           startedAt,
-          skills: skills.map(({ name }) => name),
+          skills: skillNames(report),
           models: models.map((model) => model.id),
           totals: { passed, failed, error, skipped },
           passRate: own?.passRate ?? { count: 0, of: 0, low: 0, high: 1 },
@@ -50,18 +59,28 @@ export function storedEvaluations(cwd: string): EvaluationSource {
           wallMs,
         };
       }),
-    page: (id, against) => pageData(read(id), options(against)),
-    html: (id, against) => htmlReport(read(id), options(against)),
-    history: (name) =>
-      all().flatMap(([id, { startedAt, results }]) => {
-        const found = results.filter((result) => result.case === name);
-        const arms = [...new Set(found.map(({ arm }) => arm))];
-        return arms.map((arm) => {
-          const attempts = found.filter((result) => result.arm === arm);
-          const passed = attempts.filter(({ status }) => status === 'passed').length;
-          const worst = attempts.find(({ status }) => status !== 'passed')?.status ?? 'passed';
-          return { id, startedAt, arm, status: worst, passed, attempts: attempts.length };
-        });
-      }),
+    page: (id, against) => pageData(read(id), options(read(id), against)),
+    html: (id, against) => htmlReport(read(id), options(read(id), against)),
+    history: ({ case: name, suite }) =>
+      all()
+        .filter(([, report]) => suite === undefined || skillNames(report).join(', ') === suite)
+        .slice(0, MAX_HISTORY)
+        .flatMap(([id, { startedAt, results }]) => {
+          const found = results.filter((result) => name === undefined || result.case === name);
+          return [...groupBy(found, ({ case: one, arm }) => JSON.stringify([one, arm])).values()].flatMap(
+            (attempts) => {
+              const worst = attempts.find(({ status }) => status !== 'passed') ?? attempts[0];
+              if (worst === undefined) return [];
+              const passed = attempts.filter(({ status }) => status === 'passed').length;
+              const { case: one, arm, status } = worst;
+              return [{ id, startedAt, case: one, arm, status, passed, attempts: attempts.length }];
+            },
+          );
+        }),
   };
+}
+
+/** The evaluated skills name the suite; control skills are not evaluated. */
+function skillNames({ skills }: EvalReport): readonly string[] {
+  return skills.filter(({ role }) => role !== 'control').map(({ name }) => name);
 }

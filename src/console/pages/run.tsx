@@ -12,7 +12,7 @@ import { counted, t } from '../language.ts';
 import { useLiveRun } from '../live-run.ts';
 import { ApprovalCard } from '../parts/approval-card.tsx';
 import { Markdown } from '../parts/markdown.tsx';
-import { ActionButton, Command, Facts, Loading, Problem, Section, State, Tabs } from '../parts/parts.tsx';
+import { ActionButton, Command, Facts, Loading, PlanSteps, Problem, Section, State, Tabs } from '../parts/parts.tsx';
 import { EventList, Steps } from '../parts/steps.tsx';
 import { go, link } from '../route.ts';
 import { bytes, date, duration, line, short, visible } from '../text.ts';
@@ -158,14 +158,7 @@ function PlanList({ plan }: { readonly plan: RunDetail['plan'] }): JSX.Element |
   return (
     <Section title={t('Plan')}>
       {plan.goal === '' ? null : <p class="faint">{line(plan.goal)}</p>}
-      <ol class="plan-steps">
-        {plan.steps.map(({ id, title, status }) => (
-          <li key={id} class={status}>
-            <span class="mark" aria-hidden="true" />
-            {line(title)} <span class="hidden-label">({t(status)})</span>
-          </li>
-        ))}
-      </ol>
+      <PlanSteps steps={plan.steps} />
     </Section>
   );
 }

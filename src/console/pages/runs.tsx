@@ -7,6 +7,7 @@ import { get } from '../client.ts';
 import { useChunks } from '../hooks.ts';
 import { counted, t } from '../language.ts';
 import { Empty, Problem, State } from '../parts/parts.tsx';
+import { SearchField } from '../parts/search-field.tsx';
 import { VirtualList } from '../parts/virtual-list.tsx';
 import { link } from '../route.ts';
 import { date, duration, line } from '../text.ts';
@@ -44,13 +45,7 @@ export function RunsPage(): JSX.Element {
         </a>
       </div>
       <div class="filters" role="search">
-        <input
-          type="search"
-          value={query}
-          placeholder={t('Search requests and skills')}
-          aria-label={t('Search requests and skills')}
-          onInput={({ currentTarget }) => setQuery(currentTarget.value)}
-        />
+        <SearchField label={t('Search requests and skills')} value={query} change={setQuery} />
         <select value={state} aria-label={t('Outcome')} onChange={({ currentTarget }) => setState(currentTarget.value)}>
           <option value="">{t('Outcome')}</option>
           {STATES.map((name) => (

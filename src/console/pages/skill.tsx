@@ -10,7 +10,7 @@ import { t } from '../language.ts';
 import { Diff } from '../parts/diff.tsx';
 import { LongText } from '../parts/long-text.tsx';
 import { Markdown } from '../parts/markdown.tsx';
-import { ActionButton, Badge, Command, Empty, Facts, Loading, Problem, State, Tabs } from '../parts/parts.tsx';
+import { ActionButton, Badge, Card, Command, Empty, Facts, Loading, Problem, State, Tabs } from '../parts/parts.tsx';
 import { SkillBadges } from '../parts/skill-badges.tsx';
 import { link } from '../route.ts';
 import { bytes, date, line, number, short } from '../text.ts';
@@ -53,9 +53,9 @@ export function SkillView({ id, version }: { readonly id: string; readonly versi
         </div>
       )}
       <div class="cards">
-        <Card label={t('In the catalog')} value={tokens.catalog} note={t('tokens in every request')} />
-        <Card label={t('When it is loaded')} value={tokens.body} note={t('tokens of instructions')} />
-        <Card label={t('All its files')} value={tokens.files} note={t('tokens, read only when needed')} />
+        <Card label={t('In the catalog')} value={number(tokens.catalog)} notes={[t('tokens in every request')]} />
+        <Card label={t('When it is loaded')} value={number(tokens.body)} notes={[t('tokens of instructions')]} />
+        <Card label={t('All its files')} value={number(tokens.files)} notes={[t('tokens, read only when needed')]} />
       </div>
       <Tabs
         label={t('Parts of the skill')}
@@ -73,24 +73,6 @@ export function SkillView({ id, version }: { readonly id: string; readonly versi
         ]}
       />
     </article>
-  );
-}
-
-function Card({
-  label,
-  value,
-  note,
-}: {
-  readonly label: string;
-  readonly value: number;
-  readonly note: string;
-}): JSX.Element {
-  return (
-    <div class="card">
-      <div class="label">{label}</div>
-      <div class="value">{number(value)}</div>
-      <div class="note">{note}</div>
-    </div>
   );
 }
 

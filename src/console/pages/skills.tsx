@@ -7,6 +7,7 @@ import { get } from '../client.ts';
 import { useChunks, useGet } from '../hooks.ts';
 import { counted, t } from '../language.ts';
 import { Empty, Loading, Problem } from '../parts/parts.tsx';
+import { SearchField } from '../parts/search-field.tsx';
 import { SkillBadges } from '../parts/skill-badges.tsx';
 import { VirtualList } from '../parts/virtual-list.tsx';
 import { link } from '../route.ts';
@@ -37,13 +38,7 @@ export function SkillsPage({ id }: { readonly id: string | undefined }): JSX.Ele
           </a>
         </div>
         <div class="filters" role="search">
-          <input
-            type="search"
-            value={query}
-            placeholder={t('Search skills')}
-            aria-label={t('Search skills')}
-            onInput={({ currentTarget }) => setQuery(currentTarget.value)}
-          />
+          <SearchField label={t('Search skills')} value={query} change={setQuery} />
           <FacetSelect
             label={t('Source')}
             value={filter.source}

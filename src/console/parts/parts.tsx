@@ -26,6 +26,66 @@ export function Problem({ error }: { readonly error: ApiError | undefined }): JS
   );
 }
 
+export function Banner({
+  tone,
+  title,
+  children,
+}: Children & { readonly tone: Tone; readonly title?: string }): JSX.Element {
+  return (
+    <div class={`banner ${tone}`} role={tone === 'plain' ? undefined : 'alert'}>
+      {title === undefined ? null : <b>{title}</b>}
+      {children}
+    </div>
+  );
+}
+
+/** One number with its label and notes. */
+export function Card({
+  label,
+  value,
+  notes = [],
+  tone = 'plain',
+  children,
+}: Children & {
+  readonly label: string;
+  readonly value: string;
+  readonly notes?: readonly string[];
+  readonly tone?: Tone;
+}): JSX.Element {
+  return (
+    <div class="card">
+      <div class="label">{label}</div>
+      <div class={`value ${tone}`}>{value}</div>
+      {children}
+      {notes.map((note) => (
+        <div class="note" key={note}>
+          {note}
+        </div>
+      ))}
+    </div>
+  );
+}
+
+interface PlanStep {
+  readonly title: string;
+  readonly status: string;
+}
+
+export function PlanSteps({ steps }: { readonly steps: readonly PlanStep[] }): JSX.Element {
+  return (
+    <ol class="plan-steps">
+      {steps.map(({ title, status }, at) => (
+        <li key={at} class={status}>
+          <span class="mark" aria-hidden="true" />
+          <span>
+            {line(title)} <span class="hidden-label">({t(status)})</span>
+          </span>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
 /** Says what is missing and what to do about it. */
 export function Empty({
   title,
@@ -153,10 +213,10 @@ export function ActionButton({
   );
 }
 
-export function Section({ title, children }: Children & { readonly title: string }): JSX.Element {
+export function Section({ title, children }: Children & { readonly title?: string }): JSX.Element {
   return (
     <section class="panel">
-      <h2>{title}</h2>
+      {title === undefined ? null : <h2>{title}</h2>}
       {children}
     </section>
   );

@@ -1,30 +1,74 @@
-/** A list of rows of one height: only visible rows are in the document, so that ten thousand rows scroll smoothly. */
+/**
+ * A list of rows of one height: only visible rows are in the document, so that ten thousand rows scroll smoothly. One row is in the tab
+ * order; arrows, j and k, Home, End and the page keys move between rows.
+ */
 import type { ComponentChild, JSX } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+
+import { isTyping } from '../keys.ts';
 
 interface VirtualListProps {
   readonly count: number;
   readonly rowHeight: number;
   readonly label: string;
   readonly row: (index: number) => ComponentChild;
+  /** Stays at the top. */
+  readonly head?: ComponentChild;
   /** Called with the range of rows that are in the document. */
   readonly onRange?: (first: number, last: number) => void;
   /** Keeps the end in view while rows are added, unless the user scrolled away. */
   readonly isTail?: boolean;
+  /** The row that has the focus when the list appears. */
+  readonly focused?: number;
   readonly class?: string;
 }
 
 const AROUND = 8;
+const CONTROLS = 'a, button, input';
+const MOVES: Readonly<Record<string, number>> = {
+  j: 1,
+  k: -1,
+  ArrowDown: 1,
+  ArrowUp: -1,
+  PageDown: 10,
+  PageUp: -10,
+  Home: -Infinity,
+  End: Infinity,
+};
 
 export function VirtualList(props: VirtualListProps): JSX.Element {
-  const { count, rowHeight, label, row, onRange, isTail = false } = props;
+  const { count, rowHeight, label, row, onRange, head, focused, isTail = false } = props;
   const scroller = useRef<HTMLDivElement>(null);
+  const space = useRef<HTMLDivElement>(null);
   const isAtEnd = useRef(true);
+  const active = useRef(focused ?? 0);
+  /** The row that gets the focus once it is in the document. */
+  const wanted = useRef<number>(undefined);
   const [top, setTop] = useState(0);
   const [height, setHeight] = useState(600);
   const first = Math.max(0, Math.floor(top / rowHeight) - AROUND);
   const last = Math.min(count, Math.ceil((top + height) / rowHeight) + AROUND);
 
+  const move = (index: number): void => {
+    const [element, rows] = [scroller.current, space.current];
+    if (element === null || rows === null) return;
+    active.current = Math.max(0, Math.min(count - 1, index));
+    wanted.current = active.current;
+    const room = element.clientHeight - rows.offsetTop;
+    const start = active.current * rowHeight;
+    if (start < element.scrollTop) element.scrollTop = start;
+    else if (start + rowHeight > element.scrollTop + room) element.scrollTop = start + rowHeight - room;
+    setTop(element.scrollTop);
+    focusWanted();
+  };
+  const focusWanted = (): void => {
+    const element = space.current?.querySelector<HTMLElement>(
+      `[aria-posinset="${String((wanted.current ?? -2) + 1)}"] :is(a, button)`,
+    );
+    if (element === null || element === undefined) return;
+    wanted.current = undefined;
+    element.focus({ preventScroll: true });
+  };
   useLayoutEffect(() => {
     const element = scroller.current;
     if (element === null) return undefined;
@@ -32,8 +76,24 @@ export function VirtualList(props: VirtualListProps): JSX.Element {
     const observer = new ResizeObserver(measure);
     observer.observe(element);
     measure();
+    if (focused !== undefined) move(focused);
     return () => observer.disconnect();
   }, []);
+  useLayoutEffect(() => {
+    const isShown = active.current >= first && active.current < last;
+    const inOrder = isShown ? active.current : Math.ceil(top / rowHeight);
+    for (const element of space.current?.children ?? [])
+      for (const control of element.querySelectorAll<HTMLElement>(CONTROLS))
+        control.tabIndex = Number(element.getAttribute('aria-posinset')) - 1 === inOrder ? 0 : -1;
+    focusWanted();
+  });
+  useEffect(() => {
+    const enter = (event: KeyboardEvent): void => {
+      if (event.target === document.body && (event.key === 'j' || event.key === 'k')) move(active.current);
+    };
+    document.addEventListener('keydown', enter);
+    return () => document.removeEventListener('keydown', enter);
+  });
   useEffect(() => {
     if (last > first) onRange?.(first, last - 1);
   }, [first, last, onRange]);
@@ -47,6 +107,14 @@ export function VirtualList(props: VirtualListProps): JSX.Element {
     isAtEnd.current = element.scrollTop + element.clientHeight >= element.scrollHeight - rowHeight;
     setTop(element.scrollTop);
   };
+  const press = (event: KeyboardEvent): void => {
+    const by = MOVES[event.key];
+    // Rows without a control scroll as usual.
+    if (by === undefined || event.ctrlKey || event.metaKey || event.altKey || isTypingText(event.target)) return;
+    if (space.current?.querySelector(':is(a, button)') === null) return;
+    event.preventDefault();
+    move(event.target === scroller.current ? active.current : active.current + by);
+  };
   const rows = [];
   for (let index = first; index < last; index += 1)
     rows.push(
@@ -57,6 +125,7 @@ export function VirtualList(props: VirtualListProps): JSX.Element {
         aria-posinset={index + 1}
         class="virtual-row"
         style={{ top: `${String(index * rowHeight)}px`, height: `${String(rowHeight)}px` }}
+        onFocusCapture={() => void (active.current = index)}
       >
         {row(index)}
       </div>,
@@ -64,16 +133,23 @@ export function VirtualList(props: VirtualListProps): JSX.Element {
   return (
     <div
       class={`virtual ${props.class ?? ''}`}
-      style={{ maxHeight: `${String(count * rowHeight + 2)}px` }}
+      style={{ maxHeight: `${String(count * rowHeight + (head === undefined ? 2 : 40))}px` }}
       ref={scroller}
       onScroll={scrolled}
+      onKeyDown={press}
       tabIndex={0}
       role="group"
       aria-label={label}
     >
-      <div role="list" class="virtual-space" style={{ height: `${String(count * rowHeight)}px` }}>
+      {head === undefined ? null : <div class="virtual-head">{head}</div>}
+      <div role="list" class="virtual-space" ref={space} style={{ height: `${String(count * rowHeight)}px` }}>
         {rows}
       </div>
     </div>
   );
+}
+
+/** A checkbox in a row is no text. */
+function isTypingText(target: EventTarget | null): boolean {
+  return isTyping(target) && !(target instanceof HTMLInputElement && target.type === 'checkbox');
 }

@@ -221,7 +221,8 @@ function rangeText(low: number, high: number): string {
   return `${percentText(low).replace(' %', '')} to ${percentText(high)}`;
 }
 
-function signedNumber(part: number): string {
+/** Formats `+25` or `−3` for a part of 1. */
+export function signedNumber(part: number): string {
   if (!Number.isFinite(part)) return '?';
   const points = Math.round(part * 100);
   return points < 0 ? `−${String(-points)}` : `+${String(points)}`;

@@ -126,9 +126,17 @@ export type EvaluationRow = z.output<typeof EvaluationRow>;
 export const Evaluations = z.object({ evaluations: z.array(EvaluationRow) });
 export const EvaluationQuery = z.strictObject({ against: text.max(200).optional().describe('an earlier evaluation') });
 export const EvaluationPage = z.unknown().describe('the report, the shown runs and the comparison');
-export const CaseHistoryQuery = z.strictObject({ case: text.max(1_000) });
+export const CaseHistoryQuery = z.strictObject({
+  case: text.max(1_000).optional().describe('all cases if absent'),
+  suite: text
+    .max(10_000)
+    .optional()
+    .describe('only evaluations of these skills, as in an evaluation row: names joined by a comma and a blank'),
+});
 export const CaseHistory = z.object({
-  attempts: z.array(z.object({ id: text, startedAt: text, arm: text, status: text, passed: count, attempts: count })),
+  attempts: z.array(
+    z.object({ id: text, startedAt: text, case: text, arm: text, status: text, passed: count, attempts: count }),
+  ),
 });
 export type CaseHistory = z.output<typeof CaseHistory>;
 

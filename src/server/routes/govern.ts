@@ -233,10 +233,10 @@ export function evaluationRoutes({ options: { evaluations } }: ServerContext): r
     jsonRoute({
       method: 'GET',
       path: '/case-history',
-      summary: 'Show how a case ended in all evaluations',
+      summary: 'Show how cases ended in the newest evaluations',
       query: CaseHistoryQuery,
       answer: CaseHistory,
-      handle: ({ query }) => ({ attempts: evaluations.history(query.case) }),
+      handle: ({ query }) => ({ attempts: evaluations.history(query) }),
     }),
   ];
 }

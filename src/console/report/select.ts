@@ -1,6 +1,6 @@
 /** Filters and sorts the results of the table. Pure, so that tests need no browser. */
-import { tokensOf } from '../../report/report-text.ts';
-import type { CaseResult, CaseStatus } from '../../report/result.ts';
+import { tokensOf } from '../../evals/report/report-text.ts';
+import type { CaseResult, CaseStatus } from '../../evals/report/result.ts';
 
 export const COLUMNS = ['status', 'case', 'tags', 'arm', 'checks', 'tokens', 'time'] as const;
 export type Column = (typeof COLUMNS)[number];
