@@ -7,19 +7,20 @@ import { RUN_SCHEMA } from '../core/run-events.ts';
 import type { ContentKind, ContentReference, Outcome, RunEvent, RunStart } from '../core/run-events.ts';
 import { quoted } from '../core/text/text.ts';
 import { visibleJson } from '../core/json/visible-json.ts';
-import { writeFilesAtomically, writeNewFile } from '../platform/fs/atomic-replace.ts';
 import { thisProcess } from '../platform/fs/lock-owner.ts';
 import type { LockOwner } from '../platform/fs/lock-owner.ts';
 import { openSha256 } from '../platform/hash.ts';
 import { isSystemError } from '../platform/fs/paths.ts';
-import { AppendFile, IncompleteWrite } from './append-file.ts';
+import { IncompleteWrite } from './append-file.ts';
 import { FIRST_HASH, linkLine } from './chain.ts';
-import { contentPath, keepContent } from './content.ts';
+import { contentPath } from './content.ts';
+import { openFolderPlace } from './record-place.ts';
+import type { NamedText, RecordPlace } from './record-place.ts';
 import { asRead, ownFields } from './recorded-event.ts';
 import type { Redactor } from './redact/redact.ts';
 import { openStore, storedJson } from './references.ts';
 import type { Keep } from './references.ts';
-import { EVENTS_FILE, FINAL_FILE, INDEX_FILE, RUN_FILE, SCAN_FILE, STATE_FILE, makeRunFolder } from './run-folder.ts';
+import { FINAL_FILE, INDEX_FILE, RUN_FILE, SCAN_FILE, STATE_FILE } from './run-folder.ts';
 import { finalText, infoOf, infoText, stateText, summarize, withSeal } from './run-info.ts';
 import type { RunSummary } from './run-info.ts';
 import { sealOf } from './seal.ts';
@@ -38,8 +39,11 @@ export interface RunRecordOptions {
   readonly sealKey?: Uint8Array;
   /** The home folder, which remembers the newest run of the directory. */
   readonly home?: string;
-  /** `false`: the record is not part of the chain of its directory, because it is kept elsewhere. */
-  readonly isChained?: boolean;
+  /**
+   * Opens the place of the record instead of a folder below the directory. The record is then kept elsewhere: it is not part of the chain
+   * of the directory, and `run.json` is first written after some time.
+   */
+  readonly openPlace?: (directory: string, now: Date) => RecordPlace;
   /** The owner record of this process, if the caller already has it. */
   readonly owner?: LockOwner;
 }
@@ -76,12 +80,15 @@ export function createRun(directory: string, start: RunStart, options: RunRecord
   const now = options.now ?? (() => new Date());
   try {
     const startedAt = now();
-    const folder = { ...makeRunFolder(path.resolve(directory), startedAt), startedAt };
+    const { openPlace = openFolderPlace } = options;
+    const place = openPlace(directory, startedAt);
     try {
-      return new JournalWriter(folder, start, { ...options, now });
+      return new JournalWriter(place, start, { ...options, now, startedAt });
     } catch (error) {
-      rmSync(folder.path, { recursive: true, force: true });
-      if (options.isChained !== false) forget(folder, { ...options, now: startedAt });
+      if (options.openPlace === undefined) {
+        rmSync(place.path, { recursive: true, force: true });
+        forget(place, { ...options, now: startedAt });
+      }
       throw error;
     }
   } catch (error) {
@@ -92,7 +99,7 @@ export function createRun(directory: string, start: RunStart, options: RunRecord
 class JournalWriter implements RunRecord {
   readonly id: string;
   readonly path: string;
-  readonly #events: AppendFile;
+  readonly #place: RecordPlace;
   readonly #options: RunRecordOptions & { readonly now: () => Date };
   /** Texts of the current event that get files of their own. */
   readonly #contents = new Map<string, Uint8Array>();
@@ -121,34 +128,32 @@ class JournalWriter implements RunRecord {
   #isEnded = false;
 
   constructor(
-    folder: { readonly id: string; readonly path: string; readonly startedAt: Date },
+    place: RecordPlace,
     start: RunStart,
-    options: RunRecordOptions & { readonly now: () => Date },
+    { startedAt, ...options }: RunRecordOptions & { readonly now: () => Date; readonly startedAt: Date },
   ) {
-    this.id = folder.id;
-    this.path = folder.path;
+    this.id = place.id;
+    this.path = place.path;
+    this.#place = place;
     this.#options = options;
     const { index, scan, ...known } = start;
     // The files are only referenced after their digests are in the first line.
     const indexDigest = this.#writeJson(INDEX_FILE, index);
     const scanned = scan === undefined ? {} : { scanDigest: this.#writeJson(SCAN_FILE, scan) };
-    this.#events = new AppendFile(path.join(this.path, EVENTS_FILE));
     try {
       this.append({
         type: 'run-start',
         schema: RUN_SCHEMA,
         run: this.id,
-        ...(options.isChained === false
-          ? {}
-          : { chain: this.#link({ type: 'run-start', run: this.id }, { now: folder.startedAt }) }),
+        ...(this.#isElsewhere() ? {} : { chain: this.#link({ type: 'run-start', run: this.id }, { now: startedAt }) }),
         ...known,
         indexDigest,
         ...scanned,
         process: options.owner ?? thisProcess(),
       });
-      this.#checkpoint();
+      if (!this.#isElsewhere()) this.#checkpoint();
     } catch (error) {
-      this.#events.close();
+      this.#place.close();
       throw error;
     }
   }
@@ -188,7 +193,7 @@ class JournalWriter implements RunRecord {
     this.#guarded(() => {
       this.#holdLine({ type: 'run-end', outcome, reason });
       this.#writeHeld();
-      if (this.#options.isChained !== false)
+      if (!this.#isElsewhere())
         this.#link({ type: 'run-end', run: this.id, head: this.#head, count: this.#seq }, { sync: true });
       this.#isEnded = true;
       if (this.#due !== undefined) this.#due.flush = undefined;
@@ -198,8 +203,12 @@ class JournalWriter implements RunRecord {
         ...(this.#answer === undefined ? [] : [[FINAL_FILE, finalText(this.#answer)] as const]),
         ...this.#infoFile(),
       ]);
-      this.#events.close();
+      this.#place.close();
     });
+  }
+
+  #isElsewhere(): boolean {
+    return this.#options.openPlace !== undefined;
   }
 
   #link(event: ChainEvent, { now = this.#options.now(), sync = this.#options.sync === 'each' } = {}): string {
@@ -261,8 +270,7 @@ class JournalWriter implements RunRecord {
   #writeHeld(): void {
     const lines = this.#held;
     this.#held = '';
-    this.#events.append(lines);
-    if (this.#options.sync === 'each') this.#events.sync();
+    this.#place.append(lines, this.#options.sync === 'each');
     this.#written = this.#summary;
     if (performance.now() - this.#checkpointAt > CHECKPOINT_MS) this.#checkpoint();
   }
@@ -271,7 +279,7 @@ class JournalWriter implements RunRecord {
   #writeJson(name: string, value: unknown): string {
     const store = openStore({ redact: (text) => this.#redact(text) });
     const bytes = Buffer.from(`${visibleJson(JSON.stringify(store(value ?? null)))}\n`, 'utf8');
-    writeNewFile(path.join(this.path, name), bytes, { sync: this.#options.sync === 'each' });
+    this.#place.add(name, bytes, this.#options.sync === 'each');
     return this.#hash(bytes);
   }
 
@@ -290,7 +298,7 @@ class JournalWriter implements RunRecord {
   }
 
   #keepFile(place: string, bytes: Uint8Array): boolean {
-    return keepContent(this.path, place, bytes, this.#options.sync === 'each');
+    return this.#place.keep(place, bytes, this.#options.sync === 'each');
   }
 
   #checkpoint(): void {
@@ -309,18 +317,14 @@ class JournalWriter implements RunRecord {
   }
 
   /** Lines are synced before these files, so that even after a power failure `run.json` is not ahead of its lines. */
-  #write(files: readonly NamedText[], before = () => this.#syncLines()): void {
-    writeFilesAtomically(
-      files.map(([name, text]) => ({ file: path.join(this.path, name), data: Buffer.from(text, 'utf8') })),
-      before,
-      { sync: this.#isEnded || this.#options.sync === 'each' },
-    );
+  #write(files: readonly NamedText[], syncLines = () => this.#syncLines()): void {
+    this.#place.replace(files, { sync: this.#isEnded || this.#options.sync === 'each', syncLines });
   }
 
   /** If the last lines cannot be synced, the run has not ended. */
   #syncLines(): void {
     try {
-      this.#events.sync();
+      this.#place.syncLines();
     } catch (error) {
       this.#isEnded = false;
       throw error;
@@ -335,12 +339,10 @@ class JournalWriter implements RunRecord {
     } catch (error) {
       if (!isWriteError(error)) throw error;
     } finally {
-      this.#events.close();
+      this.#place.close();
     }
   }
 }
-
-type NamedText = readonly [name: string, text: string];
 
 interface DueFlush {
   flush: (() => void) | undefined;

@@ -1,6 +1,6 @@
 import type { Redactor } from '../journal/redact/redact.ts';
 import { createRun } from '../journal/journal-writer.ts';
-import type { RunRecord } from '../journal/journal-writer.ts';
+import type { RunRecord, RunRecordOptions } from '../journal/journal-writer.ts';
 import { runsDirectory } from '../journal/run-folder.ts';
 import { joinedSink } from '../journal/export/sinks.ts';
 import type { EventSink } from '../journal/export/sinks.ts';
@@ -24,8 +24,8 @@ export interface RunOptions extends SessionOptions {
   readonly request: string;
   /** Where runs are recorded (default: from the configuration); `false` disables recording. */
   readonly directory?: string | false;
-  /** Whether the record joins the chain of runs of its directory (default: true). False for a record that is kept elsewhere. */
-  readonly isChained?: boolean;
+  /** Opens the place of a record that is kept elsewhere than in a folder below the directory. */
+  readonly openPlace?: RunRecordOptions['openPlace'];
   /** Receive each event after it was recorded. */
   readonly sinks?: readonly EventSink[];
   /**
@@ -65,7 +65,7 @@ export async function startRun(source: SessionSource, surroundings: Surroundings
   const {
     request,
     directory,
-    isChained,
+    openPlace,
     sinks,
     follow,
     parentRun,
@@ -89,7 +89,7 @@ export async function startRun(source: SessionSource, surroundings: Surroundings
   });
   try {
     const start = startOf(source, session, { request, parentRun, budgets, agent });
-    const record = openRecord(source, surroundings, { directory, isChained }, start);
+    const record = openRecord(source, surroundings, { directory, openPlace }, start);
     const notify = openNotifier({ listeners, follow, redactor: source.secrets.redactor });
     notify(startEvent(start, record));
     const isHeld = follow !== undefined && listeners.length === 0;
@@ -167,10 +167,7 @@ function mountsOf({ mounts }: Execution): Pick<RunExecutor, 'mounts'> {
 function openRecord(
   source: SessionSource,
   { home }: Surroundings,
-  {
-    directory,
-    isChained = true,
-  }: { readonly directory: RunOptions['directory']; readonly isChained: boolean | undefined },
+  { directory, openPlace }: { readonly [Name in 'directory' | 'openPlace']: RunOptions[Name] },
   start: RunStart,
 ): RunRecord | undefined {
   const isOff = directory === false || (directory === undefined && source.config.runs?.enabled === false);
@@ -181,7 +178,7 @@ function openRecord(
     sync: source.config.runs?.sync ?? 'none',
     redactor,
     owner: source.owner(),
-    isChained,
+    ...(openPlace === undefined ? {} : { openPlace }),
     ...(key === undefined ? {} : { sealKey: key }),
     ...(home === undefined ? {} : { home }),
   });

@@ -1,7 +1,7 @@
 /** Connections to PostgreSQL. `pg` and `@dbos-inc/dbos-sdk` are optional: they are loaded when a fleet is opened. */
 import type { Pool, PoolClient } from 'pg';
 
-import { SkillError } from '../../core/errors.ts';
+import { SkillError, isSkillError } from '../../core/errors.ts';
 
 /** Opens a pool of connections and checks that the database answers. */
 export async function openDatabase(url: string, { size = 10 }: { readonly size?: number } = {}): Promise<Pool> {
@@ -49,6 +49,16 @@ export async function inTransaction<T>(pool: Pool, act: (client: PoolClient) => 
   } finally {
     client.release(broken);
   }
+}
+
+/**
+ * Whether the same statement may succeed later: the connection broke, or the server restarts, is full or has a conflict. SQLSTATE classes:
+ * 08 connection, 25 read-only after a switch-over, 40 rollback, 53 resources, 55 not ready, 57 shutdown, 58 system.
+ */
+export function isPassing(error: unknown): boolean {
+  if (!(error instanceof Error) || error instanceof TypeError || isSkillError(error)) return false;
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  return !/^[0-9A-Z]{5}$/.test(code) || /^(?:08|25|40|53|55|57|58)/.test(code);
 }
 
 /** Loads an optional package, or says which one to install. */

@@ -135,6 +135,11 @@ const MIGRATIONS: readonly string[] = [
   );
   create index deliveries_due on skillwright.deliveries (due_at) where done_at is null;
   `,
+  `
+  alter table skillwright.files add column bytes bytea;
+  drop index skillwright.runs_open;
+  create index runs_open on skillwright.runs (state, project) where state in ('queued', 'running', 'waiting');
+  `,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

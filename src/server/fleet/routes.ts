@@ -74,7 +74,6 @@ export function fleetRoutes(context: FleetContext, identity: Identity): readonly
           },
           identity,
         );
-        await did('run-submit', run.id);
         return shown(run);
       },
     }),

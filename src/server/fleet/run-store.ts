@@ -6,10 +6,13 @@ import type { Pool } from 'pg';
 
 import { toRelativePath } from '../../core/path.ts';
 import { SkillError } from '../../core/errors.ts';
-import { EVENTS_FILE } from '../../journal/run-folder.ts';
+import { readRun } from '../../journal/journal-reader.ts';
+import { EVENTS_FILE, RUN_FILE } from '../../journal/run-folder.ts';
+import { infoText } from '../../journal/run-info.ts';
 import { sha256 } from '../../platform/hash.ts';
 import type { ContentStore } from './content-store.ts';
-import type { Claim } from './run-table.ts';
+import { ANNOUNCE, WEBHOOKS } from './run-table.ts';
+import type { Claim, Ending } from './run-table.ts';
 
 /** New lines and files of one record: that of the run, or of a subagent. */
 export interface RecordPart {
@@ -17,50 +20,84 @@ export interface RecordPart {
   /** The number of lines before these. */
   readonly from: number;
   readonly lines: readonly string[];
-  readonly files: readonly { readonly path: string; readonly digest: string; readonly bytes: Uint8Array }[];
+  readonly files: readonly RecordFile[];
+}
+
+export interface RecordFile {
+  readonly path: string;
+  readonly digest: string;
+  readonly bytes: Uint8Array;
+  /** The file is different in each record, so it is stored with the record and not among the contents. */
+  readonly isOwn: boolean;
 }
 
 export interface RunStore {
-  /** Stores everything together. Returns false if the run belongs to another worker now. */
-  append(parts: readonly RecordPart[]): Promise<boolean>;
+  /**
+   * Stores everything together, and with `ending` the end of the attempt. Returns false if the run belongs to another worker now. The same
+   * lines may be given again when the answer was not heard.
+   */
+  append(parts: readonly RecordPart[], ending?: Ending): Promise<boolean>;
 }
 
 /** The records of the attempt that a worker claimed. */
 export function openRunStore(pool: Pool, contents: ContentStore, { run, attempt, worker }: Claim): RunStore {
   return {
-    async append(parts) {
-      await contents.save(parts.flatMap(({ files }) => files));
+    async append(parts, ending) {
+      const files = parts.flatMap(({ record, files: given }) => given.map((file) => ({ record, ...file })));
+      await contents.save(files.filter(({ isOwn }) => !isOwn));
       const lines = parts.flatMap(({ record, from, lines: given }) =>
         given.map((line, index) => ({ record, seq: from + index + 1, line })),
       );
-      const files = parts.flatMap(({ record, files: given }) => given.map((file) => ({ record, ...file })));
-      // One statement: the lock keeps the run with this worker until everything is stored.
+      const values = [
+        run,
+        attempt,
+        worker,
+        lines.map(({ record }) => record),
+        lines.map(({ seq }) => seq),
+        lines.map(({ line }) => line),
+        files.map(({ record }) => record),
+        files.map((file) => file.path),
+        files.map(({ digest }) => digest),
+        files.map(({ bytes, isOwn }) => (isOwn ? Buffer.from(bytes) : null)),
+      ];
       const { rows } = await pool.query<{ held: number }>(
-        `with held as (
-           select 1 from skillwright.runs where id = $1 and attempt = $2 and worker = $3 and state = 'running' for share
-         ), added_lines as (
-           insert into skillwright.lines (run, attempt, record, seq, line)
-           select $1, $2, record, seq, line from unnest($4::text[], $5::int[], $6::text[]) as given (record, seq, line), held
-         ), added_files as (
-           insert into skillwright.files (run, attempt, record, path, digest)
-           select $1, $2, record, path, digest from unnest($7::text[], $8::text[], $9::text[]) as given (record, path, digest), held
-           on conflict (run, attempt, record, path) do update set digest = excluded.digest
-         ) select count(*)::int as held from held`,
-        [
-          run,
-          attempt,
-          worker,
-          lines.map(({ record }) => record),
-          lines.map(({ seq }) => seq),
-          lines.map(({ line }) => line),
-          files.map(({ record }) => record),
-          files.map((file) => file.path),
-          files.map(({ digest }) => digest),
-        ],
+        ending === undefined
+          ? { name: 'append', text: appendUnder(HELD), values }
+          : { name: 'end', text: appendUnder(ENDED, END), values: [...values, ...endValues(ending)] },
       );
       return rows[0]?.held === 1;
     },
   };
+}
+
+/** The lock keeps the run with this worker until everything is stored. */
+const HELD = `select 1 from skillwright.runs where id = $1 and attempt = $2 and worker = $3 and state = 'running' for share`;
+const ENDED = `update skillwright.runs set state = $11, worker = null, outcome = $12, answer = $13, reason = $14, used = $15,
+    ended_at = case when $11 = 'ended' then now() end
+  where id = $1 and attempt = $2 and worker = $3 and state = 'running' returning *`;
+const END = `, attempt_ended as (
+    update skillwright.attempts set ended_at = now(), ending = coalesce($12, 'waiting')
+    where run = $1 and attempt = $2 and exists (select 1 from held)
+  ), announced as (${ANNOUNCE} from held run ${WEBHOOKS})`;
+
+/** One statement, so that it is one round trip and one transaction. */
+function appendUnder(held: string, more = ''): string {
+  return `with held as (${held}), added_lines as (
+      insert into skillwright.lines (run, attempt, record, seq, line)
+      select $1, $2, given.record, given.seq, given.line
+      from unnest($4::text[], $5::int[], $6::text[]) as given (record, seq, line), held on conflict do nothing
+    ), added_files as (
+      insert into skillwright.files (run, attempt, record, path, digest, bytes)
+      select $1, $2, given.record, given.path, given.digest, given.bytes
+      from unnest($7::text[], $8::text[], $9::text[], $10::bytea[]) as given (record, path, digest, bytes), held
+      on conflict (run, attempt, record, path) do update set digest = excluded.digest, bytes = excluded.bytes
+    )${more} select count(*)::int as held from held`;
+}
+
+function endValues(ending: Ending): readonly unknown[] {
+  if (ending.state === 'waiting') return [ending.state, null, null, null, null];
+  const { state, outcome, answer, reason, used } = ending;
+  return [state, outcome, answer, reason, used ?? null];
 }
 
 /** A record of a run. `attempt` is the one that wrote it. */
@@ -90,21 +127,28 @@ export async function restoreRecord(
 ): Promise<string> {
   const folder = path.join(directory, record);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const { rows: files } = await pool.query<{ path: string; digest: string }>(
-    'select path, digest from skillwright.files where run = $1 and attempt = $2 and record = $3',
+  const { rows: files } = await pool.query<{ path: string; digest: string; bytes: Buffer | null }>(
+    'select path, digest, bytes from skillwright.files where run = $1 and attempt = $2 and record = $3',
     [run, attempt, record],
   );
-  for (const { path: name, digest } of files) {
+  for (const { path: name, digest, bytes: own } of files) {
     const place = toRelativePath(name);
     if (place.type === 'refused') throw damaged(run, 'it names a file outside its folder');
-    const bytes = await contents.load(digest);
+    const bytes = own ?? (await contents.load(digest));
     if (bytes === undefined || sha256(bytes) !== digest) throw damaged(run, `${name} is missing or changed`);
     mkdirSync(path.dirname(path.join(folder, place.path)), { recursive: true, mode: 0o700 });
     writeFileSync(path.join(folder, place.path), bytes, { mode: 0o600 });
   }
   const lines = await storedLines(pool, { run, attempt, record });
   writeFileSync(path.join(folder, EVENTS_FILE), lines.map((line) => `${line}\n`).join(''), { mode: 0o600 });
+  if (!files.some((file) => file.path === RUN_FILE)) summarizeUnfinished(folder);
   return folder;
+}
+
+/** `run.json` is stored with the end of a run. Until then it says nothing that the lines do not say. */
+function summarizeUnfinished(folder: string): void {
+  const { info } = readRun(folder, { content: 'start' });
+  if (info.endedAt === undefined) writeFileSync(path.join(folder, RUN_FILE), infoText(info), { mode: 0o600 });
 }
 
 /** The lines of a record, after a number of lines. */

@@ -83,14 +83,16 @@ export async function submitRun(
       `1 to ${String(MAX_REQUEST_CHARACTERS)} characters`,
     );
   return inTransaction(pool, async (client) => {
-    await checkQuota(client, project);
-    const added = await client.query<FleetRun>(
-      `insert into skillwright.runs (id, project, request, options, skill_set, format, state, priority, idempotency_key, submitted_by)
-       values ($1, $2, $3, $4, $5, $6, 'queued', $7, $8, $9) on conflict (project, idempotency_key) do nothing returning ${COLUMNS}`,
-      [id, project, request, options, skillSet, RUN_FORMAT, priority, idempotencyKey, actor],
-    );
-    const [run] = added.rows;
-    if (run === undefined) return sameKey(client, project, idempotencyKey, request);
+    const { rows } = await client.query<Submitted>({
+      name: 'submit',
+      text: SUBMIT,
+      values: [id, project, request, options, skillSet, RUN_FORMAT, priority, idempotencyKey, actor],
+    });
+    const [row] = rows;
+    if (row === undefined) throw invalidInput(`there is no project ${quoted(project)}`, 'a project that exists');
+    const { limit, queued, ...run } = row;
+    if (queued >= limit) throw tooMany(project, limit);
+    if (!isAdded(run)) return sameKey(client, project, idempotencyKey, request);
     await queue.add(client, {
       run: id,
       attempt: 1,
@@ -102,19 +104,29 @@ export async function submitRun(
   });
 }
 
-async function checkQuota(client: PoolClient, project: string): Promise<void> {
-  const { rows } = await client.query<{ limit: number; queued: string }>(
-    `select queued_limit as limit,
-       (select count(*) from skillwright.runs where project = $1 and state = 'queued') as queued
-     from skillwright.projects where name = $1`,
-    [project],
-  );
-  const [quota] = rows;
-  if (quota === undefined) throw invalidInput(`there is no project ${quoted(project)}`, 'a project that exists');
-  if (Number(quota.queued) < quota.limit) return;
-  throw new SkillError({
+type Submitted = { readonly limit: number; readonly queued: number } & (FleetRun | { readonly id: null });
+
+function isAdded(run: FleetRun | { readonly id: null }): run is FleetRun {
+  return run.id !== null;
+}
+
+/** The check of the quota, the run and its line in the audit, in one round trip. */
+const SUBMIT = `with quota as (
+    select queued_limit as "limit",
+      (select count(*)::int from skillwright.runs where project = $2 and state = 'queued') as queued
+    from skillwright.projects where name = $2
+  ), added as (
+    insert into skillwright.runs (id, project, request, options, skill_set, format, state, priority, idempotency_key, submitted_by)
+    select $1, $2, $3, $4, $5, $6, 'queued', $7, $8, $9 from quota where queued < "limit"
+    on conflict (project, idempotency_key) do nothing returning *
+  ), noted as (
+    insert into skillwright.audit (actor, project, act, target) select $9, $2, 'run-submit', id from added
+  ) select "limit", queued, ${COLUMNS} from quota left join added on true`;
+
+function tooMany(project: string, limit: number): SkillError {
+  return new SkillError({
     code: 'policy/refused',
-    message: `project ${quoted(project)} has ${quota.queued} waiting runs, and its limit is ${String(quota.limit)}`,
+    message: `project ${quoted(project)} has ${String(limit)} waiting runs, which is its limit`,
     hint: 'wait until some have run, or raise queued_limit of the project in the table skillwright.projects',
     data: { rule: 'quota/queued', approval: '', command: '' },
   });
@@ -139,19 +151,26 @@ export interface Claim {
   readonly worker: string;
 }
 
-/** Gives a queued run to a worker. Returns undefined if the attempt is no longer the current one, or was claimed. */
+/**
+ * Gives a queued run to a worker. Returns undefined if the attempt is no longer the current one, or another worker claimed it. A worker may
+ * ask again when it did not hear the answer.
+ */
 export async function claimRun(pool: Pool, { run, attempt, worker }: Claim): Promise<FleetRun | undefined> {
-  const { rows } = await pool.query<FleetRun>(
-    `with claimed as (
-       update skillwright.runs set state = 'running', worker = $3, started_at = coalesce(started_at, now())
-       where id = $1 and attempt = $2 and state = 'queued' and not is_cancelled and format <= $4 returning *
-     ), added as (
-       insert into skillwright.attempts (run, attempt, worker) select id, attempt, worker from claimed
-     ) select ${COLUMNS} from claimed`,
-    [run, attempt, worker, RUN_FORMAT],
-  );
+  const { rows } = await pool.query<FleetRun>({
+    name: 'claim',
+    text: CLAIM,
+    values: [run, attempt, worker, RUN_FORMAT],
+  });
   return rows[0];
 }
+
+const CLAIM = `with claimed as (
+    update skillwright.runs set state = 'running', worker = $3, started_at = coalesce(started_at, now())
+    where id = $1 and attempt = $2 and not is_cancelled and format <= $4
+      and (state = 'queued' or (state = 'running' and worker = $3)) returning *
+  ), added as (
+    insert into skillwright.attempts (run, attempt, worker) select id, attempt, worker from claimed on conflict do nothing
+  ) select ${COLUMNS} from claimed`;
 
 export type Ending =
   | {
@@ -164,31 +183,6 @@ export type Ending =
   /** Waits for an approval. */
   | { readonly state: 'waiting' };
 
-/** Ends an attempt. Returns false if the run has meanwhile been given to another worker. */
-export async function endAttempt(pool: Pool, { run, attempt, worker }: Claim, ending: Ending): Promise<boolean> {
-  const isOver = ending.state === 'ended';
-  const { rows } = await pool.query<{ ended: number }>(
-    `with ended as (
-       update skillwright.runs set state = $4, worker = null, outcome = $5, answer = $6, reason = $7, used = $8,
-         ended_at = case when $4 = 'ended' then now() end
-       where id = $1 and attempt = $2 and worker = $3 and state = 'running' returning *
-     ), attempt_ended as (
-       update skillwright.attempts set ended_at = now(), ending = coalesce($5, 'waiting')
-       where run = $1 and attempt = $2 and exists (select 1 from ended)
-     ), announced as (
-       insert into skillwright.deliveries (webhook, body) ${ANNOUNCEMENT} from ended r ${WEBHOOKS} where r.state = 'ended'
-     ) select count(*)::int as ended from ended`,
-    [
-      run,
-      attempt,
-      worker,
-      ending.state,
-      ...(isOver ? [ending.outcome, ending.answer, ending.reason, ending.used ?? null] : [null, null, null, null]),
-    ],
-  );
-  return rows[0]?.ended === 1;
-}
-
 async function endAttemptRow(client: PoolClient, run: string, attempt: number, ending: string): Promise<void> {
   await client.query(
     'update skillwright.attempts set ended_at = now(), ending = $3 where run = $1 and attempt = $2 and ended_at is null',
@@ -196,16 +190,13 @@ async function endAttemptRow(client: PoolClient, run: string, attempt: number, e
   );
 }
 
-const ANNOUNCEMENT = `select w.id,
-  jsonb_build_object('type', 'run-end', 'run', r.id, 'project', r.project, 'outcome', r.outcome, 'endedAt', r.ended_at)`;
-const WEBHOOKS = 'join skillwright.webhooks w on w.project = r.project';
+/** A delivery for each webhook of the project of `run`, in the same transaction as the end of the run. */
+export const ANNOUNCE = `insert into skillwright.deliveries (webhook, body)
+  select w.id, jsonb_build_object('type', 'run-end', 'run', run.id, 'project', run.project, 'outcome', run.outcome, 'endedAt', run.ended_at)`;
+export const WEBHOOKS = "join skillwright.webhooks w on w.project = run.project where run.state = 'ended'";
 
-/** A delivery for each webhook of the project, in the same transaction as the end of the run. */
 async function announce(client: PoolClient, run: string): Promise<void> {
-  await client.query(
-    `insert into skillwright.deliveries (webhook, body) ${ANNOUNCEMENT} from skillwright.runs r ${WEBHOOKS} where r.id = $1`,
-    [run],
-  );
+  await client.query(`${ANNOUNCE} from skillwright.runs run ${WEBHOOKS} and run.id = $1`, [run]);
 }
 
 /**

@@ -4,6 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -23,14 +24,14 @@ import { VERSION } from '../../version.ts';
 import { VOCABULARY_NAMES } from '../../tools/vocabularies.ts';
 import { openApprovalTable, pendingQuestions } from './approval-table.ts';
 import type { ContentStore } from './content-store.ts';
-import { openDatabase } from './database.ts';
+import { isPassing, openDatabase } from './database.ts';
 import { listen } from './dbos-queue.ts';
 import type { ListeningQueue, QueueLimits } from './dbos-queue.ts';
 import { openMirror } from './mirror.ts';
 import type { QueuedRun, RunQueue } from './run-queue.ts';
 import { openRunStore, restoreRecord, storedRecords } from './run-store.ts';
 import { newRunId } from '../../journal/run-folder.ts';
-import { RUN_FORMAT, claimRun, endAttempt, returnRun, submitRun, takeOverRuns } from './run-table.ts';
+import { RUN_FORMAT, claimRun, returnRun, submitRun, takeOverRuns } from './run-table.ts';
 import type { Claim, Ending, FleetRun } from './run-table.ts';
 import { fetchSkills } from './skill-sets.ts';
 
@@ -75,10 +76,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     slots,
   ]);
   await removeLeftovers(pool, path.join(options.directory, 'runs'));
-  const running = new Map<
-    string,
-    { readonly claim: Claim; readonly stop: AbortController; readonly done: Promise<void> }
-  >();
+  const running = new Map<string, Job>();
   const runtimes = openRuntimes(options);
   const queue: ListeningQueue = await listen({
     url,
@@ -87,19 +85,19 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     slots,
     limits: { ...LIMITS, ...options.limits },
     work: async (entry: QueuedRun) => {
+      // An earlier attempt that this worker lost may still be ending.
+      await running.get(entry.run)?.done;
       const claim: Claim = { ...entry, worker: id };
       const stop = new AbortController();
-      const run = await reached(() => claimRun(pool, claim), stop.signal);
-      if (run === undefined) return;
-      const done = workOn(run, claim, { ...options, runtimes, queue, stop: stop.signal }).catch((error: unknown) => {
-        onNote(`run ${run.id}: ${error instanceof Error ? error.message : String(error)}`);
+      const done = (async () => {
+        const run = await reached(() => claimRun(pool, claim), stop.signal);
+        if (run !== undefined) await workOn(run, claim, { ...options, runtimes, queue, stop: stop.signal });
+      })().catch((error: unknown) => {
+        onNote(`run ${entry.run}: ${error instanceof Error ? error.message : String(error)}`);
       });
-      running.set(run.id, { claim, stop, done });
-      try {
-        await done;
-      } finally {
-        running.delete(run.id);
-      }
+      running.set(entry.run, { claim, stop, done });
+      await done;
+      running.delete(entry.run);
     },
     submit: async ({ project, actor, name, request, skillSet }, at) => {
       const idempotencyKey = `schedule ${name} ${at.toISOString()}`;
@@ -113,7 +111,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     try {
       await heart.query('update skillwright.workers set seen_at = now() where id = $1', [id]);
       lastHeard = performance.now();
-      await stopCancelled(pool, running);
+      await compare(pool, queue, id, running);
       for (const { run, worker, next } of await takeOverRuns(pool, queue, silentSeconds))
         onNote(
           next === undefined
@@ -164,15 +162,15 @@ async function removeLeftovers(pool: Pool, directory: string): Promise<void> {
 const CANCELLED = new Error('the run was cancelled');
 
 /**
- * Tries again while the database does not answer, as when it is restarted. Errors of the library are thrown at once: they say that the
- * run belongs to another worker, or what is wrong with it.
+ * Tries again while the database does not answer, as when it is restarted or full. Other errors are thrown at once: they say that the run
+ * belongs to another worker, or what is wrong with it.
  */
 async function reached<T>(act: () => Promise<T>, stop: AbortSignal): Promise<T> {
   for (;;) {
     try {
       return await act();
     } catch (error) {
-      if (isSkillError(error) || stop.aborted) throw error;
+      if (!isPassing(error) || stop.aborted) throw error;
       await pause(RETRY_MS);
     }
   }
@@ -182,16 +180,26 @@ const RETRY_MS = 200;
 /** How long the end of a run is tried to be stored. Then the run is taken over, which finds that it is complete. */
 const END_MS = 60_000;
 
-async function stopCancelled(
-  pool: Pool,
-  running: ReadonlyMap<string, { readonly stop: AbortController }>,
-): Promise<void> {
-  if (running.size === 0) return;
-  const { rows } = await pool.query<{ id: string }>(
-    'select id from skillwright.runs where id = any($1) and is_cancelled',
-    [[...running.keys()]],
+interface Job {
+  readonly claim: Claim;
+  readonly stop: AbortController;
+  readonly done: Promise<void>;
+}
+
+/**
+ * Compares the runs that this worker has with those that it has according to the database. Stops the cancelled ones. A run that it does not
+ * have, because the end of an attempt could not be stored, goes back to the queue.
+ */
+async function compare(pool: Pool, queue: RunQueue, worker: string, running: ReadonlyMap<string, Job>): Promise<void> {
+  const { rows } = await pool.query<{ run: string; attempt: number; isCancelled: boolean }>(
+    `select id as run, attempt, is_cancelled as "isCancelled" from skillwright.runs where worker = $1 and state = 'running'`,
+    [worker],
   );
-  for (const { id } of rows) running.get(id)?.stop.abort(CANCELLED);
+  for (const { run, attempt, isCancelled } of rows) {
+    const job = running.get(run);
+    if (job === undefined) await returnRun(pool, queue, { run, attempt, worker });
+    else if (isCancelled) job.stop.abort(CANCELLED);
+  }
 }
 
 interface Work extends WorkerOptions {
@@ -203,8 +211,8 @@ interface Work extends WorkerOptions {
 async function workOn(run: FleetRun, claim: Claim, work: Work): Promise<void> {
   const { pool, contents, directory } = work;
   const folder = path.join(directory, 'runs', claim.worker, run.id);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const mirror = openMirror(openRunStore(pool, contents, claim), folder);
+  const store = openRunStore(pool, contents, claim);
+  const mirror = openMirror(store, run.id);
   const settle = (): Promise<void> => reached(() => mirror.push(), work.stop);
   const atEnd = <T>(act: () => Promise<T>): Promise<T> => reached(act, AbortSignal.timeout(END_MS));
   try {
@@ -218,7 +226,7 @@ async function workOn(run: FleetRun, claim: Claim, work: Work): Promise<void> {
       run: {
         ...work.run,
         directory: folder,
-        isChained: false,
+        openPlace: mirror.openPlace,
         approve: approvals.approve,
         settle,
       },
@@ -228,17 +236,17 @@ async function workOn(run: FleetRun, claim: Claim, work: Work): Promise<void> {
       await atEnd(() => returnRun(pool, work.queue, claim));
       return;
     }
-    await atEnd(() => mirror.finish());
-    await atEnd(async () => endAttempt(pool, claim, await endingOf(result, run, pool)));
+    const ending = await atEnd(() => endingOf(result, run, pool));
+    await atEnd(() => mirror.finish(ending));
   } catch (error) {
     // Another worker has the run now.
     if (isSkillError(error) && error.code === 'record/failed') return;
     const reason = error instanceof Error ? error.message : String(error);
     if (work.stop.aborted && work.stop.reason !== CANCELLED) await atEnd(() => returnRun(pool, work.queue, claim));
-    else await atEnd(() => endAttempt(pool, claim, { state: 'ended', outcome: 'failed', answer: '', reason }));
+    else await atEnd(() => store.append([], { state: 'ended', outcome: 'failed', answer: '', reason }));
     if (!isSkillError(error)) throw error;
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    if (claim.attempt > 1) await rm(folder, { recursive: true, force: true });
   }
 }
 
@@ -254,7 +262,6 @@ async function start(run: FleetRun, { attempt }: Claim, folder: string, work: St
   const { pool, contents, options } = work;
   const { budget, required = [], vocabulary } = run.options;
   const name = VOCABULARY_NAMES.find((known) => known === vocabulary);
-  const earlier = (await storedRecords(pool, run.id)).filter((one) => one.attempt < attempt);
   const begin = (): Promise<AgentResult> =>
     runAgent({
       ...options,
@@ -263,14 +270,15 @@ async function start(run: FleetRun, { attempt }: Claim, folder: string, work: St
       ...(budget === undefined ? {} : { budget }),
       ...(name === undefined ? {} : { vocabulary: name }),
     });
+  if (attempt === 1) return begin();
   // Every record that a later one resumed is needed, in case the later one was lost before it had repeated all of it.
-  const before = path.join(folder, 'earlier');
-  for (const one of earlier) await restoreRecord(pool, contents, { run: run.id, ...one }, before);
+  const earlier = (await storedRecords(pool, run.id)).filter((one) => one.attempt < attempt);
+  for (const one of earlier) await restoreRecord(pool, contents, { run: run.id, ...one }, folder);
   const last = earlier.findLast(({ isChild }) => !isChild);
   if (last === undefined) return begin();
-  const finished = finishedRun(path.join(before, last.record));
+  const finished = finishedRun(path.join(folder, last.record));
   if (finished !== undefined) return finished;
-  const resumed = await resumeAgent({ ...options, path: path.join(before, last.record), hasEnded: true });
+  const resumed = await resumeAgent({ ...options, path: path.join(folder, last.record), hasEnded: true });
   if (resumed.type === 'resumed') return resumed.result;
   throw new SkillError({
     code: 'run/invalid',
