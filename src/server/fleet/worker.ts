@@ -30,7 +30,7 @@ import { openMirror } from './mirror.ts';
 import type { QueuedRun, RunQueue } from './run-queue.ts';
 import { openRunStore, restoreRecord, storedRecords } from './run-store.ts';
 import { newRunId } from '../../journal/run-folder.ts';
-import { RUN_FORMAT, claimRun, endAttempt, returnRun, submitRun, takeOverRuns } from './run-table.ts';
+import { RUN_FORMAT, claimRun, endAttempt, leaveRun, returnRun, submitRun, takeOverRuns } from './run-table.ts';
 import type { Claim, Ending, FleetRun } from './run-table.ts';
 import { fetchSkills } from './skill-sets.ts';
 
@@ -90,7 +90,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       const claim: Claim = { ...entry, worker: id };
       const stop = new AbortController();
       const run = await reached(() => claimRun(pool, claim), stop.signal);
-      if (run === undefined) return;
+      if (run === undefined) return leaveRun(pool, queue, entry);
       const done = workOn(run, claim, { ...options, runtimes, queue, stop: stop.signal }).catch((error: unknown) => {
         onNote(`run ${run.id}: ${error instanceof Error ? error.message : String(error)}`);
       });
@@ -217,6 +217,7 @@ async function workOn(run: FleetRun, claim: Claim, work: Work): Promise<void> {
       unapproved: 'stop',
       run: {
         ...work.run,
+        ...(work.run?.execution === undefined ? {} : { execution: { ...work.run.execution, idempotencyKey: run.id } }),
         directory: folder,
         isChained: false,
         approve: approvals.approve,
@@ -270,7 +271,12 @@ async function start(run: FleetRun, { attempt }: Claim, folder: string, work: St
   if (last === undefined) return begin();
   const finished = finishedRun(path.join(before, last.record));
   if (finished !== undefined) return finished;
-  const resumed = await resumeAgent({ ...options, path: path.join(before, last.record), hasEnded: true });
+  const resumed = await resumeAgent({
+    ...options,
+    path: path.join(before, last.record),
+    hasEnded: true,
+    repeatsPrograms: true,
+  });
   if (resumed.type === 'resumed') return resumed.result;
   throw new SkillError({
     code: 'run/invalid',
