@@ -2,6 +2,7 @@
  * The agent: works on a request with a model and skills, within a budget and a policy, and records everything (AGT-1 to AGT-8,
  * AGT-11).
  */
+import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 
 import type { Budget } from '../core/budget.ts';
@@ -60,7 +61,8 @@ interface Beginning {
   readonly past?: ReplayedRun | undefined;
 }
 
-async function runInside(options: AgentOptions, { ancestry, onStart, past }: Beginning): Promise<AgentResult> {
+async function runInside(given: AgentOptions, { ancestry, onStart, past }: Beginning): Promise<AgentResult> {
+  const options = withIdempotencyKey(given, past?.idempotencyKey);
   const limits = wholeBudget(options.budget);
   const { now = () => performance.now() } = options;
   const replay = past === undefined ? undefined : replayRun(past, options.model);
@@ -85,6 +87,14 @@ async function runInside(options: AgentOptions, { ancestry, onStart, past }: Beg
   }
 }
 
+/** A run that resumes another one keeps its key, so that a program finds what it did before the interruption. */
+function withIdempotencyKey(options: AgentOptions, recorded: string | undefined): AgentOptions {
+  const execution = options.run?.execution;
+  if (execution === undefined) return options;
+  const idempotencyKey = recorded ?? execution.idempotencyKey ?? randomUUID();
+  return { ...options, run: { ...options.run, execution: { ...execution, idempotencyKey } } };
+}
+
 export function startRecorded(
   options: AgentOptions,
   limits: Budget,
@@ -107,12 +117,20 @@ export function startRecorded(
 }
 
 function agentStart(
-  { protocol = 'tools', activation = 'model', required = [], files = [] }: AgentOptions,
+  { protocol = 'tools', activation = 'model', required = [], files = [], run }: AgentOptions,
   vocabulary: NonNullable<AgentOptions['vocabulary']>,
   past: ReplayedRun | undefined,
 ): AgentStart {
   const name = typeof vocabulary === 'string' ? vocabulary : vocabulary.name;
-  const start = { protocol, vocabulary: name, activation, required, files: files.map((file) => path.resolve(file)) };
+  const idempotencyKey = run?.execution?.idempotencyKey;
+  const start = {
+    protocol,
+    vocabulary: name,
+    activation,
+    required,
+    files: files.map((file) => path.resolve(file)),
+    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+  };
   return past === undefined ? start : { ...start, resumes: resumedRun(past) };
 }
 
@@ -182,12 +200,17 @@ async function startChild(task: ChildTask, options: AgentOptions, opened: Opened
   const { run, stop, state, replay } = opened;
   const { ancestry, onStart } = task;
   const known = replay?.child(state().call);
-  const before = known === undefined ? undefined : await recordedChild(known, run.path, options);
+  const source = replay?.past.source;
+  const before = known === undefined || source === undefined ? undefined : await recordedChild(known, source, options);
   if (before?.type === 'ended') {
     onStart(before.result.run);
     return before.result;
   }
-  return runInside(childOptions(options, run, task, stop.signal), { ancestry, onStart, past: before?.past });
+  return runInside(childOptions(options, run, { ...task, call: state().call }, stop.signal), {
+    ancestry,
+    onStart,
+    past: before?.past,
+  });
 }
 
 export type End = Omit<TurnsEnd, 'outcome'> & { readonly outcome: AgentResult['outcome'] };

@@ -6,12 +6,12 @@ import type { ChildTask } from './subagent.ts';
 export function childOptions(
   options: AgentOptions,
   parent: Run,
-  { skill, request, budget }: ChildTask,
+  { skill, request, budget, call }: ChildTask & { readonly call: number },
   signal: AbortSignal,
 ): AgentOptions {
   const { sinks: _sinks, execution, ...run } = options.run ?? {};
   // Two sessions must not share a workspace.
-  const { key: _key, ...ownExecution } = execution ?? {};
+  const { key: _key, idempotencyKey, ...ownExecution } = execution ?? {};
   const { activation: _activation, beforeEnd: _beforeEnd, ...same } = options;
   return {
     ...same,
@@ -21,7 +21,14 @@ export function childOptions(
     signal,
     run: {
       ...run,
-      ...(execution === undefined ? {} : { execution: ownExecution }),
+      ...(execution === undefined
+        ? {}
+        : {
+            execution: {
+              ...ownExecution,
+              ...(idempotencyKey === undefined ? {} : { idempotencyKey: `${idempotencyKey}/${String(call)}` }),
+            },
+          }),
       parent: parent.session,
       ...(parent.id === undefined ? {} : { parentRun: parent.id }),
     },

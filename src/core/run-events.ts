@@ -62,6 +62,8 @@ export interface AgentStart {
   readonly required: readonly string[];
   /** Files that came with the request, as named by the person. */
   readonly files: readonly string[];
+  /** Begins the idempotency keys of its programs. A run that resumes another one has the same. Absent if no programs can run. */
+  readonly idempotencyKey?: string;
   readonly resumes?: ResumedRun;
 }
 
@@ -74,6 +76,8 @@ export interface ResumedRun {
   readonly answers: number;
   /** Number of recorded actions that are repeated. */
   readonly calls: number;
+  /** Numbers of the programs that were interrupted and are run again, in a new workspace and with the same idempotency keys. */
+  readonly again?: readonly number[];
 }
 
 /** What is known before a run starts. */

@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 import { isSkillError } from '../core/errors.ts';
 import { visibleJson } from '../core/json/visible-json.ts';
-import { followRun } from '../journal/journal-reader.ts';
+import type { JournalLine } from '../core/run-events.ts';
 import { eventRow } from './event-row.ts';
 import type { LiveMessage } from './run-starter.ts';
 
@@ -16,9 +16,8 @@ export function frame(event: string, value: unknown, id?: number): string {
 }
 
 export interface LiveOptions {
-  readonly folder: string;
-  /** The number of the last event that the page has. */
-  readonly after: number;
+  /** The events that the page does not have. */
+  readonly follow: (signal: AbortSignal) => AsyncIterable<JournalLine>;
   readonly live: EventEmitter | undefined;
   readonly signal: AbortSignal;
 }
@@ -27,7 +26,7 @@ export interface LiveOptions {
 const MAX_WAITING = 500;
 
 /** `row` for each event, `delta` and `output` while the run is in progress here, `end` at the end. */
-export async function* liveRows({ folder, after, live, signal }: LiveOptions): AsyncGenerator<string> {
+export async function* liveRows({ follow: events, live, signal }: LiveOptions): AsyncGenerator<string> {
   const over = new AbortController();
   const either = AbortSignal.any([signal, over.signal]);
   const waiting: string[] = ['retry: 1000\n\n'];
@@ -37,8 +36,7 @@ export async function* liveRows({ folder, after, live, signal }: LiveOptions): A
     wake();
   };
   const follow = async (): Promise<void> => {
-    for await (const line of followRun(folder, { signal: either, content: 'start', pollMs: 50 })) {
-      if (line.seq <= after) continue;
+    for await (const line of events(either)) {
       waiting.push(frame('row', eventRow(line), line.seq));
       wake();
       while (waiting.length >= MAX_WAITING && !either.aborted) await wait(10);

@@ -92,17 +92,19 @@ export function eventRoute<Query extends z.ZodType | undefined = undefined>({
   };
 }
 
+type FileAnswer = Omit<Extract<Answer, { readonly type: 'file' }>, 'type'>;
+
 /** A route that answers with a file to download. */
 export function fileRoute<Query extends z.ZodType | undefined = undefined>({
   handle,
   ...parts
 }: Omit<RouteParts<Query, undefined>, 'method' | 'body'> & {
-  readonly handle: (call: Call<Parsed<Query>>) => Omit<Extract<Answer, { readonly type: 'file' }>, 'type'>;
+  readonly handle: (call: Call<Parsed<Query>>) => FileAnswer | Promise<FileAnswer>;
 }): Route {
   return {
     ...common({ ...parts, method: 'GET' }),
     answer: 'file',
-    handle: (call) => Promise.resolve({ type: 'file', ...handle(parsedCall(call, parts)) }),
+    handle: async (call) => ({ type: 'file', ...(await handle(parsedCall(call, parts))) }),
   };
 }
 

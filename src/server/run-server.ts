@@ -1,24 +1,22 @@
 /** An HTTP server on the loopback: the API under /api/v1, and the page that uses it. */
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { isSkillError } from '../core/errors.ts';
 import { readSealKey, sealKey } from '../platform/fs/seal-key.ts';
-import { LOOPBACK_HEADERS, openLoopbackServer, respond } from '../platform/net/loopback-server.ts';
+import { LOOPBACK_HEADERS, openLoopbackServer } from '../platform/net/loopback-server.ts';
 import { surroundingsOf } from '../runtime/config/config.ts';
 import type { RunServerLimits, RunServerOptions } from './server-options.ts';
-import { HttpError, statusOf } from './http-error.ts';
+import { HttpError } from './http-error.ts';
 import { API_PATH, openApi } from './open-api.ts';
 import { PAGE_HEADERS, readPageFiles } from './page-files.ts';
 import type { PageFile } from './page-files.ts';
-import { readFileBody, readJsonBody } from './request-body.ts';
-import { findRoute } from './router.ts';
-import type { Answer, Route } from './router.ts';
 import { apiRoutes } from './routes.ts';
 import { openRunStarter } from './run-starter.ts';
 import { openSessions } from './sessions.ts';
 import type { Sessions } from './sessions.ts';
+import { answerApi, sendError } from './exchange.ts';
+import type { ApiExchange } from './exchange.ts';
 
 export type { RunServerLimits, RunServerOptions } from './server-options.ts';
 
@@ -49,7 +47,7 @@ export async function createRunServer(options: RunServerOptions): Promise<RunSer
     pages: options.console === undefined ? new Map<string, PageFile>() : readPageFiles(options.console),
     limits,
     closing: closing.signal,
-    description: openApi(routes),
+    description: () => openApi(routes),
   };
   const server = await openLoopbackServer({
     token: options.token,
@@ -91,65 +89,18 @@ function sessionKey(home: string | undefined): Uint8Array {
   }
 }
 
-interface Exchange {
-  readonly routes: readonly Route[];
+interface Exchange extends ApiExchange {
   readonly pages: ReadonlyMap<string, PageFile>;
-  readonly limits: RunServerLimits;
-  readonly closing: AbortSignal;
-  readonly description: object;
 }
 
 /** Errors with a status of their own; the others are answered by the server below. */
 async function answer(request: IncomingMessage, response: ServerResponse, url: URL, exchange: Exchange): Promise<void> {
   try {
-    await dispatch(request, response, url, exchange);
+    if (url.pathname.startsWith(`${API_PATH}/`)) await answerApi(request, response, url, exchange);
+    else sendPage(url, request, response, exchange);
   } catch (error) {
-    if (response.headersSent) response.destroy();
-    else if (error instanceof HttpError)
-      respond(response, error.status, {
-        error: error.message,
-        ...(error.hint === undefined ? {} : { hint: error.hint }),
-      });
-    else if (isSkillError(error))
-      respond(response, statusOf(error.code), { error: error.message, code: error.code, hint: error.hint });
-    else throw error;
+    if (!sendError(response, error)) throw error;
   }
-}
-
-async function dispatch(
-  request: IncomingMessage,
-  response: ServerResponse,
-  url: URL,
-  exchange: Exchange,
-): Promise<void> {
-  if (!url.pathname.startsWith(`${API_PATH}/`)) return sendPage(url, request, response, exchange);
-  const path = url.pathname.slice(API_PATH.length);
-  if (request.method === 'GET' && path === '/openapi.json') return respond(response, 200, exchange.description);
-  const found = findRoute(exchange.routes, request.method ?? '', path);
-  if ('allowed' in found) {
-    if (found.allowed.length === 0) throw new HttpError(404, `not found; the routes are in ${API_PATH}/openapi.json`);
-    response.setHeader('allow', found.allowed.join(', '));
-    throw new HttpError(405, `method ${request.method ?? ''} is not allowed here`);
-  }
-  const gone = new AbortController();
-  response.once('close', () => gone.abort());
-  const { route, params } = found;
-  const { limits } = exchange;
-  const last = request.headers['last-event-id'];
-  const signal = AbortSignal.any([gone.signal, exchange.closing]);
-  const reply = await route.handle({
-    params,
-    query: Object.fromEntries([...url.searchParams].filter(([name]) => name !== 'token')),
-    body:
-      route.body === undefined
-        ? undefined
-        : route.body === 'bytes'
-          ? await readFileBody(request, limits.uploadBytes)
-          : await readJsonBody(request, limits.bodyBytes),
-    signal,
-    lastEventId: typeof last === 'string' ? last : undefined,
-  });
-  await send(reply, response, signal);
 }
 
 /** Exchanges a one-time link for a session, so that the address of the page has no secret. */
@@ -186,35 +137,4 @@ function sendPage(url: URL, request: IncomingMessage, response: ServerResponse, 
     throw new HttpError(404, `not found; the routes are in ${API_PATH}/openapi.json`);
   response.writeHead(200, { ...LOOPBACK_HEADERS, ...PAGE_HEADERS, 'content-type': file.mediaType });
   response.end(file.bytes);
-}
-
-async function send(reply: Answer, response: ServerResponse, signal: AbortSignal): Promise<void> {
-  if (reply.type === 'json') return respond(response, reply.status, reply.value);
-  if (reply.type === 'events') {
-    response.writeHead(200, { ...LOOPBACK_HEADERS, 'content-type': 'text/event-stream; charset=utf-8' });
-    // The client knows that the stream is open before the first event.
-    response.flushHeaders();
-    await writeAll(reply.frames, response, signal);
-    return;
-  }
-  const name = reply.name.replaceAll(/[^\w.-]/g, '_');
-  response.writeHead(200, {
-    ...LOOPBACK_HEADERS,
-    'content-type': reply.mediaType,
-    'content-disposition': `attachment; filename="${name}"; filename*=UTF-8''${encodeURIComponent(reply.name)}`,
-  });
-  await writeAll(reply.chunks, response, signal);
-}
-
-async function writeAll(
-  chunks: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>,
-  response: ServerResponse,
-  signal: AbortSignal,
-): Promise<void> {
-  for await (const chunk of chunks) {
-    // Applies backpressure, so that a slow reader does not fill the memory.
-    if (!response.write(chunk) && !signal.aborted) await once(response, 'drain', { signal }).catch(() => undefined);
-    if (signal.aborted) break;
-  }
-  response.end();
 }

@@ -10,7 +10,6 @@ import type { EventRow, RunComparison, RunDetail, RunRow, RunUsage } from './api
 import { eventRow, planView } from './event-row.ts';
 import type { Immutable } from './router.ts';
 import { filesIn } from './run-starter.ts';
-import type { RunStarter } from './run-starter.ts';
 
 interface RunFacts {
   readonly usage: RunUsage;
@@ -27,9 +26,17 @@ export interface RunReader {
   readonly detail: (id: string, folder: string) => Immutable<RunDetail>;
 }
 
+/** The runs of this server. */
+export interface OwnRuns {
+  /** Whether a run can be cancelled here. */
+  readonly isOwn: (run: string) => boolean;
+  /** The folder of the output files of a run; it may not exist. */
+  readonly outputs: (run: string) => string | undefined;
+}
+
 const MAX_REMEMBERED = 1_000;
 
-export function openRunReader(starter: RunStarter): RunReader {
+export function openRunReader(own: OwnRuns): RunReader {
   const remembered = new Map<string, RunFacts>();
   const factsOf = (folder: string, info: RunInfo): RunFacts => {
     const key = `${folder} ${info.events.head}`;
@@ -50,7 +57,7 @@ export function openRunReader(starter: RunStarter): RunReader {
     startedAt: info.startedAt,
     ...(info.endedAt === undefined ? {} : { endedAt: info.endedAt }),
     usage,
-    isOwn: starter.find(id) !== undefined,
+    isOwn: own.isOwn(id),
   });
   return {
     row({ id, path: folder, reading }) {
@@ -60,7 +67,7 @@ export function openRunReader(starter: RunStarter): RunReader {
     detail(id, folder) {
       const { info, torn, problems } = readRun(folder, { content: 'start' });
       const { usage, plan, answer, resumes, turns, events } = factsOf(folder, info);
-      const outputs = starter.outputs(id);
+      const outputs = own.outputs(id);
       return {
         run: rowOf(id, runLife(info) === 'killed' ? 'killed' : info.outcome, info, usage),
         reason: info.reason,
@@ -84,7 +91,10 @@ export function openRunReader(starter: RunStarter): RunReader {
           tool,
           answer: typeof said === 'string' ? said : `${said.verdict} (${said.scope}, ${said.by})`,
         })),
-        files: filesIn(outputs).map((name) => ({ name, bytes: statSync(path.join(outputs, name)).size })),
+        files:
+          outputs === undefined
+            ? []
+            : filesIn(outputs).map((name) => ({ name, bytes: statSync(path.join(outputs, name)).size })),
         turns,
       };
     },

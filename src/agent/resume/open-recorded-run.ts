@@ -11,7 +11,7 @@ import { recordedRun } from '../../runtime/replay/recorded-calls.ts';
 import { skillProblems } from '../../runtime/replay/replay-run.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { replayedRun } from './replayed-run.ts';
-import type { ReplayedRun } from './replayed-run.ts';
+import type { RecordSource, ReplayedRun } from './replayed-run.ts';
 
 export type OpenedRecord =
   | { readonly type: 'past'; readonly info: RunInfo; readonly start: AgentStart; readonly past: ReplayedRun }
@@ -23,15 +23,13 @@ export interface NotResumable {
   readonly problems: readonly string[];
 }
 
-export interface ResumeContext {
+export interface ResumeContext extends Pick<RecordSource, 'hasEnded' | 'repeatsPrograms'> {
   readonly runtime: Runtime;
   /** The key of this user. With it, a run with an invalid seal counts as tampered. */
   readonly sealKey?: Uint8Array;
   /** Starts another course: at most so many answers of the model are kept, also of a run that is done. */
   readonly keepAnswers?: number;
   readonly signal?: AbortSignal;
-  /** The caller knows that the process of the run has ended, although this machine cannot see it (default: false). */
-  readonly hasEnded?: boolean;
 }
 
 /** Opens the record of a run that can be resumed. Throws `run/invalid` if the folder is not a run. */
@@ -40,7 +38,7 @@ export function openRecordedRun(folder: string, around: ResumeContext): Promise<
 }
 
 async function openAfter(folder: string, around: ResumeContext, seen: ReadonlySet<string>): Promise<OpenedRecord> {
-  const { runtime, sealKey, keepAnswers, signal, hasEnded = false } = around;
+  const { runtime, sealKey, keepAnswers, repeatsPrograms, signal, hasEnded = false } = around;
   const { info, lines } = readRun(folder);
   if (!hasEnded && runLife(info) === 'running')
     return impossible('the run is still in progress, here or on another machine');
@@ -49,7 +47,12 @@ async function openAfter(folder: string, around: ResumeContext, seen: ReadonlySe
   const start = agentStart(lines);
   if (start === undefined) return impossible('the record contains no agent run');
   if (isChat(lines)) return impossible('the run is a chat: use skillwright chat --resume');
-  const past = replayedRun(info.run, lines, keepAnswers);
+  const past = replayedRun(
+    info.run,
+    lines,
+    { directory: path.dirname(folder), hasEnded, repeatsPrograms },
+    keepAnswers,
+  );
   const before = keepAnswers === undefined ? unfinishedBefore(start, past) : undefined;
   if (before !== undefined) return openEarlier(before, folder, around, seen);
   if (keepAnswers === undefined && info.outcome === 'done' && past.calls.size === countActions(lines))

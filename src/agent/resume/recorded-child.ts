@@ -16,10 +16,10 @@ export type KnownChild =
   | { readonly type: 'ended'; readonly result: ChildResult }
   | { readonly type: 'open'; readonly past: ReplayedRun };
 
-/** `parent` is the folder of the resumed run; the folders of its subagents are its siblings. */
+/** The records of subagents are beside that of the run that is resumed. */
 export async function recordedChild(
   { run, end }: RecordedChild,
-  parent: string | undefined,
+  { directory, ...around }: ReplayedRun['source'],
   { runtime, signal }: AgentOptions,
 ): Promise<KnownChild> {
   const lost = (why: string): KnownChild => ({
@@ -31,8 +31,8 @@ export async function recordedChild(
       run,
     },
   });
-  if (parent === undefined || !isRunId(run)) return lost('the subagent has no record');
-  const folder = path.join(path.dirname(parent), run);
+  if (!isRunId(run)) return lost('the subagent has no record');
+  const folder = path.join(directory, run);
   try {
     if (end !== undefined) {
       const { outcome, used = NOTHING_USED } = end;
@@ -42,7 +42,11 @@ export async function recordedChild(
     // The subagent finished, but its parent was interrupted before it saw the result.
     if (info.outcome === 'done')
       return { type: 'ended', result: { outcome: 'done', used: usedIn(lines), run, answer: lastAnswer(folder) } };
-    const opened = await openRecordedRun(folder, { runtime, ...(signal === undefined ? {} : { signal }) });
+    const opened = await openRecordedRun(folder, {
+      runtime,
+      ...around,
+      ...(signal === undefined ? {} : { signal }),
+    });
     return opened.type === 'past' ? { type: 'open', past: opened.past } : lost(opened.problems.join('; '));
   } catch (error) {
     if (isSkillError(error) && error.code === 'run/invalid') return lost(error.message);

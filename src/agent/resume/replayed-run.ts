@@ -36,7 +36,28 @@ export interface ReplayedRun {
   /** Ids of skills that a search proposed to the model. */
   readonly proposed: readonly string[];
   readonly elapsedMs: number;
+  /** Begins the idempotency keys of its programs; absent in a record of an older version, or if no programs could run. */
+  readonly idempotencyKey?: string;
+  /** Programs that were interrupted and are run again. */
+  readonly again: ReadonlySet<number>;
+  readonly source: RecordSource;
 }
+
+/** Where the record is, and how its subagents are resumed. */
+export interface RecordSource {
+  /** The folder of the record and of those of its subagents. */
+  readonly directory: string;
+  /** The caller knows that the process of the run has ended, although this machine cannot see it (default: false). */
+  readonly hasEnded?: boolean | undefined;
+  /**
+   * Programs that were interrupted are run again, with the idempotency key that they had (default: false, the model is told that their
+   * outcome is unknown).
+   */
+  readonly repeatsPrograms?: boolean | undefined;
+}
+
+/** Programs that can be run again: the key lets them find out what the interrupted attempt did. */
+const REPEATABLE: ReadonlySet<ActionType> = new Set(['run_script', 'run_command']);
 
 /** Actions without side effects, which are safe to repeat. */
 const HARMLESS: ReadonlySet<ActionType> = new Set([
@@ -66,8 +87,15 @@ export function isSettled({ action, observation, isAllowed }: RecordedCall): boo
   return observation !== undefined || (isAllowed && !isHarmless(action));
 }
 
-export function resumedRun({ run, elapsedMs, answers, calls }: ReplayedRun): ResumedRun {
-  return { run, elapsedMs, answers: answers.length, calls: [...calls.values()].filter(isSettled).length };
+export function resumedRun({ run, elapsedMs, answers, calls, again }: ReplayedRun): ResumedRun {
+  const settled = [...calls].filter(([number, call]) => isSettled(call) && !again.has(number));
+  return {
+    run,
+    elapsedMs,
+    answers: answers.length,
+    calls: settled.length,
+    ...(again.size === 0 ? {} : { again: [...again] }),
+  };
 }
 
 type Moment =
@@ -85,6 +113,7 @@ interface Gathered {
 export function replayedRun(
   run: string,
   lines: Iterable<JournalLine>,
+  source: RecordSource,
   answers = Number.POSITIVE_INFINITY,
 ): ReplayedRun {
   const gathered: Gathered = { moments: [], calls: new Map(), children: new Map(), proposed: [] };
@@ -92,17 +121,25 @@ export function replayedRun(
   let before = 0;
   let seen = 0;
   let outcome: Outcome = 'running';
+  let key: string | undefined;
   for (const line of lines) {
     if (line.event.type === 'model-answer') seen += 1;
     if (seen > answers) break;
     ({ elapsed } = line);
-    if (line.event.type === 'run-start') before = line.event.agent?.resumes?.elapsedMs ?? 0;
+    if (line.event.type === 'run-start') {
+      before = line.event.agent?.resumes?.elapsedMs ?? 0;
+      key = line.event.agent?.idempotencyKey;
+    }
     if (line.event.type === 'run-end') ({ outcome } = line.event);
     gather(gathered, line.event);
   }
   const { moments, calls, children, proposed } = gathered;
   const kept = moments.slice(0, replayLength(moments, calls, outcome));
   const keptCalls = new Set(kept.flatMap((moment) => (moment.type === 'call' ? [moment.call] : [])));
+  const isInterrupted = (call: number): boolean => {
+    const { action, observation, isAllowed = false } = calls.get(call) ?? {};
+    return action !== undefined && REPEATABLE.has(action.type) && isAllowed && observation === undefined;
+  };
   return {
     run,
     answers: kept.flatMap((moment) => (moment.type === 'answer' ? [moment.answer] : [])),
@@ -110,6 +147,12 @@ export function replayedRun(
     children: new Map([...children].filter(([call]) => keptCalls.has(call))),
     proposed,
     elapsedMs: before + elapsed,
+    // Another course does other things, so its programs have other keys.
+    ...(typeof key === 'string' && answers === Number.POSITIVE_INFINITY ? { idempotencyKey: key } : {}),
+    again: new Set(
+      source.repeatsPrograms === true && typeof key === 'string' ? [...keptCalls].filter(isInterrupted) : [],
+    ),
+    source,
   };
 }
 

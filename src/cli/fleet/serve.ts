@@ -1,5 +1,7 @@
+import { readGrant } from '../../platform/net/network-gate.ts';
 import { defineCommand } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
+import { makeTemporary, openBase } from '../../sandbox/workspace/layout.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { reportWarning } from '../terminal/terminal.ts';
 import { FLEET_FLAGS, fleetOptions, openFleetFor } from './fleet-flags.ts';
@@ -11,6 +13,13 @@ const flags = {
     type: 'string',
     value: 'ADDRESS',
     about: 'listen on this address; anything but the loopback needs a key first (default: 127.0.0.1)',
+  },
+  'webhooks-to': {
+    type: 'string',
+    multiple: true,
+    value: 'private://HOST[:PORT]',
+    about:
+      'a host in your own network that may get webhooks, also by http; may be repeated (default: the internet only)',
   },
 } as const;
 
@@ -36,6 +45,7 @@ export const command = defineCommand({
     const port = Number(given.port ?? '8787');
     if (!Number.isInteger(port) || port < 0 || port > 65_535)
       throw new UsageError(`--port ${JSON.stringify(given.port)} is not a port`, 'pass a number from 0 to 65535');
+    const webhooksTo = (given['webhooks-to'] ?? []).map(readGrant);
     const [{ openQueue }, { openFleetServer }, { pinSkills }] = await Promise.all([
       import('../../server/fleet/dbos-queue.ts'),
       import('../../server/fleet/fleet-server.ts'),
@@ -57,10 +67,12 @@ export const command = defineCommand({
       await skillSet();
       const server = await openFleetServer({
         ...fleet,
+        base: makeTemporary(openBase(runtime.executionPlaces.base)),
         queue,
         schedules: queue.schedules,
         skillSet,
         port,
+        webhooksTo,
         ...(given.host === undefined ? {} : { host: given.host }),
         onNote: (note) => reportWarning(terminal, note),
       });

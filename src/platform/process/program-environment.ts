@@ -18,6 +18,8 @@ export interface EnvironmentRequest {
   readonly hasMounts?: boolean;
   /** Where the program sees the project. */
   readonly project?: string | undefined;
+  /** The same each time this program is run again after an interruption. */
+  readonly idempotencyKey?: string | undefined;
   /** Variables from the caller, the model or the configuration. */
   readonly declared?: Readonly<Record<string, string>>;
   /** Additional folders of interpreters, as the program sees them; searched first. */
@@ -61,7 +63,7 @@ export function programEnvironment(request: EnvironmentRequest): ProgramEnvironm
 }
 
 function ownVariables(request: EnvironmentRequest): [string, string][] {
-  const { root, skillName, runFolder, home, project, hasMounts = false, programFolders = [] } = request;
+  const { root, skillName, runFolder, home, project, hasMounts = false, programFolders = [], idempotencyKey } = request;
   const run = `${root}/${runFolder}`;
   return [
     ['PATH', [...programFolders, ...PROGRAM_FOLDERS].join(':')],
@@ -79,6 +81,9 @@ function ownVariables(request: EnvironmentRequest): [string, string][] {
     ['WORK_DIR', `${root}/work`],
     ['OUTPUT_DIR', `${root}/out`],
     ['RUN_DIR', run],
+    ...(idempotencyKey === undefined
+      ? []
+      : ([['SKILLWRIGHT_IDEMPOTENCY_KEY', idempotencyKey]] satisfies [string, string][])),
     ...(project === undefined ? [] : ([['PROJECT_DIR', project]] satisfies [string, string][])),
     ...(hasMounts ? FOREIGN_REPOSITORIES : []),
     ...(skillName === undefined

@@ -61,6 +61,8 @@ export interface ExecutionOptions {
   readonly key?: string;
   /** Whether enabling execution also allows `run_script` and `run_command` (default: true). If false, each run needs a rule or approval. */
   readonly opens?: boolean;
+  /** Programs get this and the number of their action as `SKILLWRIGHT_IDEMPOTENCY_KEY` (default: an agent makes one). */
+  readonly idempotencyKey?: string;
   /** Provides secrets for programs of a skill. */
   readonly secrets?: GiveSecrets;
   /** Names of the secrets that programs of a skill get, which is asked about (default: none). */
@@ -172,6 +174,7 @@ export async function openExecution(options: ExecutionOptions, places: Execution
     limits: options.limits ?? {},
     network,
     env: options.env ?? {},
+    idempotencyKey: options.idempotencyKey,
     programFolders: interpreterFolders(executor.name),
     artifacts,
     inputSources: {

@@ -30,6 +30,8 @@ export interface ExecutionParts {
   readonly network: readonly string[];
   /** Variables for every program, in addition to the fixed ones. */
   readonly env: Readonly<Record<string, string>>;
+  /** Begins the idempotency keys of programs. */
+  readonly idempotencyKey: string | undefined;
   readonly programFolders: readonly string[];
   readonly artifacts: ArtifactStore | undefined;
   readonly inputSources: InputSources;

@@ -60,6 +60,7 @@ export async function prepareProgram(
     isDenied,
     mayReach = () => true,
     packages = NO_PACKAGES,
+    call,
   }: ExecutionCall = {},
 ): Promise<PreparedProgram | Refused> {
   const { onSpan, executor } = parts;
@@ -158,6 +159,9 @@ export async function prepareProgram(
     hasMounts: folders.folders.length > 0,
     project: folders.project,
     ...(staged === undefined ? {} : { skillName: staged.name }),
+    ...(parts.idempotencyKey === undefined || call === undefined
+      ? {}
+      : { idempotencyKey: `${parts.idempotencyKey}/${String(call)}` }),
     declared: { ...parts.env, ...action.env, ...editor, ...secrets?.env },
     programFolders: [...layerPrograms(packages, layerPlace), ...parts.programFolders],
   });

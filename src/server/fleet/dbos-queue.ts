@@ -18,6 +18,8 @@ const QUEUE = 'runs';
 const WORKFLOW = 'run';
 const SCHEDULED_WORKFLOW = 'scheduled-run';
 const APPLICATION = 'skillwright';
+/** Runs that workers have taken at one time, which are fewer than all their slots. */
+const MAX_LISTED = 10_000;
 /** Workers of every release take the same runs; whether a worker understands a run is decided by the format of its row. */
 const APPLICATION_VERSION = `format-${String(RUN_FORMAT)}`;
 
@@ -120,17 +122,21 @@ function queueOf(client: Dbos.DBOSClient): RunQueue {
       );
     },
     async lost(transaction, silentSeconds) {
-      const { rows } = await transaction.query<QueuedRun>(
-        `select r.id as run, r.attempt from skillwright.runs r
-         join dbos.workflow_status w on w.workflow_uuid = r.id || '/' || r.attempt
-         where r.state = 'queued' and w.status not in ('ENQUEUED', 'DELAYED')
-           and w.updated_at < (extract(epoch from now()) - $1) * 1000
-           and (w.status <> 'PENDING' or not exists (
-             select 1 from skillwright.workers k where k.id = w.executor_id and k.seen_at > now() - make_interval(secs => $1)))
-         limit 100`,
+      const { rows } = await transaction.query<{ id: string }>(
+        'select id from skillwright.workers where seen_at > now() - make_interval(secs => $1)',
         [silentSeconds],
       );
-      return rows;
+      const alive = new Set(rows.map(({ id }) => id));
+      const taken = await client.listWorkflows({
+        queueName: QUEUE,
+        status: 'PENDING',
+        loadInput: false,
+        loadOutput: false,
+        limit: MAX_LISTED,
+      });
+      return taken
+        .filter(({ executorId = '' }) => !alive.has(executorId))
+        .flatMap(({ workflowID }) => entryOf(workflowID) ?? []);
     },
     forget: (entry) => client.cancelWorkflow(nameOf(entry)),
   };
@@ -202,6 +208,11 @@ export async function listen({
 
 function nameOf({ run, attempt }: QueuedRun): string {
   return `${run}/${String(attempt)}`;
+}
+
+function entryOf(name: string): QueuedRun | undefined {
+  const [, run = '', attempt = ''] = /^(.+)\/(\d+)$/.exec(name) ?? [];
+  return run === '' ? undefined : { run, attempt: Number(attempt) };
 }
 
 /** DBOS logs each step of its own; what matters to a user is said by the worker. */

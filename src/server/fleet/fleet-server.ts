@@ -60,7 +60,7 @@ export async function openFleetServer(options: FleetServerOptions): Promise<Flee
   await once(server, 'listening');
   const address = server.address();
   const bound = typeof address === 'object' && address !== null ? address.port : port;
-  const deliveries = deliverLoop(pool, closing.signal, onNote);
+  const deliveries = deliverLoop(options, closing.signal, onNote);
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${String(bound)}`,
     async close() {
@@ -73,9 +73,13 @@ export async function openFleetServer(options: FleetServerOptions): Promise<Flee
   };
 }
 
-async function deliverLoop(pool: Pool, signal: AbortSignal, onNote: (note: string) => void): Promise<void> {
+async function deliverLoop(
+  { pool, webhooksTo = [] }: FleetServerOptions,
+  signal: AbortSignal,
+  onNote: (note: string) => void,
+): Promise<void> {
   while (!signal.aborted) {
-    const sent = await deliver(pool, signal).catch((error: unknown) => {
+    const sent = await deliver(pool, signal, webhooksTo).catch((error: unknown) => {
       if (!signal.aborted) onNote(`webhooks: ${error instanceof Error ? error.message : String(error)}`);
       return 0;
     });

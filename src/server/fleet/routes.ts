@@ -4,6 +4,7 @@ import type { Pool } from 'pg';
 import type { Immutable } from '../router.ts';
 import { jsonRoute, eventRoute } from '../router.ts';
 import type { Route } from '../router.ts';
+import type { HostPattern } from '../../core/network/host-pattern.ts';
 import { HttpError } from '../http-error.ts';
 import * as api from './api.ts';
 import type { z } from 'zod';
@@ -26,13 +27,17 @@ export interface FleetContext {
   readonly pool: Pool;
   readonly queue: RunQueue;
   readonly contents: ContentStore;
+  /** A folder of this server, for records that are read. */
+  readonly base: string;
   readonly schedules: Schedules;
   /** The skills of a run that is submitted now. */
   readonly skillSet: () => Promise<string>;
+  /** Hosts that are not on the internet and may get webhooks (default: none). */
+  readonly webhooksTo?: readonly HostPattern[];
 }
 
 export function fleetRoutes(context: FleetContext, identity: Identity): readonly Route[] {
-  const { pool, queue, contents, schedules } = context;
+  const { pool, queue, schedules } = context;
   const { project } = identity;
   const need = (right: Right): void => {
     if (!identity.rights.includes(right) && !identity.rights.includes('admin'))
@@ -129,7 +134,7 @@ export function fleetRoutes(context: FleetContext, identity: Identity): readonly
       async handle({ params }) {
         need('read');
         const { id } = await found(params['id']);
-        return { records: await verifyStored(pool, contents, id) };
+        return { records: await verifyStored(context, id) };
       },
     }),
     jsonRoute({
@@ -227,7 +232,7 @@ export function fleetRoutes(context: FleetContext, identity: Identity): readonly
       status: 201,
       async handle({ body: { url } }) {
         need('admin');
-        const webhook = await addWebhook(pool, project, url);
+        const webhook = await addWebhook(pool, project, url, context.webhooksTo ?? []);
         await did('webhook-create', webhook.id, { url });
         return withTime(webhook);
       },

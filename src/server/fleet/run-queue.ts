@@ -14,10 +14,7 @@ export interface QueueEntry extends QueuedRun {
 
 export interface RunQueue {
   add(client: PoolClient, entry: QueueEntry): Promise<void>;
-  /**
-   * Attempts whose place in the queue is gone although no worker has claimed them: a worker or the database ended between the two. At most
-   * 100.
-   */
+  /** Attempts that were handed to workers which are silent now. Those that were claimed are among them. */
   lost(client: PoolClient, silentSeconds: number): Promise<readonly QueuedRun[]>;
   /** Removes an attempt that no worker has to work on any more. */
   forget(entry: QueuedRun): Promise<void>;

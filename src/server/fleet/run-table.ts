@@ -225,21 +225,35 @@ export async function takeOverRuns(
     );
     const taken = [];
     for (const row of rows) taken.push(await handOver(client, queue, row));
-    for (const entry of await queue.lost(client, silentSeconds)) await queueAgain(client, queue, entry);
+    for (const entry of await queue.lost(client, silentSeconds)) {
+      await queueAgain(client, queue, entry);
+      await queue.forget(entry);
+    }
     return taken;
   });
 }
 
+/** Leaves a run to other workers that this one cannot work on, because a later version recorded it. */
+export async function leaveRun(pool: Pool, queue: RunQueue, entry: QueuedRun): Promise<void> {
+  await inTransaction(pool, (client) => queueAgain(client, queue, entry, LEFT_SECONDS));
+}
+
+const LEFT_SECONDS = 1;
+
 /** Not a crash: no worker had begun. Another process may have done the same meanwhile; then nothing is changed. */
-async function queueAgain(client: PoolClient, queue: RunQueue, { run, attempt }: QueuedRun): Promise<void> {
+async function queueAgain(
+  client: PoolClient,
+  queue: RunQueue,
+  { run, attempt }: QueuedRun,
+  delaySeconds = 0,
+): Promise<void> {
   const { rows } = await client.query<{ project: string; priority: number }>(
     `update skillwright.runs set attempt = attempt + 1 where id = $1 and attempt = $2 and state = 'queued' returning project, priority`,
     [run, attempt],
   );
   const [row] = rows;
   if (row === undefined) return;
-  await queue.forget({ run, attempt });
-  await queue.add(client, { run, attempt: attempt + 1, ...row });
+  await queue.add(client, { run, attempt: attempt + 1, delaySeconds, ...row });
 }
 
 async function handOver(

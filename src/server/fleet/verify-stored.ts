@@ -1,5 +1,4 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 import type { Pool } from 'pg';
@@ -17,13 +16,12 @@ export interface StoredVerification {
   readonly problems: readonly string[];
 }
 
-/** Verifies the records of a run as if they had been recorded on this machine. */
+/** Verifies the records of a run as if they had been recorded on this machine. They are written below `base` for that. */
 export async function verifyStored(
-  pool: Pool,
-  contents: ContentStore,
+  { pool, contents, base }: { readonly pool: Pool; readonly contents: ContentStore; readonly base: string },
   run: string,
 ): Promise<readonly StoredVerification[]> {
-  const directory = mkdtempSync(path.join(tmpdir(), 'skillwright-verify-'));
+  const directory = mkdtempSync(path.join(base, 'verify-'));
   try {
     const verified: StoredVerification[] = [];
     for (const stored of await storedRecords(pool, run)) {

@@ -1,16 +1,24 @@
 /**
  * Webhooks: a signed request for each run that ends. A delivery is a row that is written with the end of the run and tried until the
- * receiver accepts it, so none is lost when a server ends.
+ * receiver accepts it, so none is lost when a server ends. The owner of a key chooses the address, so a request goes to the internet only:
+ * what is on this machine or in its network must be granted to the server.
  */
 import { createHmac, randomBytes } from 'node:crypto';
 
 import type { Pool } from 'pg';
 
 import { SkillError } from '../../core/errors.ts';
+import { findGrant, readAuthority, writeAuthority } from '../../core/network/host-pattern.ts';
+import type { HostPattern } from '../../core/network/host-pattern.ts';
+import { readAddress } from '../../core/network/network-address.ts';
 import { quoted } from '../../core/text/text.ts';
+import { exchangeOver } from '../../platform/net/http-exchange.ts';
+import type { HttpTarget } from '../../platform/net/http-exchange.ts';
+import { isRefused, networkGate, readGrant } from '../../platform/net/network-gate.ts';
 
 const MAX_TRIES = 8;
 const TIMEOUT_MS = 10_000;
+const CONNECT_MS = 5_000;
 
 export interface Webhook {
   readonly id: string;
@@ -18,26 +26,26 @@ export interface Webhook {
   readonly createdAt: Date;
 }
 
-/** Returns the secret that signs requests, once. Throws `input/invalid` unless the address is https, or http on the loopback. */
+/** Returns the secret that signs requests, once. Throws `input/invalid` for an address that no request may be sent to. */
 export async function addWebhook(
   pool: Pool,
   project: string,
   url: string,
+  granted: readonly HostPattern[],
 ): Promise<Webhook & { readonly secret: string }> {
-  const parsed = URL.canParse(url) ? new URL(url) : undefined;
-  const isLocal = parsed?.protocol === 'http:' && ['127.0.0.1', 'localhost', '[::1]'].includes(parsed.hostname);
-  if (parsed === undefined || (parsed.protocol !== 'https:' && !isLocal) || parsed.username !== '')
+  const target = targetOf(url, granted);
+  if (typeof target === 'string')
     throw new SkillError({
       code: 'input/invalid',
-      message: `${quoted(url, 200)} cannot be a webhook`,
-      hint: 'use an https address without user and password; http works on the loopback only',
+      message: `${quoted(url, 200)} cannot be a webhook: ${target}`,
+      hint: 'use an https address on the internet; for others start the server with --webhooks-to private://HOST:PORT',
       data: { expected: 'https://...' },
     });
   const secret = randomBytes(32).toString('base64url');
   const { rows } = await pool.query<Webhook>(
     `insert into skillwright.webhooks (id, project, url, secret) values ($1, $2, $3, $4)
      returning id, url, created_at as "createdAt"`,
-    [randomBytes(6).toString('hex'), project, parsed.href, secret],
+    [randomBytes(6).toString('hex'), project, target.url.href, secret],
   );
   const [webhook] = rows;
   if (webhook === undefined) throw new TypeError('the webhook was not stored');
@@ -60,6 +68,22 @@ export async function removeWebhook(pool: Pool, project: string, id: string): Pr
   return rowCount === 1;
 }
 
+/** Where a request is sent, or why none is. A name is checked when it is resolved, before each request. */
+function targetOf(address: string, granted: readonly HostPattern[]): HttpTarget | string {
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  const isSecure = url?.protocol === 'https:';
+  const reached = url === undefined ? undefined : readAuthority(url.host, isSecure ? 443 : 80);
+  if (url === undefined || (!isSecure && url.protocol !== 'http:') || reached === undefined)
+    return 'it is not an http address';
+  if (url.username !== '' || url.password !== '') return 'it has a user or a password';
+  const { host, port } = reached;
+  const isGranted = findGrant(granted, host, port) !== undefined;
+  if (!isSecure && !isGranted) return 'the connection would not be encrypted';
+  if (host.isAddress && readAddress(host.name)?.kind !== 'public' && !isGranted)
+    return `${host.name} is not an address on the internet`;
+  return { type: 'target', url, isSecure, host, port, authority: writeAuthority(host, port) };
+}
+
 interface Due {
   readonly id: string;
   readonly url: string;
@@ -69,7 +93,7 @@ interface Due {
 }
 
 /** Sends what is due. Several servers may call this at once: each delivery is taken by one, for as long as a try may take. */
-export async function deliver(pool: Pool, signal: AbortSignal): Promise<number> {
+export async function deliver(pool: Pool, signal: AbortSignal, granted: readonly HostPattern[]): Promise<number> {
   const { rows } = await pool.query<Due>(
     `update skillwright.deliveries d set tries = tries + 1, due_at = now() + make_interval(secs => least(3600, 15 * 2 ^ d.tries))
      from skillwright.webhooks w
@@ -79,34 +103,54 @@ export async function deliver(pool: Pool, signal: AbortSignal): Promise<number> 
      returning d.id, w.url, w.secret, d.body, d.tries`,
     [MAX_TRIES],
   );
-  await Promise.all(rows.map((due) => send(pool, due, signal)));
+  await Promise.all(rows.map((due) => send(pool, due, { signal, granted })));
   return rows.length;
 }
 
-async function send(pool: Pool, { id, url, secret, body }: Due, signal: AbortSignal): Promise<void> {
+interface Sending {
+  readonly signal: AbortSignal;
+  readonly granted: readonly HostPattern[];
+}
+
+async function send(pool: Pool, { id, url, secret, body }: Due, { signal, granted }: Sending): Promise<void> {
   const text = JSON.stringify({ delivery: id, ...body });
-  const time = String(Math.floor(Date.now() / 1_000));
-  let problem: string | undefined;
-  try {
-    const answer = await fetch(url, {
-      method: 'POST',
-      redirect: 'error',
-      headers: {
-        'content-type': 'application/json',
-        'skillwright-signature': `t=${time},v1=${signatureOf(secret, time, text)}`,
-      },
-      body: text,
-      signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
-    });
-    await answer.body?.cancel();
-    if (!answer.ok) problem = `the receiver answered ${String(answer.status)}`;
-  } catch (error) {
-    problem = error instanceof Error ? error.message : 'unknown error';
-  }
+  const stop = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
+  const problem = await post(targetOf(url, granted), { text, secret, granted, stop }).catch((error: unknown) =>
+    error instanceof Error ? error.message : 'unknown error',
+  );
   await pool.query(
     'update skillwright.deliveries set done_at = case when $2::text is null then now() end, problem = $2 where id = $1',
     [id, problem ?? null],
   );
+}
+
+interface Posted {
+  readonly text: string;
+  readonly secret: string;
+  readonly granted: readonly HostPattern[];
+  readonly stop: AbortSignal;
+}
+
+/** Returns what went wrong, or undefined. Redirections are not followed. */
+async function post(target: HttpTarget | string, { text, secret, granted, stop }: Posted): Promise<string | undefined> {
+  if (typeof target === 'string') return target;
+  const grant = findGrant(granted, target.host, target.port) ?? readGrant(target.authority);
+  const gate = networkGate({ grants: [grant], connectMs: CONNECT_MS, onDecision: () => undefined });
+  const reached = await gate.reach(target, stop);
+  if (isRefused(reached)) return reached.message;
+  const time = String(Math.floor(Date.now() / 1_000));
+  const { statusCode = 0, ...answer } = await exchangeOver(reached, {
+    target,
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'skillwright-signature': `t=${time},v1=${signatureOf(secret, time, text)}`,
+    },
+    body: Buffer.from(text),
+    stop,
+  });
+  answer.socket.destroy();
+  return statusCode >= 200 && statusCode < 300 ? undefined : `the receiver answered ${String(statusCode)}`;
 }
 
 /** HMAC-SHA256 over the time and the body, so that an old request cannot be sent again. */

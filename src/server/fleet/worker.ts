@@ -31,7 +31,7 @@ import { openMirror } from './mirror.ts';
 import type { QueuedRun, RunQueue } from './run-queue.ts';
 import { openRunStore, restoreRecord, storedRecords } from './run-store.ts';
 import { newRunId } from '../../journal/run-folder.ts';
-import { RUN_FORMAT, claimRun, returnRun, submitRun, takeOverRuns } from './run-table.ts';
+import { RUN_FORMAT, claimRun, leaveRun, returnRun, submitRun, takeOverRuns } from './run-table.ts';
 import type { Claim, Ending, FleetRun } from './run-table.ts';
 import { fetchSkills } from './skill-sets.ts';
 
@@ -91,7 +91,8 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       const stop = new AbortController();
       const done = (async () => {
         const run = await reached(() => claimRun(pool, claim), stop.signal);
-        if (run !== undefined) await workOn(run, claim, { ...options, runtimes, queue, stop: stop.signal });
+        if (run === undefined) await leaveRun(pool, queue, entry);
+        else await workOn(run, claim, { ...options, runtimes, queue, stop: stop.signal });
       })().catch((error: unknown) => {
         onNote(`run ${entry.run}: ${error instanceof Error ? error.message : String(error)}`);
       });
@@ -225,6 +226,7 @@ async function workOn(run: FleetRun, claim: Claim, work: Work): Promise<void> {
       unapproved: 'stop',
       run: {
         ...work.run,
+        ...(work.run?.execution === undefined ? {} : { execution: { ...work.run.execution, idempotencyKey: run.id } }),
         directory: folder,
         openPlace: mirror.openPlace,
         approve: approvals.approve,
@@ -278,7 +280,12 @@ async function start(run: FleetRun, { attempt }: Claim, folder: string, work: St
   if (last === undefined) return begin();
   const finished = finishedRun(path.join(folder, last.record));
   if (finished !== undefined) return finished;
-  const resumed = await resumeAgent({ ...options, path: path.join(folder, last.record), hasEnded: true });
+  const resumed = await resumeAgent({
+    ...options,
+    path: path.join(folder, last.record),
+    hasEnded: true,
+    repeatsPrograms: true,
+  });
   if (resumed.type === 'resumed') return resumed.result;
   throw new SkillError({
     code: 'run/invalid',

@@ -11,14 +11,16 @@ import type { Model } from '../../core/model.ts';
 import { readRun } from '../../journal/journal-reader.ts';
 import { isInside, tryRealPath } from '../../platform/fs/paths.ts';
 import { readSealKey } from '../../platform/fs/seal-key.ts';
-import { ContinueRequest, ForkRequest, StartRequest, Started, Uploaded } from '../api/runs.ts';
+import { replayRun } from '../../runtime/replay/replay-run.ts';
+import { describeAction } from '../../core/action-text.ts';
+import { ContinueRequest, ForkRequest, ReplayReport, StartRequest, Started, Uploaded } from '../api/runs.ts';
 import type { ServerContext } from '../context.ts';
 import { HttpError } from '../http-error.ts';
 import { API_PATH } from '../open-api.ts';
 import { fileRoute, jsonRoute } from '../router.ts';
 import type { Immutable, Route } from '../router.ts';
 import { agentOf, filesIn } from '../run-starter.ts';
-import { runFolder } from './runs.ts';
+import { runFolder } from '../records.ts';
 
 const UploadQuery = z.strictObject({ name: z.string().min(1).max(200) });
 const UPLOAD_ID = /^[0-9a-f-]{36}$/;
@@ -102,6 +104,34 @@ export function runControlRoutes(context: ServerContext): readonly Route[] {
           keepAnswers: turn,
           ...(request === undefined ? {} : { request }),
         }),
+    }),
+    jsonRoute({
+      method: 'POST',
+      path: '/runs/{id}/replay',
+      summary: 'Repeat the recorded actions without writes and network, and compare the results',
+      answer: ReplayReport,
+      async handle({ params: { id = '' }, signal }) {
+        const key = surroundings.home === undefined ? undefined : readSealKey(surroundings.home);
+        const { status, problems, remarks, steps } = await replayRun({
+          runtime,
+          path: runFolder(directory, id),
+          ...(key === undefined ? {} : { sealKey: key }),
+          signal,
+        });
+        return {
+          status,
+          problems,
+          remarks,
+          steps: steps.map(({ call, action, same, expected, got, notRepeated }) => ({
+            call,
+            action: describeAction(action),
+            isSame: same,
+            expected: JSON.stringify(expected).slice(0, 4_000),
+            got: JSON.stringify(got).slice(0, 4_000),
+            ...(notRepeated === undefined ? {} : { note: notRepeated }),
+          })),
+        };
+      },
     }),
     {
       method: 'POST',

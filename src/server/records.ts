@@ -1,0 +1,96 @@
+/**
+ * The records of runs, as the API reads them. Here they are folders of this machine; a fleet makes the folder of a record from its tables.
+ * Either way a record is the same lines with the same hash chain, and everything that is shown of it is read by the same code.
+ */
+import path from 'node:path';
+
+import type { JournalLine } from '../core/run-events.ts';
+import { followRun } from '../journal/journal-reader.ts';
+import { isRunId, listRuns, runIds } from '../journal/run-folder.ts';
+import { verifyChain } from '../journal/verify-chain.ts';
+import { verifyRun } from '../journal/verify.ts';
+import { readSealKey } from '../platform/fs/seal-key.ts';
+import type { Integrity, RunDetail, RunList } from './api/runs.ts';
+import { HttpError } from './http-error.ts';
+import type { Immutable } from './router.ts';
+import { openRunReader } from './run-views.ts';
+import type { OwnRuns } from './run-views.ts';
+
+export interface RunPage {
+  readonly offset: number;
+  readonly limit: number;
+  /** Only runs whose request, skill or id contains this; empty for all. */
+  readonly query: string;
+  readonly state?: string | undefined;
+}
+
+export interface FollowRecord {
+  /** The number of the last event that the reader has. */
+  readonly after: number;
+  /** `start`: long texts are cut (default: whole). */
+  readonly content?: 'start' | 'whole';
+  readonly signal: AbortSignal;
+}
+
+/** All functions reject with a 404 for a run that is not there. */
+export interface RunRecords {
+  /** Newest first. */
+  list(page: RunPage): Promise<Immutable<RunList>>;
+  detail(run: string): Promise<Immutable<RunDetail>>;
+  /** The folder of the record as it is now. */
+  open(run: string): Promise<string>;
+  /** The events as they are recorded, until the run ends. */
+  follow(run: string, options: FollowRecord): AsyncIterable<JournalLine>;
+  verify(run: string): Promise<Immutable<Integrity>>;
+}
+
+export interface FolderRecordsOptions {
+  readonly directory: string;
+  readonly home: string | undefined;
+  readonly own: OwnRuns;
+}
+
+/** Runs that this machine recorded in a directory. */
+export function openFolderRecords({ directory, home, own }: FolderRecordsOptions): RunRecords {
+  const reader = openRunReader(own);
+  const place = (id: string): string => runFolder(directory, id);
+  return {
+    async list({ offset, limit, query, state }) {
+      const wanted = query.toLowerCase();
+      const all = listRuns(directory);
+      // Without a filter only the runs that are shown are read.
+      if (wanted === '' && state === undefined)
+        return { directory, total: all.length, runs: all.slice(offset, offset + limit).map(reader.row) };
+      const rows = all
+        .map(reader.row)
+        .filter(
+          (row) =>
+            (state === undefined || row.state === state) &&
+            [row.run, row.request, ...row.skills].some((text) => text.toLowerCase().includes(wanted)),
+        );
+      return { directory, total: rows.length, runs: rows.slice(offset, offset + limit) };
+    },
+    detail: async (id) => reader.detail(id, place(id)),
+    open: async (id) => place(id),
+    async *follow(id, { after, content = 'whole', signal }) {
+      for await (const line of followRun(place(id), { signal, content, pollMs: 50 })) if (line.seq > after) yield line;
+    },
+    async verify(id) {
+      const key = home === undefined ? undefined : readSealKey(home);
+      const keys = key === undefined ? {} : { sealKey: key };
+      const found = verifyRun(place(id), { ...keys, expectsSeal: true });
+      const chain = verifyChain(directory, { ...keys, ...(home === undefined ? {} : { home }) });
+      const missing = chain.problems.filter(({ run }) => run === id);
+      return {
+        ...found,
+        status: missing.length > 0 ? 'tampered' : found.status,
+        problems: [...found.problems, ...missing.map(({ code, message }) => ({ code, path: 'chain.jsonl', message }))],
+      };
+    },
+  };
+}
+
+export function runFolder(directory: string, id: string): string {
+  if (!isRunId(id) || !runIds(directory).includes(id)) throw new HttpError(404, 'no such run');
+  return path.join(directory, id);
+}
