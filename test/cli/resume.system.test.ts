@@ -54,6 +54,8 @@ describe('runs resume', () => {
     expect(status).toBe(0);
     expect(out).toMatch(/\S/);
     expect(err).toContain('whose 1 answer and 1 action are read from its record and not repeated');
+    // What was done before is not listed as if it were done again.
+    expect(err).not.toMatch(/^load_skill/m);
     const { resume: again } = await ended([LOAD], { budget: { turns: 1 } });
     expect(await again('--budget', 'turns=6', '--quiet')).toMatchObject({ status: 0, err: '' });
   });
