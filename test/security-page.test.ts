@@ -6,7 +6,7 @@ import { PROJECT } from './files-below.ts';
 
 test('every row of the threat model names tests that exist', () => {
   const page = readFileSync(path.join(PROJECT, 'SECURITY.md'), 'utf8');
-  const table = page.slice(page.indexOf('| what is defended'), page.indexOf('## Not defended'));
+  const table = page.slice(page.indexOf('| what is defended'), page.indexOf('## Root and ordinary users'));
   const rows = table.trim().split('\n').slice(2);
   expect(rows.length).toBeGreaterThan(10);
   for (const row of rows) {
@@ -15,4 +15,15 @@ test('every row of the threat model names tests that exist', () => {
       [row.slice(0, 60), [], true],
     );
   }
+});
+
+test('every finding of the review names a test that exists', () => {
+  const page = readFileSync(path.join(PROJECT, 'SECURITY.md'), 'utf8');
+  const table = page.slice(page.indexOf('| finding | test |'), page.indexOf('## Not defended'));
+  const rows = [...table.matchAll(/^\| .* \| `([^`]+)`: (.+) \|$/gm)];
+  expect(rows.length).toBeGreaterThan(20);
+  const missing = rows.filter(
+    ([, file = '', title = '']) => !readFileSync(path.join(PROJECT, file), 'utf8').includes(title),
+  );
+  expect(missing.map(([row]) => row)).toEqual([]);
 });

@@ -51,14 +51,14 @@ const TABLE: readonly ProtectedNames[] = [
       .forgejo/** .cirrus.yml .teamcity/** .appveyor.yml appveyor.yml Jenkinsfile azure-pipelines.yml azure-pipelines.yaml .azure-pipelines/**
       bitbucket-pipelines.yml cloudbuild.yaml cloudbuild.yml buildspec.yml`,
   },
-  // Hooks, and settings of git and of package managers.
+  // Hooks, and settings of git and of package managers. Git takes every folder with a HEAD for a repository and runs what its config names.
   {
     write: 'ask',
     read: 'free',
     names: `.husky/** .githooks/** .pre-commit-config.yaml .pre-commit-hooks.yaml lefthook.yml lefthook.yaml .lefthook.yml .lefthook.yaml
       lefthook-local.yml .lefthook/** .overcommit.yml .lintstagedrc .lintstagedrc.* .gitattributes .gitmodules .gitconfig .config/git/**
       .yarnrc .yarnrc.yml .yarn/** .pnpmfile.cjs .pnpmfile.mjs pip.conf .pip/** .condarc .gemrc .cargo/config .cargo/config.toml
-      sitecustomize.py usercustomize.py`,
+      sitecustomize.py usercustomize.py HEAD *.git/**`,
   },
   // Start-up files of shells and of the desktop.
   {

@@ -19,9 +19,8 @@ const ASKED =
   `.cursorrules .cursor/rules/a.mdc .devcontainer/devcontainer.json .devcontainer.json .gitlab-ci.yml .circleci/config.yml
   CLAUDE.local.md CLAUDE.md GEMINI.md AGENTS.md opencode.json .mcp.json .vscode/tasks.json .idea/workspace.xml .husky/pre-commit .ssh/authorized_keys
   .bashrc .zshrc .profile .gitconfig .npmrc .pre-commit-config.yaml .windsurfrules .github/workflows/ci.yml lefthook.yml .envrc Jenkinsfile
-  azure-pipelines.yml .clinerules .roo/rules.md sitecustomize.py .config/fish/config.fish .gitmodules .claude/settings.json`.split(
-    /\s+/,
-  );
+  azure-pipelines.yml .clinerules .roo/rules.md sitecustomize.py .config/fish/config.fish .gitmodules .claude/settings.json
+  HEAD fixtures/repo.git/config`.split(/\s+/);
 
 describe('files that other tools run or obey', () => {
   test.each(ASKED)('%s is asked about by file tools, for results and in mounts', (name) => {

@@ -212,21 +212,32 @@ function matrixLines(executors: readonly ExecutorExamination[], { style }: Termi
       });
       return `${label.padEnd(width)}  ${cells.map((held) => held.padEnd(10)).join('  ')}`;
     }),
-    ...watchedMemory(tried),
+    ...watchedLimits(tried),
   ];
 }
 
-/** How the kernel can hold the memory limit of a sandbox that only watches it. */
-function watchedMemory(tried: readonly ExecutorExamination[]): readonly string[] {
-  const isWatched = tried.some(
-    ({ name, report }) =>
-      (name === 'bubblewrap' || name === 'namespaces') && report?.capabilities.limits.memoryBytes === 'watched',
-  );
-  if (!isWatched) return [];
+/** How the kernel can hold the limits that a sandbox only watches. */
+function watchedLimits(tried: readonly ExecutorExamination[]): readonly string[] {
+  const isWatched = (limit: 'memoryBytes' | 'diskBytes'): boolean =>
+    tried.some(
+      ({ name, report }) =>
+        (name === 'bubblewrap' || name === 'namespaces') && report?.capabilities.limits[limit] === 'watched',
+    );
   return [
-    '',
-    'memory is watched ten times a second, because no control group can be created here. The kernel holds the limit in a login session',
-    'under systemd with control groups of version 2 (without a login: loginctl enable-linger USER), and for root.',
+    ...(isWatched('memoryBytes')
+      ? [
+          '',
+          'memory is watched ten times a second, because no control group can be created here. The kernel holds the limit in a login session',
+          'under systemd with control groups of version 2 (without a login: loginctl enable-linger USER), and for root.',
+        ]
+      : []),
+    ...(isWatched('diskBytes')
+      ? [
+          '',
+          'disk is watched: many processes that write at once exceed the limit for a moment, then the program ends. The kernel holds it where',
+          'TMPDIR is on a file system with a size, such as a tmpfs.',
+        ]
+      : []),
   ];
 }
 

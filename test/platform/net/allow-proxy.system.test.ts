@@ -8,6 +8,7 @@ import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { openAllowProxy } from '../../../src/platform/net/allow-proxy.ts';
+import { MALFORMED_REQUESTS } from './malformed-requests.ts';
 import { exchange, openPort, openProxyWorld, openSite } from './proxy-world.ts';
 import type { ProxyWorld, Site } from './proxy-world.ts';
 
@@ -85,42 +86,7 @@ describe('an absolute request', () => {
     expect(site.connections()).toBe(before);
   });
 
-  test.each([
-    ['a path alone', 'GET / HTTP/1.1\r\nHost: site.example\r\n\r\n'],
-    ['https', 'GET https://site.example/ HTTP/1.1\r\n\r\n'],
-    ['another scheme', 'GET file:///etc/passwd HTTP/1.1\r\n\r\n'],
-    ['a user', 'GET http://site.example@evil.example/ HTTP/1.1\r\n\r\n'],
-    ['a user and a password', 'GET http://a:b@site.example/ HTTP/1.1\r\n\r\n'],
-    ['a backslash', 'GET http://site.example\\.evil.example/ HTTP/1.1\r\n\r\n'],
-    ['an encoded host', 'GET http://%73ite.example/ HTTP/1.1\r\n\r\n'],
-    ['a short address', 'GET http://127.1/ HTTP/1.1\r\n\r\n'],
-    ['a decimal address', 'GET http://2130706433/ HTTP/1.1\r\n\r\n'],
-    ['an address with a zone', 'GET http://[fe80::1%25lo]/ HTTP/1.1\r\n\r\n'],
-    ['no host', 'GET http:///x HTTP/1.1\r\n\r\n'],
-    ['no port after the colon', 'GET http://site.example:/ HTTP/1.1\r\n\r\n'],
-    ['a path with bytes', 'GET http://site.example/\xff HTTP/1.1\r\n\r\n'],
-    [
-      'another transfer coding',
-      'POST http://site.example/ HTTP/1.1\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n',
-    ],
-    ['two lengths', 'POST http://site.example/ HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab'],
-    [
-      'a length and chunks',
-      'POST http://site.example/ HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
-    ],
-    ['a space before the colon', 'GET http://site.example/ HTTP/1.1\r\nTransfer-Encoding : chunked\r\n\r\n0\r\n\r\n'],
-    ['a NUL in a header', 'GET http://site.example/ HTTP/1.1\r\nX: a\0b\r\n\r\n'],
-    ['a NUL in the address', 'GET http://site.example\0.evil/ HTTP/1.1\r\n\r\n'],
-    ['a bare CR', 'GET http://site.example/ HTTP/1.1\r\nX: a\rY: b\r\n\r\n'],
-    ['CONNECT without a port', 'CONNECT site.example HTTP/1.1\r\n\r\n'],
-    ['CONNECT with port 0', 'CONNECT site.example:0 HTTP/1.1\r\n\r\n'],
-    ['CONNECT with a user', 'CONNECT a@site.example:443 HTTP/1.1\r\n\r\n'],
-    ['CONNECT to a URL', 'CONNECT http://site.example:443 HTTP/1.1\r\n\r\n'],
-    ['no HTTP at all', 'HELLO\r\n\r\n'],
-    ['TLS', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
-    ['SOCKS 4', '\x04\x01\x00\x50\x7f\x00\x00\x01\x00'],
-    ['HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
-  ])('%s is answered with 400 and not forwarded', async (_, bytes) => {
+  test.each(MALFORMED_REQUESTS)('%s is answered with 400 and not forwarded', async (_, bytes) => {
     const before = site.connections();
     await withProxy(['site.example', 'site.example:*', grant()], { 'site.example': ['127.0.0.1'] }, async (world) => {
       const answer = await world.say(Buffer.from(bytes, 'latin1'));
@@ -129,6 +95,34 @@ describe('an absolute request', () => {
       expect(world.lookups).toEqual([]);
     });
     expect(site.connections()).toBe(before);
+  });
+
+  test.each([
+    ['another Host', 'Host: evil.example\r\n'],
+    ['two Hosts', 'Host: site.example\r\nHost: evil.example\r\n'],
+    ['a Host that the connection names', 'Host: evil.example\r\nConnection: host, close\r\n'],
+    ['an upgrade', 'Connection: Upgrade\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA\r\n'],
+  ])('the address decides the host, not %s', async (_, headers) => {
+    await withProxy([grant()], here, async ({ say, lookups }) => {
+      await say(`GET http://${authority()}/same HTTP/1.1\r\n${headers}\r\n`);
+      expect(site.requests.at(-1)).toBe(['GET /same', 'connection: close', `host: ${authority()}`, ''].join('\n'));
+      expect(lookups).toEqual(['site.example']);
+    });
+  });
+
+  test.each([
+    ['a chunk size that overflows', 'ffffffffffffffff1\r\nGET http://evil.example/two HTTP/1.1\r\n\r\n'],
+    ['a chunk size with a sign', '-1\r\nGET http://evil.example/two HTTP/1.1\r\n\r\n'],
+    ['a chunk that ends late', '2\r\nabGET http://evil.example/two HTTP/1.1\r\n\r\n0\r\n\r\n'],
+    ['chunks that end early', '0\r\n\r\nGET http://evil.example/two HTTP/1.1\r\n\r\n'],
+    ['a trailer', '0\r\nHost: evil.example\r\nX-Two: /two\r\n\r\n'],
+  ])('%s smuggles no second request', async (_, body) => {
+    const before = site.requests.length;
+    await withProxy([grant()], here, async ({ say, decisions }) => {
+      await say(`POST http://${authority()}/one HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n${body}`);
+      expect(decisions.filter(({ host }) => host === 'evil.example')).toEqual([]);
+    });
+    expect(site.requests.slice(before).filter((request) => /two|evil/i.test(request))).toEqual([]);
   });
 
   test('a second pipelined request is neither served nor treated as part of the first', async () => {
