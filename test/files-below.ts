@@ -10,6 +10,7 @@ export function filesBelow(folder: string, name: RegExp): readonly string[] {
   const visit = (relative: string): void => {
     for (const entry of readdirSync(path.join(PROJECT, relative), { withFileTypes: true })) {
       const inside = `${relative}/${entry.name}`;
+      if (entry.name === 'node_modules') continue;
       if (entry.isDirectory()) visit(inside);
       else if (name.test(entry.name)) found.push(inside);
     }

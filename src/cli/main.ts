@@ -22,8 +22,8 @@ export interface Program {
   readonly signal: AbortSignal;
 }
 
-/** Errors that say that this machine lacks what the command needs: a sandbox or a model. */
-const IMPOSSIBLE: ReadonlySet<string> = new Set(['executor/unavailable', 'model/unavailable']);
+/** Errors that say that this machine lacks what the command needs: a sandbox, a model or a package. */
+const IMPOSSIBLE: ReadonlySet<string> = new Set(['executor/unavailable', 'model/unavailable', 'package/missing']);
 
 /** Runs one command line and returns its exit code. */
 export async function main({ words, streams, env, signal }: Program): Promise<number> {

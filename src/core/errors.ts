@@ -20,6 +20,8 @@ export interface SkillErrorData {
   'model/unavailable': { readonly model: string; readonly reasons: readonly string[] };
   /** The model was called and returned no usable answer. */
   'model/failed': { readonly model: string; readonly status: number; readonly isRetryable: boolean };
+  /** An optional package is not installed; `install` is the command that installs it. */
+  'package/missing': { readonly package: string; readonly install: string };
   'artifact/unknown': { readonly name: string; readonly nearest: readonly string[] };
   'run/invalid': { readonly path: string };
 }

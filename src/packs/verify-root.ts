@@ -109,7 +109,7 @@ function isIntact({ status, places = [] }: VerifiedSkill): boolean {
 }
 
 /** Compares one folder with its lock entry. */
-export function verifySkill(dir: string, locked: LockedSkill, buffer = presentBuffer()): VerifiedSkill {
+export function verifySkill(dir: string, locked: LockedSkill, buffer: Buffer = presentBuffer()): VerifiedSkill {
   const { name } = locked;
   const present = presentFiles(dir, { buffer, withoutLooks: true });
   if (isRefusal(present)) {

@@ -12,10 +12,16 @@ export class HttpError extends Error {
   }
 }
 
+const UNAVAILABLE: ReadonlySet<SkillErrorCode> = new Set([
+  'model/unavailable',
+  'executor/unavailable',
+  'package/missing',
+]);
+
 /** The status for an error of the library. */
 export function statusOf(code: SkillErrorCode): number {
   if (code === 'skill/unknown' || code === 'run/invalid') return 404;
   if (code === 'policy/refused') return 403;
   if (code === 'io/failed' || code === 'record/failed') return 500;
-  return code === 'model/unavailable' || code === 'executor/unavailable' ? 503 : 400;
+  return UNAVAILABLE.has(code) ? 503 : 400;
 }

@@ -65,6 +65,7 @@ export const ERROR_CODES: Readonly<Record<SkillErrorCode, string>> = {
   'policy/refused': 'a rule denies it, or a person must approve it first; `command` approves it',
   'model/unavailable': 'the model cannot be called: missing key, server or provider',
   'model/failed': 'the model was called and returned no usable answer',
+  'package/missing': 'an optional package is not installed; `install` is the command that installs it',
   'artifact/unknown': 'no artifact has this name',
   'run/invalid': 'the folder is not a run, or was written by a later version',
 };

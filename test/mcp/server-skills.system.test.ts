@@ -36,7 +36,7 @@ function world(...words: readonly string[]): World {
 }
 
 async function check(runtime: Runtime): Promise<ServerState> {
-  const servers = openToolServers(runtime);
+  const servers = await openToolServers(runtime);
   const [state] = await servers.check({ secrets: async () => ({ values: {} }) });
   await servers.close();
   if (state === undefined) throw new Error('no server is configured');

@@ -108,11 +108,14 @@ export const command = defineCommand({
             }),
       },
     });
+    const closed = new AbortController();
     try {
-      server.watch(signal);
+      server.watch(AbortSignal.any([signal, closed.signal]));
       if (given.http === true) await serveUntilInterrupted(invocation, server, port);
       else await serveUntilClosed(invocation, server);
     } finally {
+      // Otherwise the watchers keep the process alive after the client has closed the connection.
+      closed.abort();
       await server.end();
     }
     return signal.aborted ? EXIT.interrupted : EXIT.done;

@@ -69,7 +69,7 @@ async function dispatch(invocation: EvalInvocation): Promise<number> {
 }
 
 /** `main` turns these errors into their own exit code. */
-const IMPOSSIBLE: ReadonlySet<string> = new Set(['model/unavailable', 'executor/unavailable']);
+const IMPOSSIBLE: ReadonlySet<string> = new Set(['model/unavailable', 'executor/unavailable', 'package/missing']);
 
 interface Problem {
   readonly code: string;

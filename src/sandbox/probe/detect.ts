@@ -154,7 +154,7 @@ async function examine(
     if (isSystemError(error)) return { name, reasons: [probeFailed(error.code)], install: TMPDIR_HINT };
     if (!isSkillError(error)) throw error;
     const { data } = error;
-    return 'install' in data
+    return 'executor' in data && 'install' in data
       ? { name, reasons: data.reasons, install: data.install }
       : { name, reasons: [error.message], install: error.hint };
   }

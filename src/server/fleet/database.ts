@@ -2,6 +2,7 @@
 import type { Pool, PoolClient } from 'pg';
 
 import { SkillError, isSkillError } from '../../core/errors.ts';
+import { loadOptional } from '../../platform/optional-package.ts';
 
 /** Opens a pool of connections and checks that the database answers. */
 export async function openDatabase(url: string, { size = 10 }: { readonly size?: number } = {}): Promise<Pool> {
@@ -12,7 +13,7 @@ export async function openDatabase(url: string, { size = 10 }: { readonly size?:
       hint: 'pass --database postgres://USER@HOST/NAME, or set SKILLWRIGHT_DATABASE_URL',
       data: { expected: 'postgres://USER@HOST/NAME' },
     });
-  const pg = await loadOptional(() => import('pg'), 'pg');
+  const pg = await loadOptional('pg', () => import('pg'));
   const pool = new pg.default.Pool({
     connectionString: url,
     max: size,
@@ -59,22 +60,6 @@ export function isPassing(error: unknown): boolean {
   if (!(error instanceof Error) || error instanceof TypeError || isSkillError(error)) return false;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   return !/^[0-9A-Z]{5}$/.test(code) || /^(?:08|25|40|53|55|57|58)/.test(code);
-}
-
-/** Loads an optional package, or says which one to install. */
-export async function loadOptional<T>(load: () => Promise<T>, name: string): Promise<T> {
-  try {
-    return await load();
-  } catch (error) {
-    if (!(error instanceof Error) || !('code' in error) || error.code !== 'ERR_MODULE_NOT_FOUND') throw error;
-    throw new SkillError({
-      code: 'executor/unavailable',
-      message: `the package ${name} is not installed; runs on PostgreSQL need it`,
-      hint: `install it beside skillwright: npm install ${name}`,
-      data: { executor: 'fleet', reasons: [`${name} is missing`], install: `npm install ${name}` },
-      cause: error,
-    });
-  }
 }
 
 function unreachable(url: string, error: unknown): SkillError {

@@ -8,7 +8,7 @@ import type { Pool } from 'pg';
 
 import { SkillError } from '../../core/errors.ts';
 import { quoted } from '../../core/text/text.ts';
-import { loadOptional } from './database.ts';
+import { loadOptional } from '../../platform/optional-package.ts';
 import type { QueuedRun, RunQueue } from './run-queue.ts';
 import { RUN_FORMAT } from './run-table.ts';
 import { unknownSchedule } from './schedules.ts';
@@ -36,7 +36,7 @@ export interface SubmittingQueue extends RunQueue {
   close(): Promise<void>;
 }
 
-const load = (): Promise<typeof Dbos> => loadOptional(() => import('@dbos-inc/dbos-sdk'), '@dbos-inc/dbos-sdk');
+const load = (): Promise<typeof Dbos> => loadOptional('@dbos-inc/dbos-sdk', () => import('@dbos-inc/dbos-sdk'));
 
 /** Creates or upgrades the tables of DBOS, which announces that on stdout. */
 export async function migrateQueue(url: string): Promise<void> {

@@ -1,8 +1,8 @@
 /** Contents in an S3 bucket, by digest. Keys and region come from the environment, as other S3 programs read them. */
 import { SkillError } from '../../core/errors.ts';
 import { sha256 } from '../../platform/hash.ts';
+import { loadOptional } from '../../platform/optional-package.ts';
 import type { ContentStore } from './content-store.ts';
-import { loadOptional } from './database.ts';
 import { invalidInput } from './invalid-input.ts';
 
 export interface S3Options {
@@ -29,7 +29,7 @@ export async function openS3Contents({ address, env }: S3Options): Promise<Conte
     );
   const region = env['AWS_REGION'] ?? 'us-east-1';
   const endpoint = env['AWS_ENDPOINT_URL'] ?? `https://s3.${region}.amazonaws.com`;
-  const { S3mini } = await loadOptional(() => import('s3mini'), 's3mini');
+  const { S3mini } = await loadOptional('s3mini', () => import('s3mini'));
   const s3 = new S3mini({
     accessKeyId,
     secretAccessKey,

@@ -1,0 +1,251 @@
+/** The packed package as a user gets it: what is in it, how large it is, and what works without the optional packages. */
+import { execFile, execFileSync, spawn } from 'node:child_process';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { OPTIONAL_PACKAGES } from '../src/platform/optional-package.ts';
+import { PROJECT } from './files-below.ts';
+
+interface PackageJson {
+  readonly exports: Readonly<Record<string, unknown>>;
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly peerDependencies: Readonly<Record<string, string>>;
+  readonly peerDependenciesMeta: Readonly<Record<string, unknown>>;
+}
+interface Lock {
+  readonly packages: Readonly<Record<string, { readonly dependencies?: Readonly<Record<string, string>> }>>;
+}
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own files
+const readJson = <T>(file: string): T => JSON.parse(readFileSync(path.join(PROJECT, file), 'utf8')) as T;
+const manifest = readJson<PackageJson>('package.json');
+const doors = Object.keys(manifest.exports).filter((door) => !door.endsWith('.json'));
+
+const folder = mkdtempSync(path.join(os.tmpdir(), 'skillwright-package-'));
+const modules = path.join(folder, 'node_modules');
+const installed = path.join(modules, 'skillwright');
+const command = path.join(installed, 'dist/command/skillwright.js');
+
+beforeAll(() => {
+  mkdirSync(installed, { recursive: true });
+  mkdirSync(path.join(folder, 'home'));
+  writeFileSync(path.join(folder, 'package.json'), '{"type":"module"}');
+  const words = ['pack', '--ignore-scripts', '--silent', '--pack-destination', folder];
+  execFileSync('npm', words, { cwd: PROJECT, stdio: ['ignore', 'ignore', 'inherit'], timeout: 170_000 });
+  const [tarball = ''] = readdirSync(folder).filter((name) => name.endsWith('.tgz'));
+  execFileSync('tar', ['-xzf', path.join(folder, tarball), '--strip-components=1', '-C', installed]);
+  for (const name of Object.keys(manifest.dependencies)) link(modules, name);
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Links a package of the repository, with what it needs itself. */
+function link(target: string, name: string): void {
+  const place = path.join(target, name);
+  mkdirSync(path.dirname(place), { recursive: true });
+  symlinkSync(path.join(PROJECT, 'node_modules', name), place);
+}
+
+/** Starts Node in the user's project, with nothing of this environment but the path. */
+async function node(words: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> {
+  const options = {
+    cwd: folder,
+    env: { PATH: process.env['PATH'] ?? '', ...env },
+    timeout: 290_000,
+  };
+  const ended = promisify(execFile)(process.execPath, [...words], options);
+  ended.child.stdin?.end();
+  return ended.then(
+    ({ stdout, stderr }) => ({ status: 0, stdout, stderr }),
+    (error: Error & Partial<Ended> & { readonly code?: number }) => ({
+      status: error.code ?? -1,
+      stdout: error.stdout ?? '',
+      stderr: error.stderr ?? error.message,
+    }),
+  );
+}
+interface Ended {
+  readonly status: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+describe('the size', () => {
+  /** Space on disk: files take whole blocks. */
+  const sizeOf = (place: string): number =>
+    lstatSync(place).isDirectory()
+      ? readdirSync(place).reduce((sum, name) => sum + sizeOf(path.join(place, name)), 4_096)
+      : Math.ceil(lstatSync(place).size / 4_096) * 4_096;
+
+  test('is at most 45 MB with everything that npm installs beside it', () => {
+    const { packages } = readJson<Lock>('package-lock.json');
+    const needed = new Map<string, number>();
+    const waiting = Object.keys(manifest.dependencies);
+    for (const name of waiting) {
+      const place = `node_modules/${name}`;
+      if (needed.has(name)) continue;
+      needed.set(name, sizeOf(path.join(PROJECT, place)));
+      waiting.push(...Object.keys(packages[place]?.dependencies ?? {}));
+    }
+    for (const name of readdirSync(installed)) needed.set(`skillwright/${name}`, sizeOf(path.join(installed, name)));
+    const rows = [...needed].toSorted(([, a], [, b]) => b - a);
+    const total = rows.reduce((sum, [, size]) => sum + size, 0);
+    const inMegabytes = (bytes: number): string => (bytes / 1e6).toFixed(1).padStart(5);
+    const large = rows.filter(([, size]) => size > 300_000).map(([name, size]) => `${inMegabytes(size)} MB  ${name}`);
+    console.log([`installed: ${inMegabytes(total).trim()} MB in ${String(needed.size)} parts`, ...large].join('\n'));
+    expect(total).toBeLessThan(45e6);
+  });
+
+  test('has no source maps, tests, sources or modules of the command twice', () => {
+    const files = readdirSync(installed, { recursive: true, encoding: 'utf8' });
+    expect(files.filter((file) => /\.(?:map|tsbuildinfo|test\.js)$|(?<!\.d)\.tsx?$/.test(file))).toEqual([]);
+    expect(readdirSync(installed).toSorted()).toEqual(
+      expect.not.arrayContaining(['src', 'test', 'bench', 'scripts', 'node_modules']),
+    );
+    expect(existsSync(path.join(installed, 'dist/cli'))).toBe(false);
+  });
+});
+
+describe('without the optional packages', () => {
+  test('every door can be imported, also without a home folder', async () => {
+    const names = doors.map((door) => `skillwright${door.slice(1)}`);
+    const text = `for (const name of ${JSON.stringify(names)}) console.log(name, Object.keys(await import(name)).length > 0);`;
+    expect(await node(['--input-type=module', '-e', text])).toEqual({
+      status: 0,
+      stdout: names.map((name) => `${name} true\n`).join(''),
+      stderr: '',
+    });
+  });
+
+  test.skipIf(!process.features.require_module)('every door can be required (needs Node 22)', async () => {
+    const names = doors.map((door) => `skillwright${door.slice(1)}`);
+    const text = `for (const name of ${JSON.stringify(names)}) console.log(name, Object.keys(require(name)).length > 0);`;
+    const { stdout } = await node(['--input-type=commonjs', '-e', text]);
+    expect(stdout).toBe(names.map((name) => `${name} true\n`).join(''));
+  });
+
+  test('the command runs an agent on the rule model', async () => {
+    writeFileSync(path.join(folder, 'table.csv'), 'a,b\n1,2\n');
+    const words = [command, 'run', '--json', '--model', 'rules', '--in', 'table.csv', 'What is in this CSV file?'];
+    const { stdout } = await node(words, { HOME: path.join(folder, 'home') });
+    expect(
+      stdout.split('\n').filter((line) => line.includes('"load_skill"') && line.includes('csv-report')),
+    ).not.toEqual([]);
+  });
+
+  test('a model of a vendor is refused with the command that installs its package', async () => {
+    const env = { HOME: path.join(folder, 'home'), ANTHROPIC_API_KEY: 'none' };
+    const { status, stdout, stderr } = await node([command, 'run', '--json', 'hello'], env);
+    expect([status, JSON.parse(stdout)]).toMatchObject([
+      4,
+      {
+        error: {
+          code: 'package/missing',
+          message: 'the package @ai-sdk/anthropic is not installed; it is needed for Anthropic models',
+          hint: 'install it beside skillwright: npm install @ai-sdk/anthropic@3',
+        },
+      },
+    ]);
+    expect(stderr).toContain('npm install @ai-sdk/anthropic@3');
+  });
+
+  test('skillwright mcp answers, and ends when its client closes the connection', async () => {
+    const child = spawn(process.execPath, [command, 'mcp'], {
+      cwd: folder,
+      env: { PATH: process.env['PATH'] ?? '', HOME: path.join(folder, 'home') },
+      stdio: ['pipe', 'pipe', 'inherit'],
+      timeout: 290_000,
+    });
+    const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
+    child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params })}\n`);
+    let answer = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      answer += chunk.toString();
+      if (answer.includes('\n')) child.stdin.end();
+    });
+    const code = await new Promise((resolve) => void child.on('close', resolve));
+    expect([code, JSON.parse(answer)]).toMatchObject([0, { id: 1, result: { serverInfo: { name: 'skillwright' } } }]);
+  });
+
+  test('skillwright/mcp says what to install', async () => {
+    const text = `
+      import { createRuntime } from 'skillwright';
+      import { openSkillServer, openToolServers } from 'skillwright/mcp';
+      const runtime = await createRuntime({ home: undefined, cache: false });
+      const code = (error) => console.log(error.code, error.data.install);
+      await openSkillServer({ runtime, version: '1', onWarning() {} }).catch(code);
+      await openToolServers(runtime).catch(code);`;
+    expect((await node(['--input-type=module', '-e', text])).stdout.split('\n')).toEqual([
+      'package/missing npm install @modelcontextprotocol/server@2',
+      'package/missing npm install @modelcontextprotocol/client@2',
+      '',
+    ]);
+  });
+});
+
+test('the packages that messages name are the optional peers', () => {
+  const majors = Object.entries(manifest.peerDependencies).map(([name, range]) => [name, /\d+/.exec(range)?.[0]]);
+  expect(Object.fromEntries(majors)).toEqual(
+    Object.fromEntries(Object.entries(OPTIONAL_PACKAGES).map(([name, { version }]) => [name, version])),
+  );
+  expect(Object.keys(manifest.peerDependenciesMeta).toSorted()).toEqual(Object.keys(OPTIONAL_PACKAGES).toSorted());
+});
+
+describe('the types', () => {
+  const program = path.join(folder, 'program');
+  const resolutions = ['node16', 'nodenext', 'bundler'];
+
+  beforeAll(() => {
+    mkdirSync(program);
+    // Types of the protocol are part of the types of skillwright/mcp.
+    for (const name of ['@types/node', 'undici-types', '@modelcontextprotocol/server', '@modelcontextprotocol/client'])
+      link(modules, name);
+    writeFileSync(path.join(program, 'package.json'), '{"type":"module"}');
+    writeFileSync(path.join(program, 'doors.ts'), readFileSync(path.join(PROJECT, 'test/package-consumer.ts')));
+  });
+
+  test(
+    'compile with TypeScript 5.4 for each module resolution, and are correct themselves',
+    { timeout: 300_000 },
+    async () => {
+      const { stdout, stderr } = await node([
+        path.join(PROJECT, 'test/consumer/check-types.mjs'),
+        program,
+        ...resolutions,
+      ]);
+      expect([stdout.replaceAll(/\d+ files/g, 'N files'), stderr]).toEqual([
+        resolutions.map((resolution) => `5.4.5 ${resolution}: N files, 0 problems\n`).join(''),
+        '',
+      ]);
+    },
+  );
+
+  test.each(resolutions)('compile with TypeScript 7 for %s', async (moduleResolution) => {
+    const project = path.join(program, `tsconfig.${moduleResolution}.json`);
+    const compilerOptions = {
+      module: moduleResolution === 'bundler' ? 'esnext' : moduleResolution,
+      moduleResolution,
+      target: 'es2022',
+      lib: ['es2023'],
+      types: ['node'],
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      skipLibCheck: true,
+      noEmit: true,
+    };
+    writeFileSync(project, JSON.stringify({ compilerOptions, files: ['doors.ts'] }));
+    const tsc = path.join(PROJECT, 'node_modules/typescript/bin/tsc');
+    expect(await node([tsc, '-p', project])).toEqual({ status: 0, stdout: '', stderr: '' });
+  });
+});
