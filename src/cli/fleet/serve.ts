@@ -73,7 +73,7 @@ export const command = defineCommand({
         queue,
         schedules: queue.schedules,
         skillSet,
-        console: { runtime, surroundings: surroundingsFor(given), pages: pageFolder() },
+        page: { runtime, surroundings: surroundingsFor(given), pages: pageFolder() },
         port,
         webhooksTo,
         ...(given.host === undefined ? {} : { host: given.host }),

@@ -2,8 +2,6 @@
 import { DEFAULT_BUDGET } from '../../core/budget.ts';
 import { z } from 'zod';
 
-import type { Surroundings } from '../../core/config/loaded-config.ts';
-import type { Runtime } from '../../runtime/runtime.ts';
 import { VERSION } from '../../version.ts';
 import { Evaluations, ServerStatus } from '../api/govern.ts';
 import { changes } from '../live-stream.ts';
@@ -14,16 +12,8 @@ import { catalogRoutes } from '../routes/catalog.ts';
 import { policyRoutes } from '../routes/govern.ts';
 import { runRoutes } from '../routes/runs.ts';
 import { skillRoutes } from '../routes/skills.ts';
-import type { FleetContext } from './routes.ts';
+import type { FleetContext, FleetPage } from './context.ts';
 import type { Identity } from './keys.ts';
-
-/** What the console shows besides runs: the skills that submitted runs get, and the rules of this folder. */
-export interface FleetConsole {
-  readonly runtime: Runtime;
-  readonly surroundings: Surroundings;
-  /** Folder of the built page. */
-  readonly pages: string;
-}
 
 const CHANGE_MS = 500;
 /** Of runs: those of the fleet answer with every attempt. Of skills: the machine of the server says nothing about the workers. */
@@ -32,7 +22,7 @@ const OTHERS: ReadonlySet<string> = new Set(['/runs/{id}/events', '/isolation'])
 /** All of them only read. */
 export function consoleRoutes(
   { pool }: Pick<FleetContext, 'pool'>,
-  { runtime, surroundings }: FleetConsole,
+  { runtime, surroundings }: FleetPage,
   { project }: Identity,
   records: RunRecords,
 ): readonly Route[] {

@@ -18,7 +18,7 @@ import { hasKeys, openKeyring } from './keys.ts';
 import type { Identity } from './keys.ts';
 import { metricsText } from './metrics.ts';
 import { fleetRoutes } from './routes.ts';
-import type { FleetContext } from './routes.ts';
+import type { FleetContext } from './context.ts';
 import { logIn, sendLogin, sessionIdentity, sessionToken } from './page-session.ts';
 import { openRecordFolders } from './stored-records.ts';
 import type { RecordFolders } from './stored-records.ts';
@@ -52,7 +52,7 @@ export async function openFleetServer(options: FleetServerOptions): Promise<Flee
     options,
     keyring,
     folders: openRecordFolders(options),
-    pages: options.console === undefined ? new Map<string, PageFile>() : readPageFiles(options.console.pages),
+    pages: options.page === undefined ? new Map<string, PageFile>() : readPageFiles(options.page.pages),
     closing: closing.signal,
     onNote,
   };

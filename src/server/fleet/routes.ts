@@ -1,10 +1,7 @@
 /** What each route of the fleet API does, for the owner of a key. */
-import type { Pool } from 'pg';
-
 import type { Immutable } from '../router.ts';
 import { jsonRoute, eventRoute } from '../router.ts';
 import type { Route } from '../router.ts';
-import type { HostPattern } from '../../core/network/host-pattern.ts';
 import { HttpError } from '../http-error.ts';
 import * as api from './api.ts';
 import type { z } from 'zod';
@@ -13,37 +10,17 @@ import { API_PATH } from '../open-api.ts';
 import { runRoutes } from '../routes/runs.ts';
 import { answerQuestion, listQuestions, openFleetApprovals } from './approval-table.ts';
 import { consoleRoutes } from './console-routes.ts';
-import type { FleetConsole } from './console-routes.ts';
+import type { FleetContext } from './context.ts';
 import { newestActs, recordAct } from './audit.ts';
-import type { ContentStore } from './content-store.ts';
 import { fleetState } from './fleet-state.ts';
 import { createKey, listKeys, revokeKey } from './keys.ts';
 import type { Identity, Right } from './keys.ts';
 import { followStored } from './follow-stored.ts';
-import type { Schedules } from './schedules.ts';
-import type { RunQueue } from './run-queue.ts';
 import { newRunId } from '../../journal/run-folder.ts';
 import { cancelRun, newestRuns, readRow, submitRun } from './run-table.ts';
 import type { FleetRun } from './run-table.ts';
 import { openStoredRecords } from './stored-records.ts';
-import type { RecordFolders } from './stored-records.ts';
 import { addWebhook, listWebhooks, removeWebhook } from './webhooks.ts';
-
-export interface FleetContext {
-  readonly pool: Pool;
-  readonly queue: RunQueue;
-  readonly contents: ContentStore;
-  /** A folder of this server, for records that are read. */
-  readonly base: string;
-  readonly folders: RecordFolders;
-  /** Absent: the server has no pages, and of runs it shows states and events only. */
-  readonly console?: FleetConsole;
-  readonly schedules: Schedules;
-  /** The skills of a run that is submitted now. */
-  readonly skillSet: () => Promise<string>;
-  /** Hosts that are not on the internet and may get webhooks (default: none). */
-  readonly webhooksTo?: readonly HostPattern[];
-}
 
 export function fleetRoutes(context: FleetContext, identity: Identity): readonly Route[] {
   const { pool, queue, schedules } = context;
@@ -62,9 +39,9 @@ export function fleetRoutes(context: FleetContext, identity: Identity): readonly
   const book = openFleetApprovals(pool, queue, identity);
   const records = openStoredRecords(context, project);
   const reading =
-    context.console === undefined
+    context.page === undefined
       ? runRoutes(records, () => undefined).filter(isIntegrity)
-      : consoleRoutes(context, context.console, identity, records);
+      : consoleRoutes(context, context.page, identity, records);
   return [
     ...reading.map((route): Route => ({
       ...route,
