@@ -2,11 +2,16 @@ import type { Surroundings } from '../core/config/loaded-config.ts';
 import type { RunStarter } from './run-starter.ts';
 import type { RunServerLimits, RunServerOptions } from './server-options.ts';
 
+/** What routes about skills and their policy need. */
+export interface SkillContext {
+  readonly options: Pick<RunServerOptions, 'runtime' | 'reach'>;
+  readonly surroundings: Surroundings;
+}
+
 /** What the routes share. */
-export interface ServerContext {
+export interface ServerContext extends SkillContext {
   readonly options: RunServerOptions;
   readonly limits: RunServerLimits;
-  readonly surroundings: Surroundings;
   readonly closing: AbortSignal;
   readonly starter: RunStarter;
 }

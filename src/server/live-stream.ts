@@ -83,14 +83,14 @@ function woken(onWake: (resolve: () => void) => void, signal: AbortSignal): Prom
 
 /** Sends `change` whenever the state differs from the last one that was sent. The state is read only while a page listens. */
 export async function* changes(
-  read: () => Readonly<Record<string, string | number>>,
+  read: () => Readonly<Record<string, string | number>> | Promise<Readonly<Record<string, string | number>>>,
   { signal, pollMs }: { readonly signal: AbortSignal; readonly pollMs: number },
 ): AsyncGenerator<string> {
   let last = '';
   let silentMs = 0;
   yield 'retry: 1000\n\n';
   while (!signal.aborted) {
-    const state = read();
+    const state = await read();
     const text = JSON.stringify(state);
     if (text !== last) {
       last = text;

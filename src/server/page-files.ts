@@ -1,8 +1,10 @@
 /** The built files of the page. They are read once; nothing else of the disk is served. */
 import { readFileSync, readdirSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
 import path from 'node:path';
 
 import { isSystemError } from '../platform/fs/paths.ts';
+import { LOOPBACK_HEADERS } from '../platform/net/loopback-server.ts';
 
 export interface PageFile {
   readonly bytes: Buffer;
@@ -35,7 +37,7 @@ export function readPageFiles(folder: string): ReadonlyMap<string, PageFile> {
 }
 
 /** No inline script, no request to another host, no frame around the page, and no markup from text. */
-export const PAGE_HEADERS = {
+const PAGE_HEADERS = {
   'content-security-policy': [
     "default-src 'none'",
     "script-src 'self'",
@@ -51,3 +53,8 @@ export const PAGE_HEADERS = {
   'cross-origin-opener-policy': 'same-origin',
   'x-frame-options': 'DENY',
 } as const;
+
+export function sendPage(response: ServerResponse, { bytes, mediaType }: PageFile): void {
+  response.writeHead(200, { ...LOOPBACK_HEADERS, ...PAGE_HEADERS, 'content-type': mediaType });
+  response.end(bytes);
+}

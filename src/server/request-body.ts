@@ -17,6 +17,13 @@ export async function readJsonBody(request: IncomingMessage, maxBytes: number): 
   }
 }
 
+/** Reads the fields of a form. Pages of other origins can send one too, so the caller checks the origin. */
+export async function readForm(request: IncomingMessage, maxBytes: number): Promise<URLSearchParams> {
+  if (!/^application\/x-www-form-urlencoded(?:\s*;|$)/i.test(request.headers['content-type'] ?? ''))
+    throw new HttpError(415, 'the content type must be application/x-www-form-urlencoded');
+  return new URLSearchParams((await readBytes(request, maxBytes)).toString('utf8'));
+}
+
 /** Reads a file. The content type needs a preflight request, which is never granted, on pages of other origins. */
 export async function readFileBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   if (request.headers['content-type'] !== 'application/octet-stream')

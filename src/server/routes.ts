@@ -1,3 +1,4 @@
+import { openFolderApprovals } from './approvals.ts';
 import type { ServerContext } from './context.ts';
 import { openFolderRecords } from './records.ts';
 import type { Route } from './router.ts';
@@ -23,7 +24,7 @@ export function apiRoutes(context: ServerContext): readonly Route[] {
     ...packRoutes(context),
     ...runRoutes(records, (run) => starter.find(run)?.live),
     ...runControlRoutes(context),
-    ...approvalRoutes(context),
+    ...approvalRoutes(openFolderApprovals(surroundings.home, starter.askedBy)),
     ...policyRoutes(context),
     ...evaluationRoutes(context),
   ];

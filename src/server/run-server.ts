@@ -9,7 +9,7 @@ import { surroundingsOf } from '../runtime/config/config.ts';
 import type { RunServerLimits, RunServerOptions } from './server-options.ts';
 import { HttpError } from './http-error.ts';
 import { API_PATH, openApi } from './open-api.ts';
-import { PAGE_HEADERS, readPageFiles } from './page-files.ts';
+import { readPageFiles, sendPage } from './page-files.ts';
 import type { PageFile } from './page-files.ts';
 import { apiRoutes } from './routes.ts';
 import { openRunStarter } from './run-starter.ts';
@@ -97,7 +97,7 @@ interface Exchange extends ApiExchange {
 async function answer(request: IncomingMessage, response: ServerResponse, url: URL, exchange: Exchange): Promise<void> {
   try {
     if (url.pathname.startsWith(`${API_PATH}/`)) await answerApi(request, response, url, exchange);
-    else sendPage(url, request, response, exchange);
+    else answerPage(url, request, response, exchange);
   } catch (error) {
     if (!sendError(response, error)) throw error;
   }
@@ -113,7 +113,7 @@ function login(
 ): void {
   const link = url.searchParams.get('link');
   const hasSession = sessions.refusal(request) === undefined;
-  if (link === null) return hasSession ? sendPage(url, request, response, exchange) : explainLogin(response);
+  if (link === null) return hasSession ? answerPage(url, request, response, exchange) : explainLogin(response);
   const cookie = sessions.redeem(link);
   if (cookie === undefined && !hasSession) return explainLogin(response);
   response.writeHead(303, {
@@ -131,10 +131,9 @@ function explainLogin(response: ServerResponse): void {
   );
 }
 
-function sendPage(url: URL, request: IncomingMessage, response: ServerResponse, exchange: Exchange): void {
+function answerPage(url: URL, request: IncomingMessage, response: ServerResponse, exchange: Exchange): void {
   const file = exchange.pages.get(url.pathname);
   if (file === undefined || request.method !== 'GET')
     throw new HttpError(404, `not found; the routes are in ${API_PATH}/openapi.json`);
-  response.writeHead(200, { ...LOOPBACK_HEADERS, ...PAGE_HEADERS, 'content-type': file.mediaType });
-  response.end(file.bytes);
+  sendPage(response, file);
 }

@@ -1,9 +1,6 @@
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import path from 'node:path';
 
 import { projectInstructions } from '../../agent/project-instructions.ts';
-import { SkillError } from '../../core/errors.ts';
 import { EXECUTOR_NAMES } from '../../core/execution.ts';
 import { printable } from '../../core/text/text.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
@@ -17,6 +14,7 @@ import { storedEvaluations } from '../evals/stored-evaluations.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { lineJson } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
+import { pageFolder } from '../page-folder.ts';
 import { surroundingsFor } from '../surroundings.ts';
 import { reportWarning } from '../terminal/terminal.ts';
 import { AGENT_FLAGS, parseBudget } from './agent-flags.ts';
@@ -134,20 +132,6 @@ function approver(
     ...(home === undefined ? {} : { pending: { folder: pendingFolder(home), waitMs: WAIT_MS } }),
     onWarning: (message) => reportWarning(terminal, printable(message)),
   }).approve;
-}
-
-/** The built page lies beside the command; a checkout that runs from its sources has it in dist. */
-function pageFolder(): string {
-  const folder = ['../console', '../../../dist/console']
-    .map((place) => path.join(import.meta.dirname, place))
-    .find((place) => existsSync(path.join(place, 'index.html')));
-  if (folder !== undefined) return folder;
-  throw new SkillError({
-    code: 'io/failed',
-    message: 'the files of the console are missing from this installation',
-    hint: 'install skillwright again; in a checkout run npm run build',
-    data: { path: path.join(import.meta.dirname, '../console'), cause: 'missing' },
-  });
 }
 
 /** Opens the default browser, where there is a screen. What it prints is dropped. */

@@ -2,6 +2,8 @@ import { readGrant } from '../../platform/net/network-gate.ts';
 import { defineCommand } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { makeTemporary, openBase } from '../../sandbox/workspace/layout.ts';
+import { pageFolder } from '../page-folder.ts';
+import { surroundingsFor } from '../surroundings.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { reportWarning } from '../terminal/terminal.ts';
 import { FLEET_FLAGS, fleetOptions, openFleetFor } from './fleet-flags.ts';
@@ -71,13 +73,14 @@ export const command = defineCommand({
         queue,
         schedules: queue.schedules,
         skillSet,
+        page: { runtime, surroundings: surroundingsFor(given), pages: pageFolder() },
         port,
         webhooksTo,
         ...(given.host === undefined ? {} : { host: given.host }),
         onNote: (note) => reportWarning(terminal, note),
       });
       terminal.out(server.url);
-      terminal.remark('submit: POST /api/v1/runs; end with Ctrl-C');
+      terminal.remark('open it in a browser with a key, or submit: POST /api/v1/runs; end with Ctrl-C');
       await untilStopped(signal);
       await server.close();
       await queue.close();

@@ -138,6 +138,10 @@ export const Integrity = z.object({
   status: z.enum(['intact', 'unsealed', 'torn', 'running', 'tampered', 'unreadable']),
   seal: text,
   problems: z.array(RunProblem),
+  records: z
+    .array(z.object({ record: text, attempt: count, status: text, problems: z.array(text) }))
+    .optional()
+    .describe('of a fleet: the record of each attempt and of each subagent'),
 });
 export type Integrity = z.output<typeof Integrity>;
 

@@ -1,6 +1,7 @@
 /** The shapes of the fleet API. The client and the OpenAPI description are made from them. */
 import { z } from 'zod';
 
+import { Approvals } from '../api/govern.ts';
 import { RIGHTS } from './keys.ts';
 
 const Time = z.iso.datetime().describe('ISO 8601 in UTC');
@@ -34,6 +35,7 @@ export const Run = z.object({
   submittedAt: Time,
   startedAt: Time.nullable(),
   endedAt: Time.nullable(),
+  events: z.string().describe('the address of its stream'),
 });
 
 export const RunList = z.object({ runs: z.array(Run), next: z.string().nullable() });
@@ -42,14 +44,8 @@ export const RunListQuery = z.strictObject({
   before: z.string().max(100).optional(),
 });
 
-export const Integrity = z.object({
-  records: z.array(
-    z.object({ record: z.string(), attempt: z.int(), status: z.string(), problems: z.array(z.string()) }),
-  ),
-});
-
 export const Question = z.object({ run: z.string(), id: z.string(), askedAt: Time, question: z.unknown() });
-export const QuestionList = z.object({ questions: z.array(Question) });
+export const QuestionList = Approvals.extend({ questions: z.array(Question) });
 export const QuestionAnswer = z.strictObject({
   verdict: z.enum(['yes', 'no']),
   scope: z.enum(['once', 'run']).default('once'),

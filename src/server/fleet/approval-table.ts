@@ -3,10 +3,12 @@ import type { Pool } from 'pg';
 
 import { APPROVAL_SCOPES } from '../../core/approval.ts';
 import type { ApprovalAnswer, ApprovalRequest, ApprovalScope, Approve } from '../../core/approval.ts';
+import { conflict, questionView } from '../approvals.ts';
+import type { ApprovalBook } from '../approvals.ts';
 import { invalidInput } from './invalid-input.ts';
 import { quoted } from '../../core/text/text.ts';
 import { inTransaction } from './database.ts';
-import type { RunQueue } from './run-queue.ts';
+import type { QueuedRun, RunQueue } from './run-queue.ts';
 import { continueRun } from './run-table.ts';
 
 export interface FleetQuestion {
@@ -20,16 +22,17 @@ export interface FleetQuestion {
 export function openApprovalTable(pool: Pool, run: string): { readonly approve: Approve } {
   return {
     async approve(request) {
-      const { rows } = await pool.query<{ verdict: 'yes' | 'no'; scope: ApprovalScope }>(
+      const { rows } = await pool.query<{ verdict: 'yes' | 'no'; scope: ApprovalScope; note: string | null }>(
         `update skillwright.approvals set used_at = now()
          where run = $1 and verdict is not null
            and ((id = $2 and used_at is null) or (scope = 'run' and question->>'coverage' = $3))
-         returning verdict, scope`,
+         returning verdict, scope, note`,
         [run, request.id, request.coverage],
       );
       const [said] = rows;
       if (said !== undefined) {
-        const answer: ApprovalAnswer = { verdict: said.verdict, scope: said.scope, by: 'callback' };
+        const { verdict, scope, note } = said;
+        const answer: ApprovalAnswer = { verdict, scope, by: 'callback', ...(note === null ? {} : { reason: note }) };
         return answer;
       }
       await pool.query(
@@ -43,13 +46,25 @@ export function openApprovalTable(pool: Pool, run: string): { readonly approve: 
   };
 }
 
-/** How many questions of a run wait for an answer. */
-export async function pendingQuestions(pool: Pool, run: string): Promise<number> {
+/** How many questions of an attempt have no answer yet, or one that came before the attempt ended. */
+export async function pendingQuestions(pool: Pool, { run, attempt }: QueuedRun): Promise<number> {
   const { rows } = await pool.query<{ count: string }>(
-    'select count(*) from skillwright.approvals where run = $1 and verdict is null',
-    [run],
+    `select count(*) from skillwright.approvals a join skillwright.attempts t on t.run = a.run and t.attempt = $2
+     where a.run = $1 and (a.verdict is null or (a.used_at is null and a.asked_at >= t.started_at))`,
+    [run, attempt],
   );
   return Number(rows[0]?.count ?? 0);
+}
+
+/** Continues a run whose questions were answered before it began to wait. */
+export async function continueAnswered(pool: Pool, queue: RunQueue, run: string): Promise<void> {
+  await inTransaction(pool, async (client) => {
+    const { rowCount } = await client.query(
+      'select 1 from skillwright.approvals where run = $1 and verdict is null limit 1',
+      [run],
+    );
+    if (rowCount === 0) await continueRun(client, queue, run);
+  });
 }
 
 /** The questions of a project that wait for an answer, oldest first. */
@@ -87,7 +102,7 @@ export async function answerQuestion(
     const [asked] = rows;
     if (asked === undefined)
       throw invalidInput(`no question ${quoted(id, 80)} of ${quoted(run)} waits for an answer`, 'a waiting question');
-    const offered = APPROVAL_SCOPES.filter((one) => one !== 'skill' && asked.question.scopes.includes(one));
+    const offered = offeredScopes(asked.question);
     if (verdict === 'yes' && !offered.includes(scope))
       throw invalidInput(`this question cannot be answered for ${quoted(scope)}`, offered.join(', '));
     await client.query(
@@ -97,4 +112,40 @@ export async function answerQuestion(
     );
     await continueRun(client, queue, run);
   });
+}
+
+/** The questions of a project for the API. An id names the run too: `RUN/QUESTION`. */
+export function openFleetApprovals(
+  pool: Pool,
+  queue: RunQueue,
+  owner: { readonly actor: string; readonly project: string },
+): ApprovalBook {
+  return {
+    async list() {
+      const questions = await listQuestions(pool, owner.project);
+      return {
+        pending: questions.map(({ run, id, question, askedAt }) => ({
+          ...questionView(question, askedAt.toISOString()),
+          id: `${run}/${id}`,
+          run,
+          scopes: offeredScopes(question),
+        })),
+        stored: [],
+        problems: [],
+      };
+    },
+    async answer(name, { verdict, scope, reason }) {
+      const [, run = '', id = ''] = /^([^/]*)\/(.*)$/.exec(name) ?? [];
+      const answer = { run, id, verdict, scope, ...(reason === undefined ? {} : { note: reason }) };
+      await answerQuestion(pool, queue, answer, owner).catch((error: unknown) => {
+        throw conflict(error);
+      });
+    },
+    revoke: () => Promise.resolve(0),
+  };
+}
+
+/** An answer for a skill is stored in the home folder of one machine, so a fleet offers none. */
+function offeredScopes({ scopes }: ApprovalRequest): readonly ApprovalScope[] {
+  return APPROVAL_SCOPES.filter((one) => one !== 'skill' && scopes.includes(one));
 }

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { z } from 'zod';
 
 import { SkillError } from '../../core/errors.ts';
+import type { Integrity } from '../api/runs.ts';
 import type * as api from './api.ts';
 
 export interface FleetClientOptions {
@@ -19,6 +20,7 @@ export interface FleetClientOptions {
 export type FleetRun = z.output<typeof api.Run>;
 export type FleetSubmission = z.input<typeof api.Submission>;
 export type FleetQuestion = z.output<typeof api.Question>;
+export type FleetRecord = NonNullable<Integrity['records']>[number];
 export type FleetEvent = { readonly id: string; readonly type: string; readonly line: unknown };
 
 export interface FleetClient {
@@ -31,7 +33,8 @@ export interface FleetClient {
   wait(id: string, options?: { readonly signal?: AbortSignal; readonly pollMs?: number }): Promise<FleetRun>;
   /** The events of a run until it ends. Begins again after the last event if the connection breaks. */
   events(id: string, options: { readonly signal: AbortSignal }): AsyncGenerator<FleetEvent>;
-  integrity(id: string): Promise<z.output<typeof api.Integrity>>;
+  /** Verifies the record of each attempt. */
+  integrity(id: string): Promise<{ readonly records: readonly FleetRecord[] }>;
   questions(): Promise<readonly FleetQuestion[]>;
   answer(run: string, id: string, answer: z.input<typeof api.QuestionAnswer>): Promise<void>;
   fleet(): Promise<z.output<typeof api.Fleet>>;
@@ -61,12 +64,12 @@ export function openFleetClient({
   const runPath = (id: string): string => `/runs/${encodeURIComponent(id)}`;
   const client: FleetClient = {
     submit: (submission) => call('POST', '/runs', submission),
-    run: (id) => call('GET', runPath(id)),
+    run: (id) => call('GET', `/fleet${runPath(id)}`),
     runs({ limit, before } = {}) {
       const query = new URLSearchParams();
       if (limit !== undefined) query.set('limit', String(limit));
       if (before !== undefined) query.set('before', before);
-      return call('GET', `/runs?${query.toString()}`);
+      return call('GET', `/fleet/runs?${query.toString()}`);
     },
     cancel: (id) => call('POST', `${runPath(id)}/cancel`),
     async wait(id, { signal, pollMs = 100 } = {}) {

@@ -6,22 +6,25 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Pool } from 'pg';
 
-import { SkillError, isSkillError } from '../../core/errors.ts';
+import { SkillError } from '../../core/errors.ts';
 import { limitConnections } from '../../platform/net/connection-limit.ts';
 import { LOOPBACK_HEADERS, respond } from '../../platform/net/loopback-server.ts';
-import { HttpError, statusOf } from '../http-error.ts';
+import { answerApi, sendError } from '../exchange.ts';
+import { HttpError } from '../http-error.ts';
 import { API_PATH, openApi } from '../open-api.ts';
-import { readJsonBody } from '../request-body.ts';
-import { findRoute } from '../router.ts';
-import type { Answer } from '../router.ts';
+import { readPageFiles, sendPage } from '../page-files.ts';
+import type { PageFile } from '../page-files.ts';
 import { hasKeys, openKeyring } from './keys.ts';
 import type { Identity } from './keys.ts';
 import { metricsText } from './metrics.ts';
 import { fleetRoutes } from './routes.ts';
-import type { FleetContext } from './routes.ts';
+import type { FleetContext } from './context.ts';
+import { logIn, sendLogin, sessionIdentity, sessionToken } from './page-session.ts';
+import { openRecordFolders } from './stored-records.ts';
+import type { RecordFolders } from './stored-records.ts';
 import { deliver } from './webhooks.ts';
 
-export interface FleetServerOptions extends FleetContext {
+export interface FleetServerOptions extends Omit<FleetContext, 'folders'> {
   /** Default: the loopback. Anything else needs at least one key in the database. */
   readonly host?: string;
   readonly port?: number;
@@ -35,7 +38,7 @@ export interface FleetServer {
 }
 
 const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '::1', 'localhost']);
-const MAX_BODY_BYTES = 1024 * 1024;
+const LIMITS = { bodyBytes: 1024 * 1024, uploadBytes: 0 };
 const MAX_CONNECTIONS = 512;
 const DELIVERY_MS = 1_000;
 
@@ -45,6 +48,14 @@ export async function openFleetServer(options: FleetServerOptions): Promise<Flee
   if (!LOOPBACK.has(host) && !(await hasKeys(pool))) throw withoutKeys(host);
   const closing = new AbortController();
   const keyring = openKeyring(pool);
+  const exchange: Exchange = {
+    options,
+    keyring,
+    folders: openRecordFolders(options),
+    pages: options.page === undefined ? new Map<string, PageFile>() : readPageFiles(options.page.pages),
+    closing: closing.signal,
+    onNote,
+  };
   const server = createServer({
     maxHeaderSize: 16_384,
     headersTimeout: 5_000,
@@ -54,7 +65,7 @@ export async function openFleetServer(options: FleetServerOptions): Promise<Flee
   const hasRoom = limitConnections(server, MAX_CONNECTIONS);
   server.on('request', (request, response) => {
     if (!hasRoom(request, response)) return respond(response, 503, { error: 'too many connections' });
-    void answer(request, response, { options, keyring, closing: closing.signal, onNote });
+    void answer(request, response, exchange);
   });
   server.listen(port, host);
   await once(server, 'listening');
@@ -89,6 +100,8 @@ async function deliverLoop(
 
 interface Exchange {
   readonly options: FleetServerOptions;
+  readonly folders: RecordFolders;
+  readonly pages: ReadonlyMap<string, PageFile>;
   readonly keyring: (secret: string) => Promise<Identity | undefined>;
   readonly closing: AbortSignal;
   readonly onNote: (note: string) => void;
@@ -100,58 +113,41 @@ async function answer(request: IncomingMessage, response: ServerResponse, exchan
   try {
     await route(request, response, exchange);
   } catch (error) {
-    if (response.headersSent) response.destroy();
-    else if (error instanceof HttpError)
-      respond(response, error.status, {
-        error: error.message,
-        ...(error.hint === undefined ? {} : { hint: error.hint }),
-      });
-    else if (isSkillError(error))
-      respond(response, statusOf(error.code), { error: error.message, code: error.code, hint: error.hint });
-    else {
-      exchange.onNote(`request failed: ${error instanceof Error ? error.message : String(error)}`);
-      respond(response, 503, { error: 'the request could not be completed; try again' });
-    }
+    if (sendError(response, error)) return;
+    exchange.onNote(`request failed: ${error instanceof Error ? error.message : String(error)}`);
+    respond(response, 503, { error: 'the request could not be completed; try again' });
   }
 }
 
 async function route(request: IncomingMessage, response: ServerResponse, exchange: Exchange): Promise<void> {
-  const { options, keyring, closing } = exchange;
+  const { options, keyring, closing, pages } = exchange;
+  const { pool } = options;
   const target = request.url ?? '';
   if (!target.startsWith('/') || !URL.canParse(target, 'http://localhost'))
     throw new HttpError(400, 'invalid request target');
   const url = new URL(target, 'http://localhost');
-  if (request.method === 'GET' && (url.pathname === '/healthz' || url.pathname === '/readyz'))
-    return health(url.pathname, response, options.pool);
-  const identity = await keyring(bearer(request));
+  const isGet = request.method === 'GET';
+  if (isGet && (url.pathname === '/healthz' || url.pathname === '/readyz')) return health(url.pathname, response, pool);
+  if (request.method === 'POST' && url.pathname === '/login' && pages.size > 0)
+    return logIn(request, response, { pool, keyring });
+  const session = sessionToken(request);
+  const identity = session === '' ? await keyring(bearer(request)) : await sessionIdentity(pool, session);
+  const page = isGet ? pages.get(url.pathname) : undefined;
+  if (page !== undefined) {
+    if (identity === undefined && url.pathname === '/') return sendLogin(response);
+    return sendPage(response, page);
+  }
   if (identity === undefined)
     throw new HttpError(
       401,
       'missing or invalid key: send Authorization: Bearer KEY',
       'skillwright fleet keys creates one',
     );
-  if (url.pathname === '/metrics' && request.method === 'GET')
-    return sendText(response, 'text/plain; version=0.0.4', await metricsText(options.pool));
-  const routes = fleetRoutes(options, identity);
-  if (url.pathname === `${API_PATH}/openapi.json`) return respond(response, 200, openApi(routes));
+  if (url.pathname === '/metrics' && isGet)
+    return sendText(response, 'text/plain; version=0.0.4', await metricsText(pool));
   if (!url.pathname.startsWith(`${API_PATH}/`)) throw new HttpError(404, `not found; the API is below ${API_PATH}`);
-  const found = findRoute(routes, request.method ?? '', url.pathname.slice(API_PATH.length));
-  if (!('route' in found)) {
-    if (found.allowed.length === 0) throw new HttpError(404, `not found; see ${API_PATH}/openapi.json`);
-    response.setHeader('allow', found.allowed.join(', '));
-    throw new HttpError(405, `use ${found.allowed.join(' or ')}`);
-  }
-  const gone = new AbortController();
-  response.once('close', () => gone.abort());
-  const last = request.headers['last-event-id'];
-  const given = await found.route.handle({
-    params: found.params,
-    query: Object.fromEntries(url.searchParams),
-    body: found.route.body === undefined ? undefined : await readJsonBody(request, MAX_BODY_BYTES),
-    signal: AbortSignal.any([gone.signal, closing]),
-    lastEventId: typeof last === 'string' ? last : undefined,
-  });
-  await send(response, given, AbortSignal.any([gone.signal, closing]));
+  const routes = fleetRoutes({ ...options, folders: exchange.folders }, identity);
+  await answerApi(request, response, url, { routes, limits: LIMITS, closing, description: () => openApi(routes) });
 }
 
 async function health(name: string, response: ServerResponse, pool: Pool): Promise<void> {
@@ -166,22 +162,6 @@ async function health(name: string, response: ServerResponse, pool: Pool): Promi
 
 function bearer({ headers }: IncomingMessage): string {
   return /^Bearer ([\x21-\x7e]{1,200})$/i.exec(headers.authorization ?? '')?.[1] ?? '';
-}
-
-async function send(response: ServerResponse, given: Answer, signal: AbortSignal): Promise<void> {
-  if (given.type === 'json') return respond(response, given.status, given.value);
-  if (given.type === 'file') {
-    response.writeHead(200, { ...LOOPBACK_HEADERS, 'content-type': given.mediaType });
-    for (const chunk of given.chunks) response.write(chunk);
-    response.end();
-    return;
-  }
-  response.writeHead(200, { ...LOOPBACK_HEADERS, 'content-type': 'text/event-stream; charset=utf-8' });
-  for await (const frame of given.frames) {
-    if (!response.write(frame) && !signal.aborted) await once(response, 'drain', { signal }).catch(() => undefined);
-    if (signal.aborted) break;
-  }
-  response.end();
 }
 
 function sendText(response: ServerResponse, mediaType: string, text: string): void {

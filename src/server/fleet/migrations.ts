@@ -140,6 +140,34 @@ const MIGRATIONS: readonly string[] = [
   drop index skillwright.runs_open;
   create index runs_open on skillwright.runs (state, project) where state in ('queued', 'running', 'waiting');
   `,
+  `
+  create table skillwright.sessions (
+    hash text primary key,
+    key text not null references skillwright.keys on delete cascade,
+    expires_at timestamptz not null
+  );
+  create table skillwright.artifacts (
+    project text not null references skillwright.projects,
+    name text not null,
+    version int not null,
+    digest text not null,
+    bytes bigint not null,
+    media_type text not null,
+    saved_at timestamptz not null default now(),
+    is_deleted boolean not null default false,
+    primary key (project, name, version)
+  );
+  alter table skillwright.runs add column result jsonb;
+  create view skillwright.events as
+    select r.project, l.run, l.attempt, l.record, l.seq, (j.line->>'time')::timestamptz as at, j.line->'event'->>'type' as type,
+      (j.line->'event'->>'call')::int as call,
+      coalesce(j.line->'event'->'action'->>'type', j.line->'event'->'decision'->>'tool', j.line->'event'->'observation'->>'action',
+        j.line->'event'->'request'->>'tool', j.line->'event'->>'skill', j.line->'event'->>'model') as subject,
+      coalesce(j.line->'event'->'decision'->>'effect', j.line->'event'->'answer'->>'verdict', j.line->'event'->'observation'->>'code',
+        j.line->'event'->'observation'->>'type', j.line->'event'->>'outcome') as result,
+      j.line->'event' as event
+    from skillwright.lines l join skillwright.runs r on r.id = l.run cross join lateral (select l.line::jsonb as line) j;
+  `,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

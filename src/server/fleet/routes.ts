@@ -1,40 +1,26 @@
 /** What each route of the fleet API does, for the owner of a key. */
-import type { Pool } from 'pg';
-
 import type { Immutable } from '../router.ts';
 import { jsonRoute, eventRoute } from '../router.ts';
 import type { Route } from '../router.ts';
-import type { HostPattern } from '../../core/network/host-pattern.ts';
 import { HttpError } from '../http-error.ts';
 import * as api from './api.ts';
 import type { z } from 'zod';
-import { answerQuestion, listQuestions } from './approval-table.ts';
+import { Answered, ApprovalAnswer } from '../api/govern.ts';
+import { API_PATH } from '../open-api.ts';
+import { runRoutes } from '../routes/runs.ts';
+import { answerQuestion, listQuestions, openFleetApprovals } from './approval-table.ts';
+import { consoleRoutes } from './console-routes.ts';
+import type { FleetContext } from './context.ts';
 import { newestActs, recordAct } from './audit.ts';
-import type { ContentStore } from './content-store.ts';
 import { fleetState } from './fleet-state.ts';
 import { createKey, listKeys, revokeKey } from './keys.ts';
 import type { Identity, Right } from './keys.ts';
 import { followStored } from './follow-stored.ts';
-import type { Schedules } from './schedules.ts';
-import type { RunQueue } from './run-queue.ts';
 import { newRunId } from '../../journal/run-folder.ts';
 import { cancelRun, newestRuns, readRow, submitRun } from './run-table.ts';
 import type { FleetRun } from './run-table.ts';
-import { verifyStored } from './verify-stored.ts';
+import { openStoredRecords } from './stored-records.ts';
 import { addWebhook, listWebhooks, removeWebhook } from './webhooks.ts';
-
-export interface FleetContext {
-  readonly pool: Pool;
-  readonly queue: RunQueue;
-  readonly contents: ContentStore;
-  /** A folder of this server, for records that are read. */
-  readonly base: string;
-  readonly schedules: Schedules;
-  /** The skills of a run that is submitted now. */
-  readonly skillSet: () => Promise<string>;
-  /** Hosts that are not on the internet and may get webhooks (default: none). */
-  readonly webhooksTo?: readonly HostPattern[];
-}
 
 export function fleetRoutes(context: FleetContext, identity: Identity): readonly Route[] {
   const { pool, queue, schedules } = context;
@@ -50,7 +36,20 @@ export function fleetRoutes(context: FleetContext, identity: Identity): readonly
     if (run === undefined) throw new HttpError(404, 'there is no such run', 'GET /api/v1/runs lists the runs');
     return run;
   };
+  const book = openFleetApprovals(pool, queue, identity);
+  const records = openStoredRecords(context, project);
+  const reading =
+    context.page === undefined
+      ? runRoutes(records, () => undefined).filter(isIntegrity)
+      : consoleRoutes(context, context.page, identity, records);
   return [
+    ...reading.map((route): Route => ({
+      ...route,
+      handle(call) {
+        need('read');
+        return route.handle(call);
+      },
+    })),
     jsonRoute({
       method: 'POST',
       path: '/runs',
@@ -84,8 +83,8 @@ export function fleetRoutes(context: FleetContext, identity: Identity): readonly
     }),
     jsonRoute({
       method: 'GET',
-      path: '/runs',
-      summary: 'List runs, newest first',
+      path: '/fleet/runs',
+      summary: 'List the states of runs, newest first',
       query: api.RunListQuery,
       answer: api.RunList,
       async handle({ query: { limit, before } }) {
@@ -96,8 +95,8 @@ export function fleetRoutes(context: FleetContext, identity: Identity): readonly
     }),
     jsonRoute({
       method: 'GET',
-      path: '/runs/{id}',
-      summary: 'Show one run',
+      path: '/fleet/runs/{id}',
+      summary: 'Show the state of a run; cheap, for programs that wait',
       answer: api.Run,
       async handle({ params }) {
         need('read');
@@ -128,24 +127,30 @@ export function fleetRoutes(context: FleetContext, identity: Identity): readonly
     }),
     jsonRoute({
       method: 'GET',
-      path: '/runs/{id}/integrity',
-      summary: 'Verify the stored records of a run',
-      answer: api.Integrity,
-      async handle({ params }) {
-        need('read');
-        const { id } = await found(params['id']);
-        return { records: await verifyStored(context, id) };
-      },
-    }),
-    jsonRoute({
-      method: 'GET',
       path: '/approvals',
       summary: 'List questions that wait for an answer, oldest first',
       answer: api.QuestionList,
       async handle() {
         need('approve');
         const questions = await listQuestions(pool, project);
-        return { questions: questions.map(({ askedAt, ...rest }) => ({ ...rest, askedAt: askedAt.toISOString() })) };
+        return {
+          ...(await book.list()),
+          questions: questions.map(({ askedAt, ...rest }) => ({ ...rest, askedAt: askedAt.toISOString() })),
+        };
+      },
+    }),
+    jsonRoute({
+      method: 'POST',
+      path: '/approvals/{id}',
+      summary: 'Answer a question by the id in the list; the first answer counts',
+      body: ApprovalAnswer,
+      answer: Answered,
+      async handle({ params: { id = '' }, body }) {
+        need('approve');
+        await book.answer(id, body);
+        const { verdict, scope } = body;
+        await did('approval-answer', id.replace('/', ' '), { verdict, scope });
+        return { id, verdict, scope };
       },
     }),
     jsonRoute({
@@ -300,6 +305,10 @@ export function fleetRoutes(context: FleetContext, identity: Identity): readonly
   ];
 }
 
+function isIntegrity({ path }: Route): boolean {
+  return path === '/runs/{id}/integrity';
+}
+
 function shown(run: FleetRun): Immutable<z.output<typeof api.Run>> {
   const { id, state, request, outcome, answer, reason, attempt, worker, used, submittedBy } = run;
   return {
@@ -316,6 +325,7 @@ function shown(run: FleetRun): Immutable<z.output<typeof api.Run>> {
     submittedAt: run.submittedAt.toISOString(),
     startedAt: run.startedAt?.toISOString() ?? null,
     endedAt: run.endedAt?.toISOString() ?? null,
+    events: `${API_PATH}/runs/${id}/events`,
   };
 }
 

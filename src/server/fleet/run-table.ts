@@ -365,3 +365,31 @@ export async function newestRuns(
   );
   return rows;
 }
+
+export interface RowPage {
+  readonly offset: number;
+  readonly limit: number;
+  /** Only runs whose request or id contains this; empty for all. */
+  readonly query: string;
+  /** A state, or the outcome of an ended run. */
+  readonly state?: string | undefined;
+}
+
+/** A page of the runs of a project, newest first, and how many there are in all. */
+export async function listRows(
+  pool: Pool,
+  project: string,
+  { offset, limit, query, state }: RowPage,
+): Promise<{ readonly rows: readonly FleetRun[]; readonly total: number }> {
+  const wanted = `project = $1 and ($2 = '' or position(lower($2) in lower(id || ' ' || request)) > 0)
+    and ($3::text is null or case when state = 'ended' then outcome else state end = $3)`;
+  const values = [project, query, state ?? null];
+  const [page, count] = await Promise.all([
+    pool.query<FleetRun>(
+      `select ${COLUMNS} from skillwright.runs where ${wanted} order by submitted_at desc, id desc offset $4 limit $5`,
+      [...values, offset, limit],
+    ),
+    pool.query<{ total: number }>(`select count(*)::int as total from skillwright.runs where ${wanted}`, values),
+  ]);
+  return { rows: page.rows, total: count.rows[0]?.total ?? 0 };
+}

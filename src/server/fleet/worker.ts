@@ -22,7 +22,7 @@ import { createRuntime } from '../../packs/open-runtime.ts';
 import type { Runtime, RuntimeOptions } from '../../runtime/runtime.ts';
 import { VERSION } from '../../version.ts';
 import { VOCABULARY_NAMES } from '../../tools/vocabularies.ts';
-import { openApprovalTable, pendingQuestions } from './approval-table.ts';
+import { continueAnswered, openApprovalTable, pendingQuestions } from './approval-table.ts';
 import type { ContentStore } from './content-store.ts';
 import { isPassing, openDatabase } from './database.ts';
 import { listen } from './dbos-queue.ts';
@@ -238,8 +238,9 @@ async function workOn(run: FleetRun, claim: Claim, work: Work): Promise<void> {
       await atEnd(() => returnRun(pool, work.queue, claim));
       return;
     }
-    const ending = await atEnd(() => endingOf(result, run, pool));
+    const ending = await atEnd(() => endingOf(result, claim, pool));
     await atEnd(() => mirror.finish(ending));
+    if (ending.state === 'waiting') await atEnd(() => continueAnswered(pool, work.queue, run.id));
   } catch (error) {
     // Another worker has the run now.
     if (isSkillError(error) && error.code === 'record/failed') return;
@@ -302,9 +303,9 @@ function finishedRun(folder: string): Finished | undefined {
   return { outcome: info.outcome, answer: lastAnswer(folder), reason: info.reason };
 }
 
-async function endingOf(result: Finished, { id }: FleetRun, pool: Pool): Promise<Ending> {
+async function endingOf(result: Finished, claim: Claim, pool: Pool): Promise<Ending> {
   const { outcome, answer, reason, used } = result;
-  if (outcome === 'refused' && (await pendingQuestions(pool, id)) > 0) return { state: 'waiting' };
+  if (outcome === 'refused' && (await pendingQuestions(pool, claim)) > 0) return { state: 'waiting' };
   return { state: 'ended', outcome, answer, reason, ...(used === undefined ? {} : { used }) };
 }
 

@@ -4,13 +4,13 @@ import { isForModel } from '../../core/skill.ts';
 import type { SkillEntry } from '../../core/skill.ts';
 import { tokenWeight } from '../../core/tokens.ts';
 import { CatalogQuery, CatalogView } from '../api/skills.ts';
-import type { ServerContext } from '../context.ts';
+import type { SkillContext } from '../context.ts';
 import { jsonRoute } from '../router.ts';
 import type { Route } from '../router.ts';
 
 type Form = CatalogView['entries'][number]['form'];
 
-export function catalogRoutes({ options: { runtime } }: ServerContext): readonly Route[] {
+export function catalogRoutes({ options: { runtime } }: SkillContext): readonly Route[] {
   return [
     jsonRoute({
       method: 'GET',

@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import { DEFAULT_BUDGET } from '../../core/budget.ts';
-import { isSkillError } from '../../core/errors.ts';
 import { capabilityLine } from '../../policy/capability-text.ts';
-import { answerPending, isAnswered, listPending, pendingFolder } from '../../policy/approval/pending-approvals.ts';
-import type { PendingPlace, PendingQuestion } from '../../policy/approval/pending-approvals.ts';
-import { openStoredApprovals, storedId } from '../../policy/approval/stored-approvals.ts';
+import { isAnswered, listPending, pendingFolder } from '../../policy/approval/pending-approvals.ts';
+import type { ApprovalBook } from '../approvals.ts';
 import { examineExecutors } from '../../runtime/execution/executors.ts';
 import { explainDecision, policyWith, shownLayers } from '../../runtime/explain-policy.ts';
 import { runIds } from '../../journal/run-folder.ts';
@@ -25,8 +23,7 @@ import {
   Revoked,
   ServerStatus,
 } from '../api/govern.ts';
-import type { PendingApproval } from '../api/govern.ts';
-import type { ServerContext } from '../context.ts';
+import type { ServerContext, SkillContext } from '../context.ts';
 import { HttpError } from '../http-error.ts';
 import { changes } from '../live-stream.ts';
 import { eventRoute, fileRoute, jsonRoute } from '../router.ts';
@@ -34,35 +31,14 @@ import type { Immutable, Route } from '../router.ts';
 
 const CHANGE_MS = 200;
 
-export function approvalRoutes({ surroundings: { home }, starter }: ServerContext): readonly Route[] {
-  const place = (): PendingPlace => {
-    if (home === undefined) throw new HttpError(503, 'HOME is not set; approvals are stored in the home folder');
-    return { folder: pendingFolder(home), home };
-  };
+export function approvalRoutes(book: ApprovalBook): readonly Route[] {
   return [
     jsonRoute({
       method: 'GET',
       path: '/approvals',
       summary: 'List questions of all runs of this user that wait for an answer, and stored answers',
       answer: Approvals,
-      handle() {
-        const waiting = listPending(place());
-        const stored = openStoredApprovals(place().home).list();
-        return {
-          pending: waiting.questions.map((question) =>
-            pendingApproval(question, isAnswered(place(), question.request.id), starter.askedBy(question.request.id)),
-          ),
-          stored: stored.approvals.map((approval) => ({
-            id: storedId(approval),
-            skill: approval.skill.id,
-            digest: approval.skill.digest,
-            tool: approval.tool,
-            verdict: approval.verdict,
-            at: approval.at,
-          })),
-          problems: [...waiting.problems, ...stored.problems],
-        };
-      },
+      handle: () => book.list(),
     }),
     jsonRoute({
       method: 'POST',
@@ -70,15 +46,9 @@ export function approvalRoutes({ surroundings: { home }, starter }: ServerContex
       summary: 'Answer a question; the first answer counts',
       body: ApprovalAnswer,
       answer: Answered,
-      handle({ params: { id = '' }, body: { verdict, scope, reason } }) {
-        try {
-          answerPending(place(), id, { verdict, scope, ...(reason === undefined ? {} : { reason }) });
-        } catch (error) {
-          if (isSkillError(error) && error.code === 'input/invalid')
-            throw new HttpError(409, error.message, error.hint);
-          throw error;
-        }
-        return { id, verdict, scope };
+      async handle({ params: { id = '' }, body }) {
+        await book.answer(id, body);
+        return { id, verdict: body.verdict, scope: body.scope };
       },
     }),
     jsonRoute({
@@ -87,39 +57,15 @@ export function approvalRoutes({ surroundings: { home }, starter }: ServerContex
       summary: 'Revoke a stored answer',
       answer: Revoked,
       async handle({ params: { id = '' } }) {
-        const revoked = await openStoredApprovals(place().home).revoke({ id });
-        if (revoked.length === 0) throw new HttpError(404, 'no such answer');
-        return { revoked: revoked.length };
+        const revoked = await book.revoke(id);
+        if (revoked === 0) throw new HttpError(404, 'no such answer');
+        return { revoked };
       },
     }),
   ];
 }
 
-function pendingApproval(
-  { request, at }: PendingQuestion,
-  isDone: boolean,
-  run: string | undefined,
-): Immutable<PendingApproval> {
-  const { id, tool, risk, rule, origin, skill, detail, affects, isolation, capabilities = [], scopes } = request;
-  return {
-    id,
-    at,
-    isAnswered: isDone,
-    ...(run === undefined ? {} : { run }),
-    tool,
-    risk,
-    rule,
-    origin,
-    ...(skill === undefined ? {} : { skill }),
-    detail,
-    affects,
-    ...(isolation === undefined ? {} : { isolation }),
-    capabilities: capabilities.length === 0 ? [] : [capabilityLine(capabilities)],
-    scopes,
-  };
-}
-
-export function policyRoutes({ options: { runtime, reach }, surroundings }: ServerContext): readonly Route[] {
+export function policyRoutes({ options: { runtime, reach }, surroundings }: SkillContext): readonly Route[] {
   let examined: Promise<Immutable<Isolation>> | undefined;
   return [
     jsonRoute({

@@ -19,7 +19,7 @@ import type { SkillIndex } from '../../registry/index-skills.ts';
 import { openSecrets } from '../../runtime/secrets/secrets.ts';
 import { RepairRequest, Repaired, ScanView, SkillDetail, SkillFile, SkillList, SkillQuery } from '../api/skills.ts';
 import type { SkillRow } from '../api/skills.ts';
-import type { ServerContext } from '../context.ts';
+import type { SkillContext } from '../context.ts';
 import { HttpError } from '../http-error.ts';
 import { jsonRoute } from '../router.ts';
 import type { Immutable, Route } from '../router.ts';
@@ -37,7 +37,7 @@ interface Listing {
   readonly facets: Immutable<ScanView>['facets'];
 }
 
-export function skillRoutes(context: ServerContext): readonly Route[] {
+export function skillRoutes(context: SkillContext): readonly Route[] {
   const list = openListing(context);
   return [
     jsonRoute({
@@ -125,7 +125,7 @@ export function skillRoutes(context: ServerContext): readonly Route[] {
 }
 
 /** The rows of the current snapshot. */
-function openListing({ options: { runtime }, surroundings }: ServerContext): () => Promise<Listing> {
+function openListing({ options: { runtime }, surroundings }: SkillContext): () => Promise<Listing> {
   let scannedAt = Date.now();
   let made: Promise<Listing> | undefined;
   let madeFor: SkillIndex | undefined;
@@ -166,7 +166,7 @@ function openListing({ options: { runtime }, surroundings }: ServerContext): () 
 
 /** The ranking of the library. Every match is ranked, so that filters and pages work on the same order. */
 async function search(
-  { options: { runtime } }: ServerContext,
+  { options: { runtime } }: SkillContext,
   query: string,
   byName: Listing['byName'],
   signal: AbortSignal,
@@ -198,7 +198,7 @@ function countProblems(index: SkillIndex): ReadonlyMap<string, { readonly errors
 }
 
 async function detailOf(
-  context: ServerContext,
+  context: SkillContext,
   skill: SkillEntry,
   byName: Listing['byName'],
   signal: AbortSignal,
@@ -280,7 +280,7 @@ function rowOf({ id, name, description, source, group, state, meta }: SkillEntry
 
 function powersOf(
   { name, source, controls }: SkillEntry,
-  { options: { runtime, reach }, surroundings }: ServerContext,
+  { options: { runtime, reach }, surroundings }: SkillContext,
   files: readonly { readonly path: string; readonly kind: string }[],
 ): Immutable<SkillDetail>['powers'] {
   const { allowedTools, disallowedTools = [], requires = [], paths = [], runMode } = controls;

@@ -125,4 +125,118 @@ describe.skipIf(POSTGRES === undefined)('a fleet for teams', () => {
     await until(() => problem() !== '');
     expect(problem()).toMatch(/^localhost:443 resolves to .*\(this machine\)/);
   }, 120_000);
+
+  test('the console works with a key: a person asks, sees the run, and answers its question', async () => {
+    const page = await fetch(world.url);
+    expect([page.status, await page.text()]).toEqual([
+      200,
+      expect.stringContaining('<form method="post" action="/login">'),
+    ]);
+    const logIn = (key: string, origin: string = world.url): Promise<Response> =>
+      fetch(`${world.url}/login`, {
+        method: 'POST',
+        redirect: 'manual',
+        headers: { origin },
+        body: new URLSearchParams({ key }),
+      });
+    expect((await logIn('sw_000000000000_'.padEnd(59, 'x'))).status).toBe(401);
+    expect((await logIn(world.secret, 'https://evil.example')).status).toBe(403);
+    const { headers, status } = await logIn(world.secret);
+    const [cookie = ''] = (headers.get('set-cookie') ?? '').split(';');
+    expect([status, headers.get('location'), headers.get('set-cookie')]).toEqual([
+      303,
+      '/',
+      expect.stringMatching(/^skillwright-fleet=[\w-]{43}; HttpOnly; SameSite=Strict; Path=\/; Max-Age=43200$/),
+    ]);
+    const ask = async (
+      method: string,
+      target: string,
+      body?: unknown,
+      more: object = { origin: world.url },
+    ): Promise<Readonly<Record<string, unknown>>> => {
+      const response = await fetch(`${world.url}${target}`, {
+        method,
+        headers: { cookie, ...more, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      return { status: response.status, ...(text.startsWith('{') ? JSON.parse(text) : { text }) };
+    };
+    expect(await ask('GET', '/')).toMatchObject({ status: 200, text: expect.stringContaining('<script') });
+    expect(await ask('POST', '/api/v1/runs', { request: 'x' }, { origin: 'https://evil.example' })).toMatchObject({
+      status: 403,
+    });
+    expect(await ask('GET', '/api/v1/status', undefined, { 'sec-fetch-site': 'cross-site' })).toMatchObject({
+      status: 403,
+    });
+    expect(await ask('GET', '/api/v1/status')).toMatchObject({ project: 'default', canInstall: false });
+    expect(await ask('GET', '/api/v1/skills')).toMatchObject({
+      skills: expect.arrayContaining([expect.objectContaining({ name: 'bill' })]),
+    });
+    const call = { name: 'run_script', input: { skill: 'bill', script: 'scripts/bill.sh', args: ['/dev/null'] } };
+    const asking = await world.startWorker(
+      { turns: [{ toolCalls: [call] }, { text: 'never' }] },
+      '--executor',
+      'local',
+    );
+    const started = await ask('POST', '/api/v1/runs', { request: 'bill Ada now', budget: {} });
+    expect(started).toMatchObject({
+      status: 201,
+      run: expect.any(String),
+      events: `/api/v1/runs/${String(started['run'])}/events`,
+    });
+    let pending: readonly { readonly id: string }[] = [];
+    await until(async () => {
+      pending = (await ask('GET', '/api/v1/approvals'))['pending'] as typeof pending;
+      return pending.length > 0;
+    });
+    expect(pending).toMatchObject([
+      { run: started['run'], tool: 'run_script', detail: { kind: 'script', script: 'scripts/bill.sh' } },
+    ]);
+    await until(async () => (await world.admin.run(String(started['run']))).state === 'waiting');
+    await stop(asking);
+    // A worker continues with the answers of its own model.
+    const worker = await world.startWorker({ turns: [{ text: 'Billed **Ada**.' }] }, '--executor', 'local');
+    expect(await ask('GET', `/api/v1/runs/${String(started['run'])}`)).toMatchObject({ run: { state: 'waiting' } });
+    const answer = { verdict: 'yes', scope: 'once' };
+    const place = `/api/v1/approvals/${encodeURIComponent(pending[0]?.id ?? '')}`;
+    expect(await ask('POST', place, { ...answer, scope: 'skill' })).toMatchObject({ status: 409 });
+    expect(await ask('POST', place, answer)).toMatchObject({ status: 200, verdict: 'yes' });
+    expect(await ask('POST', place, answer)).toMatchObject({ status: 409 });
+    expect(await world.admin.wait(String(started['run']))).toMatchObject({
+      outcome: 'done',
+      answer: 'Billed **Ada**.',
+    });
+    expect(await ask('GET', '/api/v1/runs?query=ada%20now')).toMatchObject({
+      total: 1,
+      runs: [{ run: started['run'], state: 'done' }],
+    });
+    expect(await ask('GET', `/api/v1/runs/${String(started['run'])}`)).toMatchObject({
+      answer: 'Billed **Ada**.',
+      skills: [{ name: 'bill' }],
+      approvals: [{ answer: 'yes (once, callback)' }],
+    });
+    expect(await ask('GET', `/api/v1/runs/${String(started['run'])}/rows?limit=1`)).toMatchObject({
+      rows: [{ seq: 1, type: 'run-start' }],
+      isMore: true,
+    });
+    const text = String((await ask('GET', `/api/v1/runs/${String(started['run'])}/live`))['text']);
+    expect([[...text.matchAll(/^event: row$/gm)].length > 20, text.endsWith('event: end\ndata: {}\n\n')]).toEqual([
+      true,
+      true,
+    ]);
+    expect(await ask('GET', `/api/v1/runs/${String(started['run'])}/integrity`)).toMatchObject({
+      status: 'intact',
+      problems: [],
+    });
+    const audit = world.postgres.query(
+      `select actor, act from skillwright.audit where target like '${String(started['run'])}%' order by id`,
+    );
+    const key = world.secret.slice(3, 15);
+    expect(audit.split('\n')).toEqual([`${key}|run-submit`, `${key}|approval-answer`]);
+    world.postgres.query(`update skillwright.keys set revoked_at = now() where id = '${key}'`);
+    expect(await ask('GET', '/api/v1/status')).toMatchObject({ status: 401 });
+    world.postgres.query(`update skillwright.keys set revoked_at = null where id = '${key}'`);
+    await stop(worker);
+  }, 240_000);
 });

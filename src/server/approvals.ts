@@ -1,0 +1,97 @@
+/**
+ * Questions of runs and the answers of people, as the API shows them: files in the home folder here, a table in a fleet. The first answer
+ * counts, and it is used once.
+ */
+import type { ApprovalRequest, ApprovalScope } from '../core/approval.ts';
+import { isSkillError } from '../core/errors.ts';
+import { answerPending, isAnswered, listPending, pendingFolder } from '../policy/approval/pending-approvals.ts';
+import type { PendingPlace } from '../policy/approval/pending-approvals.ts';
+import { openStoredApprovals, storedId } from '../policy/approval/stored-approvals.ts';
+import { capabilityLine } from '../policy/capability-text.ts';
+import type { Approvals, PendingApproval } from './api/govern.ts';
+import { HttpError } from './http-error.ts';
+import type { Immutable } from './router.ts';
+
+export interface PersonsAnswer {
+  readonly verdict: 'yes' | 'no';
+  readonly scope: ApprovalScope;
+  /** Why not; the model reads it. */
+  readonly reason?: string | undefined;
+}
+
+export interface ApprovalBook {
+  /** Waiting questions, oldest first. */
+  list(): Promise<Immutable<Approvals>>;
+  /** Rejects with a 409 if no question waits under this id, it is answered already, or the scope is not offered. */
+  answer(id: string, answer: PersonsAnswer): Promise<void>;
+  /** Revokes an answer for a skill; returns how many there were. */
+  revoke(id: string): Promise<number>;
+}
+
+/** Questions of all runs of this user. `askedBy` names the run of a question, if this process started it. */
+export function openFolderApprovals(
+  home: string | undefined,
+  askedBy: (request: string) => string | undefined,
+): ApprovalBook {
+  const place = (): PendingPlace => {
+    if (home === undefined) throw new HttpError(503, 'HOME is not set; approvals are stored in the home folder');
+    return { folder: pendingFolder(home), home };
+  };
+  return {
+    async list() {
+      const waiting = listPending(place());
+      const stored = openStoredApprovals(place().home).list();
+      return {
+        pending: waiting.questions.map(({ request, at }) => {
+          const run = askedBy(request.id);
+          return {
+            ...questionView(request, at),
+            isAnswered: isAnswered(place(), request.id),
+            ...(run === undefined ? {} : { run }),
+          };
+        }),
+        stored: stored.approvals.map((approval) => ({
+          id: storedId(approval),
+          skill: approval.skill.id,
+          digest: approval.skill.digest,
+          tool: approval.tool,
+          verdict: approval.verdict,
+          at: approval.at,
+        })),
+        problems: [...waiting.problems, ...stored.problems],
+      };
+    },
+    async answer(id, { verdict, scope, reason }) {
+      try {
+        answerPending(place(), id, { verdict, scope, ...(reason === undefined ? {} : { reason }) });
+      } catch (error) {
+        throw conflict(error);
+      }
+    },
+    revoke: async (id) => (await openStoredApprovals(place().home).revoke({ id })).length,
+  };
+}
+
+/** An answer that comes too late, or does not fit, is a conflict. */
+export function conflict(error: unknown): unknown {
+  return isSkillError(error) && error.code === 'input/invalid' ? new HttpError(409, error.message, error.hint) : error;
+}
+
+export function questionView(request: ApprovalRequest, at: string): Immutable<PendingApproval> {
+  const { id, tool, risk, rule, origin, skill, detail, affects, isolation, capabilities = [], scopes } = request;
+  return {
+    id,
+    at,
+    isAnswered: false,
+    tool,
+    risk,
+    rule,
+    origin,
+    ...(skill === undefined ? {} : { skill }),
+    detail,
+    affects,
+    ...(isolation === undefined ? {} : { isolation }),
+    capabilities: capabilities.length === 0 ? [] : [capabilityLine(capabilities)],
+    scopes,
+  };
+}

@@ -1,0 +1,90 @@
+/** The routes that the console uses besides those of the fleet, in the same shapes as on one machine. */
+import { DEFAULT_BUDGET } from '../../core/budget.ts';
+import { z } from 'zod';
+
+import { VERSION } from '../../version.ts';
+import { Evaluations, ServerStatus } from '../api/govern.ts';
+import { changes } from '../live-stream.ts';
+import type { RunRecords } from '../records.ts';
+import { eventRoute, jsonRoute } from '../router.ts';
+import type { Route } from '../router.ts';
+import { catalogRoutes } from '../routes/catalog.ts';
+import { policyRoutes } from '../routes/govern.ts';
+import { runRoutes } from '../routes/runs.ts';
+import { skillRoutes } from '../routes/skills.ts';
+import type { FleetContext, FleetPage } from './context.ts';
+import type { Identity } from './keys.ts';
+
+const CHANGE_MS = 500;
+/** Of runs: those of the fleet answer with every attempt. Of skills: the machine of the server says nothing about the workers. */
+const OTHERS: ReadonlySet<string> = new Set(['/runs/{id}/events', '/isolation']);
+
+/** All of them only read. */
+export function consoleRoutes(
+  { pool }: Pick<FleetContext, 'pool'>,
+  { runtime, surroundings }: FleetPage,
+  { project }: Identity,
+  records: RunRecords,
+): readonly Route[] {
+  const context = { options: { runtime }, surroundings };
+  const reading = [
+    ...runRoutes(records, () => undefined),
+    ...skillRoutes(context),
+    ...catalogRoutes(context),
+    ...policyRoutes(context),
+  ].filter(({ method, path }) => (method === 'GET' || path === '/policy/explain') && !OTHERS.has(path));
+  const state = async (): Promise<Readonly<Record<string, string | number>>> => {
+    const { rows } = await pool.query<{ runs: number; active: number; newest: string | null; questions: string }>(
+      `select count(*)::int as runs, count(*) filter (where state = 'running')::int as active,
+         (select id || ' ' || state || ' ' || attempt from skillwright.runs where project = $1 order by submitted_at desc limit 1) as newest,
+         (select coalesce(string_agg(a.run || a.id || a.asked_at, ' ' order by a.asked_at), '') from skillwright.approvals a
+          join skillwright.runs r on r.id = a.run where r.project = $1 and r.state <> 'ended' and a.verdict is null) as questions
+       from skillwright.runs where project = $1`,
+      [project],
+    );
+    const [{ runs, active, newest, questions } = { runs: 0, active: 0, newest: '', questions: '' }] = rows;
+    return {
+      approvals: questions === '' ? 0 : questions.split('sha256:').length - 1,
+      questions,
+      answered: 0,
+      runs,
+      newest: newest ?? '',
+      active,
+      skills: runtime.index.indexHash,
+    };
+  };
+  return [
+    ...reading,
+    jsonRoute({
+      method: 'GET',
+      path: '/status',
+      summary: 'Show the version, the project and the limits of the server',
+      answer: ServerStatus,
+      handle: async () => ({
+        version: VERSION,
+        project,
+        model: 'fleet',
+        reason: 'the workers of the fleet choose the model',
+        canInstall: false,
+        canEvaluate: false,
+        canChooseModel: false,
+        runs: Number((await state())['active'] ?? 0),
+        limits: { runs: 0, uploadBytes: 0, bodyBytes: 1_048_576 },
+        budget: { ...DEFAULT_BUDGET },
+      }),
+    }),
+    jsonRoute({
+      method: 'GET',
+      path: '/evaluations',
+      summary: 'List evaluations; those of a fleet are stored where `eval --workers` ran',
+      answer: Evaluations,
+      handle: () => ({ evaluations: [] }),
+    }),
+    eventRoute({
+      path: '/changes',
+      summary: 'Learn about new questions, runs and skills',
+      query: z.strictObject({}),
+      handle: ({ signal }) => changes(state, { signal, pollMs: CHANGE_MS }),
+    }),
+  ];
+}

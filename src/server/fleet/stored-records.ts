@@ -1,0 +1,180 @@
+/**
+ * The runs of a project as the API and the console read them: rows for lists, and the folder of the newest record for everything else. The
+ * folder is made from the tables when it is asked for, with each file checked against its digest.
+ */
+import { rmSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { Pool } from 'pg';
+
+import { readRun } from '../../journal/journal-reader.ts';
+import type { RunDetail, RunRow, RunUsage } from '../api/runs.ts';
+import { HttpError } from '../http-error.ts';
+import type { RunRecords } from '../records.ts';
+import type { Immutable } from '../router.ts';
+import { openRunReader } from '../run-views.ts';
+import type { ContentStore } from './content-store.ts';
+import { restoreRecord, storedRecords } from './run-store.ts';
+import { listRows, readRow } from './run-table.ts';
+import type { FleetRun } from './run-table.ts';
+import { verifyStored } from './verify-stored.ts';
+
+export interface StoredRecordsOptions {
+  readonly pool: Pool;
+  readonly contents: ContentStore;
+  /** A folder of this server. */
+  readonly base: string;
+}
+
+const POLL_MS = 200;
+const MAX_FOLDERS = 200;
+
+/** Folders of records that were read. One reader at a time writes the folder of a run. */
+export interface RecordFolders {
+  /** The folder of the newest record; undefined while there is none. */
+  of(run: FleetRun): Promise<string | undefined>;
+}
+
+export function openRecordFolders({ pool, contents, base }: StoredRecordsOptions): RecordFolders {
+  const known = new Map<string, Promise<{ readonly folder: string | undefined; readonly isComplete: boolean }>>();
+  const restore = async ({ id, state }: FleetRun): Promise<string | undefined> => {
+    const last = (await storedRecords(pool, id)).findLast(({ isChild }) => !isChild);
+    if (last === undefined) return undefined;
+    const folder = path.join(base, 'records', id, String(last.attempt));
+    return restoreRecord(pool, contents, { run: id, ...last }, folder).catch((error: unknown) => {
+      if (state === 'ended') rmSync(folder, { recursive: true, force: true });
+      throw error;
+    });
+  };
+  return {
+    async of(run) {
+      const before = await known.get(run.id)?.catch(() => undefined);
+      if (before?.isComplete === true) return before.folder;
+      const made = restore(run).then((folder) => ({ folder, isComplete: run.state === 'ended' }));
+      known.delete(run.id);
+      known.set(run.id, made);
+      const [oldest] = known.keys();
+      if (known.size > MAX_FOLDERS && oldest !== undefined) {
+        known.delete(oldest);
+        rmSync(path.join(base, 'records', oldest), { recursive: true, force: true });
+      }
+      return (await made).folder;
+    },
+  };
+}
+
+export function openStoredRecords(
+  options: StoredRecordsOptions & { readonly folders: RecordFolders },
+  project: string,
+): RunRecords {
+  const { pool, folders } = options;
+  const reader = openRunReader({ isOwn: () => false, outputs: () => undefined });
+  const found = async (id: string): Promise<FleetRun> => {
+    const run = await readRow(pool, project, id);
+    if (run === undefined) throw new HttpError(404, 'there is no such run', 'GET /api/v1/runs lists the runs');
+    return run;
+  };
+  const open = async (id: string): Promise<string> => {
+    const folder = await folders.of(await found(id));
+    if (folder === undefined) throw new HttpError(409, 'the run has no record yet', 'wait until a worker has begun it');
+    return folder;
+  };
+  return {
+    async list({ offset, limit, query, state }) {
+      const { rows, total } = await listRows(pool, project, { offset, limit, query, state });
+      return { directory: `project ${project}`, total, runs: rows.map(rowOf) };
+    },
+    open,
+    async detail(id) {
+      const run = await found(id);
+      const folder = await folders.of(run);
+      if (folder === undefined) return { ...NO_RECORD, run: rowOf(run), reason: run.reason ?? '' };
+      const detail = reader.detail(id, folder);
+      return {
+        ...detail,
+        run: { ...detail.run, ...rowOf(run), usage: detail.usage, skills: detail.run.skills },
+        reason: run.reason ?? detail.reason,
+      };
+    },
+    async *follow(id, { after, content = 'whole', signal }) {
+      let last = after;
+      while (!signal.aborted) {
+        // Read before the events, so that events before the end are still sent.
+        const run = await found(id);
+        const folder = await folders.of(run);
+        let hasNews = false;
+        for (const line of folder === undefined ? [] : readRun(folder, { content }).lines) {
+          if (line.seq <= last) continue;
+          last = line.seq;
+          hasNews = true;
+          yield line;
+        }
+        if (run.state === 'ended' && !hasNews) return;
+        if (!hasNews) await sleep(POLL_MS, undefined, { signal }).catch(() => undefined);
+      }
+    },
+    async verify(id) {
+      const records = await verifyStored(options, (await found(id)).id);
+      const worst = STATUSES.find((status) => records.some((record) => record.status === status));
+      const newest = STATUSES.find((status) => records.at(-1)?.status === status) ?? 'unreadable';
+      return {
+        // The record of a worker that was lost is torn; the one that continues it is whole.
+        status: worst === 'tampered' || worst === 'unreadable' ? worst : newest,
+        seal: '',
+        problems: records.flatMap(({ record, problems }) =>
+          problems.map((message) => ({ code: 'record', path: record, message })),
+        ),
+        records,
+      };
+    },
+  };
+}
+
+const STATUSES = ['tampered', 'unreadable', 'torn', 'running', 'unsealed', 'intact'] as const;
+
+function rowOf(run: FleetRun): Immutable<RunRow> {
+  const { id, state, outcome, request, startedAt, endedAt, used } = run;
+  return {
+    run: id,
+    state: state === 'ended' ? (outcome ?? 'failed') : state,
+    request: request.slice(0, 2_000),
+    skills: [],
+    startedAt: (startedAt ?? run.submittedAt).toISOString(),
+    ...(endedAt === null ? {} : { endedAt: endedAt.toISOString() }),
+    ...(used === null ? {} : { usage: usageOf(used) }),
+    isOwn: state !== 'ended',
+  };
+}
+
+function usageOf({ turns, toolCalls, tokens, wallMs }: NonNullable<FleetRun['used']>): Immutable<RunUsage> {
+  return { ...NO_USAGE, turns, toolCalls, inputTokens: tokens, isEstimated: true, elapsedMs: Math.round(wallMs) };
+}
+
+const NO_USAGE: Immutable<RunUsage> = {
+  models: [],
+  turns: 0,
+  toolCalls: 0,
+  inputTokens: 0,
+  outputTokens: 0,
+  isEstimated: false,
+  elapsedMs: 0,
+};
+
+/** A run that no worker has begun. */
+const NO_RECORD: Omit<Immutable<RunDetail>, 'run' | 'reason'> = {
+  usage: NO_USAGE,
+  events: 0,
+  isTorn: false,
+  problems: [],
+  answer: '',
+  version: '',
+  indexHash: '',
+  policyHash: '',
+  budgets: {},
+  skills: [],
+  tools: [],
+  approvals: [],
+  files: [],
+  turns: [],
+};
