@@ -38,7 +38,9 @@ export function RunPanel({ id, status }: RunProps): JSX.Element {
   const live = useLiveRun(id, connection);
   const { data, error } = useGet<RunDetail>(`/runs/${id}`, {}, JSON.stringify([live.isOver, connection]));
   const [problem, setProblem] = useState<ApiError>();
-  const [isForking, setForking] = useState(false);
+  /** The turn to fork from; 0 starts again. */
+  const [forkTurn, setForkTurn] = useState<number>();
+  const isForking = forkTurn !== undefined;
   if (error !== undefined) return <Problem error={error} />;
   if (data === undefined) return <Loading />;
   const { run } = data;
@@ -46,6 +48,10 @@ export function RunPanel({ id, status }: RunProps): JSX.Element {
   const answer = live.answer === '' ? data.answer : live.answer;
   const usage = live.isOver ? data.usage : undefined;
   const fail = (cause: unknown): void => setProblem(apiError(cause));
+  const startFork = (turn: number): void => {
+    setForkTurn(turn);
+    scrollTo(0, 0);
+  };
   const resume = async (): Promise<void> => {
     const { run: next } = await post<Started>(`/runs/${id}/resume`, {});
     go(link('runs', next));
@@ -76,7 +82,7 @@ export function RunPanel({ id, status }: RunProps): JSX.Element {
             </ActionButton>
           ) : null}
           {live.isOver ? (
-            <button type="button" aria-expanded={isForking} onClick={() => setForking(!isForking)}>
+            <button type="button" aria-expanded={isForking} onClick={() => setForkTurn(isForking ? undefined : 0)}>
               {t('Fork…')}
             </button>
           ) : null}
@@ -97,8 +103,10 @@ export function RunPanel({ id, status }: RunProps): JSX.Element {
           )}
         </p>
       ) : null}
-      {isForking ? <Fork detail={data} status={status} fail={fail} /> : null}
-      <Questions id={id} isRunning={state === 'running'} />
+      {forkTurn === undefined ? null : (
+        <Fork key={forkTurn} detail={data} status={status} fail={fail} from={forkTurn} />
+      )}
+      <Questions id={id} isRunning={state === 'running'} report={setProblem} />
       <div class="run-columns">
         <div>
           {answer === '' && live.delta === '' ? null : (
@@ -116,7 +124,17 @@ export function RunPanel({ id, status }: RunProps): JSX.Element {
           <Tabs
             label={t('Views of the run')}
             tabs={[
-              { id: 'steps', label: t('Steps'), content: () => <Steps id={id} run={live} /> },
+              {
+                id: 'steps',
+                label: t('Steps'),
+                content: () => (
+                  <Steps
+                    id={id}
+                    run={live}
+                    {...(live.isOver ? { fork: { turns: keptTurns(data), from: startFork } } : {})}
+                  />
+                ),
+              },
               {
                 id: 'events',
                 label: t('Events'),
@@ -138,16 +156,28 @@ export function RunPanel({ id, status }: RunProps): JSX.Element {
 }
 
 /** The questions of this run. For runs of other processes all waiting questions are in the inbox. */
-function Questions({ id, isRunning }: { readonly id: string; readonly isRunning: boolean }): JSX.Element | null {
+function Questions({
+  id,
+  isRunning,
+  report,
+}: {
+  readonly id: string;
+  readonly isRunning: boolean;
+  readonly report: (failure: ApiError | undefined) => void;
+}): JSX.Element | null {
   const { changes } = useNews();
   const version = useChange(changes === undefined ? undefined : `${changes.questions} ${String(changes.answered)}`);
   const { data, reload } = useGet<Approvals>(isRunning ? '/approvals' : undefined, {}, version);
   const own = isRunning ? (data?.pending ?? []).filter(({ run }) => run === id) : [];
+  const answered = (failure?: ApiError): void => {
+    report(failure);
+    reload();
+  };
   if (own.length === 0) return null;
   return (
     <div class="questions" role="status">
       {own.map((approval) => (
-        <ApprovalCard key={approval.id} approval={approval} onAnswered={reload} />
+        <ApprovalCard key={approval.id} approval={approval} onAnswered={answered} />
       ))}
     </div>
   );
@@ -182,18 +212,25 @@ function Files({ detail }: { readonly detail: RunDetail }): JSX.Element | null {
   );
 }
 
+/** The last answer ended the run, so that nothing is left to do after it. */
+function keptTurns({ turns }: RunDetail): readonly number[] {
+  return turns.slice(0, -1);
+}
+
 function Fork({
   detail,
   status,
   fail,
+  from,
 }: {
   readonly detail: RunDetail;
   readonly status: ServerStatus | undefined;
   readonly fail: (cause: unknown) => void;
+  readonly from: number;
 }): JSX.Element {
   const [request, setRequest] = useState(detail.run.request);
   const [model, setModel] = useState('');
-  const [turn, setTurn] = useState(0);
+  const [turn, setTurn] = useState(from);
   const start = async (): Promise<void> => {
     const { run } = await post<Started>(`/runs/${detail.run.run}/fork`, {
       turn,
@@ -214,7 +251,7 @@ function Fork({
           {t('Keep the answers up to turn')}
           <select value={turn} onChange={({ currentTarget }) => setTurn(Number(currentTarget.value))}>
             <option value={0}>{t('none: start again')}</option>
-            {detail.turns.slice(0, -1).map((number_) => (
+            {keptTurns(detail).map((number_) => (
               <option key={number_} value={number_}>
                 {number_}
               </option>
