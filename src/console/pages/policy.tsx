@@ -167,7 +167,7 @@ function MatrixTable({ isolation }: { readonly isolation: Isolation }): JSX.Elem
           <tbody>
             {names.map((attempt) => (
               <tr key={attempt}>
-                <th scope="row">{line(attempt)}</th>
+                <th scope="row">{line(t(attempt))}</th>
                 {tried.map(({ name, results }) => {
                   const verdict = results.find((result) => result.name === attempt)?.verdict ?? '–';
                   return (

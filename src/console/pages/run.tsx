@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
 import type { Approvals, ServerStatus } from '../../server/api/govern.ts';
-import type { Integrity, ReplayReport, RunDetail, Started } from '../../server/api/runs.ts';
+import type { Integrity, ReplayReport, RunDetail } from '../../server/api/runs.ts';
 import { useChange, useNews } from '../changes.ts';
 import { address, apiError, post } from '../client.ts';
 import type { ApiError } from '../client.ts';
@@ -14,8 +14,9 @@ import { ApprovalCard } from '../parts/approval-card.tsx';
 import { Markdown } from '../parts/markdown.tsx';
 import { ActionButton, Command, Facts, Loading, PlanSteps, Problem, Section, State, Tabs } from '../parts/parts.tsx';
 import { EventList, Steps } from '../parts/steps.tsx';
-import { go, link } from '../route.ts';
+import { link } from '../route.ts';
 import { bytes, date, duration, line, short, visible } from '../text.ts';
+import { Fork, ResumeWithBudget, continueRun, keptTurns } from './continue-run.tsx';
 
 interface RunProps {
   readonly id: string;
@@ -41,6 +42,7 @@ export function RunPanel({ id, status }: RunProps): JSX.Element {
   /** The turn to fork from; 0 starts again. */
   const [forkTurn, setForkTurn] = useState<number>();
   const isForking = forkTurn !== undefined;
+  const [isResuming, setResuming] = useState(false);
   if (error !== undefined) return <Problem error={error} />;
   if (data === undefined) return <Loading />;
   const { run } = data;
@@ -51,10 +53,6 @@ export function RunPanel({ id, status }: RunProps): JSX.Element {
   const startFork = (turn: number): void => {
     setForkTurn(turn);
     scrollTo(0, 0);
-  };
-  const resume = async (): Promise<void> => {
-    const { run: next } = await post<Started>(`/runs/${id}/resume`, {});
-    go(link('runs', next));
   };
   return (
     <article class="run">
@@ -76,8 +74,12 @@ export function RunPanel({ id, status }: RunProps): JSX.Element {
               {t('Stop')}
             </ActionButton>
           ) : null}
-          {live.isOver && state !== 'done' ? (
-            <ActionButton kind="primary" act={resume} onError={fail}>
+          {live.isOver && state === 'degraded' ? (
+            <button type="button" class="primary" aria-expanded={isResuming} onClick={() => setResuming(!isResuming)}>
+              {t('Resume…')}
+            </button>
+          ) : live.isOver && state !== 'done' ? (
+            <ActionButton kind="primary" act={() => continueRun(`/runs/${id}/resume`, {})} onError={fail}>
               {t('Resume')}
             </ActionButton>
           ) : null}
@@ -103,6 +105,7 @@ export function RunPanel({ id, status }: RunProps): JSX.Element {
           )}
         </p>
       ) : null}
+      {isResuming ? <ResumeWithBudget detail={data} fail={fail} /> : null}
       {forkTurn === undefined ? null : (
         <Fork key={forkTurn} detail={data} status={status} fail={fail} from={forkTurn} />
       )}
@@ -209,72 +212,6 @@ function Files({ detail }: { readonly detail: RunDetail }): JSX.Element | null {
       </ul>
       <p class="faint">{t('Kept until the console ends.')}</p>
     </Section>
-  );
-}
-
-/** The last answer ended the run, so that nothing is left to do after it. */
-function keptTurns({ turns }: RunDetail): readonly number[] {
-  return turns.slice(0, -1);
-}
-
-function Fork({
-  detail,
-  status,
-  fail,
-  from,
-}: {
-  readonly detail: RunDetail;
-  readonly status: ServerStatus | undefined;
-  readonly fail: (cause: unknown) => void;
-  readonly from: number;
-}): JSX.Element {
-  const [request, setRequest] = useState(detail.run.request);
-  const [model, setModel] = useState('');
-  const [turn, setTurn] = useState(from);
-  const start = async (): Promise<void> => {
-    const { run } = await post<Started>(`/runs/${detail.run.run}/fork`, {
-      turn,
-      ...(request === detail.run.request ? {} : { request }),
-      ...(model.trim() === '' ? {} : { model: model.trim() }),
-    });
-    go(link('runs', run));
-  };
-  return (
-    <section class="panel form" aria-label={t('Fork this run')}>
-      <h2>{t('Fork this run')}</h2>
-      <label>
-        {t('Request')}
-        <textarea rows={3} value={request} onInput={({ currentTarget }) => setRequest(currentTarget.value)} />
-      </label>
-      <div class="fields">
-        <label>
-          {t('Keep the answers up to turn')}
-          <select value={turn} onChange={({ currentTarget }) => setTurn(Number(currentTarget.value))}>
-            <option value={0}>{t('none: start again')}</option>
-            {keptTurns(detail).map((number_) => (
-              <option key={number_} value={number_}>
-                {number_}
-              </option>
-            ))}
-          </select>
-        </label>
-        {status?.canChooseModel === true ? (
-          <label>
-            {t('Model')}
-            <input
-              type="text"
-              list="models"
-              value={model}
-              placeholder={status.model}
-              onInput={({ currentTarget }) => setModel(currentTarget.value)}
-            />
-          </label>
-        ) : null}
-      </div>
-      <ActionButton kind="primary" act={start} onError={fail} disabled={request.trim() === ''}>
-        {t('Start the fork')}
-      </ActionButton>
-    </section>
   );
 }
 
