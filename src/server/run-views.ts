@@ -3,6 +3,7 @@ import { statSync } from 'node:fs';
 import path from 'node:path';
 
 import type { RunInfo } from '../core/run-events.ts';
+import { changesBetween } from '../core/text/text-diff.ts';
 import { readRun } from '../journal/journal-reader.ts';
 import { runLife, runState } from '../journal/run-folder.ts';
 import type { ListedRun } from '../journal/run-folder.ts';
@@ -146,26 +147,33 @@ function readFacts(folder: string): RunFacts {
 
 const MAX_STEPS = 1_000;
 
-/** The actions and outcomes of two runs, aligned by a longest common subsequence of their texts. */
+/** The actions and outcomes of two runs, aligned by their texts. Different steps at the same place are shown beside each other. */
 export function alignedSteps(left: string, right: string): Immutable<RunComparison>['steps'] {
   const [a, b] = [stepsOf(left), stepsOf(right)];
-  const lengths = commonLengths(a, b);
   const steps: Immutable<RunComparison>['steps'][number][] = [];
   let [i, j] = [0, 0];
-  while (i < a.length || j < b.length) {
-    const [one, other] = [a[i], b[j]];
-    if (one !== undefined && other !== undefined && one.text === other.text) {
-      steps.push({ left: one, right: other, isSame: true });
-      i += 1;
-      j += 1;
-    } else if (one !== undefined && (other === undefined || at(lengths, i + 1, j) >= at(lengths, i, j + 1))) {
-      steps.push({ left: one, isSame: false });
-      i += 1;
-    } else if (other !== undefined) {
-      steps.push({ right: other, isSame: false });
-      j += 1;
+  let [onlyLeft, onlyRight]: [Immutable<EventRow>[], Immutable<EventRow>[]] = [[], []];
+  const flush = (): void => {
+    for (let at = 0; at < Math.max(onlyLeft.length, onlyRight.length); at += 1) {
+      const [one, other] = [onlyLeft[at], onlyRight[at]];
+      steps.push({
+        ...(one === undefined ? {} : { left: one }),
+        ...(other === undefined ? {} : { right: other }),
+        isSame: false,
+      });
     }
+    [onlyLeft, onlyRight] = [[], []];
+  };
+  const texts = (rows: readonly Immutable<EventRow>[]): readonly string[] => rows.map(({ text }) => text);
+  for (const { kind } of changesBetween(texts(a), texts(b), 2 * MAX_STEPS)) {
+    const [one, other] = [kind === 'added' ? undefined : a[i++], kind === 'removed' ? undefined : b[j++]];
+    if (one !== undefined && other !== undefined) {
+      flush();
+      steps.push({ left: one, right: other, isSame: true });
+    } else if (one !== undefined) onlyLeft.push(one);
+    else if (other !== undefined) onlyRight.push(other);
   }
+  flush();
   return steps;
 }
 
@@ -178,22 +186,4 @@ function stepsOf(folder: string): readonly Immutable<EventRow>[] {
     if (rows.length === MAX_STEPS) break;
   }
   return rows;
-}
-
-function commonLengths(a: readonly Immutable<EventRow>[], b: readonly Immutable<EventRow>[]): readonly Uint16Array[] {
-  const lengths = Array.from({ length: a.length + 1 }, () => new Uint16Array(b.length + 1));
-  for (let i = a.length - 1; i >= 0; i -= 1)
-    for (let j = b.length - 1; j >= 0; j -= 1)
-      lengths[i]?.fill(
-        a[i]?.text === b[j]?.text
-          ? at(lengths, i + 1, j + 1) + 1
-          : Math.max(at(lengths, i + 1, j), at(lengths, i, j + 1)),
-        j,
-        j + 1,
-      );
-  return lengths;
-}
-
-function at(lengths: readonly Uint16Array[], i: number, j: number): number {
-  return lengths[i]?.[j] ?? 0;
 }

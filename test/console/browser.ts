@@ -2,8 +2,9 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 
+import axe from 'axe-core';
 import { chromium } from 'playwright-core';
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 
 const PROGRAMS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
@@ -23,4 +24,15 @@ export function openBrowser(): Promise<Browser> {
     executablePath: CHROMIUM ?? '',
     args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--disable-background-networking'],
   });
+}
+
+/** Serious violations of WCAG AA on a page, or only of its contrast. */
+export async function violations(page: Page, isOnlyContrast = false): Promise<readonly string[]> {
+  // The policy of the page allows no other script, so it is evaluated by the browser itself.
+  if ((await page.evaluate('typeof axe')) === 'undefined') await page.evaluate(axe.source);
+  return page.evaluate<readonly string[]>(
+    `axe.run('body', { iframes: false, resultTypes: ['violations'], runOnly: ${isOnlyContrast ? "['color-contrast']" : "['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']"} }).then(({ violations }) => violations
+      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+      .map(({ id, nodes }) => id + ': ' + nodes.slice(0, 3).map(({ target }) => target.join(' ')).join(', ')))`,
+  );
 }

@@ -6,22 +6,28 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 import { storedEvaluations } from '../../src/cli/evals/stored-evaluations.ts';
 import { saveReport } from '../../src/cli/evals/report-folder.ts';
+import type { CheckResult } from '../../src/evals/report/result.ts';
 import type { Model, ModelRequest } from '../../src/core/model.ts';
+import { createRun } from '../../src/journal/journal-writer.ts';
 import { createRuntime } from '../../src/packs/open-runtime.ts';
 import { openApprovals } from '../../src/policy/approval/approver.ts';
 import { pendingFolder } from '../../src/policy/approval/pending-approvals.ts';
 import type { Runtime } from '../../src/runtime/runtime.ts';
 import { createRunServer } from '../../src/server/run-server.ts';
 import type { RunServer, RunServerOptions } from '../../src/server/run-server.ts';
+import type { SkillList } from '../../src/server/api/skills.ts';
 import { answerOf } from '../agent/support.ts';
 import type { Line } from '../agent/support.ts';
-import { COMPARISON, TRIGGER, check, report, result } from '../evals/sample-report.ts';
+import { TRIGGER, check, report, result } from '../evals/sample-report.ts';
 import { PROJECT } from '../files-below.ts';
 import { writeSkill } from '../registry/support.ts';
 
 export const PAGE_FOLDER = path.join(PROJECT, 'dist/console');
 export const HOSTILE_TEXT =
   '</script><script>document.title="XSS"</script><img src=x onerror="document.title=\'XSS\'"> [link](javascript:document.title="XSS") \u001B[31mred \u202Egnp.exe';
+
+export const ROWS = 10_000;
+export const EVENTS = 5_000;
 
 export interface ConsoleWorld {
   readonly root: string;
@@ -69,6 +75,7 @@ const COURSES: readonly (readonly [word: string, lines: readonly Line[]])[] = [
   ],
   ['hostile', [{ text: HOSTILE_TEXT }]],
   ['slow', [{ text: 'This answer comes late.' }]],
+  ['huge', [{ text: `start ${'x'.repeat(5_000_000)}` }]],
 ];
 
 const MODEL: Model = {
@@ -92,8 +99,14 @@ function nextLine(request: ModelRequest): Line {
   return lines[Math.min(answersIn(request), lines.length - 1)] ?? { text: '' };
 }
 
-/** `skills`: that many more skills, for lists. */
-export async function openConsoleWorld(skills = 0): Promise<ConsoleWorld> {
+interface WorldOptions {
+  /** That many more skills, for lists. */
+  readonly skills?: number;
+  /** Without hostile and broken skills, for pictures. */
+  readonly isTidy?: boolean;
+}
+
+export async function openConsoleWorld({ skills = 0, isTidy = false }: WorldOptions = {}): Promise<ConsoleWorld> {
   if (!existsSync(path.join(PAGE_FOLDER, 'index.html'))) throw new Error('the console is not built: npm run build');
   const root = realpathSync(mkdtempSync(path.join(tmpdir(), 'skillwright-console-')));
   const project = path.join(root, 'project');
@@ -101,7 +114,7 @@ export async function openConsoleWorld(skills = 0): Promise<ConsoleWorld> {
   for (const folder of [path.join(project, '.git'), home]) mkdirSync(folder, { recursive: true });
   writeFileSync(path.join(project, 'CHANGELOG.md'), '# Changelog\n\n- Search is faster.\n- Fix two crashes.\n');
   writeFileSync(path.join(project, 'NOTES.md'), '# Notes\n\n- Nothing yet\n');
-  writeSkills(path.join(root, 'skills'), skills);
+  writeSkills(path.join(root, 'skills'), skills, isTidy);
   const runtime = await createRuntime({
     cwd: project,
     home,
@@ -146,7 +159,7 @@ export async function openConsoleWorld(skills = 0): Promise<ConsoleWorld> {
   };
 }
 
-function writeSkills(folder: string, more: number): void {
+function writeSkills(folder: string, more: number, isTidy: boolean): void {
   const notes = path.join(folder, 'release-notes');
   writeSkill(notes, {
     description: 'Writes release notes from a changelog and the commits since the last tag. Use it before a release.',
@@ -181,6 +194,7 @@ function writeSkills(folder: string, more: number): void {
   writeSkill(path.join(folder, 'sales-report'), {
     description: 'Summarizes sales tables as a report with charts. Use it for CSV files with amounts and dates.',
   });
+  if (isTidy) return;
   writeSkill(path.join(folder, 'Untidy_Name'), { name: 'Untidy_Name', description: 'Tidies notes. Use it for notes.' });
   writeSkill(path.join(folder, 'hostile'), {
     description: JSON.stringify(HOSTILE_TEXT),
@@ -194,26 +208,84 @@ function writeSkills(folder: string, more: number): void {
     });
 }
 
+/** Evaluations of two suites over time, with both arms, and a recorded run that proves a failure. */
 function writeEvaluations(project: string): void {
-  for (const [at, failed] of [5, 4, 2, 3, 1].entries()) {
-    const folder = path.join(project, `.agent/evals/2026111${String(at)}T101500`);
+  const save = (at: number, skill: string, failed: number): void => {
+    const folder = path.join(project, `.agent/evals/2026111${String(at)}T1${skill === 'tables' ? '0' : '2'}1500`);
     mkdirSync(folder, { recursive: true });
-    const results = Array.from({ length: 12 }, (_, place) =>
-      result(`case-${String(place + 1).padStart(2, '0')}`, {
-        name: `Case ${String(place + 1)}`,
-        status: place < failed ? 'failed' : 'passed',
-        checks: [
-          check('output[0]', place < failed ? { status: 'failed', found: 'the answer has 41 rows', events: [7] } : {}),
-        ],
-      }),
-    );
+    const run = recordRun(path.join(folder, 'runs'));
+    const results = Array.from({ length: 24 }, (_, place) => {
+      const number = place >> 1;
+      const arm = place % 2 === 0 ? 'with' : 'without';
+      const isFailed = number < (arm === 'with' ? failed : failed + 4);
+      const outcome: Partial<CheckResult> = isFailed
+        ? { status: 'failed', asked: 'the answer contains "42 rows"', found: 'the answer has 41 rows', events: [3] }
+        : {};
+      return result(`case-${String(number + 1).padStart(2, '0')}`, {
+        name: `Counts the rows of table ${String(number + 1)}`,
+        tags: number % 3 === 0 ? ['csv', 'smoke'] : ['csv'],
+        arm,
+        status: isFailed ? 'failed' : 'passed',
+        checks: [check('output[0]', { kind: 'outcome', ...outcome })],
+        model: { id: 'sample-model', way: 'live' },
+        ...(arm === 'with' ? { run } : {}),
+      });
+    });
     saveReport(
       folder,
       report(results, {
-        startedAt: `2026-11-1${String(at)}T10:15:00.000Z`,
-        comparisons: [COMPARISON],
-        trigger: TRIGGER,
+        startedAt: `2026-11-1${String(at)}T1${skill === 'tables' ? '0' : '2'}:15:00.000Z`,
+        skills: [{ name: skill, digest: `sha256-tree:${`0${String(failed)}`.repeat(32)}` }],
+        ...(skill === 'tables' ? { trigger: TRIGGER } : {}),
       }),
     );
-  }
+  };
+  for (const [at, failed] of [5, 4, 2, 3, 1].entries()) save(at, 'tables', failed);
+  for (const [at, failed] of [3, 2].entries()) save(at + 2, 'letters', failed);
+}
+
+function recordRun(directory: string): string {
+  const run = createRun(
+    directory,
+    { request: 'Count the rows', version: '0', indexHash: '', index: [], policyHash: '' },
+    { sync: 'none' },
+  );
+  run.hold({ type: 'note', message: 'read sales.csv: 41 rows' });
+  run.hold({ type: 'note', message: 'the header was counted as a row' });
+  run.end('done', '');
+  return run.path;
+}
+
+/** A list of skills as the server answers it. */
+export function manySkills({ searchParams }: URL): SkillList {
+  const offset = Number(searchParams.get('offset'));
+  const skills = Array.from({ length: Math.min(100, ROWS - offset) }, (_, at): SkillList['skills'][number] => {
+    const name = `skill-${String(offset + at).padStart(5, '0')}`;
+    return {
+      id: `user/${name}`,
+      name,
+      source: 'user',
+      description: `Handles topic ${String(offset + at)}.`,
+      state: 'auto',
+      trusted: true,
+      errors: 0,
+      warnings: 0,
+      tokens: 24,
+      agents: [],
+      group: '',
+    };
+  });
+  return { skills, total: ROWS, indexHash: '' };
+}
+
+/** A run with many events, recorded like any other. */
+export function recordLongRun({ options: { directory }, runtime }: ConsoleWorld): string {
+  const run = createRun(
+    directory,
+    { request: 'a long run', version: '0', indexHash: runtime.index.indexHash, index: [], policyHash: '' },
+    { sync: 'none' },
+  );
+  for (let at = 2; at < EVENTS; at += 1) run.hold({ type: 'note', message: `event ${String(at)}` });
+  run.end('done', '');
+  return run.id;
 }

@@ -16,7 +16,7 @@ const SIZES = [
 
 describe.skipIf(CHROMIUM === undefined || FOLDER === undefined)('screenshots', () => {
   test('of every page, at three widths, light and dark', async () => {
-    const world = await openConsoleWorld(Number(process.env['SKILLS'] ?? 40));
+    const world = await openConsoleWorld({ isTidy: true });
     const browser = await openBrowser();
     try {
       const start = async (request: string): Promise<string> => {
@@ -52,6 +52,10 @@ describe.skipIf(CHROMIUM === undefined || FOLDER === undefined)('screenshots', (
         compare: `runs/compare/${runs.join('/')}`,
         evaluations: 'evaluations',
         report: 'evaluations/20261114T101500',
+        cases: 'evaluations/20261114T101500/cases',
+        case: 'evaluations/20261114T101500/case/0',
+        trigger: 'evaluations/20261114T101500/trigger',
+        changes: 'evaluations/20261114T101500/changes?against=20261110T101500',
         policy: 'policy',
       };
       const wanted = process.env['PAGES']?.split(',') ?? Object.keys(pages);
@@ -60,6 +64,15 @@ describe.skipIf(CHROMIUM === undefined || FOLDER === undefined)('screenshots', (
       for (const scheme of ['light', 'dark'] as const) {
         if (!(process.env['SCHEMES'] ?? scheme).includes(scheme)) continue;
         const context = await browser.newContext({ colorScheme: scheme, locale: process.env['LOCALE'] ?? 'en' });
+        // The temporary folder of the test is of no interest.
+        await context.route(/\/api\/v1\/(?!changes|runs\/[^/]+\/live)/, async (route) => {
+          const response = await route.fetch();
+          const text = await response.text();
+          await route.fulfill({
+            response,
+            body: text.replaceAll(world.project, '/home/dana/shop').replaceAll(world.root, '/home/dana'),
+          });
+        });
         const page = await context.newPage();
         await page.goto(world.server.newLink());
         for (const [size, width, height] of SIZES) {
@@ -71,8 +84,6 @@ describe.skipIf(CHROMIUM === undefined || FOLDER === undefined)('screenshots', (
             await page.waitForLoadState('load');
             await page.locator('main').waitFor();
             await page.waitForTimeout(700);
-            // The folder of the test is of no interest.
-            await page.evaluate("document.querySelector('.project').textContent = '~/shop'");
             await page.screenshot({ path: path.join(folder, `${name}-${size}-${scheme}.png`) });
           }
         }

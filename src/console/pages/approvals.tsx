@@ -23,6 +23,10 @@ export function ApprovalsPage(): JSX.Element {
     await remove(`/approvals/stored/${encodeURIComponent(id)}`);
     reload();
   };
+  const answered = (failure?: ApiError): void => {
+    setProblem(failure);
+    reload();
+  };
   const waiting = data.pending.filter(({ isAnswered }) => !isAnswered).length;
   return (
     <div class="page">
@@ -30,12 +34,13 @@ export function ApprovalsPage(): JSX.Element {
       <p class="faint" role="status" aria-live="polite">
         {waiting === 0 ? t('No run waits for you.') : t('{count} waiting', { count: waiting })}
       </p>
+      <Problem error={problem} />
       {data.pending.length === 0 ? (
         <Empty title={t('No questions')}>
           <p>{t('Questions of runs in a terminal, on this page and of the MCP server appear here by themselves.')}</p>
         </Empty>
       ) : (
-        data.pending.map((approval) => <ApprovalCard key={approval.id} approval={approval} onAnswered={reload} />)
+        data.pending.map((approval) => <ApprovalCard key={approval.id} approval={approval} onAnswered={answered} />)
       )}
       {data.problems.map((text) => (
         <div class="banner warning" key={text}>
@@ -43,7 +48,6 @@ export function ApprovalsPage(): JSX.Element {
         </div>
       ))}
       <Section title={t('Stored answers')}>
-        <Problem error={problem} />
         {data.stored.length === 0 ? (
           <p class="faint">{t('Answers “for this skill” are kept here until a byte of the skill changes.')}</p>
         ) : (

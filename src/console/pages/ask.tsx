@@ -159,7 +159,7 @@ export function AskPage({ status, run, query }: AskProps): JSX.Element {
           <span class="faint">
             {status === undefined ? '' : `${line(status.model)}: ${line(status.reason)}`}
             {status?.model === 'rules'
-              ? ` ${t('It is not a language model: it follows the quickstart of a skill.')}`
+              ? `. ${t('It is not a language model: it follows the quickstart of a skill.')}`
               : ''}
           </span>
         </div>

@@ -55,11 +55,17 @@ export function PolicyPage(): JSX.Element {
 function Explain({ policy }: { readonly policy: PolicyView }): JSX.Element {
   const [tool, setTool] = useState('run_command');
   const [subject, setSubject] = useState('');
+  const [skill, setSkill] = useState('');
   const [decision, setDecision] = useState<DecisionView>();
   const [error, setError] = useState<ApiError>();
   const explain = async (): Promise<void> => {
     setError(undefined);
-    setDecision(await post<DecisionView>('/policy/explain', { tool, ...(subject === '' ? {} : { subject }) }));
+    const request = {
+      tool,
+      ...(subject === '' ? {} : { subject }),
+      ...(skill.trim() === '' ? {} : { skills: [skill.trim()] }),
+    };
+    setDecision(await post<DecisionView>('/policy/explain', request));
   };
   const fail = (cause: unknown): void => setError(apiError(cause));
   return (
@@ -84,6 +90,15 @@ function Explain({ policy }: { readonly policy: PolicyView }): JSX.Element {
             onKeyDown={({ key }) => {
               if (key === 'Enter') explain().catch(fail);
             }}
+          />
+        </label>
+        <label>
+          {t('Loaded skill')}
+          <input
+            type="text"
+            value={skill}
+            placeholder={t('none')}
+            onInput={({ currentTarget }) => setSkill(currentTarget.value)}
           />
         </label>
         <ActionButton kind="primary" act={explain} onError={fail} disabled={tool.trim() === ''}>
@@ -152,7 +167,7 @@ function MatrixTable({ isolation }: { readonly isolation: Isolation }): JSX.Elem
           <tbody>
             {names.map((attempt) => (
               <tr key={attempt}>
-                <th scope="row">{line(attempt)}</th>
+                <th scope="row">{line(t(attempt))}</th>
                 {tried.map(({ name, results }) => {
                   const verdict = results.find((result) => result.name === attempt)?.verdict ?? '–';
                   return (

@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
 import type { Approvals, ServerStatus } from '../../server/api/govern.ts';
-import type { Integrity, ReplayReport, RunDetail, Started } from '../../server/api/runs.ts';
+import type { Integrity, ReplayReport, RunDetail } from '../../server/api/runs.ts';
 import { useChange, useNews } from '../changes.ts';
 import { address, apiError, post } from '../client.ts';
 import type { ApiError } from '../client.ts';
@@ -14,8 +14,9 @@ import { ApprovalCard } from '../parts/approval-card.tsx';
 import { Markdown } from '../parts/markdown.tsx';
 import { ActionButton, Command, Facts, Loading, PlanSteps, Problem, Section, State, Tabs } from '../parts/parts.tsx';
 import { EventList, Steps } from '../parts/steps.tsx';
-import { go, link } from '../route.ts';
+import { link } from '../route.ts';
 import { bytes, date, duration, line, short, visible } from '../text.ts';
+import { Fork, ResumeWithBudget, continueRun, keptTurns } from './continue-run.tsx';
 
 interface RunProps {
   readonly id: string;
@@ -38,7 +39,10 @@ export function RunPanel({ id, status }: RunProps): JSX.Element {
   const live = useLiveRun(id, connection);
   const { data, error } = useGet<RunDetail>(`/runs/${id}`, {}, JSON.stringify([live.isOver, connection]));
   const [problem, setProblem] = useState<ApiError>();
-  const [isForking, setForking] = useState(false);
+  /** The turn to fork from; 0 starts again. */
+  const [forkTurn, setForkTurn] = useState<number>();
+  const isForking = forkTurn !== undefined;
+  const [isResuming, setResuming] = useState(false);
   if (error !== undefined) return <Problem error={error} />;
   if (data === undefined) return <Loading />;
   const { run } = data;
@@ -46,9 +50,9 @@ export function RunPanel({ id, status }: RunProps): JSX.Element {
   const answer = live.answer === '' ? data.answer : live.answer;
   const usage = live.isOver ? data.usage : undefined;
   const fail = (cause: unknown): void => setProblem(apiError(cause));
-  const resume = async (): Promise<void> => {
-    const { run: next } = await post<Started>(`/runs/${id}/resume`, {});
-    go(link('runs', next));
+  const startFork = (turn: number): void => {
+    setForkTurn(turn);
+    scrollTo(0, 0);
   };
   return (
     <article class="run">
@@ -70,13 +74,17 @@ export function RunPanel({ id, status }: RunProps): JSX.Element {
               {t('Stop')}
             </ActionButton>
           ) : null}
-          {live.isOver && state !== 'done' ? (
-            <ActionButton kind="primary" act={resume} onError={fail}>
+          {live.isOver && state === 'degraded' ? (
+            <button type="button" class="primary" aria-expanded={isResuming} onClick={() => setResuming(!isResuming)}>
+              {t('Resume…')}
+            </button>
+          ) : live.isOver && state !== 'done' ? (
+            <ActionButton kind="primary" act={() => continueRun(`/runs/${id}/resume`, {})} onError={fail}>
               {t('Resume')}
             </ActionButton>
           ) : null}
           {live.isOver ? (
-            <button type="button" aria-expanded={isForking} onClick={() => setForking(!isForking)}>
+            <button type="button" aria-expanded={isForking} onClick={() => setForkTurn(isForking ? undefined : 0)}>
               {t('Fork…')}
             </button>
           ) : null}
@@ -97,8 +105,11 @@ export function RunPanel({ id, status }: RunProps): JSX.Element {
           )}
         </p>
       ) : null}
-      {isForking ? <Fork detail={data} status={status} fail={fail} /> : null}
-      <Questions id={id} isRunning={state === 'running'} />
+      {isResuming ? <ResumeWithBudget detail={data} fail={fail} /> : null}
+      {forkTurn === undefined ? null : (
+        <Fork key={forkTurn} detail={data} status={status} fail={fail} from={forkTurn} />
+      )}
+      <Questions id={id} isRunning={state === 'running'} report={setProblem} />
       <div class="run-columns">
         <div>
           {answer === '' && live.delta === '' ? null : (
@@ -116,7 +127,17 @@ export function RunPanel({ id, status }: RunProps): JSX.Element {
           <Tabs
             label={t('Views of the run')}
             tabs={[
-              { id: 'steps', label: t('Steps'), content: () => <Steps id={id} run={live} /> },
+              {
+                id: 'steps',
+                label: t('Steps'),
+                content: () => (
+                  <Steps
+                    id={id}
+                    run={live}
+                    {...(live.isOver ? { fork: { turns: keptTurns(data), from: startFork } } : {})}
+                  />
+                ),
+              },
               {
                 id: 'events',
                 label: t('Events'),
@@ -138,16 +159,28 @@ export function RunPanel({ id, status }: RunProps): JSX.Element {
 }
 
 /** The questions of this run. For runs of other processes all waiting questions are in the inbox. */
-function Questions({ id, isRunning }: { readonly id: string; readonly isRunning: boolean }): JSX.Element | null {
+function Questions({
+  id,
+  isRunning,
+  report,
+}: {
+  readonly id: string;
+  readonly isRunning: boolean;
+  readonly report: (failure: ApiError | undefined) => void;
+}): JSX.Element | null {
   const { changes } = useNews();
   const version = useChange(changes === undefined ? undefined : `${changes.questions} ${String(changes.answered)}`);
   const { data, reload } = useGet<Approvals>(isRunning ? '/approvals' : undefined, {}, version);
   const own = isRunning ? (data?.pending ?? []).filter(({ run }) => run === id) : [];
+  const answered = (failure?: ApiError): void => {
+    report(failure);
+    reload();
+  };
   if (own.length === 0) return null;
   return (
     <div class="questions" role="status">
       {own.map((approval) => (
-        <ApprovalCard key={approval.id} approval={approval} onAnswered={reload} />
+        <ApprovalCard key={approval.id} approval={approval} onAnswered={answered} />
       ))}
     </div>
   );
@@ -179,65 +212,6 @@ function Files({ detail }: { readonly detail: RunDetail }): JSX.Element | null {
       </ul>
       <p class="faint">{t('Kept until the console ends.')}</p>
     </Section>
-  );
-}
-
-function Fork({
-  detail,
-  status,
-  fail,
-}: {
-  readonly detail: RunDetail;
-  readonly status: ServerStatus | undefined;
-  readonly fail: (cause: unknown) => void;
-}): JSX.Element {
-  const [request, setRequest] = useState(detail.run.request);
-  const [model, setModel] = useState('');
-  const [turn, setTurn] = useState(0);
-  const start = async (): Promise<void> => {
-    const { run } = await post<Started>(`/runs/${detail.run.run}/fork`, {
-      turn,
-      ...(request === detail.run.request ? {} : { request }),
-      ...(model.trim() === '' ? {} : { model: model.trim() }),
-    });
-    go(link('runs', run));
-  };
-  return (
-    <section class="panel form" aria-label={t('Fork this run')}>
-      <h2>{t('Fork this run')}</h2>
-      <label>
-        {t('Request')}
-        <textarea rows={3} value={request} onInput={({ currentTarget }) => setRequest(currentTarget.value)} />
-      </label>
-      <div class="fields">
-        <label>
-          {t('Keep the answers up to turn')}
-          <select value={turn} onChange={({ currentTarget }) => setTurn(Number(currentTarget.value))}>
-            <option value={0}>{t('none: start again')}</option>
-            {detail.turns.slice(0, -1).map((number_) => (
-              <option key={number_} value={number_}>
-                {number_}
-              </option>
-            ))}
-          </select>
-        </label>
-        {status?.canChooseModel === true ? (
-          <label>
-            {t('Model')}
-            <input
-              type="text"
-              list="models"
-              value={model}
-              placeholder={status.model}
-              onInput={({ currentTarget }) => setModel(currentTarget.value)}
-            />
-          </label>
-        ) : null}
-      </div>
-      <ActionButton kind="primary" act={start} onError={fail} disabled={request.trim() === ''}>
-        {t('Start the fork')}
-      </ActionButton>
-    </section>
   );
 }
 

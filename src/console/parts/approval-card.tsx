@@ -10,7 +10,7 @@ import { link } from '../route.ts';
 import { bytes, date, line, short } from '../text.ts';
 import { Diff } from './diff.tsx';
 import { LongText } from './long-text.tsx';
-import { ActionButton, Facts, Problem, State } from './parts.tsx';
+import { ActionButton, Facts, State } from './parts.tsx';
 
 const SCOPES = { once: 'Yes, once', run: 'Yes, for this run', skill: 'Yes, for this skill as it is' } as const;
 
@@ -19,10 +19,10 @@ export function ApprovalCard({
   onAnswered,
 }: {
   readonly approval: PendingApproval;
-  readonly onAnswered: () => void;
+  /** With a failure, such as an answer that came first from elsewhere. The card may be gone then, so that the page shows it. */
+  readonly onAnswered: (failure?: ApiError) => void;
 }): JSX.Element {
   const [reason, setReason] = useState('');
-  const [error, setError] = useState<ApiError>();
   const { id, tool, risk, rule, origin, skill, affects, isolation, capabilities, scopes, run } = approval;
   const answer = async (verdict: 'yes' | 'no', scope: string): Promise<void> => {
     await post(`/approvals/${encodeURIComponent(id)}`, {
@@ -32,10 +32,7 @@ export function ApprovalCard({
     });
     onAnswered();
   };
-  const fail = (problem: unknown): void => {
-    setError(apiError(problem));
-    onAnswered();
-  };
+  const fail = (problem: unknown): void => onAnswered(apiError(problem));
   return (
     <article class={`approval panel ${risk}`} aria-label={`${tool} ${short(id)}`}>
       <header>
@@ -67,7 +64,6 @@ export function ApprovalCard({
               ]),
         ]}
       />
-      <Problem error={error} />
       {approval.isAnswered ? (
         <p class="faint" role="status">
           {t('Answered. The run has not picked the answer up yet.')}

@@ -13,7 +13,14 @@ import { JsonView, LongText } from './long-text.tsx';
 import { Empty, Loading, Problem } from './parts.tsx';
 import { VirtualList } from './virtual-list.tsx';
 
-export function Steps({ id, run }: { readonly id: string; readonly run: LiveRun }): JSX.Element {
+interface StepsProps {
+  readonly id: string;
+  readonly run: LiveRun;
+  /** Starts a fork that keeps the answers up to a turn, for the turns that can be kept. */
+  readonly fork?: { readonly turns: readonly number[]; readonly from: (turn: number) => void };
+}
+
+export function Steps({ id, run, fork }: StepsProps): JSX.Element {
   if (run.steps.length === 0) return run.isOver ? <Empty title={t('This run has no steps')} /> : <Loading />;
   return (
     <>
@@ -22,16 +29,25 @@ export function Steps({ id, run }: { readonly id: string; readonly run: LiveRun 
       )}
       <ol class="steps">
         {run.steps.map((step) => (
-          <Step key={step.key} id={id} step={step} />
+          <Step key={step.key} id={id} step={step} fork={fork} />
         ))}
       </ol>
     </>
   );
 }
 
-function Step({ id, step }: { readonly id: string; readonly step: RunStep }): JSX.Element {
+function Step({
+  id,
+  step,
+  fork,
+}: {
+  readonly id: string;
+  readonly step: RunStep;
+  readonly fork: StepsProps['fork'];
+}): JSX.Element {
   const [isOpen, setOpen] = useState(false);
   const { row, more } = step;
+  const { turn = 0 } = row;
   const tone = more.find((one) => one.tone === 'bad')?.tone ?? more.at(-1)?.tone ?? row.tone;
   const end = more.findLast(({ type }) => type === 'observation');
   return (
@@ -52,6 +68,11 @@ function Step({ id, step }: { readonly id: string; readonly step: RunStep }): JS
               .map(({ seq }) => (
                 <EventView key={seq} id={id} seq={seq} />
               ))}
+            {row.type === 'model-answer' && fork?.turns.includes(turn) === true ? (
+              <button type="button" class="small" onClick={() => fork.from(turn)}>
+                {t('Fork after this answer…')}
+              </button>
+            ) : null}
           </div>
         ) : null}
       </details>

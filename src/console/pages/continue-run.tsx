@@ -1,0 +1,123 @@
+/** Forms that start a run from the record of another one: fork it, or resume it with a larger budget. */
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+
+import type { ServerStatus } from '../../server/api/govern.ts';
+import type { RunDetail, Started } from '../../server/api/runs.ts';
+import { post } from '../client.ts';
+import { t } from '../language.ts';
+import { ActionButton } from '../parts/parts.tsx';
+import { go, link } from '../route.ts';
+
+interface FormProps {
+  readonly detail: RunDetail;
+  readonly fail: (cause: unknown) => void;
+}
+
+/** The last answer ended the run, so that nothing is left to do after it. */
+export function keptTurns({ turns }: RunDetail): readonly number[] {
+  return turns.slice(0, -1);
+}
+
+export async function continueRun(path: string, body: object): Promise<void> {
+  const { run } = await post<Started>(path, body);
+  go(link('runs', run));
+}
+
+export function Fork({
+  detail,
+  status,
+  fail,
+  from,
+}: FormProps & { readonly status: ServerStatus | undefined; readonly from: number }): JSX.Element {
+  const [request, setRequest] = useState(detail.run.request);
+  const [model, setModel] = useState('');
+  const [turn, setTurn] = useState(from);
+  const start = (): Promise<void> =>
+    continueRun(`/runs/${detail.run.run}/fork`, {
+      turn,
+      ...(request === detail.run.request ? {} : { request }),
+      ...(model.trim() === '' ? {} : { model: model.trim() }),
+    });
+  return (
+    <section class="panel form" aria-label={t('Fork this run')}>
+      <h2>{t('Fork this run')}</h2>
+      <label>
+        {t('Request')}
+        <textarea rows={3} value={request} onInput={({ currentTarget }) => setRequest(currentTarget.value)} />
+      </label>
+      <div class="fields">
+        <label>
+          {t('Keep the answers up to turn')}
+          <select value={turn} onChange={({ currentTarget }) => setTurn(Number(currentTarget.value))}>
+            <option value={0}>{t('none: start again')}</option>
+            {keptTurns(detail).map((number_) => (
+              <option key={number_} value={number_}>
+                {number_}
+              </option>
+            ))}
+          </select>
+        </label>
+        {status?.canChooseModel === true ? (
+          <label>
+            {t('Model')}
+            <input
+              type="text"
+              list="models"
+              value={model}
+              placeholder={status.model}
+              onInput={({ currentTarget }) => setModel(currentTarget.value)}
+            />
+          </label>
+        ) : null}
+      </div>
+      <ActionButton kind="primary" act={start} onError={fail} disabled={request.trim() === ''}>
+        {t('Start the fork')}
+      </ActionButton>
+    </section>
+  );
+}
+
+/** A run whose budget is exhausted stops at once unless it gets more. */
+export function ResumeWithBudget({ detail, fail }: FormProps): JSX.Element {
+  const { usage } = detail;
+  const [turns, setTurns] = useState(String(usage.turns + 12));
+  const [tokens, setTokens] = useState('');
+  const start = (): Promise<void> =>
+    continueRun(`/runs/${detail.run.run}/resume`, {
+      budget: {
+        ...(turns === '' ? {} : { turns: Number(turns) }),
+        ...(tokens === '' ? {} : { tokens: Number(tokens) }),
+      },
+    });
+  return (
+    <section class="panel form" aria-label={t('Resume with a larger budget')}>
+      <h2>{t('Resume with a larger budget')}</h2>
+      <div class="fields">
+        <label>
+          {t('Most turns')}
+          <input
+            type="number"
+            min="1"
+            value={turns}
+            placeholder={t('as before')}
+            onInput={({ currentTarget }) => setTurns(currentTarget.value)}
+          />
+        </label>
+        <label>
+          {t('Most tokens')}
+          <input
+            type="number"
+            min="1"
+            value={tokens}
+            placeholder={t('as before')}
+            onInput={({ currentTarget }) => setTokens(currentTarget.value)}
+          />
+        </label>
+      </div>
+      <ActionButton kind="primary" act={start} onError={fail}>
+        {t('Resume')}
+      </ActionButton>
+    </section>
+  );
+}
