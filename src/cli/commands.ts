@@ -17,6 +17,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   entry('call', 'use', 'call one tool as a model would, under the same policy', () => import('./agent/call.ts')),
   entry('mcp', 'use', 'serve skills to MCP clients', () => import('./agent/mcp.ts')),
   entry('ui', 'use', 'open the console in a browser', () => import('./agent/ui.ts'), ['console']),
+  entry('docs', 'use', 'read the documentation', () => import('./govern/docs.ts')),
   entry('catalog', 'use', 'print the skill catalog as a model sees it', () => import('./skills/catalog.ts')),
   entry('cost', 'use', 'show the tokens that skills cost a model', () => import('./skills/cost.ts')),
   entry('new', 'write', 'create a skill', () => import('./skills/new.ts'), ['init']),

@@ -1,4 +1,5 @@
 /** All diagnostic codes; `docs/diagnostics.md` is generated from this list. Codes never change their meaning. */
+import { docsPage } from './docs-page.ts';
 
 export type Severity = 'error' | 'warning' | 'info';
 
@@ -156,7 +157,7 @@ export const DIAGNOSTIC_RULES = {
     'a Skillwright field at the top level, which other validators reject',
     'move it under metadata: to satisfy every validator',
   ),
-  'field/type': breach('a field has a value of the wrong type', 'see the fields in docs/skill-format.md'),
+  'field/type': breach('a field has a value of the wrong type', `see the fields: ${docsPage('skill-format')}`),
   'field/unreadable-restriction': breach(
     'a field that restricts the skill cannot be read; the strictest meaning is used',
     'fix the field, or remove it to lift the restriction',

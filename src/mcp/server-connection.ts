@@ -6,6 +6,7 @@ import type { CallToolResult, JsonSchemaValidator, Transport, jsonSchemaValidato
 
 import { z } from 'zod';
 
+import { docsPage } from '../core/docs-page.ts';
 import type { Config } from '../core/config/config.ts';
 import type { Surroundings } from '../core/config/loaded-config.ts';
 import { failure } from '../core/failure-codes.ts';
@@ -214,7 +215,7 @@ async function prepare({ surroundings, ...given }: ConnectOptions): Promise<Prep
 
 function unusable(name: string, problem: string): Failure {
   return failure('server/unavailable', `the MCP server ${quoted(name)} is not configured correctly: ${problem}`, {
-    hint: 'correct mcp_servers in ~/.agent/config.json; see docs/mcp.md',
+    hint: `correct mcp_servers in ~/.agent/config.json; see ${docsPage('mcp')}`,
   });
 }
 

@@ -19,12 +19,12 @@ export interface Screen {
 /** Python brings pseudo-terminals on every system we test on; Node has none of its own. */
 const DRIVER = `
 import json, os, pty, select, sys, time
-words, steps = json.loads(sys.argv[1])
+words, steps, limit = json.loads(sys.argv[1])
 AGAIN = 10
 pid, terminal = pty.fork()
 if pid == 0:
     os.execvp(words[0], words)
-seen, text, end = 0, b'', time.time() + 150
+seen, text, end = 0, b'', time.time() + limit
 def read(seconds):
     global text
     ready, _, _ = select.select([terminal], [], [], max(0, seconds))
@@ -76,17 +76,24 @@ export function missingTerminal(): string | undefined {
   return status === 0 ? undefined : 'there is no python3 with the module pty';
 }
 
+interface Surroundings {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** The program is killed after so many seconds. */
+  readonly seconds?: number;
+}
+
 /** Runs a program at a terminal of its own. */
 export function atTerminal(
   words: readonly string[],
   steps: readonly Step[],
-  { cwd, env }: { readonly cwd: string; readonly env: Readonly<Record<string, string>> },
+  { cwd, env, seconds = 150 }: Surroundings,
 ): Promise<Screen> {
-  const child = spawn('python3', ['-c', DRIVER, JSON.stringify([words, steps])], {
+  const child = spawn('python3', ['-c', DRIVER, JSON.stringify([words, steps, seconds])], {
     cwd,
     env: { PATH: process.env['PATH'] ?? '', TERM: 'xterm', NO_COLOR: '1', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
-    timeout: 170_000,
+    timeout: (seconds + 20) * 1000,
   });
   let output = '';
   child.stdout.on('data', (data: Buffer) => (output += data.toString()));

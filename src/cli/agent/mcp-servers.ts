@@ -1,4 +1,5 @@
 /** The configured MCP servers for `run` and `chat`, and their state for `mcp check`. */
+import { docsPage } from '../../core/docs-page.ts';
 import type { ServerServices, ToolServers } from '../../core/tool-servers.ts';
 import type { ServerState } from '../../mcp/tool-servers.ts';
 import { nearest } from '../../core/nearest.ts';
@@ -69,7 +70,9 @@ export async function checkServers({ runtime, terminal, server, isJson }: CheckO
     if (isJson) terminal.out(JSON.stringify({ schema: 1, servers: states, disabled: off }, undefined, 2));
     else {
       if (states.length + off.length === 0)
-        terminal.out('No MCP server is configured. Add one to mcp_servers in ~/.agent/config.json; see docs/mcp.md.');
+        terminal.out(
+          `No MCP server is configured. Add one to mcp_servers in ~/.agent/config.json; see ${docsPage('mcp')}`,
+        );
       for (const state of states) terminal.out(stateLines(state));
       for (const name of off) terminal.out(`${name}: disabled`);
     }

@@ -1,5 +1,6 @@
 import path from 'node:path';
 
+import { docsPage } from '../../core/docs-page.ts';
 import { ACTIVATIONS } from '../../agent/activation.ts';
 import type { AgentOptions } from '../../agent/agent-options.ts';
 import { projectInstructions } from '../../agent/project-instructions.ts';
@@ -68,7 +69,7 @@ export const command = defineCommand({
     'At a terminal, asks once about skills of this project that you have not trusted. Elsewhere they are hidden from the model, and the answer says which; see --trust-project.',
     'At a terminal, Ctrl-C stops the current step and asks whether to go on, Ctrl-C twice ends the run, and Ctrl-O shows the last output line of a program.',
     'Prints the answer to stdout and everything else to stderr. With --json: one event per line, and the result as the last line.',
-    'Without a key, a configured model or a local server, the rule model runs. It is not a language model; see docs/agent.md.',
+    `Without a key, a configured model or a local server, the rule model runs. It is not a language model; see ${docsPage('agent')}.`,
     'Exit code 1: failed, or a budget was exhausted; 3: policy or the user refused the last action, or it needs approval and no terminal is available (the command that approves it and continues the run is printed); 4: the model or the executor is unavailable; 130: interrupted, with the record closed.',
   ].join('\n'),
   flags,

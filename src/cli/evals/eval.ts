@@ -1,3 +1,4 @@
+import { docsPage } from '../../core/docs-page.ts';
 import { isSkillError } from '../../core/errors.ts';
 import { printable, quoted } from '../../core/text/text.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
@@ -24,7 +25,7 @@ export const command = defineCommand({
   details: [
     'Runs cases in isolated homes and grades the recorded runs. PATH is a case file, a skill or a folder of skills (default: the skill in the current folder, or the skills of the project with .agent/evals and evals). Cases with a mock or a cassette cost nothing; all others need --model. Results are stored in .agent/evals; unchanged cases are not run again unless you pass --no-eval-cache.',
     'trigger measures which skill activates when all of them are installed. Control cases run first; if one fails, there is no score.',
-    '--subject runs the cases with another agent in an empty home: claude-code, codex, gemini, opencode, pi, or a command. It gets API keys by the names of their variables; without its program or its key, cases are skipped with the reason (exit code 4). Several --subject make a portability matrix. Protocol of commands and limits: docs/eval-subjects.md.',
+    `--subject runs the cases with another agent in an empty home: claude-code, codex, gemini, opencode, pi, or a command. It gets API keys by the names of their variables; without its program or its key, cases are skipped with the reason (exit code 4). Several --subject make a portability matrix. Protocol of commands and limits: ${docsPage('eval-subjects')}.`,
     'tune compares descriptions of a skill: proposals are scored on the train part of its trigger cases, and the best one meets the current description on the validation part. It changes nothing without --write, and never for a difference within noise.',
     'compare shows what changed between two reports, and fails if a case broke or the pass rate of a live model fell by more than chance. trend shows the pass rate of the last cases in all stored reports. grade grades stored runs again without running anything. init writes first cases for a skill.',
     'Exit code 1: failed, or below a threshold; 4: no model; 5: the evaluation is invalid, because case files have errors, a control failed, no case was graded or too many broke; 130: interrupted, finished results are kept.',

@@ -1,6 +1,7 @@
 /** `eval` and `eval trigger`: run cases and store each result at once, so that an interruption loses nothing. */
 import path from 'node:path';
 
+import { docsPage } from '../../core/docs-page.ts';
 import type { EvalReport } from '../../evals/report/result.ts';
 import { EXECUTOR_NAMES } from '../../core/execution.ts';
 import type { Executor } from '../../core/execution.ts';
@@ -170,7 +171,7 @@ async function printOne(
   return EXIT.impossible;
 }
 
-const SUBJECT_HINT = 'agents and their variables: skillwright eval --help and docs/eval-subjects.md';
+const SUBJECT_HINT = `agents and their variables: skillwright eval --help and ${docsPage('eval-subjects')}`;
 
 const USUAL_DETECT = 20;
 

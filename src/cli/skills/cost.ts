@@ -1,5 +1,6 @@
 import path from 'node:path';
 
+import { docsPage } from '../../core/docs-page.ts';
 import { requestCost } from '../../agent/request-cost.ts';
 import type { RequestCost, RunFeatures } from '../../agent/request-cost.ts';
 import { SkillError } from '../../core/errors.ts';
@@ -42,7 +43,7 @@ export const command = defineCommand({
   usage: 'cost [NAME...] [--vocabulary NAME] [--search] | cost --events FILE',
   details: [
     'Without a name: the tokens that every request of a run carries before a skill is loaded: rules of the agent, guidance, catalog and tools, with and without programs and project files. With names: also the tokens of loading those skills with all their documents. With --events: the tokens a recorded run spent on skills, file by file.',
-    'Token counts are estimates; docs/catalog.md states their error.',
+    `Token counts are estimates; ${docsPage('catalog')} states their error.`,
   ].join('\n'),
   flags,
   examples: [

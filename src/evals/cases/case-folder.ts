@@ -2,6 +2,7 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 
+import { docsPage } from '../../core/docs-page.ts';
 import { isObject } from '../../core/json/json-schema.ts';
 import { parseJson } from '../../core/json/parse-json.ts';
 import type { JsonPath } from '../../core/json/json-schema.ts';
@@ -114,7 +115,7 @@ function besideCase({ report, suite: { dir } }: CaseFile, at: JsonPath): Written
   const turns = mock.type === 'read' ? turnsOf(mock.text) : undefined;
   if (mock.type === 'failed' || (mock.type === 'read' && turns === undefined)) {
     const reason = mock.type === 'failed' ? mock.reason : 'not JSON with a turns array';
-    const hint = 'write {"turns": [...]}, see docs/rule-model.md';
+    const hint = `write {"turns": [...]}, see ${docsPage('rule-model')}`;
     addProblem(report, { at, message: `cannot use mock.json beside the case: ${reason}`, hint });
   }
   return {

@@ -5,6 +5,7 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 
+import { docsPage } from '../../core/docs-page.ts';
 import { SkillError } from '../../core/errors.ts';
 import { fillQuickstart, findQuickstart } from '../../model/rules/quickstart.ts';
 import { readHead } from '../../format/read-head.ts';
@@ -39,7 +40,7 @@ export function initCases(skillDir: string): string {
   return `${parts.join('\n').trimEnd()}\n`;
 }
 
-const HEAD = `# Cases of this skill. docs/eval-cases.md lists all keys.
+const HEAD = `# Cases of this skill. ${docsPage('eval-cases')} lists all keys.
 #
 # The mock of each case holds generated answers and is a harness check: without a model it shows that the skill loads and its
 # scripts run, and it counts in no pass rate. With --model NAME the model answers instead, and the case tests it.

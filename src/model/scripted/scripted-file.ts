@@ -1,4 +1,5 @@
 /** Reads the turns of a scripted model from a file, for tests and for runs without network. */
+import { docsPage } from '../../core/docs-page.ts';
 import { SkillError } from '../../core/errors.ts';
 import { checkJson } from '../../core/json/json-schema.ts';
 import type { FromSchema, JsonSchema, SchemaProblem } from '../../core/json/json-schema.ts';
@@ -162,7 +163,7 @@ function invalid(file: string, problem: string): SkillError<'input/invalid'> {
   return new SkillError({
     code: 'input/invalid',
     message: `${quoted(file, 200)} is not a script for the scripted model: ${problem}`,
-    hint: 'write {"turns": [...]}, see docs/rule-model.md',
+    hint: `write {"turns": [...]}, see ${docsPage('rule-model')}`,
     data: { expected: '{"turns": [...]}' },
   });
 }

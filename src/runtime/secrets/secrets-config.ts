@@ -1,5 +1,6 @@
 import path from 'node:path';
 
+import { docsPage } from '../../core/docs-page.ts';
 import { SkillError } from '../../core/errors.ts';
 import { quoted } from '../../core/text/text.ts';
 import { programEnvironment } from '../../platform/process/program-environment.ts';
@@ -71,7 +72,7 @@ function invalid(place: readonly string[], problem: string): SkillError<'config/
   return new SkillError({
     code: 'config/invalid',
     message: `${name}: ${problem}`,
-    hint: 'give each skill its own variables, each from one env, file or command; see docs/secrets.md',
+    hint: `give each skill its own variables, each from one env, file or command; see ${docsPage('secrets')}`,
     data: { path: ['secrets', ...place].join('.') },
   });
 }

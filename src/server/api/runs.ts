@@ -1,6 +1,8 @@
 /** Schemas of the API: runs and their events. */
 import { z } from 'zod';
 
+import { docsPage } from '../../core/docs-page.ts';
+
 const text = z.string();
 const count = z.number().nonnegative();
 
@@ -98,7 +100,7 @@ export const EventDetail = z.object({
   time: text,
   at: count,
   isCut: z.boolean().describe('texts longer than 64,000 characters are cut'),
-  event: z.unknown().describe('the recorded event; see docs/runs.md'),
+  event: z.unknown().describe(`the recorded event; see ${docsPage('runs')}`),
 });
 export type EventDetail = z.output<typeof EventDetail>;
 

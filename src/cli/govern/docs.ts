@@ -1,0 +1,104 @@
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+
+import { SkillError } from '../../core/errors.ts';
+import { nearest } from '../../core/nearest.ts';
+import { quoted } from '../../core/text/text.ts';
+import { defineCommand } from '../command.ts';
+import { EXIT, UsageError } from '../exit.ts';
+import { jsonText } from '../json.ts';
+import { renderMarkdown } from '../terminal/markdown.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+
+interface Page {
+  /** The path below `docs/` without `.md`. */
+  readonly topic: string;
+  readonly title: string;
+  readonly path: string;
+}
+
+export const command = defineCommand({
+  usage: 'docs [TOPIC]',
+  details:
+    'Prints a page of the documentation that is part of this installation; without a topic, lists the topics. A terminal shows it formatted, a pipe gets the Markdown. TOPIC is a name from the list, or its last part.',
+  flags: {},
+  examples: [
+    ['skillwright docs', 'list the topics'],
+    ['skillwright docs first-skill', 'read the first tutorial'],
+    ['skillwright docs zh/tutorials/first-skill', 'read it in Chinese'],
+    ['skillwright docs policy | less', 'read a page in a pager'],
+  ],
+  positionals: [0, 1],
+  run({ flags, positionals: [topic], terminal }) {
+    const all = pages(docsFolder());
+    if (topic === undefined) {
+      const listed = all.filter((page) => !page.topic.startsWith('zh/'));
+      terminal.out(flags.json === true ? jsonText({ topics: listed }) : topicLines(listed, terminal));
+      if (flags.json !== true) terminal.remark('read one: skillwright docs TOPIC');
+      return Promise.resolve(EXIT.done);
+    }
+    const page = findPage(topic, all);
+    const text = readFileSync(page.path, 'utf8');
+    if (flags.json === true) terminal.out(jsonText({ ...page, text }));
+    else if (terminal.isAnswerOnTerminal) terminal.out(renderMarkdown(withoutComments(text), terminal));
+    else terminal.out(text.trimEnd());
+    return Promise.resolve(EXIT.done);
+  },
+});
+
+function topicLines(listed: readonly Page[], terminal: Terminal): readonly string[] {
+  const width = Math.max(...listed.map(({ topic }) => topic.length));
+  return listed.map(({ topic, title }) => terminal.wrap(`  ${topic.padEnd(width)}  ${title}`, width + 4));
+}
+
+/** Messages of earlier versions cite `docs/agent.md`; that is understood as well. */
+function findPage(given: string, all: readonly Page[]): Page {
+  const wanted = given
+    .replace(/^docs\//, '')
+    .replace(/\.md$/, '')
+    .toLowerCase();
+  const found =
+    all.find(({ topic }) => topic === wanted) ?? all.find(({ topic }) => path.posix.basename(topic) === wanted);
+  if (found !== undefined) return found;
+  const names = all.flatMap(({ topic }) => [topic, path.posix.basename(topic)]);
+  const containing = all.filter(({ topic, title }) => `${topic} ${title}`.toLowerCase().includes(wanted));
+  const near = new Set([...nearest(wanted, names), ...containing.slice(0, 5).map(({ topic }) => topic)]);
+  throw new UsageError(
+    `unknown topic ${quoted(given, 100)}`,
+    near.size === 0 ? 'list the topics: skillwright docs' : `did you mean ${[...near].join(', ')}?`,
+  );
+}
+
+function pages(folder: string): readonly Page[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.md') && !file.startsWith('.'))
+    .map((file): Page => {
+      const [, title = file] = /^# (.*)$/m.exec(readFileSync(path.join(folder, file), 'utf8')) ?? [];
+      const topic = file.slice(0, -'.md'.length).replaceAll('\\', '/');
+      return { topic, title: title.replaceAll('`', ''), path: path.join(folder, file) };
+    })
+    .toSorted((a, b) => order(a.topic) - order(b.topic) || (a.topic < b.topic ? -1 : 1));
+}
+
+/** Tutorials first: a reader who does not know the topic begins there. */
+function order(topic: string): number {
+  return topic.startsWith('tutorials/') ? 0 : 1;
+}
+
+function withoutComments(text: string): string {
+  return text.replaceAll(/^<!--[^]*?-->\n/gm, '');
+}
+
+/** In the package and in a checkout, from the bundled command and from the sources. */
+function docsFolder(): string {
+  const folder = ['../../docs', '../../../docs']
+    .map((place) => path.join(import.meta.dirname, place))
+    .find((place) => existsSync(path.join(place, 'cli.md')));
+  if (folder !== undefined) return folder;
+  throw new SkillError({
+    code: 'io/failed',
+    message: 'the documentation is missing from this installation',
+    hint: 'install skillwright again',
+    data: { path: path.join(import.meta.dirname, '../../docs'), cause: 'missing' },
+  });
+}

@@ -1,0 +1,100 @@
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+
+import { SHARED_CACHE } from '../cli/run-cli.ts';
+import { atTerminal } from '../cli/pseudo-terminal.ts';
+import { PROJECT } from '../files-below.ts';
+import type { CommandResult, PageStep } from './shown-commands.ts';
+
+/** What pages show for the home folder and the folder of a reader. */
+const HOME_SHOWN = '/home/you';
+
+export interface PageOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  /** A text of the page and what takes its place, such as a port that is free here. */
+  readonly replace?: readonly [string, string];
+  /** Called with the empty folder before the first step. */
+  prepare?(folder: string): void;
+}
+
+/**
+ * Runs the steps of a page in one shell, at a terminal of 80 columns, in an empty folder with an empty home. The shell is one process, so
+ * that `cd`, variables and background jobs last.
+ */
+export async function runSteps(
+  steps: readonly PageStep[],
+  { env = {}, replace = ['', ''], prepare }: PageOptions = {},
+): Promise<readonly CommandResult[]> {
+  const base = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'skillwright-page-')));
+  // Programs in a sandbox of root run as another user, who must be able to enter the project.
+  chmodSync(base, 0o755);
+  const [home, scripts] = ['home', 'scripts'].map((name) => path.join(base, name)) as [string, string];
+  const folder = path.join(home, 'project');
+  const bin = path.join(base, 'bin');
+  for (const made of [folder, scripts, bin]) mkdirSync(made, { recursive: true });
+  const command = path.join(bin, 'skillwright');
+  writeFileSync(
+    command,
+    `#!/bin/sh\nexec '${process.execPath}' '${path.join(PROJECT, 'dist/command/skillwright.js')}' "$@"\n`,
+  );
+  chmodSync(command, 0o755);
+  prepare?.(folder);
+  const script = path.join(scripts, 'all.sh');
+  const [shown, used] = replace;
+  writeFileSync(
+    script,
+    shellScript(steps, scripts, (text) => (shown === '' ? text : text.replaceAll(shown, used))),
+  );
+  try {
+    const { text } = await atTerminal(['bash', '--norc', '--noprofile', script], [], {
+      cwd: folder,
+      seconds: 500,
+      env: {
+        PATH: `${bin}:${path.dirname(process.execPath)}:${process.env['PATH'] ?? ''}`,
+        HOME: home,
+        GIT_CONFIG_NOSYSTEM: '1',
+        GIT_AUTHOR_NAME: 'You',
+        GIT_AUTHOR_EMAIL: 'you@example.org',
+        GIT_COMMITTER_NAME: 'You',
+        GIT_COMMITTER_EMAIL: 'you@example.org',
+        ...SHARED_CACHE,
+        ...env,
+      },
+    });
+    return resultsIn(text.replaceAll(home, HOME_SHOWN));
+  } finally {
+    rmSync(base, { recursive: true, force: true });
+  }
+}
+
+function shellScript(steps: readonly PageStep[], scripts: string, adapt: (text: string) => string): string {
+  const lines = steps.map((step, index) => {
+    const file = path.join(scripts, String(index));
+    if (step.type === 'command') {
+      writeFileSync(file, adapt(`${step.command}\n`));
+      // The status is printed and set again, for `echo $?`.
+      return `. '${file}'\ncode=$?; printf '\\036%d\\037' "$code"; (exit "$code")`;
+    }
+    writeFileSync(file, adapt(step.text));
+    return `mkdir -p "$(dirname '${step.path}')" && cp '${file}' '${step.path}'`;
+  });
+  return ['stty cols 80 rows 24', ...lines, 'kill $(jobs -p) 2>/dev/null; wait', ''].join('\n');
+}
+
+function resultsIn(text: string): readonly CommandResult[] {
+  return [...text.matchAll(/([^]*?)\u001e(\d+)\u001f/g)].map(([, output = '', status]) => ({
+    status: Number(status),
+    output: screenLines(output),
+  }));
+}
+
+/** What stays on the screen: a line that was drawn again is there once. */
+function screenLines(output: string): readonly string[] {
+  const lines = output
+    .replaceAll('\r\n', '\n')
+    .split('\n')
+    .map((line) => (line.split(/\r(?:\u001b\[K)?/).at(-1) ?? '').replaceAll(/\u001b\[[\d;?]*[A-Za-z]/g, '').trimEnd());
+  while (lines.at(-1) === '') lines.pop();
+  return lines;
+}
