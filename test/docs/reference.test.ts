@@ -44,7 +44,11 @@ function eventFields(file: string, union: string): ReadonlyMap<string, string> {
       const fields = [...code.matchAll(/(?:^|\{|;)\s*readonly (\w+)(\??):/g)]
         .filter(([, field]) => field !== 'type')
         .map(([, field = '', optional = '']) => `\`${field}${optional}\``);
-      const inherited = /Omit<RunStart/.test(code) ? ['those of `RunStart`'] : /\(RunScan/.test(code) ? ['those of `RunScan`'] : [];
+      const inherited = /Omit<RunStart/.test(code)
+        ? ['those of `RunStart`']
+        : /\(RunScan/.test(code)
+          ? ['those of `RunScan`']
+          : [];
       return [name, [...inherited, ...fields].join(', ')];
     }),
   );
@@ -128,7 +132,8 @@ const OVERRIDES: Readonly<Record<Exclude<OverrideRule, object>, string>> = {
 };
 
 function typeOf(schema: JsonSchema): string {
-  if ('enum' in schema && schema.enum !== undefined) return schema.enum.map((value) => `\`${String(value)}\``).join(', ');
+  if ('enum' in schema && schema.enum !== undefined)
+    return schema.enum.map((value) => `\`${String(value)}\``).join(', ');
   if ('anyOf' in schema) return 'text or object';
   const { type } = schema;
   return { string: 'text', integer: 'number', array: 'list', object: 'map' }[String(type)] ?? String(type);
@@ -171,7 +176,10 @@ function summaryOf(file: string, name: string): string {
   const comment = new RegExp(
     `/\\*\\*((?:(?!\\*/)[\\s\\S])*)\\*/\\n(?://.*\\n)*export (?:async |declare |abstract )?(?:function\\*?|const|class|interface|type) ${name}\\b`,
   ).exec(text)?.[1];
-  const plain = (comment ?? '').replaceAll(/^\s*\* ?/gm, ' ').replaceAll(/\s+/g, ' ').trim();
+  const plain = (comment ?? '')
+    .replaceAll(/^\s*\* ?/gm, ' ')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
   return (/^(.*?[.:])(?: |$)/.exec(plain)?.[1] ?? plain).replace(/:$/, '.');
 }
 
