@@ -270,6 +270,28 @@ describe('the pages', () => {
     expect(dead).toEqual([]);
   });
 
+  /** Pages that are made from code and tests as a whole, and the requirements, which the conformance tests read. */
+  const GENERATED = [
+    'api',
+    'cli',
+    'conformance',
+    'diagnostics',
+    'error-codes',
+    'events',
+    'install-reference',
+    'requirements',
+  ];
+  const GENERATED_PARTS =
+    /<!-- (?:From here on made|pass table|Measured by)[^]*?<!-- (?:End of the generated part\.|end of the pass table|end) -->/g;
+  const words = filesBelow('docs', /\.md$/)
+    .filter((page) => !page.startsWith('docs/zh/') && !GENERATED.some((name) => page === `docs/${name}.md`))
+    .map((page) => read(page).replaceAll(GENERATED_PARTS, '').match(/\S+/g)?.length ?? 0)
+    .reduce((sum, count) => sum + count, 0);
+
+  test(`written by hand in English have ${words.toLocaleString('en')} words, at most 40,000`, () => {
+    expect(words).toBeLessThanOrEqual(40_000);
+  });
+
   /** Lists for machines and tests. */
   const LISTS = new Set(['docs/conformance.md', 'docs/requirements.md', 'docs/cli.md']);
 
