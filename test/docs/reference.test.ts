@@ -8,7 +8,7 @@ import { OVERRIDE_RULES } from '../../src/core/config/project-override-rules.ts'
 import type { OverrideRule } from '../../src/core/config/project-override-rules.ts';
 import { FAILURES } from '../../src/core/failure-codes.ts';
 import type { JsonSchema } from '../../src/core/json/json-schema.ts';
-import { PROJECT } from '../files-below.ts';
+import { PROJECT, filesBelow } from '../files-below.ts';
 import { CHAIN_CODES, ERROR_CODES, RUN_EVENTS, SESSION_EVENTS } from './code-tables.ts';
 
 const read = (file: string): string =>
@@ -155,6 +155,38 @@ test('docs/configuration.md lists every setting', () => {
   expectPage(
     'docs/configuration.md',
     withGenerated('docs/configuration.md', table(['key', 'meaning', 'values', 'default', 'a project file'], rows)),
+  );
+});
+
+/** The routes that files declare, with their summaries. */
+function routeTable(files: readonly string[]): string {
+  const rows = files.flatMap((file) =>
+    [
+      ...read(file).matchAll(
+        /(?:(\w+)Route\()?\{\s*(?:method: '(\w+)',\s*)?path: '([^']+)',\s*summary:\s*['"](.+)['"],\n/g,
+      ),
+    ].map(([, kind = '', method = 'GET', route = '', summary = '']) => [
+      `\`${method} ${route}\``,
+      `${cell(summary)}${kind === 'event' ? '; events' : ''}`,
+    ]),
+  );
+  expect(rows.length).toBe(
+    files.map((file) => read(file).match(/^\s+path: '\//gm)?.length ?? 0).reduce((a, b) => a + b, 0),
+  );
+  return table(['route', ''], rows);
+}
+
+test('docs/server.md lists every route', () => {
+  expectPage(
+    'docs/server.md',
+    withGenerated(
+      'docs/server.md',
+      [
+        routeTable(filesBelow('src/server/routes', /\.ts$/)),
+        'The server of a fleet (`skillwright serve`):',
+        routeTable(['src/server/fleet/routes.ts']),
+      ].join('\n\n'),
+    ),
   );
 });
 
