@@ -1,5 +1,5 @@
 /**
- * Test kits. For authors of executors: the conformance suite, as cases for any test runner; see docs/executors.md. For code that calls
+ * Test kits. For authors of executors: the conformance suite, as cases for any test runner; see docs/executor-suite.md. For code that calls
  * models: models that follow a script, a recording or a random seed; see docs/rule-model.md.
  *
  * @module

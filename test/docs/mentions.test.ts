@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -16,7 +16,14 @@ import { codeOf, commandsOf, flagsIn, shown } from './mentions.ts';
 
 const read = (file: string): string => readFileSync(path.join(PROJECT, file), 'utf8');
 
-const PAGES = ['README.md', 'README.zh-CN.md', 'CONTRIBUTING.md', 'SECURITY.md', 'AGENTS.md', ...filesBelow('docs', /\.md$/)];
+const PAGES = [
+  'README.md',
+  'README.zh-CN.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  'AGENTS.md',
+  ...filesBelow('docs', /\.md$/),
+];
 /** Made of the titles of tests, which quote wrong input, and of other systems' documents. */
 const QUOTES_OTHERS = new Set(['docs/conformance.md']);
 const CODE = PAGES.filter((page) => !QUOTES_OTHERS.has(page)).flatMap((page) => codeOf(page, read(page)));
@@ -31,7 +38,9 @@ const COMMANDS = ((): ReadonlyMap<string, ReadonlySet<string>> => {
     sections.flatMap((section) => {
       const name = /^([a-z]+)\n/.exec(section)?.[1];
       if (name === undefined) return [];
-      const aliases = [...(/ Also: (.*)\.$/m.exec(section)?.[1] ?? '').matchAll(/`([a-z]+)`/g)].map(([, alias = '']) => alias);
+      const aliases = [...(/ Also: (.*)\.$/m.exec(section)?.[1] ?? '').matchAll(/`([a-z]+)`/g)].map(
+        ([, alias = '']) => alias,
+      );
       const known = new Set([...everywhere, ...flags(section)]);
       return [name, ...aliases].map((each) => [each, known] as const);
     }),
@@ -57,7 +66,8 @@ describe('what the pages mention exists', () => {
     expect(commands.length).toBeGreaterThan(200);
     const unknown = commands.flatMap((command) => {
       const flags = COMMANDS.get(command.name);
-      if (flags === undefined) return command.name === 'help' ? [] : [`${shown(command)}\n    unknown command: ${command.name}`];
+      if (flags === undefined)
+        return command.name === 'help' ? [] : [`${shown(command)}\n    unknown command: ${command.name}`];
       return flagsIn(command.words)
         .filter((flag) => !flags.has(flag))
         .map((flag) => `${shown(command)}\n    unknown flag of ${command.name}: ${flag}`);
@@ -77,7 +87,15 @@ describe('what the pages mention exists', () => {
   });
 
   /** Members of objects of the library that look like settings. */
-  const MEMBERS = ['session.ledger', 'session.state', 'policy.opens', 'model.call', 'model.played', 'model.requests', 'session.close'];
+  const MEMBERS = [
+    'session.ledger',
+    'session.state',
+    'policy.opens',
+    'model.call',
+    'model.played',
+    'model.requests',
+    'session.close',
+  ];
 
   test('settings', () => {
     const tops = new Set(Object.keys(CONFIG_SCHEMA.properties));
@@ -91,7 +109,8 @@ describe('what the pages mention exists', () => {
     const unknown = CODE.flatMap((mention) => {
       const keys = [...mention.text.matchAll(/--set ["']?([a-z_]+(?:\.[\w-]+)*)=/g)].map(([, key = '']) => key);
       const alone = /^([a-z_]+\.(?!jsonl?$|sarif$)[a-z_.]+\*?)(?::.*)?$/.exec(mention.text)?.[1];
-      if (mention.isInline && alone !== undefined && tops.has(alone.split('.')[0] ?? '') && !MEMBERS.includes(alone)) keys.push(alone);
+      if (mention.isInline && alone !== undefined && tops.has(alone.split('.')[0] ?? '') && !MEMBERS.includes(alone))
+        keys.push(alone);
       return keys.filter((key) => !isSetting(key)).map((key) => `${shown(mention)}\n    unknown setting: ${key}`);
     });
     expect(unknown).toEqual([]);
@@ -127,7 +146,9 @@ describe('what the pages mention exists', () => {
         .split('\n')
         .flatMap((line, at) =>
           [...line.matchAll(/SKILLWRIGHT_[A-Z_]*[A-Z]/g)]
-            .filter(([name]) => !ofSettings.has(name) && !source.includes(name) && !name.startsWith('SKILLWRIGHT_TEST_'))
+            .filter(
+              ([name]) => !ofSettings.has(name) && !source.includes(name) && !name.startsWith('SKILLWRIGHT_TEST_'),
+            )
             .map(([name]) => `${page}:${String(at + 1)}: unknown variable: ${name}`),
         ),
     );
@@ -174,7 +195,10 @@ describe('what the pages mention exists', () => {
       [...names].filter((name) => !read(page).includes(`\`${name}\``)).map((name) => `${page} does not list ${name}`);
     const errors = [...Object.keys(FAILURES), ...Object.keys(ERROR_CODES), ...Object.keys(CHAIN_CODES)];
     expect([
-      ...missing('docs/configuration.md', SETTINGS.map(({ key }) => key)),
+      ...missing(
+        'docs/configuration.md',
+        SETTINGS.map(({ key }) => key),
+      ),
       ...missing('docs/events.md', [...Object.keys(RUN_EVENTS), ...Object.keys(SESSION_EVENTS)]),
       ...missing('docs/error-codes.md', errors),
       ...missing('docs/diagnostics.md', Object.keys(DIAGNOSTIC_RULES)),
@@ -185,7 +209,12 @@ describe('what the pages mention exists', () => {
 });
 
 test('a command is found in blocks and in sentences, with its flags up to the separator', () => {
-  const page = ['Type `skillwright rum --jsn` or `run --bogus x`.', '```sh', 'npx skillwright exec a b --in f -- --own | cat --all', '```'];
+  const page = [
+    'Type `skillwright rum --jsn` or `run --bogus x`.',
+    '```sh',
+    'npx skillwright exec a b --in f -- --own | cat --all',
+    '```',
+  ];
   const found = commandsOf(codeOf('x.md', page.join('\n')), (name) => name === 'run');
   expect(found.map(({ line, name, words }) => [line, name, flagsIn(words)])).toEqual([
     [1, 'rum', ['--jsn']],
@@ -201,8 +230,13 @@ describe('the pages', () => {
       [/\/home\/(?!you\b|me\b)[\w.-]+/g, 'a home folder; pages use /home/you'],
       [/[\w.+-]+@(?!example\.(?:org|com)\b|host\b|v\d)[\w-]+\.[a-z]{2,}\b/g, 'an e-mail address'],
       [/https?:\/\/(?!127\.0\.0\.1|localhost|\[::1\]|host\b)[\w.-]*\.(?:internal|local|lan|corp)\b/g, 'a private host'],
-      [/\b(?:registry|pypi|npm|mirror|artifactory|nexus)[.-](?!npmjs\.org)[\w-]+\.(?:com|org|net|io|dev|cn|internal)\b/g, 'a package registry'],
-      ...(os.hostname().length > 5 ? [[new RegExp(os.hostname().replaceAll('.', '\\.'), 'g'), 'this machine'] as const] : []),
+      [
+        /\b(?:registry|pypi|npm|mirror|artifactory|nexus)[.-](?!npmjs\.org)[\w-]+\.(?:com|org|net|io|dev|cn|internal)\b/g,
+        'a package registry',
+      ],
+      ...(os.hostname().length > 5
+        ? [[new RegExp(os.hostname().replaceAll('.', '\\.'), 'g'), 'this machine'] as const]
+        : []),
     ];
     const found = PAGES.flatMap((page) =>
       read(page)
@@ -216,6 +250,48 @@ describe('the pages', () => {
     expect(found).toEqual([]);
   });
 
+  test('link to headings that exist', () => {
+    const headings = (page: string): readonly string[] =>
+      [...read(page).matchAll(/^#+ (.*)$/gm)].map(([, text = '']) =>
+        text
+          .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+          .toLowerCase()
+          .replaceAll(/[^\p{L}\p{N}_\- ]/gu, '')
+          .replaceAll(' ', '-'),
+      );
+    const dead = PAGES.flatMap((page) =>
+      [...read(page).matchAll(/\]\(([^)\s#:]*\.md|)#([^)]+)\)/g)]
+        .filter(([, target = '', heading = '']) => {
+          const file = target === '' ? page : path.posix.join(path.posix.dirname(page), target);
+          return existsSync(path.join(PROJECT, file)) && !headings(file).includes(decodeURIComponent(heading));
+        })
+        .map(([link]) => `${page}: ${link}`),
+    );
+    expect(dead).toEqual([]);
+  });
+
+  /** Pages that are made from code and tests as a whole, and the requirements, which the conformance tests read. */
+  const GENERATED = [
+    'api',
+    'cli',
+    'conformance',
+    'diagnostics',
+    'error-codes',
+    'events',
+    'install-reference',
+    'requirements',
+  ];
+  const GENERATED_PARTS =
+    /<!-- (?:From here on made|pass table|Measured by)[^]*?<!-- (?:End of the generated part\.|end of the pass table|end) -->/g;
+  const words = filesBelow('docs', /\.md$/)
+    .filter((page) => !page.startsWith('docs/zh/') && !GENERATED.some((name) => page === `docs/${name}.md`))
+    .map((page) => read(page).replaceAll(GENERATED_PARTS, '').match(/\S+/g)?.length ?? 0)
+    .reduce((sum, count) => sum + count, 0);
+
+  test(`written by hand in English have ${words.toLocaleString('en')} words, at most 40,000`, () => {
+    expect(words).toBeLessThanOrEqual(40_000);
+  });
+
   /** Lists for machines and tests. */
   const LISTS = new Set(['docs/conformance.md', 'docs/requirements.md', 'docs/cli.md']);
 
@@ -223,7 +299,11 @@ describe('the pages', () => {
     const endings = filesBelow('docs', /\.md$/)
       .filter((page) => !LISTS.has(page))
       .filter((page) => {
-        const last = read(page).trimEnd().split(/\n(?=## |Next: |下一步)/).at(-1) ?? '';
+        const last =
+          read(page)
+            .trimEnd()
+            .split(/\n(?=## |Next: |下一步)/)
+            .at(-1) ?? '';
         return !/^(?:Next: |下一步|## (?:Next|下一步|What next|Where to go))/.test(last) || !/`[^`]+`|\]\(/.test(last);
       });
     expect(endings, 'end the page with a line "Next: ..." that names a command or a page').toEqual([]);

@@ -40,7 +40,9 @@ export interface ShownCommand extends Mention {
  */
 export function commandsOf(code: readonly CodeLine[], isCommand: (name: string) => boolean): readonly ShownCommand[] {
   return code.flatMap((line) => {
-    const texts = [...line.text.matchAll(/(?:^|\$ |npx |&& |[|;] |run: |with: |[<$]\()skillwright(?= )([^#|;&()<>`]*)/g)].map(([, rest = '']) => rest);
+    const texts = [
+      ...line.text.matchAll(/(?:^|\$ |npx |&& |[|;] |run: |with: |[<$]\()skillwright(?= )([^#|;&()<>`]*)/g),
+    ].map(([, rest = '']) => rest);
     if (line.isInline && texts.length === 0 && isCommand(line.text.split(' ')[0] ?? '') && / -/.test(line.text))
       texts.push(line.text);
     return texts.flatMap((text) => {
@@ -62,7 +64,7 @@ function unquoted(text: string): readonly string[] {
 export function flagsIn(words: readonly string[]): readonly string[] {
   return words
     .filter((word) => /^--[a-z]|^-[a-zA-Z]$/.test(word))
-    .map((word) => (/^--?[a-zA-Z][a-z-]*/.exec(word)?.[0] ?? word));
+    .map((word) => /^--?[a-zA-Z][a-z-]*/.exec(word)?.[0] ?? word);
 }
 
 export const shown = ({ page, line, text }: Mention): string => `${page}:${String(line)}: ${text}`;

@@ -8,7 +8,7 @@ import { OVERRIDE_RULES } from '../../src/core/config/project-override-rules.ts'
 import type { OverrideRule } from '../../src/core/config/project-override-rules.ts';
 import { FAILURES } from '../../src/core/failure-codes.ts';
 import type { JsonSchema } from '../../src/core/json/json-schema.ts';
-import { PROJECT } from '../files-below.ts';
+import { PROJECT, filesBelow } from '../files-below.ts';
 import { CHAIN_CODES, ERROR_CODES, RUN_EVENTS, SESSION_EVENTS } from './code-tables.ts';
 
 const read = (file: string): string =>
@@ -44,7 +44,11 @@ function eventFields(file: string, union: string): ReadonlyMap<string, string> {
       const fields = [...code.matchAll(/(?:^|\{|;)\s*readonly (\w+)(\??):/g)]
         .filter(([, field]) => field !== 'type')
         .map(([, field = '', optional = '']) => `\`${field}${optional}\``);
-      const inherited = /Omit<RunStart/.test(code) ? ['those of `RunStart`'] : /\(RunScan/.test(code) ? ['those of `RunScan`'] : [];
+      const inherited = /Omit<RunStart/.test(code)
+        ? ['those of `RunStart`']
+        : /\(RunScan/.test(code)
+          ? ['those of `RunScan`']
+          : [];
       return [name, [...inherited, ...fields].join(', ')];
     }),
   );
@@ -128,7 +132,8 @@ const OVERRIDES: Readonly<Record<Exclude<OverrideRule, object>, string>> = {
 };
 
 function typeOf(schema: JsonSchema): string {
-  if ('enum' in schema && schema.enum !== undefined) return schema.enum.map((value) => `\`${String(value)}\``).join(', ');
+  if ('enum' in schema && schema.enum !== undefined)
+    return schema.enum.map((value) => `\`${String(value)}\``).join(', ');
   if ('anyOf' in schema) return 'text or object';
   const { type } = schema;
   return { string: 'text', integer: 'number', array: 'list', object: 'map' }[String(type)] ?? String(type);
@@ -153,6 +158,38 @@ test('docs/configuration.md lists every setting', () => {
   );
 });
 
+/** The routes that files declare, with their summaries. */
+function routeTable(files: readonly string[]): string {
+  const rows = files.flatMap((file) =>
+    [
+      ...read(file).matchAll(
+        /(?:(\w+)Route\()?\{\s*(?:method: '(\w+)',\s*)?path: '([^']+)',\s*summary:\s*['"](.+)['"],\n/g,
+      ),
+    ].map(([, kind = '', method = 'GET', route = '', summary = '']) => [
+      `\`${method} ${route}\``,
+      `${cell(summary)}${kind === 'event' ? '; events' : ''}`,
+    ]),
+  );
+  expect(rows.length).toBe(
+    files.map((file) => read(file).match(/^\s+path: '\//gm)?.length ?? 0).reduce((a, b) => a + b, 0),
+  );
+  return table(['route', ''], rows);
+}
+
+test('docs/server.md lists every route', () => {
+  expectPage(
+    'docs/server.md',
+    withGenerated(
+      'docs/server.md',
+      [
+        routeTable(filesBelow('src/server/routes', /\.ts$/)),
+        'The server of a fleet (`skillwright serve`):',
+        routeTable(['src/server/fleet/routes.ts']),
+      ].join('\n\n'),
+    ),
+  );
+});
+
 const ENTRIES = [
   ['skillwright', 'index'],
   ['skillwright/core', 'core'],
@@ -171,7 +208,10 @@ function summaryOf(file: string, name: string): string {
   const comment = new RegExp(
     `/\\*\\*((?:(?!\\*/)[\\s\\S])*)\\*/\\n(?://.*\\n)*export (?:async |declare |abstract )?(?:function\\*?|const|class|interface|type) ${name}\\b`,
   ).exec(text)?.[1];
-  const plain = (comment ?? '').replaceAll(/^\s*\* ?/gm, ' ').replaceAll(/\s+/g, ' ').trim();
+  const plain = (comment ?? '')
+    .replaceAll(/^\s*\* ?/gm, ' ')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
   return (/^(.*?[.:])(?: |$)/.exec(plain)?.[1] ?? plain).replace(/:$/, '.');
 }
 

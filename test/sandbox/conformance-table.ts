@@ -10,7 +10,7 @@ export type TableExecutor = (typeof TABLE_EXECUTORS)[number];
 /** By case, what happened on which executor. */
 export type Verdicts = ReadonlyMap<string, ReadonlyMap<TableExecutor, string>>;
 
-const PAGE = path.join(PROJECT, 'docs/executors.md');
+const PAGE = path.join(PROJECT, 'docs/executor-suite.md');
 const BEGIN = '<!-- pass table: UPDATE_DOCS=1 npx vitest run test/sandbox/conformance.system.test.ts -->';
 const END = '<!-- end of the pass table -->';
 const UNKNOWN = 'not run';

@@ -130,7 +130,7 @@ describe('what the executors do', () => {
     expect(new Set(names).size).toBe(names.length);
   });
 
-  test('the pass table of docs/executors.md says what happened here', () => {
+  test('the pass table of docs/executor-suite.md says what happened here', () => {
     const names = executorConformance({ executor: localExecutor, base }).map(({ name }) => name);
     const ran: Verdicts = verdicts;
     if (process.env['UPDATE_DOCS'] === '1') writeTable(names, ran);

@@ -226,8 +226,8 @@ describe('skipping', () => {
 });
 
 describe('the executor of the documentation', () => {
-  const page = readFileSync(path.join(PROJECT, 'docs/executors.md'), 'utf8');
-  const [, example = '', use = ''] = [...page.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code = '']) => code);
+  const page = readFileSync(path.join(PROJECT, 'docs/executor-suite.md'), 'utf8');
+  const [example = '', use = ''] = [...page.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code = '']) => code);
 
   test('matches the executor that the tests run', () => {
     const own = readFileSync(path.join(PROJECT, 'test/sandbox/own-executor.ts'), 'utf8');
