@@ -15,6 +15,7 @@ import { shared } from './vitest.shared.config.ts';
  * and wait for them with idle processors.
  */
 const LONGEST = [
+  'sandbox/container-conformance',
   'sandbox/conformance',
   'runtime/packages/packages',
   'sandbox/attacks',

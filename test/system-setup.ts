@@ -3,6 +3,8 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
+import { stopSharedEngine } from './sandbox/docker-engine.ts';
+
 /** Programs that system tests run, with the Debian package of each. */
 const PROGRAMS = [
   { file: '/usr/bin/bwrap', package: 'bubblewrap' },
@@ -16,7 +18,7 @@ const PROGRAMS = [
  * Makes the cache folder that the commands of this run share. Installs missing programs if SKILLWRIGHT_TEST_INSTALL=1; otherwise says once
  * per program which tests are skipped.
  */
-export function setup(): () => void {
+export function setup(): () => Promise<void> {
   if (process.env['SKILLWRIGHT_TEST_INSTALL'] === '1') installMissing();
   const cache = mkdtempSync(path.join(os.tmpdir(), 'skillwright-test-cache-'));
   // Read by test/cli/run-cli.ts.
@@ -25,7 +27,10 @@ export function setup(): () => void {
     console.log(
       `skipped: tests that need ${name}, because ${file} does not exist (install ${name}, or run as root with SKILLWRIGHT_TEST_INSTALL=1)`,
     );
-  return () => rmSync(cache, { recursive: true, force: true });
+  return async () => {
+    await stopSharedEngine(cache);
+    rmSync(cache, { recursive: true, force: true });
+  };
 }
 
 function missing(): readonly (typeof PROGRAMS)[number][] {

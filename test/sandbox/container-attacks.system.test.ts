@@ -1,23 +1,19 @@
-import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { beforeAll, describe, expect } from 'vitest';
 
 import { containerExecutor } from '../../src/sandbox/executors/container/executor.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { attackCases } from './attacks.ts';
 import { runAttacks } from './run-attacks.ts';
 import type { AttackReport } from './run-attacks.ts';
-import { startDockerEngine } from './docker-engine.ts';
+import { sharedDockerEngine } from './docker-engine.ts';
 
-const started = await startDockerEngine();
+const started = await sharedDockerEngine();
 if (typeof started === 'string') console.log(`skipped: attacks on containers, because ${started}`);
 const engine = typeof started === 'string' ? undefined : started;
 const ATTACKS_MS = 240_000;
 const SECRET = `attack-secret-${String(process.pid)}-container`;
 
 describe.skipIf(engine === undefined)('attacks on containers, where a Docker engine can be started', () => {
-  afterAll(async () => {
-    await engine?.stop();
-  });
-
   let report: AttackReport = { outcomes: [], later: [] };
   beforeAll(async () => {
     const { socket = '', rootFileSystem = '' } = engine ?? {};

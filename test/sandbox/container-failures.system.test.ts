@@ -7,16 +7,17 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
+import { field, listField, textField } from '../../src/sandbox/executors/container/json-answer.ts';
 import { isSkillError } from '../../src/core/errors.ts';
 import { EngineClient } from '../../src/sandbox/executors/container/client.ts';
 import { containerExecutor } from '../../src/sandbox/executors/container/executor.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { bundleProgram } from '../bundle-program.ts';
 import { makeWorkspace, run } from './container-support.ts';
-import { startDockerEngine } from './docker-engine.ts';
+import { sharedDockerEngine, startDockerEngine } from './docker-engine.ts';
 import type { TestEngine } from './docker-engine.ts';
 
-const started = await startDockerEngine();
+const started = await sharedDockerEngine();
 if (typeof started === 'string') console.log(`skipped: failures of containers, because ${started}`);
 const first = typeof started === 'string' ? undefined : started;
 
@@ -32,10 +33,7 @@ describe.skipIf(first === undefined)('when something dies, where a Docker engine
     chmodSync(folder, 0o755);
     runner = await bundleProgram(new URL('container-runner.ts', import.meta.url), folder);
   });
-  afterAll(async () => {
-    rmSync(path.dirname(runner), { recursive: true, force: true });
-    await first?.stop();
-  });
+  afterAll(() => rmSync(path.dirname(runner), { recursive: true, force: true }));
 
   const startRunner = (mode: string, drop: readonly string[] = []): { child: ChildProcess; output: () => string } => {
     const { socket, rootFileSystem } = engine();
@@ -64,8 +62,12 @@ describe.skipIf(first === undefined)('when something dies, where a Docker engine
       await gone;
       const client = await EngineClient.connect({ type: 'unix', socketPath: engine().socket });
       const filters = encodeURIComponent(JSON.stringify({ label: ['dev.skillwright.owner'] }));
-      const containers = async (): Promise<unknown> =>
-        (await client.get(`/containers/json?all=true&filters=${filters}`)).body;
+      // Other test files use the same engine.
+      const containers = async (): Promise<readonly unknown[]> =>
+        listField((await client.get(`/containers/json?all=true&filters=${filters}`)).body).filter(
+          (each) =>
+            textField(field(each, 'Labels', 'dev.skillwright.owner'))?.startsWith(`${String(child.pid)}/`) === true,
+        );
       // Its lifeline is cut: nobody has to come for its processes to end.
       for (const deadline = Date.now() + 20_000; Date.now() < deadline; await delay(50)) {
         const size = statSync(heartbeat).size;

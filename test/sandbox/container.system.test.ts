@@ -10,9 +10,9 @@ import { containerExecutor } from '../../src/sandbox/executors/container/executo
 import { verifies } from '../conformance/verifies.ts';
 import { Gathered, makeWorkspace, program, run, shape } from './container-support.ts';
 import type { TestWorkspace } from './container-support.ts';
-import { startDockerEngine } from './docker-engine.ts';
+import { sharedDockerEngine } from './docker-engine.ts';
 
-const started = await startDockerEngine();
+const started = await sharedDockerEngine();
 const reason = typeof started === 'string' ? started : '';
 if (reason !== '') console.log(`skipped: the container executor, because ${reason}`);
 const engine = typeof started === 'string' ? undefined : started;
@@ -34,7 +34,6 @@ describe.skipIf(engine === undefined)('the container executor, where a Docker en
     await workspace.detach();
     await workspace.detach();
     made.remove();
-    await engine?.stop();
   });
 
   verifies('EXEC-7', 'a container has every limit, no network, and a terminal', () => {

@@ -1,6 +1,18 @@
 import { execFileSync, spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { chmodSync, closeSync, existsSync, mkdtempSync, openSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { request } from 'node:http';
 import os from 'node:os';
 import path from 'node:path';
@@ -22,7 +34,58 @@ export interface TestEngine {
 const READY_MS = 60_000;
 const STOP_MS = 60_000;
 
-/** A text says why there is none. */
+/**
+ * The engine of this test run, which the first file that needs it starts: an engine with its image takes as long as most tests of a file. A text
+ * says why there is none. `stop` does nothing; `test/system-setup.ts` ends it.
+ */
+export async function sharedDockerEngine(): Promise<TestEngine | string> {
+  const cache = process.env['TEST_CACHE_DIR'];
+  if (cache === undefined) return await startDockerEngine();
+  if (claim(path.join(cache, 'engine'))) {
+    const started = await startDockerEngine();
+    const found = typeof started === 'string' ? started : { ...started, folder: path.dirname(started.socket) };
+    writeFileSync(path.join(cache, 'engine/new'), JSON.stringify(found));
+    renameSync(path.join(cache, 'engine/new'), path.join(cache, SHARED));
+  }
+  for (const deadline = Date.now() + 2 * READY_MS; Date.now() < deadline; await delay(50)) {
+    const found = readShared(cache);
+    if (typeof found === 'object') return { ...found, kill: () => Promise.resolve(), stop: () => Promise.resolve() };
+    if (found !== undefined) return found;
+  }
+  return 'the engine of this test run did not start';
+}
+
+const SHARED = 'engine/started.json';
+
+type SharedEngine = Pick<TestEngine, 'socket' | 'rootFileSystem' | 'pid'> & { readonly folder: string };
+
+function readShared(cache: string): SharedEngine | string | undefined {
+  const file = path.join(cache, SHARED);
+  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as SharedEngine | string) : undefined;
+}
+
+/** Whether the folder is ours to fill. */
+function claim(folder: string): boolean {
+  try {
+    mkdirSync(folder);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+/** Ends the engine that tests shared, if there is one. */
+export async function stopSharedEngine(cache: string): Promise<void> {
+  const found = readShared(cache);
+  if (typeof found !== 'object') return;
+  const isAlive = (): boolean => /^State:\s+[^ZX]/m.test(textOf(`/proc/${String(found.pid)}/status`));
+  if (isAlive()) process.kill(found.pid, 'SIGTERM');
+  for (const deadline = Date.now() + STOP_MS; isAlive() && Date.now() < deadline;) await delay(50);
+  clean(found.folder);
+}
+
+/** An engine of its own, for tests that kill it. */
 export async function startDockerEngine(): Promise<TestEngine | string> {
   if (process.platform !== 'linux') return 'a Docker engine is started by tests on Linux only';
   if (process.getuid?.() !== 0) return 'a Docker engine can be started by root only';
@@ -65,6 +128,8 @@ async function start(
     { stdio: ['ignore', log, log], detached: true, env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', HOME: folder } },
   );
   closeSync(log);
+  // Other test files may use it after this process has ended.
+  child.unref();
   const exited = new Promise<void>((resolve) => {
     child.once('exit', () => resolve());
     child.once('error', () => resolve());
@@ -85,10 +150,14 @@ async function start(
     kill: () => end('SIGKILL'),
     stop: async () => {
       await end('SIGTERM');
-      endRest(folder);
-      rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+      clean(folder);
     },
   };
+}
+
+function clean(folder: string): void {
+  endRest(folder);
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
 }
 
 /** What an engine that was killed left behind: its helpers, known by our own folder in their command lines, containers, mounts. */

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import {
   copyFileSync,
   cpSync,
@@ -28,6 +28,8 @@ const FOLDERS = ['dev', 'proc', 'sys', 'tmp', 'etc', 'root', 'run', 'var/tmp', '
 const PYTHON_LEFT_OUT =
   /(?:^|\/)(?:test|config-[^/]*|__pycache__|lib2to3|pydoc_data|distutils|idlelib|ensurepip)(?:\/|$)/;
 
+export const PIP = '/usr/lib/python3/dist-packages/pip';
+
 /** A root file system out of this machine's own programs and their libraries. */
 export function buildRootFileSystem(root: string): void {
   for (const folder of FOLDERS) mkdirSync(path.join(root, folder), { recursive: true });
@@ -37,14 +39,15 @@ export function buildRootFileSystem(root: string): void {
     if (lstatSync(own).isSymbolicLink()) symlinkSync(readlinkSync(own), path.join(root, name));
     mkdirSync(path.join(root, realpathSync(own)), { recursive: true });
   }
-  for (const program of PROGRAMS) {
-    const found = ['/usr/bin', '/bin', '/usr/sbin']
-      .map((folder) => `${folder}/${program}`)
-      .find((file) => existsSync(file));
-    if (found === undefined) continue;
-    copyWithLibraries(root, found);
-    if (!existsSync(path.join(root, found))) symlinkSync(realpathSync(found), path.join(root, found));
+  const found = PROGRAMS.flatMap(
+    (program) =>
+      ['/usr/bin', '/bin', '/usr/sbin'].map((folder) => `${folder}/${program}`).find((file) => existsSync(file)) ?? [],
+  );
+  for (const file of found) {
+    copyOnce(root, realpathSync(file), realpathSync(file));
+    if (!existsSync(path.join(root, file))) symlinkSync(realpathSync(file), path.join(root, file));
   }
+  copyLibraries(root, found);
   copyPython(root);
   writeFileSync(
     path.join(root, 'etc/passwd'),
@@ -62,29 +65,21 @@ function copyPython(root: string): void {
     verbatimSymlinks: true,
     filter: (file) => !PYTHON_LEFT_OUT.test(file.slice(library.length)),
   });
+  // Tests of packages need it.
+  if (existsSync(PIP)) cpSync(PIP, path.join(root, PIP), { recursive: true });
   const dynamic = `${library}/lib-dynload`;
-  for (const name of existsSync(dynamic) ? readdirSync(dynamic) : []) copyLibraries(root, `${dynamic}/${name}`);
+  if (existsSync(dynamic))
+    copyLibraries(
+      root,
+      readdirSync(dynamic).map((name) => `${dynamic}/${name}`),
+    );
 }
 
-function copyWithLibraries(root: string, file: string): void {
-  const real = realpathSync(file);
-  copyOnce(root, real, real);
-  copyLibraries(root, real);
-}
-
-function copyLibraries(root: string, file: string): void {
-  for (const library of libraries(file)) copyOnce(root, realpathSync(library), library);
-}
-
-function libraries(file: string): readonly string[] {
-  try {
-    return execFileSync('/usr/bin/ldd', [file], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
-      .split(/\s+/)
-      .filter((word) => word.startsWith('/'));
-  } catch {
-    // A script, or linked statically: it needs none.
-    return [];
-  }
+function copyLibraries(root: string, files: readonly string[]): void {
+  // A file that is a script, or linked statically, is a line on stderr.
+  const { stdout } = spawnSync('/usr/bin/ldd', files, { encoding: 'utf8' });
+  const libraries = stdout.split(/\s+/).filter((word) => word.startsWith('/') && !word.endsWith(':'));
+  for (const library of new Set(libraries)) copyOnce(root, realpathSync(library), library);
 }
 
 function copyOnce(root: string, from: string, to: string): void {

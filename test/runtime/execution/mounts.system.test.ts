@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
-import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 
 import type { Action } from '../../../src/core/action.ts';
 import type { ApprovalRequest } from '../../../src/core/approval.ts';
@@ -27,11 +27,10 @@ import { landlockExecutor } from '../../../src/sandbox/executors/landlock/execut
 import { containerExecutor } from '../../../src/sandbox/executors/container/executor.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { scratch, writeSkill } from '../../registry/support.ts';
-import { startDockerEngine } from '../../sandbox/docker-engine.ts';
+import { sharedDockerEngine } from '../../sandbox/docker-engine.ts';
 
-const engine = await startDockerEngine();
+const engine = await sharedDockerEngine();
 if (typeof engine === 'string') console.log(`skipped: ${engine}`);
-else afterAll(() => engine.stop());
 
 /** Made here and not found by name, which would probe them first. */
 const EXECUTORS: readonly (readonly [string, NonNullable<ExecutionOptions['executor']>])[] = [

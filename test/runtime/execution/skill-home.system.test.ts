@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, describe, expect, onTestFinished } from 'vitest';
+import { describe, expect, onTestFinished } from 'vitest';
 
 import type { Executor, ExecutorName } from '../../../src/core/execution.ts';
 import type { RunResult } from '../../../src/core/outputs.ts';
@@ -11,7 +11,7 @@ import { knownExecutor } from '../../sandbox/known-executor.ts';
 import { hasBubblewrap, hasLandlock, hasNamespaces } from '../../sandbox/sandbox.ts';
 import { scratch, writeSkill } from '../../registry/support.ts';
 import { containerExecutor } from '../../../src/sandbox/executors/container/executor.ts';
-import { startDockerEngine } from '../../sandbox/docker-engine.ts';
+import { sharedDockerEngine } from '../../sandbox/docker-engine.ts';
 
 const EXECUTORS: readonly ExecutorName[] = existsSync('/usr/bin/bwrap') ? ['local', 'bubblewrap'] : ['local'];
 if (EXECUTORS.length === 1) console.log('skipped: bubblewrap is not installed');
@@ -134,9 +134,8 @@ describe.each(EXECUTORS)('a skill under %s', (executor) => {
   });
 });
 
-const engine = await startDockerEngine();
+const engine = await sharedDockerEngine();
 if (typeof engine === 'string') console.log(`skipped: ${engine}`);
-else afterAll(() => engine.stop());
 
 const COVERING: readonly (readonly [string, ExecutorName | Executor])[] = [
   ...(hasBubblewrap() ? ([['bubblewrap', 'bubblewrap']] as const) : []),

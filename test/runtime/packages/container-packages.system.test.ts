@@ -1,23 +1,18 @@
-import { cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import type { PackageOptions } from '../../../src/runtime/packages/packages.ts';
 import { executorCandidates } from '../../../src/runtime/execution/executors.ts';
 import type { Session } from '../../../src/runtime/session.ts';
 import { verifies } from '../../conformance/verifies.ts';
-import { startDockerEngine } from '../../sandbox/docker-engine.ts';
+import { sharedDockerEngine } from '../../sandbox/docker-engine.ts';
+import { PIP } from '../../sandbox/root-file-system.ts';
 import { openIndex } from './package-index.ts';
 import { BASE, USE, USES_BASE, makeReader, readerRuntime } from './reader-skill.ts';
 
-const PIP = '/usr/lib/python3/dist-packages/pip';
-const engine = existsSync(PIP) ? await startDockerEngine() : 'python3-pip is not installed';
+const engine = existsSync(PIP) ? await sharedDockerEngine() : 'python3-pip is not installed';
 if (typeof engine === 'string') console.log(`skipped: ${engine}`);
-else {
-  // The image gets the pip of this machine.
-  cpSync(PIP, path.join(engine.rootFileSystem, PIP), { recursive: true });
-  afterAll(() => engine.stop());
-}
 
 async function open(home: string, index: string, packages: PackageOptions): Promise<Session> {
   if (typeof engine === 'string') throw new TypeError(engine);
