@@ -39,6 +39,20 @@ export interface ConsoleWorld {
   readonly close: () => Promise<void>;
 }
 
+const TIDY_SKILLS = [
+  [
+    'api-review',
+    'Reviews HTTP APIs for naming, status codes and versions. Use it for OpenAPI files and pull requests.',
+  ],
+  ['brand-voice', 'Rewrites text in the voice of the company. Use it for announcements and landing pages.'],
+  ['contract-check', 'Finds unusual clauses in contracts. Use it before a contract is signed.'],
+  ['incident-notes', 'Turns a chat log of an incident into a timeline with open questions.'],
+  ['invoice-reader', 'Reads amounts, dates and tax of invoices in PDF files. Use it for bookkeeping.'],
+  ['meeting-minutes', 'Writes minutes with decisions and owners from a transcript.'],
+  ['sql-tuning', 'Explains query plans and proposes indexes. Use it when a query of PostgreSQL is slow.'],
+  ['unit-tests', 'Writes unit tests in the style of the project. Use it for code without tests.'],
+] as const;
+
 /** The answers of the model by the number of answers so far, chosen by the request. */
 const COURSES: readonly (readonly [word: string, lines: readonly Line[]])[] = [
   [
@@ -194,7 +208,10 @@ function writeSkills(folder: string, more: number, isTidy: boolean): void {
   writeSkill(path.join(folder, 'sales-report'), {
     description: 'Summarizes sales tables as a report with charts. Use it for CSV files with amounts and dates.',
   });
-  if (isTidy) return;
+  if (isTidy) {
+    for (const [name, description] of TIDY_SKILLS) writeSkill(path.join(folder, name), { description });
+    return;
+  }
   writeSkill(path.join(folder, 'Untidy_Name'), { name: 'Untidy_Name', description: 'Tidies notes. Use it for notes.' });
   writeSkill(path.join(folder, 'hostile'), {
     description: JSON.stringify(HOSTILE_TEXT),

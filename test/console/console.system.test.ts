@@ -15,6 +15,11 @@ import { testBadInput } from './bad-input.ts';
 import { EVENTS, ROWS, manySkills, openConsoleWorld, recordLongRun } from './console-world.ts';
 import type { ConsoleWorld } from './console-world.ts';
 
+/** Labels without a Chinese character. Names and texts of skills, tools and records are not translated. */
+const ENGLISH = `[...document.querySelectorAll('main :is(h1, h2, thead th, dt, label, .badge, .label, .note, .empty-title, .tab-list a, .tab-list button, button, option)')]
+  .filter((element) => element.closest('.markdown') === null)
+  .map(({ textContent }) => textContent.trim())
+  .filter((text) => /[a-z]{3}/i.test(text) && !/[\\u4e00-\\u9fff]|^Token$|[-_.\\d]|^(?:tables|letters|option|builtin|release)/.test(text))`;
 const SKILLS = 60;
 
 describe.skipIf(CHROMIUM === undefined)('the console', () => {
@@ -334,6 +339,7 @@ describe.skipIf(CHROMIUM === undefined)('the console', () => {
         'evaluations/20261114T101500/changes?against=20261110T101500',
         'policy',
       ];
+      const english: string[] = [];
       for (const hash of pages) {
         await page.setViewportSize({ width: 1440, height: 900 });
         await open(hash);
@@ -347,7 +353,13 @@ describe.skipIf(CHROMIUM === undefined)('the console', () => {
           await page.emulateMedia({ colorScheme: width === 360 ? 'dark' : 'light' });
           if (width !== 768) expect([hash, width, await violations(page, width === 360)]).toEqual([hash, width, []]);
         }
+        await page.getByLabel('Language').selectOption('zh');
+        await expect.poll(() => page.locator('.loading').count()).toBe(0);
+        english.push(...(await page.evaluate<readonly string[]>(ENGLISH)));
+        await page.getByLabel('语言').selectOption('en');
       }
+      // Requests and tags are data.
+      expect(new Set(english)).toEqual(new Set(['changelog for the pictures', 'a long run', 'csv', 'smoke']));
       await page.setViewportSize({ width: 1440, height: 900 });
       await page.emulateMedia({ colorScheme: 'light' });
       await page.keyboard.press('Tab');
