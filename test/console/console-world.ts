@@ -18,6 +18,7 @@ import type { RunServer, RunServerOptions } from '../../src/server/run-server.ts
 import type { SkillList } from '../../src/server/api/skills.ts';
 import { answerOf } from '../agent/support.ts';
 import type { Line } from '../agent/support.ts';
+import { HOSTILE } from '../evals/hostile-report.ts';
 import { TRIGGER, check, report, result } from '../evals/sample-report.ts';
 import { PROJECT } from '../files-below.ts';
 import { writeSkill } from '../registry/support.ts';
@@ -87,7 +88,7 @@ const COURSES: readonly (readonly [word: string, lines: readonly Line[]])[] = [
       { text: 'It printed three rows.' },
     ],
   ],
-  ['hostile', [{ text: HOSTILE_TEXT }]],
+  ['hostile', [{ text: [HOSTILE_TEXT, ...HOSTILE].join('\n') }]],
   ['slow', [{ text: 'This answer comes late.' }]],
   ['huge', [{ text: `start ${'x'.repeat(5_000_000)}` }]],
 ];
@@ -98,7 +99,9 @@ const MODEL: Model = {
     const line = nextLine(request);
     if (request.messages.some(({ content }) => content.includes('slow'))) await wait(60_000, undefined, { signal });
     const answer = answerOf({ usage: { inputTokens: 1_840, outputTokens: 96 }, ...line }, answersIn(request));
-    for (const piece of answer.text.match(/.{1,12}/gsu) ?? []) onDelta?.({ type: 'text', text: piece });
+    const size = Math.max(12, Math.ceil(answer.text.length / 100));
+    for (let at = 0; at < answer.text.length; at += size)
+      onDelta?.({ type: 'text', text: answer.text.slice(at, at + size) });
     return answer;
   },
 };
