@@ -18,6 +18,7 @@ import type { RunServer, RunServerOptions } from '../../src/server/run-server.ts
 import type { SkillList } from '../../src/server/api/skills.ts';
 import { answerOf } from '../agent/support.ts';
 import type { Line } from '../agent/support.ts';
+import { HOSTILE } from '../evals/hostile-report.ts';
 import { TRIGGER, check, report, result } from '../evals/sample-report.ts';
 import { PROJECT } from '../files-below.ts';
 import { writeSkill } from '../registry/support.ts';
@@ -38,6 +39,20 @@ export interface ConsoleWorld {
   readonly server: RunServer;
   readonly close: () => Promise<void>;
 }
+
+const TIDY_SKILLS = [
+  [
+    'api-review',
+    'Reviews HTTP APIs for naming, status codes and versions. Use it for OpenAPI files and pull requests.',
+  ],
+  ['brand-voice', 'Rewrites text in the voice of the company. Use it for announcements and landing pages.'],
+  ['contract-check', 'Finds unusual clauses in contracts. Use it before a contract is signed.'],
+  ['incident-notes', 'Turns a chat log of an incident into a timeline with open questions.'],
+  ['invoice-reader', 'Reads amounts, dates and tax of invoices in PDF files. Use it for bookkeeping.'],
+  ['meeting-minutes', 'Writes minutes with decisions and owners from a transcript.'],
+  ['sql-tuning', 'Explains query plans and proposes indexes. Use it when a query of PostgreSQL is slow.'],
+  ['unit-tests', 'Writes unit tests in the style of the project. Use it for code without tests.'],
+] as const;
 
 /** The answers of the model by the number of answers so far, chosen by the request. */
 const COURSES: readonly (readonly [word: string, lines: readonly Line[]])[] = [
@@ -73,7 +88,7 @@ const COURSES: readonly (readonly [word: string, lines: readonly Line[]])[] = [
       { text: 'It printed three rows.' },
     ],
   ],
-  ['hostile', [{ text: HOSTILE_TEXT }]],
+  ['hostile', [{ text: [HOSTILE_TEXT, ...HOSTILE].join('\n') }]],
   ['slow', [{ text: 'This answer comes late.' }]],
   ['huge', [{ text: `start ${'x'.repeat(5_000_000)}` }]],
 ];
@@ -84,7 +99,9 @@ const MODEL: Model = {
     const line = nextLine(request);
     if (request.messages.some(({ content }) => content.includes('slow'))) await wait(60_000, undefined, { signal });
     const answer = answerOf({ usage: { inputTokens: 1_840, outputTokens: 96 }, ...line }, answersIn(request));
-    for (const piece of answer.text.match(/.{1,12}/gsu) ?? []) onDelta?.({ type: 'text', text: piece });
+    const size = Math.max(12, Math.ceil(answer.text.length / 100));
+    for (let at = 0; at < answer.text.length; at += size)
+      onDelta?.({ type: 'text', text: answer.text.slice(at, at + size) });
     return answer;
   },
 };
@@ -194,7 +211,10 @@ function writeSkills(folder: string, more: number, isTidy: boolean): void {
   writeSkill(path.join(folder, 'sales-report'), {
     description: 'Summarizes sales tables as a report with charts. Use it for CSV files with amounts and dates.',
   });
-  if (isTidy) return;
+  if (isTidy) {
+    for (const [name, description] of TIDY_SKILLS) writeSkill(path.join(folder, name), { description });
+    return;
+  }
   writeSkill(path.join(folder, 'Untidy_Name'), { name: 'Untidy_Name', description: 'Tidies notes. Use it for notes.' });
   writeSkill(path.join(folder, 'hostile'), {
     description: JSON.stringify(HOSTILE_TEXT),

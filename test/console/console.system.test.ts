@@ -15,6 +15,11 @@ import { testBadInput } from './bad-input.ts';
 import { EVENTS, ROWS, manySkills, openConsoleWorld, recordLongRun } from './console-world.ts';
 import type { ConsoleWorld } from './console-world.ts';
 
+/** Labels without a Chinese character. Names and texts of skills, tools and records are not translated. */
+const ENGLISH = `[...document.querySelectorAll('main :is(h1, h2, thead th, dt, label, .badge, .label, .note, .empty-title, .tab-list a, .tab-list button, button, option)')]
+  .filter((element) => element.closest('.markdown') === null)
+  .map(({ textContent }) => textContent.trim())
+  .filter((text) => /[a-z]{3}/i.test(text) && !/[\\u4e00-\\u9fff]|^Token$|[-_.\\d]|^(?:tables|letters|option|builtin|release)/.test(text))`;
 const SKILLS = 60;
 
 describe.skipIf(CHROMIUM === undefined)('the console', () => {
@@ -38,6 +43,7 @@ describe.skipIf(CHROMIUM === undefined)('the console', () => {
       reducedMotion: 'reduce',
       locale: 'en',
     });
+    context.setDefaultTimeout(120_000);
     context.on('request', (request) => requests.add(new URL(request.url()).origin));
     context.on('console', (message) => {
       // A server that restarts, and a question that was answered elsewhere, are part of the tests.
@@ -310,51 +316,58 @@ describe.skipIf(CHROMIUM === undefined)('the console', () => {
     await page.getByLabel('语言').selectOption('en');
   });
 
+  /** Opens each page at three widths, light and dark and in Chinese; returns labels that stayed English. */
+  const inspect = async (pages: readonly string[]): Promise<ReadonlySet<string>> => {
+    const english: string[] = [];
+    for (const hash of pages) {
+      await page.setViewportSize({ width: 1440, height: 900 });
+      await open(hash);
+      await page.locator('main h1').first().waitFor();
+      await expect.poll(() => page.locator('.loading').count()).toBe(0);
+      for (const width of [1440, 768, 360]) {
+        await page.setViewportSize({ width, height: 900 });
+        const isNarrow = await page.evaluate('document.documentElement.scrollWidth <= innerWidth');
+        expect([hash, width, isNarrow]).toEqual([hash, width, true]);
+        // Contrast depends on the scheme, all else on the document: each is checked, not every pair.
+        await page.emulateMedia({ colorScheme: width === 360 ? 'dark' : 'light' });
+        if (width !== 768) expect([hash, width, await violations(page, width === 360)]).toEqual([hash, width, []]);
+      }
+      await page.getByLabel('Language').selectOption('zh');
+      await expect.poll(() => page.locator('.loading').count()).toBe(0);
+      english.push(...(await page.evaluate<readonly string[]>(ENGLISH)));
+      await page.getByLabel('语言').selectOption('en');
+    }
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.emulateMedia({ colorScheme: 'light' });
+    return new Set(english);
+  };
+
   verifies(
     'UI-1',
-    'has no serious violation and no overflow on any page, at three widths, light and dark',
+    'has no serious violation and no overflow at three widths, light and dark, and is Chinese',
     async () => {
       const waiting = await start('changelog for the pictures');
       await open(`runs/${waiting}`);
       await button('Yes, once').waitFor();
-      const pages = [
-        'skills',
-        skill('release-notes'),
-        'install',
-        'catalog',
-        `ask/${waiting}`,
-        'approvals',
-        'runs',
-        `runs/${longRun}`,
-        'evaluations',
-        'evaluations/20261114T101500',
-        'evaluations/20261114T101500/cases',
-        'evaluations/20261114T101500/case/0',
-        'evaluations/20261114T101500/trigger',
-        'evaluations/20261114T101500/changes?against=20261110T101500',
-        'policy',
-      ];
-      for (const hash of pages) {
-        await page.setViewportSize({ width: 1440, height: 900 });
-        await open(hash);
-        await page.locator('main h1').first().waitFor();
-        await expect.poll(() => page.locator('.loading').count()).toBe(0);
-        for (const width of [1440, 768, 360]) {
-          await page.setViewportSize({ width, height: 900 });
-          const isNarrow = await page.evaluate('document.documentElement.scrollWidth <= innerWidth');
-          expect([hash, width, isNarrow]).toEqual([hash, width, true]);
-          // Contrast depends on the scheme, all else on the document: each is checked, not every pair.
-          await page.emulateMedia({ colorScheme: width === 360 ? 'dark' : 'light' });
-          if (width !== 768) expect([hash, width, await violations(page, width === 360)]).toEqual([hash, width, []]);
-        }
-      }
-      await page.setViewportSize({ width: 1440, height: 900 });
-      await page.emulateMedia({ colorScheme: 'light' });
+      const pages = ['install', 'catalog', `ask/${waiting}`, 'approvals', 'runs', `runs/${waiting}`, 'policy'];
+      // Requests are data.
+      expect(await inspect(['skills', skill('release-notes'), ...pages])).toEqual(
+        new Set(['changelog for the pictures']),
+      );
       await page.keyboard.press('Tab');
       await page.keyboard.press('Tab');
       expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).toBe('solid');
     },
   );
+
+  verifies('UI-1', 'so are evaluations and each view of a report', async () => {
+    const report = 'evaluations/20261114T101500';
+    const views = ['cases', 'case/0', 'trigger', 'changes?against=20261110T101500'];
+    // Tags are data.
+    expect(await inspect(['evaluations', report, ...views.map((view) => `${report}/${view}`)])).toEqual(
+      new Set(['csv', 'smoke']),
+    );
+  });
 
   testBadInput({
     at: () => ({ page, world, server }),

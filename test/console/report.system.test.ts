@@ -25,6 +25,7 @@ describe.skipIf(CHROMIUM === undefined)('the exported report', () => {
   beforeAll(async () => {
     browser = await openBrowser();
     page = await browser.newPage({ viewport: { width: 1280, height: 800 }, locale: 'en' });
+    page.setDefaultTimeout(120_000);
     page.on('console', (message) => problems.push(message.text()));
     page.on('pageerror', (error) => problems.push(error.message));
     page.on('request', (request) => requests.push(request.url()));

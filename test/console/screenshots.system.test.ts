@@ -1,5 +1,5 @@
 /** Makes the pictures of docs/console.md: npm run screenshots. */
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
@@ -9,7 +9,7 @@ import { openConsoleWorld } from './console-world.ts';
 
 const FOLDER = process.env['SCREENSHOTS'];
 const SIZES = [
-  ['wide', 1440, 900],
+  ['wide', 1440, 860],
   ['tablet', 768, 1024],
   ['phone', 360, 780],
 ] as const;
@@ -19,27 +19,37 @@ describe.skipIf(CHROMIUM === undefined || FOLDER === undefined)('screenshots', (
     const world = await openConsoleWorld({ isTidy: true });
     const browser = await openBrowser();
     try {
-      const start = async (request: string): Promise<string> => {
-        const response = await fetch(`${world.server.url}/api/v1/runs`, {
-          method: 'POST',
+      const call = async (target: string, body?: object): Promise<unknown> => {
+        const response = await fetch(`${world.server.url}/api/v1${target}`, {
           headers: { authorization: `Bearer ${world.server.token}`, 'content-type': 'application/json' },
-          body: JSON.stringify({ request }),
+          ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
         });
-        const { run } = (await response.json()) as { run: string };
+        return response.json();
+      };
+      const start = async (request: string): Promise<string> =>
+        ((await call('/runs', { request })) as { run: string }).run;
+      const questions = async (): Promise<readonly { id: string; run?: string }[]> =>
+        ((await call('/approvals')) as { pending: readonly { id: string; run?: string }[] }).pending;
+      const answered = async (request: string, answer: object): Promise<string> => {
+        const run = await start(request);
+        await expect.poll(questions).toHaveLength(1);
+        const [question] = await questions();
+        await call(`/approvals/${question?.id ?? ''}`, answer);
+        await expect
+          .poll(async () => ((await call(`/runs/${run}`)) as { run: { state: string } }).run.state)
+          .not.toBe('running');
         return run;
       };
-      const runs = [await start('How many rows are in sales.csv?'), await start('hostile request <b>bold</b>')];
-      const waiting = await start('Write release notes from the changelog');
+      await start('How many rows are in sales.csv?');
+      const request = 'Write release notes from the changelog';
+      const runs = [
+        await answered(request, { verdict: 'yes', scope: 'once' }),
+        await answered(request, { verdict: 'no', reason: 'keep the old notes' }),
+      ];
+      writeFileSync(path.join(world.project, 'NOTES.md'), '# Notes\n\n- Nothing yet\n');
+      const waiting = await start(request);
       await start('Run the program');
-      await expect
-        .poll(async () => {
-          const response = await fetch(`${world.server.url}/api/v1/approvals`, {
-            headers: { authorization: `Bearer ${world.server.token}` },
-          });
-          const { pending } = (await response.json()) as { pending: readonly unknown[] };
-          return pending.length;
-        })
-        .toBe(2);
+      await expect.poll(questions).toHaveLength(2);
       const pages = {
         skills: 'skills',
         skill: `skills/${encodeURIComponent(world.runtime.find('release-notes').id)}`,
@@ -58,11 +68,10 @@ describe.skipIf(CHROMIUM === undefined || FOLDER === undefined)('screenshots', (
         changes: 'evaluations/20261114T101500/changes?against=20261110T101500',
         policy: 'policy',
       };
-      const wanted = process.env['PAGES']?.split(',') ?? Object.keys(pages);
+      const wanted = new RegExp(process.env['PICTURES'] ?? '');
       const folder = path.resolve(PROJECT, FOLDER ?? '');
       mkdirSync(folder, { recursive: true });
       for (const scheme of ['light', 'dark'] as const) {
-        if (!(process.env['SCHEMES'] ?? scheme).includes(scheme)) continue;
         const context = await browser.newContext({ colorScheme: scheme, locale: process.env['LOCALE'] ?? 'en' });
         // The temporary folder of the test is of no interest.
         await context.route(/\/api\/v1\/(?!changes|runs\/[^/]+\/live)/, async (route) => {
@@ -76,15 +85,17 @@ describe.skipIf(CHROMIUM === undefined || FOLDER === undefined)('screenshots', (
         const page = await context.newPage();
         await page.goto(world.server.newLink());
         for (const [size, width, height] of SIZES) {
-          if (process.env['SIZES'] !== undefined && !process.env['SIZES'].includes(size)) continue;
           await page.setViewportSize({ width, height });
           for (const [name, hash] of Object.entries(pages)) {
-            if (!wanted.includes(name)) continue;
+            const picture = `${name}-${size}-${scheme}`;
+            if (!wanted.test(picture)) continue;
             await page.goto(`${world.server.url}/#/${hash}`);
             await page.waitForLoadState('load');
             await page.locator('main').waitFor();
-            await page.waitForTimeout(700);
-            await page.screenshot({ path: path.join(folder, `${name}-${size}-${scheme}.png`) });
+            await expect.poll(() => page.locator('.loading, .placeholder').count()).toBe(0);
+            // Program output and streams arrive after the page.
+            await page.waitForTimeout(400);
+            await page.screenshot({ path: path.join(folder, `${picture}.png`) });
           }
         }
         await context.close();

@@ -47,7 +47,7 @@ export function ApprovalCard({
       <Facts
         facts={[
           [t('Rule'), <code>{line(rule)}</code>],
-          [t('From'), `${origin.layer}${origin.where === '' ? '' : ` (${line(origin.where)})`}`],
+          [t('From'), `${t(origin.layer)}${origin.where === '' ? '' : ` (${line(origin.where)})`}`],
           ...(skill === undefined ? [] : [[t('Skill'), `${line(skill.id)} ${short(skill.digest)}`] as const]),
           ...(isolation === undefined ? [] : [[t('Isolation'), line(isolation)] as const]),
           ...(capabilities.length === 0 ? [] : [[t('Reaches'), capabilities.map(line).join('; ')] as const]),
