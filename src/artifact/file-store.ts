@@ -26,13 +26,12 @@ import path from 'node:path';
 
 import { compareText } from '../core/diagnostic.ts';
 import { SkillError } from '../core/errors.ts';
-import { nearest } from '../core/nearest.ts';
-import { quoted } from '../core/text/text.ts';
 import { temporaryName, writeAll, writeFileAtomically } from '../platform/fs/atomic-replace.ts';
 import { sha256 } from '../platform/hash.ts';
 import { makeFolders } from '../platform/fs/make-folders.ts';
 import { isPresent, isSystemError } from '../platform/fs/paths.ts';
 import { readPrivateFile } from '../platform/fs/read-file.ts';
+import { MAX_ARTIFACT_BYTES, damagedArtifact, tooLarge, unknownArtifact } from './artifact-errors.ts';
 import { readArtifactName } from './artifact-name.ts';
 import type { ArtifactName } from './artifact-name.ts';
 import { namesIn, readRecord, recordBytes, removeOldIncoming, versionsIn } from './file-record.ts';
@@ -47,7 +46,6 @@ export interface FileArtifactsOptions {
   readonly now?: () => Date;
 }
 
-const MAX_BYTES = 64 * 1024 * 1024;
 /** Attempts to claim a version number while other processes save. */
 const MAX_CLAIMS = 10_000;
 
@@ -62,7 +60,10 @@ class FileArtifacts implements ArtifactStore {
   readonly #maxBytes: number;
   readonly #now: () => Date;
 
-  constructor(directory: string, { userDirectory = directory, maxBytes = MAX_BYTES, now }: FileArtifactsOptions) {
+  constructor(
+    directory: string,
+    { userDirectory = directory, maxBytes = MAX_ARTIFACT_BYTES, now }: FileArtifactsOptions,
+  ) {
     this.#directory = directory;
     this.#userDirectory = userDirectory;
     this.#maxBytes = maxBytes;
@@ -106,7 +107,7 @@ class FileArtifacts implements ArtifactStore {
       const read = readPrivateFile(file, { maxBytes: Math.max(found.bytes, this.#maxBytes) });
       if (read.type === 'absent') throw this.#unknown(name, version);
       if (read.type === 'failed' || `sha256:${sha256(read.bytes)}` !== found.digest)
-        throw damaged(file, read.type === 'failed' ? read.reason : 'its digest does not match');
+        throw damagedArtifact(file, read.type === 'failed' ? read.reason : 'its digest does not match');
       return { ...found, content: read.bytes };
     });
   }
@@ -188,13 +189,7 @@ class FileArtifacts implements ArtifactStore {
     const others = this.#names()
       .filter((other) => this.#latest(other) !== undefined)
       .map((other) => other.name);
-    const near = own.length > 0 ? own.slice(-3) : nearest(name.name, others);
-    return new SkillError({
-      code: 'artifact/unknown',
-      message: `unknown artifact ${quoted(version === undefined ? name.name : `${name.name}@${String(version)}`)}`,
-      hint: near.length === 0 ? 'list the artifacts' : `did you mean ${near.map((one) => quoted(one)).join(', ')}?`,
-      data: { name: name.name, nearest: near },
-    });
+    return unknownArtifact(name, version, { own, others });
   }
 
   #write(
@@ -290,22 +285,4 @@ function withFailures<Result>(directory: string, act: () => Result): Result {
       cause: error,
     });
   }
-}
-
-function tooLarge(name: string, maxBytes: number): SkillError {
-  return new SkillError({
-    code: 'input/invalid',
-    message: `the artifact ${quoted(name)} has more than ${String(maxBytes)} bytes`,
-    hint: 'save a smaller file, or raise the limit',
-    data: { expected: `at most ${String(maxBytes)} bytes` },
-  });
-}
-
-function damaged(file: string, cause: string): SkillError {
-  return new SkillError({
-    code: 'io/failed',
-    message: `the artifact at ${JSON.stringify(file)} is damaged: ${cause}`,
-    hint: 'delete this version and save it again',
-    data: { path: file, cause },
-  });
 }

@@ -16,10 +16,10 @@ import type { Runtime } from '../runtime/runtime.ts';
 import { VERSION } from '../version.ts';
 import { findBaselineVersion } from './run/baseline-version.ts';
 import { failedControls } from './subjects/subject-controls.ts';
-import { runSuite } from './run/run-suite.ts';
+import { runAttempt, runSuite } from './run/run-suite.ts';
 import type { SuiteBasis, SuiteOptions } from './run/run-suite.ts';
 import type { SkillSet } from './run/skill-set.ts';
-import type { ArmSkills } from './run/suite-jobs.ts';
+import type { ArmSkills, Job } from './run/suite-jobs.ts';
 
 export interface EvaluateOptions extends SuiteBasis, Pick<SuiteOptions, 'updateCassettes'> {
   /** Skill folders for cases that name none. */
@@ -58,7 +58,9 @@ export async function evaluate(options: EvaluateOptions): Promise<EvalReport> {
     ...(executor === undefined ? {} : { executor }),
     settings: { judge: judge?.id ?? '' },
     reasonToSkip: (one) =>
-      executor === undefined && options.subject === undefined && needsPrograms(one) ? found.reason : undefined,
+      executor === undefined && found.reason !== '' && options.subject === undefined && needsPrograms(one)
+        ? found.reason
+        : undefined,
   });
   return makeReport({
     tool: `skillwright ${VERSION}`,
@@ -68,6 +70,24 @@ export async function evaluate(options: EvaluateOptions): Promise<EvalReport> {
     isPartial,
     results,
     ...(stop === undefined ? {} : { sequential: { rounds, most: options.repeat ?? 1, detect: stop.detect } }),
+  });
+}
+
+/** Runs and grades one attempt as a suite does. Its record and its files are put below `directory`. */
+export async function evaluateAttempt(
+  job: Job,
+  options: Pick<
+    EvaluateOptions,
+    'executor' | 'places' | 'model' | 'judge' | 'timeoutMs' | 'directory' | 'sourceOf' | 'signal'
+  >,
+): Promise<CaseResult> {
+  const { executor, reason } = await executorFor({ ...options, cases: [job.evalCase] });
+  const { executor: _executor, places: _places, ...suite } = options;
+  return runAttempt(job, {
+    ...suite,
+    outputs: path.join(options.directory, 'outputs'),
+    ...(executor === undefined ? {} : { executor }),
+    reasonToSkip: (one) => (executor === undefined && needsPrograms(one) ? reason : undefined),
   });
 }
 
@@ -95,8 +115,12 @@ interface FoundPrograms {
   readonly reason: string;
 }
 
+type ProgramOptions = Pick<EvaluateOptions, 'executor' | 'places' | 'subject' | 'cases' | 'elsewhere'>;
+
 /** Probed once for all runs, because the probe takes longer than most cases. */
-async function executorFor({ executor = 'auto', places, subject, cases }: EvaluateOptions): Promise<FoundPrograms> {
+async function executorFor(options: ProgramOptions): Promise<FoundPrograms> {
+  const { executor = 'auto', places, subject, cases } = options;
+  if (options.elsewhere !== undefined) return { reason: '' };
   // Another agent runs programs itself; only checkers need the sandbox.
   if (subject !== undefined && !cases.some(hasChecker)) return { reason: '' };
   if (executor === 'none') return { reason: 'program execution is disabled' };

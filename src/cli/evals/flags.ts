@@ -8,6 +8,7 @@ import { REPORT_FORMATS } from '../../evals/report/formats.ts';
 import { isDirectory } from '../../platform/fs/paths.ts';
 import type { Flags, Invocation } from '../command.ts';
 import { UsageError } from '../exit.ts';
+import { FLEET_FLAGS } from '../fleet/fleet-flags.ts';
 
 export const REPORT_NAMES = [...Object.keys(REPORT_FORMATS), 'html'] as const;
 
@@ -69,12 +70,17 @@ export const EVAL_FLAGS = {
   'dry-run': { type: 'boolean', about: 'print how many runs and tokens the evaluation needs, and run nothing' },
   'update-cassettes': { type: 'boolean', about: 'query the model and record its answers in the cassettes' },
   judge: { type: 'string', value: 'MODEL', about: 'use this model to grade what code cannot check (default: none)' },
-  concurrency: { type: 'string', value: 'N', about: 'run N cases in parallel (default: 4)' },
+  concurrency: { type: 'string', value: 'N', about: 'run N cases in parallel (default: 4; with --workers 20)' },
   timeout: {
     type: 'string',
     value: 'SECONDS',
     about: 'default timeout per case, in seconds (default: 300; trigger: 120)',
   },
+  workers: {
+    type: 'boolean',
+    about: 'run the attempts on the workers of a fleet, with their model and executor; needs --database',
+  },
+  ...FLEET_FLAGS,
   resume: { type: 'boolean', about: 'continue the last unfinished evaluation' },
   'no-eval-cache': { type: 'boolean', about: 'run every case, including those with a cached result' },
   executor: {

@@ -26,6 +26,7 @@ import type { EvalInputs } from './inputs.ts';
 import { checkMatrixReports, runMatrix } from './matrix.ts';
 import { isCommand, openSubjects } from './subjects.ts';
 import type { EvalSubject } from './subjects.ts';
+import { openWorkers } from './workers.ts';
 import { printReport } from './write-reports.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';
@@ -37,6 +38,8 @@ import type { PlanOptions } from '../../evals/run/plan.ts';
 import { jsonText } from '../json.ts';
 
 const CONCURRENCY = 4;
+/** As many as a project may run at the same time by default. */
+const WORKERS_CONCURRENCY = 20;
 const TIMEOUT_S = 300;
 const TRIGGER_TIMEOUT_S = 120;
 
@@ -85,6 +88,8 @@ async function runEvaluation(
   const [thresholds, cwd] = [thresholdsOf(flags), cwdOf(invocation)];
   wantedReports(flags);
   const numbers = numbersOf(invocation);
+  if (flags.workers !== true && (flags.database !== undefined || flags.artifacts !== undefined))
+    throw new UsageError('--database and --artifacts belong to --workers', 'pass --workers too, or omit them');
   const unfinished = flags.resume === true ? unfinishedEvaluation(cwd) : undefined;
   const runtime = await openRuntime(invocation);
   const inputs = readInputs(invocation, words, runtime);
@@ -108,6 +113,7 @@ async function runEvaluation(
   const [firstPlan] = plans;
   const most =
     flags['stop-when'] === undefined || firstPlan === undefined ? {} : { repeat: mostRepetitions(firstPlan.plan) };
+  const workers = await openWorkers(invocation);
   const directory = unfinished ?? newEvaluation(cwd, new Date());
   const cache = flags['no-eval-cache'] === true ? undefined : runtime.cacheDir;
   const progress = openProgress(terminal);
@@ -125,6 +131,7 @@ async function runEvaluation(
         resume: unfinished !== undefined,
         ...(model === undefined ? {} : { model }),
         ...(subject === undefined ? {} : { subject }),
+        ...(workers === undefined ? {} : { elsewhere: workers.elsewhere(model) }),
         ...(cache === undefined || isCommand(subject) ? {} : { cache: path.join(cache, 'evals') }),
         onProgress: (state) => progress.show(`${subjects.length > 1 ? `${name}: ` : ''}${progressText(state)}`),
         onNote: (note) => void notes.push(note),
@@ -141,10 +148,15 @@ async function runEvaluation(
         terminal.remark([...new Set(notes.splice(0))].map(printable));
       });
   const [first] = subjects;
-  const status =
-    subjects.length > 1 || first === undefined
-      ? await runMatrix({ subjects, directory, thresholds, evaluateOne }, invocation)
-      : await printOne(first, await evaluateOne(first, directory), { thresholds, directory, invocation });
+  let status: number;
+  try {
+    status =
+      subjects.length > 1 || first === undefined
+        ? await runMatrix({ subjects, directory, thresholds, evaluateOne }, invocation)
+        : await printOne(first, await evaluateOne(first, directory), { thresholds, directory, invocation });
+  } finally {
+    await workers?.close();
+  }
   terminal.remark(`results: ${printable(path.relative(cwd, directory))}`);
   if (!signal.aborted) return status;
   terminal.err('interrupted: finished results are kept; continue with the same command and --resume');
@@ -211,7 +223,9 @@ export function numbersOf({ flags, positionals }: EvalInvocation): Numbers {
   const usual = positionals[0] === 'trigger' ? TRIGGER_TIMEOUT_S : TIMEOUT_S;
   const seconds = wholeNumber(flags.timeout, '--timeout', { least: 1, most: 86_400 }) ?? usual;
   return {
-    concurrency: wholeNumber(flags.concurrency, '--concurrency', { least: 1, most: 256 }) ?? CONCURRENCY,
+    concurrency:
+      wholeNumber(flags.concurrency, '--concurrency', { least: 1, most: 256 }) ??
+      (flags.workers === true ? WORKERS_CONCURRENCY : CONCURRENCY),
     timeoutMs: seconds * 1000,
     ...(repeat === undefined ? {} : { repeat }),
   };

@@ -8,6 +8,8 @@ import { EXIT, UsageError } from '../exit.ts';
 import { parseSettings } from '../arguments.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { surroundingsFor } from '../surroundings.ts';
+import type { Model } from '../../core/model.ts';
+import { attemptRunner } from './run-attempt.ts';
 import { FLEET_FLAGS, fleetOptions, openFleetFor } from './fleet-flags.ts';
 import { untilStopped } from './serve.ts';
 
@@ -72,11 +74,18 @@ export const command = defineCommand({
     const executor = (['auto', ...EXECUTOR_NAMES] as const).find((name) => name === given.executor);
     const config = await parseSettings(given.set);
     const fleet = await openFleetFor({ ...options, connections: slots + 6 });
+    const openModel = async (): Promise<Model> => (isScript ? (await chooseModel(choice)).model : model);
     try {
       const worker = await startWorker({
         ...fleet,
         url: options.database,
-        openModel: async () => (isScript ? (await chooseModel(choice)).model : model),
+        openModel,
+        runAttempt: attemptRunner({
+          runtime,
+          executor: given.executor === 'none' ? 'none' : (executor ?? 'auto'),
+          openModel,
+          openJudge: async (name) => (await chooseModel({ ...choice, name })).model,
+        }),
         settings: {
           ...(config === undefined ? {} : { config }),
           ...(given.config === undefined ? {} : { configFile: path.resolve(cwd, given.config) }),

@@ -8,13 +8,9 @@ import { isSkillError } from '../../core/errors.ts';
 import { groupBy, ungradedResult } from '../report/result.ts';
 import type { CaseResult, CaseStatus } from '../report/result.ts';
 import type { Executor } from '../../core/execution.ts';
-import { stableJson } from '../../core/json/stable-json.ts';
 import { sha256 } from '../../platform/hash.ts';
-import { makeFolders } from '../../platform/fs/make-folders.ts';
 import { removeTree } from '../../platform/fs/remove-tree.ts';
 import { surroundingsOf } from '../../runtime/config/config.ts';
-import { createRuntime } from '../../runtime/runtime.ts';
-import type { Runtime } from '../../runtime/runtime.ts';
 import type { Session } from '../../runtime/session.ts';
 import { temporaryFolder } from '../../runtime/temporary-folder.ts';
 import { makeTemporary, openBase } from '../../sandbox/workspace/layout.ts';
@@ -23,11 +19,10 @@ import type { CaseModel, RunPlaces, SuiteModel } from './case-model.ts';
 import { openStoredResults } from './stored-results.ts';
 import { runCase } from './run-case.ts';
 import type { CaseGrading } from './run-case.ts';
-import { makeSkillSet } from './skill-set.ts';
+import { openEnvironments } from './environments.ts';
+import type { Environment, Environments } from './environments.ts';
 import type { SkillSet } from './skill-set.ts';
 import type { OpenSubject } from '../subjects/open-subject.ts';
-import { readInstalledSkills } from '../subjects/installed-skills.ts';
-import type { InstalledSkill } from '../subjects/installed-skills.ts';
 import { runSubjectCase, subjectName } from '../subjects/subject-case.ts';
 import { jobKey, jobsOf } from './suite-jobs.ts';
 import type { ArmSkills, Job } from './suite-jobs.ts';
@@ -47,6 +42,7 @@ export type SuiteBasis = Pick<
   | 'onProgress'
   | 'sourceOf'
   | 'subject'
+  | 'elsewhere'
 > & {
   /** Receives remarks that are not part of the report. */
   readonly onNote?: (text: string) => void;
@@ -78,6 +74,8 @@ export interface SuiteOptions extends CaseGrading {
   readonly cache?: string;
   /** Another agent that runs the cases, instead of the own loop with a model. */
   readonly subject?: OpenSubject;
+  /** Runs attempts on other machines. */
+  readonly elsewhere?: Elsewhere;
   /** Ends a run of the subject that has done enough for the question of its case. */
   readonly stopAfter?: Pick<Budget, 'turns' | 'toolCalls'>;
   /** Absent if program execution is disabled. */
@@ -93,6 +91,18 @@ export interface SuiteOptions extends CaseGrading {
   /** Asked after each attempt at all cases; the suite stops when it returns true. Without it the attempts of a case run one after the other. */
   readonly isDecided?: (results: readonly CaseResult[]) => boolean;
 }
+
+/** An attempt that another machine can run: the case, and the copies of the skills that it gets. */
+export interface PlacedAttempt extends Pick<Job, 'evalCase' | 'arm' | 'attempt'> {
+  readonly set: SkillSet;
+  readonly timeoutMs: number;
+  /** The folders of the suite, where the record and the output files are put. */
+  readonly runs: string;
+  readonly outputs: string | undefined;
+}
+
+/** Returns undefined for an attempt that has to run here. Rejects if the signal of the suite is aborted. */
+export type Elsewhere = (attempt: PlacedAttempt) => Promise<CaseResult | undefined>;
 
 export interface SuiteOutcome {
   /** In the order of cases, arms and attempts; attempts that did not run are absent. */
@@ -151,6 +161,27 @@ export async function runSuite(options: SuiteOptions): Promise<SuiteOutcome> {
   return { results: done, sets: await environments.sets(), rounds: ran, isPartial: done.length < asked };
 }
 
+/** Runs one attempt by itself, as a worker does for a suite on another machine. Nothing is stored besides its record and its files. */
+export async function runAttempt(
+  job: Job,
+  options: Omit<SuiteOptions, 'cases' | 'arms' | 'concurrency'>,
+): Promise<CaseResult> {
+  const whole: SuiteOptions = { ...options, cases: [], arms: [], concurrency: 1 };
+  const work = await workFolder();
+  const kept = { find: () => undefined, keep: () => undefined };
+  try {
+    return await runJob(job, 0, {
+      options: whole,
+      environments: openEnvironments(work, whole),
+      kept,
+      work,
+      removals: [],
+    });
+  } finally {
+    await removeTree(work);
+  }
+}
+
 function isResult(result: CaseResult | undefined): result is CaseResult {
   return result !== undefined;
 }
@@ -192,24 +223,31 @@ async function runJob(job: Job, place: number, parts: JobParts): Promise<CaseRes
   if (model === undefined)
     return notRun(job, 'skipped', 'no model: the case has no mock and no cassette; pass --model to run it');
   const files = [...evalCase.files, ...checkersOf(evalCase)].map((file) => fileDigest(file));
-  const settings = { executor: options.executor?.name ?? '', more: options.settings ?? '' };
+  const { elsewhere } = options;
+  const executor = elsewhere === undefined ? (options.executor?.name ?? '') : 'workers';
+  const settings = { executor, more: options.settings ?? '' };
   const key = jobKey(job, { skills: set.digest, model: model.identity, files, settings });
   // Recording a cassette needs a run.
   const known = options.updateCassettes === true ? undefined : keptResult(key, evalCase, kept);
   if (known !== undefined) return known;
-  const result = await runCase({
-    evalCase,
-    arm,
-    attempt,
-    runtime,
-    model,
-    executor: options.executor,
-    project,
-    runs: path.join(options.directory, 'runs'),
-    timeoutMs: evalCase.timeoutMs ?? options.timeoutMs,
-    signal: options.signal,
-    ...gradingOf(options),
-  });
+  const [timeoutMs, runs] = [evalCase.timeoutMs ?? options.timeoutMs, path.join(options.directory, 'runs')];
+  const { outputs } = options;
+  const remote = await elsewhere?.({ evalCase, arm, attempt, set, timeoutMs, runs, outputs });
+  const result =
+    remote ??
+    (await runCase({
+      evalCase,
+      arm,
+      attempt,
+      runtime,
+      model,
+      executor: options.executor,
+      project,
+      runs,
+      timeoutMs,
+      signal: options.signal,
+      ...gradingOf(options),
+    }));
   await removeTree(project);
   kept.keep(key, result);
   return result;
@@ -316,67 +354,6 @@ function fileDigest(file: string): string {
   } catch {
     return 'unreadable';
   }
-}
-
-interface Environment {
-  readonly set: SkillSet;
-  readonly runtime: Runtime;
-}
-
-interface Environments {
-  open(job: Job): Promise<Environment>;
-  openSet(job: Job): Promise<SkillSet>;
-  /** The skills of a set as another agent sees them. */
-  installed(set: SkillSet): readonly InstalledSkill[];
-  sets(): Promise<readonly SkillSet[]>;
-}
-
-/** Copies each skill set once and opens one isolated runtime per set and configuration: own home, no cache, no environment. */
-function openEnvironments(work: string, { signal, sourceOf }: SuiteOptions): Environments {
-  const sets = new Map<string, Promise<SkillSet>>();
-  const runtimes = new Map<string, Promise<Runtime>>();
-  const once = <T>(map: Map<string, Promise<T>>, key: string, make: () => Promise<T>): Promise<T> => {
-    const known = map.get(key) ?? make();
-    map.set(key, known);
-    return known;
-  };
-  const setKeyOf = ({ folders }: Job): string => sha256(folders.join('\n')).slice(0, 16);
-  const openSet = (job: Job): Promise<SkillSet> => {
-    const key = setKeyOf(job);
-    return once(sets, key, () => makeSkillSet(job.folders, { to: path.join(work, 'sets', key), sourceOf, signal }));
-  };
-  const installed = new Map<SkillSet, readonly InstalledSkill[]>();
-  return {
-    openSet,
-    installed(set) {
-      const known = installed.get(set) ?? readInstalledSkills(set.folder);
-      installed.set(set, known);
-      return known;
-    },
-    async open(job) {
-      const { config } = job.evalCase;
-      const [setKey, set] = [setKeyOf(job), await openSet(job)];
-      const key = sha256(`${setKey} ${stableJson(config ?? {})}`).slice(0, 16);
-      const runtime = await once(runtimes, key, () => isolatedRuntime(path.join(work, 'homes', key), set, config));
-      return { set, runtime };
-    },
-    sets: () => Promise.all(sets.values()),
-  };
-}
-
-function isolatedRuntime(place: string, set: SkillSet, config: EvalCase['config']): Promise<Runtime> {
-  const [home, cwd] = [path.join(place, 'home'), path.join(place, 'project')];
-  for (const folder of [home, cwd]) makeFolders(folder);
-  return createRuntime({
-    cwd,
-    home,
-    env: {},
-    roots: set.roots.length === 0 ? [set.folder] : set.roots,
-    onlyRoots: true,
-    vouched: [set.folder],
-    cache: false,
-    ...(config === undefined ? {} : { config }),
-  });
 }
 
 function progressReporter(total: number, onProgress: SuiteOptions['onProgress']): (result: CaseResult) => void {

@@ -9,6 +9,7 @@ import { SkillError } from '../../core/errors.ts';
 import { invalidInput } from './invalid-input.ts';
 import { quoted } from '../../core/text/text.ts';
 import { inTransaction } from './database.ts';
+import type { StoredAttempt } from './attempt-format.ts';
 import type { QueuedRun, RunQueue } from './run-queue.ts';
 
 /** The format of runs in the tables. A worker refuses runs that a later format recorded. */
@@ -33,6 +34,8 @@ export interface FleetRunOptions {
   readonly budget?: Readonly<Record<string, number>>;
   readonly required?: readonly string[];
   readonly vocabulary?: string;
+  /** The run is an attempt of an evaluation. */
+  readonly evaluation?: StoredAttempt;
 }
 
 export interface FleetRun {

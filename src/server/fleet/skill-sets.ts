@@ -38,9 +38,21 @@ export interface PinnedSkill {
 export async function pinSkills(pool: Pool, contents: ContentStore, runtime: Runtime): Promise<string> {
   const usable = runtime.index.skills.filter(({ state }) => state !== 'disabled');
   const untrusted = await runtime.distrust(usable);
+  return pinFolders(
+    pool,
+    contents,
+    usable.filter(({ dir }) => !untrusted.has(dir)),
+  );
+}
+
+/** Stores skills by their digests, and returns the id of the set. */
+export async function pinFolders(
+  pool: Pool,
+  contents: ContentStore,
+  folders: readonly { readonly name: string; readonly dir: string }[],
+): Promise<string> {
   const skills: PinnedSkill[] = [];
-  for (const { dir, name } of usable) {
-    if (untrusted.has(dir)) continue;
+  for (const { dir, name } of folders) {
     const { entries, files } = readEntries(dir);
     await contents.save(files);
     skills.push({ name, digest: digestOf(entries), entries });

@@ -34,6 +34,9 @@ import { newRunId } from '../../journal/run-folder.ts';
 import { RUN_FORMAT, claimRun, leaveRun, returnRun, submitRun, takeOverRuns } from './run-table.ts';
 import type { Claim, Ending, FleetRun } from './run-table.ts';
 import { fetchSkills } from './skill-sets.ts';
+import { openStoredArtifacts } from './stored-artifacts.ts';
+import { workOnAttempt } from './stored-attempt.ts';
+import type { RunAttempt } from './stored-attempt.ts';
 
 export interface WorkerOptions {
   readonly pool: Pool;
@@ -52,6 +55,8 @@ export interface WorkerOptions {
   readonly limits?: Partial<QueueLimits>;
   /** Seconds without a sign of life after which the runs of a worker are taken over (default: 3). */
   readonly silentSeconds?: number;
+  /** Runs attempts of evaluations (default: they fail). */
+  readonly runAttempt?: RunAttempt;
   readonly onNote?: (note: string) => void;
 }
 
@@ -217,6 +222,9 @@ async function workOn(run: FleetRun, claim: Claim, work: Work): Promise<void> {
   const settle = (): Promise<void> => reached(() => mirror.push(), work.stop);
   const atEnd = <T>(act: () => Promise<T>): Promise<T> => reached(act, AbortSignal.timeout(END_MS));
   try {
+    const { evaluation } = run.options;
+    if (evaluation !== undefined)
+      return await workOnAttempt(run, evaluation, claim, { ...work, runAttempt: work.runAttempt });
     const runtime = await work.runtimes.of(run.skillSet);
     const approvals = openApprovalTable(pool, run.id);
     const options: Pick<AgentOptions, 'runtime' | 'model' | 'run' | 'signal' | 'unapproved'> = {
@@ -226,7 +234,15 @@ async function workOn(run: FleetRun, claim: Claim, work: Work): Promise<void> {
       unapproved: 'stop',
       run: {
         ...work.run,
-        ...(work.run?.execution === undefined ? {} : { execution: { ...work.run.execution, idempotencyKey: run.id } }),
+        ...(work.run?.execution === undefined
+          ? {}
+          : {
+              execution: {
+                artifacts: openStoredArtifacts(pool, contents, run.project),
+                ...work.run.execution,
+                idempotencyKey: run.id,
+              },
+            }),
         directory: folder,
         openPlace: mirror.openPlace,
         approve: approvals.approve,

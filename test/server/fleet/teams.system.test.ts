@@ -6,7 +6,8 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 
 import { signatureOf } from '../../../src/server/fleet/webhooks.ts';
-import { temporaryFolder } from '../../cli/run-cli.ts';
+import { spawnCli, temporaryFolder } from '../../cli/run-cli.ts';
+import { PROJECT } from '../../files-below.ts';
 import { openFleetWorld, stop, until } from './harness.ts';
 import type { FleetWorld } from './harness.ts';
 import { POSTGRES } from './postgres.ts';
@@ -239,4 +240,32 @@ describe.skipIf(POSTGRES === undefined)('a fleet for teams', () => {
     world.postgres.query(`update skillwright.keys set revoked_at = null where id = '${key}'`);
     await stop(worker);
   }, 240_000);
+
+  test('an evaluation on two workers has the report of one machine, and its runs verify', async () => {
+    const cases = ['disclosure', 'safety'].map((name) => path.join(PROJECT, `evals/${name}.yaml`));
+    const words = [...cases, '--no-eval-cache', '--json'];
+    const none = await spawnCli(world.project, ['eval', ...words, '--workers'], world.env);
+    expect(none).toMatchObject({ status: 4, err: expect.stringContaining('no worker of the fleet was seen') });
+    const workers = await Promise.all([1, 2].map(() => world.startWorker({ turns: [] }, '--executor', 'none')));
+    const here = await spawnCli(world.project, ['eval', ...words, '--executor', 'none'], world.env);
+    const there = await spawnCli(world.project, ['eval', ...words, '--workers'], world.env);
+    expect(there).toMatchObject({ status: here.status });
+    const report = comparable(there.out);
+    expect(report).toEqual(comparable(here.out));
+    expect(report).toMatchObject({ results: expect.arrayContaining([expect.objectContaining({ status: 'passed' })]) });
+    const [took] = world.postgres.query(
+      `select count(distinct a.worker) from skillwright.attempts a join skillwright.runs r on r.id = a.run where r.options ? 'evaluation'`,
+    );
+    expect(took).toBe('2');
+    await Promise.all(workers.map((worker) => stop(worker)));
+  }, 240_000);
 });
+
+/** A report without times, folders and ids of runs. Estimates of tokens count the characters of the temporary folder. */
+function comparable(out: string): unknown {
+  return JSON.parse(out, (key, value: unknown) => {
+    if (/^(?:startedAt|endedAt|wallMs|elapsedMs|modelMs|run|runs|folder|directory|id|inputTokens)$/.test(key))
+      return undefined;
+    return value;
+  });
+}

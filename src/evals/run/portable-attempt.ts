@@ -1,0 +1,95 @@
+/**
+ * An attempt that another machine runs: the case with its files named by digest, and the skills by theirs. Everything that the outcome
+ * depends on travels, so the result is the one of this machine.
+ */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+
+import type { EvalCase } from '../cases/case.ts';
+import { isSystemError } from '../../platform/fs/paths.ts';
+import { sha256 } from '../../platform/hash.ts';
+import { cassetteFile } from './case-model.ts';
+import type { Job } from './suite-jobs.ts';
+
+type Attempt = Pick<Job, 'evalCase' | 'arm' | 'attempt'>;
+
+export interface PortableFile {
+  /** As it is named in the case: `DIGEST/NAME`. */
+  readonly name: string;
+  readonly digest: string;
+}
+
+export interface PackedAttempt extends Attempt {
+  readonly files: readonly PortableFile[];
+}
+
+/** Names the files of a case by their digests, and returns their bytes. Returns undefined if one cannot be read. */
+export function packAttempt({
+  evalCase,
+  arm,
+  attempt,
+}: Attempt):
+  | { readonly packed: PackedAttempt; readonly bytes: readonly { readonly digest: string; readonly bytes: Buffer }[] }
+  | undefined {
+  const files = new Map<string, { readonly digest: string; readonly bytes: Buffer }>();
+  const pack = (file: string, source = file): string => {
+    const bytes = readFileSync(source);
+    const digest = sha256(bytes);
+    const name = `${digest}/${path.basename(file)}`;
+    files.set(name, { digest, bytes });
+    return name;
+  };
+  try {
+    const packed = withFiles(evalCase, pack, (file) => pack(file, cassetteFile(file, { arm, attempt })));
+    return {
+      packed: { evalCase: packed, arm, attempt, files: [...files].map(([name, { digest }]) => ({ name, digest })) },
+      bytes: [...files.values()],
+    };
+  } catch (error) {
+    if (isSystemError(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Writes the files of an attempt below a folder and names them in its case. `load` returns checked bytes. */
+export async function unpackAttempt(
+  { evalCase, arm, attempt, files }: PackedAttempt,
+  folder: string,
+  load: (digest: string) => Promise<Uint8Array>,
+): Promise<Attempt> {
+  const places = new Map<string, string>();
+  for (const { name, digest } of files) {
+    const place = path.join(folder, digest, path.basename(name));
+    mkdirSync(path.dirname(place), { recursive: true, mode: 0o700 });
+    writeFileSync(place, await load(digest));
+    places.set(name, place);
+  }
+  const placed = (name: string): string => places.get(name) ?? path.join(folder, 'missing');
+  const cassette = (name: string): string => {
+    const own = placed(name);
+    writeFileSync(cassetteFile(own, { arm, attempt }), readFileSync(own));
+    return own;
+  };
+  return { evalCase: withFiles(evalCase, placed, cassette), arm, attempt };
+}
+
+/** Replaces the names of all files of a case. The folders of its skills are not part of it. */
+function withFiles(evalCase: EvalCase, file: (name: string) => string, cassette: (name: string) => string): EvalCase {
+  const { files, answers, expect, skills } = evalCase;
+  return {
+    ...evalCase,
+    files: files.map((name) => file(name)),
+    skills: { ...skills, folders: [] },
+    ...(answers?.type === 'cassette' ? { answers: { ...answers, file: cassette(answers.file) } } : {}),
+    expect: {
+      ...expect,
+      ...(expect.output === undefined
+        ? {}
+        : {
+            output: expect.output.map((check) =>
+              check.type === 'checker' ? { ...check, script: file(check.script) } : check,
+            ),
+          }),
+    },
+  };
+}
