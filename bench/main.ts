@@ -13,6 +13,7 @@ import { benchEvalFiles } from './eval-files.ts';
 import { benchEvalSubject } from './eval-subject.ts';
 import { benchEvalSuite } from './eval-suite.ts';
 import { benchExecutors } from './executors.ts';
+import { benchFleet } from './fleet.ts';
 import { benchInstall, benchVerify } from './install.ts';
 import { benchJournal } from './journal.ts';
 import type { BenchRow } from './row.ts';
@@ -32,7 +33,7 @@ import { benchTokens } from './tokens.ts';
 import { benchMcp } from './mcp.ts';
 import { benchConsole } from './console.ts';
 
-const HELP = `npm run bench -- [--only start,tokens,scan,search,disclosure,executors,packages,script-help,staging,collect,container,journal,policy,redaction,agent,mcp,install,verify,archives,packs-peers,scan-corpus,eval-files,suite,subject,regrade,report,console] [--data DIR] [--collections DIR,DIR] [--sources DIR]
+const HELP = `npm run bench -- [--only start,tokens,scan,search,disclosure,executors,packages,script-help,staging,collect,container,journal,policy,redaction,agent,mcp,install,verify,archives,packs-peers,scan-corpus,eval-files,suite,subject,regrade,report,console,fleet] [--data DIR] [--collections DIR,DIR] [--sources DIR]
 Prints figures as ratios inside one run. DIR holds real data (retrieval/); without it, generated skills stand in. script-help runs the scripts
 of --collections; packs-peers also installs each folder below --sources (clones of collections). Peers are
 installed into .cache/peers. Exit 1 when a bound is not kept.`;
@@ -88,6 +89,7 @@ if (values.help === true) {
     regrade: () => benchRegrade({ workDir }),
     report: () => benchReportPage({ workDir }),
     console: () => benchConsole({ project, workDir, dataDir }),
+    fleet: () => benchFleet({ project }),
   };
   const wanted = values.only?.split(',') ?? Object.keys(suites);
   try {

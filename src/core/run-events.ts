@@ -97,6 +97,8 @@ export interface RunStart {
   readonly budgets?: Readonly<Record<string, number>>;
   /** Absent if no agent drives the run. */
   readonly agent?: AgentStart;
+  /** The id of the trace that this run belongs to, and after a hyphen the id of its parent span (default: a trace of its own). */
+  readonly trace?: string;
   /** Name and version of another agent that ran in place of ours, such as `codex 0.166.0`. */
   readonly subject?: string;
 }

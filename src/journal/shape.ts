@@ -38,6 +38,7 @@ const EVENTS: Readonly<Record<RunEvent['type'], Shape>> = {
     budgets: 'object?',
     agent: 'object?',
     subject: 'text?',
+    trace: 'text?',
     process: 'object?',
   },
   scan: {

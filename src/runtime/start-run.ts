@@ -39,6 +39,8 @@ export interface RunOptions extends SessionOptions {
   readonly budgets?: Readonly<Record<string, number>>;
   /** How the agent was started, for the record. */
   readonly agent?: AgentStart;
+  /** The trace of the run; see `RunStart`. */
+  readonly trace?: string;
 }
 
 /** A recorded session. */
@@ -72,6 +74,7 @@ export async function startRun(source: SessionSource, surroundings: Surroundings
     record: observe,
     budgets,
     agent,
+    trace,
     ...sessionOptions
   } = options;
   const telemetry = await openTelemetry(source);
@@ -88,7 +91,7 @@ export async function startRun(source: SessionSource, surroundings: Surroundings
     flush: () => flush(),
   });
   try {
-    const start = startOf(source, session, { request, parentRun, budgets, agent });
+    const start = startOf(source, session, { request, parentRun, budgets, agent, trace });
     const record = openRecord(source, surroundings, { directory, openPlace }, start);
     const notify = openNotifier({ listeners, follow, redactor: source.secrets.redactor });
     notify(startEvent(start, record));
@@ -112,12 +115,13 @@ interface RunRequest {
   readonly parentRun: string | undefined;
   readonly budgets: Readonly<Record<string, number>> | undefined;
   readonly agent: AgentStart | undefined;
+  readonly trace: string | undefined;
 }
 
 function startOf(
   { index }: SessionSource,
   session: Session,
-  { request, parentRun: parent, budgets, agent }: RunRequest,
+  { request, parentRun: parent, budgets, agent, trace }: RunRequest,
 ): RunStart {
   const { execution } = session;
   const { roots, durationMs, found, valid, leftOut, conflicts } = index.report;
@@ -147,6 +151,7 @@ function startOf(
     ...(parent === undefined ? {} : { parent }),
     ...(budgets === undefined ? {} : { budgets }),
     ...(agent === undefined ? {} : { agent }),
+    ...(trace === undefined ? {} : { trace }),
     ...(execution === undefined
       ? {}
       : {

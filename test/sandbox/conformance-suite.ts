@@ -26,7 +26,7 @@ export interface ConformanceFile {
   ): void;
   /** The cases that failed. */
   readonly failed: readonly string[];
-  /** Differences to the pass table of docs/executors.md, with the executors that were compared. */
+  /** Differences to the pass table of docs/executor-suite.md, with the executors that were compared. */
   compared(): { readonly executors: string; readonly differences: readonly string[] };
 }
 

@@ -29,7 +29,7 @@ describe('what containers do', () => {
     },
   );
 
-  test('the pass table of docs/executors.md says what happened here', () => {
+  test('the pass table of docs/executor-suite.md says what happened here', () => {
     expect(compared().differences, 'UPDATE_DOCS=1 writes the table').toEqual([]);
   });
 });

@@ -69,7 +69,7 @@ async function status({ flags: given, terminal }: FleetInvocation, { pool }: Fle
   if (state.workers.length === 0)
     terminal.remark('no worker was seen in the last minute; start one: skillwright worker');
   const counts = Object.entries(state.runs).map(([name, count]) => `${String(count)} ${name}`);
-  terminal.out(`runs: ${counts.length === 0 ? 'none' : counts.join(', ')}`);
+  terminal.out(`open runs: ${counts.length === 0 ? 'none' : counts.join(', ')}`);
   return EXIT.done;
 }
 

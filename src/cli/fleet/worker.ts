@@ -41,6 +41,8 @@ const flags = {
   data: { type: 'string', value: 'DIR', path: true, about: 'keep fetched skills in DIR (default: ~/.agent/worker)' },
 } as const;
 
+const LINGER_MS = 5_000;
+
 export const command = defineCommand({
   usage: 'worker --database URL [--artifacts URL] [--model NAME] [--executor NAME] [--slots N]',
   details: [
@@ -100,11 +102,17 @@ export const command = defineCommand({
         onNote: (note) => terminal.remark(note),
       });
       terminal.remark(`worker ${worker.id}: model ${model.id} (${reason}), ${String(slots)} slots`);
-      await untilStopped(signal);
+      const failure = await Promise.race([untilStopped(signal), worker.failed]);
       terminal.remark(`draining; runs that are not done in ${String(grace)} s go back to the queue`);
       await worker.drain(grace * 1_000);
+      if (failure !== undefined) {
+        terminal.remark(`this worker ends because ${failure}; start it again`);
+        return EXIT.failed;
+      }
     } finally {
       await fleet.close();
+      // Loops of the queue may wait for a database that is gone. A worker that has ended must not look alive to its supervisor.
+      setTimeout(() => process.exit(), LINGER_MS).unref();
     }
     return EXIT.done;
   },

@@ -48,7 +48,7 @@ function colored(style: TerminalSinkOptions['style']): (line: TextLine) => strin
 }
 
 /** Recognizes the events of a resumed run that repeat the record of an earlier one: nothing happens again. */
-function openReplayFilter(): (event: RunEvent) => boolean {
+export function openReplayFilter(): (event: RunEvent) => boolean {
   let answers = 0;
   let calls = 0;
   return (event) => {

@@ -50,6 +50,7 @@ interface OpenCall {
 interface OpenRun {
   readonly run: string;
   readonly ids: SpanIds;
+  readonly trace?: string;
   readonly parent?: string;
   readonly startMs: number;
   /** Added to the elapsed time: the system clock may be set during a run, and durations must not change with it. */
@@ -103,11 +104,12 @@ function startRun(event: RunEvent & { readonly type: 'run-start' }, time: string
   const parsed = Date.parse(time);
   // The protocol cannot represent times before 1970.
   const startMs = parsed >= 0 ? parsed : Date.now();
-  const { run, parent } = event;
-  const ids = runIds(run);
+  const { run, parent, trace } = event;
+  const ids = runIds(run, trace);
   return {
     run,
     ids,
+    ...(trace === undefined ? {} : { trace }),
     ...(parent === undefined ? {} : { parent }),
     startMs,
     origin: startMs - (Number.isFinite(elapsed) ? elapsed : 0),
@@ -155,11 +157,12 @@ export function answerAttributes(answer: (RunEvent & { readonly type: 'approval-
   };
 }
 
-function runSpan({ run, ids, parent, startMs }: OpenRun, outcome: string, endMs: number): TracedSpan {
+function runSpan({ run, ids, trace, parent, startMs }: OpenRun, outcome: string, endMs: number): TracedSpan {
   const isFailed = outcome !== 'done';
   return {
     ...ids,
-    ...(parent === undefined ? {} : { link: runIds(parent) }),
+    ...parentOf(trace),
+    ...(parent === undefined ? {} : { link: runIds(parent, trace) }),
     name: `invoke_agent ${AGENT_NAME}`,
     startMs,
     endMs,
@@ -268,8 +271,22 @@ function workspaceSpan(
   };
 }
 
-function runIds(run: string): SpanIds {
-  return { traceId: sha256(`skillwright trace ${run}`).slice(0, 32), spanId: spanId(run, 'run') };
+function runIds(run: string, trace: string | undefined): SpanIds {
+  const [, given] = TRACE.exec(trace ?? '') ?? [];
+  return { traceId: given ?? traceOf(run), spanId: spanId(run, 'run') };
+}
+
+/** As `RunStart` has it. */
+const TRACE = /^([0-9a-f]{32})(?:-([0-9a-f]{16}))?$/;
+
+/** The id of the trace of a run that belongs to no other. */
+export function traceOf(run: string): string {
+  return sha256(`skillwright trace ${run}`).slice(0, 32);
+}
+
+function parentOf(trace = ''): Pick<TracedSpan, 'parentSpanId'> {
+  const [, , parentSpanId] = TRACE.exec(trace) ?? [];
+  return parentSpanId === undefined ? {} : { parentSpanId };
 }
 
 function spanId(run: string, part: string): string {

@@ -19,6 +19,11 @@ export const Submission = z.strictObject({
     .max(200)
     .optional()
     .describe('a second submission with this key returns the first run'),
+  traceparent: z
+    .string()
+    .regex(/^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/)
+    .optional()
+    .describe('the W3C trace context that the spans of the run belong to'),
 });
 
 export const Run = z.object({

@@ -5,7 +5,10 @@ import { SkillError, isSkillError } from '../../core/errors.ts';
 import { loadOptional } from '../../platform/optional-package.ts';
 
 /** Opens a pool of connections and checks that the database answers. */
-export async function openDatabase(url: string, { size = 10 }: { readonly size?: number } = {}): Promise<Pool> {
+export async function openDatabase(
+  url: string,
+  { size = 10, timeoutMs = 30_000 }: { readonly size?: number; readonly timeoutMs?: number } = {},
+): Promise<Pool> {
   if (!/^postgres(?:ql)?:\/\//.test(url))
     throw new SkillError({
       code: 'input/invalid',
@@ -18,7 +21,9 @@ export async function openDatabase(url: string, { size = 10 }: { readonly size?:
     connectionString: url,
     max: size,
     connectionTimeoutMillis: 5_000,
-    statement_timeout: 30_000,
+    statement_timeout: timeoutMs,
+    // The server cannot say that a statement takes too long if the network is broken.
+    query_timeout: timeoutMs + 1_000,
     idle_in_transaction_session_timeout: 30_000,
     keepAlive: true,
   });

@@ -138,6 +138,20 @@ function queueOf(client: Dbos.DBOSClient): RunQueue {
         .filter(({ executorId = '' }) => !alive.has(executorId))
         .flatMap(({ workflowID }) => entryOf(workflowID) ?? []);
     },
+    async abandoned(source, silentSeconds) {
+      const { rows } = await source.query<{ name: string }>(
+        `select workflow_uuid as name from dbos.workflow_status w
+         where w.queue_name = $2 and w.status = 'PENDING' and w.updated_at < (extract(epoch from now()) - $1) * 1000
+           and not exists (
+             select 1 from skillwright.workers k where k.id = w.executor_id and k.seen_at > now() - make_interval(secs => $1))
+         limit 100`,
+        [silentSeconds, QUEUE],
+      );
+      return rows.map(({ name }) => {
+        const [run = '', attempt] = name.split('/');
+        return { run, attempt: Number(attempt) };
+      });
+    },
     forget: (entry) => client.cancelWorkflow(nameOf(entry)),
   };
 }
@@ -183,17 +197,24 @@ export async function listen({
   DBOS.registerWorkflow(async (at: Date, context: unknown) => submit(contextOf(context), at), {
     name: SCHEDULED_WORKFLOW,
   });
-  await DBOS.launch();
-  await DBOS.registerQueue(QUEUE, {
-    onConflict: 'always_update',
-    workerConcurrency: slots,
-    partitionConcurrency: limits.perProject,
-    minPollingIntervalMs: limits.pollMs,
-    ...(limits.perMinute === undefined
-      ? {}
-      : { partitionRateLimit: { limitPerPeriod: limits.perMinute, periodSec: 60 } }),
-  });
-  const queue = await openQueue(url, pool);
+  let queue: SubmittingQueue;
+  try {
+    await DBOS.launch();
+    await DBOS.registerQueue(QUEUE, {
+      onConflict: 'always_update',
+      workerConcurrency: slots,
+      partitionConcurrency: limits.perProject,
+      minPollingIntervalMs: limits.pollMs,
+      ...(limits.perMinute === undefined
+        ? {}
+        : { partitionRateLimit: { limitPerPeriod: limits.perMinute, periodSec: 60 } }),
+    });
+    queue = await openQueue(url, pool);
+  } catch (error) {
+    // Its loops would try for ever.
+    await DBOS.shutdown().catch(() => undefined);
+    throw error;
+  }
   let stopped: Promise<void> | undefined;
   const stop = (): Promise<void> => (stopped ??= DBOS.shutdown());
   return {

@@ -1,59 +1,65 @@
-/** Metrics of a fleet in the text format of Prometheus, from the database, so every server reports the same. */
+/**
+ * Metrics of a fleet in the text format of Prometheus, from the database, so every server reports the same. Nothing here reads all stored
+ * runs: gauges come from the index of open runs, and counters from the workers.
+ */
 import type { Pool } from 'pg';
 
-interface Row {
-  readonly name: string;
-  readonly labels: Readonly<Record<string, string>> | null;
-  readonly value: string | number;
-}
+import type { Sample } from './counters.ts';
 
 const HELP: Readonly<Record<string, readonly [type: string, help: string]>> = {
-  skillwright_runs: ['gauge', 'Runs by state'],
-  skillwright_runs_ended_total: ['counter', 'Ended runs by outcome'],
-  skillwright_run_seconds_sum: ['counter', 'Time from the start to the end of ended runs'],
-  skillwright_run_wait_seconds_sum: ['counter', 'Time from submission to start of runs that started'],
-  skillwright_runs_started_total: ['counter', 'Runs that started'],
-  skillwright_tokens_total: ['counter', 'Tokens of ended runs'],
-  skillwright_script_runs_total: ['counter', 'Programs that ended runs started'],
-  skillwright_attempts_lost_total: ['counter', 'Attempts whose worker ended without a word'],
+  skillwright_runs: ['gauge', 'Open runs by state'],
+  skillwright_queue_depth: ['gauge', 'Queued runs by project'],
+  skillwright_queue_oldest_seconds: ['gauge', 'How long the oldest queued run has waited'],
   skillwright_questions_waiting: ['gauge', 'Approvals that wait for an answer'],
   skillwright_workers: ['gauge', 'Workers that were seen in the last ten seconds'],
   skillwright_deliveries_failed: ['gauge', 'Webhook deliveries that failed at least once and wait for the next try'],
+  skillwright_runs_ended_total: ['counter', 'Ended runs by outcome'],
+  skillwright_run_seconds: ['histogram', 'Time from submission to the end of a run'],
+  skillwright_run_wait_seconds: ['histogram', 'Time from submission to the first claim of a run'],
+  skillwright_step_seconds: ['histogram', 'Duration of model calls and of actions'],
+  skillwright_tokens_total: ['counter', 'Tokens of model calls'],
+  skillwright_refusals_total: ['counter', 'Actions that a rule, missing trust or a person refused, by code'],
+  skillwright_sandbox_failures_total: ['counter', 'Programs that could not be run, by code'],
 };
 
-const QUERY = `
-  select 'skillwright_runs' as name, jsonb_build_object('state', state) as labels, count(*)::float as value
-    from skillwright.runs group by state
-  union all select 'skillwright_runs_ended_total', jsonb_build_object('outcome', outcome), count(*)
-    from skillwright.runs where state = 'ended' group by outcome
-  union all select 'skillwright_run_seconds_sum', null, coalesce(sum(extract(epoch from ended_at - started_at)), 0)
-    from skillwright.runs where started_at is not null and ended_at is not null
-  union all select 'skillwright_run_wait_seconds_sum', null, coalesce(sum(extract(epoch from started_at - submitted_at)), 0)
-    from skillwright.runs where started_at is not null
-  union all select 'skillwright_runs_started_total', null, count(*) from skillwright.runs where started_at is not null
-  union all select 'skillwright_tokens_total', null, coalesce(sum((used->>'tokens')::float), 0) from skillwright.runs
-  union all select 'skillwright_script_runs_total', null, coalesce(sum((used->>'scriptRuns')::float), 0) from skillwright.runs
-  union all select 'skillwright_attempts_lost_total', null, count(*) from skillwright.attempts where ending = 'lost'
-  union all select 'skillwright_questions_waiting', null, count(*) from skillwright.approvals a
-    join skillwright.runs r on r.id = a.run where a.verdict is null and r.state <> 'ended'
-  union all select 'skillwright_workers', null, count(*) from skillwright.workers where seen_at > now() - interval '10 seconds'
-  union all select 'skillwright_deliveries_failed', null, count(*) from skillwright.deliveries where done_at is null and tries > 0`;
+const GAUGES = `
+  select 'skillwright_runs' as name, jsonb_build_object('state', s.state) as labels,
+      (select count(*)::float from skillwright.runs r where r.state = s.state) as value
+    from unnest(array['queued', 'running', 'waiting']) as s (state)
+  union all select 'skillwright_queue_depth', jsonb_build_object('project', p.name),
+      (select count(*) from skillwright.runs r where r.state = 'queued' and r.project = p.name) from skillwright.projects p
+  union all select 'skillwright_queue_oldest_seconds', '{}', coalesce(extract(epoch from now() - min(submitted_at)), 0)
+    from skillwright.runs where state = 'queued'
+  union all select 'skillwright_questions_waiting', '{}', count(*) from skillwright.approvals a
+    join skillwright.runs r on r.id = a.run where r.state = 'waiting' and a.verdict is null
+  union all select 'skillwright_workers', '{}', count(*) from skillwright.workers where seen_at > now() - interval '10 seconds'
+  union all select 'skillwright_deliveries_failed', '{}', count(*) from skillwright.deliveries where done_at is null and tries > 0`;
 
 export async function metricsText(pool: Pool): Promise<string> {
-  const { rows } = await pool.query<Row>(QUERY);
-  const lines = Object.entries(HELP).flatMap(([name, [type, help]]) => [
-    `# HELP ${name} ${help}`,
-    `# TYPE ${name} ${type}`,
-    ...rows
-      .filter((row) => row.name === name)
-      .map(({ labels, value }) => `${name}${labelText(labels)} ${String(value)}`),
-  ]);
+  const gauges = await pool.query<{ name: string; labels: Readonly<Record<string, string>>; value: number }>(GAUGES);
+  const counted = await pool.query<{ worker: string; samples: readonly Sample[] }>(
+    `select worker, samples from skillwright.counters where at > now() - interval '1 day' order by worker`,
+  );
+  const samples: readonly Sample[] = [
+    ...gauges.rows.map(({ name, labels, value }) => [name, labels, value] as const),
+    ...counted.rows.flatMap((row) =>
+      row.samples.map(([name, labels, value]) => [name, { ...labels, worker: row.worker }, value] as const),
+    ),
+  ];
+  const lines = Object.entries(HELP).flatMap(([family, [type, help]]) => {
+    const names = type === 'histogram' ? ['_bucket', '_sum', '_count'].map((end) => `${family}${end}`) : [family];
+    return [
+      `# HELP ${family} ${help}`,
+      `# TYPE ${family} ${type}`,
+      ...samples
+        .filter(([name]) => names.includes(name))
+        .map(([name, labels, value]) => `${name}${labelText(labels)} ${String(value)}`),
+    ];
+  });
   return `${lines.join('\n')}\n`;
 }
 
-function labelText(labels: Row['labels']): string {
-  if (labels === null) return '';
-  return `{${Object.entries(labels)
-    .map(([name, value]) => `${name}="${value.replaceAll(/["\\\n]/g, '_')}"`)
-    .join(',')}}`;
+function labelText(labels: Sample[1]): string {
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${value.replaceAll(/["\\\n]/g, '_')}"`);
+  return pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
 }

@@ -59,7 +59,7 @@ export function fleetRoutes(context: FleetContext, identity: Identity): readonly
       status: 201,
       async handle({ body }) {
         need('submit');
-        const { request, skills, budget, vocabulary, priority, delaySeconds, idempotencyKey } = body;
+        const { request, skills, budget, vocabulary, priority, delaySeconds, idempotencyKey, traceparent } = body;
         const run = await submitRun(
           pool,
           queue,
@@ -71,6 +71,7 @@ export function fleetRoutes(context: FleetContext, identity: Identity): readonly
               ...(skills === undefined ? {} : { required: skills }),
               ...(budget === undefined ? {} : { budget }),
               ...(vocabulary === undefined ? {} : { vocabulary }),
+              ...(traceparent === undefined ? {} : { trace: traceparent.slice(3, -3) }),
             },
             ...(priority === undefined ? {} : { priority }),
             ...(delaySeconds === undefined ? {} : { delaySeconds }),

@@ -1,5 +1,5 @@
 /** The queue that hands runs to workers. A place in it is added in the transaction that changes the run. */
-import type { PoolClient } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 
 export interface QueuedRun {
   readonly run: string;
@@ -16,6 +16,8 @@ export interface RunQueue {
   add(client: PoolClient, entry: QueueEntry): Promise<void>;
   /** Attempts that were handed to workers which are silent now. Those that were claimed are among them. */
   lost(client: PoolClient, silentSeconds: number): Promise<readonly QueuedRun[]>;
+  /** Attempts whose worker has not been seen for a while. At most 100. */
+  abandoned(pool: Pool, silentSeconds: number): Promise<readonly QueuedRun[]>;
   /** Removes an attempt that no worker has to work on any more. */
   forget(entry: QueuedRun): Promise<void>;
 }

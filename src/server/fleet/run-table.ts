@@ -36,6 +36,8 @@ export interface FleetRunOptions {
   readonly vocabulary?: string;
   /** The run is an attempt of an evaluation. */
   readonly evaluation?: StoredAttempt;
+  /** The trace that the spans of every attempt belong to: its id, and after a hyphen the id of the span that submitted the run. */
+  readonly trace?: string;
 }
 
 export interface FleetRun {
@@ -211,7 +213,7 @@ export async function takeOverRuns(
   queue: RunQueue,
   silentSeconds: number,
 ): Promise<readonly { readonly run: string; readonly worker: string; readonly next: number | undefined }[]> {
-  return inTransaction(pool, async (client) => {
+  const taken = await inTransaction(pool, async (client) => {
     const { rows } = await client.query<{
       id: string;
       attempt: number;
@@ -226,14 +228,14 @@ export async function takeOverRuns(
        for update of r skip locked limit 100`,
       [silentSeconds],
     );
-    const taken = [];
-    for (const row of rows) taken.push(await handOver(client, queue, row));
-    for (const entry of await queue.lost(client, silentSeconds)) {
-      await queueAgain(client, queue, entry);
-      await queue.forget(entry);
-    }
-    return taken;
+    const handed = [];
+    for (const row of rows) handed.push(await handOver(client, queue, row));
+    for (const entry of await queue.lost(client, silentSeconds)) await queueAgain(client, queue, entry);
+    return handed;
   });
+  // They count as running runs of their project until they are removed.
+  for (const entry of await queue.abandoned(pool, silentSeconds)) await queue.forget(entry);
+  return taken;
 }
 
 /** Leaves a run to other workers that this one cannot work on, because a later version recorded it. */
@@ -255,8 +257,7 @@ async function queueAgain(
     [run, attempt],
   );
   const [row] = rows;
-  if (row === undefined) return;
-  await queue.add(client, { run, attempt: attempt + 1, delaySeconds, ...row });
+  if (row !== undefined) await queue.add(client, { run, attempt: attempt + 1, delaySeconds, ...row });
 }
 
 async function handOver(
@@ -267,7 +268,6 @@ async function handOver(
   const { id: run, attempt, worker, project, priority } = row;
   const crashes = row.crashes + 1;
   await endAttemptRow(client, run, attempt, 'lost');
-  await queue.forget({ run, attempt });
   if (crashes >= MAX_CRASHES) {
     await client.query(
       `update skillwright.runs set state = 'ended', worker = null, crashes = $2, outcome = 'failed', answer = '',
@@ -315,7 +315,7 @@ export async function cancelRun(
   project: string,
   id: string,
 ): Promise<FleetRun | undefined> {
-  return inTransaction(pool, async (client) => {
+  const run = await inTransaction(pool, async (client) => {
     const { rows } = await client.query<FleetRun>(
       `update skillwright.runs set is_cancelled = true,
          state = case when state in ('queued', 'waiting') then 'ended' else state end,
@@ -325,14 +325,14 @@ export async function cancelRun(
        where id = $1 and project = $2 and state <> 'ended' returning ${COLUMNS}`,
       [id, project],
     );
-    const [run] = rows;
-    if (run === undefined) return readRow(client, project, id);
-    if (run.state === 'ended') {
-      await queue.forget({ run: id, attempt: run.attempt });
-      await announce(client, id);
-    }
-    return run;
+    const [cancelled] = rows;
+    if (cancelled?.state === 'ended') await announce(client, id);
+    return cancelled;
   });
+  if (run === undefined) return readRow(pool, project, id);
+  // Not in the transaction: it takes a second connection, and many transactions that wait for one would wait for each other.
+  if (run.state === 'ended') await queue.forget({ run: id, attempt: run.attempt });
+  return run;
 }
 
 /** Continues a run that waited for an approval. */

@@ -24,12 +24,24 @@ export async function verifyStored(
   const directory = mkdtempSync(path.join(base, 'verify-'));
   try {
     const verified: StoredVerification[] = [];
+    const { rows } = await pool.query<{ attempt: number }>(
+      `select attempt from skillwright.runs where id = $1 and state = 'running'`,
+      [run],
+    );
     for (const stored of await storedRecords(pool, run)) {
       const { record, attempt } = stored;
       try {
         const folder = await restoreRecord(pool, contents, { run, ...stored }, directory);
         const { status, problems } = verifyRun(folder);
-        verified.push({ record, attempt, status, problems: problems.map(({ message }) => message) });
+        // Which process lives on this machine says nothing about a worker elsewhere.
+        const isUnfinished = status === 'running' || status === 'torn';
+        const life = rows[0]?.attempt === attempt ? 'running' : 'torn';
+        verified.push({
+          record,
+          attempt,
+          status: isUnfinished ? life : status,
+          problems: problems.map(({ message }) => message),
+        });
       } catch (error) {
         if (!isSkillError(error)) throw error;
         verified.push({ record, attempt, status: 'tampered', problems: [error.message] });

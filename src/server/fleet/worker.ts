@@ -18,8 +18,7 @@ import { resumeAgent } from '../../agent/resume/resume.ts';
 import { readRun } from '../../journal/journal-reader.ts';
 import { SkillError, isSkillError } from '../../core/errors.ts';
 import type { Model } from '../../core/model.ts';
-import { createRuntime } from '../../packs/open-runtime.ts';
-import type { Runtime, RuntimeOptions } from '../../runtime/runtime.ts';
+import type { RuntimeOptions } from '../../runtime/runtime.ts';
 import { VERSION } from '../../version.ts';
 import { VOCABULARY_NAMES } from '../../tools/vocabularies.ts';
 import { continueAnswered, openApprovalTable, pendingQuestions } from './approval-table.ts';
@@ -33,10 +32,14 @@ import { openRunStore, restoreRecord, storedRecords } from './run-store.ts';
 import { newRunId } from '../../journal/run-folder.ts';
 import { RUN_FORMAT, claimRun, leaveRun, returnRun, submitRun, takeOverRuns } from './run-table.ts';
 import type { Claim, Ending, FleetRun } from './run-table.ts';
-import { fetchSkills } from './skill-sets.ts';
 import { openStoredArtifacts } from './stored-artifacts.ts';
 import { workOnAttempt } from './stored-attempt.ts';
 import type { RunAttempt } from './stored-attempt.ts';
+import { traceOf } from '../../journal/export/telemetry-spans.ts';
+import { openCounters } from './counters.ts';
+import type { Counters } from './counters.ts';
+import { openRuntimes } from './worker-runtimes.ts';
+import type { Runtimes } from './worker-runtimes.ts';
 
 export interface WorkerOptions {
   readonly pool: Pool;
@@ -64,9 +67,15 @@ export interface Worker {
   readonly id: string;
   /** Takes no more runs and waits for those in progress; what is left after the grace period goes back to the queue. */
   drain(graceMs?: number): Promise<void>;
+  /** Resolves with the reason if this worker has to be replaced by a new process. */
+  readonly failed: Promise<string>;
 }
 
 const HEARTBEAT_MS = 500;
+const MAX_BACK_MS = 2_000;
+const BEAT = `with seen as (update skillwright.workers set seen_at = now() where id = $1)
+  insert into skillwright.counters (worker, samples) values ($1, $2)
+  on conflict (worker) do update set at = now(), samples = excluded.samples`;
 const LIMITS: QueueLimits = { perProject: 20, pollMs: 50 };
 
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
@@ -82,6 +91,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   ]);
   await removeLeftovers(pool, path.join(options.directory, 'runs'));
   const running = new Map<string, Job>();
+  const counters = openCounters();
   const runtimes = openRuntimes(options);
   const queue: ListeningQueue = await listen({
     url,
@@ -97,7 +107,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       const done = (async () => {
         const run = await reached(() => claimRun(pool, claim), stop.signal);
         if (run === undefined) await leaveRun(pool, queue, entry);
-        else await workOn(run, claim, { ...options, runtimes, queue, stop: stop.signal });
+        else await workOn(run, claim, { ...options, runtimes, queue, counters, stop: stop.signal });
       })().catch((error: unknown) => {
         onNote(`run ${entry.run}: ${error instanceof Error ? error.message : String(error)}`);
       });
@@ -111,12 +121,27 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     },
   });
   // A connection of its own: the others may all be busy with runs.
-  const heart = await openDatabase(url, { size: 1 });
+  const heart = await openDatabase(url, { size: 1, timeoutMs: silentSeconds * 1_000 });
   let lastHeard = performance.now();
   const beat = async (): Promise<void> => {
     try {
-      await heart.query('update skillwright.workers set seen_at = now() where id = $1', [id]);
+      await heart.query(BEAT, [id, JSON.stringify(counters.samples())]);
       lastHeard = performance.now();
+    } catch (error) {
+      onNote(`no heartbeat: ${error instanceof Error ? error.message : String(error)}`);
+      // By now another worker has the runs of this one, so this one ends its own share of them.
+      if (performance.now() - lastHeard > silentSeconds * 1_000)
+        for (const { stop } of running.values()) stop.abort(new Error('the database does not answer'));
+    }
+  };
+  let fail: (reason: string) => void = () => undefined;
+  const failed = new Promise<string>((resolve) => (fail = resolve));
+  const watch = openClockWatch();
+  const care = async (): Promise<void> => {
+    // The queue waits for a time of the clock, which is far away now.
+    const back = watch();
+    if (back > MAX_BACK_MS) fail(`the clock of this machine went back by ${String(Math.round(back / 1_000))} s`);
+    try {
       await compare(pool, queue, id, running);
       for (const { run, worker, next } of await takeOverRuns(pool, queue, silentSeconds))
         onNote(
@@ -125,15 +150,14 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
             : `run ${run} is taken over from ${worker}, which is silent`,
         );
     } catch (error) {
-      onNote(`no heartbeat: ${error instanceof Error ? error.message : String(error)}`);
-      // By now another worker has the runs of this one, so this one ends its own share of them.
-      if (performance.now() - lastHeard > silentSeconds * 1_000)
-        for (const { stop } of running.values()) stop.abort(new Error('the database does not answer'));
+      onNote(`runs of silent workers: ${error instanceof Error ? error.message : String(error)}`);
     }
   };
-  const timer = openInterval(beat, HEARTBEAT_MS);
+  // Apart, so that a heartbeat does not wait for the care of runs.
+  const timers = [openInterval(beat, HEARTBEAT_MS), openInterval(care, HEARTBEAT_MS)];
   return {
     id,
+    failed,
     async drain(graceMs = 30_000) {
       await pool.query('update skillwright.workers set is_draining = true where id = $1', [id]);
       const stopped = queue.stop();
@@ -145,7 +169,8 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       }
       await Promise.allSettled([...running.values()].map(({ done }) => done));
       await stopped;
-      await timer.close();
+      await Promise.all(timers.map((timer) => timer.close()));
+      await beat();
       await heart.end();
       await queue.close();
       await pool.query('delete from skillwright.workers where id = $1', [id]);
@@ -154,8 +179,10 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   };
 }
 
-/** Folders of workers that ended without a word. Everything in them that counts is in the database. */
+/** Folders and rows of workers that ended without a word. Everything that counts is in other tables. */
 async function removeLeftovers(pool: Pool, directory: string): Promise<void> {
+  await pool.query(`delete from skillwright.workers where seen_at < now() - interval '1 day'`);
+  await pool.query(`delete from skillwright.counters where at < now() - interval '1 day'`);
   const { rows } = await pool.query<{ id: string }>(
     `select id from skillwright.workers where seen_at > now() - interval '1 minute'`,
   );
@@ -211,6 +238,7 @@ async function compare(pool: Pool, queue: RunQueue, worker: string, running: Rea
 interface Work extends WorkerOptions {
   readonly runtimes: Runtimes;
   readonly queue: RunQueue;
+  readonly counters: Counters;
   readonly stop: AbortSignal;
 }
 
@@ -219,6 +247,7 @@ async function workOn(run: FleetRun, claim: Claim, work: Work): Promise<void> {
   const folder = path.join(directory, 'runs', claim.worker, run.id);
   const store = openRunStore(pool, contents, claim);
   const mirror = openMirror(store, run.id);
+  if (claim.attempt === 1) work.counters.countWait(secondsSince(run));
   const settle = (): Promise<void> => reached(() => mirror.push(), work.stop);
   const atEnd = <T>(act: () => Promise<T>): Promise<T> => reached(act, AbortSignal.timeout(END_MS));
   try {
@@ -227,6 +256,8 @@ async function workOn(run: FleetRun, claim: Claim, work: Work): Promise<void> {
       return await workOnAttempt(run, evaluation, claim, { ...work, runAttempt: work.runAttempt });
     const runtime = await work.runtimes.of(run.skillSet);
     const approvals = openApprovalTable(pool, run.id);
+    const { execution } = work.run ?? {};
+    const artifacts = openStoredArtifacts(pool, contents, run.project);
     const options: Pick<AgentOptions, 'runtime' | 'model' | 'run' | 'signal' | 'unapproved'> = {
       runtime,
       model: durable(await work.openModel(), settle),
@@ -234,17 +265,11 @@ async function workOn(run: FleetRun, claim: Claim, work: Work): Promise<void> {
       unapproved: 'stop',
       run: {
         ...work.run,
-        ...(work.run?.execution === undefined
-          ? {}
-          : {
-              execution: {
-                artifacts: openStoredArtifacts(pool, contents, run.project),
-                ...work.run.execution,
-                idempotencyKey: run.id,
-              },
-            }),
+        ...(execution === undefined ? {} : { execution: { artifacts, ...execution, idempotencyKey: run.id } }),
         directory: folder,
         openPlace: mirror.openPlace,
+        sinks: [work.counters.openSink()],
+        trace: run.options.trace ?? traceOf(run.id),
         approve: approvals.approve,
         settle,
       },
@@ -257,6 +282,7 @@ async function workOn(run: FleetRun, claim: Claim, work: Work): Promise<void> {
     const ending = await atEnd(() => endingOf(result, claim, pool));
     await atEnd(() => mirror.finish(ending));
     if (ending.state === 'waiting') await atEnd(() => continueAnswered(pool, work.queue, run.id));
+    if (ending.state === 'ended') work.counters.countEnd(ending.outcome, secondsSince(run));
   } catch (error) {
     // Another worker has the run now.
     if (isSkillError(error) && error.code === 'record/failed') return;
@@ -267,6 +293,11 @@ async function workOn(run: FleetRun, claim: Claim, work: Work): Promise<void> {
   } finally {
     if (claim.attempt > 1) await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** The clock of the database at both ends would cost a round trip; this is a metric. */
+function secondsSince({ submittedAt }: FleetRun): number {
+  return Math.max(0, Date.now() - submittedAt.getTime()) / 1_000;
 }
 
 /** What is stored of a finished run. */
@@ -336,32 +367,13 @@ function durable(model: Model, settle: () => Promise<void>): Model {
   };
 }
 
-interface Runtimes {
-  of(skillSet: string): Promise<Runtime>;
-}
-
-/** Runs with the same skills share a runtime. */
-function openRuntimes({ pool, contents, directory, settings }: WorkerOptions): Runtimes {
-  const opened = new Map<string, Promise<Runtime>>();
-  return {
-    of(skillSet) {
-      const known = opened.get(skillSet);
-      if (known !== undefined) return known;
-      const opening = (async () => {
-        const root = await fetchSkills(pool, contents, skillSet, directory);
-        return createRuntime({
-          ...settings,
-          cwd: directory,
-          roots: [root],
-          onlyRoots: true,
-          vouched: [root],
-          cache: false,
-        });
-      })();
-      opened.set(skillSet, opening);
-      opening.catch(() => opened.delete(skillSet));
-      return opening;
-    },
+/** Returns by how many milliseconds the clock went back since the last call. */
+function openClockWatch(): () => number {
+  let offset = Date.now() - performance.now();
+  return () => {
+    const before = offset;
+    offset = Date.now() - performance.now();
+    return before - offset;
   };
 }
 

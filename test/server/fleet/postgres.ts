@@ -1,6 +1,6 @@
 /** A PostgreSQL of the tests' own, in a folder of theirs. */
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { appendFileSync, chownSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
@@ -20,12 +20,16 @@ export interface Postgres {
   /** `immediate` is what kill -9 does to it. */
   stop(how?: 'fast' | 'immediate'): void;
   start(): void;
+  /** Ends every process of it with kill -9. */
+  kill(): void;
+  /** Runs one of its programs, such as pg_dump, with its user. */
+  run(program: string, words: readonly string[]): string;
   query(sql: string): string;
   close(): void;
 }
 
 /** PostgreSQL refuses to run as root, so root runs it as the user of the package. */
-export async function openPostgres(): Promise<Postgres> {
+export async function openPostgres({ fsync = false }: { readonly fsync?: boolean } = {}): Promise<Postgres> {
   const bin = POSTGRES ?? '';
   const folder = mkdtempSync(path.join(os.tmpdir(), 'skillwright-pg-'));
   const isRoot = process.getuid?.() === 0;
@@ -38,7 +42,7 @@ export async function openPostgres(): Promise<Postgres> {
   const port = await freePort();
   appendFileSync(
     path.join(data, 'postgresql.conf'),
-    `\nport = ${String(port)}\nlisten_addresses = '127.0.0.1'\nunix_socket_directories = '${folder}'\nmax_connections = 100\nfsync = off\n`,
+    `\nport = ${String(port)}\nlisten_addresses = '127.0.0.1'\nunix_socket_directories = '${folder}'\nmax_connections = 100\nfsync = ${fsync ? 'on' : 'off'}\n`,
   );
   const start = (): void =>
     void run('pg_ctl', ['-D', data, '-l', path.join(folder, 'log'), '-w', '-t', '100', 'start']);
@@ -51,12 +55,30 @@ export async function openPostgres(): Promise<Postgres> {
     url: `postgres://postgres@127.0.0.1:${String(port)}/postgres`,
     start,
     stop,
+    kill: () => killAll(Number(readFileSync(path.join(data, 'postmaster.pid'), 'utf8').split('\n')[0])),
+    run: (program, words) => run(program, ['-h', folder, '-p', String(port), '-U', 'postgres', ...words]),
     query,
     close() {
       stop('immediate');
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** The postmaster first, so that it starts no process meanwhile. */
+function killAll(postmaster: number): void {
+  const children = execFileSync('ps', ['-o', 'pid=', '--ppid', String(postmaster)])
+    .toString()
+    .split('\n')
+    .map(Number)
+    .filter((pid) => pid > 0);
+  for (const pid of [postmaster, ...children]) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch (error) {
+      if (!(error instanceof Error) || !('code' in error) || error.code !== 'ESRCH') throw error;
+    }
+  }
 }
 
 function idOf(kind: '-u' | '-g'): number {

@@ -1,0 +1,276 @@
+/** What goes wrong in a fleet, with real processes. One database and one server for the file. */
+import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { createConnection, createServer } from 'node:net';
+import type { Socket } from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+
+import { openFleetClient } from '../../../src/client.ts';
+import type { FleetClient } from '../../../src/client.ts';
+import { openDatabase } from '../../../src/server/fleet/database.ts';
+import { claimRun } from '../../../src/server/fleet/run-table.ts';
+import { PROJECT } from '../../files-below.ts';
+import { openFleetProcesses, retried, stop, until } from './fleet-processes.ts';
+import type { FleetProcesses, Started } from './fleet-processes.ts';
+import { POSTGRES } from './postgres.ts';
+
+const SLOW = { turns: [{ text: 'late', delayMs: 600_000 }] };
+const QUICK = { turns: [{ text: 'Here.' }] };
+const isRoot = process.getuid?.() === 0;
+
+describe.skipIf(POSTGRES === undefined)('faults of a fleet', () => {
+  let fleet: FleetProcesses;
+  let server: Started;
+  let admin: FleetClient;
+
+  beforeAll(async () => {
+    fleet = await openFleetProcesses(PROJECT);
+    const started = await fleet.serve();
+    server = started;
+    ({ admin } = started);
+  }, 240_000);
+
+  afterAll(() => fleet.close(), 120_000);
+
+  const untilEnd = (started: Started): Started => {
+    onTestFinished(() => stop(started.child, 'SIGKILL'));
+    return started;
+  };
+  const worker = async (script: object, ...words: readonly string[]): Promise<Started> =>
+    untilEnd(await fleet.worker(script, ...words));
+  const isRunning = (run: string) => async (): Promise<boolean> => (await admin.run(run)).state === 'running';
+
+  test('a worker that is cut off from the database gives its runs up, and works again when it is back', async () => {
+    const proxy = await openProxy(fleet.postgres.url);
+    onTestFinished(() => proxy.close());
+    const cutOff = untilEnd(await fleet.worker(SLOW, '--slots', '1', '--database', proxy.url));
+    let talk = '';
+    cutOff.child.stderr?.on('data', (data: Buffer) => (talk += data.toString()));
+    const { run } = await admin.submit({ request: 'partition' });
+    await until(() => fleet.postgres.query(`select count(*) from skillwright.lines where run = '${run}'`) !== '0');
+    proxy.freeze();
+    const other = await worker(QUICK);
+    expect(await admin.wait(run)).toMatchObject({ state: 'ended', outcome: 'done', answer: 'Here.', attempt: 2 });
+    await until(() => talk.includes('no heartbeat'));
+    proxy.thaw();
+    await stop(other.child);
+    // The late end of its own attempt changed nothing, and it takes runs again.
+    const next = await admin.submit({ request: 'after the partition' });
+    await until(isRunning(next.run));
+    expect((await admin.run(next.run)).worker).toBe(cutOff.found);
+    expect(await admin.run(run)).toMatchObject({ outcome: 'done', answer: 'Here.', attempt: 2 });
+    expect((await admin.integrity(run)).records.map(({ attempt, status }) => [attempt, status])).toEqual([
+      [1, 'torn'],
+      [2, 'intact'],
+    ]);
+    await admin.cancel(next.run);
+  }, 240_000);
+
+  test.skipIf(!isRoot)(
+    'a full database accepts nothing and loses nothing; with room it goes on',
+    async ({ skip }) => {
+      const disk = mkdtempSync(path.join(os.tmpdir(), 'skillwright-full-'));
+      try {
+        execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=48m', 'tmpfs', disk], { stdio: 'pipe' });
+      } catch {
+        return skip('this user may not mount a small disk');
+      }
+      onTestFinished(() => void execFileSync('umount', ['-l', disk]));
+      execFileSync('chown', ['postgres', disk]);
+      fleet.postgres.query(`create tablespace small location '${disk}'`);
+      fleet.postgres.query('create database small tablespace small');
+      const env = fleet.env(fleet.postgres.url.replace(/postgres$/, 'small'));
+      const small = await fleet.start(['serve', '--port', '0'], /(http:\S+)\n/, env).then(untilEnd);
+      const created = await fleet.start(['fleet', 'keys', 'create', 'x', '--rights', 'admin'], /(sw_\S+)\n/, env);
+      const client = openFleetClient({ url: small.found, key: created.found });
+      const data = path.join(fleet.folder, 'small');
+      mkdirSync(data);
+      const script = path.join(data, 'script.json');
+      writeFileSync(script, JSON.stringify(QUICK));
+      const sql = (text: string): string => fleet.postgres.run('psql', ['-At', '-c', text, 'small']);
+      sql('create table filler (bytes text) with (autovacuum_enabled = off)');
+      sql('alter table filler alter bytes set storage external');
+      // What was written before the error stays on the disk. Then pages that have room are used up.
+      expect(() => sql(`insert into filler select repeat('x', 10000) from generate_series(1, 10000)`)).toThrow(
+        'No space left on device',
+      );
+      const accepted: string[] = [];
+      let refusal = '';
+      await until(() =>
+        client.submit({ request: randomBytes(2_000).toString('hex') }).then(
+          ({ run }) => accepted.push(run) < 0,
+          (error: Error) => (refusal = error.message) !== '',
+        ),
+      );
+      expect(refusal).toBe('the request could not be completed; try again');
+      execFileSync('mount', ['-o', 'remount,size=96m', disk]);
+      accepted.push((await retried(() => client.submit({ request: 'room' }))).run);
+      await fleet
+        .start(
+          ['worker', '--model', `scripted:${script}`, '--data', data, '--executor', 'none'],
+          /^worker (\S+):/m,
+          env,
+        )
+        .then(untilEnd);
+      const runs = await Promise.all(accepted.map((run) => client.wait(run)));
+      expect(runs.map(({ outcome, answer }) => [outcome, answer])).toEqual(runs.map(() => ['done', 'Here.']));
+    },
+    240_000,
+  );
+
+  test('clocks: workers a day apart share the work, and one whose clock goes back ends itself', async () => {
+    const clock = path.join(fleet.folder, 'clock');
+    const shim = path.join(fleet.folder, 'clock.cjs');
+    writeFileSync(shim, CLOCK_SHIM);
+    const withClock = async (name: string, offset: number): Promise<Started> => {
+      const [file, script] = [`${clock}-${name}`, path.join(fleet.folder, 'quick.json')];
+      writeFileSync(file, String(offset));
+      writeFileSync(script, JSON.stringify(QUICK));
+      const words = [
+        'worker',
+        '--model',
+        `scripted:${script}`,
+        '--data',
+        path.join(fleet.folder, name),
+        '--executor',
+        'none',
+      ];
+      const env = { ...fleet.env(), NODE_OPTIONS: `--require ${shim}`, CLOCK: file };
+      return untilEnd(await fleet.start(words, /^worker (\S+):/m, env));
+    };
+    const DAY = 86_400_000;
+    const workers = await Promise.all([withClock('early', -DAY), withClock('late', DAY)]);
+    const runs = await Promise.all(
+      Array.from({ length: 12 }, (_, i) => admin.submit({ request: `clock ${String(i)}` })),
+    );
+    const done = await Promise.all(runs.map(({ run }) => admin.wait(run)));
+    expect(done.map(({ outcome, attempt }) => [outcome, attempt])).toEqual(runs.map(() => ['done', 1]));
+    const [early] = workers;
+    const left = new Promise((resolve) => early.child.on('close', resolve));
+    writeFileSync(`${clock}-early`, String(-2 * DAY));
+    expect(await left).toBe(1);
+    const after = await admin.submit({ request: 'after the jump' });
+    expect(await admin.wait(after.run)).toMatchObject({ outcome: 'done', attempt: 1 });
+  }, 240_000);
+
+  test('two workers claim the same runs: each run has one', async () => {
+    const pools = await Promise.all([openDatabase(fleet.postgres.url), openDatabase(fleet.postgres.url)]);
+    onTestFinished(() => Promise.all(pools.map((pool) => pool.end())).then(() => undefined));
+    const runs = await Promise.all(
+      Array.from({ length: 20 }, (_, i) => admin.submit({ request: `claim ${String(i)}`, delaySeconds: 3_600 })),
+    );
+    const claims = await Promise.all(
+      runs.flatMap(({ run }) =>
+        pools.map((pool, index) => claimRun(pool, { run, attempt: 1, worker: `worker-${String(index)}` })),
+      ),
+    );
+    const won = claims.filter((claim) => claim !== undefined);
+    expect(won.map(({ id }) => id).toSorted()).toEqual(runs.map(({ run }) => run).toSorted());
+    // Asking again is not claiming again: the answer may have been lost.
+    const [first] = won;
+    const again = { run: first?.id ?? '', attempt: 1, worker: first?.worker ?? '' };
+    expect(await claimRun(pools[0], again)).toEqual(first);
+    expect(await claimRun(pools[0], { ...again, worker: 'another' })).toBeUndefined();
+    fleet.postgres.query(`delete from skillwright.runs where request like 'claim %'`);
+  }, 240_000);
+
+  test('a run that takes its third worker down is set aside', async () => {
+    const first = await worker(SLOW, '--slots', '1');
+    const { run } = await admin.submit({ request: 'poison' });
+    await until(isRunning(run));
+    fleet.postgres.query(`update skillwright.runs set crashes = 2 where id = '${run}'`);
+    await stop(first.child, 'SIGKILL');
+    await worker(QUICK);
+    expect(await admin.wait(run)).toMatchObject({
+      state: 'ended',
+      outcome: 'failed',
+      reason: 'set aside: 3 workers ended while they worked on it',
+    });
+  }, 240_000);
+
+  test('a project that floods the queue does not hold up another', async () => {
+    const other = fleet.run('fleet', 'keys', 'create', 'other', '--project', 'other', '--rights', 'admin').trim();
+    const calm = openFleetClient({ url: server.found, key: other });
+    const flood = await Promise.all(
+      Array.from({ length: 150 }, (_, i) => admin.submit({ request: `flood ${String(i)}` })),
+    );
+    await worker({ turns: [{ text: 'Here.', delayMs: 200 }] }, '--slots', '3', '--per-project', '2');
+    const { run } = await calm.submit({ request: 'calm' });
+    expect(await calm.wait(run)).toMatchObject({ outcome: 'done' });
+    // 150 runs, two at a time, 0.2 seconds each, take fifteen seconds at least.
+    expect((await admin.fleet()).runs['queued']).toBeGreaterThan(0);
+    await Promise.all(flood.map((one) => admin.cancel(one.run)));
+  }, 240_000);
+
+  test('files of a skill that were changed in the store are not used', async () => {
+    fleet.postgres.query(`update skillwright.contents set bytes = 'other'`);
+    await worker(QUICK);
+    const { run } = await admin.submit({ request: 'changed' });
+    expect(await admin.wait(run)).toMatchObject({
+      outcome: 'failed',
+      reason: expect.stringMatching(/^the skills of the run cannot be used: "SKILL.md" of "[a-z-]+" is changed$/),
+    });
+  }, 240_000);
+});
+
+/** Adds the number in a file to the clock of a process. */
+const CLOCK_SHIM = `
+const { readFileSync } = require('node:fs');
+const Real = Date;
+const now = () => Real.now() + Number(readFileSync(process.env.CLOCK, 'utf8'));
+globalThis.Date = class extends Real {
+  constructor(...given) { super(...(given.length === 0 ? [now()] : given)); }
+  static now() { return now(); }
+};
+`;
+
+interface Proxy {
+  readonly url: string;
+  /** Forwards nothing any more, and closes nothing: what a broken network does. */
+  freeze(): void;
+  thaw(): void;
+  close(): void;
+}
+
+async function openProxy(database: string): Promise<Proxy> {
+  const target = new URL(database);
+  const sockets = new Set<Socket>();
+  let isFrozen = false;
+  const server = createServer((client) => {
+    const upstream = createConnection(Number(target.port), target.hostname);
+    for (const socket of [client, upstream]) {
+      sockets.add(socket);
+      socket.on('error', () => undefined);
+      socket.on('close', () => {
+        client.destroy();
+        upstream.destroy();
+      });
+      if (isFrozen) socket.pause();
+    }
+    client.on('data', (data) => upstream.write(data));
+    upstream.on('data', (data) => client.write(data));
+    if (isFrozen) for (const socket of [client, upstream]) socket.pause();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  const url = new URL(database);
+  url.port = String(typeof address === 'object' && address !== null ? address.port : 0);
+  return {
+    url: url.href,
+    freeze() {
+      isFrozen = true;
+      for (const socket of sockets) socket.pause();
+    },
+    thaw() {
+      isFrozen = false;
+      for (const socket of sockets) socket.resume();
+    },
+    close() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    },
+  };
+}
