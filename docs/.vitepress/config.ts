@@ -53,6 +53,10 @@ const tokenize = (text: string): string[] =>
     .filter(({ isWordLike }) => isWordLike)
     .map(({ segment }) => segment.toLowerCase());
 
+/** Pages that teach come before lists that mention everything. */
+const boostDocument = (id: string): number =>
+  /\/(?:conformance|requirements|changelog)\./.test(id) ? 0.1 : /\/(?:tutorials|how-to)\//.test(id) ? 2 : 1;
+
 const english: DefaultTheme.Config = {
   nav: [
     { text: 'Tutorials', link: '/tutorials/first-skill' },
@@ -102,7 +106,7 @@ export default defineConfig({
     search: {
       provider: 'local',
       options: {
-        miniSearch: { options: { tokenize } },
+        miniSearch: { options: { tokenize }, searchOptions: { boostDocument } },
         locales: {
           zh: {
             translations: {
