@@ -83,11 +83,15 @@ const chinese: DefaultTheme.Config = {
   langMenuLabel: '语言',
 };
 
+const ICON =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#1f57d6"/><text x="8" y="12.5" text-anchor="middle" font-family="sans-serif" font-weight="bold" font-size="12" fill="#fff">S</text></svg>';
+
 /** `npm run site` builds it into `.cache/site`. */
 export default defineConfig({
   title: 'Skillwright',
   description: 'The runtime for Agent Skills',
   base,
+  head: [['link', { rel: 'icon', href: `data:image/svg+xml,${encodeURIComponent(ICON)}` }]],
   srcDir: '..',
   srcExclude: [...excluded],
   rewrites: Object.fromEntries(paths),
