@@ -7,6 +7,8 @@ import type { Flag, Flags } from '../src/cli/command.ts';
 import { COMMANDS } from '../src/cli/commands.ts';
 import { DIAGNOSTIC_RULES } from '../src/core/diagnostic-codes.ts';
 import type { DiagnosticRule } from '../src/core/diagnostic-codes.ts';
+import { linkTarget, sidebar, sitePaths } from '../docs/.vitepress/pages.ts';
+import { slug } from '../docs/.vitepress/slug.ts';
 import { citations } from './conformance/cited.ts';
 import { REQUIREMENTS } from './conformance/requirements.ts';
 import { PROJECT, filesBelow } from './files-below.ts';
@@ -108,6 +110,23 @@ function flagRows(flags: Flags): readonly string[] {
   return shownFlags(flags).map(([name, flag]) => `| \`${written([name, flag])}\` | ${cell(flag.about)} |`);
 }
 
+/** Text without code. */
+function prose(text: string): string {
+  return text.replaceAll(/^( *)(`{3,})[^]*?^\1\2$/gm, '').replaceAll(/`[^`\n]*`/g, '');
+}
+
+/** The ids of the headings; the second of a name has a number. */
+function headings(text: string): readonly string[] {
+  const seen = new Map<string, number>();
+  const outsideCode = text.replaceAll(/^( *)(`{3,})[^]*?^\1\2$/gm, '');
+  return [...outsideCode.matchAll(/^#{1,6} (.*)$/gm)].map(([, heading = '']) => {
+    const id = slug(heading.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1'));
+    const count = seen.get(id) ?? 0;
+    seen.set(id, count + 1);
+    return count === 0 ? id : `${id}-${String(count)}`;
+  });
+}
+
 describe('the documentation', () => {
   const pages = [
     'README.md',
@@ -119,14 +138,39 @@ describe('the documentation', () => {
     ...filesBelow('docs', /\.md$/),
   ];
 
-  test('has no dead local links', () => {
+  test('has no dead links to files and sections', () => {
+    const sections = new Map(pages.map((page) => [page, new Set(headings(read(page)))] as const));
     const dead = pages.flatMap((page) =>
-      [...read(page).matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)]
-        .map(([, target = '']) => path.posix.join(path.posix.dirname(page), target))
-        .filter((target) => !existsSync(path.join(PROJECT, target)))
-        .map((target) => `${page}: ${target}`),
+      [...prose(read(page)).matchAll(/\]\((?![a-z]+:)([^)\s]+)/g)].flatMap(([, link = '']) => {
+        const [target = '', section] = link.split('#');
+        const file = target === '' ? page : path.posix.join(path.posix.dirname(page), target);
+        const isThere =
+          existsSync(path.join(PROJECT, file)) &&
+          (section === undefined || !file.endsWith('.md') || sections.get(file)?.has(decodeURI(section)) === true);
+        return isThere ? [] : [`${page}: ${link}`];
+      }),
     );
     expect(dead).toEqual([]);
+  });
+
+  test('every page is in the sidebar of the site once, and its links lead to a page or a file', () => {
+    const paths = sitePaths();
+    const groups = [
+      ...sidebar('docs', ['Tutorials', 'How to', 'Guides', 'Reference']),
+      ...sidebar('docs/zh', ['教程', '操作指南', '说明', '参考']),
+    ];
+    const linked = groups.flatMap(({ items }) => items.map(({ link }) => `${link.slice(1)}.md`));
+    const inside = [...paths].filter(([page]) => page.startsWith('docs/')).map(([, address]) => address);
+    expect(linked.toSorted()).toEqual(inside.toSorted());
+    expect(linkTarget('docs/tutorials/team.md', '../fleet.md#backup', paths)).toEqual({ href: '/fleet.md#backup' });
+    expect(linkTarget('README.zh-CN.md', 'docs/zh/tutorials/team.md', paths)).toEqual({
+      href: '/zh/tutorials/team.md',
+    });
+    expect(linkTarget('docs/library.md', '../examples/openai.ts', paths)).toEqual({
+      href: '/source/examples/openai.ts.txt',
+      file: 'examples/openai.ts',
+    });
+    expect(() => linkTarget('docs/library.md', 'nothing.md', paths)).toThrow('docs/library.md: dead link nothing.md');
   });
 
   test('the Chinese page has the sections, commands and links of the English one', () => {
@@ -134,17 +178,11 @@ describe('the documentation', () => {
       sections: text.match(/^#+ /gm)?.length,
       commands: text.match(/^(?:npx|npm) [a-z]+ [a-z&]+/gm),
       links: [...text.matchAll(/\]\(([^)]+)\)/g)]
-        .map(([, target]) => target)
+        .map(([, target]) => target?.replace('docs/zh/', 'docs/'))
         .filter((target) => !target?.startsWith('README')),
       code: text.match(/^(?:import|const) .*?=/gm),
     });
     expect(shape(read('README.zh-CN.md'))).toEqual(shape(read('README.md')));
-  });
-
-  test('the loop of the README is the one that the tests run', () => {
-    const [, loop = ''] = /```ts\n([\s\S]*?)```/.exec(read('README.md')) ?? [];
-    expect(loop.split('\n').length).toBeLessThanOrEqual(16);
-    expect(read('examples/own-loop.ts')).toContain(loop);
   });
 
   test('what the pages show in code can be imported', () => {

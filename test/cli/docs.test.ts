@@ -36,7 +36,7 @@ describe('skillwright docs', () => {
   );
 
   test.each([
-    ['first-skil', /did you mean first-skill/],
+    ['first-skil', /did you mean tutorials\/first-skill\?/],
     ['tutorial', /did you mean tutorials\//],
     ['zzzzzzzzzz', /list the topics: skillwright docs/],
     ['../package', /list the topics/],

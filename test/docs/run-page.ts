@@ -1,4 +1,13 @@
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
@@ -12,10 +21,12 @@ const HOME_SHOWN = '/home/you';
 
 export interface PageOptions {
   readonly env?: Readonly<Record<string, string>>;
+  /** Keep the escape sequences for colors in the output. */
+  readonly isColored?: boolean;
   /** A text of the page and what takes its place, such as a port that is free here. */
   readonly replace?: readonly [string, string];
   /** Called with the empty folder before the first step. */
-  prepare?(folder: string): void;
+  readonly prepare?: (folder: string) => void;
 }
 
 /**
@@ -24,7 +35,7 @@ export interface PageOptions {
  */
 export async function runSteps(
   steps: readonly PageStep[],
-  { env = {}, replace = ['', ''], prepare }: PageOptions = {},
+  { env = {}, isColored = false, replace = ['', ''], prepare }: PageOptions = {},
 ): Promise<readonly CommandResult[]> {
   const base = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'skillwright-page-')));
   // Programs in a sandbox of root run as another user, who must be able to enter the project.
@@ -39,6 +50,9 @@ export async function runSteps(
     `#!/bin/sh\nexec '${process.execPath}' '${path.join(PROJECT, 'dist/command/skillwright.js')}' "$@"\n`,
   );
   chmodSync(command, 0o755);
+  // `npx skillwright` would fetch the package.
+  writeFileSync(path.join(bin, 'npx'), `#!/bin/sh\nexec "$@"\n`);
+  chmodSync(path.join(bin, 'npx'), 0o755);
   prepare?.(folder);
   const script = path.join(scripts, 'all.sh');
   const [shown, used] = replace;
@@ -58,11 +72,12 @@ export async function runSteps(
         GIT_AUTHOR_EMAIL: 'you@example.org',
         GIT_COMMITTER_NAME: 'You',
         GIT_COMMITTER_EMAIL: 'you@example.org',
+        ...(isColored ? { NO_COLOR: '' } : {}),
         ...SHARED_CACHE,
         ...env,
       },
     });
-    return resultsIn(text.replaceAll(home, HOME_SHOWN));
+    return resultsIn(text.replaceAll(home, HOME_SHOWN), isColored);
   } finally {
     rmSync(base, { recursive: true, force: true });
   }
@@ -82,19 +97,30 @@ function shellScript(steps: readonly PageStep[], scripts: string, adapt: (text: 
   return ['stty cols 80 rows 24', ...lines, 'kill $(jobs -p) 2>/dev/null; wait', ''].join('\n');
 }
 
-function resultsIn(text: string): readonly CommandResult[] {
+function resultsIn(text: string, isColored: boolean): readonly CommandResult[] {
   return [...text.matchAll(/([^]*?)\u001e(\d+)\u001f/g)].map(([, output = '', status]) => ({
     status: Number(status),
-    output: screenLines(output),
+    output: screenLines(output, isColored),
   }));
 }
 
 /** What stays on the screen: a line that was drawn again is there once. */
-function screenLines(output: string): readonly string[] {
+function screenLines(output: string, isColored: boolean): readonly string[] {
+  const sequences = isColored ? /\u001b\[[\d;?]*[A-Zad-ln-z]/g : /\u001b\[[\d;?]*[A-Za-z]/g;
   const lines = output
     .replaceAll('\r\n', '\n')
     .split('\n')
-    .map((line) => (line.split(/\r(?:\u001b\[K)?/).at(-1) ?? '').replaceAll(/\u001b\[[\d;?]*[A-Za-z]/g, '').trimEnd());
+    .map((line) => (line.split(/\r(?:\u001b\[K)?/).at(-1) ?? '').replaceAll(sequences, '').trimEnd());
   while (lines.at(-1) === '') lines.pop();
   return lines;
+}
+
+/** What `npm install` of a page brings; for `prepare`. */
+export function installPackages(folder: string): void {
+  const modules = path.join(folder, 'node_modules');
+  mkdirSync(modules);
+  symlinkSync(PROJECT, path.join(modules, 'skillwright'));
+  for (const name of readdirSync(path.join(PROJECT, 'node_modules')))
+    if (name !== 'skillwright' && !name.startsWith('.'))
+      symlinkSync(path.join(PROJECT, 'node_modules', name), path.join(modules, name));
 }

@@ -77,7 +77,9 @@ describe('output', () => {
 });
 
 test('a translation takes the code of the page', () => {
-  expect(withFences('# 零\n```js\nold\n```\n一', '# zero\n```js\nnew\n```\none')).toBe('# 零\n```js\nnew\n```\n一');
+  const page = (language: string, comment: string, file: string): string =>
+    `# ${language}\n\`\`\`sh\na # ${comment}\n\`\`\`\n\`\`\`js file=a.js\n${file}\n\`\`\`\nrest`;
+  expect(withFences(page('零', '一', 'old'), page('zero', 'one', 'new'))).toBe(page('零', '一', 'new'));
 });
 
 const read = (file: string): string => readFileSync(path.join(PROJECT, file), 'utf8');

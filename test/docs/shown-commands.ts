@@ -99,7 +99,8 @@ export function wrongOutputs(steps: readonly PageStep[], results: readonly Comma
   });
 }
 
-function isShown(shown: readonly string[], came: readonly string[]): boolean {
+/** Whether the shown lines stand for the lines that came. */
+export function isShown(shown: readonly string[], came: readonly string[]): boolean {
   const parts = shown
     .join('\n')
     .split(/^\.\.\.$/m)
@@ -134,14 +135,21 @@ export function rewritten(page: string, steps: readonly PageStep[], results: rea
   return lines.join('\n');
 }
 
-/** The fences of a page with their content: a translation has the same. */
+const FENCE = /^(`{3,})(.*)$[^]*?^\1$/gm;
+
+/** Fences that are run or written, with their content: a translation has the same. Comments in the others are translated. */
 export function fencesOf(page: string): readonly string[] {
-  return page.match(/^(`{3,})[^]*?^\1$/gm) ?? [];
+  return [...page.matchAll(FENCE)].filter(([, , info = '']) => isTried(info)).map(([fence]) => fence);
 }
 
 /** A translation with the fences of the page. */
 export function withFences(translation: string, page: string): string {
-  const fences = fencesOf(page);
-  let index = 0;
-  return translation.replaceAll(/^(`{3,})[^]*?^\1$/gm, (fence) => fences[index++] ?? fence);
+  const fences = fencesOf(page).values();
+  return translation.replaceAll(FENCE, (fence: string, _: string, info: string) =>
+    isTried(info) ? (fences.next().value ?? fence) : fence,
+  );
+}
+
+function isTried(info: string): boolean {
+  return info.startsWith('console') || info.includes(' file=');
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { LLMock } from '@copilotkit/aimock';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -7,7 +7,7 @@ import { missingTerminal } from '../cli/pseudo-terminal.ts';
 import { PROJECT } from '../files-below.ts';
 import { hasBubblewrap } from '../sandbox/sandbox.ts';
 import { POSTGRES, freePort, openPostgres } from '../server/fleet/postgres.ts';
-import { runSteps } from './run-page.ts';
+import { installPackages, runSteps } from './run-page.ts';
 import type { PageOptions } from './run-page.ts';
 import { readSteps, rewritten, withFences, wrongOutputs } from './shown-commands.ts';
 
@@ -67,13 +67,3 @@ describe.skipIf(missing !== undefined || !hasBubblewrap())('tutorials: each comm
     600_000,
   );
 });
-
-/** What `npm install` of the page brings. */
-function installPackages(folder: string): void {
-  const modules = path.join(folder, 'node_modules');
-  mkdirSync(modules);
-  symlinkSync(PROJECT, path.join(modules, 'skillwright'));
-  for (const name of readdirSync(path.join(PROJECT, 'node_modules')))
-    if (name !== 'skillwright' && !name.startsWith('.'))
-      symlinkSync(path.join(PROJECT, 'node_modules', name), path.join(modules, name));
-}

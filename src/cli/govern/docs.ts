@@ -60,9 +60,11 @@ function findPage(given: string, all: readonly Page[]): Page {
   const found =
     all.find(({ topic }) => topic === wanted) ?? all.find(({ topic }) => path.posix.basename(topic) === wanted);
   if (found !== undefined) return found;
-  const names = all.flatMap(({ topic }) => [topic, path.posix.basename(topic)]);
-  const containing = all.filter(({ topic, title }) => `${topic} ${title}`.toLowerCase().includes(wanted));
-  const near = new Set([...nearest(wanted, names), ...containing.slice(0, 5).map(({ topic }) => topic)]);
+  const here = all.filter(({ topic }) => topic.startsWith('zh/') === wanted.startsWith('zh/'));
+  const names = new Map(here.flatMap(({ topic }) => [[path.posix.basename(topic), topic] as const, [topic, topic]]));
+  const similar = nearest(wanted, [...names.keys()]).map((name) => names.get(name) ?? name);
+  const containing = here.filter(({ topic, title }) => `${topic} ${title}`.toLowerCase().includes(wanted));
+  const near = new Set([...similar, ...containing.slice(0, 5).map(({ topic }) => topic)]);
   throw new UsageError(
     `unknown topic ${quoted(given, 100)}`,
     near.size === 0 ? 'list the topics: skillwright docs' : `did you mean ${[...near].join(', ')}?`,
@@ -80,9 +82,9 @@ function pages(folder: string): readonly Page[] {
     .toSorted((a, b) => order(a.topic) - order(b.topic) || (a.topic < b.topic ? -1 : 1));
 }
 
-/** Tutorials first: a reader who does not know the topic begins there. */
+/** What a newcomer reads first: tutorials, then tasks, then everything else. */
 function order(topic: string): number {
-  return topic.startsWith('tutorials/') ? 0 : 1;
+  return ['tutorials/', 'how-to/', ''].findIndex((start) => topic.startsWith(start));
 }
 
 function withoutComments(text: string): string {

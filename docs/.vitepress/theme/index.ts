@@ -1,0 +1,5 @@
+import theme from 'vitepress/theme';
+
+import './style.css';
+
+export default theme;

@@ -1,0 +1,67 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+import { missingTerminal } from '../cli/pseudo-terminal.ts';
+import { PROJECT } from '../files-below.ts';
+import { hasBubblewrap } from '../sandbox/sandbox.ts';
+import { installPackages, runSteps } from './run-page.ts';
+import { isShown, readSteps, rewritten, withFences, wrongOutputs } from './shown-commands.ts';
+import { pictureText, terminalPicture } from './terminal-picture.ts';
+
+const missing = missingTerminal();
+if (missing !== undefined) console.log(`skipped: what the README shows, because ${missing}`);
+
+const PICTURE = path.join(PROJECT, 'docs/pictures/run.svg');
+
+/** What the picture shows. */
+const RECORDED = `
+\`\`\`yaml file=old.yml
+name: web
+port: 8080
+replicas: 2
+\`\`\`
+\`\`\`yaml file=new.yml
+name: web
+port: 9090
+replicas: 2
+tls: true
+\`\`\`
+\`\`\`console
+$ skillwright run "Compare old and new: what differs?" --in old.yml --in new.yml --model rules --yes
+$ skillwright runs verify last
+\`\`\`
+`;
+
+const isUpdate = process.env['UPDATE_DOCS'] === '1';
+const page = (name: string): string => readFileSync(path.join(PROJECT, name), 'utf8');
+
+describe.skipIf(missing !== undefined || !hasBubblewrap())('the README', () => {
+  test('shows what its commands print', async () => {
+    const readme = page('README.md');
+    const steps = readSteps(readme);
+    const results = await runSteps(steps, { prepare: installPackages });
+    if (isUpdate) {
+      const today = rewritten(readme, steps, results);
+      writeFileSync(path.join(PROJECT, 'README.md'), today);
+      writeFileSync(path.join(PROJECT, 'README.zh-CN.md'), withFences(page('README.zh-CN.md'), today));
+    }
+    expect(wrongOutputs(readSteps(page('README.md')), results)).toEqual([]);
+  }, 600_000);
+
+  test('has a picture of what a run prints; npm run picture draws it', async () => {
+    const steps = readSteps(RECORDED);
+    const results = await runSteps(steps, { isColored: true });
+    const commands = steps.filter((step) => step.type === 'command');
+    const shown = commands.map(({ command }, index) => ({
+      command,
+      output: (results[index]?.output ?? []).filter((line) => !line.includes('testing the isolation')),
+    }));
+    expect(results.map(({ status }) => status)).toEqual([0, 0]);
+    const drawn = terminalPicture(shown, 'skillwright run with the skill text-diff');
+    const isRight = (): boolean =>
+      existsSync(PICTURE) && isShown(pictureText(readFileSync(PICTURE, 'utf8')), pictureText(drawn));
+    if (isUpdate && !isRight()) writeFileSync(PICTURE, drawn);
+    expect(isRight(), `the picture is out of step; today:\n${pictureText(drawn).join('\n')}`).toBe(true);
+  }, 600_000);
+});
