@@ -12,6 +12,7 @@ import { DIAGNOSTIC_RULES } from '../../src/core/diagnostic-codes.ts';
 import { FAILURES } from '../../src/core/failure-codes.ts';
 import { PROJECT, filesBelow } from '../files-below.ts';
 import { CHAIN_CODES, ERROR_CODES, RUN_EVENTS, SESSION_EVENTS } from './code-tables.ts';
+import { fencesOf } from './shown-commands.ts';
 import { codeOf, commandsOf, flagsIn, shown } from './mentions.ts';
 
 const read = (file: string): string => readFileSync(path.join(PROJECT, file), 'utf8');
@@ -248,6 +249,12 @@ describe('the pages', () => {
         ),
     );
     expect(found).toEqual([]);
+  });
+
+  test.each(filesBelow('docs/how-to', /\.md$/))('%s has a Chinese page with the same code and headings', (page) => {
+    const headings = (text: string): number => text.replaceAll(/^(`{3,})[^]*?^\1$/gm, '').match(/^#+ /gm)?.length ?? 0;
+    const translation = read(page.replace('docs/', 'docs/zh/'));
+    expect([fencesOf(translation), headings(translation)]).toEqual([fencesOf(read(page)), headings(read(page))]);
   });
 
   test('link to headings that exist', () => {
