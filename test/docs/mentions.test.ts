@@ -88,7 +88,7 @@ describe('what the pages mention exists', () => {
   });
 
   /** Members of objects of the library that look like settings. */
-  const MEMBERS = [
+  const MEMBERS = new Set([
     'session.ledger',
     'session.state',
     'policy.opens',
@@ -96,7 +96,7 @@ describe('what the pages mention exists', () => {
     'model.played',
     'model.requests',
     'session.close',
-  ];
+  ]);
 
   test('settings', () => {
     const tops = new Set(Object.keys(CONFIG_SCHEMA.properties));
@@ -110,7 +110,7 @@ describe('what the pages mention exists', () => {
     const unknown = CODE.flatMap((mention) => {
       const keys = [...mention.text.matchAll(/--set ["']?([a-z_]+(?:\.[\w-]+)*)=/g)].map(([, key = '']) => key);
       const alone = /^([a-z_]+\.(?!jsonl?$|sarif$)[a-z_.]+\*?)(?::.*)?$/.exec(mention.text)?.[1];
-      if (mention.isInline && alone !== undefined && tops.has(alone.split('.')[0] ?? '') && !MEMBERS.includes(alone))
+      if (mention.isInline && alone !== undefined && tops.has(alone.split('.')[0] ?? '') && !MEMBERS.has(alone))
         keys.push(alone);
       return keys.filter((key) => !isSetting(key)).map((key) => `${shown(mention)}\n    unknown setting: ${key}`);
     });
