@@ -211,7 +211,7 @@ function summaryOf(file: string, name: string): string {
     .replaceAll(/^\s*\* ?/gm, ' ')
     .replaceAll(/\s+/g, ' ')
     .trim();
-  return (/^(.*?[.:])(?: |$)/.exec(plain)?.[1] ?? plain).replace(/:$/, '.');
+  return /^(?:`[^`]*`|[^`])*?\.(?= |$)/.exec(plain)?.[0] ?? plain;
 }
 
 describe('docs/api.md', () => {
