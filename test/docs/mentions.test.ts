@@ -12,6 +12,7 @@ import { DIAGNOSTIC_RULES } from '../../src/core/diagnostic-codes.ts';
 import { FAILURES } from '../../src/core/failure-codes.ts';
 import { PROJECT, filesBelow } from '../files-below.ts';
 import { CHAIN_CODES, ERROR_CODES, RUN_EVENTS, SESSION_EVENTS } from './code-tables.ts';
+import { fencesOf } from './shown-commands.ts';
 import { codeOf, commandsOf, flagsIn, shown } from './mentions.ts';
 
 const read = (file: string): string => readFileSync(path.join(PROJECT, file), 'utf8');
@@ -87,7 +88,7 @@ describe('what the pages mention exists', () => {
   });
 
   /** Members of objects of the library that look like settings. */
-  const MEMBERS = [
+  const MEMBERS = new Set([
     'session.ledger',
     'session.state',
     'policy.opens',
@@ -95,7 +96,7 @@ describe('what the pages mention exists', () => {
     'model.played',
     'model.requests',
     'session.close',
-  ];
+  ]);
 
   test('settings', () => {
     const tops = new Set(Object.keys(CONFIG_SCHEMA.properties));
@@ -109,7 +110,7 @@ describe('what the pages mention exists', () => {
     const unknown = CODE.flatMap((mention) => {
       const keys = [...mention.text.matchAll(/--set ["']?([a-z_]+(?:\.[\w-]+)*)=/g)].map(([, key = '']) => key);
       const alone = /^([a-z_]+\.(?!jsonl?$|sarif$)[a-z_.]+\*?)(?::.*)?$/.exec(mention.text)?.[1];
-      if (mention.isInline && alone !== undefined && tops.has(alone.split('.')[0] ?? '') && !MEMBERS.includes(alone))
+      if (mention.isInline && alone !== undefined && tops.has(alone.split('.')[0] ?? '') && !MEMBERS.has(alone))
         keys.push(alone);
       return keys.filter((key) => !isSetting(key)).map((key) => `${shown(mention)}\n    unknown setting: ${key}`);
     });
@@ -250,6 +251,12 @@ describe('the pages', () => {
     expect(found).toEqual([]);
   });
 
+  test.each(filesBelow('docs/how-to', /\.md$/))('%s has a Chinese page with the same code and headings', (page) => {
+    const headings = (text: string): number => text.replaceAll(/^(`{3,})[^]*?^\1$/gm, '').match(/^#+ /gm)?.length ?? 0;
+    const translation = read(page.replace('docs/', 'docs/zh/'));
+    expect([fencesOf(translation), headings(translation)]).toEqual([fencesOf(read(page)), headings(read(page))]);
+  });
+
   test('link to headings that exist', () => {
     const headings = (page: string): readonly string[] =>
       [...read(page).matchAll(/^#+ (.*)$/gm)].map(([, text = '']) =>
@@ -283,13 +290,16 @@ describe('the pages', () => {
   ];
   const GENERATED_PARTS =
     /<!-- (?:From here on made|pass table|Measured by)[^]*?<!-- (?:End of the generated part\.|end of the pass table|end) -->/g;
-  const words = filesBelow('docs', /\.md$/)
+  const byHand = filesBelow('docs', /\.md$/)
     .filter((page) => !page.startsWith('docs/zh/') && !GENERATED.some((name) => page === `docs/${name}.md`))
-    .map((page) => read(page).replaceAll(GENERATED_PARTS, '').match(/\S+/g)?.length ?? 0)
-    .reduce((sum, count) => sum + count, 0);
+    .map((page) => read(page).replaceAll(GENERATED_PARTS, ''))
+    .join('\n');
+  const words = (text: string): number => text.match(/\S+/g)?.length ?? 0;
+  const all = words(byHand).toLocaleString('en');
+  const prose = words(byHand.replaceAll(/^(`{3,})[^]*?^\1$/gm, '')).toLocaleString('en');
 
-  test(`written by hand in English have ${words.toLocaleString('en')} words, at most 40,000`, () => {
-    expect(words).toBeLessThanOrEqual(40_000);
+  test(`written by hand in English have ${all} words, ${prose} without code; at most 40,000`, () => {
+    expect(words(byHand)).toBeLessThanOrEqual(40_000);
   });
 
   /** Lists for machines and tests. */

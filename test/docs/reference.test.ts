@@ -132,11 +132,10 @@ const OVERRIDES: Readonly<Record<Exclude<OverrideRule, object>, string>> = {
 };
 
 function typeOf(schema: JsonSchema): string {
-  if ('enum' in schema && schema.enum !== undefined)
-    return schema.enum.map((value) => `\`${String(value)}\``).join(', ');
+  if ('enum' in schema && schema.enum !== undefined) return schema.enum.map((value) => `\`${value}\``).join(', ');
   if ('anyOf' in schema) return 'text or object';
   const { type } = schema;
-  return { string: 'text', integer: 'number', array: 'list', object: 'map' }[String(type)] ?? String(type);
+  return { string: 'text', integer: 'number', array: 'list', object: 'map', boolean: 'boolean' }[type];
 }
 
 test('docs/configuration.md lists every setting', () => {
@@ -212,7 +211,7 @@ function summaryOf(file: string, name: string): string {
     .replaceAll(/^\s*\* ?/gm, ' ')
     .replaceAll(/\s+/g, ' ')
     .trim();
-  return (/^(.*?[.:])(?: |$)/.exec(plain)?.[1] ?? plain).replace(/:$/, '.');
+  return /^(?:`[^`]*`|[^`])*?\.(?= |$)/.exec(plain)?.[0] ?? plain;
 }
 
 describe('docs/api.md', () => {
