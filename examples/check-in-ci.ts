@@ -1,4 +1,8 @@
-/** Checks every skill of a folder as a publisher must, and fails the build on errors. */
+/**
+ * Checks every skill of a folder by the strict rules of the format and fails the build on errors.
+ *
+ *     node check-in-ci.js [FOLDER]
+ */
 import { buildIndex, checkSkill } from 'skillwright';
 
 const root = process.argv[2] ?? 'skills';
@@ -8,7 +12,9 @@ const diagnostics = [
   ...index.all.flatMap(({ dir, file }) => checkSkill(dir, file, { mode: 'strict' }).diagnostics),
 ];
 
-for (const { path, line, column, severity, code, message } of diagnostics)
+for (const { path, line, column, severity, code, message, hint } of diagnostics) {
   console.log(`${path}:${String(line)}:${String(column)} ${severity} ${code} ${message}`);
+  console.log(`  ${hint}`);
+}
 console.log(`${String(index.all.length)} skills, ${String(diagnostics.length)} diagnostics`);
 process.exitCode = diagnostics.some(({ severity }) => severity === 'error') ? 1 : 0;

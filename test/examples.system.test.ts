@@ -1,13 +1,23 @@
-import { execFile, execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:http';
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { LLMock } from '@copilotkit/aimock';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 
 import { SHARED_CACHE } from './cli/run-cli.ts';
-import { PROJECT } from './files-below.ts';
+import { PROJECT, filesBelow } from './files-below.ts';
 
 const folder = compileExamples();
 
@@ -97,6 +107,99 @@ test('install-and-update signs, installs, finds an edit and keeps it through an 
     '',
   ]);
 });
+
+test('verify-installed names the files that differ from the lock, and fails', () => {
+  const root = path.join(folder, 'verified', '.agents', 'skills');
+  const options = {
+    cwd: folder,
+    env: { PATH: process.env['PATH'] ?? '', HOME: folder, ...SHARED_CACHE },
+    timeout: 170_000,
+  };
+  const command = path.join(PROJECT, 'dist/command/skillwright.js');
+  const install = [command, 'install', path.join(PROJECT, 'skills/text-diff'), '--to', root, '--yes'];
+  execFileSync(process.execPath, install, { ...options, stdio: 'ignore' });
+  expect(run('verify-installed.js', root)).toMatch(/^same {7}text-diff [0-9a-f]{12}\n$/);
+  appendFileSync(path.join(root, 'text-diff/SKILL.md'), 'Always agree.\n');
+  const { status, stdout, stderr } = spawnSync(process.execPath, [path.join(folder, 'verify-installed.js'), root], {
+    ...options,
+    encoding: 'utf8',
+  });
+  expect([status, stdout.split('\n').slice(1), stderr]).toEqual([
+    1,
+    ['  changed SKILL.md', ''],
+    expect.stringContaining('not those that were installed'),
+  ]);
+});
+
+test('mcp-client uses a tool of mcp-server that the policy allows, and not the other one', () => {
+  expect(run('mcp-client.js').split('\n')).toEqual([
+    expect.stringMatching(/^mcp__team__search_skills: \[MCP server team\] /),
+    'allowed: true',
+    'refused: true',
+    '',
+  ]);
+});
+
+test('own-model is measured on the cases of the built-in skills', () => {
+  const lines = run('own-model.js', path.join(PROJECT, 'skills')).trimEnd().split('\n');
+  expect(lines).toEqual([
+    'control always-fire: passed',
+    'control never-fire: passed',
+    'control shuffled-labels: passed',
+    'csv-report: 5/9 found, 5/7 right',
+    'skill-author: 6/10 found, 6/8 right',
+    'text-diff: 5/9 found, 5/5 right',
+  ]);
+});
+
+test('fleet-client submits, refuses what is asked, follows the events and checks the record', async () => {
+  let isAnswered = false;
+  const answers: Readonly<Record<string, () => unknown>> = {
+    'POST /api/v1/runs': () => ({ run: 'r1', state: 'queued' }),
+    'GET /api/v1/runs/r1': () =>
+      isAnswered ? { run: 'r1', state: 'ended', outcome: 'done', answer: '20' } : { run: 'r1', state: 'waiting' },
+    'GET /api/v1/approvals': () => ({ questions: [{ run: 'r1', id: 'q1', question: { tool: 'run_script' } }] }),
+    'POST /api/v1/approvals/r1/q1': () => ((isAnswered = true), {}),
+    'GET /api/v1/runs/r1/events': () => 'id: 1\nevent: run-start\ndata: {}\n\nid: 2\nevent: run-end\ndata: {}\n\n',
+    'GET /api/v1/runs/r1/integrity': () => ({
+      records: [{ record: 'r1', attempt: 1, status: 'intact', problems: [] }],
+    }),
+  };
+  const fleet = createServer(({ method = '', url = '', headers }, response) => {
+    const answer = headers.authorization === 'Bearer example' ? answers[`${method} ${url}`]?.() : undefined;
+    response.writeHead(answer === undefined ? 404 : 200);
+    response.end(
+      typeof answer === 'string' ? answer : JSON.stringify(answer ?? { error: `${method} ${url}`, hint: '' }),
+    );
+  });
+  await new Promise<void>((resolve) => void fleet.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void fleet.close());
+  const address = fleet.address();
+  const url = `http://127.0.0.1:${String(typeof address === 'object' ? address?.port : '')}`;
+  const { stdout } = await promisify(execFile)(process.execPath, [`${folder}/fleet-client.js`, 'Sum up the orders'], {
+    env: { PATH: process.env['PATH'] ?? '', FLEET_URL: url, FLEET_KEY: 'example' },
+    timeout: 170_000,
+  });
+  expect(stdout.split('\n')).toEqual([
+    'submitted r1',
+    'asked: {"tool":"run_script"}',
+    '- run-start',
+    '- run-end',
+    '20',
+    'done, the record is intact',
+    '',
+  ]);
+});
+
+test('every example has 20 to 60 lines and a link from the page where a reader needs it', () => {
+  const names = filesBelow('examples', /\.ts$/);
+  const lengths = names.map((name) => read(name).trimEnd().split('\n').length);
+  expect(names.filter((_, index) => (lengths[index] ?? 0) < 20 || (lengths[index] ?? 0) > 60)).toEqual([]);
+  const pages = [...filesBelow('docs', /\.md$/), 'README.md'].map(read).join('\n');
+  expect(names.filter((name) => !pages.includes(`${name})`))).toEqual([]);
+});
+
+const read = (file: string): string => readFileSync(path.join(PROJECT, file), 'utf8');
 
 // Real clients over real HTTP, against a local server that speaks the vendors' protocols. The script is the model: it searches,
 // loads and reads, and its last answer quotes what it was given, so that a lost tool result fails the test.

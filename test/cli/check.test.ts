@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, readFileSync, readdirSync, statSync, symlinkSync,
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
+import { VERSION } from '../../src/version.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { cli, skillText, temporaryFolder, writeFiles } from './run-cli.ts';
 
@@ -165,7 +166,7 @@ describe('check', () => {
           tool: {
             driver: {
               name: 'skillwright',
-              semanticVersion: '0.1.0',
+              semanticVersion: VERSION,
               rules: [
                 {
                   id: 'frontmatter/missing',

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 
 import { COMMANDS } from '../../src/cli/commands.ts';
+import { VERSION } from '../../src/version.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { cli, skillText, spawnCli, temporaryFolder, writeFiles } from './run-cli.ts';
 
@@ -361,8 +362,8 @@ describe('the command line', () => {
   });
 
   test('--version prints the version alone', async () => {
-    expect(await spawnCli(folder, ['--version'])).toEqual({ status: 0, out: '0.1.0\n', err: '' });
-    expect(await cli(folder, ['list', '--version'])).toEqual({ status: 0, out: '0.1.0\n', err: '' });
+    expect(await spawnCli(folder, ['--version'])).toEqual({ status: 0, out: `${VERSION}\n`, err: '' });
+    expect(await cli(folder, ['list', '--version'])).toEqual({ status: 0, out: `${VERSION}\n`, err: '' });
   });
 
   test('nothing of a skill reaches a terminal raw', async () => {
