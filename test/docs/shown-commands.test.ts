@@ -46,7 +46,7 @@ describe('output', () => {
     ['the same', ['one', 'two'], ['one', 'two']],
     ['wrapped elsewhere', ['one two', 'three'], ['one', 'two three']],
     ['left out by ...', ['a', '...', 'z'], ['a', 'b', 'c', 'z']],
-    ['other times', ['done in 3.1 s (12 ms)'], ['done in 0.2 s (9 ms)']],
+    ['other times', ['done in 3.1 s (12 ms)'], ['done in 2 min 5 s (9 ms)']],
     ['another run', ['run 20261116T170606Z-1e27fe1d'], ['run 20270101T000000Z-00000000']],
     ['another sandbox', ['isolated by bubblewrap'], ['isolated by namespaces']],
     [

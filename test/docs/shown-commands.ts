@@ -40,7 +40,7 @@ const VARIES: readonly (readonly [RegExp, string])[] = [
   [/\bsw_[0-9a-f]{12}(?:_[\w-]{43})?/g, 'KEY'],
   [/\b[0-9a-f]{12,64}\b/g, 'DIGEST'],
   [/\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z?/g, 'TIME'],
-  [/\b\d+(?:\.\d+)? (?:ms|s|min)\b/g, 'DURATION'],
+  [/\b(?:\d+ min )?\d+(?:\.\d+)? (?:ms|s)\b/g, 'DURATION'],
   [/\b\d[\d,]* tokens\b/g, 'TOKENS'],
   [/\b(?:bubblewrap|namespaces)\b/g, 'SANDBOX'],
 ];
