@@ -132,6 +132,6 @@ function Page({
     case 'install':
       return <InstallPage query={route.query} />;
     default:
-      return <SkillsPage id={page === 'skills' ? first : undefined} />;
+      return <SkillsPage id={page === 'skills' ? first : undefined} canInstall={status?.canInstall !== false} />;
   }
 }

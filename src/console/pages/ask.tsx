@@ -96,10 +96,12 @@ export function AskPage({ status, run, query }: AskProps): JSX.Element {
           </ul>
         )}
         <div class="fields">
-          <label class="file-button">
-            {t('Files')}
-            <input type="file" multiple onChange={({ currentTarget }) => add(currentTarget.files)} />
-          </label>
+          {status?.limits.uploadBytes === 0 ? null : (
+            <label class="file-button">
+              {t('Files')}
+              <input type="file" multiple onChange={({ currentTarget }) => add(currentTarget.files)} />
+            </label>
+          )}
           <label>
             {t('Skill to load first')}
             <input

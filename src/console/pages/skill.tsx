@@ -15,7 +15,13 @@ import { SkillBadges } from '../parts/skill-badges.tsx';
 import { link } from '../route.ts';
 import { bytes, date, line, number, short } from '../text.ts';
 
-export function SkillView({ id, version }: { readonly id: string; readonly version: string }): JSX.Element {
+interface SkillProps {
+  readonly id: string;
+  readonly version: string;
+  readonly canInstall: boolean;
+}
+
+export function SkillView({ id, version, canInstall }: SkillProps): JSX.Element {
   const { data, error, reload } = useGet<SkillDetail>(`/skills/${encodeURIComponent(id)}`, {}, version);
   if (error !== undefined) return <Problem error={error} />;
   if (data === undefined) return <Loading />;
@@ -33,7 +39,7 @@ export function SkillView({ id, version }: { readonly id: string; readonly versi
           <a class="button primary" href={`${link('ask')}?skill=${encodeURIComponent(skill.name)}`}>
             {t('Ask with it')}
           </a>
-          {data.installed === undefined ? null : (
+          {data.installed === undefined || !canInstall ? null : (
             <>
               <a class="button" href={`${link('install')}?action=update&${installed}`}>
                 {t('Update…')}

@@ -17,7 +17,13 @@ import { SkillView } from './skill.tsx';
 /** A skill takes two lines. */
 const ROW_HEIGHT = 68;
 
-export function SkillsPage({ id }: { readonly id: string | undefined }): JSX.Element {
+interface SkillsProps {
+  readonly id: string | undefined;
+  /** A fleet server shows skills and changes none. */
+  readonly canInstall: boolean;
+}
+
+export function SkillsPage({ id, canInstall }: SkillsProps): JSX.Element {
   const { changes, connection } = useNews();
   const [query, setQuery] = useState('');
   const [filter, setFilter] = useState({ source: '', state: '', agent: '' });
@@ -33,9 +39,11 @@ export function SkillsPage({ id }: { readonly id: string | undefined }): JSX.Ele
       <section class="list-side">
         <div class="page-title">
           <h1>{t('Skills')}</h1>
-          <a class="button" href={link('install')}>
-            {t('Install…')}
-          </a>
+          {canInstall ? (
+            <a class="button" href={link('install')}>
+              {t('Install…')}
+            </a>
+          ) : null}
         </div>
         <div class="filters" role="search">
           <SearchField label={t('Search skills')} value={query} change={setQuery} />
@@ -86,7 +94,7 @@ export function SkillsPage({ id }: { readonly id: string | undefined }): JSX.Ele
       </section>
       {id === undefined ? null : (
         <section class="detail-side">
-          <SkillView key={id} id={id} version={version} />
+          <SkillView key={id} id={id} version={version} canInstall={canInstall} />
         </section>
       )}
     </div>
