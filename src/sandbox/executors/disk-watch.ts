@@ -45,6 +45,7 @@ export function diskWatch({ folders, limits, processes }: DiskWatchOptions): Dis
   let headroom = { bytes: limits.diskBytes, files: 0, free: latest };
   // Free space and what the program uses: the sum sinks when others write, or the program to files that were not found.
   let highest = latest.bytes;
+  let hiddenChecks = 0;
   let notBefore = 0;
   return {
     isExceeded: (isLast) => {
@@ -57,14 +58,18 @@ export function diskWatch({ folders, limits, processes }: DiskWatchOptions): Dis
       const pids = processes();
       const unnamed = unnamedBytes(pids, folders);
       const used = named.bytes + unnamed;
-      highest = Math.max(highest, latest.bytes + used);
-      const unexplained = highest - latest.bytes - used;
+      const level = latest.bytes + used;
+      highest = Math.max(highest, level);
+      const unexplained = highest - level;
+      // Looking for files that cannot be measured takes long, so the free space has to have shrunk first.
+      const hidden = unexplained > limits.diskBytes / 2 ? hiddenBytes(pids, limits.fileBytes) : 0;
+      // Without such files it was others who wrote. A descriptor that is on its way for a moment is not one that is kept there.
+      if (hidden === 0 && unexplained > limits.diskBytes / 2) highest = level;
+      hiddenChecks = hidden === 0 ? 0 : hiddenChecks + 1;
       const isOver =
         named.isOver ||
         used > limits.diskBytes ||
-        // Looking for files that cannot be measured takes long, so the free space has to have shrunk by as much.
-        (used + unexplained > limits.diskBytes &&
-          used + Math.min(unexplained, hiddenBytes(pids, limits.fileBytes)) > limits.diskBytes);
+        (hiddenChecks > 1 && used + Math.min(unexplained, hidden) > limits.diskBytes);
       const ended = performance.now();
       notBefore = ended + Math.max(MIN_PAUSE_MS, PAUSE_FACTOR * (ended - began));
       headroom = { bytes: limits.diskBytes - used, files: limits.files - named.files, free: latest };
