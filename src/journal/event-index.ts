@@ -18,11 +18,13 @@ export interface EventIndexRow {
   readonly result: string | null;
 }
 
-/** All events of all runs of a directory, oldest run first. */
+/** All events of the readable runs of a directory, oldest run first. */
 export function* eventIndex(directory: string): Generator<EventIndexRow> {
-  for (const { id } of listRuns(directory).toReversed())
+  for (const { id, reading } of listRuns(directory).toReversed()) {
+    if (reading.type !== 'run') continue;
     for (const { seq, time, event } of readRun(path.join(directory, id), { content: 'start' }).lines)
       yield { run: id, seq, at: time, type: event.type, ...indexedEvent(event) };
+  }
 }
 
 function indexedEvent(event: RunEvent): Pick<EventIndexRow, 'call' | 'subject' | 'result'> {
@@ -34,6 +36,7 @@ function indexedEvent(event: RunEvent): Pick<EventIndexRow, 'call' | 'subject' |
       ['decision', 'tool'],
       ['observation', 'action'],
       ['request', 'tool'],
+      ['skill', 'id'],
       ['skill'],
       ['model'],
     ]),

@@ -1,5 +1,6 @@
 import path from 'node:path';
 
+import { eventIndex } from '../../journal/event-index.ts';
 import { toAtif } from '../../journal/export/atif.ts';
 import { followRun, readRun } from '../../journal/journal-reader.ts';
 import type { ReadRun } from '../../journal/journal-reader.ts';
@@ -33,6 +34,7 @@ const FORMATS: Readonly<Record<string, (run: ReadRun) => Iterable<string>>> = {
   atif: ({ info, lines }) => [plainJson(toAtif({ run: info.run }, lines))],
 };
 
+const INDEX = 'index';
 const TAIL_LINES = 10;
 
 export const REPLAY_FLAGS = {
@@ -54,8 +56,8 @@ const flags = {
   format: {
     type: 'string',
     value: 'NAME',
-    choices: Object.keys(FORMATS),
-    about: 'export: write jsonl or atif (default: jsonl)',
+    choices: [...Object.keys(FORMATS), INDEX],
+    about: 'export: write jsonl, atif, or index: short rows of all runs for SQL and spreadsheets (default: jsonl)',
   },
   'older-than': { type: 'string', value: 'TIME', about: 'prune: remove runs older than TIME, e.g. 12h, 30d, 8w' },
   'max-size': {
@@ -103,6 +105,7 @@ export const command = defineCommand({
     ['skillwright runs verify', 'verify every record, and that none is missing'],
     ['skillwright runs export last > run.jsonl', 'export all events with their whole content'],
     ['skillwright runs export last --format atif > run.json', 'export a trajectory (ATIF)'],
+    ['skillwright runs export --format index > events.jsonl', 'export one short row for each event of all runs'],
     ['skillwright runs prune --older-than 30d --max-size 1G --dry-run', 'print what would be removed'],
     ['skillwright runs replay last', 'check whether the actions still give the same results'],
     ['skillwright runs undo last', 'restore the files that the last run changed'],
@@ -216,6 +219,14 @@ function keysFor(invocation: RunsInvocation): ChainKeys {
 
 async function exportRun(invocation: RunsInvocation): Promise<number> {
   const { flags: given, terminal } = invocation;
+  if (given.format === INDEX) {
+    const wanted = invocation.positionals[1] === undefined ? undefined : path.basename(await placeOf(invocation));
+    const rows = [...eventIndex(await directoryOf(invocation))].filter(
+      ({ run }) => wanted === undefined || run === wanted,
+    );
+    terminal.out(rows.map((row) => visibleJson(JSON.stringify(row))));
+    return EXIT.done;
+  }
   const run = readRun(await placeOf(invocation));
   terminal.out(FORMATS[given.format ?? 'jsonl']?.(run) ?? []);
   return EXIT.done;

@@ -167,7 +167,8 @@ const MIGRATIONS: readonly string[] = [
     select r.project, l.run, l.attempt, l.record, l.seq, (j.line->>'time')::timestamptz as at, j.line->'event'->>'type' as type,
       (j.line->'event'->>'call')::int as call,
       coalesce(j.line->'event'->'action'->>'type', j.line->'event'->'decision'->>'tool', j.line->'event'->'observation'->>'action',
-        j.line->'event'->'request'->>'tool', j.line->'event'->>'skill', j.line->'event'->>'model') as subject,
+        j.line->'event'->'request'->>'tool', j.line->'event'->'skill'->>'id',
+        case when jsonb_typeof(j.line->'event'->'skill') = 'string' then j.line->'event'->>'skill' end, j.line->'event'->>'model') as subject,
       coalesce(j.line->'event'->'decision'->>'effect', j.line->'event'->'answer'->>'verdict', j.line->'event'->'observation'->>'code',
         j.line->'event'->'observation'->>'type', j.line->'event'->>'outcome') as result,
       j.line->'event' as event
