@@ -1,6 +1,6 @@
 /** A field that searches while you type. `/` moves to it; Escape clears it, then leaves it. */
 import type { JSX } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 
 import { focusList, isTyping } from '../keys.ts';
 
@@ -17,7 +17,7 @@ export function SearchField({ label, value, change, isFocused = false }: SearchF
   useEffect(() => {
     if (isFocused) field.current?.focus();
   }, [isFocused]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const press = (event: KeyboardEvent): void => {
       if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
       event.preventDefault();

@@ -59,15 +59,17 @@ export function VirtualList(props: VirtualListProps): JSX.Element {
     if (start < element.scrollTop) element.scrollTop = start;
     else if (start + rowHeight > element.scrollTop + room) element.scrollTop = start + rowHeight - room;
     setTop(element.scrollTop);
-    focusWanted();
+    // Keys that come before the row is drawn must reach the list, although the row that had the focus may be gone by then.
+    if (!focusWanted()) element.focus({ preventScroll: true });
   };
-  const focusWanted = (): void => {
+  const focusWanted = (): boolean => {
     const element = space.current?.querySelector<HTMLElement>(
       `[aria-posinset="${String((wanted.current ?? -2) + 1)}"] :is(a, button)`,
     );
-    if (element === null || element === undefined) return;
+    if (element === null || element === undefined) return false;
     wanted.current = undefined;
     element.focus({ preventScroll: true });
+    return true;
   };
   useLayoutEffect(() => {
     const element = scroller.current;
@@ -87,7 +89,7 @@ export function VirtualList(props: VirtualListProps): JSX.Element {
         control.tabIndex = Number(element.getAttribute('aria-posinset')) - 1 === inOrder ? 0 : -1;
     focusWanted();
   });
-  useEffect(() => {
+  useLayoutEffect(() => {
     const enter = (event: KeyboardEvent): void => {
       if (event.target === document.body && (event.key === 'j' || event.key === 'k')) move(active.current);
     };
@@ -113,7 +115,8 @@ export function VirtualList(props: VirtualListProps): JSX.Element {
     if (by === undefined || event.ctrlKey || event.metaKey || event.altKey || isTypingText(event.target)) return;
     if (space.current?.querySelector(':is(a, button)') === null) return;
     event.preventDefault();
-    move(event.target === scroller.current ? active.current : active.current + by);
+    const isEntering = event.target === scroller.current && wanted.current === undefined;
+    move(isEntering ? active.current : active.current + by);
   };
   const rows = [];
   for (let index = first; index < last; index += 1)

@@ -1,6 +1,6 @@
 /** The report of an evaluation: a page of the console, and the whole page of an exported file. */
 import type { ComponentChildren, JSX } from 'preact';
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 
 import type { PageData } from '../../evals/page/view.ts';
 import { modelsText } from '../../evals/report/report-text.ts';
@@ -52,7 +52,7 @@ export function ReportView({ data, segments, link, actions, history }: ReportPro
     const statuses = view === 'cases' ? CASE_STATUSES.filter((status) => argument.split(',').includes(status)) : [];
     if (statuses.length > 0) select({ ...EVERYTHING, statuses });
   }, [view, argument]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const press = (event: KeyboardEvent): void => {
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
       const next = event.key === 'j' ? neighbours.after : event.key === 'k' ? neighbours.before : undefined;
