@@ -87,7 +87,7 @@ describe.skipIf(CHROMIUM === undefined)('the exported report', () => {
     await page.keyboard.press('j');
     await page.keyboard.press('j');
     await page.keyboard.press('ArrowDown');
-    expect(await focused().textContent()).toContain('case-0002');
+    await expect.poll(() => focused().textContent()).toContain('case-0002');
     await page.keyboard.press('k');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'case-0001' }).waitFor();
@@ -151,7 +151,7 @@ describe.skipIf(CHROMIUM === undefined)('the exported report', () => {
     ]);
     expect(await page.locator('.plan-steps li').count()).toBe(3);
     await page.locator('.evidence').first().click();
-    expect(await focused().getAttribute('data-events')).toBe('7');
+    await expect.poll(() => focused().getAttribute('data-events')).toBe('7');
   });
 
   test('compares two runs of one case step by step', async () => {
@@ -211,7 +211,7 @@ describe.skipIf(CHROMIUM === undefined)('the exported report', () => {
     // An event that is not in the timeline leads to the step before it.
     await show('case/1');
     await page.locator('tr.failed .evidence').click();
-    expect(await focused().getAttribute('data-events')).toBe('9 10 12');
+    await expect.poll(() => focused().getAttribute('data-events')).toBe('9 10 12');
   });
 
   test('shows INVALID first, and no score; speaks Chinese', async () => {
