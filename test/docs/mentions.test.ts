@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -12,7 +12,6 @@ import { DIAGNOSTIC_RULES } from '../../src/core/diagnostic-codes.ts';
 import { FAILURES } from '../../src/core/failure-codes.ts';
 import { PROJECT, filesBelow } from '../files-below.ts';
 import { CHAIN_CODES, ERROR_CODES, RUN_EVENTS, SESSION_EVENTS } from './code-tables.ts';
-import { fencesOf } from './shown-commands.ts';
 import { codeOf, commandsOf, flagsIn, shown } from './mentions.ts';
 
 const read = (file: string): string => readFileSync(path.join(PROJECT, file), 'utf8');
@@ -249,32 +248,6 @@ describe('the pages', () => {
         ),
     );
     expect(found).toEqual([]);
-  });
-
-  test.each(filesBelow('docs/how-to', /\.md$/))('%s has a Chinese page with the same code and headings', (page) => {
-    const headings = (text: string): number => text.replaceAll(/^(`{3,})[^]*?^\1$/gm, '').match(/^#+ /gm)?.length ?? 0;
-    const translation = read(page.replace('docs/', 'docs/zh/'));
-    expect([fencesOf(translation), headings(translation)]).toEqual([fencesOf(read(page)), headings(read(page))]);
-  });
-
-  test('link to headings that exist', () => {
-    const headings = (page: string): readonly string[] =>
-      [...read(page).matchAll(/^#+ (.*)$/gm)].map(([, text = '']) =>
-        text
-          .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
-          .toLowerCase()
-          .replaceAll(/[^\p{L}\p{N}_\- ]/gu, '')
-          .replaceAll(' ', '-'),
-      );
-    const dead = PAGES.flatMap((page) =>
-      [...read(page).matchAll(/\]\(([^)\s#:]*\.md|)#([^)]+)\)/g)]
-        .filter(([, target = '', heading = '']) => {
-          const file = target === '' ? page : path.posix.join(path.posix.dirname(page), target);
-          return existsSync(path.join(PROJECT, file)) && !headings(file).includes(decodeURIComponent(heading));
-        })
-        .map(([link]) => `${page}: ${link}`),
-    );
-    expect(dead).toEqual([]);
   });
 
   /** Pages that are made from code and tests as a whole, and the requirements, which the conformance tests read. */

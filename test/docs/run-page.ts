@@ -2,6 +2,7 @@ import {
   chmodSync,
   mkdirSync,
   mkdtempSync,
+  readFileSync,
   readdirSync,
   realpathSync,
   rmSync,
@@ -14,6 +15,7 @@ import path from 'node:path';
 import { SHARED_CACHE } from '../cli/run-cli.ts';
 import { atTerminal } from '../cli/pseudo-terminal.ts';
 import { PROJECT } from '../files-below.ts';
+import { readSteps, rewritten, withFences, wrongOutputs } from './shown-commands.ts';
 import type { CommandResult, PageStep } from './shown-commands.ts';
 
 /** What pages show for the home folder and the folder of a reader. */
@@ -27,6 +29,26 @@ export interface PageOptions {
   readonly replace?: readonly [string, string];
   /** Called with the empty folder before the first step. */
   readonly prepare?: (folder: string) => void;
+}
+
+/**
+ * Runs the commands of a page and returns those whose output is not what the page shows. `UPDATE_DOCS=1` writes today's output into the
+ * page and its translation first.
+ */
+export async function wrongCommands(
+  page: string,
+  translation: string,
+  options?: PageOptions,
+): Promise<readonly unknown[]> {
+  const read = (name: string): string => readFileSync(path.join(PROJECT, name), 'utf8');
+  const steps = readSteps(read(page));
+  const results = await runSteps(steps, options);
+  if (process.env['UPDATE_DOCS'] === '1') {
+    const today = rewritten(read(page), steps, results);
+    writeFileSync(path.join(PROJECT, page), today);
+    writeFileSync(path.join(PROJECT, translation), withFences(read(translation), today));
+  }
+  return wrongOutputs(readSteps(read(page)), results);
 }
 
 /**

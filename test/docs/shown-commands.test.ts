@@ -84,7 +84,9 @@ test('a translation takes the code of the page', () => {
 
 const read = (file: string): string => readFileSync(path.join(PROJECT, file), 'utf8');
 
-test.each(filesBelow('docs/tutorials', /\.md$/))('%s has a Chinese page with the same code and headings', (file) => {
+const TRANSLATED = [...filesBelow('docs/tutorials', /\.md$/), ...filesBelow('docs/how-to', /\.md$/)];
+
+test.each(TRANSLATED)('%s has a Chinese page with the same code and headings', (file) => {
   const headings = (text: string): number => text.replaceAll(/^(`{3,})[^]*?^\1$/gm, '').match(/^#+ /gm)?.length ?? 0;
   const translation = file.replace('docs/', 'docs/zh/');
   expect(fencesOf(read(translation))).toEqual(fencesOf(read(file)));

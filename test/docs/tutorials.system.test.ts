@@ -1,35 +1,20 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
 import { LLMock } from '@copilotkit/aimock';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
 import { missingTerminal } from '../cli/pseudo-terminal.ts';
-import { PROJECT } from '../files-below.ts';
 import { hasBubblewrap } from '../sandbox/sandbox.ts';
 import { POSTGRES, freePort, openPostgres } from '../server/fleet/postgres.ts';
-import { installPackages, runSteps } from './run-page.ts';
+import { installPackages, wrongCommands } from './run-page.ts';
 import type { PageOptions } from './run-page.ts';
-import { readSteps, rewritten, withFences, wrongOutputs } from './shown-commands.ts';
 
-const missing = missingTerminal();
-
-async function expectTutorial(name: string, options?: PageOptions): Promise<void> {
-  const file = path.join(PROJECT, 'docs/tutorials', name);
-  const page = readFileSync(file, 'utf8');
-  const steps = readSteps(page);
-  const results = await runSteps(steps, options);
-  if (process.env['UPDATE_DOCS'] === '1') {
-    const today = rewritten(page, steps, results);
-    const translation = file.replace('tutorials', 'zh/tutorials');
-    writeFileSync(file, today);
-    writeFileSync(translation, withFences(readFileSync(translation, 'utf8'), today));
-  }
-  expect(wrongOutputs(readSteps(readFileSync(file, 'utf8')), results)).toEqual([]);
-}
-
+const missing = missingTerminal() ?? (hasBubblewrap() ? undefined : 'bubblewrap does not isolate programs here');
 if (missing !== undefined) console.log(`skipped: runs of the tutorials, because ${missing}`);
 
-describe.skipIf(missing !== undefined || !hasBubblewrap())('tutorials: each command prints what the page shows', () => {
+async function expectTutorial(name: string, options?: PageOptions): Promise<void> {
+  expect(await wrongCommands(`docs/tutorials/${name}`, `docs/zh/tutorials/${name}`, options)).toEqual([]);
+}
+
+describe.skipIf(missing !== undefined)('tutorials: each command prints what the page shows', () => {
   test.each(['first-skill.md', 'safe-skills.md', 'prove-it-helps.md'])('%s', (name) => expectTutorial(name), 600_000);
 
   test('own-agent.md, with a server that speaks the protocols of the vendors', async () => {
