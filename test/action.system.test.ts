@@ -41,7 +41,8 @@ function checkout(files: Readonly<Record<string, string>>) {
   for (const made of [bin, path.join(folder, 'home'), path.join(folder, 'work')]) mkdirSync(made);
   const command = path.join(PROJECT, 'dist/command/skillwright.js');
   writeFileSync(path.join(bin, 'skillwright'), `#!/bin/sh\nexec '${process.execPath}' '${command}' "$@"\n`);
-  chmodSync(path.join(bin, 'skillwright'), 0o755);
+  writeFileSync(path.join(bin, 'npm'), '#!/bin/sh\necho "$@"\n');
+  for (const name of ['skillwright', 'npm']) chmodSync(path.join(bin, name), 0o755);
   const work = path.join(folder, 'work');
   writeFiles(work, files);
   const [output, summary] = [path.join(folder, 'output'), path.join(folder, 'summary')];
@@ -108,6 +109,21 @@ describe('action.yml', () => {
     const known = new Set(Object.keys(action.inputs));
     const used = JSON.stringify(action.runs).matchAll(/inputs\.(\w+)/g);
     expect([...used].map(([, name = '']) => name).filter((name) => !known.has(name))).toEqual([]);
+  });
+
+  test('installs the library of the model that it is given', async () => {
+    const { run } = checkout({});
+    const installed = async (model: string): Promise<string> => (await run('install', { model, version: '1.2.3' })).out;
+    const always = 'install --global --no-audit --no-fund skillwright@1.2.3';
+    expect(
+      await Promise.all(['', 'rules', 'anthropic/claude-sonnet-4-5', 'openai', 'ollama/qwen3'].map(installed)),
+    ).toEqual([
+      `${always}\n`,
+      `${always}\n`,
+      `${always} @ai-sdk/anthropic@3\n`,
+      `${always} @ai-sdk/openai@3\n`,
+      `${always} @ai-sdk/openai-compatible@2\n`,
+    ]);
   });
 
   test('checks, scans, evaluates and packs good skills', async () => {

@@ -105,7 +105,10 @@ describe('the import table', () => {
     expect(page.length).toBeGreaterThan(50);
     expect(
       page
-        .filter(({ to }) => !/^src\/(?:console|core|evals\/report)\/|^src\/evals\/page\/view\.ts$|^preact(?:\/hooks)?$/.test(to))
+        .filter(
+          ({ to }) =>
+            !/^src\/(?:console|core|evals\/report)\/|^src\/evals\/page\/view\.ts$|^preact(?:\/hooks)?$/.test(to),
+        )
         .map(({ from, to }) => [from, to]),
     ).toEqual([]);
   });

@@ -3,6 +3,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { parse } from 'yaml';
 
 import { PROJECT } from './files-below.ts';
 
@@ -71,6 +72,16 @@ test('a dry run shows the package and leaves everything as it was', () => {
   expect(text).toContain('skillwright@9.8.7');
   expect(text).toContain('dist/command/skillwright.js');
   expect([git('status', '--porcelain'), git('tag', '--list')]).toEqual(['', '']);
+});
+
+test('the workflow publishes the tag with provenance, which needs an identity', () => {
+  const workflow: unknown = parse(readFileSync(path.join(PROJECT, '.github/workflows/release.yml'), 'utf8'));
+  expect(workflow).toMatchObject({
+    on: { push: { tags: ['v*'] } },
+    permissions: { contents: 'read', 'id-token': 'write' },
+    jobs: { publish: { steps: expect.arrayContaining([{ run: 'npm ci' }, { run: 'npm test' }]) } },
+  });
+  expect(JSON.stringify(workflow)).toContain('npm publish --provenance --access public');
 });
 
 test('a release writes the version everywhere, moves the changes under it, commits and tags', () => {

@@ -24,10 +24,10 @@ for (const resolution of resolutions) {
     folder,
   );
   const compiler = ts.createCompilerHost(options);
-  const { getSourceFile } = compiler;
+  const parse = compiler.getSourceFile.bind(compiler);
   compiler.getSourceFile = (file, settings, ...rest) => {
     const key = `${settings.impliedNodeFormat} ${file}`;
-    if (!parsed.has(key)) parsed.set(key, getSourceFile(file, settings, ...rest));
+    if (!parsed.has(key)) parsed.set(key, parse(file, settings, ...rest));
     return parsed.get(key);
   };
   const program = ts.createProgram({ rootNames: [path.join(folder, 'doors.ts')], options, host: compiler });
