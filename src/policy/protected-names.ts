@@ -58,7 +58,7 @@ const TABLE: readonly ProtectedNames[] = [
     names: `.husky/** .githooks/** .pre-commit-config.yaml .pre-commit-hooks.yaml lefthook.yml lefthook.yaml .lefthook.yml .lefthook.yaml
       lefthook-local.yml .lefthook/** .overcommit.yml .lintstagedrc .lintstagedrc.* .gitattributes .gitmodules .gitconfig .config/git/**
       .yarnrc .yarnrc.yml .yarn/** .pnpmfile.cjs .pnpmfile.mjs pip.conf .pip/** .condarc .gemrc .cargo/config .cargo/config.toml
-      sitecustomize.py usercustomize.py HEAD *.git/**`,
+      sitecustomize.py usercustomize.py HEAD *.git/config *.git/hooks/**`,
   },
   // Start-up files of shells and of the desktop.
   {

@@ -18,16 +18,16 @@ const EMPTY_MS = 30_000;
 
 /** The conformance suite for the executors of one test file, and what it must give for all of them. */
 export interface ConformanceFile {
-  suite(
+  readonly suite: (
     name: TableExecutor,
     make: () => Executor,
     reasonToSkip: () => string | undefined,
     gaps?: Readonly<Record<string, string>>,
-  ): void;
+  ) => void;
   /** The cases that failed. */
   readonly failed: readonly string[];
   /** Differences to the pass table of docs/executor-suite.md, with the executors that were compared. */
-  compared(): { readonly executors: string; readonly differences: readonly string[] };
+  readonly compared: () => { readonly executors: string; readonly differences: readonly string[] };
 }
 
 export const CASE_NAMES = executorConformance({ executor: localExecutor, base: os.tmpdir() }).map(({ name }) => name);
