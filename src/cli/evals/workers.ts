@@ -26,11 +26,10 @@ export async function openWorkers({ flags, signal }: EvalInvocation): Promise<Ev
   for (const other of ['update-cassettes', 'subject', 'executor'] as const)
     if (flags[other] !== undefined && flags[other] !== false)
       throw new UsageError(`--workers and --${other} exclude each other`, `omit --${other}: workers have their own`);
-  const [{ openQueue }, { attemptOnWorker }, { pinFolders }, { fleetState }, { ensureProject }] = await Promise.all([
+  const [{ openQueue }, { attemptOnWorker }, { pinFolders }, { ensureProject }] = await Promise.all([
     import('../../server/fleet/dbos-queue.ts'),
     import('../../server/fleet/stored-attempt.ts'),
     import('../../server/fleet/skill-sets.ts'),
-    import('../../server/fleet/fleet-state.ts'),
     import('../../server/fleet/keys.ts'),
   ]);
   const options = fleetOptions(flags);
@@ -38,7 +37,10 @@ export async function openWorkers({ flags, signal }: EvalInvocation): Promise<Ev
   const { pool, contents } = fleet;
   try {
     await ensureProject(pool, PROJECT);
-    if ((await fleetState(pool)).workers.length === 0) throw noWorkers();
+    const { rowCount } = await pool.query(
+      `select 1 from skillwright.workers where seen_at > now() - interval '10 seconds' and not is_draining limit 1`,
+    );
+    if (rowCount === 0) throw noWorkers();
     const queue = await openQueue(options.database, pool);
     const owner = { actor: `eval on ${hostname()}`, project: PROJECT };
     const pinned = new Map<string, Promise<readonly { readonly source: string; readonly skillSet: string }[]>>();
@@ -98,7 +100,7 @@ export async function openWorkers({ flags, signal }: EvalInvocation): Promise<Ev
 function noWorkers(): SkillError {
   return new SkillError({
     code: 'executor/unavailable',
-    message: 'no worker of the fleet was seen in the last minute',
+    message: 'no worker of the fleet was seen in the last ten seconds',
     hint: 'start one with the same database and model: skillwright worker --model NAME',
     data: { executor: 'fleet', reasons: ['no worker'], install: 'skillwright worker' },
   });

@@ -122,11 +122,13 @@ function queueOf(client: Dbos.DBOSClient): RunQueue {
       );
     },
     async lost(transaction, silentSeconds) {
-      const { rows } = await transaction.query<{ id: string }>(
-        'select id from skillwright.workers where seen_at > now() - make_interval(secs => $1)',
+      const { rows } = await transaction.query<{ alive: readonly string[] | null; since: number }>(
+        `select extract(epoch from now() - make_interval(secs => $1))::float * 1000 as since,
+           (select array_agg(id) from skillwright.workers where seen_at > now() - make_interval(secs => $1)) as alive`,
         [silentSeconds],
       );
-      const alive = new Set(rows.map(({ id }) => id));
+      const [{ alive: heard, since } = { alive: [], since: 0 }] = rows;
+      const alive = new Set(heard);
       const taken = await client.listWorkflows({
         queueName: QUEUE,
         status: 'PENDING',
@@ -135,7 +137,7 @@ function queueOf(client: Dbos.DBOSClient): RunQueue {
         limit: MAX_LISTED,
       });
       return taken
-        .filter(({ executorId = '' }) => !alive.has(executorId))
+        .filter(({ executorId = '', updatedAt = 0 }) => !alive.has(executorId) && updatedAt < since)
         .flatMap(({ workflowID }) => entryOf(workflowID) ?? []);
     },
     async abandoned(source, silentSeconds) {
