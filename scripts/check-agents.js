@@ -158,7 +158,7 @@ async function inside({ folder, world, installed }) {
 
 async function isOnline() {
   try {
-    await fetch('https://registry.npmjs.org/', { signal: AbortSignal.timeout(3000) });
+    await fetch('https://example.org/', { signal: AbortSignal.timeout(3000) });
     return true;
   } catch {
     return false;

@@ -231,7 +231,7 @@ describe('the pages', () => {
       [/[\w.+-]+@(?!example\.(?:org|com)\b|host\b|v\d)[\w-]+\.[a-z]{2,}\b/g, 'an e-mail address'],
       [/https?:\/\/(?!127\.0\.0\.1|localhost|\[::1\]|host\b)[\w.-]*\.(?:internal|local|lan|corp)\b/g, 'a private host'],
       [
-        /\b(?:registry|pypi|npm|mirror|artifactory|nexus)[.-](?!npmjs\.org)[\w-]+\.(?:com|org|net|io|dev|cn|internal)\b/g,
+        /\b(?:registry|pypi|npm|mirror|artifactory|nexus)[.-][\w-]+\.(?:com|org|net|io|dev|cn|internal)\b/g,
         'a package registry',
       ],
       ...(os.hostname().length > 5

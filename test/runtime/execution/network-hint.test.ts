@@ -25,7 +25,7 @@ function watch(options: Partial<NetworkHintOptions> = {}): {
 
 test.each([
   ['curl: (6) Could not resolve host: example.org', 'example.org'],
-  ['Error: getaddrinfo EAI_AGAIN registry.npmjs.org', 'registry.npmjs.org'],
+  ['Error: getaddrinfo EAI_AGAIN registry.example.org', 'registry.example.org'],
   ["HTTPSConnectionPool(host='pypi.org', port=443): Max retries exceeded", 'pypi.org'],
   ['<urlopen error [Errno -3] Temporary failure in name resolution>', 'HOST'],
   ['connect: Network is unreachable', 'HOST'],
