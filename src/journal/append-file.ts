@@ -45,6 +45,11 @@ export class AppendFile {
     fdatasyncSync(this.#descriptor);
   }
 
+  /** For waits that are not blocking; valid until `close`. */
+  get descriptor(): number {
+    return this.#descriptor;
+  }
+
   close(): void {
     if (this.#isOpen) closeSync(this.#descriptor);
     this.#isOpen = false;

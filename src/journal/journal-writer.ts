@@ -1,22 +1,21 @@
 /** Records a run as it happens. An action that cannot be recorded is not performed: callers append first, and stop if that throws. */
-import { rmSync } from 'node:fs';
+import { closeSync, fsync, fsyncSync, openSync, rmSync } from 'node:fs';
 import path from 'node:path';
+import { promisify } from 'node:util';
 
-import { SkillError, isSkillError } from '../core/errors.ts';
+import type { SkillError } from '../core/errors.ts';
 import { RUN_SCHEMA } from '../core/run-events.ts';
 import type { ContentKind, ContentReference, Outcome, RunEvent, RunStart } from '../core/run-events.ts';
-import { quoted } from '../core/text/text.ts';
 import { visibleJson } from '../core/json/visible-json.ts';
 import { thisProcess } from '../platform/fs/lock-owner.ts';
 import type { LockOwner } from '../platform/fs/lock-owner.ts';
 import { openSha256 } from '../platform/hash.ts';
-import { isSystemError } from '../platform/fs/paths.ts';
-import { IncompleteWrite } from './append-file.ts';
 import { FIRST_HASH, linkLine } from './chain.ts';
 import { contentPath } from './content.ts';
 import { openFolderPlace } from './record-place.ts';
 import type { NamedText, RecordPlace } from './record-place.ts';
 import { asRead, ownFields } from './recorded-event.ts';
+import { ended, isWriteError, recordFailed } from './record-failure.ts';
 import type { Redactor } from './redact/redact.ts';
 import { openStore, storedJson } from './references.ts';
 import type { Keep } from './references.ts';
@@ -24,8 +23,8 @@ import { FINAL_FILE, INDEX_FILE, RUN_FILE, SCAN_FILE, STATE_FILE } from './run-f
 import { finalText, infoOf, infoText, stateText, summarize, withSeal } from './run-info.ts';
 import type { RunSummary } from './run-info.ts';
 import { sealOf } from './seal.ts';
-import { appendToChain } from './run-chain.ts';
-import type { ChainEvent, ChainKeys } from './run-chain.ts';
+import { CHAIN_FILE, appendToChain, forgetRun } from './run-chain.ts';
+import type { ChainEvent } from './run-chain.ts';
 
 export interface RunRecordOptions {
   /**
@@ -67,6 +66,8 @@ export interface RunRecord {
   keep(bytes: Uint8Array, kind?: ContentKind): ContentReference;
   /** Records the last event and writes all files of the run. Nothing can be appended afterwards. */
   end(outcome: Exclude<Outcome, 'running'>, reason: string): void;
+  /** The same, without blocking: the disk writes all files at once, which takes a fraction of the time. */
+  endAsync(outcome: Exclude<Outcome, 'running'>, reason: string): Promise<void>;
 }
 
 /** The interval at which `run.json` is rewritten while events arrive. */
@@ -87,7 +88,7 @@ export function createRun(directory: string, start: RunStart, options: RunRecord
     } catch (error) {
       if (options.openPlace === undefined) {
         rmSync(place.path, { recursive: true, force: true });
-        forget(place, { ...options, now: startedAt });
+        forgetRun(place, { ...options, now: startedAt });
       }
       throw error;
     }
@@ -151,7 +152,8 @@ class JournalWriter implements RunRecord {
         ...scanned,
         process: options.owner ?? thisProcess(),
       });
-      if (!this.#isElsewhere()) this.#checkpoint();
+      // Nothing waits for the first line: a run that a power failure ends now has done nothing yet.
+      if (!this.#isElsewhere()) this.#checkpoint(false);
     } catch (error) {
       this.#place.close();
       throw error;
@@ -190,20 +192,57 @@ class JournalWriter implements RunRecord {
   }
 
   end(outcome: Exclude<Outcome, 'running'>, reason: string): void {
-    this.#guarded(() => {
+    const { descriptors, finish } = this.#beginEnd(outcome, reason);
+    try {
+      descriptors.forEach(fsyncSync);
+    } catch (error) {
+      finish(error);
+    }
+    finish();
+  }
+
+  async endAsync(outcome: Exclude<Outcome, 'running'>, reason: string): Promise<void> {
+    const { descriptors, finish } = this.#beginEnd(outcome, reason);
+    const waits = await Promise.allSettled(descriptors.map((descriptor) => syncLater(descriptor)));
+    const failed = waits.find((wait) => wait.status === 'rejected');
+    finish(failed?.reason);
+  }
+
+  /** Writes everything. The files get their names after all descriptors are synced, so that `run.json` is never ahead of its lines. */
+  #beginEnd(outcome: Exclude<Outcome, 'running'>, reason: string): EndingRun {
+    return this.#guarded(() => {
       this.#holdLine({ type: 'run-end', outcome, reason });
       this.#writeHeld();
-      if (!this.#isElsewhere())
-        this.#link({ type: 'run-end', run: this.id, head: this.#head, count: this.#seq }, { sync: true });
+      const isChained = !this.#isElsewhere();
+      if (isChained) this.#link({ type: 'run-end', run: this.id, head: this.#head, count: this.#seq });
       this.#isEnded = true;
       if (this.#due !== undefined) this.#due.flush = undefined;
       const { state } = this.#written ?? {};
-      this.#write([
+      const files = this.#place.prepare([
         ...(state === undefined ? [] : [[STATE_FILE, stateText(state)] as const]),
         ...(this.#answer === undefined ? [] : [[FINAL_FILE, finalText(this.#answer)] as const]),
         ...this.#infoFile(),
       ]);
-      this.#place.close();
+      const chain = isChained ? [openSync(path.join(path.dirname(this.path), CHAIN_FILE), 'r')] : [];
+      return {
+        descriptors: [...chain, ...files.descriptors],
+        finish: (problem) => {
+          try {
+            if (problem !== undefined) {
+              files.discard();
+              // If the last lines cannot be synced, the run has not ended.
+              this.#isEnded = false;
+              throw problem;
+            }
+            files.replace();
+          } catch (error) {
+            this.#fail(error);
+          } finally {
+            chain.forEach(closeSync);
+            this.#place.close();
+          }
+        },
+      };
     });
   }
 
@@ -223,11 +262,15 @@ class JournalWriter implements RunRecord {
     try {
       return act();
     } catch (error) {
-      if (!isWriteError(error)) throw error;
-      this.#failure = recordFailed(this.path, error);
-      this.#recordFailure(this.#failure.message);
-      throw this.#failure;
+      return this.#fail(error);
     }
+  }
+
+  #fail(error: unknown): never {
+    if (!isWriteError(error)) throw error;
+    this.#failure = recordFailed(this.path, error);
+    this.#recordFailure(this.#failure.message);
+    throw this.#failure;
   }
 
   /** No caller waits for this flush; the stored failure is thrown by the next call. */
@@ -301,9 +344,9 @@ class JournalWriter implements RunRecord {
     return this.#place.keep(place, bytes, this.#options.sync === 'each');
   }
 
-  #checkpoint(): void {
+  #checkpoint(isWaiting = true): void {
     this.#checkpointAt = performance.now();
-    this.#write(this.#infoFile());
+    this.#write(this.#infoFile(), () => this.#place.syncLines(isWaiting));
   }
 
   /** Returns undefined before the first line. */
@@ -317,18 +360,8 @@ class JournalWriter implements RunRecord {
   }
 
   /** Lines are synced before these files, so that even after a power failure `run.json` is not ahead of its lines. */
-  #write(files: readonly NamedText[], syncLines = () => this.#syncLines()): void {
-    this.#place.replace(files, { sync: this.#isEnded || this.#options.sync === 'each', syncLines });
-  }
-
-  /** If the last lines cannot be synced, the run has not ended. */
-  #syncLines(): void {
-    try {
-      this.#place.syncLines();
-    } catch (error) {
-      this.#isEnded = false;
-      throw error;
-    }
+  #write(files: readonly NamedText[], syncLines: () => void): void {
+    this.#place.replace(files, { sync: this.#options.sync === 'each', syncLines });
   }
 
   /** If even this cannot be written, the run looks like a killed one. */
@@ -344,6 +377,15 @@ class JournalWriter implements RunRecord {
   }
 }
 
+const syncLater = promisify(fsync);
+
+interface EndingRun {
+  /** What must be on disk before `finish`. */
+  readonly descriptors: readonly number[];
+  /** Throws `record/failed`, also for a problem that is given. */
+  readonly finish: (problem?: unknown) => void;
+}
+
 interface DueFlush {
   flush: (() => void) | undefined;
 }
@@ -354,41 +396,3 @@ function flushDue(due: DueFlush): void {
 }
 
 const START_BYTES = 200;
-
-/** A run that could not begin is not missing later. If the disk is full, this fails too, and verify names the run. */
-function forget(
-  { id, path: place }: { readonly id: string; readonly path: string },
-  keys: ChainKeys & { readonly now: Date },
-): void {
-  try {
-    appendToChain(path.dirname(place), { type: 'run-remove', run: id, reason: 'missing' }, keys);
-  } catch (error) {
-    if (!isWriteError(error)) throw error;
-  }
-}
-
-function isWriteError(error: unknown): error is Error {
-  return (
-    isSystemError(error) || error instanceof IncompleteWrite || (isSkillError(error) && error.code === 'io/failed')
-  );
-}
-
-function recordFailed(place: string, error: Error): SkillError {
-  const cause = isSystemError(error) ? error.code : error.message;
-  return new SkillError({
-    code: 'record/failed',
-    message: `cannot record the run in ${quoted(place, 200)}: ${cause}`,
-    hint: 'check the free disk space and the folder; actions that cannot be recorded are not performed',
-    data: { path: place, cause },
-    cause: error,
-  });
-}
-
-function ended(place: string): SkillError {
-  return new SkillError({
-    code: 'record/failed',
-    message: `the run in ${quoted(place, 200)} has ended`,
-    hint: 'begin another run',
-    data: { path: place, cause: 'ended' },
-  });
-}

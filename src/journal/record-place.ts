@@ -1,7 +1,9 @@
 /** Where a run is recorded: a folder, or memory that the caller copies elsewhere. */
+import { fdatasync } from 'node:fs';
 import path from 'node:path';
 
-import { writeFilesAtomically, writeNewFile } from '../platform/fs/atomic-replace.ts';
+import { writeFilesAtomically, writeNewFile, writePendingFiles } from '../platform/fs/atomic-replace.ts';
+import type { FileContent, PendingFiles } from '../platform/fs/atomic-replace.ts';
 import { AppendFile } from './append-file.ts';
 import { keepContent } from './content.ts';
 import { EVENTS_FILE, makeRunFolder } from './run-folder.ts';
@@ -18,7 +20,10 @@ export interface RecordPlace {
   keep(name: string, bytes: Uint8Array, sync: boolean): boolean;
   /** Replaces files that belong together; calls `syncLines` after they are written and before they are visible. */
   replace(files: readonly NamedText[], options: { readonly sync: boolean; readonly syncLines: () => void }): void;
-  syncLines(): void;
+  /** Writes files that belong together. They are replaced after the journal and they are on disk: after all `descriptors` are synced. */
+  prepare(files: readonly NamedText[]): PendingFiles;
+  /** Waits until the lines are on disk; with `isWaiting: false` only begins it. */
+  syncLines(isWaiting?: boolean): void;
   close(): void;
 }
 
@@ -30,6 +35,8 @@ export function openFolderPlace(directory: string, now: Date): RecordPlace {
   let opened: AppendFile | undefined;
   // Opened with the first line: an empty journal says that files beside it are missing.
   const events = (): AppendFile => (opened ??= new AppendFile(path.join(folder, EVENTS_FILE)));
+  const named = (files: readonly NamedText[]): readonly FileContent[] =>
+    files.map(([name, text]) => ({ file: path.join(folder, name), data: Buffer.from(text, 'utf8') }));
   return {
     id,
     path: folder,
@@ -39,14 +46,12 @@ export function openFolderPlace(directory: string, now: Date): RecordPlace {
     },
     add: (name, bytes, sync) => writeNewFile(path.join(folder, name), bytes, { sync }),
     keep: (name, bytes, sync) => keepContent(folder, name, bytes, sync),
-    replace(files, { sync, syncLines }) {
-      writeFilesAtomically(
-        files.map(([name, text]) => ({ file: path.join(folder, name), data: Buffer.from(text, 'utf8') })),
-        syncLines,
-        { sync },
-      );
+    replace: (files, { sync, syncLines }) => writeFilesAtomically(named(files), syncLines, { sync }),
+    prepare(files) {
+      const pending = writePendingFiles(named(files));
+      return { ...pending, descriptors: [events().descriptor, ...pending.descriptors] };
     },
-    syncLines: () => events().sync(),
+    syncLines: (isWaiting = true) => (isWaiting ? events().sync() : fdatasync(events().descriptor, () => undefined)),
     close: () => opened?.close(),
   };
 }

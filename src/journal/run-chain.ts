@@ -17,6 +17,7 @@ import { sha256 } from '../platform/hash.ts';
 import { IncompleteWrite } from './append-file.ts';
 import { FIRST_HASH, linkLine } from './chain.ts';
 import { parseLine } from './journal-lines.ts';
+import { isWriteError } from './record-failure.ts';
 import { codeOf } from './seal.ts';
 import { fieldOf } from './shape.ts';
 
@@ -64,6 +65,18 @@ export function appendToChain(
       closeSync(descriptor);
     }
   });
+}
+
+/** A run that could not begin is not missing later. If the disk is full, this fails too, and verify names the run. */
+export function forgetRun(
+  { id, path: place }: { readonly id: string; readonly path: string },
+  keys: ChainKeys & { readonly now: Date },
+): void {
+  try {
+    appendToChain(path.dirname(place), { type: 'run-remove', run: id, reason: 'missing' }, keys);
+  } catch (error) {
+    if (!isWriteError(error)) throw error;
+  }
 }
 
 /** The code of a line, which only the owner of the key can make. */

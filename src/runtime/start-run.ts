@@ -265,7 +265,7 @@ function recordedRun(
       await session.close();
     } finally {
       try {
-        record?.end(outcome, reason);
+        await record?.endAsync(outcome, reason);
         notify({ type: 'run-end', outcome, reason });
       } finally {
         await telemetry?.shutdown();

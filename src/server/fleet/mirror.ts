@@ -6,7 +6,7 @@
 import path from 'node:path';
 
 import { SkillError } from '../../core/errors.ts';
-import type { RecordPlace } from '../../journal/record-place.ts';
+import type { NamedText, RecordPlace } from '../../journal/record-place.ts';
 import { newRunId } from '../../journal/run-folder.ts';
 import { sha256 } from '../../platform/hash.ts';
 import type { RecordFile, RunStore } from './run-store.ts';
@@ -67,6 +67,12 @@ export function openMirror(store: RunStore, run: string): Mirror {
       const add: RecordPlace['add'] = (name, bytes) => {
         open.files.push({ path: name, digest: sha256(bytes), bytes, isOwn: false });
       };
+      const replace = (files: readonly NamedText[]): void => {
+        for (const [name, text] of files) {
+          const bytes = Buffer.from(text, 'utf8');
+          open.summaries.set(name, { path: name, digest: sha256(bytes), bytes, isOwn: true });
+        }
+      };
       return {
         id,
         path: path.join(directory, id),
@@ -80,12 +86,8 @@ export function openMirror(store: RunStore, run: string): Mirror {
           add(name, bytes, sync);
           return true;
         },
-        replace(files) {
-          for (const [name, text] of files) {
-            const bytes = Buffer.from(text, 'utf8');
-            open.summaries.set(name, { path: name, digest: sha256(bytes), bytes, isOwn: true });
-          }
-        },
+        replace,
+        prepare: (files) => ({ descriptors: [], replace: () => replace(files), discard: () => undefined }),
         syncLines: () => undefined,
         close: () => undefined,
       };
