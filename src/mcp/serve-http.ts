@@ -18,24 +18,27 @@ import type { SkillServer } from './server.ts';
 export interface ServeHttpOptions extends LoopbackOptions {
   /** Receives errors that no client gets to see. */
   readonly onWarning: (message: string) => void;
+  /** Ends a session that no request used for so long (default: 30 minutes). */
+  readonly idleMs?: number;
 }
 
 const PATH = '/mcp';
 const CONNECTIONS = 64;
 /** Of clients of the protocol before 2026-07-28, which has sessions. The one that was unused the longest ends first. */
 const MAX_SESSIONS = 32;
+const IDLE_MS = 30 * 60_000;
 const MAX_BODY = 4 * 1024 * 1024;
 
 /** Resolves when the server listens. Throws `input/invalid` for a weak token, and system errors for the port. */
 export async function serveHttp(server: SkillServer, options: ServeHttpOptions): Promise<LoopbackServer> {
-  const { onWarning, ...loopback } = options;
+  const { onWarning, idleMs = IDLE_MS, ...loopback } = options;
   const onerror = (error: Error): void => onWarning(error.message);
   const handler = createMcpHandler(() => server.connect(), { legacy: 'reject', maxRequestBodySize: MAX_BODY, onerror });
   server.onChange(() => {
     handler.notify.toolsChanged();
     handler.notify.resourcesChanged();
   });
-  const sessions = openSessions(server, onerror);
+  const sessions = openSessions(server, { onerror, idleMs });
   const http = await openLoopbackServer({
     ...loopback,
     connections: CONNECTIONS,
@@ -44,7 +47,8 @@ export async function serveHttp(server: SkillServer, options: ServeHttpOptions):
       const asked = toWebRequest(request, response, url);
       // Reading the body for the decision uses it up.
       const isLegacy = await isLegacyRequest(asked.clone(), undefined, { maxRequestBodySize: MAX_BODY });
-      return send(await (isLegacy ? sessions.answer(asked) : handler.fetch(asked)), response);
+      const respond = (answer: Response): Promise<void> => send(answer, response);
+      return isLegacy ? sessions.answer(asked, respond) : respond(await handler.fetch(asked));
     },
   });
   return {
@@ -59,48 +63,77 @@ export async function serveHttp(server: SkillServer, options: ServeHttpOptions):
 }
 
 interface HttpSessions {
-  readonly answer: (request: Request) => Promise<Response>;
+  readonly answer: (request: Request, respond: (answer: Response) => Promise<void>) => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
-/** One server for each client of an earlier protocol version, so that it can be asked about approvals and told about changes. */
-function openSessions(server: SkillServer, onerror: (error: Error) => void): HttpSessions {
-  const sessions = new Map<string, WebStandardStreamableHTTPServerTransport>();
-  const start = async (): Promise<WebStandardStreamableHTTPServerTransport> => {
+interface HttpSession {
+  readonly transport: WebStandardStreamableHTTPServerTransport;
+  /** Requests that are being answered, among them streams of notifications. */
+  open: number;
+  timer?: NodeJS.Timeout;
+}
+
+/** Each client of an earlier protocol version has a session of its own: loaded skills, approvals, workspace and record. */
+function openSessions(
+  server: SkillServer,
+  { onerror, idleMs }: { readonly onerror: (error: Error) => void; readonly idleMs: number },
+): HttpSessions {
+  // The one that was used the longest ago is the first.
+  const sessions = new Map<string, HttpSession>();
+  const makeRoom = (): boolean => {
+    if (sessions.size < MAX_SESSIONS) return true;
+    const unused = [...sessions.values()].find(({ open }) => open === 0);
+    void unused?.transport.close();
+    return unused !== undefined;
+  };
+  const start = async (): Promise<HttpSession> => {
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
-      onsessioninitialized(id) {
-        sessions.set(id, transport);
-        const [oldest] = sessions.values();
-        if (sessions.size > MAX_SESSIONS) void oldest?.close();
-      },
+      onsessioninitialized: (id) => void sessions.set(id, session),
     });
+    const session: HttpSession = { transport, open: 0 };
     transport.onerror = onerror;
-    await server.connect().connect(transport);
+    await server.connect({ isOwn: true }).connect(transport);
     const { onclose } = transport;
     transport.onclose = () => {
+      clearTimeout(session.timer);
       if (transport.sessionId !== undefined) sessions.delete(transport.sessionId);
       onclose?.();
     };
-    return transport;
+    return session;
+  };
+  const use = async (
+    session: HttpSession,
+    request: Request,
+    respond: (answer: Response) => Promise<void>,
+  ): Promise<void> => {
+    const { transport } = session;
+    clearTimeout(session.timer);
+    session.open += 1;
+    try {
+      await respond(await transport.handleRequest(request));
+    } finally {
+      session.open -= 1;
+      if (transport.sessionId === undefined) await transport.close();
+      else if (session.open === 0) session.timer = setTimeout(() => void transport.close(), idleMs).unref();
+    }
   };
   return {
-    async answer(request) {
+    async answer(request, respond) {
       const id = request.headers.get('mcp-session-id');
-      const known = id === null ? undefined : sessions.get(id);
-      if (id !== null && known === undefined) return problem(404, 'the session has ended: start a new one');
-      if (id !== null && known !== undefined) {
-        sessions.delete(id);
-        sessions.set(id, known);
-        return known.handleRequest(request);
-      }
-      const transport = await start();
-      const response = await transport.handleRequest(request);
-      if (transport.sessionId === undefined) await transport.close();
-      return response;
+      if (id === null)
+        return makeRoom()
+          ? use(await start(), request, respond)
+          : respond(problem(503, `${String(MAX_SESSIONS)} sessions are in use: try again later`));
+      const known = sessions.get(id);
+      if (known === undefined) return respond(problem(404, 'the session has ended: start a new one'));
+      sessions.delete(id);
+      sessions.set(id, known);
+      return use(known, request, respond);
     },
     async close() {
-      await Promise.allSettled([...sessions.values()].map((transport) => transport.close()));
+      await Promise.allSettled([...sessions.values()].map(({ transport }) => transport.close()));
     },
   };
 }

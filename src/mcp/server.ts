@@ -1,4 +1,4 @@
-/** An MCP server over one recorded session: the tools of a vocabulary, and the Skills extension (SEP-2640). */
+/** An MCP server over recorded sessions: the tools of a vocabulary, and the Skills extension (SEP-2640). */
 import nodePath from 'node:path';
 
 import { McpServer } from '@modelcontextprotocol/server';
@@ -13,6 +13,7 @@ import type { Runtime } from '../runtime/runtime.ts';
 import { skillToolsOf } from '../runtime/skill-tools.ts';
 import type { SkillTools } from '../runtime/skill-tools.ts';
 import { openElicitation } from './elicitation.ts';
+import type { Elicitation } from './elicitation.ts';
 import { openSkillSource } from './skill-source.ts';
 
 export interface McpOptions {
@@ -29,8 +30,11 @@ export interface McpOptions {
 const WATCH_AFTER_MS = 2_000;
 
 export interface SkillServer {
-  /** Makes a server for one connection. All of them share the session. */
-  readonly connect: () => McpServer;
+  /**
+   * Makes a server for one connection. Connections share one session unless they are told apart: `isOwn` gives the connection a session,
+   * approvals and a record of its own, from its first call until it is closed.
+   */
+  readonly connect: (options?: { readonly isOwn?: boolean }) => McpServer;
   /** Scans the skills again, starts a new session with them and tells clients. */
   readonly refresh: () => Promise<void>;
   /** Refreshes whenever skills change on disk, until the signal is aborted. */
@@ -41,11 +45,13 @@ export interface SkillServer {
   readonly end: () => Promise<void>;
 }
 
-/** Starts the recorded session that all connections share. */
+/** Starts the recorded session of connections that are not told apart. */
 export async function openSkillServer(options: McpOptions): Promise<SkillServer> {
   const { runtime, version, onWarning } = options;
-  const elicitation = openElicitation(options.approve);
-  let open = await startTools(options, elicitation.approve);
+  const runs = new Set<Run>();
+  const shared = openSlot(options, runs);
+  let open = await shared.tools();
+  const slots = new Set([shared]);
   const servers = new Set<McpServer>();
   const listeners: (() => void)[] = [];
   const extension = new SkillsExtension({
@@ -57,7 +63,9 @@ export async function openSkillServer(options: McpOptions): Promise<SkillServer>
     }),
     onWarning: ({ path, message }) => onWarning(`${path}: ${message}`),
   });
-  const connect = (): McpServer => {
+  const connect: SkillServer['connect'] = ({ isOwn = false } = {}) => {
+    const slot = isOwn ? openSlot(options, runs) : shared;
+    slots.add(slot);
     const mcp = new McpServer(
       { name: 'skillwright', version },
       {
@@ -65,20 +73,27 @@ export async function openSkillServer(options: McpOptions): Promise<SkillServer>
         instructions: open.tools.instructions,
       },
     );
+    // Every session offers the same tools.
     mcp.server.setRequestHandler('tools/list', () => ({ tools: listed(open.tools) }));
     mcp.server.setRequestHandler('tools/call', ({ params }, context) =>
-      elicitation.during(mcp, context, () => call(open, params.name, params.arguments ?? {}, context)),
+      slot.elicitation.during(mcp, context, async () =>
+        call(await slot.tools(), params.name, params.arguments ?? {}, context),
+      ),
     );
     extension.attach(mcp);
     servers.add(mcp);
-    mcp.server.onclose = () => void servers.delete(mcp);
+    mcp.server.onclose = () => {
+      servers.delete(mcp);
+      if (slot === shared) return;
+      slots.delete(slot);
+      void slot.retire();
+    };
     return mcp;
   };
   const swap = async (): Promise<void> => {
-    const before = open;
-    open = await startTools(options, elicitation.approve);
     // A program that a client waits for is not ended because a skill changed.
-    void before.idle().then(() => before.run.end('done'));
+    for (const slot of slots) void slot.retire();
+    open = await shared.tools();
     for (const mcp of servers) {
       mcp.sendToolListChanged();
       mcp.sendResourceListChanged();
@@ -104,7 +119,7 @@ export async function openSkillServer(options: McpOptions): Promise<SkillServer>
     onChange: (listener) => void listeners.push(listener),
     async end() {
       await swapped.catch(() => undefined);
-      await open.run.end('done');
+      await Promise.all([...runs].map((run) => run.end('done')));
     },
   };
 }
@@ -113,6 +128,44 @@ function publishedFile({ cacheDir, roots }: Runtime): string | undefined {
   if (cacheDir === undefined) return undefined;
   const name = sha256(JSON.stringify(roots.map((root) => root.path))).slice(0, 32);
   return nodePath.join(cacheDir, 'mcp', `published-${name}.bin`);
+}
+
+/** A session that is replaced when skills change. */
+interface Slot {
+  readonly elicitation: Elicitation;
+  /** The current session; starts one if there is none. */
+  readonly tools: () => Promise<OpenTools>;
+  /** The next call starts a new session. This one ends when its calls have ended. */
+  readonly retire: () => Promise<void>;
+}
+
+/** `runs` has every run that has not ended. */
+function openSlot(options: McpOptions, runs: Set<Run>): Slot {
+  const elicitation = openElicitation(options.approve);
+  let current: Promise<OpenTools> | undefined;
+  const start = async (): Promise<OpenTools> => {
+    const open = await startTools(options, elicitation.approve);
+    runs.add(open.run);
+    return open;
+  };
+  return {
+    elicitation,
+    tools: () =>
+      (current ??= start().catch((error: unknown) => {
+        current = undefined;
+        throw error;
+      })),
+    async retire() {
+      const before = current;
+      current = undefined;
+      // A session that could not start has told its caller.
+      const open = await before?.catch(() => undefined);
+      if (open === undefined) return;
+      await open.idle();
+      await open.run.end('done');
+      runs.delete(open.run);
+    },
+  };
 }
 
 interface OpenTools {
@@ -129,7 +182,7 @@ async function startTools({ runtime, run: given = {} }: McpOptions, approve: App
   const running = new Set<Promise<unknown>>();
   return {
     run,
-    // Clients share the session and start new conversations in it, so instructions are sent whenever they are asked for.
+    // A client starts new conversations in its session, so instructions are sent whenever they are asked for.
     tools: skillToolsOf(run.session, runtime, (action) =>
       action.type === 'load_skill' ? { ...action, again: true } : action,
     ),

@@ -10,6 +10,12 @@ import type { ClientOptions } from '@modelcontextprotocol/client';
 import { SkillsClient } from '@modelcontextprotocol/client/ext/skills';
 import { expect, onTestFinished, test } from 'vitest';
 
+import { readRun } from '../../src/journal/journal-reader.ts';
+import { listRuns } from '../../src/journal/run-folder.ts';
+import { serveHttp } from '../../src/mcp/serve-http.ts';
+import type { ServeHttpOptions } from '../../src/mcp/serve-http.ts';
+import { openSkillServer } from '../../src/mcp/server.ts';
+import { createRuntime } from '../../src/runtime/runtime.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { PROJECT } from '../files-below.ts';
 import { textOf, world } from './mcp-world.ts';
@@ -71,6 +77,69 @@ verifies('MCP-1', 'serves tools, skills, approvals and changes over HTTP in both
   await expect.poll(() => changed, { timeout: 60_000 }).toBeGreaterThanOrEqual(4);
   for (const client of clients)
     expect(textOf(await client.callTool({ name: 'load_skill', arguments: { skill: 'wave' } }))).toContain('Wave.');
+});
+
+/** The server in this process, which does not watch for changes. */
+async function serveHere(
+  { home, project }: ReturnType<typeof world>,
+  options: Pick<ServeHttpOptions, 'idleMs'> = {},
+): Promise<Served> {
+  const onWarning = (): void => undefined;
+  const runtime = await createRuntime({ cwd: project, home, env: {}, cache: false });
+  const server = await openSkillServer({ runtime, version: '1', onWarning });
+  const http = await serveHttp(server, { ...options, onWarning });
+  onTestFinished(async () => {
+    await http.close();
+    await server.end();
+  });
+  return http;
+}
+
+test('two clients at once have a session and a record each, which end with them', async () => {
+  const here = world();
+  const served = await serveHere(here);
+  const [one, two] = [await connect(served, {}), await connect(served, {})];
+  const load = async (client: Client): Promise<string> =>
+    textOf(await client.callTool({ name: 'load_skill', arguments: { skill: 'greet' } }));
+  for (const text of await Promise.all([load(one), load(two)])) expect(text).toContain('Run scripts/greet.sh');
+  const runs = path.join(here.project, '.agent/runs');
+  const recorded = (): readonly string[] =>
+    listRuns(runs)
+      .map((run) => {
+        const { info, lines } = readRun(path.join(runs, run.id));
+        return `${String([...lines].filter(({ event }) => event.type === 'action').length)} ${info.outcome}`;
+      })
+      .toSorted();
+  // One run is for clients that are not told apart.
+  expect(recorded()).toEqual(['0 running', '1 running', '1 running']);
+  const { transport } = one;
+  if (!(transport instanceof StreamableHTTPClientTransport)) throw new Error('another transport');
+  expect(transport.sessionId).not.toBe(two.transport?.sessionId);
+  await transport.terminateSession();
+  await expect.poll(recorded, { timeout: 60_000 }).toEqual(['0 running', '1 done', '1 running']);
+  expect(await load(two)).toContain('Run scripts/greet.sh');
+});
+
+test('a session that no client uses ends', async () => {
+  const served = await serveHere(world(), { idleMs: 1 });
+  const authorization = `Bearer ${served.token}`;
+  const initialize = {
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'initialize',
+    params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
+  };
+  const response = await fetch(served.url, {
+    method: 'POST',
+    headers: { authorization, 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+    body: JSON.stringify(initialize),
+  });
+  await response.text();
+  const id = response.headers.get('mcp-session-id') ?? expect.fail();
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'tools/list' });
+  await expect
+    .poll(() => ask(served, { headers: { authorization, 'mcp-session-id': id }, body }), { timeout: 60_000 })
+    .toBe(404);
 });
 
 interface Asked {
