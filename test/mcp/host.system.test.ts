@@ -7,6 +7,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 
 import type { ApprovalRequest } from '../../src/core/approval.ts';
 import type { Config } from '../../src/core/config/config.ts';
+import { serverFindings } from '../../src/cli/agent/mcp-servers.ts';
 import { openSkillServer, openToolServers, serveHttp } from '../../src/mcp.ts';
 import { createRuntime } from '../../src/runtime/runtime.ts';
 import type { Runtime } from '../../src/runtime/runtime.ts';
@@ -289,6 +290,34 @@ test('a project cannot add servers; mcp check shows those of the user', async ()
     servers: [{ name: 'demo', isConnected: true, tools: [{ name: 'mcp__demo__echo' }, {}, {}], problems: [] }],
   });
   expect((await runCli(project, ['mcp', 'check', 'dem'], { HOME: home })).err).toContain('did you mean demo?');
+  const cost = await runCli(project, ['cost'], { HOME: home });
+  expect(cost.out).toMatch(/^Tools of MCP servers, counted above\n +\d+  demo, 3 tools$/m);
+  expect((await runCli(project, ['doctor', '--no-probe'], { HOME: home })).out).toMatch(
+    /ok +MCP server demo +configured, not tried/,
+  );
+});
+
+test('doctor shows the state of each server and what its tools cost', async () => {
+  const { runtime } = await world({
+    demo: demo('good'),
+    gone: { command: 'no-such-program-here' },
+    off: { ...demo('good'), enabled: false },
+  });
+  expect(await serverFindings(runtime, true)).toEqual([
+    {
+      name: 'MCP server demo',
+      status: 'ok',
+      detail: expect.stringMatching(
+        /^connected, 3 tools, about \d+ tokens in every request; see skillwright mcp check demo$/,
+      ),
+    },
+    {
+      name: 'MCP server gone',
+      status: 'warning',
+      detail: expect.stringMatching(/^not usable; .*no-such-program-here/),
+    },
+    { name: 'MCP server off', status: 'ok', detail: 'disabled' },
+  ]);
 });
 
 verifies(

@@ -1,6 +1,6 @@
-/** The configured MCP servers for `run` and `chat`, and their state for `mcp check`. */
+/** The configured MCP servers for `run` and `chat`, and their state for `mcp check`, `doctor` and `cost`. */
 import { docsPage } from '../../core/docs-page.ts';
-import type { ServerServices, ToolServers } from '../../core/tool-servers.ts';
+import type { ServerServices, ServerTool, ToolServers } from '../../core/tool-servers.ts';
 import type { ServerState } from '../../mcp/tool-servers.ts';
 import { nearest } from '../../core/nearest.ts';
 import { countText } from '../../core/text/line-text.ts';
@@ -12,6 +12,8 @@ import { diagnosticText } from '../skills/show-diagnostics.ts';
 import { openProgress } from '../terminal/progress.ts';
 import { reportWarning } from '../terminal/terminal.ts';
 import type { Terminal } from '../terminal/terminal.ts';
+import { estimateTokens } from '../../core/tokens.ts';
+import type { Finding } from '../govern/permission-findings.ts';
 
 /**
  * The servers for a session, with warnings and progress at the terminal. Undefined if none is configured. Skills of servers whose offer is
@@ -40,6 +42,39 @@ export async function serversFor(runtime: Runtime, terminal: Terminal): Promise<
 
 function servicesOf({ config, executionPlaces: { user, project } }: Runtime): ServerServices {
   return { secrets: openSecrets(config.secrets ?? {}, { ...user, cwd: project }).values };
+}
+
+/** Tokens that tools of a server add to every request. */
+export function toolTokens(tools: readonly ServerTool[]): number {
+  const sent = tools.map(({ name, description, inputSchema }) => ({ name, description, input_schema: inputSchema }));
+  return tools.length === 0 ? 0 : estimateTokens(JSON.stringify(sent));
+}
+
+/** The state of every configured server for `doctor`. Connects the enabled ones, unless `isTried` is false. */
+export async function serverFindings(runtime: Runtime, isTried: boolean): Promise<readonly Finding[]> {
+  const configured = Object.entries(runtime.config.mcp_servers ?? {});
+  if (configured.length === 0) return [];
+  const { openToolServers } = await import('../../mcp/tool-servers.ts');
+  const servers = openToolServers(runtime);
+  try {
+    const states = isTried ? await servers.check(servicesOf(runtime)) : [];
+    return configured.map(([name, { enabled }]): Finding => {
+      const state = states.find((each) => each.name === name);
+      const label = `MCP server ${name}`;
+      if (state === undefined)
+        return { name: label, status: 'ok', detail: enabled === false ? 'disabled' : 'configured, not tried' };
+      const { tools, problems, isConnected } = state;
+      const detail = [stateText(state), ...problems].join('; ');
+      const isWhole = isConnected && problems.length === 0;
+      return {
+        name: label,
+        status: isWhole ? 'ok' : 'warning',
+        detail: tools.length === 0 ? detail : `${detail}; see skillwright mcp check ${name}`,
+      };
+    });
+  } finally {
+    await servers.close();
+  }
 }
 
 export interface CheckOptions {
@@ -82,10 +117,16 @@ export async function checkServers({ runtime, terminal, server, isJson }: CheckO
   }
 }
 
-function stateLines({ name, tools, skills, problems, isConnected }: ServerState): readonly string[] {
-  const count = `${countText(tools.length, 'tool')}${skills.length === 0 ? '' : `, ${countText(skills.length, 'skill')}`}`;
+function stateText({ tools, skills, isConnected }: ServerState): string {
+  if (!isConnected) return 'not usable';
+  const cost = tools.length === 0 ? '' : `, about ${String(toolTokens(tools))} tokens in every request`;
+  return `connected, ${countText(tools.length, 'tool')}${skills.length === 0 ? '' : `, ${countText(skills.length, 'skill')}`}${cost}`;
+}
+
+function stateLines(state: ServerState): readonly string[] {
+  const { name, tools, skills, problems } = state;
   return [
-    `${name}: ${isConnected ? `connected, ${count}` : 'not usable'}`,
+    `${name}: ${stateText(state)}`,
     ...tools.map((tool) => `  ${tool.name}`),
     ...skills.map((skill) => `  skill mcp:${name}/${skill}`),
     ...problems.map((problem) => `  ${problem}`),

@@ -16,6 +16,7 @@ import { EXIT } from '../exit.ts';
 import { surroundingsFor } from '../surroundings.ts';
 import { jsonText } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
+import { serverFindings } from '../agent/mcp-servers.ts';
 import { agentFindings } from './agent-findings.ts';
 import { rightsFindings } from './permission-findings.ts';
 import type { Finding } from './permission-findings.ts';
@@ -26,11 +27,16 @@ import type { Terminal } from '../terminal/terminal.ts';
 export const command = defineCommand({
   usage: 'doctor [--no-probe]',
   details: [
-    'Checks the Node version, configuration files, roots, the cache, invalid and duplicate skills, programs that scripts need, agents and their links to skills, trust, keys, stored approvals, and the folder of recorded runs.',
+    'Checks the Node version, configuration files, roots, the cache, invalid and duplicate skills, programs that scripts need, agents and their links to skills, MCP servers, trust, keys, stored approvals, and the folder of recorded runs.',
     'Then probes each executor with harmless programs and prints what it blocks.',
     'Exit code 1: something needs fixing.',
   ].join('\n'),
-  flags: { 'no-probe': { type: 'boolean', about: 'do not probe the executors, which takes some seconds' } },
+  flags: {
+    'no-probe': {
+      type: 'boolean',
+      about: 'do not probe the executors and do not connect MCP servers, which takes some seconds',
+    },
+  },
   examples: [
     ['skillwright doctor', 'show all problems and their fixes'],
     ['skillwright doctor --json | jq ".findings[] | select(.status != \\"ok\\")"', 'list the problems for a script'],
@@ -46,6 +52,7 @@ export const command = defineCommand({
       ...examine(runtime),
       ...interpreterFindings(executors),
       ...agents,
+      ...(await serverFindings(runtime, flags['no-probe'] !== true)),
       ...rights,
       ...executors.map((executor) => executorFinding(executor, runtime)),
       ...(executors.length > 0 && process.platform === 'linux' ? [landlockFinding()] : []),

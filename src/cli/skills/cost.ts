@@ -5,14 +5,19 @@ import { requestCost } from '../../agent/request-cost.ts';
 import type { RequestCost, RunFeatures } from '../../agent/request-cost.ts';
 import { SkillError } from '../../core/errors.ts';
 import type { Ledger } from '../../core/ledger.ts';
+import { countText } from '../../core/text/line-text.ts';
+import type { ToolServers } from '../../core/tool-servers.ts';
 import { ledgerFromLines } from './ledger-from-lines.ts';
 import { isForModel } from '../../core/skill.ts';
 import { printable } from '../../core/text/text.ts';
 import { estimateTokens } from '../../core/tokens.ts';
 import { readTextFile } from '../../platform/fs/read-file.ts';
+import type { Runtime } from '../../runtime/runtime.ts';
+import type { Session } from '../../runtime/session.ts';
 import { openSkillTools } from '../../runtime/skill-tools.ts';
 import type { SkillTools } from '../../runtime/skill-tools.ts';
 import { VOCABULARY_NAMES } from '../../tools/vocabularies.ts';
+import { serversFor, toolTokens } from '../agent/mcp-servers.ts';
 import { defineCommand } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
@@ -42,7 +47,7 @@ const flags = {
 export const command = defineCommand({
   usage: 'cost [NAME...] [--vocabulary NAME] [--search] | cost --events FILE',
   details: [
-    'Without a name: the tokens that every request of a run carries before a skill is loaded: rules of the agent, guidance, catalog and tools, with and without programs and project files. With names: also the tokens of loading those skills with all their documents. With --events: the tokens a recorded run spent on skills, file by file.',
+    'Without a name: the tokens that every request of a run carries before a skill is loaded: rules of the agent, guidance, catalog and tools, those of MCP servers included, with and without programs and project files. With names: also the tokens of loading those skills with all their documents. With --events: the tokens a recorded run spent on skills, file by file.',
     `Token counts are estimates; ${docsPage('catalog')} states their error.`,
   ].join('\n'),
   flags,
@@ -60,9 +65,12 @@ export const command = defineCommand({
       else terminal.out(ledgerLines(ledger, terminal));
       return EXIT.done;
     }
-    const skills = await openTools(invocation);
+    const runtime = await openRuntime(invocation);
+    const servers = await serversFor(runtime, terminal);
+    const skills = await openTools(invocation, runtime, servers);
     for (const name of positionals) await load(skills, name, given.source);
     const standing = standingCost(skills);
+    await servers?.close();
     const { ledger } = skills.session;
     if (given.json === true) {
       terminal.out(jsonText({ vocabulary: skills.session.vocabulary.name, standing, ledger }));
@@ -74,11 +82,15 @@ export const command = defineCommand({
   },
 });
 
-async function openTools(invocation: Invocation<typeof flags>): Promise<SkillTools> {
-  const { flags: given, positionals } = invocation;
+async function openTools(
+  { flags: given, positionals }: Invocation<typeof flags>,
+  runtime: Runtime,
+  servers: ToolServers | undefined,
+): Promise<SkillTools> {
   const vocabulary = VOCABULARY_NAMES.find((name) => name === given.vocabulary);
   return openSkillTools({
-    runtime: await openRuntime(invocation),
+    runtime,
+    ...(servers === undefined ? {} : { servers }),
     maxLoaded: Math.max(1, positionals.length),
     ...(vocabulary === undefined ? {} : { vocabulary }),
     ...(given.search === true ? { catalog: 'search' } : {}),
@@ -98,6 +110,8 @@ interface StandingCost extends RequestCost {
   readonly variants: readonly (RunFeatures & { readonly tokens: number })[];
   /** Tokens of the name and description; the catalog may show less. */
   readonly skills: readonly { readonly name: string; readonly source: string; readonly tokens: number }[];
+  /** Tools of MCP servers, which are part of `tools`. */
+  readonly servers: readonly { readonly name: string; readonly tools: number; readonly tokens: number }[];
 }
 
 const VARIANTS: readonly RunFeatures[] = [
@@ -113,7 +127,18 @@ function standingCost({ session }: SkillTools): StandingCost {
     .filter(({ state }) => isForModel(state))
     .map(({ name, source, description }) => ({ name, source, tokens: estimateTokens(`${name} ${description}`) }))
     .sort((a, b) => b.tokens - a.tokens);
-  return { ...requestCost(session, { execution: true, host: true }), variants, skills };
+  return { ...requestCost(session, { execution: true, host: true }), variants, skills, servers: serverCost(session) };
+}
+
+function serverCost({ vocabulary }: Session): StandingCost['servers'] {
+  const tools = vocabulary.tools.flatMap(({ name, description, foreignSchema }) =>
+    foreignSchema === undefined ? [] : [{ name, description, inputSchema: foreignSchema }],
+  );
+  const names = new Set(tools.map(({ name }) => name.split('__')[1] ?? name));
+  return [...names].map((name) => {
+    const own = tools.filter((tool) => tool.name.startsWith(`mcp__${name}__`));
+    return { name, tools: own.length, tokens: toolTokens(own) };
+  });
 }
 
 function standingLines(cost: StandingCost, { style }: Terminal): readonly string[] {
@@ -123,6 +148,10 @@ function standingLines(cost: StandingCost, { style }: Terminal): readonly string
     `  rules ${String(cost.rules)}, guidance ${String(cost.guidance)}, catalog ${String(cost.catalog)}, tools ${String(cost.tools)}`,
     ...cost.variants.map(
       ({ execution, host, tokens }) => `  ${String(tokens).padStart(6)}  ${featuresText(execution, host)}`,
+    ),
+    ...(cost.servers.length === 0 ? [] : [style('bold', 'Tools of MCP servers, counted above')]),
+    ...cost.servers.map(
+      ({ name, tools, tokens }) => `  ${String(tokens).padStart(6)}  ${printable(name)}, ${countText(tools, 'tool')}`,
     ),
     style('bold', 'Skills in the catalog'),
     ...cost.skills
