@@ -95,7 +95,7 @@ function approvalRequest(
     origin: decision.origin,
     ...(skill === undefined ? {} : { skill }),
     detail,
-    affects: accesses.flatMap(affectedBy),
+    affects: [...new Set(accesses.flatMap(affectedBy))],
     ...(isolation === undefined ? {} : { isolation }),
     ...(decision.capabilities === undefined ? {} : { capabilities: decision.capabilities }),
     scopes: scopesFor(decision, skill),

@@ -1,4 +1,5 @@
 import type { AttachedWorkspace, OutputSink, ProgramSpec } from '../../core/execution.ts';
+import type { RefusedConnection } from '../../core/network/refused-connection.ts';
 import { quoted } from '../../core/text/text.ts';
 
 /** What programs print when they have no network; the first group, if any, is the host. */
@@ -15,8 +16,11 @@ const NO_NETWORK = new RegExp(
     String.raw`EAI_AGAIN`,
     String.raw`failed to (?:resolve|lookup) (?:address|host)`,
   ].join('|'),
-  'i',
+  'gi',
 );
+const URL_HOST = /https?:\/\/([a-z0-9.-]{1,253})/gi;
+const LONGEST_HOST = 253;
+const MAX_HOSTS = 10;
 /** Code that uses the network, for programs that wait without printing anything. */
 const USES_NETWORK =
   /https?:\/\/(?!(?:localhost|127\.|www\.w3\.org|schemas\.))|\b(?:requests|urllib|httpx|aiohttp|http\.client|axios|node-fetch|undici|fetch\(|curl|wget|pip3? install|npm (?:install|ci)|git (?:clone|pull|fetch|push))/;
@@ -30,6 +34,8 @@ export interface NetworkHint {
   readonly stderr: OutputSink;
   /** Call when the program has ended. */
   stop(): void;
+  /** The hosts that the program missed, if a flag can allow them: those it complained about, else those in its code. */
+  refused(): readonly RefusedConnection[];
 }
 
 export interface NetworkHintOptions {
@@ -48,9 +54,12 @@ export function withNetworkHint(
   streams: { readonly stdout: OutputSink; readonly stderr: OutputSink },
   { spec, capabilities, code, waitMs = WAIT_MS }: NetworkHintOptions,
 ): NetworkHint {
-  if (spec.network.length > 0 || capabilities.isolation === 'none') return { ...streams, stop: () => undefined };
+  if (spec.network.length > 0 || capabilities.isolation === 'none')
+    return { ...streams, stop: () => undefined, refused: () => [] };
+  const hosts = new Set<string>();
   let isDone = false;
   let hasOutput = false;
+  let hasComplained = false;
   const say = (host: string | undefined): void => {
     if (isDone) return;
     isDone = true;
@@ -64,17 +73,27 @@ export function withNetworkHint(
     ? setTimeout(() => (hasOutput ? undefined : say(undefined)), waitMs)
     : undefined;
   timer?.unref();
+  /** A host at the end of a chunk may continue in the next one. */
+  const examine = (text: string, isEnd: boolean): void => {
+    for (const complaint of text.matchAll(NO_NETWORK)) {
+      const host = complaint.slice(1).find((group) => group !== undefined);
+      if (host !== undefined && !isEnd && text.endsWith(complaint[0])) continue;
+      if (host !== undefined && host.length <= LONGEST_HOST && hosts.size < MAX_HOSTS)
+        hosts.add(host.replace(/\.+$/, ''));
+      hasComplained = true;
+      say(host);
+    }
+  };
+  const tails: string[] = [];
   const watched = (sink: OutputSink): OutputSink => {
-    let tail = '';
+    const place = tails.push('') - 1;
     return {
       write(chunk) {
         hasOutput = true;
         const isOpen = sink.write(chunk);
-        if (isDone) return isOpen;
-        const text = tail + Buffer.from(chunk).toString('latin1');
-        const found = NO_NETWORK.exec(text);
-        tail = text.slice(-OVERLAP);
-        if (found !== null) say(found.slice(1).find((host) => host !== undefined));
+        const text = `${tails[place] ?? ''}${Buffer.from(chunk).toString('latin1')}`;
+        examine(text, false);
+        tails[place] = text.slice(-OVERLAP);
         return isOpen;
       },
     };
@@ -83,8 +102,14 @@ export function withNetworkHint(
     stdout: watched(streams.stdout),
     stderr: watched(streams.stderr),
     stop: () => {
+      for (const tail of tails) examine(tail, true);
       isDone = true;
       clearTimeout(timer);
+    },
+    refused: () => {
+      if (!hasComplained || !capabilities.hasNetworkGrants) return [];
+      const named = hosts.size > 0 ? [...hosts] : [...code.matchAll(URL_HOST)].flatMap(([, host = '']) => host);
+      return [...new Set(named)].slice(0, MAX_HOSTS).map((host) => ({ host, port: 0, reason: 'not-granted' }));
     },
   };
 }

@@ -269,7 +269,9 @@ export async function runPrepared(
   });
   const background = runInBackground(running, prepared);
   background.catch(() => undefined);
-  const end = await running;
+  const ended = await running;
+  const refusedHosts = [...(ended.refused ?? []), ...hint.refused()];
+  const end = refusedHosts.length === 0 ? ended : { ...ended, refused: refusedHosts };
   const written = [
     ...((await prepared.skillCopy?.finish()) ?? []),
     ...((await prepared.area?.finish()) ?? []),

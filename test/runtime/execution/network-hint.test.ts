@@ -41,6 +41,25 @@ test.each([
   expect(shown()).toContain(`; allow it with --allow ${host}\n`);
 });
 
+test('the hosts that a program missed are listed, from its messages or else from its code', () => {
+  const two = watch();
+  two.hint.stderr.write(
+    Buffer.from('curl: (6) Could not resolve host: a.example\ncurl: (6) Could not resolve host: b.example'),
+  );
+  two.hint.stderr.write(Buffer.from('.org'));
+  const silent = watch({ code: 'fetch("https://c.example/x")' });
+  silent.hint.stdout.write(Buffer.from('EAI_AGAIN\n'));
+  const fine = watch({ code: 'fetch("https://c.example/x")' });
+  fine.hint.stdout.write(Buffer.from('done\n'));
+  const hopeless = watch({ capabilities: { ...ISOLATED, hasNetworkGrants: false } });
+  hopeless.hint.stderr.write(Buffer.from('Could not resolve host: a.example\n'));
+  const hosts = [two, silent, fine, hopeless].map(({ hint }) => {
+    hint.stop();
+    return hint.refused().map(({ host }) => host);
+  });
+  expect(hosts).toEqual([['a.example', 'b.example.org'], ['c.example'], [], []]);
+});
+
 test('a program that waits in silence and uses the network is explained early; another is not', async () => {
   const waiting = watch({ code: 'import requests\nrequests.get(url)', waitMs: 5 });
   const computing = watch({ code: 'while True: pass', waitMs: 5 });
