@@ -189,6 +189,36 @@ describe.skipIf(missing !== undefined)('at a terminal', () => {
     expect(JSON.parse(readFileSync(path.join(cache, file), 'utf8'))).toEqual(['hello', 'first line␤second␉line']);
   });
 
+  test('greets in one line, and Tab completes commands, skills and files; a dropped file becomes @FILE', async () => {
+    const folder = scratch();
+    writeFileSync(path.join(folder, 'orders.csv'), 'a,b\n1,2\n');
+    const dropped = `\u001B[200~'${path.join(folder, 'orders.csv')}'\u001B[201~`;
+    const { status, text } = await chat(folder, RULES, [
+      until('rules · 3 skills · no sandbox, so no programs · /help'),
+      until('> '),
+      keys('/he\t'),
+      until('/help'),
+      keys('\r'),
+      until('Tab completes commands'),
+      until('> '),
+      keys('/csv-r\t'),
+      until('/csv-report'),
+      keys('\u0015see @ord\t'),
+      until('@orders.csv'),
+      keys('\r'),
+      until('done after'),
+      until('> '),
+      keys(dropped),
+      until('@orders.csv'),
+      keys('\r'),
+      until('done after'),
+      until('> '),
+      keys(CTRL_D),
+    ]);
+    expect([status, text]).toEqual([0, expect.stringContaining('continue with --resume')]);
+    expect(recorded(folder).messages).toEqual(['see @orders.csv', '@orders.csv']);
+  });
+
   test('Ctrl-C drops a line that was begun, and ends the chat the second time that nothing is there', async () => {
     const folder = scratch();
     const { status, text } = await chat(folder, RULES, [

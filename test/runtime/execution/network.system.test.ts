@@ -69,7 +69,8 @@ describe.runIf(HAS_BUBBLEWRAP)('the network of a program', () => {
       {},
     );
     expect(stderr).toContain('\nskillwright: this program has no network; allow it with --allow HOST\n');
-    expect(refused).toBeUndefined();
+    // After the run the user sees the flag for the host that the code names.
+    expect(refused).toEqual([{ host: 'example.org', port: 0, reason: 'not-granted' }]);
   });
 
   verifies('ENV-2', 'a served port is reached from the host while the program runs, and not afterwards', async () => {
