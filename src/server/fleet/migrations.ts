@@ -174,6 +174,13 @@ const MIGRATIONS: readonly string[] = [
       j.line->'event' as event
     from skillwright.lines l join skillwright.runs r on r.id = l.run cross join lateral (select l.line::jsonb as line) j;
   `,
+  `
+  create table skillwright.counters (
+    worker text primary key,
+    at timestamptz not null default now(),
+    samples jsonb not null
+  );
+  `,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

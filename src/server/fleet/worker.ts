@@ -8,7 +8,6 @@ import { rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-
 import type { Pool } from 'pg';
 
 import { runAgent } from '../../agent/agent.ts';
