@@ -45,11 +45,12 @@ export async function storm({ project, kills, seed, onNote = () => undefined }: 
   mkdirSync(effects);
   const model = await openModel(effects);
   try {
-    const first = await fleet.serve();
+    const hook = await serve((response) => sendJson(response, {}));
+    const granted = ['--webhooks-to', `private://${new URL(hook.url).host}`];
+    const first = await fleet.serve(...granted);
     // Restarted at the same port, as behind a service.
     const { port } = new URL(first.found);
     const { admin, secret } = first;
-    const hook = await serve((response) => sendJson(response, {}));
     await postJson(`${first.found}/api/v1/webhooks`, secret, { url: hook.url });
     const up = new Map<string, ChildProcess>([['server', first.child]]);
     const startWorker = async (name: string): Promise<void> => {
@@ -58,7 +59,7 @@ export async function storm({ project, kills, seed, onNote = () => undefined }: 
       up.set(name, (await retried(() => fleet.start(words, /^worker (\S+):/m, env))).child);
     };
     const startServer = async (): Promise<void> => {
-      const words = ['serve', '--port', port];
+      const words = ['serve', '--port', port, ...granted];
       up.set('server', (await retried(() => fleet.start(words, /(http:\S+)\n/))).child);
     };
     const workers = Array.from({ length: WORKERS }, (_, index) => `worker-${String(index)}`);
