@@ -1,15 +1,24 @@
 /** Runtimes of a worker, by set of skills. */
+import type { Pool } from 'pg';
+
 import { createRuntime } from '../../packs/open-runtime.ts';
-import type { Runtime } from '../../runtime/runtime.ts';
+import type { Runtime, RuntimeOptions } from '../../runtime/runtime.ts';
+import type { ContentStore } from './content-store.ts';
 import { fetchSkills } from './skill-sets.ts';
-import type { WorkerOptions } from './worker.ts';
 
 export interface Runtimes {
   of(skillSet: string): Promise<Runtime>;
 }
 
+export interface RuntimesOptions {
+  readonly pool: Pool;
+  readonly contents: ContentStore;
+  readonly directory: string;
+  readonly settings?: Pick<RuntimeOptions, 'config' | 'configFile'>;
+}
+
 /** Runs with the same skills share a runtime. */
-export function openRuntimes({ pool, contents, directory, settings }: WorkerOptions): Runtimes {
+export function openRuntimes({ pool, contents, directory, settings }: RuntimesOptions): Runtimes {
   const opened = new Map<string, Promise<Runtime>>();
   return {
     of(skillSet) {

@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FleetClient, FleetRun } from '../../../src/client.ts';
 import { sendJson, serve } from '../../model/local-server.ts';
 import type { LocalServer } from '../../model/local-server.ts';
-import { openFleetProcesses, retried, stop } from './fleet-processes.ts';
+import { openFleetProcesses, retried, stop, until } from './fleet-processes.ts';
 import type { FleetProcesses } from './fleet-processes.ts';
 
 export interface StormOptions {
@@ -74,6 +74,8 @@ export async function storm({ project, kills, seed, onNote = () => undefined }: 
       restarts.add(restart);
     };
     for (let kill = 1; kill <= kills; kill += 1) {
+      // A fleet that is down does nothing that could go wrong.
+      await until(() => up.has('server') && workers.some((name) => up.has(name)));
       await sleep(random() * 500);
       const alive = [...workers.filter((name) => up.has(name)), ...(up.has('server') ? ['server'] : [])];
       const dice = random();
@@ -90,8 +92,6 @@ export async function storm({ project, kills, seed, onNote = () => undefined }: 
       up.delete(victim);
       if (child !== undefined) await stop(child, 'SIGKILL');
       again(victim, victim === 'server' ? startServer : () => startWorker(victim));
-      // With everything down there is nothing left to kill.
-      if (up.size === 0) await Promise.race(restarts);
     }
     onNote('the last kill; waiting for the processes');
     await Promise.all(restarts);
