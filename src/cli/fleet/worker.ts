@@ -1,5 +1,7 @@
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
+import { SkillError } from '../../core/errors.ts';
 import { EXECUTOR_NAMES } from '../../core/execution.ts';
 import { chooseModel } from '../agent/agent-model.ts';
 import { modelExecution } from '../agent/execution-options.ts';
@@ -42,6 +44,17 @@ const flags = {
 } as const;
 
 const LINGER_MS = 5_000;
+/** The queue may wait for ever if the database is lost while it starts. */
+const START_MS = 60_000;
+
+function notStarted(): SkillError {
+  return new SkillError({
+    code: 'io/failed',
+    message: `the worker did not start within ${String(START_MS / 1_000)} seconds`,
+    hint: 'check that PostgreSQL answers, and start the worker again',
+    data: { path: 'worker', cause: 'timeout' },
+  });
+}
 
 export const command = defineCommand({
   usage: 'worker --database URL [--artifacts URL] [--model NAME] [--executor NAME] [--slots N]',
@@ -78,7 +91,7 @@ export const command = defineCommand({
     const fleet = await openFleetFor({ ...options, connections: slots + 6 });
     const openModel = async (): Promise<Model> => (isScript ? (await chooseModel(choice)).model : model);
     try {
-      const worker = await startWorker({
+      const starting = startWorker({
         ...fleet,
         url: options.database,
         openModel,
@@ -101,6 +114,8 @@ export const command = defineCommand({
         ...(given.executor === 'none' ? {} : { run: { execution: modelExecution(terminal, executor ?? 'auto') } }),
         onNote: (note) => terminal.remark(note),
       });
+      const worker = await Promise.race([starting, sleep(START_MS, undefined, { ref: false })]);
+      if (worker === undefined) throw notStarted();
       terminal.remark(`worker ${worker.id}: model ${model.id} (${reason}), ${String(slots)} slots`);
       const failure = await Promise.race([untilStopped(signal), worker.failed]);
       terminal.remark(`draining; runs that are not done in ${String(grace)} s go back to the queue`);

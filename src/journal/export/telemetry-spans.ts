@@ -3,6 +3,7 @@ import type { RunEvent, UsedSkill } from '../../core/run-events.ts';
 import type { Observation, SkillIdentity } from '../../core/observation.ts';
 import type { Span } from '../../core/span.ts';
 import { sha256 } from '../../platform/hash.ts';
+import { traceOf } from '../trace-id.ts';
 import type { SinkLine } from './sinks.ts';
 
 /**
@@ -278,11 +279,6 @@ function runIds(run: string, trace: string | undefined): SpanIds {
 
 /** As `RunStart` has it. */
 const TRACE = /^([0-9a-f]{32})(?:-([0-9a-f]{16}))?$/;
-
-/** The id of the trace of a run that belongs to no other. */
-export function traceOf(run: string): string {
-  return sha256(`skillwright trace ${run}`).slice(0, 32);
-}
 
 function parentOf(trace = ''): Pick<TracedSpan, 'parentSpanId'> {
   const [, , parentSpanId] = TRACE.exec(trace) ?? [];

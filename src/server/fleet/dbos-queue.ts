@@ -3,6 +3,8 @@
  * it does not hold up another. DBOS keeps order, priorities, delays, limits and schedules. What happened inside a run is in its journal,
  * which is the only memory of its steps.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import type * as Dbos from '@dbos-inc/dbos-sdk';
 import type { Pool } from 'pg';
 
@@ -18,6 +20,7 @@ const QUEUE = 'runs';
 const WORKFLOW = 'run';
 const SCHEDULED_WORKFLOW = 'scheduled-run';
 const APPLICATION = 'skillwright';
+const SHUTDOWN_MS = 2_000;
 /** Runs that workers have taken at one time, which are fewer than all their slots. */
 const MAX_LISTED = 10_000;
 /** Workers of every release take the same runs; whether a worker understands a run is decided by the format of its row. */
@@ -213,8 +216,8 @@ export async function listen({
     });
     queue = await openQueue(url, pool);
   } catch (error) {
-    // Its loops would try for ever.
-    await DBOS.shutdown().catch(() => undefined);
+    // Its loops would try for ever; ending them needs the database, which may be what failed.
+    await Promise.race([DBOS.shutdown().catch(() => undefined), sleep(SHUTDOWN_MS, undefined, { ref: false })]);
     throw error;
   }
   let stopped: Promise<void> | undefined;

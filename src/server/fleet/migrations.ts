@@ -174,6 +174,13 @@ const MIGRATIONS: readonly string[] = [
       j.line->'event' as event
     from skillwright.lines l join skillwright.runs r on r.id = l.run cross join lateral (select l.line::jsonb as line) j;
   `,
+  `
+  create table skillwright.counters (
+    worker text primary key,
+    at timestamptz not null default now(),
+    samples jsonb not null
+  );
+  `,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
@@ -182,7 +189,10 @@ export const SCHEMA_VERSION = MIGRATIONS.length;
 const LOCK = 7_305_114;
 
 /** Creates or upgrades the tables. Throws `input/invalid` if a later version of this program wrote them. */
-export async function migrate(pool: Pool): Promise<{ readonly from: number; readonly to: number }> {
+export async function migrate(
+  pool: Pool,
+  to = SCHEMA_VERSION,
+): Promise<{ readonly from: number; readonly to: number }> {
   const client = await pool.connect();
   try {
     await client.query('select pg_advisory_lock($1)', [LOCK]);
@@ -195,7 +205,7 @@ export async function migrate(pool: Pool): Promise<{ readonly from: number; read
     );
     const from = rows[0]?.version ?? 0;
     if (from > SCHEMA_VERSION) throw newer(from);
-    for (const [index, sql] of MIGRATIONS.entries()) {
+    for (const [index, sql] of MIGRATIONS.slice(0, to).entries()) {
       if (index < from) continue;
       await client.query('begin');
       try {
@@ -207,7 +217,7 @@ export async function migrate(pool: Pool): Promise<{ readonly from: number; read
         throw error;
       }
     }
-    return { from, to: SCHEMA_VERSION };
+    return { from, to: Math.max(from, to) };
   } finally {
     await client.query('select pg_advisory_unlock($1)', [LOCK]).catch(() => undefined);
     client.release();

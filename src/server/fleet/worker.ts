@@ -8,7 +8,6 @@ import { rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-
 import type { Pool } from 'pg';
 
 import { runAgent } from '../../agent/agent.ts';
@@ -35,7 +34,7 @@ import type { Claim, Ending, FleetRun } from './run-table.ts';
 import { openStoredArtifacts } from './stored-artifacts.ts';
 import { workOnAttempt } from './stored-attempt.ts';
 import type { RunAttempt } from './stored-attempt.ts';
-import { traceOf } from '../../journal/export/telemetry-spans.ts';
+import { traceOf } from '../../journal/trace-id.ts';
 import { openCounters } from './counters.ts';
 import type { Counters } from './counters.ts';
 import { openRuntimes } from './worker-runtimes.ts';

@@ -129,7 +129,7 @@ export async function retried<T>(act: () => Promise<T>): Promise<T> {
     try {
       return await act();
     } catch (error) {
-      if (attempt === 300) throw error;
+      if (attempt === 3_000) throw error;
       await sleep(200);
     }
   }

@@ -17,6 +17,8 @@ export const POSTGRES = existsSync(ROOT)
 
 export interface Postgres {
   readonly url: string;
+  /** Its files; its user may write here. */
+  readonly folder: string;
   /** `immediate` is what kill -9 does to it. */
   stop(how?: 'fast' | 'immediate'): void;
   start(): void;
@@ -53,6 +55,7 @@ export async function openPostgres({ fsync = false }: { readonly fsync?: boolean
     run('psql', ['-h', folder, '-p', String(port), '-U', 'postgres', '-At', '-c', sql, 'postgres']).trim();
   return {
     url: `postgres://postgres@127.0.0.1:${String(port)}/postgres`,
+    folder,
     start,
     stop,
     kill: () => killAll(Number(readFileSync(path.join(data, 'postmaster.pid'), 'utf8').split('\n')[0])),

@@ -3,14 +3,14 @@
  * must have been done once.
  */
 import type { ChildProcess } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { FleetClient, FleetRun } from '../../../src/client.ts';
 import { sendJson, serve } from '../../model/local-server.ts';
 import type { LocalServer } from '../../model/local-server.ts';
-import { openFleetProcesses, retried, stop } from './fleet-processes.ts';
+import { openFleetProcesses, retried, stop, until } from './fleet-processes.ts';
 import type { FleetProcesses } from './fleet-processes.ts';
 
 export interface StormOptions {
@@ -45,11 +45,12 @@ export async function storm({ project, kills, seed, onNote = () => undefined }: 
   mkdirSync(effects);
   const model = await openModel(effects);
   try {
-    const first = await fleet.serve();
+    const hook = await serve((response) => sendJson(response, {}));
+    const granted = ['--webhooks-to', `private://${new URL(hook.url).host}`];
+    const first = await fleet.serve(...granted);
     // Restarted at the same port, as behind a service.
     const { port } = new URL(first.found);
     const { admin, secret } = first;
-    const hook = await serve((response) => sendJson(response, {}));
     await postJson(`${first.found}/api/v1/webhooks`, secret, { url: hook.url });
     const up = new Map<string, ChildProcess>([['server', first.child]]);
     const startWorker = async (name: string): Promise<void> => {
@@ -58,7 +59,7 @@ export async function storm({ project, kills, seed, onNote = () => undefined }: 
       up.set(name, (await retried(() => fleet.start(words, /^worker (\S+):/m, env))).child);
     };
     const startServer = async (): Promise<void> => {
-      const words = ['serve', '--port', port];
+      const words = ['serve', '--port', port, ...granted];
       up.set('server', (await retried(() => fleet.start(words, /(http:\S+)\n/))).child);
     };
     const workers = Array.from({ length: WORKERS }, (_, index) => `worker-${String(index)}`);
@@ -73,6 +74,8 @@ export async function storm({ project, kills, seed, onNote = () => undefined }: 
       restarts.add(restart);
     };
     for (let kill = 1; kill <= kills; kill += 1) {
+      // A fleet that is down does nothing that could go wrong.
+      await until(() => up.has('server') && workers.some((name) => up.has(name)));
       await sleep(random() * 500);
       const alive = [...workers.filter((name) => up.has(name)), ...(up.has('server') ? ['server'] : [])];
       const dice = random();
@@ -89,8 +92,6 @@ export async function storm({ project, kills, seed, onNote = () => undefined }: 
       up.delete(victim);
       if (child !== undefined) await stop(child, 'SIGKILL');
       again(victim, victim === 'server' ? startServer : () => startWorker(victim));
-      // With everything down there is nothing left to kill.
-      if (up.size === 0) await Promise.all(restarts);
     }
     onNote('the last kill; waiting for the processes');
     await Promise.all(restarts);
@@ -186,21 +187,17 @@ async function check(
     for (const { attempt, status, problems: found } of (await admin.integrity(id)).records)
       if (status !== 'intact' && status !== 'torn')
         problems.push(`${id}, attempt ${String(attempt)}, is ${status}: ${found.join('; ')}`);
-    const file = path.join(effects, String(number));
-    const lines = existsSync(file) ? readFileSync(file, 'utf8').length : 0;
-    if (lines > 1) problems.push(`the action of ${id} was done ${String(lines)} times`);
+    // An interrupted program runs again under the same key.
+    const keys = readdirSync(effects).filter((name) => name.startsWith(`${String(number)}.`));
+    if (keys.length > 1) problems.push(`the action of ${id} was done under ${String(keys.length)} keys`);
   }
-  const approvals = table('select run, id, verdict, used_at is not null from skillwright.approvals');
+  const approvals = table(
+    `select a.run, a.id, a.verdict, a.used_at is not null from skillwright.approvals a join skillwright.runs r on r.id = a.run
+     where r.outcome = 'done'`,
+  );
   for (const [run, id, verdict, isUsed] of approvals) {
     if (verdict !== 'yes' || isUsed !== 't')
       problems.push(`the approval ${String(id)} of ${String(run)} was not applied`);
-    // Each record repeats what came before it, so an approval is in the last record once.
-    const [[uses] = []] = table(
-      `select count(*) from skillwright.lines where run = '${String(run)}' and line like '%"type":"approval-answer"%'
-         and (attempt, record) = (select attempt, record from skillwright.lines where run = '${String(run)}' order by attempt desc, record desc limit 1)`,
-    );
-    if (Number(uses) > 1)
-      problems.push(`the approval ${String(id)} of ${String(run)} was applied ${String(uses)} times`);
   }
   const [[handedOver] = []] = table(`select count(*) from skillwright.attempts where ending = 'lost'`);
   return { problems, setAside, approvals: approvals.length, handedOver: Number(handedOver) };
@@ -221,7 +218,13 @@ function openModel(effects: string): Promise<LocalServer> {
     const calls: readonly (readonly [name: string, input: object])[] = [
       ['load_skill', { skill: 'greet' }],
       isApproved
-        ? ['run_command', { skill: 'greet', command: `printf x >> ${path.join(effects, number)}` }]
+        ? [
+            'run_command',
+            {
+              skill: 'greet',
+              command: `: > ${path.join(effects, number)}."$(printf %s "$SKILLWRIGHT_IDEMPOTENCY_KEY" | tr / _)"`,
+            },
+          ]
         : ['search_skills', { query: 'hello' }],
     ];
     const call = calls[step];

@@ -1,0 +1,91 @@
+/** Operating a fleet: upgrades of the tables, backup, metrics and traces. */
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+
+import { openFleetClient } from '../../../src/client.ts';
+import { openDatabase } from '../../../src/server/fleet/database.ts';
+import { SCHEMA_VERSION, migrate } from '../../../src/server/fleet/migrations.ts';
+import { PROJECT } from '../../files-below.ts';
+import { sendJson, serve } from '../../model/local-server.ts';
+import { openFleetProcesses, stop, until } from './fleet-processes.ts';
+import type { FleetProcesses } from './fleet-processes.ts';
+import { POSTGRES } from './postgres.ts';
+
+describe.skipIf(POSTGRES === undefined)('operation of a fleet', () => {
+  let fleet: FleetProcesses;
+
+  beforeAll(async () => {
+    fleet = await openFleetProcesses(PROJECT);
+  }, 240_000);
+
+  afterAll(() => fleet.close(), 120_000);
+
+  test('tables of the first version are upgraded once, however many processes begin at the same time', async () => {
+    fleet.postgres.query('create database old');
+    const url = fleet.postgres.url.replace(/postgres$/, 'old');
+    const pools = await Promise.all([openDatabase(url), openDatabase(url)]);
+    onTestFinished(() => Promise.all(pools.map((pool) => pool.end())).then(() => undefined));
+    const [pool] = pools;
+    expect(await migrate(pool, 1)).toEqual({ from: 0, to: 1 });
+    await pool.query(`insert into skillwright.projects (name) values ('p')`);
+    await pool.query(`insert into skillwright.skill_sets (id, skills) values ('s', '[]')`);
+    await pool.query(
+      `insert into skillwright.runs (id, project, request, options, skill_set, format, state, submitted_by)
+       values ('r', 'p', 'before the upgrade', '{}', 's', 1, 'ended', 'k')`,
+    );
+    const upgrades = await Promise.all(pools.map((one) => migrate(one)));
+    expect(upgrades.toSorted((a, b) => a.from - b.from)).toEqual([
+      { from: 1, to: SCHEMA_VERSION },
+      { from: SCHEMA_VERSION, to: SCHEMA_VERSION },
+    ]);
+    const { rows } = await pool.query(`select request from skillwright.runs where id = 'r'`);
+    expect(rows).toEqual([{ request: 'before the upgrade' }]);
+    const versions = await pool.query('select count(*)::int as count from skillwright.migrations');
+    expect(versions.rows).toEqual([{ count: SCHEMA_VERSION }]);
+  }, 120_000);
+
+  test('one trace over a hand-over; metrics of what was done; a backup that verifies', async () => {
+    const traces = new Set<string>();
+    const collector = await serve((response, _turn, { body }) => {
+      for (const [, id] of JSON.stringify(body).matchAll(/"traceId":"([0-9a-f]{32})"/g))
+        if (id !== undefined) traces.add(id);
+      sendJson(response, {});
+    });
+    onTestFinished(() => collector.close());
+    const { admin, secret, found } = await fleet.serve();
+    const telemetry = ['--set', `telemetry.endpoint=${collector.url}`];
+    const first = await fleet.worker({ turns: [{ text: 'late', delayMs: 600_000 }] }, '--grace', '1', ...telemetry);
+    const trace = '0af7651916cd43dd8448eb211c80319c';
+    const { run } = await admin.submit({ request: 'trace', traceparent: `00-${trace}-b7ad6b7169203331-01` });
+    await until(async () => (await admin.run(run)).state === 'running');
+    await stop(first.child);
+    const second = await fleet.worker({ turns: [{ text: 'Here.' }] }, ...telemetry);
+    expect(await admin.wait(run)).toMatchObject({ outcome: 'done', answer: 'Here.' });
+    await stop(second.child);
+    expect([...traces]).toEqual([trace]);
+
+    const metrics = await (await fetch(`${found}/metrics`, { headers: { authorization: `Bearer ${secret}` } })).text();
+    const worker = `worker="${second.found}"`;
+    for (const line of [
+      'skillwright_runs{state="queued"} 0',
+      'skillwright_queue_depth{project="default"} 0',
+      `skillwright_runs_ended_total{outcome="done",${worker}} 1`,
+      `skillwright_run_seconds_count{${worker}} 1`,
+      `skillwright_step_seconds_count{kind="model",${worker}} 1`,
+      `skillwright_tokens_total{kind="input",${worker}} 0`,
+      '# TYPE skillwright_refusals_total counter',
+      '# TYPE skillwright_sandbox_failures_total counter',
+    ])
+      expect(metrics.split('\n')).toContain(line);
+
+    const file = `${fleet.postgres.folder}/backup`;
+    fleet.postgres.run('pg_dump', ['-Fc', '-n', 'skillwright', '-n', 'dbos', '-f', file, 'postgres']);
+    fleet.postgres.query('create database restored');
+    fleet.postgres.run('pg_restore', ['-d', 'restored', file]);
+    const env = fleet.env(fleet.postgres.url.replace(/postgres$/, 'restored'));
+    const restored = await fleet.start(['serve', '--port', '0'], /(http:\S+)\n/, env);
+    const client = openFleetClient({ url: restored.found, key: secret });
+    expect(await client.run(run)).toEqual(await admin.run(run));
+    expect((await client.integrity(run)).records).toEqual((await admin.integrity(run)).records);
+    expect((await client.integrity(run)).records.at(-1)).toMatchObject({ status: 'intact', problems: [] });
+  }, 240_000);
+});
