@@ -8,7 +8,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { FleetClient, FleetRun } from '../../../src/client.ts';
-import { sendJson, serve } from '../../model/local-server.ts';
+import { chunk, sendJson, serve, startStream } from '../../model/local-server.ts';
 import type { LocalServer } from '../../model/local-server.ts';
 import { openFleetProcesses, retried, stop, until } from './fleet-processes.ts';
 import type { FleetProcesses } from './fleet-processes.ts';
@@ -215,7 +215,7 @@ function openModel(effects: string): Promise<LocalServer> {
     const number = /storm (\d+)/.exec(text)?.[1] ?? '';
     const step = [...text.matchAll(/"role":"tool"/g)].length;
     const isApproved = Number(number) % APPROVED_EACH === 0;
-    const calls: readonly (readonly [name: string, input: object])[] = [
+    const script: readonly (readonly [name: string, input: object])[] = [
       ['load_skill', { skill: 'greet' }],
       isApproved
         ? [
@@ -227,28 +227,16 @@ function openModel(effects: string): Promise<LocalServer> {
           ]
         : ['search_skills', { query: 'hello' }],
     ];
-    const call = calls[step];
-    const message =
-      call === undefined
-        ? { role: 'assistant', content: `done ${number}` }
-        : {
-            role: 'assistant',
-            content: '',
-            tool_calls: [
-              {
-                id: `call-${String(step)}`,
-                type: 'function',
-                function: { name: call[0], arguments: JSON.stringify(call[1]) },
-              },
-            ],
-          };
-    sendJson(response, {
-      id: 'c1',
-      created: 1,
-      model: 'storm',
-      choices: [{ index: 0, message, finish_reason: call === undefined ? 'stop' : 'tool_calls' }],
-      usage: { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 },
-    });
+    const call = script[step];
+    const stream = startStream(response);
+    if (call === undefined) stream.write(chunk({ role: 'assistant', content: `done ${number}` }));
+    else {
+      const [name, input] = call;
+      const made = { name, arguments: JSON.stringify(input) };
+      const calls = [{ index: 0, id: `call-${String(step)}`, type: 'function', function: made }];
+      stream.write(chunk({ role: 'assistant', tool_calls: calls }));
+    }
+    stream.end(`${chunk({}, call === undefined ? 'stop' : 'tool_calls')}data: [DONE]\n\n`);
   });
 }
 
