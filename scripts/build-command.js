@@ -29,7 +29,8 @@ const commonJs = { format: 'cjs', define: { 'import.meta.dirname': '__dirname' }
 const packages = {
   name: 'packages',
   setup({ onResolve }) {
-    const bundled = /^(@modelcontextprotocol|@noble\/hashes|fast-string-(truncated-)?width|jsonriver|modern-tar|unbash)(\/|$)/u;
+    const bundled =
+      /^(@modelcontextprotocol|@noble\/hashes|fast-string-(truncated-)?width|jsonriver|modern-tar|unbash)(\/|$)/u;
     onResolve({ filter: /^[^./]/ }, ({ path: name, kind }) => {
       if (kind === 'entry-point') return undefined;
       return bundled.test(name) ? { path: fileURLToPath(import.meta.resolve(name)) } : { external: true };

@@ -45,7 +45,7 @@ assert.deepEqual(await value('list_skill_assets', { skill_name: 'file-diff' }), 
 const script = await value('get_skill_script_path', { skill_name: 'file-diff', script_name: 'compare.py' });
 assert.equal(script, path.join(skill, 'scripts/compare.py'));
 const ran = await call('run_shell_command', {
-  command: `echo a > file1; cp file1 file2; python3 ${String(script)} file1 file2`,
+  command: `echo a > file1; cp file1 file2; python3 ${script} file1 file2`,
 });
 assert.match(ran.text, /True/);
 for (const relative_path of ['../no-description/SKILL.md', '/etc/passwd'])
