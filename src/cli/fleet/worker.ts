@@ -127,6 +127,7 @@ export const command = defineCommand({
     } finally {
       await fleet.close();
       // Loops of the queue may wait for a database that is gone. A worker that has ended must not look alive to its supervisor.
+      // oxlint-disable-next-line unicorn/no-process-exit -- nothing else ends loops of a library.
       setTimeout(() => process.exit(), LINGER_MS).unref();
     }
     return EXIT.done;
