@@ -67,6 +67,13 @@ export function isPassing(error: unknown): boolean {
   return !/^[0-9A-Z]{5}$/.test(code) || /^(?:08|25|40|53|55|57|58)/.test(code);
 }
 
+/** Whether the connection to the database was lost. Narrower than `isPassing`: a run is repeated after it. */
+export function isDisconnected(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  return /^(?:08|57P)\w{2,3}$|^ECONN/.test(code) || error.message.startsWith('Connection terminated');
+}
+
 function unreachable(url: string, error: unknown): SkillError {
   const place = withoutPassword(url);
   const cause = error instanceof Error ? error.message : String(error);

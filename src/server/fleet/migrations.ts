@@ -139,11 +139,6 @@ const MIGRATIONS: readonly string[] = [
   alter table skillwright.files add column bytes bytea;
   drop index skillwright.runs_open;
   create index runs_open on skillwright.runs (state, project) where state in ('queued', 'running', 'waiting');
-  create table skillwright.counters (
-    worker text primary key,
-    at timestamptz not null default now(),
-    samples jsonb not null
-  );
   `,
   `
   create table skillwright.sessions (

@@ -22,7 +22,7 @@ import { VERSION } from '../../version.ts';
 import { VOCABULARY_NAMES } from '../../tools/vocabularies.ts';
 import { continueAnswered, openApprovalTable, pendingQuestions } from './approval-table.ts';
 import type { ContentStore } from './content-store.ts';
-import { isPassing, openDatabase } from './database.ts';
+import { isDisconnected, isPassing, openDatabase } from './database.ts';
 import { listen } from './dbos-queue.ts';
 import type { ListeningQueue, QueueLimits } from './dbos-queue.ts';
 import { openMirror } from './mirror.ts';
@@ -286,7 +286,8 @@ async function workOn(run: FleetRun, claim: Claim, work: Work): Promise<void> {
     // Another worker has the run now.
     if (isSkillError(error) && error.code === 'record/failed') return;
     const reason = error instanceof Error ? error.message : String(error);
-    if (work.stop.aborted && work.stop.reason !== CANCELLED) await atEnd(() => returnRun(pool, work.queue, claim));
+    const isStopped = work.stop.aborted && work.stop.reason !== CANCELLED;
+    if (isStopped || isDisconnected(error)) await atEnd(() => returnRun(pool, work.queue, claim));
     else await atEnd(() => store.append([], { state: 'ended', outcome: 'failed', answer: '', reason }));
     if (!isSkillError(error)) throw error;
   } finally {

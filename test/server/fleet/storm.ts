@@ -117,10 +117,10 @@ interface Load {
 /** Clients that submit a run, answer its question and wait for its end. They repeat what fails, as clients of a service do. */
 function openLoad(admin: FleetClient): Load {
   const accepted = new Map<string, number>();
-  const stop = new AbortController();
+  const over = new AbortController();
   let next = 0;
   const client = async (): Promise<void> => {
-    while (!stop.signal.aborted) {
+    while (!over.signal.aborted) {
       const number = next;
       next += 1;
       const { run } = await retried(() =>
@@ -134,7 +134,7 @@ function openLoad(admin: FleetClient): Load {
   return {
     accepted,
     async finish() {
-      stop.abort();
+      over.abort();
       await Promise.all(clients);
     },
   };
