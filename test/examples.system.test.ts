@@ -156,7 +156,7 @@ test('fleet-client submits, refuses what is asked, follows the events and checks
   let isAnswered = false;
   const answers: Readonly<Record<string, () => unknown>> = {
     'POST /api/v1/runs': () => ({ run: 'r1', state: 'queued' }),
-    'GET /api/v1/runs/r1': () =>
+    'GET /api/v1/fleet/runs/r1': () =>
       isAnswered ? { run: 'r1', state: 'ended', outcome: 'done', answer: '20' } : { run: 'r1', state: 'waiting' },
     'GET /api/v1/approvals': () => ({ questions: [{ run: 'r1', id: 'q1', question: { tool: 'run_script' } }] }),
     'POST /api/v1/approvals/r1/q1': () => ((isAnswered = true), {}),

@@ -79,6 +79,8 @@ function lawless(events: readonly RunEvent[]): readonly string[] {
       .map(({ call }) => `call ${String(call)} has no end`),
     ...ofType(events, 'action')
       .filter(({ action }) => ['write_file', 'delete_file', 'network_request'].includes(action.type))
+      // Programs write there anyway.
+      .filter(({ action }) => action.type !== 'write_file' || !action.path.startsWith('workspace://'))
       .filter(({ call }) => allowed.has(call))
       .map(({ call, action }) => `call ${String(call)}: ${action.type} was allowed`),
   ];

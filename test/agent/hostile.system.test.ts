@@ -8,20 +8,20 @@ const TEN_MEGABYTES = 10 * 1024 * 1024;
 const deep = (levels: number): string => `${'['.repeat(levels)}${']'.repeat(levels)}`;
 
 describe('malformed answers', () => {
-  test.each<readonly [string, Line]>([
-    ['ten megabytes of prose', { text: 'x'.repeat(TEN_MEGABYTES) }],
-    ['an object of ten megabytes', acting('final_answer', { answer: 'x'.repeat(TEN_MEGABYTES) })],
-    ['a hundred thousand brackets', { text: `{"action": ${deep(100_000)}}` }],
-    ['two objects and noise', { text: 'Sure!\n```json\n{"plan": 1}\n```\n{"action": 2}' }],
-    ['an action without a payload', { text: '{"action": {"type": "select_skills"}}' }],
-    ['a list of actions', { text: '{"action": [{"type": "final_answer"}]}' }],
-    ['an answer without content', acting('final_answer', { answer: '  ' })],
-    ['nothing', { text: '' }],
-  ])('%s: asked for again, and what is sent back is short', async (_name, line) => {
+  test.each<readonly [string, Line, toolCalls: number]>([
+    ['ten megabytes of prose', { text: 'x'.repeat(TEN_MEGABYTES) }, 0],
+    ['an object of ten megabytes', acting('final_answer', { answer: 'x'.repeat(TEN_MEGABYTES) }), 0],
+    ['a hundred thousand brackets', { text: `{"action": ${deep(100_000)}}` }, 0],
+    ['two objects and noise', { text: 'Sure!\n```json\n{"plan": 1}\n```\n{"action": 2}' }, 0],
+    ['an action without a payload', { text: '{"action": {"type": "select_skills"}}' }, 1],
+    ['a list of actions', { text: '{"action": [{"type": "final_answer"}]}' }, 0],
+    ['an answer without content', acting('final_answer', { answer: '  ' }), 1],
+    ['nothing', { text: '' }, 0],
+  ])('%s: asked for again, and what is sent back is short', async (_name, line, toolCalls) => {
     const { agent } = await world();
     const model = played([line, acting('final_answer', { answer: 'ok' })]);
     const result = await agent({ model, protocol: 'actions', budget: { tokens: 100_000_000 } });
-    expect(result).toMatchObject({ outcome: 'done', answer: 'ok', used: { turns: 2, toolCalls: 0 } });
+    expect(result).toMatchObject({ outcome: 'done', answer: 'ok', used: { turns: 2, toolCalls } });
     expect(allText(model.requests[1] ?? expect.fail()).length).toBeLessThan(60_000);
     expect(verifyRun(result.path ?? '').status).toBe('intact');
   });

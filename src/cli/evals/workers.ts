@@ -1,4 +1,5 @@
 /** `eval --workers`: attempts run on the workers of a fleet; cases, skills and results are those of this machine. */
+import { setMaxListeners } from 'node:events';
 import { hostname } from 'node:os';
 import path from 'node:path';
 
@@ -41,6 +42,8 @@ export async function openWorkers({ flags, signal }: EvalInvocation): Promise<Ev
       `select 1 from skillwright.workers where seen_at > now() - interval '10 seconds' and not is_draining limit 1`,
     );
     if (rowCount === 0) throw noWorkers();
+    // Each attempt of the suite waits with it.
+    setMaxListeners(0, signal);
     const queue = await openQueue(options.database, pool);
     const owner = { actor: `eval on ${hostname()}`, project: PROJECT };
     const pinned = new Map<string, Promise<readonly { readonly source: string; readonly skillSet: string }[]>>();

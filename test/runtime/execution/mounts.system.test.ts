@@ -158,7 +158,7 @@ describe.each(EXECUTORS)('a mounted repository under %s', (name, executor) => {
     // Landlock denies reading; names stay visible.
     if (hasPathRules) expect(stdout.split('\n')[0]).toBe('TOKEN=');
     else expect(stdout).toBe('TOKEN=\n.agent:\n\nprivate:\n\nrecords:\n');
-    const [, names = ''] = /^hidden from programs in [^:]*: (.*)$/.exec(result.warnings?.join() ?? '') ?? [];
+    const [, names = ''] = /^hidden from programs in [^:]*: (.*)$/m.exec(result.warnings?.join('\n') ?? '') ?? [];
     expect(names.split(', ').toSorted()).toEqual(
       ['.env', 'config/server.pem', 'packages/app/.agent', 'private', 'records', '2 more'].toSorted(),
     );

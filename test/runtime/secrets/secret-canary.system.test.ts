@@ -53,6 +53,7 @@ async function watch(executor: ExecutorName, limits: Partial<RunLimits> = {}, ke
     request: `say it: ${SECRETS.CANARY_TOKEN}`,
     vocabulary: 'trpc',
     host: {},
+    policy: { ask: ['write_file'] },
     approve(request) {
       tell('question', request);
       return Promise.resolve({ verdict: 'yes', scope: 'once', by: 'callback' });

@@ -247,6 +247,8 @@ describe.skipIf(POSTGRES === undefined)('a fleet for teams', () => {
   test('an evaluation on two workers has the report of one machine, and its runs verify', async () => {
     const cases = ['disclosure', 'safety'].map((name) => path.join(PROJECT, `evals/${name}.yaml`));
     const words = [...cases, '--no-eval-cache', '--json'];
+    // A worker that was killed before is seen for ten seconds.
+    world.postgres.query('delete from skillwright.workers');
     const none = await spawnCli(world.project, ['eval', ...words, '--workers'], world.env);
     expect(none).toMatchObject({ status: 4, err: expect.stringContaining('no worker of the fleet was seen') });
     const workers = await Promise.all([1, 2].map(() => world.startWorker({ turns: [] }, '--executor', 'none')));
