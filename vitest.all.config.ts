@@ -80,7 +80,7 @@ export default mergeConfig(
       include: ['test/**/*.test.ts'],
       globalSetup: ['test/global-setup.ts', 'test/system-setup.ts'],
       // More than there are processors: system tests spend much of their time in waiting for sandboxes and timeouts.
-      maxWorkers: 3 * Math.max(2, availableParallelism()),
+      maxWorkers: Math.max(2, availableParallelism()) + 2,
       sequence: { sequencer: LongestFirst },
     },
   }),

@@ -140,7 +140,7 @@ function queueOf(client: Dbos.DBOSClient): RunQueue {
         limit: MAX_LISTED,
       });
       return taken
-        .filter(({ executorId = '', updatedAt = 0 }) => !alive.has(executorId) && updatedAt < since)
+        .filter(({ executorId = '', updatedAt = 0 }) => updatedAt < since - (alive.has(executorId) ? NOT_BEGUN_MS : 0))
         .flatMap(({ workflowID }) => entryOf(workflowID) ?? []);
     },
     async abandoned(source, silentSeconds) {
@@ -231,6 +231,9 @@ export async function listen({
     },
   };
 }
+
+/** A worker claims a run right after it took it from the queue, unless the database failed between the two. */
+const NOT_BEGUN_MS = 10_000;
 
 function nameOf({ run, attempt }: QueuedRun): string {
   return `${run}/${String(attempt)}`;

@@ -14,7 +14,7 @@ export interface QueueEntry extends QueuedRun {
 
 export interface RunQueue {
   add(client: PoolClient, entry: QueueEntry): Promise<void>;
-  /** Attempts that were handed to workers which are silent now. Those that were claimed are among them. */
+  /** Attempts that were handed to workers which are silent now, or long ago. Those that were claimed are among them. */
   lost(client: PoolClient, silentSeconds: number): Promise<readonly QueuedRun[]>;
   /** Attempts whose worker has not been seen for a while. At most 100. */
   abandoned(pool: Pool, silentSeconds: number): Promise<readonly QueuedRun[]>;

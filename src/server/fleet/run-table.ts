@@ -230,34 +230,35 @@ export async function takeOverRuns(
     );
     const handed = [];
     for (const row of rows) handed.push(await handOver(client, queue, row));
-    for (const entry of await queue.lost(client, silentSeconds)) await queueAgain(client, queue, entry);
-    return handed;
+    const unused = [];
+    for (const entry of await queue.lost(client, silentSeconds))
+      if (await queueAgain(client, queue, entry)) unused.push(entry);
+    return { handed, unused };
   });
   // They count as running runs of their project until they are removed.
-  for (const entry of await queue.abandoned(pool, silentSeconds)) await queue.forget(entry);
-  return taken;
+  for (const entry of [...taken.unused, ...(await queue.abandoned(pool, silentSeconds))]) await queue.forget(entry);
+  return taken.handed;
 }
 
-/** Leaves a run to other workers that this one cannot work on, because a later version recorded it. */
+/** Leaves a run to other workers that this one cannot work on, because a later version recorded it. They get a second to take it. */
 export async function leaveRun(pool: Pool, queue: RunQueue, entry: QueuedRun): Promise<void> {
-  await inTransaction(pool, (client) => queueAgain(client, queue, entry, LEFT_SECONDS));
+  await inTransaction(pool, async (client) => void (await queueAgain(client, queue, entry, 1)));
 }
 
-const LEFT_SECONDS = 1;
-
-/** Not a crash: no worker had begun. Another process may have done the same meanwhile; then nothing is changed. */
+/** Not a crash: no worker had begun. Returns false if another process did the same meanwhile; then nothing is changed. */
 async function queueAgain(
   client: PoolClient,
   queue: RunQueue,
   { run, attempt }: QueuedRun,
   delaySeconds = 0,
-): Promise<void> {
+): Promise<boolean> {
   const { rows } = await client.query<{ project: string; priority: number }>(
     `update skillwright.runs set attempt = attempt + 1 where id = $1 and attempt = $2 and state = 'queued' returning project, priority`,
     [run, attempt],
   );
   const [row] = rows;
   if (row !== undefined) await queue.add(client, { run, attempt: attempt + 1, delaySeconds, ...row });
+  return row !== undefined;
 }
 
 async function handOver(
