@@ -119,7 +119,8 @@ export const command = defineCommand({
       terminal.remark(`worker ${worker.id}: model ${model.id} (${reason}), ${String(slots)} slots`);
       const failure = await Promise.race([untilStopped(signal), worker.failed]);
       terminal.remark(`draining; runs that are not done in ${String(grace)} s go back to the queue`);
-      await worker.drain(grace * 1_000);
+      // If the database does not answer, the others take over what this one cannot return.
+      await Promise.race([worker.drain(grace * 1_000), sleep(grace * 1_000 + LINGER_MS, undefined, { ref: false })]);
       if (failure !== undefined) {
         terminal.remark(`this worker ends because ${failure}; start it again`);
         return EXIT.failed;

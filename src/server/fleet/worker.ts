@@ -72,6 +72,7 @@ export interface Worker {
 
 const HEARTBEAT_MS = 500;
 const MAX_BACK_MS = 2_000;
+const STUCK_MS = 20_000;
 const BEAT = `with seen as (update skillwright.workers set seen_at = now() where id = $1)
   insert into skillwright.counters (worker, samples) values ($1, $2)
   on conflict (worker) do update set at = now(), samples = excluded.samples`;
@@ -122,10 +123,14 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   // A connection of its own: the others may all be busy with runs.
   const heart = await openDatabase(url, { size: 1, timeoutMs: silentSeconds * 1_000 });
   let lastHeard = performance.now();
+  let lastCare = performance.now();
+  let fail: (reason: string) => void = () => undefined;
+  const failed = new Promise<string>((resolve) => (fail = resolve));
   const beat = async (): Promise<void> => {
     try {
       await heart.query(BEAT, [id, JSON.stringify(counters.samples())]);
       lastHeard = performance.now();
+      if (lastHeard - lastCare > STUCK_MS) fail('its other connections to the database do not answer');
     } catch (error) {
       onNote(`no heartbeat: ${error instanceof Error ? error.message : String(error)}`);
       // By now another worker has the runs of this one, so this one ends its own share of them.
@@ -133,8 +138,6 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
         for (const { stop } of running.values()) stop.abort(new Error('the database does not answer'));
     }
   };
-  let fail: (reason: string) => void = () => undefined;
-  const failed = new Promise<string>((resolve) => (fail = resolve));
   const watch = openClockWatch();
   const care = async (): Promise<void> => {
     // The queue waits for a time of the clock, which is far away now.
@@ -151,6 +154,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     } catch (error) {
       onNote(`runs of silent workers: ${error instanceof Error ? error.message : String(error)}`);
     }
+    lastCare = performance.now();
   };
   // Apart, so that a heartbeat does not wait for the care of runs.
   const timers = [openInterval(beat, HEARTBEAT_MS), openInterval(care, HEARTBEAT_MS)];

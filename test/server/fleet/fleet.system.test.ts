@@ -192,7 +192,8 @@ describe.skipIf(POSTGRES === undefined)('a fleet', () => {
   }, 240_000);
 
   test('the database is restarted: nothing that was accepted is lost', async () => {
-    const worker = await startWorker({ turns: [{ text: 'Hello.' }] });
+    // A worker whose connections do not recover ends itself, and another one takes its runs.
+    const workers = await Promise.all([1, 2].map(() => startWorker({ turns: [{ text: 'Hello.' }] }, '--grace', '1')));
     const before = await Promise.all(
       Array.from({ length: 5 }, (_, i) => admin.submit({ request: `before ${String(i)}` })),
     );
@@ -201,7 +202,7 @@ describe.skipIf(POSTGRES === undefined)('a fleet', () => {
     const after = await retried(() => admin.submit({ request: 'after' }));
     const runs = await Promise.all([...before, after].map(({ run }) => retried(() => admin.wait(run))));
     expect(runs.map(({ outcome, answer }) => [outcome, answer])).toEqual(runs.map(() => ['done', 'Hello.']));
-    await stop(worker.child, 'SIGKILL');
+    for (const { child } of workers) await stop(child, 'SIGKILL');
   }, 240_000);
 
   test('SIGTERM drains a worker, and another one goes on with what it had', async () => {
