@@ -76,6 +76,8 @@ const WITHOUT_SKILLS: ReadonlySet<string> = new Set([
   'source',
   'keys',
   'completion',
+  'docs',
+  'fleet',
 ]);
 
 /** For commands that change a root, --source is --scope. An error where a source means nothing. */

@@ -62,8 +62,10 @@ describe('the registry by its design', () => {
     const user = await here.runtime({ source: 'user' });
     expect(user.index.skills.map(({ id }) => id)).toEqual(['user/code-review', 'user/pdf-form-filler@1.0.0']);
     await expect(here.runtime({ source: 'nobody' })).rejects.toThrow('no skill root has the source "nobody"');
-    const wrong = await runCli(here.project, ['new', 'x', '--source', 'user']);
-    expect([wrong.status, wrong.err]).toEqual([2, expect.stringContaining('new has no use for --source')]);
+    for (const words of [['new', 'x'], ['runs', 'list'], ['docs'], ['fleet', 'status']]) {
+      const wrong = await runCli(here.project, [...words, '--source', 'user']);
+      expect([wrong.status, wrong.err]).toEqual([2, expect.stringContaining('has no use for --source')]);
+    }
   });
 
   test('skill_roots of the example keep the labels project and user', async () => {

@@ -120,6 +120,8 @@ export const command = defineCommand({
         `unknown subcommand of runs: ${quoted(word, 200)}`,
         `known subcommands: ${Object.keys(SUBCOMMANDS).join(', ')}`,
       );
+    if (invocation.flags.source !== undefined && subcommand !== replay && subcommand !== resume)
+      throw new UsageError(`runs ${word} has no use for --source`, 'only replay and resume use skills');
     return subcommand(invocation);
   },
 });
