@@ -62,8 +62,21 @@ export function testBadInput({ at, open, start, restart }: Console): void {
       await state('done').waitFor();
     }
     await integrity(written, 'The run is being recorded.');
-    await page.getByRole('button', { name: 'Stop' }).click();
-    await state('cancelled').waitFor();
+    // A page that was opened a moment ago may miss the end; opened again it shows it.
+    for (;;) {
+      if (await state('cancelled').isVisible()) break;
+      const stop = page.getByRole('button', { name: 'Stop' });
+      if (await stop.isVisible()) await stop.click();
+      const isShown = await state('cancelled')
+        .waitFor({ timeout: 10_000 })
+        .then(
+          () => true,
+          () => false,
+        );
+      if (isShown) break;
+      await open('runs');
+      await open(`runs/${written}`);
+    }
     appendFileSync(events(changed), '{"seq":999}\n');
     await integrity(changed, 'The record was changed after it was written:');
     await page

@@ -97,7 +97,7 @@ const MODEL: Model = {
   id: 'sample-model',
   async call(request, { signal, onDelta }) {
     const line = nextLine(request);
-    if (request.messages.some(({ content }) => content.includes('slow'))) await wait(60_000, undefined, { signal });
+    if (request.messages.some(({ content }) => content.includes('slow'))) await wait(600_000, undefined, { signal });
     const answer = answerOf({ usage: { inputTokens: 1_840, outputTokens: 96 }, ...line }, answersIn(request));
     const size = Math.max(12, Math.ceil(answer.text.length / 100));
     for (let at = 0; at < answer.text.length; at += size)
