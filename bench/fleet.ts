@@ -152,8 +152,8 @@ async function stepOverhead(fleet: FleetProcesses, admin: FleetClient): Promise<
       '--executor',
       'none',
       '--json',
-      '--set',
-      'budgets.tool_calls=100',
+      '--budget',
+      'toolCalls=100',
     );
   }
   const runs = path.join(fleet.folder, 'project/.agent/runs');
