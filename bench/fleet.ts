@@ -153,7 +153,7 @@ async function stepOverhead(fleet: FleetProcesses, admin: FleetClient): Promise<
       'none',
       '--json',
       '--budget',
-      'toolCalls=100',
+      'toolCalls=100,turns=100',
     );
   }
   const runs = path.join(fleet.folder, 'project/.agent/runs');
