@@ -42,8 +42,8 @@ assert.deepEqual(await value('list_skill_assets', { skill_name: 'file-diff' }), 
   'references/SPEC.md',
   'scripts/compare.py',
 ]);
-const script = await value('get_skill_script_path', { skill_name: 'file-diff', script_name: 'compare.py' });
-assert.equal(script, path.join(skill, 'scripts/compare.py'));
+const script = path.join(skill, 'scripts/compare.py');
+assert.equal(await value('get_skill_script_path', { skill_name: 'file-diff', script_name: 'compare.py' }), script);
 const ran = await call('run_shell_command', {
   command: `echo a > file1; cp file1 file2; python3 ${script} file1 file2`,
 });
