@@ -140,22 +140,12 @@ function queueOf(client: Dbos.DBOSClient): RunQueue {
         limit: MAX_LISTED,
       });
       return taken
-        .filter(({ executorId = '', updatedAt = 0 }) => updatedAt < since - (alive.has(executorId) ? NOT_BEGUN_MS : 0))
-        .flatMap(({ workflowID }) => entryOf(workflowID) ?? []);
-    },
-    async abandoned(source, silentSeconds) {
-      const { rows } = await source.query<{ name: string }>(
-        `select workflow_uuid as name from dbos.workflow_status w
-         where w.queue_name = $2 and w.status = 'PENDING' and w.updated_at < (extract(epoch from now()) - $1) * 1000
-           and not exists (
-             select 1 from skillwright.workers k where k.id = w.executor_id and k.seen_at > now() - make_interval(secs => $1))
-         limit 100`,
-        [silentSeconds, QUEUE],
-      );
-      return rows.map(({ name }) => {
-        const [run = '', attempt] = name.split('/');
-        return { run, attempt: Number(attempt) };
-      });
+        .map((entry) => ({ ...entry, isWorkerSilent: !alive.has(entry.executorId ?? '') }))
+        .filter(({ isWorkerSilent, updatedAt = 0 }) => updatedAt < since - (isWorkerSilent ? 0 : NOT_BEGUN_MS))
+        .flatMap(({ workflowID, isWorkerSilent }) => {
+          const entry = entryOf(workflowID);
+          return entry === undefined ? [] : [{ ...entry, isWorkerSilent }];
+        });
     },
     forget: (entry) => client.cancelWorkflow(nameOf(entry)),
   };

@@ -232,11 +232,11 @@ export async function takeOverRuns(
     for (const row of rows) handed.push(await handOver(client, queue, row));
     const unused = [];
     for (const entry of await queue.lost(client, silentSeconds))
-      if (await queueAgain(client, queue, entry)) unused.push(entry);
+      if ((await queueAgain(client, queue, entry)) || entry.isWorkerSilent) unused.push(entry);
     return { handed, unused };
   });
   // They count as running runs of their project until they are removed.
-  for (const entry of [...taken.unused, ...(await queue.abandoned(pool, silentSeconds))]) await queue.forget(entry);
+  for (const entry of taken.unused) await queue.forget(entry);
   return taken.handed;
 }
 
