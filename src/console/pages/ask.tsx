@@ -6,6 +6,7 @@ import type { ServerStatus } from '../../server/api/govern.ts';
 import type { StartRequest, Started, Uploaded } from '../../server/api/runs.ts';
 import { apiError, post, upload } from '../client.ts';
 import type { ApiError } from '../client.ts';
+import { BudgetFields, typedLimits } from '../parts/budget-fields.tsx';
 import { t } from '../language.ts';
 import { ActionButton, Problem } from '../parts/parts.tsx';
 import { go, link } from '../route.ts';
@@ -22,8 +23,7 @@ export function AskPage({ status, run, query }: AskProps): JSX.Element {
   const [request, setRequest] = useState('');
   const [skill, setSkill] = useState(query.get('skill') ?? '');
   const [model, setModel] = useState('');
-  const [turns, setTurns] = useState('');
-  const [tokens, setTokens] = useState('');
+  const [budget, setBudget] = useState({ turns: '', tokens: '' });
   const [files, setFiles] = useState<readonly File[]>([]);
   const [isOver, setOver] = useState(false);
   const [error, setError] = useState<ApiError>();
@@ -36,8 +36,7 @@ export function AskPage({ status, run, query }: AskProps): JSX.Element {
       ...(model.trim() === '' ? {} : { model: model.trim() }),
       ...(uploaded.length === 0 ? {} : { uploads: uploaded.map(({ id }) => id) }),
       budget: {
-        ...(turns === '' ? {} : { turns: Number(turns) }),
-        ...(tokens === '' ? {} : { tokens: Number(tokens) }),
+        ...typedLimits(budget),
       },
     };
     const started = await post<Started>('/runs', body);
@@ -123,26 +122,14 @@ export function AskPage({ status, run, query }: AskProps): JSX.Element {
               />
             </label>
           )}
-          <label>
-            {t('Most turns')}
-            <input
-              type="number"
-              min="1"
-              value={turns}
-              placeholder={String(status?.budget['turns'] ?? '')}
-              onInput={({ currentTarget }) => setTurns(currentTarget.value)}
-            />
-          </label>
-          <label>
-            {t('Most tokens')}
-            <input
-              type="number"
-              min="1"
-              value={tokens}
-              placeholder={number(status?.budget['tokens'] ?? 0)}
-              onInput={({ currentTarget }) => setTokens(currentTarget.value)}
-            />
-          </label>
+          <BudgetFields
+            budget={budget}
+            placeholders={{
+              turns: String(status?.budget['turns'] ?? ''),
+              tokens: number(status?.budget['tokens'] ?? 0),
+            }}
+            change={setBudget}
+          />
           <datalist id="models">
             {['rules', 'auto', 'ollama', 'anthropic', 'openai', 'google'].map((name) => (
               <option key={name} value={name} />

@@ -6,6 +6,7 @@ import type { ServerStatus } from '../../server/api/govern.ts';
 import type { RunDetail, Started } from '../../server/api/runs.ts';
 import { post } from '../client.ts';
 import { t } from '../language.ts';
+import { BudgetFields, typedLimits } from '../parts/budget-fields.tsx';
 import { ActionButton } from '../parts/parts.tsx';
 import { go, link } from '../route.ts';
 
@@ -81,39 +82,22 @@ export function Fork({
 /** A run whose budget is exhausted stops at once unless it gets more. */
 export function ResumeWithBudget({ detail, fail }: FormProps): JSX.Element {
   const { usage } = detail;
-  const [turns, setTurns] = useState(String(usage.turns + 12));
-  const [tokens, setTokens] = useState('');
+  const [budget, setBudget] = useState({ turns: String(usage.turns + 12), tokens: '' });
   const start = (): Promise<void> =>
     continueRun(`/runs/${detail.run.run}/resume`, {
       budget: {
-        ...(turns === '' ? {} : { turns: Number(turns) }),
-        ...(tokens === '' ? {} : { tokens: Number(tokens) }),
+        ...typedLimits(budget),
       },
     });
   return (
     <section class="panel form" aria-label={t('Resume with a larger budget')}>
       <h2>{t('Resume with a larger budget')}</h2>
       <div class="fields">
-        <label>
-          {t('Most turns')}
-          <input
-            type="number"
-            min="1"
-            value={turns}
-            placeholder={t('as before')}
-            onInput={({ currentTarget }) => setTurns(currentTarget.value)}
-          />
-        </label>
-        <label>
-          {t('Most tokens')}
-          <input
-            type="number"
-            min="1"
-            value={tokens}
-            placeholder={t('as before')}
-            onInput={({ currentTarget }) => setTokens(currentTarget.value)}
-          />
-        </label>
+        <BudgetFields
+          budget={budget}
+          placeholders={{ turns: t('as before'), tokens: t('as before') }}
+          change={setBudget}
+        />
       </div>
       <ActionButton kind="primary" act={start} onError={fail}>
         {t('Resume')}
