@@ -54,21 +54,10 @@ export async function openFleetProcesses(
     HOME: home,
     SKILLWRIGHT_DATABASE_URL: database,
   });
-  const start: FleetProcesses['start'] = (words, line, given = env()) => {
-    const child = spawn(process.execPath, [command, ...words], { cwd, env: given, stdio: 'pipe' });
+  const start: FleetProcesses['start'] = async (words, line, given = env()) => {
+    const { child, found } = startCommand([command, ...words], line, { cwd, env: given });
     children.add(child);
-    let output = '';
-    return new Promise((resolve, reject) => {
-      const take = (data: Buffer): void => {
-        output += data.toString();
-        const found = line.exec(output);
-        if (found !== null) resolve({ child, found: found[1] ?? '' });
-      };
-      child.stdout.on('data', take);
-      child.stderr.on('data', take);
-      // Not `close`: a program that the process started may still have its pipes.
-      child.on('exit', (code) => reject(new Error(`${words.join(' ')} ended with ${String(code)}: ${output}`)));
-    });
+    return { child, found: await found };
   };
   const run: FleetProcesses['run'] = (...words) =>
     execFileSync(process.execPath, [command, ...words], {
@@ -105,6 +94,28 @@ export async function openFleetProcesses(
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Starts Node with these words. `found` resolves to what a line of its output says, and rejects if it ends before. */
+export function startCommand(
+  words: readonly string[],
+  line: RegExp,
+  place: { readonly cwd: string; readonly env: Readonly<Record<string, string>> },
+): { readonly child: ChildProcess; readonly found: Promise<string> } {
+  const child = spawn(process.execPath, [...words], { ...place, stdio: 'pipe' });
+  let output = '';
+  const found = new Promise<string>((resolve, reject) => {
+    const take = (data: Buffer): void => {
+      output += data.toString();
+      const match = line.exec(output);
+      if (match !== null) resolve(match[1] ?? '');
+    };
+    child.stdout.on('data', take);
+    child.stderr.on('data', take);
+    // Not `close`: a program that the process started may still have its pipes.
+    child.on('exit', (code) => reject(new Error(`${words.join(' ')} ended with ${String(code)}: ${output}`)));
+  });
+  return { child, found };
 }
 
 export function ended(child: ChildProcess): Promise<void> {

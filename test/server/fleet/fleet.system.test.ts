@@ -1,5 +1,4 @@
 /** Runs on PostgreSQL: the built command, real workers, and real kills. */
-import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -14,6 +13,8 @@ import { SCHEMA_VERSION, migrate } from '../../../src/server/fleet/migrations.ts
 import { spawnCli, temporaryFolder } from '../../cli/run-cli.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { PROJECT } from '../../files-below.ts';
+import { ended, startCommand } from './fleet-processes.ts';
+import { stop, until } from './harness.ts';
 import { POSTGRES, openPostgres } from './postgres.ts';
 import type { Postgres } from './postgres.ts';
 
@@ -37,19 +38,9 @@ describe.skipIf(POSTGRES === undefined)('a fleet', () => {
 
   /** Starts a command and waits for a line of its output. */
   async function start(words: readonly string[], line: RegExp): Promise<{ child: ChildProcess; found: string }> {
-    const child = spawn(process.execPath, [COMMAND, ...words], { cwd: project, env: env(), stdio: 'pipe' });
+    const { child, found } = startCommand([COMMAND, ...words], line, { cwd: project, env: env() });
     children.add(child);
-    let output = '';
-    return new Promise((resolve, reject) => {
-      const take = (data: Buffer): void => {
-        output += data.toString();
-        const found = line.exec(output);
-        if (found !== null) resolve({ child, found: found[1] ?? '' });
-      };
-      child.stdout.on('data', take);
-      child.stderr.on('data', take);
-      child.on('close', (code) => reject(new Error(`${words.join(' ')} ended with ${String(code)}: ${output}`)));
-    });
+    return { child, found: await found };
   }
 
   /** The command ends with the test, whatever comes of it. */
@@ -70,21 +61,6 @@ describe.skipIf(POSTGRES === undefined)('a fleet', () => {
       ['worker', '--model', `scripted:${file}`, '--data', data, '--executor', 'none', ...words],
       /^worker (\S+):/m,
     );
-  };
-
-  const ended = (child: ChildProcess): Promise<void> =>
-    new Promise((resolve) => {
-      if (child.exitCode !== null || child.signalCode !== null) return resolve();
-      child.on('close', () => resolve());
-    });
-
-  const stop = async (child: ChildProcess, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> => {
-    child.kill(signal);
-    await ended(child);
-  };
-
-  const until = async (isDone: () => Promise<boolean> | boolean): Promise<void> => {
-    while (!(await isDone())) await sleep(50);
   };
 
   beforeAll(async () => {

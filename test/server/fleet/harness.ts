@@ -1,5 +1,4 @@
 /** A fleet of the built command: a database, one server, and workers that end with their test. */
-import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -10,6 +9,7 @@ import { openFleetClient } from '../../../src/client.ts';
 import type { FleetClient } from '../../../src/client.ts';
 import { spawnCli, temporaryFolder } from '../../cli/run-cli.ts';
 import { PROJECT } from '../../files-below.ts';
+import { ended, startCommand } from './fleet-processes.ts';
 import { openPostgres } from './postgres.ts';
 import type { Postgres } from './postgres.ts';
 
@@ -47,19 +47,9 @@ export async function openFleetWorld(
   const made = await spawnCli(project, ['fleet', 'keys', 'create', 'admin', '--rights', 'admin'], env);
   if (made.status !== 0) throw new Error(made.err);
   const secret = made.out.trim();
-  const start = (given: readonly string[], line: RegExp): Promise<readonly [ChildProcess, string]> => {
-    const child = spawn(process.execPath, [COMMAND, ...given], { cwd: project, env, stdio: 'pipe' });
-    let output = '';
-    return new Promise((resolve, reject) => {
-      const take = (data: Buffer): void => {
-        output += data.toString();
-        const found = line.exec(output);
-        if (found !== null) resolve([child, found[1] ?? '']);
-      };
-      child.stdout.on('data', take);
-      child.stderr.on('data', take);
-      child.on('close', (code) => reject(new Error(`${given.join(' ')} ended with ${String(code)}: ${output}`)));
-    });
+  const start = async (given: readonly string[], line: RegExp): Promise<readonly [ChildProcess, string]> => {
+    const { child, found } = startCommand([COMMAND, ...given], line, { cwd: project, env });
+    return [child, await found];
   };
   const [server, url] = await start(['serve', '--port', '0', ...words], /(http:\S+)\n/);
   return {
@@ -89,12 +79,8 @@ export async function openFleetWorld(
 }
 
 export async function stop(child: ChildProcess, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
-  const ended = new Promise<void>((resolve) => {
-    if (child.exitCode !== null || child.signalCode !== null) return resolve();
-    child.on('close', () => resolve());
-  });
   child.kill(signal);
-  await ended;
+  await ended(child);
 }
 
 export async function until(isDone: () => Promise<boolean> | boolean): Promise<void> {
