@@ -10,7 +10,7 @@ export const RUN_EVENTS: Readonly<Record<RunEvent['type'], string>> = {
   action: 'An action was requested by a model, a person or a program.',
   decision: 'What the policy decided, with the rule and its origin.',
   'approval-ask': 'A person is asked.',
-  'approval-answer': 'The answer, or that nobody could be asked.',
+  'approval-answer': 'The answer, or that there was no person to ask.',
   'skill-use': 'The exact skill that an action used, by digest.',
   observation: 'The result of an action.',
   session: 'An event of the session; see below.',

@@ -46,7 +46,7 @@ interface Surroundings {
   readonly root: string;
   readonly identity: { readonly uid: number; readonly gid: number } | undefined;
   readonly streams: RunStreams;
-  /** Whoever detaches calls all of them. */
+  /** Called when the workspace is detached. */
   readonly stops: Set<() => void>;
 }
 
@@ -107,7 +107,7 @@ function killGroup(pid: number | undefined): void {
   try {
     if (pid !== undefined) process.kill(-pid, 'SIGKILL');
   } catch (error) {
-    // Nobody of it is left.
+    // No process of the group is left.
     if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
   }
 }

@@ -1,4 +1,4 @@
-/** Bytes by digest, in the database or in S3. Whoever reads checks the digest, so a store need not be trusted. */
+/** Bytes by digest, in the database or in S3. Readers check the digest, so a store need not be trusted. */
 import type { Pool } from 'pg';
 
 export interface ContentStore {
