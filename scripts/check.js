@@ -1,4 +1,5 @@
-// Runs the static checks two at a time and prints the output of the ones that fail.
+// Runs the static checks, and beside them the scripts of package.json that are named as arguments, two at a time. Prints the output of
+// those that fail.
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 
@@ -17,7 +18,7 @@ function run(name) {
   });
 }
 
-const waiting = [...CHECKS];
+const waiting = [...process.argv.slice(2), ...CHECKS];
 async function runWaiting() {
   for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
     const { passed, text } = await run(name);

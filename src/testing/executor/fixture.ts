@@ -101,6 +101,7 @@ export class Fixture {
   readonly folder: string;
   readonly base: string;
   readonly #close: () => Promise<void>;
+  readonly #programs = new Map<string, Promise<ProgramResult>>();
 
   private constructor(options: FixtureOptions, parts: FixtureParts) {
     this.executor = options.executor;
@@ -243,7 +244,9 @@ export class Fixture {
   }
 
   async requireProgram(program: string): Promise<void> {
-    const { end } = await this.shell(`command -v ${program} > /dev/null`);
+    const looking = this.#programs.get(program) ?? this.shell(`command -v ${program} > /dev/null`);
+    this.#programs.set(program, looking);
+    const { end } = await looking;
     if (end.exitCode !== 0) throw new CaseSkipped(`${program} is not installed`);
   }
 
