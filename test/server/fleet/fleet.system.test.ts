@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { openFleetClient } from '../../../src/client.ts';
 import type { FleetClient, FleetRun } from '../../../src/client.ts';
 import { openTableContents } from '../../../src/server/fleet/content-store.ts';
-import { openDatabase } from '../../../src/server/fleet/database.ts';
+import { inTransaction, openDatabase } from '../../../src/server/fleet/database.ts';
 import { SCHEMA_VERSION, migrate } from '../../../src/server/fleet/migrations.ts';
 import { spawnCli, temporaryFolder } from '../../cli/run-cli.ts';
 import { verifies } from '../../conformance/verifies.ts';
@@ -145,31 +145,8 @@ describe.skipIf(POSTGRES === undefined)('a fleet', () => {
     await stop(second.child);
   });
 
-  test('a run that ends its workers three times is set aside', async () => {
-    const id = (await admin.submit({ request: 'poison' })).run;
-    const crash = (attempt: number): void => {
-      postgres.query(
-        `update skillwright.runs set state = 'running', worker = 'gone', attempt = ${String(attempt)} where id = '${id}'`,
-      );
-      postgres.query(
-        `insert into skillwright.attempts (run, attempt, worker) values ('${id}', ${String(attempt)}, 'gone') on conflict do nothing`,
-      );
-    };
-    postgres.query(`update skillwright.runs set crashes = 2 where id = '${id}'`);
-    crash(1);
-    const worker = await startWorker({ turns: [{ text: 'never' }] });
-    const run = await admin.wait(id);
-    expect(run).toMatchObject({
-      state: 'ended',
-      outcome: 'failed',
-      reason: 'set aside: 3 workers ended while they worked on it',
-    });
-    await stop(worker.child);
-  }, 240_000);
-
   test('the database is restarted: nothing that was accepted is lost', async () => {
-    // A worker whose connections do not recover ends itself, and another one takes its runs.
-    const workers = await Promise.all([1, 2].map(() => startWorker({ turns: [{ text: 'Hello.' }] }, '--grace', '1')));
+    const worker = await startWorker({ turns: [{ text: 'Hello.' }] });
     const before = await Promise.all(
       Array.from({ length: 5 }, (_, i) => admin.submit({ request: `before ${String(i)}` })),
     );
@@ -178,8 +155,25 @@ describe.skipIf(POSTGRES === undefined)('a fleet', () => {
     const after = await retried(() => admin.submit({ request: 'after' }));
     const runs = await Promise.all([...before, after].map(({ run }) => retried(() => admin.wait(run))));
     expect(runs.map(({ outcome, answer }) => [outcome, answer])).toEqual(runs.map(() => ['done', 'Hello.']));
-    for (const { child } of workers) await stop(child, 'SIGKILL');
+    expect([worker.child.exitCode, server.child.exitCode]).toEqual([null, null]);
+    await stop(worker.child, 'SIGKILL');
   }, 240_000);
+
+  test('a connection that breaks between two statements of a transaction fails that transaction only', async () => {
+    const pool = await openDatabase(postgres.url);
+    onTestFinished(() => pool.end());
+    const broken = inTransaction(pool, async (client) => {
+      const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+      const isEnded = new Promise<void>((resolve) => client.once('end', resolve));
+      postgres.query(`select pg_terminate_backend(${String(rows[0]?.pid)})`);
+      await isEnded;
+      await client.query('select 1');
+    });
+    await expect(broken).rejects.toThrow('not queryable');
+    expect(await inTransaction(pool, async (client) => (await client.query('select 1 as one')).rows)).toEqual([
+      { one: 1 },
+    ]);
+  }, 120_000);
 
   test('SIGTERM drains a worker, and another one goes on with what it had', async () => {
     const slow = await startWorker({ turns: [{ text: 'late', delayMs: 600_000 }] }, '--grace', '1');
