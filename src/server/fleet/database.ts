@@ -29,6 +29,8 @@ export async function openDatabase(
   });
   // An idle connection that breaks is replaced by the pool; the query that needs one reports the error.
   pool.on('error', () => undefined);
+  // The pool listens to idle connections only. One that breaks between two statements of a transaction would end this process otherwise.
+  pool.on('connect', (client) => void client.on('error', () => undefined));
   try {
     await pool.query('select 1');
   } catch (error) {

@@ -222,7 +222,7 @@ export async function listen({
   };
 }
 
-/** A worker claims a run right after it took it from the queue, unless the database failed between the two. */
+/** A worker claims a run right after it took it, unless the database failed between the two: DBOS forgets what it took without an answer. */
 const NOT_BEGUN_MS = 10_000;
 
 function nameOf({ run, attempt }: QueuedRun): string {

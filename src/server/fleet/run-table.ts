@@ -62,7 +62,8 @@ export interface FleetRun {
   readonly endedAt: Date | null;
 }
 
-const COLUMNS = `id, project, request, options, skill_set as "skillSet", format, state, attempt, crashes, worker,
+/** What `FleetRun` has. */
+export const COLUMNS = `id, project, request, options, skill_set as "skillSet", format, state, attempt, crashes, worker,
   is_cancelled as "isCancelled", outcome, answer, reason, used, submitted_by as "submittedBy", submitted_at as "submittedAt",
   started_at as "startedAt", ended_at as "endedAt"`;
 
@@ -200,7 +201,8 @@ export const ANNOUNCE = `insert into skillwright.deliveries (webhook, body)
   select w.id, jsonb_build_object('type', 'run-end', 'run', run.id, 'project', run.project, 'outcome', run.outcome, 'endedAt', run.ended_at)`;
 export const WEBHOOKS = "join skillwright.webhooks w on w.project = run.project where run.state = 'ended'";
 
-async function announce(client: PoolClient, run: string): Promise<void> {
+/** Announces the end of a run to the webhooks of its project. */
+export async function announce(client: PoolClient, run: string): Promise<void> {
   await client.query(`${ANNOUNCE} from skillwright.runs run ${WEBHOOKS} and run.id = $1`, [run]);
 }
 
@@ -240,9 +242,20 @@ export async function takeOverRuns(
   return taken.handed;
 }
 
-/** Leaves a run to other workers that this one cannot work on, because a later version recorded it. They get a second to take it. */
+/**
+ * Leaves a run to other workers that this one cannot work on, because a later version recorded it. They get a second to take it. One that
+ * was cancelled while it changed hands ends here.
+ */
 export async function leaveRun(pool: Pool, queue: RunQueue, entry: QueuedRun): Promise<void> {
-  await inTransaction(pool, async (client) => void (await queueAgain(client, queue, entry, 1)));
+  await inTransaction(pool, async (client) => {
+    const { rowCount } = await client.query(
+      `update skillwright.runs set state = 'ended', outcome = 'cancelled', reason = 'cancelled before it ran', ended_at = now()
+       where id = $1 and attempt = $2 and state = 'queued' and is_cancelled`,
+      [entry.run, entry.attempt],
+    );
+    if (rowCount === 0) await queueAgain(client, queue, entry, 1);
+    else await announce(client, entry.run);
+  });
 }
 
 /** Not a crash: no worker had begun. Returns false if another process did the same meanwhile; then nothing is changed. */
@@ -307,33 +320,6 @@ export async function returnRun(pool: Pool, queue: RunQueue, { run, attempt, wor
     await queue.add(client, { run, attempt: attempt + 1, ...row });
     return true;
   });
-}
-
-/** Cancels a run. A running one stops at its worker's next heartbeat. Returns undefined if there is no such run. */
-export async function cancelRun(
-  pool: Pool,
-  queue: RunQueue,
-  project: string,
-  id: string,
-): Promise<FleetRun | undefined> {
-  const run = await inTransaction(pool, async (client) => {
-    const { rows } = await client.query<FleetRun>(
-      `update skillwright.runs set is_cancelled = true,
-         state = case when state in ('queued', 'waiting') then 'ended' else state end,
-         outcome = case when state in ('queued', 'waiting') then 'cancelled' else outcome end,
-         reason = case when state in ('queued', 'waiting') then 'cancelled before it ran' else reason end,
-         ended_at = case when state in ('queued', 'waiting') then now() else ended_at end
-       where id = $1 and project = $2 and state <> 'ended' returning ${COLUMNS}`,
-      [id, project],
-    );
-    const [cancelled] = rows;
-    if (cancelled?.state === 'ended') await announce(client, id);
-    return cancelled;
-  });
-  if (run === undefined) return readRow(pool, project, id);
-  // Not in the transaction: it takes a second connection, and many transactions that wait for one would wait for each other.
-  if (run.state === 'ended') await queue.forget({ run: id, attempt: run.attempt });
-  return run;
 }
 
 /** Continues a run that waited for an approval. */

@@ -1,4 +1,6 @@
 /** Contents in an S3 bucket, by digest. Keys and region come from the environment, as other S3 programs read them. */
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import { SkillError } from '../../core/errors.ts';
 import { sha256 } from '../../platform/hash.ts';
 import { loadOptional } from '../../platform/optional-package.ts';
@@ -9,13 +11,21 @@ export interface S3Options {
   /** `s3://bucket` or `s3://bucket/prefix`. */
   readonly address: string;
   readonly env: Readonly<Record<string, string | undefined>>;
+  readonly patience?: Patience;
+}
+
+interface Patience {
+  /** A request whose answer is not complete after this is ended and tried again. */
+  readonly timeoutMs: number;
+  /** The pause before the second try; it grows fourfold. */
+  readonly pauseMs: number;
 }
 
 const TRIES = 4;
-const TIMEOUT_MS = 15_000;
+const PATIENCE: Patience = { timeoutMs: 15_000, pauseMs: 400 };
 
 /** Throws `input/invalid` for an address without a bucket, or if no credentials are set. */
-export async function openS3Contents({ address, env }: S3Options): Promise<ContentStore> {
+export async function openS3Contents({ address, env, patience = PATIENCE }: S3Options): Promise<ContentStore> {
   const [, bucket = '', prefix = ''] =
     /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([\w./-]*))?$/.exec(address) ?? [];
   if (bucket === '')
@@ -35,20 +45,20 @@ export async function openS3Contents({ address, env }: S3Options): Promise<Conte
     secretAccessKey,
     region,
     endpoint: `${endpoint.replace(/\/$/, '')}/${bucket}`,
-    requestAbortTimeout: TIMEOUT_MS,
+    requestAbortTimeout: patience.timeoutMs,
   });
   const place = (digest: string): string => `${prefix === '' ? '' : prefix.replace(/\/?$/, '/')}sha256/${digest}`;
   return {
     async save(files) {
       for (const { digest, bytes } of files) {
-        const isThere = await retried(() => s3.objectExists(place(digest)));
-        if (isThere !== true) await retried(() => s3.putObject(place(digest), Buffer.from(bytes)));
+        const isThere = await retried(() => s3.objectExists(place(digest)), patience);
+        if (isThere !== true) await retried(() => s3.putObject(place(digest), Buffer.from(bytes)), patience);
       }
     },
     async load(digest) {
       // Wrong bytes may be a passing fault of the store, so they are asked for again before they are reported as missing.
       for (let attempt = 0; attempt < TRIES; attempt += 1) {
-        const bytes = await retried(() => s3.getObjectArrayBuffer(place(digest)));
+        const bytes = await retried(() => s3.getObjectArrayBuffer(place(digest)), patience);
         if (bytes === null) return undefined;
         const read = Buffer.from(bytes);
         if (sha256(read) === digest) return read;
@@ -64,26 +74,30 @@ export async function openS3Contents({ address, env }: S3Options): Promise<Conte
 }
 
 /** Tries again with growing pauses: S3 may be slow or fail for a moment. */
-async function retried<T>(act: () => Promise<T>): Promise<T> {
+async function retried<T>(act: () => Promise<T>, patience: Patience): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await act();
     } catch (error) {
-      if (attempt === TRIES) throw failed(error);
-      await new Promise((resolve) => {
-        setTimeout(resolve, 100 * 4 ** attempt);
-      });
+      if (attempt === TRIES) throw failed(error, patience);
+      await sleep(patience.pauseMs * 4 ** (attempt - 1));
     }
   }
 }
 
-function failed(error: unknown): SkillError {
-  const cause = error instanceof Error ? error.message : String(error);
+function failed(error: unknown, { timeoutMs }: Patience): SkillError {
+  const isSlow = causes(error).some(({ name }) => name === 'TimeoutError');
+  const message = error instanceof Error ? error.message : String(error);
+  const cause = isSlow ? `no complete answer within ${String(timeoutMs / 1_000)} s` : message;
   return new SkillError({
     code: 'io/failed',
-    message: `the artifact store does not answer: ${cause}`,
+    message: `the artifact store does not answer after ${String(TRIES)} tries: ${cause}`,
     hint: 'check AWS_ENDPOINT_URL, the bucket and the credentials',
     data: { path: 's3', cause },
     cause: error,
   });
+}
+
+function causes(error: unknown): readonly Error[] {
+  return error instanceof Error ? [error, ...causes(error.cause)] : [];
 }

@@ -2,25 +2,21 @@
  * Attempts of evaluations as runs of a fleet: a worker runs one as a suite does on one machine, stores its record like that of any run, and
  * its result beside it. Half an attempt measures nothing, so one whose worker was lost begins again.
  */
-import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Pool } from 'pg';
 
 import { SkillError } from '../../core/errors.ts';
-import { toRelativePath } from '../../core/path.ts';
-import { EVENTS_FILE, FINAL_FILE, RUN_FILE, STATE_FILE, isRunId, newRunId } from '../../journal/run-folder.ts';
+import { EVENTS_FILE, FINAL_FILE, RUN_FILE, STATE_FILE, isRunId } from '../../journal/run-folder.ts';
 import { namesIn } from '../../platform/fs/paths.ts';
 import { sha256 } from '../../platform/hash.ts';
 import type { StoredAttempt } from './attempt-format.ts';
 import type { ContentStore } from './content-store.ts';
-import type { RunQueue } from './run-queue.ts';
-import { openRunStore, restoreRecord, storedRecords } from './run-store.ts';
+import { openRunStore } from './run-store.ts';
 import type { RecordPart } from './run-store.ts';
-import { cancelRun, readRow, submitRun } from './run-table.ts';
-import type { Claim, FleetRun, Submitter } from './run-table.ts';
+import type { Claim, FleetRun } from './run-table.ts';
 import { fetchSkills } from './skill-sets.ts';
 
 export interface AttemptPlaces {
@@ -109,81 +105,14 @@ function filesBelow(
     });
 }
 
-async function checked(contents: ContentStore, digest: string): Promise<Uint8Array> {
+/** Throws if the bytes are missing or do not match their digest. */
+export async function checked(contents: ContentStore, digest: string): Promise<Uint8Array> {
   const bytes = await contents.load(digest);
   if (bytes === undefined || sha256(bytes) !== digest) throw damaged(`${digest} is missing or changed`);
   return bytes;
 }
 
-export interface AttemptQueue {
-  readonly pool: Pool;
-  readonly contents: ContentStore;
-  readonly queue: RunQueue;
-  readonly owner: Submitter;
-  readonly signal: AbortSignal;
-}
-
-export interface RemoteResult {
-  readonly result: Readonly<Record<string, unknown>>;
-  /** The name of its record below `runs`; undefined if nothing was recorded. */
-  readonly record: string | undefined;
-}
-
-const POLL_MS = 100;
-
-/** Runs an attempt on a worker and brings its record and its files to this machine. */
-export async function attemptOnWorker(
-  attempt: StoredAttempt,
-  request: string,
-  places: { readonly runs: string; readonly outputs: string | undefined },
-  { pool, contents, queue, owner, signal }: AttemptQueue,
-): Promise<RemoteResult> {
-  const [first] = attempt.roots;
-  if (first === undefined) throw new TypeError('an attempt has at least one set of skills');
-  const submission = { id: newRunId(new Date()), request, skillSet: first.skillSet, options: { evaluation: attempt } };
-  const { id } = await submitRun(pool, queue, submission, owner);
-  try {
-    for (;;) {
-      signal.throwIfAborted();
-      const row = await readRow(pool, owner.project, id);
-      if (row?.state === 'ended') break;
-      await sleep(POLL_MS, undefined, { signal }).catch(() => undefined);
-    }
-  } catch (error) {
-    await cancelRun(pool, queue, owner.project, id);
-    throw error;
-  }
-  const { rows } = await pool.query<{ stored: Stored | null; reason: string }>(
-    'select result as stored, reason from skillwright.runs where id = $1',
-    [id],
-  );
-  const [end] = rows;
-  if (end?.stored === null || end === undefined) throw new Error(`the worker failed: ${end?.reason ?? 'no result'}`);
-  const { result, outputs } = end.stored;
-  let record: string | undefined;
-  // Records of attempts that were lost are not results.
-  const records = await storedRecords(pool, id);
-  const last = records.at(-1)?.attempt;
-  for (const one of records.filter(({ attempt: number }) => number === last)) {
-    await restoreRecord(pool, contents, { run: id, ...one }, places.runs);
-    if (!one.isChild) ({ record } = one);
-  }
-  for (const { path: name, digest } of places.outputs === undefined ? [] : outputs) {
-    const place = toRelativePath(name);
-    if (place.type === 'refused') throw damaged('a result names a file outside its folder');
-    const file = path.join(places.outputs ?? '', place.path);
-    mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
-    writeFileSync(file, await checked(contents, digest), { mode: 0o600 });
-  }
-  return { result, record };
-}
-
-interface Stored {
-  readonly result: Readonly<Record<string, unknown>>;
-  readonly outputs: readonly { readonly path: string; readonly digest: string }[];
-}
-
-function damaged(reason: string): SkillError {
+export function damaged(reason: string): SkillError {
   return new SkillError({
     code: 'run/invalid',
     message: `the attempt cannot be run: ${reason}`,

@@ -38,6 +38,7 @@ import { traceOf } from '../../journal/trace-id.ts';
 import { openCounters } from './counters.ts';
 import type { Counters } from './counters.ts';
 import { openRuntimes } from './worker-runtimes.ts';
+import { openClockWatch, openInterval } from './worker-timers.ts';
 import type { Runtimes } from './worker-runtimes.ts';
 
 export interface WorkerOptions {
@@ -72,6 +73,7 @@ export interface Worker {
 
 const HEARTBEAT_MS = 500;
 const MAX_BACK_MS = 2_000;
+/** DBOS repeats a failed statement after pauses that grow to a minute. A new process is faster than that after a long outage. */
 const STUCK_MS = 20_000;
 const BEAT = `with seen as (update skillwright.workers set seen_at = now() where id = $1)
   insert into skillwright.counters (worker, samples) values ($1, $2)
@@ -213,7 +215,7 @@ async function reached<T>(act: () => Promise<T>, stop: AbortSignal): Promise<T> 
 }
 
 const RETRY_MS = 200;
-/** How long the end of a run is tried to be stored. Then the run is taken over, which finds that it is complete. */
+/** After this the run is taken over, which finds that it is complete. */
 const END_MS = 60_000;
 
 interface Job {
@@ -367,33 +369,6 @@ function durable(model: Model, settle: () => Promise<void>): Model {
     async call(request, options) {
       await settle();
       return model.call(request, options);
-    },
-  };
-}
-
-/** Returns by how many milliseconds the clock went back since the last call. */
-function openClockWatch(): () => number {
-  let offset = Date.now() - performance.now();
-  return () => {
-    const before = offset;
-    offset = Date.now() - performance.now();
-    return before - offset;
-  };
-}
-
-function openInterval(act: () => Promise<void>, ms: number): { close(): Promise<void> } {
-  const closing = new AbortController();
-  const { signal } = closing;
-  const loop = (async () => {
-    while (!signal.aborted) {
-      await act();
-      await pause(ms, undefined, { signal }).catch(() => undefined);
-    }
-  })();
-  return {
-    async close() {
-      closing.abort();
-      await loop;
     },
   };
 }

@@ -3,24 +3,29 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { onTestFinished } from 'vitest';
 
+/** `silent` never answers; `trickle` sends a byte now and then, without end. */
+type Fault = 'fail' | 'wrong' | 'silent' | 'trickle';
+
 export interface Bucket {
   readonly objects: Map<string, Buffer>;
   /** Answers to give before the real ones. */
-  readonly faults: ('fail' | 'wrong')[];
+  readonly faults: Fault[];
+  /** Given for ever when `faults` is empty. */
+  usual: Fault | undefined;
   readonly puts: string[];
   readonly env: Readonly<Record<string, string>>;
 }
 
 export async function openBucket(): Promise<Bucket> {
-  const objects = new Map<string, Buffer>();
-  const faults: Bucket['faults'] = [];
-  const puts: string[] = [];
+  const bucket: Bucket = { objects: new Map(), faults: [], usual: undefined, puts: [], env: {} };
+  const { objects, faults, puts } = bucket;
   const server = createServer((request, response) => {
     const pieces: Buffer[] = [];
     request.on('data', (piece: Buffer) => pieces.push(piece));
     request.on('end', () => {
       const { pathname: name } = new URL(request.url ?? '', 'http://x');
-      const fault = faults.shift();
+      const fault = faults.shift() ?? bucket.usual;
+      if (fault === 'silent') return undefined;
       if (fault === 'fail') return response.writeHead(503).end();
       if (request.method === 'PUT') {
         objects.set(name, Buffer.concat(pieces));
@@ -29,6 +34,11 @@ export async function openBucket(): Promise<Bucket> {
       }
       const found = objects.get(name);
       if (found === undefined) return response.writeHead(404).end();
+      if (fault === 'trickle') {
+        response.writeHead(200, { 'content-length': '1000000', etag: '"x"' });
+        const timer = setInterval(() => response.write('x'), 5);
+        return response.on('close', () => clearInterval(timer));
+      }
       const bytes = fault === 'wrong' ? Buffer.from('other bytes') : found;
       response.writeHead(200, { 'content-length': String(bytes.length), etag: '"x"' });
       return response.end(request.method === 'HEAD' ? undefined : bytes);
@@ -36,7 +46,10 @@ export async function openBucket(): Promise<Bucket> {
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  onTestFinished(() => void server.close());
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
   const address = server.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
   const env = {
@@ -44,5 +57,5 @@ export async function openBucket(): Promise<Bucket> {
     AWS_SECRET_ACCESS_KEY: 'secret',
     AWS_ENDPOINT_URL: `http://127.0.0.1:${String(port)}`,
   };
-  return { objects, faults, puts, env };
+  return Object.assign(bucket, { env });
 }

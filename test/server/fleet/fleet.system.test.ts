@@ -2,19 +2,21 @@
 import type { ChildProcess } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 
 import { openFleetClient } from '../../../src/client.ts';
 import type { FleetClient, FleetRun } from '../../../src/client.ts';
+import { openAttemptsOnWorkers } from '../../../src/server/fleet/attempts-on-workers.ts';
+import type { AttemptsOnWorkers } from '../../../src/server/fleet/attempts-on-workers.ts';
 import { openTableContents } from '../../../src/server/fleet/content-store.ts';
-import { openDatabase } from '../../../src/server/fleet/database.ts';
+import { inTransaction, openDatabase } from '../../../src/server/fleet/database.ts';
 import { SCHEMA_VERSION, migrate } from '../../../src/server/fleet/migrations.ts';
+import { openFleet } from '../../../src/server/fleet/open-fleet.ts';
+import { claimRun } from '../../../src/server/fleet/run-table.ts';
 import { spawnCli, temporaryFolder } from '../../cli/run-cli.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { PROJECT } from '../../files-below.ts';
-import { ended, startCommand } from './fleet-processes.ts';
-import { stop, until } from './harness.ts';
+import { ended, retried, startCommand, stop, until } from './fleet-processes.ts';
 import { POSTGRES, openPostgres } from './postgres.ts';
 import type { Postgres } from './postgres.ts';
 
@@ -145,31 +147,8 @@ describe.skipIf(POSTGRES === undefined)('a fleet', () => {
     await stop(second.child);
   });
 
-  test('a run that ends its workers three times is set aside', async () => {
-    const id = (await admin.submit({ request: 'poison' })).run;
-    const crash = (attempt: number): void => {
-      postgres.query(
-        `update skillwright.runs set state = 'running', worker = 'gone', attempt = ${String(attempt)} where id = '${id}'`,
-      );
-      postgres.query(
-        `insert into skillwright.attempts (run, attempt, worker) values ('${id}', ${String(attempt)}, 'gone') on conflict do nothing`,
-      );
-    };
-    postgres.query(`update skillwright.runs set crashes = 2 where id = '${id}'`);
-    crash(1);
-    const worker = await startWorker({ turns: [{ text: 'never' }] });
-    const run = await admin.wait(id);
-    expect(run).toMatchObject({
-      state: 'ended',
-      outcome: 'failed',
-      reason: 'set aside: 3 workers ended while they worked on it',
-    });
-    await stop(worker.child);
-  }, 240_000);
-
   test('the database is restarted: nothing that was accepted is lost', async () => {
-    // A worker whose connections do not recover ends itself, and another one takes its runs.
-    const workers = await Promise.all([1, 2].map(() => startWorker({ turns: [{ text: 'Hello.' }] }, '--grace', '1')));
+    const worker = await startWorker({ turns: [{ text: 'Hello.' }] });
     const before = await Promise.all(
       Array.from({ length: 5 }, (_, i) => admin.submit({ request: `before ${String(i)}` })),
     );
@@ -178,8 +157,79 @@ describe.skipIf(POSTGRES === undefined)('a fleet', () => {
     const after = await retried(() => admin.submit({ request: 'after' }));
     const runs = await Promise.all([...before, after].map(({ run }) => retried(() => admin.wait(run))));
     expect(runs.map(({ outcome, answer }) => [outcome, answer])).toEqual(runs.map(() => ['done', 'Hello.']));
-    for (const { child } of workers) await stop(child, 'SIGKILL');
+    expect([worker.child.exitCode, server.child.exitCode]).toEqual([null, null]);
+    await stop(worker.child, 'SIGKILL');
   }, 240_000);
+
+  test('a connection that breaks between two statements of a transaction fails that transaction only', async () => {
+    const pool = await openDatabase(postgres.url);
+    onTestFinished(() => pool.end());
+    const broken = inTransaction(pool, async (client) => {
+      const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+      const isEnded = new Promise<void>((resolve) => client.once('end', resolve));
+      postgres.query(`select pg_terminate_backend(${String(rows[0]?.pid)})`);
+      await isEnded;
+      await client.query('select 1');
+    });
+    await expect(broken).rejects.toThrow('not queryable');
+    expect(await inTransaction(pool, async (client) => (await client.query('select 1 as one')).rows)).toEqual([
+      { one: 1 },
+    ]);
+  }, 120_000);
+
+  test('attempts of an evaluation that no worker takes end with a message, and leave nothing in the queue', async () => {
+    const fleet = await openFleet({ database: postgres.url, env: {} });
+    const signal = new AbortController();
+    const open = (maxSilentMs?: number): Promise<AttemptsOnWorkers> =>
+      openAttemptsOnWorkers(fleet, {
+        database: postgres.url,
+        signal: signal.signal,
+        ...(maxSilentMs === undefined ? {} : { maxSilentMs }),
+      });
+    onTestFinished(() => fleet.close());
+    // A worker that was killed before is seen for ten seconds.
+    postgres.query('delete from skillwright.workers');
+    await expect(open()).rejects.toThrow('no worker of the fleet was seen in the last 10 seconds');
+    const seen = `insert into skillwright.workers (id, host, version, format, slots, seen_at)
+      values ('late', 'h', '1', 1, 1, now() + interval '1 hour') on conflict (id) do update set seen_at = excluded.seen_at`;
+    const submit = async (attempts: AttemptsOnWorkers): Promise<unknown> => {
+      const roots = await attempts.pin({ folder: path.join(home, '.agents/skills'), roots: [] });
+      const stored = { packed: {}, timeoutMs: 1_000, roots, skillsDigest: '' };
+      return attempts.run(stored, 'attempt', { runs: temporaryFolder(), outputs: undefined });
+    };
+    const evaluations = (columns: string): string =>
+      postgres.query(`select ${columns} from skillwright.runs where options ? 'evaluation' order by submitted_at`);
+    postgres.query(seen);
+    const silent = await open(1);
+    const waiting = submit(silent).catch((error: unknown) => error);
+    await until(() => evaluations('state') === 'queued');
+    const id = evaluations('id');
+    // The worker claims the attempt and is never heard again.
+    await claimRun(fleet.pool, { run: id, attempt: 1, worker: 'late' });
+    postgres.query(`update skillwright.workers set seen_at = now() - interval '1 minute'`);
+    expect(await waiting).toMatchObject({
+      code: 'executor/unavailable',
+      message: `no worker of the fleet was seen for 10.001 seconds; 1 open attempt is cancelled: ${id}`,
+      hint: expect.stringContaining('skillwright worker --model NAME'),
+    });
+    await silent.close();
+    postgres.query(seen);
+    const interrupted = await open();
+    const [one, two] = [submit(interrupted), submit(interrupted)].map((run) => run.catch((error: unknown) => error));
+    await until(() => evaluations('state').split('\n').length === 3);
+    signal.abort(new Error('Ctrl-C'));
+    expect([await one, await two]).toEqual([new Error('Ctrl-C'), new Error('Ctrl-C')]);
+    await interrupted.close();
+    expect(evaluations('state, outcome, reason').split('\n')).toEqual([
+      'ended|cancelled|cancelled; its worker was lost',
+      'ended|cancelled|cancelled before it ran',
+      'ended|cancelled|cancelled before it ran',
+    ]);
+    postgres.query(`delete from skillwright.workers where id = 'late'`);
+    const left = `select count(*) from dbos.workflow_status join skillwright.runs on workflow_uuid = id || '/1'
+      where options ? 'evaluation' and status in ('ENQUEUED', 'DELAYED', 'PENDING')`;
+    expect(postgres.query(left)).toBe('0');
+  }, 120_000);
 
   test('SIGTERM drains a worker, and another one goes on with what it had', async () => {
     const slow = await startWorker({ turns: [{ text: 'late', delayMs: 600_000 }] }, '--grace', '1');
@@ -261,14 +311,3 @@ describe.skipIf(POSTGRES === undefined)('a fleet', () => {
     postgres.query('delete from skillwright.migrations where version = 99');
   }, 120_000);
 });
-
-async function retried<T>(act: () => Promise<T>): Promise<T> {
-  for (let attempt = 0; ; attempt += 1) {
-    try {
-      return await act();
-    } catch (error) {
-      if (attempt === 100) throw error;
-      await sleep(200);
-    }
-  }
-}

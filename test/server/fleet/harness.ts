@@ -2,14 +2,13 @@
 import type { ChildProcess } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 
 import { openFleetClient } from '../../../src/client.ts';
 import type { FleetClient } from '../../../src/client.ts';
 import { spawnCli, temporaryFolder } from '../../cli/run-cli.ts';
 import { PROJECT } from '../../files-below.ts';
-import { ended, startCommand } from './fleet-processes.ts';
+import { startCommand, stop } from './fleet-processes.ts';
 import { openPostgres } from './postgres.ts';
 import type { Postgres } from './postgres.ts';
 
@@ -76,13 +75,4 @@ export async function openFleetWorld(
       postgres.close();
     },
   };
-}
-
-export async function stop(child: ChildProcess, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
-  child.kill(signal);
-  await ended(child);
-}
-
-export async function until(isDone: () => Promise<boolean> | boolean): Promise<void> {
-  while (!(await isDone())) await sleep(50);
 }

@@ -1,7 +1,7 @@
 /** A PostgreSQL of the tests' own, in a folder of theirs. */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { appendFileSync, chownSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { Socket, createServer } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 
@@ -51,6 +51,7 @@ export async function openPostgres({ fsync = false }: { readonly fsync?: boolean
   const stop = (how: 'fast' | 'immediate' = 'fast'): void =>
     void run('pg_ctl', ['-D', data, '-m', how, '-w', '-t', '100', 'stop']);
   start();
+  const watcher = endWithParent(path.join(bin, 'pg_ctl'), data, owner);
   const query = (sql: string): string =>
     run('psql', ['-h', folder, '-p', String(port), '-U', 'postgres', '-At', '-c', sql, 'postgres']).trim();
   return {
@@ -64,8 +65,24 @@ export async function openPostgres({ fsync = false }: { readonly fsync?: boolean
     close() {
       stop('immediate');
       rmSync(folder, { recursive: true, force: true });
+      watcher.end();
     },
   };
+}
+
+/** A shell whose input is a pipe of this process: it closes when this process ends in any way, and the shell stops the database. */
+function endWithParent(control: string, data: string, owner: { readonly uid?: number; readonly gid?: number }): Socket {
+  const script = 'cat; "$1" -D "$2" -m immediate stop; rm -rf "$2"';
+  const watcher = spawn('sh', ['-c', script, 'sh', control, data], {
+    ...owner,
+    cwd: '/',
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  watcher.unref();
+  if (!(watcher.stdin instanceof Socket)) throw new TypeError('a pipe is a socket');
+  watcher.stdin.unref();
+  return watcher.stdin;
 }
 
 /** The postmaster first, so that it starts no process meanwhile. */

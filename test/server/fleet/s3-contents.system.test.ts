@@ -21,6 +21,29 @@ test('bytes are saved once under their digest, and come back in spite of passing
   await expect(store.load(digest)).rejects.toThrow(/returns other bytes/);
 });
 
+test('a store that is silent or sends its bytes without end is tried again, and then reported', async () => {
+  const bucket = await openBucket();
+  const patience = { timeoutMs: 1_000, pauseMs: 1 };
+  const store = await openS3Contents({ address: 's3://bucket', env: bucket.env, patience });
+  const bytes = Buffer.from('content');
+  const digest = sha256(bytes);
+  bucket.faults.push('silent');
+  await store.save([{ digest, bytes }]);
+  bucket.faults.push('silent', 'trickle');
+  expect(await store.load(digest)).toEqual(bytes);
+  const slow = {
+    code: 'io/failed',
+    message: 'the artifact store does not answer after 4 tries: no complete answer within 0.1 s',
+  };
+  const hasty = { address: 's3://bucket', env: bucket.env, patience: { timeoutMs: 100, pauseMs: 1 } };
+  bucket.usual = 'trickle';
+  await expect((await openS3Contents(hasty)).load(digest)).rejects.toMatchObject(slow);
+  bucket.usual = 'silent';
+  await expect((await openS3Contents(hasty)).save([{ digest, bytes }])).rejects.toMatchObject(slow);
+  bucket.usual = undefined;
+  expect(await store.load(digest)).toEqual(bytes);
+});
+
 test.each([
   ['file:///x', 'does not name a bucket'],
   ['s3://', 'does not name a bucket'],

@@ -8,7 +8,8 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { signatureOf } from '../../../src/server/fleet/webhooks.ts';
 import { spawnCli, temporaryFolder } from '../../cli/run-cli.ts';
 import { PROJECT } from '../../files-below.ts';
-import { openFleetWorld, stop, until } from './harness.ts';
+import { stop, until } from './fleet-processes.ts';
+import { openFleetWorld } from './harness.ts';
 import type { FleetWorld } from './harness.ts';
 import { POSTGRES } from './postgres.ts';
 
