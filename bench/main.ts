@@ -14,6 +14,7 @@ import { benchEvalSubject } from './eval-subject.ts';
 import { benchEvalSuite } from './eval-suite.ts';
 import { benchExecutors } from './executors.ts';
 import { benchFleet } from './fleet.ts';
+import { benchFleetGrowth } from './fleet-growth.ts';
 import { benchInstall, benchVerify } from './install.ts';
 import { benchJournal } from './journal.ts';
 import type { BenchRow } from './row.ts';
@@ -33,7 +34,7 @@ import { benchTokens } from './tokens.ts';
 import { benchMcp } from './mcp.ts';
 import { benchConsole } from './console.ts';
 
-const HELP = `npm run bench -- [--only start,tokens,scan,search,disclosure,executors,packages,script-help,staging,collect,container,journal,policy,redaction,agent,mcp,install,verify,archives,packs-peers,scan-corpus,eval-files,suite,subject,regrade,report,console,fleet] [--data DIR] [--collections DIR,DIR] [--sources DIR]
+const HELP = `npm run bench -- [--only start,tokens,scan,search,disclosure,executors,packages,script-help,staging,collect,container,journal,policy,redaction,agent,mcp,install,verify,archives,packs-peers,scan-corpus,eval-files,suite,subject,regrade,report,console,fleet,fleet-growth] [--data DIR] [--collections DIR,DIR] [--sources DIR]
 Prints figures as ratios inside one run. DIR holds real data (retrieval/); without it, generated skills stand in. script-help runs the scripts
 of --collections; packs-peers also installs each folder below --sources (clones of collections). Peers are
 installed into .cache/peers. Exit 1 when a bound is not kept.`;
@@ -90,8 +91,10 @@ if (values.help === true) {
     report: () => benchReportPage({ workDir }),
     console: () => benchConsole({ project, workDir, dataDir }),
     fleet: () => benchFleet({ project }),
+    'fleet-growth': () => benchFleetGrowth({ project }),
   };
-  const wanted = values.only?.split(',') ?? Object.keys(suites);
+  // The last one fills a database of 10 GB.
+  const wanted = values.only?.split(',') ?? Object.keys(suites).filter((name) => name !== 'fleet-growth');
   try {
     const all: BenchRow[] = [];
     for (const name of wanted) {

@@ -23,7 +23,7 @@ for (let turn = 0; turn < 8; turn += 1) {
 
 async function ask(): Promise<Anthropic.Message> {
   const request = {
-    model: process.env['MODEL'] ?? 'claude-sonnet-4-5',
+    model: process.env['MODEL'] ?? 'claude-sonnet-5-5',
     max_tokens: 1024,
     system: skills.instructions,
     tools: [...skills.anthropic],

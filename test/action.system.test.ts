@@ -116,7 +116,7 @@ describe('action.yml', () => {
     const installed = async (model: string): Promise<string> => (await run('install', { model, version: '1.2.3' })).out;
     const always = 'install --global --no-audit --no-fund skillwright@1.2.3';
     expect(
-      await Promise.all(['', 'rules', 'anthropic/claude-sonnet-4-5', 'openai', 'ollama/qwen3'].map(installed)),
+      await Promise.all(['', 'rules', 'anthropic/claude-sonnet-5-5', 'openai', 'ollama/qwen3'].map(installed)),
     ).toEqual([
       `${always}\n`,
       `${always}\n`,

@@ -5,7 +5,7 @@ import type { FindModelOptions } from '../model/auto.ts';
 import { openRules } from '../model/rules/rules.ts';
 
 export interface AgentModelOptions extends Pick<FindModelOptions, 'addresses' | 'limits' | 'retries' | 'surroundings'> {
-  /** The name that the user gave: `rules`, `auto`, `ollama`, `anthropic/claude-sonnet-4-5`, `scripted:FILE`. Takes precedence. */
+  /** The name that the user gave: `rules`, `auto`, `ollama`, `anthropic/claude-sonnet-5-5`, `scripted:FILE`. Takes precedence. */
   readonly name?: string;
   /** The `model` section of the configuration. */
   readonly config?: Config['model'];

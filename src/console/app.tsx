@@ -31,6 +31,9 @@ const PAGES = [
   ['policy', 'Policy', 'M10 3l6 2v5c0 4-3 6-6 7-3-1-6-3-6-7V5z'],
 ] as const;
 
+/** Pages about files of one machine, which a fleet does not have. */
+const LOCAL: ReadonlySet<string> = new Set(['evaluations', 'install']);
+
 export function App(): JSX.Element {
   const [theme, setTheme] = useStored('theme', 'auto');
   const [language, setLanguage] = useStored('language', firstLanguage());
@@ -76,7 +79,7 @@ export function App(): JSX.Element {
       <div class="frame">
         <nav class="pages" aria-label={t('Pages')}>
           <ul>
-            {PAGES.map(([id, label, icon]) => (
+            {PAGES.filter(([id]) => status.data?.isFleet !== true || !LOCAL.has(id)).map(([id, label, icon]) => (
               <li key={id}>
                 <a href={link(id)} aria-current={id === known[0] ? 'page' : undefined}>
                   <svg viewBox="0 0 20 20" width="18" height="18" aria-hidden="true">
@@ -115,6 +118,16 @@ function Page({
   readonly status: ServerStatus | undefined;
 }): JSX.Element {
   const [page = 'skills', first, second] = route.segments;
+  if (status?.isFleet === true && LOCAL.has(page))
+    return (
+      <div class="page">
+        <p>
+          {t(
+            'This page shows files of one machine: run skillwright ui where the skills are installed and the evaluations were run.',
+          )}
+        </p>
+      </div>
+    );
   switch (page) {
     case 'catalog':
       return <CatalogPage />;

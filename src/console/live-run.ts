@@ -23,6 +23,7 @@ export interface LiveRun {
   readonly output: string;
   readonly elapsedMs: number;
   readonly tokens: number;
+  /** The stream has ended, so that the summary of the run is complete. The last event comes before that. */
   readonly isOver: boolean;
 }
 
@@ -83,7 +84,6 @@ export function withMessages(run: LiveRun, messages: readonly LiveMessage[]): Li
       const step = steps[known];
       if (step !== undefined) steps[known] = { ...step, more: [...step.more, row] };
       else if (!MINOR.has(row.type)) steps.push({ key: row.seq, row, more: [] });
-      if (row.type === 'run-end') isOver = true;
     }
   }
   const over = Math.max(0, steps.length - MAX_STEPS);

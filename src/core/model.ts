@@ -2,7 +2,7 @@
 import type { JsonSchema } from './json/json-schema.ts';
 
 export interface Model {
-  /** For example `anthropic/claude-sonnet-4-5`, `ollama/qwen3`, `rules` or `scripted`. */
+  /** For example `anthropic/claude-sonnet-5-5`, `ollama/qwen3`, `rules` or `scripted`. */
   readonly id: string;
   /** Maximum tokens of a request and its answer together; absent if unknown. */
   readonly contextWindow?: number;

@@ -107,6 +107,9 @@ export interface FollowOptions extends ReadRunOptions {
   readonly pollMs?: number;
 }
 
+const SEAL_MS = 10;
+const MAX_SEAL_MS = 5_000;
+
 /** Yields the lines of a run as they are written, until the run ends, its process ends, or the reader stops. */
 export async function* followRun(
   path: string,
@@ -125,7 +128,11 @@ export async function* followRun(
         const line = lineOf(piece.bytes, opening.directory, content);
         if (line === undefined) continue;
         yield line;
-        if (line.event.type === 'run-end') return;
+        if (line.event.type !== 'run-end') continue;
+        // The summary is written after the last event. Who reads the run at the end of this stream must find it complete.
+        for (let waited = 0; waited < MAX_SEAL_MS && !signal.aborted && isRunning(opening.directory); waited += SEAL_MS)
+          await pause(SEAL_MS, signal);
+        return;
       }
       if (isOver) return;
       await pause(pollMs, signal);

@@ -11,7 +11,7 @@ import { readModelName, requestParams, settingsOfConfig } from './settings.ts';
 import type { ModelSettings } from './settings.ts';
 
 export interface FindModelOptions extends Omit<OpenModelOptions, 'env' | 'signal'> {
-  /** The name that the user gave, for example `anthropic/claude-sonnet-4-5`. Takes precedence. */
+  /** The name that the user gave, for example `anthropic/claude-sonnet-5-5`. Takes precedence. */
   readonly name?: string;
   readonly config?: Config['model'];
   readonly env: Readonly<Record<string, string | undefined>>;

@@ -28,7 +28,7 @@ export const VENDORS = {
     baseUrl: 'https://api.anthropic.com/v1',
     keyNames: ['ANTHROPIC_API_KEY'],
     baseUrlName: 'ANTHROPIC_BASE_URL',
-    usualModel: 'claude-sonnet-4-5',
+    usualModel: 'claude-sonnet-5-5',
   },
   openai: {
     baseUrl: 'https://api.openai.com/v1',

@@ -16,7 +16,7 @@ export interface ModelSettings {
   readonly contextWindow?: number;
 }
 
-/** Parses `anthropic/claude-sonnet-4-5` or `ollama`. */
+/** Parses `anthropic/claude-sonnet-5-5` or `ollama`. */
 export function readModelName(name: string): ModelSettings {
   const slash = name.indexOf('/');
   return slash === -1

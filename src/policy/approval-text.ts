@@ -162,8 +162,12 @@ function detailLines(detail: ApprovalDetail, show: Show): readonly string[] {
 function writeLines({ before, after }: Extract<ApprovalDetail, { kind: 'write' }>, show: Show): readonly string[] {
   if (before === after) return ['the content does not change'];
   const diff = diffLines(before ?? '', after);
-  if (before === undefined) return show.diff(`a new file, ${count(diff.added)} lines`, diff, after);
-  return show.diff(`changes, ${count(diff.added)} lines added, ${count(diff.removed)} removed`, diff, after);
+  if (before === undefined) return show.diff(`a new file, ${lineCount(diff.added)}`, diff, after);
+  return show.diff(`changes, ${lineCount(diff.added)} added, ${count(diff.removed)} removed`, diff, after);
+}
+
+function lineCount(lines: number): string {
+  return `${count(lines)} ${lines === 1 ? 'line' : 'lines'}`;
 }
 
 /** What a program or request gets besides its command line, which can matter as much. */

@@ -200,7 +200,7 @@ describe('a question on the terminal', () => {
     const asking = ask(short, write('two\n'));
     expect(short.screen()).toBe(
       [
-        'changes, 1 lines added, 1 removed:',
+        'changes, 1 line added, 1 removed:',
         '  from line 1',
         '  │ - one',
         '  │ + two',

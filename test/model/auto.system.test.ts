@@ -134,7 +134,7 @@ describe('what is named', () => {
 
 describe('keys of the environment', () => {
   test.each([
-    [{ ANTHROPIC_API_KEY: 'k1', OPENAI_API_KEY: 'k2' }, 'anthropic/claude-sonnet-4-5', 'ANTHROPIC_API_KEY is set'],
+    [{ ANTHROPIC_API_KEY: 'k1', OPENAI_API_KEY: 'k2' }, 'anthropic/claude-sonnet-5-5', 'ANTHROPIC_API_KEY is set'],
     [{ OPENAI_API_KEY: 'k2', GEMINI_API_KEY: 'k3' }, 'openai/gpt-5-mini', 'OPENAI_API_KEY is set'],
     [{ GOOGLE_API_KEY: 'k3', OPENAI_API_KEY: '' }, 'google/gemini-2.5-flash', 'GOOGLE_API_KEY is set'],
     [
@@ -154,7 +154,7 @@ describe('keys of the environment', () => {
     ],
     [
       { ANTHROPIC_BASE_URL: 'http://127.0.0.1:8000', ANTHROPIC_API_KEY: 'k' },
-      'anthropic/claude-sonnet-4-5',
+      'anthropic/claude-sonnet-5-5',
       'ANTHROPIC_API_KEY and ANTHROPIC_BASE_URL are set',
     ],
   ])('%j', async (env, model, reason) => {

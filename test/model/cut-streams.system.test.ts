@@ -45,7 +45,7 @@ function whole(events: readonly string[]): readonly Buffer[] {
 
 const MODELS = {
   'openai-compatible': ['m', '/v1'],
-  anthropic: ['claude-sonnet-4-5', '/v1'],
+  anthropic: ['claude-sonnet-5-5', '/v1'],
   openai: ['gpt-4.1', '/v1'],
   google: ['gemini-2.5-flash', '/v1beta'],
 } as const;

@@ -28,7 +28,7 @@ const PROTOCOLS: Readonly<Record<string, () => ModelSettings>> = {
     baseUrl: `${server.url}/v1`,
     apiKey: KEY,
   }),
-  anthropic: () => ({ provider: 'anthropic', model: 'claude-sonnet-4-5', baseUrl: `${server.url}/v1`, apiKey: KEY }),
+  anthropic: () => ({ provider: 'anthropic', model: 'claude-sonnet-5-5', baseUrl: `${server.url}/v1`, apiKey: KEY }),
   openai: () => ({ provider: 'openai', model: 'gpt-5-mini', baseUrl: `${server.url}/v1`, apiKey: KEY }),
   google: () => ({ provider: 'google', model: 'gemini-2.5-flash', baseUrl: `${server.url}/v1beta`, apiKey: KEY }),
   ollama: () => ({ provider: 'ollama', model: 'qwen3', baseUrl: server.url }),

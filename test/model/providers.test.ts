@@ -30,10 +30,10 @@ describe('a provider by name', () => {
   });
 
   test.each([
-    [{ provider: 'anthropic' }, 'anthropic/claude-sonnet-4-5', 200_000],
+    [{ provider: 'anthropic' }, 'anthropic/claude-sonnet-5-5', 200_000],
     [{ provider: 'OpenAI', model: 'gpt-4.1-mini' }, 'openai/gpt-4.1-mini', 1_047_576],
     [{ provider: 'google' }, 'google/gemini-2.5-flash', 1_048_576],
-    [{ provider: 'anthropic', apiKey: ' key-with-a-line-end\n' }, 'anthropic/claude-sonnet-4-5', 200_000],
+    [{ provider: 'anthropic', apiKey: ' key-with-a-line-end\n' }, 'anthropic/claude-sonnet-5-5', 200_000],
     [{ provider: 'ollama', model: 'qwen3' }, 'ollama/qwen3', undefined],
     [{ provider: 'ollama', model: 'qwen3', contextWindow: 4_096 }, 'ollama/qwen3', 4_096],
   ])('%j opens without a request', async (settings, id, window) => {
@@ -147,7 +147,7 @@ describe('a compatible server that is asked for its models', () => {
 
 describe('settings', () => {
   test.each([
-    ['anthropic/claude-sonnet-4-5', { provider: 'anthropic', model: 'claude-sonnet-4-5' }],
+    ['anthropic/claude-sonnet-5-5', { provider: 'anthropic', model: 'claude-sonnet-5-5' }],
     ['openai-compatible/meta/llama:8b', { provider: 'openai-compatible', model: 'meta/llama:8b' }],
     ['ollama', { provider: 'ollama' }],
   ])('the name %j', (name, settings) => {

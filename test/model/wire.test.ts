@@ -129,11 +129,11 @@ test('any compatible server is asked for JSON only, unless a person knows that i
 });
 
 test('Anthropic: results of calls together in one message, and marks for what stays the same', async () => {
-  const { path, headers, body } = await sent({ provider: 'anthropic', model: 'claude-sonnet-4-5' });
+  const { path, headers, body } = await sent({ provider: 'anthropic', model: 'claude-sonnet-5-5' });
   expect({ path, key: headers['x-api-key'] }).toEqual({ path: '/messages', key: 'key-12345678' });
   const kept = { cache_control: { type: 'ephemeral' } };
   expect(body).toEqual({
-    model: 'claude-sonnet-4-5',
+    model: 'claude-sonnet-5-5',
     max_tokens: 100,
     output_config: { format: { type: 'json_schema', schema: ANSWER } },
     system: [{ type: 'text', text: 'Be brief.', ...kept }],

@@ -214,6 +214,18 @@ describe('runs', () => {
     expect((await ask('GET', `/runs/${run}`)).status).toBe(200);
   });
 
+  test('are complete when their stream ends: it waits for the summary, which is written after the last event', async () => {
+    const run = await completedRun('end now');
+    const file = path.join(here.project, '.agent/runs', run, 'run.json');
+    const complete = readFileSync(file);
+    const info = JSON.parse(complete.toString()) as Record<string, unknown>;
+    writeFileSync(file, JSON.stringify({ ...info, outcome: 'running', endedAt: undefined }));
+    const live = text(`/runs/${run}/live`);
+    setTimeout(() => writeFileSync(file, complete), 300);
+    expect((await live).endsWith('event: end\ndata: {}\n\n')).toBe(true);
+    expect((await ask('GET', `/runs/${run}`)).body).toMatchObject({ run: { run, state: 'done' } });
+  });
+
   test('fork from a turn with another request, and keep the answers before it', async () => {
     const run = await completedRun('the first course');
     const { status, body } = await ask('POST', `/runs/${run}/fork`, { turn: 1, request: 'another course' });

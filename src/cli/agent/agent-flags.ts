@@ -23,7 +23,7 @@ const MODEL_FLAG = {
   type: 'string',
   value: 'NAME',
   about:
-    'use this model: rules, ollama, anthropic/claude-sonnet-4-5, scripted:FILE, ... (default: auto, the first of configuration, keys, local servers, rules)',
+    'use this model: rules, ollama, anthropic/claude-sonnet-5-5, scripted:FILE, ... (default: auto, the first of configuration, keys, local servers, rules)',
 } as const;
 
 const INSTRUCTIONS_FLAG = {

@@ -21,7 +21,7 @@ export const EVAL_FLAGS = {
   model: {
     type: 'string',
     value: 'NAME',
-    about: 'use this model for cases without recorded answers: rules, anthropic/claude-sonnet-4-5, ...',
+    about: 'use this model for cases without recorded answers: rules, anthropic/claude-sonnet-5-5, ...',
   },
   subject: {
     type: 'string',

@@ -4,12 +4,17 @@ import { defineCommand } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { jsonText } from '../json.ts';
+import { milliseconds } from '../terminal/quantities.ts';
 import { FLEET_FLAGS, fleetOptions, openFleetFor } from './fleet-flags.ts';
 import type { Fleet } from '../../server/fleet/open-fleet.ts';
 
 const flags = {
   ...FLEET_FLAGS,
-  project: { type: 'string', value: 'NAME', about: 'the project of the key (default: default)' },
+  project: {
+    type: 'string',
+    value: 'NAME',
+    about: 'the project of the key (default: default), of status and prune (default: all)',
+  },
   rights: {
     type: 'string',
     multiple: true,
@@ -17,29 +22,44 @@ const flags = {
     choices: RIGHTS,
     about: 'a right of the new key; may be repeated (default: submit and read)',
   },
+  'older-than': {
+    type: 'string',
+    value: 'TIME',
+    about: 'prune: remove runs that ended before TIME, e.g. 12h, 30d, 8w',
+  },
+  'dry-run': { type: 'boolean', about: 'prune: print how many runs would be removed' },
 } as const;
 
 type FleetInvocation = Invocation<typeof flags>;
 
 export const command = defineCommand({
   usage:
-    'fleet [status] | fleet migrate | fleet keys [list] | fleet keys create NAME [--rights RIGHT] | fleet keys revoke ID',
+    'fleet [status] | fleet migrate | fleet prune --older-than TIME | fleet keys [list] | fleet keys create NAME [--rights RIGHT] | fleet keys revoke ID',
   details: [
     'Shows workers and runs, upgrades the tables, and manages keys, by talking to the database. A key belongs to one project and is shown once.',
     'Rights: submit (submit and cancel runs), read, approve (answer questions), admin (everything in the project).',
+    'prune removes ended runs with their records, approvals and places in the queue. Artifacts, contents and the audit stay.',
   ].join('\n'),
   flags,
   examples: [
     ['skillwright fleet status', 'show workers and runs by state'],
     ['skillwright fleet keys create ci --rights submit --rights read', 'create a key and print it'],
+    ['skillwright fleet prune --older-than 90d --dry-run', 'count the runs that would be removed'],
   ],
   positionals: [0, 3],
   async run(invocation) {
     const { flags: given, positionals } = invocation;
     const [verb = 'status', act = 'list', name = ''] = positionals;
-    if (!['status', 'migrate', 'keys'].includes(verb) || (verb !== 'keys' && positionals.length > 1)) throw usage();
-    const fleet = await openFleetFor(fleetOptions(given));
+    if (!['status', 'migrate', 'prune', 'keys'].includes(verb) || (verb !== 'keys' && positionals.length > 1))
+      throw usage();
+    const options = fleetOptions(given);
+    const olderThan = milliseconds(given['older-than'], '--older-than');
+    if (verb === 'prune' && olderThan === undefined)
+      throw new UsageError('missing argument: --older-than', 'e.g. skillwright fleet prune --older-than 90d');
+    const fleet = await openFleetFor(options);
     try {
+      if (olderThan !== undefined && verb === 'prune')
+        return await prune(invocation, fleet, olderThan, options.database);
       if (verb === 'status') return await status(invocation, fleet);
       if (verb === 'migrate') {
         invocation.terminal.remark('the tables are up to date');
@@ -71,6 +91,38 @@ async function status({ flags: given, terminal }: FleetInvocation, { pool }: Fle
   const counts = Object.entries(state.runs).map(([name, count]) => `${String(count)} ${name}`);
   terminal.out(`open runs: ${counts.length === 0 ? 'none' : counts.join(', ')}`);
   return EXIT.done;
+}
+
+async function prune(
+  { flags: given, terminal }: FleetInvocation,
+  { pool }: Fleet,
+  olderThan: number,
+  url: string,
+): Promise<number> {
+  const [{ openQueue }, { pruneFleet }] = await Promise.all([
+    import('../../server/fleet/dbos-queue.ts'),
+    import('../../server/fleet/prune-fleet.ts'),
+  ]);
+  const isDryRun = given['dry-run'] === true;
+  const queue = await openQueue(url, pool);
+  try {
+    const { rows } = await pool.query<{ now: Date }>('select now()');
+    const before = new Date((rows[0]?.now.getTime() ?? Date.now()) - olderThan);
+    const pruned = await pruneFleet(pool, queue, {
+      before,
+      project: given.project,
+      isDryRun,
+      onProgress: (runs) => terminal.isInteractive && terminal.remark(`${String(runs)} runs removed`),
+    });
+    if (given.json === true) terminal.out(jsonText({ ...pruned, before: before.toISOString(), isDryRun }));
+    else
+      terminal.out(
+        `${isDryRun ? 'would remove' : 'removed'} ${String(pruned.runs)} runs that ended before ${before.toISOString()}`,
+      );
+    return EXIT.done;
+  } finally {
+    await queue.close();
+  }
 }
 
 async function keys({ flags: given, terminal }: FleetInvocation, { pool }: Fleet): Promise<number> {

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { SkillError } from '../../core/errors.ts';
 import { EXECUTOR_NAMES } from '../../core/execution.ts';
+import type { ExecutorName } from '../../core/execution.ts';
 import { chooseModel } from '../agent/agent-model.ts';
 import { modelExecution } from '../agent/execution-options.ts';
 import { defineCommand } from '../command.ts';
@@ -11,6 +12,9 @@ import { parseSettings } from '../arguments.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { surroundingsFor } from '../surroundings.ts';
 import type { Model } from '../../core/model.ts';
+import type { Runtime } from '../../runtime/runtime.ts';
+import { reportWarning } from '../terminal/terminal.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 import { attemptRunner } from './run-attempt.ts';
 import { FLEET_FLAGS, fleetOptions, openFleetFor } from './fleet-flags.ts';
 import { untilStopped } from './serve.ts';
@@ -88,6 +92,7 @@ export const command = defineCommand({
     const isScript = given.model?.startsWith('scripted:') === true;
     const executor = (['auto', ...EXECUTOR_NAMES] as const).find((name) => name === given.executor);
     const config = await parseSettings(given.set);
+    if (given.executor !== 'none') await tryExecutor(runtime, executor ?? 'auto', terminal);
     const fleet = await openFleetFor({ ...options, connections: slots + 6 });
     const openModel = async (): Promise<Model> => (isScript ? (await chooseModel(choice)).model : model);
     try {
@@ -134,6 +139,19 @@ export const command = defineCommand({
     return EXIT.done;
   },
 });
+
+/** Tests the isolation before runs come: it takes seconds, in which a worker does not answer others. Runs find the result in the cache. */
+async function tryExecutor(runtime: Runtime, wanted: 'auto' | ExecutorName, terminal: Terminal): Promise<void> {
+  const { usableExecutor } = await import('../../runtime/execution/executors.ts');
+  const usable = await usableExecutor(runtime, wanted, (name) =>
+    terminal.remark(`testing the isolation of ${name}; this takes some seconds once a day`),
+  );
+  if (usable === undefined)
+    reportWarning(
+      terminal,
+      `the executor ${wanted} isolates nothing on this machine, so programs of skills do not run; see skillwright doctor`,
+    );
+}
 
 function count(text: string | undefined, name: string): number | undefined {
   if (text === undefined) return undefined;

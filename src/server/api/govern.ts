@@ -147,6 +147,7 @@ export const ServerStatus = z.object({
   reason: text.describe('why this model is used'),
   canInstall: z.boolean(),
   canEvaluate: z.boolean(),
+  isFleet: z.boolean().optional(),
   canChooseModel: z.boolean(),
   runs: count.describe('runs in progress of this server'),
   limits: z.object({ runs: count, uploadBytes: count, bodyBytes: count }),

@@ -72,7 +72,7 @@ export async function listQuestions(pool: Pool, project: string): Promise<readon
   const { rows } = await pool.query<FleetQuestion>(
     `select a.run, a.id, a.question, a.asked_at as "askedAt" from skillwright.approvals a
      join skillwright.runs r on r.id = a.run
-     where r.project = $1 and r.state <> 'ended' and a.verdict is null order by a.asked_at limit 1000`,
+     where r.project = $1 and r.state in ('queued', 'running', 'waiting') and a.verdict is null order by a.asked_at limit 1000`,
     [project],
   );
   return rows;

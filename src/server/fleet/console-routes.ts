@@ -33,13 +33,14 @@ export function consoleRoutes(
     ...catalogRoutes(context),
     ...policyRoutes(context),
   ].filter(({ method, path }) => (method === 'GET' || path === '/policy/explain') && !OTHERS.has(path));
+  // Asked twice a second for each open page, so it reads open runs only.
   const state = async (): Promise<Readonly<Record<string, string | number>>> => {
     const { rows } = await pool.query<{ runs: number; active: number; newest: string | null; questions: string }>(
       `select count(*)::int as runs, count(*) filter (where state = 'running')::int as active,
          (select id || ' ' || state || ' ' || attempt from skillwright.runs where project = $1 order by submitted_at desc limit 1) as newest,
          (select coalesce(string_agg(a.run || a.id || a.asked_at, ' ' order by a.asked_at), '') from skillwright.approvals a
-          join skillwright.runs r on r.id = a.run where r.project = $1 and r.state <> 'ended' and a.verdict is null) as questions
-       from skillwright.runs where project = $1`,
+          join skillwright.runs r on r.id = a.run where r.project = $1 and r.state in ('queued', 'running', 'waiting') and a.verdict is null) as questions
+       from skillwright.runs where project = $1 and state in ('queued', 'running', 'waiting')`,
       [project],
     );
     const [{ runs, active, newest, questions } = { runs: 0, active: 0, newest: '', questions: '' }] = rows;
@@ -65,6 +66,7 @@ export function consoleRoutes(
         project,
         model: 'fleet',
         reason: 'the workers of the fleet choose the model',
+        isFleet: true,
         canInstall: false,
         canEvaluate: false,
         canChooseModel: false,

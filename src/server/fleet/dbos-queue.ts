@@ -23,6 +23,7 @@ const APPLICATION = 'skillwright';
 const SHUTDOWN_MS = 2_000;
 /** Runs that workers have taken at one time, which are fewer than all their slots. */
 const MAX_LISTED = 10_000;
+const PRUNED_AT_ONCE = 1_000;
 /** Workers of every release take the same runs; whether a worker understands a run is decided by the format of its row. */
 const APPLICATION_VERSION = `format-${String(RUN_FORMAT)}`;
 
@@ -36,6 +37,8 @@ export interface QueueLimits {
 
 export interface SubmittingQueue extends RunQueue {
   readonly schedules: Schedules;
+  /** Deletes finished entries; returns how many. DBOS keeps them for ever otherwise. */
+  prune(before: Date): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -56,7 +59,27 @@ export async function openQueue(url: string, pool: Pool): Promise<SubmittingQueu
     applicationName: APPLICATION,
     logger: SILENT,
   });
-  return { ...queueOf(client), schedules: schedulesOf(client), close: () => client.destroy() };
+  return {
+    ...queueOf(client),
+    schedules: schedulesOf(client),
+    prune: (before) => pruneEntries(client, before),
+    close: () => client.destroy(),
+  };
+}
+
+async function pruneEntries(client: Dbos.DBOSClient, before: Date): Promise<number> {
+  let pruned = 0;
+  for (;;) {
+    const finished = await client.listWorkflows({
+      completedBefore: before.toISOString(),
+      loadInput: false,
+      loadOutput: false,
+      limit: PRUNED_AT_ONCE,
+    });
+    if (finished.length === 0) return pruned;
+    await client.deleteWorkflows(finished.map(({ workflowID }) => workflowID));
+    pruned += finished.length;
+  }
 }
 
 /** The name of a schedule is unique in its project. */

@@ -23,9 +23,9 @@ const HELP: Readonly<Record<string, readonly [type: string, help: string]>> = {
 };
 
 const GAUGES = `
-  select 'skillwright_runs' as name, jsonb_build_object('state', s.state) as labels,
-      (select count(*)::float from skillwright.runs r where r.state = s.state) as value
-    from unnest(array['queued', 'running', 'waiting']) as s (state)
+  select 'skillwright_runs' as name, jsonb_build_object('state', s.state) as labels, coalesce(r.count, 0)::float as value
+    from unnest(array['queued', 'running', 'waiting']) as s (state) left join (
+      select state, count(*) from skillwright.runs where state in ('queued', 'running', 'waiting') group by state) r using (state)
   union all select 'skillwright_queue_depth', jsonb_build_object('project', p.name),
       (select count(*) from skillwright.runs r where r.state = 'queued' and r.project = p.name) from skillwright.projects p
   union all select 'skillwright_queue_oldest_seconds', '{}', coalesce(extract(epoch from now() - min(submitted_at)), 0)

@@ -17,6 +17,7 @@ export const RUN_FORMAT = 1;
 /** A run whose workers crashed this often is set aside. */
 const MAX_CRASHES = 3;
 const MAX_REQUEST_CHARACTERS = 100_000;
+const MAX_SEARCHED = 10_000;
 
 export interface RunSubmission {
   readonly request: string;
@@ -365,21 +366,20 @@ export interface RowPage {
   readonly state?: string | undefined;
 }
 
-/** A page of the runs of a project, newest first, and how many there are in all. */
+/** A page of the newest 10,000 runs of a project, and how many of them match. `newestRuns` pages through all. */
 export async function listRows(
   pool: Pool,
   project: string,
   { offset, limit, query, state }: RowPage,
 ): Promise<{ readonly rows: readonly FleetRun[]; readonly total: number }> {
-  const wanted = `project = $1 and ($2 = '' or position(lower($2) in lower(id || ' ' || request)) > 0)
+  const wanted = `(select * from skillwright.runs where project = $1 order by submitted_at desc, id desc limit ${String(MAX_SEARCHED)}) runs
+    where ($2 = '' or position(lower($2) in lower(id || ' ' || request)) > 0)
     and ($3::text is null or case when state = 'ended' then outcome else state end = $3)`;
+  const text = `select ${COLUMNS} from ${wanted} order by submitted_at desc, id desc offset $4 limit $5`;
   const values = [project, query, state ?? null];
   const [page, count] = await Promise.all([
-    pool.query<FleetRun>(
-      `select ${COLUMNS} from skillwright.runs where ${wanted} order by submitted_at desc, id desc offset $4 limit $5`,
-      [...values, offset, limit],
-    ),
-    pool.query<{ total: number }>(`select count(*)::int as total from skillwright.runs where ${wanted}`, values),
+    pool.query<FleetRun>(text, [...values, offset, limit]),
+    pool.query<{ total: number }>(`select count(*)::int as total from ${wanted}`, values),
   ]);
   return { rows: page.rows, total: count.rows[0]?.total ?? 0 };
 }

@@ -32,7 +32,6 @@ export function openRuntimes({ pool, contents, directory, settings }: RuntimePla
           roots: [root],
           onlyRoots: true,
           vouched: [root],
-          cache: false,
         });
       })();
       opened.set(skillSet, opening);

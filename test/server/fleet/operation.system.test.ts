@@ -43,7 +43,7 @@ describe.skipIf(POSTGRES === undefined)('operation of a fleet', () => {
     expect(versions.rows).toEqual([{ count: SCHEMA_VERSION }]);
   }, 120_000);
 
-  test('one trace over a hand-over; metrics of what was done; a backup that verifies', async () => {
+  test('one trace over a hand-over; metrics of what was done; a backup that verifies; old runs are pruned', async () => {
     const traces = new Set<string>();
     const collector = await serve((response, _turn, { body }) => {
       for (const [, id] of JSON.stringify(body).matchAll(/"traceId":"([0-9a-f]{32})"/g))
@@ -87,5 +87,25 @@ describe.skipIf(POSTGRES === undefined)('operation of a fleet', () => {
     expect(await client.run(run)).toEqual(await admin.run(run));
     expect((await client.integrity(run)).records).toEqual((await admin.integrity(run)).records);
     expect((await client.integrity(run)).records.at(-1)).toMatchObject({ status: 'intact', problems: [] });
+
+    const left = (): string =>
+      fleet.postgres
+        .query(`select (select string_agg(id, ' ' order by id) from skillwright.runs), (select count(*) from skillwright.lines),
+        (select count(*) from dbos.workflow_status), (select count(*) from dbos.workflow_input), (select count(*) from dbos.workflow_output)`);
+    const waiting = await admin.submit({ request: 'later', delaySeconds: 3_600 });
+    const before = left();
+    fleet.postgres.query(`update skillwright.runs set submitted_at = now() - interval '31 days';
+      update skillwright.runs set ended_at = now() - interval '31 days' where state = 'ended';
+      update dbos.workflow_status set completed_at = completed_at - 31 * 86400000::bigint`);
+    expect(fleet.run('fleet', 'prune', '--older-than', '30d', '--dry-run')).toMatch(/^would remove 1 runs that ended/);
+    expect(left()).toBe(before);
+    expect(JSON.parse(fleet.run('fleet', 'prune', '--older-than', '30d', '--json'))).toMatchObject({
+      runs: 1,
+      entries: 2,
+    });
+    expect(left()).toBe(`${waiting.run}|0|1|1|0`);
+    expect(fleet.postgres.query(`select act, detail->'runs' from skillwright.audit where act = 'runs-prune'`)).toBe(
+      'runs-prune|1',
+    );
   }, 240_000);
 });

@@ -25,7 +25,7 @@ export interface Postgres {
   /** Ends every process of it with kill -9. */
   kill(): void;
   /** Runs one of its programs, such as pg_dump, with its user. */
-  run(program: string, words: readonly string[]): string;
+  run(program: string, words: readonly string[], timeoutMs?: number): string;
   query(sql: string): string;
   close(): void;
 }
@@ -37,8 +37,8 @@ export async function openPostgres({ fsync = false }: { readonly fsync?: boolean
   const isRoot = process.getuid?.() === 0;
   const owner = isRoot ? { uid: idOf('-u'), gid: idOf('-g') } : {};
   if (owner.uid !== undefined && owner.gid !== undefined) chownSync(folder, owner.uid, owner.gid);
-  const run = (program: string, words: readonly string[]): string =>
-    execFileSync(path.join(bin, program), words, { ...owner, cwd: folder, stdio: 'pipe', timeout: 120_000 }).toString();
+  const run = (program: string, words: readonly string[], timeout = 120_000): string =>
+    execFileSync(path.join(bin, program), words, { ...owner, cwd: folder, stdio: 'pipe', timeout }).toString();
   const data = path.join(folder, 'data');
   run('initdb', ['-D', data, '-A', 'trust', '-U', 'postgres', '--no-sync']);
   const port = await freePort();
@@ -60,7 +60,8 @@ export async function openPostgres({ fsync = false }: { readonly fsync?: boolean
     start,
     stop,
     kill: () => killAll(Number(readFileSync(path.join(data, 'postmaster.pid'), 'utf8').split('\n')[0])),
-    run: (program, words) => run(program, ['-h', folder, '-p', String(port), '-U', 'postgres', ...words]),
+    run: (program, words, timeout) =>
+      run(program, ['-h', folder, '-p', String(port), '-U', 'postgres', ...words], timeout),
     query,
     close() {
       stop('immediate');

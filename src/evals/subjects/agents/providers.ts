@@ -31,7 +31,7 @@ export function providerUrl(
   return url === undefined || !withVersion || url.endsWith(version) ? url : `${url}${version}`;
 }
 
-/** Splits `anthropic/claude-sonnet-4-5`. */
+/** Splits `anthropic/claude-sonnet-5-5`. */
 export function providerOf(model: string | undefined): { readonly provider: string; readonly name: string } {
   const [provider = '', ...name] = (model ?? '').split('/');
   return { provider, name: name.join('/') };
