@@ -20,7 +20,9 @@ export interface TerminalSinkOptions {
 }
 
 interface OpenCall extends CallSoFar {
+  /** Later by the time in which a person was asked. */
   readonly startedAt: number;
+  readonly askedAt?: number;
 }
 
 const STYLES = { faint: 'dim', good: 'green', warning: 'yellow', bad: 'red' } as const;
@@ -33,6 +35,9 @@ export function terminalSink({ level, write, style, draw = colored(style) }: Ter
     const open = 'call' in event ? calls.get(event.call) : undefined;
     if (event.type === 'action') calls.set(event.call, { action: event.action, startedAt: elapsed });
     if (event.type === 'decision' && open !== undefined) calls.set(event.call, { ...open, decision: event.decision });
+    if (event.type === 'approval-ask' && open !== undefined) calls.set(event.call, { ...open, askedAt: elapsed });
+    if (event.type === 'approval-answer' && open?.askedAt !== undefined)
+      calls.set(event.call, { ...open, startedAt: open.startedAt + elapsed - open.askedAt });
     if (event.type === 'observation') calls.delete(event.call);
     if (event.type === 'run-end') calls.clear();
     const call = open === undefined ? {} : { ...open, durationMs: elapsed - open.startedAt };

@@ -28,13 +28,13 @@ describe('the terminal', () => {
     ]);
   });
 
-  test('normal: one line an action, with the time since it was asked for', () => {
+  test('normal: one line per action, with its time; the 10 ms in which a person was asked do not count', () => {
     expect(onTerminal('normal')).toEqual([
       'run run-1: "read my invoice"',
       '<green>load_skill pdf: new, 23 characters (30 ms)',
       '<yellow>question: run_script pdf scripts/read.py "the secret argument", risk high, by rule "run_script(*)" of user /home/ada/config.json',
       'answer: yes, for this run, by terminal',
-      '<green>run_script pdf scripts/read.py "the secret argument": exit 0 (50 ms)',
+      '<green>run_script pdf scripts/read.py "the secret argument": exit 0 (40 ms)',
       '<red>denied: run_command "the secret command", by rule "run_command(*)" of user /home/ada/config.json',
       '<yellow>note: "the disk is nearly full"',
       '<green>final_answer: 17 characters (10 ms)',
