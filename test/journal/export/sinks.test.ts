@@ -43,6 +43,37 @@ describe('the terminal', () => {
     ]);
   });
 
+  test('a question that the terminal shows itself does not count into the time either, nor does one that was interrupted', () => {
+    const asked = WHOLE_RUN.findIndex(({ type }) => type === 'approval-ask');
+    const interrupted: RunEvent = {
+      type: 'observation',
+      call: 2,
+      observation: {
+        type: 'failed',
+        action: 'run_script',
+        code: 'run/interrupted',
+        message: 'stopped',
+        hint: '',
+        nearest: [],
+        isTerminal: false,
+      },
+    };
+    const note: RunEvent = { type: 'note', message: 'a second later' };
+    const written = played(
+      (write) =>
+        terminalSink({
+          level: 'normal',
+          write,
+          style: (_, text) => text,
+          isHidden: ({ type }) => type.startsWith('approval-') || type === 'note',
+        }),
+      [...WHOLE_RUN.slice(0, asked + 1), note, note, note, interrupted],
+    );
+    expect(written.trimEnd().split('\n').at(-1)).toBe(
+      'run_script pdf scripts/read.py "the secret argument": failed, run/interrupted: stopped (20 ms)',
+    );
+  });
+
   test('verbose: every event has a line', () => {
     expect(onTerminal('verbose')).toHaveLength(WHOLE_RUN.length + 1);
   });
