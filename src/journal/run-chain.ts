@@ -3,14 +3,14 @@
  * carries the last hash of the run's journal, and a run names the line of its start, so each run covers all before it. With the key of the
  * user each line is authenticated, and the newest line is remembered in the home folder: a run that is deleted, exchanged or added shows.
  */
-import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
+import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, lstatSync, openSync, readSync, writeSync } from 'node:fs';
 import path from 'node:path';
 
 import { visibleJson } from '../core/json/visible-json.ts';
 import { writeFileAtomically } from '../platform/fs/atomic-replace.ts';
 import { withFileLockSync } from '../platform/fs/lock.ts';
 import { makeFolders } from '../platform/fs/make-folders.ts';
-import { GROWING_FILE } from '../platform/fs/open-flags.ts';
+import { GROWING_FILE, OWN_FILE } from '../platform/fs/open-flags.ts';
 import { isSystemError, realPath } from '../platform/fs/paths.ts';
 import { readPrivateFile } from '../platform/fs/read-file.ts';
 import { sha256 } from '../platform/hash.ts';
@@ -109,22 +109,50 @@ function remember(
   head: ChainHead,
   { sealKey, home }: { readonly sealKey: Uint8Array; readonly home: string },
 ): void {
-  const file = headFile(directory, home);
-  const known = { directory: realPath(directory), ...head };
+  const real = realPath(directory);
+  const file = headFile(real, home);
+  const known = { directory: real, ...head };
   const text = JSON.stringify({ ...known, mac: codeOf(sealKey, `skillwright chain\n${JSON.stringify(known)}`) });
+  const bytes = Buffer.from(`${visibleJson(text)}\n`);
   try {
+    if (overwrite(file, bytes)) return;
     makeFolders(path.dirname(file), 0o700);
-    writeFileAtomically(file, Buffer.from(`${visibleJson(text)}\n`), { mode: 0o600 });
+    writeFileAtomically(file, bytes, { mode: 0o600 });
   } catch (error) {
     // A home folder that cannot be written costs this protection, not the run.
     if (!isSystemError(error)) throw error;
   }
 }
 
+/**
+ * Writes to the existing file with one write, if it has this size: renaming a new file over it makes ext4 write the file to disk at
+ * once, which takes milliseconds. The caller holds the lock of the chain; `rememberedHead` reads again if it meets half a write.
+ */
+function overwrite(file: string, bytes: Buffer): boolean {
+  const stats = lstatSync(file, { throwIfNoEntry: false });
+  if (stats?.isFile() !== true || stats.size !== bytes.length) return false;
+  const descriptor = openSync(file, OWN_FILE);
+  try {
+    return writeSync(descriptor, bytes, 0, bytes.length, 0) === bytes.length;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
 /** The newest line that this user's runs wrote; undefined if none is known, `invalid` if the file was edited. */
 export function rememberedHead(directory: string, { sealKey, home }: ChainKeys): ChainHead | 'invalid' | undefined {
   if (sealKey === undefined || home === undefined) return undefined;
-  const read = readPrivateFile(headFile(directory, home), { maxBytes: MAX_TAIL });
+  const keys = { sealKey, home };
+  const head = readHead(directory, keys);
+  return head === 'invalid' ? readHead(directory, keys) : head;
+}
+
+function readHead(
+  directory: string,
+  { sealKey, home }: { readonly sealKey: Uint8Array; readonly home: string },
+): ChainHead | 'invalid' | undefined {
+  const real = realPath(directory);
+  const read = readPrivateFile(headFile(real, home), { maxBytes: MAX_TAIL });
   if (read.type === 'absent') return undefined;
   if (read.type === 'failed') return 'invalid';
   let value: unknown;
@@ -138,9 +166,9 @@ export function rememberedHead(directory: string, { sealKey, home }: ChainKeys):
   if (typeof place !== 'string' || typeof seq !== 'number' || typeof hash !== 'string') return 'invalid';
   const known = { directory: place, seq, hash };
   const isGenuine = mac === codeOf(sealKey, `skillwright chain\n${JSON.stringify(known)}`);
-  return isGenuine && place === realPath(directory) ? { seq, hash } : 'invalid';
+  return isGenuine && place === real ? { seq, hash } : 'invalid';
 }
 
-function headFile(directory: string, home: string): string {
-  return path.join(home, '.agent/run-heads', `${sha256(realPath(directory)).slice(0, 32)}.json`);
+function headFile(realDirectory: string, home: string): string {
+  return path.join(home, '.agent/run-heads', `${sha256(realDirectory).slice(0, 32)}.json`);
 }

@@ -176,13 +176,14 @@ describe('a question on the terminal', () => {
     expect(await asking).toEqual(NO);
   });
 
-  test('the first yes to what the line cannot show is answered with the details', async () => {
+  test('the first yes to what the line cannot show is answered with the details and the reason', async () => {
     const at = desk();
     const asking = ask(at, commandRequest(`echo ${'x'.repeat(200)}; rm -r .`));
     expect(at.screen()).not.toContain('rm -r');
     wait();
     at.input.emit('data', 'a');
     expect(at.screen()).toContain('rm -r .');
+    expect(at.screen()).toContain('not approved yet: the question did not show all of this; answer again\n');
     wait();
     at.input.emit('data', 'a');
     expect(await asking).toEqual(yes('skill'));

@@ -86,7 +86,7 @@ describe('from a pipe', () => {
     expect(status).toBe(0);
     for (const text of [
       '/undo    remove the last message and its answer, and restore the files it changed\n',
-      '/csv-report  Turns a CSV',
+      '/csv-report    Turns a CSV',
       'no plan yet\n',
       '0 messages, 0 turns, about 0 tokens',
       'nothing to undo\n',

@@ -53,6 +53,30 @@ describe('the answer', () => {
     expect(screen.out()).toBe('\nIt has\n\u001B[1A\r\u001B[JIt has 12 rows.\n');
   });
 
+  test('is the last thing on the screen: a stopped step that ends after it is not shown', () => {
+    const screen = open(true);
+    const late: RunEvent = {
+      type: 'observation',
+      call: 1,
+      observation: {
+        type: 'failed',
+        action: 'run_command',
+        code: 'run/interrupted',
+        message: 'stopped',
+        hint: '',
+        nearest: [],
+        isTerminal: false,
+      },
+    };
+    screen.tell(ask);
+    screen.end('This answer is incomplete.');
+    const before = screen.err();
+    screen.tell(late);
+    expect(screen.err()).toBe(before);
+    screen.tell({ type: 'turn', turn: 2 }, late);
+    expect(screen.err()).toContain('run/interrupted');
+  });
+
   test('is printed when it is complete if stdout is not a terminal', () => {
     const screen = open(false);
     screen.tell(ask, delta('It has '), delta('12 rows.'));

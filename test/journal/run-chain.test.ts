@@ -157,6 +157,31 @@ describe('the chain of runs', () => {
     expect(verifyChain(at.directory, at.keys).status).toBe('tampered');
   });
 
+  test('the newest line is remembered after every run, in a file of its own, and half a file is noticed', () => {
+    const at = world();
+    const heads = path.join(at.keys.home, '.agent/run-heads');
+    // Six runs have twelve lines: the file becomes longer with the tenth.
+    for (let run = 1; run <= 6; run += 1) {
+      at.run();
+      const [name = ''] = readdirSync(heads);
+      const [last = ''] = readFileSync(path.join(at.directory, 'chain.jsonl'), 'utf8').trimEnd().split('\n').slice(-1);
+      const { hash }: { hash?: string } = JSON.parse(last);
+      expect(JSON.parse(readFileSync(path.join(heads, name), 'utf8'))).toMatchObject({ seq: 2 * run, hash });
+    }
+    expect(codes(at)).toEqual([]);
+    const [name = ''] = readdirSync(heads);
+    const file = path.join(heads, name);
+    const elsewhere = path.join(at.keys.home, 'elsewhere');
+    renameSync(file, elsewhere);
+    const before = readFileSync(elsewhere);
+    symlinkSync(elsewhere, file);
+    at.run();
+    expect(readFileSync(elsewhere)).toEqual(before);
+    expect(codes(at)).toEqual([]);
+    writeFileSync(file, readFileSync(file).subarray(0, 100));
+    expect(codes(at)).toEqual(['chain/forged']);
+  });
+
   test('runs of earlier versions are accepted and named; a newer one without a chain is not', () => {
     const at = world();
     mkdirSync(at.directory, { mode: 0o700 });

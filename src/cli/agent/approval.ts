@@ -92,6 +92,12 @@ export function policyRefusal(
   });
 }
 
+/** Prints how to approve what was refused. A user who just said no is not told: that hint is for the model. */
+export function printRefusalHint(terminal: Terminal, refused: SkillError<'policy/refused'> | undefined): void {
+  if (refused === undefined || refused.data.rule === 'approval/refused') return;
+  terminal.err(terminal.style('dim', `hint: ${refused.hint}`));
+}
+
 /** An approval that was used before has a number behind it. */
 function nextTicket(id: string): string {
   const { home } = surroundingsOf({});

@@ -66,15 +66,19 @@ async function modelLines({ model }: ChatCommandParts, name: string): Promise<re
   return [`model ${printable(await model(name))} from the next message on`];
 }
 
+/** Descriptions begin in the same column unless a name is longer. */
+const MAX_NAME_COLUMN = 30;
+
 function skillLines({ runtime, terminal }: ChatCommandParts): readonly string[] {
   const { skills } = runtime.index;
   if (skills.length === 0) return ['no skills found; see skillwright list'];
-  return skills.map(({ name, description, state, controls }) => {
+  const lines = skills.map(({ name, description, state, controls }) => {
     const isForModelToo = isForModel(state) && !controls.disableModelInvocation;
     const who = !controls.userInvocable ? ' (model only)' : isForModelToo ? '' : ' (user only)';
-    const about = cleanText(description).replaceAll(/\s+/g, ' ');
-    return fitText(`/${printable(name)}${who}  ${about}`, terminal.width - 1);
+    return { invoked: `/${printable(name)}${who}`, about: cleanText(description).replaceAll(/\s+/g, ' ') };
   });
+  const widest = Math.min(MAX_NAME_COLUMN, Math.max(...lines.map(({ invoked }) => invoked.length)));
+  return lines.map(({ invoked, about }) => fitText(`${invoked.padEnd(widest)}  ${about}`, terminal.width - 1));
 }
 
 function planOf({ chat: { plan }, terminal }: ChatCommandParts): readonly string[] {

@@ -16,7 +16,7 @@ import { takeOutputs } from '../../runtime/execution/take-outputs.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { AGENT_FLAGS, parseBudget } from './agent-flags.ts';
 import { announceModel, chooseModel, endLines, exitCodeOf } from './agent-model.ts';
-import { openApprover, openRefusalWatch, repeatedCommand } from './approval.ts';
+import { openApprover, openRefusalWatch, printRefusalHint, repeatedCommand } from './approval.ts';
 import { askForTrust, hiddenJson } from './consent.ts';
 import { completeCommand } from './chat-commands.ts';
 import { completeMention, mentionedFiles, pastedMention } from './chat-files.ts';
@@ -110,7 +110,7 @@ export const command = defineCommand({
         for (const line of endLines({ ...result, run: undefined })) terminal.remark(terminal.style('dim', line));
       }
       for (const line of connections.take()) reportWarning(terminal, line);
-      if (refused !== undefined) terminal.err(terminal.style('dim', `hint: ${refused.hint}`));
+      printRefusalHint(terminal, refused);
       return status;
     };
     const chat = openChatWithPrograms(options, {

@@ -16,6 +16,7 @@ import {
   isAttended,
   openApprover,
   openRefusalWatch,
+  printRefusalHint,
   repeatedCommand,
   resumingCommand,
 } from './approval.ts';
@@ -174,7 +175,7 @@ export const command = defineCommand({
     }
     for (const line of connections.take()) reportWarning(terminal, line);
     for (const { message, hint } of errors) reportProblem(terminal, { message, hint });
-    if (refused !== undefined) terminal.err(terminal.style('dim', `hint: ${refused.hint}`));
+    printRefusalHint(terminal, refused);
     return status;
   },
 });

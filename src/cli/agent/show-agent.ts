@@ -48,10 +48,15 @@ export function openAgentDisplay(terminal: Terminal, level: TextLevel, watchKey?
     level,
     write: (line) => say(line.trimEnd()),
     style: terminal.style,
+    isHidden: (event) => event.type === 'plan' || isShownElsewhere(event, terminal),
     ...(terminal.isInteractive ? { draw } : {}),
   });
+  let hasEnded = false;
   const sink: EventSink = (line) => {
     const { event } = line;
+    if (event.type === 'turn') hasEnded = false;
+    // A step that was stopped may end after the answer, when the next message is being typed.
+    if (hasEnded && event.type === 'observation') return;
     if (event.type === 'answer-delta') {
       status.end();
       return stream.add(event.text);
@@ -61,7 +66,8 @@ export function openAgentDisplay(terminal: Terminal, level: TextLevel, watchKey?
     if (event.type === 'plan') {
       if (level !== 'quiet') for (const step of planLines(plan, event.plan, terminal)) say(step);
       plan = event.plan;
-    } else if (!isShownElsewhere(event, terminal)) lines(line);
+    }
+    lines(line);
     waited = waitText(event) ?? waited;
     const isWaiting = waitText(event) !== undefined || event.type === 'approval-answer';
     if (isWaiting && waited !== undefined && level !== 'quiet') status.begin(waited);
@@ -70,6 +76,7 @@ export function openAgentDisplay(terminal: Terminal, level: TextLevel, watchKey?
     sink,
     output: status.output,
     end(answer) {
+      hasEnded = true;
       status.end();
       stream.end(answer);
     },

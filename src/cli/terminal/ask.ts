@@ -128,6 +128,8 @@ const NO: Answer = { verdict: 'no', scope: 'once' };
 /** Changes of a file that are shown without asking for details. */
 const SHORT_ROWS = 16;
 
+const REPEAT = 'not approved yet: the question did not show all of this; answer again';
+
 /**
  * Two lines: what would be done, and the keys. High risk requires a typed word, so that a single accidental key never approves it. Where the
  * first line cannot show everything, the first yes shows the details instead, and counts only when it is repeated.
@@ -140,9 +142,10 @@ function questionOf(request: ApprovalRequest, width: number): Dialog<Answer> {
   const choices = isWord
     ? `  type yes${request.scopes.includes('run') ? ', or "yes run" for this run' : ''}; d for details; anything else is no > `
     : `  ${[...request.scopes.map((scope) => KEYS[scope][1]), '[n]o', '[d]etails'].join('  ')} > `;
-  const details = (): string => {
+  const details = (...notes: readonly string[]): string => {
     isShown = true;
-    return `\n${approvalLines(request, { width, hash: sha256, isWhole: true }).join('\n')}\n${choices}`;
+    const lines = approvalLines(request, { width, hash: sha256, isWhole: true });
+    return ['', ...lines, ...notes, choices].join('\n');
   };
   const { line, isWhole } = approvalSummary(request, width);
   const change = changeLines(request.detail, { width, hash: sha256 });
@@ -154,7 +157,7 @@ function questionOf(request: ApprovalRequest, width: number): Dialog<Answer> {
     read(typed) {
       if (typed === 'd') return { more: details() };
       const scope = words.get(typed);
-      if (scope !== undefined) return isShown ? { answer: { verdict: 'yes', scope } } : { more: details() };
+      if (scope !== undefined) return isShown ? { answer: { verdict: 'yes', scope } } : { more: details(REPEAT) };
       return isWord || typed === 'n' ? { answer: NO } : undefined;
     },
     otherwise: NO,

@@ -17,27 +17,36 @@ export interface TerminalSinkOptions {
   readonly style: (style: 'dim' | 'green' | 'yellow' | 'red', text: string) => string;
   /** Draws one line (default: the text in the color of its tone). */
   readonly draw?: (line: TextLine) => string;
+  /** Events that are followed and not printed. */
+  readonly isHidden?: (event: RunEvent) => boolean;
 }
 
 interface OpenCall extends CallSoFar {
+  /** Later by the time in which a person was asked. */
   readonly startedAt: number;
+  /** While a person is asked. */
+  readonly askedAt?: number | undefined;
 }
 
 const STYLES = { faint: 'dim', good: 'green', warning: 'yellow', bad: 'red' } as const;
 
 /** Prints lines for a user. Start and duration of an action are kept until it ends. */
-export function terminalSink({ level, write, style, draw = colored(style) }: TerminalSinkOptions): EventSink {
+export function terminalSink(options: TerminalSinkOptions): EventSink {
+  const { level, write, style, draw = colored(style), isHidden = () => false } = options;
   const calls = new Map<number, OpenCall>();
   const replayed = openReplayFilter();
   return harmless(({ elapsed, event }) => {
     const open = 'call' in event ? calls.get(event.call) : undefined;
     if (event.type === 'action') calls.set(event.call, { action: event.action, startedAt: elapsed });
     if (event.type === 'decision' && open !== undefined) calls.set(event.call, { ...open, decision: event.decision });
+    if (event.type === 'approval-ask' && open !== undefined) calls.set(event.call, { ...open, askedAt: elapsed });
+    if (event.type === 'approval-answer' && open?.askedAt !== undefined)
+      calls.set(event.call, { ...open, startedAt: open.startedAt + elapsed - open.askedAt, askedAt: undefined });
     if (event.type === 'observation') calls.delete(event.call);
     if (event.type === 'run-end') calls.clear();
-    const call = open === undefined ? {} : { ...open, durationMs: elapsed - open.startedAt };
+    const call = open === undefined ? {} : { ...open, durationMs: (open.askedAt ?? elapsed) - open.startedAt };
     const isReplayed = replayed(event);
-    if (isReplayed && level !== 'verbose') return;
+    if ((isReplayed && level !== 'verbose') || isHidden(event)) return;
     for (const { tone, text } of eventText(event, level, call))
       write(`${draw({ tone, text: isReplayed ? `replayed: ${text}` : text })}\n`);
   });

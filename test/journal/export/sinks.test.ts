@@ -28,19 +28,50 @@ describe('the terminal', () => {
     ]);
   });
 
-  test('normal: one line an action, with the time since it was asked for', () => {
+  test('normal: one line per action, with its time; the 10 ms in which a person was asked do not count', () => {
     expect(onTerminal('normal')).toEqual([
       'run run-1: "read my invoice"',
       '<green>load_skill pdf: new, 23 characters (30 ms)',
       '<yellow>question: run_script pdf scripts/read.py "the secret argument", risk high, by rule "run_script(*)" of user /home/ada/config.json',
       'answer: yes, for this run, by terminal',
-      '<green>run_script pdf scripts/read.py "the secret argument": exit 0 (50 ms)',
+      '<green>run_script pdf scripts/read.py "the secret argument": exit 0 (40 ms)',
       '<red>denied: run_command "the secret command", by rule "run_command(*)" of user /home/ada/config.json',
       '<yellow>note: "the disk is nearly full"',
       '<green>final_answer: 17 characters (10 ms)',
       '<green>run done: "it was answered"',
       '',
     ]);
+  });
+
+  test('a question that the terminal shows itself does not count into the time either, nor does one that was interrupted', () => {
+    const asked = WHOLE_RUN.findIndex(({ type }) => type === 'approval-ask');
+    const interrupted: RunEvent = {
+      type: 'observation',
+      call: 2,
+      observation: {
+        type: 'failed',
+        action: 'run_script',
+        code: 'run/interrupted',
+        message: 'stopped',
+        hint: '',
+        nearest: [],
+        isTerminal: false,
+      },
+    };
+    const note: RunEvent = { type: 'note', message: 'a second later' };
+    const written = played(
+      (write) =>
+        terminalSink({
+          level: 'normal',
+          write,
+          style: (_, text) => text,
+          isHidden: ({ type }) => type.startsWith('approval-') || type === 'note',
+        }),
+      [...WHOLE_RUN.slice(0, asked + 1), note, note, note, interrupted],
+    );
+    expect(written.trimEnd().split('\n').at(-1)).toBe(
+      'run_script pdf scripts/read.py "the secret argument": failed, run/interrupted: stopped (20 ms)',
+    );
   });
 
   test('verbose: every event has a line', () => {
