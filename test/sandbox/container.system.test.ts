@@ -197,7 +197,7 @@ describe.skipIf(engine === undefined)('the container executor, where a Docker en
       const reasons = [];
       for (const [, script, changes] of attempts) {
         const { end, stdout } = await run(workspace, ['sh', '-c', `exec 2>/dev/null; ${script}`], {
-          limits: limits({ wallMs: 30_000, ...changes }),
+          limits: limits({ wallMs: 120_000, ...changes }),
         });
         reasons.push(end.reason);
         if (changes.outputBytes !== undefined) expect(stdout).toHaveLength(changes.outputBytes);
@@ -207,6 +207,22 @@ describe.skipIf(engine === undefined)('the container executor, where a Docker en
       expect(shape((await run(workspace, ['true'])).end)).toEqual({ reason: 'exited', exitCode: 0 });
     },
   );
+
+  verifies('EXEC-3', 'no output of a container is lost while this process is busy', async () => {
+    const stdout = new Gathered(1024);
+    const busy = setInterval(() => {
+      for (const until = performance.now() + 300; performance.now() < until;);
+    }, 20);
+    try {
+      const end = await workspace.run(program(['head', '-c', '1000000', '/dev/zero']), {
+        stdout,
+        stderr: new Gathered(),
+      });
+      expect([shape(end), stdout.bytes]).toEqual([{ reason: 'exited', exitCode: 0 }, 1_000_000]);
+    } finally {
+      clearInterval(busy);
+    }
+  });
 
   verifies('EXEC-8', 'a quarter of a gigabyte of output from a container is not buffered', async () => {
     const stdout = new Gathered(1024);

@@ -13,6 +13,7 @@ import { ignoreClosed, takeOutput } from './child-output.ts';
 import { childSlots } from './inherited-descriptors.ts';
 import type { Inherited } from './inherited-descriptors.ts';
 import { isDirectory, isPresent, isSystemError } from '../fs/paths.ts';
+import { cpuTimer } from './cpu-timer.ts';
 import type { OutputPipes } from './output-pipes.ts';
 import { ProcessTable, ProcessTree, RUN_MARK } from './process-tree.ts';
 import type { ProcessRow } from './process-tree.ts';
@@ -79,8 +80,8 @@ const KILLED_MS = 10_000;
 /** How long output and descendants may take after a program exited by itself: hundreds may end at once. */
 const LEFT_MS = 30_000;
 const POLL_MS = 100;
-/** Polling takes at most one part in this many of the time. */
-const POLL_SHARE = 10;
+/** The pause after a check is at least this many times the processor time of the check. */
+const POLL_SHARE = 3;
 const MAX_TIMER_MS = 2_147_483_647;
 
 const SCRIPT = '/usr/bin/script';
@@ -332,7 +333,7 @@ function pollUntil(
 ): void {
   const pause = (): number => Math.min(POLL_MS, pauseMs());
   const look = (): void => {
-    const began = performance.now();
+    const timer = cpuTimer();
     let reason: EndReason | undefined;
     try {
       reason = poll(false);
@@ -342,7 +343,7 @@ function pollUntil(
       return;
     }
     if (reason !== undefined) found(reason);
-    else whenPassed(Math.max(pause(), (performance.now() - began) * POLL_SHARE), signal, look);
+    else whenPassed(Math.max(pause(), timer() * POLL_SHARE), signal, look);
   };
   whenPassed(pause(), signal, look);
 }

@@ -3,9 +3,10 @@ import type { Stats } from 'node:fs';
 
 import type { RunLimits } from '../../core/execution.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
+import { cpuTimer } from '../../platform/process/cpu-timer.ts';
 import { readProcFile, tryList, tryRead } from './proc.ts';
 
-/** Counting takes at most a tenth of the time, unless the free space shows that much was written. */
+/** Counting takes at most a tenth of a processor, unless the free space shows that much was written. */
 const PAUSE_FACTOR = 10;
 const MIN_PAUSE_MS = 100;
 /** A program with more open descriptors counts as over its limit, because they cannot be checked in time. */
@@ -52,8 +53,8 @@ export function diskWatch({ folders, limits, processes }: DiskWatchOptions): Dis
       latest = freeSpace(folders);
       const isSuspicious =
         headroom.free.bytes - latest.bytes >= headroom.bytes || headroom.free.files - latest.files >= headroom.files;
-      const began = performance.now();
-      if (!isLast && !isSuspicious && began < notBefore) return false;
+      if (!isLast && !isSuspicious && performance.now() < notBefore) return false;
+      const timer = cpuTimer();
       const named = diskUse(folders, limits);
       const pids = processes();
       const unnamed = unnamedBytes(pids, folders);
@@ -70,8 +71,7 @@ export function diskWatch({ folders, limits, processes }: DiskWatchOptions): Dis
         named.isOver ||
         used > limits.diskBytes ||
         (hiddenChecks > 1 && used + Math.min(unexplained, hidden) > limits.diskBytes);
-      const ended = performance.now();
-      notBefore = ended + Math.max(MIN_PAUSE_MS, PAUSE_FACTOR * (ended - began));
+      notBefore = performance.now() + Math.max(MIN_PAUSE_MS, PAUSE_FACTOR * timer());
       headroom = { bytes: limits.diskBytes - used, files: limits.files - named.files, free: latest };
       return isOver;
     },

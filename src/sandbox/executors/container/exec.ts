@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { setImmediate, setTimeout as delay } from 'node:timers/promises';
 
 import { SkillError } from '../../../core/errors.ts';
 import type { Identity, RunStreams } from '../../../core/execution.ts';
@@ -29,9 +29,11 @@ const POLL_FIRST_MS = 200;
 const POLL_SLOWEST_MS = 1000;
 /** Interval after the stream has ended, until the engine reports the exit. */
 const POLL_ENDED_MS = 5;
-/** A stream that another process keeps open counts as ended after this much silence, or after DRAIN_MS. */
+/** A stream that a leftover process keeps open counts as ended after this much silence, or after DRAIN_MS. */
 const QUIET_MS = 250;
 const DRAIN_MS = 2000;
+/** Without leftovers the stream ends by itself; an engine that is silent for this long is broken. */
+const BROKEN_MS = 25_000;
 const END_OF_INPUT = Uint8Array.of(4);
 
 /** Variables that engines set on their own. */
@@ -76,9 +78,11 @@ export async function startExec(
   const exited = followExit(following);
   const ended = (async (): Promise<ChildExit> => {
     const exit = await exited;
-    if (!isKilled) await drain(output);
+    const hasLeftovers = async (): Promise<boolean> => container.isOpen && (await container.hasLeftovers());
+    const mayStayOpen = await hasLeftovers();
+    if (!isKilled) await drain(output, mayStayOpen ? [QUIET_MS, DRAIN_MS] : [BROKEN_MS, Infinity]);
     // Before the end is reported, leftover processes must have stopped writing into the workspace.
-    if (container.isOpen && (await container.hasLeftovers())) hunted = 1;
+    if (mayStayOpen && (await hasLeftovers())) hunted = 1;
     if (isKilled || hunted > 0) await container.remove();
     const message = output.engineMessage();
     if (!isKilled && message !== undefined && (exit.exitCode === 126 || exit.exitCode === 127)) {
@@ -158,13 +162,18 @@ function ignoreAbort(error: unknown): void {
   if (!(error instanceof Error) || error.name !== 'AbortError') throw error;
 }
 
-async function drain(output: ExecOutput): Promise<void> {
+/** Waits for the end of the stream, for silence of `quietMs`, or for `maxMs`. */
+async function drain(output: ExecOutput, [quietMs, maxMs]: readonly [number, number]): Promise<void> {
   const began = performance.now();
   const over = output.closed.then(() => true);
-  for (let isOver = false; !isOver && performance.now() - began < DRAIN_MS;) {
+  for (let isOver = false; !isOver && performance.now() - began < maxMs;) {
     const quietFor = performance.now() - Math.max(began, output.lastBytesAt());
-    if (quietFor >= QUIET_MS) return;
-    isOver = await Promise.race([over, delay(QUIET_MS - quietFor + 1, false)]);
+    if (quietFor >= quietMs) return;
+    const waiting = new AbortController();
+    const passed = delay(quietMs - quietFor + 1, undefined, { signal: waiting.signal }).catch(ignoreAbort);
+    // Node runs timers before it reads sockets: bytes that arrived while this process was busy must not count as silence.
+    isOver = await Promise.race([over, passed.then(() => setImmediate(false))]);
+    waiting.abort();
   }
 }
 

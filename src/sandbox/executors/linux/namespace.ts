@@ -42,14 +42,18 @@ function isAlive({ pid, started }: ProcessRow): boolean {
   return now !== undefined && now.started === started && !now.isZombie;
 }
 
-export function killNamespace({ first }: SandboxProcesses): void {
-  if (!isAlive(first)) return;
-  try {
-    process.kill(first.pid, 'SIGKILL');
-  } catch (error) {
-    // It exited meanwhile.
-    if (!isSystemError(error) || error.code !== 'ESRCH') throw error;
-  }
+/**
+ * Kills the init process, and every other process directly: the kernel does that only when the init process gets a processor, for which
+ * it competes with them.
+ */
+export function killNamespace(processes: SandboxProcesses): void {
+  for (const pid of processesInside(processes))
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch (error) {
+      // It exited meanwhile.
+      if (!isSystemError(error) || error.code !== 'ESRCH') throw error;
+    }
 }
 
 /** Waits for the end of the namespace, which follows the end of the launcher outside. Returns false on timeout. */
