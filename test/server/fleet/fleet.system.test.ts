@@ -1,6 +1,5 @@
 /** Runs on PostgreSQL: the built command, real workers, and real kills. */
-import type { ChildProcess } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 
@@ -16,76 +15,38 @@ import { claimRun } from '../../../src/server/fleet/run-table.ts';
 import { spawnCli, temporaryFolder } from '../../cli/run-cli.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { PROJECT } from '../../files-below.ts';
-import { ended, retried, startCommand, stop, until } from './fleet-processes.ts';
-import { POSTGRES, openPostgres } from './postgres.ts';
+import { openFleetProcesses, retried, stop, until } from './fleet-processes.ts';
+import type { FleetProcesses, Started } from './fleet-processes.ts';
+import { POSTGRES } from './postgres.ts';
 import type { Postgres } from './postgres.ts';
 
-const SKILL = '---\nname: greet\ndescription: Greets people. Use when someone says hello.\n---\nSay hello.\n';
-const COMMAND = path.join(PROJECT, 'dist/command/skillwright.js');
-
 describe.skipIf(POSTGRES === undefined)('a fleet', () => {
+  let fleet: FleetProcesses;
   let postgres: Postgres;
   let project: string;
   let home: string;
-  let server: { readonly url: string; readonly child: ChildProcess };
+  let server: Started;
   let admin: FleetClient;
   let secret: string;
-  const children = new Set<ChildProcess>();
+  const env = (): Record<string, string> => fleet.env();
 
-  const env = (): Record<string, string> => ({
-    PATH: process.env['PATH'] ?? '',
-    HOME: home,
-    SKILLWRIGHT_DATABASE_URL: postgres.url,
-  });
-
-  /** Starts a command and waits for a line of its output. */
-  async function start(words: readonly string[], line: RegExp): Promise<{ child: ChildProcess; found: string }> {
-    const { child, found } = startCommand([COMMAND, ...words], line, { cwd: project, env: env() });
-    children.add(child);
-    return { child, found: await found };
-  }
-
-  /** The command ends with the test, whatever comes of it. */
-  const startUntilEnd: typeof start = async (words, line) => {
-    const started = await start(words, line);
+  const startWorker: FleetProcesses['worker'] = async (script, ...words) => {
+    const started = await fleet.worker(script, ...words);
     onTestFinished(() => stop(started.child, 'SIGKILL'));
     return started;
   };
 
-  const startWorker = (
-    script: object,
-    ...words: readonly string[]
-  ): Promise<{ child: ChildProcess; found: string }> => {
-    const file = path.join(temporaryFolder(), 'script.json');
-    writeFileSync(file, JSON.stringify(script));
-    const data = path.join(temporaryFolder(), 'worker');
-    return startUntilEnd(
-      ['worker', '--model', `scripted:${file}`, '--data', data, '--executor', 'none', ...words],
-      /^worker (\S+):/m,
-    );
-  };
-
   beforeAll(async () => {
-    postgres = await openPostgres();
-    const base = temporaryFolder();
-    project = path.join(base, 'project');
-    home = path.join(base, 'home');
-    mkdirSync(path.join(home, '.agents/skills/greet'), { recursive: true });
-    mkdirSync(project);
-    writeFileSync(path.join(home, '.agents/skills/greet/SKILL.md'), SKILL);
-    const made = await spawnCli(project, ['fleet', 'keys', 'create', 'admin', '--rights', 'admin'], env());
-    expect(made).toMatchObject({ status: 0, out: expect.stringMatching(/^sw_[0-9a-f]{12}_[\w-]{43}\n$/) });
-    secret = made.out.trim();
-    const serving = await start(['serve', '--port', '0'], /(http:\S+)\n/);
-    server = { child: serving.child, url: serving.found };
-    admin = openFleetClient({ url: server.url, key: secret });
-  }, 120_000);
+    fleet = await openFleetProcesses(PROJECT);
+    ({ postgres } = fleet);
+    [project, home] = [path.join(fleet.folder, 'project'), path.join(fleet.folder, 'home')];
+    const serving = await fleet.serve();
+    server = serving;
+    ({ admin, secret } = serving);
+    expect(secret).toMatch(/^sw_[0-9a-f]{12}_[\w-]{43}$/);
+  }, 240_000);
 
-  afterAll(async () => {
-    for (const child of children) child.kill('SIGKILL');
-    await Promise.all([...children].map(ended));
-    postgres.close();
-  });
+  afterAll(() => fleet.close(), 120_000);
 
   test('a run that is submitted is worked on by one of two workers, with the answer of a single machine', async () => {
     const script = {
@@ -178,15 +139,15 @@ describe.skipIf(POSTGRES === undefined)('a fleet', () => {
   }, 120_000);
 
   test('attempts of an evaluation that no worker takes end with a message, and leave nothing in the queue', async () => {
-    const fleet = await openFleet({ database: postgres.url, env: {} });
+    const opened = await openFleet({ database: postgres.url, env: {} });
     const signal = new AbortController();
     const open = (maxSilentMs?: number): Promise<AttemptsOnWorkers> =>
-      openAttemptsOnWorkers(fleet, {
+      openAttemptsOnWorkers(opened, {
         database: postgres.url,
         signal: signal.signal,
         ...(maxSilentMs === undefined ? {} : { maxSilentMs }),
       });
-    onTestFinished(() => fleet.close());
+    onTestFinished(() => opened.close());
     // A worker that was killed before is seen for ten seconds.
     postgres.query('delete from skillwright.workers');
     await expect(open()).rejects.toThrow('no worker of the fleet was seen in the last 10 seconds');
@@ -205,7 +166,7 @@ describe.skipIf(POSTGRES === undefined)('a fleet', () => {
     await until(() => evaluations('state') === 'queued');
     const id = evaluations('id');
     // The worker claims the attempt and is never heard again.
-    await claimRun(fleet.pool, { run: id, attempt: 1, worker: 'late' });
+    await claimRun(opened.pool, { run: id, attempt: 1, worker: 'late' });
     postgres.query(`update skillwright.workers set seen_at = now() - interval '1 minute'`);
     expect(await waiting).toMatchObject({
       code: 'executor/unavailable',
@@ -245,7 +206,7 @@ describe.skipIf(POSTGRES === undefined)('a fleet', () => {
   test('keys: rights, projects, revocation; what is not there is said', async () => {
     const make = async (...words: readonly string[]): Promise<FleetClient> => {
       const { out } = await spawnCli(project, ['fleet', 'keys', 'create', 'x', ...words], env());
-      return openFleetClient({ url: server.url, key: out.trim() });
+      return openFleetClient({ url: server.found, key: out.trim() });
     };
     const [reader, other] = [await make('--rights', 'read'), await make('--project', 'other', '--rights', 'admin')];
     await expect(reader.submit({ request: 'x' })).rejects.toThrow('this key has no right to submit');
@@ -253,10 +214,10 @@ describe.skipIf(POSTGRES === undefined)('a fleet', () => {
     await expect(other.run(run)).rejects.toThrow('there is no such run');
     await expect(other.cancel(run)).rejects.toThrow('there is no such run');
     expect(await admin.cancel(run)).toMatchObject({ state: 'ended', outcome: 'cancelled' });
-    const nobody = openFleetClient({ url: server.url, key: 'sw_000000000000_'.padEnd(59, 'x') });
+    const nobody = openFleetClient({ url: server.found, key: 'sw_000000000000_'.padEnd(59, 'x') });
     await expect(nobody.runs()).rejects.toThrow('missing or invalid key');
     const raw = async (target: string, init: RequestInit = {}): Promise<readonly [number, string]> => {
-      const response = await fetch(`${server.url}${target}`, {
+      const response = await fetch(`${server.found}${target}`, {
         ...init,
         headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json', ...init.headers },
       });
