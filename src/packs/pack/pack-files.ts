@@ -59,7 +59,6 @@ async function gather(dir: string, name: string, options: PackFilesOptions): Pro
   const choice = chooser(dir, options);
   const names = openPathValidator(limits);
   const files: [string, LockedFile][] = [];
-  const contents = new Map<string, Uint8Array>();
   const spellings = new Map<string, string>();
   let skillMd: string | undefined;
   // The pack adds one level for the skill's own folder.
@@ -78,19 +77,18 @@ async function gather(dir: string, name: string, options: PackFilesOptions): Pro
     const { hash, bytes } = readWhole(entry);
     if (options.allowSecrets !== true) refuseSecrets(at, bytes);
     if (entry.path === 'SKILL.md') skillMd = bytes.toString('utf8');
-    contents.set(inside, hash);
     files.push([inside, lockedFile(entry, hash)]);
     onFile?.(at);
   }
   if (skillMd === undefined) throw refused('pack/no-skill', `${quoted(dir, 200)} has no SKILL.md`, dir);
   const sorted = Object.fromEntries(files.toSorted(([a], [b]) => (a < b ? -1 : 1)));
-  return { files: sorted, spellings, digest: digestOf(sorted, contents), leftOut: choice.leftOut(), skillMd };
+  return { files: sorted, spellings, digest: digestOf(sorted), leftOut: choice.leftOut(), skillMd };
 }
 
 type FileEntry = Extract<TreeEntry, { type: 'file' }>;
 
 /** Reads the file at the current position of a walk. Throws `TreeRefused` if it was replaced. */
-export function readWhole(entry: FileEntry): { readonly hash: Uint8Array; readonly bytes: Buffer } {
+export function readWhole(entry: FileEntry): { readonly hash: string; readonly bytes: Buffer } {
   const pieces: Buffer[] = [];
   const { value } = withEntryNow(entry, (descriptor, { size }) =>
     // The chunks share one buffer.
@@ -99,24 +97,20 @@ export function readWhole(entry: FileEntry): { readonly hash: Uint8Array; readon
   return { hash: value, bytes: Buffer.concat(pieces) };
 }
 
-export function lockedFile({ stats }: FileEntry, hash: Uint8Array): LockedFile {
+export function lockedFile({ stats }: FileEntry, sha256: string): LockedFile {
   return {
-    sha256: Buffer.from(hash).toString('hex'),
+    sha256,
     bytes: stats.size,
     ...(isProgram(stats) ? { executable: true } : {}),
   };
 }
 
 /** Includes only the folders of the packed files, as an unpacked pack has them. */
-function digestOf(files: Readonly<Record<string, LockedFile>>, contents: ReadonlyMap<string, Uint8Array>): string {
+function digestOf(files: Readonly<Record<string, LockedFile>>): string {
   const folders = new Set(Object.keys(files).flatMap(foldersOf));
   const entries: DigestEntry[] = [...folders].map((at) => ({ kind: 'folder', path: at, content: new Uint8Array() }));
-  for (const [at, { executable }] of Object.entries(files))
-    entries.push({
-      kind: executable === true ? 'program' : 'file',
-      path: at,
-      content: contents.get(at) ?? new Uint8Array(),
-    });
+  for (const [at, { executable, sha256 }] of Object.entries(files))
+    entries.push({ kind: executable === true ? 'program' : 'file', path: at, content: Buffer.from(sha256, 'hex') });
   return digestOfEntries(entries);
 }
 

@@ -255,7 +255,10 @@ export class RootSession {
         hint: 'copy the files there first',
         data: { expected: own },
       });
-    const below = path.relative(own, staged).split(path.sep).join('/');
+    const below = staged
+      .slice(own.length + 1)
+      .split(path.sep)
+      .join('/');
     return { ...rest, from: `${this.#staging}/${below}` };
   }
 

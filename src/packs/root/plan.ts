@@ -97,7 +97,7 @@ function refuseChange(
       `${quoted(change.name)} conflicts with ${quoted(other)} in ${quoted(handle.path, 200)}`,
     );
   if (change.type === 'remove') refuseRemove(handle, lock, change);
-  else refusePut(handle, lock, change);
+  else refusePut(handle, lock, change, other !== undefined);
 }
 
 /** Creates the backup folders. Throws system errors. */
@@ -148,7 +148,12 @@ function pathForRemoval(handle: RootHandle, staging: string, name: string): stri
   return `${staging}/removed/${name}`;
 }
 
-function refusePut(handle: RootHandle, lock: LockFile, change: PlannedChange & { type: 'put' }): void {
+function refusePut(
+  handle: RootHandle,
+  lock: LockFile,
+  change: PlannedChange & { type: 'put' },
+  isListed: boolean,
+): void {
   const { name, existing } = change;
   if (change.lock !== undefined && change.lock.name !== name)
     throw refused('pack/name', `the entry for ${quoted(name)} has the name ${quoted(change.lock.name)}`);
@@ -157,8 +162,9 @@ function refusePut(handle: RootHandle, lock: LockFile, change: PlannedChange & {
   const from = lstatSync(statePath(handle, change.from), { throwIfNoEntry: false });
   if (from === undefined || (change.lock !== undefined && !from.isDirectory()))
     throw refused('source/changed', `the folder ${quoted(displayPath(handle, change.from), 200)} does not exist`);
+  if (existing !== 'refuse' || !isListed) return;
   const stats = lstatSync(skillPath(handle, name), { throwIfNoEntry: false });
-  if (stats === undefined || existing !== 'refuse') return;
+  if (stats === undefined) return;
   const place = path.join(handle.path, name);
   if (stats.isSymbolicLink()) throw refused('install/foreign', `${quoted(place, 200)} is a link`, place);
   if (stats.isDirectory() && lock.skills.has(name))

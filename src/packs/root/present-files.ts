@@ -161,12 +161,11 @@ function hashFile(folder: string, { path, place }: WalkedEntry, buffer: Buffer):
   try {
     const stats = fstatSync(descriptor);
     if (!stats.isFile()) throw changed(folder, path);
-    const hash = hashOpened(path, { descriptor, size: stats.size, buffer });
+    const sha256 = hashOpened(path, { descriptor, size: stats.size, buffer });
     const isExecutable = isProgram(stats);
-    const sha256 = Buffer.from(hash.buffer, hash.byteOffset, hash.length).toString('hex');
     const file: LockedFile = { sha256, bytes: stats.size };
     return {
-      entry: { kind: isExecutable ? 'program' : 'file', path, content: hash },
+      entry: { kind: isExecutable ? 'program' : 'file', path, content: Buffer.from(sha256, 'hex') },
       file: isExecutable ? { ...file, executable: true } : file,
       stats,
     };

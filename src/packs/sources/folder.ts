@@ -230,11 +230,11 @@ function copyFile(
     if (stats.size > maxFileBytes)
       refuse(packRefusal('archive/too-large', `${quoted(at)} has more than ${String(maxFileBytes)} bytes`, at));
     skill.file(at, isProgram(stats), (write) => {
-      const hash = hashOpened(at, { descriptor, size: stats.size, buffer }, write);
+      const sha256 = hashOpened(at, { descriptor, size: stats.size, buffer }, write);
       // Small files are read in one call. Large files are checked for changes afterwards.
       if (stats.size >= SMALL_FILE && fstatSync(descriptor).mtimeMs !== stats.mtimeMs)
         refuse(packRefusal('source/changed', `${quoted(at)} changed while it was read`, at));
-      return { hash, bytes: stats.size };
+      return { sha256, bytes: stats.size };
     });
   } finally {
     closeSync(descriptor);

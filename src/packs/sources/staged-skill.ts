@@ -42,8 +42,8 @@ export interface StagedSkillOptions {
   readonly isInOrder?: boolean;
 }
 
-/** Passes the content in pieces to `write` and returns its hash and size. */
-export type Fill = (write: (bytes: Uint8Array) => void) => { readonly hash: Uint8Array; readonly bytes: number };
+/** Passes the content in pieces to `write` and returns its SHA-256 in hex and its size. */
+export type Fill = (write: (bytes: Uint8Array) => void) => { readonly sha256: string; readonly bytes: number };
 
 /**
  * Writes one skill into the staging folder and computes its lock data. Names are validated, files are created exclusively and with plain
@@ -94,15 +94,14 @@ export class StagedSkill {
     const descriptor = openSync(place, NEW_FILE, mode);
     try {
       let first: Uint8Array = NOTHING;
-      const { hash, bytes } = fill((piece) => {
+      const { sha256, bytes } = fill((piece) => {
         this.#write(at, descriptor, piece);
         first = piece;
       });
       this.#see(at, isExecutable, { piece: first, bytes });
       // Sets the mode independently of the umask. Checking first would take longer.
       fchmodSync(descriptor, mode);
-      this.#entries.push({ kind: isExecutable ? 'program' : 'file', path: at, content: hash });
-      const sha256 = Buffer.from(hash.buffer, hash.byteOffset, hash.byteLength).toString('hex');
+      this.#entries.push({ kind: isExecutable ? 'program' : 'file', path: at, content: Buffer.from(sha256, 'hex') });
       this.#files.push([at, isExecutable ? { sha256, bytes, executable: true } : { sha256, bytes }]);
     } finally {
       closeSync(descriptor);
@@ -115,7 +114,7 @@ export class StagedSkill {
   wholeFile(at: string, isExecutable: boolean, bytes: Uint8Array): void {
     this.file(at, isExecutable, (write) => {
       write(bytes);
-      return { hash: hashAtOnce('sha256', bytes, 'buffer'), bytes: bytes.length };
+      return { sha256: hashAtOnce('sha256', bytes, 'hex'), bytes: bytes.length };
     });
   }
 

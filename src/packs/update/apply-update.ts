@@ -196,7 +196,7 @@ function copyFile(building: Building, { entry, row, expected, side }: SideFile):
         if (isMerged) pieces.push(Buffer.from(bytes));
       }),
     );
-    if (Buffer.from(hash).toString('hex') !== expected.sha256) throw changedDuringUpdate(side, entry.path);
+    if (hash !== expected.sha256) throw changedDuringUpdate(side, entry.path);
   } finally {
     write?.close();
   }

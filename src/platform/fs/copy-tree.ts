@@ -157,10 +157,10 @@ function cloneLargeFile({ descriptor, stats }: OpenedEntry, to: string): boolean
   return true;
 }
 
-function hashCopy({ path: at, stats }: OpenedEntry, copy: number): Uint8Array {
+function hashCopy({ path: at, stats }: OpenedEntry, copy: number): string {
   return hashOpened(at, { descriptor: copy, size: stats.size });
 }
 
-function writeAndHash({ path: at, descriptor, stats }: OpenedEntry, copy: number, buffer: Buffer): Uint8Array {
+function writeAndHash({ path: at, descriptor, stats }: OpenedEntry, copy: number, buffer: Buffer): string {
   return hashOpened(at, { descriptor, size: stats.size, buffer }, (bytes) => writeAll(copy, bytes));
 }

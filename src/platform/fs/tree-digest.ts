@@ -103,10 +103,10 @@ export class TreeReading {
     this.#entries.push({ kind: 'link', path, content: Buffer.from(target, 'utf8') });
   }
 
-  /** `stats` belong to the opened file before it was read; `refuseChanged` compares them later. */
-  file(path: string, stats: Stats, hash: Uint8Array): void {
+  /** `hash` is SHA-256 in hex. `stats` belong to the opened file before it was read; `refuseChanged` compares them later. */
+  file(path: string, stats: Stats, hash: string): void {
     this.#record(path, stats);
-    this.#entries.push({ kind: isProgram(stats) ? 'program' : 'file', path, content: hash });
+    this.#entries.push({ kind: isProgram(stats) ? 'program' : 'file', path, content: Buffer.from(hash, 'hex') });
     this.#files += 1;
     this.#bytes += stats.size;
     if (stats.nlink > 1) {

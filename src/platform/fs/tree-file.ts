@@ -64,14 +64,14 @@ function readChunk(at: string, descriptor: number, buffer: Buffer, position: num
   }
 }
 
-/** SHA-256 of an opened file; `also` receives the bytes that are hashed. */
-export function hashOpened(at: string, file: OpenedFile, also?: (bytes: Buffer) => void): Uint8Array {
-  let whole: Uint8Array | undefined;
+/** SHA-256 of an opened file in hex, which Node returns faster than a buffer; `also` receives the bytes that are hashed. */
+export function hashOpened(at: string, file: OpenedFile, also?: (bytes: Buffer) => void): string {
+  let whole: string | undefined;
   let hash: Hash | undefined;
   readPieces(at, file, (bytes) => {
     also?.(bytes);
-    if (bytes.length === file.size) whole = hashAtOnce('sha256', bytes, 'buffer');
+    if (bytes.length === file.size) whole = hashAtOnce('sha256', bytes, 'hex');
     else (hash ??= createHash('sha256')).update(bytes);
   });
-  return whole ?? (hash ?? createHash('sha256')).digest();
+  return whole ?? (hash ?? createHash('sha256')).digest('hex');
 }

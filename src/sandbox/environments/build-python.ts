@@ -193,7 +193,7 @@ function wheelsIn(folder: string): readonly LockedPackage[] | string {
         const [, name, version] = WHEEL.exec(entry.path) ?? [];
         if (name === undefined || version === undefined) return `${quoted(entry.path)} is not a wheel`;
         const { descriptor, stats } = entry;
-        const hash = Buffer.from(hashOpened(entry.path, { descriptor, size: stats.size, buffer })).toString('hex');
+        const hash = hashOpened(entry.path, { descriptor, size: stats.size, buffer });
         found.push({ name: normalName(name), version, hash: `sha256:${hash}` });
       } finally {
         closeSync(entry.descriptor);
