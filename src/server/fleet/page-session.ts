@@ -73,6 +73,8 @@ export function sendLogin(response: ServerResponse, problem = ''): void {
     'content-type': 'text/html; charset=utf-8',
     'content-security-policy': "default-src 'none'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     'x-frame-options': 'DENY',
+    // With no-referrer a browser sends the form with `Origin: null`, which is refused.
+    'referrer-policy': 'same-origin',
   });
   response.end(`<!doctype html>
 <html lang="en">
