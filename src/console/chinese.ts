@@ -308,6 +308,7 @@ export const CHINESE: Readonly<Record<string, string>> = {
   warning: '警告',
   weak: '较弱',
   'writes outside': '写入外部',
+  queued: '排队中',
   'reads secrets': '读取密钥',
   'tcp to this machine': '连接本机 TCP',
   'udp to this machine': '连接本机 UDP',

@@ -71,6 +71,11 @@ export function withMessages(run: LiveRun, messages: readonly LiveMessage[]): Li
     else if (message.type === 'end') isOver = true;
     else {
       const { row } = message;
+      // Another worker continues the run in a record of its own, which repeats this one.
+      if (row.seq === 1 && last > 1) {
+        ({ last, plan, answer, delta, output, elapsedMs, tokens, stepsLeftOut } = EMPTY_RUN);
+        steps.length = 0;
+      }
       // A stream that reconnects may repeat a line.
       if (row.seq <= last) continue;
       last = row.seq;

@@ -37,9 +37,11 @@ export interface RunRecords {
   /** Newest first. */
   list(page: RunPage): Promise<Immutable<RunList>>;
   detail(run: string): Promise<Immutable<RunDetail>>;
+  /** Resolves if the run is there, even if nothing is recorded yet. */
+  check(run: string): Promise<void>;
   /** The folder of the record as it is now. */
   open(run: string): Promise<string>;
-  /** The events as they are recorded, until the run ends. */
+  /** The events as they are recorded, until the run ends. Begins again at 1 if another record continues this one. */
   follow(run: string, options: FollowRecord): AsyncIterable<JournalLine>;
   verify(run: string): Promise<Immutable<Integrity>>;
 }
@@ -71,6 +73,7 @@ export function openFolderRecords({ directory, home, own }: FolderRecordsOptions
       return { directory, total: rows.length, runs: rows.slice(offset, offset + limit) };
     },
     detail: async (id) => reader.detail(id, place(id)),
+    check: async (id) => void place(id),
     open: async (id) => place(id),
     async *follow(id, { after, content = 'whole', signal }) {
       for await (const line of followRun(place(id), { signal, content, pollMs: 50 })) if (line.seq > after) yield line;

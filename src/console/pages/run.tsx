@@ -46,7 +46,11 @@ export function RunPanel({ id, status }: RunProps): JSX.Element {
   if (error !== undefined) return <Problem error={error} />;
   if (data === undefined) return <Loading />;
   const { run } = data;
-  const state = live.isOver ? run.state : run.state === 'killed' ? 'killed' : 'running';
+  const isOpen = !live.isOver && run.state !== 'killed';
+  const isQueued = run.state === 'queued' && live.last === 0;
+  const state = !isOpen ? run.state : isQueued ? 'queued' : 'running';
+  /** A fleet has no routes that continue or repeat a run. */
+  const isLocal = status?.isFleet !== true;
   const answer = live.answer === '' ? data.answer : live.answer;
   const usage = live.isOver ? data.usage : undefined;
   const fail = (cause: unknown): void => setProblem(apiError(cause));
@@ -69,21 +73,21 @@ export function RunPanel({ id, status }: RunProps): JSX.Element {
           <span>{counted('{count} events', Math.max(live.last, live.isOver ? data.events : 0))}</span>
         </div>
         <div class="actions">
-          {state === 'running' && run.isOwn ? (
+          {isOpen && run.isOwn ? (
             <ActionButton kind="danger" act={async () => void (await post(`/runs/${id}/cancel`))} onError={fail}>
               {t('Stop')}
             </ActionButton>
           ) : null}
-          {live.isOver && state === 'degraded' ? (
+          {live.isOver && isLocal && state === 'degraded' ? (
             <button type="button" class="primary" aria-expanded={isResuming} onClick={() => setResuming(!isResuming)}>
               {t('Resume…')}
             </button>
-          ) : live.isOver && state !== 'done' ? (
+          ) : live.isOver && isLocal && state !== 'done' ? (
             <ActionButton kind="primary" act={() => continueRun(`/runs/${id}/resume`, {})} onError={fail}>
               {t('Resume')}
             </ActionButton>
           ) : null}
-          {live.isOver ? (
+          {live.isOver && isLocal ? (
             <button type="button" aria-expanded={isForking} onClick={() => setForkTurn(isForking ? undefined : 0)}>
               {t('Fork…')}
             </button>
@@ -98,7 +102,7 @@ export function RunPanel({ id, status }: RunProps): JSX.Element {
       {data.isTorn && live.isOver ? (
         <div class="banner warning">{t('The record ends within a line: the run was killed while it wrote.')}</div>
       ) : null}
-      {state === 'running' && !run.isOwn ? (
+      {isOpen && !run.isOwn ? (
         <p class="faint">
           {t(
             'This run belongs to another process, such as a terminal. You can follow it and answer its questions here.',
@@ -109,7 +113,7 @@ export function RunPanel({ id, status }: RunProps): JSX.Element {
       {forkTurn === undefined ? null : (
         <Fork key={forkTurn} detail={data} status={status} fail={fail} from={forkTurn} />
       )}
-      <Questions id={id} isRunning={state === 'running'} report={setProblem} />
+      <Questions id={id} isRunning={isOpen} report={setProblem} />
       <div class="run-columns">
         <div>
           {answer === '' && live.delta === '' ? null : (
@@ -134,7 +138,7 @@ export function RunPanel({ id, status }: RunProps): JSX.Element {
                   <Steps
                     id={id}
                     run={live}
-                    {...(live.isOver ? { fork: { turns: keptTurns(data), from: startFork } } : {})}
+                    {...(live.isOver && isLocal ? { fork: { turns: keptTurns(data), from: startFork } } : {})}
                   />
                 ),
               },
@@ -144,14 +148,18 @@ export function RunPanel({ id, status }: RunProps): JSX.Element {
                 count: live.last,
                 content: () => <EventList id={id} count={live.last} isLive={!live.isOver} />,
               },
-              { id: 'integrity', label: t('Integrity'), content: () => <IntegrityView id={id} fail={fail} /> },
+              {
+                id: 'integrity',
+                label: t('Integrity'),
+                content: () => <IntegrityView id={id} fail={fail} canReplay={isLocal} />,
+              },
               { id: 'details', label: t('Details'), content: () => <Details detail={data} /> },
             ]}
           />
         </div>
         <aside>
           <PlanList plan={live.plan ?? data.plan} />
-          <Files detail={data} />
+          <Files detail={data} isKept={!isLocal} />
         </aside>
       </div>
     </article>
@@ -196,7 +204,7 @@ function PlanList({ plan }: { readonly plan: RunDetail['plan'] }): JSX.Element |
   );
 }
 
-function Files({ detail }: { readonly detail: RunDetail }): JSX.Element | null {
+function Files({ detail, isKept }: { readonly detail: RunDetail; readonly isKept: boolean }): JSX.Element | null {
   if (detail.files.length === 0) return null;
   return (
     <Section title={t('Output files')}>
@@ -210,7 +218,7 @@ function Files({ detail }: { readonly detail: RunDetail }): JSX.Element | null {
           </li>
         ))}
       </ul>
-      <p class="faint">{t('Kept until the console ends.')}</p>
+      {isKept ? null : <p class="faint">{t('Kept until the console ends.')}</p>}
     </Section>
   );
 }
@@ -230,7 +238,15 @@ const SEALS: Readonly<Record<string, string>> = {
   'no-key': 'the key of the seal is not on this machine',
 };
 
-function IntegrityView({ id, fail }: { readonly id: string; readonly fail: (cause: unknown) => void }): JSX.Element {
+function IntegrityView({
+  id,
+  fail,
+  canReplay,
+}: {
+  readonly id: string;
+  readonly fail: (cause: unknown) => void;
+  readonly canReplay: boolean;
+}): JSX.Element {
   const { data, error } = useGet<Integrity>(`/runs/${id}/integrity`);
   const [replay, setReplay] = useState<ReplayReport>();
   useEffect(() => setReplay(undefined), [id]);
@@ -253,9 +269,11 @@ function IntegrityView({ id, fail }: { readonly id: string; readonly fail: (caus
           </li>
         ))}
       </ul>
-      <ActionButton act={async () => setReplay(await post<ReplayReport>(`/runs/${id}/replay`))} onError={fail}>
-        {t('Replay without writes and network')}
-      </ActionButton>
+      {canReplay ? (
+        <ActionButton act={async () => setReplay(await post<ReplayReport>(`/runs/${id}/replay`))} onError={fail}>
+          {t('Replay without writes and network')}
+        </ActionButton>
+      ) : null}
       {replay === undefined ? null : (
         <div class="panel">
           <p>

@@ -13,6 +13,7 @@ import { policyRoutes } from '../routes/govern.ts';
 import { runRoutes } from '../routes/runs.ts';
 import { skillRoutes } from '../routes/skills.ts';
 import type { FleetContext, FleetPage } from './context.ts';
+import { runFileRoute } from './run-files.ts';
 import type { Identity } from './keys.ts';
 
 const CHANGE_MS = 500;
@@ -21,7 +22,7 @@ const OTHERS: ReadonlySet<string> = new Set(['/runs/{id}/events', '/isolation'])
 
 /** All of them only read. */
 export function consoleRoutes(
-  { pool }: Pick<FleetContext, 'pool'>,
+  { pool, contents }: Pick<FleetContext, 'pool' | 'contents'>,
   { runtime, surroundings }: FleetPage,
   { project }: Identity,
   records: RunRecords,
@@ -56,6 +57,7 @@ export function consoleRoutes(
   };
   return [
     ...reading,
+    runFileRoute({ pool, contents }, project),
     jsonRoute({
       method: 'GET',
       path: '/status',

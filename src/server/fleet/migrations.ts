@@ -176,6 +176,15 @@ const MIGRATIONS: readonly string[] = [
     samples jsonb not null
   );
   `,
+  `
+  create table skillwright.run_files (
+    run text not null references skillwright.runs on delete cascade,
+    name text not null,
+    digest text not null,
+    bytes bigint not null,
+    primary key (run, name)
+  );
+  `,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

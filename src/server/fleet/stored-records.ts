@@ -15,6 +15,7 @@ import type { RunRecords } from '../records.ts';
 import type { Immutable } from '../router.ts';
 import { openRunReader } from '../run-views.ts';
 import type { ContentStore } from './content-store.ts';
+import { listRunFiles } from './run-files.ts';
 import { restoreRecord, storedRecords } from './run-store.ts';
 import { listRows, readRow } from './run-table.ts';
 import type { FleetRun } from './run-table.ts';
@@ -85,6 +86,7 @@ export function openStoredRecords(
       const { rows, total } = await listRows(pool, project, { offset, limit, query, state });
       return { directory: `project ${project}`, total, runs: rows.map(rowOf) };
     },
+    check: async (id) => void (await found(id)),
     open,
     async detail(id) {
       const run = await found(id);
@@ -93,16 +95,21 @@ export function openStoredRecords(
       const detail = reader.detail(id, folder);
       return {
         ...detail,
+        files: (await listRunFiles(pool, project, id)).map(({ name, bytes }) => ({ name, bytes })),
         run: { ...detail.run, ...rowOf(run), usage: detail.usage, skills: detail.run.skills },
         reason: run.reason ?? detail.reason,
       };
     },
     async *follow(id, { after, content = 'whole', signal }) {
       let last = after;
+      let read: string | undefined;
       while (!signal.aborted) {
         // Read before the events, so that events before the end are still sent.
         const run = await found(id);
         const folder = await folders.of(run);
+        // Another attempt has a record of its own, which differs from where it continues.
+        if (read !== undefined && folder !== read) last = 0;
+        read = folder;
         let hasNews = false;
         for (const line of folder === undefined ? [] : readRun(folder, { content }).lines) {
           if (line.seq <= last) continue;

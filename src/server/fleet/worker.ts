@@ -31,6 +31,7 @@ import { openRunStore, restoreRecord, storedRecords } from './run-store.ts';
 import { newRunId } from '../../journal/run-folder.ts';
 import { RUN_FORMAT, claimRun, leaveRun, returnRun, submitRun, takeOverRuns } from './run-table.ts';
 import type { Claim, Ending, FleetRun } from './run-table.ts';
+import { keepRunFiles } from './run-files.ts';
 import { openStoredArtifacts } from './stored-artifacts.ts';
 import { workOnAttempt } from './stored-attempt.ts';
 import type { RunAttempt } from './stored-attempt.ts';
@@ -263,11 +264,16 @@ async function workOn(run: FleetRun, claim: Claim, work: Work): Promise<void> {
     const approvals = openApprovalTable(pool, run.id);
     const { execution } = work.run ?? {};
     const artifacts = openStoredArtifacts(pool, contents, run.project);
-    const options: Pick<AgentOptions, 'runtime' | 'model' | 'run' | 'signal' | 'unapproved'> = {
+    const options: Starting['options'] = {
       runtime,
       model: durable(await work.openModel(), settle),
       signal: work.stop,
       unapproved: 'stop',
+      ...(execution === undefined
+        ? {}
+        : {
+            beforeEnd: (session) => keepRunFiles(session, claim, { pool, contents, directory: path.dirname(folder) }),
+          }),
       run: {
         ...work.run,
         ...(execution === undefined ? {} : { execution: { artifacts, ...execution, idempotencyKey: run.id } }),
@@ -310,7 +316,7 @@ function secondsSince({ submittedAt }: FleetRun): number {
 type Finished = Pick<AgentResult, 'outcome' | 'answer' | 'reason'> & Partial<Pick<AgentResult, 'used'>>;
 
 interface Starting extends Work {
-  readonly options: Pick<AgentOptions, 'runtime' | 'model' | 'run' | 'signal' | 'unapproved'>;
+  readonly options: Pick<AgentOptions, 'runtime' | 'model' | 'run' | 'signal' | 'unapproved' | 'beforeEnd'>;
 }
 
 /** Starts a run, or continues what an earlier attempt recorded. */

@@ -68,7 +68,7 @@ export function runRoutes(records: RunRecords, live: (run: string) => EventEmitt
       summary: 'Follow a run as short lines, with the growing answer and the output of programs',
       query: LiveQuery,
       async handle({ params: { id = '' }, query: { after }, lastEventId, signal }) {
-        await records.open(id);
+        await records.check(id);
         const last = /^\d{1,15}$/.test(lastEventId ?? '') ? Number(lastEventId) : after;
         const follow = (stop: AbortSignal): AsyncIterable<JournalLine> =>
           records.follow(id, { after: last, content: 'start', signal: stop });
@@ -79,7 +79,7 @@ export function runRoutes(records: RunRecords, live: (run: string) => EventEmitt
       path: '/runs/{id}/events',
       summary: 'Follow a run as recorded events with their whole content',
       async handle({ params: { id = '' }, lastEventId, signal }) {
-        await records.open(id);
+        await records.check(id);
         return serverSentEvents(records.follow(id, { after: 0, signal }), { signal, lastEventId });
       },
     }),

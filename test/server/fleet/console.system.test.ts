@@ -1,24 +1,32 @@
 /** The console of a fleet in Chromium: one fleet, one browser, from the key to the answer. */
+import { readFileSync } from 'node:fs';
+
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
+import { spawnCli } from '../../cli/run-cli.ts';
 import { CHROMIUM, openBrowser } from '../../console/browser.ts';
-import { stop } from './fleet-processes.ts';
+import { stop, until } from './fleet-processes.ts';
 import { openFleetWorld } from './harness.ts';
 import type { FleetWorld } from './harness.ts';
 import { POSTGRES } from './postgres.ts';
 
 const SKILL = '---\nname: bill\ndescription: Bills people. Use to bill someone.\n---\nRun scripts/bill.sh.\n';
 
+const BILL = { name: 'run_script', input: { skill: 'bill', script: 'scripts/bill.sh' } };
+
 describe.skipIf(POSTGRES === undefined || CHROMIUM === undefined)('the console of a fleet', () => {
   let world: FleetWorld;
 
   beforeAll(async () => {
-    world = await openFleetWorld({ 'bill/SKILL.md': SKILL, 'bill/scripts/bill.sh': '#!/bin/sh\necho billed\n' });
+    world = await openFleetWorld({
+      'bill/SKILL.md': SKILL,
+      'bill/scripts/bill.sh': '#!/bin/sh\necho billed > out/bill.txt\n',
+    });
   }, 240_000);
   afterAll(() => world.close(), 120_000);
 
-  test('log in with a key, see the runs and an answer; pages of one machine say so', async () => {
+  test('log in with a key, follow a run, approve, stop and download; pages of one machine say so', async () => {
     const browser = await openBrowser();
     const pageFor = async (key: string): Promise<Page> => {
       const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en' });
@@ -53,6 +61,53 @@ describe.skipIf(POSTGRES === undefined || CHROMIUM === undefined)('the console o
       await state('done').waitFor();
       await shot(page, 'done');
       await stop(worker);
+
+      // The page is open before a worker begins, and stays open until the run has ended.
+      const asked = await world.admin.submit({ request: 'bill Bob' });
+      await page.goto(`${world.url}/#/runs/${asked.run}`);
+      await state('queued').waitFor();
+      const asking = await world.startWorker(
+        { turns: [{ toolCalls: [BILL] }, { text: 'never' }] },
+        '--executor',
+        'local',
+      );
+      const yes = page.getByRole('button', { name: 'Yes, once' });
+      await yes.waitFor();
+      await state('running').waitFor();
+      await page.locator('.steps', { hasText: 'run_script' }).waitFor();
+      await shot(page, 'question');
+      await until(async () => (await world.admin.run(asked.run)).state === 'waiting');
+      await stop(asking);
+      const made = await spawnCli(world.project, ['fleet', 'keys', 'create', 'reader', '--rights', 'read'], world.env);
+      const reader = await pageFor(made.out.trim());
+      await reader.goto(`${world.url}/#/runs/${asked.run}`);
+      await reader.getByRole('button', { name: 'Stop' }).click();
+      await reader.getByText('this key has no right to submit').waitFor();
+      await reader.goto(`${world.url}/#/approvals`);
+      await reader.getByText('this key has no right to approve').waitFor();
+      await shot(reader, 'reader');
+      expect(await reader.getByRole('button', { name: 'Yes, once' }).count()).toBe(0);
+
+      const billing = await world.startWorker({ turns: [{ text: 'Billed **Bob**.' }] }, '--executor', 'local');
+      await yes.click();
+      await page.getByText('Billed Bob.').waitFor();
+      await state('done').waitFor();
+      await shot(page, 'approved');
+      // Rows of the attempt that waited are gone: its record ended with a refusal.
+      expect(await page.locator('.steps', { hasText: 'run refused' }).count()).toBe(0);
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('link', { name: 'bill.txt' }).click(),
+      ]);
+      expect(readFileSync(await download.path(), 'utf8')).toBe('billed\n');
+      await stop(billing);
+
+      const unwanted = await world.admin.submit({ request: 'bill Eve' });
+      await page.goto(`${world.url}/#/runs/${unwanted.run}`);
+      await page.getByRole('button', { name: 'Stop' }).click();
+      await state('cancelled').waitFor();
+      await shot(page, 'cancelled');
+      expect(await world.admin.run(unwanted.run)).toMatchObject({ state: 'ended', outcome: 'cancelled' });
     } finally {
       await browser.close();
     }
