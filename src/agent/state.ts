@@ -4,7 +4,7 @@ import type { Action } from '../core/action.ts';
 import type { Budget } from '../core/budget.ts';
 import { NOTHING_USED, countEvent } from './count-budget.ts';
 import type { RunEvent } from '../core/run-events.ts';
-import { REFUSALS } from '../core/failure-codes.ts';
+import { REFUSALS, UNANSWERED } from '../core/failure-codes.ts';
 import type { ActionFailed, Observation } from '../core/observation.ts';
 import type { Plan } from '../core/plan.ts';
 import { phaseOf } from '../core/phase.ts';
@@ -47,7 +47,7 @@ export interface AgentState {
   /** The last action, if policy or a person refused it: an answer after that is not a success. */
   readonly refused: Pick<ActionFailed, 'action' | 'code' | 'message'> | undefined;
   readonly repeated: RepeatedTurns;
-  /** The first action that needed approval while no user was available. */
+  /** The first action that needed approval and has no answer: no user was available, or the question waits. */
   readonly unapproved: Pick<ActionFailed, 'action' | 'code' | 'message'> | undefined;
 }
 
@@ -116,7 +116,7 @@ function refusalOf(
   if (observation.type !== 'failed' || !REFUSALS.has(observation.code)) return { refused: undefined, unapproved };
   const { action, code, message } = observation;
   const one = { action, code, message };
-  return { refused: one, unapproved: unapproved ?? (code === 'approval/needed' ? one : undefined) };
+  return { refused: one, unapproved: unapproved ?? (UNANSWERED.has(code) ? one : undefined) };
 }
 
 const TIMES = /duration|_ms$|Ms$|(?:_at|At)$/;

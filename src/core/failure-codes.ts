@@ -72,6 +72,9 @@ export const REFUSALS: ReadonlySet<FailureCode> = new Set([
   'skill/untrusted',
 ]);
 
+/** Failures that a later approval resolves. */
+export const UNANSWERED: ReadonlySet<FailureCode> = new Set(['approval/needed', 'approval/pending']);
+
 /** Why an action failed, what to do, and what was probably meant. */
 export interface Failure {
   readonly code: FailureCode;

@@ -1,7 +1,7 @@
 /** Reconstructs a run from its events: the answers of the model, the actions, and the observations (AGT-10). */
 import type { Action, ActionType } from '../../core/action.ts';
 import type { Budget } from '../../core/budget.ts';
-import type { FailureCode } from '../../core/failure-codes.ts';
+import { UNANSWERED } from '../../core/failure-codes.ts';
 import type { JournalLine, Outcome, ResumedRun, RunEvent } from '../../core/run-events.ts';
 import type { ModelAnswer } from '../../core/model.ts';
 import type { Observation } from '../../core/observation.ts';
@@ -74,9 +74,6 @@ const HARMLESS: ReadonlySet<ActionType> = new Set([
   'grep',
   'final_answer',
 ]);
-
-/** Failures that a later approval resolves. */
-const WAITING: ReadonlySet<FailureCode> = new Set(['approval/pending', 'approval/needed']);
 
 function isHarmless({ type }: Action): boolean {
   return HARMLESS.has(type);
@@ -225,7 +222,7 @@ function replayLength(moments: readonly Moment[], calls: ReadonlyMap<number, Rec
 }
 
 function isWaiting(call: RecordedCall | undefined): boolean {
-  return call?.observation?.type === 'failed' && WAITING.has(call.observation.code);
+  return call?.observation?.type === 'failed' && UNANSWERED.has(call.observation.code);
 }
 
 function hadEffect(call: RecordedCall | undefined): boolean {

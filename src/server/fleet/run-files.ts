@@ -14,14 +14,18 @@ import { fileRoute } from '../router.ts';
 import type { Route } from '../router.ts';
 import { filesIn } from '../run-starter.ts';
 import type { ContentStore } from './content-store.ts';
-import type { FleetContext } from './context.ts';
 import type { QueuedRun } from './run-queue.ts';
+
+interface FilePlace {
+  readonly pool: Pool;
+  readonly contents: ContentStore;
+}
 
 /** Stores the files in `out/` of a session. What may not leave the workspace is left out, as on one machine. */
 export async function keepRunFiles(
   session: Session,
   { run, attempt }: QueuedRun,
-  { pool, contents, directory }: { readonly pool: Pool; readonly contents: ContentStore; readonly directory: string },
+  { pool, contents, directory }: FilePlace & { readonly directory: string },
 ): Promise<void> {
   const redactor = session.execution?.redactor;
   const folder = await mkdtemp(path.join(directory, 'outputs-'));
@@ -61,7 +65,7 @@ export async function listRunFiles(pool: Pool, project: string, run: string): Pr
   return rows;
 }
 
-export function runFileRoute({ pool, contents }: Pick<FleetContext, 'pool' | 'contents'>, project: string): Route {
+export function runFileRoute({ pool, contents }: FilePlace, project: string): Route {
   return fileRoute({
     path: '/runs/{id}/files/{path}',
     summary: 'Download an output file of a run',

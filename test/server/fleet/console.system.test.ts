@@ -75,8 +75,10 @@ describe.skipIf(POSTGRES === undefined || CHROMIUM === undefined)('the console o
       await yes.waitFor();
       await state('running').waitFor();
       await page.locator('.steps', { hasText: 'run_script' }).waitFor();
-      await shot(page, 'question');
       await until(async () => (await world.admin.run(asked.run)).state === 'waiting');
+      await shot(page, 'question');
+      // The model is not asked again before the answer.
+      expect(await page.getByText('never').count()).toBe(0);
       await stop(asking);
       const made = await spawnCli(world.project, ['fleet', 'keys', 'create', 'reader', '--rights', 'read'], world.env);
       const reader = await pageFor(made.out.trim());
