@@ -177,7 +177,7 @@ describe.skipIf(missing !== undefined)('at a terminal', () => {
       ],
       { SKILLWRIGHT_CACHE_DIR: path.join(folder, 'cache') },
     );
-    expect([status, text]).toEqual([0, expect.stringContaining('continue with --resume')]);
+    expect([status, text]).toEqual([0, expect.stringContaining('continue with: skillwright chat --resume')]);
     expect(recorded(folder)).toEqual({
       messages: ['hello', 'first line\nsecond\tline', 'hello'],
       status: 'intact',
@@ -215,7 +215,7 @@ describe.skipIf(missing !== undefined)('at a terminal', () => {
       until('> '),
       keys(CTRL_D),
     ]);
-    expect([status, text]).toEqual([0, expect.stringContaining('continue with --resume')]);
+    expect([status, text]).toEqual([0, expect.stringContaining('continue with: skillwright chat --resume')]);
     expect(recorded(folder).messages).toEqual(['see @orders.csv', '@orders.csv']);
   });
 
