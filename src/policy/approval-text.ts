@@ -35,7 +35,7 @@ export function approvalLines(request: ApprovalRequest, options: ApprovalTextOpt
     ...givenLines(action, show),
     ...(affects.length === 0 ? [] : show.items(`affects ${String(affects.length)}`, affects)),
     ...(capabilities ?? []).flatMap((each) => (each.on.length === 0 ? [] : show.items(capabilityLabel(each), each.on))),
-    ...(isolation === undefined ? [] : [isolationLine(isolation, capabilities)]),
+    ...(isolation === undefined ? [] : isolationLines(isolation, capabilities)),
     ...unusualLine(detail),
     `id: ${shortId(id)}`,
   ];
@@ -56,14 +56,15 @@ function shortDigest(digest: string): string {
   return short === undefined ? 'without a digest' : `with the digest ${short}`;
 }
 
-function isolationLine(
+/** Two lines where one would not fit on a terminal of 80 columns. */
+function isolationLines(
   isolation: NonNullable<ApprovalRequest['isolation']>,
   capabilities: readonly Capability[] | undefined,
-): string {
-  if (isolation === 'none') return 'isolation: none; it can do everything that you can do';
+): readonly string[] {
+  if (isolation === 'none') return ['isolation: none; it can do everything that you can do'];
   const weak = capabilities?.find(({ name }) => name === 'weak_isolation');
-  if (weak !== undefined) return `isolation: ${isolation}; ${capabilityLabel(weak)}`;
-  return capabilities?.length === 0 ? `isolation: ${isolation}; ${CONTAINED}` : `isolation: ${isolation}`;
+  if (weak !== undefined) return [`isolation: ${isolation}`, capabilityLabel(weak)];
+  return [`isolation: ${isolation}`, ...(capabilities?.length === 0 ? [CONTAINED] : [])];
 }
 
 interface Show {
@@ -105,7 +106,7 @@ function openShow({ width, hash, isWhole = false }: ApprovalTextOptions): Show {
       const left = all.length - start.length - end.length;
       const rows = (some: typeof all): readonly string[] =>
         some.flatMap(({ entry, line, isFirst }) => [
-          ...(isFirst ? [`  from line ${count(line)}`] : []),
+          ...(isFirst && (line > 1 || hunks.length > 1) ? [`  from line ${count(line)}`] : []),
           ...framed(MARKS[entry.kind] + entry.text, most.itemRows, true),
         ]);
       const leftOut = left === 0 ? [] : leftOutLines(`${count(left)} of ${count(all.length)} lines`, hash(after));

@@ -202,7 +202,6 @@ describe('a question on the terminal', () => {
     expect(short.screen()).toBe(
       [
         'changes, 1 line added, 1 removed:',
-        '  from line 1',
         '  │ - one',
         '  │ + two',
         '◆ medium risk, bubblewrap: change +1 -1 for release: a.txt',

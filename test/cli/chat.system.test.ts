@@ -76,6 +76,7 @@ describe('from a pipe', () => {
       '/cost',
       '/undo',
       '/csv-reprot x',
+      '/skil',
       'hi',
       '/undo',
       '/plan',
@@ -91,6 +92,7 @@ describe('from a pipe', () => {
       '0 messages, 0 turns, about 0 tokens',
       'nothing to undo\n',
       'there is no skill called "csv-reprot"',
+      'did you mean /skills or /skill-author?',
       'removed: hi\n',
       'goal: hi\n',
     ])
@@ -161,6 +163,11 @@ describe.skipIf(missing !== undefined)('at a terminal', () => {
         keys('\r'),
         until('done after'),
         until('> '),
+        // Pasted before what is there: it goes to the cursor.
+        keys('!'),
+        PAUSE,
+        keys('\u0001'),
+        PAUSE,
         keys('\u001B[200~first line\nsecond\tline\u001B[201~'),
         PAUSE,
         keys('\r'),
@@ -177,16 +184,16 @@ describe.skipIf(missing !== undefined)('at a terminal', () => {
       ],
       { SKILLWRIGHT_CACHE_DIR: path.join(folder, 'cache') },
     );
-    expect([status, text]).toEqual([0, expect.stringContaining('continue with --resume')]);
+    expect([status, text]).toEqual([0, expect.stringContaining('continue with: skillwright chat --resume')]);
     expect(recorded(folder)).toEqual({
-      messages: ['hello', 'first line\nsecond\tline', 'hello'],
+      messages: ['hello', 'first line\nsecond\tline!', 'hello'],
       status: 'intact',
       outcome: 'done',
     });
     const cache = path.join(folder, 'cache/chat');
     const [file = ''] = readdirSync(cache);
     expect(statSync(path.join(cache, file)).mode & 0o777).toBe(0o600);
-    expect(JSON.parse(readFileSync(path.join(cache, file), 'utf8'))).toEqual(['hello', 'first line␤second␉line']);
+    expect(JSON.parse(readFileSync(path.join(cache, file), 'utf8'))).toEqual(['hello', 'first line␤second␉line!']);
   });
 
   test('greets in one line, and Tab completes commands, skills and files; a dropped file becomes @FILE', async () => {
@@ -215,7 +222,7 @@ describe.skipIf(missing !== undefined)('at a terminal', () => {
       until('> '),
       keys(CTRL_D),
     ]);
-    expect([status, text]).toEqual([0, expect.stringContaining('continue with --resume')]);
+    expect([status, text]).toEqual([0, expect.stringContaining('continue with: skillwright chat --resume')]);
     expect(recorded(folder).messages).toEqual(['see @orders.csv', '@orders.csv']);
   });
 

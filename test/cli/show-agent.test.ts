@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 
 import { parseBudget } from '../../src/cli/agent/agent-flags.ts';
 import { openAgentDisplay } from '../../src/cli/agent/show-agent.ts';
-import type { AgentDisplay } from '../../src/cli/agent/show-agent.ts';
+import type { AgentDisplay, WatchOutputKey } from '../../src/cli/agent/show-agent.ts';
 import { openTerminal } from '../../src/cli/terminal/terminal.ts';
 import type { RunEvent } from '../../src/core/run-events.ts';
 import type { Plan, StepState } from '../../src/core/plan.ts';
@@ -11,24 +11,27 @@ import { cleanText } from '../../src/core/text/text.ts';
 
 interface Screen extends AgentDisplay {
   readonly tell: (...events: readonly RunEvent[]) => void;
+  readonly resize: (columns: number) => void;
   readonly out: () => string;
   readonly err: () => string;
 }
 
-function open(isTTY: boolean, level: 'quiet' | 'normal' = 'normal'): Screen {
+function open(isTTY: boolean, level: 'quiet' | 'normal' = 'normal', watchKey?: WatchOutputKey): Screen {
   let out = '';
   let err = '';
+  const stdout = { write: (text: string) => (out += text), isTTY, columns: 80 };
   const terminal = openTerminal({
-    streams: { stdout: { write: (text) => (out += text), isTTY }, stderr: { write: (text) => (err += text), isTTY } },
+    streams: { stdout, stderr: { write: (text) => (err += text), isTTY } },
     env: {},
     color: 'never',
     quiet: false,
   });
-  const display = openAgentDisplay(terminal, level);
+  const display = openAgentDisplay(terminal, level, watchKey);
   const tell = (...events: readonly RunEvent[]): void => {
     for (const event of events) display.sink({ seq: 1, time: '', elapsed: 0, event });
   };
-  return { ...display, tell, out: () => out, err: () => err };
+  const resize = (columns: number): void => void (stdout.columns = columns);
+  return { ...display, tell, resize, out: () => out, err: () => err };
 }
 
 const ask: RunEvent = { type: 'model-call', turn: 1, model: 'played', request: '', tokens: 10 };
@@ -138,6 +141,28 @@ test('a terminal says what is waited for, and takes it back', () => {
   const plain = open(false);
   plain.tell(ask, note);
   expect(plain.err()).toBe('note: odd\n');
+});
+
+test('a long command leaves room for the key, and for the last line that the program printed', () => {
+  let press = (): void => undefined;
+  const screen = open(true, 'normal', (onKey) => {
+    press = onKey;
+    return () => undefined;
+  });
+  const command = `echo ${'very '.repeat(30)}long`;
+  screen.tell({ type: 'action', call: 1, action: { type: 'run_command', command }, askedBy: 'model' });
+  screen.output('stdout', Buffer.from('first\nsecond\nthi'));
+  press();
+  press();
+  const rows = screen.err().split('\r\u001B[K').slice(-2);
+  expect(rows.map((row) => [row.length <= 79, row.startsWith('⠋ run_command "echo very'), row.slice(-17)])).toEqual([
+    [true, true, expect.stringMatching(/…  │ thi$/)],
+    [true, true, expect.stringMatching(/…  Ctrl-O: output$/)],
+  ]);
+  // The terminal wraps the old line when the window becomes narrower; both of its rows are cleared.
+  screen.resize(50);
+  press();
+  expect(screen.err()).toMatch(/ {2}Ctrl-O: output\u001B\[1A\r\u001B\[J⠋ [^\n]* {2}│ thi$/);
 });
 
 describe('--budget', () => {

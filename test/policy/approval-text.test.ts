@@ -47,7 +47,12 @@ describe('a question', () => {
       cwd: 'work',
       inputs: [{ from: 'host://a.txt', to: 'work/a.txt' }],
     } as const;
-    const request = commandRequest(action.command, { action, risk: 'high', affects: ['.git', 'origin'] });
+    const request = commandRequest(action.command, {
+      action,
+      risk: 'high',
+      affects: ['.git', 'origin'],
+      capabilities: [],
+    });
     expect(show(request)).toEqual([
       'approval needed; risk: high',
       'tool:',
@@ -72,6 +77,7 @@ describe('a question', () => {
       '  │ .git',
       '  │ origin',
       'isolation: bubblewrap',
+      'contained: isolated, no network, no secrets, no write access to your files',
       'id: 0123456789ab',
     ]);
   });
@@ -103,7 +109,6 @@ describe('a question', () => {
       'file:',
       '  │ a.txt',
       'changes, 1 line added, 1 removed:',
-      '  from line 1',
       '  │   one',
       '  │ - two',
       '  │ + 2\\r',

@@ -70,6 +70,7 @@ export function endLines({ outcome, used, run }: AgentResult, copied: readonly s
   ];
   return [
     ...copied.map((name) => `wrote ${printable(name)}`),
-    `${outcome} after ${spent.join(', ')}${run === undefined ? '' : `; details: skillwright runs show ${run}`}`,
+    `${outcome} after ${spent.join(', ')}${run === undefined ? '' : '; details:'}`,
+    ...(run === undefined ? [] : [`  skillwright runs show ${run}`]),
   ];
 }

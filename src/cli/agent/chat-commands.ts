@@ -50,7 +50,9 @@ export async function handleLine(line: string, parts: ChatCommandParts): Promise
     return { type: 'send' };
   } catch (error) {
     if (!isSkillError(error)) throw error;
-    return { type: 'said', lines: [`${error.message}; ${error.hint}; /help lists the commands`] };
+    const near = completeCommand(`/${called.name}`, parts.runtime).map((one) => one.trim());
+    const hint = near.length === 0 ? error.hint : `did you mean ${near.join(' or ')}?`;
+    return { type: 'said', lines: [error.message, `${hint} (/help lists the commands)`] };
   }
 }
 

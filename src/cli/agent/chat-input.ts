@@ -57,7 +57,13 @@ function readMessage({ stdin, stderr }: NodeJS.Process, options: EditorOptions):
         return [[...hits], of];
       },
     });
-    const onKeys = (bytes: Buffer): void => void keys.write(filter(decoder.write(bytes)));
+    const onKeys = (bytes: Buffer): void => {
+      const typed = filter(decoder.write(bytes));
+      // Several characters of one chunk would be appended to the line wherever the cursor is, without counting the rows that they fill.
+      const [text = ''] = /^\P{Cc}{2,}/u.exec(typed) ?? [];
+      if (text !== '') editor.write(text);
+      if (typed.length > text.length) keys.emit('data', typed.slice(text.length));
+    };
     const end = (): void => finish({ type: 'end' });
     let isOver = false;
     const finish = (input: Input): void => {

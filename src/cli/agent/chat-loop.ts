@@ -41,7 +41,10 @@ export async function runChat(parts: ChatLoopOptions): Promise<number> {
     input.close();
     await chat.end();
     if (chat.run !== undefined)
-      terminal.remark(`details: skillwright runs show ${chat.run}; continue with --resume ${chat.run}`);
+      terminal.remark([
+        `details: skillwright runs show ${chat.run}`,
+        `continue with: skillwright chat --resume ${chat.run}`,
+      ]);
   }
 }
 

@@ -1,7 +1,7 @@
 import { durationText } from '../../core/text/line-text.ts';
 import { printable } from '../../core/text/text.ts';
 import { monotonicMs } from '../../platform/clock.ts';
-import { fitText } from '../../platform/text-width.ts';
+import { fitText, textWidth } from '../../platform/text-width.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 export interface StatusLine {
@@ -35,10 +35,10 @@ export function openStatus(terminal: Terminal, watchKey?: (onKey: () => void) =>
     const ms = monotonicMs() - current.startedAt;
     const frame = FRAMES.charAt(Math.floor(ms / REDRAW_MS) % FRAMES.length);
     // The elapsed time is ours and comes first, so that no name can push it away.
-    const parts = [`${frame} ${ms < 1000 ? '' : `${durationText(Math.floor(ms / 1000) * 1000)} `}${current.text}`];
+    const step = `${frame} ${ms < 1000 ? '' : `${durationText(Math.floor(ms / 1000) * 1000)} `}${current.text}`;
     const last = printed.partial.trim() === '' ? printed.last : printed.partial;
-    if (release !== undefined) parts.push(isOpen ? `│ ${printable(last.trim())}` : OUTPUT_HINT);
-    terminal.overwrite(terminal.style('dim', fitText(parts.join('  '), terminal.width - 1)));
+    const output = isOpen ? `  │ ${printable(last.trim())}` : `  ${OUTPUT_HINT}`;
+    terminal.overwrite(terminal.style('dim', besides(step, release === undefined ? '' : output, terminal.width - 1)));
   };
   const end = (): void => {
     clearInterval(timer);
@@ -73,4 +73,10 @@ export function openStatus(terminal: Terminal, watchKey?: (onKey: () => void) =>
     },
     end,
   };
+}
+
+/** Shortens the step before the output, to half of the columns at most: a long command must not hide what it prints. */
+function besides(step: string, output: string, columns: number): string {
+  const room = Math.max(columns >> 1, columns - textWidth(output));
+  return fitText(fitText(step, room) + output, columns);
 }

@@ -5,7 +5,7 @@ import { runLife, runState } from '../../journal/run-folder.ts';
 import type { Verification } from '../../journal/verify.ts';
 import type { ChainVerification } from '../../journal/verify-chain.ts';
 import { agentEventText } from '../../core/agent-event-text.ts';
-import type { JournalLine, RunApproval, RunEvent, RunInfo, RunProgram } from '../../core/run-events.ts';
+import type { JournalLine, RunApproval, RunEvent, RunExecutor, RunInfo, RunProgram } from '../../core/run-events.ts';
 import { printable } from '../../core/text/text.ts';
 import type { Style, Terminal } from '../terminal/terminal.ts';
 import { fitText, padText, textWidth } from '../../platform/text-width.ts';
@@ -43,7 +43,7 @@ export function runLines(rows: readonly RunRow[], { style, width, isAnswerOnTerm
   });
 }
 
-export function infoLines(info: RunInfo, { style }: Terminal): readonly string[] {
+export function infoLines(info: RunInfo, { style, wrap }: Terminal): readonly string[] {
   const life = runLife(info);
   const fields: readonly (readonly [string, string])[] = [
     ['run', info.run],
@@ -53,7 +53,7 @@ export function infoLines(info: RunInfo, { style }: Terminal): readonly string[]
     ['ended', info.endedAt ?? ''],
     ['version', info.version],
     ['part of', info.parent ?? ''],
-    ['executor', info.executor === null ? '' : JSON.stringify(info.executor)],
+    ['executor', info.executor === null ? '' : executorText(info.executor)],
     ['index', info.indexHash],
     ['policy', info.policyHash],
     ['phases', info.phases.join(' ')],
@@ -61,7 +61,9 @@ export function infoLines(info: RunInfo, { style }: Terminal): readonly string[]
     ['events', `${String(info.events.count)}, last hash ${info.events.head}`],
   ];
   return [
-    ...fields.filter(([, value]) => value !== '').map(([name, value]) => `${name.padEnd(9)} ${printable(value)}`),
+    ...fields
+      .filter(([, value]) => value !== '')
+      .map(([name, value]) => wrap(`${name.padEnd(9)} ${printable(value)}`, 10)),
     ...section(
       style('bold', 'Skills'),
       info.skills.map(({ id, digest }) => `${printable(id)}  ${style('dim', printable(digest))}`),
@@ -78,7 +80,7 @@ export function infoLines(info: RunInfo, { style }: Terminal): readonly string[]
         printable(`${tool}  ${String(calls)}${failed === 0 ? '' : `, ${String(failed)} failed`}`),
       ),
     ),
-    ...section(style('bold', 'Programs'), info.programs.flatMap(programLines)),
+    ...section(style('bold', 'Programs'), info.programs.flatMap(programLines)).map((line) => wrap(line, 4)),
     ...section(style('bold', 'Approvals'), info.approvals.map(approvalText)),
   ];
 }
@@ -87,8 +89,18 @@ function section(title: string, lines: readonly string[]): readonly string[] {
   return lines.length === 0 ? [] : ['', title, ...lines.map((line) => `  ${line}`)];
 }
 
+function executorText({ name, isolation, image, mounts = [] }: RunExecutor): string {
+  return [
+    isolation === name ? name : `${name}, isolation ${isolation}`,
+    ...(image === undefined ? [] : [`image ${image}`]),
+    ...mounts.map(({ path, access }) => `${path} (${access})`),
+  ].join(', ');
+}
+
 function programLines({ call, skill, program, exitCode, reason, stdout, stderr }: RunProgram): readonly string[] {
-  const end = exitCode === null ? reason : `exit ${String(exitCode)}${reason === 'exited' ? '' : `, ${reason}`}`;
+  // A program that was stopped has no exit code of its own.
+  const end =
+    exitCode === null || exitCode < 0 ? reason : `exit ${String(exitCode)}${reason === 'exited' ? '' : `, ${reason}`}`;
   const output = [stdout, stderr].map((text) => text.trim()).find((text) => text !== '');
   return [
     printable(`#${String(call)} ${skill === undefined ? '' : `${skill} `}${program}: ${end}`),

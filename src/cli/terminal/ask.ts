@@ -5,6 +5,7 @@ import { sha256 } from '../../platform/hash.ts';
 import type { Asker } from '../../policy/approval/approver.ts';
 import { columnsOf } from './terminal.ts';
 import type { Stream } from './terminal.ts';
+import { wrapWords } from './wrap.ts';
 
 /** The part of `process.stdin` that reading keys needs. */
 export interface KeyInput {
@@ -144,7 +145,10 @@ function questionOf(request: ApprovalRequest, width: number): Dialog<Answer> {
     : `  ${[...request.scopes.map((scope) => KEYS[scope][1]), '[n]o', '[d]etails'].join('  ')} > `;
   const details = (...notes: readonly string[]): string => {
     isShown = true;
-    const lines = approvalLines(request, { width, hash: sha256, isWhole: true });
+    // Framed text has its width already, and stays in its frame.
+    const lines = approvalLines(request, { width, hash: sha256, isWhole: true }).map((line) =>
+      line.startsWith('  ') ? line : wrapWords(line, { width, indent: 2 }),
+    );
     return ['', ...lines, ...notes, choices].join('\n');
   };
   const { line, isWhole } = approvalSummary(request, width);

@@ -1,3 +1,4 @@
+import { textWidth } from '../../platform/text-width.ts';
 import { styled } from './styles.ts';
 import type { Style } from './styles.ts';
 import { wrapWords } from './wrap.ts';
@@ -62,6 +63,8 @@ export function openTerminal({ streams: { stdout, stderr }, env, color, quiet }:
     if (typeof text === 'string') stream.write(`${text}\n`);
     else for (const line of text) stream.write(`${line}\n`);
   };
+  /** Columns of the line that the next `overwrite` replaces. */
+  let overwritable = 0;
   const width = (): number => Math.max(MIN_WIDTH, columnsOf(stdout));
   return {
     get width() {
@@ -80,7 +83,12 @@ export function openTerminal({ streams: { stdout, stderr }, env, color, quiet }:
       if (!quiet) print(stderr, text);
     },
     err: (text) => print(stderr, text),
-    overwrite: (text) => void stderr.write(`\r\u001B[K${text}`),
+    overwrite: (text) => {
+      // A window that became narrower has wrapped the old line over several rows.
+      const above = Math.ceil(overwritable / width()) - 1;
+      stderr.write(above > 0 ? `\u001B[${String(above)}A\r\u001B[J${text}` : `\r\u001B[K${text}`);
+      overwritable = textWidth(text);
+    },
     style: (style, text) => (isColored ? styled(style, text) : text),
     wrap: (text, indent = 0) => (onTerminal ? wrapWords(text, { width: width(), indent }) : text),
   };
