@@ -73,6 +73,7 @@ export function pathRemarks(
   touched: readonly string[],
   proposed: Map<string, ActivationReason>,
 ): readonly string[] {
+  if (touched.length === 0) return [];
   const { session } = run;
   const isKnown = (id: string): boolean =>
     proposed.has(id) || session.state.loaded.some(({ skill }) => skill.id === id);

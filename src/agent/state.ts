@@ -120,6 +120,8 @@ function refusalOf(
 }
 
 const TIMES = /duration|_ms$|Ms$|(?:_at|At)$/;
+/** The same in JSON. A value may look like it too, which only costs time. */
+const TIMES_IN_JSON = /duration|_ms"|Ms"|_at"|At"/;
 
 /** Failures are counted by the session. Polling a program is meant to be repeated. */
 function repeatedOf({ repeated }: AgentState, action: Action | undefined, observation: Observation): RepeatedTurns {
@@ -127,7 +129,10 @@ function repeatedOf({ repeated }: AgentState, action: Action | undefined, observ
     return { ...repeated, key: 'failed' };
   if (repeated.key === 'failed') return repeated;
   // Two results that differ in their times alone are the same.
-  const result = JSON.stringify(observation, (name, value: unknown) => (TIMES.test(name) ? undefined : value));
+  const whole = JSON.stringify(observation);
+  const result = TIMES_IN_JSON.test(whole)
+    ? JSON.stringify(observation, (name, value: unknown) => (TIMES.test(name) ? undefined : value))
+    : whole;
   return {
     ...repeated,
     key: sha256(`${repeated.key}\n${stableJson(action)}\n${result}`),

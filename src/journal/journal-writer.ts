@@ -14,7 +14,7 @@ import { FIRST_HASH, linkLine } from './chain.ts';
 import { contentPath } from './content.ts';
 import { openFolderPlace } from './record-place.ts';
 import type { NamedText, RecordPlace } from './record-place.ts';
-import { asRead, ownFields } from './recorded-event.ts';
+import { asRead, openTimeText, ownFields } from './recorded-event.ts';
 import { ended, isWriteError, recordFailed } from './record-failure.ts';
 import type { Redactor } from './redact/redact.ts';
 import { openStore, storedJson } from './references.ts';
@@ -114,6 +114,7 @@ class JournalWriter implements RunRecord {
   readonly #hash = openSha256();
   readonly #openedAt = performance.now();
   #checkpointAt = performance.now();
+  readonly #timeText: () => string;
   #seq = 0;
   #head = FIRST_HASH;
   /** Buffered lines. */
@@ -137,6 +138,7 @@ class JournalWriter implements RunRecord {
     this.path = place.path;
     this.#place = place;
     this.#options = options;
+    this.#timeText = openTimeText(options.now);
     const { index, scan, ...known } = start;
     // The files are only referenced after their digests are in the first line.
     const indexDigest = this.#writeJson(INDEX_FILE, index);
@@ -297,7 +299,7 @@ class JournalWriter implements RunRecord {
     const stored = clean === event ? event : { ...clean, ...ownFields(event) };
     const eventJson = visibleJson(storedJson(stored, this.#keepLong));
     const seq = this.#seq + 1;
-    const time = this.#options.now().toISOString();
+    const time = this.#timeText();
     const elapsed = Math.round((performance.now() - this.#openedAt) * 1000) / 1000;
     const json = `{"seq":${String(seq)},"time":"${time}","elapsed":${String(elapsed)},"event":${eventJson}}`;
     const { line, hash } = linkLine(this.#head, json, this.#hash);

@@ -32,3 +32,13 @@ export function asRead(event: RunEvent, stored: object): RunEvent {
   const read = restoredValue(JSON.parse(JSON.stringify(stored)), startText);
   return isRunEvent(read) ? read : event;
 }
+
+/** The current time as text. Several events happen within a millisecond, and formatting takes longer than asking. */
+export function openTimeText(now: () => Date): () => string {
+  let [known, text] = [Number.NaN, ''];
+  return () => {
+    const time = now();
+    if (time.getTime() !== known) [known, text] = [time.getTime(), time.toISOString()];
+    return text;
+  };
+}

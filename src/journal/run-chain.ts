@@ -104,36 +104,49 @@ export interface ChainHead {
   readonly hash: string;
 }
 
-function remember(
-  directory: string,
-  head: ChainHead,
-  { sealKey, home }: { readonly sealKey: Uint8Array; readonly home: string },
-): void {
+interface HeadKeys {
+  readonly sealKey: Uint8Array;
+  readonly home: string;
+}
+
+function remember(directory: string, head: ChainHead, { sealKey, home }: HeadKeys): void {
   const real = realPath(directory);
   const file = headFile(real, home);
   const known = { directory: real, ...head };
   const text = JSON.stringify({ ...known, mac: codeOf(sealKey, `skillwright chain\n${JSON.stringify(known)}`) });
-  const bytes = Buffer.from(`${visibleJson(text)}\n`);
+  const json = Buffer.from(visibleJson(text));
+  const slot = Buffer.alloc(Math.ceil((json.length + 1) / SECTOR) * SECTOR, ' ');
+  json.copy(slot);
+  slot[slot.length - 1] = LINE_END;
   try {
-    if (overwrite(file, bytes)) return;
+    if (overwrite(file, slot, head.seq)) return;
     makeFolders(path.dirname(file), 0o700);
-    writeFileAtomically(file, bytes, { mode: 0o600 });
+    writeFileAtomically(file, Buffer.concat([slot, slot]), { mode: 0o600 });
   } catch (error) {
     // A home folder that cannot be written costs this protection, not the run.
     if (!isSystemError(error)) throw error;
   }
 }
 
+/** A disk writes this many bytes completely or not at all. */
+const SECTOR = 512;
+
 /**
- * Writes to the existing file with one write, if it has this size: renaming a new file over it makes ext4 write the file to disk at
- * once, which takes milliseconds. The caller holds the lock of the chain; `rememberedHead` reads again if it meets half a write.
+ * Overwrites one of the two slots of the file with one write; the other still holds the line before, so that one of them is whole at any
+ * time. Renaming a new file over it makes ext4 write it to disk at once, which takes milliseconds. The caller holds the lock of the chain.
+ * Returns false if the file does not hold the line before: a chain that began anew, or a file of another form.
  */
-function overwrite(file: string, bytes: Buffer): boolean {
-  const stats = lstatSync(file, { throwIfNoEntry: false });
-  if (stats?.isFile() !== true || stats.size !== bytes.length) return false;
+function overwrite(file: string, slot: Buffer, seq: number): boolean {
+  if (lstatSync(file, { throwIfNoEntry: false })?.isFile() !== true) return false;
   const descriptor = openSync(file, OWN_FILE);
   try {
-    return writeSync(descriptor, bytes, 0, bytes.length, 0) === bytes.length;
+    const place = (seq % 2) * slot.length;
+    const other = Buffer.alloc(slot.length);
+    if (fstatSync(descriptor).size !== 2 * slot.length) return false;
+    readSync(descriptor, other, 0, other.length, slot.length - place);
+    return (
+      other.includes(`,"seq":${String(seq - 1)},`) && writeSync(descriptor, slot, 0, slot.length, place) === slot.length
+    );
   } finally {
     closeSync(descriptor);
   }
@@ -142,31 +155,32 @@ function overwrite(file: string, bytes: Buffer): boolean {
 /** The newest line that this user's runs wrote; undefined if none is known, `invalid` if the file was edited. */
 export function rememberedHead(directory: string, { sealKey, home }: ChainKeys): ChainHead | 'invalid' | undefined {
   if (sealKey === undefined || home === undefined) return undefined;
-  const keys = { sealKey, home };
-  const head = readHead(directory, keys);
-  return head === 'invalid' ? readHead(directory, keys) : head;
-}
-
-function readHead(
-  directory: string,
-  { sealKey, home }: { readonly sealKey: Uint8Array; readonly home: string },
-): ChainHead | 'invalid' | undefined {
   const real = realPath(directory);
-  const read = readPrivateFile(headFile(real, home), { maxBytes: MAX_TAIL });
+  const read = readPrivateFile(headFile(real, home), { maxBytes: 2 * MAX_TAIL });
   if (read.type === 'absent') return undefined;
   if (read.type === 'failed') return 'invalid';
+  const { bytes } = read;
+  // Earlier versions wrote one line.
+  const middle = bytes.length % (2 * SECTOR) === 0 ? bytes.length / 2 : bytes.length;
+  const heads = [bytes.subarray(0, middle), bytes.subarray(middle)]
+    .flatMap((slot) => readSlot(slot.toString('utf8'), real, sealKey) ?? [])
+    .toSorted((one, two) => two.seq - one.seq);
+  return heads[0] ?? 'invalid';
+}
+
+/** Returns undefined for half a slot, and for one that another key or another directory wrote. */
+function readSlot(text: string, directory: string, sealKey: Uint8Array): ChainHead | undefined {
   let value: unknown;
   try {
-    value = JSON.parse(read.bytes.toString('utf8'));
+    value = JSON.parse(text);
   } catch (error) {
-    if (error instanceof SyntaxError) return 'invalid';
+    if (error instanceof SyntaxError) return undefined;
     throw error;
   }
-  const [place, seq, hash, mac] = ['directory', 'seq', 'hash', 'mac'].map((name) => fieldOf(value, name));
-  if (typeof place !== 'string' || typeof seq !== 'number' || typeof hash !== 'string') return 'invalid';
-  const known = { directory: place, seq, hash };
-  const isGenuine = mac === codeOf(sealKey, `skillwright chain\n${JSON.stringify(known)}`);
-  return isGenuine && place === real ? { seq, hash } : 'invalid';
+  const [seq, hash, mac] = ['seq', 'hash', 'mac'].map((name) => fieldOf(value, name));
+  if (typeof seq !== 'number' || typeof hash !== 'string') return undefined;
+  const known = { directory, seq, hash };
+  return mac === codeOf(sealKey, `skillwright chain\n${JSON.stringify(known)}`) ? { seq, hash } : undefined;
 }
 
 function headFile(realDirectory: string, home: string): string {

@@ -13,8 +13,11 @@ export function nodeCrypto(): typeof NodeCrypto {
 
 /** SHA-256 in hex, of bytes or of the UTF-8 bytes of a text. */
 export function sha256(data: Uint8Array | string): string {
-  return openSha256()(data);
+  return (hashOnce ??= nodeCrypto().hash)('sha256', data, 'hex');
 }
+
+/** Kept, because finding the module takes longer than hashing a short text. */
+let hashOnce: typeof NodeCrypto.hash | undefined;
 
 /** The same for many calls. */
 export function openSha256(): (data: Uint8Array | string) => string {

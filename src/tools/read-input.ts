@@ -29,6 +29,8 @@ export function readInput(schema: ObjectSchema, input: unknown): InputReading {
   const given = fromText(input);
   if (given.type === 'refused') return given;
   if (!isObject(given.value)) return refused(`the input must be an object, not ${describeValue(given.value)}`);
+  if (typeof input === 'string' && isValid(given.value, schema))
+    return { type: 'input', input: given.value, ignored: [] };
   const repaired = repair(given.value, schema);
   if (!isObject(repaired)) return refused('the input must be an object');
   const tooLong = findTooLong(repaired, schema, []);
@@ -39,6 +41,11 @@ export function readInput(schema: ObjectSchema, input: unknown): InputReading {
   const ignored = unknown.map(({ path }) => String(path[0]));
   const entries = Object.entries(repaired).filter(([key]) => !ignored.includes(key));
   return { type: 'input', input: Object.fromEntries(entries), ignored };
+}
+
+/** Whether JSON needs no repair, which is the common case. */
+function isValid(value: ToolInput, schema: ObjectSchema): boolean {
+  return findTooLong(value, schema, []) === undefined && checkJson(value, schema).length === 0;
 }
 
 /** Like `readInput`, for a tool whose server checks the parameters itself. */

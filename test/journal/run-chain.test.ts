@@ -51,6 +51,22 @@ function world(): World {
 const codes = ({ directory, keys }: World): readonly string[] =>
   verifyChain(directory, keys).problems.map(({ code, run = '' }) => `${code} ${run}`.trim());
 
+/** What the home folder remembers, older line first. */
+function remembered({ keys }: World): {
+  readonly file: () => string;
+  readonly heads: () => readonly { readonly seq: number }[];
+} {
+  const folder = path.join(keys.home, '.agent/run-heads');
+  const file = (): string => path.join(folder, readdirSync(folder)[0] ?? '');
+  const heads = (): readonly { readonly seq: number }[] =>
+    readFileSync(file(), 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map((slot): { seq: number } => JSON.parse(slot))
+      .toSorted((one, two) => one.seq - two.seq);
+  return { file, heads };
+}
+
 describe('the chain of runs', () => {
   test('runs that began and ended are announced, sealed and intact', () => {
     const at = world();
@@ -157,29 +173,55 @@ describe('the chain of runs', () => {
     expect(verifyChain(at.directory, at.keys).status).toBe('tampered');
   });
 
-  test('the newest line is remembered after every run, in a file of its own, and half a file is noticed', () => {
+  test('the newest line is remembered after every run, beside the one before it', () => {
     const at = world();
-    const heads = path.join(at.keys.home, '.agent/run-heads');
-    // Six runs have twelve lines: the file becomes longer with the tenth.
+    const { file, heads } = remembered(at);
     for (let run = 1; run <= 6; run += 1) {
       at.run();
-      const [name = ''] = readdirSync(heads);
-      const [last = ''] = readFileSync(path.join(at.directory, 'chain.jsonl'), 'utf8').trimEnd().split('\n').slice(-1);
-      const { hash }: { hash?: string } = JSON.parse(last);
-      expect(JSON.parse(readFileSync(path.join(heads, name), 'utf8'))).toMatchObject({ seq: 2 * run, hash });
+      const lines = readFileSync(path.join(at.directory, 'chain.jsonl'), 'utf8').trimEnd().split('\n').slice(-2);
+      const known = lines.map((line): { seq: number; hash: string } => JSON.parse(line));
+      expect(heads()).toMatchObject(known.map(({ seq, hash }) => ({ seq, hash })));
+      expect(codes(at)).toEqual([]);
     }
-    expect(codes(at)).toEqual([]);
-    const [name = ''] = readdirSync(heads);
-    const file = path.join(heads, name);
     const elsewhere = path.join(at.keys.home, 'elsewhere');
-    renameSync(file, elsewhere);
+    const place = file();
+    renameSync(place, elsewhere);
     const before = readFileSync(elsewhere);
-    symlinkSync(elsewhere, file);
+    symlinkSync(elsewhere, place);
     at.run();
     expect(readFileSync(elsewhere)).toEqual(before);
     expect(codes(at)).toEqual([]);
-    writeFileSync(file, readFileSync(file).subarray(0, 100));
-    expect(codes(at)).toEqual(['chain/forged']);
+    // A chain that begins anew after its folder was deleted.
+    rmSync(at.directory, { recursive: true });
+    at.run();
+    expect(codes(at)).toEqual([]);
+    expect(heads()).toMatchObject([{ seq: 1 }, { seq: 2 }]);
+  });
+
+  test('a write of the newest line that stopped anywhere is no forgery; lines that are gone are still noticed', () => {
+    const at = world();
+    const { file } = remembered(at);
+    at.run();
+    const old = readFileSync(file());
+    at.run();
+    const whole = readFileSync(file());
+    const last = whole.subarray(0, whole.length / 2);
+    for (const written of [0, 1, 100, 300, last.length - 1, last.length]) {
+      writeFileSync(
+        file(),
+        Buffer.concat([last.subarray(0, written), old.subarray(written, last.length), whole.subarray(last.length)]),
+      );
+      expect(codes(at)).toEqual([]);
+    }
+    writeFileSync(file(), Buffer.concat([Buffer.alloc(last.length), whole.subarray(last.length)]));
+    expect(codes(at)).toEqual([]);
+    at.run();
+    expect(codes(at)).toEqual([]);
+    const chain = path.join(at.directory, 'chain.jsonl');
+    writeFileSync(chain, readFileSync(chain, 'utf8').split('\n').slice(0, 4).join('\n').concat('\n'));
+    expect(codes(at)).toContain('chain/cut');
+    writeFileSync(file(), readFileSync(file()).subarray(0, 100));
+    expect(codes(at)).toContain('chain/forged');
   });
 
   test('runs of earlier versions are accepted and named; a newer one without a chain is not', () => {

@@ -66,9 +66,9 @@ export class DirectoryHandle {
     { followLink = false, confinement = DEFAULT_CONFINEMENT }: OpenDirectoryOptions = {},
   ): DirectoryHandle {
     const descriptor = openSync(directory, followLink ? NAMED_FOLDER : FOREIGN_FOLDER);
-    const named = followLink ? realPath(directory) : directory;
-    const effective = HAS_DESCRIPTOR_PATHS ? confinement : 'paths';
-    return new DirectoryHandle(descriptor, effective === 'descriptors' ? descriptorPath(descriptor) : named, effective);
+    if (HAS_DESCRIPTOR_PATHS && confinement === 'descriptors')
+      return new DirectoryHandle(descriptor, descriptorPath(descriptor), confinement);
+    return new DirectoryHandle(descriptor, followLink ? realPath(directory) : directory, 'paths');
   }
 
   /** Opens a directory in this one. Throws system errors. */

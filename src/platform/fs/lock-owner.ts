@@ -24,13 +24,17 @@ export interface LockOwner {
 export type OwnerState = 'alive' | 'dead' | 'unknown';
 
 export function thisProcess(): LockOwner {
-  return {
+  self ??= {
     pid: process.pid,
     start: startOf(process.pid) ?? '',
     boot: readText('/proc/sys/kernel/random/boot_id').replaceAll('-', '').slice(0, 12),
     space: pidNamespace(),
   };
+  return self;
 }
+
+/** Nothing of it changes while the process lives. */
+let self: LockOwner | undefined;
 
 export function ownerState(owner: LockOwner, observer: LockOwner = thisProcess()): OwnerState {
   if (owner.boot !== observer.boot) return 'dead';

@@ -21,7 +21,7 @@ export const NEW_GROWING_FILE = NEW_FILE | O_APPEND;
 /** For a file of our own that several processes append to. */
 export const GROWING_FILE = O_RDWR | O_CREAT | O_NOFOLLOW | O_APPEND | O_NONBLOCK;
 /** For overwriting a small file of our own in its place. */
-export const OWN_FILE = O_WRONLY | O_NOFOLLOW | O_NONBLOCK;
+export const OWN_FILE = O_RDWR | O_NOFOLLOW | O_NONBLOCK;
 
 /** Linux's O_PATH, which Node does not name: opens a directory without read permission. */
 export const UNREADABLE_FOLDER = 0o10000000 | FOREIGN_FOLDER;

@@ -13,7 +13,7 @@ import { sha256 } from '../hash.ts';
 import { isSystemError } from './paths.ts';
 import { readPrivateFile } from './read-file.ts';
 import { SMALL_FILE, hashOpened } from './tree-file.ts';
-import { TreeFingerprint, fingerprintTree } from './tree-stat.ts';
+import { TreeFingerprint, fingerprintTree, readFingerprint } from './tree-stat.ts';
 import { TreeRefused, orRefusal, refuseLinksOutside, walkOpened } from './tree-walk.ts';
 import type { TreeRefusal, WalkOptions } from './tree-walk.ts';
 import { withoutUnusable } from './usable-tree.ts';
@@ -225,11 +225,15 @@ export interface KnownTree {
 }
 
 const MAX_KNOWN = 1_000;
+/** Larger trees are walked each time. */
+const MAX_ENTRIES = 256;
 const MAX_FILE_BYTES = 1024 * 1024;
 
 /** `file` shares the cache between processes; it may be deleted at any time. */
 export function openTreeDigests({ file }: { readonly file?: string } = {}): TreeDigests {
   let known = readKnown(file);
+  /** The metadata behind the fingerprints of small trees. */
+  const entries = new WeakMap<KnownTree, TreeFingerprint>();
   const remember: TreeDigests['remember'] = (trees) => {
     // Other processes may have added entries meanwhile.
     const all = new Map([...known, ...readKnown(file)]);
@@ -247,8 +251,13 @@ export function openTreeDigests({ file }: { readonly file?: string } = {}): Tree
   const recall: TreeDigests['known'] = (root, options = {}) => {
     const tree = known.get(root);
     if (tree === undefined) return undefined;
+    const isWhole = Object.keys(options).every((name) => name === 'signal');
+    if (isWhole && entries.get(tree)?.isCurrent(root) === true) return tree.digest;
     try {
-      return fingerprintTree(root, options) === tree.fingerprint ? tree.digest : undefined;
+      const now = readFingerprint(root, options);
+      if (now.digest() !== tree.fingerprint) return undefined;
+      if (isWhole && now.size <= MAX_ENTRIES) entries.set(tree, now);
+      return tree.digest;
     } catch (error) {
       if (error instanceof TreeRefused) return undefined;
       throw error;

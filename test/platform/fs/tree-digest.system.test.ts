@@ -236,6 +236,37 @@ describe('digests that are remembered', () => {
     expect((await digests.of(root)).type).toBe('digest');
   });
 
+  test('are not returned after any change, although the tree was looked at before', async () => {
+    const files = { 'SKILL.md': 'x', 'a/one.md': 'one', 'a/two.md': 'two', 'a/b/three.md': 'three' };
+    const changes: readonly ((root: string) => void)[] = [
+      (root) => writeFileSync(path.join(root, 'a/b/three.md'), 'THREE'),
+      (root) => writeFileSync(path.join(root, 'a/b/four.md'), 'four'),
+      (root) => rmSync(path.join(root, 'a/two.md')),
+      (root) => renameSync(path.join(root, 'a/two.md'), path.join(root, 'a/2.md')),
+      (root) => chmodSync(path.join(root, 'a/one.md'), 0o755),
+      (root) => {
+        renameSync(path.join(root, 'a'), `${root}.a`);
+        symlinkSync(`${root}.a`, path.join(root, 'a'));
+      },
+      (root) => {
+        renameSync(root, `${root}.old`);
+        plant(root, files);
+      },
+      (root) => rmSync(root, { recursive: true }),
+    ];
+    const base = scratch();
+    const trees = changes.map((change, place) => ({ change, root: plant(path.join(base, String(place)), files) }));
+    await settle();
+    const digests = openTreeDigests();
+    const digest = await digestOf(trees[0]?.root ?? '');
+    for (const { change, root } of trees) {
+      await digests.of(root);
+      expect([digests.known(root), digests.known(root)]).toEqual([digest, digest]);
+      change(root);
+      expect(digests.known(root)).toBeUndefined();
+    }
+  });
+
   test('of two processes are merged in the cache file', async () => {
     const base = scratch();
     const [one = '', two = ''] = ['one', 'two'].map((name) => plant(path.join(base, name), { 'SKILL.md': name }));
