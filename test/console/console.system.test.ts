@@ -66,11 +66,11 @@ describe.skipIf(CHROMIUM === undefined)('the console', () => {
     await on.goto(`${server.url}/#/${hash}`);
     await on.locator('main').waitFor();
   };
-  const start = async (request: string): Promise<string> => {
+  const start = async (request: string, budget: object = {}): Promise<string> => {
     const response = await fetch(`${server.url}/api/v1/runs`, {
       method: 'POST',
       headers: { authorization: `Bearer ${server.token}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ request }),
+      body: JSON.stringify({ request, budget }),
     });
     const { run } = (await response.json()) as { readonly run: string };
     return run;
@@ -257,6 +257,22 @@ describe.skipIf(CHROMIUM === undefined)('the console', () => {
     await button('Start the fork').click();
     await page.getByText('There are 42 rows.').waitFor();
     expect(page.url()).not.toContain(slow);
+  });
+
+  test('resumes a run that used its budget with a larger one; what was done is not repeated', async () => {
+    const run = await start('run the program', { turns: 1 });
+    await open(`runs/${run}`);
+    await button('Yes, once').click();
+    await state('degraded').waitFor();
+    await button('Resume…').click();
+    const form = page.getByRole('region', { name: 'Resume with a larger budget' });
+    await form.getByRole('button', { name: 'Resume' }).click();
+    await page.getByText('It printed three rows.').waitFor();
+    await state('done').waitFor();
+    expect(page.url()).not.toContain(run);
+    // The second run has the call of the first one, and no question was asked for it.
+    await page.locator('summary', { hasText: 'run_command "for' }).waitFor();
+    expect(await button('Yes, once').count()).toBe(0);
   });
 
   test('lists, compares, verifies, replays and exports runs', async () => {

@@ -3,7 +3,6 @@ import { spawn } from 'node:child_process';
 import { projectInstructions } from '../../agent/project-instructions.ts';
 import { EXECUTOR_NAMES } from '../../core/execution.ts';
 import { printable } from '../../core/text/text.ts';
-import { isSystemError } from '../../platform/fs/paths.ts';
 import { openApprovals } from '../../policy/approval/approver.ts';
 import { pendingFolder } from '../../policy/approval/pending-approvals.ts';
 import { runsDirectory } from '../../journal/run-folder.ts';
@@ -11,10 +10,11 @@ import { wholeNumber } from '../arguments.ts';
 import { defineCommand } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { storedEvaluations } from '../evals/stored-evaluations.ts';
-import { EXIT, UsageError } from '../exit.ts';
+import { EXIT } from '../exit.ts';
 import { lineJson } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { pageFolder } from '../page-folder.ts';
+import { portInUse } from '../port-in-use.ts';
 import { surroundingsFor } from '../surroundings.ts';
 import { reportWarning } from '../terminal/terminal.ts';
 import { AGENT_FLAGS, parseBudget } from './agent-flags.ts';
@@ -103,11 +103,7 @@ export const command = defineCommand({
         hosts: sandbox.network ?? runtime.config.execution?.network ?? [],
       },
       ...(port === undefined ? {} : { port }),
-    }).catch((error: unknown) => {
-      if (isSystemError(error) && error.code === 'EADDRINUSE')
-        throw new UsageError(`port ${String(port)} is in use`, 'choose another --port, or omit it');
-      throw error;
-    });
+    }).catch(portInUse(port, 'choose another --port, or omit it'));
     try {
       const link = server.newLink();
       if (given.json === true) terminal.out(lineJson({ url: server.url, link, token: server.token }));

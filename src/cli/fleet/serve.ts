@@ -3,6 +3,7 @@ import { defineCommand } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { makeTemporary, openBase } from '../../sandbox/workspace/layout.ts';
 import { pageFolder } from '../page-folder.ts';
+import { portInUse } from '../port-in-use.ts';
 import { surroundingsFor } from '../surroundings.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { reportWarning } from '../terminal/terminal.ts';
@@ -78,7 +79,7 @@ export const command = defineCommand({
         webhooksTo,
         ...(given.host === undefined ? {} : { host: given.host }),
         onNote: (note) => reportWarning(terminal, note),
-      });
+      }).catch(portInUse(port, 'end what listens there, or choose another --port'));
       terminal.out(server.url);
       terminal.remark('open it in a browser with a key, or submit: POST /api/v1/runs; end with Ctrl-C');
       await untilStopped(signal);

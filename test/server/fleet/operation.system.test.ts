@@ -101,7 +101,8 @@ describe.skipIf(POSTGRES === undefined)('operation of a fleet', () => {
     expect(left()).toBe(before);
     expect(JSON.parse(fleet.run('fleet', 'prune', '--older-than', '30d', '--json'))).toMatchObject({
       runs: 1,
-      entries: 2,
+      // On a loaded machine the run may be handed over more than once.
+      entries: Number(before.split('|')[2]) - 1,
     });
     expect(left()).toBe(`${waiting.run}|0|1|1|0`);
     expect(fleet.postgres.query(`select act, detail->'runs' from skillwright.audit where act = 'runs-prune'`)).toBe(

@@ -1,0 +1,11 @@
+import { isSystemError } from '../platform/fs/paths.ts';
+import { UsageError } from './exit.ts';
+
+/** Handles a server that could not listen. */
+export function portInUse(port: number | undefined, hint: string): (error: unknown) => never {
+  return (error) => {
+    if (isSystemError(error) && error.code === 'EADDRINUSE')
+      throw new UsageError(`port ${String(port)} is in use`, hint);
+    throw error;
+  };
+}
