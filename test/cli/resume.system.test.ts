@@ -3,10 +3,11 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import { runAgent } from '../../src/agent/agent.ts';
-import type { AgentOptions } from '../../src/agent/agent-options.ts';
+import type { AgentOptions, AgentResult } from '../../src/agent/agent-options.ts';
 import { readRun } from '../../src/journal/journal-reader.ts';
 import { played, world } from '../agent/support.ts';
 import type { Line } from '../agent/support.ts';
+import { continuation, resumingCommand } from '../../src/cli/agent/approval.ts';
 import { runCli } from './run-cli.ts';
 import type { CliResult } from './run-cli.ts';
 
@@ -56,8 +57,30 @@ describe('runs resume', () => {
     expect(err).toContain('whose 1 answer and 1 action are read from its record and not repeated');
     // What was done before is not listed as if it were done again.
     expect(err).not.toMatch(/^load_skill/m);
+    expect(err).toMatch(/\ndone after \d+ turns,.*; details:\n {2}skillwright runs show \S+\n$/);
     const { resume: again } = await ended([LOAD], { budget: { turns: 1 } });
     expect(await again('--budget', 'turns=6', '--quiet')).toMatchObject({ status: 0, err: '' });
+  });
+
+  test('repeats what programs could reach in the command that continues a refused run', () => {
+    const given = {
+      project: 'write',
+      mount: ['data:rw'],
+      allow: ['a.example', 'b.example'],
+      executor: 'none',
+      log: 'quiet',
+      json: true,
+    };
+    const words = 'runs resume ID --project write --mount data:rw --allow a.example --allow b.example --approve T';
+    expect(resumingCommand('ID', given)('T').join(' ')).toBe(words);
+    expect(resumingCommand('ID', { project: 'none' })('T')).toContain('none');
+    const after = (outcome: AgentResult['outcome']): string | undefined =>
+      continuation({ outcome, run: 'ID' }, { model: 'rules', budget: ['turns=2'] });
+    expect([after('degraded'), after('cancelled'), after('done')]).toEqual([
+      'continue with: skillwright runs resume ID --model rules --budget NAME=N',
+      'continue with: skillwright runs resume ID --model rules --budget turns=2',
+      undefined,
+    ]);
   });
 
   test('exits 4 for a run that is done, and 2 for a budget that is none', async () => {

@@ -8,6 +8,7 @@ import { openTerminal } from '../../src/cli/terminal/terminal.ts';
 import type { RunEvent } from '../../src/core/run-events.ts';
 import type { Plan, StepState } from '../../src/core/plan.ts';
 import { cleanText } from '../../src/core/text/text.ts';
+import { RESULT } from '../journal/run-lines.ts';
 
 interface Screen extends AgentDisplay {
   readonly tell: (...events: readonly RunEvent[]) => void;
@@ -155,14 +156,37 @@ test('a long command leaves room for the key, and for the last line that the pro
   press();
   press();
   const rows = screen.err().split('\r\u001B[K').slice(-2);
-  expect(rows.map((row) => [row.length <= 79, row.startsWith('⠋ run_command "echo very'), row.slice(-17)])).toEqual([
+  expect(rows.map((row) => [row.length <= 79, row.includes(' run_command "echo'), row.slice(-17)])).toEqual([
     [true, true, expect.stringMatching(/…  │ thi$/)],
     [true, true, expect.stringMatching(/…  Ctrl-O: output$/)],
   ]);
   // The terminal wraps the old line when the window becomes narrower; both of its rows are cleared.
   screen.resize(50);
   press();
-  expect(screen.err()).toMatch(/ {2}Ctrl-O: output\u001B\[1A\r\u001B\[J⠋ [^\n]* {2}│ thi$/);
+  expect(screen.err()).toMatch(/ {2}Ctrl-O: output\u001B\[1A\r\u001B\[J[^\n]* run_command [^\n]* {2}│ thi$/);
+});
+
+test('the last lines of a failed program follow its step, as text', () => {
+  const ran = (exitCode: number, stderr: string): RunEvent => ({
+    type: 'observation',
+    call: 1,
+    observation: {
+      type: 'program-ran',
+      action: 'run_command',
+      result: { ...RESULT, reason: 'exited', exit_code: exitCode, stdout: 'much\n', stderr },
+    },
+  });
+  const rowsOf = (screen: Screen): readonly string[] =>
+    screen
+      .err()
+      .split('\n')
+      .filter((row) => row.includes('│'));
+  const screen = open(true);
+  screen.tell(ran(0, 'a warning'), ran(1, `1\n2\n\u001B[31m◆ forged\u001B[0m\n\n${'x'.repeat(100)}\n`), ran(2, ''));
+  expect(rowsOf(screen)).toEqual(['  │ 2', '  │ ◆ forged', `  │ ${'x'.repeat(74)}…`, '  │ much']);
+  const plain = open(false);
+  plain.tell(ran(1, 'wrong'));
+  expect(rowsOf(plain)).toEqual([]);
 });
 
 describe('--budget', () => {

@@ -82,6 +82,12 @@ export const RESUME_FLAGS = {
   },
   out: { type: 'string', value: 'DIR', path: true, about: 'resume: copy the files that programs leave in out/ to DIR' },
   'no-agents-md': { ...INSTRUCTIONS_FLAG, about: `resume: ${INSTRUCTIONS_FLAG.about}` },
+  project: {
+    ...SANDBOX_FLAGS.project,
+    about: 'resume: let programs see the project: none, read or write (default: read)',
+  },
+  mount: { ...SANDBOX_FLAGS.mount, about: `resume: ${SANDBOX_FLAGS.mount.about}` },
+  allow: { ...SANDBOX_FLAGS.allow, about: `resume: ${SANDBOX_FLAGS.allow.about}` },
   ...APPROVAL_FLAGS,
   ...AUTO_FLAG,
   ...KEEP_GOING_FLAG,

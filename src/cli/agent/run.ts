@@ -12,6 +12,7 @@ import { takeOutputs } from '../../runtime/execution/take-outputs.ts';
 import { AGENT_FLAGS, parseBudget } from './agent-flags.ts';
 import { announceModel, endLines, exitCodeOf } from './agent-model.ts';
 import {
+  continuation,
   KEEP_GOING_FLAG,
   isAttended,
   openApprover,
@@ -171,7 +172,10 @@ export const command = defineCommand({
     } else {
       display.end(result.answer);
       if (untrusted.length > 0) terminal.out(['', terminal.wrap(answerNote(untrusted))]);
-      terminal.remark(endLines(result, copied).map((line) => terminal.wrap(line, 2)));
+      const rest = continuation(result, given);
+      terminal.remark(
+        [...endLines(result, copied), ...(rest === undefined ? [] : [rest])].map((line) => terminal.wrap(line, 2)),
+      );
     }
     for (const line of connections.take()) reportWarning(terminal, line);
     for (const { message, hint } of errors) reportProblem(terminal, { message, hint });

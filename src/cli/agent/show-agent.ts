@@ -1,13 +1,14 @@
 /** Shows an agent at work: the plan, one line per action, and the answer while it streams. */
 import { jsonlSink, terminalSink } from '../../journal/export/sinks.ts';
 import type { EventSink } from '../../journal/export/sinks.ts';
-import { describeAction } from '../../core/action-text.ts';
+import { describeAction, isPoorOutcome } from '../../core/action-text.ts';
 import { TEXT_LEVELS } from '../../core/event-text.ts';
 import type { TextLevel, TextLine } from '../../core/event-text.ts';
 import type { RunEvent } from '../../core/run-events.ts';
 import { shownText } from '../../core/text/line-text.ts';
 import type { Plan, PlanStep, StepState } from '../../core/plan.ts';
-import { printable } from '../../core/text/text.ts';
+import { cleanText, printable } from '../../core/text/text.ts';
+import { fitText } from '../../platform/text-width.ts';
 import type { Style, Terminal } from '../terminal/terminal.ts';
 import { wrapWords } from '../terminal/wrap.ts';
 import { openAnswerStream } from './answer-stream.ts';
@@ -68,6 +69,8 @@ export function openAgentDisplay(terminal: Terminal, level: TextLevel, watchKey?
       plan = event.plan;
     }
     lines(line);
+    if (terminal.isInteractive && level !== 'quiet')
+      for (const row of failedOutput(event)) say(terminal.style('dim', fitText(`  │ ${row}`, terminal.width - 1)));
     waited = waitText(event) ?? waited;
     const isWaiting = waitText(event) !== undefined || event.type === 'approval-answer';
     if (isWaiting && waited !== undefined && level !== 'quiet') status.begin(waited);
@@ -90,6 +93,20 @@ const TONES: Readonly<Record<TextLine['tone'], readonly [mark: string, style: St
   warning: ['!', 'yellow'],
   bad: ['✗', 'red'],
 };
+
+const OUTPUT_ROWS = 3;
+
+/** The last lines that a failed program printed, which often say what is wrong. */
+function failedOutput(event: RunEvent): readonly string[] {
+  if (event.type !== 'observation' || event.observation.type !== 'program-ran') return [];
+  const { stdout, stderr, reason } = event.observation.result;
+  if (!isPoorOutcome(event.observation) || reason === 'cancelled') return [];
+  const lines = cleanText(stderr.trim() === '' ? stdout : stderr).split('\n');
+  return lines
+    .filter((line) => line.trim() !== '')
+    .slice(-OUTPUT_ROWS)
+    .map(printable);
+}
 
 /** Events that come while a step goes on. */
 function isSilent({ type }: RunEvent): boolean {

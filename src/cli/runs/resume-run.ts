@@ -9,7 +9,7 @@ import { isInside, tryRealPath } from '../../platform/fs/paths.ts';
 import { readSealKey } from '../../platform/fs/seal-key.ts';
 import { parseBudget } from '../agent/agent-flags.ts';
 import type { RESUME_FLAGS } from '../agent/agent-flags.ts';
-import { announceModel, exitCodeOf } from '../agent/agent-model.ts';
+import { announceModel, endLines, exitCodeOf } from '../agent/agent-model.ts';
 import { isAttended, openApprover, openRefusalWatch, resumingCommand } from '../agent/approval.ts';
 import { askForTrust } from '../agent/consent.ts';
 import type { Invocation } from '../command.ts';
@@ -22,7 +22,9 @@ import { openRuntime } from '../open-runtime.ts';
 import { serversFor } from '../agent/mcp-servers.ts';
 import { modelExecution } from '../agent/execution-options.ts';
 import { takeSteps } from '../agent/interrupts.ts';
+import { openConnectionWatch } from '../agent/refused-connections.ts';
 import { displayFor } from '../agent/show-agent.ts';
+import { reportWarning } from '../terminal/terminal.ts';
 
 type ResumeInvocation = Invocation<typeof RESUME_FLAGS>;
 
@@ -37,6 +39,7 @@ export async function resumeRun(invocation: ResumeInvocation, place: string): Pr
   const servers = await serversFor(runtime, terminal);
   await askForTrust(invocation, runtime);
   const refusals = openRefusalWatch();
+  const connections = openConnectionWatch();
   const { model } = await announceModel({ name: given.model, runtime, signal, cwd: given.cwd }, terminal);
   const { resumeAgent } = await import('../../agent/resume/resume.ts');
   const display = given.json === true ? undefined : displayFor({}, terminal);
@@ -70,10 +73,10 @@ export async function resumeRun(invocation: ResumeInvocation, place: string): Pr
             execution: {
               ...modelExecution(terminal, executor),
               ...(display === undefined ? {} : { onOutput: display.output }),
-              ...sandboxOptions({}, { config: runtime.config, cwd, isAgent: true }),
+              ...sandboxOptions(given, { config: runtime.config, cwd, isAgent: true }),
             },
           }),
-      sinks: [refusals.sink, ...(display === undefined ? [] : [display.sink])],
+      sinks: [refusals.sink, connections.sink, ...(display === undefined ? [] : [display.sink])],
       ...(servers === undefined ? {} : { servers }),
     },
   }).finally(() => {
@@ -87,7 +90,11 @@ export async function resumeRun(invocation: ResumeInvocation, place: string): Pr
   }
   const { result } = resumed;
   if (display === undefined) terminal.out(jsonText({ resumes: info.run, ...result }));
-  else display.end(result.answer);
+  else {
+    display.end(result.answer);
+    terminal.remark(endLines(result).map((line) => terminal.wrap(line, 2)));
+  }
+  for (const line of connections.take()) reportWarning(terminal, line);
   const refused = refusals.last(resumingCommand(result.run ?? info.run, given));
   if (refused !== undefined) terminal.err(terminal.style('dim', `hint: ${refused.hint}`));
   return exitCodeOf(result, refused !== undefined);
