@@ -23,6 +23,8 @@ export interface SimpleCommand {
   readonly hides?: string;
   /** A `cd` may have run before it, so that relative paths mean other files. */
   readonly isMoved: boolean;
+  /** The line changes `PATH`, so that the name may mean another program than a rule intended. */
+  readonly isRenamed?: boolean;
 }
 
 export interface Unclear {

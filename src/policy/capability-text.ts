@@ -8,7 +8,7 @@ const LABELS: Readonly<Record<Capability['name'], string>> = {
   network: 'may reach',
   secrets: 'gets the secrets',
   weak_isolation:
-    'weaker isolation (landlock): it sees your processes and the names of your files, and can change their permissions',
+    'weaker isolation (landlock): it sees your processes and the dates of your files, and can change their permissions',
   no_isolation: 'no isolation: it can do everything that you can do',
 };
 

@@ -110,7 +110,7 @@ function allowContained(decision: Decision, policy: Policy, accesses: readonly A
 const READING: ReadonlySet<string> = new Set(['read_file', 'grep', 'host_input']);
 
 /** The same access by the other names of a file with hard links. */
-function otherNames(accesses: readonly Access[], project: string): readonly Access[] {
+export function otherNames(accesses: readonly Access[], project: string): readonly Access[] {
   const linked = openLinkedNames(project);
   return accesses.flatMap(({ tool, subject }) => {
     if (!READING.has(tool) || subject.kind !== 'path' || subject.absolute === undefined) return [];

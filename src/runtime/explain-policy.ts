@@ -6,8 +6,10 @@ import { accessesOf, hostAccess, readCommand } from '../policy/action-access.ts'
 import type { AccessFacts } from '../policy/action-access.ts';
 import type { Policy } from '../policy/policy.ts';
 import { ownName } from '../policy/policy-rule.ts';
+import { realPath } from '../platform/fs/paths.ts';
 import { resolvePath } from '../project/resolve-path.ts';
-import { decideAccesses, policyWithSkills } from './decide-action.ts';
+import { decideAccesses, otherNames, policyWithSkills } from './decide-action.ts';
+import { isIgnoredFile } from './find-target.ts';
 import type { Runtime } from './runtime.ts';
 import { openSecrets } from './secrets/secrets.ts';
 
@@ -63,6 +65,8 @@ const PATH_TOOLS: ReadonlySet<string> = new Set([
   'delete_file',
   'host_input',
 ]);
+/** Tools that need approval to read what git ignores. */
+const IGNORING_TOOLS: ReadonlySet<string> = new Set(['read_file', 'grep']);
 const PROGRAMS: ReadonlySet<string> = new Set(['run_command', 'run_script']);
 
 type ProgramFacts = Pick<AccessFacts, 'isolation' | 'writes' | 'hosts' | 'secrets'>;
@@ -105,16 +109,19 @@ async function accessesFor(
     const [skill, script] = cut === -1 ? [subject, ''] : [subject.slice(0, cut), subject.slice(cut + 1)];
     return accessesOf({ type: 'run_script', skill, script, args: [] }, program);
   }
-  if (PATH_TOOLS.has(tool)) return [{ tool, subject: pathSubject(subject, cwd) }];
-  if (tool === 'network_request') return [hostAccess(subject, 'GET')];
+  if (PATH_TOOLS.has(tool)) {
+    const named = [{ tool, subject: await pathSubject(tool, subject, cwd) }];
+    return [...named, ...otherNames(named, realPath(cwd))];
+  }
+  if (tool === 'network_request') return [hostAccess(subject.includes('://') ? subject : `https://${subject}`, 'GET')];
   if (tool === 'load_skill') return [{ tool, subject: { kind: 'skill', id: subject, name: subject } }];
   return [{ tool, subject: { kind: 'none' } }];
 }
 
 /** Resolves a path like the project tools do, because rules match resolved paths. A path outside the project is matched as written. */
-function pathSubject(subject: string, cwd: string): Access['subject'] {
+async function pathSubject(tool: string, subject: string, cwd: string): Promise<Access['subject']> {
   const placed = resolvePath(subject, { project: cwd, skills: [] }, 'write');
-  return placed.type === 'resolved'
-    ? { kind: 'path', path: placed.shown, absolute: placed.absolute }
-    : { kind: 'path', path: subject };
+  if (placed.type !== 'resolved') return { kind: 'path', path: subject };
+  const isIgnored = IGNORING_TOOLS.has(tool) && (await isIgnoredFile(placed));
+  return { kind: 'path', path: placed.shown, absolute: placed.absolute, ...(isIgnored ? { isIgnored } : {}) };
 }

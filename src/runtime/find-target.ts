@@ -73,7 +73,8 @@ async function findPath(
   return { path: placed, ...(isIgnored ? { isIgnored } : {}) };
 }
 
-async function isIgnoredFile(placed: ResolvedPath): Promise<boolean> {
+/** Whether a `.gitignore` of the project names the file, or a folder around it. */
+export async function isIgnoredFile(placed: ResolvedPath): Promise<boolean> {
   const { relative, absolute } = placed;
   if (relative === '') return false;
   const { openIgnoredFiles } = await import('../project/ignored-files.ts');

@@ -9,7 +9,7 @@ import type { Lack } from '../sandbox/forbidden-calls.ts';
 import { hasLandlock, hasNamespaces } from '../sandbox/sandbox.ts';
 import { spawnCli, temporaryFolder, writeFiles } from './run-cli.ts';
 import type { CliResult } from './run-cli.ts';
-import { LANDLOCK_GAPS } from '../../src/sandbox/executors/landlock/gaps.ts';
+import { landlockGaps } from '../../src/sandbox/executors/landlock/gaps.ts';
 import { PROJECT } from '../files-below.ts';
 import { atTerminal, missingTerminal } from './pseudo-terminal.ts';
 import type { Screen, Step } from './pseudo-terminal.ts';
@@ -126,7 +126,7 @@ describe.skipIf(!hasLandlock() || missing !== undefined)('a person at a terminal
     const answer = (key: string): Promise<Screen> => execute([{ until: '[n] no' }, { seconds: 0.6 }, { keys: key }]);
     const refused = await answer('n');
     expect([refused.status, refused.text]).toEqual([4, expect.not.stringContaining('hello from')]);
-    for (const gap of LANDLOCK_GAPS) expect(refused.text.replaceAll(/\s+/g, ' ')).toContain(gap);
+    for (const gap of landlockGaps()) expect(refused.text.replaceAll(/\s+/g, ' ')).toContain(gap);
     expect((await answer('y')).text).toContain('isolated by landlock');
     expect(readFileSync(file, 'utf8')).toBe('{ "packages": { "offline": true } }');
     expect((await answer('a')).text).toContain('hello from');

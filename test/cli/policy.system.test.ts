@@ -1,4 +1,4 @@
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
@@ -96,6 +96,10 @@ describe('policy', () => {
       'deny  write_file is not allowed by the rule "write_file(**/.git/**)" of built-in',
     ],
     [['read_file', '.env'], 3, 'ask  read_file needs approval by the rule "read_file(**/.env)" of built-in'],
+    [['read_file', 'ignored.txt'], 3, 'git ignores this file (medium risk)'],
+    [['read_file', 'notes.txt'], 3, 'ask  read_file needs approval by the rule "read_file(**/.env)" of built-in'],
+    [['run_command', 'PATH=./bin git log'], 3, 'ask  run_command needs approval by the rule "Bash(rm:*)"'],
+    [['network_request', 'example.org'], 0, 'allow  network_request is allowed'],
     [['network_request', 'https://example.org/x'], 0, 'allow  network_request is allowed'],
     [['network_request', 'https://example.org.evil.net/'], 3, 'ask  network_request needs approval'],
     [['run_script', 'demo/scripts/go.sh'], 0, 'allow  run_script is allowed by the rule "run_script(demo)"'],
@@ -106,6 +110,9 @@ describe('policy', () => {
     const world = await trustedWorld();
     mkdirSync(path.join(world.project, 'docs'));
     symlinkSync('../.git', path.join(world.project, 'docs/link'));
+    writeFileSync(path.join(world.project, '.gitignore'), 'ignored.txt\n');
+    writeFileSync(path.join(world.project, '.env'), '');
+    linkSync(path.join(world.project, '.env'), path.join(world.project, 'notes.txt'));
     const result = await cli(world.project, ['policy', ...words, ...RULES]);
     expect([result.status, result.err]).toEqual([status, '']);
     expect(result.out).toContain(text);

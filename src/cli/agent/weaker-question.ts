@@ -7,7 +7,7 @@ import { writeFileAtomically, replaceText } from '../../platform/fs/atomic-repla
 import { readCheckedJson } from '../../platform/fs/checked-json.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
 import { CONFIG_FILE, surroundingsOf } from '../../runtime/config/config.ts';
-import { LANDLOCK_GAPS } from '../../sandbox/executors/landlock/gaps.ts';
+import { landlockGaps } from '../../sandbox/executors/landlock/gaps.ts';
 import { askStreams, choose } from '../terminal/ask.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { wrapWords } from '../terminal/wrap.ts';
@@ -18,7 +18,7 @@ export async function askForWeaker(terminal: Terminal): Promise<boolean> {
   const text = [
     'This machine has no user namespaces, bubblewrap or container engine for programs, only the weaker sandbox landlock (skillwright doctor shows why).',
     'Under landlock a script reaches no network and reads none of your other files, but it',
-    ...LANDLOCK_GAPS.map((gap) => `  - ${gap}`),
+    ...landlockGaps().map((gap) => `  - ${gap}`),
     'Allow the weaker sandbox?',
   ].map((line) => wrapWords(line, { width: terminal.width, indent: line.startsWith('  - ') ? 4 : 0 }));
   const choices = [

@@ -7,7 +7,7 @@ import type { ExecutorExamination } from '../../sandbox/probe/detect.ts';
 import { LIMIT_LABELS } from '../../core/action-text.ts';
 import type { ProbeReport } from '../../sandbox/probe/probe.ts';
 import { landlockVersion } from '../../sandbox/executors/landlock/executor.ts';
-import { LANDLOCK_GAPS } from '../../sandbox/executors/landlock/gaps.ts';
+import { landlockGaps } from '../../sandbox/executors/landlock/gaps.ts';
 import { examineExecutors } from '../../runtime/execution/executors.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { VERSION } from '../../version.ts';
@@ -138,7 +138,11 @@ function executorFinding({ name, report, reasons, install }: ExecutorExamination
   const isFine = report?.isIsolating === true;
   if (isFine && name === 'landlock') {
     const use = config.execution?.allow_weaker === true ? 'allowed for auto' : 'auto uses it for built-in scripts only';
-    return { name: 'executor landlock', status: 'ok', detail: `weaker, ${use}; a program ${LANDLOCK_GAPS.join('; ')}` };
+    return {
+      name: 'executor landlock',
+      status: 'ok',
+      detail: `weaker, ${use}; a program ${landlockGaps().join('; ')}`,
+    };
   }
   return {
     name: `executor ${name}`,

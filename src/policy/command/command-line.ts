@@ -122,6 +122,7 @@ function openWalk(text: string, script: ParsedScript, { variables, depth }: Line
   /** Words that could become an option with which `find` runs a program, besides those that it has already. */
   let runOptions = 0;
   let isFindOpen = false;
+  let changesPath = false;
   let movesAt = Number.POSITIVE_INFINITY;
 
   const read = (word: Word): CommandWord => commandWord(word, variables);
@@ -132,6 +133,7 @@ function openWalk(text: string, script: ParsedScript, { variables, depth }: Line
     const words = [read(name), ...args.map((arg) => (arg.type === 'Word' ? read(arg) : assignmentWord(arg, read)))];
     const program = words[0]?.text ?? '';
     if (EVALUATING.has(program)) evaluates = true;
+    changesPath ||= mayNamePath(words);
     if (hasFinder && FINDS.test(program)) {
       runOptions -= words.filter(({ text }) => RUN_OPTION.test(text)).length;
       isFindOpen ||= words.some(({ kind, isSplit }) => kind === 'computed' && isSplit);
@@ -141,7 +143,11 @@ function openWalk(text: string, script: ParsedScript, { variables, depth }: Line
       const simple = simpleCommand(words, {
         depth,
         stdin: stdinOf(command),
-        readLine: (line) => readLine(line, NO_VARIABLES, depth + 1),
+        readLine: (line) => {
+          const inner = readLine(line, NO_VARIABLES, depth + 1);
+          changesPath ||= inner.type === 'commands' && inner.variables.includes('PATH');
+          return inner;
+        },
         isFunction: (called) => command.pos > (functions.get(called) ?? Number.POSITIVE_INFINITY),
       });
       if (isMoving(simple)) movesAt = Math.min(movesAt, command.pos);
@@ -212,11 +218,15 @@ function openWalk(text: string, script: ParsedScript, { variables, depth }: Line
         return;
       case 'Assignment':
         names.push(node.name);
+        changesPath ||= node.name === 'PATH';
         evaluates ||= node.index !== undefined || EXPANDED_AGAIN.has(node.name);
         return;
       case 'For':
-      case 'While':
       case 'Select':
+        changesPath ||= node.name.value === 'PATH';
+        repeats = true;
+        return;
+      case 'While':
       case 'Function':
         repeats = true;
         return;
@@ -238,11 +248,12 @@ function openWalk(text: string, script: ParsedScript, { variables, depth }: Line
       if (/\b(?:BASH_)?ENV\b/.test(text)) problem ??= startupProblem(text, commands);
       if (problem !== undefined) return unclear(problem);
       const from = repeats && Number.isFinite(movesAt) ? 0 : movesAt;
+      const placed = commands.map(({ command, pos }) => (pos > from || from === 0 ? moved(command) : command));
       return {
         type: 'commands',
-        commands: commands.map(({ command, pos }) => (pos > from || from === 0 ? moved(command) : command)),
+        commands: changesPath ? placed.map(renamed) : placed,
         writes,
-        variables: [...new Set(names)],
+        variables: [...new Set(changesPath ? [...names, 'PATH'] : names)],
       };
     },
   };
@@ -305,4 +316,33 @@ function isMoving({ words, inner }: SimpleCommand): boolean {
 
 function moved(command: SimpleCommand): SimpleCommand {
   return { ...command, isMoved: true, inner: command.inner.map(moved) };
+}
+
+/** Builtins whose words name variables that they set. */
+const NAMING: ReadonlySet<string> = new Set(
+  'declare typeset local export readonly let read unset getopts mapfile readarray printf'.split(' '),
+);
+
+/** Whether a command may set or unset `PATH` by a word: `export PATH=x`, `read PATH`, `declare -n r=PATH`, `env PATH=x git`. */
+function mayNamePath([first, ...rest]: readonly CommandWord[]): boolean {
+  const program = first?.text ?? '';
+  if (/(?:^|\/)(?:env|sudo)$/.test(program)) return rest.some(({ text }) => /(?:^|\s)PATH=/.test(text));
+  if (!NAMING.has(program)) return false;
+  return rest.some(({ kind, text, pieces: [start = ''] }, index) =>
+    kind === 'fixed'
+      ? /(?:^(?:-\w*v)?|=)PATH(?:\+?=|$)/.test(text)
+      : // The words of printf are text, apart from the one behind -v.
+        (program !== 'printf' || rest[index - 1]?.text === '-v') && 'PATH'.startsWith(start),
+  );
+}
+
+function renamed(command: SimpleCommand): SimpleCommand {
+  const { words, inner, role, hides = 'the line changes PATH, so that a name may mean another program' } = command;
+  const [first] = words;
+  return {
+    ...command,
+    isRenamed: true,
+    ...(role === 'shell' || first === undefined ? {} : { hides }),
+    inner: inner.map(renamed),
+  };
 }

@@ -1,5 +1,5 @@
 /**
- * How deny and ask rules match: every command of the line, programs by name in any folder and version, options at any position, and
+ * How deny and ask rules match: every command of the line, programs by name in any folder, version and letter case, options at any position, and
  * everything that programs which run programs show. What cannot be known is `unclear`.
  */
 
@@ -55,9 +55,11 @@ function matchesWords(pattern: CommandPattern, words: readonly CommandWord[], is
 }
 
 function isNamed(program: PatternWord, text: string): boolean {
-  const name = baseName(text);
-  const wanted = program.length === 1 ? [baseName(program[0] ?? '')] : program;
-  return matchesStars(wanted, name) || matchesStars(program, text) || matchesStars(wanted.map(bare), bare(name));
+  const given = text.toLowerCase();
+  const name = baseName(given);
+  const lower = program.map((piece) => piece.toLowerCase());
+  const wanted = lower.length === 1 ? [baseName(lower[0] ?? '')] : lower;
+  return matchesStars(wanted, name) || matchesStars(lower, given) || matchesStars(wanted.map(bare), bare(name));
 }
 
 /** Without the version: `python3.12` is `python`. */

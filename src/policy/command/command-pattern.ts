@@ -121,8 +121,13 @@ export function coversProgram(pattern: CommandPattern, command: SimpleCommand, o
   return fitsWords(pattern, command.words) && isUsable(pattern, command, options);
 }
 
-/** After `cd` a relative path means another file than the rule intended. */
-function isUsable(pattern: CommandPattern, { isMoved }: SimpleCommand, { isElsewhere }: CoverOptions): boolean {
+/** After `cd` a relative path means another file than the rule intended, and with another `PATH` every name does. */
+function isUsable(
+  pattern: CommandPattern,
+  { isMoved, isRenamed }: SimpleCommand,
+  { isElsewhere }: CoverOptions,
+): boolean {
+  if (isRenamed === true) return false;
   return !(isMoved || isElsewhere === true) || !hasRelativePath(pattern);
 }
 

@@ -9,7 +9,7 @@ import { writeFileAtomically } from '../../platform/fs/atomic-replace.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
 import { readPrivateFile } from '../../platform/fs/read-file.ts';
-import { LANDLOCK_GAPS } from '../executors/landlock/gaps.ts';
+import { landlockGaps } from '../executors/landlock/gaps.ts';
 import { ESCAPE_ATTEMPTS } from './escape-attempts.ts';
 import { probeExecutor } from './probe.ts';
 import type { AttemptResult, ProbeReport } from './probe.ts';
@@ -113,7 +113,7 @@ function weakerOnly(others: readonly ExecutorExamination[]): SkillError<'executo
   return new SkillError({
     code: 'executor/unavailable',
     message: `only the weaker executor landlock works on this machine (${reasons.join('; ')})`,
-    hint: `${install}; or accept landlock, which leaves ${String(LANDLOCK_GAPS.length)} gaps (skillwright doctor): ${ALLOW_WEAKER}`,
+    hint: `${install}; or accept landlock, which leaves ${String(landlockGaps().length)} gaps (skillwright doctor): ${ALLOW_WEAKER}`,
     data: { executor: 'auto', reasons, install },
   });
 }

@@ -91,4 +91,36 @@ export const DENIED_LINES: readonly string[] = [
   "BASH_ENV=/dev/stdin bash -c : <<< 'rm x'",
   'export BASH_ENV=f; bash -c :',
   'env ENV=f sh -ic :',
+  'RM x',
+  '/bin/Rm x',
+  'PATH=./bin rm x',
+];
+
+/** Under rules for git and bash: another `PATH` makes the name mean another program. */
+export const RENAMED_RULES = ['git:*', 'git status', 'bash:*'];
+export const RENAMED_LINES = [
+  'PATH=./bin git status',
+  'PATH=$PWD:$PATH git status',
+  'PATH+=:./bin git status',
+  'export PATH=./bin; git status',
+  "export 'PATH'=./bin; git status",
+  'PATH=./bin; git status',
+  'declare -x PATH=./bin && git status',
+  'declare -n p=PATH; p=./bin; git status',
+  'read -r PATH <<< ./bin; git status',
+  'printf -v PATH ./bin; git status',
+  'unset PATH; git status',
+  'unset "$X"; git status',
+  'mapfile PATH < f; git status',
+  'for PATH in ./bin; do git status; done',
+  "eval 'PATH=./bin'; git status",
+  'env PATH=./bin git status',
+  "env -S 'PATH=./bin git status'",
+  'sudo PATH=./bin git status',
+  "bash -c 'PATH=./bin git status'",
+  "export PATH=./bin; bash -c 'git status'",
+  'PATH=./bin timeout 5 git status',
+  'PATH=./bin xargs git status',
+  '(PATH=./bin; git status)',
+  'f() { PATH=./bin; }; f; git status',
 ];
