@@ -15,7 +15,7 @@ const MAX_ENTRIES = 1_000;
 /** Characters of a command and of an output. */
 const LONGEST_TEXT = 300;
 
-export function addDetails<Info extends RunDetails>(before: Info, event: RunEvent): Info {
+export function addDetails(before: RunDetails, event: RunEvent): RunDetails {
   const info = withPhase(before, event);
   switch (event.type) {
     case 'action': {
@@ -38,7 +38,7 @@ export function addDetails<Info extends RunDetails>(before: Info, event: RunEven
   }
 }
 
-function withPhase<Info extends RunDetails>(info: Info, event: RunEvent): Info {
+function withPhase(info: RunDetails, event: RunEvent): RunDetails {
   const phase = phaseOf(event);
   if (phase === undefined || phase === info.phases.at(-1) || info.phases.length >= MAX_ENTRIES) return info;
   return { ...info, phases: [...info.phases, phase] };

@@ -5,6 +5,7 @@
 import { RUN_SCHEMA } from '../core/run-events.ts';
 import type { JournalLine, RunApproval, RunEvent, RunInfo } from '../core/run-events.ts';
 import { NO_DETAILS, addDetails } from './run-details.ts';
+import type { RunDetails } from './run-details.ts';
 import { reduceSession, startState } from '../core/session.ts';
 import type { SessionState } from '../core/session.ts';
 import { cleanText } from '../core/text/text.ts';
@@ -12,7 +13,10 @@ import { visibleJson } from '../core/json/visible-json.ts';
 
 /** The summary of the events so far. */
 export interface RunSummary {
+  /** Its details are those of the first line. */
   readonly info: Omit<RunInfo, 'events'>;
+  /** Apart from the rest, because most events change them. */
+  readonly details: RunDetails;
   readonly events: RunInfo['events'];
   /** Absent until a session starts. */
   readonly state?: SessionState;
@@ -45,10 +49,14 @@ export function affectsSummary({ type }: RunEvent): boolean {
 export function summarize(before: RunSummary | undefined, line: JournalLine): RunSummary | undefined {
   const { event, time, seq: count, hash: head } = line;
   const events = { count, head };
-  if (before === undefined) return event.type === 'run-start' ? { info: startInfo(event, time), events } : undefined;
-  const info = addDetails(before.info, event);
-  const { state } = before;
-  const after: RunSummary = state === undefined ? { info, events } : { info, events, state };
+  if (before === undefined) {
+    if (event.type !== 'run-start') return undefined;
+    const details = addDetails(NO_DETAILS, event);
+    return { info: startInfo(event, time, details), details, events };
+  }
+  const { info, state } = before;
+  const details = addDetails(before.details, event);
+  const after: RunSummary = state === undefined ? { info, details, events } : { info, details, events, state };
   switch (event.type) {
     case 'skill-use': {
       const { id, name, source, digest } = event.skill;
@@ -69,13 +77,14 @@ export function summarize(before: RunSummary | undefined, line: JournalLine): Ru
   }
 }
 
-export function infoOf({ info, events }: RunSummary): RunInfo {
-  return { ...info, events };
+export function infoOf({ info, details, events }: RunSummary): RunInfo {
+  return { ...info, ...details, events };
 }
 
 function startInfo(
   event: Extract<RunEvent, { readonly type: 'run-start' }>,
   startedAt: string,
+  details: RunDetails,
 ): Omit<RunInfo, 'events'> {
   const {
     run,
@@ -105,7 +114,7 @@ function startInfo(
     indexHash,
     indexDigest,
     scanDigest,
-    ...addDetails(NO_DETAILS, event),
+    ...details,
     skills: [],
     executor: executor ?? null,
     policyHash,
