@@ -262,6 +262,19 @@ describe('a question of high risk', () => {
     expect(await asking).toEqual(expected);
   });
 
+  test('says that an answer for the run covers the file of a write, not every write', async () => {
+    const detail = { kind: 'delete', path: 'a.txt', bytes: 1 } as const;
+    const screens = [risky, { ...risky, detail }].map((request) => {
+      const at = desk();
+      const asking = ask(at, request);
+      wait();
+      at.input.emit('data', '\r');
+      return { screen: at.screen(), asking };
+    });
+    await Promise.all(screens.map(({ asking }) => asking));
+    expect(screens.map(({ screen }) => /"yes run" for this (\w+);/.exec(screen)?.[1])).toEqual(['run', 'file']);
+  });
+
   test('does not take a word for a scope that is not offered', async () => {
     const at = desk();
     const asking = ask(at, { ...risky, scopes: ['once'] });

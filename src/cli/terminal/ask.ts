@@ -137,11 +137,13 @@ const REPEAT = 'not approved yet: the question did not show all of this; answer 
  */
 function questionOf(request: ApprovalRequest, width: number): Dialog<Answer> {
   const isWord = request.risk === 'high';
+  // An answer for the rest of the run covers this file, not every write.
+  const isFile = request.detail.kind === 'write' || request.detail.kind === 'delete';
   const words: ReadonlyMap<string, ApprovalScope> = new Map(
     request.scopes.map((scope) => [isWord ? `yes${scope === 'once' ? '' : ` ${scope}`}` : KEYS[scope][0], scope]),
   );
   const choices = isWord
-    ? `  type yes${request.scopes.includes('run') ? ', or "yes run" for this run' : ''}; d for details; anything else is no > `
+    ? `  type yes${request.scopes.includes('run') ? `, or "yes run" for this ${isFile ? 'file' : 'run'}` : ''}; d for details; anything else is no > `
     : `  ${[...request.scopes.map((scope) => KEYS[scope][1]), '[n]o', '[d]etails'].join('  ')} > `;
   const details = (...notes: readonly string[]): string => {
     isShown = true;
