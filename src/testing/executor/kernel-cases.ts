@@ -161,7 +161,7 @@ export const KERNEL_CASES: readonly CaseDefinition[] = [
       const script = `
 import os, time
 os.mkdir("work/closed"); os.chmod("work/closed", 0o300)
-for i in range(200): os.posix_fallocate(os.open("work/closed/%d" % i, os.O_CREAT | os.O_WRONLY), 0, 60000000)
+for i in range(40): os.posix_fallocate(os.open("work/closed/%d" % i, os.O_CREAT | os.O_WRONLY), 0, 60000000)
 time.sleep(20)
 `;
       const { end } = await fixture.run(['python3', '-c', script], { limits: { diskBytes: DISK } });
