@@ -68,16 +68,16 @@ describe('the end of a budget', () => {
     let time = 0;
     const slow = played([
       () => {
-        time += 700;
+        time += 70_000;
         return plan;
       },
       () => {
-        time += 700;
+        time += 70_000;
         return count;
       },
     ]);
-    const result = await agent({ model: slow, budget: { wallMs: 1_000 }, now: () => time });
-    expect(result).toMatchObject({ outcome: 'degraded', used: { turns: 2, wallMs: 1400 } });
+    const result = await agent({ model: slow, budget: { wallMs: 100_000 }, now: () => time });
+    expect(result).toMatchObject({ outcome: 'degraded', used: { turns: 2, wallMs: 140_000 } });
   });
 
   test('context: what cannot be made smaller is not sent', async () => {
