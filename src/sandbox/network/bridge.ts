@@ -6,7 +6,7 @@ import type { Identity, ProgramSpec } from '../../core/execution.ts';
 import { isHostPattern, isLoopback, readHostPattern } from '../../core/network/host-pattern.ts';
 import type { HostPattern } from '../../core/network/host-pattern.ts';
 import type { RefusedConnection } from '../../core/network/refused-connection.ts';
-import { findForwarder } from './find-forwarder.ts';
+import { QUIET_NODE, findForwarder } from './find-forwarder.ts';
 import { imageForwarder } from './image-forwarder.ts';
 import { openAllowProxy } from '../../platform/net/allow-proxy.ts';
 import type { ProxyLimits } from '../../platform/net/allow-proxy.ts';
@@ -85,7 +85,7 @@ export async function openBridge(options: BridgeOptions): Promise<Bridge> {
     env: proxyEnvironment(PORT, isDirect),
     forwarderArgv: isInImage
       ? imageForwarder(program, places)
-      : [process.execPath, '--input-type=module', '--eval', program, '--', ...places, '--'],
+      : [process.execPath, ...QUIET_NODE, '--eval', program, '--', ...places, '--'],
     transferred: () => proxy.transferred(),
     refused: noted.refused,
     close: async () => await proxy.close(),

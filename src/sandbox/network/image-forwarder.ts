@@ -65,7 +65,7 @@ os._exit(status)
 const START = `
 python=$1; node=$2; socket=$3; port=$4; forwards=$5; shift 5
 if command -v python3 > /dev/null 2>&1; then exec python3 -I -c "$python" "$socket" "$port" "$forwards" "$@"; fi
-if command -v node > /dev/null 2>&1; then exec node --input-type=module --eval "$node" -- "$socket" "$port" "$forwards" -- "$@"; fi
+if command -v node > /dev/null 2>&1; then exec node --no-warnings --input-type=module --eval "$node" -- "$socket" "$port" "$forwards" -- "$@"; fi
 echo 'skillwright: network access needs an image with python3 or node; choose one with --image or execution.image' >&2
 exit 126
 `;
