@@ -30,8 +30,8 @@ const POLL_SLOWEST_MS = 1000;
 /** Interval after the stream has ended, until the engine reports the exit. */
 const POLL_ENDED_MS = 5;
 /** A stream that a leftover process keeps open counts as ended after this much silence, or after DRAIN_MS. */
-const QUIET_MS = 250;
-const DRAIN_MS = 2000;
+const QUIET_MS = 2000;
+const DRAIN_MS = 10_000;
 /** Without leftovers the stream ends by itself; an engine that is silent for this long is broken. */
 const BROKEN_MS = 25_000;
 const END_OF_INPUT = Uint8Array.of(4);
