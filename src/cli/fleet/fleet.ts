@@ -117,7 +117,7 @@ async function prune(
     if (given.json === true) terminal.out(jsonText({ ...pruned, before: before.toISOString(), isDryRun }));
     else
       terminal.out(
-        `${isDryRun ? 'would remove' : 'removed'} ${String(pruned.runs)} runs that ended before ${before.toISOString()}`,
+        `${isDryRun ? 'would remove' : 'removed'} ${String(pruned.runs)} ${pruned.runs === 1 ? 'run' : 'runs'} that ended before ${before.toISOString()}`,
       );
     return EXIT.done;
   } finally {
