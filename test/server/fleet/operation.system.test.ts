@@ -97,7 +97,7 @@ describe.skipIf(POSTGRES === undefined)('operation of a fleet', () => {
     fleet.postgres.query(`update skillwright.runs set submitted_at = now() - interval '31 days';
       update skillwright.runs set ended_at = now() - interval '31 days' where state = 'ended';
       update dbos.workflow_status set completed_at = completed_at - 31 * 86400000::bigint`);
-    expect(fleet.run('fleet', 'prune', '--older-than', '30d', '--dry-run')).toMatch(/^would remove 1 runs that ended/);
+    expect(fleet.run('fleet', 'prune', '--older-than', '30d', '--dry-run')).toMatch(/^would remove 1 run that ended/);
     expect(left()).toBe(before);
     expect(JSON.parse(fleet.run('fleet', 'prune', '--older-than', '30d', '--json'))).toMatchObject({
       runs: 1,
