@@ -3,7 +3,7 @@
  * on the lines that have all it requires. The result is the same as running each expression alone.
  */
 import { requiredLiterals, shortestOf } from './regex-prefilter.ts';
-import type { RequiredLiterals } from './regex-prefilter.ts';
+import type { Literal, RequiredLiterals } from './regex-prefilter.ts';
 
 export interface TextMatch {
   readonly index: number;
@@ -38,6 +38,8 @@ const LINE_END = 0x0a;
 const ASCII = 128;
 /** Shorter literals occur too often to be worth a search, unless a branch has no others. */
 const MIN_LITERAL = 3;
+/** Longer literals exclude hardly more lines than their start. */
+const MAX_LITERAL = 10;
 /** More sets per branch cost more than they save. */
 const SET_BITS = 1;
 const MAX_SETS = 1 << SET_BITS;
@@ -54,7 +56,7 @@ export function openMultiPatternMatcher(expressions: readonly RegExp[]): MultiPa
   const unfiltered = branches.filter(({ sets }) => sets.length === 0).map(({ expression }) => expression);
   const chinese = [...expressions.keys()].filter((at) => isChinese[at] === true);
   const complete = Uint8Array.from(branches, ({ sets }) => (1 << sets.length) - 1);
-  const trie = buildTrie(branches);
+  const automaton = buildAutomaton(branches);
   const characterCodes = openCharacterCodes();
   /** By branch: the offset of the last line with one of its literals, and the sets that this line has. Allocated once for all texts. */
   const [lines, found] = [new Int32Array(branches.length), new Uint8Array(branches.length)];
@@ -63,16 +65,14 @@ export function openMultiPatternMatcher(expressions: readonly RegExp[]): MultiPa
       const candidates = new Map<number, number[] | 'anywhere'>();
       for (const at of CHINESE.test(text) ? [...unfiltered, ...chinese] : unfiltered) candidates.set(at, 'anywhere');
       lines.fill(-1);
-      findLiterals(trie, characterCodes(text), (sets, line) => {
-        for (const each of sets) {
-          const branch = each >> SET_BITS;
-          const before = lines[branch] === line ? (found[branch] ?? 0) : 0;
-          const after = before | (1 << (each & (MAX_SETS - 1)));
-          if (before === after) continue;
-          lines[branch] = line;
-          found[branch] = after;
-          if (after === complete[branch]) add(candidates, branches[branch]?.expression ?? 0, line);
-        }
+      findLiterals(automaton, characterCodes(text), (set, line) => {
+        const branch = set >> SET_BITS;
+        const before = lines[branch] === line ? (found[branch] ?? 0) : 0;
+        const after = before | (1 << (set & (MAX_SETS - 1)));
+        if (before === after) return;
+        lines[branch] = line;
+        found[branch] = after;
+        if (after === complete[branch]) add(candidates, branches[branch]?.expression ?? 0, line);
       });
       return candidates;
     },
@@ -99,94 +99,92 @@ function branchesOf(source: string, expression: number): readonly Branch[] {
   });
 }
 
-/** The literals as a tree of states. The first state is 0, which is also the absence of a state. */
-interface Trie {
-  /** The next state by state and column. */
+/** Finds all literals in one pass (Aho-Corasick): a state is the longest start of a literal that ends at the current character. */
+interface Automaton {
+  /** The next state by state and column. The first state is 0. */
   readonly next: Uint16Array;
   /** The number of columns as a power of two. */
   readonly shift: number;
   /** The column of each ASCII character; 0 for characters that occur in no literal. */
   readonly columns: Uint8Array;
-  /** By state: `AT_WORD_START`, `ANYWHERE` or both, if literals end there. */
+  /** By state: whether literals end there. */
   readonly ends: Uint8Array;
-  /** By state: the sets of the literals that end there, each as `branch << SET_BITS | set`. */
-  readonly sets: ReadonlyMap<number, readonly number[]>;
-  /** The same for literals that count only at the start of a word. */
-  readonly setsOfWords: ReadonlyMap<number, readonly number[]>;
-  /** By the first three characters: whether a literal has them, at the start of a word or anywhere. Most positions need no other look. */
-  readonly starts: Uint8Array;
+  readonly literals: readonly (readonly FoundLiteral[])[];
 }
 
-/** Characters after the text, so that three can be read anywhere in it. */
-const PADDING = 2;
-const AT_WORD_START = 1;
-const ANYWHERE = 2;
+interface FoundLiteral extends Pick<Literal, 'isAtWordStart'> {
+  readonly length: number;
+  /** `branch << SET_BITS | set` */
+  readonly set: number;
+}
 
-function buildTrie(branches: readonly Branch[]): Trie {
-  const literals = branches.flatMap(({ sets }, branch) =>
-    sets.flatMap((set, at) => set.map((literal) => ({ ...literal, set: (branch << SET_BITS) | at }))),
+function buildAutomaton(branches: readonly Branch[]): Automaton {
+  const all = branches.flatMap(({ sets }, branch) =>
+    sets.flatMap((set, at) =>
+      set.map(({ text, ...rest }) => ({ ...rest, text: text.slice(0, MAX_LITERAL), set: (branch << SET_BITS) | at })),
+    ),
   );
   const columns = new Uint8Array(ASCII);
-  const alphabet = new Set(literals.map(({ text }) => text).join(''));
+  const alphabet = new Set(all.map(({ text }) => text).join(''));
   for (const [at, character] of [...alphabet].entries()) columns[character.charCodeAt(0)] = at + 1;
   const shift = Math.ceil(Math.log2(alphabet.size + 1));
-  const maxStates = literals.reduce((sum, { text }) => sum + text.length, 1);
+  const maxStates = all.reduce((sum, { text }) => sum + text.length, 1);
   const next = new Uint16Array(maxStates << shift);
-  const ends = new Uint8Array(maxStates);
-  const [sets, setsOfWords] = [new Map<number, number[]>(), new Map<number, number[]>()];
-  const starts = new Uint8Array(1 << 15);
-  let count = 1;
-  for (const { text, isAtWordStart, set } of literals) {
+  /** By state: the column that led to it, its last child, and the child before it. */
+  const [column, child, sibling] = [new Uint8Array(maxStates), new Uint16Array(maxStates), new Uint16Array(maxStates)];
+  const literals: FoundLiteral[][] = [[]];
+  for (const { text, isAtWordStart, set } of all) {
     let state = 0;
     for (let at = 0; at < text.length; at += 1) {
-      const cell = (state << shift) | (columns[text.charCodeAt(at)] ?? 0);
+      const by = columns[text.charCodeAt(at)] ?? 0;
+      const cell = (state << shift) | by;
       if (next[cell] === 0) {
-        next[cell] = count;
-        count += 1;
+        const made = literals.push([]) - 1;
+        column[made] = by;
+        sibling[made] = child[state] ?? 0;
+        child[state] = made;
+        next[cell] = made;
       }
       state = next[cell] ?? 0;
     }
-    const kind = isAtWordStart ? AT_WORD_START : ANYWHERE;
-    ends[state] = (ends[state] ?? 0) | kind;
-    const known = isAtWordStart ? setsOfWords : sets;
-    known.set(state, [...(known.get(state) ?? []), set]);
-    const first = startNumber(text.charCodeAt(0), text.charCodeAt(1), text.charCodeAt(2));
-    const last = first + 32 ** Math.max(0, 3 - text.length);
-    for (let at = first; at < last; at += 1) starts[at] = (starts[at] ?? 0) | kind;
+    literals[state]?.push({ length: text.length, isAtWordStart, set });
   }
-  return { next, shift, columns, ends, sets, setsOfWords, starts };
-}
-
-/** Five bits of each character; NaN of a missing one counts as 0. */
-function startNumber(first: number, second: number, third: number): number {
-  return ((first & 31) << 10) | ((second & 31) << 5) | (third & 31);
-}
-
-/** Calls `see` with the sets of each literal and the offset of its line. */
-function findLiterals(
-  { next, shift, columns, ends, sets, setsOfWords, starts }: Trie,
-  codes: Uint16Array,
-  see: (sets: readonly number[], line: number) => void,
-): void {
-  const length = codes.length - PADDING;
-  let line = 0;
-  for (let from = 0; from < length; from += 1) {
-    const code = codes[from] ?? 0;
-    if (code === LINE_END) line = from + 1;
-    const start = starts[startNumber(code, codes[from + 1] ?? 0, codes[from + 2] ?? 0)] ?? 0;
-    if (start === 0) continue;
-    const isInWord = from > 0 && isWordCharacter(codes[from - 1] ?? 0);
-    if (isInWord && start === AT_WORD_START) continue;
-    let state = 0;
-    for (let at = from; at < length; at += 1) {
-      const each = codes[at] ?? 0;
-      state = each < ASCII ? (next[(state << shift) | (columns[each] ?? 0)] ?? 0) : 0;
-      if (state === 0) break;
-      const end = ends[state] ?? 0;
-      if (end === 0) continue;
-      if ((end & ANYWHERE) !== 0) see(sets.get(state) ?? [], line);
-      if ((end & AT_WORD_START) !== 0 && !isInWord) see(setsOfWords.get(state) ?? [], line);
+  // From short to long, so that the state without the first character is complete before it is needed.
+  const states = new Uint16Array(literals.length);
+  const shorter = new Uint16Array(literals.length);
+  for (let at = 0, count = 1; at < count; at += 1) {
+    const state = states[at] ?? 0;
+    const [row, other] = [state << shift, shorter[state] ?? 0];
+    if (state !== 0) {
+      next.copyWithin(row, other << shift, (other + 1) << shift);
+      literals[state]?.push(...(literals[other] ?? []));
     }
+    for (let each = child[state] ?? 0; each !== 0; each = sibling[each] ?? 0) {
+      const cell = row | (column[each] ?? 0);
+      shorter[each] = state === 0 ? 0 : (next[cell] ?? 0);
+      next[cell] = each;
+      states[count] = each;
+      count += 1;
+    }
+  }
+  return { next, shift, columns, ends: Uint8Array.from(literals, ({ length }) => Math.min(length, 1)), literals };
+}
+
+/** Calls `see` with the set of each literal and the offset of its line. */
+function findLiterals(
+  { next, shift, columns, ends, literals }: Automaton,
+  codes: Uint16Array,
+  see: (set: number, line: number) => void,
+): void {
+  let line = 0;
+  let state = 0;
+  for (let at = 0; at < codes.length; at += 1) {
+    const code = codes[at] ?? 0;
+    state = code < ASCII ? (next[(state << shift) | (columns[code] ?? 0)] ?? 0) : 0;
+    if (code === LINE_END) line = at + 1;
+    if (ends[state] === 0) continue;
+    for (const { length, isAtWordStart, set } of literals[state] ?? [])
+      if (!isAtWordStart || at < length || !isWordCharacter(codes[at - length] ?? 0)) see(set, line);
   }
 }
 
@@ -194,11 +192,9 @@ function findLiterals(
 function openCharacterCodes(): (text: string) => Uint16Array {
   let bytes = Buffer.alloc(0);
   return (text) => {
-    const length = 2 * (text.length + PADDING);
-    if (bytes.length < length) bytes = Buffer.allocUnsafeSlow(2 * length);
+    if (bytes.length < 2 * text.length) bytes = Buffer.allocUnsafeSlow(4 * text.length);
     bytes.write(text, 'utf16le');
-    bytes.fill(0, 2 * text.length, length);
-    return new Uint16Array(bytes.buffer, bytes.byteOffset, text.length + PADDING);
+    return new Uint16Array(bytes.buffer, bytes.byteOffset, text.length);
   };
 }
 
