@@ -1,6 +1,7 @@
 /** The packed package as a user gets it: what is in it, how large it is, and what works without the optional packages. */
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import {
+  copyFileSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -143,6 +144,17 @@ describe('without the optional packages', () => {
     ).not.toEqual([]);
   });
 
+  test('the examples of the source documents run', async () => {
+    for (const name of ['openseed', 'trpc', 'manusx', 'skills-agent']) {
+      copyFileSync(path.join(PROJECT, `test/seeds/packed/${name}.mjs`), path.join(folder, `${name}.mjs`));
+      expect(await node([path.join(folder, `${name}.mjs`)], { HOME: path.join(folder, 'home') })).toEqual({
+        status: 0,
+        stdout: '',
+        stderr: '',
+      });
+    }
+  });
+
   test('a model of a vendor is refused with the command that installs its package', async () => {
     const env = { HOME: path.join(folder, 'home'), ANTHROPIC_API_KEY: 'none' };
     const { status, stdout, stderr } = await node([command, 'run', '--json', 'hello'], env);
@@ -214,21 +226,15 @@ describe('the types', () => {
     writeFileSync(path.join(program, 'doors.ts'), readFileSync(path.join(PROJECT, 'test/package-consumer.ts')));
   });
 
-  test(
-    'compile with TypeScript 5.4 for each module resolution, and are correct themselves',
-    { timeout: 300_000 },
-    async () => {
-      const { stdout, stderr } = await node([
-        path.join(PROJECT, 'test/consumer/check-types.mjs'),
-        program,
-        ...resolutions,
-      ]);
-      expect([stdout.replaceAll(/\d+ files/g, 'N files'), stderr]).toEqual([
-        resolutions.map((resolution) => `5.4.5 ${resolution}: N files, 0 problems\n`).join(''),
-        '',
-      ]);
-    },
-  );
+  test('compile with TypeScript 5.4, and are correct themselves', { timeout: 300_000 }, async () => {
+    // TypeScript 5.4 resolves node16 and nodenext alike, and each of them takes seconds.
+    const words = [path.join(PROJECT, 'test/consumer/check-types.mjs'), program, 'nodenext', 'bundler'];
+    const { stdout, stderr } = await node(words);
+    expect([stdout.replaceAll(/\d+ files/g, 'N files'), stderr]).toEqual([
+      '5.4.5 nodenext: N files, 0 problems\n5.4.5 bundler: N files, 0 problems\n',
+      '',
+    ]);
+  });
 
   test.each(resolutions)('compile with TypeScript 7 for %s', async (moduleResolution) => {
     const project = path.join(program, `tsconfig.${moduleResolution}.json`);

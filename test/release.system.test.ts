@@ -16,10 +16,17 @@ const git = (...words: readonly string[]): string =>
   });
 const read = (file: string): string => readFileSync(path.join(clone, file), 'utf8');
 
-/** A repository with the files of a release; the build is the one of this checkout. */
+/** A repository with the files of a release; the build has only the files that package.json names, because npm reads and packs all. */
 beforeAll(() => {
   const files = ['package.json', 'package-lock.json', 'src/version.ts', 'scripts', 'schemas', 'CHANGELOG.md'];
-  for (const file of [...files, '.gitignore', 'LICENSE', 'README.md', 'dist'])
+  const { bin, exports } = JSON.parse(readFileSync(path.join(PROJECT, 'package.json'), 'utf8')) as {
+    readonly bin: Readonly<Record<string, string>>;
+    readonly exports: Readonly<Record<string, string | Readonly<Record<string, string>>>>;
+  };
+  const built = [bin, ...Object.values(exports)].flatMap((door) =>
+    typeof door === 'string' ? [] : Object.values(door),
+  );
+  for (const file of [...files, '.gitignore', 'LICENSE', 'README.md', ...built])
     cpSync(path.join(PROJECT, file), path.join(clone, file), { recursive: true });
   symlinkSync(path.join(PROJECT, 'node_modules'), path.join(folder, 'node_modules'));
   git('init', '--quiet');

@@ -10,6 +10,7 @@ import type { ModelRequest } from '../../src/core/model.ts';
 import { estimateTokens } from '../../src/core/tokens.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { acting, allText, eventsOf, ofType, played, world } from './support.ts';
+import { runs } from '../property-runs.ts';
 
 const WORDS = 'all work and no play makes a dull text ';
 const BIG = {
@@ -161,7 +162,7 @@ describe('shortening', () => {
         const results = messages.flatMap((message) => (message.role === 'tool' ? [message.callId] : []));
         expect(results).toEqual(calls);
       }),
-      { numRuns: 200 },
+      { numRuns: runs(400) },
     );
   });
 

@@ -8,6 +8,7 @@ import { expect, test } from 'vitest';
 
 import { ignoredBy, parseIgnore } from '../../src/core/ignore.ts';
 import { scratch } from '../registry/support.ts';
+import { runs } from '../property-runs.ts';
 
 const PATHS = [
   'a',
@@ -74,6 +75,6 @@ test('the same paths are left out as by git', () => {
       );
       expect(ours(text)).toEqual(theirs.split('\0').filter((file) => file !== ''));
     }),
-    { numRuns: 200 },
+    { numRuns: runs(400) },
   );
 });

@@ -8,6 +8,7 @@ import { verifyRoot } from '../../src/packs/verify-root.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { leftovers, treeOf } from './root/support.ts';
 import { packWorld } from './support.ts';
+import { runs } from '../property-runs.ts';
 
 const FILES = ['guide.md', 'data.bin', 'references/a.md', 'references/b.md'] as const;
 /** The content of each file on one side; undefined if it does not exist. */
@@ -77,6 +78,6 @@ verifies('PACK-6', 'no update loses a local edit: it is refused, kept or backed 
         );
       },
     ),
-    { numRuns: 60 },
+    { numRuns: runs(240) },
   );
 });

@@ -26,6 +26,7 @@ import {
   walledExecutor,
   worldWith,
 } from './policy-world.ts';
+import { runs } from '../property-runs.ts';
 
 const OPEN = userPolicy({ allow: ['*'] });
 const write = (file = 'written.md'): Action => ({ type: 'write_file', path: file, content: 'x' });
@@ -117,7 +118,7 @@ describe('bugs that others have', () => {
           compare();
           await child.close();
         }),
-        { numRuns: 60 },
+        { numRuns: runs(200) },
       );
     },
   );

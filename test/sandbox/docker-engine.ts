@@ -125,7 +125,12 @@ async function start(
       // Where CAP_SYS_RESOURCE is missing, limits can only be lowered.
       'default-ulimit': ['nofile=1024:1024', 'nproc=2048:2048'],
     }).flatMap(([name, values]) => [values].flat().map((value) => `--${name}=${value}`)),
-    { stdio: ['ignore', log, log], detached: true, env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', HOME: folder } },
+    {
+      stdio: ['ignore', log, log],
+      detached: true,
+      // The engine starts itself twice for each container, and a third of such a start is garbage collection.
+      env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', HOME: folder, GOGC: '1000', GOMEMLIMIT: '512MiB' },
+    },
   );
   closeSync(log);
   // Other test files may use it after this process has ended.

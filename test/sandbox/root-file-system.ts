@@ -25,8 +25,7 @@ tac rev cmp diff rmdir ulimit git
 const TOP_LINKS = ['bin', 'sbin', 'lib', 'lib32', 'lib64'];
 const FOLDERS = ['dev', 'proc', 'sys', 'tmp', 'etc', 'root', 'run', 'var/tmp', 'home'];
 /** Parts of Python that only its own makers need. */
-const PYTHON_LEFT_OUT =
-  /(?:^|\/)(?:test|config-[^/]*|__pycache__|lib2to3|pydoc_data|distutils|idlelib|ensurepip)(?:\/|$)/;
+const PYTHON_LEFT_OUT = /(?:^|\/)(?:test|config-[^/]*|lib2to3|pydoc_data|distutils|idlelib|ensurepip)(?:\/|$)/;
 
 export const PIP = '/usr/lib/python3/dist-packages/pip';
 
@@ -63,10 +62,12 @@ function copyPython(root: string): void {
   cpSync(library, path.join(root, library), {
     recursive: true,
     verbatimSymlinks: true,
+    // Python compiles a module again at every start if its compiled file is older or missing.
+    preserveTimestamps: true,
     filter: (file) => !PYTHON_LEFT_OUT.test(file.slice(library.length)),
   });
   // Tests of packages need it.
-  if (existsSync(PIP)) cpSync(PIP, path.join(root, PIP), { recursive: true });
+  if (existsSync(PIP)) cpSync(PIP, path.join(root, PIP), { recursive: true, preserveTimestamps: true });
   const dynamic = `${library}/lib-dynload`;
   if (existsSync(dynamic))
     copyLibraries(

@@ -155,7 +155,7 @@ describe('reading random files', () => {
       const read = reader(name);
       fc.assert(
         fc.property(fc.array(piece, { maxLength: 14 }), (pieces) => expectNothingLost(read(pieces.join('')))),
-        { numRuns: 60 },
+        { numRuns: runs(200) },
       );
     }
   });

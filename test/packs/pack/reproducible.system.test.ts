@@ -13,6 +13,7 @@ import { verifies } from '../../conformance/verifies.ts';
 import { built, scratch } from '../../registry/support.ts';
 import { plant } from '../../platform/fs/tree-support.ts';
 import { DEMO_SHA256, packed, plantDemo, skillText, skillsIn } from './pack-world.ts';
+import { runs } from '../../property-runs.ts';
 
 const WORKER = `
   const [, module, dir, out, umask] = process.argv;
@@ -119,6 +120,6 @@ test('of any tree, a pack has every file as it is, or there is no pack', async (
         ),
       );
     }),
-    { numRuns: 150 },
+    { numRuns: runs(300) },
   );
 });

@@ -18,6 +18,7 @@ import { verifies } from '../../conformance/verifies.ts';
 import { scratch } from '../../registry/support.ts';
 import { ENCRYPTED, PAYLOAD, PLAIN } from '../pack/minisign-answers.ts';
 import { packed, plantDemo, skillText } from '../pack/pack-world.ts';
+import { runs } from '../../property-runs.ts';
 
 const CHEAP = { opsLimit: 32_768, memLimit: 16 * 1024 * 1024 };
 const SKILLS = [{ name: 'demo', version: '1.0.0' }];
@@ -245,7 +246,7 @@ describe('a signed pack', () => {
           /^signature\//,
         );
       }),
-      { numRuns: 150 },
+      { numRuns: runs(300) },
     );
     expect(codeOf(verifySignature({ payload: PAYLOAD, signature: signature.toString(), keys, skills: SKILLS }))).toBe(
       'verified',

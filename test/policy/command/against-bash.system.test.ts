@@ -310,7 +310,7 @@ describe.skipIf(BASH === undefined)('against a real bash', () => {
         const others = started(line).filter((name) => !names.has(name));
         expect({ line, others }).toEqual({ line, others: [] });
       }),
-      { numRuns: runs(500) },
+      { numRuns: runs(500, 125) },
     );
     expect(known).toBeGreaterThan(40);
   });

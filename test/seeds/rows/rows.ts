@@ -5,7 +5,7 @@ import { SKILLS_AGENT } from './skills-agent.ts';
 import { ROWS as trpc } from './trpc-agent-go.ts';
 
 /** Programs of all documents, against the packed package. */
-const PACKED = 'test/seeds/packed.system.test.ts';
+const PACKED = 'test/package.system.test.ts';
 
 /** The documents in the order of their numbers. */
 export const SEEDS: readonly SeedDocument[] = [

@@ -370,8 +370,11 @@ const order = new Intl.Collator('en', { numeric: true });
 export const SKILLS_AGENT: SeedDocument = {
   title: 'skills-agent (001, 004)',
   page: 'vocabularies/skills-agent.md',
-  tests: ['skills-agent', 'skills-agent-registry', 'skills-agent.system', 'packed.system'].map(
-    (name) => `test/seeds/${name}.test.ts`,
-  ),
+  tests: [
+    'test/seeds/skills-agent.test.ts',
+    'test/seeds/skills-agent-registry.test.ts',
+    'test/seeds/skills-agent.system.test.ts',
+    'test/package.system.test.ts',
+  ],
   rows: [...works().toSorted((a, b) => order.compare(a.id, b.id)), ...DEVIATES],
 };
