@@ -19,5 +19,5 @@ export { reduceChat } from './core/chat.ts';
 export type { ChatEvent, Said } from './core/chat.ts';
 export type { Model } from './core/model.ts';
 export type { Plan, PlanStep } from './core/plan.ts';
-export { createRunServer } from './server/run-server.ts';
+export { createRunServer } from './server/create-run-server.ts';
 export type { RunServer, RunServerLimits, RunServerOptions } from './server/run-server.ts';

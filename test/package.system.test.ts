@@ -1,27 +1,17 @@
 /** The packed package as a user gets it: what is in it, how large it is, and what works without the optional packages. */
 import { execFile, execFileSync, spawn } from 'node:child_process';
-import {
-  copyFileSync,
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  readdirSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { copyFileSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { build } from 'esbuild';
 
 import { OPTIONAL_PACKAGES } from '../src/platform/optional-package.ts';
 import { PROJECT } from './files-below.ts';
 
 interface PackageJson {
-  readonly exports: Readonly<Record<string, unknown>>;
+  readonly exports: Readonly<Record<string, { readonly default?: string }>>;
   readonly dependencies: Readonly<Record<string, string>>;
   readonly peerDependencies: Readonly<Record<string, string>>;
   readonly peerDependenciesMeta: Readonly<Record<string, unknown>>;
@@ -107,13 +97,15 @@ describe('the size', () => {
     expect(total).toBeLessThan(45e6);
   });
 
-  test('has no source maps, tests, sources or modules of the command twice', () => {
+  test('has no source maps, tests, sources or modules outside the bundles', () => {
     const files = readdirSync(installed, { recursive: true, encoding: 'utf8' });
     expect(files.filter((file) => /\.(?:map|tsbuildinfo|test\.js)$|(?<!\.d)\.tsx?$/.test(file))).toEqual([]);
     expect(readdirSync(installed).toSorted()).toEqual(
       expect.not.arrayContaining(['src', 'test', 'bench', 'scripts', 'node_modules']),
     );
-    expect(existsSync(path.join(installed, 'dist/cli'))).toBe(false);
+    expect(
+      files.filter((file) => file.startsWith('dist/') && file.endsWith('.js') && file.split('/').length !== 3),
+    ).toEqual(['dist/sandbox/network/forwarder.js', 'dist/sandbox/network/serve-forwarder.js']);
   });
 });
 
@@ -133,6 +125,51 @@ describe('without the optional packages', () => {
     const text = `for (const name of ${JSON.stringify(names)}) console.log(name, Object.keys(require(name)).length > 0);`;
     const { stdout } = await node(['--input-type=commonjs', '-e', text]);
     expect(stdout).toBe(names.map((name) => `${name} true\n`).join(''));
+  });
+
+  test('a door loads at most 35 files, and skillwright/core nothing of Node', async () => {
+    const { metafile } = await build({
+      absWorkingDir: installed,
+      entryPoints: doors.map((door) => manifest.exports[door]?.default ?? ''),
+      outdir: folder,
+      bundle: true,
+      splitting: true,
+      platform: 'node',
+      format: 'esm',
+      packages: 'external',
+      write: false,
+      metafile: true,
+      logLevel: 'error',
+    });
+    const loadedBy = (file: string): { readonly files: number; readonly packages: readonly string[] } => {
+      const files = new Set([file]);
+      const packages = new Set<string>();
+      for (const loaded of files)
+        for (const { path: next, kind, external } of metafile.inputs[loaded]?.imports ?? [])
+          if (kind === 'import-statement') (external === true ? packages : files).add(next);
+      return { files: files.size, packages: [...packages] };
+    };
+    const loads = doors.map((door) => ({
+      door,
+      ...loadedBy(`dist/lib/${path.basename(door).replace('.', 'index')}.js`),
+    }));
+    expect(loads.filter(({ files }) => files < 2 || files > 35)).toEqual([]);
+    expect(loads.find(({ door }) => door === './core')?.packages).toEqual(['yaml']);
+  });
+
+  test('the doors share their classes, and find skills and programs of threads in the package', async () => {
+    const text = `
+      import { SkillError, createRuntime } from 'skillwright';
+      import { createRunServer } from 'skillwright/agent';
+      await createRunServer({ token: 'short' }).catch((error) => console.log(error instanceof SkillError));
+      const runtime = await createRuntime({ home: undefined, cache: false });
+      const [found] = await runtime.searchSkills('compare two texts', 1, { deep: true });
+      console.log(found.name);
+      const session = await runtime.startSession({ host: { network: false } });
+      const { matches } = await session.perform({ type: 'grep', pattern: 'type', path: 'package.json' });
+      console.log(matches[0].line);`;
+    const stdout = 'true\ntext-diff\n1\n';
+    expect(await node(['--input-type=module', '-e', text])).toEqual({ status: 0, stdout, stderr: '' });
   });
 
   test('the command runs an agent on the rule model', async () => {

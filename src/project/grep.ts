@@ -1,13 +1,11 @@
-import { existsSync } from 'node:fs';
-import path from 'node:path';
 import { Worker } from 'node:worker_threads';
 
 import type { Grep } from '../core/action.ts';
-import { SkillError } from '../core/errors.ts';
 import type { Failure } from '../core/failure-codes.ts';
 import { actionFailed } from '../core/observation.ts';
 import type { ActionFailed, LinesFound } from '../core/observation.ts';
 import { printable, quoted } from '../core/text/text.ts';
+import { builtFile } from '../platform/built-file.ts';
 import { filesToSearch } from './files-to-search.ts';
 import type { SearchLimits } from './files-to-search.ts';
 import type { GrepAnswer, GrepRequest } from './grep-worker.ts';
@@ -143,7 +141,7 @@ async function searchInThread(
   signal: AbortSignal | undefined,
 ): Promise<GrepAnswer | Terminated> {
   signal?.throwIfAborted();
-  const worker = new Worker(findWorker(), {
+  const worker = new Worker(builtFile('command/grep-worker.js'), {
     workerData: request,
     env: {},
     execArgv: [],
@@ -169,19 +167,4 @@ async function searchInThread(
     if (cancel !== undefined) signal?.removeEventListener('abort', cancel);
     await worker.terminate();
   }
-}
-
-/** Next to this module in the library and the bundle; in dist/ when this module runs from the sources. */
-const WORKERS: readonly string[] = ['./grep-worker.js', '../../dist/project/grep-worker.js'];
-
-function findWorker(): string {
-  const places = WORKERS.map((place) => path.join(import.meta.dirname, place));
-  const found = places.find((place) => existsSync(place));
-  if (found !== undefined) return found;
-  throw new SkillError({
-    code: 'executor/failed',
-    message: 'the search worker (grep-worker.js) is missing',
-    hint: 'reinstall skillwright; in a clone, run npm run build',
-    data: { executor: 'grep', cause: `none of ${places.join(', ')}` },
-  });
 }

@@ -1,8 +1,10 @@
 import { spawn } from 'node:child_process';
+import path from 'node:path';
 
 import { projectInstructions } from '../../agent/project-instructions.ts';
 import { EXECUTOR_NAMES } from '../../core/execution.ts';
 import { printable } from '../../core/text/text.ts';
+import { builtFile } from '../../platform/built-file.ts';
 import { openApprovals } from '../../policy/approval/approver.ts';
 import { pendingFolder } from '../../policy/approval/pending-approvals.ts';
 import { runsDirectory } from '../../journal/run-folder.ts';
@@ -13,7 +15,6 @@ import { storedEvaluations } from '../evals/stored-evaluations.ts';
 import { EXIT } from '../exit.ts';
 import { lineJson } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
-import { pageFolder } from '../page-folder.ts';
 import { portInUse } from '../port-in-use.ts';
 import { surroundingsFor } from '../surroundings.ts';
 import { reportWarning } from '../terminal/terminal.ts';
@@ -77,7 +78,7 @@ export const command = defineCommand({
       reasonForModel: chosen.reason,
       directory: runsDirectory(surroundings.cwd, runtime.config.runs?.directory),
       surroundings,
-      console: pageFolder(),
+      console: path.dirname(builtFile('console/index.html')),
       evaluations: storedEvaluations(surroundings.cwd),
       openModel: async (name, ending) => (await chooseModel({ name, runtime, signal: ending, cwd: given.cwd })).model,
       agent: {

@@ -1,8 +1,10 @@
+import path from 'node:path';
+
+import { builtFile } from '../../platform/built-file.ts';
 import { readGrant } from '../../platform/net/network-gate.ts';
 import { defineCommand } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { makeTemporary, openBase } from '../../sandbox/workspace/layout.ts';
-import { pageFolder } from '../page-folder.ts';
 import { portInUse } from '../port-in-use.ts';
 import { surroundingsFor } from '../surroundings.ts';
 import { openRuntime } from '../open-runtime.ts';
@@ -74,7 +76,7 @@ export const command = defineCommand({
         queue,
         schedules: queue.schedules,
         skillSet,
-        page: { runtime, surroundings: surroundingsFor(given), pages: pageFolder() },
+        page: { runtime, surroundings: surroundingsFor(given), pages: path.dirname(builtFile('console/index.html')) },
         port,
         webhooksTo,
         ...(given.host === undefined ? {} : { host: given.host }),

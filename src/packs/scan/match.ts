@@ -4,7 +4,7 @@ import type { ScanFinding, ScanSeverity } from './finding.ts';
 import { lowerCase, sourceColumn } from './normalize-line.ts';
 import type { LineKind } from './normalize-line.ts';
 import { openMultiPatternMatcher } from './multi-pattern-matcher.ts';
-import type { Candidates } from './multi-pattern-matcher.ts';
+import type { Candidates, MultiPatternMatcher } from './multi-pattern-matcher.ts';
 import { proseOrCode, sourceLines } from './passages.ts';
 import type { Passage } from './passages.ts';
 import { isDenied } from './pattern.ts';
@@ -38,7 +38,12 @@ interface JoinedPassages {
   readonly candidates: Candidates;
 }
 
-const MATCHER = openMultiPatternMatcher(PATTERNS.map(({ find }) => find));
+let built: MultiPatternMatcher | undefined;
+
+/** Built when the first file is scanned, because it takes longer than loading the rest of the library. */
+function matcher(): MultiPatternMatcher {
+  return (built ??= openMultiPatternMatcher(PATTERNS.map(({ find }) => find)));
+}
 
 export function matchPassages(passages: readonly Passage[]): readonly Hit[] {
   const joined = (['prose', 'code'] as const).flatMap((kind) => joinPassages(passages, kind) ?? []);
@@ -62,7 +67,7 @@ function joinPassages(all: readonly Passage[], kind: LineKind): JoinedPassages |
   }
   if (length === 0) return undefined;
   const lower = lowerCase(texts.join('\n'));
-  return { kind, passages, starts, lower, candidates: MATCHER.candidates(lower) };
+  return { kind, passages, starts, lower, candidates: matcher().candidates(lower) };
 }
 
 function matchPattern(expression: number, joined: JoinedPassages): readonly Hit[] {
@@ -72,7 +77,7 @@ function matchPattern(expression: number, joined: JoinedPassages): readonly Hit[
   if (pattern.longRun !== undefined && !hasLongRun(lower, pattern.longRun, isBase64)) return [];
   // The limit on matches is higher than that on hits, because some matches are dropped; it bounds the cost of a hostile text.
   const hits: Hit[] = [];
-  for (const { index, length } of MATCHER.matches(lower, candidates, {
+  for (const { index, length } of matcher().matches(lower, candidates, {
     expression,
     limit: MAX_HITS * 10,
   })) {

@@ -2,6 +2,7 @@ import path from 'node:path';
 import { Worker } from 'node:worker_threads';
 
 import type { SkillEntry } from '../../core/skill.ts';
+import { builtFile } from '../../platform/built-file.ts';
 import { readCacheEntry, writeCacheEntry } from '../../platform/fs/cache-entry.ts';
 import { fingerprintFiles } from '../../platform/fs/file-stamp.ts';
 import { readSearchIndex } from '../../search/search-index.ts';
@@ -42,8 +43,7 @@ function buildInBackground(request: DeepIndexRequest, signal: AbortSignal | unde
   const stop = signal === undefined ? deadline : AbortSignal.any([signal, deadline]);
   return new Promise((resolve, reject) => {
     stop.throwIfAborted();
-    // A path relative to this module works in the library and in the bundled command.
-    const worker = new Worker(path.join(import.meta.dirname, 'deep-index-worker.js'), { workerData: request });
+    const worker = new Worker(builtFile('command/deep-index-worker.js'), { workerData: request });
     const end = (): void => {
       void worker.terminate();
       reject(stop.reason);

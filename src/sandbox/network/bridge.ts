@@ -6,8 +6,9 @@ import type { Identity, ProgramSpec } from '../../core/execution.ts';
 import { isHostPattern, isLoopback, readHostPattern } from '../../core/network/host-pattern.ts';
 import type { HostPattern } from '../../core/network/host-pattern.ts';
 import type { RefusedConnection } from '../../core/network/refused-connection.ts';
-import { QUIET_NODE, findForwarder } from './find-forwarder.ts';
+import { forwarderCommand } from './forwarder-command.ts';
 import { imageForwarder } from './image-forwarder.ts';
+import { builtFile } from '../../platform/built-file.ts';
 import { openAllowProxy } from '../../platform/net/allow-proxy.ts';
 import type { ProxyLimits } from '../../platform/net/allow-proxy.ts';
 import type { NetworkDecision, ResolveHost } from '../../platform/net/network-gate.ts';
@@ -62,7 +63,7 @@ export async function openBridge(options: BridgeOptions): Promise<Bridge> {
     folder,
     identity,
     socketInside = SOCKET_INSIDE,
-    forwarder = findForwarder('forwarder'),
+    forwarder = builtFile('sandbox/network/forwarder.js'),
     isInImage = false,
     onDecision,
     ...rest
@@ -83,9 +84,7 @@ export async function openBridge(options: BridgeOptions): Promise<Bridge> {
   return {
     socketPath,
     env: proxyEnvironment(PORT, isDirect),
-    forwarderArgv: isInImage
-      ? imageForwarder(program, places)
-      : [process.execPath, ...QUIET_NODE, '--eval', program, '--', ...places, '--'],
+    forwarderArgv: isInImage ? imageForwarder(program, places) : forwarderCommand(program, places),
     transferred: () => proxy.transferred(),
     refused: noted.refused,
     close: async () => await proxy.close(),
