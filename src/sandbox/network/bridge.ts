@@ -6,7 +6,7 @@ import type { Identity, ProgramSpec } from '../../core/execution.ts';
 import { isHostPattern, isLoopback, readHostPattern } from '../../core/network/host-pattern.ts';
 import type { HostPattern } from '../../core/network/host-pattern.ts';
 import type { RefusedConnection } from '../../core/network/refused-connection.ts';
-import { QUIET_NODE, findForwarder } from './find-forwarder.ts';
+import { findForwarder } from './find-forwarder.ts';
 import { imageForwarder } from './image-forwarder.ts';
 import { openAllowProxy } from '../../platform/net/allow-proxy.ts';
 import type { ProxyLimits } from '../../platform/net/allow-proxy.ts';
@@ -82,10 +82,10 @@ export async function openBridge(options: BridgeOptions): Promise<Bridge> {
   });
   return {
     socketPath,
-    env: proxyEnvironment(PORT, isDirect),
+    env: { ...proxyEnvironment(PORT, isDirect), ...(isInImage ? {} : quietNode()) },
     forwarderArgv: isInImage
       ? imageForwarder(program, places)
-      : [process.execPath, ...QUIET_NODE, '--eval', program, '--', ...places, '--'],
+      : [process.execPath, '--input-type=module', '--eval', program, '--', ...places, '--'],
     transferred: () => proxy.transferred(),
     refused: noted.refused,
     close: async () => await proxy.close(),
@@ -102,7 +102,12 @@ export async function openPortProxy({ hosts, proxyFrom }: Pick<BridgeOptions, 'h
   const noted = notedRefusals();
   const proxy = await openAllowProxy({ hosts, proxyFrom, loopback: true, onDecision: noted.onDecision });
   const { port = 0 } = proxy;
-  return { port, env: proxyEnvironment(port, false), refused: noted.refused, close: () => proxy.close() };
+  return {
+    port,
+    env: { ...proxyEnvironment(port, false), ...quietNode() },
+    refused: noted.refused,
+    close: () => proxy.close(),
+  };
 }
 
 function notedRefusals(onDecision?: (decision: NetworkDecision) => void): {
@@ -155,7 +160,15 @@ export function proxyEnvironment(port: number, isDirect = true): Readonly<Record
     all_proxy: socks,
     NO_PROXY: direct,
     no_proxy: direct,
-    // For the fetch of Node 24 and later.
+    // For the fetch of Node 22.21, Node 24 and later.
     NODE_USE_ENV_PROXY: '1',
   };
+}
+
+/**
+ * Node 22 warns about NODE_USE_ENV_PROXY on the standard error of every program. `--disable-warning` would silence that warning alone, but
+ * with it in NODE_OPTIONS a Node older than 20.11, such as the one of Debian 12, refuses to start.
+ */
+function quietNode(): Readonly<Record<string, string>> {
+  return process.version.startsWith('v22.') ? { NODE_NO_WARNINGS: '1' } : {};
 }

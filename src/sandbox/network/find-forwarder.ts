@@ -3,9 +3,6 @@ import path from 'node:path';
 
 import { SkillError } from '../../core/errors.ts';
 
-/** Node 22 warns on standard error about the proxy variables, which are for the program. */
-export const QUIET_NODE = ['--no-warnings', '--input-type=module'] as const;
-
 /** Beside this module in the build, below the bundled command, and in `dist` when running from the sources. */
 const FOLDERS: readonly string[] = ['.', '../sandbox/network', '../../../dist/sandbox/network'];
 

@@ -3,7 +3,7 @@ import { connect, createServer } from 'node:net';
 import type { Socket } from 'node:net';
 
 import { SkillError } from '../../core/errors.ts';
-import { QUIET_NODE, findForwarder } from './find-forwarder.ts';
+import { findForwarder } from './find-forwarder.ts';
 
 export interface ServedPort {
   close(): Promise<void>;
@@ -65,7 +65,7 @@ export async function servePort({ port, socketPath, onReady }: ServePortOptions)
 /** The start of a command that offers a port of the sandbox at a socket; the program follows. */
 export function servingCommand(socketInside: string, port: number): readonly string[] {
   const program = readFileSync(findForwarder('serve-forwarder'), 'utf8');
-  return [process.execPath, ...QUIET_NODE, '--eval', program, '--', socketInside, String(port), '--'];
+  return [process.execPath, '--input-type=module', '--eval', program, '--', socketInside, String(port), '--'];
 }
 
 function portTaken(port: number, error: Error): SkillError {
