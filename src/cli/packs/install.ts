@@ -28,6 +28,7 @@ import { showPlan } from '../terminal/terminal.ts';
 import { readLock } from '../../packs/lock/lock-file.ts';
 import { askStreams, isTerminal } from '../terminal/ask.ts';
 import { chooseInstall } from './choose-install.ts';
+import { countText } from '../../core/text/line-text.ts';
 
 const flags = {
   ...CHANGE_FLAGS,
@@ -134,8 +135,7 @@ async function install(invocation: InstallInvocation, settings: PackSettings): P
       show(plan, given.yes !== true);
       const count = plan.skills.filter(({ change }) => change !== 'same').length;
       const without = plan.refused.length === 0 ? '' : ` and leave out ${String(plan.refused.length)}`;
-      const what =
-        count === 0 ? 'change the folders of agents' : `install ${String(count)} ${count === 1 ? 'skill' : 'skills'}`;
+      const what = count === 0 ? 'change the folders of agents' : `install ${countText(count, 'skill')}`;
       return ask(`${what}${without}`);
     },
   });
