@@ -25,9 +25,8 @@ export function shownFlags(flags: Flags): readonly (readonly [name: string, flag
   return Object.entries(flags).filter(([, { hidden }]) => hidden !== true);
 }
 
-/** Flags that every command takes. */
-export const GLOBAL_FLAGS = {
-  json: { type: 'boolean', about: 'print one JSON value instead of text' },
+/** Flags of every command that choose skills and settings. */
+export const SETTING_FLAGS = {
   root: {
     type: 'string',
     multiple: true,
@@ -58,6 +57,12 @@ export const GLOBAL_FLAGS = {
     about: 'override a setting from config files and the environment, e.g. catalog.budget_tokens=2000; may be repeated',
   },
   'no-cache': { type: 'boolean', rare: true, about: 'do not read or write the index cache' },
+} as const satisfies Flags;
+
+/** Flags that every command takes. */
+export const GLOBAL_FLAGS = {
+  json: { type: 'boolean', about: 'print one JSON value instead of text' },
+  ...SETTING_FLAGS,
   color: {
     type: 'string',
     value: 'WHEN',

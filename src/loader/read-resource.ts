@@ -17,6 +17,7 @@ import { shownText } from '../platform/fs/shown-text.ts';
 import { filesOf } from './files.ts';
 import { failed, fileFailure, inSkill } from './skill-directory.ts';
 import type { Failed, SkillPlace } from './skill-directory.ts';
+import { countText } from '../core/text/line-text.ts';
 
 /** The default length of one answer. */
 const MAX_RESOURCE_CHARACTERS = 12_000;
@@ -150,7 +151,7 @@ function choosePart(text: string, totalLines: number, { section, lines, offset }
 
 function chooseRest(text: string, offset: number): Choice {
   if (offset >= text.length)
-    return { type: 'outside', size: counted(text.length, 'character'), requested: `offset ${String(offset)} was` };
+    return { type: 'outside', size: countText(text.length, 'character'), requested: `offset ${String(offset)} was` };
   // An offset that the caller made up may be inside a surrogate pair.
   const start = codePointAt(text, offset - 1) > 0xffff ? offset - 1 : offset;
   const line = countLines(text.slice(0, start)) + (text[start - 1] === '\n' ? 1 : 0);
@@ -163,12 +164,8 @@ function chooseLines(text: string, totalLines: number, lines: LineRange): Choice
   const isRange = Number.isInteger(from) && Number.isInteger(to) && from >= 1 && from <= to && from <= totalLines;
   const start = isRange ? offsetOfLine(text, from - 1) : undefined;
   if (start === undefined)
-    return { type: 'outside', size: counted(totalLines, 'line'), requested: `${rangeText(lines)} were` };
+    return { type: 'outside', size: countText(totalLines, 'line'), requested: `${rangeText(lines)} were` };
   return { type: 'part', start, end: offsetOfLine(text, to) ?? text.length, line: from, notes: [], headings: [] };
-}
-
-function counted(count: number, noun: string): string {
-  return `${String(count)} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 function rangeText({ from, to }: LineRange): string {

@@ -19,6 +19,7 @@ import type { Committed, OpenRoot } from './root/open-root.ts';
 import type { CommitOptions, CommitProgress } from './root/commit.ts';
 import type { SkillBackup } from './root/skill-backups.ts';
 import type { Existing, PutChange } from './root/plan.ts';
+import { quoted } from '../core/text/text.ts';
 import { VERSION } from '../version.ts';
 import { lockedSource, readTypedSource, stagePack } from './inspect/stage-pack.ts';
 import type { InspectedSkill } from './inspect/inspect-skill.ts';
@@ -26,6 +27,7 @@ import type { PackSettings } from './pack-settings.ts';
 import { sourceVerdicts } from './inspect/verdicts.ts';
 import type { RefusedSkill, SourceVerdicts } from './inspect/verdicts.ts';
 import { differenceFrom } from './agents/foreign-copy.ts';
+import { verifySkill } from './verify-root.ts';
 
 export interface InstallProgress {
   readonly step: StageProgress['step'] | 'inspect' | CommitProgress['phase'];
@@ -104,7 +106,7 @@ export interface PlannedSkill {
   /** `warnings`: it violates the specification, has scan findings that do not stop an install, or a similar name. */
   readonly verdict: 'ready' | 'warnings';
   readonly skill: InspectedSkill;
-  /** `same`: the installed skill has identical bytes. */
+  /** `same`: the lock has identical bytes, and the folder has them or was edited; with `existing`, edits are replaced. */
   readonly change: 'new' | 'replace' | 'same';
   /** The user did not name it; another skill requires it. */
   readonly isNeeded: boolean;
@@ -208,14 +210,20 @@ async function inspectAndChoose(
 }
 
 function planInstall(staged: StagedSource, root: OpenRoot, { verdicts, options }: ChosenSkills): InstallPlan {
-  const { skills: names = [] } = options;
+  const { skills: names = [], existing = 'refuse' } = options;
+  const edited: string[] = [];
   const at = options.at ?? new Date();
   const plan = (skill: InspectedSkill, isNeeded: boolean): PlannedSkill => {
     const before = root.lock.skills.get(skill.name);
     const fresh = lockedSkill(skill, staged.resolved, at);
-    const change = before === undefined ? 'new' : before.digest === skill.digest ? 'same' : 'replace';
+    const isLocked = before?.digest === skill.digest;
+    const status = isLocked ? verifySkill(path.join(root.path, before.name), before).status : 'drift';
+    const isKept = status === 'same' || (isLocked && status !== 'missing' && existing === 'refuse');
+    if (isKept && status !== 'same')
+      edited.push(`${quoted(skill.name)} was edited and stays as it is (see verify and --force)`);
+    const change = before === undefined || status === 'missing' ? 'new' : isKept ? 'same' : 'replace';
     // `installedAt` is the time of the last change of the bytes.
-    const lock = change === 'same' && before !== undefined ? { ...fresh, installedAt: before.installedAt } : fresh;
+    const lock = isLocked ? { ...fresh, installedAt: before.installedAt } : fresh;
     const verdict = hasWarnings(skill) ? 'warnings' : 'ready';
     return { verdict, skill, change, isNeeded, lock, ...(before === undefined ? {} : { before }) };
   };
@@ -240,7 +248,7 @@ function planInstall(staged: StagedSource, root: OpenRoot, { verdicts, options }
     resolved: staged.resolved,
     skills: skills.toSorted((a, b) => compareText(a.skill.name, b.skill.name)),
     refused,
-    notes: verdicts.notes,
+    notes: [...verdicts.notes, ...edited],
     leftOut: staged.leftOut,
     places: planPlaces(
       skills.map(({ skill }) => skill.name),

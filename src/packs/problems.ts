@@ -83,7 +83,8 @@ export const PACK_PROBLEMS = {
   'requires/version': 'install a version in the required range',
   'lock/invalid': 'fix skills.lock.json (is it an unresolved merge?), or restore it from version control',
   'lock/missing': 'install a skill first, or use a root that has a skills.lock.json',
-  'lock/drift': 'the installed files do not match the lock: run install --frozen to restore them',
+  'lock/drift':
+    'verify lists the files that differ: use --force to put the locked files back; rollback brings the replaced ones back',
   'lock/not-reproducible': 'the source no longer provides the locked bytes: update the skill',
   'lock/newer': 'a newer version wrote it: update skillwright',
 } as const satisfies Record<string, string>;
@@ -111,6 +112,7 @@ const ALLOWED_BY: Partial<Readonly<Record<PackProblem, string>>> = {
   'signature/downgrade': '--force',
   'install/exists': '--backup or --force',
   'install/foreign': '--backup or --force',
+  'lock/drift': '--backup or --force',
 };
 
 /** Adds the hint for the code. Untrusted text in `message` must be `quoted`. */

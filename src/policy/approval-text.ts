@@ -6,6 +6,7 @@ import { frameText } from '../core/text/framed-text.ts';
 import { diffLines } from '../core/text/text-diff.ts';
 import type { DiffLine, TextDiff } from '../core/text/text-diff.ts';
 import { countCharacters } from '../core/text/text.ts';
+import { countText } from '../core/text/line-text.ts';
 
 export interface ApprovalTextOptions {
   /** Columns of the terminal. */
@@ -168,7 +169,7 @@ function writeLines({ before, after }: Extract<ApprovalDetail, { kind: 'write' }
 }
 
 function lineCount(lines: number): string {
-  return `${count(lines)} ${lines === 1 ? 'line' : 'lines'}`;
+  return countText(lines, 'line', 'lines', count);
 }
 
 /** What a program or request gets besides its command line, which can matter as much. */

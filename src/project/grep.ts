@@ -12,6 +12,7 @@ import type { GrepAnswer, GrepRequest } from './grep-worker.ts';
 import type { IsClosed } from './folder-entries.ts';
 import { fileFailed, hostFailure } from './host-failure.ts';
 import type { ResolvedPath } from './resolve-path.ts';
+import { countText } from '../core/text/line-text.ts';
 
 export interface GrepOptions extends Partial<SearchLimits> {
   /** Whether policy allows a file, by its path for `read_file`. Excluded files count as skipped. */
@@ -131,7 +132,7 @@ function tooSlow(
 }
 
 function note(count: number, what: string): readonly string[] {
-  return count === 0 ? [] : [`${String(count)} ${count === 1 ? 'file was' : 'files were'} skipped: ${what}`];
+  return count === 0 ? [] : [`${countText(count, 'file was', 'files were')} skipped: ${what}`];
 }
 
 /** Resolves after the thread was terminated. */

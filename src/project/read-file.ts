@@ -12,6 +12,7 @@ import { openConfined } from '../platform/fs/confined-directory.ts';
 import type { ConfinedFile } from '../platform/fs/confined-directory.ts';
 import { fileFailed, hostFailure } from './host-failure.ts';
 import type { ResolvedPath } from './resolve-path.ts';
+import { countText } from '../core/text/line-text.ts';
 
 export interface ReadFileLimits {
   /** Larger files are refused (default: 16 MiB). */
@@ -52,8 +53,7 @@ export function readFile(action: ReadFile, placed: ResolvedPath, limits: ReadFil
   const totalLines = countLines(text);
   const part = showLines(text, totalLines, action.lines, limits);
   if (part === undefined) {
-    const count = totalLines === 1 ? '1 line' : `${String(totalLines)} lines`;
-    const message = `${quoted(placed.shown, 200)} has ${count}; ${rangeText(action.lines)} were requested`;
+    const message = `${quoted(placed.shown, 200)} has ${countText(totalLines, 'line')}; ${rangeText(action.lines)} were requested`;
     return actionFailed(action.type, hostFailure('lines/invalid', message));
   }
   return { ...file, ...part, totalLines, notes: [...part.notes, ...notes] };

@@ -7,7 +7,7 @@ import type { AgentOptions, AgentResult } from '../../src/agent/agent-options.ts
 import { readRun } from '../../src/journal/journal-reader.ts';
 import { played, world } from '../agent/support.ts';
 import type { Line } from '../agent/support.ts';
-import { continuation, resumingCommand } from '../../src/cli/agent/approval.ts';
+import { continuation, resumingCommand } from '../../src/cli/agent/resume-command.ts';
 import { runCli } from './run-cli.ts';
 import type { CliResult } from './run-cli.ts';
 
@@ -70,8 +70,11 @@ describe('runs resume', () => {
       executor: 'none',
       log: 'quiet',
       json: true,
+      source: 'project',
+      approve: ['used'],
     };
-    const words = 'runs resume ID --project write --mount data:rw --allow a.example --allow b.example --approve T';
+    const words =
+      'runs resume ID --project write --mount data:rw --allow a.example --allow b.example --source project --approve T';
     expect(resumingCommand('ID', given)('T').join(' ')).toBe(words);
     expect(resumingCommand('ID', { project: 'none' })('T')).toContain('none');
     const after = (outcome: AgentResult['outcome']): string | undefined =>

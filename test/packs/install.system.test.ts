@@ -5,6 +5,8 @@ import { describe, expect, test } from 'vitest';
 import type { Diagnostic } from '../../src/core/diagnostic.ts';
 import { checkSkill } from '../../src/loader/check-skill.ts';
 import type { InstallPlan } from '../../src/packs/install.ts';
+import { rollbackSkill } from '../../src/packs/change-root.ts';
+import { readLock } from '../../src/packs/lock/lock-file.ts';
 import { restoreLock } from '../../src/packs/lock/restore-lock.ts';
 import { verifyRoot } from '../../src/packs/verify-root.ts';
 import { verifies } from '../conformance/verifies.ts';
@@ -228,6 +230,7 @@ describe('a lock', () => {
       brought: ['letters', 'tables'],
       linked: [],
       unplaced: [],
+      kept: [],
       isDone: true,
     });
     expect(await verifyRoot(root)).toMatchObject({ isIntact: true });
@@ -251,12 +254,47 @@ describe('a lock', () => {
         { status: 'drift', drift: { changed: ['references/a.md'], missing: ['references/b.md'], added: ['new.md'] } },
       ],
     });
-    expect(await restoreLock({ settings })).toMatchObject({
-      code: 'install/edited',
-      hint: 'run verify to see the files; move the folder away and run install --frozen again',
+    expect(await restoreLock({ settings })).toMatchObject({ code: 'lock/drift', allow: '--backup or --force' });
+    expect(await install('./source')).toMatchObject({
+      plan: {
+        skills: [{ change: 'same' }],
+        notes: ['"tables" was edited and stays as it is (see verify and --force)'],
+      },
     });
     expect(readFileSync(path.join(root, 'tables/new.md'), 'utf8')).toBe('new');
   });
+
+  verifies(
+    'PACK-6',
+    'brings edited and deleted skills back where that is asked for, and keeps what they replace',
+    async () => {
+      const { install, skill, root, settings } = packWorld();
+      skill('source/tables', SCRIPT);
+      skill('source/letters');
+      await install('./source');
+      const file = path.join(root, 'tables/SKILL.md');
+      const [locked, before] = [readFileSync(file, 'utf8'), readLock(root)];
+      const edit = (): void => {
+        writeFileSync(file, 'edited');
+        rmSync(path.join(root, 'letters'), { recursive: true });
+      };
+      const kept = [{ part: 'previous', name: 'tables' }];
+      edit();
+      expect(await install('./source', { existing: 'replace', force: true })).toMatchObject({
+        plan: { skills: [{ change: 'new' }, { change: 'replace' }] },
+        kept,
+      });
+      expect([await verifyRoot(root), readLock(root)]).toMatchObject([{ isIntact: true }, before ?? {}]);
+      edit();
+      expect(await restoreLock({ settings, existing: 'replace' })).toMatchObject({
+        brought: ['letters', 'tables'],
+        kept,
+      });
+      expect(readFileSync(file, 'utf8')).toBe(locked);
+      await rollbackSkill({ settings, name: 'tables', confirm: async () => true });
+      expect(readFileSync(file, 'utf8')).toBe('edited');
+    },
+  );
 });
 
 test('http: is taken where install.allow_http says so, and each rule counts for itself', async () => {

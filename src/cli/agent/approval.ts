@@ -1,4 +1,3 @@
-import type { AgentResult } from '../../agent/agent-options.ts';
 import type { ActionFailed } from '../../core/observation.ts';
 import type { EventSink } from '../../journal/export/sinks.ts';
 import type { Approve } from '../../core/approval.ts';
@@ -118,42 +117,6 @@ export function repeatedCommand(words: readonly string[]): ApprovingCommand {
     return [...flags, '--approve', ticket, ...words.slice(at)];
   };
 }
-
-type GivenFlags = Readonly<Record<string, boolean | string | readonly string[] | undefined>>;
-
-/** Continues a recorded run with the approval: the request and everything before the action are in the record. */
-export function resumingCommand(run: string, given: GivenFlags): ApprovingCommand {
-  return (ticket) => [...resumingWords(run, given), '--approve', ticket];
-}
-
-/** The command that continues a run that a budget or a person ended; undefined for every other end. */
-export function continuation(
-  { outcome, run }: Pick<AgentResult, 'outcome' | 'run'>,
-  given: GivenFlags,
-): string | undefined {
-  if (run === undefined || (outcome !== 'degraded' && outcome !== 'cancelled')) return undefined;
-  const { budget: _spent, ...others } = given;
-  const words = ['skillwright', ...resumingWords(run, outcome === 'degraded' ? others : given)];
-  return `continue with: ${words.map(typedWord).join(' ')}${outcome === 'degraded' ? ' --budget NAME=N' : ''}`;
-}
-
-function resumingWords(run: string, given: GivenFlags): readonly string[] {
-  const repeated = Object.entries(given).flatMap(([name, value]) => {
-    if (!RESUMED.has(name) || value === false || value === undefined) return [];
-    // The record says that the run had no programs.
-    if (name === 'executor' && value === 'none') return [];
-    if (value === true) return [`--${name}`];
-    return (typeof value === 'string' ? [value] : value).flatMap((one) => [`--${name}`, one]);
-  });
-  return ['runs', 'resume', run, ...repeated];
-}
-
-/** Flags of `run` that `runs resume` takes too; the others are in the record or belong to one output. */
-const RESUMED: ReadonlySet<string> = new Set(
-  'model budget in out executor project mount allow no-agents-md yes auto defer keep-going trust-project root only-root cwd config set no-cache'.split(
-    ' ',
-  ),
-);
 
 export interface RefusalWatch {
   readonly sink: EventSink;

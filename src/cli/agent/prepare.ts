@@ -21,6 +21,7 @@ import { jsonText } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { commandExecution } from './execution-options.ts';
 import { PACKAGE_FLAGS, packageOptions } from './package-flags.ts';
+import { countText } from '../../core/text/line-text.ts';
 
 const { with: withFlag, environment } = PACKAGE_FLAGS;
 
@@ -225,6 +226,6 @@ async function pruneLayers(invocation: PrepareInvocation, skill: string | undefi
     skill === undefined ? { unusedSince: Date.now() - UNUSED_MS } : { unusedSince: Number.POSITIVE_INFINITY, skill };
   const removed = (await Promise.all((await storesOf(invocation)).map((store) => store.prune(options)))).flat();
   if (given.json === true) terminal.out(jsonText({ removed }));
-  else terminal.out(`removed ${String(removed.length)} ${removed.length === 1 ? 'layer' : 'layers'}`);
+  else terminal.out(`removed ${countText(removed.length, 'layer')}`);
   return EXIT.done;
 }

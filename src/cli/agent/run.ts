@@ -12,15 +12,14 @@ import { takeOutputs } from '../../runtime/execution/take-outputs.ts';
 import { AGENT_FLAGS, parseBudget } from './agent-flags.ts';
 import { announceModel, endLines, exitCodeOf } from './agent-model.ts';
 import {
-  continuation,
   KEEP_GOING_FLAG,
   isAttended,
   openApprover,
   openRefusalWatch,
   printRefusalHint,
   repeatedCommand,
-  resumingCommand,
 } from './approval.ts';
+import { continuation, resumingCommand } from './resume-command.ts';
 import { answerNote, askForTrust, hiddenJson } from './consent.ts';
 import { defineCommand } from '../command.ts';
 import type { Invocation } from '../command.ts';

@@ -7,6 +7,7 @@ import { jsonText } from '../json.ts';
 import { milliseconds } from '../terminal/quantities.ts';
 import { FLEET_FLAGS, fleetOptions, openFleetFor } from './fleet-flags.ts';
 import type { Fleet } from '../../server/fleet/open-fleet.ts';
+import { countText } from '../../core/text/line-text.ts';
 
 const flags = {
   ...FLEET_FLAGS,
@@ -117,7 +118,7 @@ async function prune(
     if (given.json === true) terminal.out(jsonText({ ...pruned, before: before.toISOString(), isDryRun }));
     else
       terminal.out(
-        `${isDryRun ? 'would remove' : 'removed'} ${String(pruned.runs)} ${pruned.runs === 1 ? 'run' : 'runs'} that ended before ${before.toISOString()}`,
+        `${isDryRun ? 'would remove' : 'removed'} ${countText(pruned.runs, 'run')} that ended before ${before.toISOString()}`,
       );
     return EXIT.done;
   } finally {

@@ -21,7 +21,7 @@ import { agentFindings } from './agent-findings.ts';
 import { rightsFindings } from './permission-findings.ts';
 import type { Finding } from './permission-findings.ts';
 import { unusableFiles } from '../../loader/check-skill.ts';
-import { countText, diagnosticJson, diagnosticText } from '../skills/show-diagnostics.ts';
+import { diagnosticCounts, diagnosticJson, diagnosticText } from '../skills/show-diagnostics.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 export const command = defineCommand({
@@ -84,7 +84,7 @@ export const command = defineCommand({
     terminal.out(matrixLines(executors, terminal));
     if (diagnostics.length > 0) terminal.out(`\n${terminal.style('bold', 'Problems')}`);
     terminal.out(diagnostics.map((diagnostic) => diagnosticText(diagnostic, terminal)));
-    terminal.remark(diagnostics.length === 0 ? 'no problems found' : countText(diagnostics));
+    terminal.remark(diagnostics.length === 0 ? 'no problems found' : diagnosticCounts(diagnostics));
     return isBroken ? EXIT.failed : EXIT.done;
   },
 });

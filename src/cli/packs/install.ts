@@ -28,6 +28,7 @@ import { showPlan } from '../terminal/terminal.ts';
 import { readLock } from '../../packs/lock/lock-file.ts';
 import { askStreams, isTerminal } from '../terminal/ask.ts';
 import { chooseInstall } from './choose-install.ts';
+import { countText } from '../../core/text/line-text.ts';
 
 const flags = {
   ...CHANGE_FLAGS,
@@ -42,7 +43,7 @@ const flags = {
   strict: { type: 'boolean', about: 'refuse skills that violate the specification (default: format.mode, or warn)' },
   lenient: { type: 'boolean', hidden: true, about: 'the default; kept for existing scripts' },
   backup: { type: 'boolean', about: 'back up replaced skills in .skillwright/backups of the root' },
-  force: { type: 'boolean', about: 'replace existing skills; accept older versions and other signers' },
+  force: { type: 'boolean', about: 'replace existing and edited skills; accept older versions and other signers' },
   findings: { type: 'boolean', about: 'show every scan finding and format warning, not counts' },
   offline: { type: 'boolean', about: 'use no network' },
   'require-signed': { type: 'boolean', about: 'accept only packs signed with a pinned key (see skillwright keys)' },
@@ -84,6 +85,10 @@ export const command = defineCommand({
 
 type InstallInvocation = Invocation<typeof flags>;
 
+function existingFor({ force, backup }: InstallInvocation['flags']): 'refuse' | 'backup' | 'replace' {
+  return force === true ? 'replace' : backup === true ? 'backup' : 'refuse';
+}
+
 async function install(invocation: InstallInvocation, settings: PackSettings): Promise<number> {
   const { flags: given, positionals, terminal, signal } = invocation;
   const [source = '', ...skills] = positionals;
@@ -107,7 +112,7 @@ async function install(invocation: InstallInvocation, settings: PackSettings): P
     source,
     skills,
     ...(given.strict === true ? { strict: true } : given.lenient === true ? { strict: false } : {}),
-    existing: given.force === true ? 'replace' : given.backup === true ? 'backup' : 'refuse',
+    existing: existingFor(given),
     force: given.force === true,
     offline: given.offline === true,
     dryRun: given['dry-run'] === true,
@@ -130,8 +135,7 @@ async function install(invocation: InstallInvocation, settings: PackSettings): P
       show(plan, given.yes !== true);
       const count = plan.skills.filter(({ change }) => change !== 'same').length;
       const without = plan.refused.length === 0 ? '' : ` and leave out ${String(plan.refused.length)}`;
-      const what =
-        count === 0 ? 'change the folders of agents' : `install ${String(count)} ${count === 1 ? 'skill' : 'skills'}`;
+      const what = count === 0 ? 'change the folders of agents' : `install ${countText(count, 'skill')}`;
       return ask(`${what}${without}`);
     },
   });
@@ -139,6 +143,10 @@ async function install(invocation: InstallInvocation, settings: PackSettings): P
   if (isRefusal(done)) return refuseAll(invocation, done, { refused, view });
   show(done.plan, false);
   return await report(invocation, done);
+}
+
+function keptText({ part, name, id }: Installed['kept'][number]): string {
+  return `previous ${printable(name)} kept in ${part}/${id}`;
 }
 
 /** Nothing was installed: the source as a whole is refused, or each of its skills. */
@@ -166,7 +174,7 @@ async function report(
   if (given.json !== true) {
     const word = isDone ? 'installed' : 'would install';
     terminal.out(changed.map((name) => `${word} ${printable(name)}`));
-    terminal.remark(kept.map(({ part, name, id }) => `previous ${printable(name)} kept in ${part}/${id}`));
+    terminal.remark(kept.map(keptText));
     const isLinked = plan.places.some(({ add }) => add.length > 0);
     if (changed.length === 0 && isLinked)
       terminal.remark(`${isDone ? 'changed' : 'would change'} the folders of agents`);
@@ -207,6 +215,7 @@ async function frozen(invocation: InstallInvocation, settings: PackSettings): Pr
   const done = await restoreLock({
     settings: { ...settings, requireSigned: settings.requireSigned || given['require-signed'] === true },
     targets,
+    existing: existingFor(given),
     offline: given.offline === true,
     dryRun: given['dry-run'] === true,
     signal,
@@ -215,7 +224,7 @@ async function frozen(invocation: InstallInvocation, settings: PackSettings): Pr
   });
   progress.end();
   if (isRefusal(done)) return refuse(invocation, done);
-  const { brought, same, linked, unplaced, isDone } = done;
+  const { brought, same, linked, unplaced, kept, isDone } = done;
   const runtime = isDone ? await refreshed(invocation) : undefined;
   // The user did not confirm these skills: only the signature of a pinned key vouches for them.
   const isSigned = settings.requireSigned || given['require-signed'] === true;
@@ -226,13 +235,23 @@ async function frozen(invocation: InstallInvocation, settings: PackSettings): Pr
   if (given.json === true) {
     const hash = indexHash === undefined ? {} : { indexHash };
     terminal.out(
-      jsonText({ ok: unplaced.length === 0, done: isDone, root: done.root, brought, same, linked, unplaced, ...hash }),
+      jsonText({
+        ok: unplaced.length === 0,
+        done: isDone,
+        root: done.root,
+        brought,
+        same,
+        linked,
+        unplaced,
+        kept,
+        ...hash,
+      }),
     );
     return reportUnplaced(invocation, unplaced, done.root);
   }
   terminal.out(brought.map((name) => `${isDone ? 'installed' : 'would install'} ${printable(name)}`));
   terminal.out(linked.map((at) => `${isDone ? 'linked' : 'would link'} ${printable(at)}`));
-  terminal.remark(`${String(same.length)} already match the lock`);
+  terminal.remark([...kept.map(keptText), `${String(same.length)} already match the lock`]);
   if (runtime !== undefined && brought.length > 0) await trustHint(invocation, runtime, done.root);
   return reportUnplaced(invocation, unplaced, done.root);
 }

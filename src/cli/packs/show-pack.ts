@@ -9,6 +9,7 @@ import { padText } from '../../platform/text-width.ts';
 import { placeLines } from './show-places.ts';
 import type { InspectedSkill } from '../../packs/inspect/inspect-skill.ts';
 import type { RefusedSkill } from '../../packs/inspect/verdicts.ts';
+import { countText } from '../../core/text/line-text.ts';
 
 const MARKS = { new: '+', replace: '~', same: '=' } as const;
 const STYLES = { new: 'green', replace: 'yellow', same: 'dim' } as const;
@@ -47,7 +48,7 @@ function skillLines(
   const version = [before?.version, skill.version].filter((one) => one !== undefined).map((one) => printable(one));
   const words = [
     ...(version.length === 0 ? [] : [[...new Set(version)].join(' → ')]),
-    `${String(files.length)} ${files.length === 1 ? 'file' : 'files'}, ${bytesText(bytes)}`,
+    `${countText(files.length, 'file')}, ${bytesText(bytes)}`,
     ...(scripts === 0 ? [] : [`${String(scripts)} executable`]),
     ...(skill.allowedTools === undefined ? [] : [`tools: ${printable(skill.allowedTools.join(' ') || 'none')}`]),
     ...(isNeeded ? ['required by another skill'] : []),

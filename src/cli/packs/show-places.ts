@@ -1,6 +1,7 @@
 /** What an install does in the folders of agents, for the user who confirms it. */
 import path from 'node:path';
 
+import { countText } from '../../core/text/line-text.ts';
 import type { PlannedPlace } from '../../packs/agents/place-targets.ts';
 import { printable } from '../../core/text/text.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -15,7 +16,7 @@ export function placeLines(places: readonly PlannedPlace[], root: string, { styl
     if (problem !== undefined) return [`${start}: ${style('red', 'not possible')}: ${problem}`];
     if (isRoot) return [`${start}: ${style('dim', 'reads the root itself')}`];
     const counts = [
-      ...(add.length === 0 ? [] : [count(add.length, kind)]),
+      ...(add.length === 0 ? [] : [countText(add.length, kind, kind === 'copy' ? 'copies' : 'links')]),
       ...(same.length === 0 ? [] : [`${String(same.length)} already there`]),
     ];
     return [
@@ -31,10 +32,6 @@ export function placeLines(places: readonly PlannedPlace[], root: string, { styl
 function shortPath(folder: string, root: string): string {
   const below = path.relative(path.resolve(root, '../..'), folder);
   return below.startsWith('..') ? folder : below;
-}
-
-function count(number: number, kind: string): string {
-  return `${String(number)} ${number === 1 ? kind : kind === 'copy' ? 'copies' : 'links'}`;
 }
 
 function listed(names: readonly string[]): string {

@@ -15,6 +15,7 @@ import { openProgress } from '../terminal/progress.ts';
 import { reportProblem } from '../terminal/terminal.ts';
 import { refusalStatus, refuse, settingsFor } from './pack-command.ts';
 import { KEY_FLAGS, openKey } from './signing-key.ts';
+import { countText } from '../../core/text/line-text.ts';
 
 const flags = {
   out: { type: 'string', short: 'o', value: 'FOLDER', path: true, about: 'write the site to FOLDER (default: site)' },
@@ -118,7 +119,7 @@ function report({ flags: given, terminal }: SiteInvocation, { out, skills, keyId
   terminal.remark(
     `${keyId === undefined ? 'not signed' : `signed with ${keyId}`}; upload the folder, hidden files included`,
   );
-  terminal.out(`${String(skills.length)} ${skills.length === 1 ? 'skill' : 'skills'} in ${printable(out)}`);
+  terminal.out(`${countText(skills.length, 'skill')} in ${printable(out)}`);
   return EXIT.done;
 }
 

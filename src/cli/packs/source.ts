@@ -16,6 +16,7 @@ import { jsonText } from '../json.ts';
 import { openProgress } from '../terminal/progress.ts';
 import { reportProblem, reportWarning } from '../terminal/terminal.ts';
 import { progressText, refuse, settingsFor } from './pack-command.ts';
+import { countText } from '../../core/text/line-text.ts';
 
 export const command = defineCommand({
   usage: 'source [list] | source add NAME SOURCE | source update [NAME...] | source remove NAME',
@@ -63,7 +64,9 @@ function list({ invocation: { flags, terminal }, store }: SourceContext): number
   if (flags.json === true) terminal.out(jsonText({ sources: sources.map(sourceJson), problems }));
   else {
     for (const { name, source, at, skills } of sources)
-      terminal.out(`${name}  ${printable(source)}  ${skillCount(skills)}, read ${printable(at.slice(0, 16))}`);
+      terminal.out(
+        `${name}  ${printable(source)}  ${countText(skills.length, 'skill')}, read ${printable(at.slice(0, 16))}`,
+      );
     if (sources.length === 0) terminal.remark('no sources; add one with skillwright source add NAME SOURCE');
   }
   for (const problem of problems) reportWarning(terminal, problem);
@@ -81,7 +84,10 @@ async function add(context: SourceContext, name: string, source: string): Promis
   reportLeftOut(context, indexed);
   if (flags.json === true)
     terminal.out(jsonText({ ok: true, source: sourceJson(indexed.index), leftOut: indexed.leftOut }));
-  else terminal.out(`added ${name}: ${skillCount(indexed.index.skills)}; find them with skillwright search`);
+  else
+    terminal.out(
+      `added ${name}: ${countText(indexed.index.skills.length, 'skill')}; find them with skillwright search`,
+    );
   return EXIT.done;
 }
 
@@ -200,8 +206,4 @@ async function remove({ invocation: { flags, terminal }, store }: SourceContext,
   if (flags.json === true) terminal.out(jsonText({ ok: true, removed: name }));
   else terminal.out(`removed ${quoted(name)}; installed skills stay`);
   return EXIT.done;
-}
-
-function skillCount(skills: readonly unknown[]): string {
-  return skills.length === 1 ? '1 skill' : `${String(skills.length)} skills`;
 }

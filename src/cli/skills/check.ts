@@ -15,7 +15,7 @@ import { EXIT, UsageError } from '../exit.ts';
 import { jsonText, plainJson } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { sarif } from './sarif.ts';
-import { countText, diagnosticJson, diagnosticText } from './show-diagnostics.ts';
+import { diagnosticCounts, diagnosticJson, diagnosticText } from './show-diagnostics.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 const FORMATS = ['text', 'json', 'sarif', 'github'] as const;
@@ -172,7 +172,7 @@ function print({ invocation: { flags: given, terminal }, checked, diagnostics, i
 function summary(diagnostics: readonly Diagnostic[], checked: number, isFixing: boolean): string {
   const fixable = diagnostics.filter(({ edit }) => edit !== undefined).length;
   const advice = fixable > 0 && !isFixing ? `; --fix repairs ${String(fixable)}` : '';
-  return `${String(checked)} checked: ${countText(diagnostics)}${advice}`;
+  return `${String(checked)} checked: ${diagnosticCounts(diagnostics)}${advice}`;
 }
 
 function fixLines(

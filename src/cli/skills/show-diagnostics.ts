@@ -2,6 +2,7 @@ import type { Severity } from '../../core/diagnostic-codes.ts';
 import type { Diagnostic } from '../../core/diagnostic.ts';
 import { printable } from '../../core/text/text.ts';
 import type { Style, Terminal } from '../terminal/terminal.ts';
+import { countText } from '../../core/text/line-text.ts';
 
 const STYLES: Readonly<Record<Severity, Style>> = { error: 'red', warning: 'yellow', info: 'dim' };
 
@@ -16,11 +17,11 @@ export function diagnosticText(
 }
 
 /** `3 errors, 1 warning`; empty without diagnostics. */
-export function countText(diagnostics: readonly Diagnostic[]): string {
+export function diagnosticCounts(diagnostics: readonly Diagnostic[]): string {
   const counts = (['error', 'warning', 'info'] as const).map((severity) => {
     const count = diagnostics.filter((diagnostic) => diagnostic.severity === severity).length;
     const noun = severity === 'info' ? 'remark' : severity;
-    return count === 0 ? '' : `${String(count)} ${noun}${count === 1 ? '' : 's'}`;
+    return count === 0 ? '' : countText(count, noun);
   });
   return counts.filter((text) => text !== '').join(', ');
 }

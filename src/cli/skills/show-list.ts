@@ -7,7 +7,7 @@ import { fitText, padText, textWidth } from '../../platform/text-width.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { detectAgents } from '../../packs/agents/agents.ts';
 import { projectTop } from '../../runtime/skill-trust.ts';
-import { countText } from './show-diagnostics.ts';
+import { diagnosticCounts } from './show-diagnostics.ts';
 import { trustRemarks } from './show-trust.ts';
 import type { Untrusted } from './show-trust.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -135,7 +135,7 @@ function remarks({ index, diagnostics }: Runtime, shown: readonly SkillEntry[]):
   for (const { code, path } of diagnostics)
     if (code === 'scan/hidden-skills')
       lines.push(`skipped ${printable(path)}: hidden, and it contains skills; list them with --root, or install them`);
-  const counts = countText(diagnostics.filter(({ severity }) => severity !== 'info'));
+  const counts = diagnosticCounts(diagnostics.filter(({ severity }) => severity !== 'info'));
   if (counts !== '') lines.push(`${counts}; details: skillwright doctor`);
   return lines;
 }

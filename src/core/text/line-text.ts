@@ -27,6 +27,11 @@ export function durationText(ms: number): string {
 }
 
 /** `1 file`, `2 files`. */
-export function countText(count: number, one: string, many = `${one}s`): string {
-  return `${String(count)} ${count === 1 ? one : many}`;
+export function countText(
+  count: number,
+  one: string,
+  many = `${one}s`,
+  format: (count: number) => string = String,
+): string {
+  return `${format(count)} ${count === 1 ? one : many}`;
 }

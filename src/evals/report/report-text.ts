@@ -59,7 +59,7 @@ export function dateText(time: string): string {
 
 /** Formats `1 turn` or `1,200 turns`. */
 export function amountText(count: number, one: string): string {
-  return `${numberText(count)} ${count === 1 ? one : `${one}s`}`;
+  return countText(count, one, `${one}s`, numberText);
 }
 
 export function dollarText(usd: number): string {

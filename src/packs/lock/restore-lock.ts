@@ -15,7 +15,8 @@ import type { StagedSource } from '../sources/source.ts';
 import { quoted } from '../../core/text/text.ts';
 import { withRoot } from '../root/open-root.ts';
 import type { OpenRoot } from '../root/open-root.ts';
-import type { PutChange } from '../root/plan.ts';
+import type { Existing, PutChange } from '../root/plan.ts';
+import type { SkillBackup } from '../root/skill-backups.ts';
 import { looksOf, presentFiles } from '../root/present-files.ts';
 import { readLock } from './lock-file.ts';
 import { stagePack, settingsForLock, readTypedSource } from '../inspect/stage-pack.ts';
@@ -28,6 +29,8 @@ export interface RestoreOptions {
   readonly settings: PackSettings;
   /** Folders of the lock that the user named; others are used only if they belong to a known agent. */
   readonly targets?: readonly PlaceTarget[];
+  /** What to do with a skill that does not match the lock (default: refuse). */
+  readonly existing?: Existing;
   readonly offline?: boolean;
   readonly dryRun?: boolean;
   readonly signal?: AbortSignal;
@@ -46,10 +49,12 @@ export interface Restored {
   readonly linked: readonly string[];
   /** Links and copies that could not be made. */
   readonly unplaced: readonly Unplaced[];
+  /** Replaced skills that were kept. */
+  readonly kept: readonly SkillBackup[];
   readonly isDone: boolean;
 }
 
-/** Refuses to overwrite local edits: a folder that differs from its lock entry is reported. */
+/** Refuses to overwrite local edits without `existing`: a folder that differs from its lock entry is reported. */
 export async function restoreLock(options: RestoreOptions): Promise<Restored | PackRefusal> {
   const { settings, signal, onNote } = options;
   const { root } = settings;
@@ -66,14 +71,11 @@ export async function restoreLock(options: RestoreOptions): Promise<Restored | P
 async function restoreInto(open: OpenRoot, options: RestoreOptions): Promise<Restored | PackRefusal> {
   const all = [...open.lock.skills.values()].toSorted((a, b) => compareText(a.name, b.name));
   const found = all.map((locked) => verifySkill(path.join(open.path, locked.name), locked));
+  const { existing = 'refuse' } = options;
   const edited = found.find(({ status }) => status === 'drift' || status === 'unreadable');
-  if (edited !== undefined)
-    return {
-      ...packRefusal('install/edited', `${quoted(edited.name)} does not match the lock; it may have been edited`),
-      // The default hint offers options of update, which do not exist here.
-      hint: 'run verify to see the files; move the folder away and run install --frozen again',
-    };
-  const wanted = found.flatMap(({ status, locked }) => (status === 'missing' && locked !== undefined ? [locked] : []));
+  if (edited !== undefined && existing === 'refuse')
+    return packRefusal('lock/drift', `${quoted(edited.name)} does not match the lock; it may have been edited`);
+  const wanted = found.flatMap(({ status, locked }) => (status === 'same' || locked === undefined ? [] : [locked]));
   const base = agentBaseOf(open.path, options.settings.surroundings);
   const missing = all.flatMap((locked) => checkPlaces(locked, open.path, base)).filter(isNotInPlace);
   const done = {
@@ -83,6 +85,7 @@ async function restoreInto(open: OpenRoot, options: RestoreOptions): Promise<Res
     brought: wanted.map(({ name }) => name),
     linked: missing.map((place) => place.path),
     unplaced: [],
+    kept: [],
   } as const;
   if (options.dryRun === true || wanted.length + missing.length === 0)
     return { ...done, isDone: options.dryRun !== true };
@@ -99,9 +102,9 @@ async function restoreInto(open: OpenRoot, options: RestoreOptions): Promise<Res
     ...(options.signal === undefined ? {} : { signal: options.signal }),
   });
   if (isRefusal(committed)) return committed;
-  const { unplaced } = committed;
+  const { unplaced, kept } = committed;
   const failed = new Set(unplaced.map(({ folder, name }) => path.join(folder, name)));
-  return { ...done, linked: done.linked.filter((at) => !failed.has(at)), unplaced, isDone: true };
+  return { ...done, linked: done.linked.filter((at) => !failed.has(at)), unplaced, kept, isDone: true };
 }
 
 /** A link to a skill that is missing as well needs no change. */
@@ -124,7 +127,7 @@ async function stageLocked(
     const unproven = await signatureProblem(staged, group, options);
     if (unproven !== undefined) return unproven;
     for (const locked of group) {
-      const change = changeFor(locked, staged);
+      const change = changeFor(locked, staged, options.existing);
       if (isRefusal(change)) return change;
       changes.push(change);
       options.onProgress?.({ step: 'check', done: changes.length, total: wanted.length });
@@ -168,7 +171,11 @@ async function signatureProblem(
 }
 
 /** Finds the skill with the locked bytes. */
-function changeFor(locked: LockedSkill, { skills, unusable }: StagedSource): PutChange | PackRefusal {
+function changeFor(
+  locked: LockedSkill,
+  { skills, unusable }: StagedSource,
+  existing: Existing = 'refuse',
+): PutChange | PackRefusal {
   const { name, folder = '', source } = locked;
   const refused = unusable.find((one) => one.folder === folder);
   if (refused !== undefined) return refused.refusal;
@@ -182,7 +189,7 @@ function changeFor(locked: LockedSkill, { skills, unusable }: StagedSource): Put
       'lock/not-reproducible',
       `${quoted(name)} of ${quoted(source, 200)} does not have the locked bytes`,
     );
-  return { type: 'put', name, from: skill.path, lock: locked, existing: 'refuse', looks: tree.looks };
+  return { type: 'put', name, from: skill.path, lock: locked, existing, looks: tree.looks };
 }
 
 function bySource(skills: readonly LockedSkill[]): readonly (readonly LockedSkill[])[] {

@@ -5,6 +5,7 @@ import { escapeXml, printable } from '../../core/text/text.ts';
 import type { LockedFile } from '../lock/lock.ts';
 import { markdownHtml } from './markdown-html.ts';
 import { SITE_STYLE } from './site-style.ts';
+import { countText } from '../../core/text/line-text.ts';
 
 export interface PageSkill {
   readonly name: string;
@@ -45,7 +46,7 @@ export function indexPage(site: PageSite, skills: readonly PageSkill[]): string 
   );
   return page(site.title, [
     `<h1>${text(site.title)}</h1>`,
-    `<p>${String(skills.length)} ${skills.length === 1 ? 'skill' : 'skills'}. Install all of them:</p>`,
+    `<p>${countText(skills.length, 'skill')}. Install all of them:</p>`,
     command(`skillwright install ${place(site)}`),
     ...keyLines(site),
     `<ul class="skills">${items.join('\n')}</ul>`,
@@ -70,7 +71,7 @@ export function skillPage(site: PageSite, skill: PageSkill): string {
     `<dt>sha256</dt><dd><code>${text(pack.sha256)}</code></dd>`,
     `<dt>digest</dt><dd><code>${text(digest)}</code></dd>`,
     '</dl>',
-    `<details><summary>${String(paths.length)} ${paths.length === 1 ? 'file' : 'files'}</summary><ul>`,
+    `<details><summary>${countText(paths.length, 'file')}</summary><ul>`,
     ...paths.map(([at, file]) => `<li>${text(at)} <span class="dim">${fileNote(file)}</span></li>`),
     '</ul></details>',
     '<h2>Instructions</h2>',

@@ -10,6 +10,7 @@ import { quoted } from '../../core/text/text.ts';
 import { isBelowScripts } from '../../core/path.ts';
 import { newCapabilities } from './capability-diff.ts';
 import type { UpdatedFile } from './capability-diff.ts';
+import { countText } from '../../core/text/line-text.ts';
 
 export interface UpdateView {
   readonly name: string;
@@ -104,7 +105,7 @@ function countsOf(files: readonly ComparedFile[]): UpdateCounts {
 
 function countsText({ changed, added, removed, linesAdded, linesRemoved }: UpdateCounts): string {
   if (changed + added + removed === 0) return 'no file changes';
-  const files = `${String(changed)} files changed, ${String(added)} added, ${String(removed)} removed`;
+  const files = `${countText(changed, 'file')} changed, ${String(added)} added, ${String(removed)} removed`;
   return `${files}; ${String(linesAdded)} lines added, ${String(linesRemoved)} removed`;
 }
 

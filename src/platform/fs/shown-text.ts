@@ -1,4 +1,5 @@
 import { cleanText, nextHidden } from '../../core/text/text.ts';
+import { countText } from '../../core/text/line-text.ts';
 
 export interface ShownText {
   readonly text: string;
@@ -16,8 +17,8 @@ export function shownText(bytes: Buffer): ShownText {
   const source = raw.charCodeAt(0) === BYTE_ORDER_MARK ? raw.slice(1) : raw;
   const text = cleanText(source);
   const removed = text.length === source.length ? 0 : countHidden(source);
-  const noun = removed === 1 ? 'character was' : 'characters were';
-  return { text, notes: removed === 0 ? [] : [`${String(removed)} hidden or control ${noun} removed`] };
+  const many = countText(removed, 'hidden or control character was', 'hidden or control characters were');
+  return { text, notes: removed === 0 ? [] : [`${many} removed`] };
 }
 
 /** Whether every byte is visible ASCII, a tab or a line feed: such text needs no cleaning. */

@@ -17,6 +17,7 @@ import { cpuTimer } from './cpu-timer.ts';
 import type { OutputPipes } from './output-pipes.ts';
 import { ProcessTable, ProcessTree, RUN_MARK } from './process-tree.ts';
 import type { ProcessRow } from './process-tree.ts';
+import { countText } from '../../core/text/line-text.ts';
 
 /** A process to start. It inherits nothing from this process except what is listed here. */
 export interface ChildSpec {
@@ -71,7 +72,7 @@ export interface Child {
 }
 
 /** How long the streams may stay open after the exit, for the last lines of a process that was left behind. */
-const GRACE_MS = 250;
+export const GRACE_MS = 250;
 /** How often and at which interval killed processes are checked. */
 const MAX_TRIES = 500;
 const GONE_MS = 5;
@@ -300,9 +301,12 @@ function programEnd({ reason, exit, isOver, durationMs, hunted }: Ending): Progr
   const warnings: string[] = [];
   if (exit === undefined) warnings.push('the program was killed but has not exited');
   else if (!isOver) warnings.push('processes of the program are still running; its last output may be missing');
-  if (hunted === 1) warnings.push('1 process outlived the program or left its process group, and was killed');
-  if (hunted > 1)
-    warnings.push(`${String(hunted)} processes outlived the program or left its process group, and were killed`);
+  if (hunted > 0) {
+    const outlived = countText(hunted, 'process', 'processes');
+    warnings.push(
+      `${outlived} outlived the program or left its process group, and ${hunted === 1 ? 'was' : 'were'} killed`,
+    );
+  }
   if (reason === 'exited' && exit?.signal === undefined)
     return { reason, ...(exit?.exitCode === undefined ? {} : { exitCode: exit.exitCode }), durationMs, warnings };
   return {
@@ -359,7 +363,7 @@ function whenPassed(ms: number, signal: AbortSignal, act: () => void): void {
   signal.addEventListener('abort', stop, { once: true });
 }
 
-async function withinTime<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
+export async function withinTime<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
   const waiting = new AbortController();
   try {
     return await Promise.race([

@@ -83,7 +83,7 @@ export async function openBridge(options: BridgeOptions): Promise<Bridge> {
   });
   return {
     socketPath,
-    env: proxyEnvironment(PORT, isDirect),
+    env: { ...proxyEnvironment(PORT, isDirect), ...(isInImage ? {} : quietNode()) },
     forwarderArgv: isInImage ? imageForwarder(program, places) : forwarderCommand(program, places),
     transferred: () => proxy.transferred(),
     refused: noted.refused,
@@ -101,7 +101,12 @@ export async function openPortProxy({ hosts, proxyFrom }: Pick<BridgeOptions, 'h
   const noted = notedRefusals();
   const proxy = await openAllowProxy({ hosts, proxyFrom, loopback: true, onDecision: noted.onDecision });
   const { port = 0 } = proxy;
-  return { port, env: proxyEnvironment(port, false), refused: noted.refused, close: () => proxy.close() };
+  return {
+    port,
+    env: { ...proxyEnvironment(port, false), ...quietNode() },
+    refused: noted.refused,
+    close: () => proxy.close(),
+  };
 }
 
 function notedRefusals(onDecision?: (decision: NetworkDecision) => void): {
@@ -154,7 +159,15 @@ export function proxyEnvironment(port: number, isDirect = true): Readonly<Record
     all_proxy: socks,
     NO_PROXY: direct,
     no_proxy: direct,
-    // For the fetch of Node 24 and later.
+    // For the fetch of Node 22.21, Node 24 and later.
     NODE_USE_ENV_PROXY: '1',
   };
+}
+
+/**
+ * Node 22 warns about NODE_USE_ENV_PROXY on the standard error of every program. `--disable-warning` would silence that warning alone, but
+ * with it in NODE_OPTIONS a Node older than 20.11, such as the one of Debian 12, refuses to start.
+ */
+function quietNode(): Readonly<Record<string, string>> {
+  return process.version.startsWith('v22.') ? { NODE_NO_WARNINGS: '1' } : {};
 }

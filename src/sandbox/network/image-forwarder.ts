@@ -62,10 +62,12 @@ if status < 0:
 os._exit(status)
 `;
 
+/** Without warnings where the Node of the image would print one about the proxy variables with every program; see `quietNode`. */
 const START = `
 python=$1; node=$2; socket=$3; port=$4; forwards=$5; shift 5
+case $(node --version 2> /dev/null) in v22.*) export NODE_NO_WARNINGS=1 ;; esac
 if command -v python3 > /dev/null 2>&1; then exec python3 -I -c "$python" "$socket" "$port" "$forwards" "$@"; fi
-if command -v node > /dev/null 2>&1; then exec node --no-warnings --input-type=module --eval "$node" -- "$socket" "$port" "$forwards" -- "$@"; fi
+if command -v node > /dev/null 2>&1; then exec node --input-type=module --eval "$node" -- "$socket" "$port" "$forwards" -- "$@"; fi
 echo 'skillwright: network access needs an image with python3 or node; choose one with --image or execution.image' >&2
 exit 126
 `;

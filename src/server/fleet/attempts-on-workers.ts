@@ -17,6 +17,7 @@ import { restoreRecord, storedRecords } from './run-store.ts';
 import { readRow, submitRun } from './run-table.ts';
 import { pinFolders } from './skill-sets.ts';
 import { checked, damaged } from './stored-attempt.ts';
+import { countText } from '../../core/text/line-text.ts';
 
 export interface AttemptsOptions {
   readonly database: string;
@@ -82,7 +83,7 @@ export async function openAttemptsOnWorkers(
       if (await isWorkerSeen()) seenAt = performance.now();
     }
     if (now - seenAt <= maxSilentMs) return;
-    const attempts = `${String(open.size)} open ${open.size === 1 ? 'attempt is' : 'attempts are'} cancelled: ${[...open.keys()].join(', ')}`;
+    const attempts = `${countText(open.size, 'open attempt is', 'open attempts are')} cancelled: ${[...open.keys()].join(', ')}`;
     throw noWorkers(
       `no worker of the fleet was seen for ${String(SEEN_SECONDS + maxSilentMs / 1_000)} seconds; ${attempts}`,
     );

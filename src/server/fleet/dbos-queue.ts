@@ -67,9 +67,13 @@ export async function openQueue(url: string, pool: Pool): Promise<SubmittingQueu
   };
 }
 
-async function pruneEntries(client: Dbos.DBOSClient, before: Date): Promise<number> {
+/** Exported for tests. Throws if entries that it deleted are listed again. */
+export async function pruneEntries(
+  client: Pick<Dbos.DBOSClient, 'listWorkflows' | 'deleteWorkflows'>,
+  before: Date,
+): Promise<number> {
   let pruned = 0;
-  for (;;) {
+  for (let last = new Set<string>(); ;) {
     const finished = await client.listWorkflows({
       completedBefore: before.toISOString(),
       loadInput: false,
@@ -77,8 +81,18 @@ async function pruneEntries(client: Dbos.DBOSClient, before: Date): Promise<numb
       limit: PRUNED_AT_ONCE,
     });
     if (finished.length === 0) return pruned;
-    await client.deleteWorkflows(finished.map(({ workflowID }) => workflowID));
-    pruned += finished.length;
+    const ids = finished.map(({ workflowID }) => workflowID);
+    const kept = ids.find((id) => last.has(id));
+    if (kept !== undefined)
+      throw new SkillError({
+        code: 'io/failed',
+        message: `the queue still lists ${quoted(kept)} after it was deleted`,
+        hint: 'check that the database user may delete rows of the schema dbos, and run fleet prune again',
+        data: { path: kept, cause: 'nothing was deleted' },
+      });
+    await client.deleteWorkflows(ids);
+    last = new Set(ids);
+    pruned += ids.length;
   }
 }
 

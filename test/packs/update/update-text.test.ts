@@ -12,7 +12,7 @@ const numbered = (count: number): string => Array.from({ length: count }, (_, at
 
 /** The start of every row that is not untrusted text, and the frame. */
 const ROW =
-  /^(?:"|\d+ files changed|no file changes|now it |no new capabilities |  (?:changed|added|removed|…|│|the newline)|changes in |@@ -\d|…)/;
+  /^(?:"|\d+ files? changed|no file changes|now it |no new capabilities |  (?:changed|added|removed|…|│|the newline)|changes in |@@ -\d|…)/;
 const widthOf = (line: string): number =>
   Array.from(line).reduce((sum, letter) => sum + (letter > '~' && !'│↳…'.includes(letter) ? 2 : 1), 0);
 

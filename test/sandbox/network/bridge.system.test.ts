@@ -302,9 +302,38 @@ describe('a sandbox with a bridge', () => {
         NO_PROXY: direct,
         no_proxy: direct,
         NODE_USE_ENV_PROXY: '1',
+        // Only this line warns about the variable above.
+        ...(process.version.startsWith('v22.') ? { NODE_NO_WARNINGS: '1' } : {}),
       });
     });
   });
+
+  test.each([
+    ['v22.23.3', '1'],
+    ['v24.1.0', 'unset'],
+    ['v18.19.0', 'unset'],
+  ])(
+    'in an image with Node %s, which may warn about those variables, NODE_NO_WARNINGS is %s',
+    async (version, shown) => {
+      const bin = mkdtempSync(path.join(folder, 'image-'));
+      chmodSync(bin, 0o755);
+      const fake = `#!/bin/sh\n[ "$1" = --version ] && echo ${version} || echo "\${NODE_NO_WARNINGS-unset} \${NODE_OPTIONS-unset}"\n`;
+      writeFileSync(path.join(bin, 'node'), fake, { mode: 0o755 });
+      const { forwarderArgv, env, close } = await openBridge({
+        hosts: ['site.example'],
+        folder,
+        forwarder,
+        isInImage: true,
+      });
+      await close();
+      expect(await finish([...forwarderArgv, 'program'], { ...env, PATH: bin })).toEqual({
+        code: 0,
+        signal: null,
+        stdout: `${shown} unset\n`,
+        stderr: '',
+      });
+    },
+  );
 
   test.skipIf(!isIsolating || !existsSync('/usr/bin/curl'))(
     'curl finds its way by the environment alone (skipped without bubblewrap or curl)',

@@ -3,6 +3,7 @@ import { setImmediate, setTimeout as delay } from 'node:timers/promises';
 import { SkillError } from '../../../core/errors.ts';
 import type { Identity, RunStreams } from '../../../core/execution.ts';
 import { printable, quoted } from '../../../core/text/text.ts';
+import { GRACE_MS, withinTime } from '../../../platform/process/child-process.ts';
 import type { Child, ChildExit } from '../../../platform/process/child-process.ts';
 import { engineFailure } from './client.ts';
 import type { EngineClient } from './client.ts';
@@ -29,10 +30,7 @@ const POLL_FIRST_MS = 200;
 const POLL_SLOWEST_MS = 1000;
 /** Interval after the stream has ended, until the engine reports the exit. */
 const POLL_ENDED_MS = 5;
-/** A stream that a leftover process keeps open counts as ended after this much silence, or after DRAIN_MS. */
-const QUIET_MS = 2000;
-const DRAIN_MS = 10_000;
-/** Without leftovers the stream ends by itself; an engine that is silent for this long is broken. */
+/** The stream ends when every process that could write to it is gone; an engine that is silent for this long is broken. */
 const BROKEN_MS = 25_000;
 const END_OF_INPUT = Uint8Array.of(4);
 
@@ -78,12 +76,11 @@ export async function startExec(
   const exited = followExit(following);
   const ended = (async (): Promise<ChildExit> => {
     const exit = await exited;
-    const hasLeftovers = async (): Promise<boolean> => container.isOpen && (await container.hasLeftovers());
-    const mayStayOpen = await hasLeftovers();
-    if (!isKilled) await drain(output, mayStayOpen ? [QUIET_MS, DRAIN_MS] : [BROKEN_MS, Infinity]);
-    // Before the end is reported, leftover processes must have stopped writing into the workspace.
-    if (mayStayOpen && (await hasLeftovers())) hunted = 1;
+    await withinTime(output.closed, GRACE_MS);
+    // Before the end is reported, leftover processes must have stopped writing into the workspace, and to the stream.
+    if (container.isOpen && (await container.hasLeftovers())) hunted = 1;
     if (isKilled || hunted > 0) await container.remove();
+    if (!isKilled) await drain(output);
     const message = output.engineMessage();
     if (!isKilled && message !== undefined && (exit.exitCode === 126 || exit.exitCode === 127)) {
       socket.destroy();
@@ -162,18 +159,19 @@ function ignoreAbort(error: unknown): void {
   if (!(error instanceof Error) || error.name !== 'AbortError') throw error;
 }
 
-/** Waits for the end of the stream, for silence of `quietMs`, or for `maxMs`. */
-async function drain(output: ExecOutput, [quietMs, maxMs]: readonly [number, number]): Promise<void> {
-  const began = performance.now();
-  const over = output.closed.then(() => true);
-  for (let isOver = false; !isOver && performance.now() - began < maxMs;) {
-    const quietFor = performance.now() - Math.max(began, output.lastBytesAt());
-    if (quietFor >= quietMs) return;
-    const waiting = new AbortController();
-    const passed = delay(quietMs - quietFor + 1, undefined, { signal: waiting.signal }).catch(ignoreAbort);
+/** Waits for the end of the stream; gives up on an engine that sends nothing for BROKEN_MS. */
+async function drain({ closed, lastBytesAt }: ExecOutput): Promise<void> {
+  for (let before: number | undefined; before !== lastBytesAt();) {
+    before = lastBytesAt();
+    if (
+      (await withinTime(
+        closed.then(() => true),
+        BROKEN_MS,
+      )) === true
+    )
+      return;
     // Node runs timers before it reads sockets: bytes that arrived while this process was busy must not count as silence.
-    isOver = await Promise.race([over, passed.then(() => setImmediate(false))]);
-    waiting.abort();
+    await setImmediate();
   }
 }
 

@@ -149,17 +149,12 @@ export class ContainerPrograms {
     }
   }
 
-  async #untilEnd(
-    { container, before, child, started, copy, bridge }: StartedProgram,
-    spec: ProgramSpec,
-    streams: RunStreams,
-  ): Promise<ProgramEnd> {
+  async #untilEnd(program: StartedProgram, spec: ProgramSpec, streams: RunStreams): Promise<ProgramEnd> {
+    const { container, child, started, copy, bridge } = program;
     let isClean = false;
     try {
       const { limits } = spec;
-      const end = withExitSignal(
-        await supervise(child, { limits, streams, started, ...this.#pollOf(container, before, spec) }),
-      );
+      const end = withExitSignal(await supervise(child, { limits, streams, started, ...this.#pollOf(program, spec) }));
       const counted = await this.#withMemory(end, container);
       const finalEnd = bridge === undefined ? counted : { ...counted, refused: bridge.refused?.() ?? [] };
       const tooMuch = await copy?.download(limits);
@@ -177,8 +172,7 @@ export class ContainerPrograms {
 
   /** Polls the limits that no event reports. The kernel's counters come first, because they know the reason. */
   #pollOf(
-    { counters, hostPid }: WarmContainer,
-    before: CounterValues,
+    { container: { counters, hostPid }, before, child }: Pick<StartedProgram, 'container' | 'before' | 'child'>,
     spec: ProgramSpec,
   ): Pick<Supervision, 'poll' | 'pauseMs'> {
     const { place, isShared } = this.#options;
@@ -190,13 +184,20 @@ export class ContainerPrograms {
           processes: () => counters?.pids() ?? [],
         })
       : undefined;
-    const poll = (isLast: boolean): EndReason | undefined => {
-      if (counters !== undefined && counters.memoryKills() > before.kills) return 'memory';
-      if (counters !== undefined && counters.refusedProcesses() > before.refused) return 'processes';
-      return disk?.isExceeded(isLast) === true || (counters !== undefined && isScratchFull(hostPid, limits.files))
-        ? 'disk'
-        : undefined;
+    const counted = (): EndReason | undefined => {
+      if (counters === undefined) return undefined;
+      if (counters.memoryKills() > before.kills) return 'memory';
+      if (counters.refusedProcesses() > before.refused) return 'processes';
+      return isScratchFull(hostPid, limits.files) ? 'disk' : undefined;
     };
+    let atExit: EndReason | undefined;
+    const read = (): void => {
+      atExit = counted();
+    };
+    // The counters go with the container, which is removed where the program left processes behind.
+    child.exited?.then(read, read);
+    const poll = (isLast: boolean): EndReason | undefined =>
+      atExit ?? counted() ?? (disk?.isExceeded(isLast) === true ? 'disk' : undefined);
     return disk === undefined ? { poll } : { poll, pauseMs: () => disk.pauseMs() };
   }
 

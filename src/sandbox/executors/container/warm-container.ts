@@ -110,7 +110,11 @@ export class WarmContainer {
     if (this.#idleProcesses === undefined) return true;
     for (let attempt = 0; attempt < LEFTOVER_ATTEMPTS; attempt += 1) {
       const count = await this.#countProcesses();
-      if (count !== undefined && count <= this.#idleProcesses) return false;
+      if (count !== undefined && count <= this.#idleProcesses) {
+        // On a busy machine a helper of the engine may have been counted as idle.
+        this.#idleProcesses = count;
+        return false;
+      }
       await delay(RETRY_MS);
     }
     return true;
