@@ -97,14 +97,27 @@ describe.skipIf(POSTGRES === undefined)('operation of a fleet', () => {
     fleet.postgres.query(`update skillwright.runs set submitted_at = now() - interval '31 days';
       update skillwright.runs set ended_at = now() - interval '31 days' where state = 'ended';
       update dbos.workflow_status set completed_at = completed_at - 31 * 86400000::bigint`);
-    expect(fleet.run('fleet', 'prune', '--older-than', '30d', '--dry-run')).toMatch(/^would remove 1 run that ended/);
+    // Contents of the pruned run go with it; those of skills, and those that were saved within a day, stay.
+    const skills = `select count(distinct entry->>'content') from skillwright.skill_sets s, jsonb_array_elements(s.skills) skill,
+      jsonb_array_elements(skill->'entries') entry where entry->>'kind' in ('file', 'program')`;
+    fleet.postgres.query(`update skillwright.contents set saved_at = now() - interval '31 days'`);
+    const stored = Number(fleet.postgres.query('select count(*) from skillwright.contents'));
+    fleet.postgres.query(`insert into skillwright.contents (digest, bytes) values ('new', 'x')`);
+    const contents = stored - Number(fleet.postgres.query(skills));
+    expect(contents).toBeGreaterThan(0);
+    const would = fleet.run('fleet', 'prune', '--older-than', '30d', '--dry-run');
+    expect(would).toMatch(/^would remove 1 run that ended before .*Z, and \d+ contents? \(\d[^)]*\)\n$/);
+    expect(would).toContain(`and ${String(contents)} content`);
     expect(left()).toBe(before);
     expect(JSON.parse(fleet.run('fleet', 'prune', '--older-than', '30d', '--json'))).toMatchObject({
       runs: 1,
+      contents,
+      bytes: expect.any(Number) as number,
       // On a loaded machine the run may be handed over more than once.
       entries: Number(before.split('|')[2]) - 1,
     });
     expect(left()).toBe(`${waiting.run}|0|1|1|0`);
+    expect(Number(fleet.postgres.query('select count(*) from skillwright.contents'))).toBe(stored - contents + 1);
     expect(fleet.postgres.query(`select act, detail->'runs' from skillwright.audit where act = 'runs-prune'`)).toBe(
       'runs-prune|1',
     );
