@@ -1,11 +1,18 @@
 /** Operating a fleet: upgrades of the tables, backup, metrics and traces. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 
+import { sha256 } from '../../../src/platform/hash.ts';
 import { openFleetClient } from '../../../src/client.ts';
+import { openTableContents, recordedContents } from '../../../src/server/fleet/content-store.ts';
 import { openDatabase } from '../../../src/server/fleet/database.ts';
 import { SCHEMA_VERSION, migrate } from '../../../src/server/fleet/migrations.ts';
+import { pruneContents } from '../../../src/server/fleet/prune-contents.ts';
+import { openS3Contents } from '../../../src/server/fleet/s3-contents.ts';
+import { openStoredArtifacts } from '../../../src/server/fleet/stored-artifacts.ts';
 import { PROJECT } from '../../files-below.ts';
 import { sendJson, serve } from '../../model/local-server.ts';
+import { openBucket } from './bucket.ts';
 import { openFleetProcesses, stop, until } from './fleet-processes.ts';
 import type { FleetProcesses } from './fleet-processes.ts';
 import { POSTGRES } from './postgres.ts';
@@ -41,6 +48,52 @@ describe.skipIf(POSTGRES === undefined)('operation of a fleet', () => {
     expect(rows).toEqual([{ request: 'before the upgrade' }]);
     const versions = await pool.query('select count(*)::int as count from skillwright.migrations');
     expect(versions.rows).toEqual([{ count: SCHEMA_VERSION }]);
+  }, 120_000);
+
+  test('contents that nothing names are removed a day after they were saved last', async () => {
+    fleet.postgres.query('create database contents');
+    const pool = await openDatabase(fleet.postgres.url.replace(/postgres$/, 'contents'));
+    onTestFinished(() => pool.end());
+    await migrate(pool);
+    const bucket = await openBucket();
+    const s3 = recordedContents(pool, await openS3Contents({ address: 's3://bucket', env: bucket.env }));
+    const table = openTableContents(pool);
+    const made = (text: string): { readonly digest: string; readonly bytes: Buffer } => {
+      const bytes = Buffer.from(text);
+      return { digest: sha256(bytes), bytes };
+    };
+    const [old, again, used, fresh, own] = ['old', 'saved again', 'used', 'fresh', 'own'].map(made);
+    if (old === undefined || again === undefined || used === undefined || fresh === undefined || own === undefined)
+      throw new TypeError('five contents');
+    await s3.save([old, again]);
+    await table.save([own]);
+    await pool.query(`insert into skillwright.projects (name) values ('gc')`);
+    await openStoredArtifacts(pool, s3, 'gc').save('used.txt', used.bytes, { mediaType: 'text/plain' });
+    await pool.query(`update skillwright.contents set saved_at = now() - interval '25 hours' where digest = any($1)`, [
+      [old, again, used, own].map(({ digest }) => digest),
+    ]);
+    await s3.save([fresh]);
+    const found = { contents: 3, bytes: old.bytes.length + again.bytes.length + own.bytes.length, unreachable: 0 };
+    expect(await pruneContents(pool, s3, { isDryRun: true })).toEqual(found);
+    const without = { contents: 1, bytes: own.bytes.length, unreachable: 2 };
+    expect(await pruneContents(pool, {}, { isDryRun: true })).toEqual(without);
+
+    // A run saves the same bytes while they are being removed: it waits and sends them again.
+    let go = (): void => undefined;
+    bucket.beforeRemoval = new Promise((resolve) => (go = resolve));
+    const pruning = pruneContents(pool, s3, { isDryRun: false });
+    const isLocked = async (): Promise<boolean> =>
+      (await pool.query(`select 1 from skillwright.contents where digest = $1 for update skip locked`, [again.digest]))
+        .rowCount === 0;
+    while (!(await isLocked())) await sleep(10);
+    const saving = s3.save([again]);
+    go();
+    await saving;
+    expect(await pruning).toEqual(found);
+    const left = [old, again, used, fresh].map(({ digest }) => bucket.objects.has(`/bucket/sha256/${digest}`));
+    expect(left).toEqual([false, true, true, true]);
+    expect([await table.load(own.digest), await s3.load(again.digest)]).toEqual([undefined, again.bytes]);
+    expect(await pruneContents(pool, s3, { isDryRun: false })).toEqual({ contents: 0, bytes: 0, unreachable: 0 });
   }, 120_000);
 
   test('one trace over a hand-over; metrics of what was done; a backup that verifies; old runs are pruned', async () => {
