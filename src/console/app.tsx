@@ -17,6 +17,8 @@ import { RunPage } from './pages/run.tsx';
 import { RunsPage } from './pages/runs.tsx';
 import { SkillsPage } from './pages/skills.tsx';
 import { Settings } from './parts/settings.tsx';
+import { RightsContext } from './rights.ts';
+import type { Right } from './rights.ts';
 import { link, useRoute } from './route.ts';
 import type { PageRoute } from './route.ts';
 import { line } from './text.ts';
@@ -33,6 +35,25 @@ const PAGES = [
 
 /** Pages about files of one machine, which a fleet does not have. */
 const LOCAL: ReadonlySet<string> = new Set(['evaluations', 'install']);
+/** Pages that a key needs a right for. */
+const NEEDED: ReadonlyMap<string, Right> = new Map([
+  ['ask', 'submit'],
+  ['approvals', 'approve'],
+]);
+const WITHOUT: Readonly<Record<Right, string>> = {
+  submit: 'Your key may not start runs: it lacks the right submit.',
+  approve: 'Your key may not answer questions: it lacks the right approve.',
+};
+
+/** Why a page is not shown. Until the server has answered, every page is. */
+function reasonAgainst(page: string, status: ServerStatus | undefined): string | undefined {
+  if (status === undefined) return undefined;
+  const right = NEEDED.get(page);
+  if (right !== undefined && !status.rights.includes(right)) return WITHOUT[right];
+  return status.isFleet === true && LOCAL.has(page)
+    ? 'This page shows files of one machine: run skillwright ui where the skills are installed and the evaluations were run.'
+    : undefined;
+}
 
 export function App(): JSX.Element {
   const [theme, setTheme] = useStored('theme', 'auto');
@@ -79,7 +100,7 @@ export function App(): JSX.Element {
       <div class="frame">
         <nav class="pages" aria-label={t('Pages')}>
           <ul>
-            {PAGES.filter(([id]) => status.data?.isFleet !== true || !LOCAL.has(id)).map(([id, label, icon]) => (
+            {PAGES.filter(([id]) => reasonAgainst(id, status.data) === undefined).map(([id, label, icon]) => (
               <li key={id}>
                 <a href={link(id)} aria-current={id === known[0] ? 'page' : undefined}>
                   <svg viewBox="0 0 20 20" width="18" height="18" aria-hidden="true">
@@ -103,7 +124,9 @@ export function App(): JSX.Element {
               {t('The server does not answer. The page reconnects by itself; if you ended it, run: skillwright ui')}
             </div>
           )}
-          <Page route={route} status={status.data} />
+          <RightsContext.Provider value={status.data?.rights ?? []}>
+            <Page route={route} status={status.data} />
+          </RightsContext.Provider>
         </main>
       </div>
     </NewsContext.Provider>
@@ -118,14 +141,16 @@ function Page({
   readonly status: ServerStatus | undefined;
 }): JSX.Element {
   const [page = 'skills', first, second] = route.segments;
-  if (status?.isFleet === true && LOCAL.has(page))
+  const reason = reasonAgainst(page, status);
+  if (reason !== undefined)
     return (
       <div class="page">
-        <p>
-          {t(
-            'This page shows files of one machine: run skillwright ui where the skills are installed and the evaluations were run.',
-          )}
-        </p>
+        <p>{t(reason)}</p>
+        {NEEDED.has(page) ? (
+          <p>
+            <a href="/login">{t('Log in with another key')}</a>
+          </p>
+        ) : null}
       </div>
     );
   switch (page) {

@@ -176,6 +176,9 @@ export const CHINESE: Readonly<Record<string, string>> = {
   'The run was killed; what it wrote before is intact.': '运行被终止；此前写入的内容完好。',
   'The server does not answer. The page reconnects by itself; if you ended it, run: skillwright ui':
     '服务器没有响应。页面会自动重连；如果你已结束它，请运行：skillwright ui',
+  'Your key may not start runs: it lacks the right submit.': '你的密钥不能启动运行：它没有 submit 权限。',
+  'Your key may not answer questions: it lacks the right approve.': '你的密钥不能回答问题：它没有 approve 权限。',
+  'Log in with another key': '用其他密钥登录',
   'This page shows files of one machine: run skillwright ui where the skills are installed and the evaluations were run.':
     '此页面显示单台机器上的文件：请在安装技能、运行评估的机器上运行 skillwright ui。',
   Theme: '主题',

@@ -13,6 +13,8 @@ export interface RunStep {
 
 export interface LiveRun {
   readonly last: number;
+  /** In a fleet: whose record the steps are from. */
+  readonly attempt: number | undefined;
   readonly steps: readonly RunStep[];
   readonly stepsLeftOut: number;
   readonly plan: PlanView | undefined;
@@ -42,6 +44,7 @@ const MINOR: ReadonlySet<string> = new Set([
 
 export const EMPTY_RUN: LiveRun = {
   last: 0,
+  attempt: undefined,
   steps: [],
   stepsLeftOut: 0,
   plan: undefined,
@@ -62,7 +65,7 @@ export type LiveMessage =
 
 /** Adds messages to the state of a run. */
 export function withMessages(run: LiveRun, messages: readonly LiveMessage[]): LiveRun {
-  let { last, plan, answer, delta, output, elapsedMs, tokens, isOver, stepsLeftOut } = run;
+  let { last, attempt, plan, answer, delta, output, elapsedMs, tokens, isOver, stepsLeftOut } = run;
   const steps = [...run.steps];
   for (const message of messages) {
     if (message.type === 'delta') delta += message.text;
@@ -72,8 +75,9 @@ export function withMessages(run: LiveRun, messages: readonly LiveMessage[]): Li
     else {
       const { row } = message;
       // Another worker continues the run in a record of its own, which repeats this one.
-      if (row.seq === 1 && last > 1) {
+      if (row.attempt !== attempt) {
         ({ last, plan, answer, delta, output, elapsedMs, tokens, stepsLeftOut } = EMPTY_RUN);
+        ({ attempt } = row);
         steps.length = 0;
       }
       // A stream that reconnects may repeat a line.
@@ -93,23 +97,35 @@ export function withMessages(run: LiveRun, messages: readonly LiveMessage[]): Li
   }
   const over = Math.max(0, steps.length - MAX_STEPS);
   stepsLeftOut += over;
-  return { last, steps: steps.slice(over), stepsLeftOut, plan, answer, delta, output, elapsedMs, tokens, isOver };
+  return {
+    last,
+    attempt,
+    steps: steps.slice(over),
+    stepsLeftOut,
+    plan,
+    answer,
+    delta,
+    output,
+    elapsedMs,
+    tokens,
+    isOver,
+  };
 }
 
 /** Messages are shown together, at most once per frame. */
 export function useLiveRun(id: string, connection: number): LiveRun {
   const [run, setRun] = useState(EMPTY_RUN);
-  const last = useRef(0);
+  const last = useRef('0');
   useEffect(() => {
     let waiting: LiveMessage[] = [];
-    let timer: number | undefined;
+    let timer: ReturnType<typeof setTimeout> | undefined;
     const flush = (): void => {
       timer = undefined;
       const messages = waiting;
       waiting = [];
       setRun((now) => {
         const next = withMessages(now, messages);
-        last.current = next.last;
+        last.current = lastId(next);
         return next;
       });
     };
@@ -134,6 +150,11 @@ export function useLiveRun(id: string, connection: number): LiveRun {
     };
   }, [id, connection]);
   return run;
+}
+
+/** The id that the server gave to the last row. */
+export function lastId({ last, attempt }: LiveRun): string {
+  return attempt === undefined ? String(last) : `${String(attempt)}-${String(last)}`;
 }
 
 function textIn(data: string): string {

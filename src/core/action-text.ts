@@ -1,11 +1,13 @@
 import type { Action } from './action.ts';
-import type { Observation } from './observation.ts';
+import type { ActionFailed, Observation } from './observation.ts';
 import { isFailedEnd } from './outputs.ts';
 import type { LimitReport } from './execution.ts';
 import type { RunResult } from './outputs.ts';
 import { countText, shownText } from './text/line-text.ts';
+import { printable } from './text/text.ts';
 
 const SHOWN_ARGUMENTS = 4;
+const MOST_REASON = 300;
 
 /** Describes an action on one short line. Contents are counted, not shown. */
 export function describeAction(action: Action): string {
@@ -114,8 +116,21 @@ export function describeOutcome(observation: Observation, isFull: boolean): stri
     case 'answered':
       return countText(observation.answer.length, 'character');
     case 'failed':
-      return `failed, ${observation.code}: ${shownText(observation.message, 300)}`;
+      return failedText(observation);
   }
+}
+
+/** What the user did reads as such, not as an error of the action. */
+function failedText({ code, action, message }: ActionFailed): string {
+  if (code !== 'approval/refused' && code !== 'run/interrupted')
+    return `failed, ${code}: ${shownText(message, MOST_REASON)}`;
+  const text = message === interruptedText(action) ? 'interrupted' : message.replace(action, 'it');
+  return printable(text.slice(0, MOST_REASON));
+}
+
+/** The message of an action that a signal ended. */
+export function interruptedText(action: Action['type']): string {
+  return `${action} was interrupted`;
 }
 
 /** Whether the action succeeded but its result is a failure: a program with a non-zero exit code, or an HTTP error. */

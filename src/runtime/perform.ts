@@ -1,5 +1,6 @@
 import { hostInputsOf, isOfKind } from '../core/action.ts';
 import type { Action, EditFile, SearchSkills } from '../core/action.ts';
+import { interruptedText } from '../core/action-text.ts';
 import { isSkillError } from '../core/errors.ts';
 import { failure } from '../core/failure-codes.ts';
 import type { Failure, FailureCode } from '../core/failure-codes.ts';
@@ -60,7 +61,7 @@ async function untilInterrupted(action: Action, call: number, context: ActionCon
 function interrupted({ type }: Action): ActionFailed {
   return actionFailed(
     type,
-    failure('run/interrupted', `${type} was interrupted`, {
+    failure('run/interrupted', interruptedText(type), {
       hint: 'it was stopped from outside and may be partly done; do not repeat it unless the request needs it',
     }),
   );

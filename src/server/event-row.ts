@@ -8,10 +8,14 @@ import type { Immutable } from './router.ts';
 const MAX_TEXT = 300;
 const MAX_ANSWER = 100_000;
 
-export function eventRow({ seq, elapsed, event }: JournalLine): Immutable<EventRow> {
+/** In a fleet each attempt at a run has a record of its own, whose numbers begin at 1. */
+export type RecordLine = JournalLine & { readonly attempt?: number };
+
+export function eventRow({ seq, elapsed, event, attempt }: RecordLine): Immutable<EventRow> {
   const { tone, text } = shownText(event);
   return {
     seq,
+    ...(attempt === undefined ? {} : { attempt }),
     at: Math.round(elapsed),
     type: event.type,
     tone,

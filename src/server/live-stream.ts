@@ -4,20 +4,32 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 import { isSkillError } from '../core/errors.ts';
 import { visibleJson } from '../core/json/visible-json.ts';
-import type { JournalLine } from '../core/run-events.ts';
 import { eventRow } from './event-row.ts';
+import type { RecordLine } from './event-row.ts';
 import type { LiveMessage } from './run-starter.ts';
 
 const HEARTBEAT_MS = 15_000;
 
-export function frame(event: string, value: unknown, id?: number): string {
-  const first = id === undefined ? '' : `id: ${String(id)}\n`;
+/** `attempt-number` in a fleet, else the number. */
+function lineId({ attempt, seq }: RecordLine): string {
+  return attempt === undefined ? String(seq) : `${String(attempt)}-${String(seq)}`;
+}
+
+/** Reads the id of the last line that a page has. */
+export function readLineId(id: string): { readonly attempt?: number; readonly after: number } | undefined {
+  const [, attempt, seq] = /^(?:(\d{1,9})-)?(\d{1,15})$/.exec(id) ?? [];
+  if (seq === undefined) return undefined;
+  return { after: Number(seq), ...(attempt === undefined ? {} : { attempt: Number(attempt) }) };
+}
+
+export function frame(event: string, value: unknown, id?: string): string {
+  const first = id === undefined ? '' : `id: ${id}\n`;
   return `${first}event: ${event}\ndata: ${visibleJson(JSON.stringify(value))}\n\n`;
 }
 
 export interface LiveOptions {
   /** The events that the page does not have. */
-  readonly follow: (signal: AbortSignal) => AsyncIterable<JournalLine>;
+  readonly follow: (signal: AbortSignal) => AsyncIterable<RecordLine>;
   readonly live: EventEmitter | undefined;
   readonly signal: AbortSignal;
 }
@@ -37,7 +49,7 @@ export async function* liveRows({ follow: events, live, signal }: LiveOptions): 
   };
   const follow = async (): Promise<void> => {
     for await (const line of events(either)) {
-      waiting.push(frame('row', eventRow(line), line.seq));
+      waiting.push(frame('row', eventRow(line), lineId(line)));
       wake();
       while (waiting.length >= MAX_WAITING && !either.aborted) await wait(10);
     }

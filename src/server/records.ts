@@ -4,13 +4,13 @@
  */
 import path from 'node:path';
 
-import type { JournalLine } from '../core/run-events.ts';
 import { followRun } from '../journal/journal-reader.ts';
 import { isRunId, listRuns, runIds } from '../journal/run-folder.ts';
 import { verifyChain } from '../journal/verify-chain.ts';
 import { verifyRun } from '../journal/verify.ts';
 import { readSealKey } from '../platform/fs/seal-key.ts';
 import type { Integrity, RunDetail, RunList } from './api/runs.ts';
+import type { RecordLine } from './event-row.ts';
 import { HttpError } from './http-error.ts';
 import type { Immutable } from './router.ts';
 import { openRunReader } from './run-views.ts';
@@ -27,6 +27,8 @@ export interface RunPage {
 export interface FollowRecord {
   /** The number of the last event that the reader has. */
   readonly after: number;
+  /** The attempt of that event, in a fleet. Of a later attempt the reader has nothing. */
+  readonly attempt?: number | undefined;
   /** `start`: long texts are cut (default: whole). */
   readonly content?: 'start' | 'whole';
   readonly signal: AbortSignal;
@@ -42,7 +44,7 @@ export interface RunRecords {
   /** The folder of the record as it is now. */
   open(run: string): Promise<string>;
   /** The events as they are recorded, until the run ends. Begins again at 1 if another record continues this one. */
-  follow(run: string, options: FollowRecord): AsyncIterable<JournalLine>;
+  follow(run: string, options: FollowRecord): AsyncIterable<RecordLine>;
   verify(run: string): Promise<Immutable<Integrity>>;
 }
 

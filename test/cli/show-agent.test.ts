@@ -49,6 +49,12 @@ const plan = (...steps: readonly (readonly [string, StepState])[]): RunEvent => 
   } satisfies Plan,
 });
 
+const lastLine = (text: string): string | undefined =>
+  text
+    .trimEnd()
+    .split(/[\n\r]|\u001B\[\w+/)
+    .at(-1);
+
 describe('the answer', () => {
   test('grows on a terminal and is not shown twice', () => {
     const screen = open(true);
@@ -57,28 +63,20 @@ describe('the answer', () => {
     expect(screen.out()).toBe('\nIt has\n\u001B[1A\r\u001B[JIt has 12 rows.\n');
   });
 
-  test('is the last thing on the screen: a stopped step that ends after it is not shown', () => {
+  test('comes after the line of a step that was stopped; the step gets no second line when it ends later', () => {
     const screen = open(true);
+    const command = { type: 'run_command', command: 'sleep 60' } as const;
     const late: RunEvent = {
       type: 'observation',
       call: 1,
-      observation: {
-        type: 'failed',
-        action: 'run_command',
-        code: 'run/interrupted',
-        message: 'stopped',
-        hint: '',
-        nearest: [],
-        isTerminal: false,
-      },
+      observation: { type: 'program-ran', action: 'run_command', result: { ...RESULT, reason: 'cancelled' } },
     };
-    screen.tell(ask);
+    screen.tell(ask, { type: 'action', call: 1, action: command, askedBy: 'model' });
     screen.end('This answer is incomplete.');
+    expect(lastLine(screen.err())).toMatch(/^✗ run_command "sleep 60": interrupted \([^)]+\)$/);
     const before = screen.err();
-    screen.tell(late);
+    screen.tell(late, { type: 'turn', turn: 2 });
     expect(screen.err()).toBe(before);
-    screen.tell({ type: 'turn', turn: 2 }, late);
-    expect(screen.err()).toContain('run/interrupted');
   });
 
   test('is printed when it is complete if stdout is not a terminal', () => {

@@ -61,6 +61,24 @@ describe('what a person is told', () => {
     ]);
   });
 
+  test('what the user refused or interrupted reads as such, without a code', () => {
+    const outcome = (...given: Parameters<typeof failure>): string =>
+      describeOutcome(actionFailed('write_file', failure(...given)), false);
+    expect([
+      outcome('approval/refused', 'a person refused write_file'),
+      outcome('approval/refused', 'a person refused write_file: "not\u001B[2J now"'),
+      outcome('approval/refused', 'a person refused use_network'),
+      outcome('run/interrupted', 'write_file was interrupted'),
+      outcome('run/interrupted', 'write_file was in progress when the run was interrupted; its outcome is unknown'),
+    ]).toEqual([
+      'a person refused it',
+      String.raw`a person refused it: "not\x1b[2J now"`,
+      'a person refused use_network',
+      'interrupted',
+      'it was in progress when the run was interrupted; its outcome is unknown',
+    ]);
+  });
+
   test('verbose: the decision with its rule and origin, steps with their figures, sizes', () => {
     expect(texts(decided(1, 'allow', 'load_skill'), 'verbose')).toEqual([
       'decision: allow load_skill, risk low, rule "load_skill(*)" of user /home/ada/config.json: "the rule says allow"',

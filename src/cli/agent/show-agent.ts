@@ -1,9 +1,12 @@
 /** Shows an agent at work: the plan, one line per action, and the answer while it streams. */
 import { jsonlSink, terminalSink } from '../../journal/export/sinks.ts';
-import type { EventSink } from '../../journal/export/sinks.ts';
-import { describeAction, isPoorOutcome } from '../../core/action-text.ts';
+import type { EventSink, SinkLine } from '../../journal/export/sinks.ts';
+import type { ActionType } from '../../core/action.ts';
+import { describeAction, interruptedText, isPoorOutcome } from '../../core/action-text.ts';
 import { TEXT_LEVELS } from '../../core/event-text.ts';
 import type { TextLevel, TextLine } from '../../core/event-text.ts';
+import { failure } from '../../core/failure-codes.ts';
+import { actionFailed } from '../../core/observation.ts';
 import type { RunEvent } from '../../core/run-events.ts';
 import { shownText } from '../../core/text/line-text.ts';
 import type { Plan, PlanStep, StepState } from '../../core/plan.ts';
@@ -52,12 +55,17 @@ export function openAgentDisplay(terminal: Terminal, level: TextLevel, watchKey?
     isHidden: (event) => event.type === 'plan' || isShownElsewhere(event, terminal),
     ...(terminal.isInteractive ? { draw } : {}),
   });
-  let hasEnded = false;
+  const open = new Map<number, ActionType>();
+  const stopped = new Set<number>();
+  let last: { readonly line: SinkLine; readonly seenAt: number } | undefined;
   const sink: EventSink = (line) => {
     const { event } = line;
-    if (event.type === 'turn') hasEnded = false;
-    // A step that was stopped may end after the answer, when the next message is being typed.
-    if (hasEnded && event.type === 'observation') return;
+    last = { line, seenAt: performance.now() };
+    if (event.type === 'action') open.set(event.call, event.action.type);
+    if (event.type === 'observation') {
+      open.delete(event.call);
+      if (stopped.delete(event.call)) return;
+    }
     if (event.type === 'answer-delta') {
       status.end();
       return stream.add(event.text);
@@ -75,11 +83,22 @@ export function openAgentDisplay(terminal: Terminal, level: TextLevel, watchKey?
     const isWaiting = waitText(event) !== undefined || event.type === 'approval-answer';
     if (isWaiting && waited !== undefined && level !== 'quiet') status.begin(waited);
   };
+  /** A step that was stopped may end after the answer, when the next message is being typed: it gets its line before the answer. */
+  const endSteps = (): void => {
+    for (const [call, action] of open) {
+      if (last === undefined || action === 'final_answer') continue;
+      const { line, seenAt } = last;
+      const observation = actionFailed(action, failure('run/interrupted', interruptedText(action)));
+      const elapsed = line.elapsed + performance.now() - seenAt;
+      sink({ ...line, elapsed, event: { type: 'observation', call, observation } });
+      stopped.add(call);
+    }
+  };
   return {
     sink,
     output: status.output,
     end(answer) {
-      hasEnded = true;
+      endSteps();
       status.end();
       stream.end(answer);
     },

@@ -4,10 +4,13 @@ import { defineCommand } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { jsonText } from '../json.ts';
-import { milliseconds } from '../terminal/quantities.ts';
+import { bytesText, milliseconds } from '../terminal/quantities.ts';
 import { FLEET_FLAGS, fleetOptions, openFleetFor } from './fleet-flags.ts';
-import type { Fleet } from '../../server/fleet/open-fleet.ts';
+import type { Fleet, FleetOptions } from '../../server/fleet/open-fleet.ts';
 import { countText } from '../../core/text/line-text.ts';
+
+/** One query reads the names of all contents. */
+const PRUNE_MS = 600_000;
 
 const flags = {
   ...FLEET_FLAGS,
@@ -28,7 +31,7 @@ const flags = {
     value: 'TIME',
     about: 'prune: remove runs that ended before TIME, e.g. 12h, 30d, 8w',
   },
-  'dry-run': { type: 'boolean', about: 'prune: print how many runs would be removed' },
+  'dry-run': { type: 'boolean', about: 'prune: print how many runs and contents would be removed' },
 } as const;
 
 type FleetInvocation = Invocation<typeof flags>;
@@ -39,7 +42,7 @@ export const command = defineCommand({
   details: [
     'Shows workers and runs, upgrades the tables, and manages keys, by talking to the database. A key belongs to one project and is shown once.',
     'Rights: submit (submit and cancel runs), read, approve (answer questions), admin (everything in the project).',
-    'prune removes ended runs with their records, approvals and places in the queue. Artifacts, contents and the audit stay.',
+    'prune removes ended runs with their records, approvals and places in the queue, and contents that nothing names and that were saved more than a day ago; with contents in S3 it needs --artifacts. Artifacts and the audit stay.',
   ].join('\n'),
   flags,
   examples: [
@@ -59,8 +62,7 @@ export const command = defineCommand({
       throw new UsageError('missing argument: --older-than', 'e.g. skillwright fleet prune --older-than 90d');
     const fleet = await openFleetFor(options);
     try {
-      if (olderThan !== undefined && verb === 'prune')
-        return await prune(invocation, fleet, olderThan, options.database);
+      if (olderThan !== undefined && verb === 'prune') return await prune(invocation, fleet, olderThan, options);
       if (verb === 'status') return await status(invocation, fleet);
       if (verb === 'migrate') {
         invocation.terminal.remark('the tables are up to date');
@@ -96,32 +98,45 @@ async function status({ flags: given, terminal }: FleetInvocation, { pool }: Fle
 
 async function prune(
   { flags: given, terminal }: FleetInvocation,
-  { pool }: Fleet,
+  { pool, contents }: Fleet,
   olderThan: number,
-  url: string,
+  { database }: FleetOptions,
 ): Promise<number> {
-  const [{ openQueue }, { pruneFleet }] = await Promise.all([
+  const [{ openQueue }, { pruneFleet }, { pruneContents }, { openDatabase }] = await Promise.all([
     import('../../server/fleet/dbos-queue.ts'),
     import('../../server/fleet/prune-fleet.ts'),
+    import('../../server/fleet/prune-contents.ts'),
+    import('../../server/fleet/database.ts'),
   ]);
   const isDryRun = given['dry-run'] === true;
-  const queue = await openQueue(url, pool);
+  const { project } = given;
+  const queue = await openQueue(database, pool);
+  const patient = await openDatabase(database, { size: 1, timeoutMs: PRUNE_MS });
   try {
     const { rows } = await pool.query<{ now: Date }>('select now()');
     const before = new Date((rows[0]?.now.getTime() ?? Date.now()) - olderThan);
     const pruned = await pruneFleet(pool, queue, {
       before,
-      project: given.project,
+      project,
       isDryRun,
       onProgress: (runs) => terminal.isInteractive && terminal.remark(`${String(runs)} runs removed`),
     });
-    if (given.json === true) terminal.out(jsonText({ ...pruned, before: before.toISOString(), isDryRun }));
+    const { unreachable, ...removed } = await pruneContents(patient, contents, {
+      isDryRun,
+      ...(isDryRun ? { gone: { before, project } } : {}),
+    });
+    if (unreachable > 0)
+      terminal.remark(
+        `contents in a bucket that nothing names: ${String(unreachable)}; pass --artifacts to remove them`,
+      );
+    if (given.json === true) terminal.out(jsonText({ ...pruned, ...removed, before: before.toISOString(), isDryRun }));
     else
       terminal.out(
-        `${isDryRun ? 'would remove' : 'removed'} ${countText(pruned.runs, 'run')} that ended before ${before.toISOString()}`,
+        `${isDryRun ? 'would remove' : 'removed'} ${countText(pruned.runs, 'run')} that ended before ${before.toISOString()}, and ${countText(removed.contents, 'content')} (${bytesText(removed.bytes)})`,
       );
     return EXIT.done;
   } finally {
+    await patient.end();
     await queue.close();
   }
 }

@@ -1,5 +1,5 @@
 /** Runs as text. Everything in a run is untrusted and escaped before it is printed. */
-import { limitText } from '../../core/action-text.ts';
+import { describeOutcome, limitText } from '../../core/action-text.ts';
 import type { RunReading } from '../../journal/run-folder.ts';
 import { runLife, runState } from '../../journal/run-folder.ts';
 import type { Verification } from '../../journal/verify.ts';
@@ -114,7 +114,8 @@ function approvalText({ call, tool, answer }: RunApproval): string {
 
 function answerText(answer: RunApproval['answer']): string {
   if (typeof answer === 'string') return printable(answer);
-  return printable(`${answer.verdict} (${answer.scope}, by ${answer.by})`);
+  const { verdict, scope, by } = answer;
+  return printable(verdict === 'no' ? `refused (by ${by})` : `${verdict} (${scope}, by ${by})`);
 }
 
 /** An event on one line. */
@@ -147,6 +148,8 @@ function eventText(event: RunEvent): string {
       return `#${String(event.call)} uses ${event.skill.id} ${event.skill.digest}`;
     case 'observation': {
       const { type, action, ...rest } = event.observation;
+      if (event.observation.type === 'failed')
+        return `#${String(event.call)} ${action} -> ${describeOutcome(event.observation, true)}`;
       const limits = 'limits' in event.observation ? `, ${limitText(event.observation.limits)}` : '';
       return `#${String(event.call)} ${action} -> ${type}${limits} ${JSON.stringify(rest)}`;
     }

@@ -14,6 +14,7 @@ import { ApprovalCard } from '../parts/approval-card.tsx';
 import { Markdown } from '../parts/markdown.tsx';
 import { ActionButton, Command, Facts, Loading, PlanSteps, Problem, Section, State, Tabs } from '../parts/parts.tsx';
 import { EventList, Steps } from '../parts/steps.tsx';
+import { useMay } from '../rights.ts';
 import { link } from '../route.ts';
 import { bytes, date, duration, line, short, visible } from '../text.ts';
 import { Fork, ResumeWithBudget, continueRun, keptTurns } from './continue-run.tsx';
@@ -37,6 +38,7 @@ export function RunPage({ id, status }: RunProps): JSX.Element {
 export function RunPanel({ id, status }: RunProps): JSX.Element {
   const { connection } = useNews();
   const live = useLiveRun(id, connection);
+  const mayStop = useMay('submit');
   const { data, error } = useGet<RunDetail>(`/runs/${id}`, {}, JSON.stringify([live.isOver, connection]));
   const [problem, setProblem] = useState<ApiError>();
   /** The turn to fork from; 0 starts again. */
@@ -73,7 +75,7 @@ export function RunPanel({ id, status }: RunProps): JSX.Element {
           <span>{counted('{count} events', Math.max(live.last, live.isOver ? data.events : 0))}</span>
         </div>
         <div class="actions">
-          {isOpen && run.isOwn ? (
+          {isOpen && run.isOwn && mayStop ? (
             <ActionButton kind="danger" act={async () => void (await post(`/runs/${id}/cancel`))} onError={fail}>
               {t('Stop')}
             </ActionButton>
@@ -146,7 +148,7 @@ export function RunPanel({ id, status }: RunProps): JSX.Element {
                 id: 'events',
                 label: t('Events'),
                 count: live.last,
-                content: () => <EventList id={id} count={live.last} isLive={!live.isOver} />,
+                content: () => <EventList key={live.attempt} id={id} count={live.last} isLive={!live.isOver} />,
               },
               {
                 id: 'integrity',
@@ -177,9 +179,10 @@ function Questions({
   readonly report: (failure: ApiError | undefined) => void;
 }): JSX.Element | null {
   const { changes } = useNews();
+  const isAsked = useMay('approve') && isRunning;
   const version = useChange(changes === undefined ? undefined : `${changes.questions} ${String(changes.answered)}`);
-  const { data, reload } = useGet<Approvals>(isRunning ? '/approvals' : undefined, {}, version);
-  const own = isRunning ? (data?.pending ?? []).filter(({ run }) => run === id) : [];
+  const { data, reload } = useGet<Approvals>(isAsked ? '/approvals' : undefined, {}, version);
+  const own = isAsked ? (data?.pending ?? []).filter(({ run }) => run === id) : [];
   const answered = (failure?: ApiError): void => {
     report(failure);
     reload();

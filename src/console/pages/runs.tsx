@@ -9,6 +9,7 @@ import { counted, t } from '../language.ts';
 import { Empty, Problem, State } from '../parts/parts.tsx';
 import { SearchField } from '../parts/search-field.tsx';
 import { VirtualList } from '../parts/virtual-list.tsx';
+import { useMay } from '../rights.ts';
 import { link } from '../route.ts';
 import { date, duration, line } from '../text.ts';
 
@@ -19,6 +20,7 @@ export function RunsPage(): JSX.Element {
   const version = useChange(
     changes === undefined ? undefined : `${String(changes.runs)} ${changes.newest} ${String(changes.active)}`,
   );
+  const mayAsk = useMay('submit');
   const [query, setQuery] = useState('');
   const [state, setState] = useState('');
   const [chosen, setChosen] = useState<readonly string[]>([]);
@@ -64,9 +66,11 @@ export function RunsPage(): JSX.Element {
           title={query === '' && state === '' ? t('No runs yet') : t('No run matches')}
           command='skillwright run "What is in this file?" --in data.csv'
         >
-          <p>
-            {t('Start one here:')} <a href={link('ask')}>{t('Ask')}</a>. {t('Or in a terminal:')}
-          </p>
+          {mayAsk ? (
+            <p>
+              {t('Start one here:')} <a href={link('ask')}>{t('Ask')}</a>. {t('Or in a terminal:')}
+            </p>
+          ) : null}
         </Empty>
       ) : (
         <VirtualList

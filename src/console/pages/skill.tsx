@@ -12,6 +12,7 @@ import { LongText } from '../parts/long-text.tsx';
 import { Markdown } from '../parts/markdown.tsx';
 import { ActionButton, Badge, Card, Command, Empty, Facts, Loading, Problem, State, Tabs } from '../parts/parts.tsx';
 import { SkillBadges } from '../parts/skill-badges.tsx';
+import { useMay } from '../rights.ts';
 import { link } from '../route.ts';
 import { bytes, date, line, number, short } from '../text.ts';
 
@@ -23,6 +24,7 @@ interface SkillProps {
 
 export function SkillView({ id, version, canInstall }: SkillProps): JSX.Element {
   const { data, error, reload } = useGet<SkillDetail>(`/skills/${encodeURIComponent(id)}`, {}, version);
+  const mayAsk = useMay('submit');
   if (error !== undefined) return <Problem error={error} />;
   if (data === undefined) return <Loading />;
   const { skill, tokens } = data;
@@ -36,9 +38,11 @@ export function SkillView({ id, version, canInstall }: SkillProps): JSX.Element 
         <h2>{line(skill.name)}</h2>
         <SkillBadges row={skill} />
         <span class="actions">
-          <a class="button primary" href={`${link('ask')}?skill=${encodeURIComponent(skill.name)}`}>
-            {t('Ask with it')}
-          </a>
+          {mayAsk ? (
+            <a class="button primary" href={`${link('ask')}?skill=${encodeURIComponent(skill.name)}`}>
+              {t('Ask with it')}
+            </a>
+          ) : null}
           {data.installed === undefined || !canInstall ? null : (
             <>
               <a class="button" href={`${link('install')}?action=update&${installed}`}>
@@ -73,7 +77,7 @@ export function SkillView({ id, version, canInstall }: SkillProps): JSX.Element 
             id: 'problems',
             label: t('Problems'),
             count: data.diagnostics.length,
-            content: () => <Problems detail={data} reload={reload} />,
+            content: () => <Problems detail={data} reload={canInstall ? reload : undefined} />,
           },
           { id: 'about', label: t('Trust and versions'), content: () => <About detail={data} /> },
         ]}
@@ -165,7 +169,14 @@ function FileText({ id, path }: { readonly id: string; readonly path: string }):
   return <LongText text={data.text} label={path} />;
 }
 
-function Problems({ detail, reload }: { readonly detail: SkillDetail; readonly reload: () => void }): JSX.Element {
+function Problems({
+  detail,
+  reload,
+}: {
+  readonly detail: SkillDetail;
+  /** Absent where the skill cannot be changed. */
+  readonly reload: (() => void) | undefined;
+}): JSX.Element {
   const [error, setError] = useState<ApiError>();
   const { repair, skill } = detail;
   if (detail.diagnostics.length === 0) return <Empty title={t('No problems: the skill follows the specification')} />;
@@ -173,7 +184,7 @@ function Problems({ detail, reload }: { readonly detail: SkillDetail; readonly r
     const digest = await sha256(text);
     await post(`/skills/${encodeURIComponent(skill.id)}/repair`, { before: digest });
     setError(undefined);
-    reload();
+    reload?.();
   };
   return (
     <>
@@ -191,7 +202,7 @@ function Problems({ detail, reload }: { readonly detail: SkillDetail; readonly r
           </li>
         ))}
       </ul>
-      {repair === undefined ? null : (
+      {repair === undefined || reload === undefined ? null : (
         <div class="panel">
           <h3>{t('Repair')}</h3>
           <Diff before={repair.before} after={repair.after} label={t('What the repair changes in SKILL.md')} />

@@ -27,7 +27,7 @@ export function Steps({ id, run, fork }: StepsProps): JSX.Element {
       {run.stepsLeftOut === 0 ? null : (
         <p class="faint">{t('{count} earlier steps: see the events', { count: number(run.stepsLeftOut) })}</p>
       )}
-      <ol class="steps">
+      <ol class="steps" key={run.attempt}>
         {run.steps.map((step) => (
           <Step key={step.key} id={id} step={step} fork={fork} />
         ))}

@@ -148,6 +148,7 @@ export const ServerStatus = z.object({
   canInstall: z.boolean(),
   canEvaluate: z.boolean(),
   isFleet: z.boolean().optional(),
+  rights: z.array(z.enum(['submit', 'approve'])).describe('what the key of the page may do besides reading'),
   canChooseModel: z.boolean(),
   runs: count.describe('runs in progress of this server'),
   limits: z.object({ runs: count, uploadBytes: count, bodyBytes: count }),

@@ -49,6 +49,7 @@ export type PlanView = z.output<typeof PlanView>;
 /** One event as a line of the timeline. */
 export const EventRow = z.object({
   seq: count,
+  attempt: count.optional().describe('in a live stream of a fleet: each attempt has a record of its own'),
   at: count.describe('milliseconds since the start'),
   type: text,
   tone: z.enum(TONES),

@@ -24,7 +24,7 @@ const OTHERS: ReadonlySet<string> = new Set(['/runs/{id}/events', '/isolation'])
 export function consoleRoutes(
   { pool, contents }: Pick<FleetContext, 'pool' | 'contents'>,
   { runtime, surroundings }: FleetPage,
-  { project }: Identity,
+  { project, rights }: Identity,
   records: RunRecords,
 ): readonly Route[] {
   const context = { options: { runtime }, surroundings };
@@ -69,6 +69,7 @@ export function consoleRoutes(
         model: 'fleet',
         reason: 'the workers of the fleet choose the model',
         isFleet: true,
+        rights: (['submit', 'approve'] as const).filter((one) => rights.includes(one) || rights.includes('admin')),
         canInstall: false,
         canEvaluate: false,
         canChooseModel: false,

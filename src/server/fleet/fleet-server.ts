@@ -128,8 +128,10 @@ async function route(request: IncomingMessage, response: ServerResponse, exchang
   const url = new URL(target, 'http://localhost');
   const isGet = request.method === 'GET';
   if (isGet && (url.pathname === '/healthz' || url.pathname === '/readyz')) return health(url.pathname, response, pool);
-  if (request.method === 'POST' && url.pathname === '/login' && pages.size > 0)
-    return logIn(request, response, { pool, keyring });
+  if (url.pathname === '/login' && pages.size > 0) {
+    if (isGet) return sendLogin(response);
+    if (request.method === 'POST') return logIn(request, response, { pool, keyring });
+  }
   const session = sessionToken(request);
   const identity = session === '' ? await keyring(bearer(request)) : await sessionIdentity(pool, session);
   const page = isGet ? pages.get(url.pathname) : undefined;

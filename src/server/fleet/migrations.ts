@@ -185,6 +185,11 @@ const MIGRATIONS: readonly string[] = [
     primary key (run, name)
   );
   `,
+  `
+  alter table skillwright.contents add column saved_at timestamptz not null default now();
+  alter table skillwright.contents add column size bigint;
+  alter table skillwright.contents alter column bytes drop not null;
+  `,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -2,7 +2,7 @@
 import type { Pool } from 'pg';
 
 import type { ContentStore } from './content-store.ts';
-import { openTableContents, rememberingContents } from './content-store.ts';
+import { openTableContents, recordedContents, rememberingContents } from './content-store.ts';
 import { openDatabase } from './database.ts';
 import { migrateQueue } from './dbos-queue.ts';
 import { migrate } from './migrations.ts';
@@ -30,7 +30,10 @@ export async function openFleet({ database, artifacts, env, connections = 10 }: 
   try {
     await migrate(pool);
     await migrateQueue(database);
-    const store = artifacts === undefined ? openTableContents(pool) : await openS3Contents({ address: artifacts, env });
+    const store =
+      artifacts === undefined
+        ? openTableContents(pool)
+        : recordedContents(pool, await openS3Contents({ address: artifacts, env }));
     const contents = rememberingContents(store);
     return { pool, contents, close: () => pool.end() };
   } catch (error) {

@@ -1,4 +1,4 @@
-/** Removes ended runs that are older than a time, with everything that belongs to them alone. Contents are shared by digest and stay. */
+/** Removes ended runs that are older than a time, with everything that belongs to them alone; `pruneContents` removes what they named. */
 import type { Pool } from 'pg';
 
 import { recordAct } from './audit.ts';

@@ -55,6 +55,20 @@ export async function openS3Contents({ address, env, patience = PATIENCE }: S3Op
         if (isThere !== true) await retried(() => s3.putObject(place(digest), Buffer.from(bytes)), patience);
       }
     },
+    async removeObjects(digests) {
+      // Tried once: rows are locked meanwhile, and the next prune finds what is left.
+      const removed = await s3.deleteObjects(digests.map(place)).catch((error: unknown) => {
+        throw failed(error, 1, patience);
+      });
+      const left = digests.filter((_, at) => removed[at] !== true);
+      if (left.length > 0)
+        throw new SkillError({
+          code: 'io/failed',
+          message: `the artifact store did not remove ${String(left.length)} of ${String(digests.length)} contents, e.g. ${place(left[0] ?? '')}`,
+          hint: 'check that the credentials may delete objects (s3:DeleteObject), then run the command again',
+          data: { path: 's3', cause: 'delete' },
+        });
+    },
     async load(digest) {
       // Wrong bytes may be a passing fault of the store, so they are asked for again before they are reported as missing.
       for (let attempt = 0; attempt < TRIES; attempt += 1) {
@@ -79,19 +93,19 @@ async function retried<T>(act: () => Promise<T>, patience: Patience): Promise<T>
     try {
       return await act();
     } catch (error) {
-      if (attempt === TRIES) throw failed(error, patience);
+      if (attempt === TRIES) throw failed(error, TRIES, patience);
       await sleep(patience.pauseMs * 4 ** (attempt - 1));
     }
   }
 }
 
-function failed(error: unknown, { timeoutMs }: Patience): SkillError {
+function failed(error: unknown, tries: number, { timeoutMs }: Patience): SkillError {
   const isSlow = causes(error).some(({ name }) => name === 'TimeoutError');
   const message = error instanceof Error ? error.message : String(error);
   const cause = isSlow ? `no complete answer within ${String(timeoutMs / 1_000)} s` : message;
   return new SkillError({
     code: 'io/failed',
-    message: `the artifact store does not answer after ${String(TRIES)} tries: ${cause}`,
+    message: `the artifact store does not answer after ${String(tries)} ${tries === 1 ? 'try' : 'tries'}: ${cause}`,
     hint: 'check AWS_ENDPOINT_URL, the bucket and the credentials',
     data: { path: 's3', cause },
     cause: error,

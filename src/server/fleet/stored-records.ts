@@ -31,28 +31,34 @@ export interface StoredRecordsOptions {
 const POLL_MS = 200;
 const MAX_FOLDERS = 200;
 
+export interface RecordFolder {
+  readonly folder: string;
+  readonly attempt: number;
+}
+
 /** Folders of records that were read. One reader at a time writes the folder of a run. */
 export interface RecordFolders {
   /** The folder of the newest record; undefined while there is none. */
-  of(run: FleetRun): Promise<string | undefined>;
+  of(run: FleetRun): Promise<RecordFolder | undefined>;
 }
 
 export function openRecordFolders({ pool, contents, base }: StoredRecordsOptions): RecordFolders {
-  const known = new Map<string, Promise<{ readonly folder: string | undefined; readonly isComplete: boolean }>>();
-  const restore = async ({ id, state }: FleetRun): Promise<string | undefined> => {
+  const known = new Map<string, Promise<{ readonly made: RecordFolder | undefined; readonly isComplete: boolean }>>();
+  const restore = async ({ id, state }: FleetRun): Promise<RecordFolder | undefined> => {
     const last = (await storedRecords(pool, id)).findLast(({ isChild }) => !isChild);
     if (last === undefined) return undefined;
-    const folder = path.join(base, 'records', id, String(last.attempt));
-    return restoreRecord(pool, contents, { run: id, ...last }, folder).catch((error: unknown) => {
-      if (state === 'ended') rmSync(folder, { recursive: true, force: true });
+    const directory = path.join(base, 'records', id, String(last.attempt));
+    const folder = await restoreRecord(pool, contents, { run: id, ...last }, directory).catch((error: unknown) => {
+      if (state === 'ended') rmSync(directory, { recursive: true, force: true });
       throw error;
     });
+    return { folder, attempt: last.attempt };
   };
   return {
     async of(run) {
       const before = await known.get(run.id)?.catch(() => undefined);
-      if (before?.isComplete === true) return before.folder;
-      const made = restore(run).then((folder) => ({ folder, isComplete: run.state === 'ended' }));
+      if (before?.isComplete === true) return before.made;
+      const made = restore(run).then((one) => ({ made: one, isComplete: run.state === 'ended' }));
       known.delete(run.id);
       known.set(run.id, made);
       const [oldest] = known.keys();
@@ -60,7 +66,7 @@ export function openRecordFolders({ pool, contents, base }: StoredRecordsOptions
         known.delete(oldest);
         rmSync(path.join(base, 'records', oldest), { recursive: true, force: true });
       }
-      return (await made).folder;
+      return (await made).made;
     },
   };
 }
@@ -77,9 +83,9 @@ export function openStoredRecords(
     return run;
   };
   const open = async (id: string): Promise<string> => {
-    const folder = await folders.of(await found(id));
-    if (folder === undefined) throw new HttpError(409, 'the run has no record yet', 'wait until a worker has begun it');
-    return folder;
+    const made = await folders.of(await found(id));
+    if (made === undefined) throw new HttpError(409, 'the run has no record yet', 'wait until a worker has begun it');
+    return made.folder;
   };
   return {
     async list({ offset, limit, query, state }) {
@@ -90,9 +96,9 @@ export function openStoredRecords(
     open,
     async detail(id) {
       const run = await found(id);
-      const folder = await folders.of(run);
-      if (folder === undefined) return { ...NO_RECORD, run: rowOf(run), reason: run.reason ?? '' };
-      const detail = reader.detail(id, folder);
+      const made = await folders.of(run);
+      if (made === undefined) return { ...NO_RECORD, run: rowOf(run), reason: run.reason ?? '' };
+      const detail = reader.detail(id, made.folder);
       return {
         ...detail,
         files: (await listRunFiles(pool, project, id)).map(({ name, bytes }) => ({ name, bytes })),
@@ -100,22 +106,22 @@ export function openStoredRecords(
         reason: run.reason ?? detail.reason,
       };
     },
-    async *follow(id, { after, content = 'whole', signal }) {
+    async *follow(id, { after, attempt, content = 'whole', signal }) {
       let last = after;
-      let read: string | undefined;
+      let read = attempt;
       while (!signal.aborted) {
         // Read before the events, so that events before the end are still sent.
         const run = await found(id);
-        const folder = await folders.of(run);
+        const made = await folders.of(run);
         // Another attempt has a record of its own, which differs from where it continues.
-        if (read !== undefined && folder !== read) last = 0;
-        read = folder;
+        if (read !== undefined && made !== undefined && made.attempt !== read) last = 0;
+        read = made?.attempt ?? read;
         let hasNews = false;
-        for (const line of folder === undefined ? [] : readRun(folder, { content }).lines) {
+        for (const line of made === undefined ? [] : readRun(made.folder, { content }).lines) {
           if (line.seq <= last) continue;
           last = line.seq;
           hasNews = true;
-          yield line;
+          yield made === undefined ? line : { ...line, attempt: made.attempt };
         }
         if (run.state === 'ended' && !hasNews) return;
         if (!hasNews) await sleep(POLL_MS, undefined, { signal }).catch(() => undefined);

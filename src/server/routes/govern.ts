@@ -201,6 +201,7 @@ export function statusRoutes(context: ServerContext): readonly Route[] {
         project: surroundings.cwd,
         model: options.model.id,
         reason: options.reasonForModel ?? '',
+        rights: ['submit', 'approve'] as const,
         canInstall: true,
         canEvaluate: options.evaluations !== undefined,
         canChooseModel: options.openModel !== undefined,

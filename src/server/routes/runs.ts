@@ -3,7 +3,6 @@ import type { EventEmitter } from 'node:events';
 import { visibleJson } from '../../core/json/visible-json.ts';
 import { toAtif } from '../../journal/export/atif.ts';
 import { serverSentEvents } from '../../journal/export/server-sent-events.ts';
-import type { JournalLine } from '../../core/run-events.ts';
 import { readRun } from '../../journal/journal-reader.ts';
 import { z } from 'zod';
 import {
@@ -20,13 +19,20 @@ import {
 import type { EventRow } from '../api/runs.ts';
 import type { RunRecords } from '../records.ts';
 import { cutEvent, eventRow } from '../event-row.ts';
+import type { RecordLine } from '../event-row.ts';
 import { HttpError } from '../http-error.ts';
-import { liveRows } from '../live-stream.ts';
+import { liveRows, readLineId } from '../live-stream.ts';
 import { eventRoute, fileRoute, jsonRoute } from '../router.ts';
 import type { Immutable, Route } from '../router.ts';
 import { alignedSteps } from '../run-views.ts';
 
-const LiveQuery = z.strictObject({ after: z.coerce.number().int().min(0).default(0) });
+const LiveQuery = z.strictObject({
+  after: z
+    .string()
+    .regex(/^(?:\d{1,9}-)?\d{1,15}$/)
+    .default('0')
+    .describe('the id of the last row that the reader has'),
+});
 const ExportQuery = z.strictObject({ format: z.enum(['jsonl', 'atif']).default('jsonl') });
 
 /** Routes that read runs. `live` has what happens in a run of this server and is not recorded. */
@@ -69,9 +75,9 @@ export function runRoutes(records: RunRecords, live: (run: string) => EventEmitt
       query: LiveQuery,
       async handle({ params: { id = '' }, query: { after }, lastEventId, signal }) {
         await records.check(id);
-        const last = /^\d{1,15}$/.test(lastEventId ?? '') ? Number(lastEventId) : after;
-        const follow = (stop: AbortSignal): AsyncIterable<JournalLine> =>
-          records.follow(id, { after: last, content: 'start', signal: stop });
+        const last = readLineId(lastEventId ?? '') ?? readLineId(after) ?? { after: 0 };
+        const follow = (stop: AbortSignal): AsyncIterable<RecordLine> =>
+          records.follow(id, { ...last, content: 'start', signal: stop });
         return liveRows({ follow, live: live(id), signal });
       },
     }),

@@ -13,11 +13,20 @@ export interface Bucket {
   /** Given for ever when `faults` is empty. */
   usual: Fault | undefined;
   readonly puts: string[];
+  /** Awaited before objects are removed. */
+  beforeRemoval: Promise<void> | undefined;
   readonly env: Readonly<Record<string, string>>;
 }
 
 export async function openBucket(): Promise<Bucket> {
-  const bucket: Bucket = { objects: new Map(), faults: [], usual: undefined, puts: [], env: {} };
+  const bucket: Bucket = {
+    objects: new Map(),
+    faults: [],
+    usual: undefined,
+    puts: [],
+    beforeRemoval: undefined,
+    env: {},
+  };
   const { objects, faults, puts } = bucket;
   const server = createServer((request, response) => {
     const pieces: Buffer[] = [];
@@ -31,6 +40,19 @@ export async function openBucket(): Promise<Bucket> {
         objects.set(name, Buffer.concat(pieces));
         puts.push(name);
         return response.writeHead(200, { etag: '"x"' }).end();
+      }
+      if (request.method === 'POST') {
+        const keys = [
+          ...Buffer.concat(pieces)
+            .toString()
+            .matchAll(/<Key>([^<]*)<\/Key>/g),
+        ].map(([, key = '']) => key);
+        return (bucket.beforeRemoval ?? Promise.resolve()).then(() => {
+          for (const key of keys) objects.delete(`${name.replace(/\/$/, '')}/${key}`);
+          const removed = keys.map((key) => `<Deleted><Key>${key}</Key></Deleted>`).join('');
+          response.writeHead(200, { 'content-type': 'application/xml' });
+          response.end(`<?xml version="1.0"?><DeleteResult>${removed}</DeleteResult>`);
+        });
       }
       const found = objects.get(name);
       if (found === undefined) return response.writeHead(404).end();

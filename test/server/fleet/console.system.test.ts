@@ -15,6 +15,15 @@ const SKILL = '---\nname: bill\ndescription: Bills people. Use to bill someone.\
 
 const BILL = { name: 'run_script', input: { skill: 'bill', script: 'scripts/bill.sh' } };
 
+/** Makes the streams of a page reachable, so that a test can cut them. */
+const KEEP_STREAMS = `globalThis.streams = [];
+globalThis.EventSource = class extends EventSource {
+  constructor(...given) {
+    super(...given);
+    streams.push(this);
+  }
+};`;
+
 describe.skipIf(POSTGRES === undefined || CHROMIUM === undefined)('the console of a fleet', () => {
   let world: FleetWorld;
 
@@ -32,6 +41,7 @@ describe.skipIf(POSTGRES === undefined || CHROMIUM === undefined)('the console o
       const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en' });
       const page = await context.newPage();
       page.setDefaultTimeout(60_000);
+      await page.addInitScript(KEEP_STREAMS);
       await page.goto(world.url);
       await page.locator('input[name=key]').fill(key);
       await page.locator('form button').click();
@@ -83,20 +93,33 @@ describe.skipIf(POSTGRES === undefined || CHROMIUM === undefined)('the console o
       const made = await spawnCli(world.project, ['fleet', 'keys', 'create', 'reader', '--rights', 'read'], world.env);
       const reader = await pageFor(made.out.trim());
       await reader.goto(`${world.url}/#/runs/${asked.run}`);
-      await reader.getByRole('button', { name: 'Stop' }).click();
-      await reader.getByText('this key has no right to submit').waitFor();
-      await reader.goto(`${world.url}/#/approvals`);
-      await reader.getByText('this key has no right to approve').waitFor();
+      await reader.locator('.steps', { hasText: 'run_script' }).waitFor();
+      expect(await reader.getByRole('button', { name: /^(?:Stop|Yes, once|No)$/ }).count()).toBe(0);
+      expect(await reader.locator('nav.pages a').allInnerTexts()).toEqual([
+        'Skills',
+        'Catalog and cost',
+        'Runs',
+        'Policy',
+      ]);
       await shot(reader, 'reader');
-      expect(await reader.getByRole('button', { name: 'Yes, once' }).count()).toBe(0);
+      // This page has rows of the attempt that waits, and connects again when another one has ended.
+      await reader.evaluate('streams.forEach((stream) => stream.close())');
 
       const billing = await world.startWorker({ turns: [{ text: 'Billed **Bob**.' }] }, '--executor', 'local');
       await yes.click();
       await page.getByText('Billed Bob.').waitFor();
       await state('done').waitFor();
       await shot(page, 'approved');
+      await reader.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+      await reader.getByText('Billed Bob.').waitFor();
       // Rows of the attempt that waited are gone: its record ended with a refusal.
-      expect(await page.locator('.steps', { hasText: 'run refused' }).count()).toBe(0);
+      const steps = (at: Page): Promise<readonly string[]> => at.locator('.steps .step-text').allInnerTexts();
+      expect((await steps(page)).filter((text) => text.includes('refused'))).toEqual([]);
+      await expect.poll(() => steps(reader), { timeout: 60_000 }).toEqual(await steps(page));
+      await reader.goto(`${world.url}/#/approvals`);
+      await reader.getByText('Your key may not answer questions').waitFor();
+      await reader.getByRole('link', { name: 'Log in with another key' }).click();
+      await reader.locator('input[name=key]').waitFor();
       const [download] = await Promise.all([
         page.waitForEvent('download'),
         page.getByRole('link', { name: 'bill.txt' }).click(),

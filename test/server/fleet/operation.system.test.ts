@@ -1,11 +1,18 @@
 /** Operating a fleet: upgrades of the tables, backup, metrics and traces. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 
+import { sha256 } from '../../../src/platform/hash.ts';
 import { openFleetClient } from '../../../src/client.ts';
+import { openTableContents, recordedContents } from '../../../src/server/fleet/content-store.ts';
 import { openDatabase } from '../../../src/server/fleet/database.ts';
 import { SCHEMA_VERSION, migrate } from '../../../src/server/fleet/migrations.ts';
+import { pruneContents } from '../../../src/server/fleet/prune-contents.ts';
+import { openS3Contents } from '../../../src/server/fleet/s3-contents.ts';
+import { openStoredArtifacts } from '../../../src/server/fleet/stored-artifacts.ts';
 import { PROJECT } from '../../files-below.ts';
 import { sendJson, serve } from '../../model/local-server.ts';
+import { openBucket } from './bucket.ts';
 import { openFleetProcesses, stop, until } from './fleet-processes.ts';
 import type { FleetProcesses } from './fleet-processes.ts';
 import { POSTGRES } from './postgres.ts';
@@ -41,6 +48,52 @@ describe.skipIf(POSTGRES === undefined)('operation of a fleet', () => {
     expect(rows).toEqual([{ request: 'before the upgrade' }]);
     const versions = await pool.query('select count(*)::int as count from skillwright.migrations');
     expect(versions.rows).toEqual([{ count: SCHEMA_VERSION }]);
+  }, 120_000);
+
+  test('contents that nothing names are removed a day after they were saved last', async () => {
+    fleet.postgres.query('create database contents');
+    const pool = await openDatabase(fleet.postgres.url.replace(/postgres$/, 'contents'));
+    onTestFinished(() => pool.end());
+    await migrate(pool);
+    const bucket = await openBucket();
+    const s3 = recordedContents(pool, await openS3Contents({ address: 's3://bucket', env: bucket.env }));
+    const table = openTableContents(pool);
+    const made = (text: string): { readonly digest: string; readonly bytes: Buffer } => {
+      const bytes = Buffer.from(text);
+      return { digest: sha256(bytes), bytes };
+    };
+    const [old, again, used, fresh, own] = ['old', 'saved again', 'used', 'fresh', 'own'].map(made);
+    if (old === undefined || again === undefined || used === undefined || fresh === undefined || own === undefined)
+      throw new TypeError('five contents');
+    await s3.save([old, again]);
+    await table.save([own]);
+    await pool.query(`insert into skillwright.projects (name) values ('gc')`);
+    await openStoredArtifacts(pool, s3, 'gc').save('used.txt', used.bytes, { mediaType: 'text/plain' });
+    await pool.query(`update skillwright.contents set saved_at = now() - interval '25 hours' where digest = any($1)`, [
+      [old, again, used, own].map(({ digest }) => digest),
+    ]);
+    await s3.save([fresh]);
+    const found = { contents: 3, bytes: old.bytes.length + again.bytes.length + own.bytes.length, unreachable: 0 };
+    expect(await pruneContents(pool, s3, { isDryRun: true })).toEqual(found);
+    const without = { contents: 1, bytes: own.bytes.length, unreachable: 2 };
+    expect(await pruneContents(pool, {}, { isDryRun: true })).toEqual(without);
+
+    // A run saves the same bytes while they are being removed: it waits and sends them again.
+    let go = (): void => undefined;
+    bucket.beforeRemoval = new Promise((resolve) => (go = resolve));
+    const pruning = pruneContents(pool, s3, { isDryRun: false });
+    const isLocked = async (): Promise<boolean> =>
+      (await pool.query(`select 1 from skillwright.contents where digest = $1 for update skip locked`, [again.digest]))
+        .rowCount === 0;
+    while (!(await isLocked())) await sleep(10);
+    const saving = s3.save([again]);
+    go();
+    await saving;
+    expect(await pruning).toEqual(found);
+    const left = [old, again, used, fresh].map(({ digest }) => bucket.objects.has(`/bucket/sha256/${digest}`));
+    expect(left).toEqual([false, true, true, true]);
+    expect([await table.load(own.digest), await s3.load(again.digest)]).toEqual([undefined, again.bytes]);
+    expect(await pruneContents(pool, s3, { isDryRun: false })).toEqual({ contents: 0, bytes: 0, unreachable: 0 });
   }, 120_000);
 
   test('one trace over a hand-over; metrics of what was done; a backup that verifies; old runs are pruned', async () => {
@@ -97,14 +150,27 @@ describe.skipIf(POSTGRES === undefined)('operation of a fleet', () => {
     fleet.postgres.query(`update skillwright.runs set submitted_at = now() - interval '31 days';
       update skillwright.runs set ended_at = now() - interval '31 days' where state = 'ended';
       update dbos.workflow_status set completed_at = completed_at - 31 * 86400000::bigint`);
-    expect(fleet.run('fleet', 'prune', '--older-than', '30d', '--dry-run')).toMatch(/^would remove 1 run that ended/);
+    // Contents of the pruned run go with it; those of skills, and those that were saved within a day, stay.
+    const skills = `select count(distinct entry->>'content') from skillwright.skill_sets s, jsonb_array_elements(s.skills) skill,
+      jsonb_array_elements(skill->'entries') entry where entry->>'kind' in ('file', 'program')`;
+    fleet.postgres.query(`update skillwright.contents set saved_at = now() - interval '31 days'`);
+    const stored = Number(fleet.postgres.query('select count(*) from skillwright.contents'));
+    fleet.postgres.query(`insert into skillwright.contents (digest, bytes) values ('new', 'x')`);
+    const contents = stored - Number(fleet.postgres.query(skills));
+    expect(contents).toBeGreaterThan(0);
+    const would = fleet.run('fleet', 'prune', '--older-than', '30d', '--dry-run');
+    expect(would).toMatch(/^would remove 1 run that ended before .*Z, and \d+ contents? \(\d[^)]*\)\n$/);
+    expect(would).toContain(`and ${String(contents)} content`);
     expect(left()).toBe(before);
     expect(JSON.parse(fleet.run('fleet', 'prune', '--older-than', '30d', '--json'))).toMatchObject({
       runs: 1,
+      contents,
+      bytes: expect.any(Number) as number,
       // On a loaded machine the run may be handed over more than once.
       entries: Number(before.split('|')[2]) - 1,
     });
     expect(left()).toBe(`${waiting.run}|0|1|1|0`);
+    expect(Number(fleet.postgres.query('select count(*) from skillwright.contents'))).toBe(stored - contents + 1);
     expect(fleet.postgres.query(`select act, detail->'runs' from skillwright.audit where act = 'runs-prune'`)).toBe(
       'runs-prune|1',
     );

@@ -1,0 +1,100 @@
+/**
+ * Removes contents that nothing names any more. Contents are shared by digest, so a run that begins now may name bytes that were saved
+ * long ago. Two things keep them: each save renews `saved_at` before the digest is named, and contents that were saved within the last day
+ * stay; and a row is removed together with its bytes under a lock, so that a save at that moment waits and sends the bytes again.
+ *
+ * Objects in S3 are found by their rows, never by listing the bucket: a listing does not say when an object was named last.
+ */
+import type { Pool } from 'pg';
+
+import type { ContentStore } from './content-store.ts';
+import { inTransaction } from './database.ts';
+
+export interface PrunedContents {
+  readonly contents: number;
+  readonly bytes: number;
+  /** Contents in a bucket, which this call was given no store for. */
+  readonly unreachable: number;
+}
+
+export interface PruneContentsOptions {
+  readonly isDryRun: boolean;
+  /** Runs that would be removed before; what they name does not count as named. */
+  readonly gone?: { readonly before: Date; readonly project: string | undefined };
+}
+
+/** Longer than anything needs from saving bytes to naming them, and than processes remember what they saved. */
+const GRACE = `interval '1 day'`;
+/** Candidates of one query: each query reads all names. */
+const ROUND = 100_000;
+/** Objects that one request removes while their rows are locked. */
+const BATCH = 500;
+
+interface Candidate {
+  readonly digest: string;
+  readonly bytes: number;
+  readonly isObject: boolean;
+}
+
+/** The pool needs a timeout for a query over all records. An interrupted call can be repeated. */
+export async function pruneContents(
+  pool: Pool,
+  store: Pick<ContentStore, 'removeObjects'>,
+  { isDryRun, gone }: PruneContentsOptions,
+): Promise<PrunedContents> {
+  let [contents, bytes, unreachable] = [0, 0, 0];
+  const { removeObjects } = store;
+  for (let after = ''; ;) {
+    const { rows } = await pool.query<Candidate>(unnamed(gone !== undefined), [
+      after,
+      ...(gone === undefined ? [] : [gone.before, gone.project ?? null]),
+    ]);
+    const reachable = rows.filter(({ isObject }) => !isObject || removeObjects !== undefined);
+    unreachable += rows.length - reachable.length;
+    for (let at = 0; at < reachable.length; at += BATCH) {
+      const batch = reachable.slice(at, at + BATCH);
+      const removed = isDryRun ? batch : await removeBatch(pool, batch, removeObjects);
+      contents += removed.length;
+      bytes += removed.reduce((sum, one) => sum + one.bytes, 0);
+    }
+    if (rows.length < ROUND) return { contents, bytes, unreachable };
+    after = rows.at(-1)?.digest ?? after;
+  }
+}
+
+function removeBatch(
+  pool: Pool,
+  batch: readonly Candidate[],
+  removeObjects: ContentStore['removeObjects'],
+): Promise<readonly Candidate[]> {
+  return inTransaction(pool, async (client) => {
+    const { rows } = await client.query<Candidate>(
+      `delete from skillwright.contents c where digest = any($1) and saved_at < now() - ${GRACE} returning ${COLUMNS}`,
+      [batch.map(({ digest }) => digest)],
+    );
+    const objects = rows.filter(({ isObject }) => isObject).map(({ digest }) => digest);
+    if (objects.length > 0) await removeObjects?.(objects);
+    return rows;
+  });
+}
+
+const COLUMNS = `c.digest, coalesce(c.size, octet_length(c.bytes))::float as bytes, c.bytes is null as "isObject"`;
+
+/** Records, output files, results and cases of evaluations, artifacts, and all sets of skills, which servers may submit runs with. */
+function unnamed(isRunsGone: boolean): string {
+  const runs = isRunsGone
+    ? `select id, options, result from skillwright.runs
+       where not (state = 'ended' and submitted_at < $2 and ended_at < $2 and ($3::text is null or project = $3))`
+    : 'select id, options, result from skillwright.runs';
+  return `with kept as materialized (${runs}), named as (
+      select f.digest from skillwright.files f join kept on kept.id = f.run where f.bytes is null
+      union all select f.digest from skillwright.run_files f join kept on kept.id = f.run
+      union all select replace(digest, 'sha256:', '') from skillwright.artifacts where not is_deleted
+      union all select entry->>'content' from skillwright.skill_sets s, jsonb_array_elements(s.skills) skill, jsonb_array_elements(skill->'entries') entry
+      union all select named->>'digest' from kept, jsonb_path_query(kept.options, '$.evaluation.packed.files[*]') named
+      union all select named->>'digest' from kept, jsonb_path_query(kept.result, '$.outputs[*]') named
+    )
+    select ${COLUMNS} from skillwright.contents c
+    where c.digest > $1 and c.saved_at < now() - ${GRACE} and not exists (select 1 from named where named.digest = c.digest)
+    order by c.digest limit ${String(ROUND)}`;
+}
