@@ -165,9 +165,10 @@ function checkFolders(enclosing: readonly TrustedFolder[], skill: CheckedSkill):
   const { real, bind, digest, head } = skill;
   const whole = innermost(enclosing.filter(({ only }) => only !== true));
   if (bind === 'path' && whole !== undefined) return { trusted: true, because: 'folder', folder: whole.folder };
-  const known = enclosing.flatMap((entry) =>
-    entry.skills.filter(({ path: below }) => below === pathBelow(entry.folder, real)).map((one) => ({ entry, one })),
-  );
+  const known = enclosing.flatMap((entry) => {
+    const below = pathBelow(entry.folder, real);
+    return entry.skills.filter(({ path: place }) => place === below).map((one) => ({ entry, one }));
+  });
   const [first] = known;
   if (first === undefined) return untrusted(whole === undefined ? 'unknown' : 'new', skill);
   if (bind === 'path') return { trusted: true, because: 'folder', folder: first.entry.folder };
