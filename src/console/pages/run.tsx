@@ -9,7 +9,7 @@ import { address, apiError, post } from '../client.ts';
 import type { ApiError } from '../client.ts';
 import { useGet } from '../hooks.ts';
 import { counted, t } from '../language.ts';
-import { useLiveRun } from '../live-run.ts';
+import { useLiveRun } from '../use-live-run.ts';
 import { ApprovalCard } from '../parts/approval-card.tsx';
 import { Markdown } from '../parts/markdown.tsx';
 import { ActionButton, Command, Facts, Loading, PlanSteps, Problem, Section, State, Tabs } from '../parts/parts.tsx';
