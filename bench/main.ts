@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -55,6 +55,9 @@ if (values.help === true) {
   const project = fileURLToPath(new URL('../../..', import.meta.url));
   const beside = path.join(project, '../shared/data');
   const dataDir = values.data ?? (existsSync(beside) ? beside : undefined);
+  // Threads and sandboxes start files of the build, which are expected in the same place as in the package.
+  rmSync(path.join(project, '.cache/bench/dist'), { force: true });
+  symlinkSync('../../dist', path.join(project, '.cache/bench/dist'));
   const peersDir = path.join(project, '.cache/peers');
   mkdirSync(peersDir, { recursive: true });
   const workDir = mkdtempSync(path.join(os.tmpdir(), 'skillwright-bench-'));
