@@ -1,5 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 
+import { PYTHON } from '../python.ts';
+
 /**
  * What is done at a terminal: keys are sent once a text has come on the screen, or after a while. A question ignores keys that come too
  * early, and a busy machine can be late to show it or to count: keys after a pause are sent again until something comes of them.
@@ -72,7 +74,7 @@ print(json.dumps({'status': code, 'text': text.decode('utf-8', 'replace')}))
 
 /** Why there are no pseudo-terminals here; nothing where there are. */
 export function missingTerminal(): string | undefined {
-  const { status } = spawnSync('python3', ['-c', 'import pty'], { stdio: 'ignore', timeout: 170_000 });
+  const { status } = spawnSync(PYTHON, ['-c', 'import pty'], { stdio: 'ignore', timeout: 170_000 });
   return status === 0 ? undefined : 'there is no python3 with the module pty';
 }
 
@@ -89,7 +91,7 @@ export function atTerminal(
   steps: readonly Step[],
   { cwd, env, seconds = 150 }: Surroundings,
 ): Promise<Screen> {
-  const child = spawn('python3', ['-c', DRIVER, JSON.stringify([words, steps, seconds])], {
+  const child = spawn(PYTHON, ['-c', DRIVER, JSON.stringify([words, steps, seconds])], {
     cwd,
     env: { PATH: process.env['PATH'] ?? '', TERM: 'xterm', NO_COLOR: '1', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -2,11 +2,12 @@ import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { PYTHON } from '../python.ts';
 import { has, pick, randomFrom, run, SKILLS, withFolder } from './support.ts';
 
 const NODE_SCRIPT = join(SKILLS, 'csv-report/scripts/report.mjs');
 const PYTHON_SCRIPT = join(SKILLS, 'csv-report/scripts/report.py');
-const python = has('python3', 'the comparison of report.py with report.mjs');
+const python = has(PYTHON, 'the comparison of report.py with report.mjs');
 
 const Statistic = z.number();
 const Report = z.object({
@@ -212,7 +213,7 @@ describe('files and errors', () => {
           expect(outcome.stderr).toContain(part);
           expect(outcome.stderr.split('\n')).toHaveLength(2);
           if (!python) return;
-          const other = await run('python3', [PYTHON_SCRIPT, ...args]);
+          const other = await run(PYTHON, [PYTHON_SCRIPT, ...args]);
           expect([other.code, other.stderr]).toEqual([code, outcome.stderr]);
         }),
       );
@@ -255,7 +256,7 @@ function randomCsv(seed: number): Buffer {
 async function bothOn(input: string, options: readonly string[]): Promise<{ node: unknown; python: unknown }> {
   const [node, other] = await Promise.all([
     run(process.execPath, [NODE_SCRIPT, input, ...options]),
-    run('python3', [PYTHON_SCRIPT, input, ...options]),
+    run(PYTHON, [PYTHON_SCRIPT, input, ...options]),
   ]);
   const [first, second] = [node, other].map(({ code, stderr, stdout }) => [code, stderr, stdout.toString('latin1')]);
   if (node.code !== 0 && node.code !== 1) throw new Error(`report.mjs failed: ${node.stderr}`);
@@ -316,7 +317,7 @@ describe.skipIf(!python)('report.py and report.mjs give the same bytes (needs py
       writeFileSync(input, `${lines.join('\n')}\n`);
       const [node, other] = await Promise.all([
         run(process.execPath, ['--max-old-space-size=128', NODE_SCRIPT, input]),
-        run('python3', [PYTHON_SCRIPT, input]),
+        run(PYTHON, [PYTHON_SCRIPT, input]),
       ]);
       expect([node.code, other.code]).toEqual([0, 0]);
       expect(other.text).toBe(node.text);
@@ -329,7 +330,7 @@ describe.skipIf(!python)('report.py and report.mjs give the same bytes (needs py
     await withFolder(async (folder) => {
       const input = join(SKILLS, 'csv-report/assets/example.csv');
       await run(process.execPath, [NODE_SCRIPT, input, '--out', join(folder, 'node')]);
-      await run('python3', [PYTHON_SCRIPT, input], { env: { OUTPUT_DIR: join(folder, 'python') } });
+      await run(PYTHON, [PYTHON_SCRIPT, input], { env: { OUTPUT_DIR: join(folder, 'python') } });
       for (const name of ['report.md', 'report.json']) {
         expect(readFileSync(join(folder, 'python', name))).toEqual(readFileSync(join(folder, 'node', name)));
       }

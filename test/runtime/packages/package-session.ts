@@ -1,5 +1,4 @@
-import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
 
@@ -15,16 +14,9 @@ import { createRuntime } from '../../../src/runtime/runtime.ts';
 import type { Session } from '../../../src/runtime/session.ts';
 import { scratch, writeSkill } from '../../registry/support.ts';
 import { wheel } from './package-index.ts';
+import { canInstallPackages } from './reader-skill.ts';
 
-export const hasPip = (() => {
-  try {
-    execFileSync('/usr/bin/python3', ['-I', '-m', 'pip', '--version'], { stdio: 'ignore' });
-    return existsSync('/usr/bin/bwrap');
-  } catch {
-    return false;
-  }
-})();
-if (!hasPip) console.log('skipped: installing packages needs bubblewrap and python3-pip');
+export const hasPip = canInstallPackages();
 
 export const READER = wheel(
   'pdf_reader',
