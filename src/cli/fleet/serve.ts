@@ -51,10 +51,11 @@ export const command = defineCommand({
     if (!Number.isInteger(port) || port < 0 || port > 65_535)
       throw new UsageError(`--port ${JSON.stringify(given.port)} is not a port`, 'pass a number from 0 to 65535');
     const webhooksTo = (given['webhooks-to'] ?? []).map(readGrant);
-    const [{ openQueue }, { openFleetServer }, { pinSkills }] = await Promise.all([
+    const [{ openQueue }, { openFleetServer }, { pinSkills }, { watchDatabase }] = await Promise.all([
       import('../../server/fleet/dbos-queue.ts'),
       import('../../server/fleet/fleet-server.ts'),
       import('../../server/fleet/skill-sets.ts'),
+      import('../../server/fleet/database.ts'),
     ]);
     const options = fleetOptions(given);
     const fleet = await openFleetFor(options);
@@ -82,10 +83,12 @@ export const command = defineCommand({
         ...(given.host === undefined ? {} : { host: given.host }),
         onNote: (note) => reportWarning(terminal, note),
       }).catch(portInUse(port, 'end what listens there, or choose another --port'));
+      const watch = await watchDatabase(options.database, fleet.pool);
       terminal.out(server.url);
       terminal.remark('open it in a browser with a key, or submit: POST /api/v1/runs; end with Ctrl-C');
       await untilStopped(signal);
       await server.close();
+      await watch.close();
       await queue.close();
     } finally {
       await fleet.close();

@@ -1,14 +1,29 @@
 /** Connections to PostgreSQL. `pg` and `@dbos-inc/dbos-sdk` are optional: they are loaded when a fleet is opened. */
+import { Socket } from 'node:net';
+
 import type { Pool, PoolClient } from 'pg';
 
 import { SkillError, isSkillError } from '../../core/errors.ts';
 import { loadOptional } from '../../platform/optional-package.ts';
+import { openInterval } from './worker-timers.ts';
+
+export interface Database extends Pool {
+  /**
+   * Closes connections that are older than this. A firewall that forgets a connection neither answers nor closes it, and each statement on
+   * such a one would wait for its timeout. Statements in progress reject with an error that `isPassing`.
+   */
+  renew(olderThanMs: number): void;
+}
+
+const READ_TIMEOUT = 'Query read timeout';
+/** Then the kernel asks the other side each second, ten times. */
+const KEEP_ALIVE_MS = 5_000;
 
 /** Opens a pool of connections and checks that the database answers. */
 export async function openDatabase(
   url: string,
   { size = 10, timeoutMs = 30_000 }: { readonly size?: number; readonly timeoutMs?: number } = {},
-): Promise<Pool> {
+): Promise<Database> {
   if (!/^postgres(?:ql)?:\/\//.test(url))
     throw new SkillError({
       code: 'input/invalid',
@@ -17,27 +32,74 @@ export async function openDatabase(
       data: { expected: 'postgres://USER@HOST/NAME' },
     });
   const pg = await loadOptional('pg', () => import('pg'));
+  const opened = new Map<Socket, number>();
+  // The server cannot say that a statement takes too long if the network is broken.
+  const readTimeoutMs = timeoutMs + 1_000;
   const pool = new pg.default.Pool({
     connectionString: url,
     max: size,
     connectionTimeoutMillis: 5_000,
     statement_timeout: timeoutMs,
-    // The server cannot say that a statement takes too long if the network is broken.
-    query_timeout: timeoutMs + 1_000,
+    query_timeout: readTimeoutMs,
     idle_in_transaction_session_timeout: 30_000,
     keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+    stream() {
+      const socket = new Socket();
+      opened.set(socket, performance.now());
+      socket.on('close', () => opened.delete(socket));
+      return socket;
+    },
   });
   // An idle connection that breaks is replaced by the pool; the query that needs one reports the error.
   pool.on('error', () => undefined);
   // The pool listens to idle connections only. One that breaks between two statements of a transaction would end this process otherwise.
   pool.on('connect', (client) => void client.on('error', () => undefined));
+  const renew = (olderThanMs: number): void => {
+    for (const [socket, at] of opened) if (performance.now() - at >= olderThanMs) socket.destroy();
+  };
+  // The others of that time are as dead as this one.
+  pool.on('release', (error) => {
+    if (error instanceof Error && error.message === READ_TIMEOUT) renew(readTimeoutMs);
+  });
   try {
     await pool.query('select 1');
   } catch (error) {
     await pool.end();
     throw unreachable(url, error);
   }
-  return pool;
+  return Object.assign(pool, { renew });
+}
+
+const WATCH_MS = 500;
+/** Statements of a fleet take milliseconds. */
+export const SILENT_MS = 8_000;
+
+/** Renews the connections of a pool that do not answer although a new one does. */
+export async function watchDatabase(url: string, pool: Database): Promise<{ close(): Promise<void> }> {
+  const heart = await openDatabase(url, { size: 1, timeoutMs: 3_000 });
+  let asked: number | undefined;
+  const ask = (): void => {
+    asked ??= performance.now();
+    pool.query('select 1').then(
+      () => (asked = undefined),
+      () => (asked = undefined),
+    );
+  };
+  const timer = openInterval(async () => {
+    if (asked === undefined) ask();
+    const isAnswered = await heart.query('select 1').then(
+      () => true,
+      () => false,
+    );
+    if (isAnswered && asked !== undefined && performance.now() - asked > SILENT_MS) pool.renew(SILENT_MS);
+  }, WATCH_MS);
+  return {
+    async close() {
+      await timer.close();
+      await heart.end();
+    },
+  };
 }
 
 /** Runs several statements as one transaction. */
@@ -50,9 +112,11 @@ export async function inTransaction<T>(pool: Pool, act: (client: PoolClient) => 
     await client.query('commit');
     return result;
   } catch (error) {
-    await client.query('rollback').catch((problem: Error) => {
-      broken = problem;
-    });
+    if (error instanceof Error && isDisconnected(error)) broken = error;
+    else
+      await client.query('rollback').catch((problem: Error) => {
+        broken = problem;
+      });
     throw error;
   } finally {
     client.release(broken);
@@ -73,7 +137,10 @@ export function isPassing(error: unknown): boolean {
 export function isDisconnected(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  return /^(?:08|57P)\w{2,3}$|^ECONN/.test(code) || error.message.startsWith('Connection terminated');
+  return (
+    /^(?:08|57P)\w{2,3}$|^E(?:CONN|TIMEDOUT|PIPE|HOSTUN|NETUN)/.test(code) ||
+    /^(?:Connection terminated|Query read timeout|timeout exceeded when trying to connect)/.test(error.message)
+  );
 }
 
 function unreachable(url: string, error: unknown): SkillError {

@@ -1,9 +1,8 @@
 /** Opens what servers and workers of a fleet share: the database, the queue and the contents. */
-import type { Pool } from 'pg';
-
 import type { ContentStore } from './content-store.ts';
 import { openTableContents, recordedContents, rememberingContents } from './content-store.ts';
 import { openDatabase } from './database.ts';
+import type { Database } from './database.ts';
 import { migrateQueue } from './dbos-queue.ts';
 import { migrate } from './migrations.ts';
 import { openS3Contents } from './s3-contents.ts';
@@ -19,7 +18,7 @@ export interface FleetOptions {
 }
 
 export interface Fleet {
-  readonly pool: Pool;
+  readonly pool: Database;
   readonly contents: ContentStore;
   close(): Promise<void>;
 }

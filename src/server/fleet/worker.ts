@@ -22,7 +22,8 @@ import { VERSION } from '../../version.ts';
 import { VOCABULARY_NAMES } from '../../tools/vocabularies.ts';
 import { continueAnswered, openApprovalTable, pendingQuestions } from './approval-table.ts';
 import type { ContentStore } from './content-store.ts';
-import { isDisconnected, isPassing, openDatabase } from './database.ts';
+import { SILENT_MS, isDisconnected, isPassing, openDatabase } from './database.ts';
+import type { Database } from './database.ts';
 import { listen } from './dbos-queue.ts';
 import type { ListeningQueue, QueueLimits } from './dbos-queue.ts';
 import { openMirror } from './mirror.ts';
@@ -43,7 +44,7 @@ import { openClockWatch, openInterval } from './worker-timers.ts';
 import type { Runtimes } from './worker-runtimes.ts';
 
 export interface WorkerOptions {
-  readonly pool: Pool;
+  readonly pool: Database;
   readonly url: string;
   readonly contents: ContentStore;
   /** Opens the model of a run. */
@@ -127,6 +128,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const heart = await openDatabase(url, { size: 1, timeoutMs: silentSeconds * 1_000 });
   let lastHeard = performance.now();
   let lastCare = performance.now();
+  let lastRenewal = 0;
   let fail: (reason: string) => void = () => undefined;
   const failed = new Promise<string>((resolve) => (fail = resolve));
   const beat = async (): Promise<void> => {
@@ -134,6 +136,11 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       await heart.query(BEAT, [id, JSON.stringify(counters.samples())]);
       lastHeard = performance.now();
       if (lastHeard - lastCare > STUCK_MS) fail('its other connections to the database do not answer');
+      else if (lastHeard - Math.max(lastCare, lastRenewal) > SILENT_MS) {
+        lastRenewal = lastHeard;
+        onNote('connections to the database do not answer although a new one does; they are replaced');
+        pool.renew(SILENT_MS);
+      }
     } catch (error) {
       onNote(`no heartbeat: ${error instanceof Error ? error.message : String(error)}`);
       // By now another worker has the runs of this one, so this one ends its own share of them.

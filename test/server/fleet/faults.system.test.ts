@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 
 import { openFleetClient } from '../../../src/client.ts';
 import type { FleetClient } from '../../../src/client.ts';
-import { openDatabase } from '../../../src/server/fleet/database.ts';
+import { isDisconnected, openDatabase, watchDatabase } from '../../../src/server/fleet/database.ts';
 import { claimRun } from '../../../src/server/fleet/run-table.ts';
 import { PROJECT } from '../../files-below.ts';
 import { openFleetProcesses, retried, stop, until } from './fleet-processes.ts';
@@ -64,7 +64,37 @@ describe.skipIf(POSTGRES === undefined)('faults of a fleet', () => {
     expect(await admin.run(run)).toMatchObject({ outcome: 'done', answer: 'Here.' });
     const statuses = (await admin.integrity(run)).records.map(({ status }) => status);
     expect([statuses[0], statuses.at(-1)]).toEqual(['torn', 'intact']);
+
+    // A firewall forgets the connections without a word, and lets new ones pass: the worker replaces them and works on.
+    const pool = await openDatabase(proxy.url, { timeoutMs: 600_000 });
+    const watch = await watchDatabase(proxy.url, pool);
+    onTestFinished(() => watch.close().then(() => pool.end()));
+    await Promise.all(Array.from({ length: 5 }, () => pool.query('select pg_sleep(0.1)')));
+    proxy.forget();
+    // What a server does.
+    await expect(pool.query('select 1')).rejects.toSatisfy(isDisconnected);
+    await retried(() => pool.query('select 1'));
+    await until(() => talk.includes('they are replaced'));
     await admin.cancel(next.run);
+    expect(await admin.wait(next.run)).toMatchObject({ outcome: 'cancelled' });
+    const last = await admin.submit({ request: 'after the firewall' });
+    await until(isRunning(last.run));
+    expect((await admin.run(last.run)).worker).toBe(cutOff.found);
+    await admin.cancel(last.run);
+  }, 240_000);
+
+  test('a pool whose connections were forgotten reports one statement and replaces all of them', async () => {
+    const proxy = await openProxy(fleet.postgres.url);
+    onTestFinished(() => proxy.close());
+    const pool = await openDatabase(proxy.url, { timeoutMs: 500 });
+    onTestFinished(() => pool.end());
+    const several = (): Promise<unknown[]> =>
+      Promise.all(Array.from({ length: 5 }, () => pool.query('select pg_sleep(0.1)')));
+    await several();
+    proxy.forget();
+    await expect(pool.query('select 1')).rejects.toSatisfy(isDisconnected);
+    await until(() => pool.totalCount === 0);
+    await several();
   }, 240_000);
 
   test.skipIf(!isRoot)(
@@ -232,12 +262,15 @@ interface Proxy {
   /** Forwards nothing any more, and closes nothing: what a broken network does. */
   freeze(): void;
   thaw(): void;
+  /** Forwards nothing on the connections that there are, for ever; new ones pass. */
+  forget(): void;
   close(): void;
 }
 
 async function openProxy(database: string): Promise<Proxy> {
   const target = new URL(database);
   const sockets = new Set<Socket>();
+  const forgotten = new Set<Socket>();
   let isFrozen = false;
   const server = createServer((client) => {
     const upstream = createConnection(Number(target.port), target.hostname);
@@ -268,8 +301,16 @@ async function openProxy(database: string): Promise<Proxy> {
       isFrozen = false;
       for (const socket of sockets) socket.resume();
     },
+    forget() {
+      for (const socket of sockets) {
+        socket.removeAllListeners('data');
+        socket.pause();
+        sockets.delete(socket);
+        forgotten.add(socket);
+      }
+    },
     close() {
-      for (const socket of sockets) socket.destroy();
+      for (const socket of [...sockets, ...forgotten]) socket.destroy();
       server.close();
     },
   };
