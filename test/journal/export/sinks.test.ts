@@ -70,7 +70,7 @@ describe('the terminal', () => {
       [...WHOLE_RUN.slice(0, asked + 1), note, note, note, interrupted],
     );
     expect(written.trimEnd().split('\n').at(-1)).toBe(
-      'run_script pdf scripts/read.py "the secret argument": failed, run/interrupted: stopped (20 ms)',
+      'run_script pdf scripts/read.py "the secret argument": stopped (20 ms)',
     );
   });
 
