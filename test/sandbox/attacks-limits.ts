@@ -57,6 +57,22 @@ for i in range(96):
   },
   {
     number: 9,
+    name: 'fills page tables instead of pages',
+    language: 'python3',
+    script: ({ root }) => `
+import mmap, time
+# PROT_READ of MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE: each byte that is read needs a table and no page.
+held = mmap.mmap(-1, 256 << 30, flags=0x4022, prot=1)
+for at in range(0, 256 << 30, 2 << 20): held[at]
+time.sleep(10)
+open("${root}/out/held", "w").write("all")
+`,
+    limits: { memoryBytes: 256 * MIB },
+    reasons: ['memory'],
+    judge: ({ read }) => (read('held') === '' ? [] : ['it had 512 MiB']),
+  },
+  {
+    number: 9,
     name: 'takes 16 times 60 MiB in as many processes',
     language: 'python3',
     script: ({ root }) => `
@@ -167,6 +183,14 @@ open("${root}/out/made", "w").write("all")
     script: ({ root }) => `(setsid sh -c 'trap "" TERM HUP INT; (${beat(root)}) &' &); sleep 60`,
     limits: { wallMs: 1000 },
     reasons: ['timeout'],
+    judge: stillBeats,
+  },
+  {
+    number: 14,
+    name: 'leaves a process without its parents, group, session and environment when it ends',
+    language: 'sh',
+    script: ({ root }) => `(setsid sh -c '(env -i setsid sh -c "${beat(root)}" > /dev/null 2>&1 &) &' &); sleep 0.05`,
+    reasons: ['exited'],
     judge: stillBeats,
   },
   {

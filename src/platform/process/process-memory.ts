@@ -7,13 +7,16 @@ import { isSystemError } from '../fs/paths.ts';
  * exceeds the limit, the exact share (PSS) is read, which costs more.
  */
 export function memoryOf(pids: readonly number[], limit: number): number {
-  const sum = total(pids, 'status', OWN_PAGES);
-  return sum <= limit ? sum : total(pids, 'smaps_rollup', SHARES);
+  const tables = total(pids, 'status', TABLES);
+  const sum = tables + total(pids, 'status', OWN_PAGES);
+  return sum <= limit ? sum : tables + total(pids, 'smaps_rollup', SHARES);
 }
 
 /** Without file pages, which the system reclaims when needed. */
 const OWN_PAGES = /^Rss(?:Anon|Shmem):\s+(\d+) kB/gm;
 const SHARES = /^Pss_(?:Anon|Shmem):\s+(\d+) kB/gm;
+/** A program that reads one byte of every second mebibyte of a large mapping has page tables and no pages. */
+const TABLES = /^(?:VmPTE|HugetlbPages):\s+(\d+) kB/gm;
 
 function total(pids: readonly number[], file: string, pattern: RegExp): number {
   let kibibytes = 0;

@@ -141,10 +141,13 @@ export class ProcessTree {
     send(-this.#root, 'SIGKILL');
   }
 
-  /** Kills the group and then all other members. */
+  /** Kills all other members and then the group, which is stopped meanwhile: the children of a process that is gone are hard to find. */
   kill(): void {
+    if (process.platform === 'linux') {
+      send(-this.#root, 'SIGSTOP');
+      this.#hunt(performance.now(), (row) => row.group !== this.#root);
+    }
     this.killGroup();
-    if (process.platform === 'linux') this.#hunt(performance.now(), (row) => row.group !== this.#root);
   }
 
   /** Kills what is left after the child itself ended at this time; true if members still exist. */
@@ -159,7 +162,7 @@ export class ProcessTree {
     let time = from;
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
       const members = this.members(this.#table.since(time), { thorough: true });
-      const living = members.filter((row) => this.#killed.get(row.pid) !== row.started);
+      const living = members.filter((row) => row.pid !== this.#root && this.#killed.get(row.pid) !== row.started);
       if (living.length === 0) return members.length > 0;
       // All are stopped before the first is killed, so that none can fork.
       for (const { pid } of living) send(pid, 'SIGSTOP');

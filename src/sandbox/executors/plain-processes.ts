@@ -143,7 +143,12 @@ function attach(
       members.now = () => pidsOf(child, processes);
       const poll = (isLast: boolean): EndReason | undefined => {
         if (isLast) return disk.isExceeded(isLast) ? 'disk' : undefined;
-        return exceededLimit(child, limits, processes) ?? (disk.isExceeded(isLast) ? 'disk' : undefined);
+        // A launcher that announces itself stays beside the program.
+        const allowed = limits.processes + (announces ? 1 : 0);
+        return (
+          exceededLimit(child, { ...limits, processes: allowed }, processes) ??
+          (disk.isExceeded(isLast) ? 'disk' : undefined)
+        );
       };
       children.add(child);
       try {

@@ -11,7 +11,8 @@
  *
  * With namespaces there are three processes, as with bubblewrap: the launcher outside, which dies with its parent; process 1 of the PID
  * namespace, which builds the file system, waits for the program and takes every other process with it when it ends; and the program.
- * With Landlock, and in bubblewrap (mode `gate`), there is one process, which becomes the program.
+ * With Landlock there are two: one that ends what the program leaves behind, and the program. In bubblewrap (mode `gate`) there is one
+ * process, which becomes the program.
  */
 export const LAUNCHER_SCRIPT = String.raw`
 # --- The plan -------------------------------------------------------------------------------------------------------------------------
@@ -65,7 +66,8 @@ sub put {
 # --- The program ----------------------------------------------------------------------------------------------------------------------
 
 # Constants of <linux/prctl.h>.
-my ($SET_DEATH_SIGNAL, $SET_DUMPABLE, $DROP_BOUNDING, $SET_SECCOMP, $SET_NO_NEW_PRIVILEGES, $AMBIENT) = (1, 4, 24, 22, 38, 47);
+my ($SET_DEATH_SIGNAL, $SET_DUMPABLE, $DROP_BOUNDING, $SET_SECCOMP, $SET_SUBREAPER, $SET_NO_NEW_PRIVILEGES, $AMBIENT) =
+  (1, 4, 24, 22, 36, 38, 47);
 
 # Gives up every capability for good: the bounding set limits what a later exec could gain.
 sub drop_privileges {
@@ -159,14 +161,56 @@ sub confine_again {
   }
 }
 
-# One process, no namespaces.
+# The processes whose parent is this one.
+sub children {
+  opendir(my $folder, '/proc') or return ();
+  my @found;
+  for my $pid (grep { /^\d+$/ } readdir $folder) {
+    open(my $file, '<', "/proc/$pid/stat") or next;
+    # The name of the program is in parentheses and may contain any character.
+    push @found, $pid if (<$file> // '') =~ /^.*\) \S (\d+) /s && $1 == $$;
+  }
+  closedir $folder;
+  return @found;
+}
+
+# No namespaces: one process outside of the rules, and the program.
 if ($set{mode} eq 'landlock') {
   call('set the death signal', 'prctl', $SET_DEATH_SIGNAL, 9, 0, 0, 0);
   exit 1 if getppid() != $set{parent};
   chdir $set{cwd} or fail("chdir to $set{cwd}");
   drop_privileges();
-  confine($set{handled} + 0, $set{scoped} + 0);
-  become_program();
+  # Processes that the program leaves behind become children of this one, whatever group, session and environment they gave themselves.
+  call('adopt processes', 'prctl', $SET_SUBREAPER, 1, 0, 0, 0);
+  my $outside = $$;
+  my $program = fork;
+  defined $program or fail('fork');
+  if (!$program) {
+    call('set the death signal', 'prctl', $SET_DEATH_SIGNAL, 9, 0, 0, 0);
+    exit 1 if getppid() != $outside;
+    # Without scopes a program may signal its own group, so the process outside must be in another.
+    setpgrp(0, 0) unless $set{scoped} + 0;
+    confine($set{handled} + 0, $set{scoped} + 0);
+    become_program();
+  }
+  # It must not hold the streams of the program, nor leave a core file when it ends by the signal of the program.
+  close STDIN;
+  close STDOUT;
+  close STDERR;
+  call('protect the process outside', 'prctl', $SET_DUMPABLE, 0, 0, 0, 0);
+  # The death of the parent ends the program, and what it left behind below.
+  $SIG{TERM} = sub { kill 'KILL', $program };
+  call('set the death signal', 'prctl', $SET_DEATH_SIGNAL, 15, 0, 0, 0);
+  kill 'KILL', $program if getppid() != $set{parent};
+  waitpid $program, 0;
+  my $status = $?;
+  while (my @left = children()) {
+    kill 'KILL', @left;
+    waitpid $_, 0 for @left;
+  }
+  $SIG{TERM} = 'DEFAULT';
+  kill $status & 127, $$ if $status & 127;
+  exit_as($status);
 }
 
 # In bubblewrap.
