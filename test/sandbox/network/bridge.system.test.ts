@@ -319,14 +319,9 @@ describe('a sandbox with a bridge', () => {
       chmodSync(bin, 0o755);
       const fake = `#!/bin/sh\n[ "$1" = --version ] && echo ${version} || echo "\${NODE_NO_WARNINGS-unset} \${NODE_OPTIONS-unset}"\n`;
       writeFileSync(path.join(bin, 'node'), fake, { mode: 0o755 });
-      const { forwarderArgv, env, close } = await openBridge({
-        hosts: ['site.example'],
-        folder,
-        forwarder,
-        isInImage: true,
-      });
-      await close();
-      expect(await finish([...forwarderArgv, 'program'], { ...env, PATH: bin })).toEqual({
+      const bridge = await openBridge({ hosts: ['site.example'], folder, forwarder, isInImage: true });
+      await bridge.close();
+      expect(await finish([...bridge.forwarderArgv, 'program'], { ...bridge.env, PATH: bin })).toEqual({
         code: 0,
         signal: null,
         stdout: `${shown} unset\n`,

@@ -160,16 +160,11 @@ function ignoreAbort(error: unknown): void {
 }
 
 /** Waits for the end of the stream; gives up on an engine that sends nothing for BROKEN_MS. */
-async function drain({ closed, lastBytesAt }: ExecOutput): Promise<void> {
-  for (let before: number | undefined; before !== lastBytesAt();) {
-    before = lastBytesAt();
-    if (
-      (await withinTime(
-        closed.then(() => true),
-        BROKEN_MS,
-      )) === true
-    )
-      return;
+async function drain(output: ExecOutput): Promise<void> {
+  const over = output.closed.then(() => true);
+  for (let before: number | undefined; before !== output.lastBytesAt();) {
+    before = output.lastBytesAt();
+    if ((await withinTime(over, BROKEN_MS)) === true) return;
     // Node runs timers before it reads sockets: bytes that arrived while this process was busy must not count as silence.
     await setImmediate();
   }
