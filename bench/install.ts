@@ -29,7 +29,6 @@ export async function benchInstall({ workDir }: { readonly workDir: string }): P
   const plain = await rounds(3, { source: many, workDir });
   const linked = await agentRounds(9, { source: few, workDir });
   const linkedMany = await agentRounds(3, { source: many, workDir });
-  await Promise.all([removeTree(few), removeTree(many)]);
   return [
     ratioRow(`install of 18 skills, ${String(files)} files, from a folder`, rich, { unit: 'x cp -r; sync', most: 3 }),
     ratioRow(`install of ${String(MANY)} skills from a folder`, plain, { unit: 'x cp -r; sync', most: 4 }),
@@ -66,15 +65,18 @@ async function rounds(
 ): Promise<readonly Round[]> {
   const measured: Round[] = [];
   for (let round = 0; round < count; round += 1) {
-    const [root, copy] = [path.join(workDir, `root-${String(round)}`), path.join(workDir, `copy-${String(round)}`)];
+    const [root, copy] = ['root', 'copy'].map((name) =>
+      path.join(workDir, `${name}-${path.basename(source)}-${String(round)}`),
+    );
+    if (root === undefined || copy === undefined) throw new Error('two folders are needed');
     const theirs = async (): Promise<void> => {
       execFileSync('cp', ['-r', source, copy]);
       execFileSync('sync', ['-f', copy]);
     };
     // What others left to be written is not for either to wait for.
     execFileSync('sync', ['-f', workDir]);
+    // Nothing is removed before the end: for minutes after many files were removed, ext4 makes new ones several times more slowly.
     measured.push(await inTurn(round, () => install(source, root), theirs));
-    await Promise.all([removeTree(root), removeTree(copy)]);
   }
   return measured;
 }
@@ -86,7 +88,9 @@ async function agentRounds(
 ): Promise<readonly Round[]> {
   const measured: Round[] = [];
   for (let round = 0; round < count; round += 1) {
-    const [linked, bare] = ['linked', 'bare'].map((name) => path.join(workDir, `${name}-${String(round)}`));
+    const [linked, bare] = ['linked', 'bare'].map((name) =>
+      path.join(workDir, `${name}-${path.basename(source)}-${String(round)}`),
+    );
     if (linked === undefined || bare === undefined) throw new Error('two folders are needed');
     execFileSync('sync', ['-f', workDir]);
     measured.push(
@@ -96,7 +100,6 @@ async function agentRounds(
         () => install(source, path.join(bare, '.agents/skills')),
       ),
     );
-    await Promise.all([removeTree(linked), removeTree(bare)]);
   }
   return measured;
 }
