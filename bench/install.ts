@@ -65,10 +65,7 @@ async function rounds(
 ): Promise<readonly Round[]> {
   const measured: Round[] = [];
   for (let round = 0; round < count; round += 1) {
-    const [root, copy] = ['root', 'copy'].map((name) =>
-      path.join(workDir, `${name}-${path.basename(source)}-${String(round)}`),
-    );
-    if (root === undefined || copy === undefined) throw new Error('two folders are needed');
+    const [root, copy] = [placeIn(workDir, 'root', source, round), placeIn(workDir, 'copy', source, round)];
     const theirs = async (): Promise<void> => {
       execFileSync('cp', ['-r', source, copy]);
       execFileSync('sync', ['-f', copy]);
@@ -88,10 +85,7 @@ async function agentRounds(
 ): Promise<readonly Round[]> {
   const measured: Round[] = [];
   for (let round = 0; round < count; round += 1) {
-    const [linked, bare] = ['linked', 'bare'].map((name) =>
-      path.join(workDir, `${name}-${path.basename(source)}-${String(round)}`),
-    );
-    if (linked === undefined || bare === undefined) throw new Error('two folders are needed');
+    const [linked, bare] = [placeIn(workDir, 'linked', source, round), placeIn(workDir, 'bare', source, round)];
     execFileSync('sync', ['-f', workDir]);
     measured.push(
       await inTurn(
@@ -102,6 +96,10 @@ async function agentRounds(
     );
   }
   return measured;
+}
+
+function placeIn(workDir: string, name: string, source: string, round: number): string {
+  return path.join(workDir, `${name}-${path.basename(source)}-${String(round)}`);
 }
 
 const AGENTS_TO_LINK = ['claude-code', 'windsurf', 'roo'];

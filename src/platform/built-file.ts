@@ -3,7 +3,7 @@ import path from 'node:path';
 
 import { SkillError } from '../core/errors.ts';
 
-/** The path of a file in `dist`. This module is two folders below the package in the sources, when compiled, and in both bundles. */
+/** The path of a file or folder in `dist`. This module is two folders below the package in the sources, when compiled, and in both bundles. */
 export function builtFile(name: string): string {
   const file = path.join(import.meta.dirname, '../../dist', name);
   if (existsSync(file)) return file;

@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process';
-import path from 'node:path';
 
 import { projectInstructions } from '../../agent/project-instructions.ts';
 import { EXECUTOR_NAMES } from '../../core/execution.ts';
@@ -78,7 +77,7 @@ export const command = defineCommand({
       reasonForModel: chosen.reason,
       directory: runsDirectory(surroundings.cwd, runtime.config.runs?.directory),
       surroundings,
-      console: path.dirname(builtFile('console/index.html')),
+      console: builtFile('console'),
       evaluations: storedEvaluations(surroundings.cwd),
       openModel: async (name, ending) => (await chooseModel({ name, runtime, signal: ending, cwd: given.cwd })).model,
       agent: {

@@ -1,5 +1,3 @@
-import path from 'node:path';
-
 import { builtFile } from '../../platform/built-file.ts';
 import { readGrant } from '../../platform/net/network-gate.ts';
 import { defineCommand } from '../command.ts';
@@ -77,7 +75,7 @@ export const command = defineCommand({
         queue,
         schedules: queue.schedules,
         skillSet,
-        page: { runtime, surroundings: surroundingsFor(given), pages: path.dirname(builtFile('console/index.html')) },
+        page: { runtime, surroundings: surroundingsFor(given), pages: builtFile('console') },
         port,
         webhooksTo,
         ...(given.host === undefined ? {} : { host: given.host }),

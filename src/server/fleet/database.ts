@@ -16,7 +16,7 @@ export interface Database extends Pool {
 }
 
 const READ_TIMEOUT = 'Query read timeout';
-/** Then the kernel asks the other side each second, ten times. */
+/** After this much silence the kernel asks the other side each second, ten times. */
 const KEEP_ALIVE_MS = 5_000;
 
 /** Opens a pool of connections and checks that the database answers. */
@@ -58,7 +58,7 @@ export async function openDatabase(
   const renew = (olderThanMs: number): void => {
     for (const [socket, at] of opened) if (performance.now() - at >= olderThanMs) socket.destroy();
   };
-  // The others of that time are as dead as this one.
+  // Other connections of that age are dead too.
   pool.on('release', (error) => {
     if (error instanceof Error && error.message === READ_TIMEOUT) renew(readTimeoutMs);
   });
@@ -72,7 +72,7 @@ export async function openDatabase(
 }
 
 const WATCH_MS = 500;
-/** Statements of a fleet take milliseconds. */
+/** Connections that do not answer for this long are replaced; statements of a fleet take milliseconds. */
 export const SILENT_MS = 8_000;
 
 /** Renews the connections of a pool that do not answer although a new one does. */

@@ -13,7 +13,7 @@ import { inTransaction } from './database.ts';
 export interface PrunedContents {
   readonly contents: number;
   readonly bytes: number;
-  /** Contents in a bucket, which this call was given no store for. */
+  /** Contents in a bucket that this call has no access to. */
   readonly unreachable: number;
 }
 
