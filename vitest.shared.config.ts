@@ -5,7 +5,7 @@ import { defineConfig } from 'vitest/config';
 import { runReport } from './test/run-report.ts';
 import { slowestFiles } from './test/slowest-files.ts';
 
-// .ci/run names a folder for counts and failures.
+// .ci/run names a folder for counts, failures and second tries.
 const report = process.env['SKILLWRIGHT_REPORT'];
 
 // Node reads these certificates at every start, which doubles the time it takes; tests reach no server that needs them.
@@ -23,6 +23,8 @@ export const shared = defineConfig({
     testTimeout: 180_000,
     expect: { poll: { timeout: 30_000 } },
     hookTimeout: 120_000,
+    // CI shares its machine and judges a change, not a moment: it tries a failed test once more and names it at its end.
+    retry: report === undefined ? 0 : 1,
     // Transformed files are kept in node_modules/.vite between runs.
     experimental: { fsModuleCache: true },
     setupFiles: ['test/random-seed.ts'],

@@ -1,5 +1,5 @@
-// Prints the failures of the reports in a folder, then the sum of all runs: "N passed, N failed". Arguments: the folder, and the exit code
-// of the commands that wrote the reports.
+// Prints the failures of the reports in a folder and what passed only at the second try, then the sum of all runs: "N passed, N failed".
+// Arguments: the folder, and the exit code of the commands that wrote the reports.
 import fs from 'node:fs';
 import path from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
@@ -14,9 +14,13 @@ if (failures.length === 0 && (status !== '0' || reports.length === 0))
     file: '',
     error: `exit code ${status}, and no report names a failure`,
   });
-for (const { name, file, error } of failures) {
+const print = (verdict, { name, file, error }) => {
   const lines = stripVTControlCharacters(error).split('\n').slice(0, ERROR_LINES);
-  console.log(`\nFAILED  ${name}${file === '' ? '' : `  (${file})`}\n${lines.map((line) => `    ${line}`).join('\n')}`);
-}
+  console.log(
+    `\n${verdict}  ${name}${file === '' ? '' : `  (${file})`}\n${lines.map((line) => `    ${line}`).join('\n')}`,
+  );
+};
+for (const test of reports.flatMap((report) => report.triedTwice)) print('PASSED AT THE SECOND TRY', test);
+for (const test of failures) print('FAILED', test);
 const passed = reports.reduce((total, report) => total + report.passed, 0);
 console.log(`${passed} passed, ${failures.length} failed`);

@@ -11,7 +11,7 @@ interface Failure {
   readonly error: string;
 }
 
-/** Writes counts and failures of a run to a file of `folder`, from which scripts/ci-summary.js prints the end of the log of CI. */
+/** Writes counts, failures and tests that passed only at the second try to a file of `folder`, from which scripts/ci-summary.js prints the end of the log of CI. */
 export function runReport(folder: string): Reporter {
   return {
     onTestRunEnd(modules, unhandledErrors) {
@@ -20,14 +20,26 @@ export function runReport(folder: string): Reporter {
         ...modules.flatMap(failuresOf),
         ...unhandledErrors.map((error) => ({ name: 'error outside of tests', file: '', error: textOf([error]) })),
       ];
+      const triedTwice = modules.flatMap((module) =>
+        [...module.children.allTests('passed')]
+          .filter((test) => test.diagnostic()?.flaky === true)
+          .map((test) => ({
+            name: test.fullName,
+            file: fileOf(module),
+            error: textOf([...(test.result().errors ?? [])]),
+          })),
+      );
       // One file per process, because CI runs vitest several times.
-      writeFileSync(path.join(folder, `${String(process.pid)}.json`), JSON.stringify({ passed, failures }));
+      const report = { passed, failures, triedTwice };
+      writeFileSync(path.join(folder, `${String(process.pid)}.json`), JSON.stringify(report));
     },
   };
 }
 
+const fileOf = (module: TestModule): string => path.relative(PROJECT, module.moduleId);
+
 function failuresOf(module: TestModule): readonly Failure[] {
-  const file = path.relative(PROJECT, module.moduleId);
+  const file = fileOf(module);
   // Errors of a file are those of its imports; errors of a suite are those of its hooks.
   const containers = [{ name: 'the file', errors: module.errors() }].concat(
     [...module.children.allSuites()].map((suite) => ({ name: suite.fullName, errors: suite.errors() })),

@@ -22,16 +22,26 @@ function heldBytes(): number {
   return arrayBuffers + heapUsed;
 }
 
-/** Counts bytes and measures the memory at intervals. */
+/** Waits for the file `go` in the folder of the run. */
+const WAIT_FOR_GO =
+  'i=0; while [ ! -e "$RUN_DIR/go" ] && [ $i -lt 600 ]; do sleep 0.05; i=$((i + 1)); done; [ -e "$RUN_DIR/go" ]';
+
+/** Counts bytes, measures the memory at intervals, and says when everything has come. */
 class CountingSink implements OutputSink {
   bytes = 0;
   /** The smallest share of the passed bytes that was in memory at any measurement. */
   leastShare = Infinity;
   readonly #before = heldBytes();
+  readonly #everythingCame: () => void;
   #nextMeasurement = FLOOD / 2;
+
+  constructor(everythingCame: () => void) {
+    this.#everythingCame = everythingCame;
+  }
 
   write(chunk: Uint8Array): boolean {
     this.bytes += chunk.length;
+    if (this.bytes === FLOOD) this.#everythingCame();
     if (this.bytes < this.#nextMeasurement) return true;
     this.#nextMeasurement += MEASURE_EVERY;
     this.leastShare = Math.min(this.leastShare, (heldBytes() - this.#before) / this.bytes);
@@ -44,12 +54,14 @@ export const OUTPUT_CASES: readonly CaseDefinition[] = [
     name: 'thirty-two megabytes of output are handed on and not gathered',
     requirement: 'EXEC-8',
     async run(fixture) {
-      const stdout = new CountingSink();
-      const ran = await fixture.run(['head', '-c', String(FLOOD), '/dev/zero'], {
-        stdout,
+      // The program ends only after all of its output has come, so an executor that gathers it first never gets there.
+      const prepared = fixture.prepare(['sh', '-c', `head -c ${String(FLOOD)} /dev/zero; ${WAIT_FOR_GO}`], {
         limits: { outputBytes: 2 * FLOOD },
       });
-      assertExit(ran, 0);
+      const stdout = new CountingSink(() => {
+        writeFileSync(fixture.onHost(`${prepared.runFolder}/go`), '', { mode: 0o644, flag: 'wx' });
+      });
+      assertExit(await fixture.runPrepared(prepared, { stdout }), 0);
       assert.equal(stdout.bytes, FLOOD);
       const { leastShare } = stdout;
       assert(
@@ -62,11 +74,7 @@ export const OUTPUT_CASES: readonly CaseDefinition[] = [
     name: 'output comes while the program runs',
     requirement: 'EXEC-3',
     async run(fixture) {
-      const prepared = fixture.prepare([
-        'sh',
-        '-c',
-        'echo ready; i=0; while [ ! -e "$RUN_DIR/go" ] && [ $i -lt 600 ]; do sleep 0.05; i=$((i + 1)); done; [ -e "$RUN_DIR/go" ] && echo went',
-      ]);
+      const prepared = fixture.prepare(['sh', '-c', `echo ready; ${WAIT_FOR_GO} && echo went`]);
       const stdout = new CapturedOutput();
       const running = fixture.runPrepared(prepared, { stdout });
       await Promise.race([stdout.until('ready\n'), running]);

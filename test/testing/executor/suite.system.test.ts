@@ -130,7 +130,8 @@ const BROKEN: readonly (readonly [about: string, change: Change, noticedBy: stri
       run: async (spec, streams) => {
         const kept: Buffer[] = [];
         const gather: OutputSink = { write: (chunk) => kept.push(Buffer.from(chunk)) > 0 };
-        const end = await attached.run(spec, { ...streams, stdout: gather });
+        const limits = { ...spec.limits, wallMs: 4000 };
+        const end = await attached.run({ ...spec, limits }, { ...streams, stdout: gather });
         for (const chunk of kept) streams.stdout.write(chunk);
         return end;
       },
