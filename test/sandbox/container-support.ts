@@ -11,6 +11,8 @@ import type {
   StagedSkill,
   WorkspacePlace,
 } from '../../src/core/execution.ts';
+import { EngineClient } from '../../src/sandbox/executors/container/client.ts';
+import { listField } from '../../src/sandbox/executors/container/json-answer.ts';
 
 export interface TestWorkspace {
   readonly place: WorkspacePlace;
@@ -101,4 +103,13 @@ export function shape({ reason, exitCode, signal }: ProgramEnd): Partial<Program
     ...(exitCode === undefined ? {} : { exitCode }),
     ...(signal === undefined ? {} : { signal }),
   };
+}
+
+/** The containers of a workspace, running or not. */
+export async function containersOf(socketPath: string, workspace: string): Promise<readonly unknown[]> {
+  const client = await EngineClient.connect({ type: 'unix', socketPath });
+  const filters = encodeURIComponent(JSON.stringify({ label: [`dev.skillwright.workspace=${workspace}`] }));
+  const { body } = await client.get(`/containers/json?all=true&filters=${filters}`);
+  client.close();
+  return listField(body);
 }

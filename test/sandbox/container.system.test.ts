@@ -8,7 +8,7 @@ import { DEFAULT_LIMITS } from '../../src/core/execution.ts';
 import type { AttachedWorkspace } from '../../src/core/execution.ts';
 import { containerExecutor } from '../../src/sandbox/executors/container/executor.ts';
 import { verifies } from '../conformance/verifies.ts';
-import { Gathered, makeWorkspace, program, run, shape } from './container-support.ts';
+import { Gathered, containersOf, makeWorkspace, program, run, shape } from './container-support.ts';
 import type { TestWorkspace } from './container-support.ts';
 import { sharedDockerEngine } from './docker-engine.ts';
 
@@ -211,9 +211,8 @@ describe.skipIf(engine === undefined)('the container executor, where a Docker en
   );
 
   verifies('EXEC-3', 'no output of a container is lost while this process is busy', async () => {
-    const busy = setInterval(() => {
-      for (const until = performance.now() + 300; performance.now() < until;);
-    }, 20);
+    const nothing = new Int32Array(new SharedArrayBuffer(4));
+    const busy = setInterval(() => void Atomics.wait(nothing, 0, 0, 300), 20);
     // Processes that keep the stream open are ended, and the stream is read to its end all the same.
     for (const script of ['', 'sleep 600 & ', '(while sleep 0.05; do echo; done) & ']) {
       const stdout = new Gathered(1024);
@@ -361,9 +360,11 @@ describe.skipIf(engine === undefined)('the container executor, where a Docker en
 
   verifies('EXEC-8', 'detaching ends what still runs in a container, and nothing can be started after it', async () => {
     if (engine === undefined) return;
-    const own = makeWorkspace();
+    const own = makeWorkspace('detached');
     const { socket, rootFileSystem } = engine;
     const other = await containerExecutor({ socket, rootFileSystem }).attach(own.place);
+    // A workspace that runs nothing has no container.
+    expect(await containersOf(socket, 'detached')).toEqual([]);
     const running = run(other, ['sh', '-c', 'echo x > /workspace/out/begun; sleep 60']);
     for (const deadline = Date.now() + 20_000; Date.now() < deadline; await delay(20))
       if (readdirSync(path.join(own.place.root, 'out')).length > 0) break;
@@ -371,6 +372,7 @@ describe.skipIf(engine === undefined)('the container executor, where a Docker en
     expect(shape((await running).end)).toEqual({ reason: 'signal', signal: 'SIGKILL' });
     await expect(run(other, ['true'])).rejects.toThrow('the workspace was detached');
     expect(readdirSync(own.place.root).sort()).toEqual(['metadata.json', 'out', 'runs', 'skills', 'work']);
+    expect(await containersOf(socket, 'detached')).toEqual([]);
     own.remove();
   });
 

@@ -14,18 +14,20 @@ import { field, parseJson, textField } from './json-answer.ts';
 import { ownerLabels } from './owner.ts';
 import { ContainerPool } from './pool.ts';
 import { ContainerPrograms } from './programs.ts';
-import { INSIDE, TEMPORARY_BYTES, containerNeeds, isOwnKernel, lifelineUser } from './settings.ts';
+import { INSIDE, TEMPORARY_BYTES, containerNeeds, createBody, isOwnKernel, lifelineUser } from './settings.ts';
 import type { ContainerNeeds, ContainerSettings } from './settings.ts';
 import { hasSeccompProfile, seccompProfile } from './seccomp-profile.ts';
 import { SkillMounts } from './skill-mounts.ts';
-import { WarmContainer } from './warm-container.ts';
+import type { ReadOnlyMount } from './skill-mounts.ts';
+import { WarmContainer, createContainer, removeContainer } from './warm-container.ts';
 
 const MAX_CONTAINERS = 8;
 const DEFAULT_CPUS = 2;
 
 /**
  * Runs programs in containers of Docker or Podman: no network, a read-only root, no capabilities, no new privileges, a user other than
- * root, and limits on memory, processes and CPUs. Each workspace keeps a container warm; stopping a container ends everything in it.
+ * root, and limits on memory, processes and CPUs. The first program of a
+ * workspace starts a container, which stays warm for the next; stopping a container ends everything in it.
  */
 export function containerExecutor(options: ContainerOptions = {}): Executor {
   const identity = options.identity ?? NOBODY;
@@ -60,17 +62,18 @@ async function attached(attachment: Attachment): Promise<AttachedWorkspace> {
   const { client } = engine;
   const mounts = new SkillMounts(place);
   try {
-    const first = await firstContainer(attachment, mounts);
-    const isShared = first !== undefined;
+    const isShared = await mountsOurFiles(attachment);
     const user = programUser(attachment, isShared);
     const pool = new ContainerPool({
       // Concurrent copies of one workspace would overwrite each other's results.
       maxContainers: isShared ? (options.maxContainers ?? MAX_CONTAINERS) : 1,
       start: (needs, signal) =>
-        WarmContainer.start(client, settingsFor(attachment, { needs, mounts: isShared ? mounts : undefined }), signal),
+        WarmContainer.start(
+          client,
+          settingsFor(attachment, { needs, readOnly: isShared ? mounts.mounts(needs.skills) : undefined }),
+          signal,
+        ),
     });
-    if (first !== undefined) pool.add(first);
-    else await startFirst(pool, mounts);
     const programs = new ContainerPrograms({
       client,
       pool,
@@ -105,47 +108,19 @@ async function attached(attachment: Attachment): Promise<AttachedWorkspace> {
   }
 }
 
-/** Starts one container, so that `attach` fails where none can be started. The first program uses it. */
-async function startFirst(pool: ContainerPool, mounts: SkillMounts): Promise<void> {
-  const container = await pool.take(containerNeeds({ limits: DEFAULT_LIMITS }, mounts.currentKey()));
-  if (container !== undefined) await pool.giveBack(container, true);
-}
-
-/** A container that mounts the workspace, or `undefined` where the engine cannot see files of this machine. */
-async function firstContainer(attachment: Attachment, mounts: SkillMounts): Promise<WarmContainer | undefined> {
-  const { engine, options, place } = attachment;
-  const { client, facts } = engine;
-  // Rootless Docker maps the current user to root inside, and no other user can write its files.
-  if (options.transfer === 'copy' || (facts.isRootless && client.kind === 'docker')) return undefined;
-  let container: WarmContainer;
-  try {
-    container = await WarmContainer.start(
-      client,
-      settingsFor(attachment, { needs: containerNeeds({ limits: DEFAULT_LIMITS }, mounts.currentKey()), mounts }),
-    );
-  } catch (error) {
-    if (isSkillError(error) && /bind source path|invalid mount|statfs|no such file/i.test(error.message))
-      return undefined;
-    throw error;
-  }
-  if (await mountsOurFiles(client, container.id, place.root)) return container;
-  await container.dispose();
-  return undefined;
-}
-
 interface ContainerRequest {
   readonly needs: ContainerNeeds;
   /** Absent where the workspace is copied. */
-  readonly mounts: SkillMounts | undefined;
+  readonly readOnly: readonly ReadOnlyMount[] | undefined;
 }
 
 function settingsFor(
   { engine, options, identity, place }: Attachment,
-  { needs, mounts }: ContainerRequest,
+  { needs, readOnly }: ContainerRequest,
 ): ContainerSettings {
   return {
     image: engine.image,
-    shared: mounts === undefined ? undefined : { root: place.root, readOnly: mounts.mounts(needs.skills) },
+    shared: readOnly === undefined ? undefined : { root: place.root, readOnly },
     needs,
     cpus: Math.min(options.cpus ?? DEFAULT_CPUS, engine.facts.cpus),
     labels: ownerLabels(place.id),
@@ -188,15 +163,31 @@ function capabilitiesOf({ engine: { facts }, options }: Attachment, isShared: bo
 }
 
 /**
- * Whether the engine mounted the folders of this machine and not folders of the same name on its own. Compares modification times, so
- * that nothing has to be written.
+ * Whether the engine mounts the folders of this machine, and not folders of the same name on its own. Asks with a container that is never
+ * started, and compares modification times, so that nothing has to be written.
  */
-async function mountsOurFiles(client: EngineClient, containerId: string, root: string): Promise<boolean> {
-  for (const name of WRITABLE_FOLDERS) {
-    const ours = Number(statSync(path.join(root, name), { bigint: true }).mtimeNs / 1_000_000n);
-    if ((await folderTime(client, containerId, name)) !== ours) return false;
+async function mountsOurFiles(attachment: Attachment): Promise<boolean> {
+  const { engine, options, place } = attachment;
+  const { client, facts } = engine;
+  // Rootless Docker maps the current user to root inside, and no other user can write its files.
+  if (options.transfer === 'copy' || (facts.isRootless && client.kind === 'docker')) return false;
+  const needs = containerNeeds({ limits: DEFAULT_LIMITS }, '');
+  let id: string;
+  try {
+    id = await createContainer(client, createBody(settingsFor(attachment, { needs, readOnly: [] })));
+  } catch (error) {
+    if (isSkillError(error) && /bind source path|invalid mount|statfs|no such file/i.test(error.message)) return false;
+    throw error;
   }
-  return true;
+  try {
+    for (const name of WRITABLE_FOLDERS) {
+      const ours = Number(statSync(path.join(place.root, name), { bigint: true }).mtimeNs / 1_000_000n);
+      if ((await folderTime(client, id, name)) !== ours) return false;
+    }
+    return true;
+  } finally {
+    await removeContainer(client, id);
+  }
 }
 
 async function folderTime(client: EngineClient, containerId: string, name: string): Promise<number | undefined> {

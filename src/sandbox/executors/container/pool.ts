@@ -50,11 +50,6 @@ export class ContainerPool {
     }
   }
 
-  /** Adds the container that `attach` started. */
-  add(container: WarmContainer): void {
-    this.#idle.push(container);
-  }
-
   async giveBack(container: WarmContainer, isClean: boolean): Promise<void> {
     try {
       if (!isClean || !container.isOpen || this.#isClosed) await container.dispose();

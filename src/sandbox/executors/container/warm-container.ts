@@ -55,9 +55,7 @@ export class WarmContainer {
   }
 
   static async start(client: EngineClient, settings: ContainerSettings, signal?: AbortSignal): Promise<WarmContainer> {
-    const created = await client.post('/containers/create', { json: createBody(settings), signal });
-    const id = textField(field(created.body, 'Id'));
-    if (id === undefined) throw engineFailure('the container engine returned no container id', 'no id');
+    const id = await createContainer(client, createBody(settings), signal);
     let lifeline: Duplex | undefined;
     try {
       const { socket } = await client.converse(`/containers/${id}/attach?stream=1&stdin=1`, { signal });
@@ -144,9 +142,7 @@ export class WarmContainer {
   /** A container whose volume can be copied, even after this one was removed. */
   async openVolume(): Promise<OpenVolume> {
     if (this.isOpen) return { id: this.id, close: () => Promise.resolve() };
-    const { body } = await this.#client.post('/containers/create', { json: holderBody(this.#settings) });
-    const id = textField(field(body, 'Id'));
-    if (id === undefined) throw engineFailure('the container engine returned no container id', 'no id');
+    const id = await createContainer(this.#client, holderBody(this.#settings));
     return { id, close: () => removeContainer(this.#client, id) };
   }
 
@@ -168,6 +164,14 @@ interface CreatedContainer {
   readonly settings: ContainerSettings;
   readonly imageEnv: readonly string[];
   readonly hostPid: number;
+}
+
+/** Creates a container, which does not run yet, and returns its id. */
+export async function createContainer(client: EngineClient, json: unknown, signal?: AbortSignal): Promise<string> {
+  const { body } = await client.post('/containers/create', { json, signal });
+  const id = textField(field(body, 'Id'));
+  if (id === undefined) throw engineFailure('the container engine returned no container id', 'no id');
+  return id;
 }
 
 /** Kills and removes a container. The engine answers once its first process, and with it the PID namespace, is gone. */
