@@ -3,24 +3,25 @@
  * it as root and as an ordinary user, with the secret in its environment and in an open descriptor. `hold` runs one program until
  * somebody ends this process.
  */
+import { execFileSync } from 'node:child_process';
 import { writeSync } from 'node:fs';
+import path from 'node:path';
 
-import { bubblewrapExecutor } from '../../src/sandbox/executors/bubblewrap/executor.ts';
-import { namespacesExecutor } from '../../src/sandbox/executors/namespaces/executor.ts';
+import { attackedExecutor } from './attacked-executor.ts';
 import { runAttacks } from './run-attacks.ts';
 import { collected, openWorkspace } from './sandbox.ts';
 
 const secret = process.env['ATTACK_SECRET'] ?? '';
-const executor = process.argv[2] === 'namespaces' ? namespacesExecutor() : bubblewrapExecutor();
+const executor = attackedExecutor(process.argv[2] ?? '');
 
 if (process.argv[3] === 'hold') {
   const { workspace, root } = await openWorkspace(executor);
+  execFileSync('mkfifo', ['-m', '666', path.join(root, 'out/alive')]);
   writeSync(1, `${root}\n`);
-  await collected(workspace, [
-    'sh',
-    '-c',
-    `(setsid sh -c 'while :; do echo x >> ${workspace.root}/out/heartbeat; sleep 0.05; done' &); sleep 50`,
-  ]);
+  // A process that left its parents, group, session and environment, and holds the pipe.
+  const alive = `${workspace.root}/out/alive`;
+  const held = `setsid env -i sh -c 'exec > ${alive}; echo held; exec sleep 500' > /dev/null 2>&1 < /dev/null`;
+  await collected(workspace, ['sh', '-c', `(${held} &); sleep 500`]);
 } else {
   writeSync(1, JSON.stringify(await runAttacks(executor, secret)));
 }

@@ -57,7 +57,9 @@ export const command = defineCommand({
     ]);
     const options = fleetOptions(given);
     const fleet = await openFleetFor(options);
+    let watch: Awaited<ReturnType<typeof watchDatabase>> | undefined;
     try {
+      watch = await watchDatabase(options.database, fleet.pool);
       const runtime = await openRuntime(invocation);
       const queue = await openQueue(options.database, fleet.pool);
       let pinned: { readonly id: Promise<string>; readonly at: number } | undefined;
@@ -81,14 +83,13 @@ export const command = defineCommand({
         ...(given.host === undefined ? {} : { host: given.host }),
         onNote: (note) => reportWarning(terminal, note),
       }).catch(portInUse(port, 'end what listens there, or choose another --port'));
-      const watch = await watchDatabase(options.database, fleet.pool);
       terminal.out(server.url);
       terminal.remark('open it in a browser with a key, or submit: POST /api/v1/runs; end with Ctrl-C');
       await untilStopped(signal);
       await server.close();
-      await watch.close();
       await queue.close();
     } finally {
+      await watch?.close();
       await fleet.close();
     }
     return EXIT.done;

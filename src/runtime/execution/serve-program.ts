@@ -1,5 +1,6 @@
 import path from 'node:path';
 
+import { SkillError } from '../../core/errors.ts';
 import type { Isolation } from '../../core/execution.ts';
 import { servePort, servingCommand } from '../../sandbox/network/serve-port.ts';
 import type { ServedPort } from '../../sandbox/network/serve-port.ts';
@@ -15,7 +16,8 @@ const SOCKET = 'serve.sock';
 /** What comes before the command of a program whose port is served. */
 export function servingStart({ serve }: ExecutionParts, workspace: Workspace, run: RunFolder): readonly string[] {
   if (serve === undefined || !hasOwnNetwork(workspace)) return [];
-  return servingCommand(`${workspace.attached.root}/${run.path}/${SOCKET}`, serve.port);
+  const { root, capabilities } = workspace.attached;
+  return servingCommand(`${root}/${run.path}/${SOCKET}`, serve.port, capabilities.isolation === 'container');
 }
 
 export async function serveProgram(
@@ -24,6 +26,14 @@ export async function serveProgram(
   run: RunFolder,
 ): Promise<ServedPort | undefined> {
   if (serve === undefined || !hasOwnNetwork(workspace)) return undefined;
+  const { isolation, hasNetworkGrants } = workspace.attached.capabilities;
+  if (!hasNetworkGrants)
+    throw new SkillError({
+      code: 'executor/failed',
+      message: `port ${String(serve.port)} cannot be served: the engine of the ${isolation} executor cannot mount a socket of this machine`,
+      hint: 'use an engine that runs on this machine, or another executor (skillwright doctor lists them)',
+      data: { executor: isolation, cause: 'no shared files' },
+    });
   return await servePort({ ...serve, socketPath: path.join(run.host, SOCKET) });
 }
 

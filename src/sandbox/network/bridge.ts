@@ -84,7 +84,7 @@ export async function openBridge(options: BridgeOptions): Promise<Bridge> {
   return {
     socketPath,
     env: { ...proxyEnvironment(PORT, isDirect), ...(isInImage ? {} : quietNode()) },
-    forwarderArgv: isInImage ? imageForwarder(program, places) : forwarderCommand(program, places),
+    forwarderArgv: isInImage ? imageForwarder('granted', program, places) : forwarderCommand(program, places),
     transferred: () => proxy.transferred(),
     refused: noted.refused,
     close: async () => await proxy.close(),

@@ -5,6 +5,7 @@ import type { Socket } from 'node:net';
 import { SkillError } from '../../core/errors.ts';
 import { builtFile } from '../../platform/built-file.ts';
 import { forwarderCommand } from './forwarder-command.ts';
+import { imageForwarder } from './image-forwarder.ts';
 
 export interface ServedPort {
   close(): Promise<void>;
@@ -64,9 +65,10 @@ export async function servePort({ port, socketPath, onReady }: ServePortOptions)
 }
 
 /** The start of a command that offers a port of the sandbox at a socket; the program follows. */
-export function servingCommand(socketInside: string, port: number): readonly string[] {
+export function servingCommand(socketInside: string, port: number, isInImage: boolean): readonly string[] {
   const program = readFileSync(builtFile('sandbox/network/serve-forwarder.js'), 'utf8');
-  return forwarderCommand(program, [socketInside, String(port)]);
+  const places = [socketInside, String(port)];
+  return isInImage ? imageForwarder('served', program, places) : forwarderCommand(program, places);
 }
 
 function portTaken(port: number, error: Error): SkillError {

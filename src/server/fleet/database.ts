@@ -73,30 +73,45 @@ export async function openDatabase(
 
 const WATCH_MS = 500;
 /** Connections that do not answer for this long are replaced; statements of a fleet take milliseconds. */
-export const SILENT_MS = 8_000;
+const SILENT_MS = 8_000;
 
-/** Renews the connections of a pool that do not answer although a new one does. */
-export async function watchDatabase(url: string, pool: Database): Promise<{ close(): Promise<void> }> {
+export interface WatchOptions {
+  /** Asks on a connection of its own: those of the pool may all be busy (default: `select 1`). It must reject if there is no answer. */
+  readonly beat?: (heart: Pool) => Promise<unknown>;
+  /** Uses the pool (default: `select 1`). */
+  readonly use?: () => Promise<unknown>;
+  /** Called before connections are replaced, with the time since `use` was last answered. */
+  readonly onSilent?: (silentMs: number) => void;
+}
+
+/** Asks the database twice a second, and renews the connections of a pool that do not answer although a new one does. */
+export async function watchDatabase(
+  url: string,
+  pool: Database,
+  { beat = (heart) => heart.query('select 1'), use = () => pool.query('select 1'), onSilent }: WatchOptions = {},
+): Promise<{ close(): Promise<void> }> {
   const heart = await openDatabase(url, { size: 1, timeoutMs: 3_000 });
-  let asked: number | undefined;
-  const ask = (): void => {
-    asked ??= performance.now();
-    pool.query('select 1').then(
-      () => (asked = undefined),
-      () => (asked = undefined),
-    );
+  let lastUse = performance.now();
+  let lastRenewal = 0;
+  const check = (): void => {
+    const now = performance.now();
+    if (now - Math.max(lastUse, lastRenewal) <= SILENT_MS) return;
+    lastRenewal = now;
+    onSilent?.(now - lastUse);
+    pool.renew(SILENT_MS);
   };
-  const timer = openInterval(async () => {
-    if (asked === undefined) ask();
-    const isAnswered = await heart.query('select 1').then(
-      () => true,
-      () => false,
-    );
-    if (isAnswered && asked !== undefined && performance.now() - asked > SILENT_MS) pool.renew(SILENT_MS);
+  // Apart, so that a heartbeat does not wait for the pool.
+  const uses = openInterval(async () => {
+    await use().catch(() => undefined);
+    lastUse = performance.now();
   }, WATCH_MS);
+  const beats = openInterval(() => beat(heart).then(check, () => undefined), WATCH_MS);
   return {
     async close() {
-      await timer.close();
+      // In this order: connections that are silent now are still replaced.
+      await uses.close();
+      await beats.close();
+      await beat(heart).catch(() => undefined);
       await heart.end();
     },
   };

@@ -22,7 +22,7 @@ import { VERSION } from '../../version.ts';
 import { VOCABULARY_NAMES } from '../../tools/vocabularies.ts';
 import { continueAnswered, openApprovalTable, pendingQuestions } from './approval-table.ts';
 import type { ContentStore } from './content-store.ts';
-import { SILENT_MS, isDisconnected, isPassing, openDatabase } from './database.ts';
+import { isDisconnected, isPassing, watchDatabase } from './database.ts';
 import type { Database } from './database.ts';
 import { listen } from './dbos-queue.ts';
 import type { ListeningQueue, QueueLimits } from './dbos-queue.ts';
@@ -40,7 +40,7 @@ import { traceOf } from '../../journal/trace-id.ts';
 import { openCounters } from './counters.ts';
 import type { Counters } from './counters.ts';
 import { openRuntimes } from './worker-runtimes.ts';
-import { openClockWatch, openInterval } from './worker-timers.ts';
+import { openClockWatch } from './worker-timers.ts';
 import type { Runtimes } from './worker-runtimes.ts';
 
 export interface WorkerOptions {
@@ -58,8 +58,6 @@ export interface WorkerOptions {
   /** Runs at the same time (default: 4). */
   readonly slots?: number;
   readonly limits?: Partial<QueueLimits>;
-  /** Seconds without a sign of life after which the runs of a worker are taken over (default: 3). */
-  readonly silentSeconds?: number;
   /** Runs attempts of evaluations (default: they fail). */
   readonly runAttempt?: RunAttempt;
   readonly onNote?: (note: string) => void;
@@ -73,7 +71,8 @@ export interface Worker {
   readonly failed: Promise<string>;
 }
 
-const HEARTBEAT_MS = 500;
+/** Without a sign of life for this long, the runs of a worker are taken over. */
+const SILENT_SECONDS = 3;
 const MAX_BACK_MS = 2_000;
 /** DBOS repeats a failed statement after pauses that grow to a minute. A new process is faster than that after a long outage. */
 const STUCK_MS = 20_000;
@@ -83,7 +82,7 @@ const BEAT = `with seen as (update skillwright.workers set seen_at = now() where
 const LIMITS: QueueLimits = { perProject: 20, pollMs: 50 };
 
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
-  const { pool, url, slots = 4, silentSeconds = 3, onNote = () => undefined } = options;
+  const { pool, url, slots = 4, onNote = () => undefined } = options;
   const id = `${hostname()}-${String(process.pid)}-${randomBytes(4).toString('hex')}`;
   mkdirSync(path.join(options.directory, 'runs', id), { recursive: true, mode: 0o700 });
   await pool.query('insert into skillwright.workers (id, host, version, format, slots) values ($1, $2, $3, $4, $5)', [
@@ -124,38 +123,29 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       await submitRun(pool, queue, { id: newRunId(at), request, skillSet, idempotencyKey }, { actor, project });
     },
   });
-  // A connection of its own: the others may all be busy with runs.
-  const heart = await openDatabase(url, { size: 1, timeoutMs: silentSeconds * 1_000 });
   let lastHeard = performance.now();
-  let lastCare = performance.now();
-  let lastRenewal = 0;
   let fail: (reason: string) => void = () => undefined;
   const failed = new Promise<string>((resolve) => (fail = resolve));
-  const beat = async (): Promise<void> => {
+  const beat = async (heart: Pool): Promise<void> => {
     try {
       await heart.query(BEAT, [id, JSON.stringify(counters.samples())]);
       lastHeard = performance.now();
-      if (lastHeard - lastCare > STUCK_MS) fail('its other connections to the database do not answer');
-      else if (lastHeard - Math.max(lastCare, lastRenewal) > SILENT_MS) {
-        lastRenewal = lastHeard;
-        onNote('connections to the database do not answer although a new one does; they are replaced');
-        pool.renew(SILENT_MS);
-      }
     } catch (error) {
       onNote(`no heartbeat: ${error instanceof Error ? error.message : String(error)}`);
       // By now another worker has the runs of this one, so this one ends its own share of them.
-      if (performance.now() - lastHeard > silentSeconds * 1_000)
+      if (performance.now() - lastHeard > SILENT_SECONDS * 1_000)
         for (const { stop } of running.values()) stop.abort(new Error('the database does not answer'));
+      throw error;
     }
   };
-  const watch = openClockWatch();
+  const clock = openClockWatch();
   const care = async (): Promise<void> => {
     // The queue waits for a time of the clock, which is far away now.
-    const back = watch();
+    const back = clock();
     if (back > MAX_BACK_MS) fail(`the clock of this machine went back by ${String(Math.round(back / 1_000))} s`);
     try {
       await compare(pool, queue, id, running);
-      for (const { run, worker, next } of await takeOverRuns(pool, queue, silentSeconds))
+      for (const { run, worker, next } of await takeOverRuns(pool, queue, SILENT_SECONDS))
         onNote(
           next === undefined
             ? `run ${run} is set aside: its workers ended one after the other`
@@ -164,10 +154,15 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     } catch (error) {
       onNote(`runs of silent workers: ${error instanceof Error ? error.message : String(error)}`);
     }
-    lastCare = performance.now();
   };
-  // Apart, so that a heartbeat does not wait for the care of runs.
-  const timers = [openInterval(beat, HEARTBEAT_MS), openInterval(care, HEARTBEAT_MS)];
+  const watch = await watchDatabase(url, pool, {
+    beat,
+    use: care,
+    onSilent(silentMs) {
+      if (silentMs > STUCK_MS) fail('its other connections to the database do not answer');
+      else onNote('connections to the database do not answer although a new one does; they are replaced');
+    },
+  });
   return {
     id,
     failed,
@@ -182,9 +177,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       }
       await Promise.allSettled([...running.values()].map(({ done }) => done));
       await stopped;
-      await Promise.all(timers.map((timer) => timer.close()));
-      await beat();
-      await heart.end();
+      await watch.close();
       await queue.close();
       await pool.query('delete from skillwright.workers where id = $1', [id]);
       rmSync(path.join(options.directory, 'runs', id), { recursive: true, force: true });

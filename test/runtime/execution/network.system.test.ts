@@ -1,12 +1,22 @@
-import { existsSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { describe, expect, onTestFinished } from 'vitest';
+import path from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
 
+import type { Executor } from '../../../src/core/execution.ts';
 import type { RunResult } from '../../../src/core/outputs.ts';
 import type { ExecutionOptions } from '../../../src/runtime/execution/execution.ts';
+import { containerExecutor } from '../../../src/sandbox/executors/container/executor.ts';
+import { openBridge } from '../../../src/sandbox/network/bridge.ts';
+import type { Bridge } from '../../../src/sandbox/network/bridge.ts';
+import { servingCommand } from '../../../src/sandbox/network/serve-port.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { scratch, writeSkill } from '../../registry/support.ts';
+import { sharedDockerEngine } from '../../sandbox/docker-engine.ts';
+import type { TestEngine } from '../../sandbox/docker-engine.ts';
 import { knownExecutor } from '../../sandbox/known-executor.ts';
 import { runtimeOver } from '../support.ts';
 
@@ -72,7 +82,24 @@ describe.runIf(HAS_BUBBLEWRAP)('the network of a program', () => {
     // After the run the user sees the flag for the host that the code names.
     expect(refused).toEqual([{ host: 'example.org', port: 0, reason: 'not-granted' }]);
   });
+});
 
+const engine = await sharedDockerEngine();
+if (typeof engine === 'string') console.log(`skipped: ${engine}`);
+
+/** Each with the interpreter that forwards the port: a container uses one of its image. */
+const SERVING: readonly (readonly [string, NonNullable<ExecutionOptions['executor']>, RegExp])[] = [
+  ...(HAS_BUBBLEWRAP ? ([['bubblewrap', knownExecutor('bubblewrap'), /^node$/]] as const) : []),
+  ...(typeof engine === 'string' ? [] : ([['container', inContainer(engine), /^python3/]] as const)),
+];
+
+function inContainer({ socket, rootFileSystem }: TestEngine): Executor {
+  const bridge = (hosts: readonly string[]): Promise<Bridge> =>
+    openBridge({ hosts, folder: scratch(), isInImage: true });
+  return containerExecutor({ socket, rootFileSystem, bridge });
+}
+
+describe.each(SERVING)('--serve under %s', (_, executor, forwarder) => {
   verifies('ENV-2', 'a served port is reached from the host while the program runs, and not afterwards', async () => {
     const probe = createServer();
     await new Promise<void>((resolve) => void probe.listen(0, '127.0.0.1', resolve));
@@ -84,16 +111,55 @@ describe.runIf(HAS_BUBBLEWRAP)('the network of a program', () => {
     const onReady = (): void => {
       answer = fetch(url).then((response) => response.text());
     };
-    const once = `import http.server as h
+    const page = `import http.server as h, os
 class Page(h.BaseHTTPRequestHandler):
     def do_GET(self):
         self.send_response(200); self.end_headers(); self.wfile.write(b"a page"); self.server.seen = True
     def log_message(self, *words): pass
 server = h.HTTPServer(("127.0.0.1", ${String(port)}), Page)
 server.seen = False
-while not server.seen: server.handle_request()`;
-    await run(`python3 -c '${once}'`, { serve: { port, onReady }, limits: { wallMs: 20_000 } });
+while not server.seen: server.handle_request()
+print(os.path.basename(os.readlink("/proc/%d/exe" % os.getppid())))`;
+    const { stdout, stderr } = await run(`exec python3 -c '${page}'`, {
+      executor,
+      serve: { port, onReady },
+      limits: { wallMs: 60_000 },
+    });
+    expect([stdout.trim(), stderr]).toEqual([expect.stringMatching(forwarder), '']);
     expect(await answer).toBe('a page');
     await expect(fetch(url)).rejects.toThrow('fetch failed');
   });
+});
+
+test.skipIf(typeof engine === 'string')(
+  'a port cannot be served by an engine without files of this machine',
+  async () => {
+    if (typeof engine === 'string') return;
+    const { socket, rootFileSystem } = engine;
+    const executor = containerExecutor({ socket, rootFileSystem, transfer: 'copy' });
+    await expect(run('true', { executor, serve: { port: 65_000, onReady: () => undefined } })).rejects.toThrow(
+      'port 65000 cannot be served: the engine of the container executor cannot mount a socket of this machine',
+    );
+  },
+);
+
+test('in an image without Python, Node forwards a served port and passes on the exit status', async () => {
+  const folder = scratch();
+  const bin = path.join(folder, 'bin');
+  mkdirSync(bin);
+  symlinkSync(process.execPath, path.join(bin, 'node'));
+  const socketPath = path.join(folder, 's');
+  const program = `const server = require('node:net').createServer((near) => near.end('from inside')).listen(0, '127.0.0.1', () => {
+    console.log(server.address().port);
+  }); process.stdin.on('data', () => process.exit(7));`;
+  const [command = '', ...args] = servingCommand(socketPath, 1, true);
+  const child = spawn(command, [...args, 'node', '-e', program], {
+    env: { PATH: bin },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  await once(child.stdout, 'data');
+  expect(existsSync(socketPath)).toBe(true);
+  child.stdin.write('end\n');
+  expect(await once(child, 'exit')).toEqual([7, null]);
 });
