@@ -6,7 +6,7 @@ import { quoted } from '../core/text/text.ts';
 import { isDirectory } from '../platform/fs/paths.ts';
 import { VERSION } from '../version.ts';
 import { parseArguments, parseSettings } from './arguments.ts';
-import { GLOBAL_FLAGS } from './command.ts';
+import { GLOBAL_FLAGS, toggle } from './command.ts';
 import type { Command, CommandEntry, Flag } from './command.ts';
 import { COMMANDS, findCommand } from './commands.ts';
 import { EXIT, UsageError } from './exit.ts';
@@ -123,7 +123,7 @@ function commandNamed(name: string): CommandEntry {
   );
 }
 
-const HELP_FLAGS = { all: { type: 'boolean', about: 'describe every command and every global flag' } } as const;
+const HELP_FLAGS = { all: toggle('describe every command and every global flag') } as const;
 
 async function help(words: readonly string[], terminal: Terminal): Promise<number> {
   const { commandHelp, programHelp } = await import('./help.ts');

@@ -12,33 +12,22 @@ import { VOCABULARY_NAMES } from '../../tools/vocabularies.ts';
 import { skillToolsOf } from '../../runtime/skill-tools.ts';
 import { APPROVAL_FLAGS, AUTO_FLAG, openApprover, policyRefusal, repeatedCommand } from './approval.ts';
 import { TRUST_FLAGS, askForTrust } from './consent.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand, option, toggle } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { jsonText } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { modelExecution } from './execution-options.ts';
 
 const flags = {
-  vocabulary: {
-    type: 'string',
-    value: 'NAME',
-    choices: VOCABULARY_NAMES,
-    about: 'use this tool vocabulary (default: skillwright)',
-  },
-  load: { type: 'string', multiple: true, value: 'SKILL', about: 'load this skill first; may be repeated' },
-  executor: {
-    type: 'string',
-    value: 'NAME',
+  vocabulary: option('NAME', 'use this tool vocabulary (default: skillwright)', { choices: VOCABULARY_NAMES }),
+  load: option('SKILL', 'load this skill first; may be repeated', { multiple: true }),
+  executor: option('NAME', 'run programs with this executor; none offers no tool that runs programs (default: none)', {
     choices: ['auto', 'none', ...EXECUTOR_NAMES],
-    about: 'run programs with this executor; none offers no tool that runs programs (default: none)',
-  },
-  log: {
-    type: 'string',
-    value: 'LEVEL',
+  }),
+  log: option('LEVEL', 'print progress: quiet, normal or verbose (default: normal)', {
     choices: ['quiet', 'normal', 'verbose'],
-    about: 'print progress: quiet, normal or verbose (default: normal)',
-  },
-  tools: { type: 'boolean', about: 'list the tools and their parameters instead' },
+  }),
+  tools: toggle('list the tools and their parameters instead'),
   ...APPROVAL_FLAGS,
   ...AUTO_FLAG,
   ...TRUST_FLAGS,

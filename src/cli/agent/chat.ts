@@ -24,7 +24,7 @@ import { openChatHistory } from './chat-history.ts';
 import { openEditor, openLines } from './chat-input.ts';
 import type { ChatInput } from './chat-input.ts';
 import { runChat } from './chat-loop.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand, option } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { findChat } from './earlier-chat.ts';
 import { EXIT } from '../exit.ts';
@@ -41,7 +41,7 @@ import { askStreams, confirm } from '../terminal/ask.ts';
 import { reportWarning } from '../terminal/terminal.ts';
 
 const flags = {
-  resume: { type: 'string', value: 'ID', about: 'continue the chat of this run, or the last one' },
+  resume: option('ID', 'continue the chat of this run, or the last one'),
   ...AGENT_FLAGS,
 } as const;
 

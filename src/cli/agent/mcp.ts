@@ -5,7 +5,7 @@ import { CLIENT_NAMES, TOKEN_VARIABLE, clientConfig } from '../../mcp/client-con
 import { VOCABULARY_NAMES } from '../../tools/vocabularies.ts';
 import { quoted } from '../../core/text/text.ts';
 import type { SkillServer } from '../../mcp/server.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand, option, toggle } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';
@@ -18,30 +18,22 @@ import { checkServers } from './mcp-servers.ts';
 import { SANDBOX_FLAGS, sandboxOptions } from './sandbox-flags.ts';
 
 const flags = {
-  vocabulary: {
-    type: 'string',
-    value: 'NAME',
+  vocabulary: option('NAME', 'offer the tools of this vocabulary (default: skillwright)', {
     choices: VOCABULARY_NAMES,
-    about: 'offer the tools of this vocabulary (default: skillwright)',
-  },
-  executor: {
-    type: 'string',
-    value: 'NAME',
-    choices: ['auto', 'none', ...EXECUTOR_NAMES],
-    about: 'run programs with this executor; none runs no programs (default: auto, the first that isolates)',
-  },
-  files: { type: 'boolean', about: 'offer tools for files of the project too; most clients have their own' },
-  'print-config': {
-    type: 'string',
-    value: 'CLIENT',
+  }),
+  executor: option(
+    'NAME',
+    'run programs with this executor; none runs no programs (default: auto, the first that isolates)',
+    { choices: ['auto', 'none', ...EXECUTOR_NAMES] },
+  ),
+  files: toggle('offer tools for files of the project too; most clients have their own'),
+  'print-config': option('CLIENT', `print the configuration for a client: ${CLIENT_NAMES.join(', ')}`, {
     choices: CLIENT_NAMES,
-    about: `print the configuration for a client: ${CLIENT_NAMES.join(', ')}`,
-  },
-  http: {
-    type: 'boolean',
-    about: `serve streamable HTTP on 127.0.0.1 instead of stdin and stdout; clients need the token (${TOKEN_VARIABLE}, or a random one that is printed)`,
-  },
-  port: { type: 'string', value: 'N', about: 'listen on this port, with --http (default: any free port)' },
+  }),
+  http: toggle(
+    `serve streamable HTTP on 127.0.0.1 instead of stdin and stdout; clients need the token (${TOKEN_VARIABLE}, or a random one that is printed)`,
+  ),
+  port: option('N', 'listen on this port, with --http (default: any free port)'),
   ...SANDBOX_FLAGS,
   ...AUTO_FLAG,
   ...APPROVAL_FLAGS,

@@ -2,27 +2,16 @@ import path from 'node:path';
 
 import type { PackageOptions } from '../../runtime/packages/packages.ts';
 import type { Terminal } from '../terminal/terminal.ts';
+import { option, toggle } from '../command.ts';
 
 /** Flags of commands that run scripts with packages. */
 export const PACKAGE_FLAGS = {
-  with: {
-    type: 'string',
+  with: option('PACKAGE', 'install PACKAGE for the scripts, such as pypdf>=4 or npm:docx@9; may be repeated', {
     multiple: true,
-    value: 'PACKAGE',
-    about: 'install PACKAGE for the scripts, such as pypdf>=4 or npm:docx@9; may be repeated',
-  },
-  environment: {
-    type: 'string',
-    value: 'NAME',
-    about: 'install the packages of this environment of the configuration (packages.environments)',
-  },
-  venv: {
-    type: 'string',
-    value: 'DIR',
-    path: true,
-    about: 'use an existing virtual environment for Python, read-only',
-  },
-  offline: { type: 'boolean', about: 'use only packages that are installed already (see skillwright prepare)' },
+  }),
+  environment: option('NAME', 'install the packages of this environment of the configuration (packages.environments)'),
+  venv: option('DIR', 'use an existing virtual environment for Python, read-only'),
+  offline: toggle('use only packages that are installed already (see skillwright prepare)'),
 } as const;
 
 interface GivenFlags {

@@ -14,7 +14,7 @@ import type { SkillEntry } from '../../core/skill.ts';
 import { openLayers } from '../../sandbox/environments/layers.ts';
 import { APPROVAL_FLAGS, openApprover, policyRefusal, repeatedCommand } from './approval.ts';
 import { TRUST_FLAGS, askForTrust } from './consent.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand, option, toggle } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { jsonText } from '../json.ts';
@@ -28,24 +28,13 @@ const { with: withFlag, environment } = PACKAGE_FLAGS;
 const flags = {
   with: withFlag,
   environment,
-  'dry-run': { type: 'boolean', about: 'resolve the packages and show them without installing anything' },
-  list: { type: 'boolean', about: 'list the installed layers of packages' },
-  prune: {
-    type: 'boolean',
-    about: 'remove layers that were not used for 30 days; with SKILL, all layers of the skill',
-  },
-  wheels: {
-    type: 'string',
-    value: 'DIR',
-    path: true,
-    about: 'install from the wheels in DIR instead of a package index',
-  },
-  executor: {
-    type: 'string',
-    value: 'NAME',
+  'dry-run': toggle('resolve the packages and show them without installing anything'),
+  list: toggle('list the installed layers of packages'),
+  prune: toggle('remove layers that were not used for 30 days; with SKILL, all layers of the skill'),
+  wheels: option('DIR', 'install from the wheels in DIR instead of a package index'),
+  executor: option('NAME', 'install for this executor (default: auto, the first that isolates)', {
     choices: ['auto', ...EXECUTOR_NAMES],
-    about: 'install for this executor (default: auto, the first that isolates)',
-  },
+  }),
   ...APPROVAL_FLAGS,
   ...TRUST_FLAGS,
 } as const;

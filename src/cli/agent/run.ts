@@ -21,7 +21,7 @@ import {
 } from './approval.ts';
 import { continuation, resumingCommand } from './resume-command.ts';
 import { answerNote, askForTrust, hiddenJson } from './consent.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand, option } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';
@@ -38,25 +38,12 @@ import { takeSteps } from './interrupts.ts';
 const PROTOCOLS = ['tools', 'actions'] as const;
 
 const flags = {
-  file: { type: 'string', value: 'FILE', path: true, about: 'read the request from FILE; - is stdin' },
-  protocol: {
-    type: 'string',
-    value: 'NAME',
-    choices: PROTOCOLS,
-    about: 'let the model act by tool calls or by JSON text (default: tools)',
-  },
-  vocabulary: {
-    type: 'string',
-    value: 'NAME',
-    choices: VOCABULARY_NAMES,
-    about: 'use this tool vocabulary (default: skillwright)',
-  },
-  activation: {
-    type: 'string',
-    value: 'NAME',
+  file: option('FILE', 'read the request from FILE; - is stdin'),
+  protocol: option('NAME', 'let the model act by tool calls or by JSON text (default: tools)', { choices: PROTOCOLS }),
+  vocabulary: option('NAME', 'use this tool vocabulary (default: skillwright)', { choices: VOCABULARY_NAMES }),
+  activation: option('NAME', 'choose how skills are activated; shortlist and forced search first (default: model)', {
     choices: ACTIVATIONS,
-    about: 'choose how skills are activated; shortlist and forced search first (default: model)',
-  },
+  }),
   ...AGENT_FLAGS,
   ...KEEP_GOING_FLAG,
 } as const;

@@ -8,7 +8,7 @@ import { openApprovals } from '../../policy/approval/approver.ts';
 import { pendingFolder } from '../../policy/approval/pending-approvals.ts';
 import { runsDirectory } from '../../journal/run-folder.ts';
 import { wholeNumber } from '../arguments.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand, option, toggle } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { storedEvaluations } from '../evals/stored-evaluations.ts';
 import { EXIT } from '../exit.ts';
@@ -29,8 +29,8 @@ const { model, budget, executor, project, mount, allow, auto, with: withFlag, en
 const { 'trust-project': trustProject, 'no-agents-md': noAgentsMd } = AGENT_FLAGS;
 
 const flags = {
-  port: { type: 'string', value: 'N', about: 'listen on this port (default: any free port)' },
-  'no-open': { type: 'boolean', about: 'print the address and open no browser' },
+  port: option('N', 'listen on this port (default: any free port)'),
+  'no-open': toggle('print the address and open no browser'),
   model,
   budget,
   executor,

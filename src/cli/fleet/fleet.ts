@@ -1,6 +1,6 @@
 import { printable, quoted } from '../../core/text/text.ts';
 import { RIGHTS } from '../../server/fleet/keys.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand, option, toggle } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { jsonText } from '../json.ts';
@@ -14,24 +14,13 @@ const PRUNE_MS = 600_000;
 
 const flags = {
   ...FLEET_FLAGS,
-  project: {
-    type: 'string',
-    value: 'NAME',
-    about: 'the project of the key (default: default), of status and prune (default: all)',
-  },
-  rights: {
-    type: 'string',
+  project: option('NAME', 'the project of the key (default: default), of status and prune (default: all)'),
+  rights: option('RIGHT', 'a right of the new key; may be repeated (default: submit and read)', {
     multiple: true,
-    value: 'RIGHT',
     choices: RIGHTS,
-    about: 'a right of the new key; may be repeated (default: submit and read)',
-  },
-  'older-than': {
-    type: 'string',
-    value: 'TIME',
-    about: 'prune: remove runs that ended before TIME, e.g. 12h, 30d, 8w',
-  },
-  'dry-run': { type: 'boolean', about: 'prune: print how many runs and contents would be removed' },
+  }),
+  'older-than': option('TIME', 'prune: remove runs that ended before TIME, e.g. 12h, 30d, 8w'),
+  'dry-run': toggle('prune: print how many runs and contents would be removed'),
 } as const;
 
 type FleetInvocation = Invocation<typeof flags>;

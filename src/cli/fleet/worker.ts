@@ -6,7 +6,7 @@ import { EXECUTOR_NAMES } from '../../core/execution.ts';
 import type { ExecutorName } from '../../core/execution.ts';
 import { chooseModel } from '../agent/agent-model.ts';
 import { modelExecution } from '../agent/execution-options.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand, option } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { parseSettings } from '../arguments.ts';
 import { openRuntime } from '../open-runtime.ts';
@@ -21,30 +21,17 @@ import { untilStopped } from './serve.ts';
 
 const flags = {
   ...FLEET_FLAGS,
-  model: { type: 'string', value: 'NAME', about: 'use this model for every run (default: as in run)' },
-  executor: {
-    type: 'string',
-    value: 'NAME',
-    choices: ['auto', 'none', ...EXECUTOR_NAMES],
-    about: 'run programs with this executor; none runs no programs (default: auto, the first that isolates)',
-  },
-  slots: { type: 'string', value: 'N', about: 'runs at the same time (default: 4)' },
-  'per-project': {
-    type: 'string',
-    value: 'N',
-    about: 'runs of one project at the same time, over all workers (default: 20)',
-  },
-  'per-minute': {
-    type: 'string',
-    value: 'N',
-    about: 'runs of one project that may begin within a minute (default: no limit)',
-  },
-  grace: {
-    type: 'string',
-    value: 'SECONDS',
-    about: 'time for runs to end after SIGTERM; then others continue them (default: 30)',
-  },
-  data: { type: 'string', value: 'DIR', path: true, about: 'keep fetched skills in DIR (default: ~/.agent/worker)' },
+  model: option('NAME', 'use this model for every run (default: as in run)'),
+  executor: option(
+    'NAME',
+    'run programs with this executor; none runs no programs (default: auto, the first that isolates)',
+    { choices: ['auto', 'none', ...EXECUTOR_NAMES] },
+  ),
+  slots: option('N', 'runs at the same time (default: 4)'),
+  'per-project': option('N', 'runs of one project at the same time, over all workers (default: 20)'),
+  'per-minute': option('N', 'runs of one project that may begin within a minute (default: no limit)'),
+  grace: option('SECONDS', 'time for runs to end after SIGTERM; then others continue them (default: 30)'),
+  data: option('DIR', 'keep fetched skills in DIR (default: ~/.agent/worker)'),
 } as const;
 
 const LINGER_MS = 5_000;

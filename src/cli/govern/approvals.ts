@@ -15,7 +15,7 @@ import {
 import type { PendingPlace, PendingQuestion } from '../../policy/approval/pending-approvals.ts';
 import { openStoredApprovals, storedId } from '../../policy/approval/stored-approvals.ts';
 import type { StoredApproval } from '../../policy/approval/stored-approvals.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand, option, toggle } from '../command.ts';
 import type { GlobalInvocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { surroundingsFor } from '../surroundings.ts';
@@ -24,20 +24,12 @@ import { reportWarning } from '../terminal/terminal.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 const flags = {
-  scope: {
-    type: 'string',
-    value: 'SCOPE',
+  scope: option('SCOPE', 'approve once, for the run, or for the skill in its current version (default: once)', {
     choices: APPROVAL_SCOPES,
-    about: 'approve once, for the run, or for the skill in its current version (default: once)',
-  },
-  reason: { type: 'string', value: 'TEXT', about: 'with no: tell the model why' },
-  all: { type: 'boolean', about: 'revoke every stored answer' },
-  folder: {
-    type: 'string',
-    value: 'DIR',
-    path: true,
-    about: 'read pending requests from DIR (default: ~/.agent/pending)',
-  },
+  }),
+  reason: option('TEXT', 'with no: tell the model why'),
+  all: toggle('revoke every stored answer'),
+  folder: option('DIR', 'read pending requests from DIR (default: ~/.agent/pending)'),
 } as const;
 
 export const command = defineCommand({

@@ -5,7 +5,7 @@ import { SETTINGS } from '../../core/config/config-settings.ts';
 import { nearest } from '../../core/nearest.ts';
 import { printable, quoted } from '../../core/text/text.ts';
 import type { LoadedConfig } from '../../core/config/loaded-config.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand, toggle } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { configFor } from '../surroundings.ts';
 import { jsonText, plainJson } from '../json.ts';
@@ -20,7 +20,7 @@ export const command = defineCommand({
     'explain shows each setting, its origin and what it overrides.',
     'Exit code 1: a file or a variable is invalid.',
   ].join('\n'),
-  flags: { schema: { type: 'boolean', about: 'print the JSON Schema of config.json' } },
+  flags: { schema: toggle('print the JSON Schema of config.json') },
   examples: [
     ['skillwright config', 'show the effective configuration and its files'],
     ['skillwright config explain catalog', 'show the origin of each catalog setting'],

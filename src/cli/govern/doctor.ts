@@ -11,7 +11,7 @@ import { landlockGaps } from '../../sandbox/executors/landlock/gaps.ts';
 import { examineExecutors } from '../../runtime/execution/executors.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { VERSION } from '../../version.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand, toggle } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { surroundingsFor } from '../surroundings.ts';
 import { jsonText } from '../json.ts';
@@ -32,10 +32,7 @@ export const command = defineCommand({
     'Exit code 1: something needs fixing.',
   ].join('\n'),
   flags: {
-    'no-probe': {
-      type: 'boolean',
-      about: 'do not probe the executors and do not connect MCP servers, which takes some seconds',
-    },
+    'no-probe': toggle('do not probe the executors and do not connect MCP servers, which takes some seconds'),
   },
   examples: [
     ['skillwright doctor', 'show all problems and their fixes'],

@@ -7,7 +7,7 @@ import { AUTO_FLAG } from '../agent/approval.ts';
 import { SANDBOX_FLAGS, sandboxOptions } from '../agent/sandbox-flags.ts';
 import { resolveSkill } from '../../registry/resolve-skill.ts';
 import { printable, quoted } from '../../core/text/text.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand, option } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { surroundingsFor } from '../surroundings.ts';
@@ -16,18 +16,10 @@ import { openRuntime } from '../open-runtime.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 const flags = {
-  load: {
-    type: 'string',
-    multiple: true,
-    value: 'SKILL',
-    about: 'decide as if this skill were active; may be repeated',
-  },
-  executor: {
-    type: 'string',
-    value: 'NAME',
+  load: option('SKILL', 'decide as if this skill were active; may be repeated', { multiple: true }),
+  executor: option('NAME', 'decide about programs as if they ran with this executor (default: one that isolates)', {
     choices: ['auto', ...EXECUTOR_NAMES],
-    about: 'decide about programs as if they ran with this executor (default: one that isolates)',
-  },
+  }),
   ...SANDBOX_FLAGS,
   ...AUTO_FLAG,
 } as const;

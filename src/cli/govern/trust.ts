@@ -9,7 +9,7 @@ import { reviewSkills } from '../../runtime/trust-review.ts';
 import { openTrust } from '../../policy/trust.ts';
 import type { TrustStore } from '../../policy/trust.ts';
 import { askStreams, confirm } from '../terminal/ask.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand, toggle } from '../command.ts';
 import type { GlobalInvocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { surroundingsFor } from '../surroundings.ts';
@@ -25,11 +25,11 @@ export const command = defineCommand({
     'Exit code 3: not trusted.',
   ].join('\n'),
   flags: {
-    yes: { type: 'boolean', short: 'y', about: 'do not ask for confirmation' },
-    mine: { type: 'boolean', about: 'you write these skills: they stay trusted after edits' },
-    list: { type: 'boolean', about: 'list the trusted folders' },
-    revoke: { type: 'boolean', about: 'revoke the trust in the folder' },
-    'dry-run': { type: 'boolean', about: 'show the skills of the folder without asking or storing anything' },
+    yes: toggle('do not ask for confirmation', { short: 'y' }),
+    mine: toggle('you write these skills: they stay trusted after edits'),
+    list: toggle('list the trusted folders'),
+    revoke: toggle('revoke the trust in the folder'),
+    'dry-run': toggle('show the skills of the folder without asking or storing anything'),
   },
   examples: [
     ['skillwright trust', 'review the skills of this project and trust it'],

@@ -11,6 +11,7 @@ import { PACK_PROBLEMS } from '../../packs/problems.ts';
 import type { PackRefusal } from '../../packs/problems.ts';
 import type { PackSettings } from '../../packs/pack-settings.ts';
 import { projectTop } from '../../runtime/skill-trust.ts';
+import { option } from '../command.ts';
 import type { Flags, GlobalInvocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { surroundingsFor } from '../surroundings.ts';
@@ -18,13 +19,10 @@ import { reportProblem } from '../terminal/terminal.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 export const AGENT_FLAG = {
-  agent: {
-    type: 'string',
+  agent: option('ID', 'for this agent, e.g. claude-code, codex, cursor; all: every detected one; may be repeated', {
     short: 'a',
     multiple: true,
-    value: 'ID',
-    about: 'for this agent, e.g. claude-code, codex, cursor; all: every detected one; may be repeated',
-  },
+  }),
 } as const satisfies Flags;
 
 /** The folders of the named agents, and further folders. */

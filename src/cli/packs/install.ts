@@ -6,7 +6,7 @@ import type { PackSettings } from '../../packs/pack-settings.ts';
 import { restoreLock } from '../../packs/lock/restore-lock.ts';
 import { printable } from '../../core/text/text.ts';
 import { SCAN_NOTE } from '../../packs/scan/finding.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand, toggle } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { jsonText } from '../json.ts';
@@ -33,20 +33,20 @@ import { countText } from '../../core/text/line-text.ts';
 const flags = {
   ...CHANGE_FLAGS,
   ...AGENT_FLAG,
-  copy: { type: 'boolean', about: 'copy the skills into the folders of agents instead of linking them' },
+  copy: toggle('copy the skills into the folders of agents instead of linking them'),
   to: {
     ...CHANGE_FLAGS.to,
     multiple: true,
     about: 'use this root instead of a scope; each further --to gets links to its skills',
   },
-  frozen: { type: 'boolean', about: 'install exactly what skills.lock.json pins, or fail' },
-  strict: { type: 'boolean', about: 'refuse skills that violate the specification (default: format.mode, or warn)' },
-  lenient: { type: 'boolean', hidden: true, about: 'the default; kept for existing scripts' },
-  backup: { type: 'boolean', about: 'back up replaced skills in .skillwright/backups of the root' },
-  force: { type: 'boolean', about: 'replace existing and edited skills; accept older versions and other signers' },
-  findings: { type: 'boolean', about: 'show every scan finding and format warning, not counts' },
-  offline: { type: 'boolean', about: 'use no network' },
-  'require-signed': { type: 'boolean', about: 'accept only packs signed with a pinned key (see skillwright keys)' },
+  frozen: toggle('install exactly what skills.lock.json pins, or fail'),
+  strict: toggle('refuse skills that violate the specification (default: format.mode, or warn)'),
+  lenient: toggle('the default; kept for existing scripts', { hidden: true }),
+  backup: toggle('back up replaced skills in .skillwright/backups of the root'),
+  force: toggle('replace existing and edited skills; accept older versions and other signers'),
+  findings: toggle('show every scan finding and format warning, not counts'),
+  offline: toggle('use no network'),
+  'require-signed': toggle('accept only packs signed with a pinned key (see skillwright keys)'),
 } as const;
 
 export const command = defineCommand({

@@ -12,7 +12,7 @@ import { readTextFile } from '../../platform/fs/read-file.ts';
 import { askPassword, passwordOfFile } from '../terminal/ask-password.ts';
 import { askStreams } from '../terminal/ask.ts';
 import { reportWarning } from '../terminal/terminal.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand, option, toggle } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { surroundingsFor } from '../surroundings.ts';
@@ -21,19 +21,11 @@ import { asker, refuse } from './pack-command.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
 
 const flags = {
-  folder: { type: 'string', value: 'DIR', path: true, about: 'write the new key to DIR (default: ~/.agent/keys)' },
-  'no-password': {
-    type: 'boolean',
-    about: 'create the key without a password: everyone who can read the file can sign',
-  },
-  'password-file': {
-    type: 'string',
-    value: 'FILE',
-    path: true,
-    about: 'read the password of the new key from FILE',
-  },
-  'dry-run': { type: 'boolean', about: 'print the changes without making them' },
-  yes: { type: 'boolean', short: 'y', about: 'do not ask for confirmation' },
+  folder: option('DIR', 'write the new key to DIR (default: ~/.agent/keys)'),
+  'no-password': toggle('create the key without a password: everyone who can read the file can sign'),
+  'password-file': option('FILE', 'read the password of the new key from FILE'),
+  'dry-run': toggle('print the changes without making them'),
+  yes: toggle('do not ask for confirmation', { short: 'y' }),
 } as const;
 
 export const command = defineCommand({

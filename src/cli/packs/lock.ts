@@ -11,7 +11,7 @@ import { readLock } from '../../packs/lock/lock-file.ts';
 import { installSkills } from '../../packs/install.ts';
 import type { Installed } from '../../packs/install.ts';
 import type { PackSettings } from '../../packs/pack-settings.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand, option } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { jsonText } from '../json.ts';
@@ -32,12 +32,7 @@ import { reportProblem, showPlan } from '../terminal/terminal.ts';
 
 const flags = {
   ...CHANGE_FLAGS,
-  import: {
-    type: 'string',
-    value: 'PATH',
-    path: true,
-    about: 'install the skills of a lock file of npx skills, or of a folder of openskills',
-  },
+  import: option('PATH', 'install the skills of a lock file of npx skills, or of a folder of openskills'),
 } as const;
 
 export const command = defineCommand({

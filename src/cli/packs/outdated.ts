@@ -4,7 +4,7 @@ import { isRefusal } from '../../packs/problems.ts';
 import { printable } from '../../core/text/text.ts';
 import { findOutdated } from '../../packs/update/outdated.ts';
 import type { OutdatedSkill } from '../../packs/update/outdated.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand, toggle } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { jsonText } from '../json.ts';
 import { openSkillAgents } from './agent-flags.ts';
@@ -19,7 +19,7 @@ export const command = defineCommand({
     'Compares installed skills with their sources and changes nothing. A repository is fetched only if its commit changed; other sources are fetched into a temporary folder.',
     'Exit code 0: every skill is current or pinned; 1: a skill is outdated, gone, or could not be checked.',
   ].join('\n'),
-  flags: { ...ROOT_FLAGS, offline: { type: 'boolean', about: 'use no network' } },
+  flags: { ...ROOT_FLAGS, offline: toggle('use no network') },
   examples: [
     ['skillwright outdated', 'check every skill of this project'],
     ['skillwright outdated pdf-forms --json', 'print JSON for a script'],

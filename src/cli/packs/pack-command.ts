@@ -11,6 +11,7 @@ import { INSTALL_SCOPES } from '../../core/config/config.ts';
 import { isSkillError } from '../../core/errors.ts';
 import { printable } from '../../core/text/text.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
+import { option, toggle } from '../command.ts';
 import type { Flags, GlobalInvocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { jsonText } from '../json.ts';
@@ -20,19 +21,16 @@ import { askStreams, confirm } from '../terminal/ask.ts';
 import { reportProblem, reportWarning } from '../terminal/terminal.ts';
 
 export const ROOT_FLAGS = {
-  scope: {
-    type: 'string',
-    value: 'SCOPE',
+  scope: option('SCOPE', 'use .agents/skills of the project or of the user (default: install.scope, or project)', {
     choices: INSTALL_SCOPES,
-    about: 'use .agents/skills of the project or of the user (default: install.scope, or project)',
-  },
-  to: { type: 'string', value: 'DIR', path: true, about: 'use this root instead of a scope' },
+  }),
+  to: option('DIR', 'use this root instead of a scope'),
 } as const satisfies Flags;
 
 export const CHANGE_FLAGS = {
   ...ROOT_FLAGS,
-  'dry-run': { type: 'boolean', about: 'print the changes without making them' },
-  yes: { type: 'boolean', short: 'y', about: 'do not ask for confirmation' },
+  'dry-run': toggle('print the changes without making them'),
+  yes: toggle('do not ask for confirmation', { short: 'y' }),
 } as const satisfies Flags;
 
 interface RootInvocation extends GlobalInvocation {

@@ -10,7 +10,7 @@ import { skillsFolder } from '../../packs/skills-folder.ts';
 import { projectTop } from '../../runtime/skill-trust.ts';
 import { packName, packSkills, skillsToPack } from '../../packs/pack/pack.ts';
 import type { SkillToPack } from '../../packs/pack/pack.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand, option, toggle } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { jsonText } from '../json.ts';
@@ -20,16 +20,12 @@ import { openProgress } from '../terminal/progress.ts';
 import { bytesText } from '../terminal/quantities.ts';
 
 const flags = {
-  output: {
-    type: 'string',
+  output: option('FILE', 'write the pack to FILE (default: NAME-VERSION.zip, or skills.zip for several skills)', {
     short: 'o',
-    value: 'FILE',
-    path: true,
-    about: 'write the pack to FILE (default: NAME-VERSION.zip, or skills.zip for several skills)',
-  },
-  force: { type: 'boolean', about: 'overwrite an existing file' },
-  'dry-run': { type: 'boolean', about: 'print what would be packed without writing' },
-  'allow-secrets': { type: 'boolean', about: 'pack files that look like secrets' },
+  }),
+  force: toggle('overwrite an existing file'),
+  'dry-run': toggle('print what would be packed without writing'),
+  'allow-secrets': toggle('pack files that look like secrets'),
 } as const;
 
 export const command = defineCommand({

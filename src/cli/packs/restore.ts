@@ -1,7 +1,7 @@
 import { isRefusal } from '../../packs/problems.ts';
 import { printable } from '../../core/text/text.ts';
 import { emptyTrash, listSkillBackups, restoreAll, restoreSkill } from '../../packs/change-root.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand, option, toggle } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { jsonText } from '../json.ts';
 import { CHANGE_FLAGS, asker, refuse, settingsFor } from './pack-command.ts';
@@ -14,11 +14,11 @@ export const command = defineCommand({
   ].join('\n'),
   flags: {
     ...CHANGE_FLAGS,
-    id: { type: 'string', value: 'ID', about: 'restore this entry of --list (default: the newest)' },
-    all: { type: 'boolean', about: 'restore every skill of the trash that is not installed' },
-    list: { type: 'boolean', about: 'list the trash' },
-    force: { type: 'boolean', about: 'replace an existing skill of that name, and keep a copy' },
-    'empty-trash': { type: 'boolean', about: 'delete everything in the trash' },
+    id: option('ID', 'restore this entry of --list (default: the newest)'),
+    all: toggle('restore every skill of the trash that is not installed'),
+    list: toggle('list the trash'),
+    force: toggle('replace an existing skill of that name, and keep a copy'),
+    'empty-trash': toggle('delete everything in the trash'),
   },
   examples: [
     ['skillwright restore --list', 'list the trash'],

@@ -1,7 +1,7 @@
 import { isRefusal } from '../../packs/problems.ts';
 import { printable } from '../../core/text/text.ts';
 import { listSkillBackups, rollbackSkill } from '../../packs/change-root.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand, option, toggle } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { jsonText } from '../json.ts';
 import { CHANGE_FLAGS, asker, refuse, settingsFor } from './pack-command.ts';
@@ -13,8 +13,8 @@ export const command = defineCommand({
     'Restores the previous version of an installed skill. The versions are swapped, so a second rollback undoes the first.',
   flags: {
     ...CHANGE_FLAGS,
-    id: { type: 'string', value: 'ID', about: 'restore this version of --list (default: the newest)' },
-    list: { type: 'boolean', about: 'list the versions that are kept' },
+    id: option('ID', 'restore this version of --list (default: the newest)'),
+    list: toggle('list the versions that are kept'),
   },
   examples: [
     ['skillwright rollback pdf-forms', 'restore the previous version'],

@@ -4,7 +4,7 @@ import { PackRefused, isRefusal } from '../../packs/problems.ts';
 import { formatSbom } from '../../packs/pack/sbom.ts';
 import { refuseExisting, writeWholeText } from '../../packs/whole-file.ts';
 import { sbomOfRoot } from '../../packs/pack/sbom-of-root.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand, option, toggle } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { jsonText } from '../json.ts';
 import { ROOT_FLAGS, refuse, settingsFor } from './pack-command.ts';
@@ -17,9 +17,9 @@ export const command = defineCommand({
   ].join('\n'),
   flags: {
     ...ROOT_FLAGS,
-    output: { type: 'string', short: 'o', value: 'FILE', path: true, about: 'write to FILE instead of stdout' },
-    force: { type: 'boolean', about: 'overwrite an existing file' },
-    'dry-run': { type: 'boolean', about: 'do everything except writing' },
+    output: option('FILE', 'write to FILE instead of stdout', { short: 'o' }),
+    force: toggle('overwrite an existing file'),
+    'dry-run': toggle('do everything except writing'),
   },
   examples: [
     ['skillwright sbom -o skills.cdx.json', 'write the SBOM of this project'],

@@ -5,7 +5,7 @@ import { formatPackComment } from '../../packs/sign/signed-comment.ts';
 import { printable, quoted } from '../../core/text/text.ts';
 import { readManifestOfPack, readPackManifest } from '../../packs/pack/read-pack-manifest.ts';
 import { SIGNATURE_SUFFIX, signPack } from '../../packs/sign/sign.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand, option, toggle } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { surroundingsFor } from '../surroundings.ts';
 import { jsonText } from '../json.ts';
@@ -14,15 +14,9 @@ import { KEY_FLAGS, openKey } from './signing-key.ts';
 
 const flags = {
   ...KEY_FLAGS,
-  output: {
-    type: 'string',
-    short: 'o',
-    value: 'FILE',
-    path: true,
-    about: 'write the signature to FILE (default: PACK.minisig)',
-  },
-  force: { type: 'boolean', about: 'overwrite an existing signature' },
-  'dry-run': { type: 'boolean', about: 'do everything except writing' },
+  output: option('FILE', 'write the signature to FILE (default: PACK.minisig)', { short: 'o' }),
+  force: toggle('overwrite an existing signature'),
+  'dry-run': toggle('do everything except writing'),
 } as const;
 
 export const command = defineCommand({

@@ -8,21 +8,11 @@ import { openKeyFile } from '../../packs/sign/keys.ts';
 import type { SigningKey } from '../../packs/sign/secret-key.ts';
 import { askPassword, passwordOfFile } from '../terminal/ask-password.ts';
 import { askStreams } from '../terminal/ask.ts';
+import { option } from '../command.ts';
 
 export const KEY_FLAGS = {
-  key: {
-    type: 'string',
-    short: 'k',
-    value: 'FILE',
-    path: true,
-    about: 'sign with this secret key (see skillwright keys new)',
-  },
-  'password-file': {
-    type: 'string',
-    value: 'FILE',
-    path: true,
-    about: 'read the password of the key from FILE',
-  },
+  key: option('FILE', 'sign with this secret key (see skillwright keys new)', { short: 'k' }),
+  'password-file': option('FILE', 'read the password of the key from FILE'),
 } as const;
 
 export interface OpenKeyOptions {

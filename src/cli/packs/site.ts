@@ -7,7 +7,7 @@ import { skillsToPack } from '../../packs/pack/pack.ts';
 import type { SkillToPack } from '../../packs/pack/pack.ts';
 import { buildSite } from '../../packs/site/build-site.ts';
 import type { BuiltSite } from '../../packs/site/build-site.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand, option } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { jsonText } from '../json.ts';
@@ -18,9 +18,9 @@ import { KEY_FLAGS, openKey } from './signing-key.ts';
 import { countText } from '../../core/text/line-text.ts';
 
 const flags = {
-  out: { type: 'string', short: 'o', value: 'FOLDER', path: true, about: 'write the site to FOLDER (default: site)' },
-  title: { type: 'string', value: 'TEXT', about: 'title of the site (default: Skills)' },
-  url: { type: 'string', value: 'URL', about: 'address of the site, for the install commands on its pages' },
+  out: option('FOLDER', 'write the site to FOLDER (default: site)', { short: 'o' }),
+  title: option('TEXT', 'title of the site (default: Skills)'),
+  url: option('URL', 'address of the site, for the install commands on its pages'),
   ...KEY_FLAGS,
 } as const;
 

@@ -1,7 +1,7 @@
 import { isRefusal } from '../../packs/problems.ts';
 import { printable } from '../../core/text/text.ts';
 import { uninstallSkills } from '../../packs/change-root.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand, toggle } from '../command.ts';
 import { UsageError } from '../exit.ts';
 import { AGENT_FLAG, targetsFor } from './agent-flags.ts';
 import { CHANGE_FLAGS, asker, refuse, settingsFor } from './pack-command.ts';
@@ -17,9 +17,9 @@ export const command = defineCommand({
   flags: {
     ...CHANGE_FLAGS,
     ...AGENT_FLAG,
-    all: { type: 'boolean', about: 'uninstall every skill of the root' },
-    purge: { type: 'boolean', about: 'delete instead of moving to the trash' },
-    force: { type: 'boolean', about: 'also remove named skills that were placed by hand' },
+    all: toggle('uninstall every skill of the root'),
+    purge: toggle('delete instead of moving to the trash'),
+    force: toggle('also remove named skills that were placed by hand'),
   },
   examples: [
     ['skillwright uninstall pdf-forms', 'move a skill to the trash'],

@@ -8,7 +8,7 @@ import type { UpdateMode } from '../../packs/update/update-plan.ts';
 import { isChanged, updateSkills } from '../../packs/update/update.ts';
 import type { Updated } from '../../packs/update/update.ts';
 import type { ChangedSkill } from '../../packs/update/update-skill.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand, toggle } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { UsageError } from '../exit.ts';
 import { jsonText } from '../json.ts';
@@ -32,17 +32,14 @@ import { showPlan } from '../terminal/terminal.ts';
 
 const flags = {
   ...CHANGE_FLAGS,
-  merge: { type: 'boolean', about: 'merge your changes with the new version; report conflicts' },
-  keep: { type: 'boolean', about: 'keep the files you changed; update all others' },
-  force: {
-    type: 'boolean',
-    about: 'replace all files; accept older versions and other signers',
-  },
-  strict: { type: 'boolean', about: 'refuse versions that violate the specification (default: format.mode, or warn)' },
-  lenient: { type: 'boolean', hidden: true, about: 'the default; kept for existing scripts' },
+  merge: toggle('merge your changes with the new version; report conflicts'),
+  keep: toggle('keep the files you changed; update all others'),
+  force: toggle('replace all files; accept older versions and other signers'),
+  strict: toggle('refuse versions that violate the specification (default: format.mode, or warn)'),
+  lenient: toggle('the default; kept for existing scripts', { hidden: true }),
   ...FINDINGS_FLAG,
-  offline: { type: 'boolean', about: 'use no network' },
-  'require-signed': { type: 'boolean', about: 'accept only packs signed with a pinned key (see skillwright keys)' },
+  offline: toggle('use no network'),
+  'require-signed': toggle('accept only packs signed with a pinned key (see skillwright keys)'),
 } as const;
 
 export const command = defineCommand({

@@ -13,7 +13,7 @@ import type { CheckedPlace } from '../../packs/agents/check-places.ts';
 import { verifyRoot } from '../../packs/verify-root.ts';
 import type { VerifiedSkill } from '../../packs/verify-root.ts';
 import { VERSION } from '../../version.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand, option, toggle } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { jsonText, plainJson } from '../json.ts';
@@ -24,15 +24,12 @@ import type { Terminal } from '../terminal/terminal.ts';
 
 const flags = {
   ...ROOT_FLAGS,
-  signature: { type: 'boolean', about: 'for packs: require a signature by a pinned key' },
-  lenient: { type: 'boolean', about: 'for packs: validate like a loader, not like a publisher' },
+  signature: toggle('for packs: require a signature by a pinned key'),
+  lenient: toggle('for packs: validate like a loader, not like a publisher'),
   ...FINDINGS_FLAG,
-  format: {
-    type: 'string',
-    value: 'FORMAT',
+  format: option('FORMAT', 'print as text, json or, for packs, sarif (default: text)', {
     choices: ['text', 'json', 'sarif'],
-    about: 'print as text, json or, for packs, sarif (default: text)',
-  },
+  }),
 } as const;
 
 export const command = defineCommand({

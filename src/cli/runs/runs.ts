@@ -18,7 +18,7 @@ import { readSealKey } from '../../platform/fs/seal-key.ts';
 import { RESUME_FLAGS } from '../agent/agent-flags.ts';
 import { openApprover } from '../agent/approval.ts';
 import { wholeNumber } from '../arguments.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand, option, toggle } from '../command.ts';
 import type { Flags, Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { configFor, surroundingsFor } from '../surroundings.ts';
@@ -38,36 +38,26 @@ const INDEX = 'index';
 const TAIL_LINES = 10;
 
 export const REPLAY_FLAGS = {
-  writes: { type: 'boolean', about: 'replay: repeat writes and deletes of files' },
-  network: { type: 'boolean', about: 'replay: repeat network requests' },
-  record: { type: 'boolean', about: 'replay: record the replay as a run' },
+  writes: toggle('replay: repeat writes and deletes of files'),
+  network: toggle('replay: repeat network requests'),
+  record: toggle('replay: record the replay as a run'),
 } as const satisfies Flags;
 
 const flags = {
-  follow: { type: 'boolean', short: 'f', about: 'tail: keep printing events until the run ends' },
-  lines: {
-    type: 'string',
-    short: 'n',
-    value: 'N',
-    about: `tail: start with the last N events (default: ${String(TAIL_LINES)})`,
-  },
-  all: { type: 'boolean', about: 'verify: check every run of the project (default: without an ID)' },
-  'require-seal': { type: 'boolean', about: 'verify: exit with 1 unless the seal is present and valid' },
-  format: {
-    type: 'string',
-    value: 'NAME',
-    choices: [...Object.keys(FORMATS), INDEX],
-    about: 'export: write jsonl, atif, or index: short rows of all runs for SQL and spreadsheets (default: jsonl)',
-  },
-  'older-than': { type: 'string', value: 'TIME', about: 'prune: remove runs older than TIME, e.g. 12h, 30d, 8w' },
-  'max-size': {
-    type: 'string',
-    value: 'SIZE',
-    about: 'prune: remove the oldest runs until the rest fits SIZE, e.g. 500M, 1G',
-  },
-  missing: { type: 'boolean', about: 'prune: record runs whose folders are gone as removed' },
-  keep: { type: 'string', value: 'N', about: 'prune: never remove the newest N runs' },
-  'dry-run': { type: 'boolean', about: 'prune, undo: print what would be done' },
+  follow: toggle('tail: keep printing events until the run ends', { short: 'f' }),
+  lines: option('N', `tail: start with the last N events (default: ${String(TAIL_LINES)})`, { short: 'n' }),
+  all: toggle('verify: check every run of the project (default: without an ID)'),
+  'require-seal': toggle('verify: exit with 1 unless the seal is present and valid'),
+  format: option(
+    'NAME',
+    'export: write jsonl, atif, or index: short rows of all runs for SQL and spreadsheets (default: jsonl)',
+    { choices: [...Object.keys(FORMATS), INDEX] },
+  ),
+  'older-than': option('TIME', 'prune: remove runs older than TIME, e.g. 12h, 30d, 8w'),
+  'max-size': option('SIZE', 'prune: remove the oldest runs until the rest fits SIZE, e.g. 500M, 1G'),
+  missing: toggle('prune: record runs whose folders are gone as removed'),
+  keep: option('N', 'prune: never remove the newest N runs'),
+  'dry-run': toggle('prune, undo: print what would be done'),
   ...REPLAY_FLAGS,
   ...RESUME_FLAGS,
 } as const;

@@ -4,7 +4,7 @@ import { printable } from '../../core/text/text.ts';
 import { estimateTokens } from '../../core/tokens.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { wholeNumber } from '../arguments.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand, option, toggle } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { jsonText } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
@@ -17,18 +17,9 @@ export const command = defineCommand({
     'Each visible skill is in one state: full, shortened, name only or omitted. The text states what is left out.',
   ].join('\n'),
   flags: {
-    budget: {
-      type: 'string',
-      value: 'TOKENS',
-      about: 'limit the text to this many estimated tokens (default: catalog.budget_tokens, or 4000)',
-    },
-    format: {
-      type: 'string',
-      value: 'FORMAT',
-      choices: CATALOG_FORMATS,
-      about: 'print as xml, markdown, lines, list or expertise',
-    },
-    explain: { type: 'boolean', about: 'print the state and the cost of each skill instead of the text' },
+    budget: option('TOKENS', 'limit the text to this many estimated tokens (default: catalog.budget_tokens, or 4000)'),
+    format: option('FORMAT', 'print as xml, markdown, lines, list or expertise', { choices: CATALOG_FORMATS }),
+    explain: toggle('print the state and the cost of each skill instead of the text'),
   },
   examples: [
     ['skillwright catalog', 'print the catalog text'],

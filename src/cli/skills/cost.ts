@@ -18,7 +18,7 @@ import { openSkillTools } from '../../runtime/skill-tools.ts';
 import type { SkillTools } from '../../runtime/skill-tools.ts';
 import { VOCABULARY_NAMES } from '../../tools/vocabularies.ts';
 import { serversFor, toolTokens } from '../agent/mcp-servers.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand, option, toggle } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { jsonText } from '../json.ts';
@@ -29,19 +29,9 @@ const MAX_EVENTS_BYTES = 256 * 1024 * 1024;
 const SHOWN_SKILLS = 20;
 
 const flags = {
-  vocabulary: {
-    type: 'string',
-    value: 'NAME',
-    choices: VOCABULARY_NAMES,
-    about: 'count a run with this vocabulary (default: skillwright)',
-  },
-  search: { type: 'boolean', about: 'assume that skills are found by search instead of listed in the catalog' },
-  events: {
-    type: 'string',
-    value: 'FILE',
-    path: true,
-    about: 'count what a recorded run showed, from its events.jsonl',
-  },
+  vocabulary: option('NAME', 'count a run with this vocabulary (default: skillwright)', { choices: VOCABULARY_NAMES }),
+  search: toggle('assume that skills are found by search instead of listed in the catalog'),
+  events: option('FILE', 'count what a recorded run showed, from its events.jsonl'),
 } as const;
 
 export const command = defineCommand({

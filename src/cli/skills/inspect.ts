@@ -12,7 +12,7 @@ import { isPresent } from '../../platform/fs/paths.ts';
 import { padText, textWidth } from '../../platform/text-width.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import type { Distrust } from '../../runtime/skill-trust.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand, toggle } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { jsonText, skillJson } from '../json.ts';
@@ -21,7 +21,7 @@ import { diagnosticJson, diagnosticText } from './show-diagnostics.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 const flags = {
-  body: { type: 'boolean', about: 'also print the instructions' },
+  body: toggle('also print the instructions'),
 } as const;
 
 export const command = defineCommand({

@@ -2,15 +2,15 @@ import type { SkillIndex } from '../../registry/index-skills.ts';
 import type { SkillEntry } from '../../core/skill.ts';
 import { printable } from '../../core/text/text.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand, toggle } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { jsonText, lineJson } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
 
 const flags = {
-  deep: { type: 'boolean', about: 'also index the instructions for search --deep' },
-  watch: { type: 'boolean', short: 'w', about: 'keep running and print changes' },
+  deep: toggle('also index the instructions for search --deep'),
+  watch: toggle('keep running and print changes', { short: 'w' }),
 } as const;
 
 export const command = defineCommand({

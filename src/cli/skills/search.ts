@@ -4,7 +4,7 @@ import { printable } from '../../core/text/text.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import type { SearchOptions, SearchResult } from '../../runtime/search/skill-search.ts';
 import { wholeNumber } from '../arguments.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand, option, toggle } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { jsonText } from '../json.ts';
@@ -20,14 +20,9 @@ import type { Terminal } from '../terminal/terminal.ts';
 import { fitText, padText, textWidth } from '../../platform/text-width.ts';
 
 const flags = {
-  limit: { type: 'string', short: 'n', value: 'N', about: 'print at most N results (default: 5)' },
-  deep: { type: 'boolean', about: 'also search the instructions; they are indexed locally and shown to no model' },
-  queries: {
-    type: 'string',
-    value: 'FILE',
-    path: true,
-    about: 'answer every query in FILE; if queries have "relevant", score the results',
-  },
+  limit: option('N', 'print at most N results (default: 5)', { short: 'n' }),
+  deep: toggle('also search the instructions; they are indexed locally and shown to no model'),
+  queries: option('FILE', 'answer every query in FILE; if queries have "relevant", score the results'),
 } as const;
 
 export const command = defineCommand({
