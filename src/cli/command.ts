@@ -27,13 +27,11 @@ export function toggle(about: string, more: FlagExtras = {}): Flag & { readonly 
   return { type: 'boolean', about, ...more };
 }
 
+type Option = Flag & { readonly type: 'string' };
+
 /** A flag with a value. The placeholders DIR, FILE, FOLDER and PATH stand for paths. */
-export function option(value: string, about: string): Flag & { readonly type: 'string' };
-export function option<const M extends FlagExtras>(
-  value: string,
-  about: string,
-  more: M,
-): Flag & M & { readonly type: 'string' };
+export function option(value: string, about: string): Option;
+export function option<const M extends FlagExtras>(value: string, about: string, more: M): Omit<Option, keyof M> & M;
 export function option(value: string, about: string, more: FlagExtras = {}): Flag {
   return { type: 'string', value, path: /^(?:DIR|FILE|FOLDER|PATH)/.test(value), about, ...more };
 }
@@ -75,7 +73,9 @@ type FlagValue<F extends Flag> = F extends { readonly type: 'boolean' }
   ? boolean
   : F extends { readonly multiple: true }
     ? readonly string[]
-    : string;
+    : F extends { readonly choices: readonly (infer C)[] }
+      ? C
+      : string;
 
 /** Flags as a command receives them. A flag that was not given is absent. */
 export type FlagValues<F extends Flags> = { readonly [K in keyof F]?: FlagValue<F[K]> };

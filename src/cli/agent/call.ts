@@ -61,9 +61,8 @@ export const command = defineCommand({
     const { flags: given, positionals, terminal, signal, words } = invocation;
     const [name, text] = positionals;
     const runtime = await openRuntime(invocation);
-    const vocabulary = VOCABULARY_NAMES.find((known) => known === given.vocabulary) ?? 'skillwright';
-    const executor = (['auto', ...EXECUTOR_NAMES] as const).find((known) => known === given.executor);
-    const level = (['quiet', 'normal', 'verbose'] as const).find((known) => known === given.log) ?? 'normal';
+    const { vocabulary = 'skillwright', log: level = 'normal' } = given;
+    const executor = given.executor === 'none' ? undefined : given.executor;
     const isListing = given.tools === true;
     if (!isListing && name === undefined)
       throw new UsageError('missing argument: TOOL', 'list the tools with skillwright call --tools');

@@ -22,7 +22,6 @@ import { defineCommand, option, toggle } from '../command.ts';
 import { DEMO_FILE, DEMO_REQUEST, DEMO_TABLE, demoText } from './demo-text.ts';
 import type { DemoRun } from './demo-text.ts';
 import { EXIT } from '../exit.ts';
-import { jsonText } from '../json.ts';
 
 const flags = {
   plain: toggle('print only what is the same in every run: no colors, times, ids and paths'),
@@ -52,8 +51,8 @@ export const command = defineCommand({
       if (terminal.isInteractive) terminal.overwrite('preparing a sandbox and running …');
       const run = await demonstrate(folder, given.executor ?? 'auto', signal);
       if (terminal.isInteractive) terminal.overwrite('');
-      if (given.json === true) terminal.out(jsonText({ ...run, events: undefined }));
-      else terminal.out(demoText(run, { isPlain: given.plain === true, terminal }));
+      if (!terminal.printJson({ ...run, events: undefined }))
+        terminal.out(demoText(run, { isPlain: given.plain === true, terminal }));
       if (given.keep === true) terminal.remark(`folder: ${folder}`);
       if (run.result.outcome === 'cancelled') return EXIT.interrupted;
       return run.result.outcome === 'done' && run.verified === 'intact' ? EXIT.done : EXIT.failed;

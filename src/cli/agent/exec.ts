@@ -17,7 +17,6 @@ import { wholeNumber } from '../arguments.ts';
 import { defineCommand, option, toggle } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
-import { jsonText } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { PACKAGE_FLAGS, packageOptions } from './package-flags.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -86,9 +85,8 @@ export const command = defineCommand({
               signal,
             });
       const { id } = run;
-      if (given.json === true)
-        terminal.out(jsonText({ skill, script, result, limits, copied, ...(id === undefined ? {} : { run: id }) }));
-      else terminal.remark(endLines(result, copied, terminal));
+      if (!terminal.printJson({ skill, script, result, limits, copied, ...(id === undefined ? {} : { run: id }) }))
+        terminal.remark(endLines(result, copied, terminal));
       const isGood = result.reason === 'exited' && result.exit_code === 0;
       await run.end(signal.aborted ? 'cancelled' : isGood ? 'done' : 'failed', result.reason);
       if (signal.aborted) return EXIT.interrupted;
@@ -110,7 +108,7 @@ async function openRun(invocation: Invocation<typeof flags>): Promise<Run> {
   const named = resolveSkill(runtime.index, positionals[0] ?? '', given.source);
   if (named !== undefined) await askForTrust(invocation, runtime, [named]);
   const isBuiltIn = named?.source === 'builtin';
-  const executor = (['auto', ...EXECUTOR_NAMES] as const).find((name) => name === given.executor);
+  const { executor } = given;
   const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
   return runtime.startRun({
     request: `exec ${positionals.join(' ')}`,

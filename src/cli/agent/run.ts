@@ -34,12 +34,13 @@ import { reportProblem, reportWarning } from '../terminal/terminal.ts';
 import { packageOptions } from './package-flags.ts';
 import { openConnectionWatch } from './refused-connections.ts';
 import { takeSteps } from './interrupts.ts';
-
-const PROTOCOLS = ['tools', 'actions'] as const;
+import { defined } from '../../core/defined.ts';
 
 const flags = {
   file: option('FILE', 'read the request from FILE; - is stdin'),
-  protocol: option('NAME', 'let the model act by tool calls or by JSON text (default: tools)', { choices: PROTOCOLS }),
+  protocol: option('NAME', 'let the model act by tool calls or by JSON text (default: tools)', {
+    choices: ['tools', 'actions'],
+  }),
   vocabulary: option('NAME', 'use this tool vocabulary (default: skillwright)', { choices: VOCABULARY_NAMES }),
   activation: option('NAME', 'choose how skills are activated; shortlist and forced search first (default: model)', {
     choices: ACTIVATIONS,
@@ -178,14 +179,10 @@ function agentOptions(
   invocation: RunInvocation,
 ): Pick<AgentOptions, 'protocol' | 'vocabulary' | 'activation' | 'required' | 'files'> {
   const { flags: given } = invocation;
-  const protocol = PROTOCOLS.find((name) => name === given.protocol);
-  const vocabulary = VOCABULARY_NAMES.find((name) => name === given.vocabulary);
-  const activation = ACTIVATIONS.find((name) => name === given.activation);
+  const { protocol, vocabulary, activation } = given;
   return {
     required: given.skill ?? [],
     files: (given.in ?? []).map((file) => path.resolve(cwdOf(invocation), file)),
-    ...(protocol === undefined ? {} : { protocol }),
-    ...(vocabulary === undefined ? {} : { vocabulary }),
-    ...(activation === undefined ? {} : { activation }),
+    ...defined({ protocol, vocabulary, activation }),
   };
 }

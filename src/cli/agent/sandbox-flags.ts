@@ -37,12 +37,11 @@ export function sandboxOptions(
   given: FlagValues<typeof SANDBOX_FLAGS>,
   { config, cwd, isAgent = false }: SandboxFlagContext,
 ): Pick<ExecutionOptions, 'mounts' | 'network' | 'startsInProject'> {
-  const chosen = PROJECT_ACCESSES.find((access) => access === given.project);
-  const project = chosen ?? config.sandbox?.project ?? (isAgent ? 'read' : 'none');
+  const project = given.project ?? config.sandbox?.project ?? (isAgent ? 'read' : 'none');
   const mounts = [
     ...(project === 'none'
       ? []
-      : [{ folder: cwd, access: project, isProject: true, isOptional: chosen === undefined } as const]),
+      : [{ folder: cwd, access: project, isProject: true, isOptional: given.project === undefined } as const]),
     ...(given.mount ?? []).map((text) => readMount(text, cwd)),
   ];
   const allowed = given.allow ?? [];

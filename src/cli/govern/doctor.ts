@@ -14,7 +14,6 @@ import { VERSION } from '../../version.ts';
 import { defineCommand, toggle } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { surroundingsFor } from '../surroundings.ts';
-import { jsonText } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { serverFindings } from '../agent/mcp-servers.ts';
 import { agentFindings } from './agent-findings.ts';
@@ -58,18 +57,9 @@ export const command = defineCommand({
     const diagnostics = [...runtime.diagnostics, ...unusable];
     const isBroken =
       findings.some(({ status }) => status === 'error') || diagnostics.some(({ severity }) => severity === 'error');
-    if (flags.json === true) {
-      terminal.out(
-        jsonText({
-          ok: !isBroken,
-          version: VERSION,
-          findings,
-          executors,
-          diagnostics: diagnostics.map(diagnosticJson),
-        }),
-      );
+    const answer = { ok: !isBroken, version: VERSION, findings, executors };
+    if (terminal.printJson({ ...answer, diagnostics: diagnostics.map(diagnosticJson) }))
       return isBroken ? EXIT.failed : EXIT.done;
-    }
     const styles = { ok: 'green', warning: 'yellow', error: 'red' } as const;
     const width = Math.max(...findings.map(({ name }) => name.length));
     terminal.out(

@@ -22,7 +22,7 @@ import { defineCommand, option, toggle } from '../command.ts';
 import type { Flags, Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { configFor, surroundingsFor } from '../surroundings.ts';
-import { jsonText, plainJson } from '../json.ts';
+import { plainJson } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { byteCount, milliseconds } from '../terminal/quantities.ts';
 import { replayLines, replaySummary } from './show-replay.ts';
@@ -117,30 +117,27 @@ export const command = defineCommand({
 });
 
 async function list(invocation: RunsInvocation): Promise<number> {
-  const { flags: given, terminal } = invocation;
+  const { terminal } = invocation;
   const directory = await directoryOf(invocation);
   const runs = listRuns(directory);
-  if (given.json === true) {
-    const rows = runs.map(({ id, path: place, reading }) => ({
-      id,
-      path: place,
-      standing: runState(reading),
-      ...(reading.type === 'run' ? { run: reading.info } : {}),
-    }));
-    terminal.out(jsonText({ directory, runs: rows }));
-    return EXIT.done;
-  }
+  const rows = runs.map(({ id, path: place, reading }) => ({
+    id,
+    path: place,
+    standing: runState(reading),
+    ...(reading.type === 'run' ? { run: reading.info } : {}),
+  }));
+  if (terminal.printJson({ directory, runs: rows })) return EXIT.done;
   terminal.out(runLines(runs, terminal));
   if (runs.length === 0) terminal.remark(`no runs in ${printable(directory)}`);
   return EXIT.done;
 }
 
 async function show(invocation: RunsInvocation): Promise<number> {
-  const { flags: given, terminal } = invocation;
+  const { terminal } = invocation;
   const run = readRun(await placeOf(invocation), { content: 'start' });
-  if (given.json === true) {
+  if (terminal.isJson) {
     const { info, torn, problems, lines } = run;
-    terminal.out(jsonText({ run: info, torn, problems, events: [...lines] }));
+    terminal.printJson({ run: info, torn, problems, events: [...lines] });
     return EXIT.done;
   }
   terminal.out(infoLines(run.info, terminal));
@@ -188,8 +185,7 @@ async function verify(invocation: RunsInvocation): Promise<number> {
   const whole = verifyChain(directory ?? path.dirname(only ?? '.'), keys);
   // For one run, only what the chain says about it.
   const chain = isAll ? whole : { ...whole, problems: whole.problems.filter(({ run }) => run === checked[0]?.id) };
-  if (given.json === true) terminal.out(jsonText({ runs: checked, chain }));
-  else {
+  if (!terminal.printJson({ runs: checked, chain })) {
     for (const run of checked) terminal.out(verificationLines(run.id, run, terminal));
     terminal.out(chainLines(chain, isAll, terminal));
   }
@@ -251,10 +247,7 @@ async function prune(invocation: RunsInvocation): Promise<number> {
     ...(maxBytes === undefined ? {} : { maxBytes }),
     ...(keep === undefined ? {} : { keep }),
   });
-  if (given.json === true) {
-    terminal.out(jsonText({ dryRun, ...pruned }));
-    return EXIT.done;
-  }
+  if (terminal.printJson({ dryRun, ...pruned })) return EXIT.done;
   for (const { id, bytes, reason } of pruned.removed) terminal.out(`${id}  ${String(bytes)} bytes  ${reason}`);
   terminal.remark(
     `${String(pruned.removed.length)} ${dryRun ? 'would be removed' : 'removed'}, ${String(pruned.kept)} kept (${String(pruned.keptBytes)} bytes), ${String(pruned.running)} of them possibly running`,
@@ -290,8 +283,7 @@ export async function replay(invocation: RunsInvocation): Promise<number> {
     signal,
     ...(sealKey === undefined ? {} : { sealKey }),
   });
-  if (given.json === true) terminal.out(jsonText({ path: place, ...replayed }));
-  else {
+  if (!terminal.printJson({ path: place, ...replayed })) {
     terminal.out(replayLines(replayed, terminal));
     terminal.remark(replaySummary(replayed));
   }

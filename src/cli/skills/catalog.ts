@@ -6,7 +6,6 @@ import type { Runtime } from '../../runtime/runtime.ts';
 import { wholeNumber } from '../arguments.ts';
 import { defineCommand, option, toggle } from '../command.ts';
 import { EXIT } from '../exit.ts';
-import { jsonText } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
@@ -30,7 +29,7 @@ export const command = defineCommand({
   async run(invocation) {
     const { flags, terminal } = invocation;
     const budget = wholeNumber(flags.budget, '--budget', { least: 1, most: 10_000_000 });
-    const format = CATALOG_FORMATS.find((name) => name === flags.format);
+    const { format } = flags;
     const runtime = await openRuntime(invocation);
     const catalog = runtime.catalog({
       ...(budget === undefined ? {} : { budget }),
@@ -38,12 +37,9 @@ export const command = defineCommand({
       // Like a session, the catalog hides skills of untrusted folders.
       without: await runtime.distrust(runtime.index.skills),
     });
-    if (flags.json === true)
-      terminal.out(
-        jsonText({ ...catalog, ...(flags.explain === true ? { explain: explained(runtime, catalog) } : {}) }),
-      );
-    else if (flags.explain === true) terminal.out(explainLines(runtime, catalog, terminal));
-    else terminal.out(catalog.text.trimEnd());
+    const explain = flags.explain === true ? { explain: explained(runtime, catalog) } : {};
+    if (!terminal.printJson({ ...catalog, ...explain }))
+      terminal.out(flags.explain === true ? explainLines(runtime, catalog, terminal) : catalog.text.trimEnd());
     const limit = budget ?? runtime.config.catalog?.budget_tokens;
     if (limit !== undefined && catalog.tokens > limit) {
       terminal.remark(

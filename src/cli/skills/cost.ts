@@ -21,7 +21,6 @@ import { serversFor, toolTokens } from '../agent/mcp-servers.ts';
 import { defineCommand, option, toggle } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
-import { jsonText } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
@@ -51,8 +50,7 @@ export const command = defineCommand({
     const { flags: given, positionals, terminal } = invocation;
     if (given.events !== undefined) {
       const ledger = ledgerFromLines(eventsText(path.resolve(given.cwd ?? '.', given.events)));
-      if (given.json === true) terminal.out(jsonText({ ledger }));
-      else terminal.out(ledgerLines(ledger, terminal));
+      if (!terminal.printJson({ ledger })) terminal.out(ledgerLines(ledger, terminal));
       return EXIT.done;
     }
     const runtime = await openRuntime(invocation);
@@ -62,10 +60,7 @@ export const command = defineCommand({
     const standing = standingCost(skills);
     await servers?.close();
     const { ledger } = skills.session;
-    if (given.json === true) {
-      terminal.out(jsonText({ vocabulary: skills.session.vocabulary.name, standing, ledger }));
-      return EXIT.done;
-    }
+    if (terminal.printJson({ vocabulary: skills.session.vocabulary.name, standing, ledger })) return EXIT.done;
     terminal.out(standingLines(standing, terminal));
     if (positionals.length > 0) terminal.out(['', ...ledgerLines(ledger, terminal)]);
     return EXIT.done;
@@ -77,7 +72,7 @@ async function openTools(
   runtime: Runtime,
   servers: ToolServers | undefined,
 ): Promise<SkillTools> {
-  const vocabulary = VOCABULARY_NAMES.find((name) => name === given.vocabulary);
+  const { vocabulary } = given;
   return openSkillTools({
     runtime,
     ...(servers === undefined ? {} : { servers }),

@@ -49,14 +49,11 @@ export const command = defineCommand({
     const { skills } = runtime.index;
     const surroundings = surroundingsFor(flags);
     const seenBy = openAgentView(agentBases(surroundings));
-    if (flags.json === true) {
-      const untrusted = await runtime.distrust(skills, { files: true });
-      terminal.out(jsonText(listJson(runtime, skills, { untrusted, seenBy })));
-      return EXIT.done;
-    }
-    const shown = flags.all === true ? runtime.index.all : skills;
+    const shown = flags.all === true && !terminal.isJson ? runtime.index.all : skills;
     const untrusted = await runtime.distrust(shown, { files: true });
-    showList({ skills: shown, untrusted, seenBy, surroundings, explain: flags.explain === true }, runtime, terminal);
+    if (terminal.isJson) terminal.printJson(listJson(runtime, skills, { untrusted, seenBy }));
+    else
+      showList({ skills: shown, untrusted, seenBy, surroundings, explain: flags.explain === true }, runtime, terminal);
     return EXIT.done;
   },
 });
@@ -73,6 +70,6 @@ function listJson(
     shadowed,
     diagnostics: diagnostics.map(diagnosticJson),
     report,
-    ...(explain === undefined ? {} : { explain }),
+    explain,
   };
 }

@@ -10,7 +10,6 @@ import { openTrust } from '../../policy/trust.ts';
 import { surroundingsOf } from '../../runtime/config/config.ts';
 import { defineCommand, option } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
-import { jsonText } from '../json.ts';
 import { reportWarning } from '../terminal/terminal.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { skillsFolder } from '../../packs/skills-folder.ts';
@@ -40,10 +39,8 @@ export const command = defineCommand({
     const directory = path.join(folderFor(flags), name);
     createTree(directory, files);
     await trustOwn(directory, terminal);
-    if (flags.json === true) {
-      terminal.out(jsonText({ name, dir: directory.replaceAll('\\', '/'), files: files.map((file) => file.path) }));
+    if (terminal.printJson({ name, dir: directory.replaceAll('\\', '/'), files: files.map((file) => file.path) }))
       return EXIT.done;
-    }
     terminal.out(directory);
     terminal.remark(files.map((file) => `  ${file.path}`));
     terminal.remark(
