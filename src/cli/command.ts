@@ -20,6 +20,22 @@ export interface Flag {
 
 export type Flags = Readonly<Record<string, Flag>>;
 
+type FlagExtras = Omit<Flag, 'type' | 'value' | 'path' | 'about'>;
+
+/** A flag without a value. */
+export function toggle(about: string, more: FlagExtras = {}): Flag & { readonly type: 'boolean' } {
+  return { type: 'boolean', about, ...more };
+}
+
+type Option = Flag & { readonly type: 'string' };
+
+/** A flag with a value. The placeholders DIR, FILE, FOLDER and PATH stand for paths. */
+export function option(value: string, about: string): Option;
+export function option<const M extends FlagExtras>(value: string, about: string, more: M): Omit<Option, keyof M> & M;
+export function option(value: string, about: string, more: FlagExtras = {}): Flag {
+  return { type: 'string', value, path: /^(?:DIR|FILE|FOLDER|PATH)/.test(value), about, ...more };
+}
+
 /** The flags that help, completion and docs show. */
 export function shownFlags(flags: Flags): readonly (readonly [name: string, flag: Flag])[] {
   return Object.entries(flags).filter(([, { hidden }]) => hidden !== true);
@@ -27,59 +43,39 @@ export function shownFlags(flags: Flags): readonly (readonly [name: string, flag
 
 /** Flags of every command that choose skills and settings. */
 export const SETTING_FLAGS = {
-  root: {
-    type: 'string',
-    multiple: true,
-    value: 'DIR',
-    path: true,
-    about: 'search DIR for skills before all other roots; may be repeated',
-  },
-  'only-root': { type: 'boolean', rare: true, about: 'search only the folders given with --root' },
-  source: {
-    type: 'string',
-    value: 'NAME',
-    rare: true,
-    about: 'use only skills of this source (project, user, builtin, ...)',
-  },
-  cwd: { type: 'string', short: 'C', value: 'DIR', path: true, about: 'run as if started in DIR' },
-  config: {
-    type: 'string',
-    value: 'FILE',
-    path: true,
-    rare: true,
-    about: 'read FILE instead of .agent/config.json of the project',
-  },
-  set: {
-    type: 'string',
-    multiple: true,
-    value: 'KEY=VALUE',
-    rare: true,
-    about: 'override a setting from config files and the environment, e.g. catalog.budget_tokens=2000; may be repeated',
-  },
-  'no-cache': { type: 'boolean', rare: true, about: 'do not read or write the index cache' },
+  root: option('DIR', 'search DIR for skills before all other roots; may be repeated', { multiple: true }),
+  'only-root': toggle('search only the folders given with --root', { rare: true }),
+  source: option('NAME', 'use only skills of this source (project, user, builtin, ...)', { rare: true }),
+  cwd: option('DIR', 'run as if started in DIR', { short: 'C' }),
+  config: option('FILE', 'read FILE instead of .agent/config.json of the project', { rare: true }),
+  set: option(
+    'KEY=VALUE',
+    'override a setting from config files and the environment, e.g. catalog.budget_tokens=2000; may be repeated',
+    { multiple: true, rare: true },
+  ),
+  'no-cache': toggle('do not read or write the index cache', { rare: true }),
 } as const satisfies Flags;
 
 /** Flags that every command takes. */
 export const GLOBAL_FLAGS = {
-  json: { type: 'boolean', about: 'print one JSON value instead of text' },
+  json: toggle('print one JSON value instead of text'),
   ...SETTING_FLAGS,
-  color: {
-    type: 'string',
-    value: 'WHEN',
+  color: option('WHEN', 'color the output: auto, always or never (default: auto)', {
     choices: ['auto', 'always', 'never'],
     rare: true,
-    about: 'color the output: auto, always or never (default: auto)',
-  },
-  quiet: { type: 'boolean', short: 'q', about: 'print no progress and no remarks on stderr' },
-  help: { type: 'boolean', short: 'h', about: 'show help' },
-  version: { type: 'boolean', short: 'V', about: 'print the version' },
+  }),
+  quiet: toggle('print no progress and no remarks on stderr', { short: 'q' }),
+  help: toggle('show help', { short: 'h' }),
+  version: toggle('print the version', { short: 'V' }),
 } as const satisfies Flags;
 
 type FlagValue<F extends Flag> = F extends { readonly type: 'boolean' }
   ? boolean
   : F extends { readonly multiple: true }
     ? readonly string[]
-    : string;
+    : F extends { readonly choices: readonly (infer C)[] }
+      ? C
+      : string;
 
 /** Flags as a command receives them. A flag that was not given is absent. */
 export type FlagValues<F extends Flags> = { readonly [K in keyof F]?: FlagValue<F[K]> };

@@ -36,9 +36,9 @@ export function skillJson(entry: SkillEntry, distrust?: Distrust): object {
     id,
     group,
     file,
-    ...(license === undefined ? {} : { license }),
-    ...(compatibility === undefined ? {} : { compatibility }),
+    license,
+    compatibility,
     trusted: distrust === undefined,
-    ...(distrust === undefined ? {} : { distrust }),
+    distrust,
   };
 }

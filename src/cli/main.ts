@@ -6,11 +6,10 @@ import { quoted } from '../core/text/text.ts';
 import { isDirectory } from '../platform/fs/paths.ts';
 import { VERSION } from '../version.ts';
 import { parseArguments, parseSettings } from './arguments.ts';
-import { GLOBAL_FLAGS } from './command.ts';
+import { GLOBAL_FLAGS, toggle } from './command.ts';
 import type { Command, CommandEntry, Flag } from './command.ts';
 import { COMMANDS, findCommand } from './commands.ts';
 import { EXIT, UsageError } from './exit.ts';
-import { jsonText } from './json.ts';
 import { openTerminal, reportProblem } from './terminal/terminal.ts';
 import type { Streams, Terminal } from './terminal/terminal.ts';
 
@@ -27,17 +26,20 @@ const IMPOSSIBLE: ReadonlySet<string> = new Set(['executor/unavailable', 'model/
 
 /** Runs one command line and returns its exit code. */
 export async function main({ words, streams, env, signal }: Program): Promise<number> {
+  // What follows -- is for a script.
+  const own = words.slice(0, words.includes('--') ? words.indexOf('--') : undefined);
   const terminal = openTerminal({
     streams,
     env,
-    color: colorOf(words),
-    quiet: words.includes('--quiet') || words.includes('-q'),
+    color: colorOf(own),
+    quiet: own.includes('--quiet') || own.includes('-q'),
+    json: own.includes('--json'),
   });
   try {
     return await dispatch(words, terminal, signal);
   } catch (error) {
     if (signal.aborted) return EXIT.interrupted;
-    return report(error, terminal, words.includes('--json'));
+    return report(error, terminal);
   }
 }
 
@@ -123,7 +125,7 @@ function commandNamed(name: string): CommandEntry {
   );
 }
 
-const HELP_FLAGS = { all: { type: 'boolean', about: 'describe every command and every global flag' } } as const;
+const HELP_FLAGS = { all: toggle('describe every command and every global flag') } as const;
 
 async function help(words: readonly string[], terminal: Terminal): Promise<number> {
   const { commandHelp, programHelp } = await import('./help.ts');
@@ -153,12 +155,12 @@ function colorOf(words: readonly string[]): 'auto' | 'always' | 'never' {
 }
 
 /** Prints an expected error, with --json also as the one JSON value. Rethrows a bug, so that its stack is shown. */
-function report(error: unknown, terminal: Terminal, isJson: boolean): number {
+function report(error: unknown, terminal: Terminal): number {
   if (!(error instanceof UsageError) && !isSkillError(error)) throw error;
   const { message, hint } = error;
   const code = error instanceof UsageError ? 'usage' : error.code;
   const data = error instanceof UsageError ? {} : { data: error.data };
-  if (isJson) terminal.out(jsonText({ error: { code, message, hint, ...data } }));
+  terminal.printJson({ error: { code, message, hint, ...data } });
   reportProblem(terminal, { message, hint });
   if (error instanceof UsageError) return EXIT.usage;
   if (code === 'policy/refused') return EXIT.refused;

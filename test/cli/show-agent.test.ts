@@ -26,6 +26,7 @@ function open(isTTY: boolean, level: 'quiet' | 'normal' = 'normal', watchKey?: W
     env: {},
     color: 'never',
     quiet: false,
+    json: false,
   });
   const display = openAgentDisplay(terminal, level, watchKey);
   const tell = (...events: readonly RunEvent[]): void => {

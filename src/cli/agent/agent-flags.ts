@@ -5,6 +5,7 @@ import { TEXT_LEVELS } from '../../core/event-text.ts';
 import { EXECUTOR_NAMES } from '../../core/execution.ts';
 import { nearest } from '../../core/nearest.ts';
 import { quoted } from '../../core/text/text.ts';
+import { option, toggle } from '../command.ts';
 import type { Flags } from '../command.ts';
 import { UsageError } from '../exit.ts';
 import { APPROVAL_FLAGS, AUTO_FLAG, KEEP_GOING_FLAG } from './approval.ts';
@@ -12,52 +13,34 @@ import { TRUST_FLAGS } from './consent.ts';
 import { SANDBOX_FLAGS } from './sandbox-flags.ts';
 import { PACKAGE_FLAGS } from './package-flags.ts';
 
-const BUDGET_FLAG = {
-  type: 'string',
-  multiple: true,
-  value: 'NAME=N,...',
-  about: `set limits (${BUDGET_NAMES.join(', ')}), e.g. turns=5,tokens=50000; may be repeated`,
-} as const;
+const BUDGET_FLAG = option(
+  'NAME=N,...',
+  `set limits (${BUDGET_NAMES.join(', ')}), e.g. turns=5,tokens=50000; may be repeated`,
+  { multiple: true },
+);
 
-const MODEL_FLAG = {
-  type: 'string',
-  value: 'NAME',
-  about:
-    'use this model: rules, ollama, anthropic/claude-sonnet-5-5, scripted:FILE, ... (default: auto, the first of configuration, keys, local servers, rules)',
-} as const;
+const MODEL_FLAG = option(
+  'NAME',
+  'use this model: rules, ollama, anthropic/claude-sonnet-5-5, scripted:FILE, ... (default: auto, the first of configuration, keys, local servers, rules)',
+);
 
-const INSTRUCTIONS_FLAG = {
-  type: 'boolean',
-  about: 'do not show the AGENTS.md of the project to the model',
-} as const;
+const INSTRUCTIONS_FLAG = toggle('do not show the AGENTS.md of the project to the model');
 
 export const AGENT_FLAGS = {
-  skill: { type: 'string', multiple: true, value: 'NAME', about: 'load this skill first; may be repeated' },
+  skill: option('NAME', 'load this skill first; may be repeated', { multiple: true }),
   model: MODEL_FLAG,
   budget: BUDGET_FLAG,
-  in: {
-    type: 'string',
-    multiple: true,
-    value: 'FILE',
-    path: true,
-    about: 'copy FILE to inputs/NAME of the workspace; may be repeated',
-  },
-  out: { type: 'string', value: 'DIR', path: true, about: 'copy the files that programs leave in out/ to DIR' },
-  executor: {
-    type: 'string',
-    value: 'NAME',
-    choices: ['auto', 'none', ...EXECUTOR_NAMES],
-    about: 'run programs with this executor; none runs no programs (default: auto, the first that isolates)',
-  },
+  in: option('FILE', 'copy FILE to inputs/NAME of the workspace; may be repeated', { multiple: true }),
+  out: option('DIR', 'copy the files that programs leave in out/ to DIR'),
+  executor: option(
+    'NAME',
+    'run programs with this executor; none runs no programs (default: auto, the first that isolates)',
+    { choices: ['auto', 'none', ...EXECUTOR_NAMES] },
+  ),
   'no-agents-md': INSTRUCTIONS_FLAG,
   ...SANDBOX_FLAGS,
   ...PACKAGE_FLAGS,
-  log: {
-    type: 'string',
-    value: 'LEVEL',
-    choices: TEXT_LEVELS,
-    about: 'print progress: quiet, normal or verbose (default: normal)',
-  },
+  log: option('LEVEL', 'print progress: quiet, normal or verbose (default: normal)', { choices: TEXT_LEVELS }),
   ...APPROVAL_FLAGS,
   ...AUTO_FLAG,
   ...TRUST_FLAGS,
@@ -67,20 +50,13 @@ export const AGENT_FLAGS = {
 export const RESUME_FLAGS = {
   model: { ...MODEL_FLAG, about: `resume: ${MODEL_FLAG.about}` },
   budget: { ...BUDGET_FLAG, about: `resume: ${BUDGET_FLAG.about}` },
-  in: {
-    type: 'string',
+  in: option('FILE', 'resume: allow FILE outside the project again, if the run used it; may be repeated', {
     multiple: true,
-    value: 'FILE',
-    path: true,
-    about: 'resume: allow FILE outside the project again, if the run used it; may be repeated',
-  },
-  executor: {
-    type: 'string',
-    value: 'NAME',
+  }),
+  executor: option('NAME', 'resume: run programs with this executor (default: auto, the first that isolates)', {
     choices: ['auto', ...EXECUTOR_NAMES],
-    about: 'resume: run programs with this executor (default: auto, the first that isolates)',
-  },
-  out: { type: 'string', value: 'DIR', path: true, about: 'resume: copy the files that programs leave in out/ to DIR' },
+  }),
+  out: option('DIR', 'resume: copy the files that programs leave in out/ to DIR'),
   'no-agents-md': { ...INSTRUCTIONS_FLAG, about: `resume: ${INSTRUCTIONS_FLAG.about}` },
   project: {
     ...SANDBOX_FLAGS.project,

@@ -11,37 +11,28 @@ import { surroundingsOf } from '../../runtime/config/config.ts';
 import { pendingFolder } from '../../policy/approval/pending-approvals.ts';
 import { openUsedApprovals } from '../../policy/approval/used-approvals.ts';
 import { askStreams, isTerminal, openTerminalAsker } from '../terminal/ask.ts';
+import { option, toggle } from '../command.ts';
 import type { FlagValues, Flags } from '../command.ts';
 import { reportWarning } from '../terminal/terminal.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 /** Flags of commands that may need the user's approval. */
 export const APPROVAL_FLAGS = {
-  yes: { type: 'boolean', short: 'y', about: 'approve every action of medium risk; never one of high risk' },
-  approve: {
-    type: 'string',
-    multiple: true,
-    value: 'ID',
-    about: 'approve exactly the action with this id, once; may be repeated',
-  },
-  defer: { type: 'boolean', about: 'queue requests for `skillwright approvals answer` instead of asking' },
+  yes: toggle('approve every action of medium risk; never one of high risk', { short: 'y' }),
+  approve: option('ID', 'approve exactly the action with this id, once; may be repeated', { multiple: true }),
+  defer: toggle('queue requests for `skillwright approvals answer` instead of asking'),
 } as const satisfies Flags;
 
 /** Flag of commands that run programs; the same as `policy.sandboxed: allow`. */
 export const AUTO_FLAG = {
-  auto: {
-    type: 'boolean',
-    about:
-      'run programs without asking if they are fully contained: isolated, no network, no secrets, no write access to your files',
-  },
+  auto: toggle(
+    'run programs without asking if they are fully contained: isolated, no network, no secrets, no write access to your files',
+  ),
 } as const satisfies Flags;
 
 /** Flag of commands that run an agent to its end. */
 export const KEEP_GOING_FLAG = {
-  'keep-going': {
-    type: 'boolean',
-    about: 'without a terminal, go on without actions that need approval (default: stop at the first)',
-  },
+  'keep-going': toggle('without a terminal, go on without actions that need approval (default: stop at the first)'),
 } as const satisfies Flags;
 
 /** Asks at the terminal. Stdin is opened for the first question, because most runs ask none. */

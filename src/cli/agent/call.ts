@@ -12,33 +12,22 @@ import { VOCABULARY_NAMES } from '../../tools/vocabularies.ts';
 import { skillToolsOf } from '../../runtime/skill-tools.ts';
 import { APPROVAL_FLAGS, AUTO_FLAG, openApprover, policyRefusal, repeatedCommand } from './approval.ts';
 import { TRUST_FLAGS, askForTrust } from './consent.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand, option, toggle } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { jsonText } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { modelExecution } from './execution-options.ts';
 
 const flags = {
-  vocabulary: {
-    type: 'string',
-    value: 'NAME',
-    choices: VOCABULARY_NAMES,
-    about: 'use this tool vocabulary (default: skillwright)',
-  },
-  load: { type: 'string', multiple: true, value: 'SKILL', about: 'load this skill first; may be repeated' },
-  executor: {
-    type: 'string',
-    value: 'NAME',
+  vocabulary: option('NAME', 'use this tool vocabulary (default: skillwright)', { choices: VOCABULARY_NAMES }),
+  load: option('SKILL', 'load this skill first; may be repeated', { multiple: true }),
+  executor: option('NAME', 'run programs with this executor; none offers no tool that runs programs (default: none)', {
     choices: ['auto', 'none', ...EXECUTOR_NAMES],
-    about: 'run programs with this executor; none offers no tool that runs programs (default: none)',
-  },
-  log: {
-    type: 'string',
-    value: 'LEVEL',
+  }),
+  log: option('LEVEL', 'print progress: quiet, normal or verbose (default: normal)', {
     choices: ['quiet', 'normal', 'verbose'],
-    about: 'print progress: quiet, normal or verbose (default: normal)',
-  },
-  tools: { type: 'boolean', about: 'list the tools and their parameters instead' },
+  }),
+  tools: toggle('list the tools and their parameters instead'),
   ...APPROVAL_FLAGS,
   ...AUTO_FLAG,
   ...TRUST_FLAGS,
@@ -72,9 +61,8 @@ export const command = defineCommand({
     const { flags: given, positionals, terminal, signal, words } = invocation;
     const [name, text] = positionals;
     const runtime = await openRuntime(invocation);
-    const vocabulary = VOCABULARY_NAMES.find((known) => known === given.vocabulary) ?? 'skillwright';
-    const executor = (['auto', ...EXECUTOR_NAMES] as const).find((known) => known === given.executor);
-    const level = (['quiet', 'normal', 'verbose'] as const).find((known) => known === given.log) ?? 'normal';
+    const { vocabulary = 'skillwright', log: level = 'normal' } = given;
+    const executor = given.executor === 'none' ? undefined : given.executor;
     const isListing = given.tools === true;
     if (!isListing && name === undefined)
       throw new UsageError('missing argument: TOOL', 'list the tools with skillwright call --tools');

@@ -5,7 +5,6 @@ import type { AgentResult } from '../../agent/agent-options.ts';
 import type { ChatOptions } from '../../agent/chat.ts';
 import { projectInstructions } from '../../agent/project-instructions.ts';
 import { runsDirectory } from '../../journal/run-folder.ts';
-import { EXECUTOR_NAMES } from '../../core/execution.ts';
 import { countText, shownText } from '../../core/text/line-text.ts';
 import { printable } from '../../core/text/text.ts';
 import { lineJson } from '../json.ts';
@@ -24,7 +23,7 @@ import { openChatHistory } from './chat-history.ts';
 import { openEditor, openLines } from './chat-input.ts';
 import type { ChatInput } from './chat-input.ts';
 import { runChat } from './chat-loop.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand, option } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { findChat } from './earlier-chat.ts';
 import { EXIT } from '../exit.ts';
@@ -41,7 +40,7 @@ import { askStreams, confirm } from '../terminal/ask.ts';
 import { reportWarning } from '../terminal/terminal.ts';
 
 const flags = {
-  resume: { type: 'string', value: 'ID', about: 'continue the chat of this run, or the last one' },
+  resume: option('ID', 'continue the chat of this run, or the last one'),
   ...AGENT_FLAGS,
 } as const;
 
@@ -104,7 +103,7 @@ export const command = defineCommand({
     const show = (result: AgentResult): number => {
       const refused = refusals.last(repeatedCommand(words));
       const status = exitCodeOf(result, refused !== undefined);
-      if (given.json === true) terminal.out(lineJson({ result: { ...result, model: chosen.model.id, status } }));
+      if (terminal.isJson) terminal.out(lineJson({ result: { ...result, model: chosen.model.id, status } }));
       else {
         display.end(result.answer);
         for (const line of endLines({ ...result, run: undefined })) terminal.remark(terminal.style('dim', line));
@@ -148,9 +147,9 @@ export const command = defineCommand({
 /** Shows model, skills and sandbox in one line. */
 async function greet({ flags: given, terminal, signal }: ChatInvocation, runtime: Runtime): Promise<AgentModel> {
   const chosen = await chooseModel({ name: given.model, runtime, signal, cwd: given.cwd });
-  const executor = (['auto', ...EXECUTOR_NAMES] as const).find((name) => name === given.executor) ?? 'auto';
+  const { executor = 'auto' } = given;
   const { onTrial } = commandExecution(terminal);
-  const sandbox = given.executor === 'none' ? undefined : await usableExecutor(runtime, executor, onTrial);
+  const sandbox = executor === 'none' ? undefined : await usableExecutor(runtime, executor, onTrial);
   const parts = [
     printable(chosen.model.id),
     countText(runtime.index.skills.length, 'skill'),

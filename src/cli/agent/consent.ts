@@ -11,6 +11,7 @@ import type { Distrust } from '../../runtime/skill-trust.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { reviewEntries } from '../../runtime/trust-review.ts';
 import type { ReviewedSkill } from '../../runtime/trust-review.ts';
+import { toggle } from '../command.ts';
 import type { Flags, GlobalInvocation } from '../command.ts';
 import { projectLine, reviewLines } from '../govern/trust-question.ts';
 import { surroundingsFor } from '../surroundings.ts';
@@ -20,10 +21,7 @@ import type { Terminal } from '../terminal/terminal.ts';
 
 /** Flag of commands that use the skills of a project. */
 export const TRUST_FLAGS = {
-  'trust-project': {
-    type: 'boolean',
-    about: 'use the untrusted skills of this project too, in this run only (for CI)',
-  },
+  'trust-project': toggle('use the untrusted skills of this project too, in this run only (for CI)'),
 } as const satisfies Flags;
 
 /** A skill that the command does not use because it is untrusted. */

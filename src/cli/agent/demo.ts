@@ -18,21 +18,19 @@ import { readSealKey } from '../../platform/fs/seal-key.ts';
 import { surroundingsOf } from '../../runtime/config/config.ts';
 import { createRuntime } from '../../runtime/runtime.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand, option, toggle } from '../command.ts';
 import { DEMO_FILE, DEMO_REQUEST, DEMO_TABLE, demoText } from './demo-text.ts';
 import type { DemoRun } from './demo-text.ts';
 import { EXIT } from '../exit.ts';
-import { jsonText } from '../json.ts';
 
 const flags = {
-  plain: { type: 'boolean', about: 'print only what is the same in every run: no colors, times, ids and paths' },
-  keep: { type: 'boolean', about: 'keep the folder of the demo with its record' },
-  executor: {
-    type: 'string',
-    value: 'NAME',
-    choices: ['auto', 'none', 'bubblewrap', 'namespaces', 'container', 'macos', 'landlock'],
-    about: 'run the script with this executor; none runs no script (default: auto, the first that isolates)',
-  },
+  plain: toggle('print only what is the same in every run: no colors, times, ids and paths'),
+  keep: toggle('keep the folder of the demo with its record'),
+  executor: option(
+    'NAME',
+    'run the script with this executor; none runs no script (default: auto, the first that isolates)',
+    { choices: ['auto', 'none', 'bubblewrap', 'namespaces', 'container', 'macos', 'landlock'] },
+  ),
 } as const;
 
 export const command = defineCommand({
@@ -53,8 +51,8 @@ export const command = defineCommand({
       if (terminal.isInteractive) terminal.overwrite('preparing a sandbox and running …');
       const run = await demonstrate(folder, given.executor ?? 'auto', signal);
       if (terminal.isInteractive) terminal.overwrite('');
-      if (given.json === true) terminal.out(jsonText({ ...run, events: undefined }));
-      else terminal.out(demoText(run, { isPlain: given.plain === true, terminal }));
+      if (!terminal.printJson({ ...run, events: undefined }))
+        terminal.out(demoText(run, { isPlain: given.plain === true, terminal }));
       if (given.keep === true) terminal.remark(`folder: ${folder}`);
       if (run.result.outcome === 'cancelled') return EXIT.interrupted;
       return run.result.outcome === 'done' && run.verified === 'intact' ? EXIT.done : EXIT.failed;

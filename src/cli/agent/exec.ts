@@ -14,10 +14,9 @@ import type { Run } from '../../runtime/start-run.ts';
 import { APPROVAL_FLAGS, AUTO_FLAG, openApprover, policyRefusal, repeatedCommand } from './approval.ts';
 import { TRUST_FLAGS, askForTrust } from './consent.ts';
 import { wholeNumber } from '../arguments.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand, option, toggle } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
-import { jsonText } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { PACKAGE_FLAGS, packageOptions } from './package-flags.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -25,35 +24,26 @@ import { SANDBOX_FLAGS, sandboxOptions } from './sandbox-flags.ts';
 import { commandExecution, weakerQuestion } from './execution-options.ts';
 
 const flags = {
-  in: {
-    type: 'string',
-    multiple: true,
-    value: 'FILE',
-    path: true,
-    about: 'copy FILE (or FILE=NAME, artifact://..., skill://...) to inputs/NAME of the workspace; may be repeated',
-  },
-  out: { type: 'string', value: 'DIR', path: true, about: 'copy the files that the script leaves in out/ to DIR' },
-  executor: {
-    type: 'string',
-    value: 'NAME',
+  in: option(
+    'FILE',
+    'copy FILE (or FILE=NAME, artifact://..., skill://...) to inputs/NAME of the workspace; may be repeated',
+    { multiple: true },
+  ),
+  out: option('DIR', 'copy the files that the script leaves in out/ to DIR'),
+  executor: option('NAME', 'run with this executor; local does not isolate (default: auto, the first that isolates)', {
     choices: ['auto', ...EXECUTOR_NAMES],
-    about: 'run with this executor; local does not isolate (default: auto, the first that isolates)',
-  },
-  timeout: { type: 'string', value: 'SECONDS', about: 'stop the script or command after SECONDS (default: 30)' },
-  image: { type: 'string', value: 'NAME', about: 'set the image of the container executor' },
-  env: { type: 'string', multiple: true, value: 'NAME=VALUE', about: 'set an environment variable; may be repeated' },
+  }),
+  timeout: option('SECONDS', 'stop the script or command after SECONDS (default: 30)'),
+  image: option('NAME', 'set the image of the container executor'),
+  env: option('NAME=VALUE', 'set an environment variable; may be repeated', { multiple: true }),
   ...PACKAGE_FLAGS,
   ...SANDBOX_FLAGS,
-  serve: {
-    type: 'string',
-    value: 'PORT',
-    about: 'open PORT of the program at 127.0.0.1 until Ctrl-C, for scripts that start a local page',
-  },
-  save: { type: 'boolean', about: 'save the files in out/ as artifacts' },
+  serve: option('PORT', 'open PORT of the program at 127.0.0.1 until Ctrl-C, for scripts that start a local page'),
+  save: toggle('save the files in out/ as artifacts'),
   ...APPROVAL_FLAGS,
   ...AUTO_FLAG,
   ...TRUST_FLAGS,
-  command: { type: 'boolean', about: 'treat SCRIPT as a shell command line and run it in the skill folder' },
+  command: toggle('treat SCRIPT as a shell command line and run it in the skill folder'),
 } as const;
 
 export const command = defineCommand({
@@ -95,9 +85,8 @@ export const command = defineCommand({
               signal,
             });
       const { id } = run;
-      if (given.json === true)
-        terminal.out(jsonText({ skill, script, result, limits, copied, ...(id === undefined ? {} : { run: id }) }));
-      else terminal.remark(endLines(result, copied, terminal));
+      if (!terminal.printJson({ skill, script, result, limits, copied, ...(id === undefined ? {} : { run: id }) }))
+        terminal.remark(endLines(result, copied, terminal));
       const isGood = result.reason === 'exited' && result.exit_code === 0;
       await run.end(signal.aborted ? 'cancelled' : isGood ? 'done' : 'failed', result.reason);
       if (signal.aborted) return EXIT.interrupted;
@@ -119,7 +108,7 @@ async function openRun(invocation: Invocation<typeof flags>): Promise<Run> {
   const named = resolveSkill(runtime.index, positionals[0] ?? '', given.source);
   if (named !== undefined) await askForTrust(invocation, runtime, [named]);
   const isBuiltIn = named?.source === 'builtin';
-  const executor = (['auto', ...EXECUTOR_NAMES] as const).find((name) => name === given.executor);
+  const { executor } = given;
   const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
   return runtime.startRun({
     request: `exec ${positionals.join(' ')}`,

@@ -77,15 +77,8 @@ export async function serverFindings(runtime: Runtime, isTried: boolean): Promis
   }
 }
 
-export interface CheckOptions {
-  readonly runtime: Runtime;
-  readonly terminal: Terminal;
-  readonly server: string | undefined;
-  readonly isJson: boolean;
-}
-
 /** Connects the servers and prints what they offer. */
-export async function checkServers({ runtime, terminal, server, isJson }: CheckOptions): Promise<number> {
+export async function checkServers(runtime: Runtime, server: string | undefined, terminal: Terminal): Promise<number> {
   const configured = runtime.config.mcp_servers ?? {};
   const names = Object.keys(configured);
   if (server !== undefined && !names.includes(server)) {
@@ -102,8 +95,7 @@ export async function checkServers({ runtime, terminal, server, isJson }: CheckO
   try {
     const states = await servers.check(servicesOf(runtime));
     const off = names.filter((name) => server === undefined && configured[name]?.enabled === false);
-    if (isJson) terminal.out(JSON.stringify({ schema: 1, servers: states, disabled: off }, undefined, 2));
-    else {
+    if (!terminal.printJson({ servers: states, disabled: off })) {
       if (states.length + off.length === 0)
         terminal.out(
           `No MCP server is configured. Add one to mcp_servers in ~/.agent/config.json; see ${docsPage('mcp')}`,

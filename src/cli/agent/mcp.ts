@@ -5,9 +5,10 @@ import { CLIENT_NAMES, TOKEN_VARIABLE, clientConfig } from '../../mcp/client-con
 import { VOCABULARY_NAMES } from '../../tools/vocabularies.ts';
 import { quoted } from '../../core/text/text.ts';
 import type { SkillServer } from '../../mcp/server.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand, option, toggle } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
+import { lineJson } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { reportWarning } from '../terminal/terminal.ts';
 import { VERSION } from '../../version.ts';
@@ -16,32 +17,25 @@ import { askForTrust, TRUST_FLAGS } from './consent.ts';
 import { modelExecution } from './execution-options.ts';
 import { checkServers } from './mcp-servers.ts';
 import { SANDBOX_FLAGS, sandboxOptions } from './sandbox-flags.ts';
+import { wholeNumber } from '../arguments.ts';
 
 const flags = {
-  vocabulary: {
-    type: 'string',
-    value: 'NAME',
+  vocabulary: option('NAME', 'offer the tools of this vocabulary (default: skillwright)', {
     choices: VOCABULARY_NAMES,
-    about: 'offer the tools of this vocabulary (default: skillwright)',
-  },
-  executor: {
-    type: 'string',
-    value: 'NAME',
-    choices: ['auto', 'none', ...EXECUTOR_NAMES],
-    about: 'run programs with this executor; none runs no programs (default: auto, the first that isolates)',
-  },
-  files: { type: 'boolean', about: 'offer tools for files of the project too; most clients have their own' },
-  'print-config': {
-    type: 'string',
-    value: 'CLIENT',
+  }),
+  executor: option(
+    'NAME',
+    'run programs with this executor; none runs no programs (default: auto, the first that isolates)',
+    { choices: ['auto', 'none', ...EXECUTOR_NAMES] },
+  ),
+  files: toggle('offer tools for files of the project too; most clients have their own'),
+  'print-config': option('CLIENT', `print the configuration for a client: ${CLIENT_NAMES.join(', ')}`, {
     choices: CLIENT_NAMES,
-    about: `print the configuration for a client: ${CLIENT_NAMES.join(', ')}`,
-  },
-  http: {
-    type: 'boolean',
-    about: `serve streamable HTTP on 127.0.0.1 instead of stdin and stdout; clients need the token (${TOKEN_VARIABLE}, or a random one that is printed)`,
-  },
-  port: { type: 'string', value: 'N', about: 'listen on this port, with --http (default: any free port)' },
+  }),
+  http: toggle(
+    `serve streamable HTTP on 127.0.0.1 instead of stdin and stdout; clients need the token (${TOKEN_VARIABLE}, or a random one that is printed)`,
+  ),
+  port: option('N', 'listen on this port, with --http (default: any free port)'),
   ...SANDBOX_FLAGS,
   ...AUTO_FLAG,
   ...APPROVAL_FLAGS,
@@ -68,7 +62,7 @@ export const command = defineCommand({
   async run(invocation) {
     const { flags: given, positionals, terminal, signal } = invocation;
     const port = portOf(given);
-    const client = CLIENT_NAMES.find((name) => name === given['print-config']);
+    const client = given['print-config'];
     if (client !== undefined) {
       if (given.http === true && port === undefined)
         throw new UsageError('the address needs a port', 'add --port N to both commands, such as --port 4100');
@@ -84,11 +78,10 @@ export const command = defineCommand({
     if (word !== undefined && word !== 'check')
       throw new UsageError(`unknown word ${quoted(word)}`, 'write mcp, or mcp check [SERVER]');
     const runtime = await openRuntime(invocation);
-    if (word === 'check') return checkServers({ runtime, terminal, server: name, isJson: given.json === true });
+    if (word === 'check') return checkServers(runtime, name, terminal);
     await askForTrust(invocation, runtime);
     const cwd = path.resolve(given.cwd ?? '.');
-    const executor = (['auto', ...EXECUTOR_NAMES] as const).find((name) => name === given.executor);
-    const vocabulary = VOCABULARY_NAMES.find((name) => name === given.vocabulary) ?? 'skillwright';
+    const { executor = 'auto', vocabulary = 'skillwright' } = given;
     const { openSkillServer } = await import('../../mcp/server.ts');
     const server = await openSkillServer({
       runtime,
@@ -98,11 +91,11 @@ export const command = defineCommand({
       run: {
         vocabulary,
         ...(given.files === true ? { host: {} } : {}),
-        ...(given.executor === 'none'
+        ...(executor === 'none'
           ? {}
           : {
               execution: {
-                ...modelExecution(terminal, executor ?? 'auto'),
+                ...modelExecution(terminal, executor),
                 ...sandboxOptions(given, { config: runtime.config, cwd, isAgent: true }),
               },
             }),
@@ -127,9 +120,7 @@ type McpInvocation = Invocation<typeof flags>;
 function portOf({ port, http }: McpInvocation['flags']): number | undefined {
   if (port === undefined) return undefined;
   if (http !== true) throw new UsageError('--port needs --http', 'add --http, or leave out --port');
-  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535)
-    throw new UsageError(`invalid port ${quoted(port)}`, 'give a number from 1 to 65535');
-  return Number(port);
+  return wholeNumber(port, '--port', { least: 1, most: 65_535 });
 }
 
 async function serveUntilClosed({ terminal, signal }: McpInvocation, server: SkillServer): Promise<void> {
@@ -143,7 +134,7 @@ async function serveUntilClosed({ terminal, signal }: McpInvocation, server: Ski
 }
 
 async function serveUntilInterrupted(
-  { flags: given, terminal, signal }: McpInvocation,
+  { terminal, signal }: McpInvocation,
   server: SkillServer,
   port: number | undefined,
 ): Promise<void> {
@@ -155,7 +146,7 @@ async function serveUntilInterrupted(
     onWarning: (message) => reportWarning(terminal, message),
   });
   const { url, token } = http;
-  if (given.json === true) terminal.out(JSON.stringify({ schema: 1, url, token }));
+  if (terminal.isJson) terminal.out(lineJson({ url, token }));
   else {
     terminal.out(url);
     terminal.remark(

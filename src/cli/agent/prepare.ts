@@ -14,10 +14,9 @@ import type { SkillEntry } from '../../core/skill.ts';
 import { openLayers } from '../../sandbox/environments/layers.ts';
 import { APPROVAL_FLAGS, openApprover, policyRefusal, repeatedCommand } from './approval.ts';
 import { TRUST_FLAGS, askForTrust } from './consent.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand, option, toggle } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
-import { jsonText } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { commandExecution } from './execution-options.ts';
 import { PACKAGE_FLAGS, packageOptions } from './package-flags.ts';
@@ -28,24 +27,13 @@ const { with: withFlag, environment } = PACKAGE_FLAGS;
 const flags = {
   with: withFlag,
   environment,
-  'dry-run': { type: 'boolean', about: 'resolve the packages and show them without installing anything' },
-  list: { type: 'boolean', about: 'list the installed layers of packages' },
-  prune: {
-    type: 'boolean',
-    about: 'remove layers that were not used for 30 days; with SKILL, all layers of the skill',
-  },
-  wheels: {
-    type: 'string',
-    value: 'DIR',
-    path: true,
-    about: 'install from the wheels in DIR instead of a package index',
-  },
-  executor: {
-    type: 'string',
-    value: 'NAME',
+  'dry-run': toggle('resolve the packages and show them without installing anything'),
+  list: toggle('list the installed layers of packages'),
+  prune: toggle('remove layers that were not used for 30 days; with SKILL, all layers of the skill'),
+  wheels: option('DIR', 'install from the wheels in DIR instead of a package index'),
+  executor: option('NAME', 'install for this executor (default: auto, the first that isolates)', {
     choices: ['auto', ...EXECUTOR_NAMES],
-    about: 'install for this executor (default: auto, the first that isolates)',
-  },
+  }),
   ...APPROVAL_FLAGS,
   ...TRUST_FLAGS,
 } as const;
@@ -82,7 +70,7 @@ async function prepare(invocation: PrepareInvocation, name: string): Promise<num
   const runtime = await openRuntime(invocation);
   const skill = runtime.find(name, given.source);
   await askForTrust(invocation, runtime, [skill]);
-  const executor = (['auto', ...EXECUTOR_NAMES] as const).find((one) => one === given.executor);
+  const { executor } = given;
   const { packages } = packageOptions(given, terminal);
   const run = await runtime.startRun({
     request: `prepare ${name}`,
@@ -169,15 +157,12 @@ function failed({ message, hint }: Pick<Failure, 'message' | 'hint'>): SkillErro
 const STATUS = { resolved: 'would install', installed: 'installed', cached: 'already installed' } as const;
 
 function report(
-  { flags: given, terminal }: PrepareInvocation,
+  { terminal }: PrepareInvocation,
   { name }: SkillEntry,
   layers: readonly PreparedLayer[],
   suggested: SkillNeeds['suggested'],
 ): void {
-  if (given.json === true) {
-    terminal.out(jsonText({ skill: name, layers, suggested }));
-    return;
-  }
+  if (terminal.printJson({ skill: name, layers, suggested })) return;
   for (const layer of layers) {
     terminal.out(`${STATUS[layer.status]} for ${name}: ${layer.requested.join(', ')}`);
     for (const { name: one, version, hash } of layer.packages)
@@ -204,12 +189,9 @@ async function storesOf(invocation: PrepareInvocation): Promise<readonly Layers[
 }
 
 async function listLayers(invocation: PrepareInvocation): Promise<number> {
-  const { flags: given, terminal } = invocation;
+  const { terminal } = invocation;
   const layers = (await Promise.all((await storesOf(invocation)).map((store) => store.list()))).flat();
-  if (given.json === true) {
-    terminal.out(jsonText({ layers: layers.map((layer) => ({ ...layer, fingerprint: undefined })) }));
-    return EXIT.done;
-  }
+  if (terminal.printJson({ layers: layers.map((layer) => ({ ...layer, fingerprint: undefined })) })) return EXIT.done;
   if (layers.length === 0) terminal.remark(['no layers are installed']);
   for (const { key, skills, requested, packages, bytes, usedAt } of layers)
     terminal.out(
@@ -221,11 +203,10 @@ async function listLayers(invocation: PrepareInvocation): Promise<number> {
 const UNUSED_MS = 30 * 24 * 60 * 60_000;
 
 async function pruneLayers(invocation: PrepareInvocation, skill: string | undefined): Promise<number> {
-  const { flags: given, terminal } = invocation;
+  const { terminal } = invocation;
   const options =
     skill === undefined ? { unusedSince: Date.now() - UNUSED_MS } : { unusedSince: Number.POSITIVE_INFINITY, skill };
   const removed = (await Promise.all((await storesOf(invocation)).map((store) => store.prune(options)))).flat();
-  if (given.json === true) terminal.out(jsonText({ removed }));
-  else terminal.out(`removed ${countText(removed.length, 'layer')}`);
+  if (!terminal.printJson({ removed })) terminal.out(`removed ${countText(removed.length, 'layer')}`);
   return EXIT.done;
 }

@@ -5,16 +5,17 @@ import { runAgent } from '../../agent/agent.ts';
 import { openChat } from '../../agent/chat.ts';
 import type { Chat, ChatOptions } from '../../agent/chat.ts';
 import { isSkillError } from '../../core/errors.ts';
-import { EXECUTOR_NAMES } from '../../core/execution.ts';
+import type { ExecutorName } from '../../core/execution.ts';
 import type { ExecutionOptions } from '../../runtime/execution/execution.ts';
 import { modelExecution } from './execution-options.ts';
 import { reportWarning } from '../terminal/terminal.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import type { PackageOptions } from '../../runtime/packages/packages.ts';
+import { defined } from '../../core/defined.ts';
 
 export interface ProgramChoice {
   /** The value of --executor; `none` runs no programs. */
-  readonly executor: string | undefined;
+  readonly executor: 'auto' | 'none' | ExecutorName | undefined;
   readonly terminal: Terminal;
   readonly cwd: string;
   /** What programs see of the host, and who sees their output. */
@@ -85,8 +86,8 @@ export function openChatWithPrograms(options: ChatOptions, choice: ProgramChoice
   };
 }
 
-function namedExecutor({ executor }: ProgramChoice): (typeof EXECUTOR_NAMES)[number] | undefined {
-  return EXECUTOR_NAMES.find((known) => known === executor);
+function namedExecutor({ executor }: ProgramChoice): ExecutorName | undefined {
+  return executor === 'auto' || executor === 'none' ? undefined : executor;
 }
 
 function executionOf(choice: ProgramChoice): ExecutionOptions | undefined {
@@ -95,8 +96,7 @@ function executionOf(choice: ProgramChoice): ExecutionOptions | undefined {
   return {
     ...modelExecution(terminal, namedExecutor(choice)),
     ...sandbox,
-    ...(packages === undefined ? {} : { packages }),
-    ...(onOutput === undefined ? {} : { onOutput }),
+    ...defined({ packages, onOutput }),
   };
 }
 

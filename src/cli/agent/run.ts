@@ -21,7 +21,7 @@ import {
 } from './approval.ts';
 import { continuation, resumingCommand } from './resume-command.ts';
 import { answerNote, askForTrust, hiddenJson } from './consent.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand, option } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';
@@ -34,29 +34,17 @@ import { reportProblem, reportWarning } from '../terminal/terminal.ts';
 import { packageOptions } from './package-flags.ts';
 import { openConnectionWatch } from './refused-connections.ts';
 import { takeSteps } from './interrupts.ts';
-
-const PROTOCOLS = ['tools', 'actions'] as const;
+import { defined } from '../../core/defined.ts';
 
 const flags = {
-  file: { type: 'string', value: 'FILE', path: true, about: 'read the request from FILE; - is stdin' },
-  protocol: {
-    type: 'string',
-    value: 'NAME',
-    choices: PROTOCOLS,
-    about: 'let the model act by tool calls or by JSON text (default: tools)',
-  },
-  vocabulary: {
-    type: 'string',
-    value: 'NAME',
-    choices: VOCABULARY_NAMES,
-    about: 'use this tool vocabulary (default: skillwright)',
-  },
-  activation: {
-    type: 'string',
-    value: 'NAME',
+  file: option('FILE', 'read the request from FILE; - is stdin'),
+  protocol: option('NAME', 'let the model act by tool calls or by JSON text (default: tools)', {
+    choices: ['tools', 'actions'],
+  }),
+  vocabulary: option('NAME', 'use this tool vocabulary (default: skillwright)', { choices: VOCABULARY_NAMES }),
+  activation: option('NAME', 'choose how skills are activated; shortlist and forced search first (default: model)', {
     choices: ACTIVATIONS,
-    about: 'choose how skills are activated; shortlist and forced search first (default: model)',
-  },
+  }),
   ...AGENT_FLAGS,
   ...KEEP_GOING_FLAG,
 } as const;
@@ -191,14 +179,10 @@ function agentOptions(
   invocation: RunInvocation,
 ): Pick<AgentOptions, 'protocol' | 'vocabulary' | 'activation' | 'required' | 'files'> {
   const { flags: given } = invocation;
-  const protocol = PROTOCOLS.find((name) => name === given.protocol);
-  const vocabulary = VOCABULARY_NAMES.find((name) => name === given.vocabulary);
-  const activation = ACTIVATIONS.find((name) => name === given.activation);
+  const { protocol, vocabulary, activation } = given;
   return {
     required: given.skill ?? [],
     files: (given.in ?? []).map((file) => path.resolve(cwdOf(invocation), file)),
-    ...(protocol === undefined ? {} : { protocol }),
-    ...(vocabulary === undefined ? {} : { vocabulary }),
-    ...(activation === undefined ? {} : { activation }),
+    ...defined({ protocol, vocabulary, activation }),
   };
 }

@@ -6,31 +6,23 @@ import type { Config } from '../../core/config/config.ts';
 import { isHostPattern, readHostPattern } from '../../core/network/host-pattern.ts';
 import type { ExecutionOptions } from '../../runtime/execution/execution.ts';
 import { isDirectory } from '../../platform/fs/paths.ts';
+import { option } from '../command.ts';
 import type { FlagValues, Flags } from '../command.ts';
 import { quoted } from '../../core/text/text.ts';
 import { UsageError } from '../exit.ts';
 
 export const SANDBOX_FLAGS = {
-  project: {
-    type: 'string',
-    value: 'ACCESS',
-    choices: PROJECT_ACCESSES,
-    about: 'let programs see the project: none, read or write; write needs approval (default: read in run and chat)',
-  },
-  mount: {
-    type: 'string',
-    multiple: true,
-    value: 'DIR[:rw]',
-    path: true,
-    about:
-      'let programs see DIR at its own path, read-only; :rw lets them change it and needs approval; may be repeated',
-  },
-  allow: {
-    type: 'string',
-    multiple: true,
-    value: 'HOST[:PORT]',
-    about: 'let programs reach HOST; may be repeated (default: no network)',
-  },
+  project: option(
+    'ACCESS',
+    'let programs see the project: none, read or write; write needs approval (default: read in run and chat)',
+    { choices: PROJECT_ACCESSES },
+  ),
+  mount: option(
+    'DIR[:rw]',
+    'let programs see DIR at its own path, read-only; :rw lets them change it and needs approval; may be repeated',
+    { multiple: true },
+  ),
+  allow: option('HOST[:PORT]', 'let programs reach HOST; may be repeated (default: no network)', { multiple: true }),
 } as const satisfies Flags;
 
 export interface SandboxFlagContext {
@@ -45,12 +37,11 @@ export function sandboxOptions(
   given: FlagValues<typeof SANDBOX_FLAGS>,
   { config, cwd, isAgent = false }: SandboxFlagContext,
 ): Pick<ExecutionOptions, 'mounts' | 'network' | 'startsInProject'> {
-  const chosen = PROJECT_ACCESSES.find((access) => access === given.project);
-  const project = chosen ?? config.sandbox?.project ?? (isAgent ? 'read' : 'none');
+  const project = given.project ?? config.sandbox?.project ?? (isAgent ? 'read' : 'none');
   const mounts = [
     ...(project === 'none'
       ? []
-      : [{ folder: cwd, access: project, isProject: true, isOptional: chosen === undefined } as const]),
+      : [{ folder: cwd, access: project, isProject: true, isOptional: given.project === undefined } as const]),
     ...(given.mount ?? []).map((text) => readMount(text, cwd)),
   ];
   const allowed = given.allow ?? [];

@@ -3,7 +3,6 @@ import { jsonlSink, terminalSink } from '../../journal/export/sinks.ts';
 import type { EventSink, SinkLine } from '../../journal/export/sinks.ts';
 import type { ActionType } from '../../core/action.ts';
 import { describeAction, interruptedText, isPoorOutcome } from '../../core/action-text.ts';
-import { TEXT_LEVELS } from '../../core/event-text.ts';
 import type { TextLevel, TextLine } from '../../core/event-text.ts';
 import { failure } from '../../core/failure-codes.ts';
 import { actionFailed } from '../../core/observation.ts';
@@ -158,13 +157,10 @@ const MARKS: Readonly<Record<StepState, readonly [mark: string, style: Style]>> 
 };
 
 /** The display that the flags select: JSON lines or text. */
-export function displayFor(
-  { json, log }: { readonly json?: boolean; readonly log?: string },
-  terminal: Terminal,
-): AgentDisplay {
+export function displayFor({ log: level = 'normal' }: { readonly log?: TextLevel }, terminal: Terminal): AgentDisplay {
   const nothing = (): void => undefined;
-  if (json === true) return { sink: jsonlSink((text) => terminal.pass('stdout', text)), output: nothing, end: nothing };
-  const level = TEXT_LEVELS.find((known) => known === log) ?? 'normal';
+  if (terminal.isJson)
+    return { sink: jsonlSink((text) => terminal.pass('stdout', text)), output: nothing, end: nothing };
   return openAgentDisplay(terminal, level, (onKey) => watchOutputKey(process, onKey));
 }
 

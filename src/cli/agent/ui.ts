@@ -1,14 +1,13 @@
 import { spawn } from 'node:child_process';
 
 import { projectInstructions } from '../../agent/project-instructions.ts';
-import { EXECUTOR_NAMES } from '../../core/execution.ts';
 import { printable } from '../../core/text/text.ts';
 import { builtFile } from '../../platform/built-file.ts';
 import { openApprovals } from '../../policy/approval/approver.ts';
 import { pendingFolder } from '../../policy/approval/pending-approvals.ts';
 import { runsDirectory } from '../../journal/run-folder.ts';
 import { wholeNumber } from '../arguments.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand, option, toggle } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { storedEvaluations } from '../evals/stored-evaluations.ts';
 import { EXIT } from '../exit.ts';
@@ -29,8 +28,8 @@ const { model, budget, executor, project, mount, allow, auto, with: withFlag, en
 const { 'trust-project': trustProject, 'no-agents-md': noAgentsMd } = AGENT_FLAGS;
 
 const flags = {
-  port: { type: 'string', value: 'N', about: 'listen on this port (default: any free port)' },
-  'no-open': { type: 'boolean', about: 'print the address and open no browser' },
+  port: option('N', 'listen on this port (default: any free port)'),
+  'no-open': toggle('print the address and open no browser'),
   model,
   budget,
   executor,
@@ -69,7 +68,7 @@ export const command = defineCommand({
     const chosen = await announceModel({ name: given.model, runtime, signal, cwd: given.cwd }, terminal);
     const sandbox = sandboxOptions(given, { config: runtime.config, cwd: surroundings.cwd, isAgent: true });
     const instructions = given['no-agents-md'] === true ? undefined : projectInstructions(surroundings.cwd);
-    const named = EXECUTOR_NAMES.find((name) => name === given.executor);
+    const { executor = 'auto' } = given;
     const { createRunServer } = await import('../../server/run-server.ts');
     const server = await createRunServer({
       runtime,
@@ -94,9 +93,7 @@ export const command = defineCommand({
           ...packageOptions(given, terminal),
         }),
       resumed: (live) =>
-        given.executor === 'none'
-          ? {}
-          : { execution: { ...modelExecution(terminal, named ?? 'auto'), ...sandbox, ...live } },
+        executor === 'none' ? {} : { execution: { ...modelExecution(terminal, executor), ...sandbox, ...live } },
       reach: {
         ...(given.executor === undefined ? {} : { executor: given.executor }),
         writes: (sandbox.mounts ?? []).flatMap(({ folder, access }) => (access === 'write' ? [folder] : [])),
@@ -106,7 +103,7 @@ export const command = defineCommand({
     }).catch(portInUse(port, 'choose another --port, or omit it'));
     try {
       const link = server.newLink();
-      if (given.json === true) terminal.out(lineJson({ url: server.url, link, token: server.token }));
+      if (terminal.isJson) terminal.out(lineJson({ url: server.url, link, token: server.token }));
       else terminal.out(link);
       terminal.remark('the console is open; press Ctrl-C to end it');
       if (given['no-open'] !== true) openBrowser(link, terminal.isInteractive);

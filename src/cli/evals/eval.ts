@@ -6,7 +6,6 @@ import { defineCommand } from '../command.ts';
 import { EVAL_FLAGS } from './flags.ts';
 import type { EvalInvocation } from './flags.ts';
 import { EXIT } from '../exit.ts';
-import { jsonText } from '../json.ts';
 import { reportProblem } from '../terminal/terminal.ts';
 
 /** Subcommands. Every other first argument is a path; a folder with such a name is `./trigger`. */
@@ -90,8 +89,8 @@ function problemOf(error: unknown): Problem | undefined {
   };
 }
 
-function reportInvalid({ code, message, hint }: Problem, { flags, terminal }: EvalInvocation): number {
-  if (flags.json === true) terminal.out(jsonText({ error: { code, message, hint } }));
+function reportInvalid({ code, message, hint }: Problem, { terminal }: EvalInvocation): number {
+  terminal.printJson({ error: { code, message, hint } });
   reportProblem(terminal, { message: printable(message), hint: printable(hint) });
   return EXIT.invalidEvaluation;
 }

@@ -6,6 +6,7 @@ import { EXECUTOR_NAMES } from '../../core/execution.ts';
 import { quoted } from '../../core/text/text.ts';
 import { REPORT_FORMATS } from '../../evals/report/formats.ts';
 import { isDirectory } from '../../platform/fs/paths.ts';
+import { option, toggle } from '../command.ts';
 import type { Flags, Invocation } from '../command.ts';
 import { UsageError } from '../exit.ts';
 import { FLEET_FLAGS } from '../fleet/fleet-flags.ts';
@@ -13,108 +14,61 @@ import { FLEET_FLAGS } from '../fleet/fleet-flags.ts';
 export const REPORT_NAMES = [...Object.keys(REPORT_FORMATS), 'html'] as const;
 
 export const EVAL_FLAGS = {
-  suite: {
-    type: 'string',
-    value: 'NAME',
-    about: 'run only cases with this tag, or from the file or folder of this name',
-  },
-  model: {
-    type: 'string',
-    value: 'NAME',
-    about: 'use this model for cases without recorded answers: rules, anthropic/claude-sonnet-5-5, ...',
-  },
-  subject: {
-    type: 'string',
+  suite: option('NAME', 'run only cases with this tag, or from the file or folder of this name'),
+  model: option('NAME', 'use this model for cases without recorded answers: rules, anthropic/claude-sonnet-5-5, ...'),
+  subject: option(
+    'AGENT[=MODEL]',
+    'run the cases with another agent: claude-code, codex, gemini, opencode, pi, or a command such as "./agent --quiet"; repeat it for a portability matrix (default: skillwright, the own loop)',
+    { multiple: true },
+  ),
+  'subject-env': option(
+    'NAME',
+    'pass this environment variable to the agent of --subject, besides its API keys; may be repeated',
+    { multiple: true },
+  ),
+  repeat: option('N', 'run each case N times, overriding the case file'),
+  baseline: option('WHAT', 'compare with none (without the skill), old (the previous version), or a git revision'),
+  report: option('FORMAT[=FILE]', `write a report: ${REPORT_NAMES.join(', ')}; - is stdout; may be repeated`, {
     multiple: true,
-    value: 'AGENT[=MODEL]',
-    about:
-      'run the cases with another agent: claude-code, codex, gemini, opencode, pi, or a command such as "./agent --quiet"; repeat it for a portability matrix (default: skillwright, the own loop)',
-  },
-  'subject-env': {
-    type: 'string',
-    multiple: true,
-    value: 'NAME',
-    about: 'pass this environment variable to the agent of --subject, besides its API keys; may be repeated',
-  },
-  repeat: { type: 'string', value: 'N', about: 'run each case N times, overriding the case file' },
-  baseline: {
-    type: 'string',
-    value: 'WHAT',
-    about: 'compare with none (without the skill), old (the previous version), or a git revision',
-  },
-  report: {
-    type: 'string',
-    multiple: true,
-    value: 'FORMAT[=FILE]',
-    about: `write a report: ${REPORT_NAMES.join(', ')}; - is stdout; may be repeated`,
-  },
-  threshold: {
-    type: 'string',
-    multiple: true,
-    value: 'KEY=VALUE',
-    about:
-      'require a result: pass-rate (default: 1), errors (default: 0), precision, recall, difference; may be repeated',
-  },
-  strict: { type: 'boolean', about: 'exit with code 5 if more than a third of the results were skipped' },
-  detect: {
-    type: 'string',
-    value: 'POINTS',
-    about: 'plan --baseline for a difference of this size, in percentage points (default: 20)',
-  },
-  'stop-when': {
-    type: 'string',
-    value: 'WHEN',
-    choices: ['decided'],
-    about: 'repeat --baseline runs until the difference is decided, at most --repeat times (default: by the plan)',
-  },
-  'dry-run': { type: 'boolean', about: 'print how many runs and tokens the evaluation needs, and run nothing' },
-  'update-cassettes': { type: 'boolean', about: 'query the model and record its answers in the cassettes' },
-  judge: { type: 'string', value: 'MODEL', about: 'use this model to grade what code cannot check (default: none)' },
-  concurrency: { type: 'string', value: 'N', about: 'run N cases in parallel (default: 4; with --workers 20)' },
-  timeout: {
-    type: 'string',
-    value: 'SECONDS',
-    about: 'default timeout per case, in seconds (default: 300; trigger: 120)',
-  },
-  workers: {
-    type: 'boolean',
-    about: 'run the attempts on the workers of a fleet, with their model and executor; needs --database',
-  },
+  }),
+  threshold: option(
+    'KEY=VALUE',
+    'require a result: pass-rate (default: 1), errors (default: 0), precision, recall, difference; may be repeated',
+    { multiple: true },
+  ),
+  strict: toggle('exit with code 5 if more than a third of the results were skipped'),
+  detect: option('POINTS', 'plan --baseline for a difference of this size, in percentage points (default: 20)'),
+  'stop-when': option(
+    'WHEN',
+    'repeat --baseline runs until the difference is decided, at most --repeat times (default: by the plan)',
+    { choices: ['decided'] },
+  ),
+  'dry-run': toggle('print how many runs and tokens the evaluation needs, and run nothing'),
+  'update-cassettes': toggle('query the model and record its answers in the cassettes'),
+  judge: option('MODEL', 'use this model to grade what code cannot check (default: none)'),
+  concurrency: option('N', 'run N cases in parallel (default: 4; with --workers 20)'),
+  timeout: option('SECONDS', 'default timeout per case, in seconds (default: 300; trigger: 120)'),
+  workers: toggle('run the attempts on the workers of a fleet, with their model and executor; needs --database'),
   ...FLEET_FLAGS,
-  resume: { type: 'boolean', about: 'continue the last unfinished evaluation' },
-  'no-eval-cache': { type: 'boolean', about: 'run every case, including those with a cached result' },
-  executor: {
-    type: 'string',
-    value: 'NAME',
-    choices: ['auto', 'none', ...EXECUTOR_NAMES],
-    about: 'run programs with this executor; none runs no programs (default: auto, the first that isolates)',
-  },
-  distractors: {
-    type: 'string',
-    value: 'N,N,...|DIR',
-    about: 'trigger: repeat the cases among N other skills, e.g. 10,100,1000, or among the skills of DIR',
-  },
-  cassettes: {
-    type: 'string',
-    value: 'DIR',
-    path: true,
-    about: 'trigger: play the answers recorded in DIR, or record them there with --update-cassettes',
-  },
-  proposals: {
-    type: 'string',
-    value: 'FILE',
-    path: true,
-    about: 'tune: read descriptions from FILE, a JSON array or one per paragraph, instead of asking a model',
-  },
-  proposer: { type: 'string', value: 'MODEL', about: 'tune: ask this model for descriptions (default: --model)' },
-  write: { type: 'boolean', about: 'tune: write the best description to SKILL.md if it is an improvement' },
-  cases: {
-    type: 'string',
-    multiple: true,
-    value: 'FILE',
-    path: true,
-    about: 'grade: read the cases from FILE; may be repeated',
-  },
+  resume: toggle('continue the last unfinished evaluation'),
+  'no-eval-cache': toggle('run every case, including those with a cached result'),
+  executor: option(
+    'NAME',
+    'run programs with this executor; none runs no programs (default: auto, the first that isolates)',
+    { choices: ['auto', 'none', ...EXECUTOR_NAMES] },
+  ),
+  distractors: option(
+    'N,N,...|DIR',
+    'trigger: repeat the cases among N other skills, e.g. 10,100,1000, or among the skills of DIR',
+  ),
+  cassettes: option('DIR', 'trigger: play the answers recorded in DIR, or record them there with --update-cassettes'),
+  proposals: option(
+    'FILE',
+    'tune: read descriptions from FILE, a JSON array or one per paragraph, instead of asking a model',
+  ),
+  proposer: option('MODEL', 'tune: ask this model for descriptions (default: --model)'),
+  write: toggle('tune: write the best description to SKILL.md if it is an improvement'),
+  cases: option('FILE', 'grade: read the cases from FILE; may be repeated', { multiple: true }),
 } as const satisfies Flags;
 
 export type EvalInvocation = Invocation<typeof EVAL_FLAGS>;

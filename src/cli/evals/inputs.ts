@@ -12,7 +12,6 @@ import { isDirectory, isPresent } from '../../platform/fs/paths.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { UsageError } from '../exit.ts';
 import type { EvalInvocation } from './flags.ts';
-import { jsonText } from '../json.ts';
 
 export interface EvalInputs {
   readonly cases: readonly EvalCase[];
@@ -72,7 +71,7 @@ function unique(names: readonly string[]): readonly string[] {
 
 /** Reports problems of case files, one per line. Returns true if one is an error, which makes the evaluation invalid. */
 export function reportProblems(problems: readonly CaseProblem[], invocation: EvalInvocation): boolean {
-  const { flags, terminal } = invocation;
+  const { terminal } = invocation;
   const { err, style } = terminal;
   const cwd = cwdOf(invocation);
   for (const { file, line, column, message, hint, severity } of problems) {
@@ -82,7 +81,7 @@ export function reportProblems(problems: readonly CaseProblem[], invocation: Eva
   }
   const [first, ...others] = problems.filter(({ severity }) => severity === 'error');
   if (first === undefined) return false;
-  if (flags.json === true) terminal.out(jsonText({ error: problemsError(first, others.length, problems) }));
+  terminal.printJson({ error: problemsError(first, others.length, problems) });
   return true;
 }
 

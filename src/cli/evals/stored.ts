@@ -23,7 +23,6 @@ import { openReport, storedReports } from './report-folder.ts';
 import { cwdOf, reportProblems } from './inputs.ts';
 import { printReport, writeReports } from './write-reports.ts';
 import { EXIT, UsageError } from '../exit.ts';
-import { jsonText } from '../json.ts';
 import { openProgress } from '../terminal/progress.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
 
@@ -40,20 +39,18 @@ export async function evalCompare(invocation: EvalInvocation): Promise<number> {
   const [old, now] = [openReport(cwd, before), openReport(cwd, after)];
   const comparison = compareReports(old, now);
   const isPrinted = wantedReports(flags).some(({ file }) => file === undefined || file === '-');
-  if (flags.json === true) terminal.out(jsonText(comparison));
-  else if (!isPrinted) terminal.out(terminalComparison(comparison, terminal));
+  if (!terminal.printJson(comparison) && !isPrinted) terminal.out(terminalComparison(comparison, terminal));
   await writeReports(now, invocation, { before: old });
   return isRegression(comparison) ? EXIT.failed : EXIT.done;
 }
 
 /** Shows how the cases of the last report did in the stored reports before it. */
 export async function evalTrend(invocation: EvalInvocation): Promise<number> {
-  const { positionals, flags, terminal } = invocation;
+  const { positionals, terminal } = invocation;
   if (positionals.length > 1) throw new UsageError('eval trend takes no argument', 'usage: skillwright eval trend');
   const rows = trendOf(storedReports(cwdOf(invocation)));
   if (rows.length === 0) throw new UsageError('no evaluation found in this project', 'run skillwright eval first');
-  if (flags.json === true) terminal.out(jsonText({ trend: rows }));
-  else
+  if (!terminal.printJson({ trend: rows }))
     terminal.out(
       rows.map(({ startedAt, passRate, cases, tokens, models, changed }) =>
         fitText(
@@ -112,7 +109,7 @@ export async function evalGrade(invocation: EvalInvocation): Promise<number> {
 
 /** Writes first cases for a skill to `evals/cases.yaml`. Never overwrites a file. */
 export async function evalInit(invocation: EvalInvocation): Promise<number> {
-  const { positionals, flags, terminal } = invocation;
+  const { positionals, terminal } = invocation;
   const [, skill = '.', ...rest] = positionals;
   if (rest.length > 0) throw new UsageError('eval init takes one skill', 'usage: skillwright eval init SKILL');
   const folder = path.resolve(cwdOf(invocation), skill);
@@ -132,8 +129,7 @@ export async function evalInit(invocation: EvalInvocation): Promise<number> {
     );
   }
   const shown = path.relative(cwdOf(invocation), file);
-  if (flags.json === true) terminal.out(jsonText({ file, cases: readCases([file]).cases.length }));
-  else terminal.out(printable(shown));
+  if (!terminal.printJson({ file, cases: readCases([file]).cases.length })) terminal.out(printable(shown));
   terminal.remark(`next: review the cases, then run skillwright eval ${printable(shown)}`);
   return EXIT.done;
 }

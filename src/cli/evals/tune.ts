@@ -63,8 +63,7 @@ export async function evalTune(invocation: EvalInvocation): Promise<number> {
   }).finally(() => progress.end());
   terminal.remark([...notes].map(printable));
   writeNamedFile(path.join(directory, 'tune.json'), jsonText(report));
-  if (flags.json === true) terminal.out(jsonText(report));
-  else terminal.out(tuneLines(report));
+  if (!terminal.printJson(report)) terminal.out(tuneLines(report));
   terminal.remark(`results: ${printable(path.relative(cwd, directory))}`);
   if (report.invalid.length > 0) return EXIT.invalidEvaluation;
   return flags.write === true ? writeWinner(report, skill, invocation) : EXIT.done;

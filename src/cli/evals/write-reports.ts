@@ -36,8 +36,7 @@ export async function printReport(
   const { flags, terminal } = invocation;
   const wanted = wantedReports(flags);
   const isPrinted = wanted.some(({ file }) => file === '-');
-  if (flags.json === true) terminal.out(jsonText(report));
-  else if (!isPrinted) terminal.out(terminalReport(report, terminal));
+  if (!terminal.printJson(report) && !isPrinted) terminal.out(terminalReport(report, terminal));
   await writeReports(report, invocation, place);
   const verdict = verdictOf(report, thresholds);
   if (verdict.type !== 'passed') terminal.err(verdict.reasons.map((reason) => `${verdict.type}: ${printable(reason)}`));

@@ -1,20 +1,13 @@
 /** Flags of commands that use a database, and what they stand for. */
 import type { Fleet, FleetOptions } from '../../server/fleet/open-fleet.ts';
+import { option } from '../command.ts';
 import type { FlagValues, Flags } from '../command.ts';
 import { UsageError } from '../exit.ts';
 import { surroundingsFor } from '../surroundings.ts';
 
 export const FLEET_FLAGS = {
-  database: {
-    type: 'string',
-    value: 'URL',
-    about: 'the PostgreSQL database, postgres://USER@HOST/NAME (default: SKILLWRIGHT_DATABASE_URL)',
-  },
-  artifacts: {
-    type: 'string',
-    value: 'URL',
-    about: 'keep contents in this bucket, s3://BUCKET[/PREFIX] (default: in the database)',
-  },
+  database: option('URL', 'the PostgreSQL database, postgres://USER@HOST/NAME (default: SKILLWRIGHT_DATABASE_URL)'),
+  artifacts: option('URL', 'keep contents in this bucket, s3://BUCKET[/PREFIX] (default: in the database)'),
 } as const satisfies Flags;
 
 export function fleetOptions(

@@ -1,9 +1,8 @@
 import { printable, quoted } from '../../core/text/text.ts';
 import { RIGHTS } from '../../server/fleet/keys.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand, option, toggle } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
-import { jsonText } from '../json.ts';
 import { bytesText, milliseconds } from '../terminal/quantities.ts';
 import { FLEET_FLAGS, fleetOptions, openFleetFor } from './fleet-flags.ts';
 import type { Fleet, FleetOptions } from '../../server/fleet/open-fleet.ts';
@@ -14,24 +13,13 @@ const PRUNE_MS = 600_000;
 
 const flags = {
   ...FLEET_FLAGS,
-  project: {
-    type: 'string',
-    value: 'NAME',
-    about: 'the project of the key (default: default), of status and prune (default: all)',
-  },
-  rights: {
-    type: 'string',
+  project: option('NAME', 'the project of the key (default: default), of status and prune (default: all)'),
+  rights: option('RIGHT', 'a right of the new key; may be repeated (default: submit and read)', {
     multiple: true,
-    value: 'RIGHT',
     choices: RIGHTS,
-    about: 'a right of the new key; may be repeated (default: submit and read)',
-  },
-  'older-than': {
-    type: 'string',
-    value: 'TIME',
-    about: 'prune: remove runs that ended before TIME, e.g. 12h, 30d, 8w',
-  },
-  'dry-run': { type: 'boolean', about: 'prune: print how many runs and contents would be removed' },
+  }),
+  'older-than': option('TIME', 'prune: remove runs that ended before TIME, e.g. 12h, 30d, 8w'),
+  'dry-run': toggle('prune: print how many runs and contents would be removed'),
 } as const;
 
 type FleetInvocation = Invocation<typeof flags>;
@@ -81,10 +69,7 @@ export const command = defineCommand({
 async function status({ flags: given, terminal }: FleetInvocation, { pool }: Fleet): Promise<number> {
   const { fleetState } = await import('../../server/fleet/fleet-state.ts');
   const state = await fleetState(pool, given.project);
-  if (given.json === true) {
-    terminal.out(jsonText({ ...state }));
-    return EXIT.done;
-  }
+  if (terminal.printJson({ ...state })) return EXIT.done;
   for (const { id, version, running, slots, isDraining, seenAt } of state.workers)
     terminal.out(
       `${printable(id)}  ${printable(version)}  ${String(running)} of ${String(slots)} slots${isDraining ? '  draining' : ''}  seen ${seenAt}`,
@@ -129,8 +114,7 @@ async function prune(
       terminal.remark(
         `contents in a bucket that nothing names: ${String(unreachable)}; pass --artifacts to remove them`,
       );
-    if (given.json === true) terminal.out(jsonText({ ...pruned, ...removed, before: before.toISOString(), isDryRun }));
-    else
+    if (!terminal.printJson({ ...pruned, ...removed, before: before.toISOString(), isDryRun }))
       terminal.out(
         `${isDryRun ? 'would remove' : 'removed'} ${countText(pruned.runs, 'run')} that ended before ${before.toISOString()}, and ${countText(removed.contents, 'content')} (${bytesText(removed.bytes)})`,
       );
@@ -144,8 +128,7 @@ async function prune(
 async function keys({ flags: given, terminal }: FleetInvocation, { pool }: Fleet): Promise<number> {
   const { listKeys } = await import('../../server/fleet/keys.ts');
   const found = await listKeys(pool, given.project ?? 'default');
-  if (given.json === true) terminal.out(jsonText({ keys: found }));
-  else
+  if (!terminal.printJson({ keys: found }))
     for (const { id, name, rights, revokedAt } of found)
       terminal.out(`${id}  ${printable(name)}  ${rights.join(' ')}${revokedAt === null ? '' : '  revoked'}`);
   return EXIT.done;
@@ -155,8 +138,7 @@ async function create({ flags: given, terminal }: FleetInvocation, { pool }: Fle
   const { createKey } = await import('../../server/fleet/keys.ts');
   const rights = RIGHTS.filter((right) => (given.rights ?? ['submit', 'read']).includes(right));
   const { key, secret } = await createKey(pool, { name, project: given.project ?? 'default', rights });
-  if (given.json === true) terminal.out(jsonText({ key, secret }));
-  else {
+  if (!terminal.printJson({ key, secret })) {
     terminal.out(secret);
     terminal.remark(`key ${key.id} of project ${key.project} may ${rights.join(', ')}; it is not shown again`);
   }

@@ -1,6 +1,6 @@
 import { builtFile } from '../../platform/built-file.ts';
 import { readGrant } from '../../platform/net/network-gate.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand, option } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { makeTemporary, openBase } from '../../sandbox/workspace/layout.ts';
 import { portInUse } from '../port-in-use.ts';
@@ -11,19 +11,13 @@ import { FLEET_FLAGS, fleetOptions, openFleetFor } from './fleet-flags.ts';
 
 const flags = {
   ...FLEET_FLAGS,
-  port: { type: 'string', value: 'N', about: 'listen on this port (default: 8787)' },
-  host: {
-    type: 'string',
-    value: 'ADDRESS',
-    about: 'listen on this address; anything but the loopback needs a key first (default: 127.0.0.1)',
-  },
-  'webhooks-to': {
-    type: 'string',
-    multiple: true,
-    value: 'private://HOST[:PORT]',
-    about:
-      'a host in your own network that may get webhooks, also by http; may be repeated (default: the internet only)',
-  },
+  port: option('N', 'listen on this port (default: 8787)'),
+  host: option('ADDRESS', 'listen on this address; anything but the loopback needs a key first (default: 127.0.0.1)'),
+  'webhooks-to': option(
+    'private://HOST[:PORT]',
+    'a host in your own network that may get webhooks, also by http; may be repeated (default: the internet only)',
+    { multiple: true },
+  ),
 } as const;
 
 /** How long pinned skills are used before their files are read again. */

@@ -6,9 +6,9 @@ import { EXECUTOR_NAMES } from '../../core/execution.ts';
 import type { ExecutorName } from '../../core/execution.ts';
 import { chooseModel } from '../agent/agent-model.ts';
 import { modelExecution } from '../agent/execution-options.ts';
-import { defineCommand } from '../command.ts';
-import { EXIT, UsageError } from '../exit.ts';
-import { parseSettings } from '../arguments.ts';
+import { defineCommand, option } from '../command.ts';
+import { EXIT } from '../exit.ts';
+import { parseSettings, wholeNumber } from '../arguments.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { surroundingsFor } from '../surroundings.ts';
 import type { Model } from '../../core/model.ts';
@@ -18,33 +18,21 @@ import type { Terminal } from '../terminal/terminal.ts';
 import { attemptRunner } from './run-attempt.ts';
 import { FLEET_FLAGS, fleetOptions, openFleetFor } from './fleet-flags.ts';
 import { untilStopped } from './serve.ts';
+import { defined } from '../../core/defined.ts';
 
 const flags = {
   ...FLEET_FLAGS,
-  model: { type: 'string', value: 'NAME', about: 'use this model for every run (default: as in run)' },
-  executor: {
-    type: 'string',
-    value: 'NAME',
-    choices: ['auto', 'none', ...EXECUTOR_NAMES],
-    about: 'run programs with this executor; none runs no programs (default: auto, the first that isolates)',
-  },
-  slots: { type: 'string', value: 'N', about: 'runs at the same time (default: 4)' },
-  'per-project': {
-    type: 'string',
-    value: 'N',
-    about: 'runs of one project at the same time, over all workers (default: 20)',
-  },
-  'per-minute': {
-    type: 'string',
-    value: 'N',
-    about: 'runs of one project that may begin within a minute (default: no limit)',
-  },
-  grace: {
-    type: 'string',
-    value: 'SECONDS',
-    about: 'time for runs to end after SIGTERM; then others continue them (default: 30)',
-  },
-  data: { type: 'string', value: 'DIR', path: true, about: 'keep fetched skills in DIR (default: ~/.agent/worker)' },
+  model: option('NAME', 'use this model for every run (default: as in run)'),
+  executor: option(
+    'NAME',
+    'run programs with this executor; none runs no programs (default: auto, the first that isolates)',
+    { choices: ['auto', 'none', ...EXECUTOR_NAMES] },
+  ),
+  slots: option('N', 'runs at the same time (default: 4)'),
+  'per-project': option('N', 'runs of one project at the same time, over all workers (default: 20)'),
+  'per-minute': option('N', 'runs of one project that may begin within a minute (default: no limit)'),
+  grace: option('SECONDS', 'time for runs to end after SIGTERM; then others continue them (default: 30)'),
+  data: option('DIR', 'keep fetched skills in DIR (default: ~/.agent/worker)'),
 } as const;
 
 const LINGER_MS = 5_000;
@@ -76,6 +64,7 @@ export const command = defineCommand({
   positionals: [0, 0],
   async run(invocation) {
     const { flags: given, terminal, signal } = invocation;
+    const { executor = 'auto' } = given;
     const slots = count(given.slots, 'slots') ?? 4;
     const perProject = count(given['per-project'], 'per-project');
     const perMinute = count(given['per-minute'], 'per-minute');
@@ -90,9 +79,8 @@ export const command = defineCommand({
     const { model, reason } = await chooseModel(choice);
     // A script has its own position in each run.
     const isScript = given.model?.startsWith('scripted:') === true;
-    const executor = (['auto', ...EXECUTOR_NAMES] as const).find((name) => name === given.executor);
     const config = await parseSettings(given.set);
-    if (given.executor !== 'none') await tryExecutor(runtime, executor ?? 'auto', terminal);
+    if (executor !== 'none') await tryExecutor(runtime, executor, terminal);
     const fleet = await openFleetFor({ ...options, connections: slots + 6 });
     const openModel = async (): Promise<Model> => (isScript ? (await chooseModel(choice)).model : model);
     try {
@@ -102,21 +90,15 @@ export const command = defineCommand({
         openModel,
         runAttempt: attemptRunner({
           runtime,
-          executor: given.executor === 'none' ? 'none' : (executor ?? 'auto'),
+          executor,
           openModel,
           openJudge: async (name) => (await chooseModel({ ...choice, name })).model,
         }),
-        settings: {
-          ...(config === undefined ? {} : { config }),
-          ...(given.config === undefined ? {} : { configFile: path.resolve(cwd, given.config) }),
-        },
+        settings: defined({ config, configFile: given.config && path.resolve(cwd, given.config) }),
         directory,
         slots,
-        limits: {
-          ...(perProject === undefined ? {} : { perProject }),
-          ...(perMinute === undefined ? {} : { perMinute }),
-        },
-        ...(given.executor === 'none' ? {} : { run: { execution: modelExecution(terminal, executor ?? 'auto') } }),
+        limits: defined({ perProject, perMinute }),
+        ...(executor === 'none' ? {} : { run: { execution: modelExecution(terminal, executor) } }),
         onNote: (note) => terminal.remark(note),
       });
       const worker = await Promise.race([starting, sleep(START_MS, undefined, { ref: false })]);
@@ -154,9 +136,5 @@ async function tryExecutor(runtime: Runtime, wanted: 'auto' | ExecutorName, term
 }
 
 function count(text: string | undefined, name: string): number | undefined {
-  if (text === undefined) return undefined;
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 1 || value > 10_000)
-    throw new UsageError(`--${name} ${JSON.stringify(text)} is not a count`, 'pass a whole number from 1 to 10000');
-  return value;
+  return wholeNumber(text, `--${name}`, { least: 1, most: 10_000 });
 }

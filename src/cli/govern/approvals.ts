@@ -1,6 +1,7 @@
 import path from 'node:path';
 
 import { APPROVAL_SCOPES } from '../../core/approval.ts';
+import type { ApprovalScope } from '../../core/approval.ts';
 import { approvalLines, shortId } from '../../policy/approval-text.ts';
 import { SkillError } from '../../core/errors.ts';
 import { printable, quoted } from '../../core/text/text.ts';
@@ -15,29 +16,20 @@ import {
 import type { PendingPlace, PendingQuestion } from '../../policy/approval/pending-approvals.ts';
 import { openStoredApprovals, storedId } from '../../policy/approval/stored-approvals.ts';
 import type { StoredApproval } from '../../policy/approval/stored-approvals.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand, option, toggle } from '../command.ts';
 import type { GlobalInvocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { surroundingsFor } from '../surroundings.ts';
-import { jsonText } from '../json.ts';
 import { reportWarning } from '../terminal/terminal.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 const flags = {
-  scope: {
-    type: 'string',
-    value: 'SCOPE',
+  scope: option('SCOPE', 'approve once, for the run, or for the skill in its current version (default: once)', {
     choices: APPROVAL_SCOPES,
-    about: 'approve once, for the run, or for the skill in its current version (default: once)',
-  },
-  reason: { type: 'string', value: 'TEXT', about: 'with no: tell the model why' },
-  all: { type: 'boolean', about: 'revoke every stored answer' },
-  folder: {
-    type: 'string',
-    value: 'DIR',
-    path: true,
-    about: 'read pending requests from DIR (default: ~/.agent/pending)',
-  },
+  }),
+  reason: option('TEXT', 'with no: tell the model why'),
+  all: toggle('revoke every stored answer'),
+  folder: option('DIR', 'read pending requests from DIR (default: ~/.agent/pending)'),
 } as const;
 
 export const command = defineCommand({
@@ -71,23 +63,18 @@ interface ApprovalsInvocation extends GlobalInvocation {
   readonly place: PendingPlace;
 }
 
-function list({ flags: given, terminal, place }: ApprovalsInvocation): number {
+function list({ terminal, place }: ApprovalsInvocation): number {
   const waiting = listPending(place);
   const stored = openStoredApprovals(place.home).list();
   const problems = [...waiting.problems, ...stored.problems];
-  if (given.json === true) {
-    const approvals = stored.approvals.map((approval) => ({ id: storedId(approval), ...approval }));
-    terminal.out(
-      jsonText({
-        pending: waiting.questions.map(({ request, at }) => ({ at, answered: isAnswered(place, request.id), request })),
-        approvals,
-        problems,
-      }),
-    );
-    return EXIT.done;
-  }
-  for (const { request, at } of waiting.questions) {
-    const state = isAnswered(place, request.id) ? 'answered, not used yet, asked' : 'pending since';
+  const pending = waiting.questions.map(({ request, at }) => ({
+    at,
+    answered: isAnswered(place, request.id),
+    request,
+  }));
+  if (terminal.printJson({ pending, approvals: stored.approvals.map(withId), problems })) return EXIT.done;
+  for (const { request, at, answered } of pending) {
+    const state = answered ? 'answered, not used yet, asked' : 'pending since';
     terminal.out(terminal.style('bold', `${state} ${at}`));
     terminal.out(approvalLines(request, { width: terminal.width, hash: sha256 }));
     terminal.out('');
@@ -99,6 +86,10 @@ function list({ flags: given, terminal, place }: ApprovalsInvocation): number {
   return EXIT.done;
 }
 
+function withId(approval: StoredApproval): object {
+  return { id: storedId(approval), ...approval };
+}
+
 function storedLine(approval: StoredApproval, terminal: Terminal): string {
   const { skill, tool, verdict, coverage, at } = approval;
   const what = `${printable(skill.id)}  ${printable(tool)}  ${quoted(coverage, 100)}`;
@@ -106,17 +97,15 @@ function storedLine(approval: StoredApproval, terminal: Terminal): string {
 }
 
 function answer(
-  { flags: given, positionals, terminal, place }: ApprovalsInvocation,
-  { scope: scopeName, reason }: { readonly scope?: string; readonly reason?: string },
+  { positionals, terminal, place }: ApprovalsInvocation,
+  { scope = 'once', reason }: { readonly scope?: ApprovalScope; readonly reason?: string },
 ): number {
   const [, word = '', verdict] = positionals;
   if (verdict !== 'yes' && verdict !== 'no')
     throw new UsageError('the answer must be yes or no', `usage: skillwright ${command.usage}`);
-  const scope = APPROVAL_SCOPES.find((known) => known === scopeName) ?? 'once';
   const id = idOf(word, place);
   const { request } = answerPending(place, id, { verdict, scope, ...(reason === undefined ? {} : { reason }) });
-  if (given.json === true) terminal.out(jsonText({ id, verdict, scope }));
-  else {
+  if (!terminal.printJson({ id, verdict, scope })) {
     terminal.remark(approvalLines(request, { width: terminal.width, hash: sha256 }));
     terminal.out(`${shortId(id)}: ${verdict}, ${scope}`);
   }
@@ -146,10 +135,7 @@ function questionsOf(word: string, place: PendingPlace): readonly PendingQuestio
 }
 
 /** Revokes every stored answer, or those that match an id or a skill. */
-async function revoke(
-  { flags: given, terminal, place }: ApprovalsInvocation,
-  word: string | undefined,
-): Promise<number> {
+async function revoke({ terminal, place }: ApprovalsInvocation, word: string | undefined): Promise<number> {
   const stored = openStoredApprovals(place.home);
   const withdrawn = word === undefined ? [] : questionsOf(word, place).map(({ request }) => request.id);
   for (const id of withdrawn) withdrawPending(place, id);
@@ -157,10 +143,7 @@ async function revoke(
     word === undefined
       ? await stored.revoke('all')
       : [...(await stored.revoke({ id: word })), ...(await stored.revoke({ skill: word }))];
-  if (given.json === true) {
-    const revoked = gone.map((approval) => ({ id: storedId(approval), ...approval }));
-    terminal.out(jsonText({ revoked, withdrawn }));
-  } else {
+  if (!terminal.printJson({ revoked: gone.map(withId), withdrawn })) {
     terminal.out(withdrawn.map((id) => `withdrawn: ${shortId(id)}`));
     terminal.out(gone.map((approval) => `revoked: ${storedLine(approval, terminal)}`));
   }

@@ -1,6 +1,6 @@
 import { completionScript, SHELLS } from './completion-script.ts';
 import type { CompletedCommand } from './completion-script.ts';
-import { defineCommand, GLOBAL_FLAGS } from '../command.ts';
+import { GLOBAL_FLAGS, defineCommand, toggle } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';
 
@@ -8,7 +8,7 @@ export const command = defineCommand({
   usage: 'completion bash|zsh|fish',
   details: 'Prints a script that completes commands, flags, their values and skill names.',
   flags: {
-    names: { type: 'boolean', about: 'print the names of all skills, one per line; the scripts call this' },
+    names: toggle('print the names of all skills, one per line; the scripts call this'),
   },
   examples: [
     ['source <(skillwright completion bash)', 'add to ~/.bashrc'],

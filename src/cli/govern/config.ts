@@ -5,10 +5,10 @@ import { SETTINGS } from '../../core/config/config-settings.ts';
 import { nearest } from '../../core/nearest.ts';
 import { printable, quoted } from '../../core/text/text.ts';
 import type { LoadedConfig } from '../../core/config/loaded-config.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand, toggle } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { configFor } from '../surroundings.ts';
-import { jsonText, plainJson } from '../json.ts';
+import { plainJson } from '../json.ts';
 import { diagnosticJson, diagnosticText } from '../skills/show-diagnostics.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { fitText, padText, textWidth } from '../../platform/text-width.ts';
@@ -20,7 +20,7 @@ export const command = defineCommand({
     'explain shows each setting, its origin and what it overrides.',
     'Exit code 1: a file or a variable is invalid.',
   ].join('\n'),
-  flags: { schema: { type: 'boolean', about: 'print the JSON Schema of config.json' } },
+  flags: { schema: toggle('print the JSON Schema of config.json') },
   examples: [
     ['skillwright config', 'show the effective configuration and its files'],
     ['skillwright config explain catalog', 'show the origin of each catalog setting'],
@@ -39,20 +39,17 @@ export const command = defineCommand({
       return EXIT.done;
     }
     const loaded = await configFor(flags);
-    if (word === 'explain') showExplained(await explained(loaded, key), loaded, flags.json === true, terminal);
-    else showConfig(loaded, flags.json === true, terminal);
+    if (word === 'explain') showExplained(await explained(loaded, key), loaded, terminal);
+    else showConfig(loaded, terminal);
     const isInvalid = loaded.diagnostics.some(({ severity }) => severity === 'error');
     return isInvalid ? EXIT.failed : EXIT.done;
   },
 });
 
-function showConfig(loaded: LoadedConfig, isJson: boolean, terminal: Terminal): void {
+function showConfig(loaded: LoadedConfig, terminal: Terminal): void {
   const { files, policies, diagnostics, isBroken } = loaded;
   const config = shownConfig(loaded.config);
-  if (isJson) {
-    terminal.out(jsonText({ config, policies, files, isBroken, diagnostics: diagnostics.map(diagnosticJson) }));
-    return;
-  }
+  if (terminal.printJson({ config, policies, files, isBroken, diagnostics: diagnostics.map(diagnosticJson) })) return;
   terminal.remark(files.map(({ path, status }) => `${status.padEnd(7)} ${printable(path)}`));
   terminal.out(plainJson(config));
   if (policies.some(({ layer }) => layer === 'project'))
@@ -83,17 +80,9 @@ async function explained({ explain }: LoadedConfig, key: string | undefined): Pr
   );
 }
 
-function showExplained(
-  rows: readonly ExplainedValue[],
-  loaded: LoadedConfig,
-  isJson: boolean,
-  terminal: Terminal,
-): void {
+function showExplained(rows: readonly ExplainedValue[], loaded: LoadedConfig, terminal: Terminal): void {
   const { diagnostics, isBroken } = loaded;
-  if (isJson) {
-    terminal.out(jsonText({ settings: rows, isBroken, diagnostics: diagnostics.map(diagnosticJson) }));
-    return;
-  }
+  if (terminal.printJson({ settings: rows, isBroken, diagnostics: diagnostics.map(diagnosticJson) })) return;
   const cells = rows.map((row) => [
     printable(row.key),
     valueText(row.value, terminal),

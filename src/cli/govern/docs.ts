@@ -6,7 +6,6 @@ import { nearest } from '../../core/nearest.ts';
 import { quoted } from '../../core/text/text.ts';
 import { defineCommand } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
-import { jsonText } from '../json.ts';
 import { renderMarkdown } from '../terminal/markdown.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
@@ -29,18 +28,19 @@ export const command = defineCommand({
     ['skillwright docs policy | less', 'read a page in a pager'],
   ],
   positionals: [0, 1],
-  run({ flags, positionals: [topic], terminal }) {
+  run({ positionals: [topic], terminal }) {
     const all = pages(docsFolder());
     if (topic === undefined) {
       const listed = all.filter((page) => !page.topic.startsWith('zh/'));
-      terminal.out(flags.json === true ? jsonText({ topics: listed }) : topicLines(listed, terminal));
-      if (flags.json !== true) terminal.remark('read one: skillwright docs TOPIC');
+      if (terminal.printJson({ topics: listed })) return Promise.resolve(EXIT.done);
+      terminal.out(topicLines(listed, terminal));
+      terminal.remark('read one: skillwright docs TOPIC');
       return Promise.resolve(EXIT.done);
     }
     const page = findPage(topic, all);
     const text = readFileSync(page.path, 'utf8');
-    if (flags.json === true) terminal.out(jsonText({ ...page, text }));
-    else if (terminal.isAnswerOnTerminal) terminal.out(renderMarkdown(withoutComments(text), terminal));
+    if (terminal.printJson({ ...page, text })) return Promise.resolve(EXIT.done);
+    if (terminal.isAnswerOnTerminal) terminal.out(renderMarkdown(withoutComments(text), terminal));
     else terminal.out(text.trimEnd());
     return Promise.resolve(EXIT.done);
   },

@@ -11,10 +11,9 @@ import { landlockGaps } from '../../sandbox/executors/landlock/gaps.ts';
 import { examineExecutors } from '../../runtime/execution/executors.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { VERSION } from '../../version.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand, toggle } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { surroundingsFor } from '../surroundings.ts';
-import { jsonText } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { serverFindings } from '../agent/mcp-servers.ts';
 import { agentFindings } from './agent-findings.ts';
@@ -32,10 +31,7 @@ export const command = defineCommand({
     'Exit code 1: something needs fixing.',
   ].join('\n'),
   flags: {
-    'no-probe': {
-      type: 'boolean',
-      about: 'do not probe the executors and do not connect MCP servers, which takes some seconds',
-    },
+    'no-probe': toggle('do not probe the executors and do not connect MCP servers, which takes some seconds'),
   },
   examples: [
     ['skillwright doctor', 'show all problems and their fixes'],
@@ -61,18 +57,9 @@ export const command = defineCommand({
     const diagnostics = [...runtime.diagnostics, ...unusable];
     const isBroken =
       findings.some(({ status }) => status === 'error') || diagnostics.some(({ severity }) => severity === 'error');
-    if (flags.json === true) {
-      terminal.out(
-        jsonText({
-          ok: !isBroken,
-          version: VERSION,
-          findings,
-          executors,
-          diagnostics: diagnostics.map(diagnosticJson),
-        }),
-      );
+    const answer = { ok: !isBroken, version: VERSION, findings, executors };
+    if (terminal.printJson({ ...answer, diagnostics: diagnostics.map(diagnosticJson) }))
       return isBroken ? EXIT.failed : EXIT.done;
-    }
     const styles = { ok: 'green', warning: 'yellow', error: 'red' } as const;
     const width = Math.max(...findings.map(({ name }) => name.length));
     terminal.out(

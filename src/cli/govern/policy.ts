@@ -7,27 +7,18 @@ import { AUTO_FLAG } from '../agent/approval.ts';
 import { SANDBOX_FLAGS, sandboxOptions } from '../agent/sandbox-flags.ts';
 import { resolveSkill } from '../../registry/resolve-skill.ts';
 import { printable, quoted } from '../../core/text/text.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand, option } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { surroundingsFor } from '../surroundings.ts';
-import { jsonText } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 const flags = {
-  load: {
-    type: 'string',
-    multiple: true,
-    value: 'SKILL',
-    about: 'decide as if this skill were active; may be repeated',
-  },
-  executor: {
-    type: 'string',
-    value: 'NAME',
+  load: option('SKILL', 'decide as if this skill were active; may be repeated', { multiple: true }),
+  executor: option('NAME', 'decide about programs as if they ran with this executor (default: one that isolates)', {
     choices: ['auto', ...EXECUTOR_NAMES],
-    about: 'decide about programs as if they ran with this executor (default: one that isolates)',
-  },
+  }),
   ...SANDBOX_FLAGS,
   ...AUTO_FLAG,
 } as const;
@@ -55,16 +46,14 @@ export const command = defineCommand({
     const { explainDecision, policyWith, shownLayers } = await import('../../runtime/explain-policy.ts');
     if (tool === undefined) {
       const layers = shownLayers(await policyWith(runtime, active));
-      if (given.json === true)
-        terminal.out(jsonText({ allowedTools: runtime.config.policy?.allowed_tools ?? 'restrict', layers }));
-      else for (const layer of layers) showLayer(layer, terminal);
+      if (!terminal.printJson({ allowedTools: runtime.config.policy?.allowed_tools ?? 'restrict', layers }))
+        for (const layer of layers) showLayer(layer, terminal);
       return EXIT.done;
     }
     const surroundings = surroundingsFor(given);
     const reach = reachOf(given, runtime, surroundings.cwd);
     const decision = await explainDecision({ runtime, surroundings, tool, subject, active, reach });
-    if (given.json === true) terminal.out(jsonText({ decision }));
-    else terminal.out(decisionText(decision, terminal));
+    if (!terminal.printJson({ decision })) terminal.out(decisionText(decision, terminal));
     return decision.effect === 'allow' ? EXIT.done : EXIT.refused;
   },
 });

@@ -9,11 +9,10 @@ import { reviewSkills } from '../../runtime/trust-review.ts';
 import { openTrust } from '../../policy/trust.ts';
 import type { TrustStore } from '../../policy/trust.ts';
 import { askStreams, confirm } from '../terminal/ask.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand, toggle } from '../command.ts';
 import type { GlobalInvocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { surroundingsFor } from '../surroundings.ts';
-import { jsonText } from '../json.ts';
 import { showPlan } from '../terminal/terminal.ts';
 import { projectLine, reviewLines } from './trust-question.ts';
 
@@ -25,11 +24,11 @@ export const command = defineCommand({
     'Exit code 3: not trusted.',
   ].join('\n'),
   flags: {
-    yes: { type: 'boolean', short: 'y', about: 'do not ask for confirmation' },
-    mine: { type: 'boolean', about: 'you write these skills: they stay trusted after edits' },
-    list: { type: 'boolean', about: 'list the trusted folders' },
-    revoke: { type: 'boolean', about: 'revoke the trust in the folder' },
-    'dry-run': { type: 'boolean', about: 'show the skills of the folder without asking or storing anything' },
+    yes: toggle('do not ask for confirmation', { short: 'y' }),
+    mine: toggle('you write these skills: they stay trusted after edits'),
+    list: toggle('list the trusted folders'),
+    revoke: toggle('revoke the trust in the folder'),
+    'dry-run': toggle('show the skills of the folder without asking or storing anything'),
   },
   examples: [
     ['skillwright trust', 'review the skills of this project and trust it'],
@@ -67,40 +66,37 @@ async function trust(
   trusting: TrustInvocation,
   { isConfirmed, dryRun, isOwn }: { readonly isConfirmed: boolean; readonly dryRun: boolean; readonly isOwn: boolean },
 ): Promise<number> {
-  const { flags, terminal, signal, store } = trusting;
+  const { terminal, signal, store } = trusting;
   const place = folderOf(trusting);
   if (!isDirectory(place.folder))
     throw new UsageError(`not a folder: ${quoted(place.folder, 200)}`, 'name a project folder');
   const skills = await reviewSkills({ surroundings: surroundingsOf({ cwd: place.cwd }), folder: place.folder, signal });
-  const about = { isAsked: !isConfirmed && !dryRun, isJson: flags.json === true };
   const rows = skills.length === 0 ? ['  no skills'] : reviewLines({ skills, isWhole: true }, terminal);
-  showPlan([projectLine(place.folder), ...rows], about, terminal);
+  showPlan([projectLine(place.folder), ...rows], !isConfirmed && !dryRun, terminal);
   if (dryRun) {
-    if (flags.json === true) terminal.out(jsonText({ folder: place.folder, trusted: false, dryRun, skills }));
+    terminal.printJson({ folder: place.folder, trusted: false, dryRun, skills });
     return EXIT.done;
   }
   const isTrusted =
     isConfirmed || (await confirm(askStreams(process), 'trust this folder and these skills?', { signal }));
   if (signal.aborted) return EXIT.interrupted;
   if (!isTrusted) {
-    if (flags.json === true) terminal.out(jsonText({ folder: place.folder, trusted: false, skills }));
+    terminal.printJson({ folder: place.folder, trusted: false, skills });
     terminal.err('not trusted; without a terminal pass --yes');
     return EXIT.refused;
   }
   const { folder, at } = await store.trust(place.folder, {
     skills: skills.flatMap(({ dir, digest, head }) => (digest === undefined ? [] : [{ dir, digest, head, isOwn }])),
   });
-  if (flags.json === true) terminal.out(jsonText({ folder, trusted: true, at, skills }));
-  else terminal.out(`trusted: ${printable(folder)}`);
+  if (!terminal.printJson({ folder, trusted: true, at, skills })) terminal.out(`trusted: ${printable(folder)}`);
   return EXIT.done;
 }
 
 async function revoke(trusting: TrustInvocation): Promise<number> {
-  const { flags, terminal, store } = trusting;
+  const { terminal, store } = trusting;
   const { folder } = folderOf(trusting);
   const gone = await store.revoke(folder);
-  if (flags.json === true) terminal.out(jsonText({ revoked: gone.map((entry) => entry.folder) }));
-  else {
+  if (!terminal.printJson({ revoked: gone.map((entry) => entry.folder) })) {
     for (const entry of gone) terminal.out(`revoked: ${printable(entry.folder)}`);
     if (gone.length === 0) terminal.remark(`${printable(folder)} is not in the list of trusted folders`);
   }
@@ -110,12 +106,9 @@ async function revoke(trusting: TrustInvocation): Promise<number> {
   return gone.length > 0 ? EXIT.done : EXIT.failed;
 }
 
-async function list({ flags, terminal, store }: TrustInvocation): Promise<number> {
+async function list({ terminal, store }: TrustInvocation): Promise<number> {
   const { folders, problems } = store.list();
-  if (flags.json === true) {
-    terminal.out(jsonText({ folders, problems }));
-    return EXIT.done;
-  }
+  if (terminal.printJson({ folders, problems })) return EXIT.done;
   for (const { folder, at, skills, only } of folders) {
     const what = `${only === true ? 'only ' : ''}${countText(skills.length, 'skill')}, ${at.slice(0, 10)}`;
     terminal.out(`${printable(folder)}  ${terminal.style('dim', what)}`);

@@ -8,33 +8,31 @@ import { readAgents } from '../../packs/agents/read-agents.ts';
 import { placeTargets } from '../../packs/agents/place-targets.ts';
 import type { PlaceTarget } from '../../packs/agents/place-targets.ts';
 import { PACK_PROBLEMS } from '../../packs/problems.ts';
-import type { PackRefusal } from '../../packs/problems.ts';
 import type { PackSettings } from '../../packs/pack-settings.ts';
 import { projectTop } from '../../runtime/skill-trust.ts';
+import { option } from '../command.ts';
 import type { Flags, GlobalInvocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { surroundingsFor } from '../surroundings.ts';
+import { accepted } from './pack-command.ts';
 import { reportProblem } from '../terminal/terminal.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 export const AGENT_FLAG = {
-  agent: {
-    type: 'string',
+  agent: option('ID', 'for this agent, e.g. claude-code, codex, cursor; all: every detected one; may be repeated', {
     short: 'a',
     multiple: true,
-    value: 'ID',
-    about: 'for this agent, e.g. claude-code, codex, cursor; all: every detected one; may be repeated',
-  },
+  }),
 } as const satisfies Flags;
 
 /** The folders of the named agents, and further folders. */
 export function targetsFor(
   { surroundings, root }: PackSettings,
   { agents = [], folders = [] }: { readonly agents?: readonly string[]; readonly folders?: readonly string[] },
-): readonly PlaceTarget[] | PackRefusal {
+): readonly PlaceTarget[] {
   const found = readAgents(agents, () => detectAgents(surroundings, projectTop(surroundings)));
   if ('type' in found) throw new UsageError(found.message, found.hint);
-  return placeTargets(found, folders, { root, surroundings });
+  return accepted(placeTargets(found, folders, { root, surroundings }));
 }
 
 /** Which agents see the skills of a root. */

@@ -6,14 +6,15 @@ import type { PackSettings } from '../../packs/pack-settings.ts';
 import { restoreLock } from '../../packs/lock/restore-lock.ts';
 import { printable } from '../../core/text/text.ts';
 import { SCAN_NOTE } from '../../packs/scan/finding.ts';
-import { defineCommand } from '../command.ts';
+import { toggle } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
-import { jsonText } from '../json.ts';
 import { AGENT_FLAG, reportUnplaced, targetsFor } from './agent-flags.ts';
 import {
   CHANGE_FLAGS,
+  accepted,
   asker,
+  definePackCommand,
   progressText,
   refreshed,
   refuse,
@@ -33,23 +34,23 @@ import { countText } from '../../core/text/line-text.ts';
 const flags = {
   ...CHANGE_FLAGS,
   ...AGENT_FLAG,
-  copy: { type: 'boolean', about: 'copy the skills into the folders of agents instead of linking them' },
+  copy: toggle('copy the skills into the folders of agents instead of linking them'),
   to: {
     ...CHANGE_FLAGS.to,
     multiple: true,
     about: 'use this root instead of a scope; each further --to gets links to its skills',
   },
-  frozen: { type: 'boolean', about: 'install exactly what skills.lock.json pins, or fail' },
-  strict: { type: 'boolean', about: 'refuse skills that violate the specification (default: format.mode, or warn)' },
-  lenient: { type: 'boolean', hidden: true, about: 'the default; kept for existing scripts' },
-  backup: { type: 'boolean', about: 'back up replaced skills in .skillwright/backups of the root' },
-  force: { type: 'boolean', about: 'replace existing and edited skills; accept older versions and other signers' },
-  findings: { type: 'boolean', about: 'show every scan finding and format warning, not counts' },
-  offline: { type: 'boolean', about: 'use no network' },
-  'require-signed': { type: 'boolean', about: 'accept only packs signed with a pinned key (see skillwright keys)' },
+  frozen: toggle('install exactly what skills.lock.json pins, or fail'),
+  strict: toggle('refuse skills that violate the specification (default: format.mode, or warn)'),
+  lenient: toggle('the default; kept for existing scripts', { hidden: true }),
+  backup: toggle('back up replaced skills in .skillwright/backups of the root'),
+  force: toggle('replace existing and edited skills; accept older versions and other signers'),
+  findings: toggle('show every scan finding and format warning, not counts'),
+  offline: toggle('use no network'),
+  'require-signed': toggle('accept only packs signed with a pinned key (see skillwright keys)'),
 } as const;
 
-export const command = defineCommand({
+export const command = definePackCommand({
   usage: 'install SOURCE [SKILL...] [--agent ID] [--scope project|user] [--yes] | install --frozen',
   details: [
     'Installs skills from a folder, a .zip, .skill or .tar.gz, an https URL, a git repository (#ref, #ref:folder), npm:PACKAGE, or a site with /.well-known/agent-skills.',
@@ -78,7 +79,6 @@ export const command = defineCommand({
     if (given.frozen === true && given.agent !== undefined)
       throw new UsageError('--frozen takes no --agent: the lock names the agents', 'see skillwright install --help');
     const settings = await settingsFor(invocation);
-    if (isRefusal(settings)) return refuse(invocation, settings);
     return given.frozen === true ? frozen(invocation, settings) : install(invocation, settings);
   },
 });
@@ -93,7 +93,6 @@ async function install(invocation: InstallInvocation, settings: PackSettings): P
   const { flags: given, positionals, terminal, signal } = invocation;
   const [source = '', ...skills] = positionals;
   const targets = targetsFor(settings, { agents: given.agent ?? [], folders: given.to?.slice(1) ?? [] });
-  if ('type' in targets) return refuse(invocation, targets);
   const progress = openProgress(terminal);
   const ask = asker(invocation, given.yes);
   const view = { all: given.findings === true };
@@ -105,7 +104,7 @@ async function install(invocation: InstallInvocation, settings: PackSettings): P
     isShown = true;
     const found = plan.skills.some(({ skill: { scan } }) => scan.stops.length + scan.warnings.length > 0);
     const note = found ? [terminal.style('dim', SCAN_NOTE)] : [];
-    showPlan([...planLines(plan, terminal, view), ...note], { isAsked, isJson: given.json === true }, terminal);
+    showPlan([...planLines(plan, terminal, view), ...note], isAsked, terminal);
   };
   const done = await installSkills({
     settings: { ...settings, requireSigned: settings.requireSigned || given['require-signed'] === true },
@@ -190,19 +189,16 @@ async function report(
   const confirmed = plan.skills.filter(({ change }) => change !== 'same').map(({ skill }) => skill);
   if (runtime !== undefined)
     await trustConfirmed(invocation, runtime, new Map(confirmed.map(({ name, digest }) => [name, digest])));
-  const indexHash = runtime?.index.indexHash;
-  if (given.json === true)
-    terminal.out(
-      jsonText({
-        ok: !isMissing && unplaced.length === 0,
-        done: isDone,
-        ...planJson(plan),
-        kept,
-        unplaced,
-        ...(indexHash === undefined ? {} : { indexHash }),
-      }),
-    );
-  else if (runtime !== undefined && changed.length > 0) await trustHint(invocation, runtime, plan.root);
+  const answer = {
+    ok: !isMissing && unplaced.length === 0,
+    done: isDone,
+    ...planJson(plan),
+    kept,
+    unplaced,
+    indexHash: runtime?.index.indexHash,
+  };
+  if (!terminal.printJson(answer) && runtime !== undefined && changed.length > 0)
+    await trustHint(invocation, runtime, plan.root);
   const status = reportUnplaced(invocation, unplaced, plan.root);
   return isMissing ? EXIT.refused : status;
 }
@@ -210,9 +206,8 @@ async function report(
 async function frozen(invocation: InstallInvocation, settings: PackSettings): Promise<number> {
   const { flags: given, terminal, signal } = invocation;
   const targets = targetsFor(settings, { folders: given.to?.slice(1) ?? [] });
-  if ('type' in targets) return refuse(invocation, targets);
   const progress = openProgress(terminal);
-  const done = await restoreLock({
+  const restoring = restoreLock({
     settings: { ...settings, requireSigned: settings.requireSigned || given['require-signed'] === true },
     targets,
     existing: existingFor(given),
@@ -222,8 +217,7 @@ async function frozen(invocation: InstallInvocation, settings: PackSettings): Pr
     onProgress: (step) => progress.show(progressText(step)),
     onNote: (note) => terminal.remark(`note: ${note}`),
   });
-  progress.end();
-  if (isRefusal(done)) return refuse(invocation, done);
+  const done = accepted(await restoring.finally(() => progress.end()));
   const { brought, same, linked, unplaced, kept, isDone } = done;
   const runtime = isDone ? await refreshed(invocation) : undefined;
   // The user did not confirm these skills: only the signature of a pinned key vouches for them.
@@ -231,24 +225,10 @@ async function frozen(invocation: InstallInvocation, settings: PackSettings): Pr
   const lock = runtime !== undefined && isSigned ? readLock(done.root) : undefined;
   if (runtime !== undefined && lock !== undefined && !isRefusal(lock))
     await trustConfirmed(invocation, runtime, new Map(brought.map((name) => [name, lock.skills.get(name)?.digest])));
+  const ok = unplaced.length === 0;
   const indexHash = runtime?.index.indexHash;
-  if (given.json === true) {
-    const hash = indexHash === undefined ? {} : { indexHash };
-    terminal.out(
-      jsonText({
-        ok: unplaced.length === 0,
-        done: isDone,
-        root: done.root,
-        brought,
-        same,
-        linked,
-        unplaced,
-        kept,
-        ...hash,
-      }),
-    );
-    return reportUnplaced(invocation, unplaced, done.root);
-  }
+  const answer = { ok, done: isDone, root: done.root, brought, same, linked, unplaced, kept, indexHash };
+  if (terminal.printJson(answer)) return reportUnplaced(invocation, unplaced, done.root);
   terminal.out(brought.map((name) => `${isDone ? 'installed' : 'would install'} ${printable(name)}`));
   terminal.out(linked.map((at) => `${isDone ? 'linked' : 'would link'} ${printable(at)}`));
   terminal.remark([...kept.map(keptText), `${String(same.length)} already match the lock`]);

@@ -2,8 +2,7 @@ import path from 'node:path';
 
 import { SkillError } from '../../core/errors.ts';
 import { parsePublicKey, publicKeyLine } from '../../packs/sign/minisign.ts';
-import { isRefusal, packRefusal } from '../../packs/problems.ts';
-import type { PackRefusal } from '../../packs/problems.ts';
+import { PackRefused, packRefusal } from '../../packs/problems.ts';
 import { printable, quoted } from '../../core/text/text.ts';
 import { openPinnedKeys, writeNewKey } from '../../packs/sign/keys.ts';
 import type { PinnedKey } from '../../packs/sign/keys.ts';
@@ -12,31 +11,22 @@ import { readTextFile } from '../../platform/fs/read-file.ts';
 import { askPassword, passwordOfFile } from '../terminal/ask-password.ts';
 import { askStreams } from '../terminal/ask.ts';
 import { reportWarning } from '../terminal/terminal.ts';
-import { defineCommand } from '../command.ts';
+import { option, toggle } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { surroundingsFor } from '../surroundings.ts';
-import { jsonText } from '../json.ts';
-import { asker, refuse } from './pack-command.ts';
+import { accepted, asker, definePackCommand } from './pack-command.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
 
 const flags = {
-  folder: { type: 'string', value: 'DIR', path: true, about: 'write the new key to DIR (default: ~/.agent/keys)' },
-  'no-password': {
-    type: 'boolean',
-    about: 'create the key without a password: everyone who can read the file can sign',
-  },
-  'password-file': {
-    type: 'string',
-    value: 'FILE',
-    path: true,
-    about: 'read the password of the new key from FILE',
-  },
-  'dry-run': { type: 'boolean', about: 'print the changes without making them' },
-  yes: { type: 'boolean', short: 'y', about: 'do not ask for confirmation' },
+  folder: option('DIR', 'write the new key to DIR (default: ~/.agent/keys)'),
+  'no-password': toggle('create the key without a password: everyone who can read the file can sign'),
+  'password-file': option('FILE', 'read the password of the new key from FILE'),
+  'dry-run': toggle('print the changes without making them'),
+  yes: toggle('do not ask for confirmation', { short: 'y' }),
 } as const;
 
-export const command = defineCommand({
+export const command = definePackCommand({
   usage: 'keys [list] | keys new NAME [--folder DIR] [--no-password] | keys add NAME KEY|FILE | keys remove NAME|ID',
   details: [
     'Creates key pairs to sign packs (minisign format) and pins the public keys of signers you accept, in the sealed file ~/.agent/keys.json. A signature by a key that is not pinned is not accepted.',
@@ -74,10 +64,9 @@ function keyJson({ name, key, at }: PinnedKey): object {
   return { name, id: key.id, key: publicKeyLine(key), at };
 }
 
-function list({ flags: given, terminal, home }: KeysInvocation): number {
+function list({ terminal, home }: KeysInvocation): number {
   const { keys, problems } = openPinnedKeys({ home }).list();
-  if (given.json === true) terminal.out(jsonText({ keys: keys.map(keyJson), problems }));
-  else {
+  if (!terminal.printJson({ keys: keys.map(keyJson), problems })) {
     for (const { name, key, at } of keys)
       terminal.out(`${printable(name)}  ${key.id}  ${publicKeyLine(key)}  ${printable(at)}`);
     if (keys.length === 0) terminal.remark('no key is pinned');
@@ -92,20 +81,16 @@ async function makeNew(invocation: KeysInvocation, name: string): Promise<number
   const folder = given.folder === undefined ? path.join(home ?? cwd, '.agent/keys') : path.resolve(cwd, given.folder);
   if (given['dry-run'] === true) {
     const files = [`${name}.key`, `${name}.pub`].map((file) => path.join(folder, file));
-    if (given.json === true) terminal.out(jsonText({ ok: true, done: false, files }));
-    else terminal.out(files.map((file) => `would write ${printable(file)}`));
+    if (!terminal.printJson({ ok: true, done: false, files }))
+      terminal.out(files.map((file) => `would write ${printable(file)}`));
     return EXIT.done;
   }
   const password = await newPassword(invocation);
-  if (typeof password === 'object') return refuse(invocation, password);
-  const unmade = makeFolder(folder);
-  if (unmade !== undefined) return refuse(invocation, unmade);
-  const made = await writeNewKey({ folder, name }, password === undefined ? {} : { password });
-  if (isRefusal(made)) return refuse(invocation, made);
+  makeFolder(folder);
+  const made = accepted(await writeNewKey({ folder, name }, password === undefined ? {} : { password }));
   const { id, publicFile, secretFile, publicText } = made;
   const line = publicText.trim().split('\n').at(-1) ?? '';
-  if (given.json === true) terminal.out(jsonText({ ok: true, done: true, id, publicFile, secretFile, key: line }));
-  else {
+  if (!terminal.printJson({ ok: true, done: true, id, publicFile, secretFile, key: line })) {
     terminal.remark(`secret key: ${printable(secretFile)}`);
     terminal.remark(`public key: ${printable(publicFile)}`);
     terminal.remark(`others pin it with: skillwright keys add ${name} ${line}`);
@@ -115,30 +100,30 @@ async function makeNew(invocation: KeysInvocation, name: string): Promise<number
 }
 
 /** The password of a new key; undefined for --no-password. The user types it twice, because a typo would lock the key forever. */
-async function newPassword({ flags: given, signal, cwd }: KeysInvocation): Promise<string | undefined | PackRefusal> {
+async function newPassword({ flags: given, signal, cwd }: KeysInvocation): Promise<string | undefined> {
   const { 'no-password': isOpen = false, 'password-file': file } = given;
   if (isOpen && file !== undefined)
     throw new UsageError('--no-password and --password-file cannot be combined', 'see skillwright keys --help');
   if (isOpen) return undefined;
   const ask = (prompt: string): Promise<string | undefined> => askPassword(askStreams(process), prompt, { signal });
   const password = file === undefined ? await ask('password of the new key') : passwordOfFile(file, cwd);
-  if (typeof password === 'object') return password;
-  if (password === undefined)
-    return packRefusal('install/refused', 'no password was given; pass --no-password or --password-file');
-  if (password === '')
-    return packRefusal('install/refused', 'the password is empty; pass --no-password to create a key without one');
-  if (file === undefined && (await ask('repeat the password')) !== password)
-    return packRefusal('install/refused', 'the two passwords differ');
+  if (password === undefined) throw notDone('no password was given; pass --no-password or --password-file');
+  if (password === '') throw notDone('the password is empty; pass --no-password to create a key without one');
+  if (file === undefined && (await ask('repeat the password')) !== password) throw notDone('the two passwords differ');
   return password;
 }
 
-function makeFolder(folder: string): PackRefusal | undefined {
+function notDone(reason: string): PackRefused {
+  return new PackRefused(packRefusal('install/refused', reason));
+}
+
+function makeFolder(folder: string): void {
   try {
     makeFolders(folder, 0o700);
-    return undefined;
   } catch (error) {
     if (!isSystemError(error)) throw error;
-    return packRefusal('pack/unwritable', `cannot create ${quoted(folder, 200)} (${error.code})`, folder);
+    const message = `cannot create ${quoted(folder, 200)} (${error.code})`;
+    throw new PackRefused(packRefusal('pack/unwritable', message, folder));
   }
 }
 
@@ -157,15 +142,13 @@ async function add(invocation: KeysInvocation, name: string, given: string): Pro
     });
   const what = `pin ${key.id} as ${quoted(name)} and accept packs signed with it`;
   if (flags['dry-run'] === true) {
-    if (flags.json === true) terminal.out(jsonText({ ok: true, done: false, id: key.id }));
-    else terminal.out(`would ${what}`);
+    if (!terminal.printJson({ ok: true, done: false, id: key.id })) terminal.out(`would ${what}`);
     return EXIT.done;
   }
-  if (!(await asker(invocation, flags.yes)(what)))
-    return refuse(invocation, packRefusal('install/refused', 'not confirmed: the key was not pinned'));
+  if (!(await asker(invocation, flags.yes)(what))) throw notDone('not confirmed: the key was not pinned');
   const pinned = await openPinnedKeys({ home }).add(name, text);
-  if (flags.json === true) terminal.out(jsonText({ ok: true, done: true, key: keyJson(pinned) }));
-  else terminal.out(`pinned ${pinned.key.id} as ${printable(pinned.name)}`);
+  if (!terminal.printJson({ ok: true, done: true, key: keyJson(pinned) }))
+    terminal.out(`pinned ${pinned.key.id} as ${printable(pinned.name)}`);
   return EXIT.done;
 }
 
@@ -189,11 +172,9 @@ async function remove(invocation: KeysInvocation, name: string): Promise<number>
     });
   const isDry = given['dry-run'] === true;
   const what = `unpin ${meant.map((one) => `${one.name} (${one.key.id})`).join(', ')}`;
-  if (!isDry && !(await asker(invocation, given.yes)(what)))
-    return refuse(invocation, packRefusal('install/refused', 'not confirmed: no key was removed'));
+  if (!isDry && !(await asker(invocation, given.yes)(what))) throw notDone('not confirmed: no key was removed');
   const gone = isDry ? meant : await keys.remove(name);
-  if (given.json === true) terminal.out(jsonText({ ok: true, done: !isDry, removed: gone.map(keyJson) }));
-  else
+  if (!terminal.printJson({ ok: true, done: !isDry, removed: gone.map(keyJson) }))
     for (const { name: called, key } of gone)
       terminal.out(`${isDry ? 'would remove' : 'removed'} ${printable(called)} ${key.id}`);
   return EXIT.done;

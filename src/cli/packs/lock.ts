@@ -11,18 +11,18 @@ import { readLock } from '../../packs/lock/lock-file.ts';
 import { installSkills } from '../../packs/install.ts';
 import type { Installed } from '../../packs/install.ts';
 import type { PackSettings } from '../../packs/pack-settings.ts';
-import { defineCommand } from '../command.ts';
+import { option } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
-import { jsonText } from '../json.ts';
 import { reportUnplaced } from './agent-flags.ts';
 import {
   CHANGE_FLAGS,
+  accepted,
   asker,
+  definePackCommand,
   progressText,
   refreshed,
   refusalStatus,
-  refuse,
   settingsFor,
   trustConfirmed,
 } from './pack-command.ts';
@@ -32,15 +32,10 @@ import { reportProblem, showPlan } from '../terminal/terminal.ts';
 
 const flags = {
   ...CHANGE_FLAGS,
-  import: {
-    type: 'string',
-    value: 'PATH',
-    path: true,
-    about: 'install the skills of a lock file of npx skills, or of a folder of openskills',
-  },
+  import: option('PATH', 'install the skills of a lock file of npx skills, or of a folder of openskills'),
 } as const;
 
-export const command = defineCommand({
+export const command = definePackCommand({
   usage: 'lock [--scope project|user] | lock --import PATH',
   details: [
     'Shows skills.lock.json of a root: every installed skill with version, source, revision and digest.',
@@ -56,7 +51,6 @@ export const command = defineCommand({
   positionals: [0, 0],
   async run(invocation) {
     const settings = await settingsFor(invocation);
-    if (isRefusal(settings)) return refuse(invocation, settings);
     return invocation.flags.import === undefined ? show(invocation, settings) : importForeignLock(invocation, settings);
   },
 });
@@ -64,14 +58,13 @@ export const command = defineCommand({
 type LockInvocation = Invocation<typeof flags>;
 
 function show(invocation: LockInvocation, { root }: PackSettings): number {
-  const { flags: given, terminal } = invocation;
+  const { terminal } = invocation;
   const lock = readLock(root);
-  if (lock === undefined)
-    return refuse(invocation, packRefusal('lock/missing', `${quoted(root, 200)} has no skills.lock.json`));
-  if (isRefusal(lock)) return refuse(invocation, lock);
-  const skills = [...lock.skills.values()].toSorted((a, b) => compareText(a.name, b.name));
-  if (given.json === true) terminal.out(jsonText({ root, skills }));
-  else
+  const { skills: locked } = accepted(
+    lock ?? packRefusal('lock/missing', `${quoted(root, 200)} has no skills.lock.json`),
+  );
+  const skills = [...locked.values()].toSorted((a, b) => compareText(a.name, b.name));
+  if (!terminal.printJson({ root, skills }))
     for (const { name, version = '-', source, revision, digest, links = [], copies = [] } of skills)
       terminal.out(
         [name, version, digest.slice(0, 24), source, revision ?? '', ...[...links, ...copies].map((at) => `-> ${at}`)]
@@ -96,10 +89,8 @@ interface Imported {
 async function importForeignLock(invocation: LockInvocation, given: PackSettings): Promise<number> {
   const { flags, terminal } = invocation;
   const { surroundings } = given;
-  const foreign = readForeignInstall(path.resolve(surroundings.cwd, flags.import ?? ''));
-  if (isRefusal(foreign)) return refuse(invocation, foreign);
+  const foreign = accepted(readForeignInstall(path.resolve(surroundings.cwd, flags.import ?? '')));
   const settings = foreign.scope === 'person' ? await userSettings(invocation, given) : given;
-  if (isRefusal(settings)) return refuse(invocation, settings);
   terminal.err(foreign.unread.map(({ name, reason }) => `cannot import ${quoted(name)}: ${reason}`));
   // Relative paths start at the folder of the file.
   const there = { ...settings, surroundings: { ...surroundings, cwd: foreign.base } };
@@ -116,20 +107,17 @@ async function importForeignLock(invocation: LockInvocation, given: PackSettings
   const runtime = isDry ? undefined : await refreshed(invocation);
   if (runtime !== undefined)
     await trustConfirmed(invocation, runtime, new Map(confirmed.map(({ name, digest }) => [name, digest])));
-  if (flags.json === true)
-    terminal.out(
-      jsonText({
-        ok: isAll,
-        done: !isDry,
-        root: settings.root,
-        installed: done,
-        failed: failed.map(({ name, refusal: { code, message, hint } }) => ({ name, code, message, hint })),
-        unread: foreign.unread,
-        unplaced,
-        ...(runtime === undefined ? {} : { indexHash: runtime.index.indexHash }),
-      }),
-    );
-  else {
+  const answer = {
+    ok: isAll,
+    done: !isDry,
+    root: settings.root,
+    installed: done,
+    failed: failed.map(({ name, refusal: { code, message, hint } }) => ({ name, code, message, hint })),
+    unread: foreign.unread,
+    unplaced,
+    indexHash: runtime?.index.indexHash,
+  };
+  if (!terminal.printJson(answer)) {
     for (const { name, refusal } of failed)
       reportProblem(terminal, { ...refusal, message: `cannot import ${quoted(name)}: ${refusal.message}` });
     terminal.out(done.map((name) => `${isDry ? 'would install' : 'installed'} ${printable(name)}`));
@@ -141,7 +129,7 @@ async function importForeignLock(invocation: LockInvocation, given: PackSettings
 }
 
 /** Skills of a user go to the user's root, unless another one is named. */
-async function userSettings(invocation: LockInvocation, given: PackSettings): Promise<PackSettings | PackRefusal> {
+async function userSettings(invocation: LockInvocation, given: PackSettings): Promise<PackSettings> {
   const { flags } = invocation;
   if (flags.scope !== undefined || flags.to !== undefined) return given;
   return settingsFor({ ...invocation, flags: { ...flags, scope: 'user' } });
@@ -196,11 +184,7 @@ function installForeign(invocation: LockInvocation, settings: PackSettings, grou
     onProgress: (step) => progress.show(progressText(step)),
     async confirm(plan) {
       progress.end();
-      showPlan(
-        planLines(plan, terminal, { all: false }),
-        { isAsked: given.yes !== true, isJson: given.json === true },
-        terminal,
-      );
+      showPlan(planLines(plan, terminal, { all: false }), given.yes !== true, terminal);
       return ask(`install ${names.length > 5 ? `${String(names.length)} skills` : names.join(', ')}`);
     },
   }).finally(() => progress.end());

@@ -1,25 +1,23 @@
 import os from 'node:os';
 
-import { isRefusal } from '../../packs/problems.ts';
 import { printable } from '../../core/text/text.ts';
 import { findOutdated } from '../../packs/update/outdated.ts';
 import type { OutdatedSkill } from '../../packs/update/outdated.ts';
-import { defineCommand } from '../command.ts';
+import { toggle } from '../command.ts';
 import { EXIT } from '../exit.ts';
-import { jsonText } from '../json.ts';
 import { openSkillAgents } from './agent-flags.ts';
-import { ROOT_FLAGS, refuse, settingsFor } from './pack-command.ts';
+import { ROOT_FLAGS, accepted, definePackCommand, settingsFor } from './pack-command.ts';
 import { openProgress } from '../terminal/progress.ts';
 import type { Style, Terminal } from '../terminal/terminal.ts';
 import { padText } from '../../platform/text-width.ts';
 
-export const command = defineCommand({
+export const command = definePackCommand({
   usage: 'outdated [NAME...] [--scope project|user] [--offline]',
   details: [
     'Compares installed skills with their sources and changes nothing. A repository is fetched only if its commit changed; other sources are fetched into a temporary folder.',
     'Exit code 0: every skill is current or pinned; 1: a skill is outdated, gone, or could not be checked.',
   ].join('\n'),
-  flags: { ...ROOT_FLAGS, offline: { type: 'boolean', about: 'use no network' } },
+  flags: { ...ROOT_FLAGS, offline: toggle('use no network') },
   examples: [
     ['skillwright outdated', 'check every skill of this project'],
     ['skillwright outdated pdf-forms --json', 'print JSON for a script'],
@@ -28,9 +26,8 @@ export const command = defineCommand({
   async run(invocation) {
     const { flags, positionals: names, terminal, signal } = invocation;
     const settings = await settingsFor(invocation);
-    if (isRefusal(settings)) return refuse(invocation, settings);
     const progress = openProgress(terminal);
-    const found = await findOutdated({
+    const looking = findOutdated({
       settings,
       names,
       workFolder: os.tmpdir(),
@@ -38,24 +35,19 @@ export const command = defineCommand({
       signal,
       onProgress: (done, total) => progress.show(`checking source ${String(done + 1)} of ${String(total)}`),
     });
-    progress.end();
-    if (isRefusal(found)) return refuse(invocation, found);
-    const { root, skills, isCurrent } = found;
+    const { root, skills, isCurrent } = accepted(await looking.finally(() => progress.end()));
     const agents = openSkillAgents(settings, terminal);
-    if (flags.json === true)
-      terminal.out(
-        jsonText({
-          ok: isCurrent,
-          root,
-          skills: skills.map(({ name, locked: { source }, outdated }) => ({
-            name,
-            source,
-            agents: agents.all(name),
-            ...outdated,
-          })),
-        }),
-      );
-    else {
+    const answer = {
+      ok: isCurrent,
+      root,
+      skills: skills.map(({ name, locked: { source }, outdated }) => ({
+        name,
+        source,
+        agents: agents.all(name),
+        ...outdated,
+      })),
+    };
+    if (!terminal.printJson(answer)) {
       const width = Math.max(4, ...skills.map(({ name }) => name.length));
       terminal.out(skills.map((skill) => `${lineOf(skill, width, terminal)}${agents.text(skill.name)}`));
       if (skills.some(({ outdated }) => outdated.status === 'outdated'))

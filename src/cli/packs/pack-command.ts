@@ -1,7 +1,7 @@
 /** What the commands that change skill roots share: flags, settings, confirmation, progress and refusals. */
 import path from 'node:path';
 
-import { isNotAllowed } from '../../packs/problems.ts';
+import { PackRefused, isNotAllowed, isRefusal } from '../../packs/problems.ts';
 import type { PackRefusal } from '../../packs/problems.ts';
 import type { InstallProgress } from '../../packs/install.ts';
 import { packSettings } from '../../packs/pack-settings.ts';
@@ -11,40 +11,61 @@ import { INSTALL_SCOPES } from '../../core/config/config.ts';
 import { isSkillError } from '../../core/errors.ts';
 import { printable } from '../../core/text/text.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
-import type { Flags, GlobalInvocation } from '../command.ts';
+import { option, toggle } from '../command.ts';
+import type { Command, Flags, GlobalInvocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
-import { jsonText } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { configFor, surroundingsFor } from '../surroundings.ts';
 import { askStreams, confirm } from '../terminal/ask.ts';
 import { reportProblem, reportWarning } from '../terminal/terminal.ts';
+import type { InstallScope } from '../../core/config/config.ts';
 
 export const ROOT_FLAGS = {
-  scope: {
-    type: 'string',
-    value: 'SCOPE',
+  scope: option('SCOPE', 'use .agents/skills of the project or of the user (default: install.scope, or project)', {
     choices: INSTALL_SCOPES,
-    about: 'use .agents/skills of the project or of the user (default: install.scope, or project)',
-  },
-  to: { type: 'string', value: 'DIR', path: true, about: 'use this root instead of a scope' },
+  }),
+  to: option('DIR', 'use this root instead of a scope'),
 } as const satisfies Flags;
 
 export const CHANGE_FLAGS = {
   ...ROOT_FLAGS,
-  'dry-run': { type: 'boolean', about: 'print the changes without making them' },
-  yes: { type: 'boolean', short: 'y', about: 'do not ask for confirmation' },
+  'dry-run': toggle('print the changes without making them'),
+  yes: toggle('do not ask for confirmation', { short: 'y' }),
 } as const satisfies Flags;
 
 interface RootInvocation extends GlobalInvocation {
-  readonly flags: GlobalInvocation['flags'] & { readonly scope?: string; readonly to?: string | readonly string[] };
+  readonly flags: GlobalInvocation['flags'] & {
+    readonly scope?: InstallScope;
+    readonly to?: string | readonly string[];
+  };
 }
 
 /** The root and its rules, from flags and configuration. */
-export async function settingsFor({ flags }: RootInvocation): Promise<PackSettings | PackRefusal> {
+export async function settingsFor({ flags }: RootInvocation): Promise<PackSettings> {
   const { config } = await configFor(flags);
-  const scope = INSTALL_SCOPES.find((known) => known === flags.scope);
   const root = typeof flags.to === 'string' ? flags.to : flags.to?.[0];
-  return packSettings(surroundingsFor(flags), config, { root, scope });
+  return accepted(packSettings(surroundingsFor(flags), config, { root, scope: flags.scope }));
+}
+
+/** A command that ends with the refusals that `accepted` throws. */
+export function definePackCommand<const F extends Flags>(command: Command<F>): Command<F> {
+  return {
+    ...command,
+    async run(invocation) {
+      try {
+        return await command.run(invocation);
+      } catch (error) {
+        if (error instanceof PackRefused) return refuse(invocation, error.refusal);
+        throw error;
+      }
+    },
+  };
+}
+
+/** The result of an operation; a refusal ends the command. */
+export function accepted<T extends object>(result: T | PackRefusal): T {
+  if (isRefusal(result)) throw new PackRefused(result);
+  return result;
 }
 
 /** Returns a function that asks the user at the terminal. Without a terminal the answer is no. */
@@ -61,12 +82,13 @@ export function asker(
 }
 
 /** Reports a refusal and returns its exit code. */
-export function refuse({ terminal, flags }: GlobalInvocation, refusal: PackRefusal, more: object = {}): number {
+export function refuse(
+  { terminal }: Pick<GlobalInvocation, 'terminal'>,
+  refusal: PackRefusal,
+  more: object = {},
+): number {
   const { code, path: file, message, hint, allow } = refusal;
-  if (flags.json === true) {
-    const error = { code, message, hint, ...(allow === undefined ? {} : { allow }) };
-    terminal.out(jsonText({ ok: false, error: { ...error, ...(file === undefined ? {} : { path: file }) }, ...more }));
-  }
+  terminal.printJson({ ok: false, error: { code, message, hint, allow, path: file }, ...more });
   reportProblem(terminal, { message, hint, code });
   return refusalStatus(refusal);
 }
@@ -78,7 +100,7 @@ export function refusalStatus(refusal: PackRefusal): number {
 /** Scans the skills again after a change and prints the new index hash. */
 export async function refreshed(invocation: GlobalInvocation): Promise<Runtime> {
   const runtime = await openRuntime(invocation);
-  if (invocation.flags.json !== true) invocation.terminal.remark(`index ${runtime.index.indexHash}`);
+  if (!invocation.terminal.isJson) invocation.terminal.remark(`index ${runtime.index.indexHash}`);
   return runtime;
 }
 

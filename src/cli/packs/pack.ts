@@ -1,8 +1,7 @@
 import path from 'node:path';
 
 import { resolveSkill } from '../../registry/resolve-skill.ts';
-import { isRefusal, packRefusal } from '../../packs/problems.ts';
-import type { PackRefusal } from '../../packs/problems.ts';
+import { PackRefused, packRefusal } from '../../packs/problems.ts';
 import { printable, quoted } from '../../core/text/text.ts';
 import type { BuiltPack } from '../../packs/pack/build-pack.ts';
 import { isDirectory, isInside, realPath } from '../../platform/fs/paths.ts';
@@ -10,29 +9,24 @@ import { skillsFolder } from '../../packs/skills-folder.ts';
 import { projectTop } from '../../runtime/skill-trust.ts';
 import { packName, packSkills, skillsToPack } from '../../packs/pack/pack.ts';
 import type { SkillToPack } from '../../packs/pack/pack.ts';
-import { defineCommand } from '../command.ts';
+import { option, toggle } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
-import { jsonText } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
-import { refuse, settingsFor } from './pack-command.ts';
+import { accepted, definePackCommand, settingsFor } from './pack-command.ts';
 import { openProgress } from '../terminal/progress.ts';
 import { bytesText } from '../terminal/quantities.ts';
 
 const flags = {
-  output: {
-    type: 'string',
+  output: option('FILE', 'write the pack to FILE (default: NAME-VERSION.zip, or skills.zip for several skills)', {
     short: 'o',
-    value: 'FILE',
-    path: true,
-    about: 'write the pack to FILE (default: NAME-VERSION.zip, or skills.zip for several skills)',
-  },
-  force: { type: 'boolean', about: 'overwrite an existing file' },
-  'dry-run': { type: 'boolean', about: 'print what would be packed without writing' },
-  'allow-secrets': { type: 'boolean', about: 'pack files that look like secrets' },
+  }),
+  force: toggle('overwrite an existing file'),
+  'dry-run': toggle('print what would be packed without writing'),
+  'allow-secrets': toggle('pack files that look like secrets'),
 } as const;
 
-export const command = defineCommand({
+export const command = definePackCommand({
   usage: 'pack [FOLDER|NAME...] [--output FILE] [--force] [--dry-run]',
   details: [
     'Packs skills into a zip with a manifest.json that lists the SHA-256 of every file. FOLDER is a skill or a folder of skills (default: the current folder); NAME is a skill from skillwright list. The same skills give the same bytes on every machine.',
@@ -48,13 +42,11 @@ export const command = defineCommand({
   async run(invocation) {
     const { flags: given, terminal, signal } = invocation;
     const settings = await settingsFor(invocation);
-    if (isRefusal(settings)) return refuse(invocation, settings);
     const { cwd } = settings.surroundings;
     const skills = await chosenSkills(invocation, cwd);
-    if ('type' in skills) return refuse(invocation, skills);
     const out = given.output === undefined ? defaultOut(skills, cwd) : path.resolve(cwd, given.output);
     const progress = openProgress(terminal);
-    const built = await packSkills({
+    const packing = packSkills({
       settings,
       skills,
       ...(given['dry-run'] === true ? {} : { out }),
@@ -66,9 +58,7 @@ export const command = defineCommand({
           `${step === 'read' ? 'reading' : 'packing'} ${String(done)}${total === undefined ? '' : ` of ${String(total)}`}`,
         ),
     });
-    progress.end();
-    if (isRefusal(built)) return refuse(invocation, built);
-    report(invocation, built, out);
+    report(invocation, accepted(await packing.finally(() => progress.end())), out);
     return EXIT.done;
   },
 });
@@ -76,17 +66,15 @@ export const command = defineCommand({
 type PackInvocation = Invocation<typeof flags>;
 
 /** An existing folder takes precedence over a skill of that name. */
-async function chosenSkills(invocation: PackInvocation, cwd: string): Promise<readonly SkillToPack[] | PackRefusal> {
+async function chosenSkills(invocation: PackInvocation, cwd: string): Promise<readonly SkillToPack[]> {
   const skills: SkillToPack[] = [];
   const words = invocation.positionals.length === 0 ? [defaultFolder(cwd)] : invocation.positionals;
   for (const word of words) {
     const folder = path.resolve(cwd, word);
     const place = isDirectory(folder) || /^[.~]|[/\\]/.test(word) ? folder : await placeOf(invocation, word);
     if (place === undefined)
-      return packRefusal('pack/unknown-skill', `${quoted(word)} is neither a folder nor a known skill`);
-    const found = skillsToPack(place);
-    if ('type' in found) return found;
-    skills.push(...found);
+      throw new PackRefused(packRefusal('pack/unknown-skill', `${quoted(word)} is neither a folder nor a known skill`));
+    skills.push(...accepted(skillsToPack(place)));
   }
   return skills;
 }
@@ -109,30 +97,26 @@ function defaultOut(skills: readonly SkillToPack[], cwd: string): string {
   return path.join(around === undefined ? cwd : path.dirname(around.dir), packName(skills));
 }
 
-function report({ flags: given, terminal }: PackInvocation, built: BuiltPack, out: string): void {
+function report({ terminal }: PackInvocation, built: BuiltPack, out: string): void {
   const { bytes, sha256, files, leftOut, manifest } = built;
-  if (given.json === true) {
-    const skills = manifest.skills.map(({ name, version, digest, files: all }) => ({
-      name,
-      version: version ?? null,
-      digest,
-      files: Object.keys(all).length,
-    }));
-    terminal.out(
-      jsonText({ ok: true, done: built.path !== undefined, path: out, bytes, sha256, files, skills, leftOut }),
-    );
-    return;
-  }
+  const done = built.path !== undefined;
+  const skills = manifest.skills.map(({ name, version = null, digest, files: all }) => ({
+    name,
+    version,
+    digest,
+    files: Object.keys(all).length,
+  }));
+  if (terminal.printJson({ ok: true, done, path: out, bytes, sha256, files, skills, leftOut })) return;
   terminal.remark([
-    ...manifest.skills.map(
-      ({ name, version = '-', digest, files: all }) =>
-        `${name}  ${printable(version)}  ${String(Object.keys(all).length)} files  ${digest}`,
+    ...skills.map(
+      ({ name, version, digest, files: count }) =>
+        `${name}  ${printable(version ?? '-')}  ${String(count)} files  ${digest}`,
     ),
     ...leftOut.slice(0, MAX_LEFT_OUT).map((line) => terminal.style('dim', `skipped ${printable(line)}`)),
   ]);
   if (leftOut.length > MAX_LEFT_OUT)
     terminal.remark(terminal.style('dim', `skipped ${String(leftOut.length - MAX_LEFT_OUT)} more`));
-  terminal.remark(`${built.path === undefined ? 'would pack' : 'packed'} ${String(files)} files, ${bytesText(bytes)}`);
+  terminal.remark(`${done ? 'packed' : 'would pack'} ${String(files)} files, ${bytesText(bytes)}`);
   terminal.out(`${sha256}  ${printable(out)}`);
 }
 

@@ -1,24 +1,22 @@
-import { isRefusal } from '../../packs/problems.ts';
 import { printable } from '../../core/text/text.ts';
 import { emptyTrash, listSkillBackups, restoreAll, restoreSkill } from '../../packs/change-root.ts';
-import { defineCommand } from '../command.ts';
+import { option, toggle } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
-import { jsonText } from '../json.ts';
-import { CHANGE_FLAGS, asker, refuse, settingsFor } from './pack-command.ts';
+import { CHANGE_FLAGS, accepted, asker, definePackCommand, settingsFor } from './pack-command.ts';
 import { keptLine, reportChange } from './show-change.ts';
 
-export const command = defineCommand({
+export const command = definePackCommand({
   usage: 'restore NAME [--id ID] [--force] | restore --all | restore --list | restore --empty-trash',
   details: [
     'Restores an uninstalled skill, its lock entry and its links for agents from the trash of its root: the newest, or the one of --id.',
   ].join('\n'),
   flags: {
     ...CHANGE_FLAGS,
-    id: { type: 'string', value: 'ID', about: 'restore this entry of --list (default: the newest)' },
-    all: { type: 'boolean', about: 'restore every skill of the trash that is not installed' },
-    list: { type: 'boolean', about: 'list the trash' },
-    force: { type: 'boolean', about: 'replace an existing skill of that name, and keep a copy' },
-    'empty-trash': { type: 'boolean', about: 'delete everything in the trash' },
+    id: option('ID', 'restore this entry of --list (default: the newest)'),
+    all: toggle('restore every skill of the trash that is not installed'),
+    list: toggle('list the trash'),
+    force: toggle('replace an existing skill of that name, and keep a copy'),
+    'empty-trash': toggle('delete everything in the trash'),
   },
   examples: [
     ['skillwright restore --list', 'list the trash'],
@@ -32,13 +30,10 @@ export const command = defineCommand({
     if (modes.filter(Boolean).length !== 1)
       throw new UsageError('expected one of NAME, --all, --list and --empty-trash', 'see skillwright restore --help');
     const settings = await settingsFor(invocation);
-    if (isRefusal(settings)) return refuse(invocation, settings);
     const common = { settings, signal, onNote: (note: string) => terminal.remark(`note: ${note}`) };
     if (flags.list === true) {
-      const kept = await listSkillBackups(common, 'trash');
-      if ('type' in kept) return refuse(invocation, kept);
-      if (flags.json === true) terminal.out(jsonText({ root: settings.root, trash: kept }));
-      else terminal.out(kept.map(keptLine));
+      const kept = accepted(await listSkillBackups(common, 'trash'));
+      if (!terminal.printJson({ root: settings.root, trash: kept })) terminal.out(kept.map(keptLine));
       return EXIT.done;
     }
     const change = { ...common, dryRun: flags['dry-run'] === true, confirm: asker(invocation, flags.yes) };
@@ -51,10 +46,9 @@ export const command = defineCommand({
             force: flags.force === true,
             ...(flags.id === undefined ? {} : { id: flags.id }),
           });
-    if (isRefusal(done)) return refuse(invocation, done);
     return reportChange(
       invocation,
-      done,
+      accepted(done),
       (one) => `${flags['empty-trash'] === true ? 'deleted' : 'restored'} ${printable(one)}`,
     );
   },

@@ -1,25 +1,23 @@
 import path from 'node:path';
 
-import { PackRefused, isRefusal } from '../../packs/problems.ts';
 import { formatSbom } from '../../packs/pack/sbom.ts';
 import { refuseExisting, writeWholeText } from '../../packs/whole-file.ts';
 import { sbomOfRoot } from '../../packs/pack/sbom-of-root.ts';
-import { defineCommand } from '../command.ts';
+import { option, toggle } from '../command.ts';
 import { EXIT } from '../exit.ts';
-import { jsonText } from '../json.ts';
-import { ROOT_FLAGS, refuse, settingsFor } from './pack-command.ts';
+import { ROOT_FLAGS, accepted, definePackCommand, settingsFor } from './pack-command.ts';
 import { printable } from '../../core/text/text.ts';
 
-export const command = defineCommand({
+export const command = definePackCommand({
   usage: 'sbom [NAME...] [--scope project|user] [--output FILE]',
   details: [
     'Lists installed skills and their files as a CycloneDX 1.6 bill of materials: name, version, license, source, and the SHA-256 of every file. Hashes the current files and reports skills that changed since their installation on stderr.',
   ].join('\n'),
   flags: {
     ...ROOT_FLAGS,
-    output: { type: 'string', short: 'o', value: 'FILE', path: true, about: 'write to FILE instead of stdout' },
-    force: { type: 'boolean', about: 'overwrite an existing file' },
-    'dry-run': { type: 'boolean', about: 'do everything except writing' },
+    output: option('FILE', 'write to FILE instead of stdout', { short: 'o' }),
+    force: toggle('overwrite an existing file'),
+    'dry-run': toggle('do everything except writing'),
   },
   examples: [
     ['skillwright sbom -o skills.cdx.json', 'write the SBOM of this project'],
@@ -29,25 +27,16 @@ export const command = defineCommand({
   async run(invocation) {
     const { flags, positionals: names, terminal } = invocation;
     const settings = await settingsFor(invocation);
-    if (isRefusal(settings)) return refuse(invocation, settings);
-    const made = sbomOfRoot(settings, { names });
-    if (isRefusal(made)) return refuse(invocation, made);
+    const made = accepted(sbomOfRoot(settings, { names }));
     terminal.remark(made.notes.map((note) => `note: ${note}`));
     const file = flags.output === undefined ? undefined : path.resolve(settings.surroundings.cwd, flags.output);
     const isDone = file !== undefined && flags['dry-run'] !== true;
-    try {
-      if (file !== undefined && flags.force !== true) refuseExisting(file);
-      if (isDone) writeWholeText(file, formatSbom(made.sbom), { force: flags.force === true });
-    } catch (error) {
-      if (error instanceof PackRefused) return refuse(invocation, error.refusal);
-      throw error;
-    }
+    if (file !== undefined && flags.force !== true) refuseExisting(file);
+    if (isDone) writeWholeText(file, formatSbom(made.sbom), { force: flags.force === true });
     const { notes, sbom } = made;
-    if (flags.json === true)
-      terminal.out(
-        jsonText({ ok: true, root: settings.root, path: isDone ? file : null, names: made.names, notes, sbom }),
-      );
-    else if (file === undefined) terminal.out(formatSbom(sbom).trimEnd());
+    const answer = { ok: true, root: settings.root, path: isDone ? file : null, names: made.names, notes, sbom };
+    if (terminal.printJson(answer)) return EXIT.done;
+    if (file === undefined) terminal.out(formatSbom(sbom).trimEnd());
     else terminal.out(`${isDone ? 'wrote' : 'would write'} ${printable(file)}`);
     return EXIT.done;
   },

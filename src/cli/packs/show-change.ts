@@ -3,7 +3,6 @@ import { printable } from '../../core/text/text.ts';
 import type { SkillBackup } from '../../packs/root/skill-backups.ts';
 import type { Changed } from '../../packs/change-root.ts';
 import type { GlobalInvocation } from '../command.ts';
-import { jsonText } from '../json.ts';
 import { reportUnplaced } from './agent-flags.ts';
 import { refreshed } from './pack-command.ts';
 
@@ -19,18 +18,7 @@ export async function reportChange(
     terminal.remark(kept.map(({ part, id, name }) => `${printable(name)} kept in ${part}/${id}`));
   }
   const indexHash = isDone ? (await refreshed(invocation)).index.indexHash : undefined;
-  if (flags.json === true)
-    terminal.out(
-      jsonText({
-        ok: unplaced.length === 0,
-        done: isDone,
-        root,
-        names,
-        kept,
-        unplaced,
-        ...(indexHash === undefined ? {} : { indexHash }),
-      }),
-    );
+  terminal.printJson({ ok: unplaced.length === 0, done: isDone, root, names, kept, unplaced, indexHash });
   return reportUnplaced(invocation, unplaced, root);
 }
 

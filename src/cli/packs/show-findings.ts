@@ -3,9 +3,10 @@ import { countByRule, findingText } from '../../packs/scan/finding.ts';
 import type { RuleCount } from '../../packs/scan/finding.ts';
 import type { PolicyResult } from '../../packs/scan/policy.ts';
 import type { Terminal } from '../terminal/terminal.ts';
+import { toggle } from '../command.ts';
 
 export const FINDINGS_FLAG = {
-  findings: { type: 'boolean', about: 'show every finding of the scan, not only the critical ones' },
+  findings: toggle('show every finding of the scan, not only the critical ones'),
 } as const;
 
 export interface FindingsView {

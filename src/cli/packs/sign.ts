@@ -1,31 +1,24 @@
 import path from 'node:path';
 
-import { isRefusal, packRefusal } from '../../packs/problems.ts';
+import { PackRefused, packRefusal } from '../../packs/problems.ts';
 import { formatPackComment } from '../../packs/sign/signed-comment.ts';
 import { printable, quoted } from '../../core/text/text.ts';
 import { readManifestOfPack, readPackManifest } from '../../packs/pack/read-pack-manifest.ts';
 import { SIGNATURE_SUFFIX, signPack } from '../../packs/sign/sign.ts';
-import { defineCommand } from '../command.ts';
+import { option, toggle } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { surroundingsFor } from '../surroundings.ts';
-import { jsonText } from '../json.ts';
-import { refuse } from './pack-command.ts';
 import { KEY_FLAGS, openKey } from './signing-key.ts';
+import { accepted, definePackCommand } from './pack-command.ts';
 
 const flags = {
   ...KEY_FLAGS,
-  output: {
-    type: 'string',
-    short: 'o',
-    value: 'FILE',
-    path: true,
-    about: 'write the signature to FILE (default: PACK.minisig)',
-  },
-  force: { type: 'boolean', about: 'overwrite an existing signature' },
-  'dry-run': { type: 'boolean', about: 'do everything except writing' },
+  output: option('FILE', 'write the signature to FILE (default: PACK.minisig)', { short: 'o' }),
+  force: toggle('overwrite an existing signature'),
+  'dry-run': toggle('do everything except writing'),
 } as const;
 
-export const command = defineCommand({
+export const command = definePackCommand({
   usage: 'sign PACK --key FILE [--password-file FILE] [--output FILE]',
   details: [
     'Signs a pack, or the manifest.json of a folder, and writes PACK.minisig. The format is minisign; the trusted comment lists every skill with its version, the SHA-256 of the pack and the time. Every skill needs metadata.version.',
@@ -45,30 +38,20 @@ export const command = defineCommand({
     if (given.key === undefined) throw new UsageError('missing flag: --key', 'usage: skillwright sign PACK --key FILE');
     const { cwd } = surroundingsFor(given);
     const file = path.resolve(cwd, positionals[0] ?? '');
-    const reading = file.endsWith('.json') ? readPackManifest(file) : await readManifestOfPack(file);
-    if (isRefusal(reading)) return refuse(invocation, reading);
+    const reading = accepted(file.endsWith('.json') ? readPackManifest(file) : await readManifestOfPack(file));
     if (reading.type !== 'manifest')
-      return refuse(
-        invocation,
+      throw new PackRefused(
         packRefusal(
           'pack/manifest',
           `${quoted(file, 200)} has no skillwright manifest; create the pack with skillwright pack`,
         ),
       );
-    const key = await openKey({
-      file: path.resolve(cwd, given.key),
-      passwordFile: given['password-file'],
-      cwd,
-      signal: invocation.signal,
-    });
-    if (isRefusal(key)) return refuse(invocation, key);
+    const key = await openKey(path.resolve(cwd, given.key), { ...invocation, cwd });
     const out = given.output === undefined ? `${file}${SIGNATURE_SUFFIX}` : path.resolve(cwd, given.output);
     const isDry = given['dry-run'] === true;
-    const signed = signPack({ file, manifest: reading.manifest, key, out, force: given.force === true, dryRun: isDry });
-    if (isRefusal(signed)) return refuse(invocation, signed);
-    const { keyId, comment } = signed;
-    if (given.json === true) terminal.out(jsonText({ ok: true, done: !isDry, path: out, keyId, comment }));
-    else {
+    const options = { file, manifest: reading.manifest, key, out, force: given.force === true, dryRun: isDry };
+    const { keyId, comment } = accepted(signPack(options));
+    if (!terminal.printJson({ ok: true, done: !isDry, path: out, keyId, comment })) {
       terminal.remark(formatPackComment(comment));
       terminal.out(`${isDry ? 'would sign' : 'signed'} with ${keyId}: ${printable(out)}`);
     }

@@ -2,48 +2,35 @@
 import path from 'node:path';
 
 import { quoted } from '../../core/text/text.ts';
-import { packRefusal } from '../../packs/problems.ts';
-import type { PackRefusal } from '../../packs/problems.ts';
+import { PackRefused, packRefusal } from '../../packs/problems.ts';
 import { openKeyFile } from '../../packs/sign/keys.ts';
 import type { SigningKey } from '../../packs/sign/secret-key.ts';
 import { askPassword, passwordOfFile } from '../terminal/ask-password.ts';
 import { askStreams } from '../terminal/ask.ts';
+import { option } from '../command.ts';
+import type { Invocation } from '../command.ts';
 
 export const KEY_FLAGS = {
-  key: {
-    type: 'string',
-    short: 'k',
-    value: 'FILE',
-    path: true,
-    about: 'sign with this secret key (see skillwright keys new)',
-  },
-  'password-file': {
-    type: 'string',
-    value: 'FILE',
-    path: true,
-    about: 'read the password of the key from FILE',
-  },
+  key: option('FILE', 'sign with this secret key (see skillwright keys new)', { short: 'k' }),
+  'password-file': option('FILE', 'read the password of the key from FILE'),
 } as const;
 
-export interface OpenKeyOptions {
-  /** Absolute path. */
-  readonly file: string;
-  readonly passwordFile: string | undefined;
+interface KeyInvocation extends Invocation<typeof KEY_FLAGS> {
   readonly cwd: string;
-  readonly signal: AbortSignal;
 }
 
-/** A password is asked for only where the key has one. */
-export async function openKey({ file, passwordFile, cwd, signal }: OpenKeyOptions): Promise<SigningKey | PackRefusal> {
-  const refused = (reason: string): PackRefusal =>
-    packRefusal('source/failed', `cannot use the key ${quoted(file, 200)}: ${reason}`, file);
+/** Opens a key by its absolute path. A password is asked for only where the key has one. */
+export async function openKey(file: string, { flags, cwd, signal }: KeyInvocation): Promise<SigningKey> {
+  const refused = (reason: string): PackRefused =>
+    new PackRefused(packRefusal('source/failed', `cannot use the key ${quoted(file, 200)}: ${reason}`, file));
+  const { 'password-file': passwordFile } = flags;
   const stored = passwordFile === undefined ? undefined : passwordOfFile(passwordFile, cwd);
-  if (typeof stored === 'object') return stored;
   const opened = await openKeyFile(file, stored);
   if (opened.type === 'signing-key') return opened;
-  if (opened.problem !== 'password' || stored !== undefined) return refused(opened.reason);
+  if (opened.problem !== 'password' || stored !== undefined) throw refused(opened.reason);
   const typed = await askPassword(askStreams(process), `password of ${quoted(path.basename(file))}`, { signal });
-  if (typed === undefined) return refused(`${opened.reason}; without a terminal pass --password-file`);
+  if (typed === undefined) throw refused(`${opened.reason}; without a terminal pass --password-file`);
   const again = await openKeyFile(file, typed);
-  return again.type === 'signing-key' ? again : refused(again.reason);
+  if (again.type !== 'signing-key') throw refused(again.reason);
+  return again;
 }

@@ -1,30 +1,27 @@
 import path from 'node:path';
 
 import { printable } from '../../core/text/text.ts';
-import { isRefusal } from '../../packs/problems.ts';
 import type { PackRefusal } from '../../packs/problems.ts';
 import { skillsToPack } from '../../packs/pack/pack.ts';
-import type { SkillToPack } from '../../packs/pack/pack.ts';
 import { buildSite } from '../../packs/site/build-site.ts';
 import type { BuiltSite } from '../../packs/site/build-site.ts';
-import { defineCommand } from '../command.ts';
+import { option } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
-import { jsonText } from '../json.ts';
 import { openProgress } from '../terminal/progress.ts';
 import { reportProblem } from '../terminal/terminal.ts';
-import { refusalStatus, refuse, settingsFor } from './pack-command.ts';
+import { accepted, definePackCommand, refusalStatus, settingsFor } from './pack-command.ts';
 import { KEY_FLAGS, openKey } from './signing-key.ts';
 import { countText } from '../../core/text/line-text.ts';
 
 const flags = {
-  out: { type: 'string', short: 'o', value: 'FOLDER', path: true, about: 'write the site to FOLDER (default: site)' },
-  title: { type: 'string', value: 'TEXT', about: 'title of the site (default: Skills)' },
-  url: { type: 'string', value: 'URL', about: 'address of the site, for the install commands on its pages' },
+  out: option('FOLDER', 'write the site to FOLDER (default: site)', { short: 'o' }),
+  title: option('TEXT', 'title of the site (default: Skills)'),
+  url: option('URL', 'address of the site, for the install commands on its pages'),
   ...KEY_FLAGS,
 } as const;
 
-export const command = defineCommand({
+export const command = definePackCommand({
   usage: 'site DIR... [--out FOLDER] [--title TEXT] [--url URL] [--key FILE]',
   details: [
     'Writes a static site that publishes skills: /.well-known/agent-skills/index.json with digests, which install https://... and other clients read, a pack of each skill, signatures with --key, and a page per skill. Upload the folder to any host.',
@@ -41,21 +38,11 @@ export const command = defineCommand({
   async run(invocation) {
     const { flags: given, positionals, terminal, signal } = invocation;
     const settings = await settingsFor(invocation);
-    if (isRefusal(settings)) return refuse(invocation, settings);
     const { cwd } = settings.surroundings;
     const url = given.url === undefined ? undefined : siteUrl(given.url);
-    const skills = chosenSkills(positionals, cwd);
-    if (isRefusal(skills)) return refuse(invocation, skills);
+    const skills = positionals.flatMap((folder) => accepted(skillsToPack(path.resolve(cwd, folder))));
     const key =
-      given.key === undefined
-        ? undefined
-        : await openKey({
-            file: path.resolve(cwd, given.key),
-            passwordFile: given['password-file'],
-            cwd,
-            signal,
-          });
-    if (key !== undefined && isRefusal(key)) return refuse(invocation, key);
+      given.key === undefined ? {} : { key: await openKey(path.resolve(cwd, given.key), { ...invocation, cwd }) };
     const progress = openProgress(terminal);
     const built = await buildSite({
       settings,
@@ -63,7 +50,7 @@ export const command = defineCommand({
       out: path.resolve(cwd, given.out ?? 'site'),
       title: given.title ?? 'Skills',
       ...(url === undefined ? {} : { url }),
-      ...(key === undefined ? {} : { key }),
+      ...key,
       signal,
       onProgress: (done, total) => progress.show(`publishing ${String(done)} of ${String(total)}`),
     });
@@ -93,28 +80,16 @@ function siteUrl(text: string): string {
   return url.pathname === '/' ? address : `well-known:${address}`;
 }
 
-function chosenSkills(folders: readonly string[], cwd: string): readonly SkillToPack[] | PackRefusal {
-  const all: SkillToPack[] = [];
-  for (const folder of folders) {
-    const found = skillsToPack(path.resolve(cwd, folder));
-    if ('type' in found) return found;
-    all.push(...found);
-  }
-  return all;
-}
-
-function report({ flags: given, terminal }: SiteInvocation, { out, skills, keyId }: BuiltSite): number {
-  if (given.json === true) {
-    terminal.out(
-      jsonText({
-        ok: true,
-        out,
-        signedBy: keyId ?? null,
-        skills: skills.map((skill) => ({ ...skill, version: skill.version ?? null })),
-      }),
-    );
+function report({ terminal }: SiteInvocation, { out, skills, keyId }: BuiltSite): number {
+  if (
+    terminal.printJson({
+      ok: true,
+      out,
+      signedBy: keyId ?? null,
+      skills: skills.map((skill) => ({ ...skill, version: skill.version ?? null })),
+    })
+  )
     return EXIT.done;
-  }
   for (const { name, version = '-', digest } of skills) terminal.remark(`${name}  ${printable(version)}  ${digest}`);
   terminal.remark(
     `${keyId === undefined ? 'not signed' : `signed with ${keyId}`}; upload the folder, hidden files included`,
@@ -124,9 +99,8 @@ function report({ flags: given, terminal }: SiteInvocation, { out, skills, keyId
 }
 
 /** Every skill that cannot be published is named, because the author fixes them together. */
-function refuseAll({ flags: given, terminal }: SiteInvocation, refusals: readonly PackRefusal[]): number {
-  if (given.json === true)
-    terminal.out(jsonText({ ok: false, errors: refusals.map(({ code, message, hint }) => ({ code, message, hint })) }));
+function refuseAll({ terminal }: SiteInvocation, refusals: readonly PackRefusal[]): number {
+  terminal.printJson({ ok: false, errors: refusals.map(({ code, message, hint }) => ({ code, message, hint })) });
   for (const { message, hint, code } of refusals) reportProblem(terminal, { message, hint, code });
   return Math.max(...refusals.map(refusalStatus));
 }

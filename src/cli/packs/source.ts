@@ -9,16 +9,14 @@ import type { SourceStore } from '../../packs/browse/source-store.ts';
 import type { PackSettings } from '../../packs/pack-settings.ts';
 import { isRefusal } from '../../packs/problems.ts';
 import type { PackRefusal } from '../../packs/problems.ts';
-import { defineCommand } from '../command.ts';
 import type { GlobalInvocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
-import { jsonText } from '../json.ts';
 import { openProgress } from '../terminal/progress.ts';
 import { reportProblem, reportWarning } from '../terminal/terminal.ts';
-import { progressText, refuse, settingsFor } from './pack-command.ts';
+import { accepted, definePackCommand, progressText, settingsFor } from './pack-command.ts';
 import { countText } from '../../core/text/line-text.ts';
 
-export const command = defineCommand({
+export const command = definePackCommand({
   usage: 'source [list] | source add NAME SOURCE | source update [NAME...] | source remove NAME',
   details: [
     'Keeps an index of skills that are not installed: name, description, folder and digest, in ~/.agent/sources. search shows them below the installed ones, with the command that installs them.',
@@ -37,7 +35,6 @@ export const command = defineCommand({
   async run(invocation) {
     const [verb = 'list', ...words] = invocation.positionals;
     const settings = await settingsFor(invocation);
-    if (isRefusal(settings)) return refuse(invocation, settings);
     const store = openSourceStore(settings.surroundings);
     const context: SourceContext = { invocation, settings, store };
     const [name = '', source = ''] = words;
@@ -59,10 +56,9 @@ function sourceJson({ name, source, at, revision, skills }: SourceIndex): object
   return { name, source, at, revision: revision ?? null, skills: skills.length };
 }
 
-function list({ invocation: { flags, terminal }, store }: SourceContext): number {
+function list({ invocation: { terminal }, store }: SourceContext): number {
   const { sources, problems } = store.list();
-  if (flags.json === true) terminal.out(jsonText({ sources: sources.map(sourceJson), problems }));
-  else {
+  if (!terminal.printJson({ sources: sources.map(sourceJson), problems })) {
     for (const { name, source, at, skills } of sources)
       terminal.out(
         `${name}  ${printable(source)}  ${countText(skills.length, 'skill')}, read ${printable(at.slice(0, 16))}`,
@@ -75,16 +71,13 @@ function list({ invocation: { flags, terminal }, store }: SourceContext): number
 
 async function add(context: SourceContext, name: string, source: string): Promise<number> {
   const { invocation, store } = context;
-  const { flags, terminal, signal } = invocation;
+  const { terminal, signal } = invocation;
   // Before anything is fetched.
   store.checkNew(name);
-  const indexed = await read(context, { name, source });
-  if (isRefusal(indexed)) return refuse(invocation, indexed);
+  const indexed = accepted(await read(context, { name, source }));
   await store.save(indexed.index, { isNew: true, signal });
   reportLeftOut(context, indexed);
-  if (flags.json === true)
-    terminal.out(jsonText({ ok: true, source: sourceJson(indexed.index), leftOut: indexed.leftOut }));
-  else
+  if (!terminal.printJson({ ok: true, source: sourceJson(indexed.index), leftOut: indexed.leftOut }))
     terminal.out(
       `added ${name}: ${countText(indexed.index.skills.length, 'skill')}; find them with skillwright search`,
     );
@@ -111,8 +104,8 @@ async function update(context: SourceContext, names: readonly string[]): Promise
     done.push(outcome);
     if (flags.json !== true && outcome.ok) terminal.out(updatedLine(outcome));
   }
-  if (flags.json === true) terminal.out(jsonText({ ok: done.every(({ ok }) => ok), sources: done, problems }));
-  else if (chosen.length === 0) terminal.remark('no sources; add one with skillwright source add NAME SOURCE');
+  if (!terminal.printJson({ ok: done.every(({ ok }) => ok), sources: done, problems }) && chosen.length === 0)
+    terminal.remark('no sources; add one with skillwright source add NAME SOURCE');
   if (names.length === 0) for (const problem of problems) reportWarning(terminal, problem);
   const isGood = done.every(({ ok }) => ok) && (names.length > 0 || problems.length === 0);
   return isGood ? EXIT.done : EXIT.failed;
@@ -201,9 +194,8 @@ function named(what: string, names: readonly string[]): readonly string[] {
   return [`${what} ${names.slice(0, MAX_NAMED).map(printable).join(', ')}${more}`];
 }
 
-async function remove({ invocation: { flags, terminal }, store }: SourceContext, name: string): Promise<number> {
+async function remove({ invocation: { terminal }, store }: SourceContext, name: string): Promise<number> {
   await store.remove(name);
-  if (flags.json === true) terminal.out(jsonText({ ok: true, removed: name }));
-  else terminal.out(`removed ${quoted(name)}; installed skills stay`);
+  if (!terminal.printJson({ ok: true, removed: name })) terminal.out(`removed ${quoted(name)}; installed skills stay`);
   return EXIT.done;
 }

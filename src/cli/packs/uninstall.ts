@@ -1,13 +1,12 @@
-import { isRefusal } from '../../packs/problems.ts';
 import { printable } from '../../core/text/text.ts';
 import { uninstallSkills } from '../../packs/change-root.ts';
-import { defineCommand } from '../command.ts';
+import { toggle } from '../command.ts';
 import { UsageError } from '../exit.ts';
 import { AGENT_FLAG, targetsFor } from './agent-flags.ts';
-import { CHANGE_FLAGS, asker, refuse, settingsFor } from './pack-command.ts';
+import { CHANGE_FLAGS, accepted, asker, definePackCommand, settingsFor } from './pack-command.ts';
 import { reportChange } from './show-change.ts';
 
-export const command = defineCommand({
+export const command = definePackCommand({
   usage: 'uninstall NAME...|--all [--agent ID] [--purge] [--scope project|user] [--yes]',
   details: [
     'Moves installed skills to the trash of their root; skillwright restore brings them back. With --purge they are deleted. Only removes what skillwright install created (with --force also a folder that was placed by hand), and never a skill that another installed skill requires.',
@@ -17,9 +16,9 @@ export const command = defineCommand({
   flags: {
     ...CHANGE_FLAGS,
     ...AGENT_FLAG,
-    all: { type: 'boolean', about: 'uninstall every skill of the root' },
-    purge: { type: 'boolean', about: 'delete instead of moving to the trash' },
-    force: { type: 'boolean', about: 'also remove named skills that were placed by hand' },
+    all: toggle('uninstall every skill of the root'),
+    purge: toggle('delete instead of moving to the trash'),
+    force: toggle('also remove named skills that were placed by hand'),
   },
   examples: [
     ['skillwright uninstall pdf-forms', 'move a skill to the trash'],
@@ -36,13 +35,11 @@ export const command = defineCommand({
         'e.g. skillwright uninstall pdf-forms, or skillwright uninstall --all',
       );
     const settings = await settingsFor(invocation);
-    if (isRefusal(settings)) return refuse(invocation, settings);
-    const targets = flags.agent === undefined ? undefined : targetsFor(settings, { agents: flags.agent });
-    if (targets !== undefined && 'type' in targets) return refuse(invocation, targets);
+    const targets = flags.agent === undefined ? {} : { targets: targetsFor(settings, { agents: flags.agent }) };
     const done = await uninstallSkills({
       settings,
       names: flags.all === true ? 'all' : positionals,
-      ...(targets === undefined ? {} : { targets }),
+      ...targets,
       purge: flags.purge === true,
       force: flags.force === true,
       dryRun: flags['dry-run'] === true,
@@ -50,10 +47,9 @@ export const command = defineCommand({
       signal,
       onNote: (note) => terminal.remark(`note: ${note}`),
     });
-    if (isRefusal(done)) return refuse(invocation, done);
     return reportChange(
       invocation,
-      done,
+      accepted(done),
       (name) => `${flags.purge === true ? 'removed' : 'uninstalled'} ${printable(name)}`,
     );
   },

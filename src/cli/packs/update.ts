@@ -1,6 +1,5 @@
 import path from 'node:path';
 
-import { isRefusal } from '../../packs/problems.ts';
 import { SCAN_NOTE } from '../../packs/scan/finding.ts';
 import { readTreeDigest } from '../../platform/fs/tree-digest.ts';
 import { printable } from '../../core/text/text.ts';
@@ -8,19 +7,19 @@ import type { UpdateMode } from '../../packs/update/update-plan.ts';
 import { isChanged, updateSkills } from '../../packs/update/update.ts';
 import type { Updated } from '../../packs/update/update.ts';
 import type { ChangedSkill } from '../../packs/update/update-skill.ts';
-import { defineCommand } from '../command.ts';
+import { toggle } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { UsageError } from '../exit.ts';
-import { jsonText } from '../json.ts';
 import { openSkillAgents, reportUnplaced } from './agent-flags.ts';
 import type { SkillAgents } from './agent-flags.ts';
 import {
   CHANGE_FLAGS,
+  accepted,
   asker,
+  definePackCommand,
   progressText,
   refreshed,
   refusalStatus,
-  refuse,
   settingsFor,
   trustConfirmed,
   trustHint,
@@ -32,20 +31,17 @@ import { showPlan } from '../terminal/terminal.ts';
 
 const flags = {
   ...CHANGE_FLAGS,
-  merge: { type: 'boolean', about: 'merge your changes with the new version; report conflicts' },
-  keep: { type: 'boolean', about: 'keep the files you changed; update all others' },
-  force: {
-    type: 'boolean',
-    about: 'replace all files; accept older versions and other signers',
-  },
-  strict: { type: 'boolean', about: 'refuse versions that violate the specification (default: format.mode, or warn)' },
-  lenient: { type: 'boolean', hidden: true, about: 'the default; kept for existing scripts' },
+  merge: toggle('merge your changes with the new version; report conflicts'),
+  keep: toggle('keep the files you changed; update all others'),
+  force: toggle('replace all files; accept older versions and other signers'),
+  strict: toggle('refuse versions that violate the specification (default: format.mode, or warn)'),
+  lenient: toggle('the default; kept for existing scripts', { hidden: true }),
   ...FINDINGS_FLAG,
-  offline: { type: 'boolean', about: 'use no network' },
-  'require-signed': { type: 'boolean', about: 'accept only packs signed with a pinned key (see skillwright keys)' },
+  offline: toggle('use no network'),
+  'require-signed': toggle('accept only packs signed with a pinned key (see skillwright keys)'),
 } as const;
 
-export const command = defineCommand({
+export const command = definePackCommand({
   usage: 'update [NAME...] [--merge|--keep|--force] [--scope project|user] [--dry-run] [--yes]',
   details: [
     'Updates installed skills from their sources. Shows new capabilities, scan findings and every changed line, and asks for confirmation. A skill with local changes is updated only with --merge, --keep or --force. A skill that cannot be updated does not stop the others.',
@@ -62,7 +58,6 @@ export const command = defineCommand({
   async run(invocation) {
     const mode = modeOf(invocation);
     const settings = await settingsFor(invocation);
-    if (isRefusal(settings)) return refuse(invocation, settings);
     const { flags: given, positionals: names, terminal, signal } = invocation;
     const progress = openProgress(terminal);
     const ask = asker(invocation, given.yes);
@@ -73,9 +68,9 @@ export const command = defineCommand({
       const lines = changed.flatMap((skill) => changedLines(skill, terminal, view));
       const isAsked = given.yes !== true && given['dry-run'] !== true;
       const note = isFound ? [terminal.style('dim', SCAN_NOTE)] : [];
-      showPlan([...lines, ...note], { isAsked, isJson: given.json === true }, terminal);
+      showPlan([...lines, ...note], isAsked, terminal);
     };
-    const done = await updateSkills({
+    const updating = updateSkills({
       settings: { ...settings, requireSigned: settings.requireSigned || given['require-signed'] === true },
       names,
       mode,
@@ -90,8 +85,7 @@ export const command = defineCommand({
         return ask(`update ${changed.map(({ name }) => name).join(', ')}`);
       },
     });
-    progress.end();
-    if (isRefusal(done)) return refuse(invocation, done);
+    const done = accepted(await updating.finally(() => progress.end()));
     if (!done.isDone) show(done.skills.filter(isChanged));
     return await report(invocation, done, openSkillAgents(settings, terminal));
   },
@@ -128,20 +122,16 @@ async function report(
   }
   const runtime = isDone && changed.length > 0 ? await refreshed(invocation) : undefined;
   if (runtime !== undefined) await trustConfirmed(invocation, runtime, await digestsIn(root, changed));
-  const indexHash = runtime?.index.indexHash;
-  if (given.json === true)
-    terminal.out(
-      jsonText({
-        ok: refused.length + unplaced.length === 0,
-        done: isDone,
-        root,
-        skills: skills.map((skill) => ({ ...updateJson(skill), agents: agents.all(skill.name) })),
-        kept,
-        unplaced,
-        ...(indexHash === undefined ? {} : { indexHash }),
-      }),
-    );
-  else if (runtime !== undefined) await trustHint(invocation, runtime, root);
+  const answer = {
+    ok: refused.length + unplaced.length === 0,
+    done: isDone,
+    root,
+    skills: skills.map((skill) => ({ ...updateJson(skill), agents: agents.all(skill.name) })),
+    kept,
+    unplaced,
+    indexHash: runtime?.index.indexHash,
+  };
+  if (!terminal.printJson(answer) && runtime !== undefined) await trustHint(invocation, runtime, root);
   return Math.max(reportUnplaced(invocation, unplaced, root), ...refused.map(({ refusal }) => refusalStatus(refusal)));
 }
 

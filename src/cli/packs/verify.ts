@@ -1,7 +1,7 @@
 import os from 'node:os';
 import path from 'node:path';
 
-import { isRefusal } from '../../packs/problems.ts';
+import { PackRefused, isRefusal } from '../../packs/problems.ts';
 import { scanSarif } from '../../packs/scan/sarif.ts';
 import { printable } from '../../core/text/text.ts';
 import { isPresent } from '../../platform/fs/paths.ts';
@@ -13,29 +13,26 @@ import type { CheckedPlace } from '../../packs/agents/check-places.ts';
 import { verifyRoot } from '../../packs/verify-root.ts';
 import type { VerifiedSkill } from '../../packs/verify-root.ts';
 import { VERSION } from '../../version.ts';
-import { defineCommand } from '../command.ts';
+import { option, toggle } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { jsonText, plainJson } from '../json.ts';
-import { ROOT_FLAGS, refuse, settingsFor } from './pack-command.ts';
+import { ROOT_FLAGS, accepted, definePackCommand, settingsFor } from './pack-command.ts';
 import { FINDINGS_FLAG, findingLines } from './show-findings.ts';
 import { openProgress } from '../terminal/progress.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 const flags = {
   ...ROOT_FLAGS,
-  signature: { type: 'boolean', about: 'for packs: require a signature by a pinned key' },
-  lenient: { type: 'boolean', about: 'for packs: validate like a loader, not like a publisher' },
+  signature: toggle('for packs: require a signature by a pinned key'),
+  lenient: toggle('for packs: validate like a loader, not like a publisher'),
   ...FINDINGS_FLAG,
-  format: {
-    type: 'string',
-    value: 'FORMAT',
+  format: option('FORMAT', 'print as text, json or, for packs, sarif (default: text)', {
     choices: ['text', 'json', 'sarif'],
-    about: 'print as text, json or, for packs, sarif (default: text)',
-  },
+  }),
 } as const;
 
-export const command = defineCommand({
+export const command = definePackCommand({
   usage: 'verify [NAME...] [--scope project|user] | verify PACK [--signature]',
   details: [
     'Prints the digest of each skill of a root, compares it with skills.lock.json and lists every changed, missing and added file, and every broken link for an agent. Skills that were put there by hand are not in the lock; --json also gives the hash of each file. For a pack (.zip, .skill, .tar.gz or a folder): verifies its structure, manifest and signature, and scans it. Writes nothing.',
@@ -51,7 +48,6 @@ export const command = defineCommand({
   async run(invocation) {
     const { positionals } = invocation;
     const settings = await settingsFor(invocation);
-    if (isRefusal(settings)) return refuse(invocation, settings);
     const packs = positionals.filter((word) => isPack(word, settings));
     if (packs.length === 0) {
       refusePackFlags(invocation);
@@ -105,7 +101,7 @@ async function installed(invocation: VerifyInvocation, { root, surroundings }: P
   // One of two folders may have no skills yet.
   const refusals = found.filter(isRefusal);
   const refusal = refusals.find(({ code }) => code !== 'lock/missing' || refusals.length === found.length);
-  if (refusal !== undefined) return refuse(invocation, refusal);
+  if (refusal !== undefined) throw new PackRefused(refusal);
   const roots = found.filter((one) => !isRefusal(one));
   const skills = roots.flatMap((one) => one.skills);
   const isIntact = roots.every((one) => one.isIntact);
@@ -164,7 +160,7 @@ function skillLines(skill: VerifiedSkill, { style }: Terminal): readonly string[
 
 async function pack(invocation: VerifyInvocation, settings: PackSettings, source: string): Promise<number> {
   const { flags: given, terminal, signal } = invocation;
-  const verified = await verifyPack({
+  const verifying = verifyPack({
     settings,
     source,
     workFolder: os.tmpdir(),
@@ -172,7 +168,7 @@ async function pack(invocation: VerifyInvocation, settings: PackSettings, source
     lenient: given.lenient === true,
     signal,
   });
-  if (isRefusal(verified)) return refuse(invocation, verified);
+  const verified = accepted(await verifying);
   const isGood = verified.refusals.length === 0;
   const format = given.json === true ? 'json' : (given.format ?? 'text');
   if (format === 'json') terminal.out(jsonText({ ok: isGood, ...packJson(verified) }));

@@ -3,7 +3,6 @@ import path from 'node:path';
 
 import { projectInstructions } from '../../agent/project-instructions.ts';
 import { readRun } from '../../journal/journal-reader.ts';
-import { EXECUTOR_NAMES } from '../../core/execution.ts';
 import { printable } from '../../core/text/text.ts';
 import { isInside, tryRealPath } from '../../platform/fs/paths.ts';
 import { readSealKey } from '../../platform/fs/seal-key.ts';
@@ -34,7 +33,7 @@ export async function resumeRun(invocation: ResumeInvocation, place: string): Pr
   const { cwd, home } = surroundingsFor(given);
   const sealKey = home === undefined ? undefined : readSealKey(home);
   const { info } = readRun(place, { content: 'start' });
-  const executor = (['auto', ...EXECUTOR_NAMES] as const).find((name) => name === given.executor) ?? 'auto';
+  const { executor = 'auto' } = given;
   const named = new Set((given.in ?? []).map((file) => path.resolve(cwd, file)));
   const runtime = await openRuntime(invocation);
   const servers = await serversFor(runtime, terminal);
@@ -85,8 +84,8 @@ export async function resumeRun(invocation: ResumeInvocation, place: string): Pr
     return servers?.close();
   });
   if (resumed.type === 'impossible') {
-    if (given.json === true) terminal.out(jsonText({ path: place, ...resumed }));
-    else terminal.err(resumed.problems.map((problem) => `impossible: ${printable(problem)}`));
+    if (!terminal.printJson({ path: place, ...resumed }))
+      terminal.err(resumed.problems.map((problem) => `impossible: ${printable(problem)}`));
     return EXIT.impossible;
   }
   const { result } = resumed;

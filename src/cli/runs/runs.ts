@@ -18,11 +18,11 @@ import { readSealKey } from '../../platform/fs/seal-key.ts';
 import { RESUME_FLAGS } from '../agent/agent-flags.ts';
 import { openApprover } from '../agent/approval.ts';
 import { wholeNumber } from '../arguments.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand, option, toggle } from '../command.ts';
 import type { Flags, Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { configFor, surroundingsFor } from '../surroundings.ts';
-import { jsonText, plainJson } from '../json.ts';
+import { plainJson } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { byteCount, milliseconds } from '../terminal/quantities.ts';
 import { replayLines, replaySummary } from './show-replay.ts';
@@ -38,36 +38,26 @@ const INDEX = 'index';
 const TAIL_LINES = 10;
 
 export const REPLAY_FLAGS = {
-  writes: { type: 'boolean', about: 'replay: repeat writes and deletes of files' },
-  network: { type: 'boolean', about: 'replay: repeat network requests' },
-  record: { type: 'boolean', about: 'replay: record the replay as a run' },
+  writes: toggle('replay: repeat writes and deletes of files'),
+  network: toggle('replay: repeat network requests'),
+  record: toggle('replay: record the replay as a run'),
 } as const satisfies Flags;
 
 const flags = {
-  follow: { type: 'boolean', short: 'f', about: 'tail: keep printing events until the run ends' },
-  lines: {
-    type: 'string',
-    short: 'n',
-    value: 'N',
-    about: `tail: start with the last N events (default: ${String(TAIL_LINES)})`,
-  },
-  all: { type: 'boolean', about: 'verify: check every run of the project (default: without an ID)' },
-  'require-seal': { type: 'boolean', about: 'verify: exit with 1 unless the seal is present and valid' },
-  format: {
-    type: 'string',
-    value: 'NAME',
-    choices: [...Object.keys(FORMATS), INDEX],
-    about: 'export: write jsonl, atif, or index: short rows of all runs for SQL and spreadsheets (default: jsonl)',
-  },
-  'older-than': { type: 'string', value: 'TIME', about: 'prune: remove runs older than TIME, e.g. 12h, 30d, 8w' },
-  'max-size': {
-    type: 'string',
-    value: 'SIZE',
-    about: 'prune: remove the oldest runs until the rest fits SIZE, e.g. 500M, 1G',
-  },
-  missing: { type: 'boolean', about: 'prune: record runs whose folders are gone as removed' },
-  keep: { type: 'string', value: 'N', about: 'prune: never remove the newest N runs' },
-  'dry-run': { type: 'boolean', about: 'prune, undo: print what would be done' },
+  follow: toggle('tail: keep printing events until the run ends', { short: 'f' }),
+  lines: option('N', `tail: start with the last N events (default: ${String(TAIL_LINES)})`, { short: 'n' }),
+  all: toggle('verify: check every run of the project (default: without an ID)'),
+  'require-seal': toggle('verify: exit with 1 unless the seal is present and valid'),
+  format: option(
+    'NAME',
+    'export: write jsonl, atif, or index: short rows of all runs for SQL and spreadsheets (default: jsonl)',
+    { choices: [...Object.keys(FORMATS), INDEX] },
+  ),
+  'older-than': option('TIME', 'prune: remove runs older than TIME, e.g. 12h, 30d, 8w'),
+  'max-size': option('SIZE', 'prune: remove the oldest runs until the rest fits SIZE, e.g. 500M, 1G'),
+  missing: toggle('prune: record runs whose folders are gone as removed'),
+  keep: option('N', 'prune: never remove the newest N runs'),
+  'dry-run': toggle('prune, undo: print what would be done'),
   ...REPLAY_FLAGS,
   ...RESUME_FLAGS,
 } as const;
@@ -127,30 +117,27 @@ export const command = defineCommand({
 });
 
 async function list(invocation: RunsInvocation): Promise<number> {
-  const { flags: given, terminal } = invocation;
+  const { terminal } = invocation;
   const directory = await directoryOf(invocation);
   const runs = listRuns(directory);
-  if (given.json === true) {
-    const rows = runs.map(({ id, path: place, reading }) => ({
-      id,
-      path: place,
-      standing: runState(reading),
-      ...(reading.type === 'run' ? { run: reading.info } : {}),
-    }));
-    terminal.out(jsonText({ directory, runs: rows }));
-    return EXIT.done;
-  }
+  const rows = runs.map(({ id, path: place, reading }) => ({
+    id,
+    path: place,
+    standing: runState(reading),
+    ...(reading.type === 'run' ? { run: reading.info } : {}),
+  }));
+  if (terminal.printJson({ directory, runs: rows })) return EXIT.done;
   terminal.out(runLines(runs, terminal));
   if (runs.length === 0) terminal.remark(`no runs in ${printable(directory)}`);
   return EXIT.done;
 }
 
 async function show(invocation: RunsInvocation): Promise<number> {
-  const { flags: given, terminal } = invocation;
+  const { terminal } = invocation;
   const run = readRun(await placeOf(invocation), { content: 'start' });
-  if (given.json === true) {
+  if (terminal.isJson) {
     const { info, torn, problems, lines } = run;
-    terminal.out(jsonText({ run: info, torn, problems, events: [...lines] }));
+    terminal.printJson({ run: info, torn, problems, events: [...lines] });
     return EXIT.done;
   }
   terminal.out(infoLines(run.info, terminal));
@@ -198,8 +185,7 @@ async function verify(invocation: RunsInvocation): Promise<number> {
   const whole = verifyChain(directory ?? path.dirname(only ?? '.'), keys);
   // For one run, only what the chain says about it.
   const chain = isAll ? whole : { ...whole, problems: whole.problems.filter(({ run }) => run === checked[0]?.id) };
-  if (given.json === true) terminal.out(jsonText({ runs: checked, chain }));
-  else {
+  if (!terminal.printJson({ runs: checked, chain })) {
     for (const run of checked) terminal.out(verificationLines(run.id, run, terminal));
     terminal.out(chainLines(chain, isAll, terminal));
   }
@@ -261,10 +247,7 @@ async function prune(invocation: RunsInvocation): Promise<number> {
     ...(maxBytes === undefined ? {} : { maxBytes }),
     ...(keep === undefined ? {} : { keep }),
   });
-  if (given.json === true) {
-    terminal.out(jsonText({ dryRun, ...pruned }));
-    return EXIT.done;
-  }
+  if (terminal.printJson({ dryRun, ...pruned })) return EXIT.done;
   for (const { id, bytes, reason } of pruned.removed) terminal.out(`${id}  ${String(bytes)} bytes  ${reason}`);
   terminal.remark(
     `${String(pruned.removed.length)} ${dryRun ? 'would be removed' : 'removed'}, ${String(pruned.kept)} kept (${String(pruned.keptBytes)} bytes), ${String(pruned.running)} of them possibly running`,
@@ -300,8 +283,7 @@ export async function replay(invocation: RunsInvocation): Promise<number> {
     signal,
     ...(sealKey === undefined ? {} : { sealKey }),
   });
-  if (given.json === true) terminal.out(jsonText({ path: place, ...replayed }));
-  else {
+  if (!terminal.printJson({ path: place, ...replayed })) {
     terminal.out(replayLines(replayed, terminal));
     terminal.remark(replaySummary(replayed));
   }

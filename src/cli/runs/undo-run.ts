@@ -7,7 +7,6 @@ import type { ReadRun } from '../../journal/journal-reader.ts';
 import { listRuns, runLife } from '../../journal/run-folder.ts';
 import { verifyRun } from '../../journal/verify.ts';
 import type { Observation } from '../../core/observation.ts';
-import { visibleJson } from '../../core/json/visible-json.ts';
 import { countText } from '../../core/text/line-text.ts';
 import { printable } from '../../core/text/text.ts';
 import { readSealKey } from '../../platform/fs/seal-key.ts';
@@ -15,7 +14,6 @@ import { fileChanges, undoFiles } from '../../runtime/undo-files.ts';
 import type { FileChange, UndoneFile } from '../../runtime/undo-files.ts';
 import type { Flag, Invocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
-import { jsonText } from '../json.ts';
 import { surroundingsFor } from '../surroundings.ts';
 import { reportProblem } from '../terminal/terminal.ts';
 
@@ -34,8 +32,7 @@ export function undoRun({ flags: given, terminal }: UndoInvocation, place: strin
   }
   const changes = fileChanges(observationsOf(runs));
   const files = given['dry-run'] === true ? changes.map(plannedUndo) : undoFiles(cwd, changes);
-  if (given.json === true) terminal.out(visibleJson(jsonText({ run: run.info.run, files })));
-  else terminal.out(undoneLines(files));
+  if (!terminal.printJson({ run: run.info.run, files })) terminal.out(undoneLines(files));
   if (files.length === 0) terminal.remark('the run changed no file of the project');
   return files.some(({ result }) => result === 'conflict') ? EXIT.failed : EXIT.done;
 }

@@ -4,9 +4,8 @@ import { printable } from '../../core/text/text.ts';
 import { estimateTokens } from '../../core/tokens.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { wholeNumber } from '../arguments.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand, option, toggle } from '../command.ts';
 import { EXIT } from '../exit.ts';
-import { jsonText } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
@@ -17,18 +16,9 @@ export const command = defineCommand({
     'Each visible skill is in one state: full, shortened, name only or omitted. The text states what is left out.',
   ].join('\n'),
   flags: {
-    budget: {
-      type: 'string',
-      value: 'TOKENS',
-      about: 'limit the text to this many estimated tokens (default: catalog.budget_tokens, or 4000)',
-    },
-    format: {
-      type: 'string',
-      value: 'FORMAT',
-      choices: CATALOG_FORMATS,
-      about: 'print as xml, markdown, lines, list or expertise',
-    },
-    explain: { type: 'boolean', about: 'print the state and the cost of each skill instead of the text' },
+    budget: option('TOKENS', 'limit the text to this many estimated tokens (default: catalog.budget_tokens, or 4000)'),
+    format: option('FORMAT', 'print as xml, markdown, lines, list or expertise', { choices: CATALOG_FORMATS }),
+    explain: toggle('print the state and the cost of each skill instead of the text'),
   },
   examples: [
     ['skillwright catalog', 'print the catalog text'],
@@ -39,7 +29,7 @@ export const command = defineCommand({
   async run(invocation) {
     const { flags, terminal } = invocation;
     const budget = wholeNumber(flags.budget, '--budget', { least: 1, most: 10_000_000 });
-    const format = CATALOG_FORMATS.find((name) => name === flags.format);
+    const { format } = flags;
     const runtime = await openRuntime(invocation);
     const catalog = runtime.catalog({
       ...(budget === undefined ? {} : { budget }),
@@ -47,12 +37,9 @@ export const command = defineCommand({
       // Like a session, the catalog hides skills of untrusted folders.
       without: await runtime.distrust(runtime.index.skills),
     });
-    if (flags.json === true)
-      terminal.out(
-        jsonText({ ...catalog, ...(flags.explain === true ? { explain: explained(runtime, catalog) } : {}) }),
-      );
-    else if (flags.explain === true) terminal.out(explainLines(runtime, catalog, terminal));
-    else terminal.out(catalog.text.trimEnd());
+    const explain = flags.explain === true ? { explain: explained(runtime, catalog) } : {};
+    if (!terminal.printJson({ ...catalog, ...explain }))
+      terminal.out(flags.explain === true ? explainLines(runtime, catalog, terminal) : catalog.text.trimEnd());
     const limit = budget ?? runtime.config.catalog?.budget_tokens;
     if (limit !== undefined && catalog.tokens > limit) {
       terminal.remark(

@@ -9,7 +9,7 @@ import { isPresent } from '../../platform/fs/paths.ts';
 import { checkAndFix, sourceTargets, targetsAt } from '../../runtime/check.ts';
 import type { FixedSkill, Targets } from '../../runtime/check.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand, option, toggle } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { jsonText, plainJson } from '../json.ts';
@@ -21,17 +21,14 @@ import type { Terminal } from '../terminal/terminal.ts';
 const FORMATS = ['text', 'json', 'sarif', 'github'] as const;
 
 const flags = {
-  fix: { type: 'boolean', about: 'fix in place what can be fixed automatically' },
-  'dry-run': { type: 'boolean', about: 'with --fix: print the changes without writing' },
-  lenient: { type: 'boolean', about: 'validate like a loader, not like a publisher' },
-  catalog: { type: 'boolean', about: 'also report skills that a model could confuse' },
-  'warnings-as-errors': { type: 'boolean', about: 'exit with 1 on warnings too' },
-  format: {
-    type: 'string',
-    value: 'FORMAT',
+  fix: toggle('fix in place what can be fixed automatically'),
+  'dry-run': toggle('with --fix: print the changes without writing'),
+  lenient: toggle('validate like a loader, not like a publisher'),
+  catalog: toggle('also report skills that a model could confuse'),
+  'warnings-as-errors': toggle('exit with 1 on warnings too'),
+  format: option('FORMAT', 'print as text, json, sarif or github (workflow annotations) (default: text)', {
     choices: FORMATS,
-    about: 'print as text, json, sarif or github (workflow annotations) (default: text)',
-  },
+  }),
 } as const;
 
 export const command = defineCommand({

@@ -18,10 +18,9 @@ import { openSkillTools } from '../../runtime/skill-tools.ts';
 import type { SkillTools } from '../../runtime/skill-tools.ts';
 import { VOCABULARY_NAMES } from '../../tools/vocabularies.ts';
 import { serversFor, toolTokens } from '../agent/mcp-servers.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand, option, toggle } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
-import { jsonText } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
@@ -29,19 +28,9 @@ const MAX_EVENTS_BYTES = 256 * 1024 * 1024;
 const SHOWN_SKILLS = 20;
 
 const flags = {
-  vocabulary: {
-    type: 'string',
-    value: 'NAME',
-    choices: VOCABULARY_NAMES,
-    about: 'count a run with this vocabulary (default: skillwright)',
-  },
-  search: { type: 'boolean', about: 'assume that skills are found by search instead of listed in the catalog' },
-  events: {
-    type: 'string',
-    value: 'FILE',
-    path: true,
-    about: 'count what a recorded run showed, from its events.jsonl',
-  },
+  vocabulary: option('NAME', 'count a run with this vocabulary (default: skillwright)', { choices: VOCABULARY_NAMES }),
+  search: toggle('assume that skills are found by search instead of listed in the catalog'),
+  events: option('FILE', 'count what a recorded run showed, from its events.jsonl'),
 } as const;
 
 export const command = defineCommand({
@@ -61,8 +50,7 @@ export const command = defineCommand({
     const { flags: given, positionals, terminal } = invocation;
     if (given.events !== undefined) {
       const ledger = ledgerFromLines(eventsText(path.resolve(given.cwd ?? '.', given.events)));
-      if (given.json === true) terminal.out(jsonText({ ledger }));
-      else terminal.out(ledgerLines(ledger, terminal));
+      if (!terminal.printJson({ ledger })) terminal.out(ledgerLines(ledger, terminal));
       return EXIT.done;
     }
     const runtime = await openRuntime(invocation);
@@ -72,10 +60,7 @@ export const command = defineCommand({
     const standing = standingCost(skills);
     await servers?.close();
     const { ledger } = skills.session;
-    if (given.json === true) {
-      terminal.out(jsonText({ vocabulary: skills.session.vocabulary.name, standing, ledger }));
-      return EXIT.done;
-    }
+    if (terminal.printJson({ vocabulary: skills.session.vocabulary.name, standing, ledger })) return EXIT.done;
     terminal.out(standingLines(standing, terminal));
     if (positionals.length > 0) terminal.out(['', ...ledgerLines(ledger, terminal)]);
     return EXIT.done;
@@ -87,7 +72,7 @@ async function openTools(
   runtime: Runtime,
   servers: ToolServers | undefined,
 ): Promise<SkillTools> {
-  const vocabulary = VOCABULARY_NAMES.find((name) => name === given.vocabulary);
+  const { vocabulary } = given;
   return openSkillTools({
     runtime,
     ...(servers === undefined ? {} : { servers }),

@@ -12,16 +12,16 @@ import { isPresent } from '../../platform/fs/paths.ts';
 import { padText, textWidth } from '../../platform/text-width.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import type { Distrust } from '../../runtime/skill-trust.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand, toggle } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
-import { jsonText, skillJson } from '../json.ts';
+import { skillJson } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { diagnosticJson, diagnosticText } from './show-diagnostics.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 const flags = {
-  body: { type: 'boolean', about: 'also print the instructions' },
+  body: toggle('also print the instructions'),
 } as const;
 
 export const command = defineCommand({
@@ -45,21 +45,16 @@ export const command = defineCommand({
     const shadows = runtime.index.shadowed.filter(({ by, dir }) => by === skill.dir || dir === skill.dir);
     const body = given.body === true ? readBody(skill) : undefined;
     const distrust = (await runtime.distrust([skill], { files: true })).get(skill.dir);
-    if (given.json === true) {
-      const tokens = estimateTokens(`${skill.name} ${skill.description}`);
-      terminal.out(
-        jsonText({
-          skill: skillJson(skill, distrust),
-          tokens,
-          files: files.files,
-          filesCut: files.isCut,
-          shadows,
-          diagnostics: diagnostics.map(diagnosticJson),
-          ...(body === undefined ? {} : { body }),
-        }),
-      );
-      return EXIT.done;
-    }
+    const answer = {
+      skill: skillJson(skill, distrust),
+      tokens: estimateTokens(`${skill.name} ${skill.description}`),
+      files: files.files,
+      filesCut: files.isCut,
+      shadows,
+      diagnostics: diagnostics.map(diagnosticJson),
+      body,
+    };
+    if (terminal.printJson(answer)) return EXIT.done;
     terminal.out([...fieldLines(skill, distrust, terminal), ...fileLines(files, terminal)]);
     if (distrust !== undefined)
       terminal.remark(`hidden from models: ${printable(distrust.reason)}\n  ${printable(distrust.command)}`);

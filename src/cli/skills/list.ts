@@ -1,7 +1,7 @@
 import type { SkillEntry } from '../../core/skill.ts';
 import { agentBases, openAgentView } from '../../packs/agents/agent-view.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand, option, toggle } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { jsonText, skillJson } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
@@ -20,15 +20,14 @@ export const command = defineCommand({
     'Skills of a project are hidden from models until you trust them (skillwright trust); those that you installed or created are trusted.',
   ].join('\n'),
   flags: {
-    explain: { type: 'boolean', about: 'also show every folder visited and why it was used or skipped' },
-    nested: { type: 'boolean', about: 'also find skills inside skills' },
-    format: {
-      type: 'string',
-      value: 'NAME',
-      choices: ['skillwright', 'seed'],
-      about: 'with --json: field names of skillwright or of the skills-agent design (default: skillwright)',
-    },
-    all: { type: 'boolean', short: 'a', about: 'also show skills hidden by another skill of the same name' },
+    explain: toggle('also show every folder visited and why it was used or skipped'),
+    nested: toggle('also find skills inside skills'),
+    format: option(
+      'NAME',
+      'with --json: field names of skillwright or of the skills-agent design (default: skillwright)',
+      { choices: ['skillwright', 'seed'] },
+    ),
+    all: toggle('also show skills hidden by another skill of the same name', { short: 'a' }),
   },
   examples: [
     ['skillwright list', 'list the skills of this project, your home folder and the package'],
@@ -50,14 +49,11 @@ export const command = defineCommand({
     const { skills } = runtime.index;
     const surroundings = surroundingsFor(flags);
     const seenBy = openAgentView(agentBases(surroundings));
-    if (flags.json === true) {
-      const untrusted = await runtime.distrust(skills, { files: true });
-      terminal.out(jsonText(listJson(runtime, skills, { untrusted, seenBy })));
-      return EXIT.done;
-    }
-    const shown = flags.all === true ? runtime.index.all : skills;
+    const shown = flags.all === true && !terminal.isJson ? runtime.index.all : skills;
     const untrusted = await runtime.distrust(shown, { files: true });
-    showList({ skills: shown, untrusted, seenBy, surroundings, explain: flags.explain === true }, runtime, terminal);
+    if (terminal.isJson) terminal.printJson(listJson(runtime, skills, { untrusted, seenBy }));
+    else
+      showList({ skills: shown, untrusted, seenBy, surroundings, explain: flags.explain === true }, runtime, terminal);
     return EXIT.done;
   },
 });
@@ -74,6 +70,6 @@ function listJson(
     shadowed,
     diagnostics: diagnostics.map(diagnosticJson),
     report,
-    ...(explain === undefined ? {} : { explain }),
+    explain,
   };
 }

@@ -8,9 +8,8 @@ import { createTree } from '../../platform/fs/create-tree.ts';
 import { readTreeDigest } from '../../platform/fs/tree-digest.ts';
 import { openTrust } from '../../policy/trust.ts';
 import { surroundingsOf } from '../../runtime/config/config.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand, option } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
-import { jsonText } from '../json.ts';
 import { reportWarning } from '../terminal/terminal.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { skillsFolder } from '../../packs/skills-folder.ts';
@@ -22,19 +21,9 @@ export const command = defineCommand({
   details:
     'Creates a skill that passes skillwright check, and trusts it: it stays trusted when you edit it. Never overwrites existing files.',
   flags: {
-    dir: {
-      type: 'string',
-      value: 'DIR',
-      path: true,
-      about: 'create the skill in DIR (default: .agents/skills of the project)',
-    },
-    description: {
-      type: 'string',
-      short: 'd',
-      value: 'TEXT',
-      about: 'set the description: what the skill does and when to use it',
-    },
-    with: { type: 'string', value: 'PARTS', about: `add example files: ${SKILL_PARTS.join(', ')}, or all` },
+    dir: option('DIR', 'create the skill in DIR (default: .agents/skills of the project)'),
+    description: option('TEXT', 'set the description: what the skill does and when to use it', { short: 'd' }),
+    with: option('PARTS', `add example files: ${SKILL_PARTS.join(', ')}, or all`),
   },
   examples: [
     ['skillwright new release-notes', 'create a minimal skill'],
@@ -50,10 +39,8 @@ export const command = defineCommand({
     const directory = path.join(folderFor(flags), name);
     createTree(directory, files);
     await trustOwn(directory, terminal);
-    if (flags.json === true) {
-      terminal.out(jsonText({ name, dir: directory.replaceAll('\\', '/'), files: files.map((file) => file.path) }));
+    if (terminal.printJson({ name, dir: directory.replaceAll('\\', '/'), files: files.map((file) => file.path) }))
       return EXIT.done;
-    }
     terminal.out(directory);
     terminal.remark(files.map((file) => `  ${file.path}`));
     terminal.remark(

@@ -2,15 +2,15 @@ import type { SkillIndex } from '../../registry/index-skills.ts';
 import type { SkillEntry } from '../../core/skill.ts';
 import { printable } from '../../core/text/text.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand, toggle } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
-import { jsonText, lineJson } from '../json.ts';
+import { lineJson } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
 
 const flags = {
-  deep: { type: 'boolean', about: 'also index the instructions for search --deep' },
-  watch: { type: 'boolean', short: 'w', about: 'keep running and print changes' },
+  deep: toggle('also index the instructions for search --deep'),
+  watch: toggle('keep running and print changes', { short: 'w' }),
 } as const;
 
 export const command = defineCommand({
@@ -27,9 +27,9 @@ export const command = defineCommand({
     const { flags: given, terminal } = invocation;
     const runtime = await openRuntime(invocation);
     if (given.deep === true) await runtime.searchSkills('', 1, { deep: true, signal: invocation.signal });
-    if (given.json === true && given.watch !== true)
-      terminal.out(jsonText({ indexHash: runtime.index.indexHash, report: runtime.index.report }));
-    else if (given.json !== true) terminal.out(reportText(runtime.index));
+    const { index } = runtime;
+    if (!terminal.isJson) terminal.out(reportText(index));
+    else if (given.watch !== true) terminal.printJson({ indexHash: index.indexHash, report: index.report });
     return given.watch === true ? watch(invocation, runtime) : EXIT.done;
   },
 });
@@ -45,30 +45,18 @@ function reportText({ report, indexHash, shadowed }: SkillIndex): string {
 }
 
 /** Prints each change as a line, with --json as a line of JSON, until the user interrupts. */
-function watch({ flags: given, terminal, signal }: Invocation<typeof flags>, runtime: Runtime): Promise<number> {
+function watch({ terminal, signal }: Invocation<typeof flags>, runtime: Runtime): Promise<number> {
   terminal.remark('watching; stop with Ctrl-C');
   return new Promise((resolve) => {
     signal.addEventListener('abort', () => resolve(EXIT.interrupted), { once: true });
     runtime.registry.watch(
       ({ added, changed, removed, index }) => {
-        if (given.json === true) {
-          const ids = (skills: readonly SkillEntry[]): readonly string[] => skills.map(({ id }) => id);
-          terminal.out(
-            lineJson({
-              indexHash: index.indexHash,
-              added: ids(added),
-              changed: ids(changed),
-              removed: ids(removed),
-            }),
-          );
-          return;
-        }
-        const lines = [
-          ...added.map((skill) => ['added', skill] as const),
-          ...changed.map((skill) => ['changed', skill] as const),
-          ...removed.map((skill) => ['removed', skill] as const),
-        ];
-        for (const [what, { id }] of lines) terminal.out(`${what} ${printable(id)}`);
+        const ids = (skills: readonly SkillEntry[]): readonly string[] => skills.map(({ id }) => id);
+        const changes = { added: ids(added), changed: ids(changed), removed: ids(removed) };
+        if (terminal.isJson) terminal.out(lineJson({ indexHash: index.indexHash, ...changes }));
+        else
+          for (const [what, all] of Object.entries(changes))
+            for (const id of all) terminal.out(`${what} ${printable(id)}`);
       },
       { signal, onError: (error) => terminal.err(`scanning the roots failed: ${String(error)}`) },
     );

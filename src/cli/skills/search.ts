@@ -4,10 +4,9 @@ import { printable } from '../../core/text/text.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import type { SearchOptions, SearchResult } from '../../runtime/search/skill-search.ts';
 import { wholeNumber } from '../arguments.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand, option, toggle } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
-import { jsonText } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { readQueries, scoreQueries } from '../../runtime/search/queries.ts';
 import type { Query } from '../../runtime/search/queries.ts';
@@ -20,14 +19,9 @@ import type { Terminal } from '../terminal/terminal.ts';
 import { fitText, padText, textWidth } from '../../platform/text-width.ts';
 
 const flags = {
-  limit: { type: 'string', short: 'n', value: 'N', about: 'print at most N results (default: 5)' },
-  deep: { type: 'boolean', about: 'also search the instructions; they are indexed locally and shown to no model' },
-  queries: {
-    type: 'string',
-    value: 'FILE',
-    path: true,
-    about: 'answer every query in FILE; if queries have "relevant", score the results',
-  },
+  limit: option('N', 'print at most N results (default: 5)', { short: 'n' }),
+  deep: toggle('also search the instructions; they are indexed locally and shown to no model'),
+  queries: option('FILE', 'answer every query in FILE; if queries have "relevant", score the results'),
 } as const;
 
 export const command = defineCommand({
@@ -65,14 +59,11 @@ export const command = defineCommand({
     // A search of one root or one kind of root is not about what could be installed.
     const isNarrow = given.source !== undefined || given['only-root'] === true;
     const available = isNarrow ? NOTHING_AVAILABLE : await searchAvailable(runtime, { home, query, limit });
-    if (given.json === true)
-      terminal.out(
-        jsonText({
-          results: results.map((result) => resultJson(result, untrusted)),
-          available: available.results.map(availableJson),
-        }),
-      );
-    else {
+    const answer = {
+      results: results.map((result) => resultJson(result, untrusted)),
+      available: available.results.map(availableJson),
+    };
+    if (!terminal.printJson(answer)) {
       if (results.length > 0) {
         terminal.out(resultLines(results, untrusted, terminal));
         terminal.remark(trustRemarks(untrusted));
@@ -93,7 +84,7 @@ function searchOptions({ flags: given, signal }: SearchInvocation): SearchOption
 }
 
 async function answerFile(invocation: SearchInvocation, file: string, limit: number): Promise<number> {
-  const { flags: given, terminal } = invocation;
+  const { terminal } = invocation;
   const queries = readQueries(file);
   const runtime = await openRuntime(invocation);
   const isScored = queries.some(({ relevant }) => relevant.length > 0);
@@ -105,18 +96,11 @@ async function answerFile(invocation: SearchInvocation, file: string, limit: num
     answers.push({ query, results: await runtime.searchSkills(query.query, places, options) });
   const scores = isScored ? scoreQueries(answers, runtime.index) : undefined;
 
-  if (given.json === true) {
-    const shown = answers.map(({ query, results }) => ({ ...query, results: results.slice(0, limit) }));
-    terminal.out(jsonText({ queries: shown, ...(scores === undefined ? {} : { scores }) }));
-    return EXIT.done;
-  }
-  for (const { query, results } of answers) {
-    terminal.out(
-      `${terminal.style('bold', printable(query.query))}\n  ${results
-        .slice(0, limit)
-        .map(({ name }) => printable(name))
-        .join(', ')}`,
-    );
+  const shown = answers.map(({ query, results }) => ({ ...query, results: results.slice(0, limit) }));
+  if (terminal.printJson({ queries: shown, scores })) return EXIT.done;
+  for (const { query, results } of shown) {
+    const names = results.map(({ name }) => printable(name)).join(', ');
+    terminal.out(`${terminal.style('bold', printable(query))}\n  ${names}`);
   }
   if (scores !== undefined)
     for (const [name, value] of Object.entries(scores)) terminal.out(`${name.padEnd(12)} ${value.toFixed(4)}`);

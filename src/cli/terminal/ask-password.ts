@@ -1,8 +1,7 @@
 /** Reads passwords from a private file or the terminal; never from the command line, which other users can read. */
 import path from 'node:path';
 
-import { packRefusal } from '../../packs/problems.ts';
-import type { PackRefusal } from '../../packs/problems.ts';
+import { PackRefused, packRefusal } from '../../packs/problems.ts';
 import { quoted } from '../../core/text/text.ts';
 import { readPrivateFile } from '../../platform/fs/read-file.ts';
 import { isTerminal, takeKeys } from './ask.ts';
@@ -12,12 +11,14 @@ const MAX_BYTES = 4096;
 const [CTRL_C, CTRL_D, CTRL_U, ESCAPE] = ['\u0003', '\u0004', '\u0015', '\u001B'];
 
 /** The password in a file, without the final line break that editors add. */
-export function passwordOfFile(file: string, cwd: string): string | PackRefusal {
+export function passwordOfFile(file: string, cwd: string): string {
   const place = path.resolve(cwd, file);
   const read = readPrivateFile(place, { maxBytes: MAX_BYTES, isSecret: true });
   if (read.type === 'read') return read.bytes.toString('utf8').replace(/\r?\n$/, '');
   const reason = read.type === 'absent' ? 'file not found' : read.reason;
-  return packRefusal('source/failed', `cannot use the password file ${quoted(place, 200)}: ${reason}`, place);
+  throw new PackRefused(
+    packRefusal('source/failed', `cannot use the password file ${quoted(place, 200)}: ${reason}`, place),
+  );
 }
 
 /** Reads a line from the terminal without echo; undefined without a terminal, or if the user cancels. */

@@ -1,4 +1,5 @@
 import { textWidth } from '../../platform/text-width.ts';
+import { jsonText } from '../json.ts';
 import { styled } from './styles.ts';
 import type { Style } from './styles.ts';
 import { wrapWords } from './wrap.ts';
@@ -25,9 +26,13 @@ export interface Terminal {
   /** Whether progress may be drawn: stderr is a terminal and --quiet is not given. */
   readonly isInteractive: boolean;
   readonly isAnswerOnTerminal: boolean;
+  /** Whether the answer is JSON: --json is given. */
+  readonly isJson: boolean;
   /** Whether lines of stdout may be drawn again: stdout is a terminal that understands cursor movements. */
   readonly isRedrawn: boolean;
   readonly out: (text: Text) => void;
+  /** Prints the answer as JSON if --json is given, and returns whether it is. */
+  readonly printJson: (answer: object) => boolean;
   /** Writes a piece of a program's output as it arrives, without adding a line break. */
   readonly pass: (stream: 'stdout' | 'stderr', text: string) => void;
   /** Prints remarks to stderr; silent with --quiet. */
@@ -51,12 +56,13 @@ export interface TerminalOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly color: 'auto' | 'always' | 'never';
   readonly quiet: boolean;
+  readonly json: boolean;
 }
 
 export const DEFAULT_WIDTH = 80;
 const MIN_WIDTH = 40;
 
-export function openTerminal({ streams: { stdout, stderr }, env, color, quiet }: TerminalOptions): Terminal {
+export function openTerminal({ streams: { stdout, stderr }, env, color, quiet, json }: TerminalOptions): Terminal {
   const onTerminal = stdout.isTTY === true;
   const isColored = color === 'always' || (color === 'auto' && supportsColor(env, onTerminal));
   const print = (stream: Stream, text: Text): void => {
@@ -76,8 +82,13 @@ export function openTerminal({ streams: { stdout, stderr }, env, color, quiet }:
     isColored,
     isInteractive: !quiet && env['TERM'] !== 'dumb' && !env['CI'] && stderr.isTTY === true,
     isAnswerOnTerminal: onTerminal,
+    isJson: json,
     isRedrawn: onTerminal && env['TERM'] !== 'dumb' && !env['CI'],
     out: (text) => print(stdout, text),
+    printJson: (answer) => {
+      if (json) print(stdout, jsonText(answer));
+      return json;
+    },
     pass: (stream, text) => void (stream === 'stdout' ? stdout : stderr).write(text),
     remark: (text) => {
       if (!quiet) print(stderr, text);
@@ -124,11 +135,7 @@ export function reportWarning({ err, style }: Terminal, message: string): void {
 }
 
 /** Shows what a command is about to do. A user who is asked to confirm sees it also with --quiet and --json. */
-export function showPlan(
-  lines: readonly string[],
-  { isAsked, isJson }: { readonly isAsked: boolean; readonly isJson: boolean },
-  { remark, err }: Terminal,
-): void {
+export function showPlan(lines: readonly string[], isAsked: boolean, { remark, err, isJson }: Terminal): void {
   if (isAsked) err(lines);
   else if (!isJson) remark(lines);
 }

@@ -6,7 +6,7 @@ import { quoted } from '../../core/text/text.ts';
 import { joined, readAssertions, wordsOf } from './assertions.ts';
 import type { Assertions } from './assertions.ts';
 import { contradictions } from './contradictions.ts';
-import { defined } from './defined.ts';
+import { defined } from '../../core/defined.ts';
 import { namedFiles, reportHazards, reportMissingSkills, shortName } from './draft.ts';
 import type { CaseFile, DraftCase, DraftId } from './draft.ts';
 import { addProblem, isClean, relocated } from './problem.ts';

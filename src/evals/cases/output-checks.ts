@@ -3,7 +3,7 @@ import type { WrittenOutput } from './case-schema.ts';
 import type { OutputCheck } from './case.ts';
 import type { JsonPath } from '../../core/json/json-schema.ts';
 import { quoted } from '../../core/text/text.ts';
-import { defined } from './defined.ts';
+import { defined } from '../../core/defined.ts';
 import { patternProblem } from './pattern-check.ts';
 import type { CaseProblem, CaseReport } from './problem.ts';
 import { addProblem } from './problem.ts';

@@ -7,7 +7,7 @@ import type { JsonPath, SchemaProblem } from '../../core/json/json-schema.ts';
 import { nearest } from '../../core/nearest.ts';
 import { quoted } from '../../core/text/text.ts';
 import { contradictions } from './contradictions.ts';
-import { defined } from './defined.ts';
+import { defined } from '../../core/defined.ts';
 import { namedFiles, namedFolders, reportHazards, reportMissingSkills, shortName } from './draft.ts';
 import type { CaseFile, DraftCase, DraftId } from './draft.ts';
 import { fileInSuite } from './output-checks.ts';

@@ -6,7 +6,7 @@ import { quoted } from '../../core/text/text.ts';
 import { readPatterns, readSequence } from './action-patterns.ts';
 import type { CaseFile } from './draft.ts';
 import { readOutput } from './output-checks.ts';
-import { defined } from './defined.ts';
+import { defined } from '../../core/defined.ts';
 import { addProblem } from './problem.ts';
 
 export function readExpect(file: CaseFile, written: WrittenExpect, at: JsonPath): Expectations {
