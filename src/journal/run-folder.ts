@@ -18,7 +18,7 @@ import type { RunInfo } from '../core/run-events.ts';
 import { nearest } from '../core/nearest.ts';
 import { toRelativePath } from '../core/path.ts';
 import { quoted } from '../core/text/text.ts';
-import { openConfined } from '../platform/fs/confined-directory.ts';
+import { inConfined } from '../platform/fs/confined-directory.ts';
 import type { ConfinedDirectory } from '../platform/fs/confined-directory.ts';
 import { ownerState, thisProcess } from '../platform/fs/lock-owner.ts';
 import type { LockOwner } from '../platform/fs/lock-owner.ts';
@@ -184,7 +184,7 @@ export interface ListedRun {
 export function listRuns(directory: string): readonly ListedRun[] {
   return runIds(directory).map((id) => {
     const place = path.join(directory, id);
-    return { id, path: place, reading: inFolder(place, readRunInfo) ?? { type: 'absent' } };
+    return { id, path: place, reading: readRunAt(place) };
   });
 }
 
@@ -202,15 +202,9 @@ export function runIds(directory: string): readonly string[] {
   }
 }
 
-/** Opens a folder for the duration of a function. Returns undefined if it cannot be opened. */
-export function inFolder<Result>(place: string, act: (folder: ConfinedDirectory) => Result): Result | undefined {
-  const opening = openConfined(place);
-  if (opening.type === 'failed') return undefined;
-  try {
-    return act(opening.directory);
-  } finally {
-    opening.directory.close();
-  }
+/** Reads `run.json` of a run folder. */
+export function readRunAt(run: string): RunReading {
+  return inConfined(run, readRunInfo, () => ({ type: 'absent' }));
 }
 
 /** Finds a run by its id, by a unique prefix, or by `last`. Throws `run/unknown`. */

@@ -8,7 +8,6 @@ import type { ContentReference } from '../core/run-events.ts';
 import { printable } from '../core/text/text.ts';
 import type { ConfinedDirectory } from '../platform/fs/confined-directory.ts';
 import { sha256 } from '../platform/hash.ts';
-import { isSystemError } from '../platform/fs/paths.ts';
 import { contentText, readContent } from './content.ts';
 import type { StoredLine } from './journal-lines.ts';
 import { isContentPath, referencesIn, restoredValue } from './references.ts';
@@ -16,6 +15,7 @@ import { EVENTS_FILE, FINAL_FILE, INDEX_FILE, RUN_FILE, SCAN_FILE, STATE_FILE, r
 import { finalText, stateText } from './run-info.ts';
 import type { RunSummary } from './run-info.ts';
 import { fieldOf } from './shape.ts';
+import { quietly } from '../platform/quietly.ts';
 
 const MAX_FILE_BYTES = 512 * 1024 * 1024;
 /** A large event may refer to texts in files; there are no further levels. */
@@ -171,12 +171,7 @@ function unexpectedFiles(run: string, known: ReadonlySet<string>): readonly RunP
 
 /** Returns the files of a content folder, or its name if it is not a folder. */
 function inKind(run: string, kind: string): readonly string[] {
-  try {
-    return namesIn(path.join(run, kind)).map((name) => `${kind}/${name}`);
-  } catch (error) {
-    if (isSystemError(error)) return [kind];
-    throw error;
-  }
+  return quietly(() => namesIn(path.join(run, kind)).map((name) => `${kind}/${name}`), [kind]);
 }
 
 function namesIn(folder: string): readonly string[] {

@@ -1,10 +1,11 @@
-import { openConfined } from '../../platform/fs/confined-directory.ts';
+import { inConfined } from '../../platform/fs/confined-directory.ts';
 import { toRelativePath } from '../../core/path.ts';
 import { writeFileAtomically } from '../../platform/fs/atomic-replace.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
 import { isTreeDigest } from '../../platform/fs/tree-digest.ts';
 import { ioFailed } from './layout.ts';
 import path from 'node:path';
+import { parseJson } from '../../core/json/parse-json.ts';
 
 /** The record of a workspace, for users and for the process that reopens it. Times are ISO 8601. */
 export interface WorkspaceMetadata {
@@ -60,22 +61,22 @@ export function newMetadata(now: string): WorkspaceMetadata {
 /** Reads and validates the file, which a program may have written. */
 export function readMetadata(root: string, now: string): MetadataReading {
   const file = toRelativePath(FILE);
-  const opening = openConfined(root);
-  if (opening.type === 'failed' || file.type === 'refused') return discarded(now, 'the folder cannot be read');
-  try {
-    const read = opening.directory.read(file.path, { maxBytes: MAX_BYTES });
-    if (read.type === 'failed')
-      return read.code === 'file/missing'
-        ? { metadata: newMetadata(now) }
-        : discarded(now, `it cannot be read (${read.code})`);
-    const parsed: unknown = JSON.parse(read.bytes.toString('utf8'));
-    return isMetadata(parsed) ? { metadata: parsed } : discarded(now, 'its content is invalid');
-  } catch (error) {
-    if (error instanceof SyntaxError) return discarded(now, 'it is not valid JSON');
-    throw error;
-  } finally {
-    opening.directory.close();
-  }
+  const read =
+    file.type === 'refused'
+      ? undefined
+      : inConfined(
+          root,
+          (folder) => folder.read(file.path, { maxBytes: MAX_BYTES }),
+          () => undefined,
+        );
+  if (read === undefined) return discarded(now, 'the folder cannot be read');
+  if (read.type === 'failed')
+    return read.code === 'file/missing'
+      ? { metadata: newMetadata(now) }
+      : discarded(now, `it cannot be read (${read.code})`);
+  const parsed = parseJson(read.bytes.toString('utf8'));
+  if (parsed === undefined) return discarded(now, 'it is not valid JSON');
+  return isMetadata(parsed) ? { metadata: parsed } : discarded(now, 'its content is invalid');
 }
 
 function discarded(now: string, reason: string): MetadataReading {
