@@ -24,8 +24,10 @@ import { ownerState, thisProcess } from '../platform/fs/lock-owner.ts';
 import type { LockOwner } from '../platform/fs/lock-owner.ts';
 import { isPresent, isSystemError } from '../platform/fs/paths.ts';
 import { splitSeal } from './run-info.ts';
-import { fieldOf, isRunInfo } from './shape.ts';
+import { isRunInfo } from './shape.ts';
 import { makeFolders } from '../platform/fs/make-folders.ts';
+import { fieldOf } from '../core/json/shape.ts';
+import { parseJson } from '../core/json/parse-json.ts';
 
 export const EVENTS_FILE = 'events.jsonl';
 export const RUN_FILE = 'run.json';
@@ -129,13 +131,8 @@ export function readRunInfo(folder: ConfinedDirectory): RunReading {
   if (read.type === 'failed') return { type: 'invalid', reason: read.reason };
   if (!isUtf8(read.bytes)) return { type: 'invalid', reason: 'it is not UTF-8' };
   const whole = read.bytes.toString('utf8');
-  let value: unknown;
-  try {
-    value = JSON.parse(whole);
-  } catch (error) {
-    if (error instanceof SyntaxError) return { type: 'invalid', reason: 'it is not JSON' };
-    throw error;
-  }
+  const value = parseJson(whole);
+  if (value === undefined) return { type: 'invalid', reason: 'it is not JSON' };
   const schema = fieldOf(value, 'schema');
   if (typeof schema === 'number' && schema > RUN_SCHEMA) return { type: 'newer', schema };
   if (schema !== RUN_SCHEMA || !isRunInfo(value)) return { type: 'invalid', reason: 'it has an unexpected form' };

@@ -14,8 +14,9 @@ import { isContentPath, referencesIn, restoredValue } from './references.ts';
 import { EVENTS_FILE, FINAL_FILE, INDEX_FILE, RUN_FILE, SCAN_FILE, STATE_FILE, readRunFile } from './run-folder.ts';
 import { finalText, stateText } from './run-info.ts';
 import type { RunSummary } from './run-info.ts';
-import { fieldOf } from './shape.ts';
 import { quietly } from '../platform/quietly.ts';
+import { fieldOf } from '../core/json/shape.ts';
+import { parseJson } from '../core/json/parse-json.ts';
 
 const MAX_FILE_BYTES = 512 * 1024 * 1024;
 /** A large event may refer to texts in files; there are no further levels. */
@@ -59,7 +60,7 @@ export function openFileChecks(run: string, folder: ConfinedDirectory): FileChec
     const reading = readContent(folder, reference);
     contents.set(reference.$ref, reading.type === 'read' ? undefined : contentProblem(reference.$ref, reading));
     if (reading.type !== 'read' || reference.json !== true || level >= MAX_LEVELS) return;
-    for (const inner of referencesInJson(reading.bytes)) seeContent(inner, level + 1);
+    for (const inner of safeReferences(parseJson(reading.bytes.toString('utf8')))) seeContent(inner, level + 1);
   };
   return {
     see({ event }) {
@@ -142,15 +143,6 @@ function safeReferences(value: unknown): readonly ContentReference[] {
     return referencesIn(value);
   } catch (error) {
     if (isSkillError(error)) return [];
-    throw error;
-  }
-}
-
-function referencesInJson(bytes: Buffer): readonly ContentReference[] {
-  try {
-    return safeReferences(JSON.parse(bytes.toString('utf8')));
-  } catch (error) {
-    if (error instanceof SyntaxError) return [];
     throw error;
   }
 }

@@ -6,6 +6,8 @@ import { isTreeDigest } from '../../platform/fs/tree-digest.ts';
 import { ioFailed } from './layout.ts';
 import path from 'node:path';
 import { parseJson } from '../../core/json/parse-json.ts';
+import { fieldOf, hasShape, isListOf, shape } from '../../core/json/shape.ts';
+import type { Shape } from '../../core/json/shape.ts';
 
 /** The record of a workspace, for users and for the process that reopens it. Times are ISO 8601. */
 export interface WorkspaceMetadata {
@@ -99,56 +101,30 @@ export function writeMetadata(root: string, metadata: WorkspaceMetadata): void {
   }
 }
 
+const METADATA = shape({ text: 'created updated', list: 'skills inputs outputs' });
+const SKILL = shape({ text: 'name digest stagedAt' });
+const INPUT = shape({ text: 'from to resolved at', boolean: 'pin' });
+const OUTPUT = shape({ list: 'globs savedAs', boolean: 'limitsHit', text: 'at' });
+
 function isMetadata(value: unknown): value is WorkspaceMetadata {
+  const has = (name: string, fields: Shape, isValid: (item: unknown) => boolean): boolean => {
+    const list = fieldOf(value, name);
+    return Array.isArray(list) && list.length <= MAX_RECORDS && isListOf(list, fields) && list.every(isValid);
+  };
   return (
-    isRecord(value) &&
-    value['version'] === 1 &&
-    typeof value['created'] === 'string' &&
-    typeof value['updated'] === 'string' &&
-    isListOf(value['skills'], isSkillRecord) &&
-    isListOf(value['inputs'], isInputRecord) &&
-    isListOf(value['outputs'], isOutputRecord)
+    hasShape(value, METADATA) &&
+    fieldOf(value, 'version') === 1 &&
+    has('skills', SKILL, (skill) => isTreeDigest(String(fieldOf(skill, 'digest')))) &&
+    has('inputs', INPUT, isInput) &&
+    has('outputs', OUTPUT, (output) => isTexts(fieldOf(output, 'globs')) && isTexts(fieldOf(output, 'savedAs')))
   );
 }
 
-function isSkillRecord(value: unknown): boolean {
-  return (
-    isRecord(value) &&
-    typeof value['name'] === 'string' &&
-    typeof value['digest'] === 'string' &&
-    isTreeDigest(value['digest']) &&
-    typeof value['stagedAt'] === 'string'
-  );
+function isInput(value: unknown): boolean {
+  const [version, mode] = [fieldOf(value, 'version'), fieldOf(value, 'mode')];
+  return (version === undefined || Number.isSafeInteger(version)) && (mode === 'copy' || mode === 'link');
 }
 
-function isInputRecord(value: unknown): boolean {
-  return (
-    isRecord(value) &&
-    ['from', 'to', 'resolved', 'at'].every((key) => typeof value[key] === 'string') &&
-    (value['version'] === undefined || Number.isSafeInteger(value['version'])) &&
-    (value['mode'] === 'copy' || value['mode'] === 'link') &&
-    typeof value['pin'] === 'boolean'
-  );
-}
-
-function isOutputRecord(value: unknown): boolean {
-  return (
-    isRecord(value) &&
-    isListOf(value['globs'], isText) &&
-    isListOf(value['savedAs'], isText) &&
-    typeof value['limitsHit'] === 'boolean' &&
-    typeof value['at'] === 'string'
-  );
-}
-
-function isText(value: unknown): boolean {
-  return typeof value === 'string';
-}
-
-function isListOf(value: unknown, isItem: (item: unknown) => boolean): boolean {
-  return Array.isArray(value) && value.length <= MAX_RECORDS && value.every(isItem);
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+function isTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.length <= MAX_RECORDS && value.every((item) => typeof item === 'string');
 }
