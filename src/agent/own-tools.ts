@@ -1,5 +1,6 @@
 /** The tools that an agent adds to its vocabulary. They affect nothing but the agent itself. */
-import { inputOf, text } from '../tools/parameters.ts';
+import { text } from '../core/json/schema-of.ts';
+import { inputOf } from '../tools/parameters.ts';
 import { briefSchema } from '../core/json/json-schema.ts';
 import type { JsonSchema, ObjectSchema } from '../core/json/json-schema.ts';
 import type { ModelTool } from '../core/model.ts';

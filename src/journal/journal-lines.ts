@@ -7,8 +7,9 @@ import { isSystemError } from '../platform/fs/paths.ts';
 import { MAX_LINE_BYTES, splitLine } from './chain.ts';
 import type { SplitLine } from './chain.ts';
 import { EVENTS_FILE } from './run-folder.ts';
-import { fieldOf } from './shape.ts';
 import { FOREIGN_FILE } from '../platform/fs/open-flags.ts';
+import { fieldOf } from '../core/json/shape.ts';
+import { parseJson } from '../core/json/parse-json.ts';
 
 const CHUNK_BYTES = 64 * 1024;
 const LINE_END = 0x0a;
@@ -116,13 +117,8 @@ export function parseLine(bytes: Buffer): ParsedLine {
   if (!isUtf8(bytes)) return { type: 'bad', reason: 'it is not UTF-8' };
   const split = splitLine(bytes);
   if (split === undefined) return { type: 'bad', reason: 'it does not end with its hash' };
-  let value: unknown;
-  try {
-    value = JSON.parse(split.json.toString('utf8'));
-  } catch (error) {
-    if (error instanceof SyntaxError) return { type: 'bad', reason: 'it is not JSON' };
-    throw error;
-  }
+  const value = parseJson(split.json.toString('utf8'));
+  if (value === undefined) return { type: 'bad', reason: 'it is not JSON' };
   const [seq, time, elapsed, event] = ['seq', 'time', 'elapsed', 'event'].map((name) => fieldOf(value, name));
   if (
     typeof seq !== 'number' ||

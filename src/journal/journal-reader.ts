@@ -11,7 +11,7 @@ import { contentText } from './content.ts';
 import { LineReader, endsTorn, openJournal, parseLine } from './journal-lines.ts';
 import type { StoredLine } from './journal-lines.ts';
 import { isWholeEvent, restoredValue, startText } from './references.ts';
-import { inFolder, readRunInfo, runLife } from './run-folder.ts';
+import { readRunAt, readRunInfo, runLife } from './run-folder.ts';
 import { infoOf, summarize } from './run-info.ts';
 import type { RunSummary } from './run-info.ts';
 import { isRunEvent } from './shape.ts';
@@ -44,7 +44,7 @@ export function readRun(path: string, { content = 'whole' }: ReadRunOptions = {}
   const torn = endsTorn(journal);
   closeSync(journal.descriptor);
   const lines: Iterable<JournalLine> = { [Symbol.iterator]: () => journalLines(path, content) };
-  const reading = inFolder(path, readRunInfo) ?? { type: 'absent' };
+  const reading = readRunAt(path);
   if (reading.type === 'newer')
     throw notARun(path, `its schema version is ${String(reading.schema)}, which a later version of skillwright wrote`);
   if (reading.type === 'run') return { path, info: reading.info, torn, problems: [], lines };

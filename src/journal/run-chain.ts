@@ -19,7 +19,8 @@ import { FIRST_HASH, linkLine } from './chain.ts';
 import { parseLine } from './journal-lines.ts';
 import { isWriteError } from './record-failure.ts';
 import { codeOf } from './seal.ts';
-import { fieldOf } from './shape.ts';
+import { fieldOf } from '../core/json/shape.ts';
+import { parseJson } from '../core/json/parse-json.ts';
 
 export const CHAIN_FILE = 'chain.jsonl';
 
@@ -170,13 +171,7 @@ export function rememberedHead(directory: string, { sealKey, home }: ChainKeys):
 
 /** Returns undefined for half a slot, and for one that another key or another directory wrote. */
 function readSlot(text: string, directory: string, sealKey: Uint8Array): ChainHead | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  const value = parseJson(text);
   const [seq, hash, mac] = ['seq', 'hash', 'mac'].map((name) => fieldOf(value, name));
   if (typeof seq !== 'number' || typeof hash !== 'string') return undefined;
   const known = { directory, seq, hash };

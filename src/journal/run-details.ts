@@ -4,7 +4,7 @@
  */
 import { phaseOf } from '../core/phase.ts';
 import type { RunEvent, RunInfo } from '../core/run-events.ts';
-import { fieldOf } from './shape.ts';
+import { fieldOf } from '../core/json/shape.ts';
 
 export type RunDetails = Pick<RunInfo, 'phases' | 'tools' | 'resources' | 'programs' | 'invalidCalls'>;
 

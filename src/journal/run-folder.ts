@@ -18,14 +18,16 @@ import type { RunInfo } from '../core/run-events.ts';
 import { nearest } from '../core/nearest.ts';
 import { toRelativePath } from '../core/path.ts';
 import { quoted } from '../core/text/text.ts';
-import { openConfined } from '../platform/fs/confined-directory.ts';
+import { inConfined } from '../platform/fs/confined-directory.ts';
 import type { ConfinedDirectory } from '../platform/fs/confined-directory.ts';
 import { ownerState, thisProcess } from '../platform/fs/lock-owner.ts';
 import type { LockOwner } from '../platform/fs/lock-owner.ts';
 import { isPresent, isSystemError } from '../platform/fs/paths.ts';
 import { splitSeal } from './run-info.ts';
-import { fieldOf, isRunInfo } from './shape.ts';
+import { isRunInfo } from './shape.ts';
 import { makeFolders } from '../platform/fs/make-folders.ts';
+import { fieldOf } from '../core/json/shape.ts';
+import { parseJson } from '../core/json/parse-json.ts';
 
 export const EVENTS_FILE = 'events.jsonl';
 export const RUN_FILE = 'run.json';
@@ -129,13 +131,8 @@ export function readRunInfo(folder: ConfinedDirectory): RunReading {
   if (read.type === 'failed') return { type: 'invalid', reason: read.reason };
   if (!isUtf8(read.bytes)) return { type: 'invalid', reason: 'it is not UTF-8' };
   const whole = read.bytes.toString('utf8');
-  let value: unknown;
-  try {
-    value = JSON.parse(whole);
-  } catch (error) {
-    if (error instanceof SyntaxError) return { type: 'invalid', reason: 'it is not JSON' };
-    throw error;
-  }
+  const value = parseJson(whole);
+  if (value === undefined) return { type: 'invalid', reason: 'it is not JSON' };
   const schema = fieldOf(value, 'schema');
   if (typeof schema === 'number' && schema > RUN_SCHEMA) return { type: 'newer', schema };
   if (schema !== RUN_SCHEMA || !isRunInfo(value)) return { type: 'invalid', reason: 'it has an unexpected form' };
@@ -184,7 +181,7 @@ export interface ListedRun {
 export function listRuns(directory: string): readonly ListedRun[] {
   return runIds(directory).map((id) => {
     const place = path.join(directory, id);
-    return { id, path: place, reading: inFolder(place, readRunInfo) ?? { type: 'absent' } };
+    return { id, path: place, reading: readRunAt(place) };
   });
 }
 
@@ -202,15 +199,9 @@ export function runIds(directory: string): readonly string[] {
   }
 }
 
-/** Opens a folder for the duration of a function. Returns undefined if it cannot be opened. */
-export function inFolder<Result>(place: string, act: (folder: ConfinedDirectory) => Result): Result | undefined {
-  const opening = openConfined(place);
-  if (opening.type === 'failed') return undefined;
-  try {
-    return act(opening.directory);
-  } finally {
-    opening.directory.close();
-  }
+/** Reads `run.json` of a run folder. */
+export function readRunAt(run: string): RunReading {
+  return inConfined(run, readRunInfo, () => ({ type: 'absent' }));
 }
 
 /** Finds a run by its id, by a unique prefix, or by `last`. Throws `run/unknown`. */

@@ -1,183 +1,100 @@
-/**
- * Checks the form of data from a run folder. The folder is untrusted, and hashes only show that it was not changed: each field that
- * this program reads must exist and have the right type.
- */
+/** The form of data from a run folder. The folder is untrusted, and hashes only show that it was not changed. */
 import type { ChatEvent } from '../core/chat.ts';
 import { OUTCOMES } from '../core/run-events.ts';
 import type { RunEvent, RunInfo } from '../core/run-events.ts';
 import type { SessionEvent } from '../core/session.ts';
-
-/** `?`: optional. */
-type Kind =
-  | 'text'
-  | 'number'
-  | 'object'
-  | 'list'
-  | 'object or null'
-  | 'text or object'
-  | 'text?'
-  | 'number?'
-  | 'object?';
-
-/** Fields by path, with dots between the names. */
-type Shape = Readonly<Record<string, Kind>>;
+import { fieldOf, hasShape, isListOf, shape } from '../core/json/shape.ts';
+import type { Shape } from '../core/json/shape.ts';
 
 const EVENTS: Readonly<Record<RunEvent['type'], Shape>> = {
-  'run-start': {
-    schema: 'number',
-    run: 'text',
-    request: 'text',
-    version: 'text',
-    indexHash: 'text',
-    policyHash: 'text',
-    parent: 'text?',
-    chain: 'text?',
-    indexDigest: 'text?',
-    scanDigest: 'text?',
-    executor: 'object?',
-    budgets: 'object?',
-    agent: 'object?',
-    subject: 'text?',
-    trace: 'text?',
-    process: 'object?',
-  },
-  scan: {
-    roots: 'list',
-    durationMs: 'number',
-    found: 'number',
-    valid: 'number',
-    ignored: 'list',
-    conflicts: 'list',
-    indexHash: 'text',
-  },
-  action: { call: 'number', 'action.type': 'text', askedBy: 'text' },
-  decision: {
-    call: 'number',
-    'decision.effect': 'text',
-    'decision.tool': 'text',
-    'decision.rule': 'text',
-    'decision.reason': 'text',
-    'decision.origin.layer': 'text',
-  },
-  'approval-ask': { call: 'number', 'request.id': 'text', 'request.tool': 'text' },
-  'approval-answer': { call: 'number', request: 'text', answer: 'text or object' },
-  'skill-use': {
-    call: 'number',
-    'skill.id': 'text',
-    'skill.name': 'text',
-    'skill.source': 'text',
-    'skill.digest': 'text',
-  },
-  observation: { call: 'number', 'observation.type': 'text', 'observation.action': 'text' },
-  session: { 'event.type': 'text' },
-  span: { call: 'number?', 'span.name': 'text', 'span.durationMs': 'number' },
-  'content-keep': { path: 'text', bytes: 'number' },
-  turn: { turn: 'number' },
-  'model-call': { turn: 'number', model: 'text', request: 'text', tokens: 'number' },
-  'model-answer': {
-    turn: 'number',
-    text: 'text',
-    toolCalls: 'list',
-    finish: 'text',
-    usage: 'object',
-    'usage.inputTokens': 'number?',
-    'usage.outputTokens': 'number?',
-    'usage.cachedInputTokens': 'number?',
-    retries: 'number',
-  },
-  plan: {
-    turn: 'number',
-    'plan.goal': 'text',
-    'plan.steps': 'list',
-    'plan.assumptions': 'list',
-    'plan.constraints': 'object',
-  },
-  activation: { skill: 'text', reason: 'text' },
-  'answer-delta': { text: 'text' },
-  'answer-withdraw': { by: 'text', reason: 'text' },
-  'call-invalid': { turn: 'number', tool: 'text', reason: 'text' },
-  'context-compact': { before: 'number', after: 'number', dropped: 'list' },
-  'budget-end': { name: 'text', used: 'number', limit: 'number' },
-  'subagent-start': { call: 'number', run: 'text', skill: 'text' },
-  'subagent-end': { call: 'number', run: 'text', outcome: 'text', used: 'object?' },
-  chat: { 'event.type': 'text' },
-  'subject-call': { tool: 'text', output: 'text', loads: 'list' },
-  'subject-end': { files: 'list' },
-  note: { message: 'text' },
-  'run-end': { outcome: 'text', reason: 'text' },
+  'run-start': shape({
+    number: 'schema',
+    text: 'run request version indexHash policyHash',
+    optionalText: 'parent chain indexDigest scanDigest subject trace',
+    optionalObject: 'executor budgets agent process',
+  }),
+  scan: shape({ list: 'roots ignored conflicts', number: 'durationMs found valid', text: 'indexHash' }),
+  action: shape({ number: 'call', text: 'action.type askedBy' }),
+  decision: shape({
+    number: 'call',
+    text: 'decision.effect decision.tool decision.rule decision.reason decision.origin.layer',
+  }),
+  'approval-ask': shape({ number: 'call', text: 'request.id request.tool' }),
+  'approval-answer': shape({ number: 'call', text: 'request', textOrObject: 'answer' }),
+  'skill-use': shape({ number: 'call', text: 'skill.id skill.name skill.source skill.digest' }),
+  observation: shape({ number: 'call', text: 'observation.type observation.action' }),
+  session: shape({ text: 'event.type' }),
+  span: shape({ optionalNumber: 'call', text: 'span.name', number: 'span.durationMs' }),
+  'content-keep': shape({ text: 'path', number: 'bytes' }),
+  turn: shape({ number: 'turn' }),
+  'model-call': shape({ number: 'turn tokens', text: 'model request' }),
+  'model-answer': shape({
+    number: 'turn retries',
+    text: 'text finish',
+    list: 'toolCalls',
+    object: 'usage',
+    optionalNumber: 'usage.inputTokens usage.outputTokens usage.cachedInputTokens',
+  }),
+  plan: shape({ number: 'turn', text: 'plan.goal', list: 'plan.steps plan.assumptions', object: 'plan.constraints' }),
+  activation: shape({ text: 'skill reason' }),
+  'answer-delta': shape({ text: 'text' }),
+  'answer-withdraw': shape({ text: 'by reason' }),
+  'call-invalid': shape({ number: 'turn', text: 'tool reason' }),
+  'context-compact': shape({ number: 'before after', list: 'dropped' }),
+  'budget-end': shape({ text: 'name', number: 'used limit' }),
+  'subagent-start': shape({ number: 'call', text: 'run skill' }),
+  'subagent-end': shape({ number: 'call', text: 'run outcome', optionalObject: 'used' }),
+  chat: shape({ text: 'event.type' }),
+  'subject-call': shape({ text: 'tool output', list: 'loads' }),
+  'subject-end': shape({ list: 'files' }),
+  note: shape({ text: 'message' }),
+  'run-end': shape({ text: 'outcome reason' }),
 };
 
 const SESSION: Readonly<Record<SessionEvent['type'], Shape>> = {
-  'session-start': { 'settings.maxLoaded': 'number', 'settings.lifetime': 'text' },
-  'turn-start': {},
-  'request-start': {},
-  'skill-load': { 'skill.id': 'text', digest: 'text' },
-  'skill-repeat': { skill: 'text' },
-  'documents-select': { 'skill.id': 'text' },
-  'content-show': { 'shown.reason': 'text', 'shown.skill': 'text' },
-  'action-end': { action: 'text' },
-  'action-fail': { action: 'text', code: 'text' },
-  'session-compact': { kept: 'list' },
+  'session-start': shape({ number: 'settings.maxLoaded', text: 'settings.lifetime' }),
+  'turn-start': shape({}),
+  'request-start': shape({}),
+  'skill-load': shape({ text: 'skill.id digest' }),
+  'skill-repeat': shape({ text: 'skill' }),
+  'documents-select': shape({ text: 'skill.id' }),
+  'content-show': shape({ text: 'shown.reason shown.skill' }),
+  'action-end': shape({ text: 'action' }),
+  'action-fail': shape({ text: 'action code' }),
+  'session-compact': shape({ list: 'kept' }),
 };
 
 const CHAT: Readonly<Record<ChatEvent['type'], Shape>> = {
-  message: { text: 'text' },
-  answer: { text: 'text' },
-  undo: {},
-  carry: { run: 'text', said: 'list' },
+  message: shape({ text: 'text' }),
+  answer: shape({ text: 'text' }),
+  undo: shape({}),
+  carry: shape({ text: 'run', list: 'said' }),
 };
 
-const RUN: Shape = {
-  run: 'text',
-  version: 'text',
-  request: 'text',
-  normalizedRequest: 'text',
-  parent: 'text?',
-  chain: 'text?',
-  startedAt: 'text',
-  endedAt: 'text?',
-  outcome: 'text',
-  reason: 'text',
-  indexHash: 'text',
-  indexDigest: 'text',
-  scanDigest: 'text',
-  phases: 'list',
-  resources: 'list',
-  tools: 'list',
-  programs: 'list',
-  invalidCalls: 'number',
-  skills: 'list',
-  approvals: 'list',
-  executor: 'object or null',
-  policyHash: 'text',
-  budgets: 'object',
-  process: 'object or null',
-  'events.count': 'number',
-  'events.head': 'text',
-};
+const RUN = shape({
+  text: 'run version request normalizedRequest startedAt outcome reason indexHash indexDigest scanDigest policyHash events.head',
+  optionalText: 'parent chain endedAt',
+  list: 'phases resources tools programs skills approvals',
+  number: 'invalidCalls events.count',
+  objectOrNull: 'executor process',
+  object: 'budgets',
+});
 
-const SAID: Shape = { message: 'text', answer: 'text' };
-const STEP: Shape = { id: 'text', title: 'text', status: 'text' };
-const TOOL_CALL: Shape = { id: 'text', name: 'text', input: 'text' };
-const SKILL: Shape = { id: 'text', name: 'text', source: 'text', digest: 'text' };
-const RESOURCE: Shape = { skill: 'text', path: 'text', bytes: 'number', digest: 'text' };
-const TOOL: Shape = { tool: 'text', calls: 'number', failed: 'number' };
-const PROGRAM: Shape = {
-  call: 'number',
-  tool: 'text',
-  program: 'text',
-  reason: 'text',
-  stdout: 'text',
-  stderr: 'text',
-};
-const APPROVAL: Shape = { call: 'number', request: 'text', tool: 'text', answer: 'text or object' };
-const PROCESS: Shape = { pid: 'number', start: 'text', boot: 'text', space: 'text' };
+const SAID = shape({ text: 'message answer' });
+const STEP = shape({ text: 'id title status' });
+const TOOL_CALL = shape({ text: 'id name input' });
+const SKILL = shape({ text: 'id name source digest' });
+const RESOURCE = shape({ text: 'skill path digest', number: 'bytes' });
+const TOOL = shape({ text: 'tool', number: 'calls failed' });
+const PROGRAM = shape({ number: 'call', text: 'tool program reason stdout stderr' });
+const APPROVAL = shape({ number: 'call', text: 'request tool', textOrObject: 'answer' });
+const PROCESS = shape({ number: 'pid', text: 'start boot space' });
 /** The largest process id of any system; asking for a larger one throws. */
 const MAX_PID = 2 ** 31 - 1;
 
 export function isRunEvent(value: unknown): value is RunEvent {
-  const shape = shapeOf(EVENTS, fieldOf(value, 'type'));
-  if (shape === undefined || !hasShape(value, shape)) return false;
+  const fields = shapeOf(EVENTS, fieldOf(value, 'type'));
+  if (fields === undefined || !hasShape(value, fields)) return false;
   const process = fieldOf(value, 'process');
   if (process !== undefined && !isProcess(process)) return false;
   if (!isListOf(fieldOf(value, 'toolCalls') ?? [], TOOL_CALL)) return false;
@@ -207,45 +124,6 @@ function isProcess(value: unknown): boolean {
   return hasShape(value, PROCESS) && Number.isInteger(pid) && Number(pid) > 0 && Number(pid) <= MAX_PID;
 }
 
-/** An own property of an object. */
-export function fieldOf(value: unknown, name: string): unknown {
-  if (typeof value !== 'object' || value === null) return undefined;
-  return Object.getOwnPropertyDescriptor(value, name)?.value;
-}
-
 function shapeOf(shapes: Readonly<Record<string, Shape>>, type: unknown): Shape | undefined {
   return typeof type === 'string' && Object.hasOwn(shapes, type) ? shapes[type] : undefined;
-}
-
-function isListOf(value: unknown, shape: Shape): boolean {
-  return Array.isArray(value) && value.every((item) => hasShape(item, shape));
-}
-
-function hasShape(value: unknown, shape: Shape): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return Object.entries(shape).every(([place, kind]) => isOfKind(place.split('.').reduce(fieldOf, value), kind));
-}
-
-function isOfKind(value: unknown, kind: Kind): boolean {
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-  switch (kind) {
-    case 'text':
-      return typeof value === 'string';
-    case 'number':
-      return typeof value === 'number';
-    case 'list':
-      return Array.isArray(value);
-    case 'object':
-      return isObject;
-    case 'object or null':
-      return isObject || value === null;
-    case 'text or object':
-      return isObject || typeof value === 'string';
-    case 'text?':
-      return value === undefined || typeof value === 'string';
-    case 'number?':
-      return value === undefined || typeof value === 'number';
-    case 'object?':
-      return value === undefined || isObject;
-  }
 }

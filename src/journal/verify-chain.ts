@@ -10,8 +10,8 @@ import type { ChainHead, ChainKeys, RemovalReason } from './run-chain.ts';
 import { REMOVED_PREFIX, listRuns, startOfId } from './run-folder.ts';
 import type { ListedRun } from './run-folder.ts';
 import { checkCode } from './seal.ts';
-import { fieldOf } from './shape.ts';
 import { verifyRun } from './verify.ts';
+import { fieldOf } from '../core/json/shape.ts';
 
 export interface ChainProblem {
   readonly code:

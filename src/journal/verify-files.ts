@@ -8,14 +8,15 @@ import type { ContentReference } from '../core/run-events.ts';
 import { printable } from '../core/text/text.ts';
 import type { ConfinedDirectory } from '../platform/fs/confined-directory.ts';
 import { sha256 } from '../platform/hash.ts';
-import { isSystemError } from '../platform/fs/paths.ts';
 import { contentText, readContent } from './content.ts';
 import type { StoredLine } from './journal-lines.ts';
 import { isContentPath, referencesIn, restoredValue } from './references.ts';
 import { EVENTS_FILE, FINAL_FILE, INDEX_FILE, RUN_FILE, SCAN_FILE, STATE_FILE, readRunFile } from './run-folder.ts';
 import { finalText, stateText } from './run-info.ts';
 import type { RunSummary } from './run-info.ts';
-import { fieldOf } from './shape.ts';
+import { quietly } from '../platform/quietly.ts';
+import { fieldOf } from '../core/json/shape.ts';
+import { parseJson } from '../core/json/parse-json.ts';
 
 const MAX_FILE_BYTES = 512 * 1024 * 1024;
 /** A large event may refer to texts in files; there are no further levels. */
@@ -59,7 +60,7 @@ export function openFileChecks(run: string, folder: ConfinedDirectory): FileChec
     const reading = readContent(folder, reference);
     contents.set(reference.$ref, reading.type === 'read' ? undefined : contentProblem(reference.$ref, reading));
     if (reading.type !== 'read' || reference.json !== true || level >= MAX_LEVELS) return;
-    for (const inner of referencesInJson(reading.bytes)) seeContent(inner, level + 1);
+    for (const inner of safeReferences(parseJson(reading.bytes.toString('utf8')))) seeContent(inner, level + 1);
   };
   return {
     see({ event }) {
@@ -146,15 +147,6 @@ function safeReferences(value: unknown): readonly ContentReference[] {
   }
 }
 
-function referencesInJson(bytes: Buffer): readonly ContentReference[] {
-  try {
-    return safeReferences(JSON.parse(bytes.toString('utf8')));
-  } catch (error) {
-    if (error instanceof SyntaxError) return [];
-    throw error;
-  }
-}
-
 /** Finds files that no event refers to. */
 function unexpectedFiles(run: string, known: ReadonlySet<string>): readonly RunProblem[] {
   const kinds: readonly string[] = CONTENT_KINDS;
@@ -171,12 +163,7 @@ function unexpectedFiles(run: string, known: ReadonlySet<string>): readonly RunP
 
 /** Returns the files of a content folder, or its name if it is not a folder. */
 function inKind(run: string, kind: string): readonly string[] {
-  try {
-    return namesIn(path.join(run, kind)).map((name) => `${kind}/${name}`);
-  } catch (error) {
-    if (isSystemError(error)) return [kind];
-    throw error;
-  }
+  return quietly(() => namesIn(path.join(run, kind)).map((name) => `${kind}/${name}`), [kind]);
 }
 
 function namesIn(folder: string): readonly string[] {

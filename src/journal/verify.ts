@@ -14,7 +14,7 @@ import { FIRST_HASH, isLinked } from './chain.ts';
 import { restoredLine } from './journal-reader.ts';
 import { LineReader, openJournal, parseLine } from './journal-lines.ts';
 import type { ParsedLine, StoredLine } from './journal-lines.ts';
-import { INDEX_FILE, SCAN_FILE, inFolder, isRunId, readRunInfo, runLife } from './run-folder.ts';
+import { INDEX_FILE, SCAN_FILE, isRunId, readRunInfo, runLife } from './run-folder.ts';
 import type { RunReading } from './run-folder.ts';
 import { infoOf, infoText, summarize } from './run-info.ts';
 import type { RunSummary } from './run-info.ts';
@@ -22,6 +22,7 @@ import { checkSeal } from './seal.ts';
 import type { SealState } from './seal.ts';
 import { openFileChecks } from './verify-files.ts';
 import type { FileChecks, RunProblem } from './verify-files.ts';
+import { inConfined } from '../platform/fs/confined-directory.ts';
 
 /**
  * `unsealed`: complete, but without a seal by the given key, so it may have been rewritten as a whole. `torn`: the run was killed, and its
@@ -48,7 +49,11 @@ export function verifyRun(
   path: string,
   { sealKey, expectsSeal = sealKey !== undefined }: VerifyOptions = {},
 ): Verification {
-  const checked = inFolder(path, (folder) => verifyFolder(path, folder, sealKey));
+  const checked = inConfined(
+    path,
+    (folder) => verifyFolder(path, folder, sealKey),
+    () => undefined,
+  );
   if (checked?.status === 'intact' && expectsSeal && checked.seal !== 'good') return { ...checked, status: 'unsealed' };
   return checked ?? unreadable('folder/not-a-run', 'it is not a folder that can be opened');
 }

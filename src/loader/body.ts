@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import type { FailureCode } from '../core/failure-codes.ts';
 import { fileProblemText } from '../core/file-problem.ts';
 import { toRelativePath } from '../core/path.ts';
-import { openConfined } from '../platform/fs/confined-directory.ts';
+import { inConfined } from '../platform/fs/confined-directory.ts';
 import type { ConfinedDirectory, ConfinedFile } from '../platform/fs/confined-directory.ts';
 import type { TextRead } from '../platform/fs/read-file.ts';
 
@@ -24,16 +24,16 @@ export type SkillFile =
 
 /** Reads a whole SKILL.md: only for a selected skill or the deep search index. Links to targets outside the skill are rejected. */
 export function readSkillFile(dir: string, fileName: string): SkillFile {
-  const opening = openConfined(dir);
-  if (opening.type === 'failed')
-    return opening.code === 'skill/gone' ? { type: 'absent' } : { type: 'failed', reason: 'its folder cannot be read' };
-  try {
-    const read = readSkillBytes(opening.directory, fileName);
-    if (read.type === 'read') return { type: 'read', text: read.bytes.toString('utf8'), validUtf8: isUtf8(read.bytes) };
-    return read.code === 'file/missing'
-      ? { type: 'absent' }
-      : { type: 'failed', reason: `it ${fileProblemText(read)}`, code: read.code };
-  } finally {
-    opening.directory.close();
-  }
+  return inConfined<SkillFile>(
+    dir,
+    (directory) => {
+      const read = readSkillBytes(directory, fileName);
+      if (read.type === 'read')
+        return { type: 'read', text: read.bytes.toString('utf8'), validUtf8: isUtf8(read.bytes) };
+      return read.code === 'file/missing'
+        ? { type: 'absent' }
+        : { type: 'failed', reason: `it ${fileProblemText(read)}`, code: read.code };
+    },
+    (code) => (code === 'skill/gone' ? { type: 'absent' } : { type: 'failed', reason: 'its folder cannot be read' }),
+  );
 }

@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, lstatSync, statSync } from 'node:fs';
 import path from 'node:path';
 
 import { diagnose } from '../core/diagnostic.ts';
@@ -6,7 +6,7 @@ import type { Diagnostic, Finding, Mode } from '../core/diagnostic.ts';
 import { localLinks, parseSkillMd } from '../format/skill-md.ts';
 import type { SkillHead } from '../core/skill.ts';
 import { printable } from '../core/text/text.ts';
-import { isSystemError, withForwardSlashes } from '../platform/fs/paths.ts';
+import { namesIn, withForwardSlashes } from '../platform/fs/paths.ts';
 import { readTextFile } from '../platform/fs/read-file.ts';
 import { readSkillFile } from './body.ts';
 import type { SkillFile } from './body.ts';
@@ -128,9 +128,12 @@ const SHEBANG_BYTES = 64 * 1024;
 function scriptProblems(dir: string, { mode, mayHaveShebang }: CheckOptions): readonly Diagnostic[] {
   if (path.sep === '\\' || mayHaveShebang?.size === 0) return [];
   const problems: Diagnostic[] = [];
-  for (const name of scriptNames(path.join(dir, 'scripts')).slice(0, MAX_SCRIPTS)) {
+  const folder = path.join(dir, 'scripts');
+  // Most skills have no scripts, and checking first is faster than handling the error.
+  const names = existsSync(folder) ? namesIn(folder).toSorted() : [];
+  for (const name of names.slice(0, MAX_SCRIPTS)) {
     if (mayHaveShebang?.has(name) === false) continue;
-    const script = withForwardSlashes(path.join(dir, 'scripts', name));
+    const script = withForwardSlashes(path.join(folder, name));
     const stats = statSync(script, { throwIfNoEntry: false });
     if (stats === undefined || !stats.isFile() || (stats.mode & 0o111) !== 0 || stats.size > SHEBANG_BYTES) continue;
     const read = readTextFile(script, SHEBANG_BYTES);
@@ -139,15 +142,4 @@ function scriptProblems(dir: string, { mode, mayHaveShebang }: CheckOptions): re
     problems.push(diagnose({ code: 'script/not-executable', path: script, message }, mode));
   }
   return problems;
-}
-
-function scriptNames(directory: string): readonly string[] {
-  // Most skills have no scripts, and checking first is faster than handling the error.
-  if (!existsSync(directory)) return [];
-  try {
-    return readdirSync(directory).toSorted();
-  } catch (error) {
-    if (isSystemError(error)) return [];
-    throw error;
-  }
 }

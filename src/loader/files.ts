@@ -1,7 +1,7 @@
 import type { ListedFile } from '../core/observation.ts';
 import type { FailureCode } from '../core/failure-codes.ts';
 import { kindOfFile, toRelativePath } from '../core/path.ts';
-import { openConfined } from '../platform/fs/confined-directory.ts';
+import { inConfined } from '../platform/fs/confined-directory.ts';
 import type { ConfinedDirectory } from '../platform/fs/confined-directory.ts';
 import type { ConfinedListing } from '../platform/fs/confined-directory.ts';
 
@@ -22,24 +22,16 @@ const LIMITS = { maxFiles: 2_000, maxDepth: 12 };
 
 /** Lists the files of a skill folder; empty if the folder is gone. */
 export function listSkillFiles(directory: string): SkillFiles {
-  const opening = openConfined(directory);
-  if (opening.type === 'failed') return { files: [], unusable: [], isCut: false };
-  try {
-    return filesOf(opening.directory);
-  } finally {
-    opening.directory.close();
-  }
+  return inConfined(directory, filesOf, () => ({ files: [], unusable: [], isCut: false }));
 }
 
 /** Every file of a skill folder, for display; empty if the folder is gone. */
 export function listSkillEntries(directory: string): ConfinedListing {
-  const opening = openConfined(directory);
-  if (opening.type === 'failed') return { files: [], isCut: false };
-  try {
-    return opening.directory.list(LIMITS);
-  } finally {
-    opening.directory.close();
-  }
+  return inConfined(
+    directory,
+    (folder) => folder.list(LIMITS),
+    () => ({ files: [], isCut: false }),
+  );
 }
 
 /**

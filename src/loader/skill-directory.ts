@@ -3,7 +3,7 @@ import type { Failure } from '../core/failure-codes.ts';
 import { fileProblemText } from '../core/file-problem.ts';
 import type { FileProblem } from '../core/file-problem.ts';
 import { quoted } from '../core/text/text.ts';
-import { openConfined } from '../platform/fs/confined-directory.ts';
+import { inConfined } from '../platform/fs/confined-directory.ts';
 import type { ConfinedDirectory } from '../platform/fs/confined-directory.ts';
 
 /** The skill to read: its folder, and its name for messages. */
@@ -26,16 +26,10 @@ export function inSkill<Result>(
   { dir, name }: SkillPlace,
   act: (directory: ConfinedDirectory) => Result,
 ): Result | Failed {
-  const opening = openConfined(dir);
-  if (opening.type === 'failed') {
-    const problem = opening.code === 'skill/gone' ? 'is gone' : 'cannot be read';
-    return failed(failure(opening.code, `the folder of the skill ${quoted(name)} ${problem}`));
-  }
-  try {
-    return act(opening.directory);
-  } finally {
-    opening.directory.close();
-  }
+  return inConfined<Result | Failed>(dir, act, (code) => {
+    const problem = code === 'skill/gone' ? 'is gone' : 'cannot be read';
+    return failed(failure(code, `the folder of the skill ${quoted(name)} ${problem}`));
+  });
 }
 
 /** The failure of one file, under the name that was requested. */

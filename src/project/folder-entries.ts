@@ -1,4 +1,3 @@
-import { lstatSync } from 'node:fs';
 import type { Stats } from 'node:fs';
 
 import { compareText } from '../core/diagnostic.ts';
@@ -7,8 +6,8 @@ import { toRelativePath } from '../core/path.ts';
 import type { RelativePath } from '../core/path.ts';
 import { inDirectory, systemFailure } from '../platform/fs/directory-handle.ts';
 import type { OpenFailed } from '../platform/fs/directory-handle.ts';
-import { isSystemError } from '../platform/fs/paths.ts';
 import { readEntries } from '../platform/fs/walk.ts';
+import { tryStat } from '../platform/quietly.ts';
 
 const SKIPPED: ReadonlySet<string> = new Set(['.git', 'node_modules']);
 /** Records, and the folders of `trash.ts`. */
@@ -59,7 +58,7 @@ function entryOf(place: string, folder: string, name: string): readonly FolderEn
   const reading = toRelativePath(path);
   // Not a valid path, or the entry is gone by now.
   if (reading.type === 'refused' || reading.path !== path) return [];
-  const stats = statQuietly(`${place}/${name}`);
+  const stats = tryStat(`${place}/${name}`);
   if (stats === undefined) return [];
   const kind = kindOf(stats);
   return [{ name, path: reading.path, kind, bytes: kind === 'file' ? stats.size : 0 }];
@@ -69,13 +68,4 @@ function kindOf(stats: Stats): FolderEntry['kind'] {
   if (stats.isFile()) return 'file';
   if (stats.isDirectory()) return 'folder';
   return stats.isSymbolicLink() ? 'link' : 'other';
-}
-
-function statQuietly(place: string): Stats | undefined {
-  try {
-    return lstatSync(place, { throwIfNoEntry: false });
-  } catch (error) {
-    if (isSystemError(error)) return undefined;
-    throw error;
-  }
 }

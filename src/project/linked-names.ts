@@ -1,9 +1,10 @@
 /** Hard links give one file several names. A rule about one of them is about the file, so reading it by another name asks about all. */
-import { lstatSync, readdirSync } from 'node:fs';
-import type { Dirent, Stats } from 'node:fs';
+import { readdirSync } from 'node:fs';
+import type { Stats } from 'node:fs';
 import path from 'node:path';
 
-import { isInside, isSystemError } from '../platform/fs/paths.ts';
+import { isInside } from '../platform/fs/paths.ts';
+import { quietly, tryStat } from '../platform/quietly.ts';
 
 /** Package managers link thousands of files from their stores, and git its objects; neither has names that rules protect. */
 const UNSEARCHED = /(?:^|\/)(?:node_modules|\.git\/objects)$/;
@@ -13,7 +14,7 @@ const MAX_ENTRIES = 100_000;
 export function openLinkedNames(project: string): (absolute: string) => readonly string[] {
   let known: ReadonlyMap<string, readonly string[]> | undefined;
   return (absolute) => {
-    const stats = isInside(absolute, project) ? statQuietly(absolute) : undefined;
+    const stats = isInside(absolute, project) ? tryStat(absolute) : undefined;
     if (stats === undefined || !isLinked(stats)) return [];
     known ??= findLinked(project);
     return (known.get(keyOf(stats)) ?? []).filter((name) => name !== absolute);
@@ -25,12 +26,12 @@ function findLinked(project: string): ReadonlyMap<string, readonly string[]> {
   const waiting = [''];
   let count = 0;
   for (let folder = waiting.pop(); folder !== undefined && count < MAX_ENTRIES; folder = waiting.pop()) {
-    for (const entry of entriesOf(path.join(project, folder))) {
+    for (const entry of quietly(() => readdirSync(path.join(project, folder), { withFileTypes: true }), [])) {
       count += 1;
       const relative = folder === '' ? entry.name : `${folder}/${entry.name}`;
       if (entry.isDirectory() && !UNSEARCHED.test(relative)) waiting.push(relative);
       const place = path.join(project, relative);
-      const stats = entry.isFile() ? statQuietly(place) : undefined;
+      const stats = entry.isFile() ? tryStat(place) : undefined;
       if (stats === undefined || !isLinked(stats)) continue;
       const names = found.get(keyOf(stats));
       if (names === undefined) found.set(keyOf(stats), [place]);
@@ -46,22 +47,4 @@ function isLinked(stats: Stats): boolean {
 
 function keyOf({ dev, ino }: Stats): string {
   return `${String(dev)}:${String(ino)}`;
-}
-
-function entriesOf(folder: string): readonly Dirent[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true });
-  } catch (error) {
-    if (isSystemError(error)) return [];
-    throw error;
-  }
-}
-
-function statQuietly(place: string): Stats | undefined {
-  try {
-    return lstatSync(place, { throwIfNoEntry: false });
-  } catch (error) {
-    if (isSystemError(error)) return undefined;
-    throw error;
-  }
 }

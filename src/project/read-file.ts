@@ -8,7 +8,7 @@ import type { ActionFailed, FileRead } from '../core/observation.ts';
 import { quoted } from '../core/text/text.ts';
 import { sha256 } from '../platform/hash.ts';
 import { shownText } from '../platform/fs/shown-text.ts';
-import { openConfined } from '../platform/fs/confined-directory.ts';
+import { inConfined } from '../platform/fs/confined-directory.ts';
 import type { ConfinedFile } from '../platform/fs/confined-directory.ts';
 import { fileFailed, hostFailure } from './host-failure.ts';
 import type { ResolvedPath } from './resolve-path.ts';
@@ -68,14 +68,11 @@ export function readResolved(
   maxBytes: number,
 ): ConfinedFile {
   if (relative === '') return { type: 'failed', code: 'file/directory' };
-  const opening = openConfined(root);
-  if (opening.type === 'failed')
-    return { type: 'failed', code: opening.code === 'skill/gone' ? 'file/missing' : opening.code };
-  try {
-    return opening.directory.read(relative, { maxBytes, followLinks: false, allowHardLinks: place === 'project' });
-  } finally {
-    opening.directory.close();
-  }
+  return inConfined(
+    root,
+    (folder) => folder.read(relative, { maxBytes, followLinks: false, allowHardLinks: place === 'project' }),
+    (code) => ({ type: 'failed', code: code === 'skill/gone' ? 'file/missing' : code }),
+  );
 }
 
 type ShownLines = Pick<FileRead, 'text' | 'lines' | 'truncated' | 'notes'>;

@@ -6,6 +6,7 @@ import { checksum } from '../platform/hash.ts';
 import { sortSkills } from './index-skills.ts';
 import type { ScanReport, SkillIndex } from './index-skills.ts';
 import type { KnownFile, KnownSkills } from './known-skills.ts';
+import { parseJson } from '../core/json/parse-json.ts';
 
 /**
  * Increase it whenever the same frontmatter may produce a different head or diagnostic, or the file layout changes:
@@ -104,13 +105,8 @@ function splitLines(content: Buffer): readonly Buffer[] {
 }
 
 function parseHeader(line: string): Partial<CacheHeader> | undefined {
-  try {
-    const value: unknown = JSON.parse(line);
-    return typeof value === 'object' && value !== null ? value : undefined;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  const value = parseJson(line);
+  return typeof value === 'object' && value !== null ? value : undefined;
 }
 
 /** The checksums have verified that this version wrote these bytes, so their shape is not validated again. */

@@ -1,9 +1,9 @@
-import { lstatSync, mkdtempSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import path from 'node:path';
 
 import { isSkillError } from '../core/errors.ts';
-import { isSystemError } from '../platform/fs/paths.ts';
 import { nodeCrypto } from '../platform/hash.ts';
+import { tryStat } from '../platform/quietly.ts';
 
 /**
  * The folder for workspaces below the temporary folder of the system. Other users can create files there, so a name that is taken by one of
@@ -25,15 +25,10 @@ export async function temporaryFolder(
 
 /** Whether something is there that is not a folder of this user. */
 function isOccupied(folder: string): boolean {
-  try {
-    const stats = lstatSync(folder, { throwIfNoEntry: false });
-    if (stats === undefined || process.getuid === undefined) return false;
-    return !stats.isDirectory() || stats.uid !== process.getuid();
-  } catch (error) {
-    // The temporary folder itself cannot be used; the program that needs it says so.
-    if (isSystemError(error)) return false;
-    throw error;
-  }
+  // A temporary folder that cannot be read at all is reported by the program that needs it.
+  const stats = tryStat(folder);
+  if (stats === undefined || process.getuid === undefined) return false;
+  return !stats.isDirectory() || stats.uid !== process.getuid();
 }
 
 async function keyOf(home: string): Promise<Uint8Array | undefined> {

@@ -1,6 +1,6 @@
 import { listSkillFiles } from '../loader/files.ts';
 import { isInside, realPath } from '../platform/fs/paths.ts';
-import { openConfined } from '../platform/fs/confined-directory.ts';
+import { inConfined } from '../platform/fs/confined-directory.ts';
 import { readUsableTree } from '../platform/fs/tree-digest.ts';
 import { skillRequirements } from '../sandbox/programs/skill-requirements.ts';
 import type { SkillEntry } from '../core/skill.ts';
@@ -69,10 +69,11 @@ export async function reviewEntries(
 }
 
 function wantsOf({ dir, controls: { allowedTools, requires = [] }, compatibility = '' }: SkillEntry): SkillWants {
-  const opened = openConfined(dir);
-  const needs =
-    opened.type === 'open' ? skillRequirements({ directory: opened.directory, requires, compatibility }) : [];
-  if (opened.type === 'open') opened.directory.close();
+  const needs = inConfined(
+    dir,
+    (directory) => skillRequirements({ directory, requires, compatibility }),
+    () => [],
+  );
   const named = (kind: (typeof needs)[number]['kind']): readonly string[] => [
     ...new Set(needs.filter((need) => need.kind === kind).map((need) => need.name)),
   ];

@@ -1,21 +1,10 @@
 import type { DirectoryListed, FileRead, ResourcesListed } from '../core/observation.ts';
 import type { Offer, ToolRow } from '../core/tool.ts';
-import {
-  count,
-  flag,
-  inputOf,
-  isSet,
-  linesOf,
-  located,
-  isFailure,
-  numberOf,
-  optionalTextOf,
-  text,
-  textOf,
-} from './parameters.ts';
+import { inputOf, isSet, linesOf, located, isFailure, numberOf, optionalTextOf, textOf } from './parameters.ts';
 import { hasHost, hasSkills, observed, singleAction } from './single-action.ts';
 import { bytesText, inOrder } from './wording.ts';
 import { hashOf, showRead } from './actions-read.ts';
+import { count, flag, text } from '../core/json/schema-of.ts';
 
 /**
  * The tools of skills-agent for files and servers. A path inside a skill is read as part of that skill; every other path belongs to
@@ -119,122 +108,114 @@ function showResources({ skill, files, filesCut }: ResourcesListed): unknown {
   };
 }
 
-const grep: ToolRow = {
-  ...singleAction({
-    name: 'grep',
-    description: 'Find lines that match a regular expression, in a file or below a folder.',
-    action: 'grep',
-    schema: (offer) =>
-      inputOf(
-        'What to search for, and where.',
-        {
-          pattern: text('A JavaScript regular expression, without slashes around it.'),
-          path: pathOf(offer),
-          glob: text('Only files that match this pattern, such as **/*.ts.'),
-          ignore_case: flag('Ignore case.'),
-          max_matches: count('Lines to give.', 1, 1_000, 200),
-        },
-        ['pattern'],
-      ),
-    toAction(input) {
-      const glob = optionalTextOf(input, 'glob');
-      const most = numberOf(input, 'max_matches');
-      return {
-        type: 'grep',
-        pattern: textOf(input, 'pattern'),
-        path: optionalTextOf(input, 'path') ?? '.',
-        ...(glob === undefined ? {} : { glob }),
-        ...(isSet(input, 'ignore_case') ? { ignoreCase: true } : {}),
-        ...(most === undefined ? {} : { maxMatches: most }),
-      };
-    },
-    toResult: ({ matches, files, skipped, isCut, notes }) => ({
-      ok: true,
-      matches: matches.map(({ path, line, text: found }) => ({ path, line, text: found })),
-      files_searched: files,
-      files_skipped: skipped,
-      truncated: isCut,
-      ...(notes.length === 0 ? {} : { notes }),
-    }),
+const grep: ToolRow = singleAction({
+  name: 'grep',
+  description: 'Find lines that match a regular expression, in a file or below a folder.',
+  action: 'grep',
+  schema: (offer) =>
+    inputOf(
+      'What to search for, and where.',
+      {
+        pattern: text('A JavaScript regular expression, without slashes around it.'),
+        path: pathOf(offer),
+        glob: text('Only files that match this pattern, such as **/*.ts.'),
+        ignore_case: flag('Ignore case.'),
+        max_matches: count('Lines to give.', 1, 1_000, 200),
+      },
+      ['pattern'],
+    ),
+  toAction(input) {
+    const glob = optionalTextOf(input, 'glob');
+    const most = numberOf(input, 'max_matches');
+    return {
+      type: 'grep',
+      pattern: textOf(input, 'pattern'),
+      path: optionalTextOf(input, 'path') ?? '.',
+      ...(glob === undefined ? {} : { glob }),
+      ...(isSet(input, 'ignore_case') ? { ignoreCase: true } : {}),
+      ...(most === undefined ? {} : { maxMatches: most }),
+    };
+  },
+  toResult: ({ matches, files, skipped, isCut, notes }) => ({
+    ok: true,
+    matches: matches.map(({ path, line, text: found }) => ({ path, line, text: found })),
+    files_searched: files,
+    files_skipped: skipped,
+    truncated: isCut,
+    ...(notes.length === 0 ? {} : { notes }),
   }),
   isOffered: hasHost,
-};
+});
 
-const writeFile: ToolRow = {
-  ...singleAction({
-    name: 'write_file',
-    description: 'Write a whole file of the project or the workspace. The user may be asked first.',
-    action: 'write_file',
-    schema: () =>
-      inputOf(
-        'Which file.',
-        { path: text('Relative to the project, or workspace://path.'), content: text('The complete contents.') },
-        ['path', 'content'],
-      ),
-    toAction: (input) => ({ type: 'write_file', path: textOf(input, 'path'), content: textOf(input, 'content') }),
-    toResult: ({ path, bytes, digest, replaced }) => ({
-      ok: true,
-      path,
-      bytes,
-      sha256: hashOf(digest),
-      replaced: replaced !== undefined,
-    }),
+const writeFile: ToolRow = singleAction({
+  name: 'write_file',
+  description: 'Write a whole file of the project or the workspace. The user may be asked first.',
+  action: 'write_file',
+  schema: () =>
+    inputOf(
+      'Which file.',
+      { path: text('Relative to the project, or workspace://path.'), content: text('The complete contents.') },
+      ['path', 'content'],
+    ),
+  toAction: (input) => ({ type: 'write_file', path: textOf(input, 'path'), content: textOf(input, 'content') }),
+  toResult: ({ path, bytes, digest, replaced }) => ({
+    ok: true,
+    path,
+    bytes,
+    sha256: hashOf(digest),
+    replaced: replaced !== undefined,
   }),
   isOffered: hasHost,
-};
+});
 
-const deleteFile: ToolRow = {
-  ...singleAction({
-    name: 'delete_file',
-    description: 'Move a file of the project to the trash. The user may be asked first.',
-    action: 'delete_file',
-    schema: () => inputOf('Which file.', { path: text('Relative to the project.') }, ['path']),
-    toAction: (input) => ({ type: 'delete_file', path: textOf(input, 'path') }),
-    toResult: ({ path, trash }) => ({ ok: true, path, trash }),
-  }),
+const deleteFile: ToolRow = singleAction({
+  name: 'delete_file',
+  description: 'Move a file of the project to the trash. The user may be asked first.',
+  action: 'delete_file',
+  schema: () => inputOf('Which file.', { path: text('Relative to the project.') }, ['path']),
+  toAction: (input) => ({ type: 'delete_file', path: textOf(input, 'path') }),
+  toResult: ({ path, trash }) => ({ ok: true, path, trash }),
   isOffered: hasHost,
-};
+});
 
-const networkRequest: ToolRow = {
-  ...singleAction({
-    name: 'network_request',
-    description: 'Send a request to a server. Only granted hosts can be reached; the user may be asked first.',
-    action: 'network_request',
-    schema: () =>
-      inputOf(
-        'The request.',
-        {
-          url: text('The address, http or https.'),
-          method: { type: 'string', description: 'The method.', enum: METHODS, default: 'GET' },
-          headers: { type: 'object', description: 'Headers.', additionalProperties: text('Its value.') },
-          body: text('What is sent.'),
-        },
-        ['url'],
-      ),
-    toAction(input) {
-      const method = optionalTextOf(input, 'method');
-      const body = optionalTextOf(input, 'body');
-      return {
-        type: 'network_request',
-        url: textOf(input, 'url'),
-        ...(method === undefined ? {} : { method }),
-        ...(body === undefined ? {} : { body }),
-        headers: headersOf(input['headers']),
-      };
-    },
-    toResult: ({ url, status, headers, mediaType, isBinary, text: body, bytes, truncated, redirects }) => ({
-      ok: status < 400,
-      url,
-      status,
-      headers,
-      media_type: mediaType,
-      ...(isBinary ? { notes: [`binary response of ${bytesText(bytes)}, not shown`] } : { body }),
-      truncated,
-      ...(redirects.length === 0 ? {} : { redirects }),
-    }),
+const networkRequest: ToolRow = singleAction({
+  name: 'network_request',
+  description: 'Send a request to a server. Only granted hosts can be reached; the user may be asked first.',
+  action: 'network_request',
+  schema: () =>
+    inputOf(
+      'The request.',
+      {
+        url: text('The address, http or https.'),
+        method: { type: 'string', description: 'The method.', enum: METHODS, default: 'GET' },
+        headers: { type: 'object', description: 'Headers.', additionalProperties: text('Its value.') },
+        body: text('What is sent.'),
+      },
+      ['url'],
+    ),
+  toAction(input) {
+    const method = optionalTextOf(input, 'method');
+    const body = optionalTextOf(input, 'body');
+    return {
+      type: 'network_request',
+      url: textOf(input, 'url'),
+      ...(method === undefined ? {} : { method }),
+      ...(body === undefined ? {} : { body }),
+      headers: headersOf(input['headers']),
+    };
+  },
+  toResult: ({ url, status, headers, mediaType, isBinary, text: body, bytes, truncated, redirects }) => ({
+    ok: status < 400,
+    url,
+    status,
+    headers,
+    media_type: mediaType,
+    ...(isBinary ? { notes: [`binary response of ${bytesText(bytes)}, not shown`] } : { body }),
+    truncated,
+    ...(redirects.length === 0 ? {} : { redirects }),
   }),
   isOffered: (offer) => offer.host?.hasNetwork === true,
-};
+});
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 

@@ -14,7 +14,6 @@ import {
   skillChoice,
   skillOf,
   skillReference,
-  text,
   textOf,
   texts,
   textsOf,
@@ -22,34 +21,33 @@ import {
 import { packagesParameter, programOf } from './run-parameters.ts';
 import { canRun, hasSkills, observed, singleAction } from './single-action.ts';
 import { ROUTING_ONLY, guidanceFor, hintOf, inOrder, loadNote, loadNotes } from './wording.ts';
+import { text } from '../core/json/schema-of.ts';
 
-const runScript: ToolRow = {
-  ...singleAction({
-    name: 'run_script',
-    description: 'Run a script of a skill with arguments, without a shell. Returns its output and the files it made.',
-    action: 'run_script',
-    schema: (offer) =>
-      inputOf(
-        'Which script.',
-        {
-          skill: skillReference(),
-          relative_path: text('Path in the skill, such as scripts/aggregate.py.'),
-          args: texts('Its arguments, one per item.'),
-          ...packagesParameter(offer),
-        },
-        ['skill', 'relative_path'],
-      ),
-    toAction: (input) => ({
-      type: 'run_script',
-      ...skillOf(input['skill']),
-      script: textOf(input, 'relative_path'),
-      args: textsOf(input, 'args'),
-      ...programOf(input),
-    }),
-    toResult: ({ result }) => ({ ok: result.reason === 'exited' && result.exit_code === 0, ...result }),
+const runScript: ToolRow = singleAction({
+  name: 'run_script',
+  description: 'Run a script of a skill with arguments, without a shell. Returns its output and the files it made.',
+  action: 'run_script',
+  schema: (offer) =>
+    inputOf(
+      'Which script.',
+      {
+        skill: skillReference(),
+        relative_path: text('Path in the skill, such as scripts/aggregate.py.'),
+        args: texts('Its arguments, one per item.'),
+        ...packagesParameter(offer),
+      },
+      ['skill', 'relative_path'],
+    ),
+  toAction: (input) => ({
+    type: 'run_script',
+    ...skillOf(input['skill']),
+    script: textOf(input, 'relative_path'),
+    args: textsOf(input, 'args'),
+    ...programOf(input),
   }),
+  toResult: ({ result }) => ({ ok: result.reason === 'exited' && result.exit_code === 0, ...result }),
   isOffered: canRun,
-};
+});
 
 /** The most skills per call; the design of skills-agent loads one or two per round. */
 const MOST_SKILLS = 8;

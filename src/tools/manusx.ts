@@ -4,17 +4,7 @@ import { toRelativePath } from '../core/path.ts';
 import { escapeHeaderLines } from '../core/text/delimit-untrusted.ts';
 import { printable, quoted } from '../core/text/text.ts';
 import type { LocatedPath, Offer, ToolRow, Vocabulary } from '../core/tool.ts';
-import {
-  inputOf,
-  isFailure,
-  located,
-  named,
-  offsetOf,
-  offsetParameter,
-  skillChoice,
-  text,
-  textOf,
-} from './parameters.ts';
+import { inputOf, isFailure, located, named, offsetOf, offsetParameter, skillChoice, textOf } from './parameters.ts';
 import { shellTool } from './shell-tool.ts';
 import { canRun, singleAction } from './single-action.ts';
 import {
@@ -29,6 +19,7 @@ import {
   withNotes,
 } from './wording.ts';
 import type { ContinueCall } from './wording.ts';
+import { text } from '../core/json/schema-of.ts';
 
 /** In the order in which ManusX lists them. */
 const FOLDERS = ['scripts', 'references', 'assets'];
@@ -101,25 +92,23 @@ const shellExec = shellTool({
   toResult: (result) => succeeded({ ...result }),
 });
 
-const fileWrite: ToolRow = {
-  ...singleAction({
-    name: 'file_write',
-    description: 'Write a file in the workspace, where shell_exec runs. The user may be asked first.',
-    action: 'write_file',
-    schema: () =>
-      inputOf('Which file.', { file: text('Path in the workspace.'), content: named(text('The complete contents.')) }, [
-        'file',
-        'content',
-      ]),
-    toAction(input) {
-      const reading = toRelativePath(textOf(input, 'file'));
-      if (reading.type === 'refused') return reading.failure;
-      return { type: 'write_file', path: `workspace://work/${reading.path}`, content: textOf(input, 'content') };
-    },
-    toResult: ({ path, bytes }) => succeeded({ file: path, bytes }),
-  }),
+const fileWrite: ToolRow = singleAction({
+  name: 'file_write',
+  description: 'Write a file in the workspace, where shell_exec runs. The user may be asked first.',
+  action: 'write_file',
+  schema: () =>
+    inputOf('Which file.', { file: text('Path in the workspace.'), content: named(text('The complete contents.')) }, [
+      'file',
+      'content',
+    ]),
+  toAction(input) {
+    const reading = toRelativePath(textOf(input, 'file'));
+    if (reading.type === 'refused') return reading.failure;
+    return { type: 'write_file', path: `workspace://work/${reading.path}`, content: textOf(input, 'content') };
+  },
+  toResult: ({ path, bytes }) => succeeded({ file: path, bytes }),
   isOffered: (offer) => canRun(offer) && offer.host !== undefined,
-};
+});
 
 /** The tools of ManusX: the content of a skill and its files; and a shell and its files, if execution is enabled. */
 export const manusx: Vocabulary = {

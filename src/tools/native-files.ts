@@ -4,10 +4,11 @@ import { delimit } from '../core/text/delimit-untrusted.ts';
 import { printable } from '../core/text/text.ts';
 import type { DirectoryListed, FileRead, FileWritten, LinesFound } from '../core/observation.ts';
 import type { ToolRow } from '../core/tool.ts';
-import { count, inputOf, linesOf, named, numberOf, optionalTextOf, text, textOf } from './parameters.ts';
+import { inputOf, linesOf, named, numberOf, optionalTextOf, textOf } from './parameters.ts';
 import { hasHost, observed, singleAction } from './single-action.ts';
 import type { SingleAction } from './single-action.ts';
 import { bytesText, withNotes } from './wording.ts';
+import { count, text } from '../core/json/schema-of.ts';
 
 const LAST_LINE = 10_000_000;
 const MAX_DEPTH = 5;

@@ -3,7 +3,6 @@ import type { ResourceRead } from '../core/observation.ts';
 import type { Offer, ToolRow, Vocabulary } from '../core/tool.ts';
 import { loadedContent, showContent } from './content.ts';
 import {
-  count,
   inputOf,
   linesOf,
   named,
@@ -15,7 +14,6 @@ import {
   searchParameters,
   skillChoice,
   skillName,
-  text,
   textOf,
   texts,
   textsOf,
@@ -34,6 +32,7 @@ import {
   withNotes,
 } from './wording.ts';
 import type { ContinueCall } from './wording.ts';
+import { count, text } from '../core/json/schema-of.ts';
 
 const LAST_LINE = 10_000_000;
 
@@ -124,72 +123,68 @@ const scriptPath: ToolRow = {
   isOffered: (offer) => hasSkills(offer) && offer.execution === undefined,
 };
 
-const runScript: ToolRow = {
-  ...singleAction({
-    name: 'run_script',
-    description: 'Run a script of a skill. Called with {}, it explains more parameters.',
-    action: 'run_script',
-    schema: (offer) =>
-      inputOf(
-        'Which script.',
-        {
-          skill: skillName,
-          script: text('Path below scripts/.'),
-          args: named(texts('Its arguments, one per item.')),
-          ...packagesParameter(offer),
-          ...givenParameters,
-        },
-        ['skill', 'script'],
-      ),
-    toAction: (input) => ({
-      type: 'run_script',
-      skill: textOf(input, 'skill'),
-      script: textOf(input, 'script'),
-      args: textsOf(input, 'args'),
+const runScript: ToolRow = singleAction({
+  name: 'run_script',
+  description: 'Run a script of a skill. Called with {}, it explains more parameters.',
+  action: 'run_script',
+  schema: (offer) =>
+    inputOf(
+      'Which script.',
+      {
+        skill: skillName,
+        script: text('Path below scripts/.'),
+        args: named(texts('Its arguments, one per item.')),
+        ...packagesParameter(offer),
+        ...givenParameters,
+      },
+      ['skill', 'script'],
+    ),
+  toAction: (input) => ({
+    type: 'run_script',
+    skill: textOf(input, 'skill'),
+    script: textOf(input, 'script'),
+    args: textsOf(input, 'args'),
+    ...programOf(input),
+    inputs: inputsOf(input),
+    outputs: outputsOf(input),
+  }),
+  toResult: ({ result }) => result,
+  isOffered: canRun,
+});
+
+const runCommand: ToolRow = singleAction({
+  name: 'run_command',
+  description: 'Run a shell command in the workspace, or in the folder of the named skill.',
+  action: 'run_command',
+  schema: (offer) =>
+    inputOf(
+      'What to run.',
+      {
+        command: named(text('The shell command.')),
+        skill: skillName,
+        cwd: offer.execution?.project === undefined ? rare(text(startFolders(offer))) : text(startFolders(offer)),
+        env: rare(environment),
+        ...packagesParameter(offer),
+        ...givenParameters,
+      },
+      ['command'],
+    ),
+  toAction(input) {
+    const skill = optionalTextOf(input, 'skill');
+    const cwd = optionalTextOf(input, 'cwd');
+    return {
+      type: 'run_command',
+      command: textOf(input, 'command'),
+      ...(skill === undefined || skill === '' ? {} : { skill }),
+      ...(cwd === undefined || cwd === '' ? {} : { cwd }),
       ...programOf(input),
       inputs: inputsOf(input),
       outputs: outputsOf(input),
-    }),
-    toResult: ({ result }) => result,
-  }),
+    };
+  },
+  toResult: ({ result }) => result,
   isOffered: canRun,
-};
-
-const runCommand: ToolRow = {
-  ...singleAction({
-    name: 'run_command',
-    description: 'Run a shell command in the workspace, or in the folder of the named skill.',
-    action: 'run_command',
-    schema: (offer) =>
-      inputOf(
-        'What to run.',
-        {
-          command: named(text('The shell command.')),
-          skill: skillName,
-          cwd: offer.execution?.project === undefined ? rare(text(startFolders(offer))) : text(startFolders(offer)),
-          env: rare(environment),
-          ...packagesParameter(offer),
-          ...givenParameters,
-        },
-        ['command'],
-      ),
-    toAction(input) {
-      const skill = optionalTextOf(input, 'skill');
-      const cwd = optionalTextOf(input, 'cwd');
-      return {
-        type: 'run_command',
-        command: textOf(input, 'command'),
-        ...(skill === undefined || skill === '' ? {} : { skill }),
-        ...(cwd === undefined || cwd === '' ? {} : { cwd }),
-        ...programOf(input),
-        inputs: inputsOf(input),
-        outputs: outputsOf(input),
-      };
-    },
-    toResult: ({ result }) => result,
-  }),
-  isOffered: canRun,
-};
+});
 
 function startFolders({ execution }: Offer): string {
   if (execution?.project === undefined) return 'The folder to start in.';

@@ -13,7 +13,6 @@ import {
   searchParameters,
   skillChoice,
   skillName,
-  text,
   textOf,
 } from './parameters.ts';
 import { shellTool } from './shell-tool.ts';
@@ -32,6 +31,7 @@ import {
   withNotes,
 } from './wording.ts';
 import type { ContinueCall } from './wording.ts';
+import { text } from '../core/json/schema-of.ts';
 
 /** The folders from which openseed lets a model read files. */
 const FOLDERS = ['references', 'assets', 'scripts'];
@@ -42,37 +42,33 @@ const continueWith: ContinueCall = (path, offset) =>
 /** openseed answers without skills, too: with an empty list, or that there is no such skill. */
 const always = (): boolean => true;
 
-const search: ToolRow = {
-  ...singleAction({
-    name: 'search_skills',
-    description: 'Find skills for a task.',
-    action: 'search_skills',
-    schema: searchParameters,
-    toAction: searchOf,
-    toResult: ({ results }) =>
-      results.flatMap(({ name, description }) => (description === '' ? [] : [{ name, description }])),
-  }),
+const search: ToolRow = singleAction({
+  name: 'search_skills',
+  description: 'Find skills for a task.',
+  action: 'search_skills',
+  schema: searchParameters,
+  toAction: searchOf,
+  toResult: ({ results }) =>
+    results.flatMap(({ name, description }) => (description === '' ? [] : [{ name, description }])),
   isOffered: always,
-};
+});
 
-const load: ToolRow = {
-  ...singleAction({
-    name: 'load_skill',
-    description: 'Load the SKILL.md of a skill: how to do the work, step by step. Runs nothing.',
-    action: 'load_skill',
-    schema: (offer) => inputOf('Which skill.', { skill_name: skillChoice(offer) }, ['skill_name']),
-    toAction: (input) => ({
-      type: 'load_skill',
-      skill: textOf(input, 'skill_name'),
-      whole: true,
-      uncut: true,
-      again: true,
-    }),
-    toResult: (loaded, offer) =>
-      loadNote(loaded, offer) ?? withNotes(inert(loaded.text), loadNotes(loaded, continueWith)),
+const load: ToolRow = singleAction({
+  name: 'load_skill',
+  description: 'Load the SKILL.md of a skill: how to do the work, step by step. Runs nothing.',
+  action: 'load_skill',
+  schema: (offer) => inputOf('Which skill.', { skill_name: skillChoice(offer) }, ['skill_name']),
+  toAction: (input) => ({
+    type: 'load_skill',
+    skill: textOf(input, 'skill_name'),
+    whole: true,
+    uncut: true,
+    again: true,
   }),
+  toResult: (loaded, offer) =>
+    loadNote(loaded, offer) ?? withNotes(inert(loaded.text), loadNotes(loaded, continueWith)),
   isOffered: always,
-};
+});
 
 const loadAsset: ToolRow = singleAction({
   name: 'load_skill_asset',

@@ -6,6 +6,7 @@ import type { JsonSchema, ObjectSchema } from '../core/json/json-schema.ts';
 import { nearest } from '../core/nearest.ts';
 import { quoted } from '../core/text/text.ts';
 import type { LocatedPath, Offer, ToolInput } from '../core/tool.ts';
+import { count, text } from '../core/json/schema-of.ts';
 
 /** With more skills than this the schemas do not list their names; the model finds them in the catalog and by search. */
 export const MOST_NAMES_IN_ENUM = 256;
@@ -63,26 +64,8 @@ export function inputOf(
   };
 }
 
-export function text(description: string): JsonSchema {
-  return { type: 'string', description };
-}
-
 export function texts(description: string): JsonSchema {
   return { type: 'array', description, items: { type: 'string', description: 'One of them.' } };
-}
-
-export function flag(description: string): JsonSchema {
-  return { type: 'boolean', description, default: false };
-}
-
-export function count(description: string, minimum: number, maximum: number, byDefault?: number): JsonSchema {
-  return {
-    type: 'integer',
-    description,
-    minimum,
-    maximum,
-    ...(byDefault === undefined ? {} : { default: byDefault }),
-  };
 }
 
 /** The parameters of both search tools. */

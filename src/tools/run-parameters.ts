@@ -4,8 +4,6 @@ import type { JsonSchema, ObjectSchema } from '../core/json/json-schema.ts';
 import type { OutputParameters } from '../core/outputs.ts';
 import type { Offer, ToolInput } from '../core/tool.ts';
 import {
-  count,
-  flag,
   inputOf,
   isSet,
   listOf,
@@ -14,11 +12,11 @@ import {
   optionalTextOf,
   rare,
   skillName,
-  text,
   textOf,
   texts,
   textsOf,
 } from './parameters.ts';
+import { count, flag, text } from '../core/json/schema-of.ts';
 
 /** The parameters of tools that run programs, as trpc defines them, and their conversion to actions. */
 

@@ -1,9 +1,10 @@
 import type { RunCommand } from '../core/action.ts';
 import type { ProgramRan } from '../core/observation.ts';
 import type { Offer, ToolInput, ToolRow } from '../core/tool.ts';
-import { inputOf, named, text, textOf } from './parameters.ts';
+import { inputOf, named, textOf } from './parameters.ts';
 import { programOf, timeout } from './run-parameters.ts';
 import { canRun, singleAction } from './single-action.ts';
+import { text } from '../core/json/schema-of.ts';
 
 interface ShellTool {
   readonly name: string;

@@ -15,16 +15,18 @@ export interface SingleAction<A extends ActionType> {
   schema(offer: Offer): ObjectSchema;
   toAction(input: ToolInput, offer: Offer): Extract<Action, { readonly type: A }> | Failure;
   toResult(observation: ObservationOf<A>, offer: Offer): unknown;
+  /** Default: if there is a skill. */
+  readonly isOffered?: (offer: Offer) => boolean;
 }
 
-/** A tool that performs exactly one action, as nearly all do. Offered if there is a skill. */
+/** A tool that performs exactly one action, as nearly all do. */
 export function singleAction<A extends ActionType>(row: SingleAction<A>): ToolRow {
   return {
     name: row.name,
     description: row.description,
     action: row.action,
     schema: (offer) => row.schema(offer),
-    isOffered: hasSkills,
+    isOffered: row.isOffered ?? hasSkills,
     toActions(input, offer) {
       const action = row.toAction(input, offer);
       return isFailure(action) ? action : [action];

@@ -2,7 +2,7 @@ import type { RunCommand } from '../core/action.ts';
 import type { CommandSeen, ProgramRan } from '../core/observation.ts';
 import type { JsonSchema } from '../core/json/json-schema.ts';
 import type { Offer, ToolInput, ToolRow } from '../core/tool.ts';
-import { count, flag, inputOf, isSet, named, numberOf, optionalTextOf, rare, text, textOf } from './parameters.ts';
+import { inputOf, isSet, named, numberOf, optionalTextOf, rare, textOf } from './parameters.ts';
 import {
   DAY_IN_SECONDS,
   environment,
@@ -15,6 +15,7 @@ import {
   yieldTime,
 } from './run-parameters.ts';
 import { canRun, observed, singleAction } from './single-action.ts';
+import { count, flag, text } from '../core/json/schema-of.ts';
 
 /** The tools of trpc that run programs. Offered only if execution is enabled. */
 
@@ -31,102 +32,92 @@ const startParameters = (offer: Offer): Readonly<Record<string, JsonSchema>> =>
 
 const canTalk = (offer: Offer): boolean => canRun(offer) && offer.execution?.hasInteraction === true;
 
-const skillRun: ToolRow = {
-  ...singleAction({
-    name: 'skill_run',
-    description:
-      'Run a shell command in the folder of a skill and collect its output files. Write results to $OUTPUT_DIR.',
-    action: 'run_command',
-    schema: (offer) => inputOf('What to run.', runParameters(offer), ['skill', 'command']),
-    toAction: (input) => ({ type: 'run_command', ...commandOf(input) }),
-    toResult: ({ result }) => result,
-  }),
+const skillRun: ToolRow = singleAction({
+  name: 'skill_run',
+  description:
+    'Run a shell command in the folder of a skill and collect its output files. Write results to $OUTPUT_DIR.',
+  action: 'run_command',
+  schema: (offer) => inputOf('What to run.', runParameters(offer), ['skill', 'command']),
+  toAction: (input) => ({ type: 'run_command', ...commandOf(input) }),
+  toResult: ({ result }) => result,
   isOffered: canRun,
-};
+});
 
-const skillExec: ToolRow = {
-  ...singleAction({
-    name: 'skill_exec',
-    description:
-      'Start a command that may ask questions; answer them with skill_write_stdin. Takes the parameters of skill_run, too.',
-    action: 'start_command',
-    schema: (offer) =>
-      inputOf(
-        'What to run.',
-        {
-          ...startParameters(offer),
-          tty: named(flag('Give the command a terminal.')),
-          yield_ms: yieldTime(1_000),
-          poll_lines: pollLines,
-        },
-        ['skill', 'command'],
-      ),
-    toAction: (input) => ({
-      type: 'start_command',
-      ...commandOf(input),
-      ...waitingOf(input),
-      terminal: isSet(input, 'tty'),
-    }),
-    toResult: seen,
+const skillExec: ToolRow = singleAction({
+  name: 'skill_exec',
+  description:
+    'Start a command that may ask questions; answer them with skill_write_stdin. Takes the parameters of skill_run, too.',
+  action: 'start_command',
+  schema: (offer) =>
+    inputOf(
+      'What to run.',
+      {
+        ...startParameters(offer),
+        tty: named(flag('Give the command a terminal.')),
+        yield_ms: yieldTime(1_000),
+        poll_lines: pollLines,
+      },
+      ['skill', 'command'],
+    ),
+  toAction: (input) => ({
+    type: 'start_command',
+    ...commandOf(input),
+    ...waitingOf(input),
+    terminal: isSet(input, 'tty'),
   }),
+  toResult: seen,
   isOffered: canTalk,
-};
+});
 
-const writeStdin: ToolRow = {
-  ...singleAction({
-    name: 'skill_write_stdin',
-    description: 'Write to a session of skill_exec.',
-    action: 'write_input',
-    schema: () =>
-      inputOf(
-        'What to write.',
-        {
-          session_id: sessionId,
-          chars: named(text('The characters.')),
-          submit: flag('Append a line break.'),
-          yield_ms: yieldTime(400),
-          poll_lines: pollLines,
-        },
-        ['session_id'],
-      ),
-    toAction: (input) => ({
-      type: 'write_input',
-      session: textOf(input, 'session_id'),
-      chars: textOf(input, 'chars'),
-      submit: isSet(input, 'submit'),
-      ...waitingOf(input),
-    }),
-    toResult: seen,
+const writeStdin: ToolRow = singleAction({
+  name: 'skill_write_stdin',
+  description: 'Write to a session of skill_exec.',
+  action: 'write_input',
+  schema: () =>
+    inputOf(
+      'What to write.',
+      {
+        session_id: sessionId,
+        chars: named(text('The characters.')),
+        submit: flag('Append a line break.'),
+        yield_ms: yieldTime(400),
+        poll_lines: pollLines,
+      },
+      ['session_id'],
+    ),
+  toAction: (input) => ({
+    type: 'write_input',
+    session: textOf(input, 'session_id'),
+    chars: textOf(input, 'chars'),
+    submit: isSet(input, 'submit'),
+    ...waitingOf(input),
   }),
+  toResult: seen,
   isOffered: canTalk,
-};
+});
 
-const pollSession: ToolRow = {
-  ...singleAction({
-    name: 'skill_poll_session',
-    description: 'Get new output of a session.',
-    action: 'poll_command',
-    schema: () =>
-      inputOf('Which session.', { session_id: sessionId, yield_ms: yieldTime(400), poll_lines: pollLines }, [
-        'session_id',
-      ]),
-    toAction: (input) => ({ type: 'poll_command', session: textOf(input, 'session_id'), ...waitingOf(input) }),
-    toResult: seen,
-  }),
+const pollSession: ToolRow = singleAction({
+  name: 'skill_poll_session',
+  description: 'Get new output of a session.',
+  action: 'poll_command',
+  schema: () =>
+    inputOf('Which session.', { session_id: sessionId, yield_ms: yieldTime(400), poll_lines: pollLines }, [
+      'session_id',
+    ]),
+  toAction: (input) => ({ type: 'poll_command', session: textOf(input, 'session_id'), ...waitingOf(input) }),
+  toResult: seen,
   isOffered: canTalk,
-};
+});
 
-const killSession: ToolRow = {
-  ...singleAction({
-    name: 'skill_kill_session',
-    description: 'End a session.',
-    action: 'kill_command',
-    schema: () => inputOf('Which session.', { session_id: sessionId }, ['session_id']),
-    toAction: (input) => ({ type: 'kill_command', session: textOf(input, 'session_id') }),
-    toResult: ({ session, status }) => ({ ok: true, session_id: session, status }),
-  }),
+const killSession: ToolRow = singleAction({
+  name: 'skill_kill_session',
+  description: 'End a session.',
+  action: 'kill_command',
+  schema: () => inputOf('Which session.', { session_id: sessionId }, ['session_id']),
+  toAction: (input) => ({ type: 'kill_command', session: textOf(input, 'session_id') }),
+  toResult: ({ session, status }) => ({ ok: true, session_id: session, status }),
   isOffered: canTalk,
-};
+});
 
 /** Waits for the end, or continues as a session on request: then skill_write_stdin and the other session tools apply. */
 const workspaceExec: ToolRow = {

@@ -5,7 +5,6 @@ import type { ShownDocument, SkillLoaded } from '../core/observation.ts';
 import { printable } from '../core/text/text.ts';
 import type { LoadedContent, Offer, ToolInput, ToolRow, Vocabulary } from '../core/tool.ts';
 import {
-  flag,
   inputOf,
   isSet,
   named,
@@ -33,6 +32,7 @@ import {
   withNotes,
 } from './wording.ts';
 import type { ContinueCall } from './wording.ts';
+import { flag } from '../core/json/schema-of.ts';
 
 /** Line starts that trpc uses to separate contents; a skill text must not contain them. */
 const HEADERS = ['[Loaded]', '[Doc]', 'Docs loaded:', 'loaded:', NOTE_MARK];

@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 
 import { landlockExecutor, landlockVersion } from '../../src/sandbox/executors/landlock/executor.ts';
 import { probeExecutor } from '../../src/sandbox/probe/probe.ts';
-import { readProcess } from '../../src/sandbox/executors/proc.ts';
+import { readProcess } from '../../src/platform/process/proc.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { collected, hasLandlock, openWorkspace } from './sandbox.ts';
 

@@ -1,6 +1,7 @@
-import type { FromSchema, ObjectSchema } from '../json/json-schema.ts';
+import type { FromSchema } from '../json/json-schema.ts';
 import { EFFECTS } from '../access.ts';
 import type { Effect, Risk } from '../access.ts';
+import { choice, list, section, text } from '../json/schema-of.ts';
 
 /** How the `allowed-tools` of a skill are used: as a restriction, as pre-approval, both, or not at all. */
 export const ALLOWED_TOOLS_USES = ['restrict', 'grant', 'both', 'ignore'] as const;
@@ -10,65 +11,45 @@ export type AllowedToolsUse = (typeof ALLOWED_TOOLS_USES)[number];
 export const SANDBOXED_USES = ['ask', 'allow'] as const;
 export type SandboxedUse = (typeof SANDBOXED_USES)[number];
 
-const rule = {
-  type: 'string',
-  description: 'A tool such as run_script, or a tool with a pattern such as Bash(git status:*).',
-} as const;
-const effect = { type: 'string', enum: EFFECTS } as const;
+const rule = text('A tool such as run_script, or a tool with a pattern such as Bash(git status:*).');
 
 /** Keys that a policy may have in every file. */
 const COMMON = {
-  default: {
-    type: 'object',
-    description: 'Effect for actions that no rule matches, by risk.',
-    additionalProperties: false,
-    properties: {
-      low: { ...effect, description: 'Actions that only read.', default: 'allow' },
-      medium: { ...effect, description: 'Actions with reversible effects.', default: 'ask' },
-      high: { ...effect, description: 'Actions with irreversible effects, or that reach the network.', default: 'ask' },
-    },
-  },
-  allow: { type: 'array', description: 'Allowed without approval.', maxItems: 1_000, items: rule },
-  ask: { type: 'array', description: 'Requires approval.', maxItems: 1_000, items: rule },
-  deny: { type: 'array', description: 'Always denied; overrides ask and allow.', maxItems: 1_000, items: rule },
-  include: {
-    type: 'array',
-    description: 'Files with rules: each contains one object with default, allow, ask, deny and include.',
-    maxItems: 64,
-    items: { type: 'string', description: 'A file, relative to the file that includes it; ~ is the home folder.' },
-  },
-} as const;
+  default: section('Effect for actions that no rule matches, by risk.', {
+    low: choice('Actions that only read.', EFFECTS, 'allow'),
+    medium: choice('Actions with reversible effects.', EFFECTS, 'ask'),
+    high: choice('Actions with irreversible effects, or that reach the network.', EFFECTS, 'ask'),
+  }),
+  allow: list('Allowed without approval.', rule, 1_000),
+  ask: list('Requires approval.', rule, 1_000),
+  deny: list('Always denied; overrides ask and allow.', rule, 1_000),
+  include: list(
+    'Files with rules: each contains one object with default, allow, ask, deny and include.',
+    text('A file, relative to the file that includes it; ~ is the home folder.'),
+    64,
+  ),
+};
 
 /** The `policy` section of the configuration. */
-export const POLICY_SCHEMA = {
-  type: 'object',
-  description: "What actions may do. A project's rules can only restrict the user's rules.",
-  additionalProperties: false,
-  properties: {
-    ...COMMON,
-    allowed_tools: {
-      type: 'string',
-      description: 'How the allowed-tools of a skill are used; a project file can only set restrict.',
-      enum: ALLOWED_TOOLS_USES,
-      default: 'restrict',
-    },
-    sandboxed: {
-      type: 'string',
-      description:
-        'Whether programs that are fully contained (an isolating sandbox, no network, no secrets, no write access to host folders) need approval; a project file can only set ask.',
-      enum: SANDBOXED_USES,
-      default: 'ask',
-    },
-  },
-} as const satisfies ObjectSchema;
+export const POLICY_SCHEMA = section("What actions may do. A project's rules can only restrict the user's rules.", {
+  ...COMMON,
+  allowed_tools: choice(
+    'How the allowed-tools of a skill are used; a project file can only set restrict.',
+    ALLOWED_TOOLS_USES,
+    'restrict',
+  ),
+  sandboxed: choice(
+    'Whether programs that are fully contained (an isolating sandbox, no network, no secrets, no write access to host folders) need approval; a project file can only set ask.',
+    SANDBOXED_USES,
+    'ask',
+  ),
+});
 
 /** The schema of a file that a policy includes. */
-export const POLICY_FILE_SCHEMA = {
-  type: 'object',
-  description: 'Rules that a policy includes.',
-  additionalProperties: false,
-  properties: { $schema: { type: 'string', description: 'URL of a schema, for editors.' }, ...COMMON },
-} as const satisfies ObjectSchema;
+export const POLICY_FILE_SCHEMA = section('Rules that a policy includes.', {
+  $schema: text('URL of a schema, for editors.'),
+  ...COMMON,
+});
 
 /** A policy as written in a file. */
 export type WrittenPolicy = FromSchema<typeof POLICY_SCHEMA>;

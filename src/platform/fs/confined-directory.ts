@@ -92,6 +92,21 @@ export function openConfined(
   }
 }
 
+/** Calls `act` with a directory that is held open until it returns, or `otherwise` with why it cannot be opened. */
+export function inConfined<Result, Otherwise = Result>(
+  directory: string,
+  act: (directory: ConfinedDirectory) => Result,
+  otherwise: (code: FailureCode) => Otherwise,
+): Result | Otherwise {
+  const opening = openConfined(directory);
+  if (opening.type === 'failed') return otherwise(opening.code);
+  try {
+    return act(opening.directory);
+  } finally {
+    opening.directory.close();
+  }
+}
+
 /** A directory held open. Close it. */
 export class ConfinedDirectory {
   readonly #handle: DirectoryHandle;

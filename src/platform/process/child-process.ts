@@ -16,7 +16,7 @@ import { isDirectory, isPresent, isSystemError } from '../fs/paths.ts';
 import { cpuTimer } from './cpu-timer.ts';
 import type { OutputPipes } from './output-pipes.ts';
 import { ProcessTable, ProcessTree, RUN_MARK } from './process-tree.ts';
-import type { ProcessRow } from './process-tree.ts';
+import type { ProcessRow } from './proc.ts';
 import { countText } from '../../core/text/line-text.ts';
 
 /** A process to start. It inherits nothing from this process except what is listed here. */

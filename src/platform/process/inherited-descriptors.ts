@@ -1,10 +1,11 @@
-import { closeSync, constants, openSync, readSync, readdirSync, unlinkSync } from 'node:fs';
+import { closeSync, constants, openSync, unlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 import { descriptorPath } from '../fs/directory-handle.ts';
-import { isSystemError } from '../fs/paths.ts';
+import { namesIn } from '../fs/paths.ts';
 import { temporaryName, writeAll } from '../fs/atomic-replace.ts';
+import { tryRead } from './proc.ts';
 
 /** O_CLOEXEC, as /proc/self/fdinfo shows it. */
 const CLOSE_ON_EXEC = 0o2000000;
@@ -21,7 +22,9 @@ const FLAGS = /^flags:\s*([0-7]+)/m;
  */
 export const LEAKING_DESCRIPTORS: readonly number[] =
   process.platform === 'linux'
-    ? openDescriptors().filter((descriptor) => descriptor > 2 && survivesExec(descriptor))
+    ? namesIn('/proc/self/fd')
+        .map(Number)
+        .filter((descriptor) => descriptor > 2 && survivesExec(descriptor))
     : [];
 
 /** The content of one descriptor of a child: these bytes, or a file that is opened for it. */
@@ -107,34 +110,8 @@ function openFile({ file, access }: InheritedFile): number {
   return openSync(file, access === 'read' ? constants.O_RDONLY : constants.O_WRONLY);
 }
 
-function openDescriptors(): readonly number[] {
-  try {
-    return readdirSync('/proc/self/fd').map(Number);
-  } catch (error) {
-    // Some containers have no /proc.
-    if (isSystemError(error)) return [];
-    throw error;
-  }
-}
-
 function survivesExec(descriptor: number): boolean {
-  try {
-    const flags = FLAGS.exec(startOf(`/proc/self/fdinfo/${String(descriptor)}`))?.[1];
-    return flags !== undefined && (Number.parseInt(flags, 8) & CLOSE_ON_EXEC) === 0;
-  } catch (error) {
-    // Closed since, for example the descriptor that listed the folder.
-    if (isSystemError(error)) return false;
-    throw error;
-  }
-}
-
-/** The flags are on the second line: one short read is enough. */
-function startOf(file: string): string {
-  const bytes = Buffer.alloc(256);
-  const descriptor = openSync(file, 'r');
-  try {
-    return bytes.toString('latin1', 0, readSync(descriptor, bytes));
-  } finally {
-    closeSync(descriptor);
-  }
+  // Some were closed since, for example the descriptor that listed the folder.
+  const flags = FLAGS.exec(tryRead(`/proc/self/fdinfo/${String(descriptor)}`) ?? '')?.[1];
+  return flags !== undefined && (Number.parseInt(flags, 8) & CLOSE_ON_EXEC) === 0;
 }

@@ -1,6 +1,4 @@
-import { readFileSync } from 'node:fs';
-
-import { isSystemError } from '../fs/paths.ts';
+import { readProcFile } from './proc.ts';
 
 /**
  * The memory of these processes together, in bytes. Pages shared since a fork are counted for each process first; only if that sum
@@ -21,16 +19,6 @@ const TABLES = /^(?:VmPTE|HugetlbPages):\s+(\d+) kB/gm;
 function total(pids: readonly number[], file: string, pattern: RegExp): number {
   let kibibytes = 0;
   for (const pid of pids)
-    for (const [, count] of readOrNothing(`/proc/${String(pid)}/${file}`).matchAll(pattern)) kibibytes += Number(count);
+    for (const [, count] of (readProcFile(pid, file) ?? '').matchAll(pattern)) kibibytes += Number(count);
   return kibibytes * 1024;
-}
-
-function readOrNothing(file: string): string {
-  try {
-    return readFileSync(file, 'latin1');
-  } catch (error) {
-    // The process is gone.
-    if (isSystemError(error)) return '';
-    throw error;
-  }
 }

@@ -1,77 +1,15 @@
-import { closeSync, openSync, readFileSync, readSync, readdirSync } from 'node:fs';
-
 import { isSystemError } from '../fs/paths.ts';
-
-/** One process in /proc. */
-export interface ProcessRow {
-  readonly pid: number;
-  readonly parent: number;
-  readonly group: number;
-  readonly session: number;
-  /** Start time in ticks since boot; with the pid it identifies a process. */
-  readonly started: number;
-  /** Exited, and not yet reaped by its parent. */
-  readonly isZombie: boolean;
-  /** The value of `RUN_MARK` in its environment, or empty. Read on demand. */
-  readonly mark: () => string;
-}
+import { readProcFile, readProcess, readProcesses } from './proc.ts';
+import type { ProcessRow } from './proc.ts';
 
 /** The environment variable that marks every process of a run; descendants inherit it whatever their session and parent are. */
 export const RUN_MARK = 'SKILLWRIGHT_RUN';
-
-/** Larger than any /proc/PID/stat: some fifty numbers and a short name. */
-const STAT_BYTES = 2048;
-
-/** Every process of this machine; none without /proc. */
-function readProcesses(): readonly ProcessRow[] {
-  const rows: ProcessRow[] = [];
-  const buffer = Buffer.allocUnsafe(STAT_BYTES);
-  for (const name of readProc('/proc', (folder) => readdirSync(folder)) ?? []) {
-    if (!/^\d+$/.test(name)) continue;
-    const row = readProcess(Number(name), buffer);
-    if (row !== undefined) rows.push(row);
-  }
-  return rows;
-}
-
-function readProcess(pid: number, buffer: Buffer): ProcessRow | undefined {
-  const stat = readProc(`/proc/${String(pid)}/stat`, (file) => readShort(file, buffer));
-  if (stat === undefined) return undefined;
-  // The name is in parentheses and may contain spaces and parentheses itself.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  let mark: string | undefined;
-  return {
-    pid,
-    parent: Number(fields[1]),
-    group: Number(fields[2]),
-    session: Number(fields[3]),
-    started: Number(fields[19]),
-    isZombie: fields[0] === 'Z' || fields[0] === 'X',
-    mark: () => (mark ??= readMark(pid)),
-  };
-}
-
-/** Reads into a shared buffer: `readFileSync` allocates 64 KiB for a file of unknown length. */
-function readShort(file: string, buffer: Buffer): string {
-  const descriptor = openSync(file, 'r');
-  try {
-    return buffer.toString('latin1', 0, readSync(descriptor, buffer, 0, buffer.length, 0));
-  } finally {
-    closeSync(descriptor);
-  }
-}
-
-function readMark(pid: number): string {
-  const environ = readProc(`/proc/${String(pid)}/environ`, (file) => readFileSync(file, 'latin1')) ?? '';
-  const start = environ.startsWith(`${RUN_MARK}=`) ? 0 : environ.indexOf(`\0${RUN_MARK}=`) + 1;
-  if (start === 0 && !environ.startsWith(`${RUN_MARK}=`)) return '';
-  return environ.slice(start + RUN_MARK.length + 1, environ.indexOf('\0', start));
-}
 
 /** The processes of the machine; concurrent callers share one scan. */
 export class ProcessTable {
   #rows: readonly ProcessRow[] = [];
   #seen = -Infinity;
+  readonly #marks = new WeakMap<ProcessRow, string>();
 
   /** The processes at this time (`performance.now()`) or later. */
   since(time: number): readonly ProcessRow[] {
@@ -80,6 +18,20 @@ export class ProcessTable {
     this.#rows = readProcesses();
     return this.#rows;
   }
+
+  /** The value of `RUN_MARK` in the environment of a process, or empty. Read on demand, once for all callers. */
+  markOf(row: ProcessRow): string {
+    const known = this.#marks.get(row) ?? readMark(row.pid);
+    this.#marks.set(row, known);
+    return known;
+  }
+}
+
+function readMark(pid: number): string {
+  const environ = readProcFile(pid, 'environ') ?? '';
+  const start = environ.startsWith(`${RUN_MARK}=`) ? 0 : environ.indexOf(`\0${RUN_MARK}=`) + 1;
+  if (start === 0 && !environ.startsWith(`${RUN_MARK}=`)) return '';
+  return environ.slice(start + RUN_MARK.length + 1, environ.indexOf('\0', start));
 }
 
 const MAX_ROUNDS = 50;
@@ -102,7 +54,7 @@ export class ProcessTree {
     this.#root = root;
     this.#mark = mark;
     this.#table = table;
-    this.#started = readProcess(root, Buffer.allocUnsafe(STAT_BYTES))?.started;
+    this.#started = readProcess(root)?.started;
   }
 
   /** The running members among these rows. `thorough` also checks the mark, which costs a read for each younger process. */
@@ -122,7 +74,7 @@ export class ProcessTree {
       const isRoot = row.pid === this.#root && row.started === this.#started;
       const isKnown = this.#known.get(row.pid) === row.started;
       const isNear = row.group === this.#root || row.session === this.#root;
-      if (isRoot || isKnown || isNear || (thorough && row.mark() === this.#mark)) add(row);
+      if (isRoot || isKnown || isNear || (thorough && this.#table.markOf(row) === this.#mark)) add(row);
     }
     // Repeats until nothing is added, because children may be listed before their parents.
     for (let before = -1; before !== members.size;) {
@@ -183,15 +135,5 @@ function send(pid: number, signal: NodeJS.Signals): void {
   } catch (error) {
     // Already gone, or the pid belongs to another user by now.
     if (!isSystemError(error) || (error.code !== 'ESRCH' && error.code !== 'EPERM')) throw error;
-  }
-}
-
-/** Reads from /proc; `undefined` if the process is gone or belongs to another user. */
-function readProc<T>(file: string, read: (file: string) => T): T | undefined {
-  try {
-    return read(file);
-  } catch (error) {
-    if (isSystemError(error)) return undefined;
-    throw error;
   }
 }

@@ -3,8 +3,7 @@ import type { SkillEntry } from '../../core/skill.ts';
 import { skillRequirements, scriptRequirements } from '../../sandbox/programs/skill-requirements.ts';
 import type { Requirement } from '../../sandbox/programs/skill-requirements.ts';
 import { findMissing } from '../../sandbox/programs/preflight.ts';
-import { openConfined } from '../../platform/fs/confined-directory.ts';
-import type { ConfinedDirectory } from '../../platform/fs/confined-directory.ts';
+import { inConfined } from '../../platform/fs/confined-directory.ts';
 import type { PreparedPackages } from '../packages/layer-mounts.ts';
 import type { ExecutionParts, MissingRequirement, ProgramAction } from './parts.ts';
 
@@ -63,31 +62,21 @@ function isInstalled(kind: Requirement['kind'], { layers, venv }: PreparedPackag
   return layers.some(({ ecosystem }) => kind === `${ecosystem}-package`);
 }
 
-function needsIn(snapshot: string, { controls, compatibility }: SkillEntry): readonly Requirement[] {
-  return inFolder(snapshot, (directory) =>
-    skillRequirements({
-      directory,
-      ...(controls.requires === undefined ? {} : { requires: controls.requires }),
-      ...(compatibility === undefined ? {} : { compatibility }),
-    }),
+function needsIn(snapshot: string, { controls, compatibility = '' }: SkillEntry): readonly Requirement[] {
+  const { requires = [] } = controls;
+  return inConfined(
+    snapshot,
+    (directory) => skillRequirements({ directory, requires, compatibility }),
+    () => [],
   );
 }
 
 function ownNeeds(snapshot: string, script: string): readonly Requirement[] {
-  return inFolder(snapshot, (directory) => scriptRequirements(directory, script));
-}
-
-function inFolder(
-  snapshot: string,
-  read: (directory: ConfinedDirectory) => readonly Requirement[],
-): readonly Requirement[] {
-  const opening = openConfined(snapshot);
-  if (opening.type === 'failed') return [];
-  try {
-    return read(opening.directory);
-  } finally {
-    opening.directory.close();
-  }
+  return inConfined(
+    snapshot,
+    (directory) => scriptRequirements(directory, script),
+    () => [],
+  );
 }
 
 /** A shared requirement is reported for the first file that needs it. */

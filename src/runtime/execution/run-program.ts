@@ -18,7 +18,7 @@ import { missingFolder, workingDirectory } from './working-directory.ts';
 import { programEnvironment } from '../../platform/process/program-environment.ts';
 import { stageInputs } from '../../sandbox/inputs/inputs.ts';
 import { shellCommand } from '../../sandbox/programs/interpreter.ts';
-import { openConfined } from '../../platform/fs/confined-directory.ts';
+import { inConfined } from '../../platform/fs/confined-directory.ts';
 import { openCapture } from '../../platform/process/output-capture.ts';
 import type { Capture, Captured } from '../../platform/process/output-capture.ts';
 import { isInside } from '../../platform/fs/paths.ts';
@@ -372,15 +372,14 @@ function stagedInput(root: string, from: InputRequest['from'], to: string): Stag
 }
 
 function sizeOf(root: string, relative: string): number {
-  const opening = openConfined(root);
-  if (opening.type === 'failed') return 0;
-  try {
-    const reading = toRelativePath(relative);
-    const found = reading.type === 'path' ? opening.directory.resolve(reading.path) : undefined;
-    return found?.type === 'found' ? found.bytes : 0;
-  } finally {
-    opening.directory.close();
-  }
+  const reading = toRelativePath(relative);
+  if (reading.type === 'refused') return 0;
+  const found = inConfined(
+    root,
+    (folder) => folder.resolve(reading.path),
+    () => undefined,
+  );
+  return found?.type === 'found' ? found.bytes : 0;
 }
 
 function refused(cause: Failure): Refused {

@@ -6,7 +6,7 @@ import { nearest } from '../../core/nearest.ts';
 import { toRelativePath } from '../../core/path.ts';
 import { quoted } from '../../core/text/text.ts';
 import { scriptCommand } from '../../sandbox/programs/interpreter.ts';
-import { openConfined } from '../../platform/fs/confined-directory.ts';
+import { inConfined } from '../../platform/fs/confined-directory.ts';
 import type { ConfinedDirectory } from '../../platform/fs/confined-directory.ts';
 import { scriptPath } from './missing.ts';
 
@@ -26,10 +26,7 @@ export function commandOfScript(action: RunScript, { name, snapshot }: StagedSki
   const asked = action.script.startsWith(home) ? action.script.slice(home.length) : action.script;
   const reading = toRelativePath(scriptPath(asked));
   if (reading.type === 'refused') return reading;
-  const opening = openConfined(snapshot);
-  if (opening.type === 'failed') return unknownScript(action.script, []);
-  const { directory } = opening;
-  try {
+  const read = (directory: ConfinedDirectory): ScriptWords => {
     const file = directory.read(reading.path, { maxBytes: MAX_SCRIPT_BYTES, allowHardLinks: true });
     if (file.type === 'failed') return unknownScript(action.script, scriptsOf(directory));
     const script = {
@@ -42,9 +39,8 @@ export function commandOfScript(action: RunScript, { name, snapshot }: StagedSki
     return command.type === 'refused'
       ? command
       : { ...command, code: file.bytes.subarray(0, CODE_BYTES).toString('utf8') };
-  } finally {
-    directory.close();
-  }
+  };
+  return inConfined(snapshot, read, () => unknownScript(action.script, []));
 }
 
 function scriptsOf(directory: ConfinedDirectory): readonly string[] {

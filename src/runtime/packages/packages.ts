@@ -12,7 +12,7 @@ import { quoted } from '../../core/text/text.ts';
 import type { ApprovedSkill } from '../../core/approval.ts';
 import type { AskedBy } from '../../core/session.ts';
 import type { SkillEntry } from '../../core/skill.ts';
-import { isSystemError, tryRealPath } from '../../platform/fs/paths.ts';
+import { tryRealPath } from '../../platform/fs/paths.ts';
 import { sha256 } from '../../platform/hash.ts';
 import { PROGRAM_FOLDERS } from '../../platform/process/program-environment.ts';
 import { packagesFailed } from '../../sandbox/environments/build.ts';
@@ -34,6 +34,7 @@ import { mountsLayers, usesOwnPaths } from './layer-mounts.ts';
 import { scriptsIn, suggestedPackages } from './suggested-packages.ts';
 import type { SuggestedPackage } from './suggested-packages.ts';
 import type { ProgramAction } from '../execution/parts.ts';
+import { quietly } from '../../platform/quietly.ts';
 
 export interface PackageOptions {
   /** Packages for every program: `pypdf`, `npm:docx@9`. */
@@ -300,13 +301,8 @@ function nodeStamp(): string {
 /** Changes with every update of the interpreter; reading metadata costs nothing, unlike asking it for its version. */
 function programStamp(name: string, folders: readonly string[]): string {
   const file = tryRealPath(findProgram(name, [...folders, ...PROGRAM_FOLDERS]) ?? '');
-  try {
-    const { size, mtimeMs } = statSync(file ?? '');
-    return [file, size, mtimeMs].join(' ');
-  } catch (error) {
-    if (isSystemError(error)) return 'none';
-    throw error;
-  }
+  const stats = quietly(() => statSync(file ?? ''), undefined);
+  return stats === undefined ? 'none' : [file, stats.size, stats.mtimeMs].join(' ');
 }
 
 interface Resolution {

@@ -1,4 +1,4 @@
-import { openConfined } from '../../platform/fs/confined-directory.ts';
+import { inConfined, openConfined } from '../../platform/fs/confined-directory.ts';
 import { PROGRAM_FOLDERS } from '../../platform/process/program-environment.ts';
 import { packageOfModule } from '../../sandbox/environments/import-names.ts';
 import { importedModules } from '../../sandbox/environments/import-scan.ts';
@@ -23,20 +23,15 @@ interface Machine {
 const MAX_SCRIPTS = 200;
 
 export function scriptsIn(snapshot: string): readonly string[] {
-  const opening = openConfined(snapshot);
-  if (opening.type === 'failed') return [];
-  try {
-    return opening.directory
-      .list({ maxFiles: 5_000, maxDepth: 8 })
-      .files.map(({ path }) => path)
-      .filter(
-        (path) =>
-          path.startsWith('scripts/') && !path.endsWith('/__init__.py') && /\.(?:py|[cm]?[jt]s|sh|bash)$/.test(path),
-      )
-      .slice(0, MAX_SCRIPTS);
-  } finally {
-    opening.directory.close();
-  }
+  const { files } = inConfined(
+    snapshot,
+    (folder) => folder.list({ maxFiles: 5_000, maxDepth: 8 }),
+    () => ({ files: [] }),
+  );
+  return files
+    .map(({ path }) => path)
+    .filter((path) => /^scripts\/.*\.(?:py|[cm]?[jt]s|sh|bash)$/.test(path) && !path.endsWith('/__init__.py'))
+    .slice(0, MAX_SCRIPTS);
 }
 
 /** What scripts import beyond the declared packages. Names come from a fixed list or from the documents of the skill. */

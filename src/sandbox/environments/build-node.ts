@@ -8,7 +8,7 @@ import type { Failure } from '../../core/failure-codes.ts';
 import { parseJson } from '../../core/json/parse-json.ts';
 import type { LockedPackage, PackageSpec } from '../../core/packages.ts';
 import { quoted } from '../../core/text/text.ts';
-import { openConfined } from '../../platform/fs/confined-directory.ts';
+import { inConfined } from '../../platform/fs/confined-directory.ts';
 import { connectionFailure, lastErrors, lockDigestOf, packagesFailed } from './build.ts';
 import type { BuildRequest, ResolvedPackages } from './build.ts';
 import type { BuildOutcome } from './build-sandbox.ts';
@@ -101,13 +101,11 @@ function dependency({ name, text }: PackageSpec): [string, string] {
 }
 
 function lockIn(folder: string): string | undefined {
-  const opening = openConfined(folder);
-  if (opening.type === 'failed') return undefined;
-  try {
-    return textOf(opening.directory, 'package-lock.json', MAX_LOCK_BYTES);
-  } finally {
-    opening.directory.close();
-  }
+  return inConfined(
+    folder,
+    (directory) => textOf(directory, 'package-lock.json', MAX_LOCK_BYTES),
+    () => undefined,
+  );
 }
 
 /** The packages of a lock file, or why it is refused: a package from elsewhere has no hash that the registry vouches for. */

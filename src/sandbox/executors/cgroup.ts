@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import type { RunLimits } from '../../core/execution.ts';
 import { isDirectory, isPresent, isSystemError } from '../../platform/fs/paths.ts';
-import { readProcFile, readProcess, tryRead } from './proc.ts';
+import { readProcFile, readProcess, tryRead } from '../../platform/process/proc.ts';
 
 /**
  * A cgroup folder in which groups for runs can be created. Version 1 has a tree per controller, and entering a group costs

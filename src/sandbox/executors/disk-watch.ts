@@ -1,10 +1,10 @@
 import { lstatSync, readdirSync, statSync, statfsSync } from 'node:fs';
-import type { Stats } from 'node:fs';
 
 import type { RunLimits } from '../../core/execution.ts';
-import { isSystemError } from '../../platform/fs/paths.ts';
+import { isSystemError, namesIn } from '../../platform/fs/paths.ts';
 import { cpuTimer } from '../../platform/process/cpu-timer.ts';
-import { readProcFile, tryList, tryRead } from './proc.ts';
+import { readProcFile, tryRead } from '../../platform/process/proc.ts';
+import { quietly } from '../../platform/quietly.ts';
 
 /** Counting takes at most a tenth of a processor, unless the free space shows that much was written. */
 const PAUSE_FACTOR = 10;
@@ -137,10 +137,10 @@ function unnamedBytes(pids: readonly number[], folders: readonly string[]): numb
   let bytes = 0;
   let looked = 0;
   for (const pid of pids)
-    for (const name of tryList(`/proc/${String(pid)}/fd`)) {
+    for (const name of namesIn(`/proc/${String(pid)}/fd`)) {
       looked += 1;
       if (looked > MAX_DESCRIPTORS) return Number.POSITIVE_INFINITY;
-      const stats = statDescriptor(`/proc/${String(pid)}/fd/${name}`);
+      const stats = quietly(() => statSync(`/proc/${String(pid)}/fd/${name}`), undefined);
       if (stats === undefined || !stats.isFile() || stats.nlink > 0) continue;
       if (!devices.has(stats.dev) || seen.has(stats.ino)) continue;
       seen.add(stats.ino);
@@ -162,19 +162,10 @@ function hiddenBytes(pids: readonly number[], fileBytes: number): number {
     for (const [, inode = '', name = ''] of (readProcFile(pid, 'maps') ?? '').matchAll(DELETED_MAPPING))
       if (!IN_MEMORY.test(name)) mapped.add(inode);
     const infos = `/proc/${String(pid)}/fdinfo`;
-    if (tryList(infos).some((name) => /^scm_fds:\s+[1-9]/m.test(tryRead(`${infos}/${name}`) ?? '')))
+    if (namesIn(infos).some((name) => /^scm_fds:\s+[1-9]/m.test(tryRead(`${infos}/${name}`) ?? '')))
       return Number.POSITIVE_INFINITY;
   }
   return mapped.size * fileBytes;
 }
 
 const DELETED_MAPPING = /^\S+ \S+ \S+ (\S+ \d+) +(\/.* \(deleted\))$/gm;
-
-function statDescriptor(file: string): Stats | undefined {
-  try {
-    return statSync(file);
-  } catch (error) {
-    if (isSystemError(error)) return undefined;
-    throw error;
-  }
-}

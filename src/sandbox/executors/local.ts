@@ -1,7 +1,7 @@
 import { NOBODY } from '../../core/execution.ts';
 import type { Capabilities, Executor, Identity, RunLimits } from '../../core/execution.ts';
 import { isPresent } from '../../platform/fs/paths.ts';
-import { tryRead } from './proc.ts';
+import { tryRead } from '../../platform/process/proc.ts';
 import { isRoot } from '../workspace/layout.ts';
 import { plainProcesses } from './plain-processes.ts';
 

@@ -1,7 +1,8 @@
 import { readlinkSync } from 'node:fs';
 
-import { isSystemError } from '../../platform/fs/paths.ts';
-import { readProcFile, tryList, tryRead } from './proc.ts';
+import { readProcFile, tryRead } from '../../platform/process/proc.ts';
+import { quietly } from '../../platform/quietly.ts';
+import { namesIn } from '../../platform/fs/paths.ts';
 
 /**
  * Memory in socket buffers, which belongs to no process. It is needed where no control group counts it. A socket counts with the most that
@@ -41,18 +42,9 @@ export function openSockets(pids: readonly number[], room: number): number {
   const buffer = bufferBytes();
   const descriptors = pids.flatMap((pid) => {
     const folder = `/proc/${String(pid)}/fd`;
-    return tryList(folder).map((name) => `${folder}/${name}`);
+    return namesIn(folder).map((name) => `${folder}/${name}`);
   });
   if (descriptors.length * buffer <= room) return 0;
-  return new Set(descriptors.map(linkTarget).filter((target) => target.startsWith('socket:'))).size * buffer;
-}
-
-function linkTarget(file: string): string {
-  try {
-    return readlinkSync(file);
-  } catch (error) {
-    // The process is gone.
-    if (isSystemError(error)) return '';
-    throw error;
-  }
+  const targets = descriptors.map((file) => quietly(() => readlinkSync(file), ''));
+  return new Set(targets.filter((target) => target.startsWith('socket:'))).size * buffer;
 }

@@ -8,7 +8,7 @@ import { randomUUID } from 'node:crypto';
 import type { RunLimits } from '../../core/execution.ts';
 import { isPresent } from '../../platform/fs/paths.ts';
 import type { RunGroup } from './cgroup.ts';
-import { readProcFile } from './proc.ts';
+import { readProcFile } from '../../platform/process/proc.ts';
 
 /** A service manager that starts scopes with a memory limit. */
 export interface SystemdScopes {

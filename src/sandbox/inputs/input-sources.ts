@@ -1,5 +1,5 @@
 /** Opens the sources of inputs without following links out of the allowed folders. */
-import { closeSync, fstatSync, openSync, readdirSync, readlinkSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readlinkSync } from 'node:fs';
 import type { Stats } from 'node:fs';
 import path from 'node:path';
 
@@ -9,9 +9,9 @@ import { nearest } from '../../core/nearest.ts';
 import { toRelativePath } from '../../core/path.ts';
 import type { RelativePath } from '../../core/path.ts';
 import { quoted } from '../../core/text/text.ts';
-import { ConfinedDirectory, openConfined } from '../../platform/fs/confined-directory.ts';
+import { ConfinedDirectory, inConfined } from '../../platform/fs/confined-directory.ts';
 import { DirectoryHandle, HAS_DESCRIPTOR_PATHS, descriptorPath } from '../../platform/fs/directory-handle.ts';
-import { isInside, isSystemError, tryRealPath } from '../../platform/fs/paths.ts';
+import { isInside, isSystemError, namesIn, tryRealPath } from '../../platform/fs/paths.ts';
 import { FOREIGN_FILE } from '../../platform/fs/open-flags.ts';
 
 /** Why an input, and with it the whole request, was not staged. */
@@ -82,16 +82,15 @@ function openInputFolder(from: string, root: string, file: RelativePath): Opened
 const NEAR_LIMITS = { maxFiles: 2_000, maxDepth: 8 } as const;
 
 function nearFiles(root: string, file: string): readonly string[] {
-  const opening = openConfined(root);
-  if (opening.type === 'failed') return [];
-  try {
-    const names = opening.directory.list(NEAR_LIMITS).files.map((found) => found.path);
-    const base = path.posix.basename(file);
-    const sameBase = names.filter((name) => path.posix.basename(name) === base).slice(0, 3);
-    return sameBase.length > 0 ? sameBase : nearest(file, names);
-  } finally {
-    opening.directory.close();
-  }
+  const { files } = inConfined(
+    root,
+    (folder) => folder.list(NEAR_LIMITS),
+    () => ({ files: [] }),
+  );
+  const names = files.map((found) => found.path);
+  const base = path.posix.basename(file);
+  const sameBase = names.filter((name) => path.posix.basename(name) === base).slice(0, 3);
+  return sameBase.length > 0 ? sameBase : nearest(file, names);
 }
 
 /** Opens a file or folder of the host that is allowed by its given path and by its real path. */
@@ -127,12 +126,7 @@ function notAllowed(from: string): InputRefused {
 }
 
 function nearSiblings(file: string): readonly string[] {
-  try {
-    return nearest(path.basename(file), readdirSync(path.dirname(file)).slice(0, NEAR_LIMITS.maxFiles));
-  } catch (error) {
-    if (isSystemError(error)) return [];
-    throw error;
-  }
+  return nearest(path.basename(file), namesIn(path.dirname(file)).slice(0, NEAR_LIMITS.maxFiles));
 }
 
 function openReal(from: string, real: string): OpenedSource {

@@ -1,18 +1,14 @@
 /** Second names (hard links) of files. A mount covers a name, so a file is hidden only if each of its names is covered. */
 import { lstatSync, readdirSync } from 'node:fs';
+import type { Dirent } from 'node:fs';
 import path from 'node:path';
 
-import { isSystemError } from '../../platform/fs/paths.ts';
+import { quietly } from '../../platform/quietly.ts';
 
 /** `device:inode` of a regular file with more than one name; undefined for everything else. */
 export function linkedInode(file: string): string | undefined {
-  try {
-    const stats = lstatSync(file, { bigint: true });
-    return stats.isFile() && stats.nlink > 1n ? `${String(stats.dev)}:${String(stats.ino)}` : undefined;
-  } catch (error) {
-    if (isSystemError(error)) return undefined;
-    throw error;
-  }
+  const stats = quietly(() => lstatSync(file, { bigint: true }), undefined);
+  return stats?.isFile() === true && stats.nlink > 1n ? `${String(stats.dev)}:${String(stats.ino)}` : undefined;
 }
 
 /** Paths of all files below a folder, relative to it. Links are not followed. `isLeftOut` is asked about every entry. */
@@ -27,17 +23,7 @@ export function* filesBelow(folder: string, isLeftOut: (relative: string) => boo
     }
 }
 
-export function entriesOf(folder: string): readonly {
-  readonly name: string;
-  isDirectory(): boolean;
-  isFile(): boolean;
-  isSymbolicLink(): boolean;
-}[] {
-  try {
-    // Names that are not UTF-8 cannot be named in a mount.
-    return readdirSync(folder, { withFileTypes: true }).filter(({ name }) => !name.includes('\uFFFD'));
-  } catch (error) {
-    if (isSystemError(error)) return [];
-    throw error;
-  }
+export function entriesOf(folder: string): readonly Dirent[] {
+  // Names that are not UTF-8 cannot be named in a mount.
+  return quietly(() => readdirSync(folder, { withFileTypes: true }), []).filter(({ name }) => !name.includes('\uFFFD'));
 }

@@ -4,18 +4,14 @@ import path from 'node:path';
 import { printable } from '../../core/text/text.ts';
 import { typedWord } from '../../core/text/shell-word.ts';
 import { isSystemError, tryRealPath } from '../../platform/fs/paths.ts';
+import { quietly } from '../../platform/quietly.ts';
 
 /** The protected names of a folder: those that exist, and where links among them lead. */
 export type ProtectedEntries = ReadonlyMap<string, string | undefined>;
 
 /** Where the protected name of an entry leads, if it is a link. */
 export function linkTarget(file: string): string | undefined {
-  try {
-    return readlinkSync(file);
-  } catch (error) {
-    if (isSystemError(error)) return undefined;
-    throw error;
-  }
+  return quietly(() => readlinkSync(file), undefined);
 }
 
 /**

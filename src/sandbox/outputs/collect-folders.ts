@@ -11,6 +11,7 @@ import { DirectoryHandle } from '../../platform/fs/directory-handle.ts';
 import type { Confinement } from '../../platform/fs/directory-handle.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
 import { FOREIGN_FILE } from '../../platform/fs/open-flags.ts';
+import { quietly, tryStat } from '../../platform/quietly.ts';
 
 export type EnteredFolder =
   | { readonly type: 'open'; readonly folder: DirectoryHandle }
@@ -90,12 +91,7 @@ export class WorkspaceFolders {
     const slash = relative.lastIndexOf('/');
     const entered = this.enter(relative.slice(0, Math.max(0, slash)));
     if (entered.type !== 'open') return 0;
-    try {
-      return lstatSync(`${entered.folder.place}/${relative.slice(slash + 1)}`, { throwIfNoEntry: false })?.size ?? 0;
-    } catch (error) {
-      if (isSystemError(error)) return 0;
-      throw error;
-    }
+    return tryStat(`${entered.folder.place}/${relative.slice(slash + 1)}`)?.size ?? 0;
   }
 
   close(): void {
@@ -150,15 +146,11 @@ export function linkReason(
 ): 'link' | 'link-outside' {
   const entered = folders.enter(name.slice(0, Math.max(0, name.lastIndexOf('/'))));
   if (entered.type !== 'open') return 'link';
-  try {
-    const target = readlinkSync(`${entered.folder.place}/${posix.basename(name)}`);
-    const homes = [root, ...(programRoot === undefined ? [] : [programRoot])];
-    const home = homes.find((start) => target === start || target.startsWith(`${start}/`));
-    if (posix.isAbsolute(target) && home === undefined) return 'link-outside';
-    const relative = home === undefined ? posix.join(posix.dirname(name), target) : posix.relative(home, target);
-    return relative === '..' || relative.startsWith('../') ? 'link-outside' : 'link';
-  } catch (error) {
-    if (isSystemError(error)) return 'link';
-    throw error;
-  }
+  const target = quietly(() => readlinkSync(`${entered.folder.place}/${posix.basename(name)}`), undefined);
+  if (target === undefined) return 'link';
+  const homes = [root, ...(programRoot === undefined ? [] : [programRoot])];
+  const home = homes.find((start) => target === start || target.startsWith(`${start}/`));
+  if (posix.isAbsolute(target) && home === undefined) return 'link-outside';
+  const relative = home === undefined ? posix.join(posix.dirname(name), target) : posix.relative(home, target);
+  return relative === '..' || relative.startsWith('../') ? 'link-outside' : 'link';
 }

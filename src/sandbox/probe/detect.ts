@@ -3,7 +3,6 @@ import path from 'node:path';
 
 import { SkillError, isSkillError } from '../../core/errors.ts';
 import type { Executor, ExecutorName } from '../../core/execution.ts';
-import { isObject } from '../../core/json/json-schema.ts';
 import { quoted } from '../../core/text/text.ts';
 import { writeFileAtomically } from '../../platform/fs/atomic-replace.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
@@ -12,7 +11,9 @@ import { readPrivateFile } from '../../platform/fs/read-file.ts';
 import { landlockGaps } from '../executors/landlock/gaps.ts';
 import { ESCAPE_ATTEMPTS } from './escape-attempts.ts';
 import { probeExecutor } from './probe.ts';
-import type { AttemptResult, ProbeReport } from './probe.ts';
+import type { ProbeReport } from './probe.ts';
+import { parseJson } from '../../core/json/parse-json.ts';
+import { fieldOf, hasShape, shape } from '../../core/json/shape.ts';
 
 export type OnTrial = (name: ExecutorName) => void;
 
@@ -190,7 +191,7 @@ function readCachedReport(
   if (cacheDirectory === undefined) return undefined;
   const file = readPrivateFile(reportFile(candidate, cacheDirectory), { maxBytes: MAX_CACHE_BYTES });
   if (file.type !== 'read') return undefined;
-  const cached: unknown = parsed(file.bytes.toString('utf8'));
+  const cached = parseJson(file.bytes.toString('utf8'));
   if (!isCachedReport(cached) || cached.key !== reportKey(candidate)) return undefined;
   return cached.at <= now && now - cached.at < DAY_MS ? cached.report : undefined;
 }
@@ -218,34 +219,24 @@ interface CachedReport {
   readonly report: ProbeReport;
 }
 
+const CACHED = shape({
+  text: 'key report.executor report.isolation',
+  number: 'at',
+  object: 'report.capabilities',
+  list: 'report.results',
+});
+
 function isCachedReport(value: unknown): value is CachedReport {
+  const report = fieldOf(value, 'report');
+  const results = fieldOf(report, 'results');
   return (
-    isObject(value) &&
-    typeof value['key'] === 'string' &&
-    typeof value['at'] === 'number' &&
-    isObject(value['report']) &&
-    typeof value['report']['executor'] === 'string' &&
-    typeof value['report']['isolation'] === 'string' &&
-    value['report']['isIsolating'] === true &&
-    isObject(value['report']['capabilities']) &&
-    Array.isArray(value['report']['results']) &&
-    value['report']['results'].every(isResult)
+    hasShape(value, CACHED) &&
+    fieldOf(report, 'isIsolating') === true &&
+    Array.isArray(results) &&
+    results.every(
+      (result) =>
+        ESCAPE_ATTEMPTS.some((name) => name === fieldOf(result, 'name')) &&
+        ['blocked', 'open', 'unknown'].some((verdict) => verdict === fieldOf(result, 'verdict')),
+    )
   );
-}
-
-function isResult(value: unknown): value is AttemptResult {
-  return (
-    isObject(value) &&
-    ESCAPE_ATTEMPTS.some((name) => name === value['name']) &&
-    ['blocked', 'open', 'unknown'].some((verdict) => verdict === value['verdict'])
-  );
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }

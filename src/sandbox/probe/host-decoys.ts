@@ -8,9 +8,9 @@ import os from 'node:os';
 import path from 'node:path';
 
 import type { Identity } from '../../core/execution.ts';
-import { isSystemError } from '../../platform/fs/paths.ts';
 import type { AttemptTargets } from './escape-attempts.ts';
-import { readProcess } from '../executors/proc.ts';
+import { readProcess } from '../../platform/process/proc.ts';
+import { quietly } from '../../platform/quietly.ts';
 
 /** A listener of the host that programs must not reach. */
 export type DecoyListener = 'tcp' | 'udp' | 'socket' | 'abstract';
@@ -103,14 +103,11 @@ function isRunning(pid: number): boolean {
 }
 
 function tryWrite(file: string, content: string): boolean {
-  try {
+  // A home folder that is missing or not writable needs no decoy.
+  return quietly(() => {
     writeFileSync(file, content, { mode: 0o644, flag: 'wx' });
     return true;
-  } catch (error) {
-    // A home folder that is missing or not writable needs no decoy.
-    if (isSystemError(error)) return false;
-    throw error;
-  }
+  }, false);
 }
 
 interface Listener {

@@ -17,7 +17,7 @@ import type {
 import { isPresent } from '../../platform/fs/paths.ts';
 import { ATTEMPT_LIMITS, ESCAPE_ATTEMPTS, attemptScript, fileName } from './escape-attempts.ts';
 import type { EscapeAttempt } from './escape-attempts.ts';
-import { tryRead } from '../executors/proc.ts';
+import { tryRead } from '../../platform/process/proc.ts';
 import { isRoot } from '../workspace/layout.ts';
 import { interpretersIn } from './interpreters.ts';
 import type { Interpreter } from './interpreters.ts';

@@ -2,7 +2,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import path from 'node:path';
 
-import { isSystemError } from '../../platform/fs/paths.ts';
+import { quietly } from '../../platform/quietly.ts';
 
 /** The executable that a shell would run for a bare name. */
 export function findProgram(name: string, folders: readonly string[]): string | undefined {
@@ -11,23 +11,17 @@ export function findProgram(name: string, folders: readonly string[]): string | 
 }
 
 function isExecutable(file: string): boolean {
-  try {
+  return quietly(() => {
     accessSync(file, constants.X_OK);
     return statSync(file).isFile();
-  } catch (error) {
-    if (isSystemError(error)) return false;
-    throw error;
-  }
+  }, false);
 }
 
 /** The version of the running Node, if `file` is its executable. Linux only. */
 export function runningNodeVersion(file: string): string | undefined {
-  try {
+  return quietly(() => {
     const running = statSync('/proc/self/exe', { bigint: true });
     const { dev, ino } = statSync(file, { bigint: true });
     return running.dev === dev && running.ino === ino ? process.versions.node : undefined;
-  } catch (error) {
-    if (isSystemError(error)) return undefined;
-    throw error;
-  }
+  }, undefined);
 }

@@ -3,6 +3,8 @@ import type { ConfinedDirectory } from '../../platform/fs/confined-directory.ts'
 import { arrayAt, declaredBlock } from '../environments/declared-packages.ts';
 import { textOf } from '../environments/skill-text.ts';
 import { scriptCommand } from './interpreter.ts';
+import { parseJson } from '../../core/json/parse-json.ts';
+import { isObject } from '../../core/json/json-schema.ts';
 
 /** A requirement that a skill states in its fields or files. */
 export interface Requirement {
@@ -167,7 +169,8 @@ function manifestRequirements(
   text: string,
   isInstalled: (name: string) => boolean,
 ): readonly Requirement[] {
-  const manifest = parsed(text);
+  // Node will report an invalid package.json when the script runs.
+  const manifest = parseJson(text);
   const names = Object.keys(recordAt(manifest, 'dependencies'));
   const engine = recordAt(manifest, 'engines')['node'];
   return [
@@ -191,21 +194,7 @@ function hasPackage(directory: ConfinedDirectory, manifest: string, name: string
   });
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    // Node will report the invalid package.json when the script runs.
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
-}
-
 function recordAt(value: unknown, key: string): Readonly<Record<string, unknown>> {
-  const found = isRecord(value) ? value[key] : undefined;
-  return isRecord(found) ? found : {};
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  const found = isObject(value) ? value[key] : undefined;
+  return isObject(found) ? found : {};
 }

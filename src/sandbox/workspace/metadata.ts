@@ -1,10 +1,13 @@
-import { openConfined } from '../../platform/fs/confined-directory.ts';
+import { inConfined } from '../../platform/fs/confined-directory.ts';
 import { toRelativePath } from '../../core/path.ts';
 import { writeFileAtomically } from '../../platform/fs/atomic-replace.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
 import { isTreeDigest } from '../../platform/fs/tree-digest.ts';
 import { ioFailed } from './layout.ts';
 import path from 'node:path';
+import { parseJson } from '../../core/json/parse-json.ts';
+import { fieldOf, hasShape, isListOf, shape } from '../../core/json/shape.ts';
+import type { Shape } from '../../core/json/shape.ts';
 
 /** The record of a workspace, for users and for the process that reopens it. Times are ISO 8601. */
 export interface WorkspaceMetadata {
@@ -60,22 +63,22 @@ export function newMetadata(now: string): WorkspaceMetadata {
 /** Reads and validates the file, which a program may have written. */
 export function readMetadata(root: string, now: string): MetadataReading {
   const file = toRelativePath(FILE);
-  const opening = openConfined(root);
-  if (opening.type === 'failed' || file.type === 'refused') return discarded(now, 'the folder cannot be read');
-  try {
-    const read = opening.directory.read(file.path, { maxBytes: MAX_BYTES });
-    if (read.type === 'failed')
-      return read.code === 'file/missing'
-        ? { metadata: newMetadata(now) }
-        : discarded(now, `it cannot be read (${read.code})`);
-    const parsed: unknown = JSON.parse(read.bytes.toString('utf8'));
-    return isMetadata(parsed) ? { metadata: parsed } : discarded(now, 'its content is invalid');
-  } catch (error) {
-    if (error instanceof SyntaxError) return discarded(now, 'it is not valid JSON');
-    throw error;
-  } finally {
-    opening.directory.close();
-  }
+  const read =
+    file.type === 'refused'
+      ? undefined
+      : inConfined(
+          root,
+          (folder) => folder.read(file.path, { maxBytes: MAX_BYTES }),
+          () => undefined,
+        );
+  if (read === undefined) return discarded(now, 'the folder cannot be read');
+  if (read.type === 'failed')
+    return read.code === 'file/missing'
+      ? { metadata: newMetadata(now) }
+      : discarded(now, `it cannot be read (${read.code})`);
+  const parsed = parseJson(read.bytes.toString('utf8'));
+  if (parsed === undefined) return discarded(now, 'it is not valid JSON');
+  return isMetadata(parsed) ? { metadata: parsed } : discarded(now, 'its content is invalid');
 }
 
 function discarded(now: string, reason: string): MetadataReading {
@@ -98,56 +101,30 @@ export function writeMetadata(root: string, metadata: WorkspaceMetadata): void {
   }
 }
 
+const METADATA = shape({ text: 'created updated', list: 'skills inputs outputs' });
+const SKILL = shape({ text: 'name digest stagedAt' });
+const INPUT = shape({ text: 'from to resolved at', boolean: 'pin' });
+const OUTPUT = shape({ list: 'globs savedAs', boolean: 'limitsHit', text: 'at' });
+
 function isMetadata(value: unknown): value is WorkspaceMetadata {
+  const has = (name: string, fields: Shape, isValid: (item: unknown) => boolean): boolean => {
+    const list = fieldOf(value, name);
+    return Array.isArray(list) && list.length <= MAX_RECORDS && isListOf(list, fields) && list.every(isValid);
+  };
   return (
-    isRecord(value) &&
-    value['version'] === 1 &&
-    typeof value['created'] === 'string' &&
-    typeof value['updated'] === 'string' &&
-    isListOf(value['skills'], isSkillRecord) &&
-    isListOf(value['inputs'], isInputRecord) &&
-    isListOf(value['outputs'], isOutputRecord)
+    hasShape(value, METADATA) &&
+    fieldOf(value, 'version') === 1 &&
+    has('skills', SKILL, (skill) => isTreeDigest(String(fieldOf(skill, 'digest')))) &&
+    has('inputs', INPUT, isInput) &&
+    has('outputs', OUTPUT, (output) => isTexts(fieldOf(output, 'globs')) && isTexts(fieldOf(output, 'savedAs')))
   );
 }
 
-function isSkillRecord(value: unknown): boolean {
-  return (
-    isRecord(value) &&
-    typeof value['name'] === 'string' &&
-    typeof value['digest'] === 'string' &&
-    isTreeDigest(value['digest']) &&
-    typeof value['stagedAt'] === 'string'
-  );
+function isInput(value: unknown): boolean {
+  const [version, mode] = [fieldOf(value, 'version'), fieldOf(value, 'mode')];
+  return (version === undefined || Number.isSafeInteger(version)) && (mode === 'copy' || mode === 'link');
 }
 
-function isInputRecord(value: unknown): boolean {
-  return (
-    isRecord(value) &&
-    ['from', 'to', 'resolved', 'at'].every((key) => typeof value[key] === 'string') &&
-    (value['version'] === undefined || Number.isSafeInteger(value['version'])) &&
-    (value['mode'] === 'copy' || value['mode'] === 'link') &&
-    typeof value['pin'] === 'boolean'
-  );
-}
-
-function isOutputRecord(value: unknown): boolean {
-  return (
-    isRecord(value) &&
-    isListOf(value['globs'], isText) &&
-    isListOf(value['savedAs'], isText) &&
-    typeof value['limitsHit'] === 'boolean' &&
-    typeof value['at'] === 'string'
-  );
-}
-
-function isText(value: unknown): boolean {
-  return typeof value === 'string';
-}
-
-function isListOf(value: unknown, isItem: (item: unknown) => boolean): boolean {
-  return Array.isArray(value) && value.length <= MAX_RECORDS && value.every(isItem);
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+function isTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.length <= MAX_RECORDS && value.every((item) => typeof item === 'string');
 }

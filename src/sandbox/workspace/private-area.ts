@@ -8,12 +8,13 @@ import path from 'node:path';
 
 import type { HostMount, WorkspacePlace } from '../../core/execution.ts';
 import { toRelativePath } from '../../core/path.ts';
-import { openConfined } from '../../platform/fs/confined-directory.ts';
+import { inConfined } from '../../platform/fs/confined-directory.ts';
 import { writeBeneath } from '../../platform/fs/confined-write.ts';
 import { realPath } from '../../platform/fs/paths.ts';
 import { removeTree } from '../../platform/fs/remove-tree.ts';
 import { HOMES_FOLDER, WRITABLE_FOLDERS, isRoot, makeInside } from './layout.ts';
 import type { RunFolder, Workspace } from './workspace.ts';
+import type { ConfinedDirectory } from '../../platform/fs/confined-directory.ts';
 
 export interface PrivateArea {
   /** Host folder with the program's own `work/`, which the skill keeps for its next program. */
@@ -76,18 +77,14 @@ export function openPrivateArea({ place, attached, identity }: Workspace, home: 
 
 /** Copies files without following any link. Returns the names of those that were not copied. */
 function publish(from: string, to: string): readonly string[] {
-  const opening = openConfined(from);
-  if (opening.type === 'failed') return [];
-  try {
-    return opening.directory.list(LISTED).files.flatMap(({ path: name, type }) => {
+  const copyAll = (folder: ConfinedDirectory): readonly string[] =>
+    folder.list(LISTED).files.flatMap(({ path: name, type }) => {
       const relative = toRelativePath(name);
       if (type !== 'file' || relative.type === 'refused') return [name];
-      const file = opening.directory.read(relative.path, { maxBytes: MAX_FILE_BYTES });
+      const file = folder.read(relative.path, { maxBytes: MAX_FILE_BYTES });
       if (file.type === 'failed') return [name];
       const mode = file.isExecutable ? 0o755 : 0o644;
       return writeBeneath(realPath(to), relative.path, file.bytes, { mode }).type === 'written' ? [] : [name];
     });
-  } finally {
-    opening.directory.close();
-  }
+  return inConfined(from, copyAll, () => []);
 }

@@ -17,6 +17,7 @@ import type { TreeDigests } from '../../platform/fs/tree-digest.ts';
 import type { TreeRefusal } from '../../platform/fs/tree-walk.ts';
 import { SKILL_LINKS, SKILL_LINK_NAMES, ioFailed, isRoot, makeTemporary } from './layout.ts';
 import type { Base } from './layout.ts';
+import { quietly } from '../../platform/quietly.ts';
 
 export interface SkillSource {
   readonly name: string;
@@ -137,14 +138,9 @@ async function findStored(store: Store, name: string, digest: string): Promise<S
 
 /** Links that staging added. A skill cannot contain them itself, because they lead outside its folder. */
 export function addedLinks(snapshot: string): readonly string[] {
-  return SKILL_LINK_NAMES.filter((name) => {
-    try {
-      return readlinkSync(path.join(snapshot, name)) === SKILL_LINKS[name];
-    } catch (error) {
-      if (isSystemError(error)) return false;
-      throw error;
-    }
-  });
+  return SKILL_LINK_NAMES.filter(
+    (name) => quietly(() => readlinkSync(path.join(snapshot, name)), undefined) === SKILL_LINKS[name],
+  );
 }
 
 async function make(store: Store, skill: SkillSource): Promise<Snapshot> {

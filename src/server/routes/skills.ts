@@ -11,7 +11,7 @@ import { listSkillFiles } from '../../loader/files.ts';
 import { readLock } from '../../packs/lock/lock-file.ts';
 import { isRefusal } from '../../packs/problems.ts';
 import { agentBases, openAgentView } from '../../packs/agents/agent-view.ts';
-import { openConfined } from '../../platform/fs/confined-directory.ts';
+import { inConfined } from '../../platform/fs/confined-directory.ts';
 import { readTreeDigest } from '../../platform/fs/tree-digest.ts';
 import { sha256 } from '../../platform/hash.ts';
 import { checkAndFix } from '../../runtime/check.ts';
@@ -333,22 +333,19 @@ function readBody({ dir, file }: SkillEntry): string {
 
 function fileOf({ dir }: SkillEntry, name: string): SkillFile {
   const relative = toRelativePath(name);
-  const opening = relative.type === 'refused' ? undefined : openConfined(dir);
-  if (relative.type === 'refused' || opening === undefined || opening.type === 'failed')
-    throw new HttpError(404, 'no such file');
-  try {
-    const read = opening.directory.read(relative.path, { maxBytes: 16 * MAX_FILE_BYTES, allowHardLinks: true });
-    if (read.type !== 'read') throw new HttpError(404, `the file cannot be read (${read.code})`);
-    const isBinary = read.bytes.includes(0) || !isUtf8(read.bytes);
-    const text = isBinary ? '' : read.bytes.subarray(0, MAX_FILE_BYTES).toString('utf8');
-    return {
-      path: name,
-      bytes: read.bytes.length,
-      isBinary,
-      isCut: !isBinary && read.bytes.length > MAX_FILE_BYTES,
-      text,
-    };
-  } finally {
-    opening.directory.close();
-  }
+  const limits = { maxBytes: 16 * MAX_FILE_BYTES, allowHardLinks: true };
+  const read =
+    relative.type === 'refused'
+      ? undefined
+      : inConfined(
+          dir,
+          (folder) => folder.read(relative.path, limits),
+          () => undefined,
+        );
+  if (read === undefined) throw new HttpError(404, 'no such file');
+  if (read.type !== 'read') throw new HttpError(404, `the file cannot be read (${read.code})`);
+  const { bytes } = read;
+  const isBinary = bytes.includes(0) || !isUtf8(bytes);
+  const text = isBinary ? '' : bytes.subarray(0, MAX_FILE_BYTES).toString('utf8');
+  return { path: name, bytes: bytes.length, isBinary, isCut: !isBinary && bytes.length > MAX_FILE_BYTES, text };
 }

@@ -19,3 +19,12 @@ export interface CaseDefinition {
   readonly ownWorkspace?: boolean;
   run(fixture: Fixture): Promise<void>;
 }
+
+type CaseOptions = Pick<CaseDefinition, 'isIsolation' | 'needs' | 'ownWorkspace'>;
+type Conform = readonly [run: CaseDefinition['run']] | readonly [options: CaseOptions, run: CaseDefinition['run']];
+
+/** Defines a case. Options come before its function, as in test runners. */
+export function conform(requirement: CaseDefinition['requirement'], name: string, ...given: Conform): CaseDefinition {
+  const [options, run] = given.length === 1 ? [{}, given[0]] : given;
+  return { name, requirement, ...options, run };
+}

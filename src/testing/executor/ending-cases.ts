@@ -3,27 +3,24 @@ import assert from 'node:assert/strict';
 import { isSkillError } from '../../core/errors.ts';
 import { assertExit, endOf } from './fixture.ts';
 import type { Fixture } from './fixture.ts';
+import { conform } from './definition.ts';
 import type { CaseDefinition } from './definition.ts';
 
 function exitCase(status: number): CaseDefinition {
-  return {
-    name: `a program that exits with ${String(status)} has ended by itself with that status`,
-    requirement: 'EXEC-3',
-    async run(fixture) {
+  return conform(
+    'EXEC-3',
+    `a program that exits with ${String(status)} has ended by itself with that status`,
+    async (fixture) => {
       assertExit(await fixture.shell(`exit ${String(status)}`), status);
     },
-  };
+  );
 }
 
 function signalCase(signal: string): CaseDefinition {
-  return {
-    name: `a program that dies of ${signal} has ended by that signal`,
-    requirement: 'EXEC-3',
-    async run(fixture) {
-      const { end } = await fixture.shell(`kill -${signal.slice(3)} $$; sleep 30`);
-      assert.deepEqual(endOf(end), { reason: 'signal', signal });
-    },
-  };
+  return conform('EXEC-3', `a program that dies of ${signal} has ended by that signal`, async (fixture) => {
+    const { end } = await fixture.shell(`kill -${signal.slice(3)} $$; sleep 30`);
+    assert.deepEqual(endOf(end), { reason: 'signal', signal });
+  });
 }
 
 /** A shell reports it by exit code, the system by failing to start the program. */
@@ -41,57 +38,33 @@ async function assertNotRun(fixture: Fixture, argv: readonly string[], statuses:
 export const ENDING_CASES: readonly CaseDefinition[] = [
   ...[0, 1, 2, 127, 255].map(exitCase),
   ...['SIGKILL', 'SIGTERM', 'SIGSEGV'].map(signalCase),
-  {
-    name: 'a program that is not there is said to be missing',
-    requirement: 'EXEC-3',
-    async run(fixture) {
-      await assertNotRun(fixture, ['no-such-program-anywhere'], [127]);
-    },
-  },
-  {
-    name: 'a file without the permission to be executed is not run',
-    requirement: 'EXEC-3',
-    async run(fixture) {
-      await assertNotRun(fixture, ['scripts/plain.sh'], [126, 127]);
-    },
-  },
-  {
-    name: 'a program runs again after one that could not be started',
-    requirement: 'EXEC-3',
-    async run(fixture) {
-      await assertNotRun(fixture, ['./no/such/program'], [126, 127]);
-      assert.equal((await fixture.mustSucceed('echo alive')).stdout.toString('utf8'), 'alive\n');
-    },
-  },
-  {
-    name: 'no words at all are refused',
-    requirement: 'EXEC-3',
-    async run(fixture) {
-      const isRefused = (error: unknown): boolean => isSkillError(error) && error.code === 'input/invalid';
-      await assert.rejects(fixture.run([]), isRefused);
-      await assert.rejects(fixture.run(['']), isRefused);
-    },
-  },
-  {
-    name: 'a NUL in a word is refused and cuts nothing',
-    requirement: 'EXEC-3',
-    async run(fixture) {
-      const prepared = fixture.prepare(['sh', '-c', ': > "$RUN_DIR/ran"\0 true']);
-      await assert.rejects(
-        fixture.runPrepared(prepared),
-        (error) => isSkillError(error) && error.code === 'input/invalid',
-      );
-      assert.equal(fixture.read(`${prepared.runFolder}/ran`), undefined);
-    },
-  },
-  {
-    name: 'the time that is told is the time that passed',
-    requirement: 'EXEC-3',
-    async run(fixture) {
-      const began = performance.now();
-      const { end } = await fixture.mustSucceed('sleep 0.4');
-      const passed = performance.now() - began;
-      assert(end.durationMs >= 390 && end.durationMs <= passed + 1, `${String(end.durationMs)} of ${String(passed)}`);
-    },
-  },
+  conform('EXEC-3', 'a program that is not there is said to be missing', async (fixture) => {
+    await assertNotRun(fixture, ['no-such-program-anywhere'], [127]);
+  }),
+  conform('EXEC-3', 'a file without the permission to be executed is not run', async (fixture) => {
+    await assertNotRun(fixture, ['scripts/plain.sh'], [126, 127]);
+  }),
+  conform('EXEC-3', 'a program runs again after one that could not be started', async (fixture) => {
+    await assertNotRun(fixture, ['./no/such/program'], [126, 127]);
+    assert.equal((await fixture.mustSucceed('echo alive')).stdout.toString('utf8'), 'alive\n');
+  }),
+  conform('EXEC-3', 'no words at all are refused', async (fixture) => {
+    const isRefused = (error: unknown): boolean => isSkillError(error) && error.code === 'input/invalid';
+    await assert.rejects(fixture.run([]), isRefused);
+    await assert.rejects(fixture.run(['']), isRefused);
+  }),
+  conform('EXEC-3', 'a NUL in a word is refused and cuts nothing', async (fixture) => {
+    const prepared = fixture.prepare(['sh', '-c', ': > "$RUN_DIR/ran"\0 true']);
+    await assert.rejects(
+      fixture.runPrepared(prepared),
+      (error) => isSkillError(error) && error.code === 'input/invalid',
+    );
+    assert.equal(fixture.read(`${prepared.runFolder}/ran`), undefined);
+  }),
+  conform('EXEC-3', 'the time that is told is the time that passed', async (fixture) => {
+    const began = performance.now();
+    const { end } = await fixture.mustSucceed('sleep 0.4');
+    const passed = performance.now() - began;
+    assert(end.durationMs >= 390 && end.durationMs <= passed + 1, `${String(end.durationMs)} of ${String(passed)}`);
+  }),
 ];

@@ -4,6 +4,7 @@ import { isSkillError } from '../../core/errors.ts';
 import { RUN_MARK } from '../../platform/process/process-tree.ts';
 import { assertExit } from './fixture.ts';
 import type { Fixture } from './fixture.ts';
+import { conform } from './definition.ts';
 import type { CaseDefinition } from './definition.ts';
 import { SKILL } from './skill.ts';
 
@@ -22,35 +23,27 @@ const VARIABLES: readonly (readonly [name: string, expected: Expected])[] = [
 ];
 
 function variableCase([name, expected]: (typeof VARIABLES)[number]): CaseDefinition {
-  return {
-    name: `${name} names a folder that is there`,
-    requirement: 'EXEC-2',
-    async run(fixture) {
-      const { stdout, runFolder } = await fixture.mustSucceed(
-        `printf '%s' "$${name}" && cd "$${name}" && printf '|%s' "$PWD"`,
-      );
-      const folder = expected(fixture, runFolder);
-      assert.equal(stdout.toString('utf8'), `${folder}|${folder}`);
-    },
-  };
+  return conform('EXEC-2', `${name} names a folder that is there`, async (fixture) => {
+    const { stdout, runFolder } = await fixture.mustSucceed(
+      `printf '%s' "$${name}" && cd "$${name}" && printf '|%s' "$PWD"`,
+    );
+    const folder = expected(fixture, runFolder);
+    assert.equal(stdout.toString('utf8'), `${folder}|${folder}`);
+  });
 }
 
 function cwdCase(asked: string, about: string): CaseDefinition {
-  return {
-    name: `a program starts in ${about}`,
-    requirement: 'EXEC-2',
-    async run(fixture) {
-      const { stdout } = await fixture.mustSucceed('pwd -P', { cwd: asked });
-      assert.equal(stdout.toString('utf8'), `${asked === '.' ? fixture.root : `${fixture.root}/${asked}`}\n`);
-    },
-  };
+  return conform('EXEC-2', `a program starts in ${about}`, async (fixture) => {
+    const { stdout } = await fixture.mustSucceed('pwd -P', { cwd: asked });
+    assert.equal(stdout.toString('utf8'), `${asked === '.' ? fixture.root : `${fixture.root}/${asked}`}\n`);
+  });
 }
 
 function refusedCwdCase(asked: string): CaseDefinition {
-  return {
-    name: `a program does not start in ${JSON.stringify(asked)}, which is outside`,
-    requirement: 'EXEC-2',
-    async run(fixture) {
+  return conform(
+    'EXEC-2',
+    `a program does not start in ${JSON.stringify(asked)}, which is outside`,
+    async (fixture) => {
       const prepared = fixture.prepare(['sh', '-c', 'echo x > "$RUN_DIR/ran"'], { cwd: asked });
       await assert.rejects(
         fixture.runPrepared(prepared),
@@ -58,81 +51,57 @@ function refusedCwdCase(asked: string): CaseDefinition {
       );
       assert.equal(fixture.read(`${prepared.runFolder}/ran`), undefined);
     },
-  };
+  );
 }
 
 export const ENVIRONMENT_CASES: readonly CaseDefinition[] = [
-  {
-    name: 'the environment is the given one and nothing of the host',
-    requirement: 'EXEC-2',
-    async run(fixture) {
-      const prepared = fixture.prepare(['env', '-0'], { env: { GIVEN: 'value' } });
-      const ran = await fixture.runPrepared(prepared);
-      assertExit(ran, 0);
-      const seen = ran.stdout
-        .toString('utf8')
-        .split('\0')
-        .filter((line) => line !== '')
-        .map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)] as const)
-        .filter(([name]) => Object.hasOwn(prepared.spec.env, name) || !OWN_OF_SHELLS.has(name));
-      assert.deepEqual(Object.fromEntries(seen), prepared.spec.env);
-    },
-  },
-  {
-    name: 'a value with quotes, a newline, an equals sign and Unicode arrives as it is',
-    requirement: 'EXEC-2',
-    async run(fixture) {
-      const value = ` a=b "c" 'd' $(e) \\n\n größe 大小 `;
-      const { stdout } = await fixture.mustSucceed('printf %s "$ODD"; printf "|%s|" "$EMPTY"', {
-        env: { ODD: value, EMPTY: '' },
-      });
-      assert.equal(stdout.toString('utf8'), `${value}||`);
-    },
-  },
+  conform('EXEC-2', 'the environment is the given one and nothing of the host', async (fixture) => {
+    const prepared = fixture.prepare(['env', '-0'], { env: { GIVEN: 'value' } });
+    const ran = await fixture.runPrepared(prepared);
+    assertExit(ran, 0);
+    const seen = ran.stdout
+      .toString('utf8')
+      .split('\0')
+      .filter((line) => line !== '')
+      .map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)] as const)
+      .filter(([name]) => Object.hasOwn(prepared.spec.env, name) || !OWN_OF_SHELLS.has(name));
+    assert.deepEqual(Object.fromEntries(seen), prepared.spec.env);
+  }),
+  conform('EXEC-2', 'a value with quotes, a newline, an equals sign and Unicode arrives as it is', async (fixture) => {
+    const value = ` a=b "c" 'd' $(e) \\n\n größe 大小 `;
+    const { stdout } = await fixture.mustSucceed('printf %s "$ODD"; printf "|%s|" "$EMPTY"', {
+      env: { ODD: value, EMPTY: '' },
+    });
+    assert.equal(stdout.toString('utf8'), `${value}||`);
+  }),
   ...VARIABLES.map(variableCase),
-  {
-    name: 'SKILL_NAME is the name of the skill',
-    requirement: 'EXEC-2',
-    async run(fixture) {
-      assert.equal((await fixture.mustSucceed('printf %s "$SKILL_NAME"')).stdout.toString('utf8'), SKILL);
-    },
-  },
-  {
-    name: 'HOME and TMPDIR are inside the workspace and can be written',
-    requirement: 'EXEC-2',
-    async run(fixture) {
-      const { stdout } = await fixture.mustSucceed(
-        'for d in "$HOME" "$TMPDIR"; do case $d/ in "$WORKSPACE_DIR"/*) : > "$d/.probe" && printf y ;; esac; done',
-      );
-      assert.equal(stdout.toString('utf8'), 'yy');
-    },
-  },
+  conform('EXEC-2', 'SKILL_NAME is the name of the skill', async (fixture) => {
+    assert.equal((await fixture.mustSucceed('printf %s "$SKILL_NAME"')).stdout.toString('utf8'), SKILL);
+  }),
+  conform('EXEC-2', 'HOME and TMPDIR are inside the workspace and can be written', async (fixture) => {
+    const { stdout } = await fixture.mustSucceed(
+      'for d in "$HOME" "$TMPDIR"; do case $d/ in "$WORKSPACE_DIR"/*) : > "$d/.probe" && printf y ;; esac; done',
+    );
+    assert.equal(stdout.toString('utf8'), 'yy');
+  }),
   cwdCase(`skills/${SKILL}`, "the skill's folder"),
   cwdCase('.', 'the workspace itself'),
   cwdCase('work', 'the folder for work'),
   cwdCase('out', 'the folder for output'),
   cwdCase(`skills/${SKILL}/scripts`, 'a folder inside the skill'),
   ...['..', '/', '/etc', 'work/../..', '../../../../etc'].map(refusedCwdCase),
-  {
-    name: 'a folder that is not there is no place to start in',
-    requirement: 'EXEC-2',
-    async run(fixture) {
-      await assert.rejects(fixture.run(['true'], { cwd: 'work/missing' }), isSkillError);
-    },
-  },
-  {
-    name: 'a program inherits no descriptor but its three streams',
-    requirement: 'EXEC-2',
-    async run(fixture) {
-      // Ignores closed descriptors and that of the folder which the shell just listed.
-      const { stdout } = await fixture.mustSucceed(
-        '[ ! -d /proc/self/fd ] || for f in /proc/$$/fd/*; do [ "${f##*/}" -gt 2 ] && readlink "$f"; done; true',
-      );
-      const leadsTo = stdout.toString('utf8').split('\n');
-      assert.deepEqual(
-        leadsTo.filter((place) => place !== '' && place !== '/dev/null' && !/^\/proc\/\d+\/fd$/.test(place)),
-        [],
-      );
-    },
-  },
+  conform('EXEC-2', 'a folder that is not there is no place to start in', async (fixture) => {
+    await assert.rejects(fixture.run(['true'], { cwd: 'work/missing' }), isSkillError);
+  }),
+  conform('EXEC-2', 'a program inherits no descriptor but its three streams', async (fixture) => {
+    // Ignores closed descriptors and that of the folder which the shell just listed.
+    const { stdout } = await fixture.mustSucceed(
+      '[ ! -d /proc/self/fd ] || for f in /proc/$$/fd/*; do [ "${f##*/}" -gt 2 ] && readlink "$f"; done; true',
+    );
+    const leadsTo = stdout.toString('utf8').split('\n');
+    assert.deepEqual(
+      leadsTo.filter((place) => place !== '' && place !== '/dev/null' && !/^\/proc\/\d+\/fd$/.test(place)),
+      [],
+    );
+  }),
 ];

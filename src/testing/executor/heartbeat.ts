@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { readProcFile, tryList } from '../../sandbox/executors/proc.ts';
+import { readProcFile } from '../../platform/process/proc.ts';
 import type { Fixture } from './fixture.ts';
+import { namesIn } from '../../platform/fs/paths.ts';
 
 /** A living process writes every 50 ms, so it is gone after this much silence. */
 const SILENCE_MS = 400;
@@ -43,7 +44,7 @@ export function makeHeartbeat(): Heartbeat {
 /** Processes on the host, which also sees those in namespaces. Linux only. */
 function processesWith(mark: string): readonly string[] {
   if (process.platform !== 'linux') return [];
-  return tryList('/proc').filter(
+  return namesIn('/proc').filter(
     (name) => /^\d+$/.test(name) && (readProcFile(Number(name), 'cmdline') ?? '').includes(mark),
   );
 }

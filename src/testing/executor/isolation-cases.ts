@@ -9,6 +9,7 @@ import type { EscapeAttempt } from '../../sandbox/probe/escape-attempts.ts';
 import { endOf } from './fixture.ts';
 import type { Fixture } from './fixture.ts';
 import { CaseSkipped } from './case.ts';
+import { conform } from './definition.ts';
 import type { CaseDefinition } from './definition.ts';
 import { openHostDecoys } from '../../sandbox/probe/host-decoys.ts';
 import type { DecoyListener, HostDecoys } from '../../sandbox/probe/host-decoys.ts';
@@ -90,54 +91,44 @@ export const ISOLATION_CASES: readonly CaseDefinition[] = [
     const file = fixture.onHost(`${runFolder}/setuid`);
     return isPresent(file) && (lstatSync(file).mode & 0o6000) !== 0 ? ['the bits were set'] : [];
   }),
-  {
-    name: 'a program sees no process of the host',
-    requirement: 'EXEC-7',
-    isIsolation: true,
-    async run(fixture) {
-      const host = await openHostDecoys({ folder: fixture.folder, identity: fixture.executor.identity });
-      try {
-        const { stdout } = await fixture.mustSucceed(
-          `[ -r /proc/self/stat ] || echo no-proc; [ -e /proc/${String(host.targets.decoyPid)}/stat ] && cat /proc/${String(host.targets.decoyPid)}/cmdline; echo; for p in /proc/[0-9]*; do echo "\${p##*/}"; done`,
-        );
-        const [commandLine, ...pids] = stdout.toString('latin1').trimEnd().split('\n');
-        assert.equal(commandLine, '');
-        assert.equal(pids.includes(String(process.pid)), false);
-      } finally {
-        await host.close();
-      }
-    },
-  },
-  {
-    name: 'without permission for a host no route leads anywhere',
-    requirement: 'EXEC-7',
-    isIsolation: true,
-    async run(fixture) {
+  conform('EXEC-7', 'a program sees no process of the host', { isIsolation: true }, async (fixture) => {
+    const host = await openHostDecoys({ folder: fixture.folder, identity: fixture.executor.identity });
+    try {
       const { stdout } = await fixture.mustSucceed(
-        '[ ! -r /proc/net/route ] || tail -n +2 /proc/net/route; [ ! -r /proc/net/if_inet6 ] || grep -v " lo$" /proc/net/if_inet6; true',
+        `[ -r /proc/self/stat ] || echo no-proc; [ -e /proc/${String(host.targets.decoyPid)}/stat ] && cat /proc/${String(host.targets.decoyPid)}/cmdline; echo; for p in /proc/[0-9]*; do echo "\${p##*/}"; done`,
       );
-      assert.equal(stdout.toString('utf8'), '');
-    },
-  },
-  {
-    name: 'a program that needs a host to which there is no way is denied and not started',
-    requirement: 'EXEC-7',
-    isIsolation: true,
-    async run(fixture) {
+      const [commandLine, ...pids] = stdout.toString('latin1').trimEnd().split('\n');
+      assert.equal(commandLine, '');
+      assert.equal(pids.includes(String(process.pid)), false);
+    } finally {
+      await host.close();
+    }
+  }),
+  conform('EXEC-7', 'without permission for a host no route leads anywhere', { isIsolation: true }, async (fixture) => {
+    const { stdout } = await fixture.mustSucceed(
+      '[ ! -r /proc/net/route ] || tail -n +2 /proc/net/route; [ ! -r /proc/net/if_inet6 ] || grep -v " lo$" /proc/net/if_inet6; true',
+    );
+    assert.equal(stdout.toString('utf8'), '');
+  }),
+  conform(
+    'EXEC-7',
+    'a program that needs a host to which there is no way is denied and not started',
+    { isIsolation: true },
+    async (fixture) => {
       if (fixture.attached.capabilities.hasNetworkGrants) throw new CaseSkipped('the executor grants network access');
       const prepared = fixture.prepare(['sh', '-c', ': > "$RUN_DIR/ran"'], { network: ['example.org'] });
       const { end } = await fixture.runPrepared(prepared);
       assert.deepEqual([endOf(end), fixture.read(`${prepared.runFolder}/ran`)], [{ reason: 'denied' }, undefined]);
     },
-  },
-  {
-    name: 'nothing of one program is in the next but what is in the workspace',
-    requirement: 'EXEC-7',
-    isIsolation: true,
-    async run(fixture) {
+  ),
+  conform(
+    'EXEC-7',
+    'nothing of one program is in the next but what is in the workspace',
+    { isIsolation: true },
+    async (fixture) => {
       const name = path.basename(fixture.folder);
       await fixture.mustSucceed(`echo x > /tmp/${name}; echo x > /dev/shm/${name}; true`);
       await fixture.mustSucceed(`[ ! -e /tmp/${name} ] && [ ! -e /dev/shm/${name} ]`);
     },
-  },
+  ),
 ];

@@ -3,6 +3,7 @@ import { chmodSync, lstatSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 
 import { SYSTEM_CALLS } from '../../sandbox/executors/seccomp/system-calls.ts';
+import { conform } from './definition.ts';
 import type { CaseDefinition } from './definition.ts';
 import { assertExit } from './fixture.ts';
 
@@ -122,23 +123,21 @@ function bytesBelow(folder: string): number {
 }
 
 export const KERNEL_CASES: readonly CaseDefinition[] = [
-  {
-    name: 'the kernel refuses calls that no program needs, and knows none of later versions',
-    requirement: 'EXEC-7',
-    isIsolation: true,
-    needs: PYTHON,
-    async run(fixture) {
+  conform(
+    'EXEC-7',
+    'the kernel refuses calls that no program needs, and knows none of later versions',
+    { isIsolation: true, needs: PYTHON },
+    async (fixture) => {
       const ran = await fixture.run(['python3', '-c', callScript()]);
       assertExit(ran, 0);
       assert.deepEqual(JSON.parse(ran.stdout.toString('utf8')), {});
     },
-  },
-  {
-    name: 'memory in anonymous files, System V segments and sockets is bounded',
-    requirement: 'EXEC-8',
-    isIsolation: true,
-    needs: { ...PYTHON, limits: ['memoryBytes'] },
-    async run(fixture) {
+  ),
+  conform(
+    'EXEC-8',
+    'memory in anonymous files, System V segments and sockets is bounded',
+    { isIsolation: true, needs: { ...PYTHON, limits: ['memoryBytes'] } },
+    async (fixture) => {
       const outcomes = await Promise.all(
         Object.entries(HIDDEN_MEMORY).map(async ([name, body]) => {
           const { end, runFolder } = await fixture.run(['python3', '-c', hidingScript(body)], {
@@ -150,14 +149,12 @@ export const KERNEL_CASES: readonly CaseDefinition[] = [
       );
       assert.deepEqual(outcomes.flat(), []);
     },
-  },
-  {
-    name: 'disk space can neither be reserved at once nor hidden in a closed folder',
-    requirement: 'EXEC-8',
-    isIsolation: true,
-    ownWorkspace: true,
-    needs: { ...PYTHON, limits: ['diskBytes', 'fileBytes'] },
-    async run(fixture) {
+  ),
+  conform(
+    'EXEC-8',
+    'disk space can neither be reserved at once nor hidden in a closed folder',
+    { isIsolation: true, ownWorkspace: true, needs: { ...PYTHON, limits: ['diskBytes', 'fileBytes'] } },
+    async (fixture) => {
       const script = `
 import os, time
 os.mkdir("work/closed"); os.chmod("work/closed", 0o300)
@@ -170,13 +167,12 @@ time.sleep(20)
       const left = bytesBelow(fixture.onHost('work'));
       assert(left < DISK + OVERSHOOT, `${String(left)} bytes`);
     },
-  },
-  {
-    name: 'a program cannot write to, trace or enter process 1',
-    requirement: 'EXEC-7',
-    isIsolation: true,
-    needs: PYTHON,
-    async run(fixture) {
+  ),
+  conform(
+    'EXEC-7',
+    'a program cannot write to, trace or enter process 1',
+    { isIsolation: true, needs: PYTHON },
+    async (fixture) => {
       const { isolation } = fixture.attached.capabilities;
       const script = `
 import glob, json, os
@@ -198,5 +194,5 @@ print(json.dumps(won))
       assertExit(ran, 0);
       assert.deepEqual(JSON.parse(ran.stdout.toString('utf8')), []);
     },
-  },
+  ),
 ];

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { lstatSync } from 'node:fs';
 
 import { assertExit } from './fixture.ts';
+import { conform } from './definition.ts';
 import type { CaseDefinition } from './definition.ts';
 
 const MEGABYTE = 1024 * 1024;
@@ -39,32 +40,32 @@ time.sleep(20)
 `;
 
 export const LIMIT_CASES: readonly CaseDefinition[] = [
-  {
-    name: 'a process that takes more and more memory is ended for it',
-    requirement: 'EXEC-8',
-    needs: { limits: ['memoryBytes'] },
-    async run(fixture) {
+  conform(
+    'EXEC-8',
+    'a process that takes more and more memory is ended for it',
+    { needs: { limits: ['memoryBytes'] } },
+    async (fixture) => {
       const { end, stdout } = await fixture.shell(GROWING, { limits: { memoryBytes: MEMORY } });
       // Without a control group the kernel may refuse the memory to the process before the watch sees it.
       const isRefused = fixture.attached.capabilities.limits.memoryBytes === 'watched' && Number(stdout) === 0;
       assert(end.reason === 'memory' || isRefused, `the end was ${end.reason}, with ${stdout.toString('utf8')} bytes`);
     },
-  },
-  {
-    name: 'memory that is taken all at once is not had',
-    requirement: 'EXEC-8',
-    needs: { limits: ['memoryBytes'] },
-    async run(fixture) {
+  ),
+  conform(
+    'EXEC-8',
+    'memory that is taken all at once is not had',
+    { needs: { limits: ['memoryBytes'] } },
+    async (fixture) => {
       const { end, stdout } = await fixture.shell(holding(4 * MEMORY), { limits: { memoryBytes: MEMORY } });
       const had = Number(stdout.toString('utf8').trim());
       assert(end.reason === 'memory' || had < 4 * MEMORY, `${String(had)} bytes, and the end was ${end.reason}`);
     },
-  },
-  {
-    name: 'processes with more memory than allowed together are ended for it',
-    requirement: 'EXEC-8',
-    needs: { limits: ['memoryBytes'] },
-    async run(fixture) {
+  ),
+  conform(
+    'EXEC-8',
+    'processes with more memory than allowed together are ended for it',
+    { needs: { limits: ['memoryBytes'] } },
+    async (fixture) => {
       // Long enough for an executor that polls on a busy machine; one that works ends the program at once.
       const one = holding(MEMORY / 2, 15);
       const { end } = await fixture.shell(`${one} & ${one} & ${one} & ${one} & wait`, {
@@ -72,12 +73,12 @@ export const LIMIT_CASES: readonly CaseDefinition[] = [
       });
       assert.equal(end.reason, 'memory');
     },
-  },
-  {
-    name: 'a program below its limit of memory is left alone',
-    requirement: 'EXEC-8',
-    needs: { limits: ['memoryBytes'] },
-    async run(fixture) {
+  ),
+  conform(
+    'EXEC-8',
+    'a program below its limit of memory is left alone',
+    { needs: { limits: ['memoryBytes'] } },
+    async (fixture) => {
       const bytes = String(MEMORY / 4);
       const ran = await fixture.shell(`head -c ${bytes} /dev/zero | tail -c ${bytes} | (sleep 0.5; wc -c)`, {
         limits: { memoryBytes: MEMORY },
@@ -85,12 +86,12 @@ export const LIMIT_CASES: readonly CaseDefinition[] = [
       assertExit(ran, 0);
       assert.equal(ran.stdout.toString('utf8').trim(), bytes);
     },
-  },
-  {
-    name: 'more processes than allowed are not had at once',
-    requirement: 'EXEC-8',
-    needs: { limits: ['processes'] },
-    async run(fixture) {
+  ),
+  conform(
+    'EXEC-8',
+    'more processes than allowed are not had at once',
+    { needs: { limits: ['processes'] } },
+    async (fixture) => {
       const { end, runFolder } = await fixture.shell(
         // They stay until an executor that counts processes from time to time sees them, however slow the machine is.
         'i=0; while [ $i -lt 120 ]; do sleep 60 & i=$((i + 1)); echo $i >> "$RUN_DIR/born"; done; sleep 30',
@@ -99,12 +100,12 @@ export const LIMIT_CASES: readonly CaseDefinition[] = [
       const born = (fixture.read(`${runFolder}/born`)?.toString('utf8') ?? '').split('\n').length - 1;
       assert(end.reason === 'processes' || born < 120, `${String(born)} processes, and the end was ${end.reason}`);
     },
-  },
-  {
-    name: 'one file does not grow beyond its limit',
-    requirement: 'EXEC-8',
-    needs: { limits: ['fileBytes'] },
-    async run(fixture) {
+  ),
+  conform(
+    'EXEC-8',
+    'one file does not grow beyond its limit',
+    { needs: { limits: ['fileBytes'] } },
+    async (fixture) => {
       const { end } = await fixture.shell(`exec head -c ${String(64 * MEGABYTE)} /dev/zero > out/large`, {
         limits: { fileBytes: 4 * MEGABYTE },
       });
@@ -112,39 +113,36 @@ export const LIMIT_CASES: readonly CaseDefinition[] = [
       const { size } = lstatSync(fixture.onHost('out/large'));
       assert(size <= 4 * MEGABYTE, `${String(size)} bytes`);
     },
-  },
-  {
-    name: 'many files of too many bytes together end the program for its disk',
-    requirement: 'EXEC-8',
-    needs: { limits: ['diskBytes'] },
-    ownWorkspace: true,
-    async run(fixture) {
+  ),
+  conform(
+    'EXEC-8',
+    'many files of too many bytes together end the program for its disk',
+    { needs: { limits: ['diskBytes'] }, ownWorkspace: true },
+    async (fixture) => {
       const { end } = await fixture.shell(
         'i=0; while [ $i -lt 64 ]; do head -c 1048576 /dev/zero > "work/$i"; i=$((i + 1)); sleep 0.02; done; sleep 20',
         { limits: { diskBytes: 16 * MEGABYTE } },
       );
       assert.equal(end.reason, 'disk');
     },
-  },
-  {
-    name: 'too many files end the program for its disk',
-    requirement: 'EXEC-8',
-    needs: { limits: ['files'] },
-    ownWorkspace: true,
-    async run(fixture) {
+  ),
+  conform(
+    'EXEC-8',
+    'too many files end the program for its disk',
+    { needs: { limits: ['files'] }, ownWorkspace: true },
+    async (fixture) => {
       const { end } = await fixture.shell(
         'cd work; i=0; while [ $i -lt 3000 ]; do : > "$i"; i=$((i + 1)); done; sleep 20',
         { limits: { files: 500 } },
       );
       assert.equal(end.reason, 'disk');
     },
-  },
-  {
-    name: 'deleted files count while they are open, mapped or inside a socket',
-    requirement: 'EXEC-8',
-    needs: { limits: ['diskBytes'], programs: ['python3'] },
-    ownWorkspace: true,
-    async run(fixture) {
+  ),
+  conform(
+    'EXEC-8',
+    'deleted files count while they are open, mapped or inside a socket',
+    { needs: { limits: ['diskBytes'], programs: ['python3'] }, ownWorkspace: true },
+    async (fixture) => {
       for (const held of ['open', 'mapped', 'sent']) {
         const { end } = await fixture.run(['python3', '-c', HOLD_DELETED, held], {
           limits: { diskBytes: 16 * MEGABYTE, fileBytes: 8 * MEGABYTE },
@@ -152,17 +150,16 @@ export const LIMIT_CASES: readonly CaseDefinition[] = [
         assert.deepEqual([held, end.reason], [held, 'disk']);
       }
     },
-  },
-  {
-    name: 'what is left beyond the limit of a short program is said, too',
-    requirement: 'EXEC-8',
-    needs: { limits: ['diskBytes'] },
-    ownWorkspace: true,
-    async run(fixture) {
+  ),
+  conform(
+    'EXEC-8',
+    'what is left beyond the limit of a short program is said, too',
+    { needs: { limits: ['diskBytes'] }, ownWorkspace: true },
+    async (fixture) => {
       const { end } = await fixture.shell('head -c 20000000 /dev/zero > out/large', {
         limits: { diskBytes: 4 * MEGABYTE },
       });
       assert.equal(end.reason, 'disk');
     },
-  },
+  ),
 ];

@@ -4,6 +4,7 @@ import path from 'node:path';
 
 import type { HostMount } from '../../core/execution.ts';
 import { CaseSkipped } from './case.ts';
+import { conform } from './definition.ts';
 import type { CaseDefinition } from './definition.ts';
 import type { Fixture } from './fixture.ts';
 
@@ -33,28 +34,23 @@ async function runIn(fixture: Fixture, folder: string, mounts: readonly HostMoun
 const TRY_ALL = 'for f in src/main.py src/new .git/config .git/new; do (echo x >> $f) 2> /dev/null; done';
 
 export const MOUNT_CASES: readonly CaseDefinition[] = [
-  {
-    name: 'a host folder is seen at its path and stays as it is',
-    requirement: 'ENV-2',
-    isIsolation: true,
-    async run(fixture) {
-      const folder = makeFolder(fixture);
-      const outside = path.join(fixture.folder, 'beside');
-      writeFileSync(outside, 'secret');
-      symlinkSync(outside, path.join(folder, 'src/link'));
-      const mounts = [{ source: folder, target: folder, access: 'read' }] as const;
-      const script = `pwd; cat src/main.py; ${TRY_ALL}; cat src/link ../beside 2> /dev/null; mv src moved 2> /dev/null; true`;
-      assert.equal(await runIn(fixture, folder, mounts, script), `${folder}\ntext of src/main.py\n`);
-      assert.equal(readFileSync(path.join(folder, 'src/main.py'), 'utf8'), 'text of src/main.py\n');
-      assert.deepEqual(readdirSync(folder).sort(), ['.env', '.git', 'src']);
-      assert.deepEqual(readdirSync(path.join(folder, 'src')).sort(), ['link', 'main.py']);
-    },
-  },
-  {
-    name: 'a writable host folder is changed, but not its read-only and hidden entries',
-    requirement: 'ENV-2',
-    isIsolation: true,
-    async run(fixture) {
+  conform('ENV-2', 'a host folder is seen at its path and stays as it is', { isIsolation: true }, async (fixture) => {
+    const folder = makeFolder(fixture);
+    const outside = path.join(fixture.folder, 'beside');
+    writeFileSync(outside, 'secret');
+    symlinkSync(outside, path.join(folder, 'src/link'));
+    const mounts = [{ source: folder, target: folder, access: 'read' }] as const;
+    const script = `pwd; cat src/main.py; ${TRY_ALL}; cat src/link ../beside 2> /dev/null; mv src moved 2> /dev/null; true`;
+    assert.equal(await runIn(fixture, folder, mounts, script), `${folder}\ntext of src/main.py\n`);
+    assert.equal(readFileSync(path.join(folder, 'src/main.py'), 'utf8'), 'text of src/main.py\n');
+    assert.deepEqual(readdirSync(folder).sort(), ['.env', '.git', 'src']);
+    assert.deepEqual(readdirSync(path.join(folder, 'src')).sort(), ['link', 'main.py']);
+  }),
+  conform(
+    'ENV-2',
+    'a writable host folder is changed, but not its read-only and hidden entries',
+    { isIsolation: true },
+    async (fixture) => {
       const folder = makeFolder(fixture);
       const empty = path.join(fixture.folder, 'empty');
       writeFileSync(empty, '');
@@ -70,5 +66,5 @@ export const MOUNT_CASES: readonly CaseDefinition[] = [
       assert.deepEqual(files, ['text of src/main.py\nx\n', 'x\n', 'text of .git/config\n', 'text of .env\n']);
       assert.deepEqual(readdirSync(inside('.git')), ['config']);
     },
-  },
+  ),
 ];

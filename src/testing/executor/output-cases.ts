@@ -5,6 +5,7 @@ import { runInNewContext } from 'node:vm';
 
 import type { OutputSink } from '../../core/execution.ts';
 import { CapturedOutput, assertExit, endOf } from './fixture.ts';
+import { conform } from './definition.ts';
 import type { CaseDefinition } from './definition.ts';
 
 const FLOOD = 32 * 1024 * 1024;
@@ -50,55 +51,47 @@ class CountingSink implements OutputSink {
 }
 
 export const OUTPUT_CASES: readonly CaseDefinition[] = [
-  {
-    name: 'thirty-two megabytes of output are handed on and not gathered',
-    requirement: 'EXEC-8',
-    async run(fixture) {
-      // The program ends only after all of its output has come, so an executor that gathers it first never gets there.
-      const prepared = fixture.prepare(['sh', '-c', `head -c ${String(FLOOD)} /dev/zero; ${WAIT_FOR_GO}`], {
-        limits: { outputBytes: 2 * FLOOD },
-      });
-      const stdout = new CountingSink(() => {
-        writeFileSync(fixture.onHost(`${prepared.runFolder}/go`), '', { mode: 0o644, flag: 'wx' });
-      });
-      assertExit(await fixture.runPrepared(prepared, { stdout }), 0);
-      assert.equal(stdout.bytes, FLOOD);
-      const { leastShare } = stdout;
-      assert(
-        leastShare < BUFFERED_SHARE,
-        `at every measurement at least ${leastShare.toFixed(2)} of the passed bytes were in memory`,
-      );
-    },
-  },
-  {
-    name: 'output comes while the program runs',
-    requirement: 'EXEC-3',
-    async run(fixture) {
-      const prepared = fixture.prepare(['sh', '-c', `echo ready; ${WAIT_FOR_GO} && echo went`]);
-      const stdout = new CapturedOutput();
-      const running = fixture.runPrepared(prepared, { stdout });
-      await Promise.race([stdout.until('ready\n'), running]);
+  conform('EXEC-8', 'thirty-two megabytes of output are handed on and not gathered', async (fixture) => {
+    // The program ends only after all of its output has come, so an executor that gathers it first never gets there.
+    const prepared = fixture.prepare(['sh', '-c', `head -c ${String(FLOOD)} /dev/zero; ${WAIT_FOR_GO}`], {
+      limits: { outputBytes: 2 * FLOOD },
+    });
+    const stdout = new CountingSink(() => {
       writeFileSync(fixture.onHost(`${prepared.runFolder}/go`), '', { mode: 0o644, flag: 'wx' });
-      assertExit(await running, 0);
-      assert.equal(stdout.bytes.toString('utf8'), 'ready\nwent\n');
-    },
-  },
-  {
-    name: 'a program that prints without end is ended for its output',
-    requirement: 'EXEC-8',
-    needs: { limits: ['outputBytes'] },
-    async run(fixture) {
+    });
+    assertExit(await fixture.runPrepared(prepared, { stdout }), 0);
+    assert.equal(stdout.bytes, FLOOD);
+    const { leastShare } = stdout;
+    assert(
+      leastShare < BUFFERED_SHARE,
+      `at every measurement at least ${leastShare.toFixed(2)} of the passed bytes were in memory`,
+    );
+  }),
+  conform('EXEC-3', 'output comes while the program runs', async (fixture) => {
+    const prepared = fixture.prepare(['sh', '-c', `echo ready; ${WAIT_FOR_GO} && echo went`]);
+    const stdout = new CapturedOutput();
+    const running = fixture.runPrepared(prepared, { stdout });
+    await Promise.race([stdout.until('ready\n'), running]);
+    writeFileSync(fixture.onHost(`${prepared.runFolder}/go`), '', { mode: 0o644, flag: 'wx' });
+    assertExit(await running, 0);
+    assert.equal(stdout.bytes.toString('utf8'), 'ready\nwent\n');
+  }),
+  conform(
+    'EXEC-8',
+    'a program that prints without end is ended for its output',
+    { needs: { limits: ['outputBytes'] } },
+    async (fixture) => {
       const { end, stdout } = await fixture.run(['yes'], { limits: { outputBytes: 100_000 } });
       assert.equal(end.reason, 'output');
       assert(stdout.length <= 100_000, `${String(stdout.length)} bytes came`);
       assert.equal(end.exitCode, undefined);
     },
-  },
-  {
-    name: 'the limit of output holds for both streams together',
-    requirement: 'EXEC-8',
-    needs: { limits: ['outputBytes'] },
-    async run(fixture) {
+  ),
+  conform(
+    'EXEC-8',
+    'the limit of output holds for both streams together',
+    { needs: { limits: ['outputBytes'] } },
+    async (fixture) => {
       const { end, stdout, stderr } = await fixture.shell(
         'head -c 60000 /dev/zero; head -c 60000 /dev/zero >&2; sleep 30',
         { limits: { outputBytes: 100_000 } },
@@ -106,30 +99,22 @@ export const OUTPUT_CASES: readonly CaseDefinition[] = [
       assert.equal(end.reason, 'output');
       assert(stdout.length + stderr.length <= 100_000, `${String(stdout.length + stderr.length)} bytes came`);
     },
-  },
-  {
-    name: 'exactly as much output as is allowed is no reason to be ended',
-    requirement: 'EXEC-8',
-    async run(fixture) {
-      const { end, stdout } = await fixture.run(['head', '-c', '100000', '/dev/zero'], {
-        limits: { outputBytes: 100_000 },
-      });
-      assert.deepEqual([endOf(end), stdout.length], [{ reason: 'exited', exitCode: 0 }, 100_000]);
-    },
-  },
-  {
-    name: 'a program is ended when nobody takes its output any more',
-    requirement: 'EXEC-8',
-    async run(fixture) {
-      let bytes = 0;
-      const stdout: OutputSink = {
-        write: (chunk) => {
-          bytes += chunk.length;
-          return bytes < 1000;
-        },
-      };
-      const { end } = await fixture.run(['yes'], { stdout });
-      assert.equal(end.reason, 'output');
-    },
-  },
+  ),
+  conform('EXEC-8', 'exactly as much output as is allowed is no reason to be ended', async (fixture) => {
+    const { end, stdout } = await fixture.run(['head', '-c', '100000', '/dev/zero'], {
+      limits: { outputBytes: 100_000 },
+    });
+    assert.deepEqual([endOf(end), stdout.length], [{ reason: 'exited', exitCode: 0 }, 100_000]);
+  }),
+  conform('EXEC-8', 'a program is ended when nobody takes its output any more', async (fixture) => {
+    let bytes = 0;
+    const stdout: OutputSink = {
+      write: (chunk) => {
+        bytes += chunk.length;
+        return bytes < 1000;
+      },
+    };
+    const { end } = await fixture.run(['yes'], { stdout });
+    assert.equal(end.reason, 'output');
+  }),
 ];

@@ -5,34 +5,31 @@ import path from 'node:path';
 import { scriptCommand, shellCommand } from '../../sandbox/programs/interpreter.ts';
 import { assertExit } from './fixture.ts';
 import type { Fixture, ProgramResult } from './fixture.ts';
+import { conform } from './definition.ts';
 import type { CaseDefinition } from './definition.ts';
 import { SKILL } from './skill.ts';
 
 const WHERE = 'scripts/where.py';
 
 function spellingCase(about: string, line: (root: string) => string): CaseDefinition {
-  return {
-    name: `a script is found when it is written ${about}`,
-    requirement: 'EXEC-6',
-    needs: { programs: ['bash', 'python3'] },
-    async run(fixture) {
+  return conform(
+    'EXEC-6',
+    `a script is found when it is written ${about}`,
+    { needs: { programs: ['bash', 'python3'] } },
+    async (fixture) => {
       const ran = await fixture.run(shellCommand(`${line(fixture.root)} 'a b'`));
       assertExit(ran, 0);
       assert.equal(ran.stdout.toString('utf8'), `${fixture.root}/skills/${SKILL}/${WHERE} ['a b']\n`);
     },
-  };
+  );
 }
 
 function wordCase(about: string, words: readonly string[]): CaseDefinition {
-  return {
-    name: `arguments with ${about} reach the program as they are`,
-    requirement: 'EXEC-6',
-    async run(fixture) {
-      const ran = await fixture.shell(`printf '%s\\0' "$@"`, {}, words);
-      assertExit(ran, 0);
-      assert.deepEqual(ran.stdout.toString('utf8').split('\0').slice(0, -1), words);
-    },
-  };
+  return conform('EXEC-6', `arguments with ${about} reach the program as they are`, async (fixture) => {
+    const ran = await fixture.shell(`printf '%s\\0' "$@"`, {}, words);
+    assertExit(ran, 0);
+    assert.deepEqual(ran.stdout.toString('utf8').split('\0').slice(0, -1), words);
+  });
 }
 
 /** Builds the command like `run_script`. */
@@ -54,14 +51,9 @@ async function runScript(fixture: Fixture, script: string, args: readonly string
 }
 
 function scriptCase(about: string, script: string, program: string, expected: string): CaseDefinition {
-  return {
-    name: `${about} runs`,
-    requirement: 'EXEC-6',
-    needs: { programs: [program] },
-    async run(fixture) {
-      assert.equal((await runScript(fixture, script, ['a b'])).stdout.toString('utf8').trimEnd(), expected);
-    },
-  };
+  return conform('EXEC-6', `${about} runs`, { needs: { programs: [program] } }, async (fixture) => {
+    assert.equal((await runScript(fixture, script, ['a b'])).stdout.toString('utf8').trimEnd(), expected);
+  });
 }
 
 export const SCRIPT_CASES: readonly CaseDefinition[] = [

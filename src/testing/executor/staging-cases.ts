@@ -7,6 +7,7 @@ import type { DigestEntry } from '../../platform/fs/tree-digest.ts';
 import { collectOutputs } from '../../sandbox/outputs/collect.ts';
 import { stageInputs } from '../../sandbox/inputs/inputs.ts';
 import type { Fixture } from './fixture.ts';
+import { conform } from './definition.ts';
 import type { CaseDefinition } from './definition.ts';
 import { ALL_BYTES, OTHER_SKILL, SKILL, UNICODE_NAME, UNICODE_TEXT, writeOtherSkill } from './skill.ts';
 
@@ -50,143 +51,100 @@ chmod 777 SKILL.md && echo spoiled >> SKILL.md; cd .. && mv ${SKILL} moved; rm -
 const CONTENTS = `cd "$SKILL_DIR" && find . -type f -exec sha256sum {} + | sort`;
 
 function linkCase(link: string, leadsTo: string): CaseDefinition {
-  return {
-    name: `what a program writes to ${link}/ in the skill's folder is in ${leadsTo}/ of the workspace`,
-    requirement: 'EXEC-1',
-    async run(fixture) {
+  return conform(
+    'EXEC-1',
+    `what a program writes to ${link}/ in the skill's folder is in ${leadsTo}/ of the workspace`,
+    async (fixture) => {
       const name = `through-${link}.txt`;
       await fixture.mustSucceed(`printf text > ${link}/${name}`);
       assert.equal(fixture.read(`${leadsTo}/${name}`)?.toString('utf8'), 'text');
     },
-  };
+  );
 }
 
 function writableCase(what: string, variable: string): CaseDefinition {
-  return {
-    name: `${what} can be written, and the host sees the bytes`,
-    requirement: 'EXEC-1',
-    async run(fixture) {
-      const { runFolder } = await fixture.mustSucceed(
-        `mkdir -p "$${variable}/deep/er" && cat assets/all-bytes.bin > "$${variable}/deep/er/file.bin" && chmod 700 "$${variable}/deep"`,
-      );
-      const folder = { WORK_DIR: 'work', OUTPUT_DIR: 'out' }[variable] ?? runFolder;
-      assert.deepEqual(fixture.read(`${folder}/deep/er/file.bin`), Buffer.from(ALL_BYTES));
-    },
-  };
+  return conform('EXEC-1', `${what} can be written, and the host sees the bytes`, async (fixture) => {
+    const { runFolder } = await fixture.mustSucceed(
+      `mkdir -p "$${variable}/deep/er" && cat assets/all-bytes.bin > "$${variable}/deep/er/file.bin" && chmod 700 "$${variable}/deep"`,
+    );
+    const folder = { WORK_DIR: 'work', OUTPUT_DIR: 'out' }[variable] ?? runFolder;
+    assert.deepEqual(fixture.read(`${folder}/deep/er/file.bin`), Buffer.from(ALL_BYTES));
+  });
 }
 
 export const STAGING_CASES: readonly CaseDefinition[] = [
-  {
-    name: 'a program sees the skill exactly as it was staged, by the digest of the tree',
-    requirement: 'EXEC-1',
-    async run(fixture) {
-      assert.equal(await digestInside(fixture), fixture.staged.digest);
-      assert.equal(await digestOnHost(fixture.skillSource), fixture.staged.digest);
-    },
-  },
-  {
-    name: 'a file that may be executed can be, and another cannot',
-    requirement: 'EXEC-1',
-    async run(fixture) {
-      const { stdout } = await fixture.mustSucceed('scripts/hello.sh; [ ! -x scripts/plain.sh ] && [ ! -x SKILL.md ]');
-      assert.equal(stdout.toString('utf8'), 'hello from hello.sh\n');
-    },
-  },
-  {
-    name: 'a binary file is the same byte for byte',
-    requirement: 'EXEC-1',
-    async run(fixture) {
-      assert.deepEqual((await fixture.mustSucceed('cat assets/all-bytes.bin')).stdout, Buffer.from(ALL_BYTES));
-    },
-  },
-  {
-    name: 'a name with spaces, umlauts, Chinese and an emoji is found',
-    requirement: 'EXEC-1',
-    async run(fixture) {
-      assert.equal((await fixture.run(['cat', UNICODE_NAME])).stdout.toString('utf8'), UNICODE_TEXT);
-    },
-  },
-  {
-    name: 'an empty folder is there',
-    requirement: 'EXEC-1',
-    async run(fixture) {
-      assert.equal((await fixture.mustSucceed('[ -d empty ] && ls -A empty')).stdout.toString('utf8'), '');
-    },
-  },
-  {
-    name: 'a file without a byte is there',
-    requirement: 'EXEC-1',
-    async run(fixture) {
-      await fixture.mustSucceed('[ -f assets/nothing ] && [ ! -s assets/nothing ]');
-    },
-  },
-  {
-    name: 'a copy of a file or folder of the skill can be changed',
-    requirement: 'EXEC-1',
-    async run(fixture) {
-      await fixture.mustSucceed(
-        'cp SKILL.md work/copy.md && echo more >> work/copy.md && cp -r references work/copied && echo x > work/copied/new',
-      );
-      assert.match(fixture.read('work/copy.md')?.toString('utf8') ?? '', /more\n$/);
-    },
-  },
-  {
-    name: 'a link inside the skill leads to its file',
-    requirement: 'EXEC-1',
-    async run(fixture) {
-      const { stdout } = await fixture.mustSucceed('[ -L references/link.bin ] && cat references/link.bin');
-      assert.deepEqual(stdout, Buffer.from(ALL_BYTES));
-    },
-  },
+  conform('EXEC-1', 'a program sees the skill exactly as it was staged, by the digest of the tree', async (fixture) => {
+    assert.equal(await digestInside(fixture), fixture.staged.digest);
+    assert.equal(await digestOnHost(fixture.skillSource), fixture.staged.digest);
+  }),
+  conform('EXEC-1', 'a file that may be executed can be, and another cannot', async (fixture) => {
+    const { stdout } = await fixture.mustSucceed('scripts/hello.sh; [ ! -x scripts/plain.sh ] && [ ! -x SKILL.md ]');
+    assert.equal(stdout.toString('utf8'), 'hello from hello.sh\n');
+  }),
+  conform('EXEC-1', 'a binary file is the same byte for byte', async (fixture) => {
+    assert.deepEqual((await fixture.mustSucceed('cat assets/all-bytes.bin')).stdout, Buffer.from(ALL_BYTES));
+  }),
+  conform('EXEC-1', 'a name with spaces, umlauts, Chinese and an emoji is found', async (fixture) => {
+    assert.equal((await fixture.run(['cat', UNICODE_NAME])).stdout.toString('utf8'), UNICODE_TEXT);
+  }),
+  conform('EXEC-1', 'an empty folder is there', async (fixture) => {
+    assert.equal((await fixture.mustSucceed('[ -d empty ] && ls -A empty')).stdout.toString('utf8'), '');
+  }),
+  conform('EXEC-1', 'a file without a byte is there', async (fixture) => {
+    await fixture.mustSucceed('[ -f assets/nothing ] && [ ! -s assets/nothing ]');
+  }),
+  conform('EXEC-1', 'a copy of a file or folder of the skill can be changed', async (fixture) => {
+    await fixture.mustSucceed(
+      'cp SKILL.md work/copy.md && echo more >> work/copy.md && cp -r references work/copied && echo x > work/copied/new',
+    );
+    assert.match(fixture.read('work/copy.md')?.toString('utf8') ?? '', /more\n$/);
+  }),
+  conform('EXEC-1', 'a link inside the skill leads to its file', async (fixture) => {
+    const { stdout } = await fixture.mustSucceed('[ -L references/link.bin ] && cat references/link.bin');
+    assert.deepEqual(stdout, Buffer.from(ALL_BYTES));
+  }),
   linkCase('out', 'out'),
   linkCase('work', 'work'),
   linkCase('inputs', 'work/inputs'),
   writableCase('the folder for work', 'WORK_DIR'),
   writableCase('the folder for output', 'OUTPUT_DIR'),
   writableCase('the folder of the run', 'RUN_DIR'),
-  {
-    name: 'a program cannot change the skill it runs from',
-    requirement: 'EXEC-1',
-    isIsolation: true,
-    ownWorkspace: true,
-    async run(fixture) {
+  conform(
+    'EXEC-1',
+    'a program cannot change the skill it runs from',
+    { isIsolation: true, ownWorkspace: true },
+    async (fixture) => {
       await fixture.mustSucceed(SPOIL);
       assert.equal(await digestInside(fixture), fixture.staged.digest);
     },
-  },
-  {
-    name: 'a program cannot change names and contents of the skill it runs from',
-    requirement: 'EXEC-1',
-    isIsolation: true,
-    ownWorkspace: true,
-    async run(fixture) {
+  ),
+  conform(
+    'EXEC-1',
+    'a program cannot change names and contents of the skill it runs from',
+    { isIsolation: true, ownWorkspace: true },
+    async (fixture) => {
       const { stdout: before } = await fixture.mustSucceed(CONTENTS);
       await fixture.mustSucceed(SPOIL);
       assert.equal((await fixture.mustSucceed(CONTENTS)).stdout.toString(), before.toString());
     },
-  },
-  {
-    name: "a program that spoils its skill spoils neither the skill's own folder nor the next workspace",
-    requirement: 'EXEC-1',
-    ownWorkspace: true,
-    async run(fixture) {
+  ),
+  conform(
+    'EXEC-1',
+    "a program that spoils its skill spoils neither the skill's own folder nor the next workspace",
+    { ownWorkspace: true },
+    async (fixture) => {
       await fixture.mustSucceed(SPOIL);
       assert.equal(await digestOnHost(fixture.skillSource), fixture.staged.digest);
     },
-  },
-  {
-    name: 'the records of the workspace are not seen',
-    requirement: 'EXEC-1',
-    isIsolation: true,
-    async run(fixture) {
-      await fixture.mustSucceed('[ ! -e "$WORKSPACE_DIR/metadata.json" ]');
-    },
-  },
-  {
-    name: 'a skill that is staged between two programs is seen by the second',
-    requirement: 'EXEC-1',
-    ownWorkspace: true,
-    async run(fixture) {
+  ),
+  conform('EXEC-1', 'the records of the workspace are not seen', { isIsolation: true }, async (fixture) => {
+    await fixture.mustSucceed('[ ! -e "$WORKSPACE_DIR/metadata.json" ]');
+  }),
+  conform(
+    'EXEC-1',
+    'a skill that is staged between two programs is seen by the second',
+    { ownWorkspace: true },
+    async (fixture) => {
       await fixture.mustSucceed(`[ ! -e "$SKILLS_DIR/${OTHER_SKILL}/SKILL.md" ]`);
       await fixture.workspace.stage({ name: OTHER_SKILL, dir: writeOtherSkill(path.join(fixture.folder, 'skills')) });
       const { stdout } = await fixture.mustSucceed(
@@ -194,66 +152,50 @@ export const STAGING_CASES: readonly CaseDefinition[] = [
       );
       assert.equal(stdout.toString('utf8'), `---\nname: ${OTHER_SKILL}\n`);
     },
-  },
-  {
-    name: 'an input that was staged from the host is read by the program',
-    requirement: 'EXEC-4',
-    async run(fixture) {
-      const folder = path.join(fixture.folder, 'given');
-      mkdirSync(folder, { recursive: true });
-      const file = path.join(folder, 'given.bin');
-      writeFileSync(file, ALL_BYTES);
-      const staged = await stageInputs(
-        fixture.workspace,
-        [{ from: `host://${file}`, to: 'work/inputs/given.bin', mode: 'copy' }],
-        {
-          host: () => true,
-        },
-      );
-      assert.equal(staged.type, 'staged');
-      assert.deepEqual((await fixture.mustSucceed('cat inputs/given.bin')).stdout, Buffer.from(ALL_BYTES));
-    },
-  },
-  {
-    name: 'what a program leaves in out/ is collected byte for byte',
-    requirement: 'EXEC-5',
-    async run(fixture) {
-      await fixture.mustSucceed(
-        'mkdir -p out/kept/deep; cp assets/all-bytes.bin out/kept/deep/a.bin; printf answer > out/kept/b.txt',
-      );
-      const { files, skipped } = await collectOutputs(fixture.onHost('.'), { globs: ['out/kept/**'], inline: true });
-      assert.deepEqual(
-        files.map(({ name, size_bytes: bytes }) => [name, bytes]),
-        [
-          ['out/kept/b.txt', 6],
-          ['out/kept/deep/a.bin', ALL_BYTES.length],
-        ],
-      );
-      assert.deepEqual(skipped, []);
-      assert.deepEqual(fixture.read('out/kept/deep/a.bin'), Buffer.from(ALL_BYTES));
-    },
-  },
-  {
-    name: 'a link that leaves the workspace is not collected, and is said',
-    requirement: 'EXEC-5',
-    async run(fixture) {
-      await fixture.mustSucceed(
-        'mkdir out/odd && cd out/odd && ln -s /etc/passwd stolen && mkfifo pipe && printf mine > mine',
-      );
-      const { files, skipped } = await collectOutputs(fixture.onHost('.'), { globs: ['out/odd/**'], inline: true });
-      assert.deepEqual(
-        files.map(({ name }) => name),
-        ['out/odd/mine'],
-      );
-      assert.deepEqual(skipped.map(({ name }) => name).sort(), ['out/odd/pipe', 'out/odd/stolen']);
-    },
-  },
-  {
-    name: 'a second program finds in work/ what the first one left there',
-    requirement: 'EXEC-1',
-    async run(fixture) {
-      await fixture.mustSucceed('printf first > work/handed-on.txt');
-      assert.equal((await fixture.mustSucceed('cat work/handed-on.txt')).stdout.toString('utf8'), 'first');
-    },
-  },
+  ),
+  conform('EXEC-4', 'an input that was staged from the host is read by the program', async (fixture) => {
+    const folder = path.join(fixture.folder, 'given');
+    mkdirSync(folder, { recursive: true });
+    const file = path.join(folder, 'given.bin');
+    writeFileSync(file, ALL_BYTES);
+    const staged = await stageInputs(
+      fixture.workspace,
+      [{ from: `host://${file}`, to: 'work/inputs/given.bin', mode: 'copy' }],
+      {
+        host: () => true,
+      },
+    );
+    assert.equal(staged.type, 'staged');
+    assert.deepEqual((await fixture.mustSucceed('cat inputs/given.bin')).stdout, Buffer.from(ALL_BYTES));
+  }),
+  conform('EXEC-5', 'what a program leaves in out/ is collected byte for byte', async (fixture) => {
+    await fixture.mustSucceed(
+      'mkdir -p out/kept/deep; cp assets/all-bytes.bin out/kept/deep/a.bin; printf answer > out/kept/b.txt',
+    );
+    const { files, skipped } = await collectOutputs(fixture.onHost('.'), { globs: ['out/kept/**'], inline: true });
+    assert.deepEqual(
+      files.map(({ name, size_bytes: bytes }) => [name, bytes]),
+      [
+        ['out/kept/b.txt', 6],
+        ['out/kept/deep/a.bin', ALL_BYTES.length],
+      ],
+    );
+    assert.deepEqual(skipped, []);
+    assert.deepEqual(fixture.read('out/kept/deep/a.bin'), Buffer.from(ALL_BYTES));
+  }),
+  conform('EXEC-5', 'a link that leaves the workspace is not collected, and is said', async (fixture) => {
+    await fixture.mustSucceed(
+      'mkdir out/odd && cd out/odd && ln -s /etc/passwd stolen && mkfifo pipe && printf mine > mine',
+    );
+    const { files, skipped } = await collectOutputs(fixture.onHost('.'), { globs: ['out/odd/**'], inline: true });
+    assert.deepEqual(
+      files.map(({ name }) => name),
+      ['out/odd/mine'],
+    );
+    assert.deepEqual(skipped.map(({ name }) => name).sort(), ['out/odd/pipe', 'out/odd/stolen']);
+  }),
+  conform('EXEC-1', 'a second program finds in work/ what the first one left there', async (fixture) => {
+    await fixture.mustSucceed('printf first > work/handed-on.txt');
+    assert.equal((await fixture.mustSucceed('cat work/handed-on.txt')).stdout.toString('utf8'), 'first');
+  }),
 ];

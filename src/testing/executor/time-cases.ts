@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 
 import { CapturedOutput, assertExit, endOf } from './fixture.ts';
+import { conform } from './definition.ts';
 import type { CaseDefinition } from './definition.ts';
 import { makeHeartbeat } from './heartbeat.ts';
 import type { Heartbeat } from './heartbeat.ts';
@@ -10,11 +11,11 @@ const LIMITS_MS = [800, 5_000, 40_000];
 
 /** A program that exceeds its time limit, with the processes that it started. */
 function timeoutCase(about: string, script: (heartbeat: Heartbeat) => string, program?: string): CaseDefinition {
-  return {
-    name: `when its time is over, ${about} is gone`,
-    requirement: 'EXEC-8',
-    needs: { limits: ['wallMs'], ...(program === undefined ? {} : { programs: [program] }) },
-    async run(fixture) {
+  return conform(
+    'EXEC-8',
+    `when its time is over, ${about} is gone`,
+    { needs: { limits: ['wallMs'], ...(program === undefined ? {} : { programs: [program] }) } },
+    async (fixture) => {
       for (const wallMs of LIMITS_MS) {
         const heartbeat = makeHeartbeat();
         const { end, runFolder } = await fixture.shell(script(heartbeat), { limits: { wallMs } });
@@ -24,31 +25,31 @@ function timeoutCase(about: string, script: (heartbeat: Heartbeat) => string, pr
         return;
       }
     },
-  };
+  );
 }
 
 /** A program that exits before the processes that it started. */
 function leftBehindCase(about: string, script: (heartbeat: Heartbeat) => string, program?: string): CaseDefinition {
-  return {
-    name: `a program that leaves ${about} behind has ended, and that is gone too`,
-    requirement: 'EXEC-8',
-    needs: program === undefined ? {} : { programs: [program] },
-    async run(fixture) {
+  return conform(
+    'EXEC-8',
+    `a program that leaves ${about} behind has ended, and that is gone too`,
+    { needs: program === undefined ? {} : { programs: [program] } },
+    async (fixture) => {
       const heartbeat = makeHeartbeat();
       const ran = await fixture.shell(`${script(heartbeat)}\n${heartbeat.awaited}; echo done`);
       assertExit(ran, 0);
       assert.equal(ran.stdout.toString('utf8'), 'done\n');
       await heartbeat.assertGone(fixture, ran.runFolder);
     },
-  };
+  );
 }
 
 export const TIME_CASES: readonly CaseDefinition[] = [
-  {
-    name: 'a program is ended when its time is over, and the time is told',
-    requirement: 'EXEC-8',
-    needs: { limits: ['wallMs'] },
-    async run(fixture) {
+  conform(
+    'EXEC-8',
+    'a program is ended when its time is over, and the time is told',
+    { needs: { limits: ['wallMs'] } },
+    async (fixture) => {
       for (const wallMs of LIMITS_MS) {
         const { end, stdout } = await fixture.shell('echo begun; sleep 60; echo no', { limits: { wallMs } });
         if (stdout.length === 0 && wallMs !== LIMITS_MS.at(-1)) continue;
@@ -57,7 +58,7 @@ export const TIME_CASES: readonly CaseDefinition[] = [
         return;
       }
     },
-  },
+  ),
   timeoutCase('a program in the background', ({ command }) => `${command} & sleep 60`),
   timeoutCase('a grandchild in a session of its own', ({ command }) => `(setsid ${command} &) ; sleep 60`, 'setsid'),
   timeoutCase('a process that was forked twice', ({ command }) => `( ( ${command} & ) & ) ; sleep 60`),
@@ -77,20 +78,16 @@ export const TIME_CASES: readonly CaseDefinition[] = [
     'setsid',
   ),
   leftBehindCase('a process in the background', ({ command }) => `${command} &`),
-  {
-    name: 'a program that nobody wants any more is not started',
-    requirement: 'EXEC-8',
-    async run(fixture) {
-      const prepared = fixture.prepare(['sh', '-c', ': > "$RUN_DIR/ran"']);
-      const { end } = await fixture.runPrepared(prepared, { signal: AbortSignal.abort() });
-      assert.deepEqual([endOf(end), fixture.read(`${prepared.runFolder}/ran`)], [{ reason: 'cancelled' }, undefined]);
-    },
-  },
-  {
-    name: 'a program that is cancelled is gone with all it started',
-    requirement: 'EXEC-8',
-    needs: { programs: ['setsid'] },
-    async run(fixture) {
+  conform('EXEC-8', 'a program that nobody wants any more is not started', async (fixture) => {
+    const prepared = fixture.prepare(['sh', '-c', ': > "$RUN_DIR/ran"']);
+    const { end } = await fixture.runPrepared(prepared, { signal: AbortSignal.abort() });
+    assert.deepEqual([endOf(end), fixture.read(`${prepared.runFolder}/ran`)], [{ reason: 'cancelled' }, undefined]);
+  }),
+  conform(
+    'EXEC-8',
+    'a program that is cancelled is gone with all it started',
+    { needs: { programs: ['setsid'] } },
+    async (fixture) => {
       const heartbeat = makeHeartbeat();
       const stop = new AbortController();
       const stdout = new CapturedOutput();
@@ -106,21 +103,17 @@ export const TIME_CASES: readonly CaseDefinition[] = [
       assert.deepEqual([end.reason, end.exitCode], ['cancelled', undefined]);
       await heartbeat.assertGone(fixture, prepared.runFolder);
     },
-  },
-  {
-    name: 'cancelling one program leaves the others of the workspace alone',
-    requirement: 'EXEC-8',
-    async run(fixture) {
-      const stop = new AbortController();
-      const stdout = new CapturedOutput();
-      const other = fixture.shell('sleep 1.5; echo whole');
-      const cancelled = fixture.shell('echo ready; sleep 60', { signal: stop.signal, stdout });
-      await Promise.race([stdout.until('ready\n'), cancelled]);
-      stop.abort();
-      assert.equal((await cancelled).end.reason, 'cancelled');
-      const ran = await other;
-      assertExit(ran, 0);
-      assert.equal(ran.stdout.toString('utf8'), 'whole\n');
-    },
-  },
+  ),
+  conform('EXEC-8', 'cancelling one program leaves the others of the workspace alone', async (fixture) => {
+    const stop = new AbortController();
+    const stdout = new CapturedOutput();
+    const other = fixture.shell('sleep 1.5; echo whole');
+    const cancelled = fixture.shell('echo ready; sleep 60', { signal: stop.signal, stdout });
+    await Promise.race([stdout.until('ready\n'), cancelled]);
+    stop.abort();
+    assert.equal((await cancelled).end.reason, 'cancelled');
+    const ran = await other;
+    assertExit(ran, 0);
+    assert.equal(ran.stdout.toString('utf8'), 'whole\n');
+  }),
 ];

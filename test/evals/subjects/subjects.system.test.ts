@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 
 import type { CaseResult, EvalReport } from '../../../src/evals/report/result.ts';
 import type { PortabilityReport } from '../../../src/evals/subjects/portability.ts';
-import { readProcess } from '../../../src/sandbox/executors/proc.ts';
+import { readProcess } from '../../../src/platform/process/proc.ts';
 import { runCli } from '../../cli/run-cli.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { PROJECT } from '../../files-below.ts';

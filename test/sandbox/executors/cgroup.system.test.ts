@@ -19,7 +19,7 @@ import { DEFAULT_LIMITS } from '../../../src/core/execution.ts';
 import { bubblewrapExecutor } from '../../../src/sandbox/executors/bubblewrap/executor.ts';
 import { findControlGroups, makeRunGroup, removeStaleGroups } from '../../../src/sandbox/executors/cgroup.ts';
 import { namespacesExecutor } from '../../../src/sandbox/executors/namespaces/executor.ts';
-import { tryRead } from '../../../src/sandbox/executors/proc.ts';
+import { tryRead } from '../../../src/platform/process/proc.ts';
 import { hasBubblewrap, hasNamespaces, openWorkspace, programSpec, textSink } from '../sandbox.ts';
 
 const place = findControlGroups();

@@ -1,7 +1,7 @@
 import { readdirSync, statfsSync } from 'node:fs';
 
 import { isSystemError } from '../../../platform/fs/paths.ts';
-import { tryRead } from '../proc.ts';
+import { tryRead } from '../../../platform/process/proc.ts';
 
 /**
  * Kernel counters of a container: exact and cheap, but only available where the engine runs on this machine. Elsewhere the engine is

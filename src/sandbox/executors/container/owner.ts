@@ -1,7 +1,7 @@
 import { readlinkSync } from 'node:fs';
 
 import { isSystemError } from '../../../platform/fs/paths.ts';
-import { readProcess, tryRead } from '../proc.ts';
+import { readProcess, tryRead } from '../../../platform/process/proc.ts';
 import type { EngineClient } from './client.ts';
 import { field, listField, textField } from './json-answer.ts';
 import { removeContainer } from './warm-container.ts';

@@ -1,12 +1,12 @@
 import { statSync } from 'node:fs';
 
 import { sha256 } from '../../../platform/hash.ts';
-import { isSystemError } from '../../../platform/fs/paths.ts';
 import { UNCOUNTED_MEMORY } from '../seccomp/calls.ts';
 import { seccompBytes } from '../seccomp/filter.ts';
 import { SECCOMP_ARCHITECTURES } from '../seccomp/system-calls.ts';
 import type { LaunchRequest } from './launcher.ts';
 import { sandboxEntries } from './profile.ts';
+import { quietly } from '../../../platform/quietly.ts';
 
 /** A program with nothing of this machine in it: what a launcher makes of it changes with the launcher and the profile only. */
 export const EMPTY_REQUEST: LaunchRequest = {
@@ -43,11 +43,6 @@ function digestsOfFilters(): readonly string[] {
 
 function stampOf(command: string | undefined): string {
   if (command === undefined) return 'absent';
-  try {
-    const { size, mtimeMs, ino } = statSync(command);
-    return `${command} ${String(size)} ${String(mtimeMs)} ${String(ino)}`;
-  } catch (error) {
-    if (isSystemError(error)) return error.code;
-    throw error;
-  }
+  const stats = quietly(() => statSync(command), undefined);
+  return [command, stats?.size, stats?.mtimeMs, stats?.ino].join(' ');
 }

@@ -2,8 +2,9 @@ import { lstatSync, readdirSync, readlinkSync, statSync } from 'node:fs';
 import path from 'node:path';
 
 import type { Identity } from '../../../core/execution.ts';
-import { isDirectory, isInside, isSystemError, tryRealPath } from '../../../platform/fs/paths.ts';
+import { isDirectory, isInside, tryRealPath } from '../../../platform/fs/paths.ts';
 import { SKILL_LINKS } from '../../workspace/layout.ts';
+import { quietly } from '../../../platform/quietly.ts';
 
 /** A file or folder of the host that programs see read-only, or a symbolic link created for them. */
 export type Mount =
@@ -76,15 +77,10 @@ export function installationRoot(executable: string, withheld: readonly string[]
 /** Whether the user may traverse every folder above the file. Ignores groups: the kernel has the last word. */
 function isReachable(file: string, identity: Identity | undefined): boolean {
   if (identity === undefined) return true;
-  try {
-    for (let folder = path.dirname(file); ; folder = path.dirname(folder)) {
-      const { mode, uid } = statSync(folder);
-      if ((mode & (uid === identity.uid ? 0o100 : 0o001)) === 0) return false;
-      if (folder === path.dirname(folder)) return true;
-    }
-  } catch (error) {
-    if (isSystemError(error)) return false;
-    throw error;
+  for (let folder = path.dirname(file); ; folder = path.dirname(folder)) {
+    const stats = quietly(() => statSync(folder), undefined);
+    if (stats === undefined || (stats.mode & (stats.uid === identity.uid ? 0o100 : 0o001)) === 0) return false;
+    if (folder === path.dirname(folder)) return true;
   }
 }
 

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { isSystemError } from '../../../platform/fs/paths.ts';
-import { readProcFile, readProcess, readProcesses, tryList } from '../proc.ts';
-import type { ProcessRow } from '../proc.ts';
+import { isSystemError, namesIn } from '../../../platform/fs/paths.ts';
+import { readProcFile, readProcess, readProcesses } from '../../../platform/process/proc.ts';
+import type { ProcessRow } from '../../../platform/process/proc.ts';
 
 /** How long the kernel may take to end the last processes of a namespace. */
 const GONE_MS = 10_000;
@@ -27,7 +27,7 @@ export function sandboxProcesses(outside: number): SandboxProcesses | undefined 
 }
 
 /** Children are listed per thread. */
-function childrenOf(pid: number, threads = tryList(`/proc/${String(pid)}/task`)): readonly number[] {
+function childrenOf(pid: number, threads = namesIn(`/proc/${String(pid)}/task`)): readonly number[] {
   const texts = threads.map((thread) => readProcFile(pid, `task/${thread}/children`));
   if (texts.every((text) => text !== undefined))
     return texts.flatMap((text) => (text ?? '').split(' ').filter(Boolean).map(Number));

@@ -21,7 +21,7 @@ import { makeScope } from '../systemd-scope.ts';
 import type { SystemdScopes } from '../systemd-scope.ts';
 import { diskWatch } from '../disk-watch.ts';
 import { withExitSignal } from '../exit-signal.ts';
-import { readProcess } from '../proc.ts';
+import { readProcess } from '../../../platform/process/proc.ts';
 import { namespaceSockets } from '../socket-memory.ts';
 import type { LaunchCommand } from './launcher.ts';
 import { killNamespace, namespaceGone, processesInside, sandboxProcesses } from './namespace.ts';

@@ -1,6 +1,6 @@
 import { SkillError } from '../../../core/errors.ts';
 import type { ExecutorName } from '../../../core/execution.ts';
-import { tryRead } from '../proc.ts';
+import { tryRead } from '../../../platform/process/proc.ts';
 
 /** Why a sandbox cannot be built on this machine. */
 

@@ -1,0 +1,72 @@
+/** Builds schemas. Each function keeps the exact type of what it is given, so that `FromSchema` works on the result. */
+import type { JsonSchema } from './json-schema.ts';
+
+/** Any text. */
+export function text(description: string): { readonly type: 'string'; readonly description: string } {
+  return { type: 'string', description };
+}
+
+/** One of some words. */
+export function choice<const Values extends readonly string[]>(
+  description: string,
+  values: Values,
+  byDefault?: Values[number],
+): { readonly type: 'string'; readonly description: string; readonly enum: Values; readonly default?: string } {
+  return { type: 'string', description, enum: values, ...(byDefault === undefined ? {} : { default: byDefault }) };
+}
+
+export function flag(
+  description: string,
+  byDefault = false,
+): { readonly type: 'boolean'; readonly description: string; readonly default: boolean } {
+  return { type: 'boolean', description, default: byDefault };
+}
+
+interface CountSchema {
+  readonly type: 'integer';
+  readonly description: string;
+  readonly minimum: number;
+  readonly maximum: number;
+  readonly default?: number;
+}
+
+export function count(description: string, minimum: number, maximum: number, byDefault?: number): CountSchema {
+  const fallback = byDefault === undefined ? {} : { default: byDefault };
+  return { type: 'integer', description, minimum, maximum, ...fallback };
+}
+
+interface ListSchema<Items> {
+  readonly type: 'array';
+  readonly description: string;
+  readonly maxItems?: number;
+  readonly items: Items;
+}
+
+export function list<Items extends JsonSchema>(
+  description: string,
+  items: Items,
+  maxItems?: number,
+): ListSchema<Items> {
+  return { type: 'array', description, ...(maxItems === undefined ? {} : { maxItems }), items };
+}
+
+/** Values by any names. */
+export function map<Values extends JsonSchema | true>(
+  description: string,
+  values: Values,
+): { readonly type: 'object'; readonly description: string; readonly additionalProperties: Values } {
+  return { type: 'object', description, additionalProperties: values };
+}
+
+/** Named values and no others. */
+export function section<Properties extends Readonly<Record<string, JsonSchema>>>(
+  description: string,
+  properties: Properties,
+): {
+  readonly type: 'object';
+  readonly description: string;
+  readonly additionalProperties: false;
+  readonly properties: Properties;
+} {
+  return { type: 'object', description, additionalProperties: false, properties };
+}
