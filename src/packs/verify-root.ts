@@ -11,7 +11,8 @@ import { driftOf, readLock } from './lock/lock-file.ts';
 import { isRefusal, packRefusal } from './problems.ts';
 import type { PackRefusal } from './problems.ts';
 import { quoted } from '../core/text/text.ts';
-import { presentBuffer, presentFiles } from './root/present-files.ts';
+import { presentBuffer, presentFiles, presentTree, readFiles } from './root/present-files.ts';
+import type { ReadTree } from './root/present-files.ts';
 import { isDirectory, isPresent, namesIn } from '../platform/fs/paths.ts';
 import { SKILL_FILE_NAME } from './sources/skill-folders.ts';
 
@@ -71,21 +72,26 @@ export async function verifyRoot(
   const unknown = names.find((name) => !locks.has(name) && !byHand.includes(name));
   if (unknown !== undefined)
     return packRefusal('install/not-installed', `there is no skill ${quoted(unknown)} in ${quoted(root, 200)}`);
-  const meant = [...locks.values()].filter(({ name }) => isMeant(name)).toSorted((a, b) => compareText(a.name, b.name));
+  const meant = [...locks.values()].filter(({ name }) => isMeant(name));
   const buffer = presentBuffer();
   const base = agentBaseOf(root, surroundings);
   const skills: VerifiedSkill[] = [];
-  for (const locked of meant) {
-    if (skills.length % SLICE === 0) {
-      onProgress?.(skills.length, meant.length);
-      await new Promise(setImmediate);
-      signal?.throwIfAborted();
+  for (let from = 0; from < meant.length; from += SLICE) {
+    onProgress?.(from, meant.length);
+    await new Promise(setImmediate);
+    signal?.throwIfAborted();
+    // Comparing after a whole slice was read takes a fifth less time than in turn: system calls evict the code from the processor's cache.
+    const read = meant.slice(from, from + SLICE).map((locked) => {
+      const dir = `${root}/${locked.name}`;
+      return { dir, locked, tree: readFiles(dir, { buffer, withoutLooks: true }) };
+    });
+    for (const { dir, locked, tree } of read) {
+      const verified = compareTree(dir, locked, tree);
+      const places = checkPlaces(locked, root, base);
+      skills.push(places.length === 0 ? verified : { ...verified, places });
     }
-    const places = checkPlaces(locked, root, base);
-    const verified = verifySkill(path.join(root, locked.name), locked, buffer);
-    skills.push(places.length === 0 ? verified : { ...verified, places });
   }
-  for (const name of byHand.filter(isMeant)) skills.push(unlocked(root, name, buffer));
+  for (const name of byHand) if (isMeant(name)) skills.push(unlocked(root, name, buffer));
   skills.sort((a, b) => compareText(a.name, b.name));
   return { type: 'verified', root, skills, isIntact: skills.every(isIntact) };
 }
@@ -109,14 +115,17 @@ function isIntact({ status, places = [] }: VerifiedSkill): boolean {
 }
 
 /** Compares one folder with its lock entry. */
-export function verifySkill(dir: string, locked: LockedSkill, buffer: Buffer = presentBuffer()): VerifiedSkill {
+export function verifySkill(dir: string, locked: LockedSkill): VerifiedSkill {
+  return compareTree(dir, locked, readFiles(dir, { withoutLooks: true }));
+}
+
+function compareTree(dir: string, locked: LockedSkill, tree: ReadTree | PackRefusal): VerifiedSkill {
   const { name } = locked;
-  const present = presentFiles(dir, { buffer, withoutLooks: true });
-  if (isRefusal(present)) {
+  if (isRefusal(tree)) {
     const status = isDirectory(dir) ? 'unreadable' : 'missing';
-    return { name, status, locked, drift: NO_DRIFT, reason: present.message };
+    return { name, status, locked, drift: NO_DRIFT, reason: tree.message };
   }
-  const { digest, files } = present;
+  const { digest, files } = presentTree(tree);
   if (digest === locked.digest) return { name, status: 'same', locked, digest, files, drift: NO_DRIFT, reason: '' };
   const drift = driftOf(locked.files, files);
   const isNamed = drift.changed.length + drift.missing.length + drift.added.length > 0;

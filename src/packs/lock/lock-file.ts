@@ -26,7 +26,7 @@ export function readLockFile(text: string): LockFile | PackRefusal {
     const value = parsed(text);
     const lock = toLock(value);
     // `JSON.parse` does not report duplicate keys. A text with more `":` than the value has keys may have some.
-    if (countKeys(value) !== (text.match(/"\s*:/g)?.length ?? 0)) refuseRepeated(text);
+    if (countKeys(value) !== countColons(text)) refuseRepeated(text);
     return lock;
   } catch (error) {
     if (error instanceof PackRefused) return error.refusal;
@@ -128,106 +128,121 @@ function parsed(text: string): unknown {
 
 function toLock(value: unknown): LockFile {
   if (!isObject(value)) throw invalid(`${LOCK_FILE_NAME} is not a JSON object`);
-  const { schema, skills, ...rest } = value;
+  const { schema, skills } = value;
   if (typeof schema === 'number' && Number.isInteger(schema) && schema > LOCK_SCHEMA)
     throw refused(
       'lock/newer',
       `${LOCK_FILE_NAME} has schema ${String(schema)}; this version supports ${String(LOCK_SCHEMA)}`,
     );
   if (schema !== LOCK_SCHEMA) throw invalid(`"schema" of ${LOCK_FILE_NAME} must be ${String(LOCK_SCHEMA)}`);
-  refuseUnknown(rest, LOCK_FILE_NAME);
+  const unknown = Object.keys(value).find((key) => key !== 'schema' && key !== 'skills');
+  if (unknown !== undefined) throw unknownField(unknown, LOCK_FILE_NAME);
   if (!isObject(skills)) throw invalid(`"skills" of ${LOCK_FILE_NAME} must be an object`);
-  const entries = Object.entries(skills).toSorted(([a], [b]) => compareText(a, b));
-  return { schema: LOCK_SCHEMA, skills: new Map(entries.map(([name, entry]) => [name, toSkill(name, entry)])) };
+  const locked = new Map<string, LockedSkill>();
+  for (const name of Object.keys(skills).sort(compareText)) locked.set(name, toSkill(name, skills[name]));
+  return { schema: LOCK_SCHEMA, skills: locked };
 }
 
-const isTreeDigest = (text: string): boolean => /^sha256-tree:[0-9a-f]{64}$/.test(text);
-const isArchiveDigest = (text: string): boolean => /^sha256:[0-9a-f]{64}$/.test(text);
+const TREE_DIGEST = /^sha256-tree:[0-9a-f]{64}$/;
+const ARCHIVE_DIGEST = /^sha256:[0-9a-f]{64}$/;
 const FILE_DIGEST = /^[0-9a-f]{64}$/;
-const isTime = (text: string): boolean =>
-  /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\dZ$/.test(text);
+const TIME = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\dZ$/;
 const MAX_TEXT = 4096;
 const MAX_PATH = 1024;
 
+type LockedFields = Omit<LockedSkill, 'name'>;
+/** Throws if the value of a field of this skill is invalid. */
+type Check = (value: unknown, skill: string) => void;
+
+const FIELDS: ReadonlyMap<string, Check> = new Map([
+  text('version', isPlainText),
+  text('source', isPlainText),
+  text('revision', isPlainText),
+  text('archive', (value) => ARCHIVE_DIGEST.test(value)),
+  text('folder', isFilePath),
+  text('digest', (value) => TREE_DIGEST.test(value)),
+  ['files', checkFiles],
+  list('links', isFolderPath, 'folder'),
+  list('copies', isFolderPath, 'folder'),
+  list('requires', isValidName, 'skill name'),
+  text('signedBy', isPlainText),
+  text('installedAt', (value) => TIME.test(value)),
+  text('tool', isPlainText),
+]);
+const REQUIRED: readonly (keyof LockedFields)[] = ['source', 'digest', 'files', 'installedAt', 'tool'];
+
+function text(key: keyof LockedFields, isValid: (value: string) => boolean): [string, Check] {
+  const check: Check = (value, skill) => {
+    if (typeof value !== 'string' || !isValid(value)) throw invalid(`"${key}" in ${entryOf(skill)} is invalid`);
+  };
+  return [key, check];
+}
+
+function list(key: keyof LockedFields, isValid: (value: string) => boolean, what: string): [string, Check] {
+  const check: Check = (value, skill) => {
+    if (!Array.isArray(value)) throw invalid(`"${key}" in ${entryOf(skill)} is not a list`);
+    if (!value.every((item) => typeof item === 'string' && isValid(item)))
+      throw invalid(`"${key}" in ${entryOf(skill)} contains an invalid ${what}`);
+  };
+  return [key, check];
+}
+
+/** Checks the parsed objects and keeps them: copying each of them took as long as parsing the lock. */
 function toSkill(name: string, value: unknown): LockedSkill {
   if (!isValidName(name)) throw invalid(`${quoted(name)} is not a valid skill name`);
-  if (!isObject(value)) throw invalid(`the entry of ${quoted(name)} is not an object`);
-  const {
-    version,
-    source,
-    revision,
-    archive,
-    folder,
-    digest,
-    files,
-    requires,
-    signedBy,
-    installedAt,
-    tool,
-    ...others
-  } = value;
-  const { links, copies, ...rest } = others;
-  const what = `the entry of ${quoted(name)}`;
-  refuseUnknown(rest, what);
-  const text = (key: string, field: unknown, fits: (text: string) => boolean = isPlainText): string => {
-    if (typeof field === 'string' && fits(field)) return field;
-    throw invalid(`"${key}" in ${what} is ${field === undefined ? 'missing' : 'invalid'}`);
-  };
-  return {
-    name,
-    ...(version === undefined ? {} : { version: text('version', version) }),
-    source: text('source', source),
-    ...(revision === undefined ? {} : { revision: text('revision', revision) }),
-    ...(archive === undefined ? {} : { archive: text('archive', archive, isArchiveDigest) }),
-    ...(folder === undefined ? {} : { folder: text('folder', folder, isFilePath) }),
-    digest: text('digest', digest, isTreeDigest),
-    files: toFiles(what, files),
-    ...(links === undefined ? {} : { links: toFolders('links', what, links) }),
-    ...(copies === undefined ? {} : { copies: toFolders('copies', what, copies) }),
-    ...(requires === undefined ? {} : { requires: toNames(what, requires) }),
-    ...(signedBy === undefined ? {} : { signedBy: text('signedBy', signedBy) }),
-    installedAt: text('installedAt', installedAt, isTime),
-    tool: text('tool', tool),
-  };
+  checkFields(name, value);
+  return { name, ...value, files: sortedFiles(value.files) };
 }
 
-function toFiles(what: string, value: unknown): Readonly<Record<string, LockedFile>> {
-  if (!isObject(value)) throw invalid(`"files" in ${what} is ${value === undefined ? 'missing' : 'not an object'}`);
-  const entries = Object.entries(value).toSorted(([a], [b]) => compareText(a, b));
+function checkFields(name: string, value: unknown): asserts value is LockedFields {
+  if (!isObject(value)) throw invalid(`${entryOf(name)} is not an object`);
+  for (const key of Object.keys(value)) {
+    const check = FIELDS.get(key);
+    if (check === undefined) throw unknownField(key, entryOf(name));
+    if (value[key] !== undefined) check(value[key], name);
+  }
+  for (const key of REQUIRED) if (value[key] === undefined) throw invalid(`"${key}" in ${entryOf(name)} is missing`);
+}
+
+function checkFiles(value: unknown, skill: string): void {
+  if (!isObject(value)) throw invalid(`"files" in ${entryOf(skill)} is not an object`);
+  for (const path of Object.keys(value)) {
+    const file = value[path];
+    if (!isFilePath(path)) throw invalid(`${quoted(path)} in ${entryOf(skill)} is not a valid file path`);
+    const { sha256, bytes, executable } = isObject(file) ? checkFileFields(file, path, skill) : NO_FIELDS;
+    const isFit =
+      typeof sha256 === 'string' &&
+      FILE_DIGEST.test(sha256) &&
+      typeof bytes === 'number' &&
+      Number.isSafeInteger(bytes) &&
+      bytes >= 0 &&
+      (executable === undefined || executable === true);
+    if (!isFit)
+      throw invalid(
+        `${quoted(path)} in ${entryOf(skill)} must have "sha256" and "bytes"; "executable" must be true or absent`,
+      );
+  }
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+const NO_FIELDS: Fields = {};
+
+function checkFileFields(file: Fields, path: string, skill: string): Fields {
+  for (const key of Object.keys(file))
+    if (key !== 'sha256' && key !== 'bytes' && key !== 'executable')
+      throw unknownField(key, `${quoted(path)} in ${entryOf(skill)}`);
+  return file;
+}
+
+function sortedFiles(files: LockedFiles): LockedFiles {
+  const paths = Object.keys(files);
+  if (paths.every((path, index) => index === 0 || compareText(paths[index - 1] ?? '', path) < 0)) return files;
   // `Object.fromEntries` creates own properties, so a file may be called `__proto__`.
-  return Object.fromEntries(entries.map(([path, file]) => [path, toFile(what, path, file)]));
+  return Object.fromEntries(Object.entries(files).toSorted(([a], [b]) => compareText(a, b)));
 }
 
-function toFile(what: string, path: string, value: unknown): LockedFile {
-  if (!isFilePath(path)) throw invalid(`${quoted(path)} in ${what} is not a valid file path`);
-  const { sha256, bytes, executable, ...rest } = isObject(value) ? value : {};
-  refuseUnknown(rest, `${quoted(path)} in ${what}`);
-  const isFit =
-    typeof sha256 === 'string' &&
-    FILE_DIGEST.test(sha256) &&
-    typeof bytes === 'number' &&
-    Number.isSafeInteger(bytes) &&
-    bytes >= 0 &&
-    (executable === undefined || executable === true);
-  if (!isFit)
-    throw invalid(`${quoted(path)} in ${what} must have "sha256" and "bytes"; "executable" must be true or absent`);
-  return { sha256, bytes, ...(executable === true ? { executable } : {}) };
-}
-
-function toNames(what: string, value: unknown): readonly string[] {
-  if (!Array.isArray(value)) throw invalid(`"requires" in ${what} is not a list`);
-  return value.map((name: unknown) => {
-    if (typeof name === 'string' && isValidName(name)) return name;
-    throw invalid(`"requires" in ${what} contains an invalid skill name`);
-  });
-}
-
-function toFolders(key: string, what: string, value: unknown): readonly string[] {
-  if (!Array.isArray(value)) throw invalid(`"${key}" in ${what} is not a list`);
-  return value.map((folder: unknown) => {
-    if (typeof folder === 'string' && isFolderPath(folder)) return folder;
-    throw invalid(`"${key}" in ${what} contains an invalid folder`);
-  });
+function entryOf(skill: string): string {
+  return `the entry of ${quoted(skill)}`;
 }
 
 /** A path relative to the root: `..` may stand only at the start, and the path is not the root itself. */
@@ -251,15 +266,27 @@ function isFilePath(path: string): boolean {
   return path.split('/').every((part) => part !== '' && part !== '.' && part !== '..');
 }
 
-function refuseUnknown(rest: Readonly<Record<string, unknown>>, what: string): void {
-  const [key] = Object.keys(rest);
-  if (key !== undefined) throw invalid(`${what} has ${quoted(key)}, which is not a known field`);
+function unknownField(key: string, what: string): PackRefused {
+  return invalid(`${what} has ${quoted(key)}, which is not a known field`);
 }
 
 /** The keys of all objects of a parsed lock. */
 function countKeys(value: unknown): number {
   if (!isObject(value)) return 0;
-  return Object.values(value).reduce<number>((sum, field) => sum + 1 + countKeys(field), 0);
+  let count = 0;
+  for (const key of Object.keys(value)) count += 1 + countKeys(value[key]);
+  return count;
+}
+
+/** How many colons of a text follow a quote and JSON's white space: at least one for each key. */
+function countColons(text: string): number {
+  let count = 0;
+  for (let at = text.indexOf(':'); at !== -1; at = text.indexOf(':', at + 1)) {
+    let before = at - 1;
+    while (' \t\n\r'.includes(text.charAt(before)) && before >= 0) before -= 1;
+    if (text[before] === '"') count += 1;
+  }
+  return count;
 }
 
 function refuseRepeated(text: string): void {

@@ -6,7 +6,7 @@ import { closeSync, fstatSync, lstatSync, openSync, readlinkSync } from 'node:fs
 import type { Stats } from 'node:fs';
 
 import type { LockedFile } from '../lock/lock.ts';
-import { PackRefused, packRefusal, refused, systemRefusal } from '../problems.ts';
+import { PackRefused, isRefusal, packRefusal, refused, systemRefusal } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
 import { quoted } from '../../core/text/text.ts';
 import { DirectoryHandle, tryOpenDirectory } from '../../platform/fs/directory-handle.ts';
@@ -55,6 +55,19 @@ export function presentBuffer(): Buffer {
 
 /** Reads a tree. Refuses if it cannot be read or changes in the meantime. */
 export function presentFiles(folder: string, options: PresentOptions = {}): PresentTree | PackRefusal {
+  const read = readFiles(folder, options);
+  return isRefusal(read) ? read : presentTree(read);
+}
+
+/** A tree whose files are hashed and whose digest is not computed yet. */
+export interface ReadTree extends Pick<PresentTree, 'folders' | 'bytes' | 'looks' | 'leftOut'> {
+  readonly type: 'read';
+  readonly entries: readonly DigestEntry[];
+  readonly files: readonly (readonly [string, LockedFile])[];
+}
+
+/** The first half of `presentFiles`, for callers that read many trees before they compute the digests. */
+export function readFiles(folder: string, options: PresentOptions = {}): ReadTree | PackRefusal {
   return orRefused(folder, () => {
     const fingerprint = options.withoutLooks === true ? undefined : new TreeFingerprint();
     const buffer = options.buffer ?? presentBuffer();
@@ -78,16 +91,14 @@ export function presentFiles(folder: string, options: PresentOptions = {}): Pres
       files.push([path, file]);
       bytes += file.bytes;
     }
-    return {
-      type: 'present',
-      digest: digestOfEntries(entries),
-      files: Object.fromEntries(files),
-      folders,
-      bytes,
-      looks: fingerprint?.digest() ?? '',
-      leftOut,
-    };
+    return { type: 'read', entries, files, folders, bytes, looks: fingerprint?.digest() ?? '', leftOut };
   });
+}
+
+/** The second half of `presentFiles`. */
+export function presentTree({ entries, files, folders, bytes, looks, leftOut }: ReadTree): PresentTree {
+  const digest = digestOfEntries(entries);
+  return { type: 'present', digest, files: Object.fromEntries(files), folders, bytes, looks, leftOut };
 }
 
 /** Computes the stat fingerprint of a tree without opening its files. */
@@ -165,7 +176,7 @@ function hashFile(folder: string, { path, place }: WalkedEntry, buffer: Buffer):
     const isExecutable = isProgram(stats);
     const file: LockedFile = { sha256, bytes: stats.size };
     return {
-      entry: { kind: isExecutable ? 'program' : 'file', path, content: Buffer.from(sha256, 'hex') },
+      entry: { kind: isExecutable ? 'program' : 'file', path, content: sha256 },
       file: isExecutable ? { ...file, executable: true } : file,
       stats,
     };

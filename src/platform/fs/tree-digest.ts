@@ -19,11 +19,11 @@ import type { TreeRefusal, WalkOptions } from './tree-walk.ts';
 import { withoutUnusable } from './usable-tree.ts';
 import type { Usable } from './usable-tree.ts';
 
-/** `content`: SHA-256 of the bytes of a file, the target of a link, empty for a folder. */
+/** `content`: SHA-256 of the bytes of a file, in hex or as bytes; the target of a link; empty for a folder. */
 export interface DigestEntry {
   readonly kind: 'file' | 'program' | 'folder' | 'link';
   readonly path: string;
-  readonly content: Uint8Array;
+  readonly content: Uint8Array | string;
 }
 
 const PREFIX = 'sha256-tree:';
@@ -35,21 +35,31 @@ const MARKS = { file: 0x66, program: 0x78, folder: 0x64, link: 0x6c } as const;
 
 /** Entries are sorted by the bytes of their paths; lengths before each part make the encoding unambiguous. */
 export function digestOfEntries(entries: readonly DigestEntry[]): string {
-  const named = entries.map(({ kind, path, content }) => ({ kind, content, name: Buffer.from(path, 'utf8') }));
-  named.sort((a, b) => Buffer.compare(a.name, b.name));
-  const size = named.reduce((sum, { name, content }) => sum + LENGTHS + name.length + content.length, HEAD.length);
+  const sorted = entries.length < 2 ? entries : sortedByBytes(entries);
+  let size = HEAD.length;
+  // A UTF-16 unit takes at most three bytes.
+  for (const { path, content } of sorted) size += LENGTHS + path.length * 3 + content.length;
   // One allocation: three for each entry took longer than hashing.
   const bytes = Buffer.allocUnsafe(size);
-  let at = HEAD.copy(bytes);
-  for (const { kind, name, content } of named) {
+  bytes.set(HEAD);
+  let at = HEAD.length;
+  for (const { kind, path, content } of sorted) {
+    const nameAt = at + LENGTHS;
+    const contentAt = nameAt + bytes.write(path, nameAt);
+    if (typeof content === 'string') bytes.write(content, contentAt, 'hex');
+    else bytes.set(content, contentAt);
+    const length = typeof content === 'string' ? content.length / 2 : content.length;
     bytes[at] = MARKS[kind];
-    bytes.writeUInt32BE(name.length, at + 1);
-    bytes.writeUInt32BE(content.length, at + 5);
-    bytes.set(name, at + LENGTHS);
-    bytes.set(content, at + LENGTHS + name.length);
-    at += LENGTHS + name.length + content.length;
+    bytes.writeUInt32BE(contentAt - nameAt, at + 1);
+    bytes.writeUInt32BE(length, at + 5);
+    at = contentAt + length;
   }
-  return PREFIX + sha256(bytes);
+  return PREFIX + sha256(bytes.subarray(0, at));
+}
+
+function sortedByBytes(entries: readonly DigestEntry[]): readonly DigestEntry[] {
+  const named = entries.map((entry) => ({ entry, name: Buffer.from(entry.path, 'utf8') }));
+  return named.sort((a, b) => Buffer.compare(a.name, b.name)).map(({ entry }) => entry);
 }
 
 export function isTreeDigest(text: string): boolean {
@@ -106,7 +116,7 @@ export class TreeReading {
   /** `hash` is SHA-256 in hex. `stats` belong to the opened file before it was read; `refuseChanged` compares them later. */
   file(path: string, stats: Stats, hash: string): void {
     this.#record(path, stats);
-    this.#entries.push({ kind: isProgram(stats) ? 'program' : 'file', path, content: Buffer.from(hash, 'hex') });
+    this.#entries.push({ kind: isProgram(stats) ? 'program' : 'file', path, content: hash });
     this.#files += 1;
     this.#bytes += stats.size;
     if (stats.nlink > 1) {

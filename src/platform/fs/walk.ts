@@ -125,8 +125,8 @@ function listEntries(directory: DirectoryHandle, path: string, policy: WalkPolic
       policy.onProblem('changed', path);
       return { entries: [], isCut: false };
     }
-    const isDecoded = decodedNames(directory.place, entries, () => policy.onProblem('name', path));
-    return { entries: entries.filter(isDecoded).sort((a, b) => compareText(a.name, b.name)), isCut };
+    const decoded = decodedNames(directory.place, entries, () => policy.onProblem('name', path));
+    return { entries: decoded.sort((a, b) => compareText(a.name, b.name)), isCut };
   } catch (error) {
     if (!isSystemError(error)) throw error;
     policy.onProblem('unreadable', path, error);
@@ -141,7 +141,9 @@ const SMALL_DIRECTORY = 16 * 1024;
 export function readEntries(place: string, room: number): { readonly entries: Dirent[]; readonly isCut: boolean } {
   if (room === Infinity || statSync(place).size <= SMALL_DIRECTORY) {
     const entries = readdirSync(place, { withFileTypes: true });
-    return { entries: entries.slice(0, Math.max(0, room)), isCut: entries.length > room };
+    return entries.length <= room
+      ? { entries, isCut: false }
+      : { entries: entries.slice(0, Math.max(0, room)), isCut: true };
   }
   const entries: Dirent[] = [];
   const listing = opendirSync(place, { bufferSize: 256 });
@@ -156,17 +158,13 @@ export function readEntries(place: string, room: number): { readonly entries: Di
   }
 }
 
-/** A filter for entries whose names are UTF-8. Node replaces other bytes by U+FFFD, and no text reaches such an entry. */
-function decodedNames(
-  place: string,
-  entries: readonly Dirent[],
-  onUndecodable: () => void,
-): (entry: Dirent) => boolean {
-  if (!entries.some(({ name }) => name.includes('\uFFFD'))) return () => true;
+/** The entries whose names are UTF-8. Node replaces other bytes by U+FFFD, and no text reaches such an entry. */
+function decodedNames(place: string, entries: Dirent[], onUndecodable: () => void): Dirent[] {
+  if (!entries.some(({ name }) => name.includes('\uFFFD'))) return entries;
   const raw = readdirSync(place, { encoding: 'buffer' });
   if (raw.some((name) => !isUtf8(name))) onUndecodable();
   const decoded = new Set(raw.filter((name) => isUtf8(name)).map((name) => name.toString('utf8')));
-  return ({ name }) => decoded.has(name);
+  return entries.filter(({ name }) => decoded.has(name));
 }
 
 function kindOf(entry: Dirent, place: string): WalkedEntry['kind'] | undefined {
