@@ -71,11 +71,16 @@ function isSameFile(a: LockedFile, b: LockedFile): boolean {
   return a.sha256 === b.sha256 && a.bytes === b.bytes && a.executable === b.executable;
 }
 
+/** Entries that were validated: a change is planned and then committed with the same ones. */
+const VALID = new WeakSet<LockedSkill>();
+
 /** Why an entry cannot be written to a lock and read back; undefined if it can. */
 export function lockedSkillProblem(skill: LockedSkill): PackRefusal | undefined {
+  if (VALID.has(skill)) return undefined;
   try {
     const { name, ...fields } = skill;
     toSkill(name, fields);
+    VALID.add(skill);
     return undefined;
   } catch (error) {
     if (error instanceof PackRefused) return error.refusal;
@@ -135,7 +140,7 @@ function toLock(value: unknown): LockFile {
       `${LOCK_FILE_NAME} has schema ${String(schema)}; this version supports ${String(LOCK_SCHEMA)}`,
     );
   if (schema !== LOCK_SCHEMA) throw invalid(`"schema" of ${LOCK_FILE_NAME} must be ${String(LOCK_SCHEMA)}`);
-  refuseUnknown(rest, LOCK_FILE_NAME);
+  refuseUnknown(rest, () => LOCK_FILE_NAME);
   if (!isObject(skills)) throw invalid(`"skills" of ${LOCK_FILE_NAME} must be an object`);
   const entries = Object.entries(skills).toSorted(([a], [b]) => compareText(a, b));
   return { schema: LOCK_SCHEMA, skills: new Map(entries.map(([name, entry]) => [name, toSkill(name, entry)])) };
@@ -168,7 +173,7 @@ function toSkill(name: string, value: unknown): LockedSkill {
   } = value;
   const { links, copies, ...rest } = others;
   const what = `the entry of ${quoted(name)}`;
-  refuseUnknown(rest, what);
+  refuseUnknown(rest, () => what);
   const text = (key: string, field: unknown, fits: (text: string) => boolean = isPlainText): string => {
     if (typeof field === 'string' && fits(field)) return field;
     throw invalid(`"${key}" in ${what} is ${field === undefined ? 'missing' : 'invalid'}`);
@@ -201,7 +206,7 @@ function toFiles(what: string, value: unknown): Readonly<Record<string, LockedFi
 function toFile(what: string, path: string, value: unknown): LockedFile {
   if (!isFilePath(path)) throw invalid(`${quoted(path)} in ${what} is not a valid file path`);
   const { sha256, bytes, executable, ...rest } = isObject(value) ? value : {};
-  refuseUnknown(rest, `${quoted(path)} in ${what}`);
+  refuseUnknown(rest, () => `${quoted(path)} in ${what}`);
   const isFit =
     typeof sha256 === 'string' &&
     FILE_DIGEST.test(sha256) &&
@@ -251,9 +256,9 @@ function isFilePath(path: string): boolean {
   return path.split('/').every((part) => part !== '' && part !== '.' && part !== '..');
 }
 
-function refuseUnknown(rest: Readonly<Record<string, unknown>>, what: string): void {
+function refuseUnknown(rest: Readonly<Record<string, unknown>>, what: () => string): void {
   const [key] = Object.keys(rest);
-  if (key !== undefined) throw invalid(`${what} has ${quoted(key)}, which is not a known field`);
+  if (key !== undefined) throw invalid(`${what()} has ${quoted(key)}, which is not a known field`);
 }
 
 /** The keys of all objects of a parsed lock. */
