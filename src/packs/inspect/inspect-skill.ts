@@ -17,6 +17,7 @@ import { scanSkill } from '../scan/scan.ts';
 import type { KnownTexts } from '../scan/scan.ts';
 import { printable, quoted } from '../../core/text/text.ts';
 import { looksOf, presentFiles } from '../root/present-files.ts';
+import type { TreeLooks } from '../root/present-files.ts';
 import { readScanFiles } from '../scan/scan-files.ts';
 import { checkSkill } from '../../loader/check-skill.ts';
 import type { PackSettings } from '../pack-settings.ts';
@@ -36,7 +37,7 @@ export interface InspectedSkill {
   readonly digest: string;
   readonly files: Readonly<Record<string, LockedFile>>;
   /** Stat fingerprint of the staged folder at the time of the inspection. */
-  readonly looks: string;
+  readonly looks: TreeLooks;
   readonly diagnostics: readonly Diagnostic[];
   readonly scan: PolicyResult;
   readonly requires: readonly SkillRequirement[];

@@ -71,11 +71,16 @@ function isSameFile(a: LockedFile, b: LockedFile): boolean {
   return a.sha256 === b.sha256 && a.bytes === b.bytes && a.executable === b.executable;
 }
 
+/** Entries that were validated: a change is planned and then committed with the same ones. */
+const VALID = new WeakSet<LockedSkill>();
+
 /** Why an entry cannot be written to a lock and read back; undefined if it can. */
 export function lockedSkillProblem(skill: LockedSkill): PackRefusal | undefined {
+  if (VALID.has(skill)) return undefined;
   try {
     const { name, ...fields } = skill;
     toSkill(name, fields);
+    VALID.add(skill);
     return undefined;
   } catch (error) {
     if (error instanceof PackRefused) return error.refusal;

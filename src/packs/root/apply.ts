@@ -124,7 +124,8 @@ function put(handle: RootHandle, step: Put, onStep: OnStep): StepOutcome {
   const target = skillPath(handle, step.name);
   const from = statePath(handle, step.from);
   const old = step.old === undefined ? undefined : statePath(handle, step.old);
-  const stands = locateSkill(step, target, from);
+  const present = identityAt(target);
+  const stands = locateSkill(step, { target, present, from });
   if (stands === 'nowhere') return restorePrevious(step, target, old);
   if (stands === 'target') {
     // The folders were exchanged: the old one is in the staging folder.
@@ -132,7 +133,7 @@ function put(handle: RootHandle, step: Put, onStep: OnStep): StepOutcome {
     return { step, isDone: true };
   }
   let note: string | undefined;
-  if (isThere(target)) {
+  if (present !== undefined) {
     if (old !== undefined && !isThere(old)) move(target, old);
     else note = moveForeign(handle, step.name, target);
     onStep(`moved away ${step.name}`);
@@ -142,8 +143,11 @@ function put(handle: RootHandle, step: Put, onStep: OnStep): StepOutcome {
 }
 
 /** Compares by identity. If the root was copied to another disk in between, compares by content. */
-function locateSkill(step: Put, target: string, from: string): 'target' | 'staging' | 'nowhere' {
-  if (identityAt(target) === step.identity) return 'target';
+function locateSkill(
+  step: Put,
+  { target, present, from }: { readonly target: string; readonly present: string | undefined; readonly from: string },
+): 'target' | 'staging' | 'nowhere' {
+  if (present === step.identity) return 'target';
   if (identityAt(from) === step.identity) return 'staging';
   const isIt = (place: string): boolean => {
     const tree = step.lock !== undefined && isThere(place) ? presentFiles(place) : undefined;

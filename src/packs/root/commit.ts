@@ -16,6 +16,7 @@ import { quoted } from '../../core/text/text.ts';
 import { writeFileAtomically } from '../../platform/fs/atomic-replace.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
 import { pause } from '../../platform/fs/tree-digest.ts';
+import { TreeFingerprint } from '../../platform/fs/tree-stat.ts';
 import { applySteps, lockAfter, undoSteps } from './apply.ts';
 import type { OnStep, StepOutcome } from './apply.ts';
 import { syncPath, syncPaths } from './sync.ts';
@@ -103,21 +104,27 @@ export async function commitChanges(
 const asDone = (step: Step): StepOutcome => ({ step, isDone: true });
 const asPlaced = (change: PlaceChange) => ({ change, kind: change.kind, added: change.add });
 
+/** Folders to check before yielding to the event loop. */
+const CHECKED_AT_ONCE = 32;
+
 /** Throws `PackRefused` if a staged folder differs from what was inspected. */
 async function checkStaged(staged: readonly PutChange[], { signal, onProgress }: CommitOptions): Promise<void> {
   const buffer = presentBuffer();
   for (const [done, change] of staged.entries()) {
     onProgress?.({ phase: 'check', done, total: staged.length });
-    await pause(signal);
+    if (done % CHECKED_AT_ONCE === 0) await pause(signal);
     const reason = whyChanged(change, buffer);
     if (reason !== undefined) throw refused('source/changed', `${quoted(change.name)} ${reason}`, change.from);
   }
 }
 
+const CHANGED = 'changed after the inspection';
+
 function whyChanged({ from, lock, looks }: PutChange, buffer: Buffer): string | undefined {
+  if (looks instanceof TreeFingerprint) return looks.isCurrent(from) ? undefined : CHANGED;
   if (looks !== undefined) {
     const seen = orThrow(looksOf(from));
-    return whyLeftOut(seen) ?? (seen.looks === looks ? undefined : 'changed after the inspection');
+    return whyLeftOut(seen) ?? (seen.looks === looks ? undefined : CHANGED);
   }
   const tree = orThrow(presentFiles(from, { buffer }));
   const drift = driftOf(lock.files, tree.files);
@@ -153,13 +160,15 @@ async function syncBefore(
   const isSettled = (await backgroundSync?.isDone()) ?? false;
   const unsettled = isSettled ? [] : staged;
   const kept = backupFolders(steps).map((below) => statePath(handle, below));
+  // Everything that the journal names existed when the background sync started.
+  if (isSettled && kept.length === 0) return;
   const files = unsettled.reduce((sum, { lock }) => sum + Object.keys(lock.files).length, 0);
   await syncPaths({
     count: files + 2 * kept.length,
     places: () => [
       ...unsettled.flatMap(({ from }) => pathsIn(from)),
       ...kept.flatMap((place) => [`${place}/${RECORD_NAME}`, place]),
-      ...partsOf(steps, staging).map((below) => statePath(handle, below)),
+      ...[staging, 'staging', ...partsOf(steps)].map((below) => statePath(handle, below)),
       rootPath(handle),
     ],
     within: handle.path,
@@ -167,10 +176,10 @@ async function syncBefore(
 }
 
 /** Folders of the state folder in which entries are added or removed. */
-function partsOf(steps: readonly Step[], staging: string): readonly string[] {
+function partsOf(steps: readonly Step[]): readonly string[] {
   const kept = backupFolders(steps).map((below) => path.posix.dirname(below));
   const from = steps.flatMap((step) => (step.type === 'put' ? [path.posix.dirname(step.from)] : []));
-  return [...new Set([staging, 'staging', ...kept, ...from])];
+  return [...new Set([...kept, ...from])];
 }
 
 /** Folders that were created for backups, each with a record. */
@@ -255,8 +264,8 @@ export function placeSkills(
   );
 }
 
-async function syncAfter({ handle, staging }: Work, steps: readonly Step[]): Promise<void> {
-  const folders = [...backupFolders(steps), ...partsOf(steps, staging)];
+async function syncAfter({ handle }: Work, steps: readonly Step[]): Promise<void> {
+  const folders = [...backupFolders(steps), ...partsOf(steps)];
   await syncPaths({
     count: folders.length,
     places: () => [...folders.map((below) => statePath(handle, below)), rootPath(handle)],

@@ -30,7 +30,7 @@ import type { RootLock } from './root-lock.ts';
 import { SkillError } from '../../core/errors.ts';
 import { ownerName, thisProcess } from '../../platform/fs/lock-owner.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
-import { isInside, isSystemError } from '../../platform/fs/paths.ts';
+import { isInside, isSystemError, withForwardSlashes } from '../../platform/fs/paths.ts';
 import { removeTree } from '../../platform/fs/remove-tree.ts';
 import { commitChanges } from './commit.ts';
 import type { CommitEnd, CommitOptions, Work } from './commit.ts';
@@ -162,6 +162,7 @@ export class RootSession {
   readonly #handle: RootHandle;
   readonly #rootLock: RootLock;
   readonly #staging: string;
+  readonly #stagingPath: string;
   #lock: LockFile;
   #isClosed = false;
   #backgroundSync: BackgroundSync | undefined;
@@ -172,6 +173,7 @@ export class RootSession {
     this.#rootLock = rootLock;
     this.#lock = lock;
     this.#staging = `staging/${ownerName(thisProcess())}.${timedName(new Date(), 'work')}`;
+    this.#stagingPath = displayPath(handle, this.#staging);
   }
 
   handle(): OpenRoot {
@@ -246,7 +248,7 @@ export class RootSession {
   #planned(change: RootChange): PlannedChange {
     if (change.type === 'remove') return change;
     const { looks: _, from, ...rest } = change;
-    const own = displayPath(this.#handle, this.#staging);
+    const own = this.#stagingPath;
     const staged = path.resolve(from);
     if (!isInside(staged, own) || staged === own)
       throw new SkillError({
@@ -255,11 +257,7 @@ export class RootSession {
         hint: 'copy the files there first',
         data: { expected: own },
       });
-    const below = staged
-      .slice(own.length + 1)
-      .split(path.sep)
-      .join('/');
-    return { ...rest, from: `${this.#staging}/${below}` };
+    return { ...rest, from: `${this.#staging}/${withForwardSlashes(staged.slice(own.length + 1))}` };
   }
 
   async #commit(

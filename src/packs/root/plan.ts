@@ -13,6 +13,7 @@ import { makeFolders } from '../../platform/fs/make-folders.ts';
 import type { Step } from './journal.ts';
 import { prepareBackup } from './skill-backups.ts';
 import type { BackupKind } from './skill-backups.ts';
+import type { TreeLooks } from './present-files.ts';
 import { identityAt, displayPath, skillPath, statePath } from './root-paths.ts';
 import type { RootHandle } from './root-paths.ts';
 
@@ -30,7 +31,7 @@ export interface PutChange {
    * Stat fingerprint of the staged folder at the time `lock` was made. If present, the folder only needs to have the same fingerprint;
    * otherwise every file is hashed again.
    */
-  readonly looks?: string;
+  readonly looks?: TreeLooks;
 }
 
 export interface RemoveChange {

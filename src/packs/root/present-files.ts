@@ -35,6 +35,9 @@ export interface PresentTree {
   readonly leftOut: readonly string[];
 }
 
+/** A stat fingerprint, or its digest. The former is compared without listing folders. */
+export type TreeLooks = TreeFingerprint | string;
+
 export interface PresentOptions {
   /** Maximum number of files, folders and links. */
   readonly maxEntries?: number;

@@ -134,7 +134,7 @@ function commentFrom(text: string, from: number): string {
 
 /** Documents about web pages mention styles, so only a style on an element with instructions in it counts. */
 function invisiblyStyledText(text: string): readonly HiddenAt[] {
-  if (!ELEMENT.test(text)) return [];
+  if (!text.includes('<') || !ELEMENT.test(text)) return [];
   return first(text.matchAll(STYLED), 50)
     .filter(({ index }) =>
       /<(?:span|div|p|font|small|sub|details) [^<>\n]{0,120}$/i.test(text.slice(Math.max(0, index - 140), index)),

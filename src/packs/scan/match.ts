@@ -1,11 +1,11 @@
 /** Runs the patterns over the passages of one file. */
 import { quoted } from '../../core/text/text.ts';
-import type { ScanFinding, ScanSeverity } from './finding.ts';
+import type { ScanFile, ScanFinding, ScanSeverity } from './finding.ts';
 import { lowerCase, sourceColumn } from './normalize-line.ts';
 import type { LineKind } from './normalize-line.ts';
-import { openMultiPatternMatcher } from './multi-pattern-matcher.ts';
-import type { Candidates, MultiPatternMatcher } from './multi-pattern-matcher.ts';
-import { proseOrCode, sourceLines } from './passages.ts';
+import { MultiPatternMatcher, isChinese } from './multi-pattern-matcher.ts';
+import type { TextMatch } from './multi-pattern-matcher.ts';
+import { passagesOf, proseOrCode, sourceLines } from './passages.ts';
 import type { Passage } from './passages.ts';
 import { isDenied } from './pattern.ts';
 import type { Pattern, Signal } from './pattern.ts';
@@ -28,64 +28,66 @@ export interface Hit {
 const MAX_HITS = 20;
 const EXCERPT = 80;
 
-/** All passages of one kind joined into one text, one line each, so that each pattern runs once per file. */
-interface JoinedPassages {
-  readonly kind: LineKind;
-  readonly passages: readonly Passage[];
-  /** The offset of each passage in `lower`. */
-  readonly starts: readonly number[];
-  readonly lower: string;
-  readonly candidates: Candidates;
-}
-
 let built: MultiPatternMatcher | undefined;
 
 /** Built when the first file is scanned, because it takes longer than loading the rest of the library. */
 function matcher(): MultiPatternMatcher {
-  return (built ??= openMultiPatternMatcher(PATTERNS.map(({ find }) => find)));
+  return (built ??= new MultiPatternMatcher(PATTERNS.map(({ find }) => find)));
 }
 
-export function matchPassages(passages: readonly Passage[]): readonly Hit[] {
-  const joined = (['prose', 'code'] as const).flatMap((kind) => joinPassages(passages, kind) ?? []);
-  const expressions = new Set(joined.flatMap(({ candidates }) => [...candidates.keys()]));
-  return [...expressions]
+export interface MatchedText {
+  readonly passages: readonly Passage[];
+  readonly hits: readonly Hit[];
+}
+
+export function matchText(file: ScanFile): MatchedText {
+  const { unfiltered, chinese } = matcher();
+  matcher().begin();
+  const passages = passagesOf(file, matcher());
+  const { candidates } = matcher();
+  const anywhere = [
+    ...unfiltered.filter((expression) => mayHaveLongRun(PATTERNS[expression], file.text)),
+    ...(isChinese(file.text) ? chinese : []),
+  ];
+  if (anywhere.length + candidates.size === 0) return { passages, hits: [] };
+  const all = anywhere.length === 0 ? [] : [...passages.keys()];
+  const places = new Map([...candidates, ...anywhere.map((expression) => [expression, all] as const)]);
+  const hits = [...places.keys()]
     .toSorted((a, b) => a - b)
-    .flatMap((expression) => joined.flatMap((text) => matchPattern(expression, text)));
+    .flatMap((expression) => matchPattern(expression, passages, places.get(expression) ?? []));
+  return { passages, hits };
 }
 
-function joinPassages(all: readonly Passage[], kind: LineKind): JoinedPassages | undefined {
-  const passages: Passage[] = [];
-  const texts: string[] = [];
-  const starts: number[] = [];
-  let length = 0;
-  for (const passage of all) {
-    if (proseOrCode(passage.kind) !== kind) continue;
-    passages.push(passage);
-    texts.push(passage.text);
-    starts.push(length);
-    length += passage.text.length + 1;
-  }
-  if (length === 0) return undefined;
-  const lower = lowerCase(texts.join('\n'));
-  return { kind, passages, starts, lower, candidates: matcher().candidates(lower) };
-}
-
-function matchPattern(expression: number, joined: JoinedPassages): readonly Hit[] {
-  const { lower, candidates, kind } = joined;
+function matchPattern(expression: number, passages: readonly Passage[], places: readonly number[]): readonly Hit[] {
   const pattern = PATTERNS[expression];
-  if (pattern === undefined || (pattern.in !== 'any' && pattern.in !== kind)) return [];
-  if (pattern.longRun !== undefined && !hasLongRun(lower, pattern.longRun, isBase64)) return [];
-  // The limit on matches is higher than that on hits, because some matches are dropped; it bounds the cost of a hostile text.
-  const hits: Hit[] = [];
-  for (const { index, length } of matcher().matches(lower, candidates, {
-    expression,
-    limit: MAX_HITS * 10,
-  })) {
-    if (hits.length >= MAX_HITS) break;
-    const hit = hitAt(pattern, joined, index, length);
-    if (hit !== undefined) hits.push(hit);
-  }
-  return hits;
+  if (pattern === undefined) return [];
+  return KINDS.flatMap((kind) => {
+    if (pattern.in !== 'any' && pattern.in !== kind) return [];
+    const hits: Hit[] = [];
+    // The limit on matches is higher than that on hits, because some matches are dropped; it bounds the cost of a hostile text.
+    let limit = MAX_HITS * 10;
+    for (const place of places) {
+      const passage = passages[place];
+      if (passage === undefined || proseOrCode(passage.kind) !== kind) continue;
+      const lower = lowerCase(passage.text);
+      if (pattern.longRun !== undefined && !hasLongRun(lower, pattern.longRun, isBase64)) continue;
+      const matches = matcher().matches(expression, lower, limit);
+      limit -= matches.length;
+      for (const match of matches) hits.push(...hitAt(pattern, passage, { ...match, lower }));
+      if (hits.length >= MAX_HITS || limit === 0) break;
+    }
+    return hits.slice(0, MAX_HITS);
+  });
+}
+
+const KINDS: readonly LineKind[] = ['prose', 'code'];
+
+/** Whether a passage of the text can have a run of the pattern. Normalizing removes or replaces the other characters. */
+function mayHaveLongRun({ longRun }: Partial<Pattern> = {}, text: string): boolean {
+  return (
+    longRun === undefined ||
+    hasLongRun(text, longRun, (code) => isBase64(code | 0x20) || isBase64(code) || code === 0x2a || code > 0x7e)
+  );
 }
 
 /**
@@ -107,24 +109,24 @@ function isBase64(code: number): boolean {
   return (code >= 0x61 && code <= 0x7a) || (code >= 0x2f && code <= 0x39) || code === 0x2b;
 }
 
-function hitAt(pattern: Pattern, joined: JoinedPassages, index: number, length: number): Hit | undefined {
-  const place = passageAt(joined.starts, index);
-  const passage = joined.passages[place];
-  const start = joined.starts[place];
-  if (passage === undefined || start === undefined) return undefined;
-  const lower = joined.lower.slice(start, start + passage.text.length);
-  if (pattern.also?.test(lower) === false || pattern.unless?.test(lower) === true) return undefined;
-  const at = index - start;
-  if (joined.kind === 'prose' && pattern.evenDenied !== true && (passage.isProhibited || isDenied(lower.slice(0, at))))
-    return undefined;
-  return {
-    means: pattern.means,
-    severity: severityHere(pattern, lower),
-    passage,
-    ...sourcePosition(passage, at),
-    says: pattern.says,
-    excerpt: quoted(passage.text.slice(at, at + length).trim(), EXCERPT),
-  };
+function hitAt(
+  pattern: Pattern,
+  passage: Passage,
+  { lower, index, length }: TextMatch & { readonly lower: string },
+): readonly Hit[] {
+  if (pattern.also?.test(lower) === false || pattern.unless?.test(lower) === true) return [];
+  const isProse = proseOrCode(passage.kind) === 'prose';
+  if (isProse && pattern.evenDenied !== true && (passage.isProhibited || isDenied(lower.slice(0, index)))) return [];
+  return [
+    {
+      means: pattern.means,
+      severity: severityHere(pattern, lower),
+      passage,
+      ...sourcePosition(passage, index),
+      says: pattern.says,
+      excerpt: quoted(passage.text.slice(index, index + length).trim(), EXCERPT),
+    },
+  ];
 }
 
 function severityHere(pattern: Pattern, passage: string): ScanSeverity {
@@ -134,18 +136,6 @@ function severityHere(pattern: Pattern, passage: string): ScanSeverity {
 
 function severityOf(means: RuleId | Signal): ScanSeverity {
   return isRuleId(means) ? SCAN_RULES[means].severity : 'low';
-}
-
-/** The index of the last passage that starts at or before an offset (binary search). */
-function passageAt(starts: readonly number[], index: number): number {
-  let low = 0;
-  let high = starts.length - 1;
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if ((starts[middle] ?? 0) <= index) low = middle;
-    else high = middle - 1;
-  }
-  return low;
 }
 
 /** The position in the file of offset `at` of a passage. */

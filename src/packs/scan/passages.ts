@@ -4,8 +4,10 @@
  */
 import { closesFence, fenceMark } from '../../core/text/code-fences.ts';
 import type { ScanFile } from './finding.ts';
+import { openCharacterCodes } from './character-codes.ts';
 import { normalizeLine } from './normalize-line.ts';
 import type { LineKind } from './normalize-line.ts';
+import type { LineSource } from './multi-pattern-matcher.ts';
 
 /** `body`: prose of a document. `comment`: prose in code. `fence`: code in a document. `script`: code in its own file. */
 export type PassageKind = 'body' | 'comment' | 'fence' | 'script';
@@ -22,6 +24,7 @@ export interface Passage {
   readonly kind: PassageKind;
   /** The number of headings before the passage; a script is one section. */
   readonly section: number;
+  /** The normalized text. Built when it is first read, because most passages have no hit. */
   readonly text: string;
   /** The lines that the passage was made from, for `sourceLines`. */
   readonly origin: PassageOrigin;
@@ -53,6 +56,7 @@ const NEW_ITEM = /^\s{0,24}(?:[-*+>|]|\d{1,3}[.)])\s?/;
 const HEADING = /^\s{0,3}#{1,6}(?:\s|$)/;
 const FIELD = /^[A-Za-z][\w-]{0,60}:/;
 /** A heading or lead-in that consists of a prohibition; "Never forget to ..." is an instruction. */
+const MAX_PROHIBITION = 100;
 const PROHIBITION =
   /^[\s#*_>❌🚫⛔-]{0,12}(?:you (?:must|should) )?(?:never|do not|don['’]?ts?|must not|avoid|anti-?patterns?|red flags?|what not to do|(?:things|what) to avoid|common mistakes|forbidden|prohibited)(?: (?:do|do this|these|patterns?|practices|examples?))?[\s*_:]{0,6}$/iu;
 const COMMENT = /^\s{0,200}(?:#(?!!)|\/\/|--\s)\s?(.*)$/;
@@ -67,10 +71,24 @@ export function isDocument(path: string): boolean {
 
 export const proseOrCode = (kind: PassageKind): LineKind => (kind === 'body' || kind === 'comment' ? 'prose' : 'code');
 
-export function passagesOf({ path, text }: ScanFile): readonly Passage[] {
+/** Gets each passage once, in their order; see `MultiPatternMatcher.read`. */
+export interface PassageReader {
+  read(passage: number, source: LineSource): boolean;
+}
+
+/** Reused for every file. */
+const [codesOfFile, codesOfPassage] = [openCharacterCodes(), openCharacterCodes()];
+
+export function passagesOf({ path, text }: ScanFile, reader?: PassageReader): readonly Passage[] {
   // Nearly all texts have no other line ends, which a search for each shows faster than an expression.
-  const lines = text.split(OTHER_LINE_ENDS.some((end) => text.includes(end)) ? LINE_END : '\n');
-  const splitting: Splitting = { lines, passages: [] };
+  const hasOtherLineEnds = OTHER_LINE_ENDS.some((end) => text.includes(end));
+  const lines = text.split(hasOtherLineEnds ? LINE_END : '\n');
+  const splitting: Splitting = {
+    lines,
+    raw: hasOtherLineEnds ? undefined : { codes: codesOfFile(text), starts: lineStarts(lines) },
+    reader,
+    passages: [],
+  };
   if (isDocument(path)) addDocument(splitting);
   else addCode(splitting, { from: 0, to: lines.length }, { kind: 'script', section: 0 });
   return splitting.passages;
@@ -81,7 +99,25 @@ const LINE_END = /\r\n|[\n\r\u2028\u2029]/;
 
 interface Splitting {
   readonly lines: readonly string[];
+  /** Undefined if some line ends are not `\n`. */
+  readonly raw: RawText | undefined;
+  readonly reader: PassageReader | undefined;
   readonly passages: Passage[];
+}
+
+interface RawText {
+  readonly codes: Uint16Array;
+  /** The offset of each line, and of the line after the last one. */
+  readonly starts: Int32Array;
+}
+
+function lineStarts(lines: readonly string[]): Int32Array {
+  const starts = new Int32Array(lines.length + 1);
+  for (let line = 0, at = 0; line < lines.length; line += 1) {
+    at += (lines[line] ?? '').length + 1;
+    starts[line + 1] = at;
+  }
+  return starts;
 }
 
 /** A range of 0-based line indexes, without `to`. */
@@ -101,13 +137,15 @@ function addDocument(splitting: Splitting): void {
     if (from >= to) return;
     const first = lines[from] ?? '';
     const isItem = NEW_ITEM.test(first);
-    if (!isItem) isBelowLeadIn = from + 1 === to && PROHIBITION.test(first);
+    if (!isItem) isBelowLeadIn = from + 1 === to && isProhibition(first);
     const isProhibited = isBelowHeading || (isItem && isBelowLeadIn);
     addJoined(splitting, { from, to }, { kind: 'body', section, isProhibited });
   };
   const frontmatterEnd = endOfFrontmatter(lines);
   for (let at = 0; at < lines.length; at += 1) {
     const source = lines[at] ?? '';
+    // Most lines are the next words of a paragraph.
+    if (at >= frontmatterEnd && startsWithLetter(source)) continue;
     if (source.trim() === '') {
       flush(at);
       from = at + 1;
@@ -129,12 +167,24 @@ function addDocument(splitting: Splitting): void {
     }
     if (!isHeading) continue;
     section += 1;
-    isBelowHeading = PROHIBITION.test(source);
+    isBelowHeading = isProhibition(source);
     isBelowLeadIn = false;
     flush(at + 1);
     from = at + 1;
   }
   flush(lines.length);
+}
+
+function isProhibition(line: string): boolean {
+  return line.length <= MAX_PROHIBITION && PROHIBITION.test(line);
+}
+
+/** Whether the first character after blanks is a letter: the line is then not blank, not a heading, not an item and not a fence. */
+function startsWithLetter(line: string): boolean {
+  let at = 0;
+  while (line.charCodeAt(at) === 0x20) at += 1;
+  const letter = line.charCodeAt(at) | 0x20;
+  return letter >= 0x61 && letter <= 0x7a;
 }
 
 /** The number of lines of the frontmatter, with its delimiters. */
@@ -146,7 +196,7 @@ function endOfFrontmatter(lines: readonly string[]): number {
 
 function endOfFence(lines: readonly string[], from: number, fence: string): number {
   let at = from + 1;
-  while (at < lines.length && !closesFence(lines[at] ?? '', fence)) at += 1;
+  while (at < lines.length && (startsWithLetter(lines[at] ?? '') || !closesFence(lines[at] ?? '', fence))) at += 1;
   return at;
 }
 
@@ -213,21 +263,56 @@ interface PassageParts {
   readonly isProhibited: boolean;
 }
 
-function addJoined(
-  { lines, passages }: Splitting,
-  { from, to }: LineRange,
-  { kind, section, contents, isProhibited }: PassageParts,
-): void {
+function addJoined({ lines, raw, reader, passages }: Splitting, { from, to }: LineRange, parts: PassageParts): void {
+  const { kind, contents } = parts;
   const origin = contents === undefined ? { from, to, lines, first: 0 } : { from, to, lines: contents, first: from };
+  const whole = new LazyPassage(parts, origin);
+  if (raw !== undefined && contents === undefined) {
+    const { codes, starts } = raw;
+    const source = { codes, from: starts[from] ?? 0, to: (starts[to] ?? 0) - 1, kind: proseOrCode(kind) };
+    const size = source.to - source.from;
+    if (size === 0) return;
+    // Normalizing makes no ASCII text longer.
+    if (size <= WINDOW && reader?.read(passages.length, source) === true) {
+      passages.push(whole);
+      return;
+    }
+  }
+  if (whole.text === '') return;
+  for (const passage of whole.text.length <= WINDOW ? [whole] : windows(whole)) {
+    const { text } = passage;
+    reader?.read(passages.length, { codes: codesOfPassage(text), from: 0, to: text.length, kind: 'normalized' });
+    passages.push(passage);
+  }
+}
+
+class LazyPassage implements Passage {
+  readonly kind: PassageKind;
+  readonly section: number;
+  readonly origin: PassageOrigin;
+  readonly isProhibited: boolean;
+  readonly skipped = 0;
+  #text: string | undefined;
+
+  constructor({ kind, section, isProhibited }: PassageParts, origin: PassageOrigin) {
+    this.kind = kind;
+    this.section = section;
+    this.isProhibited = isProhibited;
+    this.origin = origin;
+  }
+
+  get text(): string {
+    return (this.#text ??= textOf(this.origin, this.kind));
+  }
+}
+
+function textOf(origin: PassageOrigin, kind: PassageKind): string {
   let text = '';
-  for (let at = from; at < to; at += 1) {
+  for (let at = origin.from; at < origin.to; at += 1) {
     const line = normalizedAt(origin, at, kind);
     text = text === '' || line === '' ? text + line : `${text} ${line}`;
   }
-  if (text === '') return;
-  const whole: Passage = { kind, section, text, origin, skipped: 0, isProhibited };
-  if (text.length <= WINDOW) passages.push(whole);
-  else passages.push(...windows(whole));
+  return text;
 }
 
 function normalizedAt({ lines, first }: PassageOrigin, at: number, kind: PassageKind): string {
@@ -250,9 +335,9 @@ export function sourceLines({ origin, kind }: Passage): readonly SourceLine[] {
   return found;
 }
 
-function windows(whole: Passage): readonly Passage[] {
+function windows({ kind, section, text, origin, isProhibited }: Passage): readonly Passage[] {
   const found: Passage[] = [];
-  for (let from = 0; from + OVERLAP < whole.text.length; from += WINDOW - OVERLAP)
-    found.push({ ...whole, text: whole.text.slice(from, from + WINDOW), skipped: from });
+  for (let from = 0; from + OVERLAP < text.length; from += WINDOW - OVERLAP)
+    found.push({ kind, section, text: text.slice(from, from + WINDOW), origin, isProhibited, skipped: from });
   return found;
 }

@@ -5,9 +5,9 @@ import { checkFile } from './check-file.ts';
 import type { ScanFile, ScanFinding } from './finding.ts';
 import { findHidden } from './hidden.ts';
 import type { HiddenText } from './hidden.ts';
-import { findingOf, matchPassages } from './match.ts';
+import { findingOf, matchText } from './match.ts';
 import type { Hit } from './match.ts';
-import { isDocument, passagesOf } from './passages.ts';
+import { isDocument } from './passages.ts';
 import { explainsAttacks, isSkillFile, topicOf, withinSubject } from './subject.ts';
 import { findAcrossFiles, findInFile, findUndeclaredAccess } from './combined-rules.ts';
 import type { ScannedFile } from './combined-rules.ts';
@@ -80,8 +80,7 @@ function scanFile(whole: ScanFile, topic: string, known: KnownTexts): FileScan {
 function scanText(file: ScanFile, known: KnownTexts): TextScan {
   const before = known.get(file.text);
   if (before !== undefined && before.isDocument === isDocument(file.path)) return before;
-  const passages = passagesOf(file);
-  const hits = matchPassages(passages);
+  const { passages, hits } = matchText(file);
   const scan: TextScan = {
     isDocument: isDocument(file.path),
     hits,

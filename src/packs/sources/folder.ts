@@ -1,5 +1,5 @@
 /** Stages skills from a local folder. Each file is read once and hashed while it is copied. */
-import { closeSync, existsSync, fstatSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { closeSync, fstatSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 
 import { leftOutLine, whyLeftOut, whyNotSearched } from './left-out.ts';
@@ -10,7 +10,7 @@ import { sourceText } from './source-text.ts';
 import type { StagedSource, PackSource, SourceSkill, StageContext, UnusableSkill } from './source.ts';
 import { quoted } from '../../core/text/text.ts';
 import { removeTree } from '../../platform/fs/remove-tree.ts';
-import { isDirectory, isSystemError } from '../../platform/fs/paths.ts';
+import { isSystemError } from '../../platform/fs/paths.ts';
 import { isProgram, pause } from '../../platform/fs/tree-digest.ts';
 import { SMALL_FILE, hashOpened } from '../../platform/fs/tree-file.ts';
 import { orRefusal, walkOpened } from '../../platform/fs/tree-walk.ts';
@@ -84,7 +84,7 @@ export function findSkills(root: string): FoundFolders {
       refuse(packRefusal('archive/too-many', `the source has more than ${String(MAX_FOLDERS)} folders`));
     // Checks for SKILL.md first; the other files of a skill are read when it is copied.
     const skillFile = `${root}/${at}/${SKILL_FILE_NAME}`;
-    if (existsSync(skillFile) && !isDirectory(skillFile)) {
+    if (isFileLike(skillFile)) {
       folders.push(at);
       continue;
     }
@@ -103,6 +103,16 @@ export function findSkills(root: string): FoundFolders {
     }
   }
   return { folders: folders.toSorted((a, b) => (a < b ? -1 : 1)), leftOut: leftOut.toSorted() };
+}
+
+/** Whether something else than a folder exists at a path. Follows links. */
+function isFileLike(place: string): boolean {
+  try {
+    return statSync(place, { throwIfNoEntry: false })?.isDirectory() === false;
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+    return false;
+  }
 }
 
 function listFolder(root: string, at: string) {

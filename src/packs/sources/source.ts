@@ -2,6 +2,7 @@ import type { ScanFile } from '../scan/finding.ts';
 import type { LockedFile } from '../lock/lock.ts';
 import type { ArchiveLimits } from '../../core/archive-limits.ts';
 import type { PackRefusal } from '../problems.ts';
+import type { TreeFingerprint } from '../../platform/fs/tree-stat.ts';
 import type { ResolveHost } from '../../platform/net/network-gate.ts';
 
 /** Where skills come from. `source-text.ts` parses it. */
@@ -39,8 +40,8 @@ export interface SourceSkill {
   /** `sha256-tree:<hex>` of the files at `path`. Present with `files` if the source hashed the bytes while writing them. */
   readonly digest?: string;
   readonly files?: Readonly<Record<string, LockedFile>>;
-  /** Stat fingerprint after writing, as from `looksOf`. */
-  readonly looks?: string;
+  /** Stat fingerprint after writing. */
+  readonly looks?: TreeFingerprint;
   /** Contents that were kept while staging, so that the inspection need not read them again. Absent if they are too large. */
   readonly seen?: SkillContents;
   /** If each skill of the source has a signature of its own. */

@@ -136,7 +136,7 @@ export class StagedSkill {
       name: await this.name(),
       digest: digestOfEntries(this.#entries),
       files: Object.fromEntries(this.#files.toSorted(([a], [b]) => (a < b ? -1 : 1))),
-      ...(this.#looks === undefined ? {} : { looks: this.#looks.digest() }),
+      ...(this.#looks === undefined ? {} : { looks: this.#looks }),
       ...(seen === undefined ? {} : { seen }),
     };
   }

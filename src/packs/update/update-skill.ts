@@ -13,6 +13,7 @@ import type { FileTable, UpdateMode, UpdatePlan } from './update-plan.ts';
 import { MAX_MERGED_BYTES, buildUpdate } from './apply-update.ts';
 import type { OpenRoot } from '../root/open-root.ts';
 import { presentFiles } from '../root/present-files.ts';
+import type { TreeLooks } from '../root/present-files.ts';
 import { isPresent } from '../../platform/fs/paths.ts';
 import { inspectSkill } from '../inspect/inspect-skill.ts';
 import type { InspectOptions, InspectedSkill } from '../inspect/inspect-skill.ts';
@@ -47,7 +48,7 @@ export interface ChangedSkill {
 export interface UpdateResult {
   /** The absolute path of the staged folder. */
   readonly from: string;
-  readonly looks: string;
+  readonly looks: TreeLooks;
   /** The stat fingerprint of the installed folder during planning; absent if there was none. */
   readonly localLooks?: string;
 }
@@ -115,7 +116,7 @@ function localTree(
 
 interface StagedResult {
   readonly from: string;
-  readonly looks: string;
+  readonly looks: TreeLooks;
   readonly files: FileTable;
   readonly merged: readonly string[];
   readonly kept: readonly string[];

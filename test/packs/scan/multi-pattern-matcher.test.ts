@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { openMultiPatternMatcher } from '../../../src/packs/scan/multi-pattern-matcher.ts';
+import { MultiPatternMatcher, isChinese } from '../../../src/packs/scan/multi-pattern-matcher.ts';
 import { requiredLiterals } from '../../../src/packs/scan/regex-prefilter.ts';
 import { PATTERNS } from '../../../src/packs/scan/patterns/all.ts';
 import { CONTROL_CASES } from './rule-cases-control.ts';
@@ -11,7 +11,7 @@ import { SECRETS_CASES } from './rule-cases-secrets.ts';
 import { runs } from '../../property-runs.ts';
 
 const EXPRESSIONS = PATTERNS.map(({ find }) => find);
-const MATCHER = openMultiPatternMatcher(EXPRESSIONS);
+const MATCHER = new MultiPatternMatcher(EXPRESSIONS);
 
 /** The matches of each expression alone: the expected result. */
 function byMatchAll(text: string): readonly (readonly [number, number, number])[] {
@@ -21,12 +21,30 @@ function byMatchAll(text: string): readonly (readonly [number, number, number])[
 }
 
 function byMatcher(text: string): readonly (readonly [number, number, number])[] {
-  const candidates = MATCHER.candidates(text);
-  return EXPRESSIONS.flatMap((_, number) =>
-    [...MATCHER.matches(text, candidates, { expression: number, limit: Infinity })].map(
-      ({ index, length }) => [number, index, length] as const,
-    ),
+  return matchesBy(MATCHER, text).flatMap((found, number) =>
+    found.map(({ index, length }) => [number, index, length] as const),
   );
+}
+
+/** The matches by expression. Each line is read alone. */
+function matchesBy(matcher: MultiPatternMatcher, text: string) {
+  const lines = text.split('\n');
+  const starts = lines.map((_, at) => lines.slice(0, at).reduce((sum, line) => sum + line.length + 1, 0));
+  matcher.begin();
+  for (const [at, line] of lines.entries()) {
+    const codes = Uint16Array.from({ length: line.length }, (_, index) => line.charCodeAt(index));
+    matcher.read(at, { codes, from: 0, to: line.length, kind: 'normalized' });
+  }
+  const { candidates, unfiltered, chinese } = matcher;
+  const anywhere = new Set(isChinese(text) ? [...unfiltered, ...chinese] : unfiltered);
+  return EXPRESSIONS.map((_, number) => {
+    const places = anywhere.has(number) ? [...lines.keys()] : (candidates.get(number) ?? []);
+    return places.flatMap((at) =>
+      matcher
+        .matches(number, lines[at] ?? '', Infinity)
+        .map(({ index, length }) => ({ index: index + (starts[at] ?? 0), length })),
+    );
+  });
 }
 
 const CASES = [CONTROL_CASES, DAMAGE_CASES, RUNNING_CASES, SECRETS_CASES].flatMap((cases) =>
@@ -60,15 +78,28 @@ describe('openMultiPatternMatcher', () => {
   });
 
   test('finds matches at the start and at the end of a text', () => {
-    const matcher = openMultiPatternMatcher([/\bif\b/g, /<x/g, /\b(?:send|post) it\b/g]);
-    const found = (text: string) => {
-      const candidates = matcher.candidates(text);
-      return [0, 1, 2].map((number) => [...matcher.matches(text, candidates, { expression: number, limit: Infinity })]);
-    };
+    const matcher = new MultiPatternMatcher([/\bif\b/g, /<x/g, /\b(?:send|post) it\b/g]);
+    const found = (text: string) => matchesBy(matcher, text).slice(0, 3);
     expect(found('if')).toEqual([[{ index: 0, length: 2 }], [], []]);
     expect(found('a if')).toEqual([[{ index: 2, length: 2 }], [], []]);
     expect(found('gif <x')).toEqual([[], [{ index: 4, length: 2 }], []]);
     expect(found('post it\nsend\nit')).toEqual([[], [], [{ index: 0, length: 7 }]]);
+  });
+
+  test('reads raw lines as normalized ones, and leaves lines beyond ASCII to the caller', () => {
+    const matcher = new MultiPatternMatcher([/\bsend it to\b/g]);
+    const isCandidate = (text: string, kind: 'prose' | 'code') => {
+      matcher.begin();
+      const codes = Uint16Array.from({ length: text.length }, (_, index) => text.charCodeAt(index));
+      return matcher.read(0, { codes, from: 0, to: text.length, kind }) && matcher.candidates.has(0);
+    };
+    expect(isCandidate('  **Send**  it\n\t\0to', 'prose')).toBe(true);
+    expect(isCandidate('send it \\\n  to', 'code')).toBe(true);
+    expect(isCandidate('send *it* to', 'code')).toBe(false);
+    expect(isCandidate('send \\it to', 'code')).toBe(false);
+    expect(isCandidate('resend it to', 'prose')).toBe(false);
+    expect(isCandidate('send it to \u00e9', 'prose')).toBe(false);
+    expect(isCandidate('send it to \x7f', 'prose')).toBe(false);
   });
 
   test('only the pattern for long encoded strings requires no literal', () => {

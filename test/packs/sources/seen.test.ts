@@ -76,9 +76,11 @@ describe('what a copied skill looked like', () => {
       'é.txt': 'é',
       '.gitignore': '*\n',
     });
-    expect(looksOf(skill.path)).toEqual({ looks: skill.looks, leftOut: [] });
+    expect(looksOf(skill.path)).toEqual({ looks: skill.looks?.digest(), leftOut: [] });
+    expect(skill.looks?.isCurrent(skill.path)).toBe(true);
     writeFileSync(path.join(skill.path, 'a/b.txt'), 'other');
-    expect(looksOf(skill.path)).not.toEqual({ looks: skill.looks, leftOut: [] });
+    expect(looksOf(skill.path)).not.toEqual({ looks: skill.looks?.digest(), leftOut: [] });
+    expect(skill.looks?.isCurrent(skill.path)).toBe(false);
   });
 
   test('is not told where a name is written otherwise than it came: its place is then another', async () => {
