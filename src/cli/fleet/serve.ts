@@ -8,9 +8,11 @@ import { surroundingsFor } from '../surroundings.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { reportWarning } from '../terminal/terminal.ts';
 import { FLEET_FLAGS, fleetOptions, openFleetFor } from './fleet-flags.ts';
+import { TRUST_FLAGS, askForTrust } from '../agent/consent.ts';
 
 const flags = {
   ...FLEET_FLAGS,
+  ...TRUST_FLAGS,
   port: option('N', 'listen on this port (default: 8787)'),
   host: option('ADDRESS', 'listen on this address; anything but the loopback needs a key first (default: 127.0.0.1)'),
   'webhooks-to': option(
@@ -27,7 +29,7 @@ export const command = defineCommand({
   usage: 'serve --database URL [--artifacts URL] [--port N] [--host ADDRESS]',
   details: [
     'Serves the HTTP API of a fleet: accepts runs, shows them, and takes answers to approvals. Workers do the work: skillwright worker. Each request needs a key: skillwright fleet keys create.',
-    'A run gets the skills that this folder has when it is submitted, pinned by digest. Workers fetch them and check the digests.',
+    'A run gets the skills that this folder has when it is submitted, pinned by digest. Workers fetch them and check the digests. Skills of a project that you have not trusted are left out and named; see --trust-project.',
     'The description of the API is at /api/v1/openapi.json. /healthz and /readyz need no key, /metrics does. TLS is the work of a reverse proxy.',
     'Ends with Ctrl-C. Nothing is lost when it ends: runs are in the database.',
   ].join('\n'),
@@ -55,6 +57,7 @@ export const command = defineCommand({
     try {
       watch = await watchDatabase(options.database, fleet.pool);
       const runtime = await openRuntime(invocation);
+      await askForTrust(invocation, runtime);
       const queue = await openQueue(options.database, fleet.pool);
       let pinned: { readonly id: Promise<string>; readonly at: number } | undefined;
       const skillSet = async (): Promise<string> => {

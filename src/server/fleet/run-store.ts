@@ -131,14 +131,16 @@ export async function restoreRecord(
     'select path, digest, bytes from skillwright.files where run = $1 and attempt = $2 and record = $3',
     [run, attempt, record],
   );
-  for (const { path: name, digest, bytes: own } of files) {
-    const place = toRelativePath(name);
-    if (place.type === 'refused') throw damaged(run, 'it names a file outside its folder');
-    const bytes = own ?? (await contents.load(digest));
-    if (bytes === undefined || sha256(bytes) !== digest) throw damaged(run, `${name} is missing or changed`);
-    mkdirSync(path.dirname(path.join(folder, place.path)), { recursive: true, mode: 0o700 });
-    writeFileSync(path.join(folder, place.path), bytes, { mode: 0o600 });
-  }
+  await Promise.all(
+    files.map(async ({ path: name, digest, bytes: own }) => {
+      const place = toRelativePath(name);
+      if (place.type === 'refused') throw damaged(run, 'it names a file outside its folder');
+      mkdirSync(path.dirname(path.join(folder, place.path)), { recursive: true, mode: 0o700 });
+      const bytes = own ?? (await contents.load(digest));
+      if (bytes === undefined || sha256(bytes) !== digest) throw damaged(run, `${name} is missing or changed`);
+      writeFileSync(path.join(folder, place.path), bytes, { mode: 0o600 });
+    }),
+  );
   const lines = await storedLines(pool, { run, attempt, record });
   writeFileSync(path.join(folder, EVENTS_FILE), lines.map((line) => `${line}\n`).join(''), { mode: 0o600 });
   if (!files.some((file) => file.path === RUN_FILE)) summarizeUnfinished(folder);

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { SkillError } from '../../core/errors.ts';
 import { sha256 } from '../../platform/hash.ts';
 import { loadOptional } from '../../platform/optional-package.ts';
+import { paced } from './content-store.ts';
 import type { ContentStore } from './content-store.ts';
 import { invalidInput } from './invalid-input.ts';
 
@@ -22,7 +23,6 @@ interface Patience {
 }
 
 const TRIES = 4;
-const AT_ONCE = 8;
 const PATIENCE: Patience = { timeoutMs: 15_000, pauseMs: 400 };
 
 /** Throws `input/invalid` for an address without a bucket, or if no credentials are set. */
@@ -49,17 +49,12 @@ export async function openS3Contents({ address, env, patience = PATIENCE }: S3Op
     requestAbortTimeout: patience.timeoutMs,
   });
   const place = (digest: string): string => `${prefix === '' ? '' : prefix.replace(/\/?$/, '/')}sha256/${digest}`;
+  const saveOne = paced(async ({ digest, bytes }: { readonly digest: string; readonly bytes: Uint8Array }) => {
+    const isThere = await retried(() => s3.objectExists(place(digest)), patience);
+    if (isThere !== true) await retried(() => s3.putObject(place(digest), Buffer.from(bytes)), patience);
+  });
   return {
-    async save(files) {
-      // With one request at a time, a server with forty files of skills needs two minutes to start if each answer takes a second.
-      for (let at = 0; at < files.length; at += AT_ONCE)
-        await Promise.all(
-          files.slice(at, at + AT_ONCE).map(async ({ digest, bytes }) => {
-            const isThere = await retried(() => s3.objectExists(place(digest)), patience);
-            if (isThere !== true) await retried(() => s3.putObject(place(digest), Buffer.from(bytes)), patience);
-          }),
-        );
-    },
+    save: async (files) => void (await Promise.all(files.map(saveOne))),
     async removeObjects(digests) {
       // Tried once: rows are locked meanwhile, and the next prune finds what is left.
       const removed = await s3.deleteObjects(digests.map(place)).catch((error: unknown) => {
@@ -74,7 +69,7 @@ export async function openS3Contents({ address, env, patience = PATIENCE }: S3Op
           data: { path: 's3', cause: 'delete' },
         });
     },
-    async load(digest) {
+    load: paced(async (digest) => {
       // Wrong bytes may be a passing fault of the store, so they are asked for again before they are reported as missing.
       for (let attempt = 0; attempt < TRIES; attempt += 1) {
         const bytes = await retried(() => s3.getObjectArrayBuffer(place(digest)), patience);
@@ -88,7 +83,7 @@ export async function openS3Contents({ address, env, patience = PATIENCE }: S3Op
         hint: 'check the bucket: its objects must never be changed',
         data: { path: place(digest), cause: 'digest' },
       });
-    },
+    }),
   };
 }
 

@@ -34,6 +34,9 @@ export interface PinnedSkill {
   readonly entries: readonly PinnedEntry[];
 }
 
+/** Skills have few files; with one store after the other, a slow store delays the start of a server by each skill. */
+const SAVED_TOGETHER = 50;
+
 /** Stores all skills that a model of this runtime may use, and returns the id of the set. */
 export async function pinSkills(pool: Pool, contents: ContentStore, runtime: Runtime): Promise<string> {
   const usable = runtime.index.skills.filter(({ state }) => state !== 'disabled');
@@ -52,11 +55,17 @@ export async function pinFolders(
   folders: readonly { readonly name: string; readonly dir: string }[],
 ): Promise<string> {
   const skills: PinnedSkill[] = [];
+  let unsaved: { readonly digest: string; readonly bytes: Buffer }[] = [];
   for (const { dir, name } of folders) {
     const { entries, files } = readEntries(dir);
-    await contents.save(files);
+    unsaved.push(...files);
+    if (unsaved.length >= SAVED_TOGETHER) {
+      await contents.save(unsaved);
+      unsaved = [];
+    }
     skills.push({ name, digest: digestOf(entries), entries });
   }
+  await contents.save(unsaved);
   const id = setId(skills);
   await pool.query('insert into skillwright.skill_sets (id, skills) values ($1, $2) on conflict do nothing', [
     id,
@@ -124,9 +133,9 @@ export async function fetchSkills(pool: Pool, contents: ContentStore, id: string
   if (set === undefined || setId(set.skills) !== id) throw damaged('its list of skills does not match its id');
   const root = path.join(directory, 'sets', id);
   if (isPresent(root)) return root;
-  const fetched: { readonly name: string; readonly place: string }[] = [];
-  for (const skill of set.skills)
-    fetched.push({ name: skill.name, place: await fetchSkill(contents, skill, directory) });
+  const fetched = await Promise.all(
+    set.skills.map(async (skill) => ({ name: skill.name, place: await fetchSkill(contents, skill, directory) })),
+  );
   // Links into the store of this worker, made complete before the root appears.
   const incoming = temporaryName(root, '.new');
   mkdirSync(incoming, { recursive: true, mode: 0o700 });
@@ -144,8 +153,11 @@ async function fetchSkill(contents: ContentStore, skill: PinnedSkill, directory:
   const folder = path.join(incoming, path.basename(name));
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   try {
-    for (const entry of entries.toSorted((a, b) => (a.path < b.path ? -1 : 1)))
-      await writeEntry(contents, folder, entry, name);
+    const write = (entry: PinnedEntry): Promise<void> => writeEntry(contents, folder, entry, name);
+    await Promise.all(entries.filter(({ kind }) => kind !== 'link').map(write));
+    // After the others, and inner ones first, so that no entry is written through a link.
+    const links = entries.filter(({ kind }) => kind === 'link').toSorted((a, b) => (a.path < b.path ? 1 : -1));
+    for (const link of links) await write(link);
     const written = await readTreeDigest(folder);
     if (written.type !== 'digest' || written.digest !== digest) throw damaged(`the files of ${quoted(name)} changed`);
     moveInto(incoming, path.dirname(place));

@@ -7,6 +7,7 @@ import { isSkillError } from '../../core/errors.ts';
 import { verifyRun } from '../../journal/verify.ts';
 import type { ContentStore } from './content-store.ts';
 import { restoreRecord, storedRecords } from './run-store.ts';
+import type { StoredRecord } from './run-store.ts';
 
 export interface StoredVerification {
   readonly record: string;
@@ -23,31 +24,27 @@ export async function verifyStored(
 ): Promise<readonly StoredVerification[]> {
   const directory = mkdtempSync(path.join(base, 'verify-'));
   try {
-    const verified: StoredVerification[] = [];
     const { rows } = await pool.query<{ attempt: number }>(
       `select attempt from skillwright.runs where id = $1 and state = 'running'`,
       [run],
     );
-    for (const stored of await storedRecords(pool, run)) {
+    const verify = async (stored: StoredRecord): Promise<StoredVerification> => {
       const { record, attempt } = stored;
       try {
-        const folder = await restoreRecord(pool, contents, { run, ...stored }, directory);
+        const place = path.join(directory, String(attempt));
+        const folder = await restoreRecord(pool, contents, { run, ...stored }, place);
         const { status, problems } = verifyRun(folder);
         // Which process lives on this machine says nothing about a worker elsewhere.
         const isUnfinished = status === 'running' || status === 'torn';
         const life = rows[0]?.attempt === attempt ? 'running' : 'torn';
-        verified.push({
-          record,
-          attempt,
-          status: isUnfinished ? life : status,
-          problems: problems.map(({ message }) => message),
-        });
+        const messages = problems.map(({ message }) => message);
+        return { record, attempt, status: isUnfinished ? life : status, problems: messages };
       } catch (error) {
         if (!isSkillError(error)) throw error;
-        verified.push({ record, attempt, status: 'tampered', problems: [error.message] });
+        return { record, attempt, status: 'tampered', problems: [error.message] };
       }
-    }
-    return verified;
+    };
+    return await Promise.all((await storedRecords(pool, run)).map(verify));
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }

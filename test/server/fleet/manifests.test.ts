@@ -47,7 +47,7 @@ test('docker-compose.yml starts a database, a server and workers with commands, 
   expect(await Promise.all([...commands, firstKey(text)].map(parsed))).toEqual(['serve', 'worker', 'fleet']);
   // Published on the loopback of the host, so inside the container the server listens on all addresses.
   expect(services['server']).toMatchObject({
-    command: ['serve', '--host', '0.0.0.0', '--port', '8787'],
+    command: ['serve', '--trust-project', '--host', '0.0.0.0', '--port', '8787'],
     ports: ['127.0.0.1:8787:8787'],
   });
   expect(services['worker']?.ports).toEqual([]);
@@ -64,7 +64,12 @@ test('the Kubernetes manifest has a server with probes, workers with time to dra
   const server = { args: ['serve', '--host', '0.0.0.0', '--port', String(port)], ports: [{ containerPort: port }] };
   const worker = { args: ['worker', '--slots', '8', '--executor', 'none'] };
   expect(documents).toMatchObject([
-    container({ ...server, livenessProbe: probe('/healthz'), readinessProbe: probe('/readyz') }),
+    container({
+      ...server,
+      startupProbe: probe('/healthz'),
+      livenessProbe: probe('/healthz'),
+      readinessProbe: probe('/readyz'),
+    }),
     { spec: { template: { spec: { terminationGracePeriodSeconds: 60, containers: [worker] } } } },
     { kind: 'Service', spec: { ports: [{ port: 80, targetPort: port }] } },
   ]);

@@ -1,4 +1,6 @@
 /** Operating a fleet: upgrades of the tables, backup, metrics and traces. */
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 
@@ -49,6 +51,21 @@ describe.skipIf(POSTGRES === undefined)('operation of a fleet', () => {
     const versions = await pool.query('select count(*)::int as count from skillwright.migrations');
     expect(versions.rows).toEqual([{ count: SCHEMA_VERSION }]);
   }, 120_000);
+
+  test('a server names the skills of its project that nobody trusted, and serves them with --trust-project', async () => {
+    const folder = path.join(fleet.folder, 'project/.agents/skills/local');
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(path.join(folder, 'SKILL.md'), '---\nname: local\ndescription: Of this project.\n---\n');
+    const served = (): string =>
+      fleet.postgres.query(`select count(*) from skillwright.skill_sets where skills::text like '%"name": "local"%'`);
+    const named = await fleet.start(['serve', '--port', '0'], /(?=[^]*hidden from the model.*: local)[^]*(http:\S+)\n/);
+    await stop(named.child);
+    expect(served()).toBe('0');
+    const trusting = await fleet.start(['serve', '--port', '0', '--trust-project'], /(http:\S+)\n/);
+    await stop(trusting.child);
+    expect(served()).toBe('1');
+  }, 240_000);
 
   test('contents that nothing names are removed a day after they were saved last', async () => {
     fleet.postgres.query('create database contents');
