@@ -115,7 +115,7 @@ function readInline(cursor: Cursor, start: number, indent: number): YamlNode | u
   const { text } = cursor;
   const code = text.charCodeAt(start);
   if (code === DOUBLE_QUOTE || code === SINGLE_QUOTE || isFlowStart(code)) {
-    const node = isFlowStart(code) ? readFlow(text, start, indent) : readQuoted(text, start, indent);
+    const node = isFlowStart(code) ? readFlow(text, start, indent) : readQuoted(text, start);
     if (node === undefined) return undefined;
     const next = endOfLineAfter(text, node.end);
     if (next === -1) return undefined;
@@ -186,8 +186,6 @@ function isDash(text: string, at: number): boolean {
   return text.charCodeAt(at) === DASH && text.charCodeAt(at + 1) <= SPACE;
 }
 
-/** As `indent`: no line is deeper, so the value must end on its line. */
-const ONE_LINE = Number.POSITIVE_INFINITY;
 const COMMA = 0x2c;
 const OPEN_LIST = 0x5b;
 const CLOSE_LIST = 0x5d;
@@ -245,7 +243,7 @@ function readFlowMap(text: string, start: number, indent: number, depth: number)
 
 function readFlowValue(text: string, start: number, indent: number, depth: number): YamlNode | undefined {
   const code = text.charCodeAt(start);
-  if (code === DOUBLE_QUOTE || code === SINGLE_QUOTE) return readQuoted(text, start, ONE_LINE);
+  if (code === DOUBLE_QUOTE || code === SINGLE_QUOTE) return readQuoted(text, start);
   if (isFlowStart(code)) return readFlow(text, start, indent, depth + 1);
   return isPlainStart(text, start) ? readFlowPlain(text, start) : undefined;
 }

@@ -5,7 +5,7 @@ import type { Document } from 'yaml';
 
 import { positionOf, readJsonText } from '../../core/json/json-position.ts';
 import type { Position } from '../../core/json/json-position.ts';
-import { jsonErrorOffset } from './json-error.ts';
+import { jsonErrorOffset } from '../../agent/json-object.ts';
 import type { JsonPath } from '../../core/json/json-schema.ts';
 
 export interface CaseDocument {
