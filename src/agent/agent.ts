@@ -5,17 +5,11 @@
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 
-import type { Budget } from '../core/budget.ts';
-import { NOTHING_USED, budgetLeft, wholeBudget } from './count-budget.ts';
+import { NOTHING_USED, budgetLeft, countEvent, wholeBudget } from './count-budget.ts';
 import { isSkillError } from '../core/errors.ts';
 import type { SkillError } from '../core/errors.ts';
-import type { ActivationReason, AgentStart, Outcome } from '../core/run-events.ts';
 import { readPlanUpdate } from './plan-update.ts';
 import { startPlan } from '../core/plan.ts';
-import type { VocabularyName } from '../tools/vocabularies.ts';
-import type { Run, RunOptions } from '../runtime/start-run.ts';
-import type { AgentOptions, AgentResult } from './agent-options.ts';
-import type { AgentParts, Opening, TurnsEnd } from './agent-parts.ts';
 import { openAgentTools } from './agent-tools.ts';
 import { childOptions } from './child-options.ts';
 import { startConversation } from './conversation.ts';
@@ -28,19 +22,26 @@ import { planLimits } from './plan-limits.ts';
 import { openRequest } from './open-request.ts';
 import { keepOutputs } from './outputs.ts';
 import type { KeptOutputs } from './outputs.ts';
-import { recordedChild } from './resume/recorded-child.ts';
 import { resumedRun } from './resume/replayed-run.ts';
-import type { ReplayedRun } from './resume/replayed-run.ts';
+import type { RecordedChild, ReplayedRun } from './resume/replayed-run.ts';
 import { openMeasure } from './request.ts';
 import { FIRST_STATE, reduceAgent } from './state.ts';
 import type { AgentState } from './state.ts';
-import { hasSeveralSteps } from './several-steps.ts';
 import { openStop } from './stop.ts';
 import type { Stop } from './stop.ts';
 import { firstAncestry } from './subagent.ts';
 import type { Ancestry, ChildResult, ChildTask } from './subagent.ts';
 import { takeTurns } from './turns.ts';
 import { degradedAnswer } from './system-prompt.ts';
+import { readRun } from '../journal/journal-reader.ts';
+import { isRunId } from '../journal/run-folder.ts';
+import { lastAnswer, openRecordedRun } from './resume/open-recorded-run.ts';
+import type { Budget } from '../core/budget.ts';
+import type { ActivationReason, AgentStart, JournalLine, Outcome } from '../core/run-events.ts';
+import type { VocabularyName } from '../tools/vocabularies.ts';
+import type { Run, RunOptions } from '../runtime/start-run.ts';
+import type { AgentOptions, AgentResult } from './agent-options.ts';
+import type { AgentParts, Opening, TurnsEnd } from './agent-parts.ts';
 
 /**
  * Works on a request until the model answers, a budget is exceeded, or the run fails. Every run ends with an answer, a reason and a
@@ -308,4 +309,65 @@ export async function endQuietly(run: Run, outcome: Exclude<Outcome, 'running'>,
     if (isRecordFailure(error)) return false;
     throw error;
   }
+}
+
+type KnownChild =
+  | { readonly type: 'ended'; readonly result: ChildResult }
+  | { readonly type: 'open'; readonly past: ReplayedRun };
+
+/** The records of subagents are beside that of the run that is resumed. */
+async function recordedChild(
+  { run, end }: RecordedChild,
+  { directory, ...around }: ReplayedRun['source'],
+  { runtime, signal }: AgentOptions,
+): Promise<KnownChild> {
+  const lost = (why: string): KnownChild => ({
+    type: 'ended',
+    result: {
+      outcome: 'failed',
+      answer: `the subagent was interrupted and its result is unknown: ${why}`,
+      used: end?.used ?? NOTHING_USED,
+      run,
+    },
+  });
+  if (!isRunId(run)) return lost('the subagent has no record');
+  const folder = path.join(directory, run);
+  try {
+    if (end !== undefined) {
+      const { outcome, used = NOTHING_USED } = end;
+      return { type: 'ended', result: { outcome, used, run, answer: lastAnswer(folder) } };
+    }
+    const { info, lines } = readRun(folder);
+    // The subagent finished, but its parent was interrupted before it saw the result.
+    if (info.outcome === 'done')
+      return { type: 'ended', result: { outcome: 'done', used: usedIn(lines), run, answer: lastAnswer(folder) } };
+    const opened = await openRecordedRun(folder, {
+      runtime,
+      ...around,
+      ...(signal === undefined ? {} : { signal }),
+    });
+    return opened.type === 'past' ? { type: 'open', past: opened.past } : lost(opened.problems.join('; '));
+  } catch (error) {
+    if (isSkillError(error) && error.code === 'run/invalid') return lost(error.message);
+    throw error;
+  }
+}
+
+function usedIn(lines: Iterable<JournalLine>): Budget {
+  let used = NOTHING_USED;
+  for (const { event, elapsed } of lines) used = countEvent(used, event, elapsed);
+  return used;
+}
+
+const LIST_ITEM = /^[ \t]{0,8}(?:[-*+•]|\d{1,3}[.)、])[ \t]?\S/gm;
+const SEQUENCE =
+  /\b(?:then|afterwards|after that|finally|first(?:ly)?|second(?:ly)?|next|steps?|plan|todos?)\b|然后|接着|最后|首先|其次|步骤|计划|待办/i;
+const WORDS = /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}]|[^\s\p{sc=Han}\p{sc=Hira}\p{sc=Kana}]+/gu;
+/** A longer request rarely asks for one thing. */
+const MANY_WORDS = 60;
+
+/** Whether a request names several things to do, so that the model is offered a tool for its plan from the first request on. */
+function hasSeveralSteps(request: string): boolean {
+  if (SEQUENCE.test(request) || (request.match(LIST_ITEM)?.length ?? 0) >= 2) return true;
+  return (request.match(WORDS)?.length ?? 0) >= MANY_WORDS;
 }

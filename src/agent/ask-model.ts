@@ -1,16 +1,17 @@
 /** Sends one request to the model; records the request and the answer. */
 import { budgetText } from './count-budget.ts';
 import { isSkillError } from '../core/errors.ts';
-import type { ModelAnswer, ModelRequest, ModelTool } from '../core/model.ts';
-import type { RunEvent } from '../core/run-events.ts';
 import { isPlanDone } from '../core/plan.ts';
 import { estimateTokens } from '../core/tokens.ts';
-import type { AgentParts, TurnsEnd } from './agent-parts.ts';
-import type { Conversation } from './conversation.ts';
-import { openAnswerDisplay } from './answer-display.ts';
 import { isPlanLimit } from './plan-limits.ts';
 import { prepareRequest } from './request.ts';
 import { stateText } from './system-prompt.ts';
+import type { ProtocolName } from './system-prompt.ts';
+import { openActionStream } from './action-stream.ts';
+import type { ModelAnswer, ModelDelta, ModelRequest, ModelTool } from '../core/model.ts';
+import type { RunEvent } from '../core/run-events.ts';
+import type { AgentParts, TurnsEnd } from './agent-parts.ts';
+import type { Conversation } from './conversation.ts';
 
 export type ModelReply =
   | {
@@ -134,4 +135,38 @@ function untilAborted<T>(value: Promise<T>, signal: AbortSignal): Promise<T> {
 
 function answerTokens({ text, toolCalls }: ModelAnswer): number {
   return toolCalls.reduce((sum, { name, input }) => sum + estimateTokens(`${name} ${input}`), estimateTokens(text));
+}
+
+/** Shows the answer to the person while a model streams it. Display only. */
+interface AnswerDisplay {
+  readonly onDelta: (delta: ModelDelta) => void;
+  /** Whether any text was shown. */
+  readonly hasShown: boolean;
+  /** Resolves when everything received so far has been shown. Later deltas are ignored. */
+  close(): Promise<void>;
+}
+
+function openAnswerDisplay(protocol: ProtocolName, show: (text: string) => void): AnswerDisplay {
+  let isClosed = false;
+  let hasShown = false;
+  const showText = (text: string): void => {
+    hasShown ||= text !== '';
+    show(text);
+  };
+  const stream =
+    protocol === 'tools'
+      ? { write: showText, close: () => Promise.resolve() }
+      : openActionStream({ onAnswerText: showText });
+  return {
+    get hasShown() {
+      return hasShown;
+    },
+    onDelta(delta) {
+      if (delta.type === 'text' && !isClosed) stream.write(delta.text);
+    },
+    close() {
+      isClosed = true;
+      return stream.close();
+    },
+  };
 }

@@ -26,6 +26,13 @@ export interface JsonLimits {
   readonly maxDepth?: number;
 }
 
+/** The offset of the first mistake in a text that is not JSON. V8 does not always report one. */
+export function jsonErrorOffset(text: string): number {
+  const scanned = scanObject(`{"":${text}}`, 0, Number.POSITIVE_INFINITY, { mayRepeat: true });
+  const at = typeof scanned === 'number' ? scanned - 1 : scanned.offset;
+  return Math.min(at - '{"":'.length, text.length);
+}
+
 type Fault = Pick<JsonProblem, 'kind' | 'message' | 'offset'>;
 
 export const MAX_JSON_CHARACTERS = 16 * 1024 * 1024;
@@ -81,7 +88,12 @@ function findObjectStart(text: string): number | Fault {
 type Expected = 'first key' | 'key' | 'colon' | 'first item' | 'value' | 'comma';
 
 /** Validates the object that starts at `from`. Returns the offset after its last brace. */
-function scanObject(text: string, from: number, maxDepth: number): number | Fault {
+function scanObject(
+  text: string,
+  from: number,
+  maxDepth: number,
+  { mayRepeat }: { readonly mayRepeat: boolean } = { mayRepeat: false },
+): number | Fault {
   /** The keys of each open object; undefined for a list. */
   const open: (Set<string> | undefined)[] = [new Set()];
   let expected: Expected = 'first key';
@@ -107,7 +119,7 @@ function scanObject(text: string, from: number, maxDepth: number): number | Faul
       if (typeof end !== 'number') return end;
       if (expected === 'key' || expected === 'first key') {
         const key = String(JSON.parse(text.slice(at, end)));
-        if (keys?.has(key) === true) return invalid(`duplicate key ${quoted(key)}`, end - 1);
+        if (!mayRepeat && keys?.has(key) === true) return invalid(`duplicate key ${quoted(key)}`, end - 1);
         keys?.add(key);
         expected = 'colon';
       } else {

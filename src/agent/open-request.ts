@@ -1,10 +1,13 @@
 /** Prepares the first turn: copies the given files, loads the required skills, proposes skills, and composes the first message. */
+import { activateSkills, loadedText, shortlist, shortlistText } from './activation.ts';
+import { printable } from '../core/text/text.ts';
+import { stageRequestFiles } from '../runtime/request-files.ts';
 import type { SkillIndex } from '../registry/index-skills.ts';
 import type { SkillEntry } from '../core/skill.ts';
 import type { AgentOptions } from './agent-options.ts';
-import { activateSkills, loadedText, shortlist, shortlistText } from './activation.ts';
 import type { AgentParts, Opening, TurnsEnd } from './agent-parts.ts';
-import { bringFiles, filesText } from './inputs.ts';
+import type { Failure } from '../core/failure-codes.ts';
+import type { Run } from '../runtime/start-run.ts';
 
 export async function openRequest(options: AgentOptions, parts: AgentParts): Promise<Opening | TurnsEnd> {
   const { run, proposed, stop, replay } = parts;
@@ -56,4 +59,28 @@ async function callByName(request: string, { run }: AgentParts): Promise<string 
   }
   run.record({ type: 'activation', skill: invocation.loaded.skill.id, reason: 'person' });
   return [request, invocation.text].join('\n\n');
+}
+
+interface GivenFiles {
+  readonly type: 'given';
+  /** The paths as the model sees them. */
+  readonly references: readonly string[];
+}
+
+/** The caller named exactly these files, so the policy is not consulted. */
+async function bringFiles(run: Run, files: readonly string[], signal: AbortSignal): Promise<GivenFiles | Failure> {
+  if (files.length === 0) return { type: 'given', references: [] };
+  const brought = await stageRequestFiles(run.session, files, signal);
+  if (brought === undefined) return { type: 'given', references: files };
+  if ('code' in brought) return brought;
+  const { references, warnings } = brought;
+  for (const message of warnings) run.record({ type: 'note', message });
+  for (const [place, reference] of references.entries())
+    run.record({ type: 'note', message: `${files[place] ?? ''} was copied to ${reference}` });
+  return { type: 'given', references };
+}
+
+/** A list without a heading, so that the request can be recovered by removing the list. */
+function filesText(references: readonly string[]): string {
+  return references.map((reference) => `- ${printable(reference)} (given file)`).join('\n');
 }

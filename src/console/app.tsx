@@ -133,13 +133,12 @@ export function App(): JSX.Element {
   );
 }
 
-function Page({
-  route,
-  status,
-}: {
+interface PageProps {
   readonly route: PageRoute;
   readonly status: ServerStatus | undefined;
-}): JSX.Element {
+}
+
+function Page({ route, status }: PageProps): JSX.Element {
   const [page = 'skills', first, second] = route.segments;
   const reason = reasonAgainst(page, status);
   if (reason !== undefined)

@@ -21,7 +21,6 @@ export const HASH = 0x23;
 export const SINGLE_QUOTE = 0x27;
 export const DASH = 0x2d;
 export const COLON = 0x3a;
-const BACKSLASH = 0x5c;
 
 /** Whether the character can start an unquoted value and has no other meaning in YAML. */
 export function isPlainStart(text: string, at: number): boolean {
@@ -54,8 +53,9 @@ export function isPlainStart(text: string, at: number): boolean {
 /** Unquoted text with a colon that ends a key, and no comment before it. */
 export const NESTED_KEY = /^(?:[^ :]| (?!#)|:(?! |$))+:(?: |$)/;
 
-/** Characters that need the slow path. A native test of the whole line is faster than a loop over its characters. */
+/** Characters that need a closer look. A native test of the whole line is faster than a loop over its characters. */
 const ODD_IN_PLAIN = /[\0-\x1f]|:(?= |$)| (?=#|$)/;
+const ODD_IN_CONTENT = /[\0-\x1f]|:(?= |$)/;
 
 /** An unquoted value, folded over the lines below it that are indented deeper than `indent`. */
 export function readPlainScalar(cursor: Cursor, start: number, indent: number): ScalarNode | undefined {
@@ -64,49 +64,32 @@ export function readPlainScalar(cursor: Cursor, start: number, indent: number): 
   let from = start;
   let blankLines = -1;
   for (;;) {
-    let at = from;
-    let contentEnd = from;
-    let commented = false;
     const feed = text.indexOf('\n', from);
-    if (!ODD_IN_PLAIN.test(text.slice(from, feed))) contentEnd = at = feed;
-    while (at !== feed) {
-      const code = text.charCodeAt(at);
-      if (code === LINE_FEED) break;
-      if (code === SPACE) {
-        at += 1;
-        continue;
-      }
-      if (code === COLON) {
-        if (text.charCodeAt(at + 1) <= SPACE) return undefined;
-      } else if (code === HASH) {
-        if (text.charCodeAt(at - 1) === SPACE) {
-          commented = true;
-          at = text.indexOf('\n', at);
-          break;
-        }
-      } else if (code < SPACE) {
-        if (code !== CARRIAGE_RETURN || text.charCodeAt(at + 1) !== LINE_FEED) return undefined;
-        at += 1;
-        break;
-      }
-      at += 1;
-      contentEnd = at;
+    const line = text.slice(from, feed);
+    let contentEnd = feed;
+    let commented = false;
+    if (ODD_IN_PLAIN.test(line)) {
+      const comment = line.indexOf(' #');
+      commented = comment !== -1;
+      contentEnd = commented ? from + comment : line.endsWith('\r') ? feed - 1 : feed;
+      while (text.charCodeAt(contentEnd - 1) === SPACE) contentEnd -= 1;
+      if (ODD_IN_CONTENT.test(text.slice(from, contentEnd))) return undefined;
     }
     const piece = text.slice(from, contentEnd);
     value = blankLines < 0 ? piece : `${value}${blankLines === 0 ? ' ' : '\n'.repeat(blankLines)}${piece}`;
 
     blankLines = 0;
-    let line = at + 1;
-    let first = line;
-    while (line < end) {
-      first = skipSpaces(text, line);
+    let below = feed + 1;
+    let first = below;
+    while (below < end) {
+      first = skipSpaces(text, below);
       const next = endOfBlankLine(text, first);
       if (next === -1) break;
       blankLines += 1;
-      line = next;
+      below = next;
     }
-    cursor.at = line;
-    if (line >= end || first - line <= indent || text.charCodeAt(first) === HASH) {
+    cursor.at = below;
+    if (below >= end || first - below <= indent || text.charCodeAt(first) === HASH) {
       return { type: 'scalar', value, style: 'plain', start, end: contentEnd };
     }
     if (commented || !isPlainStart(text, first)) return undefined;
@@ -114,140 +97,23 @@ export function readPlainScalar(cursor: Cursor, start: number, indent: number): 
   }
 }
 
-/** A quoted value. Its further lines must be indented deeper than `indent`. The cursor does not move; continue at `end`. */
-export function readQuoted(text: string, start: number, indent: number): ScalarNode | undefined {
-  return text.charCodeAt(start) === DOUBLE_QUOTE
-    ? readDoubleQuoted(text, start, indent)
-    : readSingleQuoted(text, start, indent);
+const SINGLE_QUOTED = /'([^'\0-\x1f]*(?:''[^'\0-\x1f]*)*)'(?!')/y;
+const DOUBLE_QUOTED = /"([^"\\\0-\x1f]*(?:\\[ "/\\nt][^"\\\0-\x1f]*)*)"/y;
+
+/** A quoted value on one line, with the common escapes. The cursor does not move; continue at `end`. */
+export function readQuoted(text: string, start: number): ScalarNode | undefined {
+  const style = text.charCodeAt(start) === DOUBLE_QUOTE ? 'double' : 'single';
+  const pattern = style === 'double' ? DOUBLE_QUOTED : SINGLE_QUOTED;
+  pattern.lastIndex = start;
+  const inner = pattern.exec(text)?.[1];
+  if (inner === undefined) return undefined;
+  const value = style === 'double' ? inner.replaceAll(/\\(.)/g, escaped) : inner.replaceAll("''", "'");
+  return { type: 'scalar', value, style, start, end: start + inner.length + 2 };
 }
 
-/** The end of a quoted value on one line without escapes, which almost all are; -1 for any other. */
-function endOfSimpleQuote(text: string, start: number, quote: string): number {
-  const end = text.indexOf(quote, start + 1);
-  if (end === -1 || text.charCodeAt(end + 1) === SINGLE_QUOTE) return -1;
-  return ODD_IN_QUOTES.test(text.slice(start + 1, end)) ? -1 : end;
+function escaped(_: string, letter: string): string {
+  return letter === 'n' ? '\n' : letter === 't' ? '\t' : letter;
 }
-
-const ODD_IN_QUOTES = /[\0-\x1f\\]/;
-
-function readSingleQuoted(text: string, start: number, indent: number): ScalarNode | undefined {
-  const simple = endOfSimpleQuote(text, start, "'");
-  if (simple !== -1)
-    return { type: 'scalar', value: text.slice(start + 1, simple), style: 'single', start, end: simple + 1 };
-  let value = '';
-  let from = start + 1;
-  let doubled = false;
-  for (let at = from; ; at += 1) {
-    const code = text.charCodeAt(at);
-    if (code === SINGLE_QUOTE) {
-      if (text.charCodeAt(at + 1) === SINGLE_QUOTE) {
-        doubled = true;
-        at += 1;
-        continue;
-      }
-      value += text.slice(from, at);
-      return {
-        type: 'scalar',
-        value: doubled ? value.replaceAll("''", "'") : value,
-        style: 'single',
-        start,
-        end: at + 1,
-      };
-    }
-    if (code < SPACE) {
-      const next = foldedLine(text, at, indent);
-      if (next === -1) return undefined;
-      value += text.slice(from, endWithoutSpaces(text, from, at)) + foldedLineEnds(text, at, next);
-      from = next;
-      at = next - 1;
-    } else if (Number.isNaN(code)) return undefined;
-  }
-}
-
-function readDoubleQuoted(text: string, start: number, indent: number): ScalarNode | undefined {
-  const simple = endOfSimpleQuote(text, start, '"');
-  if (simple !== -1)
-    return { type: 'scalar', value: text.slice(start + 1, simple), style: 'double', start, end: simple + 1 };
-  let value = '';
-  let from = start + 1;
-  for (let at = from; ; at += 1) {
-    const code = text.charCodeAt(at);
-    if (code === DOUBLE_QUOTE) {
-      return { type: 'scalar', value: value + text.slice(from, at), style: 'double', start, end: at + 1 };
-    }
-    if (code === BACKSLASH) {
-      value += text.slice(from, at);
-      const next = endOfBlankLine(text, at + 1);
-      if (next === -1) {
-        const length = ESCAPE_LENGTHS.get(text.charCodeAt(at + 1)) ?? 0;
-        const character =
-          length === 0
-            ? SIMPLE_ESCAPES.get(text.charCodeAt(at + 1))
-            : numbered(text.slice(at + 2, at + 2 + length), length);
-        if (character === undefined) return undefined;
-        value += character;
-        from = at + 2 + length;
-      } else {
-        // An escaped line end produces no white space; the value continues at the first character of the next line.
-        from = skipSpaces(text, next);
-        if (from - next <= indent || text.charCodeAt(from) < SPACE) return undefined;
-      }
-      at = from - 1;
-    } else if (code < SPACE) {
-      const next = foldedLine(text, at, indent);
-      if (next === -1) return undefined;
-      value += text.slice(from, endWithoutSpaces(text, from, at)) + foldedLineEnds(text, at, next);
-      from = next;
-      at = next - 1;
-    } else if (Number.isNaN(code)) return undefined;
-  }
-}
-
-/** The first character of the next non-blank line after the line end at `at`; -1 if it is not indented enough. */
-function foldedLine(text: string, at: number, indent: number): number {
-  let line = endOfBlankLine(text, at);
-  while (line !== -1) {
-    const first = skipSpaces(text, line);
-    const next = endOfBlankLine(text, first);
-    if (next === -1) return first - line <= indent || text.charCodeAt(first) < SPACE ? -1 : first;
-    line = next;
-  }
-  return -1;
-}
-
-/** Folds the line ends between two lines of a quoted value: one becomes a space, each further one a line feed. */
-function foldedLineEnds(text: string, from: number, to: number): string {
-  let feeds = -1;
-  for (let at = from; at < to; at += 1) if (text.charCodeAt(at) === LINE_FEED) feeds += 1;
-  return feeds <= 0 ? ' ' : '\n'.repeat(feeds);
-}
-
-function endWithoutSpaces(text: string, from: number, to: number): number {
-  let end = to;
-  while (end > from && text.charCodeAt(end - 1) === SPACE) end -= 1;
-  return end;
-}
-
-const ESCAPE_LENGTHS: ReadonlyMap<number, number> = new Map([
-  [0x78, 2], // x
-  [0x75, 4], // u
-  [0x55, 8], // U
-]);
-
-function numbered(digits: string, length: number): string | undefined {
-  if (digits.length !== length || !/^[0-9a-fA-F]+$/.test(digits)) return undefined;
-  const code = Number.parseInt(digits, 16);
-  return code > 0x10ffff ? undefined : String.fromCodePoint(code);
-}
-
-const SIMPLE_ESCAPES: ReadonlyMap<number, string> = new Map([
-  [0x20, ' '],
-  [0x22, '"'],
-  [0x2f, '/'],
-  [0x5c, '\\'],
-  [0x6e, '\n'],
-  [0x74, '\t'],
-]);
 
 /** A `|` or `>` block; its lines are indented deeper than `indent`. */
 export function readBlockScalar(cursor: Cursor, start: number, indent: number): ScalarNode | undefined {

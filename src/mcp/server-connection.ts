@@ -1,21 +1,31 @@
 /** One connection to an MCP server that the configuration names. */
 import path from 'node:path';
-
-import { Client, StreamableHTTPClientTransport, UnsupportedProtocolVersionError } from '@modelcontextprotocol/client';
-import type { CallToolResult, JsonSchemaValidator, Transport, jsonSchemaValidator } from '@modelcontextprotocol/client';
-
+import {
+  Client,
+  StreamableHTTPClientTransport,
+  UnsupportedProtocolVersionError,
+  deserializeMessage,
+  serializeMessage,
+} from '@modelcontextprotocol/client';
+import type {
+  CallToolResult,
+  JSONRPCMessage,
+  JsonSchemaValidator,
+  Transport,
+  jsonSchemaValidator,
+} from '@modelcontextprotocol/client';
 import { z } from 'zod';
 
 import { docsPage } from '../core/docs-page.ts';
-import type { Config } from '../core/config/config.ts';
-import type { Surroundings } from '../core/config/loaded-config.ts';
 import { failure } from '../core/failure-codes.ts';
 import type { Failure } from '../core/failure-codes.ts';
-import type { ServerServices, ValueSource } from '../core/tool-servers.ts';
 import { cleanText, quoted } from '../core/text/text.ts';
 import { VERSION } from '../version.ts';
-import { limitedFetch } from './limited-fetch.ts';
-import { programTransport } from './program-transport.ts';
+import { startChild } from '../platform/process/child-process.ts';
+import type { Child, ChildSpec } from '../platform/process/child-process.ts';
+import type { Config } from '../core/config/config.ts';
+import type { Surroundings } from '../core/config/loaded-config.ts';
+import type { ServerServices, ValueSource } from '../core/tool-servers.ts';
 
 export type McpServerConfig = NonNullable<Config['mcp_servers']>[string];
 
@@ -260,4 +270,128 @@ async function valuesOf(
     ]),
   );
   return { values };
+}
+
+/** Of one message. */
+const MAX_MESSAGE = 32 * 1024 * 1024;
+/** Between two messages of ours, for servers that write without being asked. */
+const MAX_UNASKED = 64 * 1024 * 1024;
+/** Lines that are no messages, such as log lines on the wrong stream. */
+const MAX_NOISE = 1_000;
+const KEPT_STDERR = 2_000;
+/** How long a server may take to exit after its input was closed. */
+const EXIT_MS = 2_000;
+
+interface ProgramTransport extends Transport {
+  /** Why the server ended the connection; empty if it did not. */
+  readonly end: string;
+}
+
+/** The transport of a local MCP server: JSON lines over the pipes of a program in its own process group. */
+function programTransport(spec: Pick<ChildSpec, 'argv' | 'cwd' | 'env'>): ProgramTransport {
+  let child: Child | undefined;
+  let pieces: Buffer[] = [];
+  let length = 0;
+  let unasked = 0;
+  let noise = 0;
+  let stderr = '';
+  let end = '';
+  let isClosing = false;
+
+  const stop = (reason: string): boolean => {
+    if (end === '') {
+      end = reason;
+      child?.kill();
+      transport.onerror?.(new Error(reason));
+    }
+    return false;
+  };
+  const take = (line: Buffer): void => {
+    const text = line.toString('utf8').replace(/\r$/, '');
+    if (text.trim() === '') return;
+    let message: JSONRPCMessage;
+    try {
+      message = deserializeMessage(text);
+    } catch {
+      // Servers print logs to the wrong stream. The call that waits for an answer has a deadline.
+      noise += 1;
+      if (noise > MAX_NOISE) stop(`it wrote more than ${String(MAX_NOISE)} lines that are not JSON-RPC messages`);
+      return;
+    }
+    transport.onmessage?.(message);
+  };
+  const read = (chunk: Uint8Array): boolean => {
+    if (end !== '') return false;
+    unasked += chunk.length;
+    if (unasked > MAX_UNASKED) return stop(`it wrote more than ${String(MAX_UNASKED)} bytes without being asked`);
+    let rest = Buffer.from(chunk);
+    for (let at = rest.indexOf(0x0a); at !== -1; at = rest.indexOf(0x0a)) {
+      take(Buffer.concat([...pieces, rest.subarray(0, at)]));
+      pieces = [];
+      length = 0;
+      rest = rest.subarray(at + 1);
+    }
+    length += rest.length;
+    if (length > MAX_MESSAGE) return stop(`it sent a message of more than ${String(MAX_MESSAGE)} bytes`);
+    if (rest.length > 0) pieces.push(rest);
+    return true;
+  };
+
+  const transport: ProgramTransport = {
+    get end() {
+      return end;
+    },
+    async start() {
+      child = await startChild(spec, {
+        stdout: { write: read },
+        stderr: {
+          write(chunk) {
+            stderr = (stderr + Buffer.from(chunk).toString('utf8')).slice(-KEPT_STDERR);
+            return true;
+          },
+        },
+      });
+      void child.ended.then(({ exitCode, signal }) => {
+        const [last = ''] = cleanText(stderr).trim().split('\n').slice(-1);
+        const how = exitCode === undefined ? `was ended by ${signal ?? 'a signal'}` : `exited with ${String(exitCode)}`;
+        if (end === '' && !isClosing) end = `its program ${how}${last === '' ? '' : `: ${last.slice(0, 300)}`}`;
+        transport.onclose?.();
+      });
+    },
+    async send(message) {
+      if (end !== '' || isClosing) throw new Error(end === '' ? 'the connection is closed' : end);
+      unasked = 0;
+      child?.write(Buffer.from(serializeMessage(message)));
+    },
+    async close() {
+      if (child === undefined) return;
+      isClosing = true;
+      child.closeInput();
+      const timer = setTimeout(() => child?.kill(), EXIT_MS);
+      await child.ended;
+      clearTimeout(timer);
+    },
+  };
+  return transport;
+}
+
+/** Of one answer. A stream of events that exceeds it is opened again. */
+const MAX_BYTES = 32 * 1024 * 1024;
+
+/** `fetch` that reads no more than a limit of each answer and follows no redirect. */
+async function limitedFetch(url: string | URL, init?: RequestInit): Promise<Response> {
+  const response = await fetch(url, { ...init, redirect: 'manual' });
+  if (response.status >= 300 && response.status < 400)
+    throw new Error(`the server redirects to ${response.headers.get('location')?.slice(0, 200) ?? 'another address'}`);
+  if (response.body === null) return response;
+  let left = MAX_BYTES;
+  const limit = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      left -= chunk.length;
+      if (left < 0) controller.error(new Error(`the answer has more than ${String(MAX_BYTES)} bytes`));
+      else controller.enqueue(chunk);
+    },
+  });
+  const { status, statusText, headers } = response;
+  return new Response(response.body.pipeThrough(limit), { status, statusText, headers });
 }

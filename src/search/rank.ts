@@ -1,8 +1,7 @@
-import { createCloseness } from './closeness.ts';
+import { settings } from './settings.ts';
+import { AVOID_FIELD, BODY_FIELD, COUNT_BITS, FIELD_COUNT, MAX_COUNT, NAME_FIELD, USE_FIELD } from './index-data.ts';
 import type { IndexData } from './index-data.ts';
 import type { Concept } from './query.ts';
-import { createTermScorer } from './score-terms.ts';
-import { settings } from './settings.ts';
 
 /** A matching document: its position in the list of documents. Scores are comparable only within one search. */
 export interface SearchHit {
@@ -129,4 +128,166 @@ function aboutBest(found: Int32Array, scores: Float64Array, count: number): read
     if (bucketOf(position) >= bar) best.push({ position, score: scores[position] ?? 0 });
   }
   return best;
+}
+
+/** Scores how well the clauses of documents match a query. */
+type Closeness = (concepts: readonly Concept[]) => (document: number) => number;
+
+/**
+ * A description is a list of clauses: trigger phrases, use cases, sentences. Of two skills with the words of the query, the one that
+ * has them in one clause ranks higher than the one that has them in many. The best clause of a document and its name count.
+ */
+function createCloseness(data: IndexData, rarity: Float64Array): Closeness {
+  // Sized to the vocabulary and reused, because this is the innermost loop of a search.
+  const asked = new Float64Array(data.terms.length);
+  const metIn = new Uint32Array(data.terms.length);
+  const { sequences, sequenceOffsets } = data;
+  let clauseNumber = 0;
+
+  const closenessOf = (document: number): number => {
+    const mentions = new Map<number, number>();
+    const end = sequenceOffsets[document + 1] ?? 0;
+    let at = sequenceOffsets[document] ?? 0;
+    let name: number | undefined;
+    let best = 0;
+    let found = 0;
+    let whole = 0;
+    while (at < end) {
+      let mark = 0;
+      for (let shift = 0; shift < 32; shift += 7) {
+        const byte = sequences[at] ?? 0;
+        at += 1;
+        mark |= (byte & 0x7f) << shift;
+        if (byte < 0x80) break;
+      }
+      if (mark > 0) {
+        const term = mark - 1;
+        const worth = asked[term] ?? 0;
+        whole += Math.max(worth, rarity[term] ?? 0);
+        if (worth === 0) continue;
+        const count = (mentions.get(term) ?? 0) + 1;
+        // A description stuffed with a word gets no clause score for it.
+        if (count > settings.maxMentions) return settings.nameClauseWeight * (name ?? 0);
+        mentions.set(term, count);
+        // A repeated word makes a clause longer, not more relevant.
+        if (metIn[term] !== clauseNumber) found += worth;
+        metIn[term] = clauseNumber;
+        continue;
+      }
+      const clause = whole > 0 ? (found * found) / whole : 0;
+      // The first clause of a sequence is the name.
+      if (name === undefined) name = clause;
+      else if (clause > best) best = clause;
+      clauseNumber = (clauseNumber + 1) >>> 0;
+      found = 0;
+      whole = 0;
+    }
+    return settings.clauseWeight * best + settings.nameClauseWeight * (name ?? 0);
+  };
+
+  return (concepts) => {
+    asked.fill(0);
+    metIn.fill(0);
+    clauseNumber = 1;
+    for (const { weight, alternatives } of concepts) {
+      for (const { trust, terms } of alternatives) {
+        for (const term of terms) asked[term] = Math.max(asked[term] ?? 0, (rarity[term] ?? 0) * trust * weight);
+      }
+    }
+    return closenessOf;
+  };
+}
+
+/** The documents that contain a term, with the part of the term's rarity that each gets. */
+interface TermScores {
+  readonly documents: Int32Array;
+  readonly shares: Float64Array;
+}
+
+/** Scores single terms against the documents that contain them. */
+interface TermScorer {
+  /** The inverse document frequency of a term. */
+  readonly rarity: Float64Array;
+  scoresOf(term: number): TermScores;
+}
+
+/**
+ * BM25F: occurrences in all fields are weighted and summed, then saturated. Nothing here depends on the query, so the scores of a term are
+ * computed once.
+ */
+function createTermScorer(data: IndexData): TermScorer {
+  const rarity = raritiesOf(data);
+  const useWorth = mentionWorth(data, USE_FIELD, settings.useWeight, settings.useLength);
+  const bodyWorth = mentionWorth(data, BODY_FIELD, settings.bodyWeight, settings.bodyLength);
+  const { postings, postingOffsets, frequencies } = data;
+  const known = new Map<number, TermScores>();
+
+  const read = (term: number): TermScores => {
+    const documents = new Int32Array(frequencies[term] ?? 0);
+    const shares = new Float64Array(documents.length);
+    const end = postingOffsets[term + 1] ?? 0;
+    let at = postingOffsets[term] ?? 0;
+    let document = 0;
+    for (let place = 0; at < end; place += 1) {
+      // A posting is two variable-length integers: the distance from the previous document, and four counts of four bits.
+      let step = 0;
+      let counts = 0;
+      let byte = 0;
+      for (let shift = 0; shift < 32; shift += 7) {
+        byte = postings[at] ?? 0;
+        at += 1;
+        step |= (byte & 0x7f) << shift;
+        if (byte < 0x80) break;
+      }
+      for (let shift = 0; shift < 32; shift += 7) {
+        byte = postings[at] ?? 0;
+        at += 1;
+        counts |= (byte & 0x7f) << shift;
+        if (byte < 0x80) break;
+      }
+      document += step;
+      const use = countIn(counts, USE_FIELD);
+      const mentions =
+        (countIn(counts, NAME_FIELD) > 0 ? settings.nameWeight : 0) +
+        (use > settings.maxMentions ? 1 : use) * (useWorth[document] ?? 0) +
+        (countIn(counts, AVOID_FIELD) > 0 ? settings.avoidWeight : 0) +
+        countIn(counts, BODY_FIELD) * (bodyWorth[document] ?? 0);
+      documents[place] = document;
+      shares[place] = mentions / (settings.saturation + mentions);
+    }
+    return { documents, shares };
+  };
+
+  return {
+    rarity,
+    scoresOf(term) {
+      const scores = known.get(term) ?? read(term);
+      known.set(term, scores);
+      return scores;
+    },
+  };
+}
+
+function countIn(counts: number, field: number): number {
+  return (counts >> (field * COUNT_BITS)) & MAX_COUNT;
+}
+
+function raritiesOf({ frequencies, size }: IndexData): Float64Array {
+  const rarities = new Float64Array(frequencies.length);
+  for (const [term, count] of frequencies.entries())
+    rarities[term] = Math.log(1 + (size - count + 0.5) / (count + 0.5));
+  return rarities;
+}
+
+/** The weight of one occurrence in a field of each document: lower in longer fields. */
+function mentionWorth(data: IndexData, field: number, weight: number, lengthEffect: number): Float64Array {
+  let sum = 0;
+  for (let at = field; at < data.lengths.length; at += FIELD_COUNT) sum += data.lengths[at] ?? 0;
+  const average = Math.max(1, sum / Math.max(1, data.size));
+  const worth = new Float64Array(data.size);
+  for (let document = 0; document < data.size; document += 1) {
+    const length = data.lengths[document * FIELD_COUNT + field] ?? 0;
+    worth[document] = weight / (1 - lengthEffect + (lengthEffect * length) / average);
+  }
+  return worth;
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { ledgerOf } from '../../src/core/ledger.ts';
-import { ledgerFromLines } from '../../src/cli/skills/ledger-from-lines.ts';
+import { ledgerFromLines } from '../../src/cli/skills/cost.ts';
 import type { ShownContent } from '../../src/core/text/shown.ts';
 import { verifies } from '../conformance/verifies.ts';
 

@@ -109,8 +109,8 @@ describe('the name', () => {
 describe('readSimpleHead', () => {
   it.each([
     ['a plain file', fenced('name: a', DESCRIPTION)],
-    ['quotes over lines', fenced('name: a', "description: 'one", '', "  two'")],
-    ['escapes', fenced('name: a', 'description: "a\\u0041\\n\\"b\\" \\', '  c"')],
+    ['quotes', fenced('name: a', "description: 'it''s'")],
+    ['escapes', fenced('name: a', 'description: "a\\n\\"b\\" \\\\ c"')],
     [
       'a nested map of lists',
       fenced('name: a', DESCRIPTION, 'metadata:', '  x:', '    y:', '      - z: 1', '        w: 2'),
@@ -126,6 +126,8 @@ describe('readSimpleHead', () => {
     ['an alias', fenced('description: *a')],
     ['a tag', fenced('description: !a b')],
     ['a tab', fenced('description: a', '\tb')],
+    ['quotes over lines', fenced('name: a', "description: 'one", '', "  two'")],
+    ['an escaped code point', fenced('name: a', 'description: "a\\u0041"')],
     ['an explicit key', fenced('? a', ': b')],
     ['a block with its own indentation', fenced('description: |2', '   a')],
     ['a language', '---js\na: b\n---\n'],

@@ -17,7 +17,6 @@ test('the libraries of the vendors are named in model/ only, and each is loaded 
   );
   expect(found).toEqual([
     ['src/model/ai-sdk/ai-sdk-answer.ts', 'import type', '@ai-sdk/provider'],
-    ['src/model/ai-sdk/ai-sdk-request.ts', 'import type', '@ai-sdk/provider'],
     ['src/model/ai-sdk/ai-sdk.ts', 'import type', '@ai-sdk/provider'],
     ['src/model/ai-sdk/connections.ts', 'import type', '@ai-sdk/provider'],
     ['src/model/ai-sdk/connections.ts', 'lazily', '@ai-sdk/anthropic'],

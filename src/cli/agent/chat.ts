@@ -1,8 +1,5 @@
 import path from 'node:path';
 
-import type { AgentModel } from '../../agent/agent-model.ts';
-import type { AgentResult } from '../../agent/agent-options.ts';
-import type { ChatOptions } from '../../agent/chat.ts';
 import { projectInstructions } from '../../agent/project-instructions.ts';
 import { runsDirectory } from '../../journal/run-folder.ts';
 import { countText, shownText } from '../../core/text/line-text.ts';
@@ -12,22 +9,22 @@ import { cacheDirectory } from '../../platform/fs/cache-directory.ts';
 import { surroundingsOf } from '../../runtime/config/config.ts';
 import { usableExecutor } from '../../runtime/execution/executors.ts';
 import { takeOutputs } from '../../runtime/execution/take-outputs.ts';
-import type { Runtime } from '../../runtime/runtime.ts';
 import { AGENT_FLAGS, parseBudget } from './agent-flags.ts';
 import { announceModel, chooseModel, endLines, exitCodeOf } from './agent-model.ts';
 import { openApprover, openRefusalWatch, printRefusalHint, repeatedCommand } from './approval.ts';
 import { askForTrust, hiddenJson } from './consent.ts';
-import { completeCommand } from './chat-commands.ts';
+import { completeCommand, handleLine } from './chat-commands.ts';
 import { completeMention, mentionedFiles, pastedMention } from './chat-files.ts';
 import { openChatHistory } from './chat-history.ts';
 import { openEditor, openLines } from './chat-input.ts';
 import type { ChatInput } from './chat-input.ts';
-import { runChat } from './chat-loop.ts';
 import { defineCommand, option } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { findChat } from './earlier-chat.ts';
+import type { EarlierChat } from './earlier-chat.ts';
 import { EXIT } from '../exit.ts';
 import { takeInterrupts } from './interrupts.ts';
+import type { Interrupts } from './interrupts.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { serversFor } from './mcp-servers.ts';
 import { openChatWithPrograms } from './run-with-programs.ts';
@@ -38,6 +35,11 @@ import { openConnectionWatch } from './refused-connections.ts';
 import { commandExecution } from './execution-options.ts';
 import { askStreams, confirm } from '../terminal/ask.ts';
 import { reportWarning } from '../terminal/terminal.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import type { AgentModel } from '../../agent/agent-model.ts';
+import type { AgentResult } from '../../agent/agent-options.ts';
+import type { Chat, ChatOptions } from '../../agent/chat.ts';
+import type { Runtime } from '../../runtime/runtime.ts';
 
 const flags = {
   resume: option('ID', 'continue the chat of this run, or the last one'),
@@ -200,4 +202,76 @@ function inputOf(
     signal,
   });
   return { input, remember: history.add };
+}
+
+interface ChatLoopOptions {
+  readonly chat: Chat;
+  readonly runtime: Runtime;
+  readonly terminal: Terminal;
+  readonly input: ChatInput;
+  /** Adds a message to the history. */
+  readonly remember: (message: string) => void;
+  /** Shows the result of a message and returns its exit code. */
+  readonly show: (result: AgentResult) => number;
+  /** Opens another model for the next messages, or names the current one. */
+  readonly model: (name?: string) => Promise<string>;
+  /** The files that a message mentions and that the user attaches. */
+  readonly attach: (message: string) => Promise<readonly string[]>;
+  /** Captures Ctrl-C while the agent works on a message. */
+  readonly interrupts: () => Interrupts;
+  readonly earlier?: EarlierChat;
+}
+
+/** Returns the exit code of the last message. The record is always closed. */
+async function runChat(parts: ChatLoopOptions): Promise<number> {
+  const { chat, terminal, input, earlier } = parts;
+  if (earlier !== undefined)
+    terminal.remark(
+      `continues run ${earlier.run}, ${countText(earlier.said.length, 'message')}; the files of its workspace are gone`,
+    );
+  try {
+    return await readAndAnswer(parts);
+  } finally {
+    input.close();
+    await chat.end();
+    if (chat.run !== undefined)
+      terminal.remark([
+        `details: skillwright runs show ${chat.run}`,
+        `continue with: skillwright chat --resume ${chat.run}`,
+      ]);
+  }
+}
+
+async function readAndAnswer(parts: ChatLoopOptions): Promise<number> {
+  const { input, terminal, remember } = parts;
+  let status: number = EXIT.done;
+  let wasInterrupted = false;
+  while (true) {
+    const read = await input.next();
+    if (read.type === 'end') return status;
+    if (read.type === 'interrupt') {
+      if (read.isEmpty && wasInterrupted) return status;
+      wasInterrupted = read.isEmpty;
+      if (read.isEmpty) terminal.remark('press Ctrl-C again, Ctrl-D, or type /quit to end the chat');
+      continue;
+    }
+    wasInterrupted = false;
+    const message = read.text.trim();
+    if (message === '') continue;
+    remember(message);
+    const handled = await handleLine(message, parts);
+    if (handled.type === 'quit') return status;
+    if (handled.type === 'said') terminal.out(handled.lines.map((line) => terminal.wrap(line, 9)));
+    else status = await answer(message, parts);
+  }
+}
+
+async function answer(message: string, { chat, show, attach, interrupts }: ChatLoopOptions): Promise<number> {
+  const files = await attach(message);
+  const { signal, release } = interrupts();
+  try {
+    return show(await chat.send(message, { signal, files }));
+  } finally {
+    release();
+  }
 }

@@ -2,15 +2,13 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import os from 'node:os';
 import path from 'node:path';
 
-import type { AgentResult } from '../../agent/agent-options.ts';
 import { runAgent } from '../../agent/agent.ts';
 import { EVENTS_FILE } from '../../journal/run-folder.ts';
 import { verifyRun } from '../../journal/verify.ts';
 import { SkillError, isSkillError } from '../../core/errors.ts';
 import { EXECUTOR_NAMES } from '../../core/execution.ts';
-import type { ExecutorName } from '../../core/execution.ts';
-import type { RunEvent } from '../../core/run-events.ts';
-import { quoted } from '../../core/text/text.ts';
+import type { ExecutorName, Isolation } from '../../core/execution.ts';
+import { cleanText, printable, quoted } from '../../core/text/text.ts';
 import { openRules } from '../../model/rules/rules.ts';
 import { cacheDirectory } from '../../platform/fs/cache-directory.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
@@ -19,9 +17,15 @@ import { surroundingsOf } from '../../runtime/config/config.ts';
 import { createRuntime } from '../../runtime/runtime.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { defineCommand, option, toggle } from '../command.ts';
-import { DEMO_FILE, DEMO_REQUEST, DEMO_TABLE, demoText } from './demo-text.ts';
-import type { DemoRun } from './demo-text.ts';
 import { EXIT } from '../exit.ts';
+import { eventText } from '../../core/event-text.ts';
+import { ledgerOf } from '../../core/ledger.ts';
+import { countText } from '../../core/text/line-text.ts';
+import { wrapWords } from '../terminal/wrap.ts';
+import type { AgentResult } from '../../agent/agent-options.ts';
+import type { RunEvent } from '../../core/run-events.ts';
+import type { Action } from '../../core/action.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 
 const flags = {
   plain: toggle('print only what is the same in every run: no colors, times, ids and paths'),
@@ -151,4 +155,144 @@ function changedCopy(record: string, folder: string): string {
   const file = path.join(copy, EVENTS_FILE);
   writeFileSync(file, readFileSync(file, 'utf8').replace('"turn":1', '"turn":2'));
   return copy;
+}
+
+const DEMO_FILE = 'orders.csv';
+const DEMO_REQUEST = 'What is in this CSV file? Are there missing values?';
+const DEMO_TABLE = `order,day,customer,country,units,price
+1001,2025-01-03,Ana Ruiz,ES,2,19.90
+1002,2025-01-03,Li Wei,CN,1,249.00
+1003,2025-01-05,Jonas Berg,SE,12,4.25
+1004,2025-01-07,Ana Ruiz,ES,3,19.90
+1005,2025-01-08,Mara Stein,DE,,18.50
+1006,2025-01-08,王芳,CN,2,21.00
+1006,2025-01-08,王芳,CN,2,21.00
+1007,2025-01-14,Olu Ade,NG,1,1990.00
+`;
+
+interface DemoRun {
+  readonly result: AgentResult;
+  readonly events: readonly RunEvent[];
+  /** Why no program could run; undefined if one ran. */
+  readonly refusal: { readonly message: string; readonly hint: string } | undefined;
+  readonly skills: readonly string[];
+  /** The verification of the record, and of a copy with one changed number. */
+  readonly verified: string;
+  readonly verifiedAfterChange: string;
+}
+
+interface DemoTextOptions {
+  readonly isPlain: boolean;
+  readonly terminal: Pick<Terminal, 'style' | 'width'>;
+}
+
+/** The text of `demo`, derived from the events of its run. */
+function demoText(run: DemoRun, { isPlain, terminal }: DemoTextOptions): readonly string[] {
+  const title = (text: string): string => (isPlain ? text : terminal.style('bold', text));
+  const sections: readonly (readonly [string, readonly string[]])[] = [
+    ['The request', requestLines(run)],
+    ['What the model saw', seenLines(run)],
+    ['What ran, and where', ranLines(run)],
+    ['The answer', answerLines(run)],
+    ['The record', recordLines(run, isPlain)],
+    ['Next steps', nextLines()],
+  ];
+  return sections.flatMap(([name, lines], place) => [
+    ...(place === 0 ? [] : ['']),
+    title(`${String(place + 1)}. ${name}`),
+    ...lines.map((line) => (line === '' ? '' : wrapWords(`   ${line}`, { width: terminal.width, indent: 3 }))),
+  ]);
+}
+
+function requestLines({ skills }: DemoRun): readonly string[] {
+  return [
+    `${DEMO_FILE}, a table with ${String(DEMO_TABLE.trim().split('\n').length - 1)} rows, and the question: "${DEMO_REQUEST}"`,
+    `Skills: ${skills.join(', ')} (built in). No key, no network.`,
+    'Model: the rule model, which follows the quickstart of a skill by fixed rules. It is not a language model.',
+  ];
+}
+
+const SHOWN_AS = {
+  catalog: 'names and descriptions of all skills',
+  search: 'results of a search',
+  load: 'instructions of the chosen skill',
+  list: 'names of its files',
+} as const;
+
+function seenLines({ events, result }: DemoRun): readonly string[] {
+  const ledger = ledgerOf(events.flatMap((event) => (event.type === 'session' ? [event.event] : [])));
+  const rows = Object.entries(SHOWN_AS).flatMap(([reason, about]) => {
+    const tokens = ledger.rows.filter((row) => row.reason === reason).reduce((sum, row) => sum + row.tokens, 0);
+    return tokens === 0 ? [] : [`${aboutTokens(tokens).padStart(7)}  ${about}`];
+  });
+  const bodies = ledger.rows.filter(({ reason }) => reason === 'load').map(({ skill, path }) => `${skill}: ${path}`);
+  return [
+    'tokens (estimated)',
+    ...rows,
+    `Skill files read: ${bodies.map((body) => printable(body)).join(', ') || 'none'}. Of the other skills, nothing.`,
+    `${countText(result.used.turns, 'request')} to the model, about ${aboutTokens(result.used.tokens)} tokens in total.`,
+  ];
+}
+
+/** Two significant digits; the others change with every word of a skill. */
+function aboutTokens(tokens: number): string {
+  const unit = 10 ** Math.max(1, Math.floor(Math.log10(Math.max(1, tokens))) - 1);
+  return (Math.round(tokens / unit) * unit).toLocaleString('en');
+}
+
+function ranLines({ events, refusal }: DemoRun): readonly string[] {
+  const actions = new Map<number, Action>();
+  const lines = events.flatMap((event) => {
+    if (event.type === 'action') actions.set(event.call, event.action);
+    if (event.type !== 'observation' || event.observation.action === 'final_answer') return [];
+    const action = actions.get(event.call);
+    return eventText(event, 'normal', action === undefined ? {} : { action }).map(({ text }) => text);
+  });
+  const start = events.find((event) => event.type === 'run-start');
+  const where = start?.type === 'run-start' ? start.executor : undefined;
+  if (where === undefined)
+    return [
+      ...lines,
+      `No script ran: ${printable(refusal?.message ?? 'no executor is available')}.`,
+      `To fix this: ${printable(refusal?.hint ?? 'see skillwright doctor')}`,
+    ];
+  return [...lines, whereItRan(where.isolation), 'The demo allows this one script. `skillwright run` asks you first.'];
+}
+
+function whereItRan(isolation: Isolation): string {
+  if (isolation === 'none')
+    return 'The script ran WITHOUT ISOLATION, because nothing isolates programs on this machine. Only built-in scripts run like this: they are as trusted as skillwright itself. To run others, see skillwright doctor.';
+  if (isolation === 'landlock')
+    return `The script ran under landlock, which is weaker than a sandbox: no network, no home folder, and of your files only the content of ${DEMO_FILE}. Scripts of others need your consent for it, see skillwright doctor.`;
+  return `The script ran in a sandbox (${isolation}): no network, no home folder, and of your files only ${DEMO_FILE}.`;
+}
+
+const SHOWN_LINES = 23;
+
+function answerLines({ result }: DemoRun): readonly string[] {
+  const lines = cleanText(result.answer).trimEnd().split('\n');
+  const more = lines.length - SHOWN_LINES;
+  return more <= 0 ? lines : [...lines.slice(0, SHOWN_LINES), `(${countText(more, 'line')} more)`];
+}
+
+function recordLines({ events, result, verified, verifiedAfterChange }: DemoRun, isPlain: boolean): readonly string[] {
+  const decisions = events.filter(({ type }) => type === 'decision').length;
+  const name = isPlain ? 'The run' : `The run ${result.run ?? ''}`;
+  return [
+    `${name} ended as ${result.outcome}. Every event is recorded, including ${countText(decisions, 'policy decision')}. Each line includes the hash of the line before it.`,
+    `skillwright runs verify: ${verified}.`,
+    `The same for a copy with one changed number: ${verifiedAfterChange}.`,
+  ];
+}
+
+function nextLines(): readonly string[] {
+  return [
+    'skillwright run "What is in this CSV file?" --in YOUR.csv --yes',
+    '    run the same request on your table',
+    'ANTHROPIC_API_KEY=... skillwright run "..."',
+    '    use a language model; OpenAI, Google and Ollama work as well',
+    'skillwright list          list the skills on this machine',
+    'skillwright new my-skill  create a skill',
+    'skillwright doctor        diagnose problems on this machine',
+  ];
 }

@@ -1,11 +1,10 @@
+import { once } from 'node:events';
 import path from 'node:path';
 
 import { docsPage } from '../../core/docs-page.ts';
 import { ACTIVATIONS } from '../../agent/activation.ts';
-import type { AgentOptions } from '../../agent/agent-options.ts';
 import { projectInstructions } from '../../agent/project-instructions.ts';
-import { isSkillError } from '../../core/errors.ts';
-import type { SkillError } from '../../core/errors.ts';
+import { SkillError, isSkillError } from '../../core/errors.ts';
 import { visibleJson } from '../../core/json/visible-json.ts';
 import { VOCABULARY_NAMES } from '../../tools/vocabularies.ts';
 import { takeOutputs } from '../../runtime/execution/take-outputs.ts';
@@ -23,9 +22,8 @@ import { continuation, resumingCommand } from './resume-command.ts';
 import { answerNote, askForTrust, hiddenJson } from './consent.ts';
 import { defineCommand, option } from '../command.ts';
 import type { Invocation } from '../command.ts';
-import { EXIT } from '../exit.ts';
+import { EXIT, UsageError } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';
-import { readRequest } from './request-text.ts';
 import { serversFor } from './mcp-servers.ts';
 import { runWithPrograms } from './run-with-programs.ts';
 import { sandboxOptions } from './sandbox-flags.ts';
@@ -35,6 +33,9 @@ import { packageOptions } from './package-flags.ts';
 import { openConnectionWatch } from './refused-connections.ts';
 import { takeSteps } from './interrupts.ts';
 import { defined } from '../../core/defined.ts';
+import { readTextFile } from '../../platform/fs/read-file.ts';
+import { quoted } from '../../core/text/text.ts';
+import type { AgentOptions } from '../../agent/agent-options.ts';
 
 const flags = {
   file: option('FILE', 'read the request from FILE; - is stdin'),
@@ -185,4 +186,61 @@ function agentOptions(
     files: (given.in ?? []).map((file) => path.resolve(cwdOf(invocation), file)),
     ...defined({ protocol, vocabulary, activation }),
   };
+}
+
+/** Larger inputs are files, which belong to --in. */
+const MAX_BYTES = 1024 * 1024;
+
+interface RequestSources {
+  readonly words: readonly string[];
+  readonly file: string | undefined;
+  readonly cwd: string;
+  readonly signal: AbortSignal;
+}
+
+/** Reads the request from the words of the command line, a file, or stdin, as written but for line ends at the end. */
+async function readRequest({ words, file, cwd, signal }: RequestSources): Promise<string> {
+  const isPiped = words.join(' ') === '-' || file === '-';
+  if (words.length > 0 && file !== undefined)
+    throw new UsageError('the request is given twice', 'give either words or --file');
+  const text =
+    isPiped || (words.length === 0 && file === undefined)
+      ? await readStandardInput(isPiped, signal)
+      : file === undefined
+        ? words.join(' ')
+        : readFile(file, cwd);
+  if (text.trim() === '') throw new UsageError('the request is empty', 'describe the task');
+  return text.replace(/(?:\r?\n)+$/, '');
+}
+
+function readFile(file: string, cwd: string): string {
+  const read = readTextFile(path.resolve(cwd, file), MAX_BYTES);
+  if (read.type === 'read' && read.validUtf8) return read.text;
+  const cause = read.type === 'absent' ? 'file not found' : read.type === 'failed' ? read.reason : 'not valid UTF-8';
+  throw new SkillError({
+    code: 'io/failed',
+    message: `cannot read the request from ${quoted(file, 200)}: ${cause}`,
+    hint: 'name a UTF-8 text file of at most 1 MiB',
+    data: { path: file, cause },
+  });
+}
+
+async function readStandardInput(isExplicit: boolean, signal: AbortSignal): Promise<string> {
+  const { stdin } = process;
+  if (stdin.isTTY && !isExplicit)
+    throw new UsageError(
+      'missing argument: REQUEST',
+      'e.g. skillwright run "What is in this CSV file?" --in orders.csv',
+    );
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  stdin.on('data', (piece: Buffer) => {
+    bytes += piece.length;
+    pieces.push(piece);
+    if (bytes > MAX_BYTES) stdin.destroy();
+  });
+  // A file as stdin emits `end` but never `close`; a destroyed stream emits `close` but never `end`.
+  await Promise.race([once(stdin, 'end', { signal }), once(stdin, 'close', { signal })]);
+  if (bytes > MAX_BYTES) throw new UsageError('the request is larger than 1 MiB', 'pass files with --in');
+  return Buffer.concat(pieces).toString('utf8');
 }

@@ -1,6 +1,5 @@
-import { completionScript, SHELLS } from './completion-script.ts';
-import type { CompletedCommand } from './completion-script.ts';
-import { GLOBAL_FLAGS, defineCommand, toggle } from '../command.ts';
+import { GLOBAL_FLAGS, defineCommand, shownFlags, toggle } from '../command.ts';
+import type { Flag, Flags } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';
 
@@ -43,3 +42,141 @@ export const command = defineCommand({
     return EXIT.done;
   },
 });
+
+const SHELLS = ['bash', 'zsh', 'fish'] as const;
+type Shell = (typeof SHELLS)[number];
+
+interface CompletedCommand {
+  readonly name: string;
+  readonly aliases: readonly string[];
+  readonly summary: string;
+  readonly flags: Flags;
+  /** Its arguments are skill names. */
+  readonly takesSkill: boolean;
+}
+
+/** The completion script of a shell. It gets skill names from `completion --names` when the user completes one. */
+function completionScript(shell: Shell, commands: readonly CompletedCommand[]): string {
+  switch (shell) {
+    case 'bash':
+      return bash(commands);
+    case 'zsh':
+      return zsh(commands);
+    case 'fish':
+      return fish(commands);
+  }
+}
+
+const named = (command: CompletedCommand): readonly string[] => [command.name, ...command.aliases];
+const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+const flagNames = (flags: Flags): string =>
+  shownFlags(flags)
+    .map(([name]) => `--${name}`)
+    .join(' ');
+
+function bash(commands: readonly CompletedCommand[]): string {
+  const values = commands.flatMap((command) =>
+    shownFlags(command.flags)
+      .filter(([, { path, choices }]) => path === true || choices !== undefined)
+      .map(([name, { choices }]) => {
+        const pattern = named(command)
+          .map((word) => `${word}:--${name}`)
+          .join('|');
+        const words = choices === undefined ? '-f' : `-W ${quote(choices.join(' '))}`;
+        return `    ${pattern}) COMPREPLY=($(compgen ${words} -- "$word")); return ;;`;
+      }),
+  );
+  const skillCommands = commands.filter(({ takesSkill }) => takesSkill).flatMap(named);
+  return `# bash completion for skillwright
+_skillwright() {
+  local word=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD-1]} command= i
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    case \${COMP_WORDS[i]} in
+      -*) ;;
+      *) command=\${COMP_WORDS[i]}; break ;;
+    esac
+  done
+  case $command:$previous in
+${values.join('\n')}
+  esac
+  if [[ -z $command ]]; then
+    COMPREPLY=($(compgen -W ${quote(commands.flatMap(named).join(' '))} -- "$word"))
+    return
+  fi
+  if [[ $word == -* ]]; then
+    case $command in
+${commands.map((command) => `      ${named(command).join('|')}) COMPREPLY=($(compgen -W ${quote(flagNames(command.flags))} -- "$word")) ;;`).join('\n')}
+    esac
+    return
+  fi
+  case $command in
+    ${skillCommands.join('|')}) COMPREPLY=($(compgen -W "$(skillwright completion --names 2>/dev/null)" -- "$word") $(compgen -d -- "$word")) ;;
+    completion) COMPREPLY=($(compgen -W ${quote(SHELLS.join(' '))} -- "$word")) ;;
+  esac
+}
+complete -o filenames -F _skillwright skillwright`;
+}
+
+function zsh(commands: readonly CompletedCommand[]): string {
+  const describe = ({ name, summary }: CompletedCommand): string => quote(`${name}:${summary.replaceAll(':', '\\:')}`);
+  return `#compdef skillwright
+_skillwright() {
+  local -a commands
+  commands=(${commands.map(describe).join(' ')})
+  if (( CURRENT == 2 )); then
+    _describe command commands
+    return
+  fi
+  case $words[2] in
+${commands
+  .map(
+    (command) => `    ${named(command).join('|')})
+      _arguments ${shownFlags(command.flags)
+        .map(([name, flag]) => quote(zshFlag(name, flag)))
+        .join(' ')} ${quote(zshWords(command))} ;;`,
+  )
+  .join('\n')}
+  esac
+}
+_skillwright_names() { compadd -- \${(f)"$(skillwright completion --names 2>/dev/null)"}; _files -/ }
+compdef _skillwright skillwright`;
+}
+
+function zshFlag(name: string, flag: Flag): string {
+  const about = flag.about.replaceAll(/[[\]:]/g, ' ');
+  const repeat = flag.multiple === true ? '*' : '';
+  if (flag.type === 'boolean') return `--${name}[${about}]`;
+  const action = flag.path === true ? '_files' : flag.choices === undefined ? ' ' : `(${flag.choices.join(' ')})`;
+  return `${repeat}--${name}=[${about}]:${flag.value ?? 'value'}:${action}`;
+}
+
+function zshWords({ name, takesSkill }: CompletedCommand): string {
+  if (name === 'completion') return `1:shell:(${SHELLS.join(' ')})`;
+  return takesSkill ? '*:skill:_skillwright_names' : '*: :';
+}
+
+function fish(commands: readonly CompletedCommand[]): string {
+  const lines = ['# fish completion for skillwright', 'complete -c skillwright -f'];
+  for (const command of commands) {
+    lines.push(
+      `complete -c skillwright -n __fish_use_subcommand -a ${quote(command.name)} -d ${quote(command.summary)}`,
+    );
+    const when = quote(`__fish_seen_subcommand_from ${named(command).join(' ')}`);
+    for (const [name, flag] of shownFlags(command.flags)) {
+      const value =
+        flag.type === 'boolean'
+          ? ''
+          : flag.path === true
+            ? ' -r -F'
+            : flag.choices === undefined
+              ? ' -x'
+              : ` -x -a ${quote(flag.choices.join(' '))}`;
+      const short = flag.short === undefined ? '' : ` -s ${flag.short}`;
+      lines.push(`complete -c skillwright -n ${when} -l ${name}${short}${value} -d ${quote(flag.about)}`);
+    }
+    if (command.takesSkill)
+      lines.push(`complete -c skillwright -n ${when} -a '(skillwright completion --names 2>/dev/null)'`);
+    if (command.name === 'completion') lines.push(`complete -c skillwright -n ${when} -a ${quote(SHELLS.join(' '))}`);
+  }
+  return lines.join('\n');
+}

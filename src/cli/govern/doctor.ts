@@ -3,25 +3,33 @@ import path from 'node:path';
 
 import { printable } from '../../core/text/text.ts';
 import { isDirectory, isSystemError } from '../../platform/fs/paths.ts';
-import type { ExecutorExamination } from '../../sandbox/probe/detect.ts';
 import { LIMIT_LABELS } from '../../core/action-text.ts';
-import type { ProbeReport } from '../../sandbox/probe/probe.ts';
 import { landlockVersion } from '../../sandbox/executors/landlock/executor.ts';
 import { landlockGaps } from '../../sandbox/executors/landlock/gaps.ts';
 import { examineExecutors } from '../../runtime/execution/executors.ts';
-import type { Runtime } from '../../runtime/runtime.ts';
 import { VERSION } from '../../version.ts';
 import { defineCommand, toggle } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { surroundingsFor } from '../surroundings.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { serverFindings } from '../agent/mcp-servers.ts';
-import { agentFindings } from './agent-findings.ts';
 import { rightsFindings } from './permission-findings.ts';
 import type { Finding } from './permission-findings.ts';
 import { unusableFiles } from '../../loader/check-skill.ts';
 import { diagnosticCounts, diagnosticJson, diagnosticText } from '../skills/show-diagnostics.ts';
+import { readLock } from '../../packs/lock/lock-file.ts';
+import { agentBases, brokenLinks } from '../../packs/agents/agent-view.ts';
+import { checkPlaces } from '../../packs/agents/check-places.ts';
+import { SHARED_FOLDER } from '../../packs/agents/agent-table.ts';
+import { detectAgents } from '../../packs/agents/agents.ts';
+import type { AgentBase } from '../../packs/agents/agents.ts';
+import { isRefusal } from '../../packs/problems.ts';
+import { projectTop } from '../../runtime/skill-trust.ts';
+import type { ExecutorExamination } from '../../sandbox/probe/detect.ts';
+import type { ProbeReport } from '../../sandbox/probe/probe.ts';
+import type { Runtime } from '../../runtime/runtime.ts';
 import type { Terminal } from '../terminal/terminal.ts';
+import type { Surroundings } from '../../core/config/loaded-config.ts';
 
 export const command = defineCommand({
   usage: 'doctor [--no-probe]',
@@ -278,4 +286,58 @@ function isExecutable(file: string): boolean {
     if (isSystemError(error)) return false;
     throw error;
   }
+}
+
+/** Which agents are in use here, and whether the links to installed skills are whole. */
+function agentFindings(surroundings: Surroundings): readonly Finding[] {
+  const found = detectAgents(surroundings, projectTop(surroundings));
+  const bases = agentBases(surroundings);
+  const broken = brokenLinks(bases);
+  const known = new Set(broken.map((link) => link.path));
+  return [
+    {
+      name: 'agents',
+      status: 'ok',
+      detail: found.length === 0 ? 'none detected' : found.map(({ agent, at }) => `${agent.id} (${at})`).join(', '),
+    },
+    ...broken.map(({ path: place, agents }): Finding => ({
+      name: 'links',
+      status: 'warning',
+      detail: `${place} (${agents.join(', ')}) leads to nothing: remove it, or install the skill again`,
+    })),
+    ...bases
+      .flatMap((base) => linkFindings(base))
+      .filter((link) => !known.has(link.path))
+      .map(({ finding }) => finding),
+  ];
+}
+
+interface LinkFinding {
+  readonly path: string;
+  readonly finding: Finding;
+}
+
+function linkFindings(base: AgentBase): readonly LinkFinding[] {
+  return ROOTS.flatMap((folder) => rootFindings(path.join(base.base, folder), base));
+}
+
+/** Roots of `install`. */
+const ROOTS = [SHARED_FOLDER, '.agent/skills'];
+
+function rootFindings(root: string, base: AgentBase): readonly LinkFinding[] {
+  const lock = readLock(root);
+  // Other checks report an unreadable lock.
+  if (lock === undefined || isRefusal(lock)) return [];
+  const scope = base.scope === 'user' ? ' --scope user' : '';
+  return [...lock.skills.values()]
+    .flatMap((skill) => checkPlaces(skill, root, base))
+    .filter(({ status }) => status !== 'same')
+    .map(({ path: place, kind, status, agents }) => ({
+      path: place,
+      finding: {
+        name: 'links',
+        status: 'warning',
+        detail: `the ${kind} ${place} (${agents.join(', ')}) is ${status}: run skillwright install --frozen${scope}`,
+      },
+    }));
 }

@@ -1,8 +1,9 @@
+import path from 'node:path';
+
 import { isRefusal } from '../../packs/problems.ts';
 import type { PackRefusal } from '../../packs/problems.ts';
 import { installSkills } from '../../packs/install.ts';
-import type { InstallPlan, Installed } from '../../packs/install.ts';
-import type { PackSettings } from '../../packs/pack-settings.ts';
+import type { InstallPlan, Installed, SkillChoice, SkillOffer } from '../../packs/install.ts';
 import { restoreLock } from '../../packs/lock/restore-lock.ts';
 import { printable } from '../../core/text/text.ts';
 import { SCAN_NOTE } from '../../packs/scan/finding.ts';
@@ -26,10 +27,17 @@ import { openProgress } from '../terminal/progress.ts';
 import { planJson, planLines, refusedJson, refusedLines } from './show-pack.ts';
 import type { PlanView } from './show-pack.ts';
 import { showPlan } from '../terminal/terminal.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 import { readLock } from '../../packs/lock/lock-file.ts';
 import { askStreams, isTerminal } from '../terminal/ask.ts';
-import { chooseInstall } from './choose-install.ts';
 import { countText } from '../../core/text/line-text.ts';
+import { compareText } from '../../core/diagnostic.ts';
+import { detectAgents } from '../../packs/agents/agents.ts';
+import { placeTargets } from '../../packs/agents/place-targets.ts';
+import type { PlaceTarget } from '../../packs/agents/place-targets.ts';
+import { projectTop } from '../../runtime/skill-trust.ts';
+import { chooseMany } from '../terminal/choose.ts';
+import type { PackSettings } from '../../packs/pack-settings.ts';
 
 const flags = {
   ...CHANGE_FLAGS,
@@ -234,4 +242,75 @@ async function frozen(invocation: InstallInvocation, settings: PackSettings): Pr
   terminal.remark([...kept.map(keptText), `${String(same.length)} already match the lock`]);
   if (runtime !== undefined && brought.length > 0) await trustHint(invocation, runtime, done.root);
   return reportUnplaced(invocation, unplaced, done.root);
+}
+
+interface ChooseInstallOptions {
+  /** As the user typed it. */
+  readonly source: string;
+  readonly settings: PackSettings;
+  readonly terminal: Terminal;
+  readonly signal: AbortSignal;
+  /** False if the command line names the agents. */
+  readonly asksAgents: boolean;
+}
+
+/** Undefined if the user cancels. Throws the abort reason after Ctrl-C. */
+async function chooseInstall(offer: SkillOffer, options: ChooseInstallOptions): Promise<SkillChoice | undefined> {
+  const folders = await chooseSkills(offer, options);
+  if (folders === undefined || !options.asksAgents) return folders === undefined ? undefined : { folders };
+  const targets = await chooseAgents(options);
+  return targets === undefined ? undefined : { folders, targets };
+}
+
+/** A source with a single skill needs no list. Refused skills are shown with the reason. */
+async function chooseSkills(
+  { ready, refused }: SkillOffer,
+  { source, terminal, signal }: ChooseInstallOptions,
+): Promise<readonly string[] | undefined> {
+  if (ready.length + refused.length === 1) return ready.map(({ folder }) => folder);
+  const choices = [
+    ...ready.map(({ name, description, folder }) => ({ label: name, about: description, folder })),
+    ...refused.map(({ name, refusal }) => ({
+      label: name,
+      folder: undefined,
+      unavailable: `refused: ${refusal.message}`,
+    })),
+  ].toSorted((a, b) => compareText(a.label, b.label));
+  const title = `Select the skills to install from ${source}`;
+  const selected = await chooseMany(askStreams(process), { title, choices, signal });
+  // Ctrl-C ends the command, Esc only the selection.
+  signal.throwIfAborted();
+  const chosen = selected?.flatMap((at) => choices[at] ?? []);
+  if (chosen !== undefined) terminal.remark(`skills: ${chosen.map(({ label }) => printable(label)).join(', ')}`);
+  return chosen?.flatMap(({ folder }) => folder ?? []);
+}
+
+/** Asks only about detected agents that do not read the root themselves. */
+async function chooseAgents({
+  settings: { root, surroundings },
+  terminal,
+  signal,
+}: ChooseInstallOptions): Promise<readonly PlaceTarget[] | undefined> {
+  const detected = detectAgents(surroundings, projectTop(surroundings)).map(({ agent }) => agent);
+  const targets = placeTargets(detected, [], { root, surroundings });
+  // A folder that cannot get links is reported when its agent is named.
+  if ('type' in targets) return [];
+  const choices = targets
+    .filter(({ isRoot }) => !isRoot)
+    .map((target) => ({
+      label: target.agents.join(', '),
+      about: path.relative(surroundings.cwd, target.folder) || target.folder,
+      isSelected: true,
+      target,
+    }));
+  if (choices.length === 0) return [];
+  const readers = targets.filter(({ isRoot }) => isRoot).flatMap(({ agents }) => agents);
+  const others = readers.length === 0 ? '' : ` (already read by ${readers.join(', ')})`;
+  const title = `Select the agents that get links to the skills${others}`;
+  const selected = await chooseMany(askStreams(process), { title, choices, mayBeEmpty: true, signal });
+  signal.throwIfAborted();
+  const chosen = selected?.flatMap((at) => choices[at] ?? []);
+  if (chosen !== undefined)
+    terminal.remark(`agents: ${[...readers, ...chosen.map(({ label }) => label)].join(', ') || 'none'}`);
+  return chosen?.map(({ target }) => target);
 }

@@ -1,15 +1,20 @@
 /** The plan of an install, for the user who confirms it: the verdict on each skill, its permissions and scan findings. */
+import path from 'node:path';
+
 import { printable } from '../../core/text/text.ts';
-import type { InstallPlan, PlannedSkill } from '../../packs/install.ts';
 import { bytesText } from '../terminal/quantities.ts';
-import { findingLines } from './show-findings.ts';
 import { diagnosticText } from '../skills/show-diagnostics.ts';
-import type { Terminal } from '../terminal/terminal.ts';
 import { padText } from '../../platform/text-width.ts';
-import { placeLines } from './show-places.ts';
+import { countText } from '../../core/text/line-text.ts';
+import { countByRule, findingText } from '../../packs/scan/finding.ts';
+import type { RuleCount } from '../../packs/scan/finding.ts';
+import { toggle } from '../command.ts';
+import type { InstallPlan, PlannedSkill } from '../../packs/install.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 import type { InspectedSkill } from '../../packs/inspect/inspect-skill.ts';
 import type { RefusedSkill } from '../../packs/inspect/verdicts.ts';
-import { countText } from '../../core/text/line-text.ts';
+import type { PlannedPlace } from '../../packs/agents/place-targets.ts';
+import type { PolicyResult } from '../../packs/scan/policy.ts';
 
 const MARKS = { new: '+', replace: '~', same: '=' } as const;
 const STYLES = { new: 'green', replace: 'yellow', same: 'dim' } as const;
@@ -148,4 +153,67 @@ function inspectedJson({ diagnostics, scan }: InspectedSkill): object {
     })),
     findings: { stops: scan.stops, warnings: scan.warnings },
   };
+}
+
+const MAX_NAMES = 5;
+
+/** One line per folder: `for claude-code  .claude/skills: 18 links`. */
+function placeLines(places: readonly PlannedPlace[], root: string, { style }: Terminal): readonly string[] {
+  return places.flatMap((place) => {
+    const { agents, folder, isRoot, kind, add, same, taken, problem } = place;
+    const start = `for ${agents.length === 0 ? printable(folder) : `${agents.join(', ')}  ${printable(shortPath(folder, root))}`}`;
+    if (problem !== undefined) return [`${start}: ${style('red', 'not possible')}: ${problem}`];
+    if (isRoot) return [`${start}: ${style('dim', 'reads the root itself')}`];
+    const counts = [
+      ...(add.length === 0 ? [] : [countText(add.length, kind, kind === 'copy' ? 'copies' : 'links')]),
+      ...(same.length === 0 ? [] : [`${String(same.length)} already there`]),
+    ];
+    return [
+      `${start}: ${counts.join(', ') || 'nothing'}`,
+      ...(taken.length === 0
+        ? []
+        : [`    ${style('yellow', 'not touched')}, made by others: ${listed(taken.map((name) => printable(name)))}`]),
+    ];
+  });
+}
+
+/** The path as seen from the folder that contains `.agents/skills`. */
+function shortPath(folder: string, root: string): string {
+  const below = path.relative(path.resolve(root, '../..'), folder);
+  return below.startsWith('..') ? folder : below;
+}
+
+function listed(names: readonly string[]): string {
+  const more = names.length - MAX_NAMES;
+  return `${names.slice(0, MAX_NAMES).join(', ')}${more > 0 ? ` and ${String(more)} more` : ''}`;
+}
+
+export const FINDINGS_FLAG = {
+  findings: toggle('show every finding of the scan, not only the critical ones'),
+} as const;
+
+export interface FindingsView {
+  /** Shows every finding with its file and line. */
+  readonly all: boolean;
+}
+
+/** Findings of the static scan: critical ones one by one, the others as counts per rule. */
+export function findingLines(
+  { stops, warnings }: Pick<PolicyResult, 'stops' | 'warnings'>,
+  { style }: Terminal,
+  { all }: FindingsView,
+): readonly string[] {
+  const findings = [...stops, ...warnings];
+  // What stops an install is shown in full even if the policy stops less than critical findings.
+  const isShown = (finding: (typeof findings)[number]): boolean =>
+    all || finding.severity === 'critical' || stops.includes(finding);
+  const counted = countByRule(findings.filter((finding) => !isShown(finding)));
+  return [
+    ...findings.filter(isShown).map((finding) => `${style('yellow', 'scan')} ${findingText(finding)}`),
+    ...(counted.length === 0 ? [] : [`${style('yellow', 'scan')} ${counted.map(ruleText).join(', ')}`]),
+  ];
+}
+
+function ruleText({ rule, severity, count }: RuleCount): string {
+  return `${severity} ${rule}${count === 1 ? '' : ` ×${String(count)}`}`;
 }

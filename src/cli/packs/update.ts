@@ -3,10 +3,8 @@ import path from 'node:path';
 import { SCAN_NOTE } from '../../packs/scan/finding.ts';
 import { readTreeDigest } from '../../platform/fs/tree-digest.ts';
 import { printable } from '../../core/text/text.ts';
-import type { UpdateMode } from '../../packs/update/update-plan.ts';
 import { isChanged, updateSkills } from '../../packs/update/update.ts';
 import type { Updated } from '../../packs/update/update.ts';
-import type { ChangedSkill } from '../../packs/update/update-skill.ts';
 import { toggle } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { UsageError } from '../exit.ts';
@@ -25,9 +23,14 @@ import {
   trustHint,
 } from './pack-command.ts';
 import { openProgress } from '../terminal/progress.ts';
-import { FINDINGS_FLAG } from './show-findings.ts';
-import { changedLines, updateJson } from './show-update.ts';
+import { FINDINGS_FLAG, findingLines } from './show-pack.ts';
+import type { FindingsView } from './show-pack.ts';
 import { showPlan } from '../terminal/terminal.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { countUpdate, updateLines } from '../../packs/update/update-text.ts';
+import type { UpdateMode } from '../../packs/update/update-plan.ts';
+import type { ChangedSkill, SkillUpdate } from '../../packs/update/update-skill.ts';
+import type { LockedSkill } from '../../packs/lock/lock.ts';
 
 const flags = {
   ...CHANGE_FLAGS,
@@ -149,3 +152,64 @@ const WORDS = {
   update: { done: 'updated', dry: 'would update' },
   new: { done: 'installed', dry: 'would install' },
 } as const;
+
+const MAX_NAMED = 10;
+
+/** The plan of an update, for the user who confirms it: changes, capabilities, findings, and the fate of local edits. */
+function changedLines(changed: ChangedSkill, terminal: Terminal, view: FindingsView): readonly string[] {
+  const { name, before, lock, files, skill, merged, kept, lost } = changed;
+  const { style } = terminal;
+  const [from, to] = [versionOf(before), versionOf(lock)];
+  return [
+    ...updateLines(
+      { name, ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }), files },
+      { width: terminal.width },
+    ),
+    ...named('merged with your changes', merged, (text) => style('yellow', text)),
+    ...named('kept as you changed it', kept, (text) => style('yellow', text)),
+    ...named('your change is replaced (kept in the previous version)', lost, (text) => style('red', text)),
+    ...skill.notes.map((note) => `${style('yellow', 'note')} ${note}`),
+    ...findingLines(skill.scan, terminal, view),
+    '',
+  ];
+}
+
+/** The version, or else a prefix of the revision. */
+function versionOf(locked: LockedSkill | undefined): string | undefined {
+  return locked?.version ?? locked?.revision?.slice(0, 12);
+}
+
+function named(what: string, paths: readonly string[], style: (text: string) => string): readonly string[] {
+  const more = paths.length - MAX_NAMED;
+  return [
+    ...paths.slice(0, MAX_NAMED).map((path) => `${style(what)}: ${printable(path)}`),
+    ...(more > 0 ? [`${style(what)}: ${String(more)} more`] : []),
+  ];
+}
+
+/** A skill of an update as `--json` prints it. */
+function updateJson(update: SkillUpdate): object {
+  const { name, status } = update;
+  if (status === 'current') return { name, status, reason: update.reason };
+  if (status === 'refused') {
+    const { code, message, hint, path } = update.refusal;
+    return { name, status, error: { code, message, hint, ...(path === undefined ? {} : { path }) } };
+  }
+  const { before, lock, skill, files, merged, kept, lost } = update;
+  return {
+    name,
+    status,
+    from: before === undefined ? null : lockedJson(before),
+    to: lockedJson(lock),
+    changes: countUpdate(files),
+    merged,
+    kept,
+    lost,
+    findings: { stops: skill.scan.stops, warnings: skill.scan.warnings },
+    notes: skill.notes,
+  };
+}
+
+function lockedJson({ version, revision, digest }: LockedSkill): object {
+  return { version: version ?? null, revision: revision ?? null, digest };
+}

@@ -18,7 +18,7 @@ import type { Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { jsonText, plainJson } from '../json.ts';
 import { ROOT_FLAGS, accepted, definePackCommand, settingsFor } from './pack-command.ts';
-import { FINDINGS_FLAG, findingLines } from './show-findings.ts';
+import { FINDINGS_FLAG, findingLines } from './show-pack.ts';
 import { openProgress } from '../terminal/progress.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 

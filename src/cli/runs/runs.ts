@@ -6,12 +6,10 @@ import { followRun, readRun } from '../../journal/journal-reader.ts';
 import type { ReadRun } from '../../journal/journal-reader.ts';
 import { pruneRuns } from '../../journal/prune.ts';
 import { findRun, listRuns, runState, runsDirectory } from '../../journal/run-folder.ts';
-import type { ChainKeys } from '../../journal/run-chain.ts';
 import { verifyRun } from '../../journal/verify.ts';
+import type { Verification } from '../../journal/verify.ts';
 import { verifyChain } from '../../journal/verify-chain.ts';
 import type { ChainVerification } from '../../journal/verify-chain.ts';
-import type { Verification } from '../../journal/verify.ts';
-import type { JournalLine } from '../../core/run-events.ts';
 import { printable, quoted } from '../../core/text/text.ts';
 import { visibleJson } from '../../core/json/visible-json.ts';
 import { readSealKey } from '../../platform/fs/seal-key.ts';
@@ -25,8 +23,13 @@ import { configFor, surroundingsFor } from '../surroundings.ts';
 import { plainJson } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { byteCount, milliseconds } from '../terminal/quantities.ts';
-import { replayLines, replaySummary } from './show-replay.ts';
 import { chainLines, eventLine, infoLines, runLines, verificationLines } from './show-run.ts';
+import { describeAction } from '../../core/action-text.ts';
+import type { ChainKeys } from '../../journal/run-chain.ts';
+import type { JournalLine } from '../../core/run-events.ts';
+import type { Outline } from '../../runtime/replay/replay-outline.ts';
+import type { Replay, ReplayStep } from '../../runtime/replay/replay-run.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 
 /** Export formats: the journal line by line, or one ATIF trajectory for other tools. */
 const FORMATS: Readonly<Record<string, (run: ReadRun) => Iterable<string>>> = {
@@ -309,4 +312,42 @@ async function placeOf(invocation: RunsInvocation): Promise<string> {
 
 function* mapLines(lines: Iterable<JournalLine>, text: (line: JournalLine) => string): Generator<string> {
   for (const line of lines) yield text(line);
+}
+
+/** One line per step, with the differences below it. */
+function replayLines({ steps, problems, remarks }: Replay, { style }: Terminal): readonly string[] {
+  return [
+    ...problems.map((problem) => `${style('red', 'impossible')}: ${printable(problem)}`),
+    ...remarks.map((remark) => `${style('yellow', 'note')}: ${printable(remark)}`),
+    ...steps.flatMap((step) => {
+      const verdict = step.same ? style('green', 'same') : style('red', 'different');
+      const note = step.notRepeated === undefined ? '' : style('dim', ` (not repeated: ${step.notRepeated})`);
+      const head = `#${String(step.call)} ${printable(describeAction(step.action))}: ${verdict}${note}`;
+      return [head, ...(step.same ? [] : differences(step).map((line) => `   ${printable(line)}`))];
+    }),
+  ];
+}
+
+/** A summary of all steps. */
+function replaySummary({ status, steps, run }: Replay): string {
+  const count = (isCounted: (step: ReplayStep) => boolean): string => String(steps.filter(isCounted).length);
+  const counts = [
+    `${count(({ same }) => same)} the same`,
+    `${count(({ same }) => !same)} different`,
+    `${count(({ notRepeated }) => notRepeated !== undefined)} not repeated`,
+  ];
+  const kept = run === undefined ? '' : `; recorded as ${run}`;
+  return status === 'impossible' ? 'impossible: no action was repeated' : `${status}: ${counts.join(', ')}${kept}`;
+}
+
+function differences({ expected, got }: ReplayStep): readonly string[] {
+  const [before, after] = [facts(expected), facts(got)];
+  return [...new Set([...before.keys(), ...after.keys()])].flatMap((name) => {
+    const [was, is] = [before.get(name) ?? 'nothing', after.get(name) ?? 'nothing'];
+    return was === is ? [] : [`${name}: was ${was}, is ${is}`];
+  });
+}
+
+function facts({ effect, came, shown }: Outline): ReadonlyMap<string, string> {
+  return new Map([['decision', effect ?? 'none'], ['result', came ?? 'none'], ...Object.entries(shown)]);
 }

@@ -1,21 +1,25 @@
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 
 import { compareDiagnostics } from '../../core/diagnostic.ts';
 import type { Diagnostic } from '../../core/diagnostic.ts';
 import { SkillError } from '../../core/errors.ts';
 import { printable, quoted } from '../../core/text/text.ts';
-import type { CheckOptions } from '../../loader/check-skill.ts';
 import { isPresent } from '../../platform/fs/paths.ts';
 import { checkAndFix, sourceTargets, targetsAt } from '../../runtime/check.ts';
 import type { FixedSkill, Targets } from '../../runtime/check.ts';
-import type { Runtime } from '../../runtime/runtime.ts';
 import { defineCommand, option, toggle } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { jsonText, plainJson } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
-import { sarif } from './sarif.ts';
 import { diagnosticCounts, diagnosticJson, diagnosticText } from './show-diagnostics.ts';
+import { DIAGNOSTIC_RULES } from '../../core/diagnostic-codes.ts';
+import type { DiagnosticRule } from '../../core/diagnostic-codes.ts';
+import { sarifLocations, sarifReport } from '../../core/sarif.ts';
+import { VERSION } from '../../version.ts';
+import type { CheckOptions } from '../../loader/check-skill.ts';
+import type { Runtime } from '../../runtime/runtime.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 const FORMATS = ['text', 'json', 'sarif', 'github'] as const;
@@ -201,4 +205,36 @@ function annotation({ severity, path: file, line, column, code, message, hint }:
   const property = (text: string): string => data(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
   const level = severity === 'info' ? 'notice' : severity;
   return `::${level} file=${property(file)},line=${String(line)},col=${String(column)},title=${property(code)}::${data(`${message}. ${hint}`)}`;
+}
+
+const LEVELS = { error: 'error', warning: 'warning', info: 'note' } as const;
+
+/** Diagnostics as SARIF 2.1.0. Paths below `base` are relative to it. */
+function sarif(diagnostics: readonly Diagnostic[], base: string): object {
+  const used = [...new Set(diagnostics.map(({ code }) => code))].toSorted();
+  return sarifReport({
+    version: VERSION,
+    rules: used.map((code) => {
+      const rule: DiagnosticRule = DIAGNOSTIC_RULES[code];
+      return {
+        id: code,
+        shortDescription: { text: rule.about },
+        help: { text: rule.hint },
+        defaultConfiguration: { level: LEVELS[rule.strict] },
+      };
+    }),
+    results: diagnostics.map((diagnostic) => ({
+      ruleId: diagnostic.code,
+      ruleIndex: used.indexOf(diagnostic.code),
+      level: LEVELS[diagnostic.severity],
+      message: { text: `${diagnostic.message}. ${diagnostic.hint}` },
+      locations: sarifLocations(location(diagnostic.path, base), diagnostic),
+    })),
+  });
+}
+
+function location(file: string, base: string): object {
+  const relative = path.relative(base, file);
+  if (relative.startsWith('..') || path.isAbsolute(relative)) return { uri: pathToFileURL(file).href };
+  return { uri: relative.split(path.sep).map(encodeURIComponent).join('/'), uriBaseId: '%SRCROOT%' };
 }

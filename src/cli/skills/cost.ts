@@ -4,16 +4,11 @@ import { docsPage } from '../../core/docs-page.ts';
 import { requestCost } from '../../agent/request-cost.ts';
 import type { RequestCost, RunFeatures } from '../../agent/request-cost.ts';
 import { SkillError } from '../../core/errors.ts';
-import type { Ledger } from '../../core/ledger.ts';
 import { countText } from '../../core/text/line-text.ts';
-import type { ToolServers } from '../../core/tool-servers.ts';
-import { ledgerFromLines } from './ledger-from-lines.ts';
 import { isForModel } from '../../core/skill.ts';
 import { printable } from '../../core/text/text.ts';
 import { estimateTokens } from '../../core/tokens.ts';
 import { readTextFile } from '../../platform/fs/read-file.ts';
-import type { Runtime } from '../../runtime/runtime.ts';
-import type { Session } from '../../runtime/session.ts';
 import { openSkillTools } from '../../runtime/skill-tools.ts';
 import type { SkillTools } from '../../runtime/skill-tools.ts';
 import { VOCABULARY_NAMES } from '../../tools/vocabularies.ts';
@@ -22,6 +17,16 @@ import { defineCommand, option, toggle } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';
+import { checkJson, isObject } from '../../core/json/json-schema.ts';
+import type { ObjectSchema } from '../../core/json/json-schema.ts';
+import { parseJson } from '../../core/json/parse-json.ts';
+import { ledgerOf } from '../../core/ledger.ts';
+import type { Ledger } from '../../core/ledger.ts';
+import { SHOWN_REASONS } from '../../core/text/shown.ts';
+import type { ShownContent } from '../../core/text/shown.ts';
+import type { ToolServers } from '../../core/tool-servers.ts';
+import type { Runtime } from '../../runtime/runtime.ts';
+import type { Session } from '../../runtime/session.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 const MAX_EVENTS_BYTES = 256 * 1024 * 1024;
@@ -172,5 +177,63 @@ function eventsText(file: string): string {
     message: `cannot read the events file: ${cause}`,
     hint: 'name the events.jsonl of a run',
     data: { path: file, cause },
+  });
+}
+
+const count = { type: 'integer', description: 'A count.', minimum: 0, maximum: Number.MAX_SAFE_INTEGER } as const;
+const text = { type: 'string', description: 'Text.' } as const;
+const SHOWN = {
+  type: 'object',
+  description: 'Skill content that was shown to the model.',
+  additionalProperties: false,
+  required: ['skill', 'path', 'digest', 'characters', 'tokens', 'reason'],
+  properties: {
+    skill: text,
+    path: text,
+    digest: text,
+    characters: count,
+    tokens: count,
+    reason: { ...text, enum: SHOWN_REASONS },
+  },
+} as const satisfies ObjectSchema;
+
+/** The ledger of a run from its events, one JSON value a line. Events of other kinds are passed over. */
+export function ledgerFromLines(lines: string): Ledger {
+  const events = lines.split('\n').flatMap((line, place) => (line.trim() === '' ? [] : shownOn(line, place + 1)));
+  return ledgerOf(events.map((shown) => ({ type: 'content-show', shown })));
+}
+
+function shownOn(line: string, number: number): readonly ShownContent[] {
+  const event = parsed(line, number);
+  if (event['type'] === 'content-show') return [checked(event['shown'], number)];
+  if (event['type'] !== 'request-start') return [];
+  const shown = event['shown'];
+  if (!Array.isArray(shown)) throw invalid(number, 'expected a list named "shown"');
+  return shown.map((item: unknown) => checked(item, number));
+}
+
+function parsed(line: string, number: number): Readonly<Record<string, unknown>> {
+  const value = parseJson(line);
+  if (value === undefined) throw invalid(number, 'it is not JSON');
+  if (!isObject(value) || typeof value['type'] !== 'string') throw invalid(number, 'expected an object with a "type"');
+  return value;
+}
+
+function checked(value: unknown, number: number): ShownContent {
+  if (isShown(value)) return value;
+  const [problem] = checkJson(value, SHOWN);
+  throw invalid(number, `${problem?.path.join('.') ?? 'it'}: expected ${problem?.expected ?? 'shown content'}`);
+}
+
+function isShown(value: unknown): value is ShownContent {
+  return checkJson(value, SHOWN).length === 0;
+}
+
+function invalid(line: number, why: string): SkillError {
+  return new SkillError({
+    code: 'input/invalid',
+    message: `line ${String(line)} is not a session event: ${why}`,
+    hint: 'pass the events.jsonl of a run',
+    data: { expected: 'one JSON event per line' },
   });
 }

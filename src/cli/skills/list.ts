@@ -1,15 +1,22 @@
-import type { SkillEntry } from '../../core/skill.ts';
 import { agentBases, openAgentView } from '../../packs/agents/agent-view.ts';
-import type { Runtime } from '../../runtime/runtime.ts';
 import { defineCommand, option, toggle } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { jsonText, skillJson } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { surroundingsFor } from '../surroundings.ts';
-import { diagnosticJson } from './show-diagnostics.ts';
-import { showList } from './show-list.ts';
-import type { SeenBy } from './show-list.ts';
+import { diagnosticCounts, diagnosticJson } from './show-diagnostics.ts';
+import { OWN_SOURCES, isForModel } from '../../core/skill.ts';
+import type { SkillEntry } from '../../core/skill.ts';
+import { printable } from '../../core/text/text.ts';
+import { fitText, padText, textWidth } from '../../platform/text-width.ts';
+import { detectAgents } from '../../packs/agents/agents.ts';
+import { projectTop } from '../../runtime/skill-trust.ts';
+import { trustRemarks } from './show-trust.ts';
 import type { Untrusted } from './show-trust.ts';
+import type { Runtime } from '../../runtime/runtime.ts';
+import type { Surroundings } from '../../core/config/loaded-config.ts';
+import type { SkillIndex } from '../../registry/index-skills.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 
 export const command = defineCommand({
   usage: 'list [--source NAME] [--explain] [--json]',
@@ -72,4 +79,132 @@ function listJson(
     report,
     explain,
   };
+}
+
+/** The ids of the agents that see a skill, by its folder. */
+type SeenBy = (dir: string) => readonly string[];
+
+interface ShownList {
+  readonly skills: readonly SkillEntry[];
+  readonly untrusted: Untrusted;
+  readonly seenBy: SeenBy;
+  readonly surroundings: Surroundings;
+  readonly explain: boolean;
+}
+
+/** Prints the listing for people. */
+function showList(list: ShownList, runtime: Runtime, terminal: Terminal): void {
+  const { skills, untrusted, explain } = list;
+  terminal.out(skillLines({ skills, untrusted }, runtime, terminal));
+  terminal.out(agentLines(skills, list, terminal));
+  terminal.out(leftOutLines(runtime.index, terminal));
+  if (explain) terminal.out(explainLines(runtime.index, terminal));
+  terminal.remark([...remarks(runtime, skills), ...trustRemarks(untrusted)]);
+}
+
+/** One line per set of agents in use here: `claude-code, codex: 18 skills`. */
+function agentLines(
+  skills: readonly SkillEntry[],
+  { surroundings, seenBy }: Pick<ShownList, 'surroundings' | 'seenBy'>,
+  terminal: Terminal,
+): readonly string[] {
+  const used = new Set(detectAgents(surroundings, projectTop(surroundings)).map(({ agent }) => agent.id));
+  const groups = new Map<string, string[]>();
+  for (const { name, dir } of used.size === 0 ? [] : skills) {
+    const key = seenBy(dir)
+      .filter((id) => used.has(id))
+      .join(', ');
+    if (key !== '') groups.set(key, [...(groups.get(key) ?? []), printable(name)]);
+  }
+  if (groups.size === 0) return [];
+  return [
+    '',
+    terminal.style('bold', 'Agents'),
+    ...[...groups].map(
+      ([ids, names]) => `  ${ids}: ${names.length > 5 ? `${String(names.length)} skills` : names.join(', ')}`,
+    ),
+  ];
+}
+
+function skillLines(
+  { skills, untrusted }: { readonly skills: readonly SkillEntry[]; readonly untrusted: Untrusted },
+  { index, diagnostics }: Runtime,
+  { style, width, isAnswerOnTerminal }: Terminal,
+): readonly string[] {
+  const troubled = new Set(diagnostics.filter(({ severity }) => severity !== 'info').map(({ path }) => path));
+  const winners = new Set(index.skills);
+  const rows = skills.map((skill) => ({
+    mark: markOf(skill, troubled.has(`${skill.dir}/${skill.file}`), untrusted.has(skill.dir)),
+    name: printable(skill.name),
+    source: printable(
+      [
+        skill.source,
+        ...(winners.has(skill) ? [] : ['hidden']),
+        ...(untrusted.has(skill.dir) ? ['untrusted'] : OWN_SOURCES.has(skill.source) ? [] : ['trusted']),
+      ].join(', '),
+    ),
+    description: printable(skill.description),
+  }));
+  const nameWidth = Math.min(40, Math.max(0, ...rows.map(({ name }) => textWidth(name))));
+  const sourceWidth = Math.max(0, ...rows.map(({ source }) => textWidth(source)));
+  return rows.map(({ mark, name, source, description }) => {
+    const room = width - nameWidth - sourceWidth - 6;
+    const about = isAnswerOnTerminal ? fitText(description, Math.max(20, room)) : description;
+    return `${mark} ${style('bold', padText(name, nameWidth))}  ${style('dim', padText(source, sourceWidth))}  ${about}`;
+  });
+}
+
+function markOf({ state }: SkillEntry, isTroubled: boolean, isUntrusted: boolean): string {
+  if (isTroubled) return '!';
+  if (isUntrusted) return '-';
+  if (state === 'pinned' || state === 'required') return '*';
+  return isForModel(state) ? ' ' : '-';
+}
+
+function leftOutLines({ report }: SkillIndex, { style }: Terminal): readonly string[] {
+  if (report.leftOut.length === 0) return [];
+  return [
+    '',
+    style('bold', `Left out (${String(report.leftOut.length)})`),
+    ...report.leftOut.map(
+      ({ path, code, message }) => `${style('red', 'x')} ${printable(path)}  ${message} ${style('dim', code)}`,
+    ),
+  ];
+}
+
+function explainLines({ explain = [], report }: SkillIndex, { style }: Terminal): readonly string[] {
+  return [
+    '',
+    style('bold', 'Roots, highest priority first'),
+    ...report.roots.map(
+      ({ source, path, status, skills }) =>
+        `  ${source}  ${printable(path)}  ${status === 'scanned' ? `${String(skills)} skills` : status}`,
+    ),
+    '',
+    style('bold', 'Folders'),
+    ...explain.map(
+      ({ path, decision, reason }) => `  ${decision.padEnd(11)}  ${printable(path)}  ${style('dim', reason)}`,
+    ),
+  ];
+}
+
+function remarks({ index, diagnostics }: Runtime, shown: readonly SkillEntry[]): readonly string[] {
+  const { report, shadowed } = index;
+  const lines: string[] = [];
+  if (shown.length === 0 && report.leftOut.length === 0) {
+    lines.push(
+      'no skills found',
+      ...report.roots.map(({ path, status }) => `  searched ${printable(path)} (${status})`),
+      'create one: skillwright new my-skill',
+    );
+  }
+  const hidden = shadowed.filter(({ reason }) => reason !== 'same-directory').length;
+  if (hidden > 0)
+    lines.push(`${String(hidden)} hidden by skills of the same name; list them with skillwright list --all`);
+  for (const { code, path } of diagnostics)
+    if (code === 'scan/hidden-skills')
+      lines.push(`skipped ${printable(path)}: hidden, and it contains skills; list them with --root, or install them`);
+  const counts = diagnosticCounts(diagnostics.filter(({ severity }) => severity !== 'info'));
+  if (counts !== '') lines.push(`${counts}; details: skillwright doctor`);
+  return lines;
 }

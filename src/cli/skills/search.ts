@@ -1,8 +1,6 @@
 import path from 'node:path';
 
 import { printable } from '../../core/text/text.ts';
-import type { Runtime } from '../../runtime/runtime.ts';
-import type { SearchOptions, SearchResult } from '../../runtime/search/skill-search.ts';
 import { wholeNumber } from '../arguments.ts';
 import { defineCommand, option, toggle } from '../command.ts';
 import type { Invocation } from '../command.ts';
@@ -13,10 +11,13 @@ import type { Query } from '../../runtime/search/queries.ts';
 import { surroundingsFor } from '../surroundings.ts';
 import { trustRemarks } from './show-trust.ts';
 import type { Untrusted } from './show-trust.ts';
-import { NOTHING_AVAILABLE, availableJson, availableLines, searchAvailable } from './show-available.ts';
 import { reportWarning } from '../terminal/terminal.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { fitText, padText, textWidth } from '../../platform/text-width.ts';
+import { isValidName } from '../../core/skill-name.ts';
+import type { Runtime } from '../../runtime/runtime.ts';
+import type { SearchOptions, SearchResult } from '../../runtime/search/skill-search.ts';
+import type { AvailableResult, AvailableResults } from '../../packs/browse/search-sources.ts';
 
 const flags = {
   limit: option('N', 'print at most N results (default: 5)', { short: 'n' }),
@@ -143,4 +144,66 @@ function nothingFound(runtime: Runtime, isDeep: boolean): string {
   const count = runtime.index.skills.length;
   if (count === 0) return 'no skills to search; see skillwright list';
   return `no match in ${String(count)} skills; try other words${isDeep ? '' : ' or --deep to search the instructions'}`;
+}
+
+const NOTHING_AVAILABLE: AvailableResults = { results: [], problems: [] };
+
+interface SearchAvailable {
+  readonly home: string | undefined;
+  readonly query: string;
+  readonly limit: number;
+}
+
+async function searchAvailable(runtime: Runtime, { home, query, limit }: SearchAvailable): Promise<AvailableResults> {
+  const { openSourceStore } = await import('../../packs/browse/source-store.ts');
+  const store = openSourceStore({ home });
+  if (store.files().length === 0) return NOTHING_AVAILABLE;
+  const { searchSources } = await import('../../packs/browse/search-sources.ts');
+  const installed = new Set(runtime.index.skills.map(({ name }) => name));
+  return searchSources(query, { store, limit, installed, cacheDir: runtime.cacheDir });
+}
+
+function availableJson({ name, description, from, source, digest, path, score }: AvailableResult): object {
+  return {
+    name,
+    description,
+    score,
+    from,
+    source,
+    path: path ?? null,
+    digest: digest ?? null,
+    install: installCommand({ name, source }),
+  };
+}
+
+function availableLines(
+  results: readonly AvailableResult[],
+  { style, width, isAnswerOnTerminal }: Terminal,
+): readonly string[] {
+  if (results.length === 0) return [];
+  const nameWidth = Math.min(40, Math.max(...results.map(({ name }) => textWidth(printable(name)))));
+  return [
+    style('dim', 'not installed:'),
+    ...results.flatMap(({ name, description, from, source }) => {
+      const start = `        ${style('bold', padText(printable(name), nameWidth))}  ${style('dim', printable(from))}  `;
+      const room = width - nameWidth - textWidth(printable(from)) - 12;
+      const said = printable(description);
+      return [
+        start + (isAnswerOnTerminal ? fitText(said, Math.max(20, room)) : said),
+        `          ${style('dim', installCommand({ name, source }))}`,
+      ];
+    }),
+  ];
+}
+
+/** Both parts come from outside, so whatever a shell would interpret is quoted, and what cannot be shown is replaced. */
+function installCommand({ name, source }: Pick<AvailableResult, 'name' | 'source'>): string {
+  return `skillwright install ${shellWord(source)}${isValidName(name) ? ` ${shellWord(name)}` : ''}`;
+}
+
+function shellWord(text: string): string {
+  const shown = printable(text);
+  return /^[\w@%+=:,./#-]+$/.test(shown) && !shown.startsWith('#')
+    ? shown
+    : `'${shown.replaceAll("'", String.raw`'\''`)}'`;
 }

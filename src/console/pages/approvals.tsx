@@ -8,7 +8,7 @@ import type { ApiError } from '../client.ts';
 import { useGet } from '../hooks.ts';
 import { t } from '../language.ts';
 import { ApprovalCard } from '../parts/approval-card.tsx';
-import { ActionButton, Empty, Loading, Problem, Section, State } from '../parts/parts.tsx';
+import { ActionButton, Empty, Problem, Section, State, Waiting } from '../parts/parts.tsx';
 import { date, line, short } from '../text.ts';
 
 export function ApprovalsPage(): JSX.Element {
@@ -17,8 +17,7 @@ export function ApprovalsPage(): JSX.Element {
   const version = `${useChange(news)} ${String(connection)}`;
   const { data, error, reload } = useGet<Approvals>('/approvals', {}, version);
   const [problem, setProblem] = useState<ApiError>();
-  if (error !== undefined) return <Problem error={error} />;
-  if (data === undefined) return <Loading />;
+  if (data === undefined) return <Waiting error={error} />;
   const revoke = async (id: string): Promise<void> => {
     await remove(`/approvals/stored/${encodeURIComponent(id)}`);
     reload();

@@ -35,9 +35,7 @@ export function AskPage({ status, run, query }: AskProps): JSX.Element {
       ...(skill.trim() === '' ? {} : { skills: [skill.trim()] }),
       ...(model.trim() === '' ? {} : { model: model.trim() }),
       ...(uploaded.length === 0 ? {} : { uploads: uploaded.map(({ id }) => id) }),
-      budget: {
-        ...typedLimits(budget),
-      },
+      budget: typedLimits(budget),
     };
     const started = await post<Started>('/runs', body);
     setFiles([]);

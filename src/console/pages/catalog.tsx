@@ -7,7 +7,7 @@ import { useChange, useNews } from '../changes.ts';
 import { useGet } from '../hooks.ts';
 import { counted, t } from '../language.ts';
 import { LongText } from '../parts/long-text.tsx';
-import { Badge, Empty, Loading, Problem, Section, Tabs } from '../parts/parts.tsx';
+import { Badge, Empty, Section, Tabs, Waiting } from '../parts/parts.tsx';
 import type { Tone } from '../parts/parts.tsx';
 import { VirtualList } from '../parts/virtual-list.tsx';
 import { line, number } from '../text.ts';
@@ -44,8 +44,7 @@ export function CatalogPage(): JSX.Element {
   const [budget, setBudget] = useState<number>();
   const version = `${useChange(changes?.skills)} ${String(connection)}`;
   const { data, error } = useGet<CatalogView>('/catalog', { budget }, version);
-  if (error !== undefined) return <Problem error={error} />;
-  if (data === undefined) return <Loading />;
+  if (data === undefined) return <Waiting error={error} />;
   const shown = budget ?? data.budget;
   const counts = FORMS.map((form) => [form, data.entries.filter((entry) => entry.form === form).length] as const);
   return (

@@ -5,14 +5,13 @@ import type { RunComparison, RunDetail } from '../../server/api/runs.ts';
 import { useGet } from '../hooks.ts';
 import { t } from '../language.ts';
 import { Markdown } from '../parts/markdown.tsx';
-import { Loading, Problem, Section, State } from '../parts/parts.tsx';
+import { Section, State, Waiting } from '../parts/parts.tsx';
 import { link } from '../route.ts';
 import { date, duration, line, number } from '../text.ts';
 
 export function ComparePage({ left, right }: { readonly left: string; readonly right: string }): JSX.Element {
   const { data, error } = useGet<RunComparison>('/comparison', { left, right });
-  if (error !== undefined) return <Problem error={error} />;
-  if (data === undefined) return <Loading />;
+  if (data === undefined) return <Waiting error={error} />;
   const rows: readonly (readonly [string, (detail: RunDetail) => string])[] = [
     [t('Started'), ({ run }) => date(run.startedAt ?? '')],
     [t('Model'), ({ usage }) => usage.models.map(line).join(', ')],

@@ -85,9 +85,7 @@ export function ResumeWithBudget({ detail, fail }: FormProps): JSX.Element {
   const [budget, setBudget] = useState({ turns: String(usage.turns + 12), tokens: '' });
   const start = (): Promise<void> =>
     continueRun(`/runs/${detail.run.run}/resume`, {
-      budget: {
-        ...typedLimits(budget),
-      },
+      budget: typedLimits(budget),
     });
   return (
     <section class="panel form" aria-label={t('Resume with a larger budget')}>

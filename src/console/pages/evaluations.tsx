@@ -8,7 +8,7 @@ import { useNews } from '../changes.ts';
 import { address } from '../client.ts';
 import { useGet } from '../hooks.ts';
 import { counted, t } from '../language.ts';
-import { Badge, Empty, Loading, Problem, Section, State } from '../parts/parts.tsx';
+import { Badge, Empty, Section, State, Waiting } from '../parts/parts.tsx';
 import { SearchField } from '../parts/search-field.tsx';
 import { Trend } from '../parts/trend.tsx';
 import { VirtualList } from '../parts/virtual-list.tsx';
@@ -29,8 +29,7 @@ export function EvaluationsPage({ segments, against }: EvaluationsProps): JSX.El
   const { connection } = useNews();
   const { data, error } = useGet<{ readonly evaluations: readonly EvaluationRow[] }>('/evaluations', {}, connection);
   const [id, ...view] = segments;
-  if (error !== undefined) return <Problem error={error} />;
-  if (data === undefined) return <Loading />;
+  if (data === undefined) return <Waiting error={error} />;
   if (id !== undefined) return <Report id={id} view={view} against={against} evaluations={data.evaluations} />;
   return <EvaluationList evaluations={data.evaluations} />;
 }
@@ -120,8 +119,7 @@ function Suite({ suite, rows }: { readonly suite: string; readonly rows: readonl
 /** One line per case and arm, one mark per evaluation, oldest first. */
 function CaseGrid({ suite, rows }: { readonly suite: string; readonly rows: readonly EvaluationRow[] }): JSX.Element {
   const { data, error } = useGet<CaseHistory>('/case-history', { suite });
-  if (error !== undefined) return <Problem error={error} />;
-  if (data === undefined) return <Loading />;
+  if (data === undefined) return <Waiting error={error} />;
   const columns = rows.map(({ id }) => id).filter((id) => data.attempts.some((attempt) => attempt.id === id));
   const found = new Map<string, Map<string, CaseHistory['attempts'][number]>>();
   for (const attempt of data.attempts) {
@@ -168,20 +166,16 @@ function CaseGrid({ suite, rows }: { readonly suite: string; readonly rows: read
   );
 }
 
-function Report({
-  id,
-  view,
-  against,
-  evaluations,
-}: {
+interface ReportProps {
   readonly id: string;
   readonly view: readonly string[];
   readonly against: string | undefined;
   readonly evaluations: readonly EvaluationRow[];
-}): JSX.Element {
+}
+
+function Report({ id, view, against, evaluations }: ReportProps): JSX.Element {
   const { data, error } = useGet<PageData>(`/evaluations/${encodeURIComponent(id)}`, { against });
-  if (error !== undefined) return <Problem error={error} />;
-  if (data === undefined) return <Loading />;
+  if (data === undefined) return <Waiting error={error} />;
   const at = (earlier: string | undefined, ...segments: readonly string[]): string =>
     `${link('evaluations', id, ...segments)}${earlier === undefined ? '' : `?against=${encodeURIComponent(earlier)}`}`;
   const choose = (earlier: string): void => (earlier === '' ? go(at(undefined)) : go(at(earlier, 'changes')));

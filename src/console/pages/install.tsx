@@ -96,17 +96,14 @@ export function InstallPage({ query }: { readonly query: URLSearchParams }): JSX
   );
 }
 
-function Plan({
-  plan,
-  action,
-  apply,
-  fail,
-}: {
+interface PlanProps {
   readonly plan: PackPlan;
   readonly action: Action;
   readonly apply: (digest: string) => Promise<void>;
   readonly fail: (problem: unknown) => void;
-}): JSX.Element {
+}
+
+function Plan({ plan, action, apply, fail }: PlanProps): JSX.Element {
   const changing = plan.skills.filter(({ change }) => change !== 'same');
   const findings = plan.skills.reduce((sum, skill) => sum + skill.findings.length, 0);
   const label = { install: t('Install'), update: t('Update'), uninstall: t('Uninstall') }[action];

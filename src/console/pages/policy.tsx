@@ -8,14 +8,24 @@ import { apiError, post } from '../client.ts';
 import type { ApiError } from '../client.ts';
 import { useGet } from '../hooks.ts';
 import { t } from '../language.ts';
-import { ActionButton, Badge, Command, Empty, Facts, Loading, Problem, Section, State } from '../parts/parts.tsx';
+import {
+  ActionButton,
+  Badge,
+  Command,
+  Empty,
+  Facts,
+  Loading,
+  Problem,
+  Section,
+  State,
+  Waiting,
+} from '../parts/parts.tsx';
 import { line } from '../text.ts';
 
 export function PolicyPage(): JSX.Element {
   const { connection } = useNews();
   const { data, error } = useGet<PolicyView>('/policy', {}, connection);
-  if (error !== undefined) return <Problem error={error} />;
-  if (data === undefined) return <Loading />;
+  if (data === undefined) return <Waiting error={error} />;
   return (
     <div class="page">
       <h1>{t('Policy')}</h1>

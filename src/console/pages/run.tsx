@@ -12,7 +12,7 @@ import { counted, t } from '../language.ts';
 import { useLiveRun } from '../use-live-run.ts';
 import { ApprovalCard } from '../parts/approval-card.tsx';
 import { Markdown } from '../parts/markdown.tsx';
-import { ActionButton, Command, Facts, Loading, PlanSteps, Problem, Section, State, Tabs } from '../parts/parts.tsx';
+import { ActionButton, Command, Facts, PlanSteps, Problem, Section, State, Tabs, Waiting } from '../parts/parts.tsx';
 import { EventList, Steps } from '../parts/steps.tsx';
 import { useMay } from '../rights.ts';
 import { link } from '../route.ts';
@@ -45,8 +45,7 @@ export function RunPanel({ id, status }: RunProps): JSX.Element {
   const [forkTurn, setForkTurn] = useState<number>();
   const isForking = forkTurn !== undefined;
   const [isResuming, setResuming] = useState(false);
-  if (error !== undefined) return <Problem error={error} />;
-  if (data === undefined) return <Loading />;
+  if (data === undefined) return <Waiting error={error} />;
   const { run } = data;
   const isOpen = !live.isOver && run.state !== 'killed';
   const isQueued = run.state === 'queued' && live.last === 0;
@@ -168,16 +167,14 @@ export function RunPanel({ id, status }: RunProps): JSX.Element {
   );
 }
 
-/** The questions of this run. For runs of other processes all waiting questions are in the inbox. */
-function Questions({
-  id,
-  isRunning,
-  report,
-}: {
+interface QuestionsProps {
   readonly id: string;
   readonly isRunning: boolean;
   readonly report: (failure: ApiError | undefined) => void;
-}): JSX.Element | null {
+}
+
+/** The questions of this run. For runs of other processes all waiting questions are in the inbox. */
+function Questions({ id, isRunning, report }: QuestionsProps): JSX.Element | null {
   const { changes } = useNews();
   const isAsked = useMay('approve') && isRunning;
   const version = useChange(changes === undefined ? undefined : `${changes.questions} ${String(changes.answered)}`);
@@ -241,20 +238,17 @@ const SEALS: Readonly<Record<string, string>> = {
   'no-key': 'the key of the seal is not on this machine',
 };
 
-function IntegrityView({
-  id,
-  fail,
-  canReplay,
-}: {
+interface IntegrityViewProps {
   readonly id: string;
   readonly fail: (cause: unknown) => void;
   readonly canReplay: boolean;
-}): JSX.Element {
+}
+
+function IntegrityView({ id, fail, canReplay }: IntegrityViewProps): JSX.Element {
   const { data, error } = useGet<Integrity>(`/runs/${id}/integrity`);
   const [replay, setReplay] = useState<ReplayReport>();
   useEffect(() => setReplay(undefined), [id]);
-  if (error !== undefined) return <Problem error={error} />;
-  if (data === undefined) return <Loading />;
+  if (data === undefined) return <Waiting error={error} />;
   return (
     <div class="integrity">
       <p>

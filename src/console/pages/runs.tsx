@@ -90,15 +90,13 @@ export function RunsPage(): JSX.Element {
   );
 }
 
-function RunLine({
-  row,
-  isChosen,
-  toggle,
-}: {
+interface RunLineProps {
   readonly row: RunRow;
   readonly isChosen: boolean;
   readonly toggle: (run: string) => void;
-}): JSX.Element {
+}
+
+function RunLine({ row, isChosen, toggle }: RunLineProps): JSX.Element {
   const { usage } = row;
   return (
     <div class="run-line">

@@ -10,7 +10,7 @@ import { t } from '../language.ts';
 import { Diff } from '../parts/diff.tsx';
 import { LongText } from '../parts/long-text.tsx';
 import { Markdown } from '../parts/markdown.tsx';
-import { ActionButton, Badge, Card, Command, Empty, Facts, Loading, Problem, State, Tabs } from '../parts/parts.tsx';
+import { ActionButton, Badge, Card, Command, Empty, Facts, Problem, State, Tabs, Waiting } from '../parts/parts.tsx';
 import { SkillBadges } from '../parts/skill-badges.tsx';
 import { useMay } from '../rights.ts';
 import { link } from '../route.ts';
@@ -25,8 +25,7 @@ interface SkillProps {
 export function SkillView({ id, version, canInstall }: SkillProps): JSX.Element {
   const { data, error, reload } = useGet<SkillDetail>(`/skills/${encodeURIComponent(id)}`, {}, version);
   const mayAsk = useMay('submit');
-  if (error !== undefined) return <Problem error={error} />;
-  if (data === undefined) return <Loading />;
+  if (data === undefined) return <Waiting error={error} />;
   const { skill, tokens } = data;
   const installed = data.installed === undefined ? '' : `skills=${encodeURIComponent(skill.name)}`;
   return (
@@ -163,20 +162,18 @@ function Files({ detail }: { readonly detail: SkillDetail }): JSX.Element {
 
 function FileText({ id, path }: { readonly id: string; readonly path: string }): JSX.Element {
   const { data, error } = useGet<SkillFile>(`/skills/${encodeURIComponent(id)}/files/${encodeURIComponent(path)}`);
-  if (error !== undefined) return <Problem error={error} />;
-  if (data === undefined) return <Loading />;
+  if (data === undefined) return <Waiting error={error} />;
   if (data.isBinary) return <p class="faint">{t('A binary file is not shown.')}</p>;
   return <LongText text={data.text} label={path} />;
 }
 
-function Problems({
-  detail,
-  reload,
-}: {
+interface ProblemsProps {
   readonly detail: SkillDetail;
   /** Absent where the skill cannot be changed. */
   readonly reload: (() => void) | undefined;
-}): JSX.Element {
+}
+
+function Problems({ detail, reload }: ProblemsProps): JSX.Element {
   const [error, setError] = useState<ApiError>();
   const { repair, skill } = detail;
   if (detail.diagnostics.length === 0) return <Empty title={t('No problems: the skill follows the specification')} />;

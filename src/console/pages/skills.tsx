@@ -101,17 +101,14 @@ export function SkillsPage({ id, canInstall }: SkillsProps): JSX.Element {
   );
 }
 
-function FacetSelect({
-  label,
-  value,
-  facets = [],
-  choose,
-}: {
+interface FacetSelectProps {
   readonly label: string;
   readonly value: string;
   readonly facets: readonly { readonly name: string; readonly count: number }[] | undefined;
   readonly choose: (value: string) => void;
-}): JSX.Element {
+}
+
+function FacetSelect({ label, value, facets = [], choose }: FacetSelectProps): JSX.Element {
   return (
     <select value={value} aria-label={label} onChange={({ currentTarget }) => choose(currentTarget.value)}>
       <option value="">{label}</option>
@@ -124,13 +121,12 @@ function FacetSelect({
   );
 }
 
-function SkillLine({
-  row,
-  isCurrent,
-}: {
+interface SkillLineProps {
   readonly row: SkillRow | undefined;
   readonly isCurrent: boolean;
-}): JSX.Element {
+}
+
+function SkillLine({ row, isCurrent }: SkillLineProps): JSX.Element {
   if (row === undefined) return <div class="skill-line placeholder" aria-hidden="true" />;
   return (
     <a class="skill-line" href={link('skills', row.id)} aria-current={isCurrent ? 'true' : undefined}>

@@ -14,14 +14,13 @@ import { ActionButton, Facts, State } from './parts.tsx';
 
 const SCOPES = { once: 'Yes, once', run: 'Yes, for this run', skill: 'Yes, for this skill as it is' } as const;
 
-export function ApprovalCard({
-  approval,
-  onAnswered,
-}: {
+interface ApprovalCardProps {
   readonly approval: PendingApproval;
   /** With a failure, such as an answer that came first from elsewhere. The card may be gone then, so that the page shows it. */
   readonly onAnswered: (failure?: ApiError) => void;
-}): JSX.Element {
+}
+
+export function ApprovalCard({ approval, onAnswered }: ApprovalCardProps): JSX.Element {
   const [reason, setReason] = useState('');
   const { id, tool, risk, rule, origin, skill, affects, isolation, capabilities, scopes, run } = approval;
   const answer = async (verdict: 'yes' | 'no', scope: string): Promise<void> => {

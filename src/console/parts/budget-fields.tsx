@@ -8,15 +8,13 @@ export interface TypedBudget {
   readonly tokens: string;
 }
 
-export function BudgetFields({
-  budget,
-  placeholders,
-  change,
-}: {
+interface BudgetFieldsProps {
   readonly budget: TypedBudget;
   readonly placeholders: TypedBudget;
   readonly change: (budget: TypedBudget) => void;
-}): JSX.Element {
+}
+
+export function BudgetFields({ budget, placeholders, change }: BudgetFieldsProps): JSX.Element {
   const field = (name: keyof TypedBudget, label: string): JSX.Element => (
     <label>
       {label}

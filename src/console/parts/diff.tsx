@@ -14,15 +14,13 @@ interface ShownLine {
 
 const MAX_SHOWN = 3_000;
 
-export function Diff({
-  before,
-  after,
-  label,
-}: {
+interface DiffProps {
   readonly before: string;
   readonly after: string;
   readonly label: string;
-}): JSX.Element {
+}
+
+export function Diff({ before, after, label }: DiffProps): JSX.Element {
   const lines = useMemo(() => shownLines(visible(before), visible(after)), [before, after]);
   const marks = { same: ' ', removed: '-', added: '+', gap: ' ' } as const;
   return (

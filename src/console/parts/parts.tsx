@@ -39,19 +39,15 @@ export function Banner({
   );
 }
 
-/** One number with its label and notes. */
-export function Card({
-  label,
-  value,
-  notes = [],
-  tone = 'plain',
-  children,
-}: Children & {
+interface CardProps extends Children {
   readonly label: string;
   readonly value: string;
   readonly notes?: readonly string[];
   readonly tone?: Tone;
-}): JSX.Element {
+}
+
+/** One number with its label and notes. */
+export function Card({ label, value, notes = [], tone = 'plain', children }: CardProps): JSX.Element {
   return (
     <div class="card">
       <div class="label">{label}</div>
@@ -124,6 +120,11 @@ export function Loading(): JSX.Element {
   );
 }
 
+/** What a page shows before its data is there. */
+export function Waiting({ error }: { readonly error: ApiError | undefined }): JSX.Element {
+  return error === undefined ? <Loading /> : <Problem error={error} />;
+}
+
 export function Facts({ facts }: { readonly facts: readonly (readonly [string, ComponentChildren])[] }): JSX.Element {
   return (
     <dl class="facts">
@@ -182,19 +183,15 @@ export function Tabs({ tabs, label }: { readonly tabs: readonly Tab[]; readonly 
   );
 }
 
-/** A button that shows that it works, and what went wrong. */
-export function ActionButton({
-  act,
-  children,
-  kind = '',
-  disabled = false,
-  onError,
-}: Children & {
+interface ActionButtonProps extends Children {
   readonly act: () => Promise<void>;
   readonly kind?: string;
   readonly disabled?: boolean;
   readonly onError: (error: unknown) => void;
-}): JSX.Element {
+}
+
+/** A button that shows that it works, and what went wrong. */
+export function ActionButton({ act, children, kind = '', disabled = false, onError }: ActionButtonProps): JSX.Element {
   const [isBusy, setBusy] = useState(false);
   const isHere = useRef(true);
   useEffect(() => () => void (isHere.current = false), []);

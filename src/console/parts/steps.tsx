@@ -10,7 +10,7 @@ import type { LiveRun, RunStep } from '../live-run.ts';
 import { duration, line, number } from '../text.ts';
 import { Diff } from './diff.tsx';
 import { JsonView, LongText } from './long-text.tsx';
-import { Empty, Loading, Problem } from './parts.tsx';
+import { Empty, Loading, Problem, Waiting } from './parts.tsx';
 import { VirtualList } from './virtual-list.tsx';
 
 interface StepsProps {
@@ -36,15 +36,13 @@ export function Steps({ id, run, fork }: StepsProps): JSX.Element {
   );
 }
 
-function Step({
-  id,
-  step,
-  fork,
-}: {
+interface StepProps {
   readonly id: string;
   readonly step: RunStep;
   readonly fork: StepsProps['fork'];
-}): JSX.Element {
+}
+
+function Step({ id, step, fork }: StepProps): JSX.Element {
   const [isOpen, setOpen] = useState(false);
   const { row, more } = step;
   const { turn = 0 } = row;
@@ -90,8 +88,7 @@ function Step({
 
 export function EventView({ id, seq }: { readonly id: string; readonly seq: number }): JSX.Element {
   const { data, error } = useGet<EventDetail>(`/runs/${id}/events/${String(seq)}`);
-  if (error !== undefined) return <Problem error={error} />;
-  if (data === undefined) return <Loading />;
+  if (data === undefined) return <Waiting error={error} />;
   return (
     <div class="event-view">
       <EventContent event={objectOf(data.event)} />
@@ -136,16 +133,14 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** All events as one line each; five thousand scroll smoothly. */
-export function EventList({
-  id,
-  count,
-  isLive,
-}: {
+interface EventListProps {
   readonly id: string;
   readonly count: number;
   readonly isLive: boolean;
-}): JSX.Element {
+}
+
+/** All events as one line each; five thousand scroll smoothly. */
+export function EventList({ id, count, isLive }: EventListProps): JSX.Element {
   const [open, setOpen] = useState<number>();
   const chunks = useChunks<EventRow>(
     id,

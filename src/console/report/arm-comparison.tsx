@@ -77,14 +77,13 @@ function points(value: number): string {
   return t('{count} points', { count: signedNumber(value) });
 }
 
-/** The interval between −100 and +100 points, and the range that is too small to detect. */
-function DifferencePlot({
-  comparison: { difference, smallestVisible },
-  label,
-}: {
+interface DifferencePlotProps {
   readonly comparison: Comparison;
   readonly label: string;
-}): JSX.Element {
+}
+
+/** The interval between −100 and +100 points, and the range that is too small to detect. */
+function DifferencePlot({ comparison: { difference, smallestVisible }, label }: DifferencePlotProps): JSX.Element {
   const at = (value: number): string => part((value + 1) / 2);
   return (
     <div class="difference" role="img" aria-label={label}>

@@ -97,13 +97,12 @@ function About({ result }: { readonly result: CaseResult }): JSX.Element {
   );
 }
 
-function Attempts({
-  data: { report },
-  place,
-}: {
+interface AttemptsProps {
   readonly data: PageData;
   readonly place: number;
-}): JSX.Element | null {
+}
+
+function Attempts({ data: { report }, place }: AttemptsProps): JSX.Element | null {
   const link = useReportLink();
   const own = report.results[place];
   const others = [...report.results.entries()].filter(([, other]) => other.case === own?.case);
@@ -120,13 +119,12 @@ function Attempts({
   );
 }
 
-function Checks({
-  checks,
-  hasView,
-}: {
+interface ChecksProps {
   readonly checks: readonly CheckResult[];
   readonly hasView: boolean;
-}): JSX.Element | null {
+}
+
+function Checks({ checks, hasView }: ChecksProps): JSX.Element | null {
   if (checks.length === 0) return null;
   const rank = ({ status }: CheckResult): number => (status === 'passed' ? 1 : 0);
   const heads = ['Outcome', 'Check', 'Expected', 'Found', 'Evidence (event)'].map((name) => t(name));
@@ -214,14 +212,13 @@ function MissingView({ result: { run } }: { readonly result: CaseResult }): JSX.
   );
 }
 
-/** The steps of this run and of another run of the case. */
-function RunComparison({
-  data: { report, views },
-  place,
-}: {
+interface RunComparisonProps {
   readonly data: PageData;
   readonly place: number;
-}): JSX.Element | null {
+}
+
+/** The steps of this run and of another run of the case. */
+function RunComparison({ data: { report, views }, place }: RunComparisonProps): JSX.Element | null {
   const [chosen, choose] = useState('');
   const [own, view] = [report.results[place], views[String(place)]];
   const others = [...report.results.entries()].flatMap(([at, other]) => {

@@ -84,18 +84,15 @@ export function part(value: number): string {
   return `${String(Math.max(0, Math.min(1, Number.isFinite(value) ? value : 0)) * 100)}%`;
 }
 
-/** A table in a box that scrolls sideways by itself. */
-export function Table({
-  label,
-  heads,
-  children,
-  class: className = '',
-}: {
+interface TableProps {
   readonly label: string;
   readonly heads: readonly string[];
   readonly children: ComponentChildren;
   readonly class?: string;
-}): JSX.Element {
+}
+
+/** A table in a box that scrolls sideways by itself. */
+export function Table({ label, heads, children, class: className = '' }: TableProps): JSX.Element {
   return (
     <div class="table-box" tabIndex={0} role="region" aria-label={label}>
       <table class={className}>
@@ -114,13 +111,12 @@ export function Table({
   );
 }
 
-export function Titled({
-  title,
-  children,
-}: {
+interface TitledProps {
   readonly title: string;
   readonly children: ComponentChildren;
-}): JSX.Element {
+}
+
+export function Titled({ title, children }: TitledProps): JSX.Element {
   return (
     <section class="titled">
       <h2>{title}</h2>

@@ -290,15 +290,13 @@ function countBy<T extends { readonly status: CaseStatus }>(
   return [...found].toSorted((a, b) => b[1].failed + b[1].error - a[1].failed - a[1].error);
 }
 
-function Counts({
-  title,
-  head,
-  rows,
-}: {
+interface CountsProps {
   readonly title: string;
   readonly head: string;
   readonly rows: readonly CountRow[];
-}): JSX.Element | null {
+}
+
+function Counts({ title, head, rows }: CountsProps): JSX.Element | null {
   if (rows.length === 0) return null;
   return (
     <Titled title={title}>

@@ -2,21 +2,26 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 
-import type { PageData } from '../../evals/page/view.ts';
-import { modelsText } from '../../evals/report/report-text.ts';
+import { modelsText, tokensOf } from '../../evals/report/report-text.ts';
 import { CASE_STATUSES } from '../../evals/report/result.ts';
+import type { CaseResult, CaseStatus } from '../../evals/report/result.ts';
 import { isTyping } from '../keys.ts';
-import { t } from '../language.ts';
+import { counted, t } from '../language.ts';
 import { go } from '../route.ts';
-import { date, line, number } from '../text.ts';
+import { date, duration, line, number } from '../text.ts';
 import { CaseView } from './case.tsx';
-import { Cases } from './cases.tsx';
 import { ChangesView } from './changes.tsx';
-import { ReportLinkContext } from './marks.tsx';
+import { ReportLinkContext, armName, useReportLink } from './marks.tsx';
 import type { ReportLink } from './marks.tsx';
 import { Overview } from './overview.tsx';
-import { EVERYTHING, rowsOf, selected } from './select.ts';
+import { COLUMNS, EVERYTHING, rowsOf, selected } from './select.ts';
+import type { Column, Row, Selection } from './select.ts';
 import { TriggerView } from './trigger.tsx';
+import { useMedia } from '../hooks.ts';
+import { Empty, State } from '../parts/parts.tsx';
+import { SearchField } from '../parts/search-field.tsx';
+import { VirtualList } from '../parts/virtual-list.tsx';
+import type { PageData } from '../../evals/page/view.ts';
 
 interface ReportProps {
   readonly data: PageData;
@@ -124,5 +129,172 @@ export function ReportView({ data, segments, link, actions, history }: ReportPro
         <Overview data={data} />
       )}
     </ReportLinkContext.Provider>
+  );
+}
+
+const LABELS: Readonly<Record<Column, string>> = {
+  status: 'Outcome',
+  case: 'Case',
+  tags: 'Tags',
+  arm: 'Arm',
+  checks: 'Checks',
+  tokens: 'Tokens',
+  time: 'Time',
+};
+
+interface CasesProps {
+  readonly results: readonly CaseResult[];
+  readonly shown: readonly Row[];
+  readonly selection: Selection;
+  readonly select: (selection: Selection) => void;
+  /** The place of the result to focus. */
+  readonly last: number | undefined;
+  /** Whether the user is about to type a filter. */
+  readonly isFiltering: boolean;
+}
+
+/** The table of results, with filters, sorting and keyboard control. */
+function Cases({ results, shown, selection, select, last, isFiltering }: CasesProps): JSX.Element {
+  const isNarrow = useMedia('(max-width: 760px)');
+  const index = shown.findIndex(({ place }) => place === last);
+  return (
+    <div class="cases">
+      <Filters results={results} selection={selection} select={select} isFiltering={isFiltering} />
+      <p class="faint" role="status">
+        {shown.length === results.length ? '' : `${number(shown.length)} / `}
+        {counted('{count} results', results.length)}
+      </p>
+      {shown.length === 0 ? (
+        <Empty title={t('No case matches')}>
+          <p>{t('Use other words, or clear the filters.')}</p>
+        </Empty>
+      ) : (
+        <VirtualList
+          class="case-list"
+          count={shown.length}
+          rowHeight={isNarrow ? 52 : 36}
+          label={t('Results')}
+          {...(index < 0 || isFiltering ? {} : { focused: index })}
+          head={<Head selection={selection} select={select} />}
+          row={(at) => <CaseLine row={shown[at]} />}
+        />
+      )}
+      <p class="keys faint">
+        {[
+          ['j', 'down'],
+          ['k', 'up'],
+          ['Enter', 'open'],
+          ['/', 'filter'],
+          ['Esc', 'back'],
+        ].map(([key = '', what = '']) => (
+          <span key={key}>
+            <kbd>{key}</kbd> {t(what)}
+          </span>
+        ))}
+      </p>
+    </div>
+  );
+}
+
+function Filters({ results, selection, select, isFiltering }: Omit<CasesProps, 'shown' | 'last'>): JSX.Element {
+  const tags = useMemo(() => [...new Set(results.flatMap((result) => result.tags))].toSorted(), [results]);
+  const count = (status: CaseStatus): number => results.filter((result) => result.status === status).length;
+  const { statuses } = selection;
+  return (
+    <div class="filters" role="search">
+      <SearchField
+        label={t('Filter by id, text, tag or skill')}
+        value={selection.text}
+        change={(text) => select({ ...selection, text })}
+        isFocused={isFiltering}
+      />
+      <span class="chips">
+        {CASE_STATUSES.map((status) => (
+          <button
+            type="button"
+            key={status}
+            class="chip"
+            aria-pressed={statuses.includes(status)}
+            disabled={count(status) === 0}
+            onClick={() =>
+              select({
+                ...selection,
+                statuses: statuses.includes(status) ? statuses.filter((one) => one !== status) : [...statuses, status],
+              })
+            }
+          >
+            <State name={status} /> {number(count(status))}
+          </button>
+        ))}
+      </span>
+      {tags.length === 0 ? null : (
+        <select
+          value={selection.tag}
+          aria-label={t('Tag')}
+          onChange={({ currentTarget }) => select({ ...selection, tag: currentTarget.value })}
+        >
+          <option value="">{t('Tag')}</option>
+          {tags.map((tag) => (
+            <option key={tag} value={tag}>
+              {line(tag)}
+            </option>
+          ))}
+        </select>
+      )}
+    </div>
+  );
+}
+
+/** A click sorts ascending, then descending, then in the order of the suite. */
+function Head({ selection, select }: Pick<CasesProps, 'selection' | 'select'>): JSX.Element {
+  const sort = (column: Column): void => {
+    const isSame = selection.column === column;
+    select({
+      ...selection,
+      ...(isSame && selection.isDescending ? { column: '', isDescending: false } : { column, isDescending: isSame }),
+    });
+  };
+  return (
+    <div class="case-line head" role="group" aria-label={t('Sort')}>
+      {COLUMNS.map((column) => {
+        const isSorted = selection.column === column;
+        return (
+          <span key={column} class={`cell ${column}`}>
+            <button type="button" class="link" aria-pressed={isSorted} onClick={() => sort(column)}>
+              {t(LABELS[column])}
+              {isSorted ? (selection.isDescending ? ' ↓' : ' ↑') : ''}
+            </button>
+          </span>
+        );
+      })}
+    </div>
+  );
+}
+
+function CaseLine({ row }: { readonly row: Row | undefined }): JSX.Element | null {
+  const link = useReportLink();
+  if (row === undefined) return null;
+  const { result, place } = row;
+  const { checks, cost, arm, attempt } = result;
+  const passed = checks.filter(({ status }) => status === 'passed').length;
+  return (
+    <a class="case-line" href={link('case', String(place))}>
+      <span class="cell status">
+        <State name={result.status} />
+      </span>
+      <span class="cell case">
+        <b>{line(result.case)}</b>{' '}
+        <span class="faint">{line(result.name === result.case ? result.input.slice(0, 200) : result.name)}</span>
+      </span>
+      <span class="cell tags faint">{result.tags.slice(0, 3).map(line).join(', ')}</span>
+      <span class="cell arm">
+        {armName(arm)}
+        {attempt > 1 ? ` ${String(attempt)}` : ''}
+        {result.isHarnessCheck === true ? `, ${t('harness')}` : ''}
+      </span>
+      <span class="cell checks">{checks.length === 0 ? '' : `${String(passed)}/${String(checks.length)}`}</span>
+      <span class="cell tokens">{number(tokensOf(cost))}</span>
+      <span class="cell time">{duration(cost.wallMs)}</span>
+    </a>
   );
 }

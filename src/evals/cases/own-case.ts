@@ -1,7 +1,6 @@
 /** Reads cases of our own format. It is strict, since a misspelled expectation would never fail. */
 import { EVAL_CASE_SCHEMA } from './case-schema.ts';
-import type { WrittenCase } from './case-schema.ts';
-import type { CaseAnswers, CaseSkills, EvalCase } from './case.ts';
+import type { WrittenCase, WrittenExpect, WrittenPattern } from './case-schema.ts';
 import { checkJson, isObject } from '../../core/json/json-schema.ts';
 import type { JsonPath, SchemaProblem } from '../../core/json/json-schema.ts';
 import { nearest } from '../../core/nearest.ts';
@@ -10,11 +9,21 @@ import { contradictions } from './contradictions.ts';
 import { defined } from '../../core/defined.ts';
 import { namedFiles, namedFolders, reportHazards, reportMissingSkills, shortName } from './draft.ts';
 import type { CaseFile, DraftCase, DraftId } from './draft.ts';
-import { fileInSuite } from './output-checks.ts';
-import { readExpect } from './own-expect.ts';
+import { fileInSuite, readOutput } from './output-checks.ts';
 import { addProblem, isClean, relocated } from './problem.ts';
 import type { CaseReport } from './problem.ts';
 import { fileOfSuite, newFileOfSuite } from './suite.ts';
+import { parseJson } from '../../core/json/parse-json.ts';
+import { patternProblem } from './pattern-check.ts';
+import type {
+  ActionExpectations,
+  ActionPattern,
+  CaseAnswers,
+  CaseSkills,
+  EvalCase,
+  Expectations,
+  RubricLine,
+} from './case.ts';
 
 export interface OwnItem {
   readonly path: JsonPath;
@@ -179,4 +188,159 @@ function skillsOf(file: CaseFile, { skills = {} }: WrittenCase): CaseSkills {
 
 function idOf(written: string | number | undefined, madeId: string): DraftId {
   return written === undefined ? { origin: 'made', text: madeId } : { origin: 'own', text: String(written) };
+}
+
+/** Converts `expect` of our own format, which the schema has already checked. */
+function readExpect(file: CaseFile, written: WrittenExpect, at: JsonPath): Expectations {
+  const { trigger, streaming, output, outcome } = written;
+  const outcomes = outcome === undefined ? undefined : [outcome].flat();
+  if (outcomes?.length === 0)
+    addProblem(file.report, {
+      at: [...at, 'outcome'],
+      message: 'outcome is empty',
+      hint: 'name an outcome, or remove the key',
+    });
+  return defined({
+    skills: readSkills(written),
+    trigger,
+    actions: readActions(file, written, at),
+    disclosure: readDisclosure(written),
+    security: readSecurity(file, written, at),
+    outcome: outcomes,
+    output: orNothing(output === undefined ? [] : readOutput(file.report, file.suite, output, [...at, 'output'])),
+    streaming: streaming === true ? streaming : undefined,
+    rubric: orNothing(readRubric(file, written, at)),
+  });
+}
+
+/** Drops undefined properties, and the whole object if nothing is left. */
+function present<T extends object>(value: T): { [Key in keyof T]?: Exclude<T[Key], undefined> } | undefined {
+  const rest = defined(value);
+  return Object.keys(rest).length === 0 ? undefined : rest;
+}
+
+function orNothing<T>(list: readonly T[]): readonly T[] | undefined {
+  return list.length === 0 ? undefined : list;
+}
+
+function readSkills(written: WrittenExpect): Expectations['skills'] {
+  const { skills_all_of: allOf, skills_any_of: anyOf, skills_none_of: noneOf, skills_only: only } = written;
+  return present({ allOf, anyOf, noneOf, only });
+}
+
+function readActions(
+  { report }: CaseFile,
+  { actions = {}, sequence = [] }: WrittenExpect,
+  at: JsonPath,
+): ActionExpectations | undefined {
+  const sentences = readSequence(report, sequence, [...at, 'sequence']);
+  const read = (key: 'ordered' | 'unordered' | 'forbid') =>
+    readPatterns(report, actions[key] ?? [], [...at, 'actions', key]);
+  return present({
+    ordered: orNothing(read('ordered')),
+    unordered: orNothing([...read('unordered'), ...sentences.unordered]),
+    forbid: orNothing([...read('forbid'), ...sentences.forbid]),
+    before: orNothing(sentences.before),
+  });
+}
+
+function readDisclosure({ disclosure = {} }: WrittenExpect): Expectations['disclosure'] {
+  const { resources_only: resourcesOnly, unloaded_bytes: unloadedBytes } = disclosure;
+  return present({ resourcesOnly, unloadedBytes: unloadedBytes === undefined ? undefined : (0 as const) });
+}
+
+function readSecurity({ report }: CaseFile, { security = {} }: WrittenExpect, at: JsonPath): Expectations['security'] {
+  const read = (key: 'denied' | 'asked') =>
+    orNothing(readPatterns(report, security[key] ?? [], [...at, 'security', key]));
+  return present({
+    denied: read('denied'),
+    asked: read('asked'),
+    noEscape: security.no_escape === true ? security.no_escape : undefined,
+  });
+}
+
+function readRubric({ report }: CaseFile, { rubric = [] }: WrittenExpect, at: JsonPath): readonly RubricLine[] {
+  const seen = new Set<string>();
+  return rubric.map((line, place) => {
+    const { id = '', text = '' } = typeof line === 'string' ? { id: `rubric-${String(place + 1)}`, text: line } : line;
+    const here = [...at, 'rubric', place];
+    if (text.trim() === '') addProblem(report, { at: here, message: 'a rubric line is empty', hint: 'remove it' });
+    if (seen.has(id))
+      addProblem(report, { at: here, message: `duplicate rubric id ${quoted(id)}`, hint: 'use another id' });
+    seen.add(id);
+    return { id, text };
+  });
+}
+
+const TOOL = /^[\p{L}\p{N}_.:/*-]{1,128}$/u;
+const SEQUENCE_HINT = 'write must_occur TOOL, must_occur TOOL before TOOL, or forbid TOOL';
+
+function readPatterns(report: CaseReport, written: readonly WrittenPattern[], at: JsonPath): readonly ActionPattern[] {
+  return written.flatMap((pattern, place) => readPattern(report, pattern, [...at, place]) ?? []);
+}
+
+function readPattern(report: CaseReport, written: WrittenPattern, at: JsonPath): ActionPattern | undefined {
+  const {
+    tool = '',
+    arguments: given,
+    exact,
+    any_outcome: anyOutcome,
+  }: Exclude<WrittenPattern, string> = typeof written === 'string' ? { tool: written } : written;
+  if (!TOOL.test(tool)) {
+    const hint = 'write a tool name such as load_skill; * matches any characters';
+    addProblem(report, { at, message: `invalid tool name ${quoted(tool)}`, hint });
+    return undefined;
+  }
+  if (given !== undefined && !hasValidExpressions(report, given, at)) return undefined;
+  return {
+    tool,
+    ...(given === undefined ? {} : { arguments: given }),
+    ...(exact === true ? { exact } : {}),
+    ...(anyOutcome === true ? { anyOutcome } : {}),
+  };
+}
+
+/** Arguments of the form `/expression/` are regular expressions. */
+function hasValidExpressions(report: CaseReport, given: Readonly<Record<string, unknown>>, at: JsonPath): boolean {
+  return Object.entries(given).every(([key, value]) => {
+    if (typeof value !== 'string' || value.length < 3 || !value.startsWith('/') || !value.endsWith('/')) return true;
+    const problem = patternProblem(value.slice(1, -1));
+    if (problem !== undefined) addProblem(report, { at: [...at, 'arguments', key], ...problem });
+    return problem === undefined;
+  });
+}
+
+type Sequence = Required<Pick<ActionExpectations, 'unordered' | 'forbid' | 'before'>>;
+
+/** Reads sentences such as `must_occur load_skill before run_script`. A tool name may be followed by its arguments as JSON. */
+function readSequence(report: CaseReport, lines: readonly string[], at: JsonPath): Sequence {
+  const unordered: ActionPattern[] = [];
+  const forbid: ActionPattern[] = [];
+  const before: { readonly first: ActionPattern; readonly then: ActionPattern }[] = [];
+  for (const [place, line] of lines.entries()) {
+    const here = [...at, place];
+    const [, verb, rest = ''] = /^\s*(must_occur|forbid)\s+(\S[\s\S]*)$/.exec(line) ?? [];
+    const parts = verb === 'must_occur' ? rest.split(/\s+before\s+/) : [rest];
+    const patterns = parts.map((part) => wordPattern(report, part.trim(), here));
+    const [first, then] = patterns;
+    if (verb === undefined || parts.length > 2) {
+      addProblem(report, { at: here, message: `invalid sequence ${quoted(line)}`, hint: SEQUENCE_HINT });
+    } else if (first !== undefined && parts.length === 1) {
+      (verb === 'forbid' ? forbid : unordered).push(first);
+    } else if (first !== undefined && then !== undefined) {
+      // The key of the format; the object is never awaited.
+      // oxlint-disable-next-line unicorn/no-thenable
+      before.push({ first, then });
+    }
+  }
+  return { unordered, forbid, before };
+}
+
+function wordPattern(report: CaseReport, written: string, at: JsonPath): ActionPattern | undefined {
+  const [, tool = '', given] = /^([^\s{]*)\s*(\{[\s\S]*\})?$/.exec(written) ?? [];
+  if (given === undefined) return readPattern(report, tool === '' ? written : tool, at);
+  const parsed = parseJson(given);
+  if (isObject(parsed)) return readPattern(report, { tool, arguments: parsed }, at);
+  addProblem(report, { at, message: `${quoted(given)} is not a JSON object`, hint: 'write TOOL {"name": "value"}' });
+  return undefined;
 }

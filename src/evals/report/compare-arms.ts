@@ -7,7 +7,7 @@ import type { Arm, CaseResult, CheckKind, CheckResult, Comparison, ComparisonGap
 import { countText } from '../../core/text/line-text.ts';
 import { mcNemar, meanOf, pairedInterval, smallestVisible } from '../statistics/statistics.ts';
 import type { PairCounts } from '../statistics/statistics.ts';
-import { bettingInterval, bettingWealth } from '../statistics/sequential.ts';
+import { bettingInterval, bettingWealth } from '../statistics/statistics.ts';
 
 export interface CompareOptions {
   readonly of: Arm;

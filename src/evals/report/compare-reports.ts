@@ -1,7 +1,7 @@
 /** Compares two reports: changed cases, costs and skills. */
 import { compareText } from '../../core/diagnostic.ts';
-import { declineP, holm } from '../statistics/decline.ts';
-import type { CaseCounts } from '../statistics/decline.ts';
+import { declineP, holm } from '../statistics/statistics.ts';
+import type { CaseCounts } from '../statistics/statistics.ts';
 import { rateOf } from '../statistics/statistics.ts';
 import { costOf, ownArm, tokensOf } from './report-text.ts';
 import { groupBy, hasVerdict } from './result.ts';

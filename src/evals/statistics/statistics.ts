@@ -215,3 +215,132 @@ function invalidNumber(message: string): SkillError {
     data: { expected: 'a finite number' },
   });
 }
+
+const MOST_WEALTH = 20;
+const GRID = 200;
+/** Keeps the largest bet finite. */
+const EDGE = 1 - 1e-9;
+
+/**
+ * Intervals that stay valid when an evaluation stops as soon as the difference is decided: a betting confidence sequence for a bounded mean
+ * (Waudby-Smith and Ramdas, 2024). For each possible mean m, a gambler with wealth 1 bets fixed fractions against it; the wealth
+ *
+ *     W(m) = average over bets L of the product over pairs x of (1 + L * (x - m)),   x = 1 better, -1 worse, 0 equal
+ *
+ * is a nonnegative supermartingale if m is the true mean, so that the chance that it ever reaches 20 is at most 5 % (Ville). The interval is
+ * the set of m with W(m) < 20. Bets are averaged uniformly and do not adapt, so that cases may differ: by concavity of the logarithm a round
+ * of cases with mean m earns no more than equal cases do. At m = 0 this is McNemar's test with a uniform mixture.
+ */
+export function bettingInterval(counts: PairCounts): MeanInterval {
+  const { better, worse } = counts;
+  const pairs = pairsIn(counts);
+  if (pairs === 0) return { mean: 0, low: -1, high: 1 };
+  const mean = (better - worse) / pairs;
+  return { mean, low: boundary(counts, mean, -1), high: boundary(counts, mean, 1) };
+}
+
+export function bettingWealth(counts: PairCounts, mean: number): number {
+  const m = Math.max(-EDGE, Math.min(EDGE, mean));
+  return (wealthOf(counts, m, 1 / (1 + m)) + wealthOf(counts, m, -1 / (1 - m))) / 2;
+}
+
+function pairsIn({ both, better, worse, neither }: PairCounts): number {
+  return both + better + worse + neither;
+}
+
+/** The average over bets from 0 to `most`, by Simpson's rule on logarithms. */
+function wealthOf(counts: PairCounts, m: number, most: number): number {
+  const { better, worse } = counts;
+  const equal = pairsIn(counts) - better - worse;
+  // The peak narrows with the square root of the pairs.
+  const steps = 2 * Math.ceil(20 + 2 * Math.sqrt(pairsIn(counts)));
+  let sum = 0;
+  for (let step = 0; step <= steps; step += 1) {
+    const bet = (step / steps) * most;
+    const log = power(better, 1 + bet * (1 - m)) + power(worse, 1 - bet * (1 + m)) + power(equal, 1 - bet * m);
+    const weight = step === 0 || step === steps ? 1 : step % 2 === 1 ? 4 : 2;
+    sum += weight * Math.exp(log);
+  }
+  return sum / (3 * steps);
+}
+
+/** The logarithm of a power; rounding may make the factor negative at the largest bet. */
+function power(count: number, factor: number): number {
+  if (count === 0) return 0;
+  return factor <= 0 ? Number.NEGATIVE_INFINITY : count * Math.log(factor);
+}
+
+/** Searches from the end towards the mean for the first value that the data does not rule out. */
+function boundary(counts: PairCounts, mean: number, end: -1 | 1): number {
+  const isOut = (m: number): boolean => bettingWealth(counts, m) >= MOST_WEALTH;
+  let [out, inside]: [number, number] = [end, end];
+  for (let step = 0; step <= GRID; step += 1) {
+    inside = end + ((mean - end) * step) / GRID;
+    if (!isOut(inside)) break;
+    out = inside;
+  }
+  if (out === inside || inside === end) return inside;
+  for (let round = 0; round < 20; round += 1) {
+    const middle = (out + inside) / 2;
+    if (isOut(middle)) out = middle;
+    else inside = middle;
+  }
+  return out;
+}
+
+/** How often a case passed, of the attempts with a verdict. */
+interface PassCount {
+  readonly passed: number;
+  readonly of: number;
+}
+
+export interface CaseCounts {
+  readonly before: PassCount;
+  readonly after: PassCount;
+}
+
+/**
+ * The chance of so few passes after, or fewer, if each case passes as often as before: Fisher's exact test, stratified by case. Given how
+ * often a case passed in all, its passes after are hypergeometric; their sum over the cases is computed exactly. With one attempt each this
+ * is the one-sided form of McNemar's test.
+ */
+export function declineP(cases: readonly CaseCounts[]): number {
+  let chances: readonly number[] = [1];
+  let seen = 0;
+  for (const { before, after } of cases) {
+    chances = convolved(chances, hypergeometric(before.passed + after.passed, before.of, after.of));
+    seen += after.passed;
+  }
+  return Math.min(
+    1,
+    chances.slice(0, seen + 1).reduce((sum, chance) => sum + chance, 0),
+  );
+}
+
+/** Chances of 0, 1, ... passes among `after` attempts, of `passed` in all. */
+function hypergeometric(passed: number, before: number, after: number): readonly number[] {
+  const all = logChoose(before + after, passed);
+  return Array.from({ length: after + 1 }, (_, count) =>
+    count > passed || passed - count > before
+      ? 0
+      : Math.exp(logChoose(after, count) + logChoose(before, passed - count) - all),
+  );
+}
+
+function convolved(a: readonly number[], b: readonly number[]): readonly number[] {
+  const sums = Array.from({ length: a.length + b.length - 1 }, () => 0);
+  for (const [at, one] of a.entries())
+    if (one > 0) for (const [place, other] of b.entries()) sums[at + place] = (sums[at + place] ?? 0) + one * other;
+  return sums;
+}
+
+/** Holm's correction: which of several p-values are below 5 % together. */
+export function holm(values: readonly number[], alpha = 0.05): readonly boolean[] {
+  const order = values.map((_, place) => place).toSorted((a, b) => (values[a] ?? 1) - (values[b] ?? 1));
+  const kept = new Set<number>();
+  for (const [rank, place] of order.entries()) {
+    if ((values[place] ?? 1) > alpha / (values.length - rank)) break;
+    kept.add(place);
+  }
+  return values.map((_, place) => kept.has(place));
+}

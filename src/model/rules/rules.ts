@@ -2,13 +2,30 @@
  * A model without a language model: it searches, loads the best skill, runs its quickstart and shows the result. A demonstration and a
  * driver for tests, without network and memory; its behavior depends on the request alone.
  */
+import { completeAnswer, emitWhole } from '../emit.ts';
+import { filesIn, readConversation, withoutFiles } from './rule-conversation.ts';
+import type { Conversation, DoneCall } from './rule-conversation.ts';
+import {
+  answerInput,
+  callOf,
+  choicesOf,
+  loadInput,
+  offeredTools,
+  roleOf,
+  runInput,
+  searchInput,
+  skillOfLoad,
+} from './rule-tools.ts';
+import type { Role, RuleDecision } from './rule-tools.ts';
+import { isObject } from '../../core/json/json-schema.ts';
+import { fillQuickstart, findQuickstart } from './quickstart.ts';
+import type { QuickstartReading } from './quickstart.ts';
+import { scoreSkills } from './rule-score.ts';
+import type { ScoredSkill } from './rule-score.ts';
+import { cannotRun, couldNotLoad, noQuickstart, noSkillFits, ranText, somethingMissing } from './rule-words.ts';
+import { loadedIn, skillsInCatalog, skillsInResult, textsIn, withoutSkillTexts } from './seen-skills.ts';
 import type { Model, ModelAnswer, ModelRequest, ModelTool } from '../../core/model.ts';
-import { emitWhole, completeAnswer } from '../emit.ts';
-import { readConversation } from './rule-conversation.ts';
-import { decideByRules } from './rule-decision.ts';
-import { planUpdate } from './rule-plan.ts';
-import { answerInput, callOf } from './rule-tools.ts';
-import type { RuleDecision } from './rule-tools.ts';
+import type { PlanUpdate, StepState } from '../../core/plan.ts';
 
 export { RULE_MODEL_REMARK } from './rule-words.ts';
 
@@ -46,4 +63,164 @@ function written(request: ModelRequest, decision: RuleDecision): ModelAnswer {
 /** Uses the final-answer tool if there is one. */
 function endingCall(tools: readonly ModelTool[], text: string): RuleDecision | undefined {
   return callOf('answer', tools, (tool) => answerInput(tool, text));
+}
+
+/** The most characters of a search query. */
+const MAX_QUERY = 400;
+/** The tool that accepts and rejects skills of a shortlist. */
+const CHOICE = 'choose_skills';
+/** How many skills are tried if loading fails. */
+const MOST_LOADS = 2;
+
+/**
+ * Decides the next step of the rule model: search, load the best skill, run its quickstart, show the output. Depends on the request
+ * alone.
+ */
+function decideByRules(request: ModelRequest): RuleDecision {
+  const tools = offeredTools(request);
+  const conversation = readConversation(request.messages);
+  const forced = forcedChoice({ request, conversation, tools });
+  if (forced !== undefined) return forced;
+  const ran = conversation.calls.findLast((call) => roleOf(call.name) === 'run');
+  const loads = conversation.calls.filter((call) => roleOf(call.name) === 'load');
+  const loaded = loads.findLast(({ isError }) => !isError);
+  const skill = skillOfLoad(loaded?.input) ?? acceptedSkill(conversation) ?? givenSkill(conversation);
+  if (ran !== undefined) return answer(ranText(skill ?? '', ran.result, ran.isError));
+  if (skill !== undefined) return follow(skill, { request, conversation, tools });
+  return choose({ request, conversation, tools }, loads);
+}
+
+/** Forced activation: accepts the best skill if its score is high enough, and no other. */
+function forcedChoice({ request, conversation, tools }: Situation): RuleDecision | undefined {
+  const tool = tools.find(({ name }) => name === CHOICE);
+  const names = tool === undefined ? [] : choicesOf(tool);
+  if (tool === undefined || conversation.calls.some(({ name, isError }) => name === tool.name && !isError))
+    return undefined;
+  const skills = [conversation.request, request.system].flatMap(skillsInCatalog);
+  const files = filesIn(conversation.request).map(({ path }) => path);
+  const scored = scoreSkills({ request: wordsOf(conversation), files, skills });
+  const best = scored.find(({ name, isConvincing }) => isConvincing && names.includes(name));
+  const accepted = best === undefined ? [] : [best.name];
+  const rejected = names.filter((name) => !accepted.includes(name));
+  const reason = best === undefined ? 'no description matches these words' : 'its description matches these words';
+  return { type: 'call', role: 'load', name: tool.name, input: { accepted, rejected, reason } };
+}
+
+/** Accepted skills are loaded. */
+function acceptedSkill({ calls }: Conversation): string | undefined {
+  return acceptedBy(calls.find(({ name, isError }) => name === CHOICE && !isError)?.input);
+}
+
+function acceptedBy(input: unknown): string | undefined {
+  const accepted = isObject(input) ? input['accepted'] : undefined;
+  const first: unknown = Array.isArray(accepted) ? accepted[0] : undefined;
+  return typeof first === 'string' ? first : undefined;
+}
+
+interface Situation {
+  readonly request: ModelRequest;
+  readonly conversation: Conversation;
+  readonly tools: readonly ModelTool[];
+}
+
+function choose(situation: Situation, failedLoads: readonly DoneCall[]): RuleDecision {
+  const { request, conversation, tools } = situation;
+  const searched = conversation.calls.find((call) => roleOf(call.name) === 'search');
+  const query = wordsOf(conversation);
+  const search =
+    searched === undefined
+      ? callOf('search', tools, (tool) => searchInput(tool, query.slice(0, MAX_QUERY)))
+      : undefined;
+  if (search !== undefined && query !== '') return search;
+  const found = searched === undefined || searched.isError ? [] : skillsInResult(searched.result);
+  const files = filesIn(conversation.request).map(({ path }) => path);
+  const skills = [...found, ...[conversation.request, request.system].flatMap(skillsInCatalog)];
+  const scored = scoreSkills({ request: query, files, skills });
+  const last = failedLoads.at(-1);
+  const tried = new Set(failedLoads.map(({ input }) => skillOfLoad(input)));
+  const best = scored.find(({ name, isConvincing }) => isConvincing && !tried.has(name));
+  if (best === undefined || failedLoads.length >= MOST_LOADS)
+    return last === undefined
+      ? fallBack(situation, scored)
+      : answer(couldNotLoad(skillOfLoad(last.input) ?? '', last.result));
+  return callOf('load', tools, (tool) => loadInput(tool, best.name)) ?? answer(noSkillFits(scored));
+}
+
+/** Returns only the words of the user. */
+function wordsOf({ request }: Conversation): string {
+  return withoutFiles(withoutSkillTexts(request));
+}
+
+/** If no skill scores high enough, a skill that was loaded beforehand is used. */
+function fallBack(situation: Situation, scored: readonly ScoredSkill[]): RuleDecision {
+  const [only, ...others] = loadedIn(situation.request.system);
+  return only !== undefined && others.length === 0 ? follow(only.name, situation) : answer(noSkillFits(scored));
+}
+
+/** A skill that the user invoked: its text is part of the request. */
+function givenSkill({ request: asked, calls }: Conversation): string | undefined {
+  const given = loadedIn(asked).at(-1)?.name;
+  return given !== undefined && calls.every(({ name }) => roleOf(name) !== 'load') ? given : undefined;
+}
+
+function follow(skill: string, { request, conversation, tools }: Situation): RuleDecision {
+  const reading = quickstartOf(skill, request, conversation);
+  if (reading.type !== 'found')
+    return answer(noQuickstart(skill, reading.type === 'invalid' ? reading.problem : undefined));
+  const filled = fillQuickstart(reading.quickstart, {
+    request: wordsOf(conversation),
+    files: filesIn(conversation.request).map(({ path }) => path),
+  });
+  if (filled.type === 'missing')
+    return answer(hasRun(tools) ? somethingMissing(skill, filled.wanted) : cannotRun(skill));
+  const { script, args } = filled;
+  return callOf('run', tools, (tool) => runInput(tool, { skill, script, args })) ?? answer(cannotRun(skill, filled));
+}
+
+function hasRun(tools: Situation['tools']): boolean {
+  return tools.some(({ name }) => roleOf(name) === 'run');
+}
+
+/**
+ * Searched in the result of loading or accepting the skill, now or earlier, in the system message, and in the request; never in the
+ * output of a script.
+ */
+function quickstartOf(
+  skill: string,
+  request: ModelRequest,
+  { request: asked, calls, earlier }: Conversation,
+): QuickstartReading {
+  const loads = [...earlier, ...calls].filter(
+    ({ name, input, isError }) =>
+      !isError && (name === CHOICE ? acceptedBy(input) : roleOf(name) === 'load' && skillOfLoad(input)) === skill,
+  );
+  const standing = [...loadedIn(request.system), ...loadedIn(asked)].filter(({ name }) => name === skill);
+  const texts = [...loads.toReversed().flatMap(({ result }) => textsIn(result)), ...standing.map(({ text }) => text)];
+  return texts.map((text) => findQuickstart(text)).find(({ type }) => type !== 'absent') ?? { type: 'absent' };
+}
+
+function answer(text: string): RuleDecision {
+  return { type: 'answer', text };
+}
+
+/** The same three steps for every request; only their status changes. */
+const STEPS = [
+  { id: 'find', title: 'find a suitable skill and load it' },
+  { id: 'run', title: 'follow its quickstart' },
+  { id: 'answer', title: 'answer from its output' },
+] as const;
+
+const MAX_GOAL = 200;
+
+/** The whole plan in the first step, afterwards only changes. */
+function planUpdate(decision: RuleDecision, { request, calls }: Conversation): PlanUpdate {
+  const isDone = (wanted: Role): boolean => calls.some(({ name, isError }) => roleOf(name) === wanted && !isError);
+  const done = { find: isDone('load') || isDone('run'), run: isDone('run'), answer: decision.type === 'answer' };
+  const next = done.answer ? undefined : STEPS.find(({ id }) => !done[id])?.id;
+  const stateOf = (id: keyof typeof done): StepState =>
+    done[id] ? 'completed' : id === next ? 'in_progress' : 'pending';
+  const steps = STEPS.map((step) => ({ ...step, status: stateOf(step.id) }));
+  if (calls.length > 0) return { mode: 'patch', steps: steps.map(({ id, status }) => ({ id, status })) };
+  const goal = withoutFiles(withoutSkillTexts(request)).slice(0, MAX_GOAL);
+  return { mode: 'replace', plan: { goal, steps, assumptions: [], constraints: {} } };
 }

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import { checkConfig, checkPolicyFile, problemText } from '../../../src/core/config/config-check.ts';
-import { shownConfig, shownValue } from '../../../src/cli/govern/config-display.ts';
+import { shownConfig, shownValue } from '../../../src/cli/govern/config.ts';
 import { CONFIG_JSON_SCHEMA } from '../../../src/core/config/config.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { PROJECT } from '../../files-below.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { readCsv } from '../../../src/evals/cases/csv.ts';
+import { readCsv } from '../../../src/evals/cases/document.ts';
 
 const textsOf = (source: string): unknown => {
   const read = readCsv(source);

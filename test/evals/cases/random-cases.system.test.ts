@@ -3,7 +3,7 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { jsonErrorOffset } from '../../../src/evals/cases/json-error.ts';
+import { jsonErrorOffset } from '../../../src/agent/json-object.ts';
 import { readCases } from '../../../src/evals/cases/read-cases.ts';
 import type { ReadCases } from '../../../src/evals/cases/read-cases.ts';
 import { folderOf, skillMd } from './support.ts';
@@ -167,10 +167,10 @@ describe('the position of a JSON error', () => {
     ['{"a" 1}', 5],
     ['[1 2]', 3],
     ['{a:1}', 1],
-    ['"abc', 0],
+    ['"abc', 4],
     ['[1,2', 4],
     ['{"a":1}x', 7],
-    ['[01]', 2],
+    ['[01]', 1],
     ["['a']", 1],
     ['', 0],
     ['[1,]', 3],

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 
 import { openRandom } from '../../../src/core/seeded-random.ts';
-import { declineP, holm } from '../../../src/evals/statistics/decline.ts';
-import { bettingInterval, bettingWealth } from '../../../src/evals/statistics/sequential.ts';
+import { declineP, holm } from '../../../src/evals/statistics/statistics.ts';
+import { bettingInterval, bettingWealth } from '../../../src/evals/statistics/statistics.ts';
 import { mcNemar, pairedInterval, pairsNeeded } from '../../../src/evals/statistics/statistics.ts';
 import type { PairCounts } from '../../../src/evals/statistics/statistics.ts';
 import { verifies } from '../../conformance/verifies.ts';
