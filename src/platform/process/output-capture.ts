@@ -88,7 +88,7 @@ function visible(bytes: Uint8Array): string {
 }
 
 /** The length without an incomplete character at the end. */
-function wholeCharacters(bytes: Uint8Array): number {
+export function wholeCharacters(bytes: Uint8Array): number {
   for (let back = 1; back <= 3 && back <= bytes.length; back += 1) {
     const byte = bytes[bytes.length - back] ?? 0;
     if (isContinuation(byte)) continue;

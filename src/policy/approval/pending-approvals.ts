@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { APPROVAL_SCOPES } from '../../core/approval.ts';
 import type { ApprovalAnswer, ApprovalRequest, ApprovalScope } from '../../core/approval.ts';
-import { SkillError } from '../../core/errors.ts';
+import { SkillError, invalidInput } from '../../core/errors.ts';
 import { RISKS } from '../../core/access.ts';
 import { isObject } from '../../core/json/json-schema.ts';
 import { parseJson } from '../../core/json/parse-json.ts';
@@ -260,10 +260,5 @@ function unlinkIfPresent(file: string): void {
 }
 
 function invalid(message: string, expected: string): SkillError<'input/invalid'> {
-  return new SkillError({
-    code: 'input/invalid',
-    message,
-    hint: `pass ${expected}; \`skillwright approvals\` lists the waiting questions`,
-    data: { expected },
-  });
+  return invalidInput(message, expected, `pass ${expected}; \`skillwright approvals\` lists the waiting questions`);
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
 import path from 'node:path';
 
-import { SkillError, isSkillError } from '../../core/errors.ts';
+import { SkillError, invalidInput, isSkillError } from '../../core/errors.ts';
 import type { Executor } from '../../core/execution.ts';
 import type { Failure } from '../../core/failure-codes.ts';
 import { stableJson } from '../../core/json/stable-json.ts';
@@ -245,7 +245,7 @@ function environmentPackages(name: string, { environments = {} }: PackageOptions
 }
 
 function invalid(message: string, hint: string): SkillError {
-  return new SkillError({ code: 'input/invalid', message, hint, data: { expected: hint } });
+  return invalidInput(message, hint, hint);
 }
 
 async function checkVenv(

@@ -9,8 +9,7 @@ import { runChild } from '../../platform/process/child-process.ts';
 import { PROGRAM_FOLDERS } from '../../platform/process/program-environment.ts';
 import { installHint } from '../environments/system-packages.ts';
 import { findProgram, runningNodeVersion } from './machine-programs.ts';
-import { skillRequirements } from './skill-requirements.ts';
-import type { Requirement, RequirementSources } from './skill-requirements.ts';
+import type { Requirement } from './skill-requirements.ts';
 
 /** A requirement that is not met, with instructions. */
 export interface MissingRequirement {
@@ -29,7 +28,7 @@ export interface MissingRequirement {
  */
 export type Inspect = (argv: readonly string[]) => Promise<string | undefined>;
 
-export interface PreflightRequest extends RequirementSources {
+export interface PreflightRequest {
   /** Names of the variables that programs will get. */
   readonly variables?: readonly string[];
   /** Programs can reach at least one host. */
@@ -40,15 +39,10 @@ export interface PreflightRequest extends RequirementSources {
   readonly inspect?: Inspect;
 }
 
-/** Finds the requirements of a skill that are not met, without running any code of the skill. */
-export function preflight(request: PreflightRequest): Promise<readonly MissingRequirement[]> {
-  return findMissing(skillRequirements(request), request);
-}
-
-/** Returns the requirements that are not met. */
+/** Returns the requirements that are not met, without running any code of a skill. */
 export async function findMissing(
   requirements: readonly Requirement[],
-  request: Omit<PreflightRequest, keyof RequirementSources>,
+  request: PreflightRequest,
 ): Promise<readonly MissingRequirement[]> {
   if (requirements.length === 0) return [];
   const folders = [...(request.programFolders ?? []), ...PROGRAM_FOLDERS];

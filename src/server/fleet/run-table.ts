@@ -5,8 +5,7 @@
 import type { Pool, PoolClient } from 'pg';
 
 import type { AgentResult } from '../../agent/agent-options.ts';
-import { SkillError } from '../../core/errors.ts';
-import { invalidInput } from './invalid-input.ts';
+import { SkillError, invalidInput } from '../../core/errors.ts';
 import { quoted } from '../../core/text/text.ts';
 import { inTransaction } from './database.ts';
 import type { StoredAttempt } from './attempt-format.ts';

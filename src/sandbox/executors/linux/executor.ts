@@ -1,7 +1,7 @@
 import { availableParallelism, homedir } from 'node:os';
 import path from 'node:path';
 
-import { isSkillError } from '../../../core/errors.ts';
+import { invalidInput, isSkillError } from '../../../core/errors.ts';
 import { DEFAULT_LIMITS, NOBODY } from '../../../core/execution.ts';
 import type {
   AttachedWorkspace,
@@ -22,7 +22,7 @@ import { findControlGroups, removeStaleGroups } from '../cgroup.ts';
 import type { ControlGroupPlace } from '../cgroup.ts';
 import { findScopes } from '../systemd-scope.ts';
 import type { SystemdScopes } from '../systemd-scope.ts';
-import { checkProgram, checkWorkspace, invalidInput, networkDenied, notStarted, startFolder } from '../program-spec.ts';
+import { checkProgram, checkWorkspace, networkDenied, notStarted, startFolder } from '../program-spec.ts';
 import { PIPES_FOLDER, countedFolders, writableFolders } from '../../workspace/layout.ts';
 import { UNCOUNTED_MEMORY } from '../seccomp/calls.ts';
 import { seccompBytes } from '../seccomp/filter.ts';
@@ -31,8 +31,8 @@ import type { Launcher, OpenLauncher } from './launcher.ts';
 import { skillMounts, systemMounts } from './mounts.ts';
 import type { Mount } from './mounts.ts';
 import { SANDBOX_ROOT, sandboxEntries } from './profile.ts';
-import { SANDBOX_PROCESSES, failed, startSandboxed } from './program.ts';
-import { explainFailure, unavailable } from './unavailable.ts';
+import { SANDBOX_PROCESSES, startSandboxed } from './program.ts';
+import { explainFailure, setupFailed, unavailable } from './unavailable.ts';
 
 /** Opens the way to granted hosts. */
 export type OpenNetworkBridge = (
@@ -167,7 +167,7 @@ function attached(attachment: Attachment): Required<AttachedWorkspace> {
   const underWay = new Set<Promise<RunningProgram>>();
   let isDetached = false;
   const start = async (spec: ProgramSpec, streams: RunStreams, mode?: InteractiveMode): Promise<RunningProgram> => {
-    if (isDetached) throw failed(machine.launcher.name, 'the workspace was detached');
+    if (isDetached) throw setupFailed(machine.launcher.name, 'the workspace was detached');
     const starting = startProgram({ attachment, pipes, launcher, skills: currentSkills(), spec, mode }, streams);
     underWay.add(starting);
     const forget = (): void => {
