@@ -110,13 +110,9 @@ export async function startRun(source: SessionSource, surroundings: Surroundings
   }
 }
 
-interface RunRequest {
-  readonly request: string;
-  readonly parentRun: string | undefined;
-  readonly budgets: Readonly<Record<string, number>> | undefined;
-  readonly agent: AgentStart | undefined;
-  readonly trace: string | undefined;
-}
+type RunRequest = {
+  readonly [Name in 'request' | 'parentRun' | 'budgets' | 'agent' | 'trace']: RunOptions[Name];
+};
 
 function startOf(
   { index }: SessionSource,

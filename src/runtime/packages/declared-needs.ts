@@ -1,6 +1,6 @@
 import type { StagedSkill } from '../../core/execution.ts';
 import { ECOSYSTEMS } from '../../core/packages.ts';
-import type { Ecosystem, RequestedPackage } from '../../core/packages.ts';
+import type { Ecosystem } from '../../core/packages.ts';
 import { toRelativePath } from '../../core/path.ts';
 import type { SkillEntry } from '../../core/skill.ts';
 import { openConfined } from '../../platform/fs/confined-directory.ts';
@@ -11,6 +11,7 @@ import { findMissing } from '../../sandbox/programs/preflight.ts';
 import type { Inspect } from '../../sandbox/programs/preflight.ts';
 import { scriptPath } from '../execution/missing.ts';
 import type { ProgramAction } from '../execution/parts.ts';
+import type { PackageNeeds } from './packages.ts';
 
 export interface DeclaringParts {
   readonly programFolders: readonly string[];
@@ -26,27 +27,20 @@ export function languagesOf(action: ProgramAction): readonly Ecosystem[] {
   return ECOSYSTEMS;
 }
 
-export interface Declared {
-  readonly ecosystem: Ecosystem;
-  readonly packages: readonly RequestedPackage[];
-  readonly isOptional: boolean;
-  readonly problems: readonly string[];
-}
-
 /** The declared packages that the machine lacks. If it has all of them, no layer is needed. */
 export async function declaredBy(
   action: ProgramAction,
   skill: SkillEntry,
   languages: readonly Ecosystem[],
   parts: DeclaringParts,
-): Promise<readonly Declared[]> {
+): Promise<readonly PackageNeeds[]> {
   const { snapshot } = await parts.stage(skill);
   const script = action.type === 'run_script' ? scriptPath(action.script) : undefined;
   const opening = openConfined(snapshot);
   if (opening.type === 'failed') return [];
   const { directory } = opening;
   try {
-    const declared = languages.flatMap((ecosystem): readonly Declared[] => {
+    const declared = languages.flatMap((ecosystem): readonly PackageNeeds[] => {
       const { packages, problems } = declaredPackages(directory, ecosystem, script);
       const isOptional = packages.every(({ source }) => source !== 'script');
       // A list for the whole skill concerns only scripts that import something.
@@ -70,7 +64,7 @@ function importsAny(directory: ConfinedDirectory, script: string | undefined, ec
 }
 
 async function lacksAny(
-  { ecosystem, packages }: Declared,
+  { ecosystem, packages }: PackageNeeds,
   directory: ConfinedDirectory,
   { inspect, programFolders }: DeclaringParts,
 ): Promise<boolean> {
