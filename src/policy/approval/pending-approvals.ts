@@ -15,6 +15,7 @@ import { isPresent, isSystemError, namesIn } from '../../platform/fs/paths.ts';
 import { readPrivateFile } from '../../platform/fs/read-file.ts';
 import { isSealOf, sealKey, sealOf } from '../../platform/fs/seal-key.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
+import { fieldOf, hasShape, shape } from '../../core/json/shape.ts';
 
 /**
  * Questions for another process: `<id>.json` is the question, `<id>.answer.json` the answer. Both are authenticated, so that only this
@@ -227,18 +228,10 @@ function questionOf(body: string): PendingQuestion | undefined {
   return { request, at, asking };
 }
 
+const REQUEST = shape({ text: 'id tool rule coverage', object: 'origin detail action', list: 'scopes affects' });
+
 function isRequest(value: unknown): value is ApprovalRequest {
-  if (typeof value !== 'object' || value === null) return false;
-  const { id, tool, risk, rule, coverage, scopes, affects, origin, detail, action }: Record<string, unknown> = {
-    ...value,
-  };
-  return (
-    [id, tool, rule, coverage].every((part) => typeof part === 'string') &&
-    [origin, detail, action].every((part) => typeof part === 'object' && part !== null) &&
-    RISKS.some((known) => known === risk) &&
-    Array.isArray(scopes) &&
-    Array.isArray(affects)
-  );
+  return hasShape(value, REQUEST) && RISKS.some((known) => known === fieldOf(value, 'risk'));
 }
 
 function answerOf(body: string, { request, asking }: PendingQuestion): ApprovalAnswer | undefined {

@@ -1,6 +1,6 @@
 import type { StagedSkill } from '../../core/execution.ts';
 import { ECOSYSTEMS } from '../../core/packages.ts';
-import type { Ecosystem } from '../../core/packages.ts';
+import type { Ecosystem, RequestedPackage } from '../../core/packages.ts';
 import { toRelativePath } from '../../core/path.ts';
 import type { SkillEntry } from '../../core/skill.ts';
 import { openConfined } from '../../platform/fs/confined-directory.ts';
@@ -11,7 +11,6 @@ import { findMissing } from '../../sandbox/programs/preflight.ts';
 import type { Inspect } from '../../sandbox/programs/preflight.ts';
 import { scriptPath } from '../execution/missing.ts';
 import type { ProgramAction } from '../execution/parts.ts';
-import type { PackageNeeds } from './packages.ts';
 
 export interface DeclaringParts {
   readonly programFolders: readonly string[];
@@ -25,6 +24,16 @@ export function languagesOf(action: ProgramAction): readonly Ecosystem[] {
   if (/\.py$/i.test(action.script)) return ['python'];
   if (/\.[cm]?[jt]sx?$/i.test(action.script)) return ['node'];
   return ECOSYSTEMS;
+}
+
+/** The packages of one ecosystem that a program needs. */
+export interface PackageNeeds {
+  readonly ecosystem: Ecosystem;
+  readonly packages: readonly RequestedPackage[];
+  /** Declared for the skill as a whole: a script that may not need them runs without them if they cannot be installed. */
+  readonly isOptional: boolean;
+  /** Declarations that cannot be installed. */
+  readonly problems: readonly string[];
 }
 
 /** The declared packages that the machine lacks. If it has all of them, no layer is needed. */
