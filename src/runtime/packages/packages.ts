@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
 import path from 'node:path';
 
-import { SkillError, invalidInput, isSkillError } from '../../core/errors.ts';
+import { invalidInput, isSkillError } from '../../core/errors.ts';
+import type { SkillError } from '../../core/errors.ts';
 import type { Executor } from '../../core/execution.ts';
 import type { Failure } from '../../core/failure-codes.ts';
 import { stableJson } from '../../core/json/stable-json.ts';

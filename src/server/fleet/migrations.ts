@@ -4,7 +4,8 @@
  */
 import type { Pool } from 'pg';
 
-import { SkillError, invalidInput } from '../../core/errors.ts';
+import { invalidInput } from '../../core/errors.ts';
+import type { SkillError } from '../../core/errors.ts';
 
 /** Entry N brings version N to N + 1. Never edit an entry that was released: add one. */
 const MIGRATIONS: readonly string[] = [

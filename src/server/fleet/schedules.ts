@@ -1,5 +1,6 @@
 /** Runs at regular times. DBOS keeps the time; each time submits a run once, however many workers there are. */
-import { SkillError, invalidInput } from '../../core/errors.ts';
+import { invalidInput } from '../../core/errors.ts';
+import type { SkillError } from '../../core/errors.ts';
 import { quoted } from '../../core/text/text.ts';
 
 export interface NewSchedule {
