@@ -58,3 +58,12 @@ export class SkillError<C extends SkillErrorCode = SkillErrorCode> extends Error
 export function isSkillError(value: unknown): value is SkillError {
   return typeof value === 'object' && value !== null && MARK in value;
 }
+
+/** The error for a value that the caller got wrong. */
+export function invalidInput(
+  message: string,
+  expected: string,
+  hint = `pass ${expected}`,
+): SkillError<'input/invalid'> {
+  return new SkillError({ code: 'input/invalid', message, hint, data: { expected } });
+}

@@ -10,6 +10,7 @@ import { EVENTS_FILE } from './run-folder.ts';
 import { FOREIGN_FILE } from '../platform/fs/open-flags.ts';
 import { fieldOf } from '../core/json/shape.ts';
 import { parseJson } from '../core/json/parse-json.ts';
+import type { JournalLine } from '../core/run-events.ts';
 
 const CHUNK_BYTES = 64 * 1024;
 const LINE_END = 0x0a;
@@ -101,13 +102,7 @@ export class LineReader {
 }
 
 /** A line as stored, with references instead of long texts. */
-export interface StoredLine {
-  readonly seq: number;
-  readonly time: string;
-  readonly elapsed: number;
-  readonly event: object;
-  readonly hash: string;
-}
+export type StoredLine = Omit<JournalLine, 'event'> & { readonly event: object };
 
 export type ParsedLine =
   | { readonly type: 'line'; readonly line: StoredLine; readonly split: SplitLine }

@@ -2,7 +2,8 @@
  * How a journal stores values. Long strings are moved to files and replaced by references; a key that could be mistaken for a
  * reference gets an additional `$`, which is removed when it is read. Every value is restored unchanged.
  */
-import { SkillError } from '../core/errors.ts';
+import { invalidInput } from '../core/errors.ts';
+import type { SkillError } from '../core/errors.ts';
 import { isObject } from '../core/json/json-schema.ts';
 import { CONTENT_KINDS } from '../core/run-events.ts';
 import type { ContentReference } from '../core/run-events.ts';
@@ -194,10 +195,9 @@ function freeName(name: string, taken: ReadonlySet<string>): string {
 }
 
 function tooDeep(): SkillError {
-  return new SkillError({
-    code: 'input/invalid',
-    message: `a value of the run is nested more than ${String(MAX_DEPTH)} levels deep`,
-    hint: 'record it as text',
-    data: { expected: `at most ${String(MAX_DEPTH)} levels` },
-  });
+  return invalidInput(
+    `a value of the run is nested more than ${String(MAX_DEPTH)} levels deep`,
+    `at most ${String(MAX_DEPTH)} levels`,
+    'record it as text',
+  );
 }

@@ -2,7 +2,7 @@ import { EFFECTS } from '../core/access.ts';
 import type { Effect, Risk, RuleOrigin } from '../core/access.ts';
 import { builtInRules } from './built-in-policy.ts';
 import type { WrittenRule } from '../core/config/policy-config.ts';
-import { SkillError } from '../core/errors.ts';
+import { SkillError, invalidInput } from '../core/errors.ts';
 import { BY_RISK, narrowingLayer } from './policy.ts';
 import type { Policy, PolicyLayer } from './policy.ts';
 import { isRule, readRule } from './policy-rule.ts';
@@ -114,12 +114,11 @@ function rulesOf(texts: RuleTexts, origin: RuleOrigin, places: RulePlaces): read
     (texts[effect] ?? []).map((text) => {
       const rule = readRule(text, { effect, origin, places });
       if (isRule(rule)) return rule;
-      throw new SkillError({
-        code: 'input/invalid',
-        message: rule.problem,
-        hint: 'write rules such as run_script, run_command(git status:*), write_file(docs/**)',
-        data: { expected: 'a rule' },
-      });
+      throw invalidInput(
+        rule.problem,
+        'a rule',
+        'write rules such as run_script, run_command(git status:*), write_file(docs/**)',
+      );
     }),
   );
 }

@@ -1,7 +1,8 @@
 import { lstatSync } from 'node:fs';
 import path from 'node:path';
 
-import { SkillError } from '../core/errors.ts';
+import { invalidInput } from '../core/errors.ts';
+import type { SkillError } from '../core/errors.ts';
 import { quoted } from '../core/text/text.ts';
 import { isDirectory, isInside, realPath, withForwardSlashes } from '../platform/fs/paths.ts';
 import { openSealedFile } from '../platform/fs/authenticated-store.ts';
@@ -250,10 +251,10 @@ function untrusted(
 
 /** Refuses the file system root and the home folder, which contain more than one project. */
 function trustableFolder(folder: string, home: string | undefined): string {
-  if (!isDirectory(folder)) throw invalid(`${quoted(folder, 200)} is not a folder`, 'a folder');
+  if (!isDirectory(folder)) throw invalidInput(`${quoted(folder, 200)} is not a folder`, 'a folder');
   const real = realPath(folder);
   if (path.dirname(real) === real || (home !== undefined && real === realPath(home)))
-    throw invalid(`${quoted(real, 200)} contains more than one project`, 'a project folder');
+    throw invalidInput(`${quoted(real, 200)} contains more than one project`, 'a project folder');
   return real;
 }
 
@@ -301,9 +302,5 @@ function skillOf(value: unknown): TrustedSkill | undefined {
 }
 
 function noHome(): SkillError<'input/invalid'> {
-  return invalid('there is no home folder to store trust in', 'a home folder');
-}
-
-function invalid(message: string, expected: string): SkillError<'input/invalid'> {
-  return new SkillError({ code: 'input/invalid', message, hint: `give ${expected}`, data: { expected } });
+  return invalidInput('there is no home folder to store trust in', 'a home folder');
 }

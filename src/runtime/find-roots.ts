@@ -5,7 +5,7 @@ import type { Config } from '../core/config/config.ts';
 import type { Surroundings } from '../core/config/loaded-config.ts';
 import { diagnose } from '../core/diagnostic.ts';
 import type { Diagnostic } from '../core/diagnostic.ts';
-import { SkillError } from '../core/errors.ts';
+import { invalidInput } from '../core/errors.ts';
 import type { SkillRoot } from '../core/skill.ts';
 import { isServerName } from '../core/tool-servers.ts';
 import { quoted } from '../core/text/text.ts';
@@ -147,10 +147,9 @@ function ofSource(roots: readonly SkillRoot[], wanted: string | undefined): read
   const found = roots.filter(({ source }) => source.toLowerCase() === wanted.toLowerCase());
   if (found.length > 0) return found;
   const known = [...new Set(roots.map(({ source }) => source))];
-  throw new SkillError({
-    code: 'input/invalid',
-    message: `no skill root has the source ${quoted(wanted)}`,
-    hint: `the sources here are ${known.join(', ')}; list them with skillwright list --explain`,
-    data: { expected: known.join(', ') },
-  });
+  throw invalidInput(
+    `no skill root has the source ${quoted(wanted)}`,
+    known.join(', '),
+    `the sources here are ${known.join(', ')}; list them with skillwright list --explain`,
+  );
 }

@@ -5,10 +5,9 @@ import { runsDirectory } from '../journal/run-folder.ts';
 import { joinedSink } from '../journal/export/sinks.ts';
 import type { EventSink } from '../journal/export/sinks.ts';
 import type { Telemetry } from '../journal/export/telemetry.ts';
-import { isSkillError } from '../core/errors.ts';
 import { RUN_SCHEMA } from '../core/run-events.ts';
 import type { AgentStart, Outcome, RunEvent, RunExecutor, RunStart } from '../core/run-events.ts';
-import { readSealKey, sealKey } from '../platform/fs/seal-key.ts';
+import { trySealKey } from '../platform/fs/seal-key.ts';
 import { VERSION } from '../version.ts';
 import type { Surroundings } from '../core/config/loaded-config.ts';
 import type { Execution } from './execution/execution.ts';
@@ -110,13 +109,9 @@ export async function startRun(source: SessionSource, surroundings: Surroundings
   }
 }
 
-interface RunRequest {
-  readonly request: string;
-  readonly parentRun: string | undefined;
-  readonly budgets: Readonly<Record<string, number>> | undefined;
-  readonly agent: AgentStart | undefined;
-  readonly trace: string | undefined;
-}
+type RunRequest = {
+  readonly [Name in 'request' | 'parentRun' | 'budgets' | 'agent' | 'trace']: RunOptions[Name];
+};
 
 function startOf(
   { index }: SessionSource,
@@ -178,7 +173,8 @@ function openRecord(
   const isOff = directory === false || (directory === undefined && source.config.runs?.enabled === false);
   if (isOff) return undefined;
   const { redactor } = source.secrets;
-  const key = home === undefined ? undefined : usableKey(home);
+  // Without a key the run is recorded without a seal.
+  const key = trySealKey(home);
   return createRun(runsDirectory(source.project, directory ?? source.config.runs?.directory), start, {
     sync: source.config.runs?.sync ?? 'none',
     redactor,
@@ -187,16 +183,6 @@ function openRecord(
     ...(key === undefined ? {} : { sealKey: key }),
     ...(home === undefined ? {} : { home }),
   });
-}
-
-/** Without a key the run is recorded without a seal. */
-function usableKey(home: string): Uint8Array | undefined {
-  try {
-    return readSealKey(home) ?? sealKey(home);
-  } catch (error) {
-    if (isSkillError(error)) return undefined;
-    throw error;
-  }
 }
 
 interface NotifierOptions {

@@ -1,7 +1,6 @@
 import { mkdtempSync } from 'node:fs';
 import path from 'node:path';
 
-import { isSkillError } from '../core/errors.ts';
 import { nodeCrypto } from '../platform/hash.ts';
 import { tryStat } from '../platform/quietly.ts';
 
@@ -18,7 +17,8 @@ export async function temporaryFolder(
   const parent = temporary === undefined || temporary === '' ? '/tmp' : temporary;
   const usual = path.join(parent, `skillwright-${String(process.getuid?.() ?? 0)}`);
   if (!isOccupied(usual)) return usual;
-  const key = home === undefined ? undefined : await keyOf(home);
+  const { trySealKey } = await import('../platform/fs/seal-key.ts');
+  const key = trySealKey(home);
   if (key === undefined) return mkdtempSync(`${usual}-`);
   return `${usual}-${nodeCrypto().createHmac('sha256', key).update('skillwright workspaces').digest('hex').slice(0, 24)}`;
 }
@@ -29,14 +29,4 @@ function isOccupied(folder: string): boolean {
   const stats = tryStat(folder);
   if (stats === undefined || process.getuid === undefined) return false;
   return !stats.isDirectory() || stats.uid !== process.getuid();
-}
-
-async function keyOf(home: string): Promise<Uint8Array | undefined> {
-  const { sealKey } = await import('../platform/fs/seal-key.ts');
-  try {
-    return sealKey(home);
-  } catch (error) {
-    if (isSkillError(error)) return undefined;
-    throw error;
-  }
 }

@@ -30,8 +30,10 @@ export interface Call<Query = unknown, Body = unknown> {
   readonly lastEventId: string | undefined;
 }
 
+const METHODS = ['GET', 'POST', 'DELETE'] as const;
+
 export interface Route {
-  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly method: (typeof METHODS)[number];
   /** Below `/api/v1`, with `{name}` for a segment. */
   readonly path: string;
   readonly summary: string;
@@ -45,13 +47,10 @@ export interface Route {
 
 type Parsed<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined;
 
-interface RouteParts<Query, Body> {
-  readonly method: Route['method'];
-  readonly path: string;
-  readonly summary: string;
+/** The schemas of a request. */
+interface Requested<Query, Body> {
   readonly query?: Query;
   readonly body?: Body;
-  readonly status?: number;
 }
 
 /** A route that answers with JSON. */
@@ -59,58 +58,60 @@ export function jsonRoute<
   Answered extends z.ZodType,
   Query extends z.ZodType | undefined = undefined,
   Body extends z.ZodType | undefined = undefined,
->({
-  handle,
-  answer,
-  status = 200,
-  ...parts
-}: RouteParts<Query, Body> & {
-  readonly answer: Answered;
-  readonly handle: (
+>(
+  endpoint: `${Route['method']} /${string}`,
+  summary: string,
+  schemas: Requested<Query, Body> & { readonly answer: Answered; readonly status?: number },
+  handle: (
     call: Call<Parsed<Query>, Parsed<Body>>,
-  ) => Immutable<z.output<Answered>> | Promise<Immutable<z.output<Answered>>>;
-}): Route {
+  ) => Immutable<z.output<Answered>> | Promise<Immutable<z.output<Answered>>>,
+): Route {
+  const { answer, status = 200, query, body } = schemas;
+  const [method, path = ''] = endpoint.split(' ');
   return {
-    ...common(parts),
+    method: METHODS.find((known) => known === method) ?? 'GET',
+    path,
+    summary,
+    query,
+    body,
     answer,
     status,
-    handle: async (call) => ({ type: 'json', status, value: await handle(parsedCall(call, parts)) }),
+    handle: async (call) => ({ type: 'json', status, value: await handle(parsedCall(call, schemas)) }),
   };
 }
 
 /** A route that answers with server-sent events. */
-export function eventRoute<Query extends z.ZodType | undefined = undefined>({
-  handle,
-  ...parts
-}: Omit<RouteParts<Query, undefined>, 'method' | 'body'> & {
-  readonly handle: (call: Call<Parsed<Query>>) => AsyncIterable<string> | Promise<AsyncIterable<string>>;
-}): Route {
+export function eventRoute<Query extends z.ZodType | undefined = undefined>(
+  path: `/${string}`,
+  summary: string,
+  schemas: Pick<Requested<Query, undefined>, 'query'>,
+  handle: (call: Call<Parsed<Query>>) => AsyncIterable<string> | Promise<AsyncIterable<string>>,
+): Route {
   return {
-    ...common({ ...parts, method: 'GET' }),
+    ...reading(path, summary, schemas.query),
     answer: 'events',
-    handle: async (call) => ({ type: 'events', frames: await handle(parsedCall(call, parts)) }),
+    handle: async (call) => ({ type: 'events', frames: await handle(parsedCall(call, schemas)) }),
   };
 }
 
 type FileAnswer = Omit<Extract<Answer, { readonly type: 'file' }>, 'type'>;
 
 /** A route that answers with a file to download. */
-export function fileRoute<Query extends z.ZodType | undefined = undefined>({
-  handle,
-  ...parts
-}: Omit<RouteParts<Query, undefined>, 'method' | 'body'> & {
-  readonly handle: (call: Call<Parsed<Query>>) => FileAnswer | Promise<FileAnswer>;
-}): Route {
+export function fileRoute<Query extends z.ZodType | undefined = undefined>(
+  path: `/${string}`,
+  summary: string,
+  schemas: Pick<Requested<Query, undefined>, 'query'>,
+  handle: (call: Call<Parsed<Query>>) => FileAnswer | Promise<FileAnswer>,
+): Route {
   return {
-    ...common({ ...parts, method: 'GET' }),
+    ...reading(path, summary, schemas.query),
     answer: 'file',
-    handle: async (call) => ({ type: 'file', ...(await handle(parsedCall(call, parts))) }),
+    handle: async (call) => ({ type: 'file', ...(await handle(parsedCall(call, schemas))) }),
   };
 }
 
-function common(parts: RouteParts<z.ZodType | undefined, z.ZodType | undefined>): Omit<Route, 'answer' | 'handle'> {
-  const { method, path, summary, query, body, status = 200 } = parts;
-  return { method, path, summary, query, body, status };
+function reading(path: string, summary: string, query: z.ZodType | undefined): Omit<Route, 'answer' | 'handle'> {
+  return { method: 'GET', path, summary, query, body: undefined, status: 200 };
 }
 
 function parsedCall<Query extends z.ZodType | undefined, Body extends z.ZodType | undefined>(

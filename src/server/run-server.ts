@@ -2,8 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import { isSkillError } from '../core/errors.ts';
-import { readSealKey, sealKey } from '../platform/fs/seal-key.ts';
+import { trySealKey } from '../platform/fs/seal-key.ts';
 import { LOOPBACK_HEADERS, openLoopbackServer } from '../platform/net/loopback-server.ts';
 import { surroundingsOf } from '../runtime/config/config.ts';
 import type { RunServerLimits, RunServerOptions } from './server-options.ts';
@@ -39,7 +38,8 @@ export async function createRunServer(options: RunServerOptions): Promise<RunSer
   const closing = new AbortController();
   const starter = openRunStarter(options, limits, closing.signal);
   const routes = apiRoutes({ options, limits, surroundings, closing: closing.signal, starter });
-  const key = sessionKey(surroundings.home);
+  // The key of the user keeps a page open over a restart; otherwise a key of this process.
+  const key = trySealKey(surroundings.home) ?? randomBytes(32);
   let sessions: Sessions | undefined;
   const sessionsOf = (port: number): Sessions => (sessions ??= openSessions({ key, purpose: surroundings.cwd, port }));
   const exchange: Exchange = {
@@ -76,17 +76,6 @@ export async function createRunServer(options: RunServerOptions): Promise<RunSer
 /** The first page and its links; without a page, only links. */
 function isLogin({ method }: IncomingMessage, { pathname, searchParams }: URL, hasPage: boolean): boolean {
   return method === 'GET' && pathname === '/' && (hasPage || searchParams.has('link'));
-}
-
-/** The key of the user, so that a page stays open over a restart; without a home folder a key of this process. */
-function sessionKey(home: string | undefined): Uint8Array {
-  if (home === undefined) return randomBytes(32);
-  try {
-    return readSealKey(home) ?? sealKey(home);
-  } catch (error) {
-    if (isSkillError(error)) return randomBytes(32);
-    throw error;
-  }
 }
 
 interface Exchange extends ApiExchange {

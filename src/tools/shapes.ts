@@ -1,4 +1,4 @@
-import { SkillError } from '../core/errors.ts';
+import { invalidInput } from '../core/errors.ts';
 import { quoted } from '../core/text/text.ts';
 import type { SkillTool } from './tools.ts';
 
@@ -127,10 +127,9 @@ const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 /** Checks the name here, so that the author of a vocabulary sees which tool the services would reject. */
 function checkedName({ name }: SkillTool): string {
   if (NAME.test(name)) return name;
-  throw new SkillError({
-    code: 'input/invalid',
-    message: `the tool name ${quoted(name)} is not supported by model APIs`,
-    hint: 'use 1 to 64 letters, digits, _ and -',
-    data: { expected: NAME.source },
-  });
+  throw invalidInput(
+    `the tool name ${quoted(name)} is not supported by model APIs`,
+    NAME.source,
+    'use 1 to 64 letters, digits, _ and -',
+  );
 }

@@ -1,4 +1,4 @@
-import { SkillError } from '../core/errors.ts';
+import { invalidInput } from '../core/errors.ts';
 import { nearest } from '../core/nearest.ts';
 import { quoted } from '../core/text/text.ts';
 import type { Vocabulary } from '../core/tool.ts';
@@ -34,10 +34,9 @@ export function findVocabulary(wanted: string | Vocabulary): Vocabulary {
   const found = Object.hasOwn(all, wanted) ? all[wanted] : undefined;
   if (found !== undefined) return found;
   const near = nearest(wanted, VOCABULARY_NAMES);
-  throw new SkillError({
-    code: 'input/invalid',
-    message: `unknown vocabulary ${quoted(wanted)}`,
-    hint: near.length > 0 ? `did you mean ${near.join(', ')}?` : `the vocabularies are ${VOCABULARY_NAMES.join(', ')}`,
-    data: { expected: VOCABULARY_NAMES.join(', ') },
-  });
+  throw invalidInput(
+    `unknown vocabulary ${quoted(wanted)}`,
+    VOCABULARY_NAMES.join(', '),
+    near.length > 0 ? `did you mean ${near.join(', ')}?` : `the vocabularies are ${VOCABULARY_NAMES.join(', ')}`,
+  );
 }

@@ -8,7 +8,7 @@ import type { Ecosystem, LockedPackage } from '../../core/packages.ts';
 import { typedWord } from '../../core/text/shell-word.ts';
 import { printable } from '../../core/text/text.ts';
 import { layerFolders } from '../../runtime/packages/packages.ts';
-import type { PackageNeeds, SkillNeeds } from '../../runtime/packages/packages.ts';
+import type { SkillNeeds } from '../../runtime/packages/packages.ts';
 import type { Run } from '../../runtime/start-run.ts';
 import type { SkillEntry } from '../../core/skill.ts';
 import { openLayers } from '../../sandbox/environments/layers.ts';
@@ -21,6 +21,7 @@ import { openRuntime } from '../open-runtime.ts';
 import { commandExecution } from './execution-options.ts';
 import { PACKAGE_FLAGS, packageOptions } from './package-flags.ts';
 import { countText } from '../../core/text/line-text.ts';
+import type { PackageNeeds } from '../../runtime/packages/declared-needs.ts';
 
 const { with: withFlag, environment } = PACKAGE_FLAGS;
 

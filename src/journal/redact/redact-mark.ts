@@ -1,4 +1,4 @@
-import { SkillError } from '../../core/errors.ts';
+import { invalidInput } from '../../core/errors.ts';
 import { quoted } from '../../core/text/text.ts';
 import { literal, patternTable, scan } from './redact-scan.ts';
 import type { PatternTable } from './redact-scan.ts';
@@ -25,12 +25,11 @@ export function marksBeside(variants: readonly Uint8Array[]): (name: string) => 
         const mark = Buffer.from(`${open}${title}${close}`);
         if (isApart(mark)) return mark;
       }
-    throw new SkillError({
-      code: 'input/invalid',
-      message: `no mark can replace the secret ${quoted(name)}: secrets start or end with every available bracket`,
-      hint: 'use secrets that start and end with letters or digits',
-      data: { expected: 'secrets that differ from every mark' },
-    });
+    throw invalidInput(
+      `no mark can replace the secret ${quoted(name)}: secrets start or end with every available bracket`,
+      'secrets that differ from every mark',
+      'use secrets that start and end with letters or digits',
+    );
   };
 }
 

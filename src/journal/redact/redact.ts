@@ -3,7 +3,7 @@
  * purpose can always encode it differently, which only the sandbox and the network policy prevent.
  */
 
-import { SkillError } from '../../core/errors.ts';
+import { invalidInput } from '../../core/errors.ts';
 import { quoted } from '../../core/text/text.ts';
 import { marksBeside } from './redact-mark.ts';
 import { redactionProblem } from './redact-problem.ts';
@@ -54,12 +54,11 @@ export function createRedactor(secrets: readonly NamedSecret[], { shapes = false
 function checkSecret({ name, value }: NamedSecret): void {
   const problem = /^[\w./-]{1,100}$/.test(name) ? redactionProblem(value) : 'has an invalid name';
   if (problem === undefined) return;
-  throw new SkillError({
-    code: 'input/invalid',
-    message: `the secret ${quoted(name)} ${problem}`,
-    hint: 'use a longer, unique value, and a name of letters, digits and _',
-    data: { expected: 'a secret that can be redacted' },
-  });
+  throw invalidInput(
+    `the secret ${quoted(name)} ${problem}`,
+    'a secret that can be redacted',
+    'use a longer, unique value, and a name of letters, digits and _',
+  );
 }
 
 /** If two secrets share an encoding, the first name is used. */

@@ -101,3 +101,13 @@ function unusable(file: string, cause: string): SkillError<'io/failed'> {
     data: { path: file, cause },
   });
 }
+
+/** The key, made if there is none; undefined without a home folder, or where the key cannot be used. */
+export function trySealKey(home: string | undefined): Uint8Array | undefined {
+  try {
+    return home === undefined ? undefined : (readSealKey(home) ?? sealKey(home));
+  } catch (error) {
+    if (isSkillError(error)) return undefined;
+    throw error;
+  }
+}

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import { SkillError, isSkillError } from '../../core/errors.ts';
+import { invalidInput, isSkillError } from '../../core/errors.ts';
 import { visibleJson } from '../../core/json/visible-json.ts';
 import { limitConnections } from './connection-limit.ts';
 import { refusalOf } from './loopback-admission.ts';
@@ -41,12 +41,11 @@ const MIN_TOKEN_CHARACTERS = 16;
 export async function openLoopbackServer(parts: LoopbackParts): Promise<LoopbackServer> {
   const { host = '127.0.0.1', port = 0, token = randomBytes(32).toString('base64url'), connections } = parts;
   if (!/^[\x21-\x7e]+$/.test(token) || token.length < MIN_TOKEN_CHARACTERS)
-    throw new SkillError({
-      code: 'input/invalid',
-      message: 'the token of the server is too short or contains invisible characters',
-      hint: `pass at least ${String(MIN_TOKEN_CHARACTERS)} visible ASCII characters, or omit the token to get a random one`,
-      data: { expected: `${String(MIN_TOKEN_CHARACTERS)} characters` },
-    });
+    throw invalidInput(
+      'the token of the server is too short or contains invisible characters',
+      `${String(MIN_TOKEN_CHARACTERS)} characters`,
+      `pass at least ${String(MIN_TOKEN_CHARACTERS)} visible ASCII characters, or omit the token to get a random one`,
+    );
   const server = createServer({
     maxHeaderSize: 8_192,
     headersTimeout: 5_000,

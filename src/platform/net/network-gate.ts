@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 
-import { SkillError } from '../../core/errors.ts';
+import { invalidInput } from '../../core/errors.ts';
 import {
   findGrant,
   isForHost,
@@ -136,12 +136,11 @@ async function throughProxy(
 export function readGrant(text: string): HostPattern {
   const read = readHostPattern(text);
   if (isHostPattern(read)) return read;
-  throw new SkillError({
-    code: 'input/invalid',
-    message: `invalid network grant: ${read.problem}`,
-    hint: 'grant hosts as example.org, *.example.org, example.org:8443, or private://localhost:8080 for what is not on the internet',
-    data: { expected: 'a host, with or without a port' },
-  });
+  throw invalidInput(
+    `invalid network grant: ${read.problem}`,
+    'a host, with or without a port',
+    'grant hosts as example.org, *.example.org, example.org:8443, or private://localhost:8080 for what is not on the internet',
+  );
 }
 
 /**

@@ -5,7 +5,7 @@ import { closeSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { SkillError } from '../../core/errors.ts';
+import { SkillError, invalidInput } from '../../core/errors.ts';
 import type { EndReason, Identity, ProgramEnd, RunLimits, RunStreams } from '../../core/execution.ts';
 import { shellWord } from '../../core/text/shell-word.ts';
 import { printable, quoted } from '../../core/text/text.ts';
@@ -122,12 +122,11 @@ function checkSpec({ argv, cwd, env }: ChildSpec): void {
   const words = [...argv, cwd, ...Object.entries(env).flat()];
   const [command = ''] = argv;
   if (command === '' || words.some((word) => word.includes('\0')))
-    throw new SkillError({
-      code: 'input/invalid',
-      message: command === '' ? 'no program given' : `${quoted(words.find(hasNul) ?? '')} contains a NUL character`,
-      hint: 'give the program and its arguments as words without NUL characters',
-      data: { expected: 'words without NUL characters' },
-    });
+    throw invalidInput(
+      command === '' ? 'no program given' : `${quoted(words.find(hasNul) ?? '')} contains a NUL character`,
+      'words without NUL characters',
+      'give the program and its arguments as words without NUL characters',
+    );
 }
 
 function hasNul(word: string): boolean {
@@ -315,13 +314,6 @@ function programEnd({ reason, exit, isOver, durationMs, hunted }: Ending): Progr
     durationMs,
     warnings,
   };
-}
-
-/** Attributes a kill that this program did not send to the memory limit, if the kernel counted an out-of-memory kill since. */
-export function withMemoryKills(end: ProgramEnd, kills: number): ProgramEnd {
-  const isKilled = end.signal === 'SIGKILL' || end.exitCode === 137;
-  if (kills === 0 || !isKilled || (end.reason !== 'signal' && end.reason !== 'exited')) return end;
-  return { reason: 'memory', signal: 'SIGKILL', durationMs: end.durationMs, warnings: end.warnings };
 }
 
 interface Polling {

@@ -88,7 +88,7 @@ function visible(bytes: Uint8Array): string {
 }
 
 /** The length without an incomplete character at the end. */
-function wholeCharacters(bytes: Uint8Array): number {
+export function wholeCharacters(bytes: Uint8Array): number {
   for (let back = 1; back <= 3 && back <= bytes.length; back += 1) {
     const byte = bytes[bytes.length - back] ?? 0;
     if (isContinuation(byte)) continue;
@@ -162,3 +162,15 @@ function refusing<T>(file: string, act: () => T): T {
     });
   }
 }
+
+/** Collects the output of a small program as text. */
+export function textSink(): OutputSink & { text(): string } {
+  const chunks: Uint8Array[] = [];
+  return {
+    write: (chunk) => chunks.push(Uint8Array.from(chunk)) > 0,
+    text: () => Buffer.concat(chunks).toString('utf8'),
+  };
+}
+
+/** Accepts output and forgets it. */
+export const NO_OUTPUT: OutputSink = { write: () => true };

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { APPROVAL_SCOPES } from '../../core/approval.ts';
 import type { ApprovalAnswer, ApprovalRequest, ApprovalScope } from '../../core/approval.ts';
-import { SkillError } from '../../core/errors.ts';
+import { SkillError, invalidInput } from '../../core/errors.ts';
 import { RISKS } from '../../core/access.ts';
 import { isObject } from '../../core/json/json-schema.ts';
 import { parseJson } from '../../core/json/parse-json.ts';
@@ -15,6 +15,7 @@ import { isPresent, isSystemError, namesIn } from '../../platform/fs/paths.ts';
 import { readPrivateFile } from '../../platform/fs/read-file.ts';
 import { isSealOf, sealKey, sealOf } from '../../platform/fs/seal-key.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
+import { fieldOf, hasShape, shape } from '../../core/json/shape.ts';
 
 /**
  * Questions for another process: `<id>.json` is the question, `<id>.answer.json` the answer. Both are authenticated, so that only this
@@ -227,18 +228,10 @@ function questionOf(body: string): PendingQuestion | undefined {
   return { request, at, asking };
 }
 
+const REQUEST = shape({ text: 'id tool rule coverage', object: 'origin detail action', list: 'scopes affects' });
+
 function isRequest(value: unknown): value is ApprovalRequest {
-  if (typeof value !== 'object' || value === null) return false;
-  const { id, tool, risk, rule, coverage, scopes, affects, origin, detail, action }: Record<string, unknown> = {
-    ...value,
-  };
-  return (
-    [id, tool, rule, coverage].every((part) => typeof part === 'string') &&
-    [origin, detail, action].every((part) => typeof part === 'object' && part !== null) &&
-    RISKS.some((known) => known === risk) &&
-    Array.isArray(scopes) &&
-    Array.isArray(affects)
-  );
+  return hasShape(value, REQUEST) && RISKS.some((known) => known === fieldOf(value, 'risk'));
 }
 
 function answerOf(body: string, { request, asking }: PendingQuestion): ApprovalAnswer | undefined {
@@ -260,10 +253,5 @@ function unlinkIfPresent(file: string): void {
 }
 
 function invalid(message: string, expected: string): SkillError<'input/invalid'> {
-  return new SkillError({
-    code: 'input/invalid',
-    message,
-    hint: `pass ${expected}; \`skillwright approvals\` lists the waiting questions`,
-    data: { expected },
-  });
+  return invalidInput(message, expected, `pass ${expected}; \`skillwright approvals\` lists the waiting questions`);
 }

@@ -46,10 +46,6 @@ export function readCommandPattern(text: string): CommandPattern | CommandPatter
   return own.length === 0 ? { text, words: [], rest: 'any' } : { text, words: own, rest };
 }
 
-export function isCommandPattern(read: CommandPattern | CommandPatternProblem): read is CommandPattern {
-  return !('problem' in read);
-}
-
 /** A quoted part, an escaped character, stars, blanks, or plain text. */
 const PIECE = /'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)|(\*+)|([ \t]+)|([^'"\\* \t]+)/gy;
 

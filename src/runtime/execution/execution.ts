@@ -31,6 +31,7 @@ import { openInteractiveCommands } from './interactive-command.ts';
 import { programGrant } from '../../core/network/host-pattern.ts';
 import { checkMounts } from '../../sandbox/mounts/check-mount.ts';
 import type { CheckedMount, MountRequest, MountRules } from '../../sandbox/mounts/check-mount.ts';
+import { NO_OUTPUT, textSink } from '../../platform/process/output-capture.ts';
 
 export interface ExecutionOptions {
   /** `auto` uses the first executor that isolates. `local` does not isolate and must be named explicitly. */
@@ -320,7 +321,6 @@ const INSPECT_LIMITS = { ...DEFAULT_LIMITS, wallMs: 10_000, outputBytes: 256 * 1
 function inspectIn(openWorkspace: () => Promise<Workspace>): Inspect {
   return async (argv) => {
     const { attached } = await openWorkspace();
-    const chunks: Uint8Array[] = [];
     const spec = {
       argv,
       cwd: 'work',
@@ -329,8 +329,8 @@ function inspectIn(openWorkspace: () => Promise<Workspace>): Inspect {
       limits: INSPECT_LIMITS,
       network: [],
     };
-    const stdout = { write: (chunk: Uint8Array) => chunks.push(Uint8Array.from(chunk)) > 0 };
-    const end = await attached.run(spec, { stdout, stderr: { write: () => true } });
-    return end.exitCode === 0 ? Buffer.concat(chunks).toString('utf8') : undefined;
+    const stdout = textSink();
+    const end = await attached.run(spec, { stdout, stderr: NO_OUTPUT });
+    return end.exitCode === 0 ? stdout.text() : undefined;
   };
 }

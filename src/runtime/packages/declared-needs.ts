@@ -26,10 +26,13 @@ export function languagesOf(action: ProgramAction): readonly Ecosystem[] {
   return ECOSYSTEMS;
 }
 
-export interface Declared {
+/** The packages of one ecosystem that a program needs. */
+export interface PackageNeeds {
   readonly ecosystem: Ecosystem;
   readonly packages: readonly RequestedPackage[];
+  /** Declared for the skill as a whole: a script that may not need them runs without them if they cannot be installed. */
   readonly isOptional: boolean;
+  /** Declarations that cannot be installed. */
   readonly problems: readonly string[];
 }
 
@@ -39,14 +42,14 @@ export async function declaredBy(
   skill: SkillEntry,
   languages: readonly Ecosystem[],
   parts: DeclaringParts,
-): Promise<readonly Declared[]> {
+): Promise<readonly PackageNeeds[]> {
   const { snapshot } = await parts.stage(skill);
   const script = action.type === 'run_script' ? scriptPath(action.script) : undefined;
   const opening = openConfined(snapshot);
   if (opening.type === 'failed') return [];
   const { directory } = opening;
   try {
-    const declared = languages.flatMap((ecosystem): readonly Declared[] => {
+    const declared = languages.flatMap((ecosystem): readonly PackageNeeds[] => {
       const { packages, problems } = declaredPackages(directory, ecosystem, script);
       const isOptional = packages.every(({ source }) => source !== 'script');
       // A list for the whole skill concerns only scripts that import something.
@@ -70,7 +73,7 @@ function importsAny(directory: ConfinedDirectory, script: string | undefined, ec
 }
 
 async function lacksAny(
-  { ecosystem, packages }: Declared,
+  { ecosystem, packages }: PackageNeeds,
   directory: ConfinedDirectory,
   { inspect, programFolders }: DeclaringParts,
 ): Promise<boolean> {

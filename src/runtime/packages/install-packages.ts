@@ -12,11 +12,11 @@ import type { ActionContext } from '../action-context.ts';
 import { askApproval } from '../ask-approval.ts';
 import { decideAction } from '../decide-action.ts';
 import type { Execution } from '../execution/execution.ts';
-import type { PackageNeeds } from './packages.ts';
 import { executionFailure } from '../execution/parts.ts';
 import type { ProgramAction } from '../execution/parts.ts';
 import type { PreparedPackages } from './layer-mounts.ts';
 import { skillDigest } from '../skill-digest.ts';
+import type { PackageNeeds } from './declared-needs.ts';
 
 /** A layer for a program. */
 interface Installed {

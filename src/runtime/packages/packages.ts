@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
 import path from 'node:path';
 
-import { SkillError, isSkillError } from '../../core/errors.ts';
+import { invalidInput, isSkillError } from '../../core/errors.ts';
+import type { SkillError } from '../../core/errors.ts';
 import type { Executor } from '../../core/execution.ts';
 import type { Failure } from '../../core/failure-codes.ts';
 import { stableJson } from '../../core/json/stable-json.ts';
@@ -29,7 +30,7 @@ import { findProgram } from '../../sandbox/programs/machine-programs.ts';
 import { isRoot } from '../../sandbox/workspace/layout.ts';
 import type { Workspace } from '../../sandbox/workspace/workspace.ts';
 import { declaredBy, languagesOf } from './declared-needs.ts';
-import type { DeclaringParts } from './declared-needs.ts';
+import type { DeclaringParts, PackageNeeds } from './declared-needs.ts';
 import { mountsLayers, usesOwnPaths } from './layer-mounts.ts';
 import { scriptsIn, suggestedPackages } from './suggested-packages.ts';
 import type { SuggestedPackage } from './suggested-packages.ts';
@@ -55,16 +56,6 @@ export interface PackageOptions {
   readonly hosts?: readonly string[];
   /** Called before something that takes time, with a text for a person. */
   readonly onProgress?: (text: string) => void;
-}
-
-/** The packages of one ecosystem that a program needs. */
-export interface PackageNeeds {
-  readonly ecosystem: Ecosystem;
-  readonly packages: readonly RequestedPackage[];
-  /** Declared for the skill as a whole: a script that may not need them runs without them if they cannot be installed. */
-  readonly isOptional: boolean;
-  /** Declarations that cannot be installed. */
-  readonly problems: readonly string[];
 }
 
 export interface SkillNeeds {
@@ -245,7 +236,7 @@ function environmentPackages(name: string, { environments = {} }: PackageOptions
 }
 
 function invalid(message: string, hint: string): SkillError {
-  return new SkillError({ code: 'input/invalid', message, hint, data: { expected: hint } });
+  return invalidInput(message, hint, hint);
 }
 
 async function checkVenv(

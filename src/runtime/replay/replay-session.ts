@@ -1,6 +1,6 @@
 import type { ArtifactStore } from '../../artifact/store.ts';
 import { hostInputsOf, isOfKind } from '../../core/action.ts';
-import { SkillError } from '../../core/errors.ts';
+import { invalidInput } from '../../core/errors.ts';
 import { EXECUTOR_NAMES } from '../../core/execution.ts';
 import type { RunInfo } from '../../core/run-events.ts';
 import { quoted } from '../../core/text/text.ts';
@@ -53,12 +53,11 @@ function executionOf({ executor: ran }: RunInfo, calls: readonly RecordedCall[],
 export function readOnlyArtifacts(store: ArtifactStore): ArtifactStore {
   const refuse = (name: string): Promise<never> =>
     Promise.reject(
-      new SkillError({
-        code: 'input/invalid',
-        message: `${quoted(name)} is not saved: writes are not repeated`,
-        hint: 'replay with --writes',
-        data: { expected: 'a replay with writes' },
-      }),
+      invalidInput(
+        `${quoted(name)} is not saved: writes are not repeated`,
+        'a replay with writes',
+        'replay with --writes',
+      ),
     );
   return {
     save: refuse,

@@ -1,4 +1,4 @@
-import { SkillError } from '../../core/errors.ts';
+import { SkillError, invalidInput } from '../../core/errors.ts';
 import { resolveSkill } from '../../registry/resolve-skill.ts';
 import type { SkillIndex } from '../../registry/index-skills.ts';
 import { isObject } from '../../core/json/json-schema.ts';
@@ -56,12 +56,11 @@ function toQuery(value: unknown, file: string, place: number): Query {
 }
 
 function invalid(file: string, expected: string): SkillError {
-  return new SkillError({
-    code: 'input/invalid',
-    message: `${JSON.stringify(file)} is not a query file: expected ${expected}`,
-    hint: 'one query per line, or JSON: ["..."], [{"query": "...", "relevant": ["skill-name"]}]',
-    data: { expected },
-  });
+  return invalidInput(
+    `${JSON.stringify(file)} is not a query file: expected ${expected}`,
+    expected,
+    'one query per line, or JSON: ["..."], [{"query": "...", "relevant": ["skill-name"]}]',
+  );
 }
 
 export interface Scores {

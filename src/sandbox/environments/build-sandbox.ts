@@ -2,10 +2,11 @@
 import path from 'node:path';
 
 import { DEFAULT_LIMITS } from '../../core/execution.ts';
-import type { HostMount, OutputSink, ProgramSpec, RunLimits } from '../../core/execution.ts';
+import type { HostMount, ProgramSpec, RunLimits } from '../../core/execution.ts';
 import type { RefusedConnection } from '../../core/network/refused-connection.ts';
 import { programEnvironment } from '../../platform/process/program-environment.ts';
 import type { Workspace } from '../workspace/workspace.ts';
+import { textSink } from '../../platform/process/output-capture.ts';
 
 export interface BuildProgram {
   readonly argv: readonly string[];
@@ -71,10 +72,7 @@ export function openBuildSandbox(
     isOwnPath,
     work: path.join(place.root, 'work'),
     async run({ argv, env = {}, stdin = '', network = [], mounts = [], cwd = 'work' }) {
-      const chunks: Record<'stdout' | 'stderr', Uint8Array[]> = { stdout: [], stderr: [] };
-      const sink = (name: 'stdout' | 'stderr'): OutputSink => ({
-        write: (chunk) => chunks[name].push(Uint8Array.from(chunk)) > 0,
-      });
+      const [stdout, stderr] = [textSink(), textSink()];
       const base = programEnvironment({ root, runFolder: workspace.newRunFolder().path, home, programFolders });
       const spec = {
         // The package index may be on this machine: NO_PROXY of the sandbox would bypass the proxy, which is the only way out.
@@ -88,14 +86,13 @@ export function openBuildSandbox(
         home,
         ...(proxyFrom === undefined ? {} : { proxyFrom }),
       };
-      const streams = { stdout: sink('stdout'), stderr: sink('stderr') };
+      const streams = { stdout, stderr };
       const end = await attached.run(spec, signal === undefined ? streams : { ...streams, signal });
       if (end.reason === 'cancelled') signal?.throwIfAborted();
-      const text = (name: 'stdout' | 'stderr'): string => Buffer.concat(chunks[name]).toString('utf8');
       return {
         isDone: end.reason === 'exited' && end.exitCode === 0,
-        stdout: text('stdout'),
-        stderr: text('stderr'),
+        stdout: stdout.text(),
+        stderr: stderr.text(),
         end: end.reason === 'exited' ? `exit code ${String(end.exitCode)}` : [end.reason, ...end.warnings].join(': '),
         refused: end.refused ?? [],
       };

@@ -1,6 +1,6 @@
 import path from 'node:path';
 
-import { SkillError } from '../../core/errors.ts';
+import { SkillError, invalidInput } from '../../core/errors.ts';
 import type {
   AttachedWorkspace,
   Capabilities,
@@ -30,6 +30,7 @@ import { setupOutput } from './linux/setup-output.ts';
 import { checkWorkspace, movedMountsDenied, networkDenied, notStarted, startFolder } from './program-spec.ts';
 import { PIPES_FOLDER, writableFolders } from '../workspace/layout.ts';
 import { openSockets } from './socket-memory.ts';
+import { setupFailed } from './linux/unavailable.ts';
 
 /** How programs are started and what that can enforce. */
 export interface ProgramStarter {
@@ -155,7 +156,8 @@ function attach(
         const pauseMs = (): number => disk.pauseMs();
         const end = await supervise(child, { limits, streams: { ...streams, signal }, started, poll, pauseMs });
         const isOwnEnd = end.reason === 'exited' || end.reason === 'signal';
-        if (setup?.isReady() === false && isOwnEnd) throw notConfined(name, setup.text());
+        if (setup?.isReady() === false && isOwnEnd)
+          throw setupFailed(name, setup.text() || `${name} ended without a message`);
         return withWarnings(end, capabilities);
       } finally {
         children.delete(child);
@@ -233,12 +235,11 @@ function resolveCwd(root: string, { cwd, mounts = [] }: ProgramSpec): string {
   const real = cwd.includes('\0') ? undefined : tryRealPath(startFolder(root, cwd));
   const roots = path.isAbsolute(cwd) ? mounts.map(({ target }) => target) : [root];
   if (real !== undefined && roots.some((folder) => isInside(real, folder)) && isDirectory(real)) return real;
-  throw new SkillError({
-    code: 'input/invalid',
-    message: `the folder ${quoted(cwd, 200)} is not in the workspace`,
-    hint: 'use a folder of the workspace: work, out, or one below skills/',
-    data: { expected: 'a folder below the workspace' },
-  });
+  throw invalidInput(
+    `the folder ${quoted(cwd, 200)} is not in the workspace`,
+    'a folder below the workspace',
+    'use a folder of the workspace: work, out, or one below skills/',
+  );
 }
 
 function detached(folder: string): SkillError {
@@ -247,16 +248,6 @@ function detached(folder: string): SkillError {
     message: `the workspace ${quoted(folder, 200)} is closed`,
     hint: 'open it again',
     data: { path: folder },
-  });
-}
-
-function notConfined(executor: ExecutorName, output: string): SkillError<'executor/failed'> {
-  const cause = output === '' ? `${executor} ended without a message` : output;
-  return new SkillError({
-    code: 'executor/failed',
-    message: `the sandbox could not be set up: ${cause}`,
-    hint: 'run skillwright doctor to see which executors work on this machine',
-    data: { executor, cause },
   });
 }
 

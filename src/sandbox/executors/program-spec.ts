@@ -1,6 +1,6 @@
 import path from 'node:path';
 
-import { SkillError } from '../../core/errors.ts';
+import { SkillError, invalidInput } from '../../core/errors.ts';
 import type { HostMount, ProgramEnd, ProgramSpec, RunningProgram, WorkspacePlace } from '../../core/execution.ts';
 import { quoted } from '../../core/text/text.ts';
 import { isDirectory, isInside } from '../../platform/fs/paths.ts';
@@ -33,10 +33,6 @@ export function checkProgram({ argv, cwd, env, mounts = [] }: ProgramSpec): void
     throw invalidInput(`${quoted(badName)} is not a valid variable name`, 'names of letters, digits and _');
   const withNul = [...argv, cwd, ...Object.values(env)].find((word) => word.includes('\0'));
   if (withNul !== undefined) throw invalidInput(`${quoted(withNul)} contains a NUL`, 'text without NUL characters');
-}
-
-export function invalidInput(message: string, expected: string): SkillError<'input/invalid'> {
-  return new SkillError({ code: 'input/invalid', message, hint: `pass ${expected}`, data: { expected } });
 }
 
 /** The end of a program that asks for hosts from an executor without network grants. */

@@ -1,4 +1,4 @@
-import { SkillError } from '../../core/errors.ts';
+import { SkillError, invalidInput } from '../../core/errors.ts';
 import type { AttachedWorkspace, ProgramSpec } from '../../core/execution.ts';
 import { quoted } from '../../core/text/text.ts';
 import { Interaction, KILL_GRACE_MS } from './interaction.ts';
@@ -117,7 +117,7 @@ export function openInteractions({ now, newId, maxRunning = MAX_RUNNING }: Inter
   return {
     async start(attached, spec, options = {}) {
       forgetOld();
-      if (isClosed) throw refused('the sessions are closed', 'start a new runtime', 'open sessions');
+      if (isClosed) throw invalidInput('the sessions are closed', 'open sessions', 'start a new runtime');
       const running = idsOf(false);
       if (running.length + starting >= maxRunning) throw tooMany(running, maxRunning);
       if (attached.start === undefined) throw noInteraction(attached);
@@ -144,7 +144,7 @@ export function openInteractions({ now, newId, maxRunning = MAX_RUNNING }: Inter
       const command = quoted(spec.argv.join(' '), 200);
       entries.set(interaction.id, { interaction, command, startedAt: now(), overSince: undefined });
       try {
-        if (isClosed) throw refused('the sessions are closed', 'start a new runtime', 'open sessions');
+        if (isClosed) throw invalidInput('the sessions are closed', 'open sessions', 'start a new runtime');
         return await waitAndView(interaction, { yieldMs: START_YIELD_MS, ...options }, false);
       } catch (error) {
         // The caller never learns its id.
@@ -198,40 +198,36 @@ function named(ids: readonly string[]): string {
 }
 
 function unknownSession(id: string, known: readonly string[]): SkillError<'input/invalid'> {
-  return refused(
+  return invalidInput(
     `unknown session ${quoted(id)}; ${named(known)}`,
-    'start a program, or use the id of an open session',
     ['the id of an open session', ...known].join(', '),
+    'start a program, or use the id of an open session',
   );
 }
 
 function isOver(id: string, running: readonly string[]): SkillError<'input/invalid'> {
-  return refused(
+  return invalidInput(
     `the program of session ${quoted(id)} has ended and accepts no input; ${named(running)}`,
-    'poll it for its last output, or start the program again',
     ['the id of a running session', ...running].join(', '),
+    'poll it for its last output, or start the program again',
   );
 }
 
 function tooMany(running: readonly string[], most: number): SkillError<'input/invalid'> {
-  return refused(
+  return invalidInput(
     `${String(most)} interactive programs are running, which is the limit; ${named(running)}`,
-    'end one of them first',
     `at most ${String(most)} programs at a time`,
+    'end one of them first',
   );
 }
 
 function tooLong(length: number): SkillError<'input/invalid'> {
   const expected = `at most ${String(MAX_WRITE)} characters`;
-  return refused(
+  return invalidInput(
     `the input has ${String(length)} characters; the limit is ${String(MAX_WRITE)}`,
-    'send the input in several parts',
     expected,
+    'send the input in several parts',
   );
-}
-
-function refused(message: string, hint: string, expected: string): SkillError<'input/invalid'> {
-  return new SkillError({ code: 'input/invalid', message, hint, data: { expected } });
 }
 
 function noInteraction({ capabilities }: AttachedWorkspace): SkillError<'executor/unavailable'> {

@@ -48,6 +48,15 @@ export interface Bridge {
   close(): Promise<void>;
 }
 
+/** A proxy to granted hosts on a port of 127.0.0.1. */
+export interface PortProxy {
+  readonly port: number;
+  /** Proxy variables for the program. */
+  readonly env: Readonly<Record<string, string>>;
+  refused(): readonly RefusedConnection[];
+  close(): Promise<void>;
+}
+
 /** Maximum number of refused connections that are remembered. */
 const MAX_REFUSED = 20;
 
@@ -92,12 +101,10 @@ export async function openBridge(options: BridgeOptions): Promise<Bridge> {
 }
 
 /** Opens a proxy on a port of 127.0.0.1, for package managers in a sandbox that has the network of the machine. */
-export async function openPortProxy({ hosts, proxyFrom }: Pick<BridgeOptions, 'hosts' | 'proxyFrom'>): Promise<{
-  readonly port: number;
-  readonly env: Readonly<Record<string, string>>;
-  refused(): readonly RefusedConnection[];
-  close(): Promise<void>;
-}> {
+export async function openPortProxy({
+  hosts,
+  proxyFrom,
+}: Pick<BridgeOptions, 'hosts' | 'proxyFrom'>): Promise<PortProxy> {
   const noted = notedRefusals();
   const proxy = await openAllowProxy({ hosts, proxyFrom, loopback: true, onDecision: noted.onDecision });
   const { port = 0 } = proxy;

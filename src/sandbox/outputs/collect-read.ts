@@ -10,6 +10,7 @@ import { mediaTypeOf } from '../../core/media-type.ts';
 import type { SavedOutput } from '../../core/outputs.ts';
 import { sha256 } from '../../platform/hash.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
+import { wholeCharacters } from '../../platform/process/output-capture.ts';
 
 export interface OutputToSave {
   readonly name: string;
@@ -137,22 +138,10 @@ function isUnchanged(descriptor: number, before: Stats): boolean {
 
 /** Returns text for UTF-8 only. Drops a character that is cut at the end of the head. */
 function textOf(head: Buffer, isHeadWhole: boolean): ((characters: number) => string) | undefined {
-  const bytes = isHeadWhole ? head : head.subarray(0, lastBoundary(head));
+  const bytes = isHeadWhole ? head : head.subarray(0, wholeCharacters(head));
   if (!isUtf8(bytes)) return undefined;
   return (characters) => {
     const text = bytes.toString('utf8');
     return characters === Number.POSITIVE_INFINITY ? text : startOfText(text, characters);
   };
-}
-
-/** The end of the last complete character. */
-function lastBoundary(bytes: Uint8Array): number {
-  for (let back = 1; back <= Math.min(4, bytes.length); back += 1) {
-    const byte = bytes[bytes.length - back] ?? 0;
-    if (byte < 0x80) return bytes.length - back + 1;
-    if (byte < 0xc0) continue;
-    const width = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
-    return back === width ? bytes.length : bytes.length - back;
-  }
-  return bytes.length;
 }

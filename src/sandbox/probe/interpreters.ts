@@ -1,6 +1,7 @@
 import { DEFAULT_LIMITS } from '../../core/execution.ts';
 import type { AttachedWorkspace, ExecutorName } from '../../core/execution.ts';
 import { PROGRAM_FOLDERS, interpreterFolders } from '../../platform/process/program-environment.ts';
+import { NO_OUTPUT, textSink } from '../../platform/process/output-capture.ts';
 
 /** An interpreter as scripts find it. */
 export interface Interpreter {
@@ -24,7 +25,7 @@ export async function interpretersIn(
   workspace: AttachedWorkspace,
   executor: ExecutorName,
 ): Promise<readonly Interpreter[]> {
-  const chunks: Uint8Array[] = [];
+  const stdout = textSink();
   await workspace.run(
     {
       argv: ['/bin/sh', '-c', SCRIPT],
@@ -34,10 +35,10 @@ export async function interpretersIn(
       limits: { ...DEFAULT_LIMITS, wallMs: MAX_MS },
       network: [],
     },
-    { stdout: { write: (chunk) => chunks.push(Uint8Array.from(chunk)) > 0 }, stderr: { write: () => true } },
+    { stdout, stderr: NO_OUTPUT },
   );
-  const rows = Buffer.concat(chunks)
-    .toString('utf8')
+  const rows = stdout
+    .text()
     .split('\n')
     .map((line) => line.split('\t'));
   return NAMES.map((name) => {

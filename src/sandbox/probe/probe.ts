@@ -23,6 +23,7 @@ import { interpretersIn } from './interpreters.ts';
 import type { Interpreter } from './interpreters.ts';
 import { openHostDecoys } from './host-decoys.ts';
 import type { DecoyListener, HostDecoys } from './host-decoys.ts';
+import { NO_OUTPUT } from '../../platform/process/output-capture.ts';
 
 /** `unknown`: the attempt could not be made. That is no evidence of isolation. */
 export type AttemptVerdict = 'blocked' | 'open' | 'unknown';
@@ -163,7 +164,7 @@ async function tryAttempt(name: EscapeAttempt, { workspace, root, decoys }: Tria
       limits: limitsFor(name, isShort ? SURVIVOR_MS : ATTEMPT_MS),
       network: [],
     },
-    { stdout: { write: () => true }, stderr: { write: () => true } },
+    { stdout: NO_OUTPUT, stderr: NO_OUTPUT },
   );
   const left = [`${fileName(name)}.tried`, ...(name === 'more processes than allowed' ? ['born'] : [])];
   return { end, isTried: left.some((file) => isPresent(path.join(out, file))) || LIMIT_REASONS.has(end.reason) };

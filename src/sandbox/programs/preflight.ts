@@ -1,6 +1,5 @@
 import { isSkillError } from '../../core/errors.ts';
 import { DEFAULT_LIMITS } from '../../core/execution.ts';
-import type { OutputSink } from '../../core/execution.ts';
 import { normalName } from '../../core/packages.ts';
 import { typedWord } from '../../core/text/shell-word.ts';
 import { quoted } from '../../core/text/text.ts';
@@ -9,8 +8,8 @@ import { runChild } from '../../platform/process/child-process.ts';
 import { PROGRAM_FOLDERS } from '../../platform/process/program-environment.ts';
 import { installHint } from '../environments/system-packages.ts';
 import { findProgram, runningNodeVersion } from './machine-programs.ts';
-import { skillRequirements } from './skill-requirements.ts';
-import type { Requirement, RequirementSources } from './skill-requirements.ts';
+import type { Requirement } from './skill-requirements.ts';
+import { NO_OUTPUT, textSink } from '../../platform/process/output-capture.ts';
 
 /** A requirement that is not met, with instructions. */
 export interface MissingRequirement {
@@ -29,7 +28,7 @@ export interface MissingRequirement {
  */
 export type Inspect = (argv: readonly string[]) => Promise<string | undefined>;
 
-export interface PreflightRequest extends RequirementSources {
+export interface PreflightRequest {
   /** Names of the variables that programs will get. */
   readonly variables?: readonly string[];
   /** Programs can reach at least one host. */
@@ -40,15 +39,10 @@ export interface PreflightRequest extends RequirementSources {
   readonly inspect?: Inspect;
 }
 
-/** Finds the requirements of a skill that are not met, without running any code of the skill. */
-export function preflight(request: PreflightRequest): Promise<readonly MissingRequirement[]> {
-  return findMissing(skillRequirements(request), request);
-}
-
-/** Returns the requirements that are not met. */
+/** Returns the requirements that are not met, without running any code of a skill. */
 export async function findMissing(
   requirements: readonly Requirement[],
-  request: Omit<PreflightRequest, keyof RequirementSources>,
+  request: PreflightRequest,
 ): Promise<readonly MissingRequirement[]> {
   if (requirements.length === 0) return [];
   const folders = [...(request.programFolders ?? []), ...PROGRAM_FOLDERS];
@@ -206,16 +200,15 @@ const INSPECTION = { ...DEFAULT_LIMITS, wallMs: 10_000, outputBytes: 256 * 1024 
 /** Runs commands on this machine with the PATH of a sandbox. */
 export function inspectMachine(folders: readonly string[] = PROGRAM_FOLDERS): Inspect {
   return async (argv) => {
-    const chunks: Uint8Array[] = [];
-    const stdout: OutputSink = { write: (chunk) => chunks.push(Uint8Array.from(chunk)) > 0 };
+    const stdout = textSink();
     const end = await runChild(
       { argv, cwd: '/', env: { PATH: folders.join(':'), LANG: 'C.UTF-8' } },
-      { stdin: new Uint8Array(), limits: INSPECTION, streams: { stdout, stderr: { write: () => true } } },
+      { stdin: new Uint8Array(), limits: INSPECTION, streams: { stdout, stderr: NO_OUTPUT } },
     ).catch((error: unknown) => {
       // The program is not installed.
       if (isSkillError(error) && error.code === 'executor/failed') return undefined;
       throw error;
     });
-    return end?.exitCode === 0 ? Buffer.concat(chunks).toString('utf8') : undefined;
+    return end?.exitCode === 0 ? stdout.text() : undefined;
   };
 }

@@ -38,6 +38,7 @@ import type { WorkspaceMetadata } from './metadata.ts';
 import { discard, openSnapshots, checkSkillName, withSignal } from './snapshots.ts';
 import type { SkillSource, Snapshots } from './snapshots.ts';
 import { stageSnapshot } from './stage.ts';
+import { withinTime } from '../../platform/process/child-process.ts';
 
 export interface WorkspacesOptions {
   /** Absolute path, created if missing. Must belong to the current user; for root, every user must be able to reach it. */
@@ -45,8 +46,6 @@ export interface WorkspacesOptions {
   readonly now?: () => number;
   /** Maximum age of kept workspaces and unused snapshots (default: a week). */
   readonly keptForMs?: number;
-  /** Time limit for removing leftovers before the first workspace opens. */
-  readonly sweepMs?: number;
 }
 
 export interface Workspaces {
@@ -98,6 +97,7 @@ export interface Workspace {
 }
 
 const WEEK_MS = 7 * 24 * 60 * 60_000;
+/** Time limit for removing leftovers before the first workspace opens. */
 const SWEEP_MS = 2_000;
 /** An executor that does not end its programs within this time is broken. */
 const DETACH_MS = 30_000;
@@ -105,19 +105,14 @@ const MAX_RUNS = 100_000;
 /** Kinds of isolation under which programs see the files of the host at their own paths. */
 const COPYING: ReadonlySet<Isolation> = new Set(['none', 'seatbelt', 'landlock']);
 
-export function openWorkspaces({
-  base: folder,
-  now = Date.now,
-  keptForMs = WEEK_MS,
-  sweepMs = SWEEP_MS,
-}: WorkspacesOptions): Workspaces {
+export function openWorkspaces({ base: folder, now = Date.now, keptForMs = WEEK_MS }: WorkspacesOptions): Workspaces {
   const base = openBase(folder);
   const snapshots = openSnapshots(base, openTreeDigests({ file: base.digestFile }));
   const open = new Map<string, Promise<Workspace>>();
   const closing = new Map<string, Promise<void>>();
   let swept: Promise<unknown> | undefined;
   let tidied: Promise<unknown> | undefined;
-  const sweeping = (): SweepOptions => ({ now: now(), maxMs: sweepMs, keptForMs });
+  const sweeping = (): SweepOptions => ({ now: now(), maxMs: SWEEP_MS, keptForMs });
   const tidy = async (): Promise<void> => {
     tidied ??= removeOldSnapshots(base, sweeping());
     await tidied;
@@ -285,7 +280,7 @@ function makeWorkspace(opening: Opening, { place, staged, attached, warnings, ..
   };
   const closeOnce = async (keep: boolean): Promise<void> => {
     await Promise.allSettled(staging.values());
-    await withDeadline(attached.detach(), executor.name);
+    await detachInTime(attached, executor.name);
     if (keep && isNoted) writeMetadata(root, metadata);
     if (keep) await keepFolder(base, root, opening.name);
     else await discard(base, root);
@@ -371,23 +366,16 @@ async function keepFolder(base: Base, root: string, name: string): Promise<void>
   }
 }
 
-async function withDeadline(act: Promise<void>, executor: string): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      reject(
-        new SkillError({
-          code: 'executor/failed',
-          message: `the executor ${executor} did not end its programs within ${String(DETACH_MS / 1000)} s`,
-          hint: 'find the remaining processes and end them',
-          data: { executor, cause: 'detach' },
-        }),
-      );
-    }, DETACH_MS);
+async function detachInTime(attached: AttachedWorkspace, executor: string): Promise<void> {
+  const isDone = await withinTime(
+    attached.detach().then(() => true),
+    DETACH_MS,
+  );
+  if (isDone === true) return;
+  throw new SkillError({
+    code: 'executor/failed',
+    message: `the executor ${executor} did not end its programs within ${String(DETACH_MS / 1000)} s`,
+    hint: 'find the remaining processes and end them',
+    data: { executor, cause: 'detach' },
   });
-  try {
-    await Promise.race([act, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

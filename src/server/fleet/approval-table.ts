@@ -5,11 +5,11 @@ import { APPROVAL_SCOPES } from '../../core/approval.ts';
 import type { ApprovalAnswer, ApprovalRequest, ApprovalScope, Approve } from '../../core/approval.ts';
 import { conflict, questionView } from '../approvals.ts';
 import type { ApprovalBook } from '../approvals.ts';
-import { invalidInput } from './invalid-input.ts';
 import { quoted } from '../../core/text/text.ts';
 import { inTransaction } from './database.ts';
 import type { QueuedRun, RunQueue } from './run-queue.ts';
 import { continueRun } from './run-table.ts';
+import { invalidInput } from '../../core/errors.ts';
 
 export interface FleetQuestion {
   readonly run: string;

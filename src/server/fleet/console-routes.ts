@@ -58,12 +58,11 @@ export function consoleRoutes(
   return [
     ...reading,
     runFileRoute({ pool, contents }, project),
-    jsonRoute({
-      method: 'GET',
-      path: '/status',
-      summary: 'Show the version, the project and the limits of the server',
-      answer: ServerStatus,
-      handle: async () => ({
+    jsonRoute(
+      'GET /status',
+      'Show the version, the project and the limits of the server',
+      { answer: ServerStatus },
+      async () => ({
         version: VERSION,
         project,
         model: 'fleet',
@@ -77,19 +76,15 @@ export function consoleRoutes(
         limits: { runs: 0, uploadBytes: 0, bodyBytes: 1_048_576 },
         budget: { ...DEFAULT_BUDGET },
       }),
-    }),
-    jsonRoute({
-      method: 'GET',
-      path: '/evaluations',
-      summary: 'List evaluations; those of a fleet are stored where `eval --workers` ran',
-      answer: Evaluations,
-      handle: () => ({ evaluations: [] }),
-    }),
-    eventRoute({
-      path: '/changes',
-      summary: 'Learn about new questions, runs and skills',
-      query: z.strictObject({}),
-      handle: ({ signal }) => changes(state, { signal, pollMs: CHANGE_MS }),
-    }),
+    ),
+    jsonRoute(
+      'GET /evaluations',
+      'List evaluations; those of a fleet are stored where `eval --workers` ran',
+      { answer: Evaluations },
+      () => ({ evaluations: [] }),
+    ),
+    eventRoute('/changes', 'Learn about new questions, runs and skills', { query: z.strictObject({}) }, ({ signal }) =>
+      changes(state, { signal, pollMs: CHANGE_MS }),
+    ),
   ];
 }

@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 
 import type { Pool } from 'pg';
 
-import { SkillError } from '../../core/errors.ts';
+import { invalidInput } from '../../core/errors.ts';
 import { quoted } from '../../core/text/text.ts';
 
 /** `admin` manages keys, webhooks, schedules and limits of its project. */
@@ -31,12 +31,11 @@ const COLUMNS = 'id, name, project, rights, created_at as "createdAt", revoked_a
 /** Creates a project if it does not exist. Throws `input/invalid` for a malformed name. */
 export async function ensureProject(pool: Pool, project: string): Promise<void> {
   if (!/^[a-z0-9][a-z0-9._-]{0,62}$/.test(project))
-    throw new SkillError({
-      code: 'input/invalid',
-      message: `${quoted(project)} is not a project name`,
-      hint: 'use lower-case letters, digits, dots, hyphens and underscores, at most 63',
-      data: { expected: 'a name such as docs-team' },
-    });
+    throw invalidInput(
+      `${quoted(project)} is not a project name`,
+      'a name such as docs-team',
+      'use lower-case letters, digits, dots, hyphens and underscores, at most 63',
+    );
   await pool.query('insert into skillwright.projects (name) values ($1) on conflict do nothing', [project]);
 }
 

@@ -4,7 +4,8 @@
  */
 import type { Pool } from 'pg';
 
-import { SkillError } from '../../core/errors.ts';
+import { invalidInput } from '../../core/errors.ts';
+import type { SkillError } from '../../core/errors.ts';
 
 /** Entry N brings version N to N + 1. Never edit an entry that was released: add one. */
 const MIGRATIONS: readonly string[] = [
@@ -234,10 +235,9 @@ export async function migrate(
 }
 
 function newer(version: number): SkillError {
-  return new SkillError({
-    code: 'input/invalid',
-    message: `the database has version ${String(version)}, and this program knows versions up to ${String(SCHEMA_VERSION)}`,
-    hint: 'upgrade skillwright on this machine; a database is never taken back to an older version',
-    data: { expected: `at most version ${String(SCHEMA_VERSION)}` },
-  });
+  return invalidInput(
+    `the database has version ${String(version)}, and this program knows versions up to ${String(SCHEMA_VERSION)}`,
+    `at most version ${String(SCHEMA_VERSION)}`,
+    'upgrade skillwright on this machine; a database is never taken back to an older version',
+  );
 }

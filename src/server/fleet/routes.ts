@@ -51,14 +51,11 @@ export function fleetRoutes(context: FleetContext, identity: Identity): readonly
         return route.handle(call);
       },
     })),
-    jsonRoute({
-      method: 'POST',
-      path: '/runs',
-      summary: 'Submit a run',
-      body: api.Submission,
-      answer: api.Run,
-      status: 201,
-      async handle({ body }) {
+    jsonRoute(
+      'POST /runs',
+      'Submit a run',
+      { body: api.Submission, answer: api.Run, status: 201 },
+      async ({ body }) => {
         need('submit');
         const { request, skills, budget, vocabulary, priority, delaySeconds, idempotencyKey, traceparent } = body;
         const run = await submitRun(
@@ -82,57 +79,43 @@ export function fleetRoutes(context: FleetContext, identity: Identity): readonly
         );
         return shown(run);
       },
-    }),
-    jsonRoute({
-      method: 'GET',
-      path: '/fleet/runs',
-      summary: 'List the states of runs, newest first',
-      query: api.RunListQuery,
-      answer: api.RunList,
-      async handle({ query: { limit, before } }) {
+    ),
+    jsonRoute(
+      'GET /fleet/runs',
+      'List the states of runs, newest first',
+      { query: api.RunListQuery, answer: api.RunList },
+      async ({ query: { limit, before } }) => {
         need('read');
         const runs = await newestRuns(pool, project, { limit, ...(before === undefined ? {} : { before }) });
         return { runs: runs.map(shown), next: runs.length === limit ? (runs.at(-1)?.id ?? null) : null };
       },
-    }),
-    jsonRoute({
-      method: 'GET',
-      path: '/fleet/runs/{id}',
-      summary: 'Show the state of a run; cheap, for programs that wait',
-      answer: api.Run,
-      async handle({ params }) {
+    ),
+    jsonRoute(
+      'GET /fleet/runs/{id}',
+      'Show the state of a run; cheap, for programs that wait',
+      { answer: api.Run },
+      async ({ params }) => {
         need('read');
         return shown(await found(params['id']));
       },
+    ),
+    eventRoute('/runs/{id}/events', 'Stream the events of a run', {}, async ({ params, signal, lastEventId }) => {
+      need('read');
+      const { id } = await found(params['id']);
+      return followStored(pool, { run: id, project }, { signal, lastEventId });
     }),
-    eventRoute({
-      path: '/runs/{id}/events',
-      summary: 'Stream the events of a run',
-      async handle({ params, signal, lastEventId }) {
-        need('read');
-        const { id } = await found(params['id']);
-        return followStored(pool, { run: id, project }, { signal, lastEventId });
-      },
+    jsonRoute('POST /runs/{id}/cancel', 'Cancel a run', { answer: api.Run }, async ({ params }) => {
+      need('submit');
+      const { id } = await found(params['id']);
+      const run = await cancelRun(pool, queue, project, id);
+      await did('run-cancel', id);
+      return shown(run ?? (await found(id)));
     }),
-    jsonRoute({
-      method: 'POST',
-      path: '/runs/{id}/cancel',
-      summary: 'Cancel a run',
-      answer: api.Run,
-      async handle({ params }) {
-        need('submit');
-        const { id } = await found(params['id']);
-        const run = await cancelRun(pool, queue, project, id);
-        await did('run-cancel', id);
-        return shown(run ?? (await found(id)));
-      },
-    }),
-    jsonRoute({
-      method: 'GET',
-      path: '/approvals',
-      summary: 'List questions that wait for an answer, oldest first',
-      answer: api.QuestionList,
-      async handle() {
+    jsonRoute(
+      'GET /approvals',
+      'List questions that wait for an answer, oldest first',
+      { answer: api.QuestionList },
+      async () => {
         need('approve');
         const questions = await listQuestions(pool, project);
         return {
@@ -140,28 +123,24 @@ export function fleetRoutes(context: FleetContext, identity: Identity): readonly
           questions: questions.map(({ askedAt, ...rest }) => ({ ...rest, askedAt: askedAt.toISOString() })),
         };
       },
-    }),
-    jsonRoute({
-      method: 'POST',
-      path: '/approvals/{id}',
-      summary: 'Answer a question by the id in the list; the first answer counts',
-      body: ApprovalAnswer,
-      answer: Answered,
-      async handle({ params: { id = '' }, body }) {
+    ),
+    jsonRoute(
+      'POST /approvals/{id}',
+      'Answer a question by the id in the list; the first answer counts',
+      { body: ApprovalAnswer, answer: Answered },
+      async ({ params: { id = '' }, body }) => {
         need('approve');
         await book.answer(id, body);
         const { verdict, scope } = body;
         await did('approval-answer', id.replace('/', ' '), { verdict, scope });
         return { id, verdict, scope };
       },
-    }),
-    jsonRoute({
-      method: 'POST',
-      path: '/approvals/{run}/{id}',
-      summary: 'Answer a question; the run goes on',
-      body: api.QuestionAnswer,
-      answer: api.Done,
-      async handle({ params, body: { verdict, scope, note } }) {
+    ),
+    jsonRoute(
+      'POST /approvals/{run}/{id}',
+      'Answer a question; the run goes on',
+      { body: api.QuestionAnswer, answer: api.Done },
+      async ({ params, body: { verdict, scope, note } }) => {
         need('approve');
         const { run = '', id = '' } = params;
         await answerQuestion(
@@ -173,137 +152,89 @@ export function fleetRoutes(context: FleetContext, identity: Identity): readonly
         await did('approval-answer', `${run} ${id}`, { verdict, scope });
         return { done: true };
       },
+    ),
+    jsonRoute('GET /fleet', 'Show workers, and the runs of this project by state', { answer: api.Fleet }, async () => {
+      need('read');
+      return fleetState(pool, project);
     }),
-    jsonRoute({
-      method: 'GET',
-      path: '/fleet',
-      summary: 'Show workers, and the runs of this project by state',
-      answer: api.Fleet,
-      async handle() {
-        need('read');
-        return fleetState(pool, project);
-      },
+    jsonRoute('GET /keys', 'List the keys of this project', { answer: api.KeyList }, async () => {
+      need('admin');
+      return { keys: (await listKeys(pool, project)).map(shownKey) };
     }),
-    jsonRoute({
-      method: 'GET',
-      path: '/keys',
-      summary: 'List the keys of this project',
-      answer: api.KeyList,
-      async handle() {
-        need('admin');
-        return { keys: (await listKeys(pool, project)).map(shownKey) };
-      },
-    }),
-    jsonRoute({
-      method: 'POST',
-      path: '/keys',
-      summary: 'Create a key for this project',
-      body: api.NewKey,
-      answer: api.CreatedKey,
-      status: 201,
-      async handle({ body }) {
+    jsonRoute(
+      'POST /keys',
+      'Create a key for this project',
+      { body: api.NewKey, answer: api.CreatedKey, status: 201 },
+      async ({ body }) => {
         need('admin');
         const { key, secret } = await createKey(pool, { ...body, project });
         await did('key-create', key.id, { name: key.name, rights: key.rights });
         return { key: shownKey(key), secret };
       },
+    ),
+    jsonRoute('DELETE /keys/{id}', 'Revoke a key', { answer: api.Done }, async ({ params: { id = '' } }) => {
+      need('admin');
+      if (!(await revokeKey(pool, project, id))) throw new HttpError(404, 'there is no such key');
+      await did('key-revoke', id);
+      return { done: true };
     }),
-    jsonRoute({
-      method: 'DELETE',
-      path: '/keys/{id}',
-      summary: 'Revoke a key',
-      answer: api.Done,
-      async handle({ params: { id = '' } }) {
-        need('admin');
-        if (!(await revokeKey(pool, project, id))) throw new HttpError(404, 'there is no such key');
-        await did('key-revoke', id);
-        return { done: true };
-      },
+    jsonRoute('GET /webhooks', 'List webhooks', { answer: api.WebhookList }, async () => {
+      need('admin');
+      return { webhooks: (await listWebhooks(pool, project)).map(withTime) };
     }),
-    jsonRoute({
-      method: 'GET',
-      path: '/webhooks',
-      summary: 'List webhooks',
-      answer: api.WebhookList,
-      async handle() {
-        need('admin');
-        return { webhooks: (await listWebhooks(pool, project)).map(withTime) };
-      },
-    }),
-    jsonRoute({
-      method: 'POST',
-      path: '/webhooks',
-      summary: 'Send a signed request for each run that ends',
-      body: api.NewWebhook,
-      answer: api.CreatedWebhook,
-      status: 201,
-      async handle({ body: { url } }) {
+    jsonRoute(
+      'POST /webhooks',
+      'Send a signed request for each run that ends',
+      { body: api.NewWebhook, answer: api.CreatedWebhook, status: 201 },
+      async ({ body: { url } }) => {
         need('admin');
         const webhook = await addWebhook(pool, project, url, context.webhooksTo ?? []);
         await did('webhook-create', webhook.id, { url });
         return withTime(webhook);
       },
+    ),
+    jsonRoute('DELETE /webhooks/{id}', 'Remove a webhook', { answer: api.Done }, async ({ params: { id = '' } }) => {
+      need('admin');
+      if (!(await removeWebhook(pool, project, id))) throw new HttpError(404, 'there is no such webhook');
+      await did('webhook-remove', id);
+      return { done: true };
     }),
-    jsonRoute({
-      method: 'DELETE',
-      path: '/webhooks/{id}',
-      summary: 'Remove a webhook',
-      answer: api.Done,
-      async handle({ params: { id = '' } }) {
-        need('admin');
-        if (!(await removeWebhook(pool, project, id))) throw new HttpError(404, 'there is no such webhook');
-        await did('webhook-remove', id);
-        return { done: true };
-      },
+    jsonRoute('GET /schedules', 'List scheduled runs', { answer: api.ScheduleList }, async () => {
+      need('read');
+      return { schedules: await schedules.list(project) };
     }),
-    jsonRoute({
-      method: 'GET',
-      path: '/schedules',
-      summary: 'List scheduled runs',
-      answer: api.ScheduleList,
-      async handle() {
-        need('read');
-        return { schedules: await schedules.list(project) };
-      },
-    }),
-    jsonRoute({
-      method: 'POST',
-      path: '/schedules',
-      summary: 'Submit a run at regular times',
-      body: api.NewSchedule,
-      answer: api.Done,
-      status: 201,
-      async handle({ body }) {
+    jsonRoute(
+      'POST /schedules',
+      'Submit a run at regular times',
+      { body: api.NewSchedule, answer: api.Done, status: 201 },
+      async ({ body }) => {
         need('admin');
         await schedules.add(identity, body, await context.skillSet());
         await did('schedule-create', body.name, { cron: body.cron });
         return { done: true };
       },
-    }),
-    jsonRoute({
-      method: 'DELETE',
-      path: '/schedules/{name}',
-      summary: 'Remove a schedule',
-      answer: api.Done,
-      async handle({ params: { name = '' } }) {
+    ),
+    jsonRoute(
+      'DELETE /schedules/{name}',
+      'Remove a schedule',
+      { answer: api.Done },
+      async ({ params: { name = '' } }) => {
         need('admin');
         await schedules.remove(project, name);
         await did('schedule-remove', name);
         return { done: true };
       },
-    }),
-    jsonRoute({
-      method: 'GET',
-      path: '/audit',
-      summary: 'List who did what, newest first',
-      query: api.AuditQuery,
-      answer: api.AuditList,
-      async handle({ query: { limit, before } }) {
+    ),
+    jsonRoute(
+      'GET /audit',
+      'List who did what, newest first',
+      { query: api.AuditQuery, answer: api.AuditList },
+      async ({ query: { limit, before } }) => {
         need('admin');
         const acts = await newestActs(pool, project, { limit, ...(before === undefined ? {} : { before }) });
         return { acts: acts.map(({ at, ...rest }) => ({ ...rest, at: at.toISOString() })) };
       },
-    }),
+    ),
   ];
 }
 

@@ -66,10 +66,11 @@ export async function listRunFiles(pool: Pool, project: string, run: string): Pr
 }
 
 export function runFileRoute({ pool, contents }: FilePlace, project: string): Route {
-  return fileRoute({
-    path: '/runs/{id}/files/{path}',
-    summary: 'Download an output file of a run',
-    async handle({ params: { id = '', path: name = '' } }) {
+  return fileRoute(
+    '/runs/{id}/files/{path}',
+    'Download an output file of a run',
+    {},
+    async ({ params: { id = '', path: name = '' } }) => {
       const file = (await listRunFiles(pool, project, id)).find((one) => one.name === name);
       if (file === undefined) throw new HttpError(404, 'no such file');
       const bytes = await contents.load(file.digest);
@@ -77,5 +78,5 @@ export function runFileRoute({ pool, contents }: FilePlace, project: string): Ro
         throw new HttpError(500, 'the stored bytes of the file are missing or damaged', 'restore them from a backup');
       return { name: path.basename(name), mediaType: 'application/octet-stream', chunks: [bytes] };
     },
-  });
+  );
 }

@@ -5,12 +5,12 @@
 import type { Pool, PoolClient } from 'pg';
 
 import type { AgentResult } from '../../agent/agent-options.ts';
-import { SkillError } from '../../core/errors.ts';
-import { invalidInput } from './invalid-input.ts';
+import { SkillError, invalidInput } from '../../core/errors.ts';
 import { quoted } from '../../core/text/text.ts';
 import { inTransaction } from './database.ts';
 import type { StoredAttempt } from './attempt-format.ts';
 import type { QueuedRun, RunQueue } from './run-queue.ts';
+import type { RunPage } from '../records.ts';
 
 /** The format of runs in the tables. A worker refuses runs that a later format recorded. */
 export const RUN_FORMAT = 1;
@@ -357,20 +357,11 @@ export async function newestRuns(
   return rows;
 }
 
-export interface RowPage {
-  readonly offset: number;
-  readonly limit: number;
-  /** Only runs whose request or id contains this; empty for all. */
-  readonly query: string;
-  /** A state, or the outcome of an ended run. */
-  readonly state?: string | undefined;
-}
-
 /** A page of the newest 10,000 runs of a project, and how many of them match. `newestRuns` pages through all. */
 export async function listRows(
   pool: Pool,
   project: string,
-  { offset, limit, query, state }: RowPage,
+  { offset, limit, query, state }: RunPage,
 ): Promise<{ readonly rows: readonly FleetRun[]; readonly total: number }> {
   const wanted = `(select * from skillwright.runs where project = $1 order by submitted_at desc, id desc limit ${String(MAX_SEARCHED)}) runs
     where ($2 = '' or position(lower($2) in lower(id || ' ' || request)) > 0)

@@ -1,12 +1,11 @@
 /** Contents in an S3 bucket, by digest. Keys and region come from the environment, as other S3 programs read them. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { SkillError } from '../../core/errors.ts';
+import { SkillError, invalidInput } from '../../core/errors.ts';
 import { sha256 } from '../../platform/hash.ts';
 import { loadOptional } from '../../platform/optional-package.ts';
 import { paced } from './content-store.ts';
 import type { ContentStore } from './content-store.ts';
-import { invalidInput } from './invalid-input.ts';
 
 export interface S3Options {
   /** `s3://bucket` or `s3://bucket/prefix`. */
@@ -37,6 +36,7 @@ export async function openS3Contents({ address, env, patience = PATIENCE }: S3Op
     throw invalidInput(
       'there are no credentials for S3',
       'AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment',
+      'set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment',
     );
   const region = env['AWS_REGION'] ?? 'us-east-1';
   const endpoint = env['AWS_ENDPOINT_URL'] ?? `https://s3.${region}.amazonaws.com`;

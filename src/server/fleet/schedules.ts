@@ -1,5 +1,6 @@
 /** Runs at regular times. DBOS keeps the time; each time submits a run once, however many workers there are. */
-import { SkillError } from '../../core/errors.ts';
+import { invalidInput } from '../../core/errors.ts';
+import type { SkillError } from '../../core/errors.ts';
 import { quoted } from '../../core/text/text.ts';
 
 export interface NewSchedule {
@@ -34,10 +35,9 @@ export interface Schedules {
 }
 
 export function unknownSchedule(name: string): SkillError {
-  return new SkillError({
-    code: 'input/invalid',
-    message: `there is no schedule ${quoted(name)}`,
-    hint: 'GET /api/v1/schedules lists the schedules',
-    data: { expected: 'the name of a schedule' },
-  });
+  return invalidInput(
+    `there is no schedule ${quoted(name)}`,
+    'the name of a schedule',
+    'GET /api/v1/schedules lists the schedules',
+  );
 }

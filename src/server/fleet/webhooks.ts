@@ -7,7 +7,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 
 import type { Pool } from 'pg';
 
-import { SkillError } from '../../core/errors.ts';
+import { invalidInput } from '../../core/errors.ts';
 import { findGrant, readAuthority, writeAuthority } from '../../core/network/host-pattern.ts';
 import type { HostPattern } from '../../core/network/host-pattern.ts';
 import { readAddress } from '../../core/network/network-address.ts';
@@ -35,12 +35,11 @@ export async function addWebhook(
 ): Promise<Webhook & { readonly secret: string }> {
   const target = targetOf(url, granted);
   if (typeof target === 'string')
-    throw new SkillError({
-      code: 'input/invalid',
-      message: `${quoted(url, 200)} cannot be a webhook: ${target}`,
-      hint: 'use an https address on the internet; for others start the server with --webhooks-to private://HOST:PORT',
-      data: { expected: 'https://...' },
-    });
+    throw invalidInput(
+      `${quoted(url, 200)} cannot be a webhook: ${target}`,
+      'https://...',
+      'use an https address on the internet; for others start the server with --webhooks-to private://HOST:PORT',
+    );
   const secret = randomBytes(32).toString('base64url');
   const { rows } = await pool.query<Webhook>(
     `insert into skillwright.webhooks (id, project, url, secret) values ($1, $2, $3, $4)

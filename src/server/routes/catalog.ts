@@ -12,13 +12,11 @@ type Form = CatalogView['entries'][number]['form'];
 
 export function catalogRoutes({ options: { runtime } }: SkillContext): readonly Route[] {
   return [
-    jsonRoute({
-      method: 'GET',
-      path: '/catalog',
-      summary: 'Show what a model sees of all skills under a token budget',
-      query: CatalogQuery,
-      answer: CatalogView,
-      async handle({ query }) {
+    jsonRoute(
+      'GET /catalog',
+      'Show what a model sees of all skills under a token budget',
+      { query: CatalogQuery, answer: CatalogView },
+      async ({ query }) => {
         const budget = query.budget ?? runtime.config.catalog?.budget_tokens ?? 4_000;
         const format = query.format ?? runtime.config.catalog?.format ?? 'xml';
         const { skills } = runtime.index;
@@ -60,7 +58,7 @@ export function catalogRoutes({ options: { runtime } }: SkillContext): readonly 
           request: await requestParts(),
         };
       },
-    }),
+    ),
   ];
 
   async function requestParts(): Promise<readonly { readonly part: string; readonly tokens: number }[]> {

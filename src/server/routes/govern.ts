@@ -33,60 +33,48 @@ const CHANGE_MS = 200;
 
 export function approvalRoutes(book: ApprovalBook): readonly Route[] {
   return [
-    jsonRoute({
-      method: 'GET',
-      path: '/approvals',
-      summary: 'List questions of all runs of this user that wait for an answer, and stored answers',
-      answer: Approvals,
-      handle: () => book.list(),
-    }),
-    jsonRoute({
-      method: 'POST',
-      path: '/approvals/{id}',
-      summary: 'Answer a question; the first answer counts',
-      body: ApprovalAnswer,
-      answer: Answered,
-      async handle({ params: { id = '' }, body }) {
+    jsonRoute(
+      'GET /approvals',
+      'List questions of all runs of this user that wait for an answer, and stored answers',
+      { answer: Approvals },
+      () => book.list(),
+    ),
+    jsonRoute(
+      'POST /approvals/{id}',
+      'Answer a question; the first answer counts',
+      { body: ApprovalAnswer, answer: Answered },
+      async ({ params: { id = '' }, body }) => {
         await book.answer(id, body);
         return { id, verdict: body.verdict, scope: body.scope };
       },
-    }),
-    jsonRoute({
-      method: 'DELETE',
-      path: '/approvals/stored/{id}',
-      summary: 'Revoke a stored answer',
-      answer: Revoked,
-      async handle({ params: { id = '' } }) {
+    ),
+    jsonRoute(
+      'DELETE /approvals/stored/{id}',
+      'Revoke a stored answer',
+      { answer: Revoked },
+      async ({ params: { id = '' } }) => {
         const revoked = await book.revoke(id);
         if (revoked === 0) throw new HttpError(404, 'no such answer');
         return { revoked };
       },
-    }),
+    ),
   ];
 }
 
 export function policyRoutes({ options: { runtime, reach }, surroundings }: SkillContext): readonly Route[] {
   let examined: Promise<Immutable<Isolation>> | undefined;
   return [
-    jsonRoute({
-      method: 'GET',
-      path: '/policy',
-      summary: 'Show the rules in force, layer by layer',
-      answer: PolicyView,
-      handle: async () => ({
-        allowedTools: runtime.config.policy?.allowed_tools ?? 'restrict',
-        sandboxed: runtime.config.policy?.sandboxed ?? 'ask',
-        tools: TOOLS,
-        layers: shownLayers(await policyWith(runtime, [])),
-      }),
-    }),
-    jsonRoute({
-      method: 'POST',
-      path: '/policy/explain',
-      summary: 'Decide about a tool and an argument without doing anything, and say why',
-      body: ExplainRequest,
-      answer: DecisionView,
-      async handle({ body: { tool, subject, skills } }) {
+    jsonRoute('GET /policy', 'Show the rules in force, layer by layer', { answer: PolicyView }, async () => ({
+      allowedTools: runtime.config.policy?.allowed_tools ?? 'restrict',
+      sandboxed: runtime.config.policy?.sandboxed ?? 'ask',
+      tools: TOOLS,
+      layers: shownLayers(await policyWith(runtime, [])),
+    })),
+    jsonRoute(
+      'POST /policy/explain',
+      'Decide about a tool and an argument without doing anything, and say why',
+      { body: ExplainRequest, answer: DecisionView },
+      async ({ body: { tool, subject, skills } }) => {
         const {
           effect,
           risk,
@@ -109,14 +97,13 @@ export function policyRoutes({ options: { runtime, reach }, surroundings }: Skil
         const shown = capabilities.length === 0 ? [] : [capabilityLine(capabilities)];
         return { effect, risk, rule, origin, reason, capabilities: shown };
       },
-    }),
-    jsonRoute({
-      method: 'GET',
-      path: '/isolation',
-      summary: 'Show what each executor blocks on this machine; the first request probes, which takes seconds',
-      answer: Isolation,
-      handle: () => (examined ??= examine()),
-    }),
+    ),
+    jsonRoute(
+      'GET /isolation',
+      'Show what each executor blocks on this machine; the first request probes, which takes seconds',
+      { answer: Isolation },
+      () => (examined ??= examine()),
+    ),
   ];
 
   async function examine(): Promise<Immutable<Isolation>> {
@@ -151,39 +138,31 @@ const TOOLS = [
 export function evaluationRoutes({ options: { evaluations } }: ServerContext): readonly Route[] {
   if (evaluations === undefined) return [];
   return [
-    jsonRoute({
-      method: 'GET',
-      path: '/evaluations',
-      summary: 'List evaluations, newest first',
-      answer: Evaluations,
-      handle: () => ({ evaluations: evaluations.list() }),
-    }),
-    jsonRoute({
-      method: 'GET',
-      path: '/evaluations/{id}',
-      summary: 'Show a report, and what changed since an earlier one',
-      query: EvaluationQuery,
-      answer: EvaluationPage,
-      handle: ({ params: { id = '' }, query: { against } }) => evaluations.page(id, against),
-    }),
-    fileRoute({
-      path: '/evaluations/{id}/export',
-      summary: 'Export a report as one HTML file',
-      query: EvaluationQuery,
-      handle: ({ params: { id = '' }, query: { against } }) => ({
+    jsonRoute('GET /evaluations', 'List evaluations, newest first', { answer: Evaluations }, () => ({
+      evaluations: evaluations.list(),
+    })),
+    jsonRoute(
+      'GET /evaluations/{id}',
+      'Show a report, and what changed since an earlier one',
+      { query: EvaluationQuery, answer: EvaluationPage },
+      ({ params: { id = '' }, query: { against } }) => evaluations.page(id, against),
+    ),
+    fileRoute(
+      '/evaluations/{id}/export',
+      'Export a report as one HTML file',
+      { query: EvaluationQuery },
+      ({ params: { id = '' }, query: { against } }) => ({
         name: `evaluation-${id}.html`,
         mediaType: 'application/octet-stream',
         chunks: [evaluations.html(id, against)],
       }),
-    }),
-    jsonRoute({
-      method: 'GET',
-      path: '/case-history',
-      summary: 'Show how cases ended in the newest evaluations',
-      query: CaseHistoryQuery,
-      answer: CaseHistory,
-      handle: ({ query }) => ({ attempts: evaluations.history(query) }),
-    }),
+    ),
+    jsonRoute(
+      'GET /case-history',
+      'Show how cases ended in the newest evaluations',
+      { query: CaseHistoryQuery, answer: CaseHistory },
+      ({ query }) => ({ attempts: evaluations.history(query) }),
+    ),
   ];
 }
 
@@ -191,12 +170,11 @@ export function statusRoutes(context: ServerContext): readonly Route[] {
   const { options, limits, surroundings, starter } = context;
   const { home } = surroundings;
   return [
-    jsonRoute({
-      method: 'GET',
-      path: '/status',
-      summary: 'Show the version, the project, the model and the limits of the server',
-      answer: ServerStatus,
-      handle: () => ({
+    jsonRoute(
+      'GET /status',
+      'Show the version, the project, the model and the limits of the server',
+      { answer: ServerStatus },
+      () => ({
         version: VERSION,
         project: surroundings.cwd,
         model: options.model.id,
@@ -209,31 +187,27 @@ export function statusRoutes(context: ServerContext): readonly Route[] {
         limits: { runs: limits.runs, uploadBytes: limits.uploadBytes, bodyBytes: limits.bodyBytes },
         budget: { ...DEFAULT_BUDGET, ...options.agent?.budget },
       }),
-    }),
-    eventRoute({
-      path: '/changes',
-      summary: 'Learn about new questions, runs and skills',
-      query: z.strictObject({}),
-      handle: ({ signal }) =>
-        changes(
-          () => {
-            const waiting = home === undefined ? [] : listPending({ folder: pendingFolder(home), home }).questions;
-            const open = waiting.filter(
-              ({ request }) => home !== undefined && !isAnswered({ folder: pendingFolder(home), home }, request.id),
-            );
-            return {
-              approvals: open.length,
-              // A question that is answered and asked again is another state.
-              questions: waiting.map(({ asking }) => asking).join(' '),
-              answered: waiting.length - open.length,
-              runs: runIds(options.directory).length,
-              newest: runIds(options.directory)[0] ?? '',
-              active: starter.active(),
-              skills: options.runtime.index.indexHash,
-            };
-          },
-          { signal, pollMs: CHANGE_MS },
-        ),
-    }),
+    ),
+    eventRoute('/changes', 'Learn about new questions, runs and skills', { query: z.strictObject({}) }, ({ signal }) =>
+      changes(
+        () => {
+          const waiting = home === undefined ? [] : listPending({ folder: pendingFolder(home), home }).questions;
+          const open = waiting.filter(
+            ({ request }) => home !== undefined && !isAnswered({ folder: pendingFolder(home), home }, request.id),
+          );
+          return {
+            approvals: open.length,
+            // A question that is answered and asked again is another state.
+            questions: waiting.map(({ asking }) => asking).join(' '),
+            answered: waiting.length - open.length,
+            runs: runIds(options.directory).length,
+            newest: runIds(options.directory)[0] ?? '',
+            active: starter.active(),
+            skills: options.runtime.index.indexHash,
+          };
+        },
+        { signal, pollMs: CHANGE_MS },
+      ),
+    ),
   ];
 }

@@ -24,25 +24,21 @@ type Planned = Omit<Plan, 'digest'>;
 
 export function packRoutes(context: ServerContext): readonly Route[] {
   return [
-    jsonRoute({
-      method: 'POST',
-      path: '/packs/plan',
-      summary: 'Plan an install, an update or an uninstall; nothing is changed',
-      body: PackRequest,
-      answer: PackPlan,
-      handle: async ({ body, signal }) => withDigest((await change(context, body, { signal })).plan),
-    }),
-    jsonRoute({
-      method: 'POST',
-      path: '/packs/apply',
-      summary: 'Carry out a plan, if it is still the same',
-      body: PackApply,
-      answer: PackApplied,
-      async handle({ body: { digest, ...wanted }, signal }) {
+    jsonRoute(
+      'POST /packs/plan',
+      'Plan an install, an update or an uninstall; nothing is changed',
+      { body: PackRequest, answer: PackPlan },
+      async ({ body, signal }) => withDigest((await change(context, body, { signal })).plan),
+    ),
+    jsonRoute(
+      'POST /packs/apply',
+      'Carry out a plan, if it is still the same',
+      { body: PackApply, answer: PackApplied },
+      async ({ body: { digest, ...wanted }, signal }) => {
         const { names, notes } = await change(context, wanted, { signal, digest });
         return { names, notes };
       },
-    }),
+    ),
   ];
 }
 

@@ -38,14 +38,11 @@ export function runControlRoutes(context: ServerContext): readonly Route[] {
   const { runtime, directory, agent = {} } = options;
 
   return [
-    jsonRoute({
-      method: 'POST',
-      path: '/runs',
-      summary: 'Start a run',
-      body: StartRequest,
-      answer: Started,
-      status: 201,
-      async handle({ body: { request, model, budget, skills, uploads = [] } }) {
+    jsonRoute(
+      'POST /runs',
+      'Start a run',
+      { body: StartRequest, answer: Started, status: 201 },
+      async ({ body: { request, model, budget, skills, uploads = [] } }) => {
         const files = uploads.map(uploadedFile);
         const chosen = await openModel(model);
         const run = await starter.start((parts, live) =>
@@ -65,38 +62,30 @@ export function runControlRoutes(context: ServerContext): readonly Route[] {
         );
         return startedRun(run);
       },
-    }),
-    jsonRoute({
-      method: 'POST',
-      path: '/runs/{id}/cancel',
-      summary: 'Cancel a run of this server',
-      answer: z.object({ run: z.string() }),
-      handle({ params: { id = '' } }) {
+    ),
+    jsonRoute(
+      'POST /runs/{id}/cancel',
+      'Cancel a run of this server',
+      { answer: z.object({ run: z.string() }) },
+      ({ params: { id = '' } }) => {
         const started = starter.find(id);
         if (started === undefined)
           throw new HttpError(409, 'this server has no such run in progress', 'end a run of a terminal there');
         started.cancel();
         return { run: id };
       },
-    }),
-    jsonRoute({
-      method: 'POST',
-      path: '/runs/{id}/resume',
-      summary: 'Continue a run that was killed, waits for an approval, or exhausted a budget',
-      body: ContinueRequest,
-      answer: Started,
-      status: 201,
-      handle: ({ params: { id = '' }, body: { model, budget } }) =>
-        continueRun({ id, model, budget: defined(budget ?? {}) }),
-    }),
-    jsonRoute({
-      method: 'POST',
-      path: '/runs/{id}/fork',
-      summary: 'Run again from a turn, with another model or another request; the record stays as it is',
-      body: ForkRequest,
-      answer: Started,
-      status: 201,
-      handle: ({ params: { id = '' }, body: { model, budget, turn, request } }) =>
+    ),
+    jsonRoute(
+      'POST /runs/{id}/resume',
+      'Continue a run that was killed, waits for an approval, or exhausted a budget',
+      { body: ContinueRequest, answer: Started, status: 201 },
+      ({ params: { id = '' }, body: { model, budget } }) => continueRun({ id, model, budget: defined(budget ?? {}) }),
+    ),
+    jsonRoute(
+      'POST /runs/{id}/fork',
+      'Run again from a turn, with another model or another request; the record stays as it is',
+      { body: ForkRequest, answer: Started, status: 201 },
+      ({ params: { id = '' }, body: { model, budget, turn, request } }) =>
         continueRun({
           id,
           model,
@@ -104,13 +93,12 @@ export function runControlRoutes(context: ServerContext): readonly Route[] {
           keepAnswers: turn,
           ...(request === undefined ? {} : { request }),
         }),
-    }),
-    jsonRoute({
-      method: 'POST',
-      path: '/runs/{id}/replay',
-      summary: 'Repeat the recorded actions without writes and network, and compare the results',
-      answer: ReplayReport,
-      async handle({ params: { id = '' }, signal }) {
+    ),
+    jsonRoute(
+      'POST /runs/{id}/replay',
+      'Repeat the recorded actions without writes and network, and compare the results',
+      { answer: ReplayReport },
+      async ({ params: { id = '' }, signal }) => {
         const key = surroundings.home === undefined ? undefined : readSealKey(surroundings.home);
         const { status, problems, remarks, steps } = await replayRun({
           runtime,
@@ -132,7 +120,7 @@ export function runControlRoutes(context: ServerContext): readonly Route[] {
           })),
         };
       },
-    }),
+    ),
     {
       method: 'POST',
       path: '/uploads',
@@ -144,10 +132,11 @@ export function runControlRoutes(context: ServerContext): readonly Route[] {
       handle: ({ query, body }) =>
         Promise.resolve({ type: 'json', status: 201, value: storeUpload(UploadQuery.safeParse(query), body) }),
     },
-    fileRoute({
-      path: '/runs/{id}/files/{path}',
-      summary: 'Download an output file of a run',
-      handle({ params: { id = '', path: name = '' } }) {
+    fileRoute(
+      '/runs/{id}/files/{path}',
+      'Download an output file of a run',
+      {},
+      ({ params: { id = '', path: name = '' } }) => {
         runFolder(directory, id);
         const folder = starter.outputs(id);
         // Only names that the list shows are read.
@@ -158,7 +147,7 @@ export function runControlRoutes(context: ServerContext): readonly Route[] {
           chunks: [readFileSync(path.join(folder, name))],
         };
       },
-    }),
+    ),
   ];
 
   async function openModel(name: string | undefined): Promise<Model> {

@@ -38,28 +38,20 @@ const ExportQuery = z.strictObject({ format: z.enum(['jsonl', 'atif']).default('
 /** Routes that read runs. `live` has what happens in a run of this server and is not recorded. */
 export function runRoutes(records: RunRecords, live: (run: string) => EventEmitter | undefined): readonly Route[] {
   return [
-    jsonRoute({
-      method: 'GET',
-      path: '/runs',
-      summary: 'List recorded runs, newest first',
-      query: RunListQuery,
-      answer: RunList,
-      handle: ({ query }) => records.list(query),
-    }),
-    jsonRoute({
-      method: 'GET',
-      path: '/runs/{id}',
-      summary: 'Show a run: outcome, plan, answer, cost, skills, tools, approvals and files',
-      answer: RunDetail,
-      handle: ({ params: { id = '' } }) => records.detail(id),
-    }),
-    jsonRoute({
-      method: 'GET',
-      path: '/runs/{id}/rows',
-      summary: 'Read events of a run as short lines',
-      query: RowsQuery,
-      answer: Rows,
-      async handle({ params: { id = '' }, query: { from, limit } }) {
+    jsonRoute('GET /runs', 'List recorded runs, newest first', { query: RunListQuery, answer: RunList }, ({ query }) =>
+      records.list(query),
+    ),
+    jsonRoute(
+      'GET /runs/{id}',
+      'Show a run: outcome, plan, answer, cost, skills, tools, approvals and files',
+      { answer: RunDetail },
+      ({ params: { id = '' } }) => records.detail(id),
+    ),
+    jsonRoute(
+      'GET /runs/{id}/rows',
+      'Read events of a run as short lines',
+      { query: RowsQuery, answer: Rows },
+      async ({ params: { id = '' }, query: { from, limit } }) => {
         const rows: Immutable<EventRow>[] = [];
         for (const line of readRun(await records.open(id), { content: 'start' }).lines) {
           if (line.seq < from) continue;
@@ -68,51 +60,50 @@ export function runRoutes(records: RunRecords, live: (run: string) => EventEmitt
         }
         return { rows, isMore: false };
       },
-    }),
-    eventRoute({
-      path: '/runs/{id}/live',
-      summary: 'Follow a run as short lines, with the growing answer and the output of programs',
-      query: LiveQuery,
-      async handle({ params: { id = '' }, query: { after }, lastEventId, signal }) {
+    ),
+    eventRoute(
+      '/runs/{id}/live',
+      'Follow a run as short lines, with the growing answer and the output of programs',
+      { query: LiveQuery },
+      async ({ params: { id = '' }, query: { after }, lastEventId, signal }) => {
         await records.check(id);
         const last = readLineId(lastEventId ?? '') ?? readLineId(after) ?? { after: 0 };
         const follow = (stop: AbortSignal): AsyncIterable<RecordLine> =>
           records.follow(id, { ...last, content: 'start', signal: stop });
         return liveRows({ follow, live: live(id), signal });
       },
-    }),
-    eventRoute({
-      path: '/runs/{id}/events',
-      summary: 'Follow a run as recorded events with their whole content',
-      async handle({ params: { id = '' }, lastEventId, signal }) {
+    ),
+    eventRoute(
+      '/runs/{id}/events',
+      'Follow a run as recorded events with their whole content',
+      {},
+      async ({ params: { id = '' }, lastEventId, signal }) => {
         await records.check(id);
         return serverSentEvents(records.follow(id, { after: 0, signal }), { signal, lastEventId });
       },
-    }),
-    jsonRoute({
-      method: 'GET',
-      path: '/runs/{id}/events/{seq}',
-      summary: 'Read one event',
-      answer: EventDetail,
-      async handle({ params: { id = '', seq } }) {
+    ),
+    jsonRoute(
+      'GET /runs/{id}/events/{seq}',
+      'Read one event',
+      { answer: EventDetail },
+      async ({ params: { id = '', seq } }) => {
         for (const line of readRun(await records.open(id)).lines)
           if (line.seq === Number(seq))
             return { seq: line.seq, time: line.time, at: Math.round(line.elapsed), ...cutEvent(line.event) };
         throw new HttpError(404, 'no such event');
       },
-    }),
-    jsonRoute({
-      method: 'GET',
-      path: '/runs/{id}/integrity',
-      summary: 'Verify the record of a run: intact, torn or tampered, and where',
-      answer: Integrity,
-      handle: ({ params: { id = '' } }) => records.verify(id),
-    }),
-    fileRoute({
-      path: '/runs/{id}/export',
-      summary: 'Export a run as JSON lines, or as an ATIF trajectory',
-      query: ExportQuery,
-      async handle({ params: { id = '' }, query: { format } }) {
+    ),
+    jsonRoute(
+      'GET /runs/{id}/integrity',
+      'Verify the record of a run: intact, torn or tampered, and where',
+      { answer: Integrity },
+      ({ params: { id = '' } }) => records.verify(id),
+    ),
+    fileRoute(
+      '/runs/{id}/export',
+      'Export a run as JSON lines, or as an ATIF trajectory',
+      { query: ExportQuery },
+      async ({ params: { id = '' }, query: { format } }) => {
         const { info, lines } = readRun(await records.open(id));
         return format === 'atif'
           ? {
@@ -122,19 +113,17 @@ export function runRoutes(records: RunRecords, live: (run: string) => EventEmitt
             }
           : { name: `${id}.jsonl`, mediaType: 'application/jsonl', chunks: jsonLines(lines) };
       },
-    }),
-    jsonRoute({
-      method: 'GET',
-      path: '/comparison',
-      summary: 'Compare two runs side by side',
-      query: ComparisonQuery,
-      answer: RunComparison,
-      handle: async ({ query: { left, right } }) => ({
+    ),
+    jsonRoute(
+      'GET /comparison',
+      'Compare two runs side by side',
+      { query: ComparisonQuery, answer: RunComparison },
+      async ({ query: { left, right } }) => ({
         left: await records.detail(left),
         right: await records.detail(right),
         steps: alignedSteps(await records.open(left), await records.open(right)),
       }),
-    }),
+    ),
   ];
 }
 

@@ -40,13 +40,11 @@ interface Listing {
 export function skillRoutes(context: SkillContext): readonly Route[] {
   const list = openListing(context);
   return [
-    jsonRoute({
-      method: 'GET',
-      path: '/skills',
-      summary: 'List or search skills',
-      query: SkillQuery,
-      answer: SkillList,
-      async handle({ query: { query, source, state, agent, offset, limit }, signal }) {
+    jsonRoute(
+      'GET /skills',
+      'List or search skills',
+      { query: SkillQuery, answer: SkillList },
+      async ({ query: { query, source, state, agent, offset, limit }, signal }) => {
         const { index, rows, byName } = await list();
         const ranked = query.trim() === '' ? rows : await search(context, query, byName, signal);
         const matching = ranked.filter(
@@ -61,13 +59,12 @@ export function skillRoutes(context: SkillContext): readonly Route[] {
           skills: matching.slice(offset, offset + limit),
         };
       },
-    }),
-    jsonRoute({
-      method: 'GET',
-      path: '/scan',
-      summary: 'Show how many skills there are of each kind, and the folders that were left out',
-      answer: ScanView,
-      async handle() {
+    ),
+    jsonRoute(
+      'GET /scan',
+      'Show how many skills there are of each kind, and the folders that were left out',
+      { answer: ScanView },
+      async () => {
         const { index, rows, facets } = await list();
         const { report } = index;
         return {
@@ -86,31 +83,27 @@ export function skillRoutes(context: SkillContext): readonly Route[] {
           })),
         };
       },
-    }),
-    jsonRoute({
-      method: 'GET',
-      path: '/skills/{id}',
-      summary: 'Show a skill: instructions, files, problems, what it may do, cost, trust and versions',
-      answer: SkillDetail,
-      async handle({ params: { id = '' }, signal }) {
+    ),
+    jsonRoute(
+      'GET /skills/{id}',
+      'Show a skill: instructions, files, problems, what it may do, cost, trust and versions',
+      { answer: SkillDetail },
+      async ({ params: { id = '' }, signal }) => {
         const { byName } = await list();
         return detailOf(context, context.options.runtime.find(id), byName, signal);
       },
-    }),
-    jsonRoute({
-      method: 'GET',
-      path: '/skills/{id}/files/{path}',
-      summary: 'Read a file of a skill',
-      answer: SkillFile,
-      handle: ({ params: { id = '', path: file = '' } }) => fileOf(context.options.runtime.find(id), file),
-    }),
-    jsonRoute({
-      method: 'POST',
-      path: '/skills/{id}/repair',
-      summary: 'Apply the mechanical fixes that the skill page shows',
-      body: RepairRequest,
-      answer: Repaired,
-      async handle({ params: { id = '' }, body: { before } }) {
+    ),
+    jsonRoute(
+      'GET /skills/{id}/files/{path}',
+      'Read a file of a skill',
+      { answer: SkillFile },
+      ({ params: { id = '', path: file = '' } }) => fileOf(context.options.runtime.find(id), file),
+    ),
+    jsonRoute(
+      'POST /skills/{id}/repair',
+      'Apply the mechanical fixes that the skill page shows',
+      { body: RepairRequest, answer: Repaired },
+      async ({ params: { id = '' }, body: { before } }) => {
         const { runtime } = context.options;
         const skill = runtime.find(id);
         const planned = checkAndFix(skill, { mode: 'strict' }, { dryRun: true });
@@ -120,7 +113,7 @@ export function skillRoutes(context: SkillContext): readonly Route[] {
         await runtime.refresh();
         return { codes: applied.map(({ code }) => code) };
       },
-    }),
+    ),
   ];
 }
 

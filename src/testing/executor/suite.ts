@@ -1,4 +1,4 @@
-import { SkillError } from '../../core/errors.ts';
+import { invalidInput } from '../../core/errors.ts';
 import type { Executor } from '../../core/execution.ts';
 import { Fixture } from './fixture.ts';
 import { CaseSkipped } from './case.ts';
@@ -18,6 +18,7 @@ import { STAGING_CASES } from './staging-cases.ts';
 import { STREAM_CASES } from './stream-cases.ts';
 import { TIME_CASES } from './time-cases.ts';
 import { KERNEL_CASES } from './kernel-cases.ts';
+import { withinTime } from '../../platform/process/child-process.ts';
 
 export interface ConformanceOptions {
   /** Called once; all cases use the same executor. */
@@ -53,12 +54,11 @@ const CASE_MS = 150_000;
 export function executorConformance({ executor, base, skip = {} }: ConformanceOptions): readonly ConformanceCase[] {
   for (const name of Object.keys(skip))
     if (!ALL.some((definition) => definition.name === name))
-      throw new SkillError({
-        code: 'input/invalid',
-        message: `cannot skip the unknown case ${JSON.stringify(name)}`,
-        hint: 'use a name from the list of cases',
-        data: { expected: 'the name of a case' },
-      });
+      throw invalidInput(
+        `cannot skip the unknown case ${JSON.stringify(name)}`,
+        'the name of a case',
+        'use a name from the list of cases',
+      );
   let found: Promise<Executor> | undefined;
   const openFixture = async (): Promise<Fixture> => {
     found ??= Promise.resolve(executor());
@@ -104,15 +104,9 @@ function skipIfUnable({ limits = [], interaction, terminal }: Needs, { attached,
 }
 
 async function withDeadline(run: Promise<void>, name: string): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      reject(new Error(`${name}: not finished after ${String(CASE_MS / 1000)} s`));
-    }, CASE_MS);
-  });
-  try {
-    await Promise.race([run, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+  const isDone = await withinTime(
+    run.then(() => true),
+    CASE_MS,
+  );
+  if (isDone !== true) throw new Error(`${name}: not finished after ${String(CASE_MS / 1000)} s`);
 }

@@ -4,7 +4,7 @@ import { describe, expect, test, vi } from 'vitest';
 
 import { isSkillError } from '../../../src/core/errors.ts';
 import { DEFAULT_LIMITS } from '../../../src/core/execution.ts';
-import { startChild, supervise, withMemoryKills } from '../../../src/platform/process/child-process.ts';
+import { startChild, supervise } from '../../../src/platform/process/child-process.ts';
 import { ProcessTable } from '../../../src/platform/process/process-tree.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { scratch } from '../../registry/support.ts';
@@ -301,14 +301,6 @@ describe('ending a program', () => {
     child.kill();
     child.write(Buffer.from('x'));
     child.closeInput();
-  });
-
-  test('an out-of-memory kill is distinguished from other kills', () => {
-    const killed = { reason: 'signal', signal: 'SIGKILL', durationMs: 5, warnings: [] } as const;
-    expect(withMemoryKills(killed, 1)).toEqual({ ...killed, reason: 'memory' });
-    expect(withMemoryKills(killed, 0)).toEqual(killed);
-    expect(withMemoryKills({ ...killed, reason: 'timeout' }, 1).reason).toBe('timeout');
-    expect(withMemoryKills({ reason: 'exited', exitCode: 0, durationMs: 5, warnings: [] }, 1).reason).toBe('exited');
   });
 });
 

@@ -3,15 +3,18 @@ import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
 import { findProgram, runningNodeVersion } from '../../../src/sandbox/programs/machine-programs.ts';
-import { inspectMachine, preflight } from '../../../src/sandbox/programs/preflight.ts';
+import { findMissing, inspectMachine } from '../../../src/sandbox/programs/preflight.ts';
 import type { Inspect, PreflightRequest } from '../../../src/sandbox/programs/preflight.ts';
+import { skillRequirements } from '../../../src/sandbox/programs/skill-requirements.ts';
+import type { RequirementSources } from '../../../src/sandbox/programs/skill-requirements.ts';
 import { openConfined } from '../../../src/platform/fs/confined-directory.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { scratch } from '../../registry/support.ts';
 
 type Files = Readonly<Record<string, string>>;
+type Request = PreflightRequest & Omit<RequirementSources, 'directory'>;
 
-async function missing(files: Files, request: Omit<PreflightRequest, 'directory'> = {}) {
+async function missing(files: Files, request: Request = {}) {
   const folder = scratch();
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(path.join(folder, path.dirname(name)), { recursive: true });
@@ -20,10 +23,10 @@ async function missing(files: Files, request: Omit<PreflightRequest, 'directory'
   const opening = openConfined(folder);
   if (opening.type === 'failed') throw new Error(opening.code);
   onTestFinished(() => opening.directory.close());
-  return await preflight({ directory: opening.directory, ...request });
+  return await findMissing(skillRequirements({ directory: opening.directory, ...request }), request);
 }
 
-const messages = async (files: Files, request: Omit<PreflightRequest, 'directory'> = {}): Promise<readonly string[]> =>
+const messages = async (files: Files, request: Request = {}): Promise<readonly string[]> =>
   (await missing(files, request)).map(({ message }) => message);
 
 const script = (...lines: readonly string[]): string =>
@@ -262,7 +265,7 @@ test('hostile lists cost nothing and lead nowhere', async () => {
   const opening = openConfined(folder);
   if (opening.type === 'failed') throw new Error(opening.code);
   onTestFinished(() => opening.directory.close());
-  expect(await preflight({ directory: opening.directory })).toEqual([]);
+  expect(await findMissing(skillRequirements({ directory: opening.directory }), {})).toEqual([]);
 });
 
 test('a program that fails or hangs gives no version', async () => {

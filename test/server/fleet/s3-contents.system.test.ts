@@ -56,6 +56,6 @@ test.each([
 test('without credentials it says which variables to set', async () => {
   await expect(openS3Contents({ address: 's3://bucket', env: {} })).rejects.toMatchObject({
     message: 'there are no credentials for S3',
-    hint: 'expected AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment',
+    hint: 'set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment',
   });
 });

@@ -1,7 +1,7 @@
 import { quoted } from '../../../core/text/text.ts';
 import { SANDBOX_HOST, SANDBOX_ID } from '../linux/profile.ts';
 import type { SandboxEntry } from '../linux/profile.ts';
-import { invalidInput } from '../program-spec.ts';
+import { invalidInput } from '../../../core/errors.ts';
 
 export interface BubblewrapArguments {
   readonly entries: readonly SandboxEntry[];

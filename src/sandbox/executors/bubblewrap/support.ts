@@ -1,9 +1,10 @@
-import type { Identity, OutputSink } from '../../../core/execution.ts';
+import type { Identity } from '../../../core/execution.ts';
 import { DEFAULT_LIMITS } from '../../../core/execution.ts';
 import { runChild } from '../../../platform/process/child-process.ts';
 import { isPresent } from '../../../platform/fs/paths.ts';
 import { unavailable } from '../linux/unavailable.ts';
 import { NEEDED_OPTIONS } from './arguments.ts';
+import { textSink } from '../../../platform/process/output-capture.ts';
 
 const HELP_MS = 10_000;
 const MAX_HELP = 64 * 1024;
@@ -36,13 +37,7 @@ export async function checkInstalled(
 }
 
 async function outputOf(argv: readonly string[], identity: Identity | undefined): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  const sink: OutputSink = {
-    write: (chunk) => {
-      chunks.push(chunk);
-      return true;
-    },
-  };
+  const sink = textSink();
   await runChild(
     {
       argv,
@@ -57,5 +52,5 @@ async function outputOf(argv: readonly string[], identity: Identity | undefined)
       streams: { stdout: sink, stderr: sink },
     },
   );
-  return Buffer.concat(chunks).toString('utf8');
+  return sink.text();
 }

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
 import path from 'node:path';
 
-import { isSkillError } from '../../../core/errors.ts';
+import { invalidInput, isSkillError } from '../../../core/errors.ts';
 import { DEFAULT_LIMITS, NOBODY } from '../../../core/execution.ts';
 import type { AttachedWorkspace, Capabilities, Executor, Identity, WorkspacePlace } from '../../../core/execution.ts';
 import { WRITABLE_FOLDERS, isRoot } from '../../workspace/layout.ts';
-import { checkWorkspace, invalidInput } from '../program-spec.ts';
+import { checkWorkspace } from '../program-spec.ts';
 import type { EngineClient } from './client.ts';
 import { openEngine } from './engine.ts';
 import type { ContainerOptions, Engine } from './engine.ts';

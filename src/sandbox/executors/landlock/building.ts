@@ -1,14 +1,5 @@
 import type { AttachedWorkspace, ProgramSpec } from '../../../core/execution.ts';
-import type { RefusedConnection } from '../../../core/network/refused-connection.ts';
-
-/** A proxy to granted hosts on a port of 127.0.0.1. */
-export interface PortProxy {
-  readonly port: number;
-  /** Proxy variables for the program. */
-  readonly env: Readonly<Record<string, string>>;
-  refused(): readonly RefusedConnection[];
-  close(): Promise<void>;
-}
+import type { PortProxy } from '../../network/bridge.ts';
 
 export type OpenPortProxy = (hosts: readonly string[], proxyFrom: ProgramSpec['proxyFrom']) => Promise<PortProxy>;
 

@@ -2,7 +2,7 @@ import path from 'node:path';
 
 import type { HostMount } from '../../../core/execution.ts';
 import { isInside, namesIn } from '../../../platform/fs/paths.ts';
-import { invalidInput } from '../program-spec.ts';
+import { invalidInput } from '../../../core/errors.ts';
 
 /** A path and what programs may do below it. */
 export interface MountRule {

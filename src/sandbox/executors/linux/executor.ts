@@ -1,7 +1,7 @@
 import { availableParallelism, homedir } from 'node:os';
 import path from 'node:path';
 
-import { isSkillError } from '../../../core/errors.ts';
+import { invalidInput, isSkillError } from '../../../core/errors.ts';
 import { DEFAULT_LIMITS, NOBODY } from '../../../core/execution.ts';
 import type {
   AttachedWorkspace,
@@ -14,7 +14,6 @@ import type {
   RunningProgram,
   WorkspacePlace,
 } from '../../../core/execution.ts';
-import type { RefusedConnection } from '../../../core/network/refused-connection.ts';
 import { shellWord } from '../../../core/text/shell-word.ts';
 import { OutputPipes } from '../../../platform/process/output-pipes.ts';
 import { isPresent } from '../../../platform/fs/paths.ts';
@@ -22,7 +21,7 @@ import { findControlGroups, removeStaleGroups } from '../cgroup.ts';
 import type { ControlGroupPlace } from '../cgroup.ts';
 import { findScopes } from '../systemd-scope.ts';
 import type { SystemdScopes } from '../systemd-scope.ts';
-import { checkProgram, checkWorkspace, invalidInput, networkDenied, notStarted, startFolder } from '../program-spec.ts';
+import { checkProgram, checkWorkspace, networkDenied, notStarted, startFolder } from '../program-spec.ts';
 import { PIPES_FOLDER, countedFolders, writableFolders } from '../../workspace/layout.ts';
 import { UNCOUNTED_MEMORY } from '../seccomp/calls.ts';
 import { seccompBytes } from '../seccomp/filter.ts';
@@ -31,27 +30,19 @@ import type { Launcher, OpenLauncher } from './launcher.ts';
 import { skillMounts, systemMounts } from './mounts.ts';
 import type { Mount } from './mounts.ts';
 import { SANDBOX_ROOT, sandboxEntries } from './profile.ts';
-import { SANDBOX_PROCESSES, failed, startSandboxed } from './program.ts';
-import { explainFailure, unavailable } from './unavailable.ts';
+import { SANDBOX_PROCESSES, startSandboxed } from './program.ts';
+import { explainFailure, setupFailed, unavailable } from './unavailable.ts';
+import type { Bridge } from '../../network/bridge.ts';
+import { NO_OUTPUT } from '../../../platform/process/output-capture.ts';
+
+/** Access to granted hosts: a socket mounted inside, and a forwarder there that offers it as a proxy and starts the program. */
+export type NetworkBridge = Omit<Bridge, 'transferred' | 'refused'> & Partial<Pick<Bridge, 'refused'>>;
 
 /** Opens the way to granted hosts. */
 export type OpenNetworkBridge = (
   hosts: readonly string[],
   proxyFrom: ProgramSpec['proxyFrom'],
 ) => Promise<NetworkBridge>;
-
-/** Access to granted hosts: a socket mounted inside, and a forwarder there that offers it as a proxy and starts the program. */
-export interface NetworkBridge {
-  /** Path on the host. */
-  readonly socketPath: string;
-  /** Variables for the program, such as `HTTPS_PROXY`. */
-  readonly env: Readonly<Record<string, string>>;
-  /** Runs inside and knows `BRIDGE_SOCKET`; the command of the program is appended. */
-  readonly forwarderArgv: readonly string[];
-  /** The connections that were refused. */
-  refused?(): readonly RefusedConnection[];
-  close(): Promise<void>;
-}
 
 export interface LinuxSandboxOptions {
   /** User for programs when the caller is root; never 0 (default: 65534). */
@@ -167,7 +158,7 @@ function attached(attachment: Attachment): Required<AttachedWorkspace> {
   const underWay = new Set<Promise<RunningProgram>>();
   let isDetached = false;
   const start = async (spec: ProgramSpec, streams: RunStreams, mode?: InteractiveMode): Promise<RunningProgram> => {
-    if (isDetached) throw failed(machine.launcher.name, 'the workspace was detached');
+    if (isDetached) throw setupFailed(machine.launcher.name, 'the workspace was detached');
     const starting = startProgram({ attachment, pipes, launcher, skills: currentSkills(), spec, mode }, streams);
     underWay.add(starting);
     const forget = (): void => {
@@ -234,11 +225,10 @@ const TRIAL_MS = 30_000;
 
 /** Runs `true` once: an installed launcher says little about what the kernel allows. */
 async function trialRun(workspace: AttachedWorkspace, launcher: Launcher): Promise<void> {
-  const nothing = { write: () => true };
   const limits = { ...DEFAULT_LIMITS, wallMs: TRIAL_MS };
   const spec = { argv: ['true'], cwd: '.', env: {}, stdin: new Uint8Array(), limits, network: [] };
   try {
-    const end = await workspace.run(spec, { stdout: nothing, stderr: nothing });
+    const end = await workspace.run(spec, { stdout: NO_OUTPUT, stderr: NO_OUTPUT });
     if (end.reason === 'exited' && end.exitCode === 0) return;
     throw unavailable(
       launcher.name,

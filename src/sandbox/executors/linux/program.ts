@@ -1,6 +1,5 @@
 import { statfsSync } from 'node:fs';
 
-import { SkillError } from '../../../core/errors.ts';
 import type {
   EndReason,
   ExecutorName,
@@ -28,6 +27,7 @@ import { killNamespace, namespaceGone, processesInside, sandboxProcesses } from 
 import type { SandboxProcesses } from './namespace.ts';
 import { setupOutput } from './setup-output.ts';
 import type { SetupOutput } from './setup-output.ts';
+import { setupFailed } from './unavailable.ts';
 
 /** The command line of a launcher with everything around it. */
 export interface SandboxCommand extends LaunchCommand {
@@ -85,7 +85,7 @@ export async function startSandboxed(command: SandboxCommand, streams: RunStream
     if (found === undefined) {
       // Processes that are hidden from us cannot be limited, so the gate stays closed.
       if (!sandbox.isKilled && readProcess(child.pid)?.isZombie === false)
-        throw failed(executor, 'its processes cannot be seen in /proc');
+        throw setupFailed(executor, 'its processes cannot be seen in /proc');
       return;
     }
     if (group?.has(found.gate) === false) await addTo(group, found.gate, executor);
@@ -147,7 +147,7 @@ function newGroup(place: ControlGroupPlace | SystemdScopes, { executor, limits }
       : makeRunGroup(place, limits, { spare: SANDBOX_PROCESSES });
   } catch (error) {
     // It worked when the executor was attached; without the group the promised limits would not hold.
-    if (isSystemError(error)) throw failed(executor, `a control group cannot be created (${error.code})`);
+    if (isSystemError(error)) throw setupFailed(executor, `a control group cannot be created (${error.code})`);
     throw error;
   }
 }
@@ -158,7 +158,7 @@ async function addTo(group: RunGroup | undefined, pid: number, executor: Executo
   } catch (error) {
     if (!isSystemError(error)) throw error;
     // ESRCH: the process ended before it was released, so there is nothing to limit.
-    if (error.code !== 'ESRCH') throw failed(executor, `the control group rejects the program (${error.code})`);
+    if (error.code !== 'ESRCH') throw setupFailed(executor, `the control group rejects the program (${error.code})`);
   }
 }
 
@@ -167,7 +167,7 @@ function containedChild(sandbox: Sandbox): Child {
   const { child, command } = sandbox;
   const ended = child.ended.then(async (exit) => {
     if (sandbox.processes !== undefined && !(await namespaceGone(sandbox.processes)))
-      throw failed(command.executor, 'processes of the program survived SIGKILL');
+      throw setupFailed(command.executor, 'processes of the program survived SIGKILL');
     sandbox.processes = undefined;
     return exit;
   });
@@ -270,16 +270,7 @@ function temporaryUse(processes: SandboxProcesses | undefined): { readonly files
 function programEnd(end: ProgramEnd, { command, group, stderr, isKilled }: Sandbox): ProgramEnd {
   const isOwnEnd = end.reason === 'exited' || end.reason === 'signal';
   if (!stderr.isReady() && isOwnEnd && !isKilled)
-    throw failed(command.executor, stderr.text() || `${command.executor} exited without a message`);
+    throw setupFailed(command.executor, stderr.text() || `${command.executor} exited without a message`);
   const warnings = group === undefined ? [...end.warnings, NO_CONTROL_GROUP] : end.warnings;
   return withExitSignal({ ...end, warnings });
-}
-
-export function failed(executor: ExecutorName, cause: string): SkillError<'executor/failed'> {
-  return new SkillError({
-    code: 'executor/failed',
-    message: `the sandbox could not be set up: ${cause}`,
-    hint: 'run skillwright doctor to see which executors work on this machine',
-    data: { executor, cause },
-  });
 }

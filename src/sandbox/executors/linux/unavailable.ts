@@ -17,6 +17,15 @@ export function unavailable(
   });
 }
 
+export function setupFailed(executor: ExecutorName, cause: string): SkillError<'executor/failed'> {
+  return new SkillError({
+    code: 'executor/failed',
+    message: `the sandbox could not be set up: ${cause}`,
+    hint: 'run skillwright doctor to see which executors work on this machine',
+    data: { executor, cause },
+  });
+}
+
 export interface Explanation {
   readonly reason: string;
   /** Command or setting that fixes it. */

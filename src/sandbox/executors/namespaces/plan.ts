@@ -2,9 +2,9 @@ import { quoted } from '../../../core/text/text.ts';
 import type { ProcessLimits } from '../linux/launcher.ts';
 import { FILE_RIGHTS, READ, USE_DEVICES, WALL_VERSIONS, WRITE } from '../landlock/confinement.ts';
 import type { SandboxEntry } from '../linux/profile.ts';
-import { invalidInput } from '../program-spec.ts';
 import { SYSTEM_CALLS } from '../seccomp/system-calls.ts';
 import type { SeccompArchitecture } from '../seccomp/system-calls.ts';
+import { invalidInput } from '../../../core/errors.ts';
 
 /** One instruction of a plan: a kind and its words. The launcher script knows how many words each kind has. */
 export type PlanStep = readonly [kind: string, ...words: readonly string[]];
