@@ -22,7 +22,7 @@ export function flag(
   return { type: 'boolean', description, default: byDefault };
 }
 
-interface CountSchema {
+export interface CountSchema {
   readonly type: 'integer';
   readonly description: string;
   readonly minimum: number;
@@ -35,7 +35,7 @@ export function count(description: string, minimum: number, maximum: number, byD
   return { type: 'integer', description, minimum, maximum, ...fallback };
 }
 
-interface ListSchema<Items> {
+export interface ListSchema<Items> {
   readonly type: 'array';
   readonly description: string;
   readonly maxItems?: number;
