@@ -12,8 +12,9 @@ import { isRefusal, packRefusal } from './problems.ts';
 import type { PackRefusal } from './problems.ts';
 import { quoted } from '../core/text/text.ts';
 import { presentBuffer, presentFiles, presentTree, readFiles } from './root/present-files.ts';
-import type { ReadTree } from './root/present-files.ts';
+import type { PresentTree } from './root/present-files.ts';
 import { isDirectory, isPresent, namesIn } from '../platform/fs/paths.ts';
+import { FileHasher } from '../platform/fs/tree-file.ts';
 import { SKILL_FILE_NAME } from './sources/skill-folders.ts';
 
 /**
@@ -55,7 +56,7 @@ export interface VerifyRootOptions {
 
 const NO_DRIFT: Drift = { changed: [], missing: [], added: [] };
 /** Skills to verify before yielding to the event loop, so that an abort takes effect. */
-const SLICE = 64;
+const SLICE = 256;
 
 /** Compares every installed skill with the lock. */
 export async function verifyRoot(
@@ -74,19 +75,20 @@ export async function verifyRoot(
     return packRefusal('install/not-installed', `there is no skill ${quoted(unknown)} in ${quoted(root, 200)}`);
   const meant = [...locks.values()].filter(({ name }) => isMeant(name));
   const buffer = presentBuffer();
+  const hasher = new FileHasher(buffer);
   const base = agentBaseOf(root, surroundings);
   const skills: VerifiedSkill[] = [];
   for (let from = 0; from < meant.length; from += SLICE) {
     onProgress?.(from, meant.length);
     await new Promise(setImmediate);
     signal?.throwIfAborted();
-    // Comparing after a whole slice was read takes a fifth less time than in turn: system calls evict the code from the processor's cache.
     const read = meant.slice(from, from + SLICE).map((locked) => {
       const dir = `${root}/${locked.name}`;
-      return { dir, locked, tree: readFiles(dir, { buffer, withoutLooks: true }) };
+      return { dir, locked, tree: readFiles(dir, hasher, { withoutLooks: true }) };
     });
+    hasher.finish();
     for (const { dir, locked, tree } of read) {
-      const verified = compareTree(dir, locked, tree);
+      const verified = compareTree(dir, locked, isRefusal(tree) ? tree : presentTree(tree));
       const places = checkPlaces(locked, root, base);
       skills.push(places.length === 0 ? verified : { ...verified, places });
     }
@@ -116,16 +118,16 @@ function isIntact({ status, places = [] }: VerifiedSkill): boolean {
 
 /** Compares one folder with its lock entry. */
 export function verifySkill(dir: string, locked: LockedSkill): VerifiedSkill {
-  return compareTree(dir, locked, readFiles(dir, { withoutLooks: true }));
+  return compareTree(dir, locked, presentFiles(dir, { withoutLooks: true }));
 }
 
-function compareTree(dir: string, locked: LockedSkill, tree: ReadTree | PackRefusal): VerifiedSkill {
+function compareTree(dir: string, locked: LockedSkill, tree: PresentTree | PackRefusal): VerifiedSkill {
   const { name } = locked;
   if (isRefusal(tree)) {
     const status = isDirectory(dir) ? 'unreadable' : 'missing';
     return { name, status, locked, drift: NO_DRIFT, reason: tree.message };
   }
-  const { digest, files } = presentTree(tree);
+  const { digest, files } = tree;
   if (digest === locked.digest) return { name, status: 'same', locked, digest, files, drift: NO_DRIFT, reason: '' };
   const drift = driftOf(locked.files, files);
   const isNamed = drift.changed.length + drift.missing.length + drift.added.length > 0;

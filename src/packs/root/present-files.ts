@@ -13,7 +13,7 @@ import { DirectoryHandle, tryOpenDirectory } from '../../platform/fs/directory-h
 import { isSystemError } from '../../platform/fs/paths.ts';
 import { digestOfEntries, isProgram } from '../../platform/fs/tree-digest.ts';
 import type { DigestEntry } from '../../platform/fs/tree-digest.ts';
-import { SMALL_FILE, hashOpened } from '../../platform/fs/tree-file.ts';
+import { FileHasher, SMALL_FILE } from '../../platform/fs/tree-file.ts';
 import { TreeFingerprint } from '../../platform/fs/tree-stat.ts';
 import { REPOSITORY_DATA, TreeRefused } from '../../platform/fs/tree-walk.ts';
 import { walk } from '../../platform/fs/walk.ts';
@@ -58,50 +58,61 @@ export function presentBuffer(): Buffer {
 
 /** Reads a tree. Refuses if it cannot be read or changes in the meantime. */
 export function presentFiles(folder: string, options: PresentOptions = {}): PresentTree | PackRefusal {
-  const read = readFiles(folder, options);
+  const hasher = new FileHasher(options.buffer ?? presentBuffer());
+  const read = readFiles(folder, hasher, options);
+  hasher.finish();
   return isRefusal(read) ? read : presentTree(read);
 }
 
-/** A tree whose files are hashed and whose digest is not computed yet. */
+/** A tree that was read. The contents of its files are known after `finish` of the hasher. */
 export interface ReadTree extends Pick<PresentTree, 'folders' | 'bytes' | 'looks' | 'leftOut'> {
   readonly type: 'read';
-  readonly entries: readonly DigestEntry[];
-  readonly files: readonly (readonly [string, LockedFile])[];
+  readonly entries: readonly ReadEntry[];
 }
 
-/** The first half of `presentFiles`, for callers that read many trees before they compute the digests. */
-export function readFiles(folder: string, options: PresentOptions = {}): ReadTree | PackRefusal {
+interface ReadEntry extends DigestEntry {
+  content: Uint8Array | string;
+  readonly bytes: number;
+}
+
+/** The first half of `presentFiles`, for callers that read many trees. */
+export function readFiles(folder: string, hasher: FileHasher, options: PresentOptions = {}): ReadTree | PackRefusal {
   return orRefused(folder, () => {
     const fingerprint = options.withoutLooks === true ? undefined : new TreeFingerprint();
-    const buffer = options.buffer ?? presentBuffer();
-    const entries: DigestEntry[] = [];
-    const files: [string, LockedFile][] = [];
+    const entries: ReadEntry[] = [];
     const folders: string[] = [];
     const leftOut: string[] = [];
     let bytes = 0;
-    for (const step of walkFolder(folder, leftOut, options)) {
+    const visit = (step: WalkStep): void => {
       const { path, directory } = step;
       if (directory !== undefined) {
         if (fingerprint !== undefined) fingerprint.append(path, directory.stats());
-        if (path === '') continue;
-        entries.push({ kind: 'folder', path, content: NOTHING });
+        if (path === '') return;
+        entries.push({ kind: 'folder', path, content: NOTHING, bytes: 0 });
         folders.push(path);
-        continue;
+        return;
       }
-      const { entry, file, stats } = step.kind === 'file' ? hashFile(folder, step, buffer) : describeOther(step);
+      const { entry, stats } = step.kind === 'file' ? readFile(folder, step, hasher) : describeOther(step);
       fingerprint?.append(path, stats);
       entries.push(entry);
-      files.push([path, file]);
-      bytes += file.bytes;
-    }
-    return { type: 'read', entries, files, folders, bytes, looks: fingerprint?.digest() ?? '', leftOut };
+      bytes += entry.bytes;
+    };
+    walkFolder(folder, leftOut, visit, options);
+    return { type: 'read', entries, folders, bytes, looks: fingerprint?.digest() ?? '', leftOut };
   });
 }
 
 /** The second half of `presentFiles`. */
-export function presentTree({ entries, files, folders, bytes, looks, leftOut }: ReadTree): PresentTree {
+export function presentTree({ entries, folders, bytes, looks, leftOut }: ReadTree): PresentTree {
   const digest = digestOfEntries(entries);
+  const files: [string, LockedFile][] = [];
+  for (const entry of entries) if (entry.kind !== 'folder') files.push([entry.path, lockedFile(entry)]);
   return { type: 'present', digest, files: Object.fromEntries(files), folders, bytes, looks, leftOut };
+}
+
+function lockedFile({ kind, content, bytes }: ReadEntry): LockedFile {
+  const sha256 = typeof content === 'string' ? content : '';
+  return kind === 'program' ? { sha256, bytes, executable: true } : { sha256, bytes };
 }
 
 /** Computes the stat fingerprint of a tree without opening its files. */
@@ -109,8 +120,9 @@ export function looksOf(folder: string): Pick<PresentTree, 'looks' | 'leftOut'> 
   return orRefused(folder, () => {
     const fingerprint = new TreeFingerprint();
     const leftOut: string[] = [];
-    for (const { path, place, directory } of walkFolder(folder, leftOut))
-      fingerprint.append(path, directory?.stats() ?? lstatSync(place));
+    walkFolder(folder, leftOut, ({ path, place, directory }) =>
+      fingerprint.append(path, directory?.stats() ?? lstatSync(place)),
+    );
     return { looks: fingerprint.digest(), leftOut };
   });
 }
@@ -119,17 +131,19 @@ export function looksOf(folder: string): Pick<PresentTree, 'looks' | 'leftOut'> 
 export function pathsIn(folder: string): readonly string[] {
   const files: string[] = [];
   const folders: string[] = [];
-  for (const { path, directory } of walkFolder(folder, []))
+  walkFolder(folder, [], ({ path, directory }) => {
     (directory === undefined ? files : folders).push(path === '' ? folder : `${folder}/${path}`);
+  });
   return [...files, ...folders.toReversed()];
 }
 
-/** Yields the folder itself and all its entries. Links are not followed, not even for the folder itself. */
-function* walkFolder(
+/** Visits the folder itself and all its entries. Links are not followed, not even for the folder itself. */
+function walkFolder(
   folder: string,
   leftOut: string[],
+  visit: (step: WalkStep) => void,
   { maxEntries = MAX_ENTRIES, maxDepth = MAX_DEPTH }: PresentOptions = {},
-): Generator<WalkStep, void, undefined> {
+): void {
   const root = openFolder(folder);
   let count = 0;
   const accept = ({ name, path }: WalkedEntry): boolean => {
@@ -147,8 +161,8 @@ function* walkFolder(
     throw isSystemError(cause) ? cause : changed(folder, path);
   };
   try {
-    yield { kind: 'directory', name: '', path: '', place: folder, depth: -1, directory: root };
-    yield* walk(root, { maxNames: Infinity, maxDepth, accept, onProblem });
+    visit({ kind: 'directory', name: '', path: '', place: folder, depth: -1, directory: root });
+    for (const step of walk(root, { maxNames: Infinity, maxDepth, accept, onProblem })) visit(step);
   } finally {
     root.close();
   }
@@ -165,24 +179,21 @@ function openFolder(folder: string): DirectoryHandle {
 const NOTHING = new Uint8Array();
 
 interface PresentEntry {
-  readonly entry: DigestEntry;
-  readonly file: LockedFile;
+  readonly entry: ReadEntry;
   readonly stats: Stats;
 }
 
-function hashFile(folder: string, { path, place }: WalkedEntry, buffer: Buffer): PresentEntry {
+function readFile(folder: string, { path, place }: WalkedEntry, hasher: FileHasher): PresentEntry {
   const descriptor = openSync(place, FOREIGN_FILE);
   try {
     const stats = fstatSync(descriptor);
     if (!stats.isFile()) throw changed(folder, path);
-    const sha256 = hashOpened(path, { descriptor, size: stats.size, buffer });
-    const isExecutable = isProgram(stats);
-    const file: LockedFile = { sha256, bytes: stats.size };
-    return {
-      entry: { kind: isExecutable ? 'program' : 'file', path, content: sha256 },
-      file: isExecutable ? { ...file, executable: true } : file,
-      stats,
-    };
+    const { size } = stats;
+    const entry: ReadEntry = { kind: isProgram(stats) ? 'program' : 'file', path, content: NOTHING, bytes: size };
+    hasher.add(path, { descriptor, size }, (sha256) => {
+      entry.content = sha256;
+    });
+    return { entry, stats };
   } finally {
     closeSync(descriptor);
   }
@@ -192,7 +203,7 @@ function hashFile(folder: string, { path, place }: WalkedEntry, buffer: Buffer):
 function describeOther({ path, place }: WalkedEntry): PresentEntry {
   const stats = lstatSync(place);
   const content = stats.isSymbolicLink() ? readlinkSync(place, { encoding: 'buffer' }) : Buffer.from('\0');
-  return { entry: { kind: 'link', path, content }, file: { sha256: '', bytes: 0 }, stats };
+  return { entry: { kind: 'link', path, content, bytes: 0 }, stats };
 }
 
 function orRefused<T>(folder: string, act: () => T): T | PackRefusal {

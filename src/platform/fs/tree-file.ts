@@ -46,7 +46,7 @@ export function readPieces(
     given !== undefined && size < given.length ? given : Buffer.allocUnsafe(Math.min(size + 1, CHUNK_BYTES));
   let length = 0;
   for (;;) {
-    const count = readChunk(at, descriptor, buffer, length);
+    const count = readChunk(at, descriptor, buffer, { at: 0, length: buffer.length, position: length });
     length += count;
     if (length > size) throw changed(at);
     if (count > 0) use(buffer.subarray(0, count));
@@ -56,11 +56,19 @@ export function readPieces(
   if (length < size) throw changed(at);
 }
 
-function readChunk(at: string, descriptor: number, buffer: Buffer, position: number): number {
+interface Chunk {
+  /** Where it is put in the buffer. */
+  readonly at: number;
+  readonly length: number;
+  /** Where it begins in the file. */
+  readonly position: number;
+}
+
+function readChunk(path: string, descriptor: number, buffer: Buffer, { at, length, position }: Chunk): number {
   try {
-    return readSync(descriptor, buffer, 0, buffer.length, position);
+    return readSync(descriptor, buffer, at, length, position);
   } catch (error) {
-    throw asRefusal(error, at);
+    throw asRefusal(error, path);
   }
 }
 
@@ -74,4 +82,37 @@ export function hashOpened(at: string, file: OpenedFile, also?: (bytes: Buffer) 
     else (hash ??= createHash('sha256')).update(bytes);
   });
   return whole ?? (hash ?? createHash('sha256')).digest('hex');
+}
+
+/**
+ * Hashes many files. Small ones are read into one buffer and hashed when it is full: system calls and hashing evict each other's code from
+ * the processor's cache, and taking turns at every file takes a fifth more time.
+ */
+export class FileHasher {
+  readonly #buffer: Buffer;
+  #used = 0;
+  #waiting: { readonly from: number; readonly to: number; readonly done: (sha256: string) => void }[] = [];
+
+  constructor(buffer: Buffer) {
+    this.#buffer = buffer;
+  }
+
+  /** Reads an opened file now and calls `done` with its SHA-256 in hex, at the latest in `finish`. Throws `TreeRefused` as `readPieces`. */
+  add(at: string, { descriptor, size }: OpenedFile, done: (sha256: string) => void): void {
+    if (size >= this.#buffer.length) return done(hashOpened(at, { descriptor, size }));
+    if (this.#used + size >= this.#buffer.length) this.finish();
+    const from = this.#used;
+    // One byte more than the size, to notice a file that grew.
+    const count = readChunk(at, descriptor, this.#buffer, { at: from, length: size + 1, position: 0 });
+    // Either a short read, or the file changed and is refused here.
+    if (count !== size) return done(hashOpened(at, { descriptor, size }));
+    this.#used += size;
+    this.#waiting.push({ from, to: this.#used, done });
+  }
+
+  finish(): void {
+    for (const { from, to, done } of this.#waiting) done(hashAtOnce('sha256', this.#buffer.subarray(from, to), 'hex'));
+    this.#waiting = [];
+    this.#used = 0;
+  }
 }

@@ -126,7 +126,8 @@ function listEntries(directory: DirectoryHandle, path: string, policy: WalkPolic
       return { entries: [], isCut: false };
     }
     const decoded = decodedNames(directory.place, entries, () => policy.onProblem('name', path));
-    return { entries: decoded.sort((a, b) => compareText(a.name, b.name)), isCut };
+    if (decoded.length > 1) decoded.sort((a, b) => compareText(a.name, b.name));
+    return { entries: decoded, isCut };
   } catch (error) {
     if (!isSystemError(error)) throw error;
     policy.onProblem('unreadable', path, error);
