@@ -47,7 +47,7 @@ const MIN_LITERAL = 3;
 /** Longer literals exclude hardly more lines than their start. */
 const MAX_LITERAL = 10;
 /** More sets per branch cost more than they save. */
-const SET_BITS = 1;
+const SET_BITS = 2;
 const MAX_SETS = 1 << SET_BITS;
 
 /**
