@@ -26,7 +26,7 @@ export const START = 0;
 /** The state after a character of a word. */
 const IN_WORD = 1;
 export const ENDS = 0x8000;
-export const STATE = ENDS - 1;
+const STATE = ENDS - 1;
 
 const ASCII = 128;
 const SPACE = 0x20;
