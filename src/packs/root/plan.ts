@@ -107,9 +107,10 @@ export function planSteps(
   lock: LockFile,
   { changes, staging, at }: { readonly changes: readonly PlannedChange[]; readonly staging: string; readonly at: Date },
 ): readonly Step[] {
+  const present = new Set(readdirSync(handle.place));
   return changes.map((change): Step => {
     const { name } = change;
-    const isPresent = identityAt(skillPath(handle, name)) !== undefined;
+    const isPresent = present.has(name);
     const entry = lock.skills.get(name);
     const keep = (part: BackupKind): string =>
       prepareBackup(handle, { part, name, at, ...(entry === undefined ? {} : { lock: entry }) });

@@ -26,7 +26,7 @@ export const START = 0;
 /** The state after a character of a word. */
 const IN_WORD = 1;
 export const ENDS = 0x8000;
-export const STATE = ENDS - 1;
+const STATE = ENDS - 1;
 
 const ASCII = 128;
 const SPACE = 0x20;
@@ -60,40 +60,36 @@ export function buildAutomaton(literals: readonly AutomatonLiteral[]): LiteralAu
       }
       ends[state]?.push(id);
     }
-  // Both first states lead to the state that the character leaves, unless a literal starts with it.
   const isWordColumn = wordColumns(columns, 1 << shift);
-  const shorter = new Uint16Array(ends.length);
-  for (const first of [START, IN_WORD])
-    for (let by = 0; by < 1 << shift; by += 1) {
-      const cell = (first << shift) | by;
-      const other = isWordColumn[by] === 1 ? IN_WORD : START;
-      if (next[cell] === 0) next[cell] = other;
-      else shorter[next[cell] ?? 0] = other;
-    }
   // From short to long, so that the state without the first character is complete before it is needed.
   const states = new Uint16Array(ends.length);
+  const shorter = new Uint16Array(ends.length);
   states[1] = IN_WORD;
   for (let at = 0, made = 2; at < made; at += 1) {
     const state = states[at] ?? 0;
-    const [row, other] = [state << shift, shorter[state] ?? 0];
-    if (at > 1) {
-      next.copyWithin(row, other << shift, (other + 1) << shift);
-      ends[state]?.push(...(ends[other] ?? []));
-    }
+    const row = state << shift;
+    if (state > IN_WORD) {
+      const other = (shorter[state] ?? 0) << shift;
+      next.copyWithin(row, other, other + (1 << shift));
+    } else for (let by = 0; by < 1 << shift; by += 1) next[row | by] = isWordColumn[by] === 1 ? IN_WORD : START;
     for (let each = child[state] ?? 0; each !== 0; each = sibling[each] ?? 0) {
       const cell = row | (column[each] ?? 0);
-      if (at > 1) shorter[each] = next[cell] ?? 0;
-      next[cell] = each;
+      const without = (next[cell] ?? 0) & STATE;
+      shorter[each] = without;
+      ends[each]?.push(...(ends[without] ?? []));
+      next[cell] = ends[each]?.length === 0 ? each : each | ENDS;
       states[made] = each;
       made += 1;
     }
   }
   const space = columns[SPACE] ?? OTHER;
   for (let state = 0; state < ends.length; state += 1) {
-    const after = next[(state << shift) | space] ?? START;
+    const after = (next[(state << shift) | space] ?? START) & STATE;
     next[(after << shift) | space] = after;
   }
-  return { shift, columns, ...flatten(next.subarray(0, ends.length << shift), ends) };
+  const firstIds = new Uint32Array(ends.length + 1);
+  for (const [state, { length }] of ends.entries()) firstIds[state + 1] = (firstIds[state] ?? 0) + length;
+  return { next: next.subarray(0, ends.length << shift), shift, columns, firstIds, ids: Uint16Array.from(ends.flat()) };
 }
 
 function columnsOf(literals: readonly AutomatonLiteral[]): { readonly columns: Uint8Array; readonly count: number } {
@@ -115,19 +111,6 @@ function wordColumns(columns: Uint8Array, count: number): Uint8Array {
   const isWord = new Uint8Array(count);
   for (let code = 0; code < ASCII; code += 1) if (isWordCharacter(code)) isWord[columns[code] ?? OTHER] = 1;
   return isWord;
-}
-
-function flatten(
-  next: Uint16Array,
-  ends: readonly (readonly number[])[],
-): Pick<LiteralAutomaton, 'next' | 'firstIds' | 'ids'> {
-  const firstIds = new Uint32Array(ends.length + 1);
-  for (const [state, { length }] of ends.entries()) firstIds[state + 1] = (firstIds[state] ?? 0) + length;
-  for (let cell = 0; cell < next.length; cell += 1) {
-    const state = next[cell] ?? 0;
-    if (firstIds[state] !== firstIds[state + 1]) next[cell] = state | ENDS;
-  }
-  return { next, firstIds, ids: Uint16Array.from(ends.flat()) };
 }
 
 /** The same characters as `\w`. */

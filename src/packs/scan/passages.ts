@@ -181,9 +181,7 @@ function isProhibition(line: string): boolean {
 
 /** Whether the first character after blanks is a letter: the line is then not blank, not a heading, not an item and not a fence. */
 function startsWithLetter(line: string): boolean {
-  let at = 0;
-  while (line.charCodeAt(at) === 0x20) at += 1;
-  const letter = line.charCodeAt(at) | 0x20;
+  const letter = firstCode(line) | 0x20;
   return letter >= 0x61 && letter <= 0x7a;
 }
 
@@ -222,7 +220,7 @@ function addCode(splitting: Splitting, { from, to }: LineRange, { kind, section 
   const parts = { kind, section, isProhibited: false };
   for (let at = from; at < to; at += 1) {
     const source = lines[at] ?? '';
-    const content = mayBe(COMMENT_STARTS, source) ? COMMENT.exec(source)?.[1] : undefined;
+    const content = mayBeComment(source) ? COMMENT.exec(source)?.[1] : undefined;
     if (content === undefined || content === '') flush(at);
     // Padding instead of the comment marker keeps the columns.
     if (content !== undefined) comment.push(content.padStart(source.length));
@@ -234,21 +232,30 @@ function addCode(splitting: Splitting, { from, to }: LineRange, { kind, section 
   if (start < to) addJoined(splitting, { from: start, to }, parts);
 }
 
-/** Whether the first character after blanks is one of these, or not plain ASCII: a cheap test before an expression. */
-function mayBe(starts: string, line: string): boolean {
+/** The first character after blanks; NaN if there is none. */
+function firstCode(line: string): number {
   let at = 0;
   while (line.charCodeAt(at) === 0x20) at += 1;
-  const code = line.charCodeAt(at);
-  return code < 0x20 || code > 0x7e || starts.includes(line.charAt(at));
+  return line.charCodeAt(at);
 }
 
-const COMMENT_STARTS = '#/-';
-const LOOP_STARTS = 'fwu';
+/** A cheap test before an expression: the line starts with `#`, `/` or `-`, or not with plain ASCII. */
+function mayBeComment(line: string): boolean {
+  const code = firstCode(line);
+  return code === 0x23 || code === 0x2f || code === 0x2d || code < 0x20 || code > 0x7e;
+}
+
+/** The same for `f`, `w` and `u`. */
+function mayBeLoop(line: string): boolean {
+  const code = firstCode(line);
+  return code === 0x66 || code === 0x77 || code === 0x75 || code < 0x20 || code > 0x7e;
+}
+
 const CONTINUED_ENDS = '\\|({,&';
 
 /** Whether the next line belongs to the command with these first and last lines. */
 function isIncomplete(first: string, count: number, last: string): boolean {
-  if (count < LOOP_LINES && mayBe(LOOP_STARTS, first) && LOOP.test(first)) return true;
+  if (count < LOOP_LINES && mayBeLoop(first) && LOOP.test(first)) return true;
   const end = last.charCodeAt(last.length - 1);
   if (end > 0x20 && end < 0x7f && !CONTINUED_ENDS.includes(last.slice(-1))) return false;
   const text = last.trimEnd();

@@ -25,11 +25,15 @@ export interface ScanOptions {
   readonly known?: KnownTexts;
 }
 
-/** What was found in texts, so that equal ones are scanned once. */
-export type KnownTexts = Map<string, TextScan>;
+/** What was found in texts, so that equal ones are scanned once. By length, because hashing a text takes longer than comparing a few. */
+export type KnownTexts = Map<number, TextScan[]>;
+
+/** Texts of one length to keep. */
+const MAX_KNOWN = 8;
 
 /** What depends only on a text and on whether it is a document. */
 interface TextScan {
+  readonly text: string;
   readonly isDocument: boolean;
   readonly hits: readonly Hit[];
   readonly explainsAttacks: boolean;
@@ -78,16 +82,20 @@ function scanFile(whole: ScanFile, topic: string, known: KnownTexts): FileScan {
 }
 
 function scanText(file: ScanFile, known: KnownTexts): TextScan {
-  const before = known.get(file.text);
-  if (before !== undefined && before.isDocument === isDocument(file.path)) return before;
+  const { text } = file;
+  const isProse = isDocument(file.path);
+  const alike = known.get(text.length) ?? [];
+  const before = alike.find((one) => one.isDocument === isProse && one.text === text);
+  if (before !== undefined) return before;
   const { passages, hits } = matchText(file);
   const scan: TextScan = {
-    isDocument: isDocument(file.path),
+    text,
+    isDocument: isProse,
     hits,
     explainsAttacks: hits.length > 0 && explainsAttacks(passages),
     hidden: findHidden(file),
   };
-  known.set(file.text, scan);
+  known.set(text.length, [scan, ...alike].slice(0, MAX_KNOWN));
   return scan;
 }
 

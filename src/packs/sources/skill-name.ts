@@ -26,7 +26,8 @@ export async function skillName(text: string, folder: string): Promise<string> {
   // In NFC as in unpacked archives, because some systems decompose folder names.
   const composed = folder.normalize('NFC');
   const name = (await skillHead(text, folder))?.name ?? composed;
-  return [name, composed, toSlug(name)].find(isValidName) ?? name;
+  if (isValidName(name)) return name;
+  return [composed, toSlug(name)].find(isValidName) ?? name;
 }
 
 /** Reads the start of a file in the staging folder. */
