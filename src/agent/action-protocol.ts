@@ -2,7 +2,8 @@
  * The structured actions of skills-agent (AGT-2), for models without tool calls: an answer is one object `{action: {type, payload},
  * plan_update?, diagnostics?}`. Parsing has no effects; the payload is validated later, like the input of any tool.
  */
-import { SkillError } from '../core/errors.ts';
+import type { SkillError } from '../core/errors.ts';
+import { invalidInput } from '../core/errors.ts';
 import { failure } from '../core/failure-codes.ts';
 import type { Failure } from '../core/failure-codes.ts';
 import { isObject } from '../core/json/json-schema.ts';
@@ -82,12 +83,11 @@ function shapeOf({ name, inputSchema }: ModelTool): string {
 }
 
 function noTools(): SkillError {
-  return new SkillError({
-    code: 'input/invalid',
-    message: 'no tools are offered, so the model has no action to choose from',
-    hint: `offer at least ${FINAL_ANSWER}`,
-    data: { expected: 'at least one tool' },
-  });
+  return invalidInput(
+    'no tools are offered, so the model has no action to choose from',
+    'at least one tool',
+    `offer at least ${FINAL_ANSWER}`,
+  );
 }
 
 function toolAction({ name, description, inputSchema }: ModelTool): ObjectSchema {

@@ -5,7 +5,8 @@ import type { Budget } from '../core/budget.ts';
 import { reduceChat } from '../core/chat.ts';
 import type { ChatEvent, Said } from '../core/chat.ts';
 import { NOTHING_USED, wholeBudget } from './count-budget.ts';
-import { SkillError } from '../core/errors.ts';
+import type { SkillError } from '../core/errors.ts';
+import { invalidInput } from '../core/errors.ts';
 import type { Model } from '../core/model.ts';
 import type { Ledger } from '../core/ledger.ts';
 import { isPlanDone, startPlan } from '../core/plan.ts';
@@ -300,10 +301,5 @@ function resultOf({ id, path }: Run, result: Omit<AgentResult, 'run' | 'path'>):
 }
 
 function wrongUse(message: string): SkillError<'input/invalid'> {
-  return new SkillError({
-    code: 'input/invalid',
-    message,
-    hint: 'send one message at a time, and none after end()',
-    data: { expected: 'a message' },
-  });
+  return invalidInput(message, 'a message', 'send one message at a time, and none after end()');
 }

@@ -2,7 +2,7 @@
 import { DEFAULT_BUDGET } from '../core/budget.ts';
 import type { Budget, BudgetName } from '../core/budget.ts';
 import type { ActionType } from '../core/action.ts';
-import { SkillError } from '../core/errors.ts';
+import { invalidInput } from '../core/errors.ts';
 import { REFUSALS } from '../core/failure-codes.ts';
 import type { RunEvent } from '../core/run-events.ts';
 
@@ -113,12 +113,11 @@ export function wholeBudget(given: Partial<Budget> = {}): Budget {
   for (const name of BUDGET_NAMES) {
     const amount = given[name];
     if (amount === undefined || (Number.isFinite(amount) && amount >= 0)) continue;
-    throw new SkillError({
-      code: 'input/invalid',
-      message: `the budget ${name} is ${String(amount)}; expected a number of at least 0`,
-      hint: `the default is ${String(DEFAULT_BUDGET[name])}`,
-      data: { expected: 'a number of at least 0' },
-    });
+    throw invalidInput(
+      `the budget ${name} is ${String(amount)}; expected a number of at least 0`,
+      'a number of at least 0',
+      `the default is ${String(DEFAULT_BUDGET[name])}`,
+    );
   }
   return { ...DEFAULT_BUDGET, ...given };
 }

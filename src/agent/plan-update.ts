@@ -4,6 +4,7 @@ import { STEP_STATES } from '../core/plan.ts';
 import type { Plan, PlanStep, PlanUpdate, StepState } from '../core/plan.ts';
 import { quoted } from '../core/text/text.ts';
 import { describeValue } from '../core/text/value-text.ts';
+import { defined } from '../core/defined.ts';
 
 /** Parses the `plan_update` of an answer. A plan is only a statement of intent, so an invalid one never blocks an action. */
 export interface PlanUpdateReading {
@@ -74,12 +75,7 @@ function readPatch(fields: Fields, report: Report): PlanUpdate | undefined {
   const constraints = readConstraints(fields['constraints'], report);
   const patch: PlanUpdate = {
     mode: 'patch',
-    ...(goal === undefined ? {} : { goal }),
-    ...(steps === undefined ? {} : { steps }),
-    ...(remove === undefined ? {} : { remove }),
-    ...(order === undefined ? {} : { order }),
-    ...(assumptions === undefined ? {} : { assumptions }),
-    ...(constraints === undefined ? {} : { constraints }),
+    ...defined({ goal, steps, remove, order, assumptions, constraints }),
   };
   if (Object.keys(patch).length > 1) return patch;
   report(' changes nothing: give goal, steps, remove, order, assumptions or constraints');

@@ -11,16 +11,17 @@ import { resultOf, withExchange } from './conversation.ts';
 import type { Conversation, Exchange, ExchangeResult } from './conversation.ts';
 import { readModelAnswer } from './decision.ts';
 import type { AgentDecision } from './decision.ts';
-import { readChoice } from './forced-choice.ts';
-import type { Choice } from './forced-choice.ts';
 import { keepPlan } from './keep-plan.ts';
 import type { PlanPlace } from './keep-plan.ts';
-import { chooseTool } from './own-tools.ts';
+import { CHOOSE_SKILLS, chooseSchema, chooseTool } from './own-tools.ts';
 import { repeatedTurns } from './state.ts';
 import { ownResult } from './agent-tools.ts';
 import type { CallOutcome } from './agent-tools.ts';
 import { loadedBy, orderCalls, plannedActions } from './selection.ts';
 import { delegate } from './subagent.ts';
+import { quoted } from '../core/text/text.ts';
+import { textsOf } from '../tools/parameters.ts';
+import { readInput } from '../tools/read-input.ts';
 import type { ModelAnswer, ModelToolCall } from '../core/model.ts';
 import type { SkillEntry } from '../core/skill.ts';
 import type { AgentParts, TurnsEnd } from './agent-parts.ts';
@@ -310,4 +311,35 @@ async function actOnChoice(
   const text = texts.length === 0 ? 'no skill was accepted: continue without one' : texts.join('\n\n');
   const line = `${call.name}: ${String(accepted.length)} accepted, ${String(rejected.length)} rejected`;
   return resultOf({ callId: call.id, tool: call.name, text, isData: false, isError: false, line });
+}
+
+type Choice =
+  | {
+      readonly type: 'chosen';
+      readonly call: ModelToolCall;
+      readonly accepted: readonly SkillEntry[];
+      readonly rejected: readonly SkillEntry[];
+    }
+  | { readonly type: 'unclear'; readonly reason: string };
+
+/** Forced activation: the model must accept or reject each skill of the shortlist before anything else. */
+function readChoice(decision: AgentDecision, skills: readonly SkillEntry[]): Choice {
+  const call = decision.type === 'calls' ? decision.calls.find(({ name }) => name === CHOOSE_SKILLS) : undefined;
+  if (call === undefined) return { type: 'unclear', reason: `call ${CHOOSE_SKILLS} before anything else` };
+  const names = skills.map(({ name }) => name);
+  const reading = readInput(chooseSchema(names), call.input);
+  if (reading.type === 'refused') return { type: 'unclear', reason: reading.failure.message };
+  const accepted = textsOf(reading.input, 'accepted');
+  const rejected = textsOf(reading.input, 'rejected');
+  const missing = names.filter((name) => accepted.includes(name) === rejected.includes(name));
+  if (missing.length > 0) {
+    const list = missing.map((name) => quoted(name)).join(', ');
+    return { type: 'unclear', reason: `each skill must be in exactly one of the two lists; check ${list}` };
+  }
+  return {
+    type: 'chosen',
+    call,
+    accepted: skills.filter(({ name }) => accepted.includes(name)),
+    rejected: skills.filter(({ name }) => rejected.includes(name)),
+  };
 }

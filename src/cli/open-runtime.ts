@@ -5,6 +5,7 @@ import { openProgress } from './terminal/progress.ts';
 import { isSkillError } from '../core/errors.ts';
 import { UsageError } from './exit.ts';
 import { parseSettings } from './arguments.ts';
+import { defined } from '../core/defined.ts';
 
 type Extra = Pick<RuntimeOptions, 'explain' | 'nestedInSkills' | 'cache'>;
 
@@ -21,9 +22,7 @@ export async function openRuntime({ flags, terminal, signal }: RuntimeInvocation
   const progress = openProgress(terminal);
   try {
     return await createRuntime({
-      ...(flags.cwd === undefined ? {} : { cwd: flags.cwd }),
-      ...(flags.config === undefined ? {} : { configFile: flags.config }),
-      ...(config === undefined ? {} : { config }),
+      ...defined({ cwd: flags.cwd, configFile: flags.config, config }),
       roots: flags.root ?? [],
       onlyRoots: flags['only-root'] ?? false,
       ...(flags.source === undefined ? {} : { source: flags.source }),

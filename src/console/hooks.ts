@@ -2,9 +2,7 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 
 import { address, apiError, get } from './client.ts';
-import type { ApiError } from './client.ts';
-import type { Query } from './client.ts';
-import { storeValue, storedValue } from './stored-value.ts';
+import type { ApiError, Query } from './client.ts';
 
 export interface Fetched<T> {
   readonly data: T | undefined;
@@ -145,4 +143,23 @@ export function useMedia(query: string): boolean {
     return () => list.removeEventListener('change', change);
   }, [query]);
   return isTrue;
+}
+
+/** Values of this browser. A report in a sandboxed frame has no storage and keeps nothing. */
+
+function storedValue(name: string): string | undefined {
+  return storage()?.getItem(`skillwright.${name}`) ?? undefined;
+}
+
+function storeValue(name: string, value: string): void {
+  storage()?.setItem(`skillwright.${name}`, value);
+}
+
+function storage(): Storage | undefined {
+  try {
+    return localStorage;
+  } catch (error) {
+    if (error instanceof DOMException) return undefined;
+    throw error;
+  }
 }

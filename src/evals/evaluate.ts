@@ -7,7 +7,8 @@ import { compareArms, isComparison } from './report/compare-arms.ts';
 import { makeReport } from './report/report.ts';
 import { ARMS } from './report/result.ts';
 import type { CaseResult, EvalReport } from './report/result.ts';
-import { SkillError, isSkillError } from '../core/errors.ts';
+import type { SkillError } from '../core/errors.ts';
+import { invalidInput, isSkillError } from '../core/errors.ts';
 import { isObject } from '../core/json/json-schema.ts';
 import { containerSettings, findExecutor } from '../runtime/execution/executors.ts';
 import { VERSION } from '../version.ts';
@@ -340,10 +341,9 @@ async function gitOutput(
 }
 
 function noVersion(skill: string, why: string): SkillError {
-  return new SkillError({
-    code: 'input/invalid',
-    message: `no baseline version of ${quoted(path.basename(skill))}: ${why}`,
-    hint: 'pass --baseline REF with a git revision, or --baseline none',
-    data: { expected: 'a previous or committed version' },
-  });
+  return invalidInput(
+    `no baseline version of ${quoted(path.basename(skill))}: ${why}`,
+    'a previous or committed version',
+    'pass --baseline REF with a git revision, or --baseline none',
+  );
 }

@@ -1,4 +1,4 @@
-import { SkillError } from '../core/errors.ts';
+import { invalidInput } from '../core/errors.ts';
 import { isValidName, toSlug } from '../core/skill-name.ts';
 import { printable } from '../core/text/text.ts';
 
@@ -23,12 +23,11 @@ export interface NewFile {
 export function newSkillFiles({ name, description, parts }: NewSkill): readonly NewFile[] {
   if (!isValidName(name)) {
     const slug = toSlug(name);
-    throw new SkillError({
-      code: 'input/invalid',
-      message: `${JSON.stringify(printable(name))} is not a valid skill name`,
-      hint: `use lower-case letters, digits and single hyphens${slug === undefined ? '' : `: ${slug}`}`,
-      data: { expected: 'a name of 1 to 64 lower-case letters, digits and single hyphens' },
-    });
+    throw invalidInput(
+      `${JSON.stringify(printable(name))} is not a valid skill name`,
+      'a name of 1 to 64 lower-case letters, digits and single hyphens',
+      `use lower-case letters, digits and single hyphens${slug === undefined ? '' : `: ${slug}`}`,
+    );
   }
   const about = (
     description ??

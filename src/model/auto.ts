@@ -1,14 +1,20 @@
-import type { Config } from '../core/config/config.ts';
 import { SkillError } from '../core/errors.ts';
-import type { Model } from '../core/model.ts';
-import { LOCAL_PROVIDERS, probeServer, usualAddress } from './local-servers.ts';
-import type { LocalProvider, ServerProbe } from './local-servers.ts';
-import { openModel } from './open-model.ts';
-import type { OpenModelOptions } from './open-model.ts';
-import { VENDORS } from './providers.ts';
-import type { Vendor, VendorName } from './providers.ts';
+import { LOCAL_PROVIDERS, isLocalProvider, probeServer, servedModels, usualAddress } from './local-servers.ts';
+import type { LocalProvider, ServedModel, ServerProbe } from './local-servers.ts';
+import { VENDORS, isVendor, publishedWindow, readProvider, unavailable } from './providers.ts';
+import type { ProviderName, Vendor, VendorName } from './providers.ts';
 import { readModelName, requestParams, settingsOfConfig } from './settings.ts';
 import type { ModelSettings } from './settings.ts';
+import { aiSdkModel } from './ai-sdk/ai-sdk.ts';
+import { COMPATIBLE, CONNECTIONS } from './ai-sdk/connections.ts';
+import { ANSWER_LIMITS } from './guarded-fetch.ts';
+import type { AnswerLimits } from './guarded-fetch.ts';
+import { proxiedFetch } from './proxied-fetch.ts';
+import { ModelProblem, hideSecrets } from './problem.ts';
+import { REAL_SURROUNDINGS, RETRY_POLICY } from './retry.ts';
+import type { RetryPolicy, RetrySurroundings } from './retry.ts';
+import type { Config } from '../core/config/config.ts';
+import type { Model } from '../core/model.ts';
 
 export interface FindModelOptions extends Omit<OpenModelOptions, 'env' | 'signal'> {
   /** The name that the user gave, for example `anthropic/claude-sonnet-5-5`. Takes precedence. */
@@ -150,4 +156,175 @@ function whyNot(looked: ServerProbe): string {
 
 function isSet(value: string | undefined): value is string {
   return value !== undefined && value !== '';
+}
+
+export interface OpenModelOptions extends ReachOptions {
+  readonly limits?: Partial<AnswerLimits>;
+  readonly retries?: Partial<RetryPolicy>;
+  readonly surroundings?: RetrySurroundings;
+}
+
+/**
+ * Opens the model that the settings name. Sends no request, unless no model is named and the server has to be asked for its models.
+ * Throws `model/unavailable` for an unknown provider, a missing key or an unreachable server, `input/invalid` for an invalid base URL,
+ * and `package/missing` if the vendor's library is not installed.
+ */
+export async function openModel(settings: ModelSettings, options: OpenModelOptions = {}): Promise<Model> {
+  const provider = readProvider(settings.provider);
+  const reached = await reach(provider, settings, options);
+  const { model, baseUrl, apiKey, contextWindow = publishedWindow(model) } = reached;
+  const { headers = {}, params: { structured_outputs: hasSchemas = isLocalProvider(provider), ...params } = {} } =
+    settings;
+  const library = isVendor(provider) ? provider : COMPATIBLE;
+  const connect = await CONNECTIONS[library]();
+  return aiSdkModel({
+    id: `${provider}/${model}`,
+    ...(contextWindow === undefined ? {} : { contextWindow }),
+    // A local server turns the schema into a grammar, which the model does not see.
+    ...(isVendor(provider) ? { answerSchemas: 'shown' } : hasSchemas === true ? { answerSchemas: 'enforced' } : {}),
+    connect: (fetch) => connect({ model, baseUrl, apiKey, headers, fetch, hasSchemas: hasSchemas === true }),
+    ...(options.env === undefined ? {} : { fetch: proxiedFetch(options.env) }),
+    params,
+    optionsKey: library,
+    defaults: DEFAULTS[library],
+    saysNotStrict: library === 'openai',
+    signsCalls: library === 'google',
+    marksPrefix: library === 'anthropic',
+    limits: { ...ANSWER_LIMITS, ...options.limits },
+    retries: { ...RETRY_POLICY, ...options.retries },
+    surroundings: options.surroundings ?? REAL_SURROUNDINGS,
+    hide: hideSecrets([apiKey, ...Object.values(headers)]),
+  });
+}
+
+/** The vendor must not store requests, and optional parameters are allowed in schemas. The user's `params` override this. */
+const DEFAULTS: Readonly<Record<keyof typeof CONNECTIONS, Readonly<Record<string, unknown>>>> = {
+  anthropic: {},
+  google: {},
+  openai: { store: false, strictJsonSchema: false },
+  [COMPATIBLE]: { strictJsonSchema: false },
+};
+
+/** The address of a model, and the API key for it. */
+interface Endpoint {
+  readonly model: string;
+  readonly baseUrl: string;
+  /** Empty if there is no key: without a value the libraries would read one from the environment. */
+  readonly apiKey: string;
+  readonly contextWindow?: number | undefined;
+}
+
+interface ReachOptions {
+  /** The environment with the keys of the vendors. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Aborts the request for the list of models; each call has its own signal. */
+  readonly signal?: AbortSignal;
+}
+
+async function reach(provider: ProviderName, settings: ModelSettings, options: ReachOptions): Promise<Endpoint> {
+  // Copied keys often end with a line break.
+  const given = settings.apiKey === undefined ? settings : { ...settings, apiKey: settings.apiKey.trim() };
+  if (isVendor(provider)) return reachVendor(provider, given, options);
+  return isLocalProvider(provider) ? reachLocal(provider, given, options) : reachCompatible(given, options);
+}
+
+/**
+ * An API key from the environment is sent to its vendor, or to the base URL that the environment names for it, and nowhere else. A
+ * base URL of the settings needs a key that was set for it.
+ */
+function reachVendor(provider: VendorName, settings: ModelSettings, { env = {} }: ReachOptions): Endpoint {
+  const { baseUrl: own, keyNames, baseUrlName = '', usualModel }: Vendor = VENDORS[provider];
+  const { model = usualModel, contextWindow, baseUrl, apiKey } = settings;
+  if (baseUrl !== undefined || apiKey !== undefined)
+    return { model, baseUrl: readBaseUrl(baseUrl ?? own), apiKey: apiKey ?? '', contextWindow };
+  const found = keyNames.map((name) => env[name]?.trim()).find(Boolean);
+  if (found === undefined)
+    throw unavailable(`${provider}/${model}`, `no API key for ${provider}`, `set ${keyNames[0] ?? ''}`);
+  const beside = env[baseUrlName]?.trim() ?? '';
+  return {
+    model,
+    baseUrl: readBaseUrl(beside === '' ? own : versioned(provider, beside)),
+    apiKey: found,
+    contextWindow,
+  };
+}
+
+/** The tools of Anthropic append the version to the base URL of the environment. */
+function versioned(provider: VendorName, baseUrl: string): string {
+  return provider === 'anthropic' ? baseUrl.replace(/\/*(?:\/v1\/*)?$/, '/v1') : baseUrl;
+}
+
+async function reachLocal(
+  provider: LocalProvider,
+  settings: ModelSettings,
+  { env = {}, signal = new AbortController().signal }: ReachOptions,
+): Promise<Endpoint> {
+  const address = readBaseUrl(settings.baseUrl ?? usualAddress(provider, env)).replace(/\/v1$/, '');
+  const { model, contextWindow, apiKey = '' } = settings;
+  const rest = { baseUrl: `${address}/v1`, apiKey };
+  if (model !== undefined) return { model, contextWindow, ...rest };
+  const looked = await probeServer(provider, address, { signal, timeoutMs: ASK_MS, headers: bearer(apiKey) });
+  if (looked.type === 'missing')
+    throw unavailable(provider, looked.reason, `start ${provider}, or choose another provider`);
+  const [first] = looked.models;
+  if (first === undefined) throw unavailable(provider, `${provider} has no model loaded`, 'load a model into it first');
+  return { model: first.name, contextWindow: contextWindow ?? first.contextWindow, ...rest };
+}
+
+async function reachCompatible(
+  settings: ModelSettings,
+  { signal = new AbortController().signal }: ReachOptions,
+): Promise<Endpoint> {
+  const { apiKey = '', model, contextWindow } = settings;
+  if (settings.baseUrl === undefined)
+    throw unavailable(
+      'openai-compatible',
+      'the base URL is missing',
+      'set base_url to the address of the server, for example http://127.0.0.1:8000/v1',
+    );
+  const baseUrl = readBaseUrl(settings.baseUrl);
+  if (model !== undefined) return { model, baseUrl, apiKey, contextWindow };
+  const models = await askForModels(baseUrl, apiKey, signal);
+  const [only] = models;
+  if (only === undefined || models.length > 1)
+    throw unavailable(
+      'openai-compatible',
+      `${new URL(baseUrl).host} offers ${String(models.length)} models`,
+      only === undefined
+        ? 'name the model'
+        : `name one: ${models
+            .slice(0, 5)
+            .map(({ name }) => name)
+            .join(', ')}`,
+    );
+  return { model: only.name, baseUrl, apiKey, contextWindow };
+}
+
+/** The server may be remote. */
+const ASK_MS = 10_000;
+
+async function askForModels(baseUrl: string, apiKey: string, signal: AbortSignal): Promise<readonly ServedModel[]> {
+  try {
+    return await servedModels(baseUrl, { signal, timeoutMs: ASK_MS, headers: bearer(apiKey) });
+  } catch (error) {
+    if (!(error instanceof ModelProblem)) throw error;
+    throw unavailable('openai-compatible', error.message, 'name the model, or check the base URL');
+  }
+}
+
+function bearer(apiKey: string): Readonly<Record<string, string>> {
+  return apiKey === '' ? {} : { authorization: `Bearer ${apiKey}` };
+}
+
+function readBaseUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isPlain = url !== undefined && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
+  if (isPlain && url.search === '' && url.hash === '') return url.href.replace(/\/+$/, '');
+  throw new SkillError({
+    code: 'input/invalid',
+    // The value is not printed, because it may contain a password.
+    message: 'the base URL of the model is invalid',
+    hint: 'use http:// or https://, a host and a path; keys have their own setting',
+    data: { expected: 'a URL without user, query and fragment' },
+  });
 }

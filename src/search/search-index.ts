@@ -1,12 +1,24 @@
-import { buildIndexData } from './build.ts';
-import type { SearchDocument } from './build.ts';
-import { readIndexBytes, writeIndexBytes } from './bytes.ts';
-import type { IndexData } from './index-data.ts';
-import type { Lexicon } from './lexicon.ts';
 import { openLexicon } from './lexicon.ts';
+import type { Lexicon } from './lexicon.ts';
 import { parseQuery } from './query.ts';
 import { createRanker } from './rank.ts';
 import type { Ranker, SearchHit } from './rank.ts';
+import { splitClauses } from './clauses.ts';
+import {
+  AVOID_FIELD,
+  BODY_FIELD,
+  ByteWriter,
+  COUNT_BITS,
+  FIELD_COUNT,
+  MAX_COUNT,
+  NAME_FIELD,
+  NumberList,
+  USE_FIELD,
+} from './index-data.ts';
+import type { IndexData } from './index-data.ts';
+import { STOP_WORDS } from './stop-words.ts';
+import { segmentRun } from './segment.ts';
+import { scanRuns, termOf, wordsOf } from './tokenize.ts';
 
 export type { SearchDocument, SearchHit };
 
@@ -50,4 +62,307 @@ function openIndex(data: IndexData, open: () => Lexicon): SearchIndex {
     },
     toBytes: () => writeIndexBytes(data),
   };
+}
+
+/** The searchable texts of a skill. `body` makes the index deep. */
+interface SearchDocument {
+  readonly name: string;
+  readonly description: string;
+  readonly body?: string;
+}
+
+/** Text beyond this is not indexed, so that one hostile file cannot exhaust the memory. */
+const MAX_TEXT_LENGTH = 200_000;
+
+/** Indexes all documents in one pass as flat arrays. The order of documents affects only positions. */
+function buildIndexData(documents: readonly SearchDocument[], lexicon: Lexicon): IndexData {
+  const vocabulary = new Map<string, number>();
+  const read = termReader(vocabulary, lexicon);
+  const lengths = new Uint32Array(documents.length * FIELD_COUNT);
+  const found: Found = { terms: new NumberList(), documents: new NumberList(), counts: new NumberList() };
+  const sequence = new NumberList();
+  const sequenceStarts = new NumberList();
+
+  for (const [position, document] of documents.entries()) {
+    const counts = new Map<number, number>();
+    sequenceStarts.push(sequence.length);
+    const addField = (field: number, text: string): void => {
+      let length = 0;
+      read(text.slice(0, MAX_TEXT_LENGTH), field === NAME_FIELD, (term, isWord) => {
+        // A name is always one clause.
+        if (isWord && (field === USE_FIELD || (field === NAME_FIELD && term !== CLAUSE_END))) sequence.push(term);
+        if (term === CLAUSE_END) return;
+        if (isWord) length += 1;
+        const packed = counts.get(term) ?? 0;
+        const shift = field * COUNT_BITS;
+        if (((packed >> shift) & MAX_COUNT) < MAX_COUNT) counts.set(term, packed + (1 << shift));
+      });
+      if (field === NAME_FIELD || field === USE_FIELD) sequence.push(CLAUSE_END);
+      lengths[position * FIELD_COUNT + field] = length;
+    };
+    const { use, avoid } = splitClauses(document.description.slice(0, MAX_TEXT_LENGTH));
+    addField(NAME_FIELD, document.name);
+    addField(USE_FIELD, use);
+    addField(AVOID_FIELD, avoid);
+    addField(BODY_FIELD, document.body ?? '');
+    for (const [term, packed] of counts) {
+      found.terms.push(term);
+      found.documents.push(position);
+      found.counts.push(packed);
+    }
+  }
+
+  const { terms, places } = sortTerms(vocabulary);
+  return {
+    size: documents.length,
+    deep: documents.some((document) => document.body !== undefined),
+    terms,
+    ...layPostings(found, places),
+    lengths,
+    nameRanks: rankNames(documents),
+    ...laySequences(sequence.view(), sequenceStarts.view(), places),
+  };
+}
+
+/** All occurrences of terms: a table of three columns, stored as arrays because it has a million rows. */
+interface Found {
+  readonly terms: NumberList;
+  readonly documents: NumberList;
+  readonly counts: NumberList;
+}
+
+/** Marks the end of a clause; larger than any term number. */
+const CLAUSE_END = 0xff_ff_ff_ff;
+
+/** Called for each term. A term that is not a word (see `Segment`) can be searched for but has no position in the text. */
+type TermVisitor = (term: number, isWord: boolean) => void;
+
+/** Returns a function that reads the terms of a text and numbers new ones. Each word is stemmed once and cached. */
+function termReader(
+  vocabulary: Map<string, number>,
+  lexicon: Lexicon,
+): (text: string, keepStopWords: boolean, visit: TermVisitor) => void {
+  const numberOf = (term: string): number => {
+    const old = vocabulary.get(term);
+    if (old !== undefined) return old;
+    vocabulary.set(term, vocabulary.size);
+    return vocabulary.size - 1;
+  };
+  const known = new Map<string, number>();
+  const numberOfWord = (word: string): number => {
+    const old = known.get(word);
+    if (old !== undefined) return old;
+    const number = numberOf(termOf(word));
+    known.set(word, number);
+    return number;
+  };
+  return (text, keepStopWords, visit) => {
+    for (const run of scanRuns(text)) {
+      if (run.type === 'break') visit(CLAUSE_END, true);
+      else if (run.type === 'word') {
+        for (const word of wordsOf(run.text)) {
+          if (keepStopWords || !STOP_WORDS.has(word)) visit(numberOfWord(word), true);
+        }
+      } else {
+        for (const { type, terms } of segmentRun(run.text, lexicon)) {
+          for (const term of terms) visit(numberOf(term), type !== 'seam');
+        }
+      }
+    }
+  };
+}
+
+/** Sorts the vocabulary, so that a prefix is a range and the index does not depend on the order of documents. */
+function sortTerms(vocabulary: ReadonlyMap<string, number>): { terms: readonly string[]; places: Uint32Array } {
+  const terms = [...vocabulary.keys()].toSorted((left, right) => (left < right ? -1 : 1));
+  const places = new Uint32Array(terms.length);
+  for (const [place, term] of terms.entries()) places[vocabulary.get(term) ?? 0] = place;
+  return { terms, places };
+}
+
+/** Sorts the table by term with a counting sort, which keeps the order of documents, and writes the posting lists. */
+function layPostings(
+  found: Found,
+  places: Uint32Array,
+): Pick<IndexData, 'frequencies' | 'postingOffsets' | 'postings'> {
+  const terms = found.terms.view();
+  const documents = found.documents.view();
+  const counts = found.counts.view();
+  const frequencies = new Uint32Array(places.length);
+  for (const term of terms) {
+    const place = places[term] ?? 0;
+    frequencies[place] = (frequencies[place] ?? 0) + 1;
+  }
+  const next = new Uint32Array(places.length);
+  for (let place = 1; place < next.length; place += 1) {
+    next[place] = (next[place - 1] ?? 0) + (frequencies[place - 1] ?? 0);
+  }
+  const rows = new Uint32Array(terms.length);
+  for (const [row, term] of terms.entries()) {
+    const place = places[term] ?? 0;
+    const slot = next[place] ?? 0;
+    rows[slot] = row;
+    next[place] = slot + 1;
+  }
+
+  const writer = new ByteWriter();
+  const postingOffsets = new Uint32Array(places.length + 1);
+  let slot = 0;
+  for (const [place, frequency] of frequencies.entries()) {
+    postingOffsets[place] = writer.length;
+    let previous = 0;
+    for (const end = slot + frequency; slot < end; slot += 1) {
+      const row = rows[slot] ?? 0;
+      const document = documents[row] ?? 0;
+      writer.writeNumber(document - previous);
+      writer.writeNumber(counts[row] ?? 0);
+      previous = document;
+    }
+  }
+  postingOffsets[places.length] = writer.length;
+  return { frequencies, postingOffsets, postings: writer.finish() };
+}
+
+function laySequences(
+  sequence: Uint32Array,
+  starts: Uint32Array,
+  places: Uint32Array,
+): Pick<IndexData, 'sequenceOffsets' | 'sequences'> {
+  const writer = new ByteWriter();
+  const sequenceOffsets = new Uint32Array(starts.length + 1);
+  for (const [position, start] of starts.entries()) {
+    sequenceOffsets[position] = writer.length;
+    for (const term of sequence.subarray(start, starts[position + 1] ?? sequence.length)) {
+      writer.writeNumber(term === CLAUSE_END ? 0 : (places[term] ?? 0) + 1);
+    }
+  }
+  sequenceOffsets[starts.length] = writer.length;
+  return { sequenceOffsets, sequences: writer.finish() };
+}
+
+function rankNames(documents: readonly SearchDocument[]): Uint32Array {
+  const names = [...new Set(documents.map((document) => document.name))].toSorted((left, right) =>
+    left < right ? -1 : 1,
+  );
+  const ranks = new Map(names.map((name, rank) => [name, rank]));
+  return Uint32Array.from(documents, (document) => ranks.get(document.name) ?? 0);
+}
+
+/** Increase it whenever the same documents would produce different bytes: words, stems, stop words, layout. Old indexes are rebuilt. */
+const FORMAT_VERSION = 1;
+
+/** Stored as a number, so that a machine with another byte order reads a different value and rebuilds. */
+const MAGIC = 0x53_57_49_58;
+
+/** Magic, version, checksum, size, deep, then the byte length of each section. */
+const HEADER_LENGTH = 5;
+const SECTION_COUNT = 8;
+
+/** Serializes an index: a header of 32-bit numbers, then the sections, each aligned to four bytes. */
+function writeIndexBytes(data: IndexData): Uint8Array {
+  const sections: readonly Uint8Array[] = [
+    asBytes(data.frequencies),
+    asBytes(data.postingOffsets),
+    asBytes(data.lengths),
+    asBytes(data.nameRanks),
+    asBytes(data.sequenceOffsets),
+    data.postings,
+    data.sequences,
+    new TextEncoder().encode(data.terms.join('\n')),
+  ];
+  const start = (HEADER_LENGTH + SECTION_COUNT) * 4;
+  const bytes = new Uint8Array(sections.reduce((length, section) => length + aligned(section.length), start));
+  const header = new Uint32Array(bytes.buffer, 0, HEADER_LENGTH + SECTION_COUNT);
+  let at = start;
+  for (const [index, section] of sections.entries()) {
+    header[HEADER_LENGTH + index] = section.length;
+    bytes.set(section, at);
+    at += aligned(section.length);
+  }
+  header[0] = MAGIC;
+  header[1] = FORMAT_VERSION;
+  header[3] = data.size;
+  header[4] = data.deep ? 1 : 0;
+  header[2] = checksum(bytes);
+  return bytes;
+}
+
+/** Opens an index without copying it. Returns `undefined` if the bytes are damaged or of another version. */
+function readIndexBytes(bytes: Uint8Array): IndexData | undefined {
+  const start = (HEADER_LENGTH + SECTION_COUNT) * 4;
+  if (bytes.length < start || bytes.length % 4 !== 0) return undefined;
+  // The arrays below are views of these bytes and need four-byte alignment.
+  const whole = bytes.byteOffset % 4 === 0 ? bytes : new Uint8Array(bytes);
+  const [foundMagic, version, sum, size = 0, deep, ...lengths] = new Uint32Array(
+    whole.buffer,
+    whole.byteOffset,
+    start / 4,
+  );
+  if (foundMagic !== MAGIC || version !== FORMAT_VERSION || sum !== checksum(whole)) return undefined;
+  if (lengths.reduce((end, length) => end + aligned(length), start) !== whole.length) return undefined;
+
+  let at = whole.byteOffset + start;
+  const [frequencies, postingOffsets, fieldLengths, nameRanks, sequenceOffsets, postings, sequences, text] =
+    lengths.map((length) => {
+      const section = new Uint8Array(whole.buffer, at, length);
+      at += aligned(length);
+      return section;
+    });
+  const data: IndexData = {
+    size,
+    deep: deep === 1,
+    frequencies: asNumbers(frequencies),
+    postingOffsets: asNumbers(postingOffsets),
+    lengths: asNumbers(fieldLengths),
+    nameRanks: asNumbers(nameRanks),
+    sequenceOffsets: asNumbers(sequenceOffsets),
+    postings: postings ?? new Uint8Array(),
+    sequences: sequences ?? new Uint8Array(),
+    terms: text === undefined || text.length === 0 ? [] : new TextDecoder().decode(text).split('\n'),
+  };
+  return fitsTogether(data) ? data : undefined;
+}
+
+/** Whether the arrays agree on the numbers of terms and documents, so that no loop leaves its bounds. */
+function fitsTogether(data: IndexData): boolean {
+  return (
+    data.frequencies.length === data.terms.length &&
+    data.lengths.length === data.size * FIELD_COUNT &&
+    data.nameRanks.length === data.size &&
+    isPartition(data.postingOffsets, data.terms.length, data.postings.length) &&
+    isPartition(data.sequenceOffsets, data.size, data.sequences.length)
+  );
+}
+
+function isPartition(offsets: Uint32Array, parts: number, length: number): boolean {
+  return (
+    offsets.length === parts + 1 &&
+    offsets[0] === 0 &&
+    offsets[parts] === length &&
+    offsets.every((offset, index) => index === 0 || offset >= (offsets[index - 1] ?? 0))
+  );
+}
+
+function asNumbers(section: Uint8Array | undefined): Uint32Array {
+  return section === undefined
+    ? new Uint32Array()
+    : new Uint32Array(section.buffer, section.byteOffset, Math.floor(section.length / 4));
+}
+
+function aligned(length: number): number {
+  return (length + 3) & ~3;
+}
+
+function asBytes(numbers: Uint32Array): Uint8Array {
+  return new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength);
+}
+
+/** FNV-1a over 32-bit words without the checksum itself. It detects damage, not forgery. */
+function checksum(bytes: Uint8Array): number {
+  const words = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4);
+  let hash = 0x81_1c_9d_c5 ^ words.length;
+  for (let index = 0; index < words.length; index += 1) {
+    if (index !== 2) hash = Math.imul(hash ^ (words[index] ?? 0), 0x01_00_01_93);
+  }
+  return hash >>> 0;
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { shortenConversation } from '../../src/agent/context.ts';
+import { shortenConversation } from '../../src/agent/request.ts';
 import { resultOf, startConversation, withExchange } from '../../src/agent/conversation.ts';
 import type { Conversation } from '../../src/agent/conversation.ts';
 import { keepOutputs } from '../../src/agent/outputs.ts';

@@ -7,7 +7,7 @@ import { runAgent } from '../../src/agent/agent.ts';
 import { requestCost } from '../../src/agent/request-cost.ts';
 import { isObject } from '../../src/core/json/json-schema.ts';
 import { estimateTokens } from '../../src/core/tokens.ts';
-import { openModel } from '../../src/model/open-model.ts';
+import { openModel } from '../../src/model/auto.ts';
 import { createRuntime } from '../../src/runtime/runtime.ts';
 import { VOCABULARY_NAMES } from '../../src/tools/vocabularies.ts';
 import type { VocabularyName } from '../../src/tools/vocabularies.ts';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
 import { isSkillError } from '../../src/core/errors.ts';
 import type { Model, ModelAnswer, ModelDelta, ModelRequest } from '../../src/core/model.ts';
-import { openModel } from '../../src/model/open-model.ts';
+import { openModel } from '../../src/model/auto.ts';
 import { serve } from './local-server.ts';
 import type { LocalServer } from './local-server.ts';
 

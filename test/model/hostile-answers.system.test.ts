@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 
-import { openModel } from '../../src/model/open-model.ts';
+import { openModel } from '../../src/model/auto.ts';
 import { FINE, KEY, REQUEST, ask, failed, good } from './ask.ts';
 import { chunk, completion, sendJson, serve, startStream } from './local-server.ts';
 import type { Respond } from './local-server.ts';

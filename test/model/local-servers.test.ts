@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 
 import { probeServer, usualAddress } from '../../src/model/local-servers.ts';
 import type { LocalProvider } from '../../src/model/local-servers.ts';
-import { openModel } from '../../src/model/open-model.ts';
+import { openModel } from '../../src/model/auto.ts';
 import { sendJson, serve } from './local-server.ts';
 import type { LocalServer, Respond } from './local-server.ts';
 

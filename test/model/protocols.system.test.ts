@@ -2,7 +2,7 @@ import { LLMock } from '@copilotkit/aimock';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import type { ModelAnswer, ModelDelta, ModelMessage, ModelRequest } from '../../src/core/model.ts';
-import { openModel } from '../../src/model/open-model.ts';
+import { openModel } from '../../src/model/auto.ts';
 import type { ModelSettings } from '../../src/model/settings.ts';
 
 // Real clients over real HTTP, against a local server that speaks the vendors' protocols.

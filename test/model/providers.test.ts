@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 
-import { openModel } from '../../src/model/open-model.ts';
+import { openModel } from '../../src/model/auto.ts';
 import { readModelName, settingsOfConfig } from '../../src/model/settings.ts';
 import { completion, sendJson, serve } from './local-server.ts';
 

@@ -10,7 +10,7 @@ import { SOFTWARE_WORDS } from '../../src/search/bilingual-software.ts';
 import { splitClauses } from '../../src/search/clauses.ts';
 import { openLexicon } from '../../src/search/lexicon.ts';
 import { segmentRun } from '../../src/search/segment.ts';
-import { stem } from '../../src/search/stem.ts';
+import { stem } from '../../src/search/tokenize.ts';
 import { SYNONYM_GROUPS } from '../../src/search/synonyms.ts';
 import { scanRuns, termOf, wordsOf } from '../../src/search/tokenize.ts';
 

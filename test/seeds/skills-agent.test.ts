@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { runAgent } from '../../src/agent/agent.ts';
 import type { AgentOptions, AgentResult } from '../../src/agent/agent-options.ts';
-import { openModel } from '../../src/model/open-model.ts';
+import { openModel } from '../../src/model/auto.ts';
 import { openSkillTools } from '../../src/runtime/skill-tools.ts';
 import { acting, allText, eventsOf, ofType, played } from '../agent/support.ts';
 import type { PlayedModel } from '../agent/support.ts';

@@ -12,6 +12,7 @@ import { resumeRun } from '../agent.ts';
 import type { AgentOptions, AgentResult } from '../agent-options.ts';
 import { openRecordedRun } from './open-recorded-run.ts';
 import type { ResumeContext, NotResumable } from './open-recorded-run.ts';
+import { defined } from '../../core/defined.ts';
 
 export interface ResumeOptions
   extends
@@ -67,12 +68,9 @@ export async function resumeAgent(options: ResumeOptions): Promise<Resumed> {
     required: start.required,
     files: start.files,
     budget: { ...budgetOf(info), ...options.budget },
-    ...(run === undefined ? {} : { run }),
-    ...(signal === undefined ? {} : { signal }),
-    ...(now === undefined ? {} : { now }),
+    ...defined({ run, signal, now }),
     projectInstructions: options.projectInstructions,
-    ...(options.unapproved === undefined ? {} : { unapproved: options.unapproved }),
-    ...(options.beforeEnd === undefined ? {} : { beforeEnd: options.beforeEnd }),
+    ...defined({ unapproved: options.unapproved, beforeEnd: options.beforeEnd }),
   });
   return { type: 'resumed', result };
 }

@@ -1,4 +1,4 @@
-import { SkillError } from '../../core/errors.ts';
+import { invalidInput } from '../../core/errors.ts';
 import { EXECUTOR_NAMES } from '../../core/execution.ts';
 import { nearest } from '../../core/nearest.ts';
 import { isFailed } from '../../core/observation.ts';
@@ -101,19 +101,17 @@ export const command = defineCommand({
       if (name !== undefined && !names.includes(name)) {
         const reason = whyNotOffered(name, run.session.vocabulary, run.session.offer);
         if (reason !== undefined)
-          throw new SkillError({
-            code: 'input/invalid',
-            message: reason,
-            hint: executor === undefined ? NO_EXECUTOR : 'list the tools with skillwright call --tools',
-            data: { expected: names.join(', ') },
-          });
+          throw invalidInput(
+            reason,
+            names.join(', '),
+            executor === undefined ? NO_EXECUTOR : 'list the tools with skillwright call --tools',
+          );
         const near = nearest(name, names);
-        throw new SkillError({
-          code: 'input/invalid',
-          message: `unknown tool ${quoted(name, 200)}`,
-          hint: near.length > 0 ? `did you mean ${near.join(', ')}?` : `known tools: ${names.join(', ')}`,
-          data: { expected: names.join(', ') },
-        });
+        throw invalidInput(
+          `unknown tool ${quoted(name, 200)}`,
+          names.join(', '),
+          near.length > 0 ? `did you mean ${near.join(', ')}?` : `known tools: ${names.join(', ')}`,
+        );
       }
       for (const skill of given.load ?? []) {
         const loaded = await run.session.perform({ type: 'load_skill', skill }, { askedBy: 'person', signal });

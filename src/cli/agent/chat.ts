@@ -1,7 +1,7 @@
 import path from 'node:path';
 
 import { projectInstructions } from '../../agent/project-instructions.ts';
-import { runsDirectory } from '../../journal/run-folder.ts';
+import { findRun, runIds, runsDirectory } from '../../journal/run-folder.ts';
 import { countText, shownText } from '../../core/text/line-text.ts';
 import { printable } from '../../core/text/text.ts';
 import { lineJson } from '../json.ts';
@@ -20,8 +20,6 @@ import { openEditor, openLines } from './chat-input.ts';
 import type { ChatInput } from './chat-input.ts';
 import { defineCommand, option } from '../command.ts';
 import type { Invocation } from '../command.ts';
-import { findChat } from './earlier-chat.ts';
-import type { EarlierChat } from './earlier-chat.ts';
 import { EXIT } from '../exit.ts';
 import { takeInterrupts } from './interrupts.ts';
 import type { Interrupts } from './interrupts.ts';
@@ -36,6 +34,10 @@ import { commandExecution } from './execution-options.ts';
 import { askStreams, confirm } from '../terminal/ask.ts';
 import { reportWarning } from '../terminal/terminal.ts';
 import type { Terminal } from '../terminal/terminal.ts';
+import { readRun } from '../../journal/journal-reader.ts';
+import { reduceChat } from '../../core/chat.ts';
+import type { Said } from '../../core/chat.ts';
+import { SkillError, isSkillError } from '../../core/errors.ts';
 import type { AgentModel } from '../../agent/agent-model.ts';
 import type { AgentResult } from '../../agent/agent-options.ts';
 import type { Chat, ChatOptions } from '../../agent/chat.ts';
@@ -274,4 +276,53 @@ async function answer(message: string, { chat, show, attach, interrupts }: ChatL
   } finally {
     release();
   }
+}
+
+interface EarlierChat {
+  readonly run: string;
+  readonly said: readonly Said[];
+}
+
+/** How many of the newest runs are searched for the last chat. */
+const MAX_RUNS = 50;
+
+/** Finds a chat by the id of its run, or the last one. A run of one request counts as a chat with one message. Throws `run/unknown` and `run/invalid`. */
+function findChat(directory: string, name: string): EarlierChat {
+  if (name !== 'last') return readChat(findRun(directory, name));
+  for (const id of runIds(directory).slice(0, MAX_RUNS)) {
+    const chat = chatAt(path.join(directory, id));
+    if (chat !== undefined) return chat;
+  }
+  throw new SkillError({
+    code: 'run/unknown',
+    message: 'no earlier chat in this project',
+    hint: 'name a run by its id; see skillwright runs list',
+    data: { name, nearest: [] },
+  });
+}
+
+/** Undefined for runs that are not chats or cannot be read. */
+function chatAt(place: string): EarlierChat | undefined {
+  try {
+    const { lines } = readRun(place, { content: 'start' });
+    for (const { event } of lines) if (event.type === 'chat') return readChat(place);
+    return undefined;
+  } catch (error) {
+    if (isSkillError(error)) return undefined;
+    throw error;
+  }
+}
+
+function readChat(place: string): EarlierChat {
+  const { info, lines } = readRun(place);
+  let said: readonly Said[] = [];
+  let isChat = false;
+  let answer = '';
+  for (const { event } of lines) {
+    if (event.type === 'chat') {
+      isChat = true;
+      said = reduceChat(said, event.event);
+    } else if (event.type === 'action' && event.action.type === 'final_answer') ({ answer } = event.action);
+  }
+  return { run: info.run, said: isChat ? said : [{ message: info.request, answer }] };
 }

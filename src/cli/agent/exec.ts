@@ -1,6 +1,6 @@
 import path from 'node:path';
 
-import { SkillError, isSkillError } from '../../core/errors.ts';
+import { SkillError, invalidInput, isSkillError } from '../../core/errors.ts';
 import { EXECUTOR_NAMES } from '../../core/execution.ts';
 import type { ActionFailed, Observation, ProgramRan } from '../../core/observation.ts';
 import type { RunResult } from '../../core/outputs.ts';
@@ -216,7 +216,7 @@ function failureOf(failed: ActionFailed, words: readonly string[]): SkillError {
     });
   if (code === 'packages/unavailable')
     return new SkillError({ code: 'executor/failed', message, hint, data: { executor: 'packages', cause: message } });
-  return new SkillError({ code: 'input/invalid', message, hint: more, data: { expected: hint } });
+  return invalidInput(message, hint, more);
 }
 
 function endLines(result: RunResult, copied: readonly string[], { style }: Terminal): readonly string[] {

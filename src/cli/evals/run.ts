@@ -48,6 +48,7 @@ import type { Thresholds } from '../../evals/report/report.ts';
 import type { SuiteBasis, SuiteProgress } from '../../evals/run/run-suite.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import type { SuiteModel } from '../../evals/run/case-model.ts';
+import { defined } from '../../core/defined.ts';
 
 const CONCURRENCY = 4;
 /** As many as a project may run at the same time by default. */
@@ -69,8 +70,7 @@ export async function evalCases(invocation: EvalInvocation): Promise<number> {
       env,
       updateCassettes: flags['update-cassettes'] === true,
       executor: executorOf(flags.executor),
-      ...(flags.baseline === undefined ? {} : { baseline: flags.baseline }),
-      ...(judge === undefined ? {} : { judge }),
+      ...defined({ baseline: flags.baseline, judge }),
     });
   });
 }
@@ -141,8 +141,7 @@ async function runEvaluation(
         signal,
         sourceOf: (skill) => sources.get(skill),
         resume: unfinished !== undefined,
-        ...(model === undefined ? {} : { model }),
-        ...(subject === undefined ? {} : { subject }),
+        ...defined({ model, subject }),
         ...(workers === undefined ? {} : { elsewhere: workers.elsewhere(model) }),
         ...(cache === undefined || isCommand(subject) ? {} : { cache: path.join(cache, 'evals') }),
         onProgress: (state) => progress.show(`${subjects.length > 1 ? `${name}: ` : ''}${progressText(state)}`),

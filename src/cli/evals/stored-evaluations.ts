@@ -1,7 +1,7 @@
 /** Finished evaluations of a project, as the console shows them. */
 import path from 'node:path';
 
-import { SkillError } from '../../core/errors.ts';
+import { invalidInput } from '../../core/errors.ts';
 import { quoted } from '../../core/text/text.ts';
 import { pageData } from '../../evals/page/page-data.ts';
 import type { PageOptions } from '../../evals/page/page-data.ts';
@@ -19,12 +19,11 @@ export function storedEvaluations(cwd: string): EvaluationSource {
   const read = (id: string): EvalReport => {
     const report = evaluationNames(cwd).includes(id) ? reportIn(path.join(evaluationsFolder(cwd), id)) : undefined;
     if (report !== undefined) return report;
-    throw new SkillError({
-      code: 'input/invalid',
-      message: `there is no finished evaluation ${quoted(id)}`,
-      hint: 'run skillwright eval first',
-      data: { expected: 'the name of a folder in .agent/evals' },
-    });
+    throw invalidInput(
+      `there is no finished evaluation ${quoted(id)}`,
+      'the name of a folder in .agent/evals',
+      'run skillwright eval first',
+    );
   };
   const options = (report: EvalReport, against: string | undefined): PageOptions => ({
     view: resultView,

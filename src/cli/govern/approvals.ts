@@ -3,7 +3,7 @@ import path from 'node:path';
 import { APPROVAL_SCOPES } from '../../core/approval.ts';
 import type { ApprovalScope } from '../../core/approval.ts';
 import { approvalLines, shortId } from '../../policy/approval-text.ts';
-import { SkillError } from '../../core/errors.ts';
+import { invalidInput } from '../../core/errors.ts';
 import { printable, quoted } from '../../core/text/text.ts';
 import { sha256 } from '../../platform/hash.ts';
 import {
@@ -47,7 +47,8 @@ export const command = defineCommand({
   positionals: [0, 3],
   async run({ flags: given, positionals, ...invocation }) {
     const { home, cwd } = surroundingsFor(given);
-    if (home === undefined) throw noHome();
+    if (home === undefined)
+      throw invalidInput('HOME is not set; answers are stored in the home folder', 'a home folder', 'set HOME');
     const folder = given.folder === undefined ? pendingFolder(home) : path.resolve(cwd, given.folder);
     const parsed: ApprovalsInvocation = { ...invocation, flags: given, positionals, place: { home, folder } };
     const [verb = 'list', ...words] = positionals;
@@ -117,15 +118,13 @@ function idOf(word: string, place: PendingPlace): string {
   const found = questionsOf(word, place);
   const [question] = found;
   if (question !== undefined && found.length === 1) return question.request.id;
-  throw new SkillError({
-    code: 'input/invalid',
-    message:
-      found.length > 1
-        ? `${String(found.length)} pending requests start with ${quoted(word, 200)}`
-        : `no pending request ${quoted(word, 200)}`,
-    hint: 'give at least 12 digits of an id from skillwright approvals',
-    data: { expected: 'the id of a pending request' },
-  });
+  throw invalidInput(
+    found.length > 1
+      ? `${String(found.length)} pending requests start with ${quoted(word, 200)}`
+      : `no pending request ${quoted(word, 200)}`,
+    'the id of a pending request',
+    'give at least 12 digits of an id from skillwright approvals',
+  );
 }
 
 function questionsOf(word: string, place: PendingPlace): readonly PendingQuestion[] {
@@ -150,13 +149,4 @@ async function revoke({ terminal, place }: ApprovalsInvocation, word: string | u
   if (gone.length + withdrawn.length > 0 || word === undefined) return EXIT.done;
   terminal.remark(`no answer and no pending request matches ${quoted(word, 200)}`);
   return EXIT.failed;
-}
-
-function noHome(): SkillError<'input/invalid'> {
-  return new SkillError({
-    code: 'input/invalid',
-    message: 'HOME is not set; answers are stored in the home folder',
-    hint: 'set HOME',
-    data: { expected: 'a home folder' },
-  });
 }

@@ -1,6 +1,6 @@
 import path from 'node:path';
 
-import { SkillError } from '../../core/errors.ts';
+import { invalidInput } from '../../core/errors.ts';
 import { parsePublicKey, publicKeyLine } from '../../packs/sign/minisign.ts';
 import { PackRefused, packRefusal } from '../../packs/problems.ts';
 import { printable, quoted } from '../../core/text/text.ts';
@@ -77,7 +77,8 @@ function list({ terminal, home }: KeysInvocation): number {
 
 async function makeNew(invocation: KeysInvocation, name: string): Promise<number> {
   const { flags: given, terminal, cwd, home } = invocation;
-  if (given.folder === undefined && home === undefined) throw noHome();
+  if (given.folder === undefined && home === undefined)
+    throw invalidInput('HOME is not set, so there is no place for the key', 'a folder', 'pass --folder DIR');
   const folder = given.folder === undefined ? path.join(home ?? cwd, '.agent/keys') : path.resolve(cwd, given.folder);
   if (given['dry-run'] === true) {
     const files = [`${name}.key`, `${name}.pub`].map((file) => path.join(folder, file));
@@ -134,12 +135,7 @@ async function add(invocation: KeysInvocation, name: string, given: string): Pro
   const text = keyText(path.resolve(cwd, given), given);
   const key = parsePublicKey(text);
   if (key.type === 'invalid')
-    throw new SkillError({
-      code: 'input/invalid',
-      message: `not a public key: ${key.reason}`,
-      hint: 'pass a .pub file or its key line',
-      data: { expected: 'a minisign public key' },
-    });
+    throw invalidInput(`not a public key: ${key.reason}`, 'a minisign public key', 'pass a .pub file or its key line');
   const what = `pin ${key.id} as ${quoted(name)} and accept packs signed with it`;
   if (flags['dry-run'] === true) {
     if (!terminal.printJson({ ok: true, done: false, id: key.id })) terminal.out(`would ${what}`);
@@ -164,12 +160,11 @@ async function remove(invocation: KeysInvocation, name: string): Promise<number>
   const keys = openPinnedKeys({ home });
   const meant = keys.list().keys.filter((one) => one.name === name || one.key.id === name.toUpperCase());
   if (meant.length === 0)
-    throw new SkillError({
-      code: 'input/invalid',
-      message: `no pinned key ${quoted(name)}`,
-      hint: 'list the pinned keys with skillwright keys',
-      data: { expected: 'the name or id of a pinned key' },
-    });
+    throw invalidInput(
+      `no pinned key ${quoted(name)}`,
+      'the name or id of a pinned key',
+      'list the pinned keys with skillwright keys',
+    );
   const isDry = given['dry-run'] === true;
   const what = `unpin ${meant.map((one) => `${one.name} (${one.key.id})`).join(', ')}`;
   if (!isDry && !(await asker(invocation, given.yes)(what))) throw notDone('not confirmed: no key was removed');
@@ -178,13 +173,4 @@ async function remove(invocation: KeysInvocation, name: string): Promise<number>
     for (const { name: called, key } of gone)
       terminal.out(`${isDry ? 'would remove' : 'removed'} ${printable(called)} ${key.id}`);
   return EXIT.done;
-}
-
-function noHome(): SkillError<'input/invalid'> {
-  return new SkillError({
-    code: 'input/invalid',
-    message: 'HOME is not set, so there is no place for the key',
-    hint: 'pass --folder DIR',
-    data: { expected: 'a folder' },
-  });
 }

@@ -30,6 +30,7 @@ import type { JournalLine } from '../../core/run-events.ts';
 import type { Outline } from '../../runtime/replay/replay-outline.ts';
 import type { Replay, ReplayStep } from '../../runtime/replay/replay-run.ts';
 import type { Terminal } from '../terminal/terminal.ts';
+import { defined } from '../../core/defined.ts';
 
 /** Export formats: the journal line by line, or one ATIF trajectory for other tools. */
 const FORMATS: Readonly<Record<string, (run: ReadRun) => Iterable<string>>> = {
@@ -243,12 +244,7 @@ async function prune(invocation: RunsInvocation): Promise<number> {
     directory,
     dryRun,
     missing,
-    ...(run === undefined ? {} : { run }),
-    ...(sealKey === undefined ? {} : { sealKey }),
-    ...(home === undefined ? {} : { home }),
-    ...(olderThanMs === undefined ? {} : { olderThanMs }),
-    ...(maxBytes === undefined ? {} : { maxBytes }),
-    ...(keep === undefined ? {} : { keep }),
+    ...defined({ run, sealKey, home, olderThanMs, maxBytes, keep }),
   });
   if (terminal.printJson({ dryRun, ...pruned })) return EXIT.done;
   for (const { id, bytes, reason } of pruned.removed) terminal.out(`${id}  ${String(bytes)} bytes  ${reason}`);

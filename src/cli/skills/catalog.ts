@@ -8,6 +8,7 @@ import { defineCommand, option, toggle } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';
 import type { Terminal } from '../terminal/terminal.ts';
+import { defined } from '../../core/defined.ts';
 
 export const command = defineCommand({
   usage: 'catalog [--budget TOKENS] [--format FORMAT] [--explain]',
@@ -32,8 +33,7 @@ export const command = defineCommand({
     const { format } = flags;
     const runtime = await openRuntime(invocation);
     const catalog = runtime.catalog({
-      ...(budget === undefined ? {} : { budget }),
-      ...(format === undefined ? {} : { format }),
+      ...defined({ budget, format }),
       // Like a session, the catalog hides skills of untrusted folders.
       without: await runtime.distrust(runtime.index.skills),
     });

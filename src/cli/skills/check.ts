@@ -3,7 +3,8 @@ import { pathToFileURL } from 'node:url';
 
 import { compareDiagnostics } from '../../core/diagnostic.ts';
 import type { Diagnostic } from '../../core/diagnostic.ts';
-import { SkillError } from '../../core/errors.ts';
+import type { SkillError } from '../../core/errors.ts';
+import { invalidInput } from '../../core/errors.ts';
 import { printable, quoted } from '../../core/text/text.ts';
 import { isPresent } from '../../platform/fs/paths.ts';
 import { checkAndFix, sourceTargets, targetsAt } from '../../runtime/check.ts';
@@ -127,12 +128,11 @@ async function ownTargets(cwd: string, options: CheckOptions, signal: AbortSigna
 }
 
 function nothingAt(word: string): SkillError {
-  return new SkillError({
-    code: 'input/invalid',
-    message: `path not found: ${quoted(word, 200)}`,
-    hint: 'name a skill folder, its SKILL.md, or a folder of skills',
-    data: { expected: 'a path or the name of a skill' },
-  });
+  return invalidInput(
+    `path not found: ${quoted(word, 200)}`,
+    'a path or the name of a skill',
+    'name a skill folder, its SKILL.md, or a folder of skills',
+  );
 }
 
 interface CheckResult {

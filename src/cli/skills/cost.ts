@@ -3,7 +3,7 @@ import path from 'node:path';
 import { docsPage } from '../../core/docs-page.ts';
 import { requestCost } from '../../agent/request-cost.ts';
 import type { RequestCost, RunFeatures } from '../../agent/request-cost.ts';
-import { SkillError } from '../../core/errors.ts';
+import { SkillError, invalidInput } from '../../core/errors.ts';
 import { countText } from '../../core/text/line-text.ts';
 import { isForModel } from '../../core/skill.ts';
 import { printable } from '../../core/text/text.ts';
@@ -230,10 +230,9 @@ function isShown(value: unknown): value is ShownContent {
 }
 
 function invalid(line: number, why: string): SkillError {
-  return new SkillError({
-    code: 'input/invalid',
-    message: `line ${String(line)} is not a session event: ${why}`,
-    hint: 'pass the events.jsonl of a run',
-    data: { expected: 'one JSON event per line' },
-  });
+  return invalidInput(
+    `line ${String(line)} is not a session event: ${why}`,
+    'one JSON event per line',
+    'pass the events.jsonl of a run',
+  );
 }

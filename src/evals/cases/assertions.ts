@@ -44,7 +44,7 @@ function readOne(report: CaseReport, value: unknown, at: JsonPath, id: string): 
   const problem = check.type === 'matches' ? patternProblem(check.pattern) : undefined;
   if (problem === undefined) return { checks: [check], rubric: [] };
   const hint = `${problem.hint}; meanwhile the assertion is a rubric line`;
-  addProblem(report, { at, message: problem.message, hint, severity: 'warning' });
+  addProblem(report, at, problem.message, hint, 'warning');
   return { checks: [], rubric: [line] };
 }
 

@@ -116,7 +116,7 @@ function besideCase({ report, suite: { dir } }: CaseFile, at: JsonPath): Written
   if (mock.type === 'failed' || (mock.type === 'read' && turns === undefined)) {
     const reason = mock.type === 'failed' ? mock.reason : 'not JSON with a turns array';
     const hint = `write {"turns": [...]}, see ${docsPage('rule-model')}`;
-    addProblem(report, { at, message: `cannot use mock.json beside the case: ${reason}`, hint });
+    addProblem(report, at, `cannot use mock.json beside the case: ${reason}`, hint);
   }
   return {
     ...(turns === undefined ? {} : { mock: { turns } }),

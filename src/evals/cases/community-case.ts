@@ -44,21 +44,13 @@ export function readCommunityCase(
   const since = file.report.problems.length;
   const item = typeof value === 'string' ? { query: value } : value;
   if (!isObject(item)) {
-    addProblem(file.report, {
-      at: path,
-      message: 'an entry must be a query or a case',
-      hint: 'write a string or an object',
-    });
+    addProblem(file.report, path, 'an entry must be a query or a case', 'write a string or an object');
     return undefined;
   }
   reportHazards(file.report, item, path);
   const input = inputOf(item);
   if (input === undefined) {
-    addProblem(file.report, {
-      at: path,
-      message: 'the case has no prompt',
-      hint: 'add prompt with the request of the user',
-    });
+    addProblem(file.report, path, 'the case has no prompt', 'add prompt with the request of the user');
     return undefined;
   }
   const expected = readExpectedSkill(file.report, item, {
@@ -68,11 +60,7 @@ export function readCommunityCase(
   });
   const expect = expectationsOf(expected, assertionsOf(file, item, path));
   if (Object.keys(expect).length === 0)
-    addProblem(file.report, {
-      at: path,
-      message: 'the case has no expectations',
-      hint: 'add assertions or should_trigger',
-    });
+    addProblem(file.report, path, 'the case has no expectations', 'add assertions or should_trigger');
   const read: DraftCase['case'] = {
     name: textAt(item, NAME_KEYS) ?? shortName(input),
     place: { file: file.report.file, ...file.report.locate(path) },
@@ -88,11 +76,7 @@ export function readCommunityCase(
   };
   const whole = { ...file, report: relocated(file.report, () => path) };
   for (const { message } of isClean(file.report, since) ? contradictions(read) : [])
-    addProblem(whole.report, {
-      at: path,
-      message,
-      hint: 'no run can pass this case: remove one of the two expectations',
-    });
+    addProblem(whole.report, path, message, 'no run can pass this case: remove one of the two expectations');
   reportMissingSkills(whole, read);
   return isClean(file.report, since) ? { case: read, ...idOf(item, path, read, { place, file }) } : undefined;
 }
@@ -118,7 +102,7 @@ function readExpectedSkill(report: CaseReport, item: Item, { path, target, polar
     const skill = isNone(expected) ? own : expected;
     if (skill === undefined) {
       const hint = 'add skill_name, or move the file into the evals folder of the skill';
-      addProblem(report, { at: path, message: 'the case names no target skill', hint });
+      addProblem(report, path, 'the case names no target skill', hint);
     }
     return { target: skill, trigger, ...(skills === undefined ? {} : { skills }) };
   }
@@ -175,7 +159,7 @@ function flagOf(report: CaseReport, item: Item, path: JsonPath): boolean | undef
     if (read !== undefined) return read;
     if (value !== undefined && /trigger|activate/i.test(key)) {
       const written = quoted(typeof value === 'string' ? value : JSON.stringify(value));
-      addProblem(report, { at: [...path, key], message: `${key} is ${written}`, hint: 'write true or false' });
+      addProblem(report, [...path, key], `${key} is ${written}`, 'write true or false');
     }
   }
   return undefined;
@@ -222,7 +206,7 @@ function filesOf(file: CaseFile, item: Item, path: JsonPath): readonly string[] 
   return names.flatMap((name, place) => {
     const at = [...path, key, place];
     if (typeof name === 'string') return namedFiles(file, [name], at);
-    addProblem(file.report, { at, message: 'a file must be a path', hint: 'write a string such as evals/files/a.csv' });
+    addProblem(file.report, at, 'a file must be a path', 'write a string such as evals/files/a.csv');
     return [];
   });
 }
@@ -261,11 +245,12 @@ export function targetOfFile({ report, suite }: CaseFile, head: Readonly<Record<
   const { skill, guess } = suite;
   if (skill === undefined) return said === '' ? guess : said;
   if (said !== '' && said !== skill.name)
-    addProblem(report, {
-      at: [key ?? ''],
-      message: `the file names the skill ${quoted(said)}, but the skill here is ${quoted(skill.name)}`,
-      hint: `write ${skill.name}, which is used meanwhile`,
-      severity: 'warning',
-    });
+    addProblem(
+      report,
+      [key ?? ''],
+      `the file names the skill ${quoted(said)}, but the skill here is ${quoted(skill.name)}`,
+      `write ${skill.name}, which is used meanwhile`,
+      'warning',
+    );
   return skill.name;
 }

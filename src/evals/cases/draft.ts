@@ -47,19 +47,14 @@ const PLACEHOLDER =
 /** Reports infinite numbers, `__proto__` keys and placeholder text anywhere in a case. */
 export function reportHazards(report: CaseReport, value: unknown, at: JsonPath): void {
   if (typeof value === 'string' && PLACEHOLDER.test(value))
-    addProblem(report, {
-      at,
-      message: `placeholder text: ${quoted(value, 80)}`,
-      hint: 'write the text of the case, or remove the key',
-    });
+    addProblem(report, at, `placeholder text: ${quoted(value, 80)}`, 'write the text of the case, or remove the key');
   if (typeof value === 'number' && !Number.isFinite(value))
-    addProblem(report, { at, message: 'the number is not finite', hint: 'write a smaller number' });
+    addProblem(report, at, 'the number is not finite', 'write a smaller number');
   if (Array.isArray(value)) for (const [place, item] of value.entries()) reportHazards(report, item, [...at, place]);
   if (!isObject(value)) return;
   for (const [key, item] of Object.entries(value)) {
     const here = [...at, key];
-    if (key === '__proto__')
-      addProblem(report, { at: here, message: 'the key __proto__ is not allowed', hint: 'remove it' });
+    if (key === '__proto__') addProblem(report, here, 'the key __proto__ is not allowed', 'remove it');
     else reportHazards(report, item, here);
   }
 }
@@ -82,11 +77,7 @@ export function namedFolders({ report, suite }: CaseFile, written: readonly stri
     if (folder.type === 'found') return [folder.path];
     const problem = folder.type === 'missing' ? 'does not exist' : folder.reason;
     const message = `the skill folder ${quoted(name, 120)} ${problem}`;
-    addProblem(report, {
-      at: [...at, place],
-      message,
-      hint: 'write its path relative to this file, such as ../../other-skill',
-    });
+    addProblem(report, [...at, place], message, 'write its path relative to this file, such as ../../other-skill');
     return [];
   });
 }
@@ -113,7 +104,7 @@ export function reportMissingSkills(
     for (const name of names.filter((wanted) => !known.has(wanted))) {
       const [near] = nearest(name, [...known], 1);
       const hint = near === undefined ? 'name a skill from skills.folders or the suite' : `did you mean ${near}?`;
-      addProblem(report, { at, message: `unknown skill ${quoted(name)}`, hint, severity });
+      addProblem(report, at, `unknown skill ${quoted(name)}`, hint, severity);
     }
   };
   check(skills.target === undefined ? [] : [skills.target], ['skills', 'target'], 'error');

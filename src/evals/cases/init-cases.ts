@@ -6,7 +6,7 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 
 import { docsPage } from '../../core/docs-page.ts';
-import { SkillError } from '../../core/errors.ts';
+import { invalidInput } from '../../core/errors.ts';
 import { fillQuickstart, findQuickstart } from '../../model/rules/quickstart.ts';
 import { readHead } from '../../format/read-head.ts';
 import { quoted } from '../../core/text/text.ts';
@@ -29,12 +29,11 @@ interface ReadSkill {
 export function initCases(skillDir: string): string {
   const skill = skillAt(path.resolve(skillDir));
   if (skill === undefined)
-    throw new SkillError({
-      code: 'input/invalid',
-      message: `${quoted(skillDir, 200)} has no readable SKILL.md`,
-      hint: 'name a skill folder, and validate it with skillwright check',
-      data: { expected: 'a skill folder' },
-    });
+    throw invalidInput(
+      `${quoted(skillDir, 200)} has no readable SKILL.md`,
+      'a skill folder',
+      'name a skill folder, and validate it with skillwright check',
+    );
   const parts = [HEAD, ...triggerCases(skill), ...scriptCases(skill), outcomeTemplate(skill)];
   return `${parts.join('\n').trimEnd()}\n`;
 }

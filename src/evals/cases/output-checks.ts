@@ -22,18 +22,13 @@ export function readOutput(
   const { ignore_case: ignoreCase } = written;
   const contains = (key: 'contains' | 'not_contains'): readonly OutputCheck[] =>
     listed(written[key]).flatMap((text, place) => {
-      if (text === '')
-        addProblem(report, {
-          at: [...at, key, place],
-          message: `${key} is empty`,
-          hint: 'write the expected text',
-        });
+      if (text === '') addProblem(report, [...at, key, place], `${key} is empty`, 'write the expected text');
       return [{ type: 'contains', text, ...(ignoreCase === true ? { ignoreCase } : {}), ...not(key) }];
     });
   const matches = (key: 'regex' | 'not_regex'): readonly OutputCheck[] =>
     listed(written[key]).map((pattern, place) => {
       const problem = patternProblem(pattern);
-      if (problem !== undefined) addProblem(report, { at: [...at, key, place], ...problem });
+      if (problem !== undefined) addProblem(report, [...at, key, place], problem.message, problem.hint);
       return { type: 'matches', pattern, ...not(key) };
     });
   return [
@@ -62,7 +57,7 @@ function formatChecks(
 ): readonly OutputCheck[] {
   if (format === 'markdown' && schema !== undefined) {
     const message = 'format: markdown cannot be combined with json_schema';
-    addProblem(report, { at: [...at, 'format'], message, hint: 'remove one of them' });
+    addProblem(report, [...at, 'format'], message, 'remove one of them');
   }
   if (schema !== undefined) return [{ type: 'json', schema }];
   if (format === 'json') return [{ type: 'json' }];
@@ -75,23 +70,26 @@ function fileChecks(report: CaseReport, files: readonly WrittenFile[], at: JsonP
   return files.map(({ path = '', exists, contains, sha256, media_type: mediaType }, place) => {
     const here = [...at, place];
     if (path === '' || /^[/~\\]|(?:^|\/)\.\.(?:\/|$)/.test(path))
-      addProblem(report, {
-        at: [...here, 'path'],
-        message: `${quoted(path)} is not a path inside the workspace`,
-        hint: 'write a path relative to the workspace, such as out/*.md',
-      });
+      addProblem(
+        report,
+        [...here, 'path'],
+        `${quoted(path)} is not a path inside the workspace`,
+        'write a path relative to the workspace, such as out/*.md',
+      );
     if (sha256 !== undefined && !/^[0-9a-f]{64}$/.test(sha256))
-      addProblem(report, {
-        at: [...here, 'sha256'],
-        message: 'sha256 must be 64 lowercase hexadecimal digits',
-        hint: 'run sha256sum on the file',
-      });
+      addProblem(
+        report,
+        [...here, 'sha256'],
+        'sha256 must be 64 lowercase hexadecimal digits',
+        'run sha256sum on the file',
+      );
     if (exists === false && [contains, sha256, mediaType].some((value) => value !== undefined))
-      addProblem(report, {
-        at: [...here, 'exists'],
-        message: '`exists: false` cannot be combined with content checks',
-        hint: 'remove exists: false, or the other keys',
-      });
+      addProblem(
+        report,
+        [...here, 'exists'],
+        '`exists: false` cannot be combined with content checks',
+        'remove exists: false, or the other keys',
+      );
     return {
       type: 'file',
       path,
@@ -129,17 +127,19 @@ export function fileInSuite(
   const named = find(suite, written);
   if (named.type === 'found') return named.path;
   if (named.type === 'missing')
-    addProblem(report, {
+    addProblem(
+      report,
       at,
-      message: `the file ${quoted(written, 120)} does not exist`,
-      hint: 'write its path relative to this file or to the skill',
-      severity: missing,
-    });
+      `the file ${quoted(written, 120)} does not exist`,
+      'write its path relative to this file or to the skill',
+      missing,
+    );
   else
-    addProblem(report, {
+    addProblem(
+      report,
       at,
-      message: `the path ${quoted(written, 120)} ${named.reason}`,
-      hint: 'move the file into the suite folder and use a relative path',
-    });
+      `the path ${quoted(written, 120)} ${named.reason}`,
+      'move the file into the suite folder and use a relative path',
+    );
   return undefined;
 }

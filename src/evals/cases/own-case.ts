@@ -37,7 +37,7 @@ export interface OwnItem {
 export function readOwnCase(file: CaseFile, { path, value, defaults, madeId }: OwnItem): DraftCase | undefined {
   const since = file.report.problems.length;
   if (!isObject(value)) {
-    addProblem(file.report, { at: path, message: 'a case must be an object', hint: 'write the keys input and expect' });
+    addProblem(file.report, path, 'a case must be an object', 'write the keys input and expect');
     return undefined;
   }
   const merged = withDefaults(value, defaults);
@@ -47,7 +47,7 @@ export function readOwnCase(file: CaseFile, { path, value, defaults, madeId }: O
   const here: CaseFile = { ...file, report };
   const read = caseOf(here, withSetup(report, merged), file.report.locate(path));
   for (const { at, message } of contradictions(read))
-    addProblem(report, { at, message, hint: 'no run can pass this case: remove one of the two expectations' });
+    addProblem(report, at, message, 'no run can pass this case: remove one of the two expectations');
   reportMissingSkills(here, read);
   if (!isClean(report, since)) return undefined;
   return { case: read, id: idOf(merged.id, madeId), at: merged.id === undefined ? path : [...path, 'id'] };
@@ -81,19 +81,17 @@ function locateKey(
 /** Adds the problems that the schema finds. */
 function isWritten(report: CaseReport, value: unknown): value is WrittenCase {
   const problems = checkJson(value, EVAL_CASE_SCHEMA);
-  for (const problem of problems) addProblem(report, { at: problem.path, ...schemaText(problem) });
+  for (const problem of problems) addSchemaProblem(report, problem);
   return problems.length === 0;
 }
 
-export function schemaText({ type, path, expected }: SchemaProblem): {
-  readonly message: string;
-  readonly hint: string;
-} {
+export function addSchemaProblem(report: CaseReport, { type, path, expected }: SchemaProblem): void {
   const name = quoted(path.join('.'), 120);
-  if (type === 'invalid') return { message: `${name} must be ${expected}`, hint: 'see schemas/eval-case.schema.json' };
+  if (type === 'invalid')
+    return addProblem(report, path, `${name} must be ${expected}`, 'see schemas/eval-case.schema.json');
   const [near] = nearest(String(path.at(-1)), expected.split(', '), 1);
   const hint = near === undefined ? `use one of ${expected}` : `did you mean ${near}?`;
-  return { message: `unknown key ${name}`, hint };
+  addProblem(report, path, `unknown key ${name}`, hint);
 }
 
 /** Moves the keys of `setup` beside the other keys. A key in both places is an error. */
@@ -101,7 +99,7 @@ function withSetup(report: CaseReport, { setup = {}, ...written }: WrittenCase):
   for (const key of Object.keys(setup))
     if (Object.hasOwn(written, key)) {
       const hint = 'remove one of them';
-      addProblem(report, { at: ['setup', key], message: `${quoted(key)} is set in the case and in its setup`, hint });
+      addProblem(report, ['setup', key], `${quoted(key)} is set in the case and in its setup`, hint);
     }
   return { ...setup, ...written };
 }
@@ -113,8 +111,7 @@ function caseOf(
 ): DraftCase['case'] {
   const { report } = file;
   const { input = '', name, constraints = {}, repeat = 1, tags = [], approve, protocol, config } = written;
-  if (input.trim() === '')
-    addProblem(report, { at: ['input'], message: 'input is empty', hint: 'write the request of the user' });
+  if (input.trim() === '') addProblem(report, ['input'], 'input is empty', 'write the request of the user');
   const answers = answersOf(file, written);
   const since = report.problems.length;
   const expect = readExpect(file, written.expect ?? {}, ['expect']);
@@ -123,11 +120,7 @@ function caseOf(
   const isAsked = Object.keys({ ...expect, ...limits }).length + forbidTools.length > 0;
   // An expectation that could not be read has its own problem.
   if (!isAsked && report.problems.length === since)
-    addProblem(report, {
-      at: [],
-      message: 'the case has no expectations',
-      hint: 'add expect: without it the case always passes',
-    });
+    addProblem(report, [], 'the case has no expectations', 'add expect: without it the case always passes');
   return {
     name: name ?? shortName(input),
     place: { file: report.file, ...position },
@@ -147,15 +140,10 @@ function caseOf(
 
 function answersOf({ report, suite, settings }: CaseFile, { mock, cassette }: WrittenCase): CaseAnswers | undefined {
   if (mock !== undefined && cassette !== undefined)
-    addProblem(report, {
-      at: ['cassette'],
-      message: 'the case has both a mock and a cassette',
-      hint: 'remove one of them',
-    });
+    addProblem(report, ['cassette'], 'the case has both a mock and a cassette', 'remove one of them');
   if (mock !== undefined) {
     const { turns = [], harness_check: isHarnessCheck = false } = mock;
-    if (turns.length === 0)
-      addProblem(report, { at: ['mock', 'turns'], message: 'mock.turns is empty', hint: 'add a turn' });
+    if (turns.length === 0) addProblem(report, ['mock', 'turns'], 'mock.turns is empty', 'add a turn');
     return { type: 'script', turns, ...(isHarnessCheck ? { isHarnessCheck } : {}) };
   }
   if (cassette === undefined) return undefined;
@@ -195,11 +183,7 @@ function readExpect(file: CaseFile, written: WrittenExpect, at: JsonPath): Expec
   const { trigger, streaming, output, outcome } = written;
   const outcomes = outcome === undefined ? undefined : [outcome].flat();
   if (outcomes?.length === 0)
-    addProblem(file.report, {
-      at: [...at, 'outcome'],
-      message: 'outcome is empty',
-      hint: 'name an outcome, or remove the key',
-    });
+    addProblem(file.report, [...at, 'outcome'], 'outcome is empty', 'name an outcome, or remove the key');
   return defined({
     skills: readSkills(written),
     trigger,
@@ -264,9 +248,8 @@ function readRubric({ report }: CaseFile, { rubric = [] }: WrittenExpect, at: Js
   return rubric.map((line, place) => {
     const { id = '', text = '' } = typeof line === 'string' ? { id: `rubric-${String(place + 1)}`, text: line } : line;
     const here = [...at, 'rubric', place];
-    if (text.trim() === '') addProblem(report, { at: here, message: 'a rubric line is empty', hint: 'remove it' });
-    if (seen.has(id))
-      addProblem(report, { at: here, message: `duplicate rubric id ${quoted(id)}`, hint: 'use another id' });
+    if (text.trim() === '') addProblem(report, here, 'a rubric line is empty', 'remove it');
+    if (seen.has(id)) addProblem(report, here, `duplicate rubric id ${quoted(id)}`, 'use another id');
     seen.add(id);
     return { id, text };
   });
@@ -288,7 +271,7 @@ function readPattern(report: CaseReport, written: WrittenPattern, at: JsonPath):
   }: Exclude<WrittenPattern, string> = typeof written === 'string' ? { tool: written } : written;
   if (!TOOL.test(tool)) {
     const hint = 'write a tool name such as load_skill; * matches any characters';
-    addProblem(report, { at, message: `invalid tool name ${quoted(tool)}`, hint });
+    addProblem(report, at, `invalid tool name ${quoted(tool)}`, hint);
     return undefined;
   }
   if (given !== undefined && !hasValidExpressions(report, given, at)) return undefined;
@@ -305,7 +288,7 @@ function hasValidExpressions(report: CaseReport, given: Readonly<Record<string, 
   return Object.entries(given).every(([key, value]) => {
     if (typeof value !== 'string' || value.length < 3 || !value.startsWith('/') || !value.endsWith('/')) return true;
     const problem = patternProblem(value.slice(1, -1));
-    if (problem !== undefined) addProblem(report, { at: [...at, 'arguments', key], ...problem });
+    if (problem !== undefined) addProblem(report, [...at, 'arguments', key], problem.message, problem.hint);
     return problem === undefined;
   });
 }
@@ -324,7 +307,7 @@ function readSequence(report: CaseReport, lines: readonly string[], at: JsonPath
     const patterns = parts.map((part) => wordPattern(report, part.trim(), here));
     const [first, then] = patterns;
     if (verb === undefined || parts.length > 2) {
-      addProblem(report, { at: here, message: `invalid sequence ${quoted(line)}`, hint: SEQUENCE_HINT });
+      addProblem(report, here, `invalid sequence ${quoted(line)}`, SEQUENCE_HINT);
     } else if (first !== undefined && parts.length === 1) {
       (verb === 'forbid' ? forbid : unordered).push(first);
     } else if (first !== undefined && then !== undefined) {
@@ -341,6 +324,6 @@ function wordPattern(report: CaseReport, written: string, at: JsonPath): ActionP
   if (given === undefined) return readPattern(report, tool === '' ? written : tool, at);
   const parsed = parseJson(given);
   if (isObject(parsed)) return readPattern(report, { tool, arguments: parsed }, at);
-  addProblem(report, { at, message: `${quoted(given)} is not a JSON object`, hint: 'write TOOL {"name": "value"}' });
+  addProblem(report, at, `${quoted(given)} is not a JSON object`, 'write TOOL {"name": "value"}');
   return undefined;
 }

@@ -19,14 +19,13 @@ export interface CaseReport {
   readonly problems: CaseProblem[];
 }
 
-interface NewProblem {
-  readonly at: JsonPath;
-  readonly message: string;
-  readonly hint: string;
-  readonly severity?: CaseProblem['severity'];
-}
-
-export function addProblem(report: CaseReport, { at, message, hint, severity = 'error' }: NewProblem): void {
+export function addProblem(
+  report: CaseReport,
+  at: JsonPath,
+  message: string,
+  hint: string,
+  severity: CaseProblem['severity'] = 'error',
+): void {
   const { line, column } = report.locate(at);
   report.problems.push({ file: report.file, line, column, message, hint, severity });
 }

@@ -11,7 +11,7 @@ import { readCommunityCase, targetOfFile } from './community-case.ts';
 import { readDocument } from './document.ts';
 import type { CaseDocument } from './document.ts';
 import { findCaseFiles, isCaseFileName } from './find-case-files.ts';
-import { readOwnCase, schemaText } from './own-case.ts';
+import { readOwnCase, addSchemaProblem } from './own-case.ts';
 import { addProblem } from './problem.ts';
 import type { CaseProblem, CaseReport } from './problem.ts';
 import { recognize } from './recognize.ts';
@@ -155,14 +155,9 @@ function readRecognized(
     found.drafts.push(...readItems(file, recognized));
   } else if (recognized.type === 'other') {
     found.passedOver.push({ file: report.file, reason: recognized.reason });
-    if (isNamed)
-      addProblem(report, { at: [], message: `not a case file: ${recognized.reason}`, hint: 'name a file with cases' });
+    if (isNamed) addProblem(report, [], `not a case file: ${recognized.reason}`, 'name a file with cases');
   } else if (isNamed || isCaseFileName(path.basename(report.file))) {
-    addProblem(report, {
-      at: [],
-      message: 'the file contains no cases',
-      hint: 'add a case: an empty suite does not pass',
-    });
+    addProblem(report, [], 'the file contains no cases', 'add a case: an empty suite does not pass');
   } else found.passedOver.push({ file: report.file, reason: 'an empty list' });
 }
 
@@ -171,7 +166,7 @@ function reportDuplicateKeys(report: CaseReport, { repeated }: CaseDocument, sha
   for (const at of repeated) {
     const severity = shape === 'own' || shape === 'case-folder' ? 'error' : 'warning';
     const message = `duplicate key ${quoted(String(at.at(-1)))}`;
-    addProblem(report, { at, message, hint: 'remove one of them', severity });
+    addProblem(report, at, message, 'remove one of them', severity);
   }
 }
 
@@ -214,8 +209,7 @@ function readerFor(
 /** Checks the keys around the list of cases. */
 function ownDefaults(report: CaseReport, head: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const around = { ...head, cases: [] };
-  for (const problem of checkJson(around, EVAL_SUITE_SCHEMA))
-    addProblem(report, { at: problem.path, ...schemaText(problem) });
+  for (const problem of checkJson(around, EVAL_SUITE_SCHEMA)) addSchemaProblem(report, problem);
   return isObject(head['defaults']) ? head['defaults'] : {};
 }
 

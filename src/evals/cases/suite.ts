@@ -5,6 +5,7 @@ import path from 'node:path';
 import { readHead } from '../../format/read-head.ts';
 import { isDirectory, isInside, isPresent, isSystemError, realPath, tryRealPath } from '../../platform/fs/paths.ts';
 import { readTextFile } from '../../platform/fs/read-file.ts';
+import { defined } from '../../core/defined.ts';
 
 export interface Suite {
   /** The folder of the case file. */
@@ -31,8 +32,7 @@ export function suiteOf(file: string, given: string): Suite {
   return {
     dir,
     folder: skill?.dir ?? (isInside(dir, given) ? projectOf(given) : dir),
-    ...(skill === undefined ? {} : { skill }),
-    ...(guess === undefined ? {} : { guess }),
+    ...defined({ skill, guess }),
   };
 }
 

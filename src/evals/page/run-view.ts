@@ -6,6 +6,7 @@ import { eventText } from '../../core/event-text.ts';
 import type { JournalLine, RunEvent } from '../../core/run-events.ts';
 import type { ShownContent, ShownReason } from '../../core/text/shown.ts';
 import type { ContextSection, RunStep, RunView, StepKind, StepLine, Tone, TurnView } from './view.ts';
+import { defined } from '../../core/defined.ts';
 
 export const MOST_STEPS = 400;
 const LAST_STEPS = 50;
@@ -85,8 +86,7 @@ function addUsage(turns: TurnView[], { usage }: Extract<RunEvent, { readonly typ
   if (last === undefined) return;
   turns.push({
     ...last,
-    ...(usage.inputTokens === undefined ? {} : { inputTokens: usage.inputTokens }),
-    ...(usage.outputTokens === undefined ? {} : { outputTokens: usage.outputTokens }),
+    ...defined({ inputTokens: usage.inputTokens, outputTokens: usage.outputTokens }),
   });
 }
 

@@ -6,6 +6,7 @@ import { rateOf } from '../statistics/statistics.ts';
 import { costOf, ownArm, tokensOf } from './report-text.ts';
 import { groupBy, hasVerdict } from './result.ts';
 import type { Arm, CaseResult, CaseStatus, EvalReport, Rate, RateChange } from './result.ts';
+import { defined } from '../../core/defined.ts';
 
 /**
  * `broken` cases passed before and do not now: their answers are scripted or recorded, or the fall of their pass rate is more than chance.
@@ -170,8 +171,7 @@ function changeOf(pair: CasePair, isEstablished: boolean | undefined): readonly 
       case: first.case,
       name: first.name,
       arm: first.arm,
-      ...(before === undefined ? {} : { before }),
-      ...(after === undefined ? {} : { after }),
+      ...defined({ before, after }),
       checks: before === undefined || after === undefined ? [] : changedChecks(old, now),
     },
   ];

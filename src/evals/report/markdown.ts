@@ -28,24 +28,19 @@ import type { CaseResult, EvalReport, TriggerReport } from './result.ts';
 import { countText, durationText } from '../../core/text/line-text.ts';
 
 /** Code hosts limit comments to 65,536 characters; this leaves room for surrounding text. */
-const LIMIT_BYTES = 60_000;
+const LIMIT_BYTES = 59_800;
 const MOST_ROWS = 50;
 const CELL = 160;
 
-export interface MarkdownOptions {
-  readonly limitBytes?: number;
-}
-
-export function markdownReport(report: EvalReport, { limitBytes = LIMIT_BYTES }: MarkdownOptions = {}): string {
+export function markdownReport(report: EvalReport): string {
   const head = [...headLines(report), ...comparisonLines(report), ...triggerLines(report)].join('\n');
-  const tail = '\n';
-  let [text, left] = [cutTo(head, limitBytes - 200), 0];
+  let [text, left] = [cutTo(head, LIMIT_BYTES), 0];
   for (const detail of detailsOf(report)) {
-    if (bytesOf(text) + bytesOf(detail) > limitBytes - 200) left += 1;
+    if (bytesOf(text) + bytesOf(detail) > LIMIT_BYTES) left += 1;
     else text += detail;
   }
   return left === 0
-    ? text + tail
+    ? `${text}\n`
     : `${text}\n\n${countText(left, 'more result')} with failures or errors: see the full report.\n`;
 }
 

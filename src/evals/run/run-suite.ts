@@ -26,6 +26,7 @@ import type { OpenSubject } from '../subjects/open-subject.ts';
 import { runSubjectCase, subjectName } from '../subjects/subject-case.ts';
 import { jobKey, jobsOf } from './suite-jobs.ts';
 import type { ArmSkills, Job } from './suite-jobs.ts';
+import { defined } from '../../core/defined.ts';
 
 /** Options that all kinds of evaluations share. */
 export type SuiteBasis = Pick<
@@ -309,9 +310,7 @@ async function openCheckers(job: Job, executor: Executor | undefined, environmen
 
 function gradingOf({ judge, checkerMs, outputs }: CaseGrading): CaseGrading {
   return {
-    ...(judge === undefined ? {} : { judge }),
-    ...(checkerMs === undefined ? {} : { checkerMs }),
-    ...(outputs === undefined ? {} : { outputs }),
+    ...defined({ judge, checkerMs, outputs }),
   };
 }
 

@@ -1,5 +1,6 @@
 /** Statistics of evaluations: confidence intervals, paired tests and detectable differences. Results are always finite. */
-import { SkillError } from '../../core/errors.ts';
+import type { SkillError } from '../../core/errors.ts';
+import { invalidInput } from '../../core/errors.ts';
 import type { Rate } from '../report/result.ts';
 
 /** The 97.5 % and 80 % quantiles of the normal distribution. */
@@ -208,12 +209,7 @@ function requireFinite(value: number, name: string): void {
 }
 
 function invalidNumber(message: string): SkillError {
-  return new SkillError({
-    code: 'input/invalid',
-    message,
-    hint: 'pass measured counts and amounts',
-    data: { expected: 'a finite number' },
-  });
+  return invalidInput(message, 'a finite number', 'pass measured counts and amounts');
 }
 
 const MOST_WEALTH = 20;

@@ -1,4 +1,6 @@
 /** Runs one request with another agent in an empty home and project, and records its transcript as a run. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
 
 import { DEFAULT_LIMITS } from '../../core/execution.ts';
@@ -12,17 +14,18 @@ import { createRedactor } from '../../journal/redact/redact.ts';
 import type { Redactor } from '../../journal/redact/redact.ts';
 import { startChild, supervise } from '../../platform/process/child-process.ts';
 import { VERSION } from '../../version.ts';
-import { changedFiles, makeSubjectFolders, projectFiles, writeConfiguration } from './subject-folders.ts';
-import type { ProjectFiles } from './subject-folders.ts';
 import { Transcript } from './transcript.ts';
 import type { TranscriptCall } from './transcript.ts';
 import { printable } from '../../core/text/text.ts';
 import { sha256 } from '../../platform/hash.ts';
 import { loadsOf } from './installed-skills.ts';
 import type { InstalledSkill } from './installed-skills.ts';
+import { copyTree } from '../../platform/fs/copy-tree.ts';
+import { makeFolders } from '../../platform/fs/make-folders.ts';
+import { readFilesIn } from '../run/stored-outputs.ts';
 import type { Budget } from '../../core/budget.ts';
 import type { OpenSubject } from './open-subject.ts';
-import type { SubjectPlaces } from './subject.ts';
+import type { SubjectAgent, SubjectPlaces, SubjectStart } from './subject.ts';
 import type { Outcome } from '../../core/run-events.ts';
 
 export interface SubjectRun {
@@ -302,4 +305,52 @@ const LONGEST = 400;
 function lastLine(text: string): string {
   const line = text.trim().split('\n').at(-1) ?? '';
   return line === '' ? '' : `: ${printable(line).slice(0, LONGEST)}`;
+}
+
+/** An empty home, and a project with the skills. Throws if a skill cannot be copied. `work` is an unused folder. */
+async function makeSubjectFolders(
+  work: string,
+  { skillsFolder }: SubjectAgent,
+  skills: readonly InstalledSkill[],
+): Promise<SubjectPlaces> {
+  const [home, temporary, project] = [path.join(work, 'home'), path.join(work, 'tmp'), path.join(work, 'project')];
+  for (const folder of [home, temporary, project]) makeFolders(folder, 0o700);
+  makeRepository(path.join(project, '.git'));
+  const to = path.join(project, skillsFolder);
+  makeFolders(to);
+  for (const { folder } of skills) {
+    const name = path.basename(folder);
+    const copied = await copyTree(folder, { to: path.join(to, name), permissions: 'writable' });
+    if (copied.type === 'refused') throw new Error(`cannot install the skill ${name}: ${copied.message}`);
+  }
+  return { home, temporary, project, skills: to };
+}
+
+/** An empty repository, as `git init` makes it: without one, agents look for skills in parent folders. */
+function makeRepository(folder: string): void {
+  for (const name of ['objects', 'refs/heads']) mkdirSync(path.join(folder, name), { recursive: true });
+  writeFileSync(path.join(folder, 'HEAD'), 'ref: refs/heads/main\n');
+  writeFileSync(path.join(folder, 'config'), '[core]\n\trepositoryformatversion = 0\n\tbare = false\n');
+}
+
+function writeConfiguration({ files = {} }: SubjectStart): void {
+  for (const [file, text] of Object.entries(files)) {
+    makeFolders(path.dirname(file));
+    writeFileSync(file, text, { mode: 0o600 });
+  }
+}
+
+/** What agents keep in a project for themselves. */
+const OWN_FOLDERS = /^\.(?:git|claude|agents|codex|gemini|opencode|pi)\//;
+
+type ProjectFiles = ReadonlyMap<string, Buffer>;
+
+/** The files of the project without skills and files of the agents themselves. */
+function projectFiles(project: string): ProjectFiles {
+  return readFilesIn(project, (name) => !OWN_FOLDERS.test(name));
+}
+
+/** New files and files with another content. */
+function changedFiles(before: ProjectFiles, after: ProjectFiles): ProjectFiles {
+  return new Map([...after].filter(([name, bytes]) => before.get(name)?.equals(bytes) !== true));
 }

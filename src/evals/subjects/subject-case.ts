@@ -15,6 +15,7 @@ import { storeFiles } from '../run/stored-outputs.ts';
 import type { InstalledSkill } from './installed-skills.ts';
 import type { OpenSubject } from './open-subject.ts';
 import { runSubject } from './run-subject.ts';
+import { defined } from '../../core/defined.ts';
 
 export interface SubjectAttempt extends CaseGrading {
   readonly evalCase: EvalCase;
@@ -62,8 +63,7 @@ export async function runSubjectCase(attempt: SubjectAttempt): Promise<CaseResul
     const options = {
       checkerMs,
       signal,
-      ...(judge === undefined ? {} : { judge }),
-      ...(runChecks === undefined ? {} : { runChecker: runChecks }),
+      ...defined({ judge, runChecker: runChecks }),
     };
     const { model: _model, files, ...grade } = await gradeFolder(evalCase, { folder, readOutput }, options);
     if (outputs !== undefined && needsFiles(evalCase))

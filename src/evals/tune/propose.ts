@@ -1,6 +1,6 @@
 /** Asks a model for descriptions. It sees the current one, the instructions of the skill, and the train requests that went wrong. */
 import { readAnswer } from '../../agent/answer-json.ts';
-import { SkillError } from '../../core/errors.ts';
+import { invalidInput } from '../../core/errors.ts';
 import type { JsonSchema } from '../../core/json/json-schema.ts';
 import type { Model } from '../../core/model.ts';
 import { delimit } from '../../core/text/delimit-untrusted.ts';
@@ -72,10 +72,9 @@ export async function proposeDescriptions(
   const given: unknown = answer.type === 'object' ? answer.value['descriptions'] : undefined;
   const descriptions = Array.isArray(given) ? given.filter((one): one is string => typeof one === 'string') : [];
   if (descriptions.length > 0) return descriptions.slice(0, count);
-  throw new SkillError({
-    code: 'input/invalid',
-    message: `the model ${model.id} proposed no descriptions`,
-    hint: 'try another model, or pass --proposals FILE with descriptions of your own',
-    data: { expected: '{"descriptions": [...]}' },
-  });
+  throw invalidInput(
+    `the model ${model.id} proposed no descriptions`,
+    '{"descriptions": [...]}',
+    'try another model, or pass --proposals FILE with descriptions of your own',
+  );
 }

@@ -5,7 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { SkillError } from '../../core/errors.ts';
+import { SkillError, invalidInput } from '../../core/errors.ts';
 import { quoted } from '../../core/text/text.ts';
 import { readHead } from '../../format/read-head.ts';
 import { setDescription } from '../../format/set-description.ts';
@@ -125,12 +125,11 @@ export async function tune(options: TuneOptions): Promise<TuneReport> {
 
 function requireCases(train: readonly EvalCase[], validation: readonly EvalCase[]): void {
   if (train.length > 0 && validation.length >= LEAST_VALIDATION) return;
-  throw new SkillError({
-    code: 'input/invalid',
-    message: `too few trigger cases to tune a description: ${String(train.length)} train, ${String(validation.length)} validation; expected at least 1 and ${String(LEAST_VALIDATION)}`,
-    hint: 'add requests that should and should not load the skill, such as trigger-eval.json; with 40 a clear difference can be seen',
-    data: { expected: 'about 40 trigger cases' },
-  });
+  throw invalidInput(
+    `too few trigger cases to tune a description: ${String(train.length)} train, ${String(validation.length)} validation; expected at least 1 and ${String(LEAST_VALIDATION)}`,
+    'about 40 trigger cases',
+    'add requests that should and should not load the skill, such as trigger-eval.json; with 40 a clear difference can be seen',
+  );
 }
 
 function headOf(skill: string, text: string) {

@@ -13,6 +13,7 @@ import { tooLarge } from '../guarded-fetch.ts';
 import type { AnswerLimits } from '../guarded-fetch.ts';
 import { ModelProblem, shownWords } from '../problem.ts';
 import type { HideSecrets } from '../problem.ts';
+import { defined } from '../../core/defined.ts';
 
 export interface AnswerOptions {
   readonly limits: AnswerLimits;
@@ -216,9 +217,7 @@ function toUsage({ inputTokens, outputTokens }: LanguageModelV3Usage): ModelUsag
   const output = count(outputTokens.total);
   const cached = count(inputTokens.cacheRead);
   return {
-    ...(input === undefined ? {} : { inputTokens: input }),
-    ...(output === undefined ? {} : { outputTokens: output }),
-    ...(cached === undefined ? {} : { cachedInputTokens: cached }),
+    ...defined({ inputTokens: input, outputTokens: output, cachedInputTokens: cached }),
   };
 }
 

@@ -30,6 +30,7 @@ import type {
   ModelTool,
   ModelToolCall,
 } from '../../core/model.ts';
+import { defined } from '../../core/defined.ts';
 
 export interface AdapterOptions extends Omit<RequestOptions, 'metadataOf'> {
   readonly id: string;
@@ -59,8 +60,7 @@ export function aiSdkModel(options: AdapterOptions): Model {
   const signatures = new Map<string, SharedV3ProviderMetadata>();
   return {
     id,
-    ...(contextWindow === undefined ? {} : { contextWindow }),
-    ...(answerSchemas === undefined ? {} : { answerSchemas }),
+    ...defined({ contextWindow, answerSchemas }),
     call: async (request, callOptions): Promise<ModelAnswer> => {
       const listener = listenerFor(callOptions);
       const result = await withRetries(() => attempt(request, { ...options, signatures, listener }), {

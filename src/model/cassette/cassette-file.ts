@@ -1,5 +1,5 @@
 /** The cassette file: a header line, then one line of JSON per call. The file is replaced atomically under a lock. */
-import { SkillError } from '../../core/errors.ts';
+import { SkillError, invalidInput } from '../../core/errors.ts';
 import { checkJson } from '../../core/json/json-schema.ts';
 import type { JsonSchema } from '../../core/json/json-schema.ts';
 import { FINISHES } from '../../core/model.ts';
@@ -190,12 +190,11 @@ function isEntry(value: unknown): value is CassetteEntry {
 }
 
 function invalid(file: string, problem: string): SkillError<'input/invalid'> {
-  return new SkillError({
-    code: 'input/invalid',
-    message: `cannot use ${quoted(file, 200)} as a cassette: ${problem}`,
-    hint: 'record it again into another file',
-    data: { expected: `a cassette of version ${String(CASSETTE_VERSION)}` },
-  });
+  return invalidInput(
+    `cannot use ${quoted(file, 200)} as a cassette: ${problem}`,
+    `a cassette of version ${String(CASSETTE_VERSION)}`,
+    'record it again into another file',
+  );
 }
 
 function unreadable(file: string, cause: string): SkillError<'io/failed'> {

@@ -8,6 +8,7 @@ import { printable } from '../../core/text/text.ts';
 import { diffLines } from '../../core/text/text-diff.ts';
 import { sha256 } from '../../platform/hash.ts';
 import type { Model, ModelAnswer, ModelCallOptions, ModelDelta, ModelMessage, ModelRequest } from '../../core/model.ts';
+import { defined } from '../../core/defined.ts';
 
 export interface RecordOptions {
   /** Removes secrets from every text before it is written or hashed. Replaying needs the same function. */
@@ -37,8 +38,7 @@ export function recordCassette(model: Model, file: string, options: RecordOption
   const { redact = asItIs, keepRequests = true } = options;
   const { contextWindow, answerSchemas } = model;
   const window = {
-    ...(contextWindow === undefined ? {} : { contextWindow }),
-    ...(answerSchemas === undefined ? {} : { answerSchemas }),
+    ...defined({ contextWindow, answerSchemas }),
   };
   const header: CassetteHeader = { cassette: CASSETTE_VERSION, model: model.id, ...window };
   return {
@@ -119,8 +119,7 @@ export function replayCassette(file: string, options: ReplayOptions = {}): Repla
   const left = new Set(entries);
   return {
     id: header.model,
-    ...(header.contextWindow === undefined ? {} : { contextWindow: header.contextWindow }),
-    ...(header.answerSchemas === undefined ? {} : { answerSchemas: header.answerSchemas }),
+    ...defined({ contextWindow: header.contextWindow, answerSchemas: header.answerSchemas }),
     call(request, callOptions) {
       if (callOptions.signal.aborted) return Promise.reject(callOptions.signal.reason);
       const normal = normalRequest(request, redact);

@@ -1,6 +1,6 @@
 /** Reads the turns of a scripted model from a file, for tests and for runs without network. */
 import { docsPage } from '../../core/docs-page.ts';
-import { SkillError } from '../../core/errors.ts';
+import { SkillError, invalidInput } from '../../core/errors.ts';
 import { checkJson } from '../../core/json/json-schema.ts';
 import type { FromSchema, JsonSchema, SchemaProblem } from '../../core/json/json-schema.ts';
 import { FINISHES } from '../../core/model.ts';
@@ -160,12 +160,11 @@ function pathText(path: readonly (string | number)[]): string {
 }
 
 function invalid(file: string, problem: string): SkillError<'input/invalid'> {
-  return new SkillError({
-    code: 'input/invalid',
-    message: `${quoted(file, 200)} is not a script for the scripted model: ${problem}`,
-    hint: `write {"turns": [...]}, see ${docsPage('rule-model')}`,
-    data: { expected: '{"turns": [...]}' },
-  });
+  return invalidInput(
+    `${quoted(file, 200)} is not a script for the scripted model: ${problem}`,
+    '{"turns": [...]}',
+    `write {"turns": [...]}, see ${docsPage('rule-model')}`,
+  );
 }
 
 function unreadable(file: string, cause: string): SkillError<'io/failed'> {
