@@ -14,62 +14,26 @@ export interface DiagnosticRule {
   readonly hint: string;
 }
 
+type MakeRule = (about: string, hint: string) => DiagnosticRule;
+
+const kind =
+  (strict: Severity, lenient: Severity, excludes = false): MakeRule =>
+  (about, hint) => ({ strict, lenient, excludes, about, hint });
+
 /** A violation that excludes the skill in both modes. */
-const fatal = (about: string, hint: string): DiagnosticRule => ({
-  strict: 'error',
-  lenient: 'error',
-  excludes: true,
-  about,
-  hint,
-});
+const fatal = kind('error', 'error', true);
 /** An error in the configuration; it excludes no skill. */
-const failing = (about: string, hint: string): DiagnosticRule => ({
-  strict: 'error',
-  lenient: 'error',
-  excludes: false,
-  about,
-  hint,
-});
+const failing = kind('error', 'error');
 /** A violation of the specification that a loader can tolerate. */
-const breach = (about: string, hint: string): DiagnosticRule => ({
-  strict: 'error',
-  lenient: 'warning',
-  excludes: false,
-  about,
-  hint,
-});
+const breach = kind('error', 'warning');
 /** A violation that is too common to warn about while loading. */
-const quietBreach = (about: string, hint: string): DiagnosticRule => ({
-  strict: 'error',
-  lenient: 'info',
-  excludes: false,
-  about,
-  hint,
-});
+const quietBreach = kind('error', 'info');
 /** Not a violation, but rarely intended. */
-const advice = (about: string, hint: string): DiagnosticRule => ({
-  strict: 'warning',
-  lenient: 'warning',
-  excludes: false,
-  about,
-  hint,
-});
+const advice = kind('warning', 'warning');
 /** Fine for loading, worth fixing before publishing. */
-const polish = (about: string, hint: string): DiagnosticRule => ({
-  strict: 'warning',
-  lenient: 'info',
-  excludes: false,
-  about,
-  hint,
-});
+const polish = kind('warning', 'info');
 /** Informational. */
-const remark = (about: string, hint: string): DiagnosticRule => ({
-  strict: 'info',
-  lenient: 'info',
-  excludes: false,
-  about,
-  hint,
-});
+const remark = kind('info', 'info');
 
 /** Every diagnostic code with its severity, meaning and hint. */
 export const DIAGNOSTIC_RULES = {

@@ -1,7 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-import type { JournalLine, RunEvent } from '../../core/run-events.ts';
+import type { JournalLine } from '../../core/run-events.ts';
 import { visibleJson } from '../../core/json/visible-json.ts';
+import { isEventName } from '../shape.ts';
 
 export interface ServerSentEventOptions {
   /** The `Last-Event-ID` header of the request: lines up to that id are omitted. */
@@ -16,37 +17,6 @@ export interface ServerSentEventOptions {
 
 const HEARTBEAT_MS = 15_000;
 const RETRY_MS = 2_000;
-
-const EVENT_NAMES: Readonly<Record<RunEvent['type'], true>> = {
-  'run-start': true,
-  scan: true,
-  action: true,
-  decision: true,
-  'approval-ask': true,
-  'approval-answer': true,
-  'skill-use': true,
-  'content-keep': true,
-  observation: true,
-  session: true,
-  span: true,
-  turn: true,
-  'model-call': true,
-  'model-answer': true,
-  plan: true,
-  activation: true,
-  'answer-delta': true,
-  'answer-withdraw': true,
-  'call-invalid': true,
-  'context-compact': true,
-  'budget-end': true,
-  'subagent-start': true,
-  'subagent-end': true,
-  chat: true,
-  'subject-call': true,
-  'subject-end': true,
-  note: true,
-  'run-end': true,
-};
 
 /**
  * Renders a run as frames of `text/event-stream`: `id:` is the number of a line, `event:` its type, `data:` the line as JSON. Lines
@@ -88,7 +58,7 @@ function readLastEventId(header: string | undefined): number {
 function frame(line: JournalLine): string {
   const { seq, event } = line;
   const id = Number.isSafeInteger(seq) ? `id: ${String(seq)}\n` : '';
-  const name = Object.hasOwn(EVENT_NAMES, event.type) ? event.type : 'unknown';
+  const name = isEventName(event.type) ? event.type : 'unknown';
   return `${id}event: ${name}\ndata: ${visibleJson(JSON.stringify(line))}\n\n`;
 }
 

@@ -1,4 +1,4 @@
-import { EPERM, UNCOUNTED_MEMORY } from '../seccomp/calls.ts';
+import { UNCOUNTED_MEMORY, callRule } from '../seccomp/calls.ts';
 import type { CallRule, Check } from '../seccomp/calls.ts';
 
 /**
@@ -71,19 +71,19 @@ const MSG_FASTOPEN = 0x20000000;
 
 /** Sockets of a program that may connect to one port, which Landlock confines. */
 export const TCP_CALLS: readonly CallRule[] = [
-  {
-    calls: ['socket'],
-    allowedIf: STREAM_TYPES.flatMap((type) =>
+  callRule(
+    ['socket'],
+    STREAM_TYPES.flatMap((type) =>
       TCP_PROTOCOLS.map((protocol) => [
         { argument: 0, equals: AF_INET },
         { argument: 1, equals: type },
         { argument: 2, equals: protocol },
       ]),
     ),
-    otherwise: EAFNOSUPPORT,
-  },
-  { calls: ['sendto', 'sendmmsg'], allowedIf: [[{ argument: 3, without: MSG_FASTOPEN }]], otherwise: EPERM },
-  { calls: ['sendmsg'], allowedIf: [[{ argument: 2, without: MSG_FASTOPEN }]], otherwise: EPERM },
+    EAFNOSUPPORT,
+  ),
+  callRule(['sendto', 'sendmmsg'], [[{ argument: 3, without: MSG_FASTOPEN }]]),
+  callRule(['sendmsg'], [[{ argument: 2, without: MSG_FASTOPEN }]]),
 ];
 
 /**
@@ -93,16 +93,12 @@ export const TCP_CALLS: readonly CallRule[] = [
 export function confinedCalls(abi: number): readonly CallRule[] {
   return [
     ...UNCOUNTED_MEMORY,
-    { calls: ['socket'], allowedIf: [], otherwise: EAFNOSUPPORT },
-    { calls: ['shmget', 'shmat', 'semget', 'msgget', 'mq_open'], allowedIf: [], otherwise: EPERM },
-    {
-      calls: ['prlimit64', 'sched_setparam', 'sched_setscheduler', 'sched_setaffinity', 'sched_setattr'],
-      allowedIf: SELF,
-      otherwise: EPERM,
-    },
-    { calls: ['setpriority'], allowedIf: [both(0, 0)], otherwise: EPERM },
-    { calls: ['ioprio_set'], allowedIf: [both(1, 0)], otherwise: EPERM },
-    ...(abi >= SINCE.truncate ? [] : [{ calls: ['truncate'], allowedIf: [], otherwise: EPERM }]),
+    callRule(['socket'], [], EAFNOSUPPORT),
+    callRule(['shmget', 'shmat', 'semget', 'msgget', 'mq_open'], []),
+    callRule(['prlimit64', 'sched_setparam', 'sched_setscheduler', 'sched_setaffinity', 'sched_setattr'], SELF),
+    callRule(['setpriority'], [both(0, 0)]),
+    callRule(['ioprio_set'], [both(1, 0)]),
+    ...(abi >= SINCE.truncate ? [] : [callRule(['truncate'], [])]),
     ...(abi >= SINCE.scopes ? [] : signalCalls()),
   ];
 }
@@ -110,17 +106,9 @@ export function confinedCalls(abi: number): readonly CallRule[] {
 /** Without scopes a program may signal only its own process group. */
 function signalCalls(): readonly CallRule[] {
   return [
-    { calls: ['kill'], allowedIf: SELF, otherwise: EPERM },
-    {
-      calls: ['tkill', 'tgkill', 'rt_sigqueueinfo', 'rt_tgsigqueueinfo', 'pidfd_send_signal'],
-      allowedIf: [],
-      otherwise: EPERM,
-    },
-    {
-      calls: ['fcntl'],
-      allowedIf: [SIGNAL_OWNERS.map((command) => ({ argument: 1, not: command }))],
-      otherwise: EPERM,
-    },
+    callRule(['kill'], SELF),
+    callRule(['tkill', 'tgkill', 'rt_sigqueueinfo', 'rt_tgsigqueueinfo', 'pidfd_send_signal'], []),
+    callRule(['fcntl'], [SIGNAL_OWNERS.map((command) => ({ argument: 1, not: command }))]),
   ];
 }
 

@@ -29,6 +29,14 @@ export const ENOSYS = 38;
 const EOPNOTSUPP = 95;
 const EAFNOSUPPORT = 97;
 
+export function callRule(
+  calls: readonly string[],
+  allowedIf: CallRule['allowedIf'],
+  otherwise: number = EPERM,
+): CallRule {
+  return { calls, allowedIf, otherwise };
+}
+
 /** Calls that programs may make with any arguments. */
 export const ALLOWED_CALLS: readonly string[] = words(`
 accept accept4 access alarm arch_prctl bind brk cachestat capget capset chdir chown clock_getres clock_gettime clock_nanosleep close
@@ -96,15 +104,11 @@ const PUNCH_HOLE = 3;
 
 /** Calls whose arguments decide. */
 export const CHECKED_CALLS: readonly CallRule[] = [
-  { calls: ['clone'], allowedIf: [[{ argument: 0, without: NEW_NAMESPACE }]], otherwise: EPERM },
-  {
-    calls: ['ioctl'],
-    allowedIf: [TERMINAL_INJECTIONS.map((request) => ({ argument: 1, not: request }))],
-    otherwise: EPERM,
-  },
-  {
-    calls: ['socket'],
-    allowedIf: [
+  callRule(['clone'], [[{ argument: 0, without: NEW_NAMESPACE }]]),
+  callRule(['ioctl'], [TERMINAL_INJECTIONS.map((request) => ({ argument: 1, not: request }))]),
+  callRule(
+    ['socket'],
+    [
       ...[AF_UNIX, AF_INET, AF_INET6].map((family) => [{ argument: 0, equals: family }]),
       // Netlink only for NETLINK_ROUTE, which lists interfaces.
       [
@@ -112,39 +116,18 @@ export const CHECKED_CALLS: readonly CallRule[] = [
         { argument: 2, equals: 0 },
       ],
     ],
-    otherwise: EAFNOSUPPORT,
-  },
-  {
-    // Reserves any amount of disk space between two looks at it. Programs fall back to writing, as on file systems that lack it.
-    calls: ['fallocate'],
-    allowedIf: [[{ argument: 1, equals: PUNCH_HOLE }]],
-    otherwise: EOPNOTSUPP,
-  },
-  {
-    calls: ['personality'],
-    allowedIf: [0, QUERY_PERSONALITY].map((value) => [{ argument: 0, equals: value }]),
-    otherwise: EPERM,
-  },
-  {
-    calls: ['chmod', 'fchmod', 'creat', 'mknod'],
-    allowedIf: [[{ argument: 1, without: SETUID_BITS }]],
-    otherwise: EPERM,
-  },
-  {
-    calls: ['fchmodat', 'fchmodat2', 'mknodat'],
-    allowedIf: [[{ argument: 2, without: SETUID_BITS }]],
-    otherwise: EPERM,
-  },
-  {
-    calls: ['open'],
-    allowedIf: [[{ argument: 1, without: CREATING }], [{ argument: 2, without: SETUID_BITS }]],
-    otherwise: EPERM,
-  },
-  {
-    calls: ['openat'],
-    allowedIf: [[{ argument: 2, without: CREATING }], [{ argument: 3, without: SETUID_BITS }]],
-    otherwise: EPERM,
-  },
+    EAFNOSUPPORT,
+  ),
+  // Reserves any amount of disk space between two looks at it. Programs fall back to writing, as on file systems that lack it.
+  callRule(['fallocate'], [[{ argument: 1, equals: PUNCH_HOLE }]], EOPNOTSUPP),
+  callRule(
+    ['personality'],
+    [0, QUERY_PERSONALITY].map((value) => [{ argument: 0, equals: value }]),
+  ),
+  callRule(['chmod', 'fchmod', 'creat', 'mknod'], [[{ argument: 1, without: SETUID_BITS }]]),
+  callRule(['fchmodat', 'fchmodat2', 'mknodat'], [[{ argument: 2, without: SETUID_BITS }]]),
+  callRule(['open'], [[{ argument: 1, without: CREATING }], [{ argument: 2, without: SETUID_BITS }]]),
+  callRule(['openat'], [[{ argument: 2, without: CREATING }], [{ argument: 3, without: SETUID_BITS }]]),
 ];
 
 /** A segment of System V memory; a namespace has at most 4096 of them. PostgreSQL needs one of 56 bytes. */
@@ -161,14 +144,14 @@ const BUFFER_SIZES = [7, 8, 32, 33];
  * default size, by which they are counted.
  */
 export const UNCOUNTED_MEMORY: readonly CallRule[] = [
-  { calls: ['memfd_create', 'vmsplice', 'msgget'], allowedIf: [], otherwise: ENOSYS },
-  { calls: ['shmget'], allowedIf: [[{ argument: 1, atMost: MAX_SEGMENT_BYTES }]], otherwise: ENOMEM },
-  { calls: ['semget'], allowedIf: [[{ argument: 1, atMost: MAX_SEMAPHORES }]], otherwise: EINVAL },
-  {
-    calls: ['setsockopt'],
-    allowedIf: [[{ argument: 1, not: SOL_SOCKET }], BUFFER_SIZES.map((option) => ({ argument: 2, not: option }))],
-    otherwise: 0,
-  },
+  callRule(['memfd_create', 'vmsplice', 'msgget'], [], ENOSYS),
+  callRule(['shmget'], [[{ argument: 1, atMost: MAX_SEGMENT_BYTES }]], ENOMEM),
+  callRule(['semget'], [[{ argument: 1, atMost: MAX_SEMAPHORES }]], EINVAL),
+  callRule(
+    ['setsockopt'],
+    [[{ argument: 1, not: SOL_SOCKET }], BUFFER_SIZES.map((option) => ({ argument: 2, not: option }))],
+    0,
+  ),
 ];
 
 function words(list: string): readonly string[] {
