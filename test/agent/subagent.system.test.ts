@@ -5,6 +5,7 @@ import { readRun } from '../../src/journal/journal-reader.ts';
 import { verifyRun } from '../../src/journal/verify.ts';
 import path from 'node:path';
 import { verifies } from '../conformance/verifies.ts';
+import { runs } from '../property-runs.ts';
 import { acting, allText, eventsOf, ofType, played, world } from './support.ts';
 import type { Line } from './support.ts';
 
@@ -142,7 +143,7 @@ describe('a skill that runs as a subagent', () => {
             expect([tool, rank[effect as 'deny'] <= rank[above as 'deny']]).toEqual([tool, true]);
         }
       }),
-      { numRuns: 15 },
+      { numRuns: runs(15, 6) },
     );
   });
 });

@@ -13,7 +13,7 @@ import { serve } from '../model/local-server.ts';
 import { hasBubblewrap } from '../sandbox/sandbox.ts';
 import { atTerminal, missingTerminal } from './pseudo-terminal.ts';
 import type { Screen, Step } from './pseudo-terminal.ts';
-import { spawnCli, temporaryFolder } from './run-cli.ts';
+import { SHARED_CACHE, spawnCli, temporaryFolder } from './run-cli.ts';
 
 const missing = missingTerminal() ?? (hasBubblewrap() ? undefined : 'bubblewrap is missing');
 if (missing !== undefined) console.log(`Ctrl-C at a terminal is not tested: ${missing}`);
@@ -38,7 +38,7 @@ function run(folder: string, steps: readonly Step[], env: Readonly<Record<string
   const model = env['OPENAI_API_KEY'] === undefined ? ['--model', 'scripted:script.json'] : [];
   return atTerminal([process.execPath, PROGRAM, 'run', 'count', ...model], steps, {
     cwd: folder,
-    env: { HOME: home, ...env },
+    env: { HOME: home, ...SHARED_CACHE, ...env },
   });
 }
 

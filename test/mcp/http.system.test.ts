@@ -17,6 +17,7 @@ import type { ServeHttpOptions } from '../../src/mcp/serve-http.ts';
 import { openSkillServer } from '../../src/mcp/server.ts';
 import { createRuntime } from '../../src/runtime/runtime.ts';
 import { verifies } from '../conformance/verifies.ts';
+import { SHARED_CACHE } from '../cli/run-cli.ts';
 import { PROJECT } from '../files-below.ts';
 import { textOf, world } from './mcp-world.ts';
 
@@ -29,7 +30,11 @@ async function serve({ home, project }: ReturnType<typeof world>): Promise<Serve
   const child = spawn(
     process.execPath,
     [path.join(PROJECT, 'dist/command/skillwright.js'), 'mcp', '--http', '--json'],
-    { cwd: project, env: { PATH: process.env['PATH'] ?? '', HOME: home }, stdio: ['ignore', 'pipe', 'inherit'] },
+    {
+      cwd: project,
+      env: { PATH: process.env['PATH'] ?? '', HOME: home, ...SHARED_CACHE },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
   );
   onTestFinished(async () => {
     const exited = once(child, 'exit');

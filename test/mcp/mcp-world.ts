@@ -5,7 +5,7 @@ import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { onTestFinished } from 'vitest';
 
-import { temporaryFolder } from '../cli/run-cli.ts';
+import { SHARED_CACHE, temporaryFolder } from '../cli/run-cli.ts';
 import { PROJECT } from '../files-below.ts';
 
 export const SKILL = `---
@@ -52,7 +52,7 @@ export async function connect(
     command: process.execPath,
     args: [path.join(PROJECT, 'dist/command/skillwright.js'), 'mcp', ...words],
     cwd: project,
-    env: { PATH: process.env['PATH'] ?? '', HOME: home },
+    env: { PATH: process.env['PATH'] ?? '', HOME: home, ...SHARED_CACHE },
     stderr: 'pipe',
   });
   let stderr = '';

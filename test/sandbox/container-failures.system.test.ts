@@ -112,7 +112,7 @@ describe.skipIf(first === undefined)('when something dies, where a Docker engine
   });
 
   test('an engine that dies in the middle is an error and not a wait without end', async () => {
-    const own = await startDockerEngine();
+    const own = await startDockerEngine(['cat', 'sleep', 'true']);
     if (typeof own === 'string') throw new Error(own);
     const made = makeWorkspace();
     try {

@@ -14,7 +14,7 @@ import {
 import path from 'node:path';
 
 /** Programs of this machine that tests may run in a container; one that is not installed is left out. */
-const PROGRAMS = `
+const PROGRAMS: readonly string[] = `
 bash sh cat true false sleep env id ls printf kill setsid head tail dd mkdir touch rm cp mv chmod stat wc tr pwd seq
 yes sort tee ln od ps sha256sum find grep sed mkfifo mknod mount umount unshare timeout nohup test echo df du date
 uname hostname truncate basename dirname readlink realpath cut uniq tty stty script prlimit python3 perl node xargs
@@ -29,8 +29,8 @@ const PYTHON_LEFT_OUT = /(?:^|\/)(?:test|config-[^/]*|lib2to3|pydoc_data|distuti
 
 export const PIP = '/usr/lib/python3/dist-packages/pip';
 
-/** A root file system out of this machine's own programs and their libraries. */
-export function buildRootFileSystem(root: string): void {
+/** A root file system out of this machine's own programs and their libraries; with all of `PROGRAMS` also the library of Python. */
+export function buildRootFileSystem(root: string, programs = PROGRAMS): void {
   for (const folder of FOLDERS) mkdirSync(path.join(root, folder), { recursive: true });
   for (const name of TOP_LINKS) {
     const own = `/${name}`;
@@ -38,7 +38,7 @@ export function buildRootFileSystem(root: string): void {
     if (lstatSync(own).isSymbolicLink()) symlinkSync(readlinkSync(own), path.join(root, name));
     mkdirSync(path.join(root, realpathSync(own)), { recursive: true });
   }
-  const found = PROGRAMS.flatMap(
+  const found = programs.flatMap(
     (program) =>
       ['/usr/bin', '/bin', '/usr/sbin'].map((folder) => `${folder}/${program}`).find((file) => existsSync(file)) ?? [],
   );
@@ -47,7 +47,7 @@ export function buildRootFileSystem(root: string): void {
     if (!existsSync(path.join(root, file))) symlinkSync(realpathSync(file), path.join(root, file));
   }
   copyLibraries(root, found);
-  copyPython(root);
+  if (programs.includes('python3')) copyPython(root);
   writeFileSync(
     path.join(root, 'etc/passwd'),
     'root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/sh\n',

@@ -6,7 +6,7 @@ import { onTestFinished } from 'vitest';
 
 import { openFleetClient } from '../../../src/client.ts';
 import type { FleetClient } from '../../../src/client.ts';
-import { spawnCli, temporaryFolder } from '../../cli/run-cli.ts';
+import { SHARED_CACHE, spawnCli, temporaryFolder } from '../../cli/run-cli.ts';
 import { PROJECT } from '../../files-below.ts';
 import { startCommand, stop } from './fleet-processes.ts';
 import { openPostgres } from './postgres.ts';
@@ -42,7 +42,7 @@ export async function openFleetWorld(
     mkdirSync(path.dirname(file), { recursive: true });
     writeFileSync(file, text, { mode: name.endsWith('.sh') ? 0o755 : 0o644 });
   }
-  const env = { PATH: process.env['PATH'] ?? '', HOME: home, SKILLWRIGHT_DATABASE_URL: postgres.url };
+  const env = { PATH: process.env['PATH'] ?? '', HOME: home, SKILLWRIGHT_DATABASE_URL: postgres.url, ...SHARED_CACHE };
   const made = await spawnCli(project, ['fleet', 'keys', 'create', 'admin', '--rights', 'admin'], env);
   if (made.status !== 0) throw new Error(made.err);
   const secret = made.out.trim();
