@@ -98,6 +98,13 @@ export function openTrust({ home, bind, vouched = [], projectRoots = [] }: Trust
     foreign.some((folder) => isInside(path.resolve(dir), folder) || isInside(real, folder));
   const isOwn = (source: string, dir: string, real: string): boolean =>
     own.some((folder) => isInside(real, folder)) || (OWN_SOURCES.has(source) && !isForeign(dir, real));
+  // A list asks about every skill, and a folder may have thousands.
+  const byPath = new WeakMap<TrustedFolder, ReadonlyMap<string, TrustedSkill>>();
+  const knownIn = (entry: TrustedFolder, real: string): TrustedSkill | undefined => {
+    const skills = byPath.get(entry) ?? new Map(entry.skills.map((skill) => [skill.path, skill]));
+    byPath.set(entry, skills);
+    return skills.get(pathBelow(entry.folder, real));
+  };
   return {
     isTrusted({ source, dir, digest, head }) {
       // Fast path for lists: no file system access.
@@ -106,7 +113,11 @@ export function openTrust({ home, bind, vouched = [], projectRoots = [] }: Trust
       if (isOwn(source, dir, real)) return { trusted: true, because: 'own' };
       if (sealed === undefined) return untrusted('no-home', { dir, real });
       const enclosing = sealed.load().entries.filter(({ folder }) => isInside(real, folder));
-      return checkFolders(enclosing, { dir, real, bind, digest, head });
+      const known = enclosing.flatMap((entry) => {
+        const one = knownIn(entry, real);
+        return one === undefined ? [] : [{ entry, one }];
+      });
+      return checkFolders(enclosing, known, { dir, real, bind, digest, head });
     },
     async trust(folder, { skills, now = new Date() }) {
       if (sealed === undefined) throw noHome();
@@ -121,9 +132,13 @@ export function openTrust({ home, bind, vouched = [], projectRoots = [] }: Trust
     async trustSkills(skills, { now = new Date() } = {}) {
       if (skills.length === 0) return;
       if (sealed === undefined) throw noHome();
-      const folders = new Set(skills.map(({ dir }) => path.dirname(realPath(dir))));
-      const added = [...folders].map((folder): TrustedFolder => {
-        const inside = skills.filter(({ dir }) => path.dirname(realPath(dir)) === folder);
+      const folders = new Map<string, SkillToTrust[]>();
+      for (const skill of skills) {
+        const folder = path.dirname(realPath(skill.dir));
+        folders.set(folder, folders.get(folder) ?? []);
+        folders.get(folder)?.push(skill);
+      }
+      const added = [...folders].map(([folder, inside]): TrustedFolder => {
         return { folder, at: now.toISOString(), skills: skillsBelow(folder, inside), only: true };
       });
       await sealed.change((all) => [
@@ -162,14 +177,14 @@ interface CheckedSkill {
 }
 
 /** Any enclosing trusted folder can confirm trust; the innermost one explains a refusal. */
-function checkFolders(enclosing: readonly TrustedFolder[], skill: CheckedSkill): TrustVerdict {
+function checkFolders(
+  enclosing: readonly TrustedFolder[],
+  known: readonly { readonly entry: TrustedFolder; readonly one: TrustedSkill }[],
+  skill: CheckedSkill,
+): TrustVerdict {
   const { real, bind, digest, head } = skill;
   const whole = innermost(enclosing.filter(({ only }) => only !== true));
   if (bind === 'path' && whole !== undefined) return { trusted: true, because: 'folder', folder: whole.folder };
-  const known = enclosing.flatMap((entry) => {
-    const below = pathBelow(entry.folder, real);
-    return entry.skills.filter(({ path: place }) => place === below).map((one) => ({ entry, one }));
-  });
   const [first] = known;
   if (first === undefined) return untrusted(whole === undefined ? 'unknown' : 'new', skill);
   if (bind === 'path') return { trusted: true, because: 'folder', folder: first.entry.folder };
@@ -197,7 +212,7 @@ function skillsBelow(folder: string, skills: readonly SkillToTrust[]): readonly 
   return skills.map(({ dir, digest, head, isOwn = false }) => {
     const own = isOwn ? folderIdentity(realPath(dir)) : undefined;
     return {
-      path: pathBelow(folder, dir),
+      path: pathBelow(folder, realPath(dir)),
       digest,
       ...(head === undefined ? {} : { head }),
       ...(own === undefined ? {} : { own }),
@@ -208,7 +223,8 @@ function skillsBelow(folder: string, skills: readonly SkillToTrust[]): readonly 
 /** The entry with the skills that the entry of the same folder had before. A folder that was trusted as a whole stays so. */
 function merged(all: readonly TrustedFolder[], { only, ...added }: TrustedFolder): TrustedFolder {
   const before = all.find(({ folder }) => folder === added.folder);
-  const kept = (before?.skills ?? []).filter((skill) => added.skills.every((each) => each.path !== skill.path));
+  const given = new Set(added.skills.map((skill) => skill.path));
+  const kept = (before?.skills ?? []).filter((skill) => !given.has(skill.path));
   const isOnly = only === true && (before === undefined || before.only === true);
   return { ...added, skills: [...kept, ...added.skills], ...(isOnly ? { only: true } : {}) };
 }
@@ -258,8 +274,8 @@ function trustableFolder(folder: string, home: string | undefined): string {
   return real;
 }
 
-function pathBelow(folder: string, dir: string): string {
-  return withForwardSlashes(path.relative(folder, realPath(dir)));
+function pathBelow(folder: string, real: string): string {
+  return withForwardSlashes(path.relative(folder, real));
 }
 
 function openTrustFile(home: string): ReturnType<typeof openSealedFile<TrustedFolder>> {
