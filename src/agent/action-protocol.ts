@@ -15,6 +15,7 @@ import { PLAN_UPDATE_SCHEMA, readPlanUpdate } from './plan-update.ts';
 import type { PlanUpdate } from '../core/plan.ts';
 import { cleanText, quoted } from '../core/text/text.ts';
 import { describeValue } from '../core/text/value-text.ts';
+import { choice, list, section, text } from '../core/json/schema-of.ts';
 
 export type DecisionReading =
   | {
@@ -52,21 +53,15 @@ export function actionSchema(tools: readonly ModelTool[]): ObjectSchema {
   const [first, ...more] = tools.map(toolAction);
   if (first === undefined) throw noTools();
   const action: JsonSchema = more.length === 0 ? first : { description: 'The next action.', anyOf: [first, ...more] };
-  return {
-    type: 'object',
-    description: 'One decision: the next action and, if it has changed, the plan.',
-    properties: {
+  return section(
+    'One decision: the next action and, if it has changed, the plan.',
+    {
       action,
       plan_update: PLAN_UPDATE_SCHEMA,
-      diagnostics: {
-        type: 'array',
-        description: 'Doubts and remarks for the user.',
-        items: { type: 'string', description: 'One of them.' },
-      },
+      diagnostics: list('Doubts and remarks for the user.', text('One of them.')),
     },
-    required: ['action'],
-    additionalProperties: false,
-  };
+    ['action'],
+  );
 }
 
 /** The actions with their payloads, one per line, for models that are not shown the schema. */
@@ -91,16 +86,14 @@ function noTools(): SkillError {
 }
 
 function toolAction({ name, description, inputSchema }: ModelTool): ObjectSchema {
-  return {
-    type: 'object',
+  return section(
     description,
-    properties: {
-      type: { type: 'string', description: 'The action.', enum: [name] },
+    {
+      type: choice('The action.', [name]),
       payload: inputSchema,
     },
-    required: ['type', 'payload'],
-    additionalProperties: false,
-  };
+    ['type', 'payload'],
+  );
 }
 
 /** Parses an answer into a decision, or into an error that a model can act on. Never throws. */

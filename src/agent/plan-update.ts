@@ -5,6 +5,7 @@ import type { Plan, PlanStep, PlanUpdate, StepState } from '../core/plan.ts';
 import { quoted } from '../core/text/text.ts';
 import { describeValue } from '../core/text/value-text.ts';
 import { defined } from '../core/defined.ts';
+import { choice, list, section, text } from '../core/json/schema-of.ts';
 
 /** Parses the `plan_update` of an answer. A plan is only a statement of intent, so an invalid one never blocks an action. */
 export interface PlanUpdateReading {
@@ -156,33 +157,27 @@ function readConstraints(value: unknown, report: Report): Plan['constraints'] | 
   return Object.fromEntries(usable);
 }
 
-const STEP_SCHEMA = {
-  type: 'object',
-  description: 'A step.',
-  properties: {
-    id: { type: 'string', description: 'Short and stable, such as s1.' },
-    title: { type: 'string', description: 'What to do. Optional for a known step.' },
-    status: { type: 'string', description: 'The progress of the step.', enum: STEP_STATES },
+const STEP_SCHEMA = section(
+  'A step.',
+  {
+    id: text('Short and stable, such as s1.'),
+    title: text('What to do. Optional for a known step.'),
+    status: choice('The progress of the step.', STEP_STATES),
   },
-  required: ['id'],
-  additionalProperties: false,
-} as const satisfies JsonSchema;
+  ['id'],
+);
 
 const PLAN_FIELDS = {
-  goal: { type: 'string', description: 'The goal.' },
-  steps: { type: 'array', description: 'The steps.', items: STEP_SCHEMA },
-  assumptions: {
-    type: 'array',
-    description: 'Assumptions.',
-    items: { type: 'string', description: 'One of them.' },
-  },
+  goal: text('The goal.'),
+  steps: list('The steps.', STEP_SCHEMA),
+  assumptions: list('Assumptions.', text('One of them.')),
   constraints: {
     type: 'object',
     description: 'Numbers and strings that limit the work.',
     additionalProperties: {
       description: 'Its value.',
       anyOf: [
-        { type: 'string', description: 'A text.' },
+        text('A text.'),
         {
           type: 'integer',
           description: 'A number.',
@@ -198,41 +193,23 @@ const PLAN_FIELDS = {
 export const PLAN_UPDATE_SCHEMA = {
   description: 'The plan, if it is new or has changed.',
   anyOf: [
-    {
-      type: 'object',
-      description: 'A whole plan.',
-      properties: {
-        mode: { type: 'string', description: 'Replaces the previous plan.', enum: ['replace'] },
-        plan: {
-          type: 'object',
-          description: 'The plan.',
-          properties: PLAN_FIELDS,
-          required: ['goal', 'steps'],
-          additionalProperties: false,
-        },
+    section(
+      'A whole plan.',
+      {
+        mode: choice('Replaces the previous plan.', ['replace']),
+        plan: section('The plan.', PLAN_FIELDS, ['goal', 'steps']),
       },
-      required: ['mode', 'plan'],
-      additionalProperties: false,
-    },
-    {
-      type: 'object',
-      description: 'Changes.',
-      properties: {
-        mode: { type: 'string', description: 'Changes the previous plan.', enum: ['patch'] },
+      ['mode', 'plan'],
+    ),
+    section(
+      'Changes.',
+      {
+        mode: choice('Changes the previous plan.', ['patch']),
         ...PLAN_FIELDS,
-        remove: {
-          type: 'array',
-          description: 'Ids of steps to remove.',
-          items: { type: 'string', description: 'An id.' },
-        },
-        order: {
-          type: 'array',
-          description: 'Step ids in their new order.',
-          items: { type: 'string', description: 'An id.' },
-        },
+        remove: list('Ids of steps to remove.', text('An id.')),
+        order: list('Step ids in their new order.', text('An id.')),
       },
-      required: ['mode'],
-      additionalProperties: false,
-    },
+      ['mode'],
+    ),
   ],
 } as const satisfies JsonSchema;

@@ -18,7 +18,6 @@ import type { Invocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { checkJson, isObject } from '../../core/json/json-schema.ts';
-import type { ObjectSchema } from '../../core/json/json-schema.ts';
 import { parseJson } from '../../core/json/parse-json.ts';
 import { ledgerOf } from '../../core/ledger.ts';
 import type { Ledger } from '../../core/ledger.ts';
@@ -28,6 +27,7 @@ import type { ToolServers } from '../../core/tool-servers.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import type { Session } from '../../runtime/session.ts';
 import type { Terminal } from '../terminal/terminal.ts';
+import { choice, section, text } from '../../core/json/schema-of.ts';
 
 const MAX_EVENTS_BYTES = 256 * 1024 * 1024;
 const SHOWN_SKILLS = 20;
@@ -181,21 +181,19 @@ function eventsText(file: string): string {
 }
 
 const count = { type: 'integer', description: 'A count.', minimum: 0, maximum: Number.MAX_SAFE_INTEGER } as const;
-const text = { type: 'string', description: 'Text.' } as const;
-const SHOWN = {
-  type: 'object',
-  description: 'Skill content that was shown to the model.',
-  additionalProperties: false,
-  required: ['skill', 'path', 'digest', 'characters', 'tokens', 'reason'],
-  properties: {
-    skill: text,
-    path: text,
-    digest: text,
+const words = text('Text.');
+const SHOWN = section(
+  'Skill content that was shown to the model.',
+  {
+    skill: words,
+    path: words,
+    digest: words,
     characters: count,
     tokens: count,
-    reason: { ...text, enum: SHOWN_REASONS },
+    reason: choice('Why.', SHOWN_REASONS),
   },
-} as const satisfies ObjectSchema;
+  ['skill', 'path', 'digest', 'characters', 'tokens', 'reason'],
+);
 
 /** The ledger of a run from its events, one JSON value a line. Events of other kinds are passed over. */
 export function ledgerFromLines(lines: string): Ledger {

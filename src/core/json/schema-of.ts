@@ -58,15 +58,18 @@ export function map<Values extends JsonSchema | true>(
   return { type: 'object', description, additionalProperties: values };
 }
 
-/** Named values and no others. */
+/** Named values and no others; the required ones must be given. */
 export function section<Properties extends Readonly<Record<string, JsonSchema>>>(
   description: string,
   properties: Properties,
+  required?: readonly (string & keyof Properties)[],
 ): {
   readonly type: 'object';
   readonly description: string;
   readonly additionalProperties: false;
   readonly properties: Properties;
+  readonly required?: readonly string[];
 } {
-  return { type: 'object', description, additionalProperties: false, properties };
+  const needed = required === undefined ? {} : { required };
+  return { type: 'object', description, additionalProperties: false, properties, ...needed };
 }

@@ -18,6 +18,7 @@ import { describeAction, describeOutcome } from '../../core/action-text.ts';
 import { quoted } from '../../core/text/text.ts';
 import type { EvalCase, RubricLine } from '../cases/case.ts';
 import type { Model, ModelMessage } from '../../core/model.ts';
+import { choice, list, section, text } from '../../core/json/schema-of.ts';
 
 export interface GradeOptions {
   readonly runChecker?: RunChecker;
@@ -160,29 +161,24 @@ const SYSTEM = [
   `Answer with one JSON object: ${SHAPE}.`,
 ].join('\n');
 
-const ANSWER_SCHEMA: JsonSchema = {
-  type: 'object',
-  description: 'The verdicts.',
-  properties: {
-    verdicts: {
-      type: 'array',
-      description: 'One for each line.',
-      items: {
-        type: 'object',
-        description: 'The verdict on one line.',
-        properties: {
-          id: { type: 'string', description: 'The id of the line.' },
-          verdict: { type: 'string', description: 'Whether the line holds.', enum: ['yes', 'no'] },
-          evidence: { type: 'string', description: 'A verbatim quote.' },
+const ANSWER_SCHEMA: JsonSchema = section(
+  'The verdicts.',
+  {
+    verdicts: list(
+      'One for each line.',
+      section(
+        'The verdict on one line.',
+        {
+          id: text('The id of the line.'),
+          verdict: choice('Whether the line holds.', ['yes', 'no']),
+          evidence: text('A verbatim quote.'),
         },
-        required: ['id', 'verdict', 'evidence'],
-        additionalProperties: false,
-      },
-    },
+        ['id', 'verdict', 'evidence'],
+      ),
+    ),
   },
-  required: ['verdicts'],
-  additionalProperties: false,
-};
+  ['verdicts'],
+);
 
 /** A text that may be quoted, with the number of its event. */
 interface Evidence {

@@ -5,6 +5,7 @@ import type { JsonSchema } from '../../core/json/json-schema.ts';
 import type { Model } from '../../core/model.ts';
 import { delimit } from '../../core/text/delimit-untrusted.ts';
 import type { WrongQuery } from './tune.ts';
+import { list, section, text } from '../../core/json/schema-of.ts';
 
 export interface ProposeOptions {
   readonly model: Model;
@@ -21,19 +22,13 @@ const SYSTEM = [
   'Answer with one JSON object: {"descriptions": ["...", "..."]}.',
 ].join('\n');
 
-const ANSWER_SCHEMA: JsonSchema = {
-  type: 'object',
-  description: 'Proposals.',
-  properties: {
-    descriptions: {
-      type: 'array',
-      description: 'One text per proposal.',
-      items: { type: 'string', description: 'A description.' },
-    },
+const ANSWER_SCHEMA: JsonSchema = section(
+  'Proposals.',
+  {
+    descriptions: list('One text per proposal.', text('A description.')),
   },
-  required: ['descriptions'],
-  additionalProperties: false,
-};
+  ['descriptions'],
+);
 
 const MOST_TEXT = 20_000;
 const MOST_QUERIES = 50;

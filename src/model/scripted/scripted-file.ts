@@ -2,37 +2,32 @@
 import { docsPage } from '../../core/docs-page.ts';
 import { SkillError, invalidInput } from '../../core/errors.ts';
 import { checkJson } from '../../core/json/json-schema.ts';
-import type { FromSchema, JsonSchema, SchemaProblem } from '../../core/json/json-schema.ts';
+import type { FromSchema, SchemaProblem } from '../../core/json/json-schema.ts';
 import { FINISHES } from '../../core/model.ts';
 import { quoted } from '../../core/text/text.ts';
 import { readTextFile } from '../../platform/fs/read-file.ts';
 import type { Expectation, ScriptedTurn } from './scripted.ts';
+import { choice, list, section, text } from '../../core/json/schema-of.ts';
 
 const MAX_BYTES = 64 * 1024 * 1024;
 const DAY_MS = 86_400_000;
 
-const TEXT = { type: 'string', description: 'A text.' } as const;
-const TEXTS = { type: 'array', description: 'Texts.', items: TEXT } as const;
+const TEXT = text('A text.');
+const TEXTS = list('Texts.', TEXT);
 const COUNT = { type: 'integer', description: 'A number.', minimum: 0, maximum: Number.MAX_SAFE_INTEGER } as const;
 
-const EXPECT = {
-  type: 'object',
-  description: 'Conditions for the request.',
-  properties: {
-    contains: TEXTS,
-    lacks: TEXTS,
-    matches: { type: 'string', description: 'A regular expression.' },
-    lastContains: TEXT,
-    offers: TEXTS,
-    hides: TEXTS,
-  },
-  additionalProperties: false,
-} as const satisfies JsonSchema;
+const EXPECT = section('Conditions for the request.', {
+  contains: TEXTS,
+  lacks: TEXTS,
+  matches: text('A regular expression.'),
+  lastContains: TEXT,
+  offers: TEXTS,
+  hides: TEXTS,
+});
 
-const CALL = {
-  type: 'object',
-  description: 'A tool call.',
-  properties: {
+const CALL = section(
+  'A tool call.',
+  {
     name: TEXT,
     input: {
       description: 'Its input; a string is used as it is.',
@@ -40,51 +35,32 @@ const CALL = {
     },
     id: TEXT,
   },
-  required: ['name', 'input'],
-  additionalProperties: false,
-} as const satisfies JsonSchema;
+  ['name', 'input'],
+);
 
-const ERROR = {
-  type: 'object',
-  description: 'The model fails.',
-  properties: {
+const ERROR = section(
+  'The model fails.',
+  {
     message: TEXT,
     status: COUNT,
     isRetryable: { type: 'boolean', description: 'The failure can be retried.' },
   },
-  required: ['message'],
-  additionalProperties: false,
-} as const satisfies JsonSchema;
+  ['message'],
+);
 
-const TURN = {
-  type: 'object',
-  description: 'One answer.',
-  properties: {
-    expect: EXPECT,
-    text: TEXT,
-    toolCalls: { type: 'array', description: 'Calls of tools.', items: CALL },
-    finish: { type: 'string', description: 'Why it ended.', enum: FINISHES },
-    usage: {
-      type: 'object',
-      description: 'Tokens.',
-      properties: { inputTokens: COUNT, outputTokens: COUNT, cachedInputTokens: COUNT },
-      additionalProperties: false,
-    },
-    retries: COUNT,
-    chunks: { type: 'array', description: 'How the answer is split into chunks.', items: COUNT },
-    delayMs: { type: 'integer', description: 'Before it begins.', minimum: 0, maximum: DAY_MS },
-    error: ERROR,
-  },
-  additionalProperties: false,
-} as const satisfies JsonSchema;
+const TURN = section('One answer.', {
+  expect: EXPECT,
+  text: TEXT,
+  toolCalls: list('Calls of tools.', CALL),
+  finish: choice('Why it ended.', FINISHES),
+  usage: section('Tokens.', { inputTokens: COUNT, outputTokens: COUNT, cachedInputTokens: COUNT }),
+  retries: COUNT,
+  chunks: list('How the answer is split into chunks.', COUNT),
+  delayMs: { type: 'integer', description: 'Before it begins.', minimum: 0, maximum: DAY_MS },
+  error: ERROR,
+});
 
-const SCRIPT = {
-  type: 'object',
-  description: 'A script.',
-  properties: { turns: { type: 'array', description: 'Answers in order.', items: TURN } },
-  required: ['turns'],
-  additionalProperties: false,
-} as const satisfies JsonSchema;
+const SCRIPT = section('A script.', { turns: list('Answers in order.', TURN) }, ['turns']);
 
 type WrittenTurn = FromSchema<typeof TURN>;
 
