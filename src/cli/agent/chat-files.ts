@@ -3,8 +3,8 @@ import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { isSystemError } from '../../platform/fs/paths.ts';
 import { isVisible } from '../../core/text/text.ts';
+import { quietly } from '../../platform/quietly.ts';
 
 export interface FilePlaces {
   readonly cwd: string;
@@ -63,15 +63,10 @@ export function completeMention(
 }
 
 function entriesOf(folder: string): readonly { readonly name: string; readonly isFolder: boolean }[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true }).map((entry) => ({
-      name: entry.name,
-      isFolder: entry.isDirectory(),
-    }));
-  } catch (error) {
-    if (isSystemError(error)) return [];
-    throw error;
-  }
+  return quietly(() => readdirSync(folder, { withFileTypes: true }), []).map((entry) => ({
+    name: entry.name,
+    isFolder: entry.isDirectory(),
+  }));
 }
 
 function resolved(name: string, { cwd, home }: FilePlaces): string {
@@ -85,10 +80,5 @@ function isInside(folder: string, file: string): boolean {
 
 function isFile(file: string): boolean {
   if (file.includes('\0')) return false;
-  try {
-    return statSync(file).isFile();
-  } catch (error) {
-    if (isSystemError(error)) return false;
-    throw error;
-  }
+  return quietly(() => statSync(file).isFile(), false);
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
-import { isSystemError } from '../../platform/fs/paths.ts';
 import { askStreams, isTerminal, setRawMode, takeKeys } from '../terminal/ask.ts';
+import { quietly } from '../../platform/quietly.ts';
 
 const CTRL_C = '\u0003';
 const CTRL_O = '\u000F';
@@ -42,11 +42,8 @@ export function watchOutputKey(process: NodeJS.Process, onKey: () => void): () =
 
 /** Whether another process group has the terminal. Known on Linux only. */
 function isInBackground(): boolean {
-  try {
+  return quietly(() => {
     const fields = readFileSync('/proc/self/stat', 'latin1').split(') ').at(-1)?.split(' ') ?? [];
     return fields[2] !== fields[5];
-  } catch (error) {
-    if (isSystemError(error)) return false;
-    throw error;
-  }
+  }, false);
 }

@@ -11,6 +11,7 @@ import { writeFileAtomically } from '../../platform/fs/atomic-replace.ts';
 import { isDirectory, isPresent, isSystemError } from '../../platform/fs/paths.ts';
 import { UsageError } from '../exit.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
+import { quietly } from '../../platform/quietly.ts';
 
 const TIME_NAME = /^\d{8}T\d{6}(?:-\d+)?$/;
 export const REPORT_FILE = 'report.json';
@@ -59,24 +60,16 @@ export function unfinishedEvaluation(cwd: string): string {
 
 /** Whether the folder holds a finished matrix, which has no report of its own. */
 function isFinishedMatrix(folder: string): boolean {
-  try {
+  return quietly(() => {
     const value = parseJson(readFileSync(path.join(folder, MATRIX_FILE), 'utf8'));
     return isObject(value) && value['isPartial'] === false;
-  } catch (error) {
-    if (isSystemError(error)) return false;
-    throw error;
-  }
+  }, false);
 }
 
 export function evaluationNames(cwd: string): readonly string[] {
-  try {
-    return readdirSync(evaluationsFolder(cwd))
-      .filter((name) => TIME_NAME.test(name))
-      .sort();
-  } catch (error) {
-    if (isSystemError(error)) return [];
-    throw error;
-  }
+  return quietly(() => readdirSync(evaluationsFolder(cwd)), [])
+    .filter((name) => TIME_NAME.test(name))
+    .sort();
 }
 
 export function saveReport(folder: string, report: EvalReport): void {
@@ -84,13 +77,10 @@ export function saveReport(folder: string, report: EvalReport): void {
 }
 
 export function reportIn(folder: string): EvalReport | undefined {
-  try {
+  return quietly(() => {
     const read = readReport(readFileSync(path.join(folder, REPORT_FILE), 'utf8'));
     return read.type === 'report' ? read.report : undefined;
-  } catch (error) {
-    if (isSystemError(error)) return undefined;
-    throw error;
-  }
+  }, undefined);
 }
 
 /** The stored reports of the project, oldest first; unreadable ones are left out. */

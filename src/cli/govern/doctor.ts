@@ -2,7 +2,7 @@ import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
 
 import { printable } from '../../core/text/text.ts';
-import { isDirectory, isSystemError } from '../../platform/fs/paths.ts';
+import { isDirectory } from '../../platform/fs/paths.ts';
 import { LIMIT_LABELS } from '../../core/action-text.ts';
 import { landlockVersion } from '../../sandbox/executors/landlock/executor.ts';
 import { landlockGaps } from '../../sandbox/executors/landlock/gaps.ts';
@@ -30,6 +30,7 @@ import type { ProbeReport } from '../../sandbox/probe/probe.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import type { Surroundings } from '../../core/config/loaded-config.ts';
+import { quietly } from '../../platform/quietly.ts';
 
 export const command = defineCommand({
   usage: 'doctor [--no-probe]',
@@ -279,13 +280,10 @@ function programFinding(program: string): Finding {
 }
 
 function isExecutable(file: string): boolean {
-  try {
+  return quietly(() => {
     accessSync(file, constants.X_OK);
     return !isDirectory(file);
-  } catch (error) {
-    if (isSystemError(error)) return false;
-    throw error;
-  }
+  }, false);
 }
 
 /** Which agents are in use here, and whether the links to installed skills are whole. */

@@ -6,11 +6,11 @@ import { docsPage } from '../../core/docs-page.ts';
 import { isObject } from '../../core/json/json-schema.ts';
 import { parseJson } from '../../core/json/parse-json.ts';
 import type { JsonPath } from '../../core/json/json-schema.ts';
-import { isSystemError } from '../../platform/fs/paths.ts';
 import { readTextFile } from '../../platform/fs/read-file.ts';
 import type { CaseFile, DraftCase } from './draft.ts';
 import { readOwnCase } from './own-case.ts';
 import { addProblem, relocated } from './problem.ts';
+import { quietly } from '../../platform/quietly.ts';
 
 const MAX_MOCK_BYTES = 16 * 1024 * 1024;
 
@@ -130,15 +130,10 @@ function turnsOf(text: string): unknown {
 }
 
 function filesBelow(folder: string, prefix: string): readonly string[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true, recursive: true })
-      .filter((entry) => entry.isFile())
-      .map(({ name, parentPath }) =>
-        path.posix.join(prefix, path.relative(folder, parentPath).split(path.sep).join('/'), name),
-      )
-      .sort();
-  } catch (error) {
-    if (isSystemError(error)) return [];
-    throw error;
-  }
+  return quietly(() => readdirSync(folder, { withFileTypes: true, recursive: true }), [])
+    .filter((entry) => entry.isFile())
+    .map(({ name, parentPath }) =>
+      path.posix.join(prefix, path.relative(folder, parentPath).split(path.sep).join('/'), name),
+    )
+    .sort();
 }

@@ -10,9 +10,9 @@ import { invalidInput } from '../../core/errors.ts';
 import { fillQuickstart, findQuickstart } from '../../model/rules/quickstart.ts';
 import { readHead } from '../../format/read-head.ts';
 import { quoted } from '../../core/text/text.ts';
-import { isSystemError } from '../../platform/fs/paths.ts';
 import { readTextFile } from '../../platform/fs/read-file.ts';
 import type { SkillHead } from '../../core/skill.ts';
+import { quietly } from '../../platform/quietly.ts';
 
 const MAX_SKILL_BYTES = 1024 * 1024;
 const MAX_NEIGHBOURS = 3;
@@ -204,12 +204,7 @@ function skillAt(dir: string): ReadSkill | undefined {
 }
 
 function entriesOf(folder: string) {
-  try {
-    return readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
-  } catch (error) {
-    if (isSystemError(error)) return [];
-    throw error;
-  }
+  return quietly(() => readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1)), []);
 }
 
 function turn(value: unknown): string {

@@ -3,9 +3,10 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 
 import { readHead } from '../../format/read-head.ts';
-import { isDirectory, isInside, isPresent, isSystemError, realPath, tryRealPath } from '../../platform/fs/paths.ts';
+import { isDirectory, isInside, isPresent, realPath, tryRealPath } from '../../platform/fs/paths.ts';
 import { readTextFile } from '../../platform/fs/read-file.ts';
 import { defined } from '../../core/defined.ts';
+import { quietly } from '../../platform/quietly.ts';
 
 export interface Suite {
   /** The folder of the case file. */
@@ -98,15 +99,10 @@ export function isSkillNamed(folder: string, name: string): boolean {
 }
 
 function foldersIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true })
-      .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.') && entry.name !== 'node_modules')
-      .map(({ name }) => name)
-      .sort();
-  } catch (error) {
-    if (isSystemError(error)) return [];
-    throw error;
-  }
+  return quietly(() => readdirSync(folder, { withFileTypes: true }), [])
+    .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.') && entry.name !== 'node_modules')
+    .map(({ name }) => name)
+    .sort();
 }
 
 export type NamedFile =

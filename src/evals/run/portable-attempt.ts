@@ -6,10 +6,10 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import type { EvalCase } from '../cases/case.ts';
-import { isSystemError } from '../../platform/fs/paths.ts';
 import { sha256 } from '../../platform/hash.ts';
 import { cassetteFile } from './case-model.ts';
 import type { Job } from './suite-jobs.ts';
+import { quietly } from '../../platform/quietly.ts';
 
 type Attempt = Pick<Job, 'evalCase' | 'arm' | 'attempt'>;
 
@@ -39,16 +39,13 @@ export function packAttempt({
     files.set(name, { digest, bytes });
     return name;
   };
-  try {
+  return quietly(() => {
     const packed = withFiles(evalCase, pack, (file) => pack(file, cassetteFile(file, { arm, attempt })));
     return {
       packed: { evalCase: packed, arm, attempt, files: [...files].map(([name, { digest }]) => ({ name, digest })) },
       bytes: [...files.values()],
     };
-  } catch (error) {
-    if (isSystemError(error)) return undefined;
-    throw error;
-  }
+  }, undefined);
 }
 
 /** Writes the files of an attempt below a folder and names them in its case. `load` returns checked bytes. */

@@ -7,9 +7,9 @@ import type { RelativePath } from '../../core/path.ts';
 import { openConfined } from '../../platform/fs/confined-directory.ts';
 import type { ConfinedDirectory } from '../../platform/fs/confined-directory.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
-import { isSystemError } from '../../platform/fs/paths.ts';
 import type { ReadOutput } from '../grade/output-files.ts';
 import type { FileFact } from '../grade/run-facts.ts';
+import { quietly } from '../../platform/quietly.ts';
 
 const MAX_FILES = 500;
 const MAX_FILE_BYTES = 4 * 1024 * 1024;
@@ -68,12 +68,7 @@ export function storedFiles(folder: string): ReadOutput {
   return (name) => {
     const relative = relativeOf(name);
     if (relative === undefined) return undefined;
-    try {
-      return readFileSync(path.join(folder, relative));
-    } catch (error) {
-      if (isSystemError(error)) return undefined;
-      throw error;
-    }
+    return quietly(() => readFileSync(path.join(folder, relative)), undefined);
   };
 }
 
