@@ -31,6 +31,7 @@ import { SkillError } from '../../core/errors.ts';
 import { ownerName, thisProcess } from '../../platform/fs/lock-owner.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
 import { isInside, isSystemError, withForwardSlashes } from '../../platform/fs/paths.ts';
+import { TreeFingerprint } from '../../platform/fs/tree-stat.ts';
 import { removeTree } from '../../platform/fs/remove-tree.ts';
 import { commitChanges } from './commit.ts';
 import type { CommitEnd, CommitOptions, Work } from './commit.ts';
@@ -247,7 +248,7 @@ export class RootSession {
 
   #planned(change: RootChange): PlannedChange {
     if (change.type === 'remove') return change;
-    const { looks: _, from, ...rest } = change;
+    const { looks, from, ...rest } = change;
     const own = this.#stagingPath;
     const staged = path.resolve(from);
     if (!isInside(staged, own) || staged === own)
@@ -257,7 +258,8 @@ export class RootSession {
         hint: 'copy the files there first',
         data: { expected: own },
       });
-    return { ...rest, from: `${this.#staging}/${withForwardSlashes(staged.slice(own.length + 1))}` };
+    const below = withForwardSlashes(staged.slice(own.length + 1));
+    return { ...rest, from: `${this.#staging}/${below}`, isFingerprinted: looks instanceof TreeFingerprint };
   }
 
   async #commit(

@@ -53,6 +53,8 @@ export type PlannedChange =
       readonly from: string;
       readonly lock?: LockedSkill;
       readonly existing: Existing;
+      /** The commit compares the folder with its fingerprint, which also shows whether it exists. */
+      readonly isFingerprinted?: boolean;
     }
   | RemoveChange;
 
@@ -161,9 +163,7 @@ function refusePut(
     throw refused('pack/name', `the entry for ${quoted(name)} has the name ${quoted(change.lock.name)}`);
   const problem = change.lock === undefined ? undefined : lockedSkillProblem(change.lock);
   if (problem !== undefined) throw new PackRefused(problem);
-  const from = lstatSync(statePath(handle, change.from), { throwIfNoEntry: false });
-  if (from === undefined || (change.lock !== undefined && !from.isDirectory()))
-    throw refused('source/changed', `the folder ${quoted(displayPath(handle, change.from), 200)} does not exist`);
+  if (change.isFingerprinted !== true) refuseMissing(handle, change);
   if (existing !== 'refuse' || !isListed) return;
   const stats = lstatSync(skillPath(handle, name), { throwIfNoEntry: false });
   if (stats === undefined) return;
@@ -172,6 +172,12 @@ function refusePut(
   if (stats.isDirectory() && lock.skills.has(name))
     throw refused('install/exists', `${quoted(name)} is installed in ${quoted(handle.path, 200)}`, place);
   throw refused('install/foreign', `${quoted(place, 200)} was not created by install`, place);
+}
+
+function refuseMissing(handle: RootHandle, { from: below, lock }: PlannedChange & { type: 'put' }): void {
+  const from = lstatSync(statePath(handle, below), { throwIfNoEntry: false });
+  if (from === undefined || (lock !== undefined && !from.isDirectory()))
+    throw refused('source/changed', `the folder ${quoted(displayPath(handle, below), 200)} does not exist`);
 }
 
 function refuseRemove(handle: RootHandle, lock: LockFile, { name, force = false }: RemoveChange): void {
