@@ -76,7 +76,8 @@ async function buildChunks() {
     outputFiles.map(async (file) => {
       const { code } = await transform(file.text, {
         ...commonJs,
-        platform: 'node',
+        // For Node, esbuild would repeat all names for importers that are ES modules. There are none.
+        platform: 'neutral',
         target: options.target,
         minifyWhitespace: true,
         minifySyntax: true,
@@ -84,9 +85,21 @@ async function buildChunks() {
         supported: { 'dynamic-import': false },
         legalComments: 'none',
       });
-      writeFileSync(file.path, code);
+      // The exports are not copied once more to be marked as those of an ES module: only other chunks read them.
+      const direct = code.replace('module.exports=__toCommonJS(stdin_exports);', 'module.exports=stdin_exports;');
+      writeFileSync(file.path, withSharedBuiltins(direct));
     }),
   );
+}
+
+/** Every source file of a chunk requires its builtin modules. The first of them is enough: Node takes a while to find each. */
+function withSharedBuiltins(code) {
+  const known = new Map();
+  return code.replaceAll(/\b(import_node_\w+)=require\("(node:[\w/]+)"\)/gu, (all, name, builtin) => {
+    if (known.has(builtin)) return `${name}=${known.get(builtin)}`;
+    known.set(builtin, name);
+    return all;
+  });
 }
 
 await buildChunks();

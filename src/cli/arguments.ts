@@ -19,14 +19,7 @@ export function parseArguments<F extends Flags>(
   command: string,
 ): ParsedArguments<F> {
   const known: Flags = { ...GLOBAL_FLAGS, ...flags };
-  // Lenient, because the errors of strict mode suggest nothing; every token is validated below.
-  const { tokens, positionals } = parseArgs({
-    args: [...words],
-    options: parserOptions(known),
-    strict: false,
-    allowPositionals: true,
-    tokens: true,
-  });
+  const { tokens, positionals } = words.length === 0 ? NO_WORDS : readWords(words, known);
   const values: Record<string, boolean | string | readonly string[]> = {};
   for (const token of tokens) {
     if (token.kind !== 'option') continue;
@@ -43,6 +36,15 @@ export function parseArguments<F extends Flags>(
   // The loop above checked each value against the type of its flag.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return { flags: values as FlagValues<F & typeof GLOBAL_FLAGS>, positionals };
+}
+
+/** Node loads its parser on first use, and a command without words does not need it. */
+const NO_WORDS = { tokens: [], positionals: [] };
+
+function readWords(words: readonly string[], known: Flags) {
+  const options = parserOptions(known);
+  // Lenient, because the errors of strict mode suggest nothing; the caller validates every token.
+  return parseArgs({ args: [...words], options, strict: false, allowPositionals: true, tokens: true });
 }
 
 function parserOptions(flags: Flags): NonNullable<NonNullable<Parameters<typeof parseArgs>[0]>['options']> {

@@ -1,8 +1,10 @@
 /** Column widths of text on a terminal: wide characters and emoji take two columns. Control characters must be escaped before. */
 import stringWidth from 'fast-string-width';
 
+const BEYOND_ASCII = /[^\x20-\x7e]/;
+
 export function textWidth(text: string): number {
-  return stringWidth(text);
+  return BEYOND_ASCII.test(text) ? stringWidth(text) : text.length;
 }
 
 /** Truncates a text to a number of columns and marks the cut with an ellipsis. Never cuts inside a grapheme. */

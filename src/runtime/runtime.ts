@@ -24,7 +24,7 @@ import type { LoadedConfig, Surroundings } from '../core/config/loaded-config.ts
 import type { ExecutionPlaces } from './execution/execution.ts';
 import type { PerformOptions, Session } from './session.ts';
 import type { SearchOptions, SearchResult, SkillSearch } from './search/skill-search.ts';
-import { openSkillTrust, projectTop, untrustedSkills } from './skill-trust.ts';
+import { projectTop, untrustedSkills } from './skill-trust.ts';
 import type { Distrust, DistrustOptions } from './skill-trust.ts';
 import type { Run, RunOptions } from './start-run.ts';
 import type { SessionOptions, SessionSource, SessionSources } from './start-session.ts';
@@ -184,6 +184,7 @@ export async function createRuntime(options: RuntimeOptions = {}, services?: Roo
       if (isOwn) return new Map();
       const top = projectTop(surroundings);
       const projects = [...(top === undefined ? [] : [top]), ...loaded.namedRoots.project];
+      const { openSkillTrust } = await import('./open-skill-trust.ts');
       const trust = openSkillTrust({ home: surroundings.home, loaded, vouched, digests: treeDigests });
       const found = await untrustedSkills(skills, trust, { ...distrustOptions, projects });
       for (const { dir } of distrustOptions.files === true ? skills : [])

@@ -5,20 +5,9 @@ import { typedWord } from '../core/text/shell-word.ts';
 import { isForModel } from '../core/skill.ts';
 import type { SkillEntry } from '../core/skill.ts';
 import { isInside, realPath } from '../platform/fs/paths.ts';
-import type { TreeDigests } from '../platform/fs/tree-digest.ts';
 import { defaultRoots } from '../registry/roots.ts';
-import type { LoadedConfig, Surroundings } from '../core/config/loaded-config.ts';
-import { openTrust } from '../policy/trust.ts';
+import type { Surroundings } from '../core/config/loaded-config.ts';
 import type { UntrustedVerdict } from '../policy/trust.ts';
-
-export interface SkillTrustOptions {
-  readonly home: string | undefined;
-  readonly loaded: Pick<LoadedConfig, 'config' | 'namedRoots'>;
-  /** Folders that the calling program vouches for. */
-  readonly vouched: readonly string[];
-  /** Called on first use: only trust that is bound to digests reads files. */
-  readonly digests: () => Promise<TreeDigests>;
-}
 
 /** Decides which skills may be used at all (POL-5). */
 export interface SkillTrust {
@@ -26,30 +15,6 @@ export interface SkillTrust {
   distrust(skill: SkillEntry): Promise<UntrustedVerdict | undefined>;
   /** Like `distrust`, based on its folder and frontmatter; for lists. */
   distrustByHead(skill: SkillEntry): UntrustedVerdict | undefined;
-}
-
-export function openSkillTrust({ home, loaded, vouched, digests }: SkillTrustOptions): SkillTrust {
-  const { namedRoots, config } = loaded;
-  const store = openTrust({
-    home,
-    bind: config.trust?.bind ?? 'digest',
-    vouched: [...namedRoots.own, ...vouched],
-    projectRoots: namedRoots.project,
-  });
-  return {
-    async distrust({ source, dir }) {
-      const first = store.isTrusted({ source, dir });
-      if (first.trusted) return undefined;
-      if (first.reason !== 'no-digest') return first;
-      const read = await (await digests()).of(dir);
-      const verdict = read.type === 'digest' ? store.isTrusted({ source, dir, digest: read.digest }) : first;
-      return verdict.trusted ? undefined : verdict;
-    },
-    distrustByHead({ source, dir, digest: head }) {
-      const verdict = store.isTrusted({ source, dir, head });
-      return verdict.trusted ? undefined : verdict;
-    },
-  };
 }
 
 /** Hides untrusted skills, including their descriptions, from the model. `known` are folders of skills whose files are untrusted. */

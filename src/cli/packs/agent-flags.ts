@@ -44,7 +44,7 @@ export interface SkillAgents {
 }
 
 export function openSkillAgents({ surroundings, root }: PackSettings, { style }: Terminal): SkillAgents {
-  const view = openAgentView([agentBaseOf(root, surroundings)]);
+  const view = openAgentView(() => [agentBaseOf(root, surroundings)]);
   const used = new Set(detectAgents(surroundings, projectTop(surroundings)).map(({ agent }) => agent.id));
   const all = (name: string): readonly string[] => view(path.join(root, name));
   return {

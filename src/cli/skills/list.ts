@@ -55,7 +55,7 @@ export const command = defineCommand({
     }
     const { skills } = runtime.index;
     const surroundings = surroundingsFor(flags);
-    const seenBy = openAgentView(agentBases(surroundings));
+    const seenBy = openAgentView(() => agentBases(surroundings));
     const shown = flags.all === true && !terminal.isJson ? runtime.index.all : skills;
     const untrusted = await runtime.distrust(shown, { files: true });
     if (terminal.isJson) terminal.printJson(listJson(runtime, skills, { untrusted, seenBy }));

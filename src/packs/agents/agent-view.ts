@@ -47,8 +47,24 @@ function agentFolders(bases: readonly AgentBase[]): ReadonlyMap<string, Readonly
   return byFolder;
 }
 
-/** Returns a function that lists the ids of the agents that see the skill in a folder. */
-export function openAgentView(bases: readonly AgentBase[]): (dir: string) => readonly string[] {
+/** Returns a function that lists the ids of the agents that see the skill in a folder. Nothing is read before its first call. */
+export function openAgentView(bases: () => readonly AgentBase[]): (dir: string) => readonly string[] {
+  let view: AgentFolders | undefined;
+  return (dir) => {
+    const { byFolder, byTarget, realSkillPath } = (view ??= readAgentFolders(bases()));
+    if (byFolder.size === 0) return [];
+    const real = realSkillPath(dir);
+    return [...(byFolder.get(path.dirname(real)) ?? []), ...(byTarget.get(real) ?? [])].toSorted();
+  };
+}
+
+interface AgentFolders {
+  readonly byFolder: ReadonlyMap<string, ReadonlySet<string>>;
+  readonly byTarget: ReadonlyMap<string, ReadonlySet<string>>;
+  readonly realSkillPath: (dir: string) => string;
+}
+
+function readAgentFolders(bases: readonly AgentBase[]): AgentFolders {
   const byFolder = agentFolders(bases);
   const byTarget = new Map<string, Set<string>>();
   for (const [folder, ids] of byFolder)
@@ -57,12 +73,7 @@ export function openAgentView(bases: readonly AgentBase[]): (dir: string) => rea
       byTarget.set(target, all);
       for (const id of ids) all.add(id);
     }
-  const realSkillPath = openRealSkillPath();
-  return (dir) => {
-    if (byFolder.size === 0) return [];
-    const real = realSkillPath(dir);
-    return [...(byFolder.get(path.dirname(real)) ?? []), ...(byTarget.get(real) ?? [])].toSorted();
-  };
+  return { byFolder, byTarget, realSkillPath: openRealSkillPath() };
 }
 
 /** `realPath` for many skills of few folders: resolves each folder and its links once. */

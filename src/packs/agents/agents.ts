@@ -23,7 +23,9 @@ export function nameSet(folder: string | undefined): ReadonlySet<string> {
 
 /** False if a path of the table cannot exist, because its first folder is missing: most agents are not in use, and a set is cheaper than a stat. */
 export function mayExist(place: string, names: ReadonlySet<string>): boolean {
-  const [first = ''] = (place.startsWith('~/') ? place.slice(2) : place).split('/', 1);
+  const start = place.startsWith('~/') ? 2 : 0;
+  const end = place.indexOf('/', start);
+  const first = place.slice(start, end === -1 ? undefined : end);
   return names.size === 0 || first === '' || first.startsWith('$') || names.has(first);
 }
 
@@ -45,18 +47,19 @@ export function detectAgents(
 ): readonly DetectedAgent[] {
   const inHome = nameSet(home);
   const inProject = nameSet(project);
-  return AGENTS.flatMap((agent) => {
-    const own = agent.project.split('/')[0] ?? '';
+  const detected: DetectedAgent[] = [];
+  for (const agent of AGENTS) {
     // A project that has the agent's folder is used with the agent. Folders without a dot have other uses.
-    const traces = own.startsWith('.') && agent.project !== SHARED_FOLDER ? [...agent.detect, own] : agent.detect;
-    const at = traces
-      .filter((trace) => mayExist(trace, trace.startsWith('~') ? inHome : inProject))
-      .flatMap(
-        (trace) => (/^[~$/]/.test(trace) ? expand(trace, { home, env }) : project && path.join(project, trace)) ?? [],
-      )
-      .find((place) => isPresent(place));
-    return at === undefined ? [] : [{ agent, at }];
-  });
+    const hasOwn = agent.project.startsWith('.') && agent.project !== SHARED_FOLDER;
+    for (const trace of hasOwn ? [...agent.detect, ...agent.project.split('/', 1)] : agent.detect) {
+      if (!mayExist(trace, trace.startsWith('~') ? inHome : inProject)) continue;
+      const at = /^[~$/]/.test(trace) ? expand(trace, { home, env }) : project && path.join(project, trace);
+      if (at === undefined || at === '' || !isPresent(at)) continue;
+      detected.push({ agent, at });
+      break;
+    }
+  }
+  return detected;
 }
 
 /**
@@ -89,10 +92,11 @@ export function isKnownFolder(folder: string, base: string): boolean {
 
 /** Replaces `${NAME:-path}` and `~`. Undefined if it needs a home folder that does not exist. */
 function expand(text: string, { home, env }: Pick<Surroundings, 'home' | 'env'>): string | undefined {
-  const plain = text.replace(VARIABLE, (_, name: string, other: string) => {
+  const substitute = (_: string, name: string, other: string): string => {
     const value = env[name]?.trim() ?? '';
     return path.isAbsolute(value) ? value : other;
-  });
+  };
+  const plain = text.startsWith('$') ? text.replace(VARIABLE, substitute) : text;
   if (!plain.startsWith('~')) return path.normalize(plain);
   return home === undefined ? undefined : path.join(home, plain.slice(1));
 }

@@ -136,7 +136,7 @@ function openListing({ options: { runtime }, surroundings }: SkillContext): () =
   };
 
   async function listing(index: SkillIndex): Promise<Listing> {
-    const seenBy = openAgentView(agentBases(surroundings));
+    const seenBy = openAgentView(() => agentBases(surroundings));
     const untrusted = await runtime.distrust(index.skills);
     const problems = countProblems(index);
     const rows = index.skills.map((skill): Immutable<SkillRow> => ({
