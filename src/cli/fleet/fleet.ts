@@ -96,7 +96,7 @@ async function prune(
   const isDryRun = given['dry-run'] === true;
   const { project } = given;
   const queue = await openQueue(database, pool);
-  const patient = await openDatabase(database, { size: 1, timeoutMs: PRUNE_MS });
+  const patient = await openDatabase(database, { size: 2, timeoutMs: PRUNE_MS });
   try {
     const { rows } = await pool.query<{ now: Date }>('select now()');
     const before = new Date((rows[0]?.now.getTime() ?? Date.now()) - olderThan);

@@ -5,7 +5,7 @@
  *
  * Objects in S3 are found by their rows, never by listing the bucket: a listing does not say when an object was named last.
  */
-import type { Pool } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 
 import type { ContentStore } from './content-store.ts';
 import { inTransaction } from './database.ts';
@@ -25,8 +25,6 @@ export interface PruneContentsOptions {
 
 /** Longer than anything needs from saving bytes to naming them, and than processes remember what they saved. */
 const GRACE = `interval '1 day'`;
-/** Candidates of one query: each query reads all names. */
-const ROUND = 100_000;
 /** Objects that one request removes while their rows are locked. */
 const BATCH = 500;
 
@@ -36,7 +34,7 @@ interface Candidate {
   readonly isObject: boolean;
 }
 
-/** The pool needs a timeout for a query over all records. An interrupted call can be repeated. */
+/** The pool needs two connections and a timeout for a query over all records. An interrupted call can be repeated. */
 export async function pruneContents(
   pool: Pool,
   store: Pick<ContentStore, 'removeObjects'>,
@@ -44,21 +42,22 @@ export async function pruneContents(
 ): Promise<PrunedContents> {
   let [contents, bytes, unreachable] = [0, 0, 0];
   const { removeObjects } = store;
-  for (let after = ''; ;) {
-    const { rows } = await pool.query<Candidate>(unnamed(gone !== undefined), [
-      after,
-      ...(gone === undefined ? [] : [gone.before, gone.project ?? null]),
-    ]);
-    const reachable = rows.filter(({ isObject }) => !isObject || removeObjects !== undefined);
-    unreachable += rows.length - reachable.length;
-    for (let at = 0; at < reachable.length; at += BATCH) {
-      const batch = reachable.slice(at, at + BATCH);
+  const client = await pool.connect();
+  try {
+    // All names are read once, and one batch at a time is in memory. The cursor outlives its transaction.
+    await client.query(`declare unnamed no scroll cursor with hold for ${unnamed(gone, client)}`);
+    for (;;) {
+      const { rows } = await client.query<Candidate>(`fetch ${String(BATCH)} from unnamed`);
+      if (rows.length === 0) return { contents, bytes, unreachable };
+      const batch = rows.filter(({ isObject }) => !isObject || removeObjects !== undefined);
+      unreachable += rows.length - batch.length;
       const removed = isDryRun ? batch : await removeBatch(pool, batch, removeObjects);
       contents += removed.length;
       bytes += removed.reduce((sum, one) => sum + one.bytes, 0);
     }
-    if (rows.length < ROUND) return { contents, bytes, unreachable };
-    after = rows.at(-1)?.digest ?? after;
+  } finally {
+    // Closes the cursor too.
+    client.release(true);
   }
 }
 
@@ -81,20 +80,24 @@ function removeBatch(
 const COLUMNS = `c.digest, coalesce(c.size, octet_length(c.bytes))::float as bytes, c.bytes is null as "isObject"`;
 
 /** Records, output files, results and cases of evaluations, artifacts, and all sets of skills, which servers may submit runs with. */
-function unnamed(isRunsGone: boolean): string {
-  const runs = isRunsGone
-    ? `select id, options, result from skillwright.runs
-       where not (state = 'ended' and submitted_at < $2 and ended_at < $2 and ($3::text is null or project = $3))`
-    : 'select id, options, result from skillwright.runs';
-  return `with kept as materialized (${runs}), named as (
-      select f.digest from skillwright.files f join kept on kept.id = f.run where f.bytes is null
-      union all select f.digest from skillwright.run_files f join kept on kept.id = f.run
+function unnamed(gone: PruneContentsOptions['gone'], client: Pick<PoolClient, 'escapeLiteral'>): string {
+  const before = gone === undefined ? '' : client.escapeLiteral(gone.before.toISOString());
+  const ofProject = gone?.project === undefined ? '' : `and r.project = ${client.escapeLiteral(gone.project)}`;
+  const isKept =
+    gone === undefined
+      ? 'true'
+      : `not (r.state = 'ended' and r.submitted_at < ${before} and r.ended_at < ${before} ${ofProject})`;
+  const ofKept = gone === undefined ? '' : `join skillwright.runs r on r.id = f.run and ${isKept}`;
+  // Few runs have evaluations; without these conditions the planner expects a thousand names from each run.
+  return `select ${COLUMNS} from skillwright.contents c
+    where c.saved_at < now() - ${GRACE} and not exists (select 1 from (
+      select f.digest from skillwright.files f ${ofKept} where f.bytes is null
+      union all select f.digest from skillwright.run_files f ${ofKept}
       union all select replace(digest, 'sha256:', '') from skillwright.artifacts where not is_deleted
       union all select entry->>'content' from skillwright.skill_sets s, jsonb_array_elements(s.skills) skill, jsonb_array_elements(skill->'entries') entry
-      union all select named->>'digest' from kept, jsonb_path_query(kept.options, '$.evaluation.packed.files[*]') named
-      union all select named->>'digest' from kept, jsonb_path_query(kept.result, '$.outputs[*]') named
-    )
-    select ${COLUMNS} from skillwright.contents c
-    where c.digest > $1 and c.saved_at < now() - ${GRACE} and not exists (select 1 from named where named.digest = c.digest)
-    order by c.digest limit ${String(ROUND)}`;
+      union all select named->>'digest' from skillwright.runs r, jsonb_path_query(r.options, '$.evaluation.packed.files[*]') named
+        where r.options ? 'evaluation' and ${isKept}
+      union all select named->>'digest' from skillwright.runs r, jsonb_path_query(r.result, '$.outputs[*]') named
+        where r.result is not null and ${isKept}
+    ) named where named.digest = c.digest)`;
 }
