@@ -26,10 +26,10 @@ const tokensOf = ({ system, messages, tools }: ModelRequest): number =>
   estimateTokens(JSON.stringify({ tools })) +
   messages.reduce((sum, message) => sum + estimateTokens(JSON.stringify(message)), 0);
 
-describe('a run of two hundred turns', () => {
+describe('a run of a hundred turns', () => {
   test.each(['tools', 'actions'] as const)('never sends more than the window of its model, by %s', async (protocol) => {
     const { agent } = await world(BIG);
-    const turns = 200;
+    const turns = 100;
     const model = played(
       Array.from({ length: turns + 1 }, (_, place) => {
         if (place === turns)

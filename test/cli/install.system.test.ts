@@ -251,7 +251,7 @@ describe('install', () => {
   test('killed at any moment, the root is as before or as after, and the next look finds it so', async () => {
     const source = sourceWith('tables', 'letters', 'notes');
     const seen = new Set<number>();
-    for (let place = 0; place < 12; place += 1) {
+    for (let place = 0; place < 6; place += 1) {
       rmSync(root, { recursive: true, force: true });
       const child = spawn(process.execPath, [COMMAND, 'install', source, '-y', '-q'], {
         cwd: project,
@@ -259,7 +259,7 @@ describe('install', () => {
         stdio: 'ignore',
       });
       const ended = new Promise((resolve) => child.once('exit', resolve));
-      setTimeout(() => child.kill('SIGKILL'), 60 + place * 40).unref();
+      setTimeout(() => child.kill('SIGKILL'), 60 + place * 80).unref();
       await ended;
       await sw('list', '-q');
       const there = existsSync(root) ? readdirSync(root).filter((name) => /^[a-z]+$/.test(name)) : [];

@@ -212,7 +212,7 @@ describe('a process that is killed', () => {
     ['observation', true],
   ])('at the %s of a write leaves all that came before it, and the write is there: %s', (type, isWritten) => {
     const { root, project, runs } = place();
-    const words = [built('index.js'), project, path.join(root, 'skills'), type];
+    const words = [built('lib/index.js'), project, path.join(root, 'skills'), type];
     const { signal, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', DOOMED, ...words], {
       timeout: 170_000,
       encoding: 'utf8',

@@ -68,8 +68,8 @@ for folder in ('/workspace/work', '/workspace/work/inputs', '/workspace/out', '/
 pathlib.Path('/workspace/work/data.csv').write_text('a,b\\n')
 `;
 
-/** Works in the shared folders as real skills do. */
-const WORKER = `for folder in "$WORK_DIR" "$WORK_DIR/inputs" "$OUTPUT_DIR" "$RUN_DIR" "$(dirname "$RUN_DIR")"; do
+/** Works in the shared folders as real skills do, and starts programs there the first time that the folders are its own. */
+const WORKER = `[ -e "$WORK_DIR/own.txt" ] || for folder in "$WORK_DIR" "$WORK_DIR/inputs" "$OUTPUT_DIR" "$RUN_DIR" "$(dirname "$RUN_DIR")"; do
   cd "$folder" || exit 1
   python3 -c 'import json; json.dumps(1)'
   PYTHONSAFEPATH= python3 -m json.tool /dev/null 2> /dev/null

@@ -223,14 +223,14 @@ describe.skipIf(POSTGRES === undefined)('faults of a fleet', () => {
     const other = fleet.run('fleet', 'keys', 'create', 'other', '--project', 'other', '--rights', 'admin').trim();
     const calm = openFleetClient({ url: server.found, key: other });
     const flood = await Promise.all(
-      Array.from({ length: 150 }, (_, i) =>
+      Array.from({ length: 50 }, (_, i) =>
         retried(() => admin.submit({ request: `flood ${String(i)}`, idempotencyKey: `flood ${String(i)}` })),
       ),
     );
-    await worker({ turns: [{ text: 'Here.', delayMs: 200 }] }, '--slots', '3', '--per-project', '2');
+    await worker({ turns: [{ text: 'Here.', delayMs: 1000 }] }, '--slots', '3', '--per-project', '2');
     const { run } = await retried(() => calm.submit({ request: 'calm', idempotencyKey: 'calm' }));
     expect(await calm.wait(run)).toMatchObject({ outcome: 'done' });
-    // 150 runs, two at a time, 0.2 seconds each, take fifteen seconds at least.
+    // Fifty runs, two at a time, a second each, take 25 seconds at least.
     expect((await admin.fleet()).runs['queued']).toBeGreaterThan(0);
     await Promise.all(flood.map((one) => retried(() => admin.cancel(one.run))));
   }, 240_000);
