@@ -50,7 +50,7 @@ export function detectAgents(
   const detected: DetectedAgent[] = [];
   for (const agent of AGENTS) {
     // A project that has the agent's folder is used with the agent. Folders without a dot have other uses.
-    const hasOwn = agent.project.startsWith('.') && agent.project !== SHARED_FOLDER;
+    const hasOwn = project !== undefined && agent.project.startsWith('.') && agent.project !== SHARED_FOLDER;
     for (const trace of hasOwn ? [...agent.detect, ...agent.project.split('/', 1)] : agent.detect) {
       if (!mayExist(trace, trace.startsWith('~') ? inHome : inProject)) continue;
       const at = /^[~$/]/.test(trace) ? expand(trace, { home, env }) : project && path.join(project, trace);
