@@ -46,6 +46,16 @@ describe('the question in one line', () => {
     expect(summary(command, { isolation: 'none' })[0]).toContain('medium risk, NOT ISOLATED, 1 not ASCII: run command');
   });
 
+  test('names the project as the folder of a command; another folder is seen in the details', () => {
+    const inFolder = (cwd: string): readonly [string, boolean] => {
+      const request = commandRequest('npm test', { action: { type: 'run_command', command: 'npm test', cwd } });
+      const { line, isWhole } = approvalSummary(request, 80);
+      return [line.replace(/^.*?: /, ''), isWhole];
+    };
+    expect(inFolder('$PROJECT_DIR')).toEqual(['run command in the project for release: npm test', true]);
+    expect(inFolder('$PROJECT_DIR/packages/a')).toEqual(['run command for release: npm test', false]);
+  });
+
   test('is not whole where something else is given with the command, or does not fit', () => {
     const isWhole = (request: ApprovalRequest): boolean => approvalSummary(request, 80).isWhole;
     const action = { type: 'run_command', command: 'true' } as const;
