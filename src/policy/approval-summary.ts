@@ -34,12 +34,13 @@ export function approvalSummary(request: ApprovalRequest, width: number): Approv
   const what = verb === '' ? shownText(tool, 30) : verb;
   const head = `${QUESTION_MARK} ${[`${request.risk} risk`, ...reachOf(request), ...unusual(subject)].join(', ')}: ${what}${isInProject(request) ? ' in the project' : ''}${of}: `;
   // frameText keeps five columns for its frame, and at least twenty for the text.
-  const { start, leftOut } = frameText(subject, {
+  const { start, end, leftOut } = frameText(subject, {
     width: width - textWidth(head) + FRAME.length,
     maxRows: 1,
     isOneLine: true,
   });
-  const isCut = leftOut > 0 || start.length > 1;
+  // A text of two rows is returned as a start and an end with nothing left out between them.
+  const isCut = leftOut > 0 || start.length > 1 || end.length > 0;
   const isWhole = !isCut && isAll && !givesMore(request);
   const row = (start[0] ?? '').slice(FRAME.length);
   return { line: `${head}${row}${isCut ? '…' : ''}`, isWhole };

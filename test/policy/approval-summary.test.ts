@@ -62,7 +62,11 @@ describe('the question in one line', () => {
     expect(isWhole(commandRequest('true'))).toBe(true);
     for (const more of [{ env: { A: '1' } }, { stdin: 'y' }, { cwd: 'x' }, { inputs: [{ from: 'host://a' }] }])
       expect(isWhole(commandRequest('true', { action: { ...action, ...more } }))).toBe(false);
-    expect(isWhole(commandRequest('x'.repeat(100)))).toBe(false);
+    for (let length = 1; length < 200; length += 1) {
+      const command = `${'x'.repeat(length)}!`;
+      const { line, isWhole: isAll } = approvalSummary(commandRequest(command), 80);
+      expect([length, isAll, line.endsWith('…')]).toEqual([length, line.includes(command), !line.includes(command)]);
+    }
   });
 });
 
