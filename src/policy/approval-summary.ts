@@ -32,7 +32,7 @@ export function approvalSummary(request: ApprovalRequest, width: number): Approv
   const { verb, subject, isAll } = subjectOf(detail);
   const of = skill === undefined ? '' : ` for ${shownText(skill.name, 30)}`;
   const what = verb === '' ? shownText(tool, 30) : verb;
-  const head = `${QUESTION_MARK} ${[`${request.risk} risk`, ...reachOf(request), ...unusual(subject)].join(', ')}: ${what}${isInProject(request) ? ' in the project' : ''}${of}: `;
+  const head = `${QUESTION_MARK} ${[`${request.risk} risk`, ...reachOf(request), ...unusual(subject)].join(', ')}: ${isInProject(request) ? 'run in project' : what}${of}: `;
   // frameText keeps five columns for its frame, and at least twenty for the text.
   const { start, end, leftOut } = frameText(subject, {
     width: width - textWidth(head) + FRAME.length,

@@ -52,7 +52,7 @@ describe('the question in one line', () => {
       const { line, isWhole } = approvalSummary(request, 80);
       return [line.replace(/^.*?: /, ''), isWhole];
     };
-    expect(inFolder('$PROJECT_DIR')).toEqual(['run command in the project for release: npm test', true]);
+    expect(inFolder('$PROJECT_DIR')).toEqual(['run in project for release: npm test', true]);
     expect(inFolder('$PROJECT_DIR/packages/a')).toEqual(['run command for release: npm test', false]);
   });
 
