@@ -53,7 +53,7 @@ function subjectOf(action: Action): readonly string[] {
     case 'write_file':
       return [shownText(action.path), countText(action.content.length, 'character')];
     case 'edit_file':
-      return [shownText(action.path), `${countText(action.oldText.length, 'character')} replaced`];
+      return [shownText(action.path), `replacing ${countText(action.oldText.length, 'character')}`];
     case 'network_request':
       return [shownText(action.method ?? 'GET'), shownText(action.url)];
     case 'call_mcp_tool':

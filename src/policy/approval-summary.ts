@@ -32,14 +32,15 @@ export function approvalSummary(request: ApprovalRequest, width: number): Approv
   const { verb, subject, isAll } = subjectOf(detail);
   const of = skill === undefined ? '' : ` for ${shownText(skill.name, 30)}`;
   const what = verb === '' ? shownText(tool, 30) : verb;
-  const head = `${QUESTION_MARK} ${[`${request.risk} risk`, ...reachOf(request), ...unusual(subject)].join(', ')}: ${what}${of}: `;
+  const head = `${QUESTION_MARK} ${[`${request.risk} risk`, ...reachOf(request), ...unusual(subject)].join(', ')}: ${isInProject(request) ? 'run in project' : what}${of}: `;
   // frameText keeps five columns for its frame, and at least twenty for the text.
-  const { start, leftOut } = frameText(subject, {
+  const { start, end, leftOut } = frameText(subject, {
     width: width - textWidth(head) + FRAME.length,
     maxRows: 1,
     isOneLine: true,
   });
-  const isCut = leftOut > 0 || start.length > 1;
+  // A text of two rows is returned as a start and an end with nothing left out between them.
+  const isCut = leftOut > 0 || start.length > 1 || end.length > 0;
   const isWhole = !isCut && isAll && !givesMore(request);
   const row = (start[0] ?? '').slice(FRAME.length);
   return { line: `${head}${row}${isCut ? '…' : ''}`, isWhole };
@@ -106,13 +107,23 @@ function writeSubject({ path, before, after }: Extract<ApprovalDetail, { kind: '
   return { verb, subject, isAll: false };
 }
 
+/** Where a model that works on code runs most commands; the line says it in our words. */
+function isInProject({ action }: ApprovalRequest): boolean {
+  return 'cwd' in action && action.cwd === '$PROJECT_DIR';
+}
+
 /** Whether a program or request gets something besides its command line. */
-function givesMore({ action }: ApprovalRequest): boolean {
+function givesMore(request: ApprovalRequest): boolean {
+  const { action } = request;
   if (action.type === 'network_request') return Object.keys(action.headers ?? {}).length > 0;
   if (action.type !== 'run_script' && action.type !== 'run_command' && action.type !== 'start_command') return false;
   const { env = {}, stdin = '', inputs = [] } = action;
   const { cwd, editorText } = { cwd: undefined, editorText: undefined, ...action };
   return (
-    Object.keys(env).length > 0 || stdin !== '' || inputs.length > 0 || cwd !== undefined || editorText !== undefined
+    Object.keys(env).length > 0 ||
+    stdin !== '' ||
+    inputs.length > 0 ||
+    (cwd !== undefined && !isInProject(request)) ||
+    editorText !== undefined
   );
 }

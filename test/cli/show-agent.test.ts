@@ -64,6 +64,14 @@ describe('the answer', () => {
     expect(screen.out()).toBe('\nIt has\n\u001B[1A\r\u001B[JIt has 12 rows.\n');
   });
 
+  test('is complete before a step begins, so that nothing is drawn over its question', () => {
+    const screen = open(true);
+    const action = { type: 'run_command', command: 'ls' } as const;
+    screen.tell(ask, delta('I run '), delta('it.'), { type: 'action', call: 1, action, askedBy: 'model' });
+    expect(screen.out()).toBe('\nI run\n\u001B[1A\r\u001B[JI run it.\n');
+    screen.end('');
+  });
+
   test('comes after the line of a step that was stopped; the step gets no second line when it ends later', () => {
     const screen = open(true);
     const command = { type: 'run_command', command: 'sleep 60' } as const;

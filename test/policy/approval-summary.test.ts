@@ -46,13 +46,27 @@ describe('the question in one line', () => {
     expect(summary(command, { isolation: 'none' })[0]).toContain('medium risk, NOT ISOLATED, 1 not ASCII: run command');
   });
 
+  test('names the project as the folder of a command; another folder is seen in the details', () => {
+    const inFolder = (cwd: string): readonly [string, boolean] => {
+      const request = commandRequest('npm test', { action: { type: 'run_command', command: 'npm test', cwd } });
+      const { line, isWhole } = approvalSummary(request, 80);
+      return [line.replace(/^.*?: /, ''), isWhole];
+    };
+    expect(inFolder('$PROJECT_DIR')).toEqual(['run in project for release: npm test', true]);
+    expect(inFolder('$PROJECT_DIR/packages/a')).toEqual(['run command for release: npm test', false]);
+  });
+
   test('is not whole where something else is given with the command, or does not fit', () => {
     const isWhole = (request: ApprovalRequest): boolean => approvalSummary(request, 80).isWhole;
     const action = { type: 'run_command', command: 'true' } as const;
     expect(isWhole(commandRequest('true'))).toBe(true);
     for (const more of [{ env: { A: '1' } }, { stdin: 'y' }, { cwd: 'x' }, { inputs: [{ from: 'host://a' }] }])
       expect(isWhole(commandRequest('true', { action: { ...action, ...more } }))).toBe(false);
-    expect(isWhole(commandRequest('x'.repeat(100)))).toBe(false);
+    for (let length = 1; length < 200; length += 1) {
+      const command = `${'x'.repeat(length)}!`;
+      const { line, isWhole: isAll } = approvalSummary(commandRequest(command), 80);
+      expect([length, isAll, line.endsWith('…')]).toEqual([length, line.includes(command), !line.includes(command)]);
+    }
   });
 });
 

@@ -191,6 +191,7 @@ describe('a hostile text', () => {
     ['private and unassigned', '\ue000\u{fffff}\u0378', ['  │ \\u{e000}\\u{fffff}\\u{378}']],
     ['half a character', 'a\ud800b', ['  │ a\\u{d800}b']],
     ['a tab and a bell', 'a\tb\x07', ['  │ a\\tb\\x07']],
+    ['indentation', '+ \t\tx\ty', ['  │ + →   →   x\\ty']],
   ])('%s is written out and stays in its frame', (_, command, expected) => {
     expect(shownCommand(command)).toEqual(expected);
   });

@@ -71,6 +71,8 @@ export function openAgentDisplay(terminal: Terminal, level: TextLevel, watchKey?
     }
     if (!isSilent(event)) status.end();
     if (event.type === 'model-call') stream.begin();
+    // Text that is drawn again later would replace the lines of a question.
+    if (event.type === 'action' || event.type === 'approval-ask') stream.interrupt();
     if (event.type === 'plan') {
       if (level !== 'quiet') for (const step of planLines(plan, event.plan, terminal)) say(step);
       plan = event.plan;

@@ -93,7 +93,7 @@ function rowsOfLine(line: string, columns: number): readonly Row[] {
   };
   for (const character of line) {
     marks = MARK.test(character) ? marks + 1 : 0;
-    const cell = marks > MAX_MARKS || isWrittenOut(character) ? escaped(character) : printable(character);
+    const cell = marks > MAX_MARKS || isWrittenOut(character) ? escaped(character) : cellOf(character, row);
     // The width of non-ASCII characters depends on the terminal; it is at most two columns.
     const cellWidth = cell.length > 2 || cell <= '~' ? cell.length : 2;
     if (width + cellWidth > columns) close();
@@ -104,6 +104,11 @@ function rowsOfLine(line: string, columns: number): readonly Row[] {
   }
   close();
   return rows;
+}
+
+/** A tab that indents a line, also one of a diff, is an arrow: written out, code would be hard to read. */
+function cellOf(character: string, before: string): string {
+  return character === '\t' && /^[-+ →]*$/.test(before) ? '→   ' : printable(character);
 }
 
 function isWrittenOut(character: string): boolean {
