@@ -1,4 +1,4 @@
-/** The question of an approval in one line, for the two lines that a person at a terminal sees first. */
+/** The question of an approval as short as possible: what a person at a terminal sees first. */
 import type { ApprovalDetail, ApprovalRequest } from '../core/approval.ts';
 import { FRAME, frameText } from '../core/text/framed-text.ts';
 import { shownText } from '../core/text/line-text.ts';
@@ -9,9 +9,13 @@ import { textWidth } from '../platform/text-width.ts';
 /** Starts a question. Answers of models are shown without it, so that they cannot imitate one. */
 export const QUESTION_MARK = '◆';
 
+/** Rows for a text that does not fit on the line of the question. */
+const MAX_ROWS = 4;
+
 export interface ApprovalSummary {
-  readonly line: string;
-  /** Whether the line shows everything that would be done. If not, details must be seen before a yes. */
+  /** The question, and framed rows below it where the text needs them. */
+  readonly lines: readonly string[];
+  /** Whether the lines show everything that would be done. If not, details must be seen before a yes. */
   readonly isWhole: boolean;
 }
 
@@ -24,26 +28,28 @@ const CAPABILITIES = {
 } as const;
 
 /**
- * Our own words come first, then the untrusted text: quoted or escaped, on the same line, cut at the width of the terminal. So no name and no
- * command can push our words away or imitate a second line.
+ * Our own words come first, then the untrusted text: quoted or escaped, on the same line or in a frame, cut at the width of the terminal. So
+ * no name and no command can push our words away or imitate a question.
  */
 export function approvalSummary(request: ApprovalRequest, width: number): ApprovalSummary {
   const { detail, skill, tool } = request;
   const { verb, subject, isAll } = subjectOf(detail);
   const of = skill === undefined ? '' : ` for ${shownText(skill.name, 30)}`;
   const what = verb === '' ? shownText(tool, 30) : verb;
-  const head = `${QUESTION_MARK} ${[`${request.risk} risk`, ...reachOf(request), ...unusual(subject)].join(', ')}: ${isInProject(request) ? 'run in project' : what}${of}: `;
+  const head = `${QUESTION_MARK} ${[`${request.risk} risk`, ...reachOf(request), ...unusual(subject)].join(', ')}: ${isInProject(request) ? 'run in project' : what}${of}:`;
+  const rowsWithin = (columns: number, maxRows: number) => {
+    const { start, end } = frameText(subject, { width: columns, maxRows, isOneLine: true });
+    return { start, isCut: end.length > 0 };
+  };
   // frameText keeps five columns for its frame, and at least twenty for the text.
-  const { start, end, leftOut } = frameText(subject, {
-    width: width - textWidth(head) + FRAME.length,
-    maxRows: 1,
-    isOneLine: true,
-  });
-  // A text of two rows is returned as a start and an end with nothing left out between them.
-  const isCut = leftOut > 0 || start.length > 1 || end.length > 0;
-  const isWhole = !isCut && isAll && !givesMore(request);
-  const row = (start[0] ?? '').slice(FRAME.length);
-  return { line: `${head}${row}${isCut ? '…' : ''}`, isWhole };
+  const besideHead = rowsWithin(width - textWidth(head) - 1 + FRAME.length, 1);
+  const line = `${head} ${(besideHead.start[0] ?? '').slice(FRAME.length)}`;
+  const isComplete = isAll && !givesMore(request);
+  if (!besideHead.isCut) return { lines: [line], isWhole: isComplete };
+  const below = rowsWithin(width, MAX_ROWS);
+  return isComplete && !below.isCut
+    ? { lines: [head, ...below.start], isWhole: true }
+    : { lines: [`${line}…`], isWhole: false };
 }
 
 function reachOf({ isolation, capabilities }: ApprovalRequest): readonly string[] {

@@ -8,11 +8,11 @@ import { runs } from '../property-runs.ts';
 import { commandRequest, requestOf } from './approval-request.ts';
 
 const summary = (detail: ApprovalDetail, more: Partial<ApprovalRequest> = {}): readonly [string, boolean] => {
-  const { line, isWhole } = approvalSummary(requestOf({ detail, capabilities: [], ...more }), 80);
-  return [line, isWhole];
+  const { lines, isWhole } = approvalSummary(requestOf({ detail, capabilities: [], ...more }), 80);
+  return [lines.join('\n'), isWhole];
 };
 
-describe('the question in one line', () => {
+describe('the question', () => {
   test.each<readonly [ApprovalDetail, string, boolean]>([
     [{ kind: 'command', command: 'git status', programs: [] }, 'run command for release: git status', true],
     [{ kind: 'command', command: 'a\nb', programs: [] }, String.raw`run command for release: a\nb`, true],
@@ -49,8 +49,8 @@ describe('the question in one line', () => {
   test('names the project as the folder of a command; another folder is seen in the details', () => {
     const inFolder = (cwd: string): readonly [string, boolean] => {
       const request = commandRequest('npm test', { action: { type: 'run_command', command: 'npm test', cwd } });
-      const { line, isWhole } = approvalSummary(request, 80);
-      return [line.replace(/^.*?: /, ''), isWhole];
+      const { lines, isWhole } = approvalSummary(request, 80);
+      return [lines.join('\n').replace(/^.*?: /, ''), isWhole];
     };
     expect(inFolder('$PROJECT_DIR')).toEqual(['run in project for release: npm test', true]);
     expect(inFolder('$PROJECT_DIR/packages/a')).toEqual(['run command for release: npm test', false]);
@@ -64,9 +64,25 @@ describe('the question in one line', () => {
       expect(isWhole(commandRequest('true', { action: { ...action, ...more } }))).toBe(false);
     for (let length = 1; length < 200; length += 1) {
       const command = `${'x'.repeat(length)}!`;
-      const { line, isWhole: isAll } = approvalSummary(commandRequest(command), 80);
-      expect([length, isAll, line.endsWith('…')]).toEqual([length, line.includes(command), !line.includes(command)]);
+      const { lines, isWhole: isAll } = approvalSummary(commandRequest(command), 80);
+      const shown = lines.map((line) => line.replace(/^ {2}│./, '')).join('');
+      expect([length, isAll, shown.endsWith('…')]).toEqual([length, shown.includes(command), !shown.includes(command)]);
+      expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
     }
+  });
+
+  test('shows a command that does not fit beside our words in a frame below, and the start of one of more than four rows', () => {
+    const ofLength = (length: number): readonly [string, boolean] =>
+      summary({ kind: 'command', command: 'x'.repeat(length), programs: [] });
+    expect(ofLength(80)).toEqual([
+      `◆ medium risk, contained: run command for release:\n  │ ${'x'.repeat(75)}\n  │↳xxxxx`,
+      true,
+    ]);
+    expect(ofLength(75 * 4)[1]).toBe(true);
+    expect(ofLength(75 * 4 + 1)).toEqual([
+      `◆ medium risk, contained: run command for release: ${'x'.repeat(28)}…`,
+      false,
+    ]);
   });
 });
 
@@ -77,7 +93,7 @@ const HOSTILE = fc.string({
   maxLength: 30,
 });
 
-test('names and texts of a skill make no second line, no terminal code and no other beginning', () => {
+test('names and texts of a skill make no line without a frame, no terminal code and no other beginning', () => {
   fc.assert(
     fc.property(HOSTILE, HOSTILE, HOSTILE, (name, first, second) => {
       const skill = { id: name, name, digest: '' };
@@ -91,9 +107,10 @@ test('names and texts of a skill make no second line, no terminal code and no ot
         { kind: 'other', summary: first },
       ];
       for (const detail of details) {
-        const { line } = approvalSummary(requestOf({ skill, detail, tool: second }), 80);
-        expect(line).toMatch(/^◆ medium risk, bubblewrap(?:, \d+ not ASCII)?: /);
-        expect([line.split(/[\n\r]/).length, cleanText(line)]).toEqual([1, line]);
+        const { lines } = approvalSummary(requestOf({ skill, detail, tool: second }), 80);
+        expect(lines[0]).toMatch(/^◆ medium risk, bubblewrap(?:, \d+ not ASCII)?: /);
+        expect(lines.slice(1).filter((line) => !line.startsWith('  │'))).toEqual([]);
+        for (const line of lines) expect([line.split(/[\n\r]/).length, cleanText(line)]).toEqual([1, line]);
       }
     }),
     { numRuns: runs(200) },

@@ -132,8 +132,8 @@ const SHORT_ROWS = 16;
 const REPEAT = 'not approved yet: the question did not show all of this; answer again';
 
 /**
- * Two lines: what would be done, and the keys. High risk requires a typed word, so that a single accidental key never approves it. Where the
- * first line cannot show everything, the first yes shows the details instead, and counts only when it is repeated.
+ * What would be done, and the keys: two lines if possible. High risk requires a typed word, so that a single accidental key never approves
+ * it. Where the question cannot show everything, the first yes shows the details instead, and counts only when it is repeated.
  */
 function questionOf(request: ApprovalRequest, width: number): Dialog<Answer> {
   const isWord = request.risk === 'high';
@@ -153,12 +153,12 @@ function questionOf(request: ApprovalRequest, width: number): Dialog<Answer> {
     );
     return ['', ...lines, ...notes, choices].join('\n');
   };
-  const { line, isWhole } = approvalSummary(request, width);
+  const { lines, isWhole } = approvalSummary(request, width);
   const change = changeLines(request.detail, { width, hash: sha256 });
   const isShort = change.length > 0 && change.length <= SHORT_ROWS;
   let isShown = isWhole || isShort;
   return {
-    text: [...(isShort ? change : []), line, choices].join('\n'),
+    text: [...(isShort ? change : []), ...lines, choices].join('\n'),
     isWord,
     read(typed) {
       if (typed === 'd') return { more: details() };
