@@ -176,9 +176,9 @@ describe('a question on the terminal', () => {
     expect(await asking).toEqual(NO);
   });
 
-  test('the first yes to what the line cannot show is answered with the details and the reason', async () => {
+  test('the first yes to what the question cannot show is answered with the details and the reason', async () => {
     const at = desk();
-    const asking = ask(at, commandRequest(`echo ${'x'.repeat(200)}; rm -r .`));
+    const asking = ask(at, commandRequest(`echo ${'x'.repeat(400)}; rm -r .`));
     expect(at.screen()).not.toContain('rm -r');
     wait();
     at.input.emit('data', 'a');
