@@ -2,6 +2,7 @@ import { parse } from 'jsonriver';
 
 import { FINAL_ANSWER } from './action-protocol.ts';
 import { MAX_JSON_CHARACTERS, MAX_JSON_DEPTH, MAX_WORD } from './json-object.ts';
+import type { DecisionField } from '../core/run-events.ts';
 import type { JsonPath } from '../core/json/json-schema.ts';
 import { isObject } from '../core/json/json-schema.ts';
 import { isHigh } from '../core/text/code-point.ts';
@@ -13,11 +14,8 @@ export interface ActionStreamHandlers {
   /** The final answer has grown. The deltas add up to the text that the model wrote, which is not sanitized yet. */
   readonly onAnswerText?: (delta: string) => void;
   /** A field is complete. Its value is one line of sanitized text. */
-  readonly onField?: (name: ActionField, value: string) => void;
+  readonly onField?: (name: DecisionField, value: string) => void;
 }
-
-/** The name of the action, the goal of the plan, or one step of the plan. */
-export type ActionField = 'action' | 'goal' | 'step';
 
 export interface ActionStream {
   write(delta: string): void;
@@ -182,7 +180,7 @@ function isAnswer(path: JsonPath): boolean {
 }
 
 /** The plan is `plan_update` itself or `plan_update.plan`. */
-function fieldOf(path: JsonPath): ActionField | undefined {
+function fieldOf(path: JsonPath): DecisionField | undefined {
   if (path[0] === 'action') return path.length === 2 && path[1] === 'type' ? 'action' : undefined;
   if (path[0] !== 'plan_update' || path.length > 4) return undefined;
   const [name, index, ...deeper] = path.slice(path[1] === 'plan' ? 2 : 1);

@@ -8,6 +8,8 @@ import { prepareRequest } from './request.ts';
 import { stateText } from './system-prompt.ts';
 import type { ProtocolName } from './system-prompt.ts';
 import { openActionStream } from './action-stream.ts';
+import type { ActionStreamHandlers } from './action-stream.ts';
+import { shownText } from '../core/text/line-text.ts';
 import type { ModelAnswer, ModelDelta, ModelRequest, ModelTool } from '../core/model.ts';
 import type { RunEvent } from '../core/run-events.ts';
 import type { AgentParts, TurnsEnd } from './agent-parts.ts';
@@ -108,7 +110,10 @@ async function callOnce(
   { model, stop, untilStopped, run, protocol, isWatched }: AgentParts,
 ): Promise<{ readonly answer: ModelAnswer | string | undefined; readonly isStreamed: boolean }> {
   const display = isWatched
-    ? openAnswerDisplay(protocol, (text) => run.record({ type: 'answer-delta', text }))
+    ? openAnswerDisplay(protocol, {
+        onAnswerText: (text) => run.record({ type: 'answer-delta', text }),
+        onField: (field, text) => run.record({ type: 'decision-delta', field, text }),
+      })
     : undefined;
   const signal = step === undefined ? stop : AbortSignal.any([stop, step]);
   const called = model.call(request, display === undefined ? { signal } : { signal, onDelta: display.onDelta });
@@ -146,23 +151,32 @@ interface AnswerDisplay {
   close(): Promise<void>;
 }
 
-function openAnswerDisplay(protocol: ProtocolName, show: (text: string) => void): AnswerDisplay {
+function openAnswerDisplay(
+  protocol: ProtocolName,
+  { onAnswerText, onField }: Required<ActionStreamHandlers>,
+): AnswerDisplay {
   let isClosed = false;
   let hasShown = false;
   const showText = (text: string): void => {
     hasShown ||= text !== '';
-    show(text);
+    onAnswerText(text);
   };
   const stream =
     protocol === 'tools'
       ? { write: showText, close: () => Promise.resolve() }
-      : openActionStream({ onAnswerText: showText });
+      : openActionStream({ onAnswerText: showText, onField });
+  const calls = new Set<string>();
   return {
     get hasShown() {
       return hasShown;
     },
     onDelta(delta) {
-      if (delta.type === 'text' && !isClosed) stream.write(delta.text);
+      if (isClosed) return;
+      if (delta.type === 'text') stream.write(delta.text);
+      else if (!calls.has(delta.id)) {
+        calls.add(delta.id);
+        onField('action', shownText(delta.name));
+      }
     },
     close() {
       isClosed = true;

@@ -13,6 +13,7 @@ export type AgentEventType =
   | 'plan'
   | 'activation'
   | 'answer-delta'
+  | 'decision-delta'
   | 'answer-withdraw'
   | 'call-invalid'
   | 'context-compact'
@@ -44,6 +45,8 @@ export function agentEventText(event: AgentEvent): string {
       return `skill ${shownText(event.skill)}, by ${shownText(event.reason)}`;
     case 'answer-delta':
       return `answer continues: ${shownText(event.text)}`;
+    case 'decision-delta':
+      return `${event.field === 'action' ? 'preparing' : 'planning'}: ${shownText(event.text)}`;
     case 'answer-withdraw':
       return `the text above is not the answer: ${shownText(event.reason, REASON_LENGTH)}`;
     case 'call-invalid':

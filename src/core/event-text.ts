@@ -80,6 +80,7 @@ export function eventText(event: RunEvent, level: TextLevel, call: CallSoFar = {
     case 'budget-end':
       return [{ tone: 'warning', text: agentEventText(event) }];
     case 'answer-delta':
+    case 'decision-delta':
       // Sinks that stream the answer show these themselves.
       return [];
     case 'run-end':

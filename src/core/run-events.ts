@@ -143,6 +143,14 @@ export interface SubjectLoad {
   readonly by: 'tool' | 'read' | 'body';
 }
 
+/** The name of the action, the goal of the plan, or one step of the plan. */
+export type DecisionField = 'action' | 'goal' | 'step';
+
+/** Whether an event is only shown while it is news: sinks get it, the record does not. */
+export function isPassing({ type }: RunEvent): boolean {
+  return type === 'answer-delta' || type === 'decision-delta';
+}
+
 /**
  * All events of a run, in order. State, budgets, ledger, replay and grades are derived from them. `call` numbers the actions of a run and
  * links the events of one action.
@@ -201,6 +209,8 @@ export type RunEvent =
   | { readonly type: 'activation'; readonly skill: string; readonly reason: ActivationReason }
   /** A streamed part of the answer; sent to sinks, not recorded. */
   | { readonly type: 'answer-delta'; readonly text: string }
+  /** A part of the model's decision that is complete while the rest arrives; sent to sinks, not recorded, and not carried out yet. */
+  | { readonly type: 'decision-delta'; readonly field: DecisionField; readonly text: string }
   /** The text that was streamed is not the answer: the model went on with an `action`, or an `error` made it invalid. */
   | { readonly type: 'answer-withdraw'; readonly by: 'action' | 'error'; readonly reason: string }
   /** A call that became no action: an unknown tool, or an invalid input. */

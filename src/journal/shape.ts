@@ -38,6 +38,7 @@ const EVENTS: Readonly<Record<RunEvent['type'], Shape>> = {
   plan: shape({ number: 'turn', text: 'plan.goal', list: 'plan.steps plan.assumptions', object: 'plan.constraints' }),
   activation: shape({ text: 'skill reason' }),
   'answer-delta': shape({ text: 'text' }),
+  'decision-delta': shape({ text: 'field text' }),
   'answer-withdraw': shape({ text: 'by reason' }),
   'call-invalid': shape({ number: 'turn', text: 'tool reason' }),
   'context-compact': shape({ number: 'before after', list: 'dropped' }),

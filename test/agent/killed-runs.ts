@@ -54,7 +54,7 @@ const DRIVER = `
     cwd: root + '/project', home: root + '/home', env: {}, roots: [root + '/skills'], onlyRoots: true, cache: false,
   });
   const sinks = [({ seq, event }) => {
-    if (seq === Number(fatal) && event.type !== 'answer-delta') process.kill(process.pid, 'SIGKILL');
+    if (seq === Number(fatal) && !event.type.endsWith('-delta')) process.kill(process.pid, 'SIGKILL');
   }];
   const run = { execution: { executor: 'local', artifacts: false }, sinks };
   const model = fatal === 'child' ? delegatingFor(file, true) : modelFor(file);

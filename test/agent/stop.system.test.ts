@@ -4,7 +4,9 @@ import { describe, expect, test } from 'vitest';
 
 import { verifyRun } from '../../src/journal/verify.ts';
 import type { AgentOptions } from '../../src/agent/agent-options.ts';
+import { isPassing } from '../../src/core/run-events.ts';
 import type { RunEvent } from '../../src/core/run-events.ts';
+import { verifies } from '../conformance/verifies.ts';
 import { eventsOf, ofType, played, world } from './support.ts';
 import type { Line } from './support.ts';
 
@@ -158,23 +160,34 @@ describe('text from tools is data', () => {
   });
 });
 
-test('parts of the answer are told while it grows, and are not in the record', async () => {
-  const { agent } = await world(SLOW);
-  for (const [protocol, text] of [
-    ['tools', 'It is done, and more.'],
-    ['actions', JSON.stringify({ action: { type: 'final_answer', payload: { answer: 'It is done, and more.' } } })],
-  ] as const) {
-    let grown = '';
-    const numbers: number[] = [];
-    const sinks: NonNullable<AgentOptions['run']>['sinks'] = [
-      ({ seq, event }) => {
-        if (event.type === 'answer-delta') grown += event.text;
-        else numbers.push(seq);
-      },
-    ];
-    const result = await agent({ model: played([{ text }]), protocol, run: { sinks } });
-    expect(grown).toBe('It is done, and more.');
-    expect(ofType(eventsOf(result), 'answer-delta')).toEqual([]);
-    expect(numbers).toEqual(eventsOf(result).map((_, place) => place + 1));
-  }
-});
+verifies(
+  'MOD-4',
+  'parts of a decision and of the answer are told while they arrive, and are not in the record',
+  async () => {
+    const { agent } = await world(SLOW);
+    const action = { type: 'final_answer', payload: { answer: 'It is done, and more.' } };
+    for (const [protocol, turns, decided] of [
+      ['tools', [{ calls: [['list_skills', {}]] }, { text: 'It is done, and more.' }], ['action list_skills']],
+      [
+        'actions',
+        [{ text: JSON.stringify({ plan_update: { goal: 'end it' }, action }) }],
+        ['goal end it', 'action final_answer'],
+      ],
+    ] as const) {
+      let grown = '';
+      const told: string[] = [];
+      const numbers: number[] = [];
+      const sinks: NonNullable<AgentOptions['run']>['sinks'] = [
+        ({ seq, event }) => {
+          if (event.type === 'answer-delta') grown += event.text;
+          else if (event.type === 'decision-delta') told.push(`${event.field} ${event.text}`);
+          else numbers.push(seq);
+        },
+      ];
+      const result = await agent({ model: played(turns), protocol, run: { sinks } });
+      expect([grown, told]).toEqual(['It is done, and more.', decided]);
+      expect(eventsOf(result).filter(isPassing)).toEqual([]);
+      expect(numbers).toEqual(eventsOf(result).map((_, place) => place + 1));
+    }
+  },
+);

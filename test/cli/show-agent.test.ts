@@ -72,6 +72,20 @@ describe('the answer', () => {
     screen.end('');
   });
 
+  test('comes after what the model decides, which is shown as long as it writes the rest', () => {
+    const screen = open(true);
+    screen.tell(ask, { type: 'decision-delta', field: 'goal', text: 'count rows' });
+    expect(lastLine(screen.err())).toMatch(/planning: "count rows"/);
+    screen.tell({ type: 'decision-delta', field: 'action', text: 'run_script' });
+    expect(lastLine(screen.err())).toMatch(/preparing: run_script/);
+    screen.tell(ask, { type: 'decision-delta', field: 'action', text: 'final_answer' });
+    expect(lastLine(screen.err())).not.toContain('final_answer');
+    screen.end('');
+    const file = open(false);
+    file.tell(ask, { type: 'decision-delta', field: 'goal', text: 'count rows' });
+    expect(file.err()).not.toContain('count rows');
+  });
+
   test('comes after the line of a step that was stopped; the step gets no second line when it ends later', () => {
     const screen = open(true);
     const command = { type: 'run_command', command: 'sleep 60' } as const;

@@ -44,6 +44,8 @@ const EVENTS: readonly (readonly [AgentEvent, string])[] = [
   ],
   [{ type: 'activation', skill: 'project/pdf', reason: 'shortlist' }, 'skill project/pdf, by shortlist'],
   [{ type: 'answer-delta', text: 'It\nis' }, 'answer continues: "It\\nis"'],
+  [{ type: 'decision-delta', field: 'action', text: 'run_script' }, 'preparing: run_script'],
+  [{ type: 'decision-delta', field: 'step', text: 'read it' }, 'planning: "read it"'],
   [
     { type: 'context-compact', before: 9, after: 4, dropped: ['old outputs'] },
     'context compacted from about 9 tokens to 4: "old outputs"',
@@ -63,6 +65,6 @@ describe('what an agent does, on one line', () => {
       EVENTS.filter(([event]) => eventText(event, level).length > 0).map(([{ type }]) => type);
     expect(told('quiet')).toEqual(['budget-end']);
     expect(told('normal')).toEqual(['plan', 'plan', 'budget-end', 'subagent-start', 'subagent-end']);
-    expect(told('verbose')).toEqual(EVENTS.map(([{ type }]) => type).filter((type) => type !== 'answer-delta'));
+    expect(told('verbose')).toEqual(EVENTS.map(([{ type }]) => type).filter((type) => !type.endsWith('-delta')));
   });
 });

@@ -2,6 +2,7 @@
 import { jsonlSink, terminalSink } from '../../journal/export/sinks.ts';
 import type { EventSink, SinkLine } from '../../journal/export/sinks.ts';
 import { describeAction, interruptedText, isPoorOutcome } from '../../core/action-text.ts';
+import { agentEventText } from '../../core/agent-event-text.ts';
 import { failure } from '../../core/failure-codes.ts';
 import { actionFailed } from '../../core/observation.ts';
 import { durationText, shownText } from '../../core/text/line-text.ts';
@@ -68,6 +69,12 @@ export function openAgentDisplay(terminal: Terminal, level: TextLevel, watchKey?
     if (event.type === 'answer-delta') {
       status.end();
       return stream.add(event.text);
+    }
+    if (event.type === 'decision-delta') {
+      // The text of an answer follows at once.
+      if (event.text === 'final_answer' || level === 'quiet') return;
+      stream.interrupt();
+      return status.change(agentEventText(event));
     }
     if (!isSilent(event)) status.end();
     if (event.type === 'model-call') stream.begin();
@@ -188,6 +195,8 @@ function isSame(before: PlanStep | undefined, { title, status }: PlanStep): bool
 interface StatusLine {
   /** Shows what is waited for, with the elapsed time, until `end`. */
   begin(text: string): void;
+  /** Shows something else for the same wait. */
+  change(text: string): void;
   /** Takes what a program prints; its last line is shown after the key. */
   readonly output: (stream: 'stdout' | 'stderr', chunk: Uint8Array) => void;
   /** Makes room for another line; the status appears again below it. */
@@ -230,14 +239,16 @@ function openStatus(terminal: Terminal, watchKey?: (onKey: () => void) => () => 
     current = undefined;
     printed = { last: '', partial: '' };
   };
+  const begin = (text: string, startedAt = monotonicMs()): void => {
+    if (!terminal.isInteractive) return;
+    end();
+    current = { text, startedAt };
+    draw();
+    timer = setInterval(draw, REDRAW_MS).unref();
+  };
   return {
-    begin(text) {
-      if (!terminal.isInteractive) return;
-      end();
-      current = { text, startedAt: monotonicMs() };
-      draw();
-      timer = setInterval(draw, REDRAW_MS).unref();
-    },
+    begin: (text) => begin(text),
+    change: (text) => begin(text, current?.startedAt),
     output(_stream, chunk) {
       if (current === undefined || watchKey === undefined) return;
       release ??= watchKey(() => {

@@ -172,6 +172,7 @@ function eventText(event: RunEvent): string {
     case 'plan':
     case 'activation':
     case 'answer-delta':
+    case 'decision-delta':
     case 'context-compact':
     case 'budget-end':
     case 'subagent-start':

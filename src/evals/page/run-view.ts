@@ -159,6 +159,7 @@ function kindOf(event: RunEvent): StepKind | undefined {
     case 'span':
     case 'content-keep':
     case 'answer-delta':
+    case 'decision-delta':
       return undefined;
   }
 }
