@@ -146,8 +146,8 @@ export interface SubjectLoad {
 /** The name of the action, the goal of the plan, or one step of the plan. */
 export type DecisionField = 'action' | 'goal' | 'step';
 
-/** Whether an event is only shown while it is news: sinks get it, the record does not. */
-export function isPassing({ type }: RunEvent): boolean {
+/** Whether an event is only for display: sinks get it, the record does not. */
+export function isUnrecorded({ type }: RunEvent): boolean {
   return type === 'answer-delta' || type === 'decision-delta';
 }
 

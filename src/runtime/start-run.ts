@@ -5,7 +5,7 @@ import { runsDirectory } from '../journal/run-folder.ts';
 import { joinedSink } from '../journal/export/sinks.ts';
 import type { EventSink } from '../journal/export/sinks.ts';
 import type { Telemetry } from '../journal/export/telemetry.ts';
-import { RUN_SCHEMA, isPassing } from '../core/run-events.ts';
+import { RUN_SCHEMA, isUnrecorded } from '../core/run-events.ts';
 import type { AgentStart, Outcome, RunEvent, RunExecutor, RunStart } from '../core/run-events.ts';
 import { trySealKey } from '../platform/fs/seal-key.ts';
 import { VERSION } from '../version.ts';
@@ -51,7 +51,7 @@ export interface Run {
   /** Cached token estimate and digest of a text, shared by all runs of a runtime. */
   readonly measureText: MeasureText;
   /**
-   * Records an event that is not part of an action, before it takes effect. Throws `record/failed`. Events of `isPassing` are
+   * Records an event that is not part of an action, before it takes effect. Throws `record/failed`. Events of `isUnrecorded` are
    * sent to sinks without being recorded and have the number of the event before them.
    */
   record(event: RunEvent): void;
@@ -96,7 +96,7 @@ export async function startRun(source: SessionSource, surroundings: Surroundings
     notify(startEvent(start, record));
     const isHeld = follow !== undefined && listeners.length === 0;
     take = (event) => {
-      if (!isPassing(event)) record?.[isHeld ? 'hold' : 'append'](event);
+      if (!isUnrecorded(event)) record?.[isHeld ? 'hold' : 'append'](event);
       notify(event);
     };
     flush = () => record?.flush();
@@ -200,7 +200,7 @@ function openNotifier({ listeners, follow, redactor }: NotifierOptions): (event:
     const event = redacted(given, redactor);
     follow?.(event);
     if (listeners.length === 0) return;
-    if (!isPassing(event)) seq += 1;
+    if (!isUnrecorded(event)) seq += 1;
     sendToSinks({ seq, time: new Date().toISOString(), elapsed: performance.now() - openedAt, event });
   };
 }

@@ -5,7 +5,8 @@ import { printable } from '../../../core/text/text.ts';
 import { HttpSocket } from '../../../platform/net/http-socket.ts';
 import type { HttpAnswer, HttpCall, HttpEndpoint, HttpFailure } from '../../../platform/net/http-socket.ts';
 import { endpointText } from './endpoint.ts';
-import { field, parseJson, textField } from './json-answer.ts';
+import { parseJson } from '../../../core/json/parse-json.ts';
+import { field, textField } from './json-answer.ts';
 
 /** The part of the Engine API of Docker and Podman that running programs needs. */
 
@@ -116,7 +117,7 @@ export class EngineClient {
     if (answer.type === 'failed') throw brokenEngine(this.address, answer);
     const { status, body } = answer;
     if ((status >= 200 && status < 300) || status === 304 || also.includes(status))
-      return { status, body: parseJson(body) };
+      return { status, body: parseJson(body.toString('utf8')) };
     throw refusal(answer);
   }
 }
@@ -196,7 +197,7 @@ function brokenEngine(address: string, failure: HttpFailure): SkillError<'execut
 
 /** Passes the engine's error message on. */
 function refusal({ status, body }: HttpAnswer): SkillError<'executor/failed'> {
-  const message = textField(field(parseJson(body), 'message')) ?? `status ${String(status)}`;
+  const message = textField(field(parseJson(body.toString('utf8')), 'message')) ?? `status ${String(status)}`;
   return engineFailure(`the container engine reports: ${printable(message)}`, printable(message));
 }
 

@@ -10,7 +10,8 @@ import { checkWorkspace } from '../program-spec.ts';
 import type { EngineClient } from './client.ts';
 import { openEngine } from './engine.ts';
 import type { ContainerOptions, Engine } from './engine.ts';
-import { field, parseJson, textField } from './json-answer.ts';
+import { parseJson } from '../../../core/json/parse-json.ts';
+import { field, textField } from './json-answer.ts';
 import { ownerLabels } from './owner.ts';
 import { ContainerPool } from './pool.ts';
 import { ContainerPrograms } from './programs.ts';
@@ -195,6 +196,6 @@ async function folderTime(client: EngineClient, containerId: string, name: strin
   const headers = await client.head(`/containers/${containerId}/archive?path=${target}`);
   const stat = headers['x-docker-container-path-stat'];
   if (typeof stat !== 'string') return undefined;
-  const changed = textField(field(parseJson(Buffer.from(stat, 'base64')), 'mtime'));
+  const changed = textField(field(parseJson(Buffer.from(stat, 'base64').toString('utf8')), 'mtime'));
   return changed === undefined ? undefined : Date.parse(changed);
 }

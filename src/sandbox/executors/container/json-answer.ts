@@ -1,25 +1,9 @@
 /** Accessors for responses of an engine, which are untrusted data. */
-
-/** Returns `undefined` where the bytes are not JSON. */
-export function parseJson(bytes: Buffer): unknown {
-  if (bytes.length === 0) return undefined;
-  try {
-    const value: unknown = JSON.parse(bytes.toString('utf8'));
-    return value;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
-}
+import { fieldOf } from '../../../core/json/shape.ts';
 
 /** The value at a path of keys, or `undefined`. */
 export function field(value: unknown, ...names: readonly string[]): unknown {
-  let at: unknown = value;
-  for (const name of names) {
-    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, name)) return undefined;
-    at = Object.entries(at).find(([key]) => key === name)?.[1];
-  }
-  return at;
+  return names.reduce(fieldOf, value);
 }
 
 export function textField(value: unknown): string | undefined {
