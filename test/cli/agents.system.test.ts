@@ -64,7 +64,7 @@ describe('install --agent', () => {
       expect(readdirSync(project).toSorted()).toEqual(['.agents', '.git']);
       expect(readdirSync(at('.agents/skills')).toSorted()).toEqual(['.skillwright', 'skills.lock.json']);
 
-      expect(await cli('restore', '--all', '--yes')).toMatchObject({ status: 0 });
+      expect(await cli('restore', '--yes')).toMatchObject({ status: 0 });
       expect(treeOf(project)).toEqual(linked);
 
       for (const name of names) rmSync(at(`.agents/skills/${name}`), { recursive: true });
