@@ -28,12 +28,11 @@ const TEXT_LIMITS = [20_000, 4000, 2000, 1000, 500, 200, 80] as const;
 export function pageData(report: EvalReport, options: PageOptions = {}): PageData {
   const maxBytes = options.maxBytes ?? MAX_BYTES;
   const shown = fitted(report, maxBytes * RESULTS_PART);
-  const { views, left } = viewsOf(report, options, maxBytes - sizeOf(shown));
+  const views = viewsOf(report, options, maxBytes - sizeOf(shown));
   const trend = trendOf([...(options.earlier ?? []), report]);
   return {
     report: shown,
     views,
-    viewsLeftOut: left,
     isCut: shown !== report,
     trend: trend.length > 1 ? trend : [],
     ...(options.before === undefined ? {} : { comparison: compareReports(options.before, report) }),
@@ -83,25 +82,22 @@ function viewsOf(
   { results }: EvalReport,
   { view, maxPassedViews = MAX_PASSED_VIEWS }: PageOptions,
   room: number,
-): { readonly views: PageData['views']; readonly left: number } {
+): PageData['views'] {
   const places = new Map(results.map((result, place) => [result, place]));
   const views: Record<string, RunView> = {};
-  let [left, free, passed] = [0, room, 0];
-  if (view === undefined) return { views, left };
+  let [free, passed] = [room, 0];
+  if (view === undefined) return views;
   for (const result of failuresFirst(results)) {
     if (result.run === undefined) continue;
     const isPassed = result.status === 'passed';
     const seen = free <= 0 || (isPassed && passed >= maxPassedViews) ? undefined : view(result);
     const size = seen === undefined ? 0 : sizeOf(seen);
-    if (seen === undefined || size > free) {
-      left += 1;
-      continue;
-    }
+    if (seen === undefined || size > free) continue;
     views[String(places.get(result) ?? 0)] = seen;
     free -= size;
     if (isPassed) passed += 1;
   }
-  return { views, left };
+  return views;
 }
 
 function sizeOf(value: unknown): number {

@@ -6,10 +6,8 @@ import type { Plan } from '../../core/plan.ts';
 
 export interface PageData {
   readonly report: EvalReport;
-  /** By the index of the result in the report. */
+  /** By the index of the result in the report. Some runs may be omitted to limit the size of the page. */
   readonly views: Readonly<Record<string, RunView>>;
-  /** Number of recorded runs that were omitted to limit the size of the page. */
-  readonly viewsLeftOut: number;
   /** Texts of results were shortened. */
   readonly isCut: boolean;
   /** The comparison with an earlier report. */
