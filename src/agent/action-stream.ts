@@ -76,7 +76,7 @@ async function showValues(
         answerText = value;
         showAnswer(value, true);
       }
-      const field = fieldOf(path);
+      const field = decisionFieldAt(path);
       if (field === undefined) return;
       const text = field === 'step' ? stepText(value) : typeof value === 'string' ? lineOf(value) : '';
       if (text !== '') pending.push(() => onField?.(field, text));
@@ -180,7 +180,7 @@ function isAnswer(path: JsonPath): boolean {
 }
 
 /** The plan is `plan_update` itself or `plan_update.plan`. */
-function fieldOf(path: JsonPath): DecisionField | undefined {
+function decisionFieldAt(path: JsonPath): DecisionField | undefined {
   if (path[0] === 'action') return path.length === 2 && path[1] === 'type' ? 'action' : undefined;
   if (path[0] !== 'plan_update' || path.length > 4) return undefined;
   const [name, index, ...deeper] = path.slice(path[1] === 'plan' ? 2 : 1);

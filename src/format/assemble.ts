@@ -3,7 +3,7 @@ import type { Edit } from '../core/diagnostic.ts';
 import type { StatedFields } from './controls.ts';
 import { readControls, wrongType } from './controls.ts';
 import type { FieldName, RestrictingField } from './fields.ts';
-import { fieldOf, hostOf, isExtension, likelyField, restrictingField } from './fields.ts';
+import { fieldOfKey, hostOf, isExtension, likelyField, restrictingField } from './fields.ts';
 import { readMetadata } from './metadata.ts';
 import { isTooLong, isValidName, readName, toSlug } from '../core/skill-name.ts';
 import type { MapEntry, MapNode, ScalarNode, YamlNode } from './node.ts';
@@ -58,7 +58,7 @@ function withMisplaced(
 ): ReadonlySet<RestrictingField> {
   let all = unreadable;
   for (const { key, value } of map.entries) {
-    const exact = fieldOf(key);
+    const exact = fieldOfKey(key);
     // Almost every entry: text under any other key than `metadata`, or `metadata` with a map.
     if (
       value === undefined ||
@@ -104,7 +104,7 @@ function sortFields(report: Report, map: MapNode): Map<FieldName, MapEntry[]> {
   let others: Set<string> | undefined;
   for (const entry of map.entries) {
     const { key } = entry;
-    const exact = fieldOf(key);
+    const exact = fieldOfKey(key);
     const field = exact ?? likelyField(key);
     if (field === undefined) {
       if (others?.has(key) === true) reportDuplicate(report, entry);

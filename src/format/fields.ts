@@ -58,7 +58,7 @@ const HOSTS: ReadonlyMap<string, string> = new Map<string, string>([
 ]);
 
 /** The field a key names exactly. */
-export function fieldOf(key: string): FieldName | undefined {
+export function fieldOfKey(key: string): FieldName | undefined {
   return BY_NAME.get(key);
 }
 

@@ -1,6 +1,6 @@
 /** Splits broken frontmatter into one piece per field, based on the start of each line. */
 import type { FieldName } from './fields.ts';
-import { fieldOf } from './fields.ts';
+import { fieldOfKey } from './fields.ts';
 
 /** A key with all lines up to the next key. */
 export interface Piece {
@@ -90,7 +90,7 @@ export function splitIndented(text: string, piece: Piece, field: FieldName | und
     const feed = text.indexOf('\n', line);
     const next = feed === -1 || feed >= piece.end ? piece.end : feed + 1;
     const key = keyAt(text, skipBlank(text, line, next), next);
-    if (key !== undefined && fieldOf(key.key) !== undefined) starts.push({ line, key });
+    if (key !== undefined && fieldOfKey(key.key) !== undefined) starts.push({ line, key });
     line = next;
   }
   const [first] = starts;
@@ -124,7 +124,7 @@ function keyAt(text: string, at: number, end: number): KeyLine | undefined {
   if (valueStart > end) return undefined;
   const key = match[2];
   const spaced = match[3] === ':' && (valueStart >= end || text.charCodeAt(valueStart) <= 0x20);
-  if (!spaced && fieldOf(key.toLowerCase()) === undefined) return undefined;
+  if (!spaced && fieldOfKey(key.toLowerCase()) === undefined) return undefined;
   const quote = match[1]?.length ?? 0;
   return { key, keyStart: at, keyEnd: at + key.length + quote * 2, valueStart };
 }

@@ -3,7 +3,7 @@
  * the broken ones are repaired, so that one mistake affects one field and produces one diagnostic.
  */
 import type { FieldName, RestrictingField } from './fields.ts';
-import { fieldOf, likelyField, restrictingField } from './fields.ts';
+import { fieldOfKey, likelyField, restrictingField } from './fields.ts';
 import { MAX_LIBRARY_TEXT, findTooDeep } from './guard.ts';
 import type { MapEntry, MapNode, YamlNode } from './node.ts';
 import { readPlain } from './plain.ts';
@@ -146,7 +146,7 @@ function keepClean(work: Work, entry: MapEntry): void {
   work.entries.push(entry);
   work.clean.add(entry.keyStart);
   // Under any other field a restriction is misplaced and probably has the wrong indentation.
-  if (fieldOf(entry.key) === 'metadata' && entry.value?.type === 'map') addChildren(work, entry.value.entries);
+  if (fieldOfKey(entry.key) === 'metadata' && entry.value?.type === 'map') addChildren(work, entry.value.entries);
 }
 
 /** Marks the keys inside a valid `metadata` as parsed, so that they are not reported as stray restrictions. */
@@ -231,7 +231,7 @@ function closeRestrictions(
   if (text.charCodeAt(start) === 0x7b) loose.push(...findFlowRestrictions(text, start, end));
   for (const { key, keyStart, value } of entries) {
     const broken = value === undefined || value.type === 'scalar';
-    if (fieldOf(key) !== 'metadata' || !broken) continue;
+    if (fieldOfKey(key) !== 'metadata' || !broken) continue;
     const next = entries.find((other) => other.keyStart > keyStart)?.keyStart ?? end;
     loose.push(...findFlowRestrictions(text, keyStart + key.length, next));
   }

@@ -54,7 +54,7 @@ export function flagAt(key: string, value: unknown): boolean | undefined {
   return isPlain || /activat|trigger|positive|negative/i.test(String(value)) ? readFlag(value) : undefined;
 }
 
-export function fieldOf(item: Item, keys: readonly string[]): unknown {
+export function firstValueOf(item: Item, keys: readonly string[]): unknown {
   const key = keys.find((wanted) => Object.hasOwn(item, wanted));
   return key === undefined ? undefined : item[key];
 }
