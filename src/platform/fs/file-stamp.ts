@@ -1,5 +1,6 @@
 /** Detecting changed files by their metadata, without opening them. */
-import { lstatSync, statSync } from 'node:fs';
+import { lstatSync, lutimesSync, statSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 
 import { sha256 } from '../hash.ts';
 import { isSystemError } from './paths.ts';
@@ -37,6 +38,22 @@ const WHOLE_SECOND_TICK_MS = 2_100;
 export function isSettled({ mtimeMs, ctimeMs }: FileStamp, readAt: number): boolean {
   const tick = mtimeMs % 1000 === 0 || ctimeMs % 1000 === 0 ? WHOLE_SECOND_TICK_MS : TICK_MS;
   return Math.max(mtimeMs, ctimeMs) + tick < readAt;
+}
+
+/**
+ * A change time (`ctimeMs`) that divides changes: earlier ones of this file system are before it, later ones are not. The entry must be
+ * new. Waits for the next tick of the clock where needed: Linux since 6.13 stamps a change exactly if the stamp before it was read. On
+ * file systems with long ticks it returns the current tick, which earlier changes may share.
+ */
+export async function nextChangeTime(entry: string): Promise<number> {
+  const { ctimeMs: made } = lstatSync(entry);
+  for (const deadline = performance.now() + TICK_MS; performance.now() < deadline; await delay(1)) {
+    const now = new Date();
+    lutimesSync(entry, now, now);
+    const { ctimeMs } = lstatSync(entry);
+    if (ctimeMs > made) return ctimeMs;
+  }
+  return made;
 }
 
 export interface Fingerprint {

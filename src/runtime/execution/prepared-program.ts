@@ -11,7 +11,7 @@ export interface PreparedProgram {
   readonly type: 'prepared';
   readonly workspace: Workspace;
   readonly run: RunFolder;
-  /** When the run folder was created, by the clock of the file system. */
+  /** By the clock of the file system, see `nextChangeTime`. */
   readonly startedAt: number;
   readonly spec: ProgramSpec;
   readonly outputs: OutputRequest;

@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -19,6 +18,7 @@ import { programEnvironment } from '../../platform/process/program-environment.t
 import { stageInputs } from '../../sandbox/inputs/inputs.ts';
 import { shellCommand } from '../../sandbox/programs/interpreter.ts';
 import { inConfined } from '../../platform/fs/confined-directory.ts';
+import { nextChangeTime } from '../../platform/fs/file-stamp.ts';
 import { openCapture } from '../../platform/process/output-capture.ts';
 import type { Capture, Captured } from '../../platform/process/output-capture.ts';
 import { isInside } from '../../platform/fs/paths.ts';
@@ -97,7 +97,7 @@ export async function prepareProgram(
   if (start.type === 'refused') return start;
   const home = workspace.homeOf(skill);
   const newRun = workspace.newRunFolder();
-  const startedAt = statSync(newRun.host).ctimeMs;
+  const startedAt = await nextChangeTime(newRun.host);
   const hasSecrets = Object.keys(secrets?.env ?? {}).length > 0;
   const sharing = hasSecrets ? areaForSecrets(workspace, home, newRun) : undefined;
   if (sharing?.type === 'refused') return sharing;

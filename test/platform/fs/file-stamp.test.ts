@@ -1,6 +1,9 @@
+import { mkdirSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { expect, test } from 'vitest';
 
-import { isSettled } from '../../../src/platform/fs/file-stamp.ts';
+import { isSettled, nextChangeTime } from '../../../src/platform/fs/file-stamp.ts';
+import { scratch } from '../../registry/support.ts';
 
 const NOW = 1_800_000_000_123;
 const stamp = (mtimeMs: number, ctimeMs: number) => ({ size: 1, ino: 1, dev: 1, mtimeMs, ctimeMs });
@@ -20,4 +23,23 @@ test('stamps of whole seconds have a longer tick', () => {
 
 test('a time in the future is never settled', () => {
   expect(isSettled(stamp(NOW + 10_000.5, NOW - 9_000.5), NOW)).toBe(false);
+});
+
+test('a change time divides changes, however close they are', async () => {
+  const root = scratch();
+  const write = (name: string): string => {
+    const file = path.join(root, name);
+    writeFileSync(file, name);
+    return file;
+  };
+  // One round may happen to start with a tick of the clock.
+  for (let round = 0; round < 20; round += 1) {
+    const earlier = write('earlier');
+    const folder = path.join(root, String(round));
+    mkdirSync(folder);
+    const time = await nextChangeTime(folder);
+    const later = write('later');
+    expect(statSync(earlier).ctimeMs).toBeLessThan(time);
+    expect(statSync(later).ctimeMs).toBeGreaterThanOrEqual(time);
+  }
 });
