@@ -22,6 +22,8 @@ export interface WalkLimits {
   readonly maxDepth: number;
   /** Maximum number of names that are examined. */
   readonly maxNames: number;
+  /** Leaves out what was last changed before this time, in milliseconds. */
+  readonly changedSince?: number;
   readonly signal?: AbortSignal;
 }
 
@@ -165,7 +167,7 @@ class Walk {
     if (kind === undefined) return;
     const isInside = kind === 'folder' && this.#globs.some((glob) => glob.reaches(name));
     // A link may lead to a folder, so it is reported wherever a pattern would descend into one.
-    const isMatch = kind !== 'folder' && this.#match(name);
+    const isMatch = kind !== 'folder' && this.#match(name) && this.#isChanged(`${level.folder.place}/${text}`);
     if (!isInside && !isMatch && !(kind === 'link' && this.#globs.some((glob) => glob.reaches(name)))) return;
     if (!isValid || !isOpenable(name)) this.note({ name: shownName(level.relative, entry.name), reason: 'name' });
     else if (kind === 'file') this.#files.add(name);
@@ -173,6 +175,19 @@ class Walk {
     else if (kind === 'other') this.note({ name, reason: 'not-regular' });
     else if (level.depth >= this.#limits.maxDepth) this.note({ name, reason: 'too-deep' });
     else this.#enter(levels, level, text, name);
+  }
+
+  /** A program can set the modification time, but not the time of the change. */
+  #isChanged(place: string): boolean {
+    const { changedSince } = this.#limits;
+    if (changedSince === undefined) return true;
+    try {
+      return lstatSync(place).ctimeMs >= changedSince;
+    } catch (error) {
+      // The entry is gone, or cannot be read: opening it tells.
+      if (isSystemError(error)) return true;
+      throw error;
+    }
   }
 
   /** Tests every pattern until each has matched once; after that the first match is enough. */

@@ -75,6 +75,7 @@ export async function collectOutputs(
         maxKept: maxFiles + MAX_LISTED,
         maxDepth: MAX_DEPTH,
         maxNames: MAX_NAMES,
+        ...(spec.changedSince === undefined ? {} : { changedSince: spec.changedSince }),
         ...(signal === undefined ? {} : { signal }),
       },
     );
@@ -162,8 +163,6 @@ class Collection {
     }
     const { descriptor, stats } = opened;
     try {
-      // A program can set the modification time, but not the time of the change.
-      if (stats.ctimeMs < (this.#spec.changedSince ?? 0)) return true;
       const reason = this.#limitOf(stats.size);
       if (reason !== undefined) this.#skip(name, stats.size, reason);
       if (reason !== undefined && reason !== 'max-file-bytes') return true;

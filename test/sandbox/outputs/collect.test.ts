@@ -7,6 +7,7 @@ import { SkillError } from '../../../src/core/errors.ts';
 import type { Collected } from '../../../src/core/outputs.ts';
 import { collectOutputs } from '../../../src/sandbox/outputs/collect.ts';
 import type { SaveOutput } from '../../../src/sandbox/outputs/collect-read.ts';
+import { nextChangeTime } from '../../../src/platform/fs/file-stamp.ts';
 import { sha256 } from '../../../src/platform/hash.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { scratch } from '../../registry/support.ts';
@@ -179,6 +180,20 @@ describe('limits', () => {
       (await collectOutputs(root, { globs: ['out/*'], changedSince })).files.map(({ name }) => name);
     expect(await names(before)).toEqual(['out/old.txt']);
     expect(await names(before + 1)).toEqual([]);
+  });
+
+  test('more files from before that time than fit do not hide a new one', async () => {
+    const old = Array.from({ length: 300 }, (_, at) => [`out/a${String(at)}.txt`, 'old'] as const);
+    const { root } = makeWorkspace(Object.fromEntries(old));
+    const marker = path.join(root, 'marker');
+    writeFileSync(marker, '');
+    const changedSince = await nextChangeTime(marker);
+    writeFileSync(path.join(root, 'out/new.txt'), 'new');
+    expect(await collectOutputs(root, { globs: ['out/**'], changedSince })).toMatchObject({
+      files: [{ name: 'out/new.txt' }],
+      skipped: [],
+      warnings: [],
+    });
   });
 
   test('a file with a hole of a terabyte costs nothing and is listed', async () => {
