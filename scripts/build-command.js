@@ -85,11 +85,21 @@ async function buildChunks() {
         supported: { 'dynamic-import': false },
         legalComments: 'none',
       });
-      // The exports are not copied once more to be marked as those of an ES module: only other chunks read them.
-      const direct = code.replace('module.exports=__toCommonJS(stdin_exports);', 'module.exports=stdin_exports;');
-      writeFileSync(file.path, withSharedBuiltins(direct));
+      writeFileSync(file.path, withSharedBuiltins(withPlainExports(code)));
     }),
   );
+}
+
+/**
+ * esbuild defines a getter for each export, for ES modules that import each other. Chunks do not, and no export is assigned again, so an
+ * object with all of them at the end is enough.
+ */
+function withPlainExports(code) {
+  const getters =
+    /var stdin_exports=\{\};__export\(stdin_exports,(\{[^{}]*\})\);module\.exports=__toCommonJS\(stdin_exports\);/u;
+  const [all, names] = getters.exec(code) ?? [];
+  if (all === undefined) return code;
+  return `${code.replace(all, '')}module.exports=${names.replaceAll('()=>', '')};`;
 }
 
 /** Every source file of a chunk requires its builtin modules. The first of them is enough: Node takes a while to find each. */

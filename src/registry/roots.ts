@@ -107,11 +107,12 @@ function conventions(source: string, directory: string): readonly RootCandidate[
 }
 
 /** The working directory and, in a repository, those above it up to its top; never the home folder nor what is above it. */
-function projectDirectories(cwd: string, home: string | undefined): readonly string[] {
+export function projectDirectories(cwd: string, home: string | undefined): readonly string[] {
   const start = path.resolve(cwd);
-  const limits = isUsable(home) ? aboveAndSelf(realPath(home)) : new Set<string>();
+  const realHome = isUsable(home) ? realPath(home) : undefined;
   // The working directory is a project, even above the home folder (in containers both may be anywhere); the home folder is not.
-  if (isUsable(home) && realPath(start) === realPath(home)) return [];
+  if (start === home || realPath(start) === realHome) return [];
+  const limits = realHome === undefined ? new Set<string>() : aboveAndSelf(realHome);
   const chain = [start];
   for (let directory = start; !isPresent(path.join(directory, '.git')); chain.push(directory)) {
     const above = path.dirname(directory);

@@ -1,11 +1,9 @@
-import path from 'node:path';
-
 import type { SkillIndex } from '../registry/index-skills.ts';
 import { typedWord } from '../core/text/shell-word.ts';
 import { isForModel } from '../core/skill.ts';
 import type { SkillEntry } from '../core/skill.ts';
 import { isInside, realPath } from '../platform/fs/paths.ts';
-import { defaultRoots } from '../registry/roots.ts';
+import { projectDirectories } from '../registry/roots.ts';
 import type { Surroundings } from '../core/config/loaded-config.ts';
 import type { UntrustedVerdict } from '../policy/trust.ts';
 
@@ -65,8 +63,5 @@ export async function untrustedSkills(
 
 /** The project of the working directory: the outermost folder whose skills are found from here. Undefined in the home folder. */
 export function projectTop({ cwd, home }: Pick<Surroundings, 'cwd' | 'home'>): string | undefined {
-  const { roots } = defaultRoots({ cwd, home, env: {} });
-  const last = roots.findLast(({ source }) => source === 'project');
-  // Default roots have the form `<folder>/.agent/skills`.
-  return last === undefined ? undefined : path.dirname(path.dirname(last.path));
+  return projectDirectories(cwd, home).at(-1);
 }

@@ -67,6 +67,7 @@ export function openTerminal({ streams: { stdout, stderr }, env, color, quiet, j
   const isColored = color === 'always' || (color === 'auto' && supportsColor(env, onTerminal));
   const print = (stream: Stream, text: Text): void => {
     if (typeof text === 'string') stream.write(`${text}\n`);
+    else if (Array.isArray(text)) stream.write(text.map((line) => `${line}\n`).join(''));
     else for (const line of text) stream.write(`${line}\n`);
   };
   /** Columns of the line that the next `overwrite` replaces. */

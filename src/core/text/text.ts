@@ -71,7 +71,7 @@ export function nextHidden(text: string, from: number): HiddenCharacter | undefi
 
 /** Text for terminals, logs and messages: one line, invisible characters escaped. */
 export function printable(text: string): string {
-  if (!BEYOND_ASCII_LINE.test(text)) return text;
+  if (!DOUBTFUL.test(text) && !TAB_OR_LINE_FEED.test(text)) return text;
   let out = '';
   for (let index = 0; index < text.length; index += 1) {
     const code = codePointAt(text, index);
@@ -89,7 +89,7 @@ export function printable(text: string): string {
   return out;
 }
 
-const BEYOND_ASCII_LINE = /[^\x20-\x7e]/;
+const TAB_OR_LINE_FEED = /[\t\n]/;
 const SHORT_ESCAPES: ReadonlyMap<number, string> = new Map([
   [0x09, '\\t'],
   [0x0a, '\\n'],
