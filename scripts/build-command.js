@@ -99,6 +99,8 @@ function withPlainExports(code) {
     /var stdin_exports=\{\};__export\(stdin_exports,(\{[^{}]*\})\);module\.exports=__toCommonJS\(stdin_exports\);/u;
   const [all, names] = getters.exec(code) ?? [];
   if (all === undefined) return code;
+  if (code.includes('__esm('))
+    throw new Error('a chunk has modules that run later than the chunk that exports from them');
   return `${code.replace(all, '')}module.exports=${names.replaceAll('()=>', '')};`;
 }
 

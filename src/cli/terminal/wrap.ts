@@ -8,9 +8,8 @@ export interface WrapOptions {
   readonly column?: number;
 }
 
-/** A line break, or a word with the spaces before it. Chinese and Japanese may break after any character. */
-const PIECE =
-  /\n|[^\S\n]*(?:[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}]\p{P}*|[^\s\p{sc=Han}\p{sc=Hira}\p{sc=Kana}]+)|[^\S\n]+/gu;
+/** A line break, or a word with the spaces before it. Chinese and Japanese may break after any character. Made on first use: it is slow to make. */
+let pieces: RegExp | undefined;
 
 /** Wraps a text at a width, between words only. A word wider than a line stays whole. Styles take no columns. */
 export function wrapWords(text: string, { width, indent = 0, column: start = 0 }: WrapOptions): string {
@@ -30,7 +29,9 @@ export function wrapWords(text: string, { width, indent = 0, column: start = 0 }
     column = indent + textWidth(word);
     return word === '' ? '' : `\n${' '.repeat(indent)}${word}`;
   };
-  return (text.match(PIECE) ?? []).map(place).join('');
+  pieces ??=
+    /\n|[^\S\n]*(?:[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}]\p{P}*|[^\s\p{sc=Han}\p{sc=Hira}\p{sc=Kana}]+)|[^\S\n]+/gu;
+  return (text.match(pieces) ?? []).map(place).join('');
 }
 
 const UNIT = /\u001B\[\d+m/g;

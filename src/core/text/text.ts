@@ -2,7 +2,8 @@
 import { codePointAt, isHigh, isLow } from './code-point.ts';
 
 const BEYOND_ASCII = /[^\t\n\x20-\x7e]/;
-const PICTOGRAPH = /\p{Extended_Pictographic}/u;
+/** Made on first use: it is slow to make. */
+let pictograph: RegExp | undefined;
 
 const ESCAPE = 0x1b;
 const BELL = 0x07;
@@ -230,7 +231,8 @@ function endsEmoji(code: number): boolean {
 }
 
 function isPictograph(code: number): boolean {
-  return code >= 0x80 && PICTOGRAPH.test(String.fromCodePoint(code));
+  pictograph ??= /\p{Extended_Pictographic}/u;
+  return code >= 0x80 && pictograph.test(String.fromCodePoint(code));
 }
 
 function codeBefore(text: string, index: number): number {
