@@ -1,9 +1,9 @@
 /** Chromium of the system, driven by playwright-core. */
 import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 
-import axe from 'axe-core';
-import { chromium } from 'playwright-core';
+import type * as Playwright from 'playwright-core';
 import type { Browser, Page } from 'playwright-core';
 
 const PROGRAMS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
@@ -19,7 +19,11 @@ export const CHROMIUM = find();
 if (CHROMIUM === undefined)
   console.log('skipping the tests of the console: chromium is not installed (SKILLWRIGHT_TEST_INSTALL=1 installs it)');
 
+const require = createRequire(import.meta.url);
+
 export function openBrowser(): Promise<Browser> {
+  // An import would search its four megabytes for exports first.
+  const { chromium }: typeof Playwright = require('playwright-core');
   return chromium.launch({
     executablePath: CHROMIUM ?? '',
     args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--disable-background-networking'],
@@ -29,7 +33,8 @@ export function openBrowser(): Promise<Browser> {
 /** Serious violations of WCAG AA on a page, or only of its contrast. */
 export async function violations(page: Page, isOnlyContrast = false): Promise<readonly string[]> {
   // The policy of the page allows no other script, so it is evaluated by the browser itself.
-  if ((await page.evaluate('typeof axe')) === 'undefined') await page.evaluate(axe.source);
+  if ((await page.evaluate('typeof axe')) === 'undefined')
+    await page.evaluate(readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8'));
   return page.evaluate<readonly string[]>(
     `axe.run('body', { iframes: false, resultTypes: ['violations'], runOnly: ${isOnlyContrast ? "['color-contrast']" : "['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']"} }).then(({ violations }) => violations
       .filter(({ impact }) => impact === 'serious' || impact === 'critical')

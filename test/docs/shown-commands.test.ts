@@ -48,6 +48,11 @@ describe('output', () => {
     ['left out by ...', ['a', '...', 'z'], ['a', 'b', 'c', 'z']],
     ['other times', ['done in 3.1 s (12 ms)'], ['done in 2 min 5 s (9 ms)']],
     ['another run', ['run 20261116T170606Z-1e27fe1d'], ['run 20270101T000000Z-00000000']],
+    [
+      'another folder in the same second',
+      ['results: .agent/evals/20261116T172613'],
+      ['results: .agent/evals/20261117T055745-2'],
+    ],
     ['another sandbox', ['isolated by bubblewrap'], ['isolated by namespaces']],
     [
       'a line of the first start',

@@ -35,7 +35,7 @@ const SOMETIMES = /^testing the isolation of .*$/gm;
 
 const VARIES: readonly (readonly [RegExp, string])[] = [
   [/\b\d{8}T\d{6}Z-[0-9a-f]{8}\b/g, 'RUN'],
-  [/\b\d{8}T\d{6}\b/g, 'FOLDER'],
+  [/\b\d{8}T\d{6}(?:-\d+)?\b/g, 'FOLDER'],
   [/\btrash\/\S+/g, 'TRASH'],
   [/\bsw_[0-9a-f]{12}(?:_[\w-]{43})?/g, 'KEY'],
   [/\b[0-9a-f]{12,64}\b/g, 'DIGEST'],
