@@ -153,10 +153,10 @@ time.sleep(20)
     language: 'python3',
     script: ({ root }) => `
 import time
-for i in range(1000): open("${root}/work/%d" % i, "w").close()
+for i in range(300): open("${root}/work/%d" % i, "w").close()
 time.sleep(20)
 `,
-    limits: { files: 500 },
+    limits: { files: 100 },
     reasons: ['disk'],
     judge: () => [],
   },
@@ -223,7 +223,7 @@ open("${root}/out/made", "w").write("all")
     name: 'runs in circles',
     language: 'sh',
     script: () => 'while :; do :; done & while :; do :; done & while :; do :; done',
-    limits: { wallMs: 200 },
+    limits: { wallMs: 250 },
     reasons: ['timeout'],
     judge: () => [],
   },
@@ -248,7 +248,7 @@ open("${root}/out/made", "w").write("all")
     name: 'makes the machine so busy that time is forgotten',
     language: 'sh',
     script: () => 'for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do (while :; do :; done) & done; wait',
-    limits: { wallMs: 250 },
+    limits: { wallMs: 350 },
     reasons: ['timeout'],
     judge: () => [],
   },
