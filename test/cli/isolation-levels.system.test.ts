@@ -120,7 +120,7 @@ describe.skipIf(!hasLandlock() || missing !== undefined)('a person at a terminal
     const file = path.join(folder, 'home/.agent/config.json');
     mkdirSync(path.dirname(file));
     writeFileSync(file, '{ "packages": { "offline": true } }');
-    const env = { ...NO_ENGINE, HOME: path.join(folder, 'home') };
+    const env = { ...onKindOfMachine('user namespaces'), HOME: path.join(folder, 'home') };
     const execute = (steps: readonly Step[]): Promise<Screen> =>
       atTerminal(onMachineWithout(['user namespaces'], [...COMMAND, ...EXEC_THEIRS]), steps, { cwd: folder, env });
     const answer = (key: string): Promise<Screen> => execute([{ until: '[n] no' }, { seconds: 0.6 }, { keys: key }]);

@@ -5,6 +5,9 @@ import type { Aftermath, AttackCase } from './attack-case.ts';
 import { filesBelow } from './attack-host.ts';
 
 const MIB = 1024 * 1024;
+/** Small limits show the same as large ones and are reached sooner. */
+const MEMORY = 96 * MIB;
+const DISK = 16 * MIB;
 /** What a program can write between two looks at the disk, on a busy machine. */
 const OVERSHOOT = 1024 * MIB;
 
@@ -51,6 +54,7 @@ for i in range(96):
     held.append(bytearray(b"x") * (16 * 1024 * 1024))
     open("${root}/out/held", "w").write(str((i + 1) * 16))
 `,
+    limits: { memoryBytes: MEMORY },
     // Without control groups the program is refused the memory and ends by itself.
     reasons: ['memory', 'exited'],
     judge: ({ read, limits }) => (Number(read('held')) * MIB <= limits.memoryBytes ? [] : [`${read('held')} MiB`]),
@@ -62,28 +66,29 @@ for i in range(96):
     script: ({ root }) => `
 import mmap, time
 # PROT_READ of MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE: each byte that is read needs a table and no page.
-held = mmap.mmap(-1, 256 << 30, flags=0x4022, prot=1)
-for at in range(0, 256 << 30, 2 << 20): held[at]
+held = mmap.mmap(-1, 96 << 30, flags=0x4022, prot=1)
+for at in range(0, 96 << 30, 2 << 20): held[at]
 time.sleep(10)
 open("${root}/out/held", "w").write("all")
 `,
-    limits: { memoryBytes: 256 * MIB },
+    limits: { memoryBytes: MEMORY },
     reasons: ['memory'],
-    judge: ({ read }) => (read('held') === '' ? [] : ['it had 512 MiB']),
+    judge: ({ read }) => (read('held') === '' ? [] : ['it had 192 MiB']),
   },
   {
     number: 9,
-    name: 'takes 16 times 60 MiB in as many processes',
+    name: 'takes 16 times 20 MiB in as many processes',
     language: 'python3',
     script: ({ root }) => `
 import os, time
 for i in range(16):
     if os.fork() == 0:
-        held = bytearray(b"x") * (60 * 1024 * 1024)
+        held = bytearray(b"x") * (20 * 1024 * 1024)
         time.sleep(20); os._exit(0)
 for i in range(16): os.wait()
 open("${root}/out/held", "w").write("all")
 `,
+    limits: { memoryBytes: MEMORY },
     reasons: ['memory'],
     judge: ({ read }) => (read('held') === '' ? [] : ['they all had it']),
   },
@@ -93,12 +98,13 @@ open("${root}/out/held", "w").write("all")
     language: 'python3',
     script: ({ root }) => `
 import mmap, time
-held = [mmap.mmap(-1, 128 * 1024 * 1024) for i in range(8)]
+held = [mmap.mmap(-1, 32 * 1024 * 1024) for i in range(8)]
 for memory in held:
     for at in range(0, len(memory), 4096): memory[at] = 1
 time.sleep(20)
 open("${root}/out/held", "w").write("all")
 `,
+    limits: { memoryBytes: MEMORY },
     reasons: ['memory'],
     judge: ({ read }) => (read('held') === '' ? [] : ['it had all of it']),
   },
@@ -118,6 +124,7 @@ open("${root}/out/held", "w").write("all")
     name: 'writes many files that are too much together',
     language: 'sh',
     script: ({ root }) => `i=0; while :; do head -c 4194304 /dev/zero > ${root}/work/$i; i=$((i + 1)); done`,
+    limits: { diskBytes: DISK },
     reasons: ['disk'],
     judge: ({ root, limits }) =>
       leftBytes(root) <= limits.diskBytes + OVERSHOOT ? [] : [`${String(leftBytes(root))} bytes`],
@@ -132,23 +139,24 @@ os.chdir("${root}/work")
 os.mkdir(b"\\xff\\xfe"); os.chdir(b"\\xff\\xfe")
 for i in range(40):
     os.mkdir("d" * 200); os.chdir("d" * 200)
-for i in range(64):
+for i in range(8):
     open("x%d" % i, "wb").write(b"x" * (4 * 1024 * 1024))
 time.sleep(20)
 `,
+    limits: { diskBytes: DISK },
     reasons: ['disk'],
     judge: () => [],
   },
   {
     number: 10,
-    name: 'makes 200,000 empty files',
+    name: 'makes more empty files than it may',
     language: 'python3',
     script: ({ root }) => `
 import time
-for i in range(200000): open("${root}/work/%d" % i, "w").close()
+for i in range(300): open("${root}/work/%d" % i, "w").close()
 time.sleep(20)
 `,
-    // How many there are when the limit is noticed depends on how busy the machine is.
+    limits: { files: 100 },
     reasons: ['disk'],
     judge: () => [],
   },
@@ -215,7 +223,7 @@ open("${root}/out/made", "w").write("all")
     name: 'runs in circles',
     language: 'sh',
     script: () => 'while :; do :; done & while :; do :; done & while :; do :; done',
-    limits: { wallMs: 400 },
+    limits: { wallMs: 250 },
     reasons: ['timeout'],
     judge: () => [],
   },
@@ -240,7 +248,7 @@ open("${root}/out/made", "w").write("all")
     name: 'makes the machine so busy that time is forgotten',
     language: 'sh',
     script: () => 'for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do (while :; do :; done) & done; wait',
-    limits: { wallMs: 600 },
+    limits: { wallMs: 350 },
     reasons: ['timeout'],
     judge: () => [],
   },

@@ -183,7 +183,7 @@ describe.skipIf(engine === undefined)('the container executor, where a Docker en
     'memory, processes, output, one file and the disk of a container have bounds, each with its reason',
     async () => {
       const attempts: readonly (readonly [string, string, Partial<typeof DEFAULT_LIMITS>])[] = [
-        ['memory', 'python3 -c "x = bytearray(600 << 20); print(len(x))"', { memoryBytes: 128 << 20 }],
+        ['memory', 'python3 -c "x = bytearray(300 << 20); print(len(x))"', { memoryBytes: 128 << 20 }],
         ['processes', 'for i in $(seq 100); do sleep 20 & done; sleep 20', { processes: 20 }],
         // It ends before the limits are polled for the first time, and leaves processes behind.
         ['processes', 'for i in $(seq 100); do sleep 20 > /dev/null & done', { processes: 20 }],
@@ -194,7 +194,7 @@ describe.skipIf(engine === undefined)('the container executor, where a Docker en
           'for i in 1 2 3 4 5 6; do dd if=/dev/zero of=/workspace/out/$i bs=1M count=8; done; sleep 20',
           { diskBytes: 20 << 20 },
         ],
-        ['disk', 'cd /workspace/out; for i in $(seq 3000); do : > n$i; done; sleep 20', { files: 500 }],
+        ['disk', 'cd /workspace/out; for i in $(seq 400); do : > n$i; done; sleep 20', { files: 200 }],
       ];
       const reasons = [];
       for (const [, script, changes] of attempts) {

@@ -13,9 +13,10 @@ export interface OutputPipe {
   read(): Readable;
 }
 
-/** Most workspaces run one program; those that run a second one usually run many. */
+/** Most workspaces run one program, so the first batch is for one; the batches grow with the programs. */
 const FIRST_BATCH = 2;
-const BATCH = 64;
+const GROWTH = 4;
+const MAX_BATCH = 64;
 const MAKE_MS = 5_000;
 
 /**
@@ -102,7 +103,7 @@ export class OutputPipes {
       if (error.code !== 'EEXIST') return;
     }
     this.#isFolderThere = true;
-    const length = this.#made === 0 ? FIRST_BATCH : BATCH;
+    const length = this.#made === 0 ? FIRST_BATCH : Math.min(MAX_BATCH, GROWTH * this.#made);
     const names = Array.from({ length }, (_, number) => path.join(this.#folder, String(this.#made + number)));
     this.#names += length;
     // Mode 666: a program may pass its output on to other users. The folder itself is private.

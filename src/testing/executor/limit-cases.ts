@@ -7,7 +7,7 @@ import type { CaseDefinition } from './definition.ts';
 
 const MEGABYTE = 1024 * 1024;
 /** Enough for interpreters and sandboxes to start. */
-const MEMORY = 96 * MEGABYTE;
+const MEMORY = 48 * MEGABYTE;
 
 /** Allocates memory and holds it: `tail` keeps all of its input until its output is read. */
 function holding(bytes: number, seconds = 3): string {
@@ -16,7 +16,7 @@ function holding(bytes: number, seconds = 3): string {
 
 /** Allocates slowly, so that executors that poll notice it in time. */
 const GROWING =
-  'i=0; while [ $i -lt 100 ]; do head -c 4194304 /dev/zero; sleep 0.1; i=$((i + 1)); done | tail -c 419430400 | (sleep 10; wc -c)';
+  'i=0; while [ $i -lt 50 ]; do head -c 4194304 /dev/zero; sleep 0.1; i=$((i + 1)); done | tail -c 209715200 | (sleep 10; wc -c)';
 
 /** Keeps ever more files without a name, in the way that its argument names. Others may free disk space at the same time. */
 const HOLD_DELETED = `
@@ -132,8 +132,8 @@ export const LIMIT_CASES: readonly CaseDefinition[] = [
     { needs: { limits: ['files'] }, ownWorkspace: true },
     async (fixture) => {
       const { end } = await fixture.shell(
-        'cd work; i=0; while [ $i -lt 3000 ]; do : > "$i"; i=$((i + 1)); done; sleep 20',
-        { limits: { files: 500 } },
+        'cd work; i=0; while [ $i -lt 400 ]; do : > "$i"; i=$((i + 1)); done; sleep 20',
+        { limits: { files: 200 } },
       );
       assert.equal(end.reason, 'disk');
     },

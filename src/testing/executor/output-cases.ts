@@ -14,13 +14,18 @@ const MEASURE_EVERY = 8 * 1024 * 1024;
 /** Share of the passed bytes. An executor that buffers holds all of them at every measurement; other cases only briefly. */
 const BUFFERED_SHARE = 0.6;
 
-/** Memory in use after a garbage collection, which includes everything that the executor buffers. */
+/** Memory in use, which includes everything that the executor buffers, and garbage. */
+function usedBytes(): number {
+  const { arrayBuffers, heapUsed } = process.memoryUsage();
+  return arrayBuffers + heapUsed;
+}
+
+/** Memory in use after a garbage collection. */
 function heldBytes(): number {
   setFlagsFromString('--expose-gc');
   const collect: unknown = runInNewContext('gc');
   if (typeof collect === 'function') collect();
-  const { arrayBuffers, heapUsed } = process.memoryUsage();
-  return arrayBuffers + heapUsed;
+  return usedBytes();
 }
 
 /** Waits for the file `go` in the folder of the run. */
@@ -43,10 +48,16 @@ class CountingSink implements OutputSink {
   write(chunk: Uint8Array): boolean {
     this.bytes += chunk.length;
     if (this.bytes === FLOOD) this.#everythingCame();
-    if (this.bytes < this.#nextMeasurement) return true;
+    if (this.bytes < this.#nextMeasurement || this.leastShare < BUFFERED_SHARE) return true;
     this.#nextMeasurement += MEASURE_EVERY;
-    this.leastShare = Math.min(this.leastShare, (heldBytes() - this.#before) / this.bytes);
+    this.leastShare = Math.min(this.leastShare, this.#share(usedBytes()));
+    // Collecting garbage is expensive and can only lower the share.
+    if (this.leastShare >= BUFFERED_SHARE) this.leastShare = Math.min(this.leastShare, this.#share(heldBytes()));
     return true;
+  }
+
+  #share(bytes: number): number {
+    return (bytes - this.#before) / this.bytes;
   }
 }
 

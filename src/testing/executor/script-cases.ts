@@ -9,17 +9,17 @@ import { conform } from './definition.ts';
 import type { CaseDefinition } from './definition.ts';
 import { SKILL } from './skill.ts';
 
-const WHERE = 'scripts/where.py';
+const WHERE = 'scripts/where.sh';
 
-function spellingCase(about: string, line: (root: string) => string): CaseDefinition {
+function spellingCase(about: string, line: (root: string) => string, script = WHERE, program = 'sh'): CaseDefinition {
   return conform(
     'EXEC-6',
     `a script is found when it is written ${about}`,
-    { needs: { programs: ['bash', 'python3'] } },
+    { needs: { programs: ['bash', program] } },
     async (fixture) => {
       const ran = await fixture.run(shellCommand(`${line(fixture.root)} 'a b'`));
       assertExit(ran, 0);
-      assert.equal(ran.stdout.toString('utf8'), `${fixture.root}/skills/${SKILL}/${WHERE} ['a b']\n`);
+      assert.equal(ran.stdout.toString('utf8'), `${fixture.root}/skills/${SKILL}/${script}|a b`);
     },
   );
 }
@@ -59,7 +59,7 @@ function scriptCase(about: string, script: string, program: string, expected: st
 export const SCRIPT_CASES: readonly CaseDefinition[] = [
   spellingCase('scripts/x', () => WHERE),
   spellingCase('./scripts/x', () => `./${WHERE}`),
-  spellingCase('python3 scripts/x', () => `python3 ${WHERE}`),
+  spellingCase('python3 scripts/x', () => 'python3 scripts/where.py', 'scripts/where.py', 'python3'),
   spellingCase('cd . && scripts/x', () => `cd . && ${WHERE}`),
   spellingCase('with its whole path inside', (root) => `${root}/skills/${SKILL}/${WHERE}`),
   scriptCase('a .sh without the permission to be executed', 'scripts/plain.sh', 'bash', 'plain a b'),

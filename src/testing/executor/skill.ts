@@ -9,10 +9,14 @@ export const ALL_BYTES: Uint8Array = Uint8Array.from({ length: 1024 }, (_, at) =
 export const UNICODE_NAME = 'references/größe 大小 🎉.md';
 export const UNICODE_TEXT = 'größe 大小 🎉\n';
 
-/** Prints the path of the script and its arguments. */
+/** Print the path of the script and its arguments. */
+const WHERE_SH = `#!/bin/sh
+printf '%s' "$(readlink -f "$0")"
+printf '|%s' "$@"
+`;
 const WHERE_PY = `#!/usr/bin/env python3
 import os, sys
-print(os.path.realpath(__file__), sys.argv[1:])
+print(os.path.realpath(__file__), *sys.argv[1:], sep="|", end="")
 `;
 
 const PLAIN_MJS = `import { argv, stdout } from "node:process";
@@ -24,6 +28,7 @@ const FILES: readonly (readonly [name: string, content: string | Uint8Array, isP
   ['assets/all-bytes.bin', ALL_BYTES, false],
   ['assets/nothing', '', false],
   [UNICODE_NAME, UNICODE_TEXT, false],
+  ['scripts/where.sh', WHERE_SH, true],
   ['scripts/where.py', WHERE_PY, true],
   ['scripts/hello.sh', '#!/bin/sh\nprintf "hello from %s\\n" "$(basename "$0")"\n', true],
   ['scripts/plain.sh', 'printf "plain %s\\n" "$1"\n', false],

@@ -183,9 +183,14 @@ if ($set{mode} eq 'landlock') {
   # Processes that the program leaves behind become children of this one, whatever group, session and environment they gave themselves.
   call('adopt processes', 'prctl', $SET_SUBREAPER, 1, 0, 0, 0);
   my $outside = $$;
-  my $program = fork;
+  my $program;
+  # The death of the parent ends the program, and what it left behind below. Set before the program can leave anything behind.
+  $SIG{TERM} = sub { kill 'KILL', $program if $program };
+  call('set the death signal', 'prctl', $SET_DEATH_SIGNAL, 15, 0, 0, 0);
+  $program = fork;
   defined $program or fail('fork');
   if (!$program) {
+    $SIG{TERM} = 'DEFAULT';
     call('set the death signal', 'prctl', $SET_DEATH_SIGNAL, 9, 0, 0, 0);
     exit 1 if getppid() != $outside;
     # Without scopes a program may signal its own group, so the process outside must be in another.
@@ -198,9 +203,7 @@ if ($set{mode} eq 'landlock') {
   close STDOUT;
   close STDERR;
   call('protect the process outside', 'prctl', $SET_DUMPABLE, 0, 0, 0, 0);
-  # The death of the parent ends the program, and what it left behind below.
-  $SIG{TERM} = sub { kill 'KILL', $program };
-  call('set the death signal', 'prctl', $SET_DEATH_SIGNAL, 15, 0, 0, 0);
+  # The parent may have died before the program was known.
   kill 'KILL', $program if getppid() != $set{parent};
   waitpid $program, 0;
   my $status = $?;
