@@ -129,7 +129,11 @@ describe('install', () => {
     expect(await sw('uninstall', 'tables', '-y')).toMatchObject({ status: 0, out: 'uninstalled tables\n' });
     expect(existsSync(path.join(root, 'tables'))).toBe(false);
     expect(json(await sw('restore', '--list', '--json'))).toMatchObject({ trash: [{ name: 'tables' }] });
-    for (const words of [['tables', '--all'], ['--list', '--empty-trash'], ['--id', 'some']])
+    for (const words of [
+      ['tables', '--all'],
+      ['--list', '--empty-trash'],
+      ['--id', 'some'],
+    ])
       expect(await sw('restore', ...words, '-y')).toMatchObject({ status: 2, out: '' });
     expect(await sw('restore', 'tables', '-y')).toMatchObject({ status: 0, out: 'restored tables\n' });
     writeFileSync(path.join(source, 'tables/more.md'), 'more');
