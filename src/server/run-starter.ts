@@ -1,6 +1,6 @@
 /** The runs that the server started: how to start, follow and cancel them, and their files. */
 import { EventEmitter, once } from 'node:events';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 
@@ -10,6 +10,7 @@ import type { RunEvent } from '../core/run-events.ts';
 import type { EventSink } from '../journal/export/sinks.ts';
 import { takeOutputs } from '../runtime/execution/take-outputs.ts';
 import type { ExecutionOptions } from '../runtime/execution/execution.ts';
+import { makeTemporary, openBase } from '../sandbox/workspace/layout.ts';
 import type { RunServerLimits, RunServerOptions } from './server-options.ts';
 import { HttpError } from './http-error.ts';
 
@@ -57,7 +58,7 @@ export function openRunStarter(
   const started = new Map<string, StartedRun>();
   const asked = new Map<string, string>();
   let folder: string | undefined;
-  const base = (): string => (folder ??= mkdtempSync(path.join(options.runtime.executionPlaces.base, 'console-')));
+  const base = (): string => (folder ??= makeTemporary(openBase(options.runtime.executionPlaces.base)));
 
   const start: RunStarter['start'] = async (begin) => {
     if (closing.aborted) throw new HttpError(503, 'the server is shutting down');

@@ -76,7 +76,8 @@ beforeAll(async () => {
   const runtime = await createRuntime({
     cwd: project,
     home,
-    env: {},
+    // Nothing is there yet, as on a new machine.
+    env: { TMPDIR: path.join(root, 'temporary') },
     roots: [path.join(root, 'skills')],
     builtin: false,
     cache: false,
