@@ -33,6 +33,8 @@ const packages = {
       /^(@modelcontextprotocol|@noble\/hashes|fast-string-(truncated-)?width|jsonriver|modern-tar|unbash)(\/|$)/u;
     onResolve({ filter: /^[^./]/ }, ({ path: name, kind }) => {
       if (kind === 'entry-point') return undefined;
+      // For Node, `yaml` is 70 files in CommonJS, which take 30 ms to load. This build is the same code as ES modules.
+      if (name === 'yaml') return { path: project('node_modules/yaml/browser/dist/index.js') };
       return bundled.test(name) ? { path: fileURLToPath(import.meta.resolve(name)) } : { external: true };
     });
   },
