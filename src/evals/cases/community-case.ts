@@ -2,6 +2,7 @@
 import type { CaseSkills, Expectations } from './case.ts';
 import { isObject } from '../../core/json/json-schema.ts';
 import type { JsonPath } from '../../core/json/json-schema.ts';
+import { fieldOf } from '../../core/json/shape.ts';
 import { quoted } from '../../core/text/text.ts';
 import { joined, readAssertions, wordsOf } from './assertions.ts';
 import type { Assertions } from './assertions.ts';
@@ -18,7 +19,6 @@ import {
   ID_KEYS,
   NAME_KEYS,
   TAG_KEYS,
-  firstValueOf,
   flagAt,
   inputOf,
   isExpectation,
@@ -138,7 +138,7 @@ function listedSkills(item: Item): Expectations['skills'] {
 }
 
 function namesAt(item: Item, key: string): readonly string[] | undefined {
-  const value = firstValueOf(item, [key]);
+  const value = fieldOf(item, key);
   if (typeof value === 'string')
     return value
       .split(/[,;|]/)
@@ -154,7 +154,7 @@ function isNone(name: string | undefined): boolean {
 /** Reports an unreadable value only for keys that are always trigger flags. */
 function flagOf(report: CaseReport, item: Item, path: JsonPath): boolean | undefined {
   for (const key of FLAG_KEYS) {
-    const value = firstValueOf(item, [key]);
+    const value = fieldOf(item, key);
     const read = flagAt(key, value);
     if (read !== undefined) return read;
     if (value !== undefined && /trigger|activate/i.test(key)) {
@@ -181,7 +181,7 @@ function expectationsOf(
 function assertionsOf({ report }: CaseFile, item: Item, path: JsonPath): Assertions {
   const known = ASSERTION_KEYS.map((key) => {
     const isTrigger = key === 'expected' && flagAt(key, item[key]) !== undefined;
-    const value = isTrigger ? undefined : firstValueOf(item, [key]);
+    const value = isTrigger ? undefined : fieldOf(item, key);
     const line = key === 'trap' && typeof value === 'string' ? `Does not fall into this trap: ${value}` : value;
     return readAssertions(report, line, [...path, key], key);
   });

@@ -54,11 +54,6 @@ export function flagAt(key: string, value: unknown): boolean | undefined {
   return isPlain || /activat|trigger|positive|negative/i.test(String(value)) ? readFlag(value) : undefined;
 }
 
-export function firstValueOf(item: Item, keys: readonly string[]): unknown {
-  const key = keys.find((wanted) => Object.hasOwn(item, wanted));
-  return key === undefined ? undefined : item[key];
-}
-
 /** The first of the keys that holds a non-empty string. */
 export function textAt(item: Item, keys: readonly string[]): string | undefined {
   for (const key of keys) {
