@@ -25,7 +25,7 @@ const options = {
 };
 const commonJs = { format: 'cjs', define: { 'import.meta.dirname': '__dirname' } };
 
-/** Packages stay outside, except those without a CommonJS build: not every supported Node can `require` an ES module. */
+/** Packages stay outside, except `yaml` and those without a CommonJS build: not every supported Node can `require` an ES module. */
 const packages = {
   name: 'packages',
   setup({ onResolve }) {
@@ -33,7 +33,7 @@ const packages = {
       /^(@modelcontextprotocol|@noble\/hashes|fast-string-(truncated-)?width|jsonriver|modern-tar|unbash)(\/|$)/u;
     onResolve({ filter: /^[^./]/ }, ({ path: name, kind }) => {
       if (kind === 'entry-point') return undefined;
-      // For Node, `yaml` is 70 files in CommonJS, which take 30 ms to load. This build is the same code as ES modules.
+      // Its build for Node is 70 CommonJS files, which take 30 ms to load. The other build is the same code as ES modules.
       if (name === 'yaml') return { path: project('node_modules/yaml/browser/dist/index.js') };
       return bundled.test(name) ? { path: fileURLToPath(import.meta.resolve(name)) } : { external: true };
     });

@@ -29,7 +29,10 @@ export const command = definePackCommand({
     const [name] = positionals;
     const modes = [name !== undefined, flags.all === true, flags.list === true, flags['empty-trash'] === true];
     if (modes.filter(Boolean).length > 1)
-      throw new UsageError('expected one of NAME, --all, --list and --empty-trash', 'see skillwright restore --help');
+      throw new UsageError(
+        'expected at most one of NAME, --all, --list and --empty-trash',
+        'see skillwright restore --help',
+      );
     if (name === undefined && flags.id !== undefined)
       throw new UsageError('expected NAME with --id', 'see skillwright restore --list');
     const settings = await settingsFor(invocation);

@@ -8,7 +8,10 @@ export interface WrapOptions {
   readonly column?: number;
 }
 
-/** A line break, or a word with the spaces before it. Chinese and Japanese may break after any character. Made on first use: it is slow to make. */
+/**
+ * A line break, or a word with the spaces before it. Chinese and Japanese may break after any character. Compiled on first use, because it
+ * takes long.
+ */
 let pieces: RegExp | undefined;
 
 /** Wraps a text at a width, between words only. A word wider than a line stays whole. Styles take no columns. */

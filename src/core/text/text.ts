@@ -2,7 +2,7 @@
 import { codePointAt, isHigh, isLow } from './code-point.ts';
 
 const BEYOND_ASCII = /[^\t\n\x20-\x7e]/;
-/** Made on first use: it is slow to make. */
+/** Compiled on first use, because it takes long. */
 let pictograph: RegExp | undefined;
 
 const ESCAPE = 0x1b;
