@@ -16,6 +16,25 @@ export type RequirementId = `${string}-${number}`;
 /** What is missing, by requirement. Everything else is claimed. */
 const OPEN: Readonly<Record<RequirementId, string>> = {
   'DOC-1': 'executed tutorials, docs in the package, a site',
+  'TRUE-1': 'the test command on a bare machine',
+  'TRUE-2': 'promises on pages tied to tests',
+  'JRN-12': 'a deleted run, a second resume',
+  'UNDO-1': 'conflicts with edits of a person, subagents, modes',
+  'PACK-8': 'merging after a first install, depth of a source',
+  'POL-13': 'directions of configuration keys',
+  'POL-14': 'variables and tables that choose programs',
+  'EXEC-14': 'files created during a run, runtimes below the home folder',
+  'SCAN-2': 'data flow across files',
+  'EVAL-14': 'equal arms, intention to treat, validity',
+  'ACT-1': 'all of it',
+  'ACT-2': 'all of it',
+  'ACT-3': 'all of it',
+  'ACT-4': 'all of it',
+  'AGT-13': 'commands in the project, risk by loss, rewind',
+  'VOC-1': 'one setting, literal sessions, the generated table',
+  'DIST-2': 'the reconciler',
+  'DIST-3': 'all of it',
+  'UI-2': 'the timeline, attempts',
 };
 
 /** The requirements of docs/requirements.md, in its order. */
