@@ -3,46 +3,31 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
+import { PACKAGES, PROGRAMS, has, probeAll } from './needs.ts';
 import { stopSharedEngine } from './sandbox/docker-engine.ts';
 
-/** Programs that system tests run, with the Debian package of each. */
-const PROGRAMS = [
-  { file: '/usr/bin/bwrap', package: 'bubblewrap' },
-  { file: '/usr/sbin/dockerd', package: 'docker.io' },
-  { file: '/usr/bin/minisign', package: 'minisign' },
-  { file: '/usr/bin/chromium', package: 'chromium' },
-  { file: '/usr/lib/postgresql', package: 'postgresql' },
-] as const;
-
-/**
- * Makes the cache folder that the commands of this run share. Installs missing programs if SKILLWRIGHT_TEST_INSTALL=1; otherwise says once
- * per program which tests are skipped.
- */
+/** Makes the cache folder that the commands of this run share, and installs missing programs if SKILLWRIGHT_TEST_INSTALL=1. */
 export function setup(): () => Promise<void> {
-  if (process.env['SKILLWRIGHT_TEST_INSTALL'] === '1') installMissing();
+  probeAll();
+  if (process.env['SKILLWRIGHT_TEST_INSTALL'] === '1' && installMissing()) probeAll();
   const cache = mkdtempSync(path.join(os.tmpdir(), 'skillwright-test-cache-'));
   // Read by test/cli/run-cli.ts.
   process.env['TEST_CACHE_DIR'] = cache;
-  for (const { file, package: name } of missing())
-    console.log(
-      `skipped: tests that need ${name}, because ${file} does not exist (install ${name}, or run as root with SKILLWRIGHT_TEST_INSTALL=1)`,
-    );
   return async () => {
     await stopSharedEngine(cache);
     rmSync(cache, { recursive: true, force: true });
   };
 }
 
-function missing(): readonly (typeof PROGRAMS)[number][] {
-  return PROGRAMS.filter(({ file }) => !existsSync(file));
-}
-
-/** Installs one package at a time, so that a large one that times out does not cost the others. */
-function installMissing(): void {
-  const names = missing().map(({ package: name }) => name);
-  if (names.length === 0 || process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return;
+/** Installs one package at a time, so that a large one that times out does not cost the others. Returns whether it tried. */
+function installMissing(): boolean {
+  const names = PROGRAMS.filter((need) => !has(need)).map((need) => PACKAGES[need] ?? need);
+  if (names.length === 0 || process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return false;
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  const steps = [['update', '-qq'], ...names.map((name) => ['install', '-y', '-qq', '--no-install-recommends', name])];
+  const steps = [
+    ['update', '-qq'],
+    ...[...new Set(names)].map((name) => ['install', '-y', '-qq', '--no-install-recommends', name]),
+  ];
   for (const step of steps) {
     try {
       execFileSync('apt-get', step, { stdio: 'ignore', timeout: 240_000, env });
@@ -51,4 +36,5 @@ function installMissing(): void {
       console.log(`apt-get ${step.join(' ')}: ${error.message}`);
     }
   }
+  return true;
 }

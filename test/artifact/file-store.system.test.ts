@@ -18,6 +18,7 @@ import type { ArtifactStore } from '../../src/artifact/store.ts';
 import { sha256 } from '../../src/platform/hash.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { scratch } from '../registry/support.ts';
+import { needs } from '../needs.ts';
 
 const NOW = '2026-01-02T03:04:05.000Z';
 const TEXT = { mediaType: 'text/plain' };
@@ -225,7 +226,7 @@ describe('artifacts', () => {
     expect(readdirSync(incoming)).toEqual(['fresh']);
   });
 
-  test.skipIf(process.getuid?.() === 0)('in a read-only folder fail with a reason (not as root)', async () => {
+  test('in a read-only folder fail with a reason (not as root)', needs('an ordinary user'), async () => {
     const directory = scratch();
     chmodSync(directory, 0o500);
     await expect(open(directory).save('a', bytes('x'), TEXT)).rejects.toMatchObject({ code: 'io/failed' });

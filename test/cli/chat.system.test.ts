@@ -12,14 +12,11 @@ import { PROJECT } from '../files-below.ts';
 import { serve } from '../model/local-server.ts';
 import { scratch } from '../registry/support.ts';
 import { SKILLS } from '../skills/support.ts';
-import { atTerminal, missingTerminal } from './pseudo-terminal.ts';
+import { atTerminal } from './pseudo-terminal.ts';
 import type { Screen, Step } from './pseudo-terminal.ts';
 import { SHARED_CACHE, temporaryFolder } from './run-cli.ts';
 import type { CliResult } from './run-cli.ts';
-
-const missing = missingTerminal();
-if (missing !== undefined) console.log(`chat at a terminal is not tested: ${missing}`);
-
+import { needs } from '../needs.ts';
 const PROGRAM = path.join(PROJECT, 'dist/command/skillwright.js');
 const CHAT = ['chat', '--executor', 'none'];
 const RULES = [...CHAT, '--model', 'rules'];
@@ -135,7 +132,7 @@ describe('from a pipe', () => {
   });
 });
 
-describe.skipIf(missing !== undefined)('at a terminal', () => {
+describe('at a terminal', needs('python3 with pty'), () => {
   const PAUSE = { seconds: 0.4 };
   const [UP, CTRL_C, CTRL_D] = ['\u001B[A', '\u0003', '\u0004'];
   const chat = (

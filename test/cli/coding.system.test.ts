@@ -4,8 +4,8 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import { verifies } from '../conformance/verifies.ts';
-import { hasBubblewrap } from '../sandbox/sandbox.ts';
 import { spawnCli, temporaryFolder } from './run-cli.ts';
+import { needs } from '../needs.ts';
 
 const FILES = {
   'AGENTS.md': 'Tests live in test/ and use node:test. canary-agents-md',
@@ -54,8 +54,9 @@ function filesIn(folder: string, below = ''): Readonly<Record<string, string>> {
 }
 
 describe('a run on a project', () => {
-  test.skipIf(!hasBubblewrap())(
+  test(
     'adds a test, makes it pass in the sandbox, and runs undo restores every byte',
+    needs('bubblewrap'),
     async () => {
       const run = { command: 'node --test test/add.test.mjs', cwd: '$PROJECT_DIR' };
       const folder = project([

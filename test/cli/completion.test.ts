@@ -1,10 +1,11 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { chmodSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 
 import { PROJECT } from '../files-below.ts';
 import { cli, skillText, temporaryFolder, writeFiles } from './run-cli.ts';
+import { needs } from '../needs.ts';
 
 const folder = temporaryFolder();
 
@@ -30,12 +31,6 @@ async function scriptFor(shell: string): Promise<string> {
   return file;
 }
 
-function hasShell(shell: string): boolean {
-  const found = spawnSync(shell, ['--version']).status === 0;
-  if (!found) console.log(`skipped: ${shell} is not installed here`);
-  return found;
-}
-
 describe('completion in bash', () => {
   const complete = async (...words: string[]): Promise<readonly string[]> => {
     const file = await scriptFor('bash');
@@ -55,11 +50,11 @@ describe('completion in bash', () => {
   });
 });
 
-test.runIf(hasShell('zsh'))('the script for zsh is read by zsh', async () => {
+test('the script for zsh is read by zsh', needs('zsh'), async () => {
   execFileSync('zsh', ['-n', await scriptFor('zsh')], { env: env() });
 });
 
-test.runIf(hasShell('fish'))('the script for fish is read by fish and completes', async () => {
+test('the script for fish is read by fish and completes', needs('fish'), async () => {
   const file = await scriptFor('fish');
   const out = execFileSync('fish', ['--no-config', '-c', `source ${file}; complete -C 'skillwright inspect my'`], {
     env: env(),

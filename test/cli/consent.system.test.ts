@@ -7,14 +7,11 @@ import { createRuntime } from '../../src/runtime/runtime.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { PROJECT } from '../files-below.ts';
 import { scratch, writeSkill } from '../registry/support.ts';
-import { atTerminal, missingTerminal } from './pseudo-terminal.ts';
+import { atTerminal } from './pseudo-terminal.ts';
 import type { Screen, Step } from './pseudo-terminal.ts';
 import { runCli } from './run-cli.ts';
 import type { CliResult } from './run-cli.ts';
-
-const missing = missingTerminal();
-if (missing !== undefined) console.log(`the question about trust is not tested at a terminal: ${missing}`);
-
+import { needs } from '../needs.ts';
 const COMMAND = [process.execPath, path.join(PROJECT, 'dist/command/skillwright.js')];
 const PAUSE = { seconds: 0.6 };
 const RUN = ['run', 'squash the zebra tables', '--model', 'rules', '--executor', 'none', '--no-cache'];
@@ -59,7 +56,7 @@ async function stateOf({ home, project }: Pick<World, 'home' | 'project'>, name:
   return (await runtime.distrust([skill], { files: true })).get(skill.dir)?.why ?? 'trusted';
 }
 
-describe.skipIf(missing !== undefined)('a skill of a project, at a terminal', () => {
+describe('a skill of a project, at a terminal', needs('python3 with pty'), () => {
   verifies('INST-3', 'is asked about once, with what it is and may do, and the run goes on with it', async () => {
     const at = world();
     const first = await at.at(RUN, 'y');

@@ -15,7 +15,7 @@ describe('demo', () => {
   verifies('CLI-1', 'shows a run with no key and no network, and leaves nothing behind', async () => {
     const folder = scratch();
     const before = leftovers();
-    const { status, out, err } = await spawnCli(folder, ['demo', '--plain', '--executor', 'bubblewrap']);
+    const { status, out, err } = await spawnCli(folder, ['demo', '--plain']);
     expect([status, err]).toEqual([0, '']);
     expect(out).toContain('   - Rows: 8\n');
     expect(out).toContain('skillwright runs verify: intact.');

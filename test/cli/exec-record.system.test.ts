@@ -5,8 +5,8 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 
 import { readRun } from '../../src/journal/journal-reader.ts';
 import { listRuns } from '../../src/journal/run-folder.ts';
-import type { ExecutorName } from '../../src/core/execution.ts';
 import { openReceiver } from '../journal/otlp-receiver.ts';
+import { EXECUTORS } from '../sandbox/sandbox.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { PROJECT } from '../files-below.ts';
 import { scratch } from '../registry/support.ts';
@@ -14,9 +14,7 @@ import { HASHES, hits, surfacesBelow, surfacesOf, writeCanaryWorld } from '../ru
 import type { CanaryWorld } from '../runtime/secrets/canary.ts';
 import { runCli } from './run-cli.ts';
 import type { CliResult } from './run-cli.ts';
-
-const EXECUTORS: readonly ExecutorName[] = existsSync('/usr/bin/bwrap') ? ['local', 'bubblewrap'] : ['local'];
-if (EXECUTORS.length === 1) console.log('skipped: bubblewrap is not installed');
+import { skipUnless } from '../needs.ts';
 
 function run({ project, home, env, skills }: CanaryWorld, words: readonly string[]): Promise<CliResult> {
   return runCli(project, [...words, '--root', skills, '--only-root'], { HOME: home, ...env });
@@ -121,8 +119,9 @@ test('a killed command is shown as interrupted, with everything recorded before'
   expect(types).not.toContain('observation');
 });
 
-test.skipIf(process.platform === 'win32')(
+test(
   'a terminal that is closed ends the program and closes the record',
+  skipUnless(process.platform !== 'win32', 'a system with POSIX files'),
   async () => {
     const folder = scratch();
     const bin = path.join(PROJECT, 'dist/command/skillwright.js');

@@ -4,10 +4,10 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 
 import { verifies } from '../conformance/verifies.ts';
-import { hasBubblewrap } from '../sandbox/sandbox.ts';
 import { PROJECT } from '../files-below.ts';
 import { scratch } from '../registry/support.ts';
 import { cli, spawnCli, writeFiles } from './run-cli.ts';
+import { needs } from '../needs.ts';
 
 const executor = ['--executor', 'local'];
 
@@ -67,7 +67,7 @@ test('--in means a file that is there whole, and a folder by the name that it ha
   expect(await inputs(path.join(folder, 'year=2024'), '.')).toBe('./year=2024/part.csv\n');
 });
 
-test.skipIf(!hasBubblewrap())('limits that are lower than ours already are no reason not to run', () => {
+test('limits that are lower than ours already are no reason not to run', needs('bubblewrap'), () => {
   const folder = scratch();
   const exec = `${process.execPath} ${path.join(PROJECT, 'dist/command/skillwright.js')} exec --executor bubblewrap --command text-diff`;
   const script = `ulimit -n 300; ulimit -t 25; ${exec} 'ulimit -n; ulimit -t; ulimit -c'`;
@@ -75,30 +75,27 @@ test.skipIf(!hasBubblewrap())('limits that are lower than ours already are no re
   expect([status, stdout]).toEqual([0, '300\n25\n0\n']);
 });
 
-test.skipIf(!hasBubblewrap())(
-  'a folder for temporary files may have a long path, or none that can be used',
-  async () => {
-    const folder = scratch();
-    const long = path.join(folder, 'l'.repeat(100));
-    mkdirSync(long);
-    if (process.getuid?.() === 0) for (const each of [folder, long]) chmodSync(each, 0o755);
-    const words = ['exec', 'text-diff', 'echo done', '--command', '--executor', 'bubblewrap'];
-    expect(await spawnCli(folder, words, { TMPDIR: long })).toMatchObject({ status: 0, out: 'done\n' });
-    const granted = await spawnCli(folder, [...words, '--allow', 'example.org'], { TMPDIR: long });
-    expect([granted.status, granted.err]).toEqual([1, expect.stringContaining('is too long: the limit is')]);
-    expect(granted.err).toContain('hint: use a workspace folder with a shorter path');
-    expect(await spawnCli(folder, words, { TMPDIR: '' })).toMatchObject({ status: 0, out: 'done\n' });
-    writeFileSync(path.join(folder, 'file'), '');
-    const none = { TMPDIR: path.join(folder, 'file'), HOME: path.join(folder, 'other'), SKILLWRIGHT_CACHE_DIR: '' };
-    const refused = await spawnCli(folder, words, none);
-    expect(refused).toMatchObject({ status: 4, out: '' });
-    expect(refused.err).toContain('hint: set TMPDIR to a writable folder with free space');
-    expect(await spawnCli(folder, ['demo'], none)).toMatchObject({
-      status: 1,
-      err: `error: cannot create a folder in "${none.TMPDIR}": ENOTDIR\nhint: set TMPDIR to a writable folder\n`,
-    });
-  },
-);
+test('a folder for temporary files may have a long path, or none that can be used', needs('bubblewrap'), async () => {
+  const folder = scratch();
+  const long = path.join(folder, 'l'.repeat(100));
+  mkdirSync(long);
+  if (process.getuid?.() === 0) for (const each of [folder, long]) chmodSync(each, 0o755);
+  const words = ['exec', 'text-diff', 'echo done', '--command', '--executor', 'bubblewrap'];
+  expect(await spawnCli(folder, words, { TMPDIR: long })).toMatchObject({ status: 0, out: 'done\n' });
+  const granted = await spawnCli(folder, [...words, '--allow', 'example.org'], { TMPDIR: long });
+  expect([granted.status, granted.err]).toEqual([1, expect.stringContaining('is too long: the limit is')]);
+  expect(granted.err).toContain('hint: use a workspace folder with a shorter path');
+  expect(await spawnCli(folder, words, { TMPDIR: '' })).toMatchObject({ status: 0, out: 'done\n' });
+  writeFileSync(path.join(folder, 'file'), '');
+  const none = { TMPDIR: path.join(folder, 'file'), HOME: path.join(folder, 'other'), SKILLWRIGHT_CACHE_DIR: '' };
+  const refused = await spawnCli(folder, words, none);
+  expect(refused).toMatchObject({ status: 4, out: '' });
+  expect(refused.err).toContain('hint: set TMPDIR to a writable folder with free space');
+  expect(await spawnCli(folder, ['demo'], none)).toMatchObject({
+    status: 1,
+    err: `error: cannot create a folder in "${none.TMPDIR}": ENOTDIR\nhint: set TMPDIR to a writable folder\n`,
+  });
+});
 
 test('where nothing isolates, exec refuses with status 4 and the command that would help', async () => {
   const folder = scratch();

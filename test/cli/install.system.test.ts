@@ -9,9 +9,10 @@ import { verifyRoot } from '../../src/packs/verify-root.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { PROJECT } from '../files-below.ts';
 import { scratch, writeSkill } from '../registry/support.ts';
-import { atTerminal, missingTerminal } from './pseudo-terminal.ts';
+import { atTerminal } from './pseudo-terminal.ts';
 import { runCli, spawnCli } from './run-cli.ts';
 import type { CliResult } from './run-cli.ts';
+import { needs } from '../needs.ts';
 
 const COMMAND = path.join(PROJECT, 'dist/command/skillwright.js');
 
@@ -294,9 +295,7 @@ describe('install', () => {
       err: expect.stringMatching(/no home folder[^]*hint: choose a root with --to FOLDER/),
     });
   });
-
-  const missing = missingTerminal();
-  test.skipIf(missing !== undefined)('at a terminal the plan is shown, and only a y installs', async () => {
+  test('at a terminal the plan is shown, and only a y installs', needs('python3 with pty'), async () => {
     const words = [process.execPath, COMMAND, 'install', sourceWith('tables')];
     const env = { HOME: path.join(base, 'home') };
     const steps = (key: string) => [{ until: '[n] no > ' }, { seconds: 0.6 }, { keys: key }] as const;

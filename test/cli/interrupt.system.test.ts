@@ -10,14 +10,10 @@ import { listRuns } from '../../src/journal/run-folder.ts';
 import { verifyRun } from '../../src/journal/verify.ts';
 import { PROJECT } from '../files-below.ts';
 import { serve } from '../model/local-server.ts';
-import { hasBubblewrap } from '../sandbox/sandbox.ts';
-import { atTerminal, missingTerminal } from './pseudo-terminal.ts';
+import { atTerminal } from './pseudo-terminal.ts';
 import type { Screen, Step } from './pseudo-terminal.ts';
 import { SHARED_CACHE, spawnCli, temporaryFolder } from './run-cli.ts';
-
-const missing = missingTerminal() ?? (hasBubblewrap() ? undefined : 'bubblewrap is missing');
-if (missing !== undefined) console.log(`Ctrl-C at a terminal is not tested: ${missing}`);
-
+import { needs } from '../needs.ts';
 const PROGRAM = path.join(PROJECT, 'dist/command/skillwright.js');
 const home = temporaryFolder();
 const [CTRL_C, CTRL_O] = [{ keys: '\u0003' }, { keys: '\u000F' }];
@@ -66,7 +62,7 @@ function recorded(folder: string): {
   };
 }
 
-describe.skipIf(missing !== undefined)('Ctrl-C at a terminal', () => {
+describe('Ctrl-C at a terminal', needs('python3 with pty', 'bubblewrap'), () => {
   test('stops a program, whose last output line a key shows, and the run goes on', async () => {
     const folder = project(call('while true; do echo tick; sleep 1; done'), { text: '**Stopped** as asked.' });
     const { status, text } = await run(folder, [

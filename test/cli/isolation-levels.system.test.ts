@@ -6,23 +6,18 @@ import { verifies } from '../conformance/verifies.ts';
 import { scratch } from '../registry/support.ts';
 import { onMachineWithout } from '../sandbox/forbidden-calls.ts';
 import type { Lack } from '../sandbox/forbidden-calls.ts';
-import { hasLandlock, hasNamespaces } from '../sandbox/sandbox.ts';
 import { spawnCli, temporaryFolder, writeFiles } from './run-cli.ts';
 import type { CliResult } from './run-cli.ts';
 import { landlockGaps } from '../../src/sandbox/executors/landlock/gaps.ts';
 import { PROJECT } from '../files-below.ts';
-import { atTerminal, missingTerminal } from './pseudo-terminal.ts';
+import { atTerminal } from './pseudo-terminal.ts';
 import type { Screen, Step } from './pseudo-terminal.ts';
-
-const missing = missingTerminal();
-if (missing !== undefined) console.log(`the question for landlock is not tested: ${missing}`);
-
+import { needs } from '../needs.ts';
 const COMMAND = [process.execPath, path.join(PROJECT, 'dist/command/skillwright.js')];
 /** No engine; what else the machine lacks is denied by a seccomp filter. */
 const NO_ENGINE = { DOCKER_HOST: 'unix:///nonexistent/docker.sock' };
 /** Probe reports, one folder for each kind of machine. */
 const CACHES = temporaryFolder();
-const isRoot = process.getuid?.() === 0;
 
 function on(folder: string, lacks: readonly Lack[], words: readonly string[]): Promise<CliResult> {
   return spawnCli(folder, words, onKindOfMachine(lacks.join()), (argv) => onMachineWithout(lacks, argv));
@@ -59,7 +54,7 @@ function projectWithSkill(): string {
 const EXEC_THEIRS = ['exec', 'theirs', 'hello.sh', '--trust-project'];
 const EXEC_OURS = ['exec', 'csv-report', 'report.mjs', '--in', 'table.csv', '--', 'inputs/table.csv'];
 
-describe.skipIf(!isRoot || !hasNamespaces())('without bubblewrap and Docker (needs root, to hide bubblewrap)', () => {
+describe('without bubblewrap and Docker (needs root, to hide bubblewrap)', needs('root', 'namespaces'), () => {
   verifies(['EXEC-7', 'EXEC-12'], 'the demo runs its script in namespaces', async () => {
     const { status, out } = await spawnCli(
       scratch(),
@@ -72,7 +67,7 @@ describe.skipIf(!isRoot || !hasNamespaces())('without bubblewrap and Docker (nee
   });
 });
 
-describe.skipIf(!hasLandlock())('where user namespaces are forbidden too (needs Landlock)', () => {
+describe('where user namespaces are forbidden too (needs Landlock)', needs('landlock'), () => {
   const lacks = ['user namespaces'] as const;
 
   verifies(
@@ -114,7 +109,7 @@ describe.skipIf(!hasLandlock())('where user namespaces are forbidden too (needs 
   });
 });
 
-describe.skipIf(!hasLandlock() || missing !== undefined)('a person at a terminal there', () => {
+describe('a person at a terminal there', needs('landlock', 'python3 with pty'), () => {
   test('is asked with all that stays open: no, once, and always, which the user file keeps', async () => {
     const folder = projectWithSkill();
     const file = path.join(folder, 'home/.agent/config.json');

@@ -17,6 +17,7 @@ import { verifies } from '../conformance/verifies.ts';
 import { scratch, writeSkill } from '../registry/support.ts';
 import { runCli } from './run-cli.ts';
 import type { CliResult } from './run-cli.ts';
+import { skipUnless } from '../needs.ts';
 
 let base = '';
 let project = '';
@@ -173,57 +174,63 @@ describe('lock --import', () => {
 /** A folder with `node_modules/skills` and `node_modules/openskills`, and a Node that runs them. */
 const PEERS = process.env['TEST_PEERS'] ?? '';
 const PEER_NODE = process.env['TEST_PEERS_NODE'] ?? process.execPath;
-const missing = existsSync(path.join(PEERS, 'node_modules/skills/bin/cli.mjs'))
-  ? ''
-  : 'TEST_PEERS names no folder with the npm packages skills and openskills';
-if (missing !== '') console.log(`skipped: migration from the real programs: ${missing}`);
+const hasPeers = existsSync(path.join(PEERS, 'node_modules/skills/bin/cli.mjs'));
 
-describe.skipIf(missing !== '')('what the real programs write', () => {
-  const run = (script: string, ...words: readonly string[]): void => {
-    const env = { PATH: process.env['PATH'], HOME: path.join(base, 'home'), DISABLE_TELEMETRY: '1', DO_NOT_TRACK: '1' };
-    const end = spawnSync(PEER_NODE, [path.join(PEERS, 'node_modules', script), ...words], {
-      cwd: project,
-      env,
-      encoding: 'utf8',
+describe(
+  'what the real programs write',
+  skipUnless(hasPeers, 'the npm packages skills and openskills in the folder TEST_PEERS'),
+  () => {
+    const run = (script: string, ...words: readonly string[]): void => {
+      const env = {
+        PATH: process.env['PATH'],
+        HOME: path.join(base, 'home'),
+        DISABLE_TELEMETRY: '1',
+        DO_NOT_TRACK: '1',
+      };
+      const end = spawnSync(PEER_NODE, [path.join(PEERS, 'node_modules', script), ...words], {
+        cwd: project,
+        env,
+        encoding: 'utf8',
+      });
+      expect({ status: end.status, text: end.status === 0 ? '' : end.stdout + end.stderr }).toEqual({
+        status: 0,
+        text: '',
+      });
+    };
+
+    test('of npx skills, from a git repository, is imported', async () => {
+      const git = (...words: readonly string[]) =>
+        spawnSync('git', ['-C', source(), '-c', 'user.name=a', '-c', 'user.email=a@example.org', ...words]);
+      for (const words of [
+        ['init', '-q', '-b', 'main'],
+        ['add', '-A'],
+        ['commit', '-qm', 'x'],
+      ])
+        git(...words);
+      run('skills/bin/cli.mjs', 'add', `file://${source()}`, '-y', '-a', 'claude-code', '-a', 'codex');
+      expect(await cli('lock', '--import', '.', '--yes')).toMatchObject({ status: 0 });
+      await expectMigrated();
     });
-    expect({ status: end.status, text: end.status === 0 ? '' : end.stdout + end.stderr }).toEqual({
-      status: 0,
-      text: '',
+
+    test('of npx skills, for one agent, is imported', async () => {
+      run('skills/bin/cli.mjs', 'add', source(), '-y', '-a', 'claude-code');
+      expect(lstatSync(at('.claude/skills/alpha')).isDirectory()).toBe(true);
+      expect(await cli('lock', '--import', 'skills-lock.json', '--yes')).toMatchObject({ status: 0 });
+      await expectMigrated();
     });
-  };
 
-  test('of npx skills, from a git repository, is imported', async () => {
-    const git = (...words: readonly string[]) =>
-      spawnSync('git', ['-C', source(), '-c', 'user.name=a', '-c', 'user.email=a@example.org', ...words]);
-    for (const words of [
-      ['init', '-q', '-b', 'main'],
-      ['add', '-A'],
-      ['commit', '-qm', 'x'],
-    ])
-      git(...words);
-    run('skills/bin/cli.mjs', 'add', `file://${source()}`, '-y', '-a', 'claude-code', '-a', 'codex');
-    expect(await cli('lock', '--import', '.', '--yes')).toMatchObject({ status: 0 });
-    await expectMigrated();
-  });
+    test('of npx skills, for a user, is imported', async () => {
+      run('skills/bin/cli.mjs', 'add', source(), '-g', '-y', '-a', 'claude-code', '-a', 'codex');
+      const lock = path.join(base, 'home/.agents/.skill-lock.json');
+      expect(await cli('lock', '--import', lock, '--yes')).toMatchObject({ status: 0 });
+      expect(readdirSync(path.join(base, 'home/.claude/skills'))).toEqual(['alpha', 'beta']);
+      expect(await cli('verify', '--scope', 'user')).toMatchObject({ status: 0 });
+    });
 
-  test('of npx skills, for one agent, is imported', async () => {
-    run('skills/bin/cli.mjs', 'add', source(), '-y', '-a', 'claude-code');
-    expect(lstatSync(at('.claude/skills/alpha')).isDirectory()).toBe(true);
-    expect(await cli('lock', '--import', 'skills-lock.json', '--yes')).toMatchObject({ status: 0 });
-    await expectMigrated();
-  });
-
-  test('of npx skills, for a user, is imported', async () => {
-    run('skills/bin/cli.mjs', 'add', source(), '-g', '-y', '-a', 'claude-code', '-a', 'codex');
-    const lock = path.join(base, 'home/.agents/.skill-lock.json');
-    expect(await cli('lock', '--import', lock, '--yes')).toMatchObject({ status: 0 });
-    expect(readdirSync(path.join(base, 'home/.claude/skills'))).toEqual(['alpha', 'beta']);
-    expect(await cli('verify', '--scope', 'user')).toMatchObject({ status: 0 });
-  });
-
-  test('of openskills is imported', async () => {
-    run('openskills/dist/cli.js', 'install', source(), '-y');
-    expect(await cli('lock', '--import', '.', '--yes')).toMatchObject({ status: 0 });
-    await expectMigrated();
-  });
-});
+    test('of openskills is imported', async () => {
+      run('openskills/dist/cli.js', 'install', source(), '-y');
+      expect(await cli('lock', '--import', '.', '--yes')).toMatchObject({ status: 0 });
+      await expectMigrated();
+    });
+  },
+);

@@ -5,13 +5,10 @@ import { describe, expect, test } from 'vitest';
 import { makeKey } from '../../src/packs/sign/secret-key.ts';
 import { PROJECT } from '../files-below.ts';
 import { scratch } from '../registry/support.ts';
-import { atTerminal, missingTerminal } from './pseudo-terminal.ts';
+import { atTerminal } from './pseudo-terminal.ts';
 import type { Screen, Step } from './pseudo-terminal.ts';
 import { skillText, spawnCli, writeFiles } from './run-cli.ts';
-
-const missing = missingTerminal();
-if (missing !== undefined) console.log(`questions about packs are not tested at a terminal: ${missing}`);
-
+import { needs } from '../needs.ts';
 const COMMAND = [process.execPath, path.join(PROJECT, 'dist/command/skillwright.js')];
 /** More than keys need to count. */
 const PAUSE = { seconds: 0.6 };
@@ -30,7 +27,7 @@ function world(): {
   return { folder, at: (words, steps) => atTerminal([...COMMAND, ...words], steps, { cwd: folder, env }) };
 }
 
-describe.skipIf(missing !== undefined)('at a terminal', () => {
+describe('at a terminal', needs('python3 with pty'), () => {
   test('an update is shown first; the enter key alone is no, and y is yes', async () => {
     const { folder, at } = world();
     expect(await spawnCli(folder, ['install', './source', '--yes'])).toMatchObject({ status: 0 });

@@ -1,6 +1,6 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 
-import { PYTHON } from '../python.ts';
+import { PYTHON } from '../needs.ts';
 
 /**
  * What is done at a terminal: keys are sent once a text has come on the screen, or after a while. A question ignores keys that come too
@@ -71,12 +71,6 @@ if ended == 0:
 code = os.WEXITSTATUS(status) if os.WIFEXITED(status) else -os.WTERMSIG(status)
 print(json.dumps({'status': code, 'text': text.decode('utf-8', 'replace')}))
 `;
-
-/** Why there are no pseudo-terminals here; nothing where there are. */
-export function missingTerminal(): string | undefined {
-  const { status } = spawnSync(PYTHON, ['-c', 'import pty'], { stdio: 'ignore', timeout: 170_000 });
-  return status === 0 ? undefined : 'there is no python3 with the module pty';
-}
 
 interface Surroundings {
   readonly cwd: string;

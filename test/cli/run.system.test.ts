@@ -14,9 +14,10 @@ import { PROJECT } from '../files-below.ts';
 import { serve } from '../model/local-server.ts';
 import { scratch } from '../registry/support.ts';
 import { SKILLS } from '../skills/support.ts';
-import { atTerminal, missingTerminal } from './pseudo-terminal.ts';
+import { atTerminal } from './pseudo-terminal.ts';
 import { SHARED_CACHE, cli, runCli, temporaryFolder, writeFiles } from './run-cli.ts';
 import type { CliResult } from './run-cli.ts';
+import { needs } from '../needs.ts';
 
 const ORDERS = readFileSync(path.join(SKILLS, 'csv-report/evals/files/orders.csv'), 'utf8');
 const QUESTION = 'What is in this CSV file? Are there missing values?';
@@ -199,8 +200,9 @@ describe('with the rule model', () => {
   });
 });
 
-test.skipIf(missingTerminal() !== undefined)(
+test(
   'at a terminal the person is asked, sees the plan go on, and the answer once',
+  needs('python3 with pty'),
   async () => {
     const words = ['run', QUESTION, '--in', 'orders.csv', '--protocol', 'actions', ...RULES];
     const { status, text } = await atTerminal(

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 
 import { PROJECT } from '../files-below.ts';
 import { skillText, temporaryFolder, writeFiles } from './run-cli.ts';
+import { skipUnless } from '../needs.ts';
 
 const BIN = path.join(PROJECT, 'dist/command/skillwright.js');
 const SKILLS = 40;
@@ -33,7 +34,7 @@ function folderOf(skills: number, description: string): string {
   return folder;
 }
 
-describe.skipIf(process.platform === 'win32')('standard output', () => {
+describe('standard output', skipUnless(process.platform !== 'win32', 'a system with POSIX files'), () => {
   const folder = folderOf(SKILLS, 'Does this, and 那个.');
 
   test('is the same in a file, in a pipe and in a file that is added to', () => {
@@ -53,8 +54,9 @@ describe.skipIf(process.platform === 'win32')('standard output', () => {
     );
   });
 
-  test.skipIf(!existsSync('/dev/full'))(
+  test(
     'output that finds no room is said and ends with 1, on a device and in a file',
+    skipUnless(existsSync('/dev/full'), '/dev/full'),
     () => {
       const expected = 'error: cannot write the output (ENOSPC)\nhint: free some disk space\n1\n';
       expect(shell(folder, '$LIST >/dev/full 2>err; echo $? > status; cat err status')).toBe(expected);

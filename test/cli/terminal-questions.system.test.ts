@@ -7,12 +7,9 @@ import type { ApprovalRequest } from '../../src/core/approval.ts';
 import { commandRequest } from '../policy/approval-request.ts';
 import { PROJECT } from '../files-below.ts';
 import { built, scratch, writeSkill } from '../registry/support.ts';
-import { atTerminal, missingTerminal } from './pseudo-terminal.ts';
+import { atTerminal } from './pseudo-terminal.ts';
 import type { Screen, Step } from './pseudo-terminal.ts';
-
-const missing = missingTerminal();
-if (missing !== undefined) console.log(`questions at a terminal are not tested: ${missing}`);
-
+import { needs } from '../needs.ts';
 const COMMAND = [process.execPath, path.join(PROJECT, 'dist/command/skillwright.js')];
 /** More than keys need to count. */
 const PAUSE = { seconds: 0.6 };
@@ -70,7 +67,7 @@ const MENU = { until: '[d]etails > ' };
 const WORDS = { until: 'is no > ' };
 const terminal = (verdict: string, scope: string): unknown => ({ verdict, scope, by: 'terminal' });
 
-describe.skipIf(missing !== undefined)('at a real terminal', () => {
+describe('at a real terminal', needs('python3 with pty'), () => {
   test('a project is trusted by a key', async () => {
     const at = world();
     const { status, text } = await trust(at, [{ until: '[n] no > ' }, PAUSE, { keys: 'y' }]);

@@ -1,5 +1,6 @@
 import { test } from 'vitest';
 
+import type { SkipOptions } from '../needs.ts';
 import type { RequirementId } from './requirements.ts';
 
 /** A test that shows a requirement to hold. The ids stand in its title, and docs/conformance.md lists it under each of them. */
@@ -7,6 +8,7 @@ export function verifies(
   ids: RequirementId | readonly RequirementId[],
   behaviour: string,
   run: () => void | Promise<void>,
+  options?: SkipOptions,
 ): void {
-  test(`${[ids].flat().join(' ')}: ${behaviour}`, run);
+  test(`${[ids].flat().join(' ')}: ${behaviour}`, { ...options }, run);
 }

@@ -1,23 +1,13 @@
 /** Chromium of the system, driven by playwright-core. */
-import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
 import type * as Playwright from 'playwright-core';
 import type { Browser, Page } from 'playwright-core';
+import { chromiumProgram, has } from '../needs.ts';
 
-const PROGRAMS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
-
-function find(): string | undefined {
-  const found = PROGRAMS.find((program) => existsSync(program));
-  if (found !== undefined || process.env['SKILLWRIGHT_TEST_INSTALL'] !== '1') return found;
-  execFileSync('apt-get', ['install', '-y', '-q', 'chromium'], { stdio: 'ignore' });
-  return PROGRAMS.find((program) => existsSync(program));
-}
-
-export const CHROMIUM = find();
-if (CHROMIUM === undefined)
-  console.log('skipping the tests of the console: chromium is not installed (SKILLWRIGHT_TEST_INSTALL=1 installs it)');
+/** The program, if it starts. */
+export const CHROMIUM = has('chromium') ? chromiumProgram() : undefined;
 
 const require = createRequire(import.meta.url);
 

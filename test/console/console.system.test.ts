@@ -10,10 +10,11 @@ import { createRunServer } from '../../src/server/run-server.ts';
 import type { RunServer } from '../../src/server/run-server.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { requestOf } from '../policy/approval-request.ts';
-import { CHROMIUM, openBrowser, violations } from './browser.ts';
+import { openBrowser, violations } from './browser.ts';
 import { testBadInput } from './bad-input.ts';
 import { EVENTS, ROWS, manySkills, openConsoleWorld, recordLongRun } from './console-world.ts';
 import type { ConsoleWorld } from './console-world.ts';
+import { needs } from '../needs.ts';
 
 /** Labels without a Chinese character. Names and texts of skills, tools and records are not translated. */
 const ENGLISH = `[...document.querySelectorAll('main :is(h1, h2, thead th, dt, label, .badge, .label, .note, .empty-title, .tab-list a, .tab-list button, button, option)')]
@@ -22,7 +23,7 @@ const ENGLISH = `[...document.querySelectorAll('main :is(h1, h2, thead th, dt, l
   .filter((text) => /[a-z]{3}/i.test(text) && !/[\\u4e00-\\u9fff]|^Token$|[-_.\\d]|^(?:tables|letters|option|builtin|release)/.test(text))`;
 const SKILLS = 12;
 
-describe.skipIf(CHROMIUM === undefined)('the console', () => {
+describe('the console', needs('chromium'), () => {
   let world: ConsoleWorld;
   let server: RunServer;
   let browser: Browser;

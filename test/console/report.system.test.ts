@@ -12,11 +12,12 @@ import type { EvalReport } from '../../src/evals/report/result.ts';
 import { HOSTILE, hostileReport } from '../evals/hostile-report.ts';
 import { VIEW } from '../evals/page/sample-view.ts';
 import { COMPARISON, TRIGGER, check, fullReport, manyResults, rate, report, result } from '../evals/sample-report.ts';
-import { CHROMIUM, openBrowser } from './browser.ts';
+import { openBrowser } from './browser.ts';
+import { needs } from '../needs.ts';
 
 const VIEWS = ['overview', 'cases', 'case/0', 'case/7', 'case/99999', 'trigger', 'changes', 'nothing'] as const;
 
-describe.skipIf(CHROMIUM === undefined)('the exported report', () => {
+describe('the exported report', needs('chromium'), () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'skillwright-report-'));
   let browser: Browser;
   let page: Page;

@@ -4,8 +4,9 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import { PROJECT } from '../files-below.ts';
-import { CHROMIUM, openBrowser } from './browser.ts';
+import { openBrowser } from './browser.ts';
 import { openConsoleWorld } from './console-world.ts';
+import { needs } from '../needs.ts';
 
 const FOLDER = process.env['SCREENSHOTS'];
 const SIZES = [
@@ -14,7 +15,7 @@ const SIZES = [
   ['phone', 360, 780],
 ] as const;
 
-describe.skipIf(CHROMIUM === undefined || FOLDER === undefined)('screenshots', () => {
+describe('screenshots', needs('chromium'), () => {
   test('of every page, at three widths, light and dark', async () => {
     const world = await openConsoleWorld({ isTidy: true });
     const browser = await openBrowser();

@@ -2,16 +2,11 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import { missingTerminal } from '../cli/pseudo-terminal.ts';
 import { PROJECT } from '../files-below.ts';
-import { hasBubblewrap } from '../sandbox/sandbox.ts';
 import { installPackages, runSteps, wrongCommands } from './run-page.ts';
 import { isShown, readSteps } from './shown-commands.ts';
 import { pictureText, terminalPicture } from './terminal-picture.ts';
-
-const missing = missingTerminal() ?? (hasBubblewrap() ? undefined : 'bubblewrap does not isolate programs here');
-if (missing !== undefined) console.log(`skipped: what the README shows, because ${missing}`);
-
+import { needs } from '../needs.ts';
 const PICTURE = path.join(PROJECT, 'docs/pictures/run.svg');
 
 /** What the picture shows. */
@@ -35,7 +30,7 @@ $ skillwright runs verify last
 
 const isUpdate = process.env['UPDATE_DOCS'] === '1';
 
-describe.skipIf(missing !== undefined)('the README', () => {
+describe('the README', needs('python3 with pty', 'bubblewrap'), () => {
   test('shows what its commands print', async () => {
     const options = { prepare: installPackages };
     expect(await wrongCommands('README.md', 'README.zh-CN.md', options)).toEqual([]);

@@ -1,20 +1,16 @@
 import { LLMock } from '@copilotkit/aimock';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
-import { missingTerminal } from '../cli/pseudo-terminal.ts';
-import { hasBubblewrap } from '../sandbox/sandbox.ts';
-import { POSTGRES, freePort, openPostgres } from '../server/fleet/postgres.ts';
+import { freePort, openPostgres } from '../server/fleet/postgres.ts';
 import { installPackages, wrongCommands } from './run-page.ts';
 import type { PageOptions } from './run-page.ts';
-
-const missing = missingTerminal() ?? (hasBubblewrap() ? undefined : 'bubblewrap does not isolate programs here');
-if (missing !== undefined) console.log(`skipped: runs of the tutorials, because ${missing}`);
+import { needs } from '../needs.ts';
 
 async function expectTutorial(name: string, options?: PageOptions): Promise<void> {
   expect(await wrongCommands(`docs/tutorials/${name}`, `docs/zh/tutorials/${name}`, options)).toEqual([]);
 }
 
-describe.skipIf(missing !== undefined)('tutorials: each command prints what the page shows', () => {
+describe('tutorials: each command prints what the page shows', needs('python3 with pty', 'bubblewrap'), () => {
   test.each(['first-skill.md', 'safe-skills.md', 'prove-it-helps.md'])('%s', (name) => expectTutorial(name), 600_000);
 
   test('own-agent.md, with a server that speaks the protocols of the vendors', async () => {
@@ -38,17 +34,13 @@ describe.skipIf(missing !== undefined)('tutorials: each command prints what the 
     });
   }, 600_000);
 
-  test.skipIf(POSTGRES === undefined)(
-    'team.md, with PostgreSQL',
-    async () => {
-      const postgres = await openPostgres();
-      onTestFinished(() => postgres.close());
-      await expectTutorial('team.md', {
-        prepare: installPackages,
-        replace: ['8787', String(await freePort())],
-        env: { SKILLWRIGHT_DATABASE_URL: postgres.url },
-      });
-    },
-    600_000,
-  );
+  test('team.md, with PostgreSQL', { ...needs('postgresql'), timeout: 600_000 }, async () => {
+    const postgres = await openPostgres();
+    onTestFinished(() => postgres.close());
+    await expectTutorial('team.md', {
+      prepare: installPackages,
+      replace: ['8787', String(await freePort())],
+      env: { SKILLWRIGHT_DATABASE_URL: postgres.url },
+    });
+  });
 });

@@ -3,6 +3,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
 import { PackRefused, isRefusal, packRefusal, orSystemRefusal } from '../../src/packs/problems.ts';
+import { skipUnless } from '../needs.ts';
 
 async function codeOf(act: () => void): Promise<string> {
   const result = await orSystemRefusal(
@@ -20,7 +21,7 @@ function systemError(code: string): Error {
   return Object.assign(new Error(`${code}: no`), { code, syscall: 'open' });
 }
 
-test.skipIf(!existsSync('/dev/full'))('a full disk is a refusal that says so', async () => {
+test('a full disk is a refusal that says so', skipUnless(existsSync('/dev/full'), '/dev/full'), async () => {
   expect(await codeOf(() => writeFileSync('/dev/full', 'x'))).toBe('install/no-space');
 });
 

@@ -11,6 +11,7 @@ import { sha256 } from '../../src/platform/hash.ts';
 import { RIGHT, startSwapping } from '../platform/fs/swap-race.ts';
 import { placed, world } from './support.ts';
 import type { World } from './support.ts';
+import { needs } from '../needs.ts';
 
 function read(
   here: World,
@@ -145,7 +146,7 @@ describe('read_file', () => {
     expect(readFile({ type: 'read_file', path: file }, judged)).toMatchObject({ type: 'failed', code: 'file/changed' });
   });
 
-  test.runIf(process.platform === 'linux')('never reads outside while files and folders are swapped', async () => {
+  test('never reads outside while files and folders are swapped', needs('linux'), async () => {
     const root = await startSwapping();
     const places = { project: root, skills: [] };
     const seen = new Set<string>();

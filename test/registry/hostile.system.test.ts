@@ -5,7 +5,8 @@ import { describe, expect, test } from 'vitest';
 
 import { buildIndex } from '../../src/registry/registry.ts';
 import { verifies } from '../conformance/verifies.ts';
-import { built, rootsOf, runModule, scratch, writeSkill } from './support.ts';
+import { built, rootsOf, runAsOrdinaryUser, runModule, scratch, writeSkill } from './support.ts';
+import { needs } from '../needs.ts';
 
 describe('names', () => {
   test('with new lines, escapes, quotes and 255 bytes are found as they are', async () => {
@@ -94,8 +95,7 @@ describe('files', () => {
     }
   });
 
-  test('folders that may not be entered or listed are told, and the rest is found', ({ skip }) => {
-    if (process.getuid?.() !== 0) skip('needs root to become somebody else');
+  test('folders that may not be entered or listed are told, and the rest is found', needs('root'), async () => {
     const root = scratch();
     chmodSync(root, 0o755);
     writeSkill(path.join(root, 'good'));
@@ -104,14 +104,10 @@ describe('files', () => {
     chmodSync(path.join(root, 'closed'), 0o000);
     chmodSync(path.join(root, 'unlisted'), 0o311);
     const text = `
-      const { buildIndex } = await import(process.argv[1]);
+      import { buildIndex } from './registry/registry.ts';
       const index = await buildIndex({ roots: [{ source: 't', path: process.argv[2], priority: 1, explicit: true }] });
       console.log(JSON.stringify([index.skills.map(({ name }) => name), index.report.leftOut]));`;
-    const output = runModule(
-      text,
-      [built('registry/registry.js'), root],
-      ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'],
-    );
+    const output = await runAsOrdinaryUser(text, [root]);
     expect(JSON.parse(output)).toEqual([
       ['good'],
       [

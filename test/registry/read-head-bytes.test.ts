@@ -10,8 +10,9 @@ import { findFrontmatter } from '../../src/format/bounds.ts';
 import { sha256 } from '../../src/platform/hash.ts';
 import { HeadReader } from '../../src/registry/read-head-bytes.ts';
 import type { HeadFile } from '../../src/registry/read-head-bytes.ts';
-import { built, runModule, scratch } from './support.ts';
+import { runAsOrdinaryUser, scratch } from './support.ts';
 import { runs } from '../property-runs.ts';
+import { needs } from '../needs.ts';
 
 function read(directory: string, file = 'SKILL.md'): HeadFile {
   return new HeadReader().read(path.join(directory, file), directory);
@@ -200,17 +201,12 @@ describe('what is not a plain file', () => {
     expect(results).toEqual(['read', 'file/link-escapes', 'file/link-escapes', 'file/broken-link', 'file/broken-link']);
   });
 
-  test('a file that may not be read is told as such', ({ skip }) => {
-    if (process.getuid?.() !== 0) skip('needs root to become somebody else');
+  test('a file that may not be read is told as such', needs('root'), async () => {
     const directory = scratch();
     execFileSync('chmod', ['755', directory]);
     writeFileSync(path.join(directory, 'SKILL.md'), '---\nname: a\ndescription: b\n---\n', { mode: 0o600 });
-    const text = `const { HeadReader } = await import(process.argv[1]); console.log(JSON.stringify(new HeadReader().read(process.argv[2] + '/SKILL.md', process.argv[2])));`;
-    const output = runModule(
-      text,
-      [built('registry/read-head-bytes.js'), directory],
-      ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'],
-    );
+    const text = `import { HeadReader } from './registry/read-head-bytes.ts'; console.log(JSON.stringify(new HeadReader().read(process.argv[2] + '/SKILL.md', process.argv[2])));`;
+    const output = await runAsOrdinaryUser(text, [directory]);
     expect(JSON.parse(output)).toEqual({
       type: 'failed',
       code: 'file/unreadable',

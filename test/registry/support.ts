@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,6 +17,7 @@ import { onTestFinished } from 'vitest';
 import type { SkillRoot } from '../../src/core/skill.ts';
 import { isSystemError } from '../../src/platform/fs/paths.ts';
 import { removeTree } from '../../src/platform/fs/remove-tree.ts';
+import { bundleProgram } from '../bundle-program.ts';
 
 /** A folder of the test's own, removed when the test is over. */
 export function scratch(): string {
@@ -84,6 +94,23 @@ export function built(module: string): string {
 export function runModule(text: string, args: readonly string[] = [], command: readonly string[] = []): string {
   const words = [...command, process.execPath];
   return execFileSync(words[0] ?? '', [...words.slice(1), '--input-type=module', '-e', text, ...args], {
+    encoding: 'utf8',
+    timeout: 170_000,
+  });
+}
+
+/**
+ * Bundles an ES module text whose imports are relative to `src`, runs it as an ordinary user and gives what it prints. A bundle, because that
+ * user may not be able to enter the project. Needs root.
+ */
+export async function runAsOrdinaryUser(text: string, args: readonly string[], uid = 65_534): Promise<string> {
+  const folder = scratch();
+  const program = await bundleProgram(text, folder);
+  chmodSync(folder, 0o755);
+  for (const name of readdirSync(folder)) chmodSync(path.join(folder, name), 0o644);
+  const user = [`--reuid=${String(uid)}`, `--regid=${String(uid)}`, '--clear-groups'];
+  return execFileSync('setpriv', [...user, process.execPath, program, ...args], {
+    cwd: '/',
     encoding: 'utf8',
     timeout: 170_000,
   });

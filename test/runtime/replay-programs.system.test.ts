@@ -2,15 +2,12 @@ import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
+import { EXECUTORS } from '../sandbox/sandbox.ts';
 import type { Action } from '../../src/core/action.ts';
 import type { Approve } from '../../src/core/approval.ts';
-import type { ExecutorName } from '../../src/core/execution.ts';
 import { stageRequestFiles } from '../../src/runtime/request-files.ts';
 import { temporaryFolder } from '../cli/run-cli.ts';
 import { outlines, replayWorld } from './replay-support.ts';
-
-const EXECUTORS: readonly ExecutorName[] = existsSync('/usr/bin/bwrap') ? ['local', 'bubblewrap'] : ['local'];
-if (EXECUTORS.length === 1) console.log('skipped: bubblewrap is not installed');
 
 const CACHE = temporaryFolder();
 

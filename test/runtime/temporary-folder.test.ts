@@ -5,10 +5,11 @@ import { describe, expect, test } from 'vitest';
 import { temporaryFolder } from '../../src/runtime/temporary-folder.ts';
 import { openBase } from '../../src/sandbox/workspace/layout.ts';
 import { scratch } from '../registry/support.ts';
+import { needs, skipUnless } from '../needs.ts';
 
 const uid = process.getuid?.() ?? 0;
 
-describe.skipIf(process.platform === 'win32')('the temporary folder', () => {
+describe('the temporary folder', skipUnless(process.platform !== 'win32', 'a system with POSIX files'), () => {
   test('has the usual name if that is free or ours', async () => {
     const tmp = scratch();
     const usual = path.join(tmp, `skillwright-${String(uid)}`);
@@ -32,7 +33,7 @@ describe.skipIf(process.platform === 'win32')('the temporary folder', () => {
     expect([other.startsWith(`${usual}-`), statSync(other).mode & 0o777]).toEqual([true, 0o700]);
   });
 
-  test.skipIf(uid !== 0)('a folder of another user counts as occupied', async () => {
+  test('a folder of another user counts as occupied', needs('root'), async () => {
     const tmp = scratch();
     const usual = path.join(tmp, `skillwright-${String(uid)}`);
     mkdirSync(usual);

@@ -9,22 +9,15 @@ import type { Executor } from '../../src/core/execution.ts';
 import { bubblewrapExecutor } from '../../src/sandbox/executors/bubblewrap/executor.ts';
 import { namespacesExecutor } from '../../src/sandbox/executors/namespaces/executor.ts';
 import { verifies } from '../conformance/verifies.ts';
-import {
-  collected,
-  hasBubblewrap,
-  hasNamespaces,
-  openBubblewrap,
-  openWorkspace,
-  programSpec,
-  textSink,
-} from './sandbox.ts';
+import { collected, openBubblewrap, openWorkspace, programSpec, textSink } from './sandbox.ts';
 import type { OpenWorkspace } from './sandbox.ts';
+import { has, needs } from '../needs.ts';
 
 type InSandbox = (run: (opened: OpenWorkspace) => Promise<void>, executor?: Executor) => Promise<void>;
 
 const LAUNCHERS = [
-  { name: 'bubblewrap', make: bubblewrapExecutor, isHere: hasBubblewrap() },
-  { name: 'namespaces', make: namespacesExecutor, isHere: hasNamespaces() },
+  { name: 'bubblewrap', make: bubblewrapExecutor, isHere: has('bubblewrap') },
+  { name: 'namespaces', make: namespacesExecutor, isHere: has('namespaces') },
 ];
 for (const { name, isHere } of LAUNCHERS)
   if (!isHere) console.log(`skipped: programs under ${name}: not possible here`);
@@ -341,20 +334,18 @@ describe('a sandbox that is missing or broken', () => {
     expect(old).toMatchObject({ code: 'executor/unavailable', message: expect.stringContaining('--disable-userns') });
   });
 
-  test.skipIf(!hasBubblewrap())('is unavailable where the kernel denies it (needs bubblewrap)', async () => {
+  test('is unavailable where the kernel denies it (needs bubblewrap)', needs('bubblewrap'), async () => {
     const refused = await broken(`${help}\necho "bwrap: setting up uid map: Permission denied" >&2; exit 1`);
     expect(refused).toMatchObject({ code: 'executor/unavailable', message: expect.stringContaining('uid map') });
   });
 
-  test.skipIf(!hasBubblewrap())(
-    'is unavailable where it prints nothing or skips the gate (needs bubblewrap)',
-    async () => {
-      expect(await broken(`${help}\nexit 0`)).toMatchObject({ code: 'executor/unavailable' });
-    },
-  );
+  test('is unavailable where it prints nothing or skips the gate (needs bubblewrap)', needs('bubblewrap'), async () => {
+    expect(await broken(`${help}\nexit 0`)).toMatchObject({ code: 'executor/unavailable' });
+  });
 
-  test.skipIf(!hasBubblewrap())(
+  test(
     'is unavailable where the seccomp filter arrives truncated (needs bubblewrap)',
+    needs('bubblewrap'),
     async () => {
       // Descriptor 4 holds it: read a part of it away.
       const cut = await broken(`${help}\nhead -c 4 <&4 > /dev/null; exec /usr/bin/bwrap "$@"`);
@@ -362,8 +353,9 @@ describe('a sandbox that is missing or broken', () => {
     },
   );
 
-  test.skipIf(!hasBubblewrap())(
+  test(
     'that a probe has cleared skips the trial run, and its first program fails with the same message (needs bubblewrap)',
+    needs('bubblewrap'),
     async () => {
       const folder = mkdtempSync(path.join(os.tmpdir(), 'skillwright-broken-'));
       chmodSync(folder, 0o755);
@@ -393,7 +385,7 @@ describe('a sandbox that is missing or broken', () => {
     },
   );
 
-  test.skipIf(process.getuid?.() !== 0)('never takes root for an identity (needs root)', () => {
+  test('never takes root for an identity (needs root)', needs('root'), () => {
     expect(() => bubblewrapExecutor({ identity: { uid: 0, gid: 0 } })).toThrow('programs never run as root');
   });
 });

@@ -19,6 +19,7 @@ import { collectOutputs } from '../../src/sandbox/outputs/collect.ts';
 import type { Confinement } from '../../src/platform/fs/directory-handle.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { SECRET, makeWorkspace } from './collect-support.ts';
+import { needs } from '../needs.ts';
 
 const isRoot = process.getuid?.() === 0;
 
@@ -119,7 +120,7 @@ describe.each<Confinement>(['descriptors', 'paths'])('what is no plain file (by 
   });
 });
 
-test.skipIf(!isRoot)('a device is not opened (needs root)', async () => {
+test('a device is not opened (needs root)', needs('root'), async () => {
   const { root } = makeWorkspace({ 'out/a': 'a' });
   try {
     execFileSync('mknod', [path.join(root, 'out/null'), 'c', '1', '3'], { stdio: 'pipe' });

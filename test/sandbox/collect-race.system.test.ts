@@ -8,6 +8,7 @@ import { WorkspaceFolders } from '../../src/sandbox/outputs/collect-folders.ts';
 import { isSystemError } from '../../src/platform/fs/paths.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { SECRET, makeWorkspace } from './collect-support.ts';
+import { needs } from '../needs.ts';
 
 const RIGHT = 'what the program made';
 const READS = 10_000;
@@ -62,48 +63,45 @@ function leaks(file: string): boolean {
   return false;
 }
 
-describe.runIf(process.platform === 'linux')(
-  'a program that exchanges its outputs for links while they are collected',
-  () => {
-    verifies('EXEC-5', 'gets no secret out in ten thousand reads, where a plain reader leaks', async () => {
-      const { root, outside } = makeWorkspace({ 'out/leaf.txt': RIGHT, 'out/sub/secret.txt': RIGHT });
-      const out = path.join(root, 'out');
-      symlinkSync(outside, path.join(out, '.other'));
-      await Promise.all(['leaf', 'folder'].map((kind) => startSwapping(out, outside, kind)));
-      const files = ['out/leaf.txt', 'out/sub/secret.txt'];
-      // Without this the race would not be run at all, and nothing shown.
-      expect(files.map((file) => leaks(path.join(root, file)))).toEqual([true, true]);
+describe('a program that exchanges its outputs for links while they are collected', needs('linux'), () => {
+  verifies('EXEC-5', 'gets no secret out in ten thousand reads, where a plain reader leaks', async () => {
+    const { root, outside } = makeWorkspace({ 'out/leaf.txt': RIGHT, 'out/sub/secret.txt': RIGHT });
+    const out = path.join(root, 'out');
+    symlinkSync(outside, path.join(out, '.other'));
+    await Promise.all(['leaf', 'folder'].map((kind) => startSwapping(out, outside, kind)));
+    const files = ['out/leaf.txt', 'out/sub/secret.txt'];
+    // Without this the race would not be run at all, and nothing shown.
+    expect(files.map((file) => leaks(path.join(root, file)))).toEqual([true, true]);
 
-      const seen = new Set<string>();
-      const folders = new WorkspaceFolders(root);
-      onTestFinished(() => folders.close());
-      for (let count = 0; count < READS; count += 1) {
-        const name = files[count % files.length] ?? '';
-        const opened = folders.openFile(name);
-        // As for a collection that starts anew: no folder is held from the last time.
-        folders.enter('');
-        if (opened.type !== 'open') seen.add(`${name}: ${opened.type === 'gone' ? 'changed' : opened.reason}`);
-        else {
-          seen.add(`${name}: ${readFileSync(opened.descriptor, 'utf8')}`);
-          closeSync(opened.descriptor);
-        }
+    const seen = new Set<string>();
+    const folders = new WorkspaceFolders(root);
+    onTestFinished(() => folders.close());
+    for (let count = 0; count < READS; count += 1) {
+      const name = files[count % files.length] ?? '';
+      const opened = folders.openFile(name);
+      // As for a collection that starts anew: no folder is held from the last time.
+      folders.enter('');
+      if (opened.type !== 'open') seen.add(`${name}: ${opened.type === 'gone' ? 'changed' : opened.reason}`);
+      else {
+        seen.add(`${name}: ${readFileSync(opened.descriptor, 'utf8')}`);
+        closeSync(opened.descriptor);
       }
-      expect([...seen].filter((outcome) => outcome.includes(SECRET))).toEqual([]);
-      for (let count = 0; count < COLLECTIONS; count += 1) {
-        const collected = await collectOutputs(root, { globs: files, inline: true, isAutomatic: true });
-        for (const { name, content = '' } of collected.files) seen.add(`${name}: ${content}`);
-        for (const { name, reason } of collected.skipped) seen.add(`${name}: ${reason}`);
-      }
-      const possible = files.flatMap((name) => [
-        `${name}: ${RIGHT}`,
-        `${name}: link-outside`,
-        `${name}: link`,
-        `${name}: changed`,
-      ]);
-      possible.push('out/sub: link', 'out/sub: link-outside');
-      expect([...seen].filter((outcome) => !possible.includes(outcome))).toEqual([]);
-      expect([...seen]).toEqual(expect.arrayContaining(files.map((name) => `${name}: ${RIGHT}`)));
-      expect([...seen]).toEqual(expect.arrayContaining(files.map((name) => `${name}: link`)));
-    });
-  },
-);
+    }
+    expect([...seen].filter((outcome) => outcome.includes(SECRET))).toEqual([]);
+    for (let count = 0; count < COLLECTIONS; count += 1) {
+      const collected = await collectOutputs(root, { globs: files, inline: true, isAutomatic: true });
+      for (const { name, content = '' } of collected.files) seen.add(`${name}: ${content}`);
+      for (const { name, reason } of collected.skipped) seen.add(`${name}: ${reason}`);
+    }
+    const possible = files.flatMap((name) => [
+      `${name}: ${RIGHT}`,
+      `${name}: link-outside`,
+      `${name}: link`,
+      `${name}: changed`,
+    ]);
+    possible.push('out/sub: link', 'out/sub: link-outside');
+    expect([...seen].filter((outcome) => !possible.includes(outcome))).toEqual([]);
+    expect([...seen]).toEqual(expect.arrayContaining(files.map((name) => `${name}: ${RIGHT}`)));
+    expect([...seen]).toEqual(expect.arrayContaining(files.map((name) => `${name}: link`)));
+  });
+});

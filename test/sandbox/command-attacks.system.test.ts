@@ -16,7 +16,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 
 import { skillText, spawnCli, writeFiles } from '../cli/run-cli.ts';
 import type { CliResult } from '../cli/run-cli.ts';
-import { hasBubblewrap, hasLandlock, hasNamespaces } from './sandbox.ts';
+import { has, needs, skipUnless } from '../needs.ts';
 
 /** Plants what git runs, and results under names that would deceive a terminal. */
 const PLANT = `
@@ -105,34 +105,37 @@ function workWith({ project }: World): void {
 }
 
 const executors = [
-  { executor: 'bubblewrap', isHere: hasBubblewrap() },
-  { executor: 'namespaces', isHere: hasNamespaces() },
-  { executor: 'landlock', isHere: hasLandlock() },
+  { executor: 'bubblewrap', isHere: has('bubblewrap') },
+  { executor: 'namespaces', isHere: has('namespaces') },
+  { executor: 'landlock', isHere: has('landlock') },
 ];
-for (const { executor, isHere } of executors)
-  if (!isHere) console.log(`skipped: attacks by the command under ${executor}: not possible here`);
-
 describe.each(executors.filter(({ isHere }) => isHere))('a program under $executor', ({ executor }) => {
-  test('that may write the project leaves nothing that git runs', { timeout: 180_000 }, async () => {
-    const world = openWorld();
-    const before = readFileSync(path.join(world.project, '.git/config'), 'utf8');
-    const asked = await world.exec(executor, ['--project', 'write']);
-    const id = /--approve (\S+)/.exec(asked.err)?.[1] ?? '';
-    expect([asked.status, id]).toEqual([3, expect.stringMatching(/\w{6}/)]);
-    const ran = await world.exec(executor, ['--project', 'write', '--approve', id]);
-    expect([ran.status, ran.err]).toEqual([0, expect.not.stringContaining('Traceback')]);
-    expect(ran.err + ran.out).not.toMatch(CONTROLS);
-    expect(readFileSync(path.join(world.project, 'sub/plain.txt'), 'utf8')).toBe('plain');
-    expect(readFileSync(path.join(world.project, '.git/config'), 'utf8')).toBe(before);
-    expect(readdirSync(path.join(world.project, '.git/hooks')).filter((name) => !name.endsWith('.sample'))).toEqual([]);
-    workWith(world);
-    expect(existsSync(world.marker)).toBe(false);
-  });
+  test(
+    'that may write the project leaves nothing that git runs',
+    { ...needs('python3'), timeout: 180_000 },
+    async () => {
+      const world = openWorld();
+      const before = readFileSync(path.join(world.project, '.git/config'), 'utf8');
+      const asked = await world.exec(executor, ['--project', 'write']);
+      const id = /--approve (\S+)/.exec(asked.err)?.[1] ?? '';
+      expect([asked.status, id]).toEqual([3, expect.stringMatching(/\w{6}/)]);
+      const ran = await world.exec(executor, ['--project', 'write', '--approve', id]);
+      expect([ran.status, ran.err]).toEqual([0, expect.not.stringContaining('Traceback')]);
+      expect(ran.err + ran.out).not.toMatch(CONTROLS);
+      expect(readFileSync(path.join(world.project, 'sub/plain.txt'), 'utf8')).toBe('plain');
+      expect(readFileSync(path.join(world.project, '.git/config'), 'utf8')).toBe(before);
+      expect(readdirSync(path.join(world.project, '.git/hooks')).filter((name) => !name.endsWith('.sample'))).toEqual(
+        [],
+      );
+      workWith(world);
+      expect(existsSync(world.marker)).toBe(false);
+    },
+  );
 });
 
 const first = executors.find(({ isHere }) => isHere)?.executor ?? '';
 
-describe.skipIf(first === '')('a program of the command', () => {
+describe('a program of the command', skipUnless(first !== '' && has('python3'), 'python3 and a sandbox'), () => {
   test('runs with the bytes that were approved and no others', { timeout: 180_000 }, async () => {
     const world = openWorld();
     const id = /--approve (\S+)/.exec((await world.exec(first, ['--project', 'write'])).err)?.[1] ?? '';

@@ -56,7 +56,7 @@ export function conformanceFile(): ConformanceFile {
           const verdict: CaseVerdict = await judgeCase({ run });
           const cells = verdicts.get(title) ?? new Map<TableExecutor, string>();
           verdicts.set(title, cells.set(name, cellOf(verdict)));
-          if (verdict.type === 'skipped') skip(verdict.reason);
+          if (verdict.type === 'skipped') skip(`nothing, it does not apply: ${verdict.reason}`);
           if (verdict.type === 'failed') {
             failed.push(`${name}: ${title}`);
             throw verdict.error;

@@ -5,8 +5,8 @@ import { namespacesExecutor } from '../../src/sandbox/executors/namespaces/execu
 import { landlockExecutor } from '../../src/sandbox/executors/landlock/executor.ts';
 import { localExecutor } from '../../src/sandbox/executors/local.ts';
 import { verifies } from '../conformance/verifies.ts';
-import { hasBubblewrap, hasLandlock, hasNamespaces } from './sandbox.ts';
 import { CASE_NAMES, conformanceFile } from './conformance-suite.ts';
+import { has } from '../needs.ts';
 
 const { suite, failed, compared } = conformanceFile();
 
@@ -26,19 +26,19 @@ describe('local', () => {
 });
 
 describe('bubblewrap', () => {
-  const reason = hasBubblewrap() ? undefined : 'bubblewrap is not installed';
+  const reason = has('bubblewrap') ? undefined : 'bubblewrap is not installed';
   if (reason !== undefined) console.log(`skipped: the conformance of bubblewrap: ${reason}`);
   suite('bubblewrap', bubblewrapExecutor, () => reason);
 });
 
 describe('namespaces', () => {
-  const reason = hasNamespaces() ? undefined : 'user namespaces cannot be created here';
+  const reason = has('namespaces') ? undefined : 'user namespaces cannot be created here';
   if (reason !== undefined) console.log(`skipped: the conformance of namespaces: ${reason}`);
   suite('namespaces', namespacesExecutor, () => reason);
 });
 
 describe('landlock', () => {
-  const reason = hasLandlock() ? undefined : 'the kernel has no Landlock';
+  const reason = has('landlock') ? undefined : 'the kernel has no Landlock';
   if (reason !== undefined) console.log(`skipped: the conformance of landlock: ${reason}`);
   suite('landlock', landlockExecutor, () => reason, LANDLOCK_GAPS);
 });

@@ -14,11 +14,12 @@ import { verifies } from '../conformance/verifies.ts';
 import { PROJECT } from '../files-below.ts';
 import { openSite } from '../platform/net/proxy-world.ts';
 import type { Site } from '../platform/net/proxy-world.ts';
-import { hasBubblewrap, openWorkspace } from './sandbox.ts';
+import { openWorkspace } from './sandbox.ts';
 import type { OpenWorkspace } from './sandbox.ts';
+import { needs } from '../needs.ts';
 
 /** The executor that a user gets, with the bridge that a user gets. */
-describe.skipIf(!hasBubblewrap())('bubblewrap with granted hosts (skipped where it is not installed)', () => {
+describe('bubblewrap with granted hosts (skipped where it is not installed)', needs('bubblewrap'), () => {
   let site: Site;
   let folder = '';
   let opened: OpenWorkspace;

@@ -9,7 +9,7 @@ import { landlockExecutor, landlockVersion } from '../../src/sandbox/executors/l
 import { probeExecutor } from '../../src/sandbox/probe/probe.ts';
 import { readProcess } from '../../src/platform/process/proc.ts';
 import { verifies } from '../conformance/verifies.ts';
-import { collected, hasLandlock, openWorkspace } from './sandbox.ts';
+import { collected, openWorkspace } from './sandbox.ts';
 
 /** Linux 5.13, 6.1 (Debian 12), 6.8 (Ubuntu 24.04), and all that this kernel has. */
 const ABIS = [1, 2, 4, undefined];
@@ -80,10 +80,12 @@ print(*[outcome(act) for act in (
     lambda: connect(other, family=socket.AF_INET6, host="::1"), lambda: fast("sendto"), lambda: fast("sendmsg"), listen,
     lambda: socket.socket(socket.AF_UNIX), lambda: socket.socket(socket.AF_NETLINK, socket.SOCK_RAW))])
 `;
+import { has, needs, skipUnless } from '../needs.ts';
 
-describe.skipIf(!hasLandlock())('landlock, where the kernel has it', () => {
-  test.skipIf(landlockVersion() < 4)(
+describe('landlock, where the kernel has it', needs('landlock'), () => {
+  test(
     'a package manager connects to its proxy only, and other programs to nothing',
+    skipUnless(landlockVersion() >= 4 && has('python3'), 'Landlock of version 4 and python3'),
     async () => {
       const server = createServer((socket) => socket.destroy());
       const proxy = createServer((socket) => socket.destroy());

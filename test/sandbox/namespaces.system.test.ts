@@ -13,7 +13,7 @@ import { systemMounts } from '../../src/sandbox/executors/linux/mounts.ts';
 import { seccompBytes } from '../../src/sandbox/executors/seccomp/filter.ts';
 import { onMachineWithout } from './forbidden-calls.ts';
 import type { Lack } from './forbidden-calls.ts';
-import { hasNamespaces } from './sandbox.ts';
+import { needs } from '../needs.ts';
 
 const isRoot = process.getuid?.() === 0;
 let folder = '';
@@ -58,7 +58,7 @@ async function launch(script: string, lacks: readonly Lack[], filter: Uint8Array
 
 const FILTER = seccompBytes(process.arch === 'arm64' ? 'arm64' : 'x64');
 
-describe.skipIf(!hasNamespaces())('the launcher (needs user namespaces)', () => {
+describe('the launcher (needs user namespaces)', needs('namespaces'), () => {
   beforeAll(() => {
     folder = mkdtempSync(path.join(os.tmpdir(), 'skillwright-launcher-'));
     chmodSync(folder, 0o711);

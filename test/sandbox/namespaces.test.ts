@@ -8,6 +8,7 @@ import { encodePlan } from '../../src/sandbox/executors/namespaces/plan.ts';
 import { sandboxEntries } from '../../src/sandbox/executors/linux/profile.ts';
 import { isPresent } from '../../src/platform/fs/paths.ts';
 import { PROFILE } from './profile.ts';
+import { skipUnless } from '../needs.ts';
 
 const REQUEST = {
   entries: sandboxEntries(PROFILE),
@@ -40,7 +41,7 @@ describe('the plan of the namespaces executor', () => {
     ).toBe('arg\0b c\0arg\0\0');
   });
 
-  test.skipIf(!isPresent(PERL))('the launcher compiles without warnings under strict (needs perl)', () => {
+  test('the launcher compiles without warnings under strict (needs perl)', skipUnless(isPresent(PERL), 'perl'), () => {
     const checked = execFileSync(PERL, ['-Mstrict', '-Mwarnings=FATAL,all', '-c', '-e', LAUNCHER_SCRIPT], {
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,5 +1,4 @@
-import { spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
@@ -7,6 +6,7 @@ import { DEFAULT_LIMITS } from '../../src/core/execution.ts';
 import type {
   AttachedWorkspace,
   Executor,
+  ExecutorName,
   OutputSink,
   ProgramEnd,
   ProgramSpec,
@@ -14,27 +14,21 @@ import type {
   StagedSkill,
 } from '../../src/core/execution.ts';
 import { bubblewrapExecutor } from '../../src/sandbox/executors/bubblewrap/executor.ts';
+import { namespacesExecutor } from '../../src/sandbox/executors/namespaces/executor.ts';
+import { has } from '../needs.ts';
 import type { BubblewrapOptions } from '../../src/sandbox/executors/bubblewrap/executor.ts';
 import { removeTree } from '../../src/platform/fs/remove-tree.ts';
 
-/** Installed at least; a kernel that forbids it fails the tests, as it should be seen. */
-export function hasBubblewrap(): boolean {
-  return process.platform === 'linux' && existsSync('/usr/bin/bwrap');
-}
+/** Executors with namespaces of their own that work here. */
+export const SANDBOXES = (
+  [
+    ['bubblewrap', bubblewrapExecutor],
+    ['namespaces', namespacesExecutor],
+  ] as const
+).filter(([name]) => has(name));
 
-/** Whether this user may create namespaces, with perl to do it. */
-export function hasNamespaces(): boolean {
-  return (
-    process.platform === 'linux' &&
-    existsSync('/usr/bin/perl') &&
-    spawnSync('/usr/bin/unshare', ['--user', '--mount', 'true']).status === 0
-  );
-}
-
-export function hasLandlock(): boolean {
-  if (process.platform !== 'linux' || !existsSync('/usr/bin/perl')) return false;
-  return Number(spawnSync('/usr/bin/perl', ['-e', 'print syscall(444, 0, 0, 1)'], { encoding: 'utf8' }).stdout) > 0;
-}
+/** For tests of everything that is not the sandbox itself: without isolation, and with the sandbox that `auto` takes here. */
+export const EXECUTORS: readonly ExecutorName[] = ['local', ...SANDBOXES.slice(0, 1).map(([name]) => name)];
 
 export interface OpenWorkspace {
   readonly workspace: AttachedWorkspace;

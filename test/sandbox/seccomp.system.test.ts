@@ -13,7 +13,8 @@ import { SECCOMP_ARCHITECTURES, SYSTEM_CALLS } from '../../src/sandbox/executors
 import type { SeccompArchitecture } from '../../src/sandbox/executors/seccomp/system-calls.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { decodeProgram, listing, runFilter, verdictOf } from './bpf-simulator.ts';
-import { collected, hasBubblewrap, openBubblewrap } from './sandbox.ts';
+import { collected, openBubblewrap } from './sandbox.ts';
+import { needs, skipUnless } from '../needs.ts';
 
 const NOT_PERMITTED = errno(1);
 const NOT_IMPLEMENTED = errno(38);
@@ -207,9 +208,7 @@ test('x32 calls do not exist on x64', () => {
     expect(verdictOf(program, { number, architecture })).toBe(NOT_IMPLEMENTED);
 });
 
-const canCall = hasBubblewrap() && (process.arch === 'x64' || process.arch === 'arm64');
-
-describe.skipIf(!canCall)('the kernel, where bubblewrap is installed', () => {
+describe('the kernel', needs('bubblewrap', 'python3'), () => {
   verifies('EXEC-7', 'the kernel refuses to real processes what the filter names', async () => {
     const architecture = process.arch === 'arm64' ? 'arm64' : 'x64';
     const numbers = REFUSED_CALLS.flatMap((name) => SYSTEM_CALLS[architecture][name] ?? []);
@@ -253,16 +252,20 @@ print(json.dumps({
     }
   });
 
-  test.skipIf(process.arch !== 'x64')('a call by the gate of 32 bits ends the program as denied', async () => {
-    // mov eax, 20 (getpid there); int 0x80; ret
-    const script =
-      'import ctypes, mmap; m = mmap.mmap(-1, 4096, prot=7); m.write(bytes.fromhex("b814000000cd80c3")); ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(m)))()';
-    const { workspace, close } = await openBubblewrap();
-    try {
-      const { end } = await collected(workspace, ['python3', '-c', script]);
-      expect([end.reason, end.signal]).toEqual(['denied', 'SIGSYS']);
-    } finally {
-      await close();
-    }
-  });
+  test(
+    'a call by the gate of 32 bits ends the program as denied',
+    skipUnless(process.arch === 'x64', 'an x64 processor'),
+    async () => {
+      // mov eax, 20 (getpid there); int 0x80; ret
+      const script =
+        'import ctypes, mmap; m = mmap.mmap(-1, 4096, prot=7); m.write(bytes.fromhex("b814000000cd80c3")); ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(m)))()';
+      const { workspace, close } = await openBubblewrap();
+      try {
+        const { end } = await collected(workspace, ['python3', '-c', script]);
+        expect([end.reason, end.signal]).toEqual(['denied', 'SIGSYS']);
+      } finally {
+        await close();
+      }
+    },
+  );
 });

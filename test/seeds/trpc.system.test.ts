@@ -9,7 +9,7 @@ import { trpcState, trpcStateDelta } from '../../src/tools/trpc-state.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { scratch } from '../registry/support.ts';
 import { runtimeOver } from '../runtime/support.ts';
-import { hasBubblewrap } from '../sandbox/sandbox.ts';
+import { needs } from '../needs.ts';
 
 const BODY = `Overview
 
@@ -149,7 +149,7 @@ describe('trpc-agent-go by its page', () => {
     });
   });
 
-  test.skipIf(!hasBubblewrap())('a skill with its own out/ and work/ has its results in those folders', async () => {
+  test('a skill with its own out/ and work/ has its results in those folders', needs('bubblewrap'), async () => {
     const root = skillsRoot({ 'python_math/out/example.txt': 'shipped\n', 'python_math/work/a.txt': 'shipped\n' });
     symlinkSync('/etc/hostname', path.join(root, 'python_math/outside.md'));
     const { call } = await trpc(root, { execution: { artifacts: false } });

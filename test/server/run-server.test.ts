@@ -13,6 +13,7 @@ import type { Model } from '../../src/core/model.ts';
 import { createRunServer } from '../../src/server/run-server.ts';
 import type { RunServer, RunServerOptions } from '../../src/server/run-server.ts';
 import { answerOf, world } from '../agent/support.ts';
+import { needs } from '../needs.ts';
 
 const TOKEN = 'a-token-of-the-test-alone';
 const MODEL: Model = { id: 'quick', call: () => Promise.resolve(answerOf({ text: 'There are 42 rows.' }, 1)) };
@@ -138,7 +139,7 @@ describe('a run over HTTP', () => {
     await expect(server.ask('/api/v1/runs')).rejects.toThrow(TypeError);
   });
 
-  test.skipIf(!existsSync('/usr/bin/curl'))('streams to curl', async () => {
+  test('streams to curl', needs('curl'), async () => {
     const server = await opened();
     const run = await startRun(server);
     await (await server.ask(`/api/v1/runs/${run}/events`)).text();

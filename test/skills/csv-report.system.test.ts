@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { PYTHON } from '../python.ts';
+import { PYTHON, needs } from '../needs.ts';
 import { has, pick, randomFrom, run, SKILLS, withFolder } from './support.ts';
 
 const NODE_SCRIPT = join(SKILLS, 'csv-report/scripts/report.mjs');
@@ -263,7 +263,7 @@ async function bothOn(input: string, options: readonly string[]): Promise<{ node
   return { node: first, python: second };
 }
 
-describe.skipIf(!python)('report.py and report.mjs give the same bytes (needs python3)', () => {
+describe('report.py and report.mjs give the same bytes (needs python3)', needs('python3'), () => {
   test('for help and for the shipped files', async () => {
     const both = await bothOn('--help', []);
     expect(both.python).toEqual(both.node);

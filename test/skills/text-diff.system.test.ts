@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { has, pick, randomFrom, run, SKILLS, withFolder } from './support.ts';
+import { needs, skipUnless } from '../needs.ts';
 
 const DIFF = join(SKILLS, 'text-diff/scripts/diff.mjs');
 const patch = has('patch', 'the check of diffs with patch');
@@ -236,35 +237,31 @@ describe('real tools accept the diff', () => {
     ['patch', patch, (file) => ['-p1', '--binary', '-s', '-f', '-i', file]],
   ];
   for (const [tool, present, args] of tools) {
-    test.skipIf(!present || process.platform === 'win32')(
-      `${tool} turns 3 random old folders into the new ones (skipped without ${tool})`,
-      async () => {
-        for (let seed = 1; seed <= 3; seed += 1) {
-          await withFolder(async (folder) => {
-            makeTrees(folder, seed);
-            const context = String([0, 1, 3, 10][seed % 4]);
-            const diff = await run(process.execPath, [
-              DIFF,
-              join(folder, 'old'),
-              join(folder, 'new'),
-              '--context',
-              context,
-            ]);
-            writeFileSync(join(folder, 'changes.diff'), diff.stdout);
-            cpSync(join(folder, 'old'), join(folder, 'work'), { recursive: true });
-            const env = { GIT_CEILING_DIRECTORIES: dirname(folder), GIT_CONFIG_GLOBAL: '/dev/null' };
-            const place = { cwd: join(folder, 'work'), env };
-            const outcome =
-              diff.stdout.length === 0 ? diff : await run(tool, args(join(folder, 'changes.diff')), place);
-            expect([seed, outcome.code]).toEqual([seed, 0]);
-            expect(contents(join(folder, 'work'))).toEqual(contents(join(folder, 'new')));
-          });
-        }
-      },
-    );
+    test(`${tool} turns 3 random old folders into the new ones`, skipUnless(present, tool), async () => {
+      for (let seed = 1; seed <= 3; seed += 1) {
+        await withFolder(async (folder) => {
+          makeTrees(folder, seed);
+          const context = String([0, 1, 3, 10][seed % 4]);
+          const diff = await run(process.execPath, [
+            DIFF,
+            join(folder, 'old'),
+            join(folder, 'new'),
+            '--context',
+            context,
+          ]);
+          writeFileSync(join(folder, 'changes.diff'), diff.stdout);
+          cpSync(join(folder, 'old'), join(folder, 'work'), { recursive: true });
+          const env = { GIT_CEILING_DIRECTORIES: dirname(folder), GIT_CONFIG_GLOBAL: '/dev/null' };
+          const place = { cwd: join(folder, 'work'), env };
+          const outcome = diff.stdout.length === 0 ? diff : await run(tool, args(join(folder, 'changes.diff')), place);
+          expect([seed, outcome.code]).toEqual([seed, 0]);
+          expect(contents(join(folder, 'work'))).toEqual(contents(join(folder, 'new')));
+        });
+      }
+    });
   }
 
-  test.skipIf(!patch)('patch accepts the inexact fallback and the evals files (skipped without patch)', async () => {
+  test('patch accepts the inexact fallback and the evals files (skipped without patch)', needs('patch'), async () => {
     const random = randomFrom(9);
     const text = () =>
       Array.from({ length: 20_000 }, (_, at) => `${random(30)}${at % 50 === 0 ? ` mark ${at}` : ''}\n`).join('');

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
 
@@ -120,7 +121,7 @@ function examine(runtime: Runtime): readonly Finding[] {
               .map(({ source, name }) => `${source}/${name}`)
               .join(', ')}`,
     },
-    programFinding('git'),
+    programFinding('git', 'installing from git repositories'),
   ];
 }
 
@@ -165,7 +166,7 @@ function landlockFinding(): Finding {
     status: 'ok',
     detail:
       version < 1
-        ? 'not in this kernel; bubblewrap and namespaces work without this second wall'
+        ? 'not in this kernel, or no perl to use it; bubblewrap and namespaces work without this second wall'
         : `version ${String(version)}${version < 2 ? ', too old for a' : '; a'} second wall in bubblewrap and namespaces`,
   };
 }
@@ -175,11 +176,13 @@ function interpreterFindings(executors: readonly ExecutorExamination[]): readonl
   const used = executors.find(({ report }) => report?.isIsolating === true) ?? executors.at(-1);
   return (used?.report?.interpreters ?? []).map(({ name, path: file, version }): Finding => {
     const under = `under ${String(used?.name)}`;
-    const detail =
-      file === undefined
-        ? `not found ${under}; scripts that need it cannot run`
-        : `${file}${version === undefined ? '' : ` (${version})`} ${under}`;
-    return { name: `scripts: ${name}`, status: 'ok', detail };
+    const label = `scripts: ${name}`;
+    if (file === undefined)
+      return { name: label, status: 'ok', detail: `not found ${under}; scripts that need it cannot run` };
+    // Every interpreter prints a version, so one without is broken.
+    return version === undefined
+      ? { name: label, status: 'warning', detail: `${file} does not start ${under}; scripts that need it cannot run` }
+      : { name: label, status: 'ok', detail: `${file} (${version}) ${under}` };
   });
 }
 
@@ -272,11 +275,17 @@ function cacheFinding({ cacheDir, index }: Runtime): Finding {
   return { name: 'cache', status: 'ok', detail: `${cacheDir} (${status})` };
 }
 
-/** An interpreter for scripts. A missing one matters only to skills that need it. */
-function programFinding(program: string): Finding {
+const VERSION_MS = 10_000;
+
+/** Whether a program that skillwright itself uses is installed and starts. A missing one matters only to the commands that need it. */
+function programFinding(program: string, purpose: string): Finding {
   const directories = (process.env['PATH'] ?? '').split(path.delimiter).filter((directory) => directory !== '');
   const found = directories.map((directory) => path.join(directory, program)).find(isExecutable);
-  return { name: program, status: 'ok', detail: found ?? 'not found; scripts that need it cannot run' };
+  if (found === undefined) return { name: program, status: 'ok', detail: `not found; ${purpose} needs it` };
+  const { status, error, stderr } = spawnSync(found, ['--version'], { encoding: 'utf8', timeout: VERSION_MS });
+  if (status === 0) return { name: program, status: 'ok', detail: found };
+  const reason = error?.message ?? (stderr.trim().split('\n')[0] || `exit code ${String(status)}`);
+  return { name: program, status: 'warning', detail: `${found} does not start: ${reason}; ${purpose} needs it` };
 }
 
 function isExecutable(file: string): boolean {

@@ -71,6 +71,7 @@ function ownVariables(request: EnvironmentRequest): [string, string][] {
     ['TMPDIR', `${root}/${home}/${TEMPORARY}`],
     // Packages of a user are never what a skill was tested with.
     ['PYTHONNOUSERSITE', '1'],
+    ...NO_SYSTEM_SETTINGS,
     // Libraries read a user name, and the user id may have no name in the sandbox.
     ['USER', 'skill'],
     ['LOGNAME', 'skill'],
@@ -97,6 +98,15 @@ function ownVariables(request: EnvironmentRequest): [string, string][] {
 
 /** Folder for temporary files in the private folder of a skill. */
 export const TEMPORARY = 'tmp';
+
+/**
+ * The system-wide settings of git may hold credentials, so no sandbox shows them. Where only their content is withheld, as under Landlock,
+ * git would refuse to start.
+ */
+const NO_SYSTEM_SETTINGS: readonly [string, string][] = [
+  ['GIT_CONFIG_NOSYSTEM', '1'],
+  ['GIT_ATTR_NOSYSTEM', '1'],
+];
 
 /** Git refuses repositories of another user, and in a sandbox the owner of a mounted folder is one. */
 const FOREIGN_REPOSITORIES: readonly [string, string][] = [
@@ -152,7 +162,7 @@ const STEERING: ReadonlySet<string> = named(`
   JAVA_TOOL_OPTIONS _JAVA_OPTIONS JDK_JAVA_OPTIONS JAVA_OPTS R_PROFILE R_ENVIRON R_LIBS
   MAKEFLAGS MAKEFILES GNUMAKEFLAGS TAR_OPTIONS GOFLAGS GOROOT RSYNC_RSH CVS_RSH SVN_SSH
   LESSOPEN LESSCLOSE SSH_ASKPASS SUDO_ASKPASS SSH_AUTH_SOCK BROWSER
-  SSL_CERT_FILE SSL_CERT_DIR SSLKEYLOGFILE CURL_HOME CURL_CA_BUNDLE REQUESTS_CA_BUNDLE WGETRC
+  SSL_CERT_FILE SSL_CERT_DIR SSLKEYLOGFILE CURL_HOME CURL_CA_BUNDLE REQUESTS_CA_BUNDLE WGETRC SYSTEM_WGETRC
   XDG_CONFIG_HOME XDG_CONFIG_DIRS XDG_DATA_DIRS XDG_RUNTIME_DIR DOCKER_HOST KUBECONFIG
 `);
 

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import { scratch } from '../../registry/support.ts';
+import { needs } from '../../needs.ts';
 
 const COMMAND = path.join(import.meta.dirname, '../../../dist/command/skillwright.js');
 
@@ -24,12 +25,8 @@ function makeProject(): { readonly project: string; readonly home: string; reado
   return { project, home, write };
 }
 
-const canMount =
-  spawnSync('unshare', ['-rm', 'mount', '-t', 'tmpfs', 'none', '/mnt'], { stdio: 'ignore' }).status === 0;
-const reason = canMount ? '' : ' (skipped: no user namespace with mounts here)';
-
 describe('an agent folder that cannot have links to the root', () => {
-  test.skipIf(!canMount)(`on another device gets whole copies, which update and uninstall follow${reason}`, () => {
+  test('on another device gets whole copies, which update and uninstall follow', needs('user mounts'), () => {
     const { project, home } = makeProject();
     // The mount exists only in this process and its children, so everything is looked at from inside.
     const script = `

@@ -23,6 +23,7 @@ import { SKILL_TEXT } from '../../corpus/archives-sample.ts';
 import { scratch } from '../../registry/support.ts';
 import { harvest } from '../../platform/fs/tree-support.ts';
 import { place, unpack } from './support.ts';
+import { needs } from '../../needs.ts';
 
 const FILES = [
   { name: 'sample/SKILL.md', content: SKILL_TEXT },
@@ -226,7 +227,7 @@ describe('the target', () => {
     }
   });
 
-  test.runIf(process.getuid?.() !== 0)('that may not be written is a refusal', async () => {
+  test('that may not be written is a refusal', needs('an ordinary user'), async () => {
     const { archive, to } = place(makeZip(FILES));
     mkdirSync(to, { mode: 0o555 });
     const result = await (await opened(archive)).extract(to);
@@ -234,7 +235,7 @@ describe('the target', () => {
     expect([result, readdirSync(to)]).toEqual([expect.objectContaining({ code: 'install/unwritable' }), []]);
   });
 
-  test.runIf(process.platform === 'linux')('is the folder that was opened, not what takes its name', async () => {
+  test('is the folder that was opened, not what takes its name', needs('linux'), async () => {
     for (const [, make] of FORMATS) {
       const { archive, to } = place(make(FILES));
       const victim = scratch();

@@ -7,6 +7,7 @@ import { openArchive } from '../../../src/packs/archive/archive.ts';
 import { makeTarGz } from '../../corpus/archives-make-tar.ts';
 import { makeZip } from '../../corpus/archives-make-zip.ts';
 import { scratch } from '../../registry/support.ts';
+import { needs } from '../../needs.ts';
 
 const NOISE = Buffer.from(Array.from({ length: 100_000 }, (_, at) => Math.imul(at + 1, 2654435761) >>> 24));
 const PARTS = Array.from({ length: 8 }, (_, at) => ({ name: `sample/${String(at)}.bin`, content: NOISE }));
@@ -28,7 +29,7 @@ function mounted(options: string): string | undefined {
   return folder;
 }
 
-describe.runIf(process.platform === 'linux')('a disk', () => {
+describe('a disk', needs('linux'), () => {
   test('that is full in the middle is a refusal, and has all its space again', async () => {
     const disk = mounted('size=300k');
     if (disk === undefined) return;

@@ -7,8 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { buildPack } from '../../../src/packs/pack/build-pack.ts';
 import { scratch } from '../../registry/support.ts';
 import { plantDemo, skillsIn } from './pack-world.ts';
-
-const isRoot = process.getuid?.() === 0;
+import { needs } from '../../needs.ts';
 
 /** A file system of its own. */
 function mounted(folder: string, options: string): void {
@@ -17,7 +16,7 @@ function mounted(folder: string, options: string): void {
   onTestFinished(() => void execFileSync('umount', [folder]));
 }
 
-test.skipIf(!isRoot)('a full disk and one that cannot be written leave nothing of a pack', async () => {
+test('a full disk and one that cannot be written leave nothing of a pack', needs('root'), async () => {
   const base = scratch();
   const noise = Buffer.from(Array.from({ length: 300_000 }, (_, at) => Math.trunc(Math.sin(at) * 1e9)));
   plantDemo(base, 'demo', { 'noise.bin': noise });

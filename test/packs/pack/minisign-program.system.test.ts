@@ -12,6 +12,7 @@ import { signPack, verifySignature } from '../../../src/packs/sign/sign.ts';
 import { scratch } from '../../registry/support.ts';
 import { ENCRYPTED } from './minisign-answers.ts';
 import { packed, plantDemo, skillsIn } from './pack-world.ts';
+import { needs } from '../../needs.ts';
 
 const PASSWORD = 'correct horse';
 /** Known keys show that the usual cost is read as well; it takes seconds each time. */
@@ -22,9 +23,6 @@ function minisign(args: readonly string[], input = ''): { readonly status: numbe
   return { status, text: `${stdout}${stderr}` };
 }
 
-const isInstalled = spawnSync('minisign', ['-v']).status === 0;
-if (!isInstalled) console.log('minisign is not installed: its tests are skipped');
-
 async function world(): Promise<{ base: string; file: string; manifest: Parameters<typeof signPack>[0]['manifest'] }> {
   const base = scratch();
   plantDemo(base);
@@ -33,7 +31,7 @@ async function world(): Promise<{ base: string; file: string; manifest: Paramete
   return { base, file, manifest };
 }
 
-describe.skipIf(!isInstalled)('the program minisign', () => {
+describe('the program minisign', needs('minisign'), () => {
   test.each([undefined, PASSWORD])(
     'verifies what we signed, and signs with our key (password: %s)',
     async (password) => {

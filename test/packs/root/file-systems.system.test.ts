@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -7,11 +7,9 @@ import { needsRecovery, withRoot } from '../../../src/packs/root/open-root.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { built, runModule, scratch } from '../../registry/support.ts';
 import { install, leftovers, skillFiles, staged, treeOf } from './support.ts';
+import { needs } from '../../needs.ts';
 
-const CAN_MOUNT = canMount();
-if (!CAN_MOUNT) console.log('file systems cannot be mounted here: full disks and mount points are not tried');
-
-describe.skipIf(!CAN_MOUNT)('a disk that is full', () => {
+describe('a disk that is full', needs('mounts'), () => {
   verifies('PACK-3', 'at any moment refuses, and the root is as before', async () => {
     const disk = mounted('size=400k');
     const root = path.join(disk, 'root');
@@ -34,7 +32,7 @@ describe.skipIf(!CAN_MOUNT)('a disk that is full', () => {
   });
 });
 
-describe.skipIf(!CAN_MOUNT)('a root on another file system', () => {
+describe('a root on another file system', needs('mounts'), () => {
   test('than the source is installed into, updated, rolled back and emptied', async () => {
     const root = path.join(mounted('size=4m'), 'root');
     await install(root, { alpha: '1' });
@@ -62,7 +60,7 @@ describe.skipIf(!CAN_MOUNT)('a root on another file system', () => {
   });
 });
 
-describe.skipIf(!CAN_MOUNT)('a step that the system refuses behind the commit', () => {
+describe('a step that the system refuses behind the commit', needs('mounts'), () => {
   verifies('PACK-3', 'undoes the steps before it', async () => {
     const root = scratch();
     await install(root, { alpha: '1', beta: '1', gamma: '1' });
@@ -86,7 +84,7 @@ describe.skipIf(!CAN_MOUNT)('a step that the system refuses behind the commit', 
   });
 });
 
-describe.skipIf(process.getuid?.() !== 0)('a root of somebody else', () => {
+describe('a root of somebody else', needs('root'), () => {
   test('is refused, and nothing is written', () => {
     const root = scratch();
     mkdirSync(path.join(root, 'alpha'));
@@ -140,10 +138,4 @@ function mountAt(folder: string, options: string): void {
   onTestFinished(() => {
     execFileSync('umount', ['-l', folder]);
   });
-}
-
-function canMount(): boolean {
-  if (process.getuid?.() !== 0 || process.platform !== 'linux') return false;
-  const words = ['-m', 'sh', '-c', 'mount -t tmpfs tmpfs /mnt'];
-  return spawnSync('unshare', words).status === 0;
 }

@@ -19,6 +19,7 @@ import { openConfined } from '../../../src/platform/fs/confined-directory.ts';
 import type { ConfinedDirectory } from '../../../src/platform/fs/confined-directory.ts';
 import type { Confinement } from '../../../src/platform/fs/directory-handle.ts';
 import { scratch } from '../../registry/support.ts';
+import { needs } from '../../needs.ts';
 
 const LIMITS = { maxBytes: 100_000 };
 const ALL = { maxFiles: 100, maxDepth: 12 };
@@ -228,7 +229,7 @@ describe.each(['descriptors', 'paths'] as const)('a folder confined by %s', (con
     expect(names(empty, { ...ALL, maxFiles: 10 })).toEqual([[], true]);
   });
 
-  test.runIf(process.platform === 'linux')('closes every descriptor, also on failures', () => {
+  test('closes every descriptor, also on failures', needs('linux'), () => {
     const { root } = maze();
     const files = Object.keys(OUTCOMES).map(relative);
     const before = readdirSync('/proc/self/fd').length;
@@ -246,7 +247,7 @@ describe.each(['descriptors', 'paths'] as const)('a folder confined by %s', (con
   });
 
   // Root may read everything.
-  test.skipIf(process.getuid?.() === 0)('says what the system does not let it read', () => {
+  test('says what the system does not let it read', needs('an ordinary user'), () => {
     const { root } = maze();
     chmodSync(path.join(root, 'plain'), 0o000);
     expect(confined(root, confinement).read(relative('plain'), LIMITS)).toEqual({
@@ -263,7 +264,7 @@ describe.each(['descriptors', 'paths'] as const)('a folder confined by %s', (con
   });
 });
 
-describe.runIf(process.platform === 'linux')('by descriptors', () => {
+describe('by descriptors', needs('linux'), () => {
   test('it stays the opened directory when its path leads elsewhere', () => {
     const { base, root } = maze();
     const directory = confined(root, 'descriptors');

@@ -8,6 +8,7 @@ import { isSystemError } from '../../../src/platform/fs/paths.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { runs } from '../../property-runs.ts';
 import { RIGHT, SECRET, startSwapping } from './swap-race.ts';
+import { needs } from '../../needs.ts';
 
 const READS = runs(50_000);
 
@@ -26,7 +27,7 @@ function leaks(file: string): boolean {
   return false;
 }
 
-describe.runIf(process.platform === 'linux')('a skill that swaps its files with links while it is read', () => {
+describe('a skill that swaps its files with links while it is read', needs('linux'), () => {
   verifies('DISC-9', 'never gives a secret away in thousands of reads, and its own files it does give', async () => {
     const root = await startSwapping();
     const files = ['leaf.md', 'sub/x.md'];

@@ -27,6 +27,7 @@ import type { Written } from '../../../src/platform/fs/confined-write.ts';
 import { sha256 } from '../../../src/platform/hash.ts';
 import { PROJECT } from '../../files-below.ts';
 import { scratch } from '../../registry/support.ts';
+import { needs, skipUnless } from '../../needs.ts';
 
 function relative(text: string): RelativePath {
   const reading = toRelativePath(text);
@@ -90,14 +91,14 @@ describe.each<Confinement>(['descriptors', 'paths'])('writing below a folder by 
     });
   });
 
-  test.runIf(process.getuid?.() !== 0)('a read-only folder stays unchanged', () => {
+  test('a read-only folder stays unchanged', needs('an ordinary user'), () => {
     const root = scratch();
     chmodSync(root, 0o555);
     onTestFinished(() => chmodSync(root, 0o755));
     expect(write(root, 'x', 'x')).toMatchObject({ code: 'file/unwritable', detail: 'EACCES' });
   });
 
-  test.runIf(process.getuid?.() === 0)('what root writes in the folder of a user belongs to that user', () => {
+  test('what root writes in the folder of a user belongs to that user', needs('root'), () => {
     const root = scratch();
     const owner = 12_345;
     chownSync(root, owner, owner);
@@ -106,7 +107,7 @@ describe.each<Confinement>(['descriptors', 'paths'])('writing below a folder by 
   });
 });
 
-test.runIf(process.platform === 'linux')('every descriptor is closed, also on failures', () => {
+test('every descriptor is closed, also on failures', needs('linux'), () => {
   const root = scratch();
   mkdirSync(path.join(root, 'folder'));
   writeFileSync(path.join(root, 'file'), '');
@@ -194,18 +195,22 @@ describe('moving below a folder', () => {
 
   const shared = '/dev/shm';
   const hasOther = existsSync(shared) && statSync(shared).dev !== statSync(tmpdir()).dev;
-  test.runIf(hasOther)('copies to another file system with permissions, and then removes the source', () => {
-    const from = scratch();
-    const to = mkdtempSync(path.join(shared, 'skillwright-'));
-    onTestFinished(() => rmSync(to, { recursive: true }));
-    writeFileSync(path.join(from, 'x'), 'y'.repeat(200_000), { mode: 0o700 });
-    expect(moveBeneath('/', relative(path.join(from, 'x').slice(1)), relative(path.join(to, 'x').slice(1)))).toEqual({
-      type: 'moved',
-    });
-    expect(readdirSync(from)).toEqual([]);
-    expect(readFileSync(path.join(to, 'x'), 'utf8')).toBe('y'.repeat(200_000));
-    expect(lstatSync(path.join(to, 'x')).mode & 0o777).toBe(0o700);
-  });
+  test(
+    'copies to another file system with permissions, and then removes the source',
+    skipUnless(hasOther, 'a second file system that everyone may write to'),
+    () => {
+      const from = scratch();
+      const to = mkdtempSync(path.join(shared, 'skillwright-'));
+      onTestFinished(() => rmSync(to, { recursive: true }));
+      writeFileSync(path.join(from, 'x'), 'y'.repeat(200_000), { mode: 0o700 });
+      expect(moveBeneath('/', relative(path.join(from, 'x').slice(1)), relative(path.join(to, 'x').slice(1)))).toEqual({
+        type: 'moved',
+      });
+      expect(readdirSync(from)).toEqual([]);
+      expect(readFileSync(path.join(to, 'x'), 'utf8')).toBe('y'.repeat(200_000));
+      expect(lstatSync(path.join(to, 'x')).mode & 0o777).toBe(0o700);
+    },
+  );
 });
 
 /** Exchanges the folder `sub` and a link to a folder outside, and puts aside what is made in its place. Half a minute at most. */
@@ -230,7 +235,7 @@ const SWAP = `
     swap('/spare', '/sub');
   }`;
 
-describe.runIf(process.platform === 'linux')('a folder that is swapped with a link meanwhile', () => {
+describe('a folder that is swapped with a link meanwhile', needs('linux'), () => {
   test('never gets a byte written or a file moved outside', async () => {
     const base = scratch();
     const root = path.join(base, 'root');

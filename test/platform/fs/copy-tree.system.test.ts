@@ -21,6 +21,7 @@ import { TREE_LIMITS } from '../../../src/platform/fs/tree-walk.ts';
 import { scratch } from '../../registry/support.ts';
 import { RIGHT, SECRET, startSwapping } from './swap-race.ts';
 import { EVERY_KIND, harvest, plant } from './tree-support.ts';
+import { needs } from '../../needs.ts';
 
 /** Read-only folders are not removed by what cleans up after tests, unless it is root. */
 function place(): string {
@@ -111,32 +112,29 @@ describe('the copy of a tree', () => {
     }
   });
 
-  test.runIf(process.platform === 'linux')(
-    'never contains a byte from outside while the tree is swapped with links',
-    async () => {
-      const from = await startSwapping();
-      const base = place();
-      const outcomes = new Set<string>();
-      const seen = new Set<string>();
-      for (let round = 0; round < 150; round += 1) {
-        const to = path.join(base, String(round));
-        const copied = await copyTree(from, { to, permissions: 'writable' });
-        outcomes.add(copied.type === 'refused' ? copied.problem : 'copied');
-        if (existsSync(to)) for (const content of Object.values(harvest(to))) seen.add(content);
-        await removeTree(to);
-      }
-      expect([...outcomes].filter((outcome) => !['changed', 'link-outside', 'copied'].includes(outcome))).toEqual([]);
-      // Otherwise nothing was exchanged, and nothing shown.
-      expect(outcomes.size).toBeGreaterThan(outcomes.has('copied') ? 1 : 0);
-      // Half-made copies are looked at too. A link may be copied as a link: nothing is read through it.
-      const links = ['-> ../outside', `-> ${path.join(path.dirname(from), 'outside/x.md')}`];
-      const possible = new Set(['', Buffer.from(RIGHT).toString('base64'), ...links]);
-      expect([...seen].filter((content) => !possible.has(content))).toEqual([]);
-      expect(seen).not.toContain(Buffer.from(SECRET).toString('base64'));
-    },
-  );
+  test('never contains a byte from outside while the tree is swapped with links', needs('linux'), async () => {
+    const from = await startSwapping();
+    const base = place();
+    const outcomes = new Set<string>();
+    const seen = new Set<string>();
+    for (let round = 0; round < 150; round += 1) {
+      const to = path.join(base, String(round));
+      const copied = await copyTree(from, { to, permissions: 'writable' });
+      outcomes.add(copied.type === 'refused' ? copied.problem : 'copied');
+      if (existsSync(to)) for (const content of Object.values(harvest(to))) seen.add(content);
+      await removeTree(to);
+    }
+    expect([...outcomes].filter((outcome) => !['changed', 'link-outside', 'copied'].includes(outcome))).toEqual([]);
+    // Otherwise nothing was exchanged, and nothing shown.
+    expect(outcomes.size).toBeGreaterThan(outcomes.has('copied') ? 1 : 0);
+    // Half-made copies are looked at too. A link may be copied as a link: nothing is read through it.
+    const links = ['-> ../outside', `-> ${path.join(path.dirname(from), 'outside/x.md')}`];
+    const possible = new Set(['', Buffer.from(RIGHT).toString('base64'), ...links]);
+    expect([...seen].filter((content) => !possible.has(content))).toEqual([]);
+    expect(seen).not.toContain(Buffer.from(SECRET).toString('base64'));
+  });
 
-  test.runIf(process.platform === 'linux')('leaves no file open, also on failure', async () => {
+  test('leaves no file open, also on failure', needs('linux'), async () => {
     const base = place();
     const from = plant(path.join(base, 'from'), EVERY_KIND);
     writeFileSync(path.join(from, 'large'), Buffer.alloc(300_000, 'x'));

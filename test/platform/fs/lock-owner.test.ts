@@ -13,6 +13,7 @@ import {
   writeFolderOwner,
 } from '../../../src/platform/fs/lock-owner.ts';
 import { scratch } from '../../registry/support.ts';
+import { needs } from '../../needs.ts';
 
 describe('a lock owner', () => {
   test('is alive while its process runs', () => {
@@ -32,7 +33,7 @@ describe('a lock owner', () => {
     expect(ownerState({ ...self, pid, start: '' })).toBe('dead');
   });
 
-  test.runIf(process.platform === 'linux')('is dead if its pid was reused or the machine was rebooted', () => {
+  test('is dead if its pid was reused or the machine was rebooted', needs('linux'), () => {
     const self = thisProcess();
     expect(ownerState({ ...self, start: `${self.start}1` })).toBe('dead');
     expect(ownerState({ ...self, boot: '0123456789ab' })).toBe('dead');

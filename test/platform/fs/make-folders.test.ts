@@ -6,6 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { makeFolders } from '../../../src/platform/fs/make-folders.ts';
 import { PROJECT } from '../../files-below.ts';
 import { scratch } from '../../registry/support.ts';
+import { needs } from '../../needs.ts';
 
 /** What it throws. */
 function codeOf(act: () => void): unknown {
@@ -48,7 +49,7 @@ test('a read-only file system is reported as EROFS, where Node reports ENOENT', 
 });
 
 // In a process of its own: what never ends in one call cannot be ended from inside.
-test.runIf(process.platform === 'linux')('a folder in which the system makes nothing is an error, not a wait', () => {
+test('a folder in which the system makes nothing is an error, not a wait', needs('linux'), () => {
   const folder = scratch();
   const bin = path.join(PROJECT, 'dist/command/skillwright.js');
   const { status } = spawnSync(process.execPath, [bin, 'list', '--only-root', '--root', folder], {
@@ -61,7 +62,7 @@ test.runIf(process.platform === 'linux')('a folder in which the system makes not
   expect(codeOf(() => makeFolders('/proc/nobody/a'))).toBe('ENOENT');
 });
 
-test.runIf(process.platform === 'linux')('creating a folder in a removed folder fails', () => {
+test('creating a folder in a removed folder fails', needs('linux'), () => {
   const folder = scratch();
   mkdirSync(path.join(folder, 'gone'));
   const held = openSync(path.join(folder, 'gone'), 'r');

@@ -14,6 +14,7 @@ import path from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 
 import { replaceText } from '../../../src/platform/fs/atomic-replace.ts';
+import { needs } from '../../needs.ts';
 
 const folder = mkdtempSync(path.join(os.tmpdir(), 'skillwright-replace-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -43,7 +44,7 @@ test('permission bits are kept, also those that the umask clears', () => {
   }
 });
 
-test.skipIf(process.getuid?.() !== 0)('the superuser does not take a file away from its owner', () => {
+test('the superuser does not take a file away from its owner', needs('root'), () => {
   const file = path.join(folder, 'theirs.md');
   writeFileSync(file, 'old');
   chownSync(file, 1234, 4321);

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 
 import { isSealOf, readSealKey, sealKey, sealOf } from '../../../src/platform/fs/seal-key.ts';
 import { built, scratch } from '../../registry/support.ts';
+import { needs } from '../../needs.ts';
 
 const keyFile = (home: string): string => path.join(home, '.agent/seal.key');
 
@@ -61,7 +62,7 @@ describe('the key', () => {
     expect(() => sealKey(home)).toThrow(expect.objectContaining({ code: 'io/failed' }));
   });
 
-  test.runIf(process.getuid?.() !== 0)('cannot be created in a read-only home folder', () => {
+  test('cannot be created in a read-only home folder', needs('an ordinary user'), () => {
     const home = scratch();
     chmodSync(home, 0o500);
     expect(() => sealKey(home)).toThrow(expect.objectContaining({ code: 'io/failed' }));

@@ -23,6 +23,7 @@ import { TREE_LIMITS } from '../../../src/platform/fs/tree-walk.ts';
 import { scratch, settle } from '../../registry/support.ts';
 import { EVERY_KIND, plant } from './tree-support.ts';
 import { runs } from '../../property-runs.ts';
+import { needs } from '../../needs.ts';
 
 async function digestOf(root: string): Promise<string> {
   const read = await readTreeDigest(root);
@@ -180,7 +181,7 @@ describe('a tree that is refused', () => {
     'no folder': [(root) => rmSync(root, { recursive: true }), 'gone '],
   };
   for (const [title, [make, outcome]] of Object.entries(cases))
-    test.skipIf(process.platform !== 'linux')(`is one with ${title}`, async () => {
+    test(`is one with ${title}`, needs('linux'), async () => {
       const root = plant(path.join(scratch(), 'skill'), { 'SKILL.md': 'x' });
       make(root);
       expect(await digestOf(root)).toBe(outcome);

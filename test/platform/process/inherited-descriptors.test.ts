@@ -6,6 +6,7 @@ import { expect, test } from 'vitest';
 
 import { childSlots, keepBytes } from '../../../src/platform/process/inherited-descriptors.ts';
 import { built, scratch } from '../../registry/support.ts';
+import { needs } from '../../needs.ts';
 
 /** Starts a program from a process that inherited descriptors, and prints what the program sees at them. */
 const STARTER = `
@@ -26,31 +27,25 @@ function startFrom(opened: string, line: string, inherited: readonly string[] = 
   return JSON.parse(output);
 }
 
-test.skipIf(process.platform !== 'linux')(
-  'a descriptor left open by the parent is not inherited by programs (Linux only)',
-  () => {
-    const secret = path.join(scratch(), 'key');
-    writeFileSync(secret, 'the key');
-    const look = 'for fd in /proc/$$/fd/*; do test "${fd##*/}" -gt 2 && readlink "$fd" && cat "$fd"; done | sort -u';
-    // The machine that runs this test may itself have left some open: they count too.
-    expect(startFrom(`21<${secret} 300<${secret}`, look)).toEqual({
-      text: '/dev/null\n',
-      leaking: expect.arrayContaining([21, 300]),
-    });
-  },
-);
+test('a descriptor left open by the parent is not inherited by programs (Linux only)', needs('linux'), () => {
+  const secret = path.join(scratch(), 'key');
+  writeFileSync(secret, 'the key');
+  const look = 'for fd in /proc/$$/fd/*; do test "${fd##*/}" -gt 2 && readlink "$fd" && cat "$fd"; done | sort -u';
+  // The machine that runs this test may itself have left some open: they count too.
+  expect(startFrom(`21<${secret} 300<${secret}`, look)).toEqual({
+    text: '/dev/null\n',
+    leaking: expect.arrayContaining([21, 300]),
+  });
+});
 
-test.skipIf(process.platform !== 'linux')(
-  'bytes for a program replace an open descriptor of the same number (Linux only)',
-  () => {
-    const secret = path.join(scratch(), 'key');
-    writeFileSync(secret, 'the key');
-    const seen = startFrom(`17<${secret}`, 'cat <&3; cat <&4; cat /proc/self/fd/17', ['three ', 'four']);
-    expect(seen).toEqual({ text: 'three four', leaking: expect.arrayContaining([17]) });
-  },
-);
+test('bytes for a program replace an open descriptor of the same number (Linux only)', needs('linux'), () => {
+  const secret = path.join(scratch(), 'key');
+  writeFileSync(secret, 'the key');
+  const seen = startFrom(`17<${secret}`, 'cat <&3; cat <&4; cat /proc/self/fd/17', ['three ', 'four']);
+  expect(seen).toEqual({ text: 'three four', leaking: expect.arrayContaining([17]) });
+});
 
-test.skipIf(process.platform !== 'linux')('kept bytes are read from the start by every child (Linux only)', () => {
+test('kept bytes are read from the start by every child (Linux only)', needs('linux'), () => {
   const kept = keepBytes(Buffer.from('abc'));
   const both = [childSlots([kept.inherited]), childSlots([kept.inherited])];
   const texts = both.map(({ stdio: [descriptor] }) => {

@@ -4,8 +4,7 @@ import { expect, test } from 'vitest';
 
 import { OutputPipes } from '../../../src/platform/process/output-pipes.ts';
 import { scratch } from '../../registry/support.ts';
-
-const isLinux = process.platform === 'linux';
+import { needs } from '../../needs.ts';
 
 async function readAll(stream: AsyncIterable<Uint8Array>): Promise<string> {
   const chunks: Uint8Array[] = [];
@@ -13,7 +12,7 @@ async function readAll(stream: AsyncIterable<Uint8Array>): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-test.skipIf(!isLinux)('pipes carry bytes and end with their writer (Linux only)', async () => {
+test('pipes carry bytes and end with their writer (Linux only)', needs('linux'), async () => {
   const folder = path.join(scratch(), 'pipes');
   const pipes = new OutputPipes(folder);
   // More than one batch, several at once.
@@ -43,7 +42,7 @@ test('without a folder there are no pipes and no error', async () => {
   await pipes.close();
 });
 
-test.skipIf(!isLinux)('two pipes are prepared, and removed even while being created (Linux only)', async () => {
+test('two pipes are prepared, and removed even while being created (Linux only)', needs('linux'), async () => {
   const folder = path.join(scratch(), 'pipes');
   const pipes = new OutputPipes(folder);
   pipes.prepare();
@@ -61,8 +60,9 @@ test.skipIf(!isLinux)('two pipes are prepared, and removed even while being crea
   expect(existsSync(folder)).toBe(false);
 });
 
-test.skipIf(!isLinux)(
+test(
   'the folder is removed with its last name, and recreated for the next pipes (Linux only)',
+  needs('linux'),
   async () => {
     const folder = path.join(scratch(), 'pipes');
     const pipes = new OutputPipes(folder);

@@ -20,6 +20,7 @@ import { readCommandLine } from '../../../src/policy/command/command-line.ts';
 import { isTransparent, programsOf } from '../../../src/policy/command/command-pattern.ts';
 import { runs } from '../../property-runs.ts';
 import { verifies } from '../../conformance/verifies.ts';
+import { needs } from '../../needs.ts';
 
 const BASH = ['/bin/bash', '/usr/bin/bash'].find((file) => existsSync(file));
 const OURS = ['p', 'q', 'r'];
@@ -256,7 +257,7 @@ function lineOf(numbers: readonly number[]): string {
   return fill('#', 3);
 }
 
-describe.skipIf(BASH === undefined)('against a real bash', () => {
+describe('against a real bash', needs('bash'), () => {
   const root = mkdtempSync(path.join(tmpdir(), 'against-bash-'));
   const [bin, work, log] = ['bin', 'work', 'log'].map((name) => path.join(root, name)) as [string, string, string];
 

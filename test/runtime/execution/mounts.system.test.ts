@@ -28,6 +28,7 @@ import { containerExecutor } from '../../../src/sandbox/executors/container/exec
 import { verifies } from '../../conformance/verifies.ts';
 import { scratch, writeSkill } from '../../registry/support.ts';
 import { sharedDockerEngine } from '../../sandbox/docker-engine.ts';
+import { has } from '../../needs.ts';
 
 const engine = await sharedDockerEngine();
 if (typeof engine === 'string') console.log(`skipped: ${engine}`);
@@ -35,18 +36,13 @@ if (typeof engine === 'string') console.log(`skipped: ${engine}`);
 /** Made here and not found by name, which would probe them first. */
 const EXECUTORS: readonly (readonly [string, NonNullable<ExecutionOptions['executor']>])[] = [
   ['local', 'local'],
-  ...(existsSync('/usr/bin/bwrap') ? ([['bubblewrap', bubblewrapExecutor({ isKnown: true })]] as const) : []),
-  ...(process.platform === 'linux'
-    ? ([
-        ['namespaces', namespacesExecutor({})],
-        ['landlock', landlockExecutor()],
-      ] as const)
-    : []),
+  ...(has('bubblewrap') ? ([['bubblewrap', bubblewrapExecutor({ isKnown: true })]] as const) : []),
+  ...(has('namespaces') ? ([['namespaces', namespacesExecutor({})]] as const) : []),
+  ...(has('landlock') ? ([['landlock', landlockExecutor()]] as const) : []),
   ...(typeof engine === 'string'
     ? []
     : ([['container', containerExecutor({ socket: engine.socket, rootFileSystem: engine.rootFileSystem })]] as const)),
 ];
-if (!existsSync('/usr/bin/bwrap')) console.log('skipped: bubblewrap is not installed');
 
 /** What a coding skill does with a repository. */
 const REVIEW = `import os, subprocess

@@ -19,9 +19,7 @@ import { sharedDockerEngine } from '../../sandbox/docker-engine.ts';
 import type { TestEngine } from '../../sandbox/docker-engine.ts';
 import { knownExecutor } from '../../sandbox/known-executor.ts';
 import { runtimeOver } from '../support.ts';
-
-const HAS_BUBBLEWRAP = existsSync('/usr/bin/bwrap');
-if (!HAS_BUBBLEWRAP) console.log('skipped: bubblewrap is not installed');
+import { has, needs, skipUnless } from '../../needs.ts';
 
 async function run(command: string, execution: ExecutionOptions): Promise<RunResult> {
   const root = scratch();
@@ -43,7 +41,7 @@ for url in sys.argv[1:]:
     except Exception as error: print("failed", getattr(error, "code", ""))
 '`;
 
-describe.runIf(HAS_BUBBLEWRAP)('the network of a program', () => {
+describe('the network of a program', needs('bubblewrap', 'python3'), () => {
   verifies('ENV-2', 'a granted port of localhost is reached by name and by address; the rest is listed', async () => {
     const server = createServer((_, response) => response.end('from the host'));
     await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
@@ -89,7 +87,7 @@ if (typeof engine === 'string') console.log(`skipped: ${engine}`);
 
 /** Each with the interpreter that forwards the port: a container uses one of its image. */
 const SERVING: readonly (readonly [string, NonNullable<ExecutionOptions['executor']>, RegExp])[] = [
-  ...(HAS_BUBBLEWRAP ? ([['bubblewrap', knownExecutor('bubblewrap'), /^node$/]] as const) : []),
+  ...(has('bubblewrap') ? ([['bubblewrap', knownExecutor('bubblewrap'), /^node$/]] as const) : []),
   ...(typeof engine === 'string' ? [] : ([['container', inContainer(engine), /^python3/]] as const)),
 ];
 
@@ -131,8 +129,9 @@ print(os.path.basename(os.readlink("/proc/%d/exe" % os.getppid())))`;
   });
 });
 
-test.skipIf(typeof engine === 'string')(
+test(
   'a port cannot be served by an engine without files of this machine',
+  skipUnless(typeof engine !== 'string', 'dockerd'),
   async () => {
     if (typeof engine === 'string') return;
     const { socket, rootFileSystem } = engine;

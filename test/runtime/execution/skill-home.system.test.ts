@@ -6,15 +6,13 @@ import type { Executor, ExecutorName } from '../../../src/core/execution.ts';
 import type { RunResult } from '../../../src/core/outputs.ts';
 import { createRuntime } from '../../../src/runtime/runtime.ts';
 import type { Session } from '../../../src/runtime/session.ts';
+import { EXECUTORS } from '../../sandbox/sandbox.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { knownExecutor } from '../../sandbox/known-executor.ts';
-import { hasBubblewrap, hasLandlock, hasNamespaces } from '../../sandbox/sandbox.ts';
 import { scratch, writeSkill } from '../../registry/support.ts';
 import { containerExecutor } from '../../../src/sandbox/executors/container/executor.ts';
 import { sharedDockerEngine } from '../../sandbox/docker-engine.ts';
-
-const EXECUTORS: readonly ExecutorName[] = existsSync('/usr/bin/bwrap') ? ['local', 'bubblewrap'] : ['local'];
-if (EXECUTORS.length === 1) console.log('skipped: bubblewrap is not installed');
+import { has } from '../../needs.ts';
 
 const SECRET = 'secret-of-the-victim-4711';
 
@@ -138,8 +136,8 @@ const engine = await sharedDockerEngine();
 if (typeof engine === 'string') console.log(`skipped: ${engine}`);
 
 const COVERING: readonly (readonly [string, ExecutorName | Executor])[] = [
-  ...(hasBubblewrap() ? ([['bubblewrap', 'bubblewrap']] as const) : []),
-  ...(hasNamespaces() ? ([['namespaces', 'namespaces']] as const) : []),
+  ...(has('bubblewrap') ? ([['bubblewrap', 'bubblewrap']] as const) : []),
+  ...(has('namespaces') ? ([['namespaces', 'namespaces']] as const) : []),
   ...(typeof engine === 'string'
     ? []
     : ([['container', containerExecutor({ socket: engine.socket, rootFileSystem: engine.rootFileSystem })]] as const)),
@@ -181,7 +179,7 @@ describe.each(COVERING)('a program with a secret under %s', (_, executor) => {
 });
 
 verifies('EXEC-13', 'an executor that cannot hide files of others does not start a program with a secret', async () => {
-  if (!hasLandlock()) {
+  if (!has('landlock')) {
     console.log('skipped: the kernel has no Landlock');
     return;
   }

@@ -1,16 +1,14 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, onTestFinished } from 'vitest';
 
 import type { RunResult } from '../../../src/core/outputs.ts';
 import type { Session } from '../../../src/runtime/session.ts';
+import { EXECUTORS } from '../../sandbox/sandbox.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { scratch, writeSkill } from '../../registry/support.ts';
 import { knownExecutor } from '../../sandbox/known-executor.ts';
 import { runtimeOver } from '../support.ts';
-
-const EXECUTORS = existsSync('/usr/bin/bwrap') ? (['local', 'bubblewrap'] as const) : (['local'] as const);
-if (EXECUTORS.length === 1) console.log('skipped: bubblewrap is not installed');
 
 const BESIDE = `import pathlib, os
 here = pathlib.Path(__file__).parent

@@ -10,6 +10,7 @@ import { sharedDockerEngine } from '../../sandbox/docker-engine.ts';
 import { PIP } from '../../sandbox/root-file-system.ts';
 import { openIndex } from './package-index.ts';
 import { BASE, USE, USES_BASE, makeReader, readerRuntime } from './reader-skill.ts';
+import { skipUnless } from '../../needs.ts';
 
 const engine = existsSync(PIP) ? await sharedDockerEngine() : 'python3-pip is not installed';
 if (typeof engine === 'string') console.log(`skipped: ${engine}`);
@@ -24,7 +25,7 @@ async function open(home: string, index: string, packages: PackageOptions): Prom
   return runtime.startSession({ execution: { executor, artifacts: false, packages } });
 }
 
-describe.skipIf(typeof engine === 'string')('packages in a container', () => {
+describe('packages in a container', skipUnless(typeof engine !== 'string', 'dockerd'), () => {
   verifies('ENV-1', 'are built with network to the index only, and an image without npm is named', async () => {
     const home = makeReader({ 'use.py': USES_BASE });
     const index = await openIndex({ 'base-lib': [BASE] });

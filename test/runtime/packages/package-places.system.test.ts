@@ -5,14 +5,14 @@ import { describe, expect, test } from 'vitest';
 import { landlockVersion } from '../../../src/sandbox/executors/landlock/executor.ts';
 import { CERTIFICATE, KEY } from '../../project/network/certificate.ts';
 import { scratch } from '../../registry/support.ts';
-import { hasNamespaces } from '../../sandbox/sandbox.ts';
 import { openIndex, openRegistry } from './package-index.ts';
-import { PACKAGES, SCRIPT, failedWith, hasPip, open } from './package-session.ts';
+import { PACKAGES, SCRIPT, failedWith, open } from './package-session.ts';
 import type { Setting } from './package-session.ts';
+import { has, needs } from '../../needs.ts';
 
-describe.skipIf(!hasPip)('packages of a script', () => {
+describe('packages of a script', needs('bubblewrap', 'pip'), () => {
   test.each([
-    ['namespaces', hasNamespaces()],
+    ['namespaces', has('namespaces')],
     ['landlock', landlockVersion() >= 4],
   ] as const)('work under %s too', async (executor, isHere) => {
     if (!isHere) return console.log(`skipped: ${executor} does not work here`);

@@ -14,9 +14,6 @@ import { createRuntime } from '../../../src/runtime/runtime.ts';
 import type { Session } from '../../../src/runtime/session.ts';
 import { scratch, writeSkill } from '../../registry/support.ts';
 import { wheel } from './package-index.ts';
-import { canInstallPackages } from './reader-skill.ts';
-
-export const hasPip = canInstallPackages();
 
 export const READER = wheel(
   'pdf_reader',

@@ -7,9 +7,10 @@ import type { Approve, ApprovalRequest } from '../../../src/core/approval.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { scratch } from '../../registry/support.ts';
 import { openIndex, openRegistry, wheel } from './package-index.ts';
-import { BASE, BLOCK, PACKAGES, READER, SCRIPT, failedWith, hasPip, open } from './package-session.ts';
+import { BASE, BLOCK, PACKAGES, READER, SCRIPT, failedWith, open } from './package-session.ts';
+import { needs } from '../../needs.ts';
 
-describe.skipIf(!hasPip)('packages of a script', () => {
+describe('packages of a script', needs('bubblewrap', 'pip'), () => {
   verifies('ENV-1', 'are installed with what they need, recorded, and used again without a request', async () => {
     const index = await openIndex(PACKAGES);
     const first = await open({ index: index.url, packages: { with: ['pdf_reader'] } });

@@ -1,5 +1,4 @@
-import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import type { Config } from '../../../src/core/config/config.ts';
@@ -7,20 +6,6 @@ import { createRuntime } from '../../../src/runtime/runtime.ts';
 import type { Runtime } from '../../../src/runtime/runtime.ts';
 import { scratch, writeSkill } from '../../registry/support.ts';
 import { wheel } from './package-index.ts';
-
-/** Prints once why tests of packages are skipped. */
-export function canInstallPackages(): boolean {
-  try {
-    // A start of pip itself takes a tenth of a test.
-    const script = "import importlib.util, sys; sys.exit(importlib.util.find_spec('pip') is None)";
-    execFileSync('/usr/bin/python3', ['-I', '-c', script], { stdio: 'ignore' });
-    if (existsSync('/usr/bin/bwrap')) return true;
-  } catch (error) {
-    if (!(error instanceof Error)) throw error;
-  }
-  console.log('skipped: installing packages needs bubblewrap and python3-pip');
-  return false;
-}
 
 /** `pdf-reader` needs `base-lib`, which brings the command `base-tool`. */
 export const BASE = wheel(

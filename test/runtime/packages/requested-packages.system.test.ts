@@ -13,7 +13,8 @@ import type { PlayedModel } from '../../agent/support.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { knownExecutor } from '../../sandbox/known-executor.ts';
 import { openIndex } from './package-index.ts';
-import { BASE, USES_BASE, canInstallPackages, makeReader, readerRuntime } from './reader-skill.ts';
+import { BASE, USES_BASE, makeReader, readerRuntime } from './reader-skill.ts';
+import { needs } from '../../needs.ts';
 
 const SKILL = { skill: 'reader', script: 'use.py' } as const;
 const FAILS = { calls: [['run_script', SKILL]] } as const;
@@ -56,7 +57,7 @@ function answering(verdict: 'yes' | 'no'): { readonly asked: ApprovalRequest[]; 
   };
 }
 
-describe.skipIf(!canInstallPackages())('a model that asks for packages', () => {
+describe('a model that asks for packages', needs('bubblewrap', 'pip'), () => {
   verifies(
     'ENV-1',
     'the model is told how to ask, the person sees the exact versions once, and later programs of the skill have them',

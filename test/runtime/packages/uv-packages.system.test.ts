@@ -7,9 +7,7 @@ import type { PackageOptions } from '../../../src/runtime/packages/packages.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { knownExecutor } from '../../sandbox/known-executor.ts';
 import { openIndex } from './package-index.ts';
-import { BASE, READER, USE, USES_BOTH, canInstallPackages, makeReader, readerRuntime } from './reader-skill.ts';
-
-const canInstall = canInstallPackages();
+import { BASE, READER, USE, USES_BOTH, makeReader, readerRuntime } from './reader-skill.ts';
 
 const installed = (process.env['PATH'] ?? '')
   .split(':')
@@ -40,6 +38,7 @@ else:
     subprocess.run([*pip, '--python', python, 'install', *place, '--only-binary', ':all:', '--no-deps', '--require-hashes', '-r', lock], check=True)
     shutil.copy(os.environ['UV_CACHE_DIR'] + '.calls', os.path.dirname(os.path.dirname(python)) + '/uv-calls')
 `;
+import { needs, skipUnless } from '../../needs.ts';
 
 async function use(
   home: string,
@@ -73,7 +72,7 @@ function putUv(home: string, program: string): string {
 const layers = (observation: Observation): unknown =>
   observation.type === 'program-ran' ? observation.result.packages : observation;
 
-describe.skipIf(!canInstall)('where the user has uv', () => {
+describe('where the user has uv', needs('bubblewrap', 'pip'), () => {
   verifies(
     'ENV-1',
     'it resolves and installs by hash from the user’s index; the lock is that of pip, which is used where the sandbox cannot run uv',
@@ -122,7 +121,7 @@ describe.skipIf(!canInstall)('where the user has uv', () => {
     },
   );
 
-  test.skipIf(installed === undefined)('uv itself (skipped where it is not installed)', async () => {
+  test('uv itself', skipUnless(installed !== undefined, 'uv'), async () => {
     const home = newHome();
     const index = await openIndex({ 'pdf-reader': [READER], 'base-lib': [BASE] });
     const env = { PIP_INDEX_URL: `${index.url}/simple`, PATH: path.dirname(installed ?? '') };

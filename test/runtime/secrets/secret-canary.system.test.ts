@@ -18,13 +18,11 @@ import type { Run } from '../../../src/runtime/start-run.ts';
 import { openReceiver } from '../../journal/otlp-receiver.ts';
 import type { Receiver } from '../../journal/otlp-receiver.ts';
 import { temporaryFolder } from '../../cli/run-cli.ts';
+import { EXECUTORS } from '../../sandbox/sandbox.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { scratch, settle } from '../../registry/support.ts';
 import { HASHES, SECRETS, WITHHELD, hits, surfacesBelow, surfacesOf, writeCanaryWorld } from './canary.ts';
 import type { CanaryWorld, Surface } from './canary.ts';
-
-const EXECUTORS: readonly ExecutorName[] = existsSync('/usr/bin/bwrap') ? ['local', 'bubblewrap'] : ['local'];
-if (EXECUTORS.length === 1) console.log('skipped: bubblewrap is not installed');
 
 /** Of what was found out about executors, which takes seconds. */
 const CACHE = temporaryFolder();

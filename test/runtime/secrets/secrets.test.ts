@@ -6,6 +6,7 @@ import { openSecrets } from '../../../src/runtime/secrets/secrets.ts';
 import type { SecretsConfig } from '../../../src/runtime/secrets/secrets-config.ts';
 import type { SecretSource } from '../../../src/runtime/secrets/secret-sources.ts';
 import { OTHER, PROVIDER, TOKEN, outcome, secretsWorld, skill } from './secrets-world.ts';
+import { needs } from '../../needs.ts';
 
 const { home, open, fromOne, given, secretFile } = secretsWorld();
 
@@ -184,7 +185,7 @@ describe('a secret is missing', () => {
     expect(await given({ file: '~/plain' })).toEqual({ API_TOKEN: TOKEN });
   });
 
-  test.skipIf(process.getuid?.() !== 0)('where the file belongs to another user (needs root)', async () => {
+  test('where the file belongs to another user (needs root)', needs('root'), async () => {
     const file = secretFile('theirs', TOKEN);
     chownSync(file, 65_534, 65_534);
     expect(await given({ file })).toBe(`${from} file "${file}": it belongs to another user`);

@@ -16,11 +16,10 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import { DEFAULT_LIMITS } from '../../../src/core/execution.ts';
-import { bubblewrapExecutor } from '../../../src/sandbox/executors/bubblewrap/executor.ts';
 import { findControlGroups, makeRunGroup, removeStaleGroups } from '../../../src/sandbox/executors/cgroup.ts';
-import { namespacesExecutor } from '../../../src/sandbox/executors/namespaces/executor.ts';
 import { tryRead } from '../../../src/platform/process/proc.ts';
-import { hasBubblewrap, hasNamespaces, openWorkspace, programSpec, textSink } from '../sandbox.ts';
+import { SANDBOXES, openWorkspace, programSpec, textSink } from '../sandbox.ts';
+import { skipUnless } from '../../needs.ts';
 
 const place = findControlGroups();
 
@@ -45,7 +44,7 @@ describe('where control groups can be made', () => {
   });
 });
 
-describe.skipIf(place === undefined)('a group of this kernel, where it lets us make one', () => {
+describe('a group of this kernel', skipUnless(place !== undefined, 'control groups that this user may create'), () => {
   if (place === undefined) return;
   const limits = { ...DEFAULT_LIMITS, memoryBytes: 64 * 1024 * 1024, processes: 10 };
   const folders = [place.folder];
@@ -76,38 +75,42 @@ describe.skipIf(place === undefined)('a group of this kernel, where it lets us m
     expect([kills > 0, refused]).toEqual([true, 0]);
   });
 
-  test.skipIf(place.version === 1)('says that processes were refused (version 2)', async () => {
-    const [kills, refused] = await inGroup('i=0; while [ $i -lt 30 ]; do sleep 0.2 & i=$((i + 1)); done; wait');
-    expect([kills, refused > 0]).toEqual([0, true]);
-  });
+  test(
+    'says that processes were refused (version 2)',
+    skipUnless(place.version === 2, 'control groups of version 2'),
+    async () => {
+      const [kills, refused] = await inGroup('i=0; while [ $i -lt 30 ]; do sleep 0.2 & i=$((i + 1)); done; wait');
+      expect([kills, refused > 0]).toEqual([0, true]);
+    },
+  );
 
-  test.skipIf(place.version === 2)('is entered by writing 0 to its entry file (version 1)', async () => {
-    const group = makeRunGroup(place, limits, { spare: 0 });
-    const entry = openSync(group.entry ?? '', 'r+');
-    // Whoever opened it is asked for rights, and not the one who writes.
-    const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
-    const child = spawn('/bin/sh', ['-c', 'echo 0 >&3; exec 3>&-; echo in; read line'], {
-      stdio: ['pipe', 'pipe', 'ignore', entry],
-      ...nobody,
-    });
-    closeSync(entry);
-    const exited = new Promise((resolve) => {
-      child.once('exit', resolve);
-    });
-    await new Promise((resolve) => {
-      child.stdout?.once('data', resolve);
-    });
-    expect(group.has(child.pid ?? 0)).toBe(true);
-    child.stdin?.end('\n');
-    await exited;
-    expect(await group.remove()).toBe(true);
-  });
+  test(
+    'is entered by writing 0 to its entry file (version 1)',
+    skipUnless(place.version === 1, 'control groups of version 1'),
+    async () => {
+      const group = makeRunGroup(place, limits, { spare: 0 });
+      const entry = openSync(group.entry ?? '', 'r+');
+      // Whoever opened it is asked for rights, and not the one who writes.
+      const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+      const child = spawn('/bin/sh', ['-c', 'echo 0 >&3; exec 3>&-; echo in; read line'], {
+        stdio: ['pipe', 'pipe', 'ignore', entry],
+        ...nobody,
+      });
+      closeSync(entry);
+      const exited = new Promise((resolve) => {
+        child.once('exit', resolve);
+      });
+      await new Promise((resolve) => {
+        child.stdout?.once('data', resolve);
+      });
+      expect(group.has(child.pid ?? 0)).toBe(true);
+      child.stdin?.end('\n');
+      await exited;
+      expect(await group.remove()).toBe(true);
+    },
+  );
 
-  test.each([
-    ['bubblewrap', hasBubblewrap(), bubblewrapExecutor],
-    ['namespaces', hasNamespaces(), namespacesExecutor],
-  ] as const)('holds all processes of %s: the launcher, process 1 and the program', async (_, isHere, make) => {
-    if (!isHere) return;
+  test.each(SANDBOXES)('holds all processes of %s: the launcher, process 1 and the program', async (_, make) => {
     const { workspace, close } = await openWorkspace(make());
     try {
       const members: string[] = [];

@@ -6,8 +6,9 @@ import { programEnvironment } from '../../../src/platform/process/program-enviro
 import { localExecutor } from '../../../src/sandbox/executors/local.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { keeping, oddSeconds, processesWith } from '../../platform/process/programs.ts';
-import { built, runModule, scratch } from '../../registry/support.ts';
+import { runAsOrdinaryUser, runModule, scratch } from '../../registry/support.ts';
 import { emptyWorkspace, runLine, specOf } from '../local-workspace.ts';
+import { needs } from '../../needs.ts';
 
 const executor = localExecutor();
 
@@ -54,7 +55,7 @@ test('a program runs in the workspace, with input, a folder and an environment',
   expect(readFileSync(path.join(root, 'work/made'), 'utf8')).toBe('x\n');
 });
 
-test.skipIf(process.getuid?.() !== 0)('programs of root run as the user nobody (needs root)', async () => {
+test('programs of root run as the user nobody (needs root)', needs('root'), async () => {
   const { workspace, root } = await attached();
   expect((await runLine(workspace, 'id -u; id -g; id -G; touch mine; cat /etc/shadow')).stdout).toBe(
     '65534\n65534\n65534\n',
@@ -245,8 +246,8 @@ test('sixty concurrent programs all return their own result', async () => {
 
 /** Ends a program that escapes, from a process of its own, and prints how it ended. */
 const ORDINARY = `
-  const [, local, root, seconds] = process.argv;
-  const { localExecutor } = await import(local);
+  import { localExecutor } from './sandbox/executors/local.ts';
+  const [, , root, seconds] = process.argv;
   const executor = localExecutor();
   const workspace = await executor.attach({ id: 'w', root, skills: [] });
   const limits = { wallMs: 600, memoryBytes: 2 ** 30, processes: 64, outputBytes: 1e6, fileBytes: 1e6, diskBytes: 1e7, files: 1000 };
@@ -257,15 +258,14 @@ const ORDINARY = `
   const { reason } = await workspace.run(spec, { stdout: sink, stderr: sink });
   console.log(JSON.stringify({ uid: process.getuid(), identity: executor.identity ?? null, reason }));`;
 
-test.skipIf(process.getuid?.() !== 0)('an ordinary user ends escaped processes too (only root can become one)', () => {
+test('an ordinary user ends escaped processes too (only root can become one)', needs('root'), async () => {
   const folder = scratch();
   const root = path.join(folder, 'w');
   for (const name of ['', 'skills', 'work', 'runs', 'out']) mkdirSync(path.join(root, name), { mode: 0o777 });
   const seconds = oddSeconds();
   const open = `chmod -R 777 ${folder}`;
   runModule(`import { execSync } from 'node:child_process'; execSync(process.argv[1])`, [open]);
-  const user = ['setpriv', '--reuid', '12345', '--regid', '12345', '--clear-groups'];
-  const seen = runModule(ORDINARY, [built('sandbox/executors/local.js'), root, seconds], user);
+  const seen = await runAsOrdinaryUser(ORDINARY, [root, seconds], 12_345);
   expect(JSON.parse(seen)).toEqual({ uid: 12_345, identity: null, reason: 'timeout' });
   expect(processesWith(seconds)).toEqual([]);
 });

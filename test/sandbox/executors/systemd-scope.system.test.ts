@@ -13,15 +13,13 @@ import os from 'node:os';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
-import { bubblewrapExecutor } from '../../../src/sandbox/executors/bubblewrap/executor.ts';
 import { findControlGroups } from '../../../src/sandbox/executors/cgroup.ts';
-import { namespacesExecutor } from '../../../src/sandbox/executors/namespaces/executor.ts';
 import { findScopes } from '../../../src/sandbox/executors/systemd-scope.ts';
 import type { ScopePrograms } from '../../../src/sandbox/executors/systemd-scope.ts';
-import { collected, hasBubblewrap, hasNamespaces, openWorkspace } from '../sandbox.ts';
+import { SANDBOXES, collected, openWorkspace } from '../sandbox.ts';
+import { needs, skipUnless } from '../../needs.ts';
 
 const place = findControlGroups();
-if (place?.version !== 1) console.log('skipped: programs in a scope need a writable control group of version 1');
 
 function standIns(run: string, control = ''): ScopePrograms & { readonly folder: string } {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'skillwright-scope-'));
@@ -62,34 +60,39 @@ const RESULT = (groups: string): string => `
 for last; do :; done
 [ "$2" != show ] || { grep -q 'oom_kill 0' ${groups}/$last/memory.oom_control && echo success || echo oom-kill; }`;
 
-describe.skipIf(place?.version !== 1)('a program in a scope', () => {
-  test.each([
-    ['bubblewrap', hasBubblewrap(), bubblewrapExecutor],
-    ['namespaces', hasNamespaces(), namespacesExecutor],
-  ] as const)('under %s is held by its memory limit, and the result is reset', async (_, isHere, make) => {
-    if (!isHere || place === undefined) return;
-    const groups = path.join(place.folder, `skillwright-test-${String(process.pid)}`);
-    mkdirSync(groups);
-    chmodSync(groups, 0o777);
-    onTestFinished(() => {
-      for (const name of readdirSync(groups).filter((each) => each.endsWith('.scope')))
-        rmdirSync(path.join(groups, name));
-      rmdirSync(groups);
-    });
-    const programs = standIns(ENTER(groups), RESULT(groups));
-    const { workspace, close } = await openWorkspace(make({ controlGroups: { version: 'scope', programs } }));
-    try {
-      expect(workspace.capabilities.limits.memoryBytes).toBe('cgroup');
-      const fine = await collected(workspace, ['sh', '-c', 'echo "[$XDG_RUNTIME_DIR]"']);
-      expect([fine.stdout, fine.end.reason, fine.end.warnings]).toEqual(['[]\n', 'exited', []]);
-      const hog = ['python3', '-c', 'x = bytearray(300_000_000)'];
-      const killed = await collected(workspace, hog, { limits: { memoryBytes: 64 * 1024 * 1024 } });
-      expect(killed.end.reason).toBe('memory');
-      const calls = readFileSync(path.join(programs.folder, 'control.calls'), 'utf8').trim().split('\n');
-      expect(calls.at(-1)).toMatch(/ --user reset-failed skillwright-[\w-]+\.scope$/);
-      expect(existsSync(path.join(programs.folder, 'run.calls'))).toBe(true);
-    } finally {
-      await close();
-    }
-  });
-});
+describe(
+  'a program in a scope',
+  skipUnless(place?.version === 1, 'control groups of version 1 that this user may create'),
+  () => {
+    test.each(SANDBOXES)(
+      'under %s is held by its memory limit, and the result is reset',
+      needs('python3'),
+      async (_, make) => {
+        if (place === undefined) return;
+        const groups = path.join(place.folder, `skillwright-test-${String(process.pid)}`);
+        mkdirSync(groups);
+        chmodSync(groups, 0o777);
+        onTestFinished(() => {
+          for (const name of readdirSync(groups).filter((each) => each.endsWith('.scope')))
+            rmdirSync(path.join(groups, name));
+          rmdirSync(groups);
+        });
+        const programs = standIns(ENTER(groups), RESULT(groups));
+        const { workspace, close } = await openWorkspace(make({ controlGroups: { version: 'scope', programs } }));
+        try {
+          expect(workspace.capabilities.limits.memoryBytes).toBe('cgroup');
+          const fine = await collected(workspace, ['sh', '-c', 'echo "[$XDG_RUNTIME_DIR]"']);
+          expect([fine.stdout, fine.end.reason, fine.end.warnings]).toEqual(['[]\n', 'exited', []]);
+          const hog = ['python3', '-c', 'x = bytearray(300_000_000)'];
+          const killed = await collected(workspace, hog, { limits: { memoryBytes: 64 * 1024 * 1024 } });
+          expect(killed.end.reason).toBe('memory');
+          const calls = readFileSync(path.join(programs.folder, 'control.calls'), 'utf8').trim().split('\n');
+          expect(calls.at(-1)).toMatch(/ --user reset-failed skillwright-[\w-]+\.scope$/);
+          expect(existsSync(path.join(programs.folder, 'run.calls'))).toBe(true);
+        } finally {
+          await close();
+        }
+      },
+    );
+  },
+);

@@ -24,6 +24,7 @@ import type { Workspace } from '../../../src/sandbox/workspace/workspace.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { EVERY_KIND, harvest, plant } from '../../platform/fs/tree-support.ts';
 import { IS_ROOT, NOBODY, fakeExecutor, openBench } from '../workspace-support.ts';
+import { needs } from '../../needs.ts';
 
 interface Scene {
   readonly workspace: Workspace;
@@ -286,7 +287,7 @@ describe('inputs that are refused', () => {
     'a control character': [() => ({ from: 'workspace://out/a\nb' }), 'path/control-character'],
   };
   for (const [title, [input, expected]] of Object.entries(table))
-    test.skipIf(process.platform !== 'linux')(`${title}: ${expected}`, async () => {
+    test(`${title}: ${expected}`, needs('linux'), async () => {
       const { root, data, folder, stage, workspace } = await makeScene();
       writeFileSync(path.join(folder, 'secret'), 'secret');
       plant(data, {

@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -15,19 +15,8 @@ import type { NetworkDecision } from '../../../src/platform/net/network-gate.ts'
 import { PROJECT } from '../../files-below.ts';
 import { openSite } from '../../platform/net/proxy-world.ts';
 import type { Site } from '../../platform/net/proxy-world.ts';
+import { needs } from '../../needs.ts';
 
-/** What a program without isolation from the host's network would have to be: run, and see that it can. */
-function canIsolate(): boolean {
-  if (!existsSync('/usr/bin/bwrap')) return false;
-  try {
-    execFileSync('/usr/bin/bwrap', ['--unshare-all', '--ro-bind', '/', '/', '/bin/true'], { timeout: 10_000 });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-const isIsolating = canIsolate();
 const nobody: Identity | undefined = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : undefined;
 
 let folder = '';
@@ -222,8 +211,9 @@ process.exit(9);
 `;
 
 describe('a sandbox with a bridge', () => {
-  test.skipIf(!isIsolating)(
+  test(
     'reaches only the granted host, as observed from outside (skipped where bubblewrap cannot isolate)',
+    needs('bubblewrap'),
     async () => {
       const arrived: string[] = [];
       const udp = createSocket({ type: 'udp6', ipv6Only: false });
@@ -280,7 +270,7 @@ describe('a sandbox with a bridge', () => {
     },
   );
 
-  test.skipIf(!isIsolating)('is cut off when the bridge closes (skipped where bubblewrap cannot isolate)', async () => {
+  test('is cut off when the bridge closes (skipped where bubblewrap cannot isolate)', needs('bubblewrap'), async () => {
     await withBridge(async (bridge) => {
       await bridge.close();
       expect(existsSync(bridge.socketPath)).toBe(false);
@@ -330,8 +320,9 @@ describe('a sandbox with a bridge', () => {
     },
   );
 
-  test.skipIf(!isIsolating || !existsSync('/usr/bin/curl'))(
+  test(
     'curl finds its way by the environment alone (skipped without bubblewrap or curl)',
+    needs('bubblewrap', 'curl'),
     async () => {
       await withBridge(async (bridge) => {
         const url = `http://site.example:${String(site.port)}/curl`;

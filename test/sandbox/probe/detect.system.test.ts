@@ -16,7 +16,7 @@ import { probeExecutor } from '../../../src/sandbox/probe/probe.ts';
 import type { ProbeReport } from '../../../src/sandbox/probe/probe.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { openExecutor } from '../open-executor.ts';
-import { hasBubblewrap } from '../sandbox.ts';
+import { needs } from '../../needs.ts';
 
 function fakeExecutor(name: ExecutorName): Executor {
   return {
@@ -177,7 +177,7 @@ describe('the choice of an executor', () => {
 
 describe('escape attempts', () => {
   // Of what they try, an open executor must let through what needs no rights: otherwise they prove nothing.
-  test.skipIf(process.platform !== 'linux')('find an executor that isolates nothing (Linux)', async () => {
+  test('find an executor that isolates nothing (Linux)', needs('linux'), async () => {
     const found = await probeExecutor(openExecutor(), { home: os.tmpdir() });
     const open = found.results.filter(({ verdict }) => verdict === 'open').map(({ name }) => name);
     expect(open).toEqual(
@@ -199,7 +199,7 @@ describe('escape attempts', () => {
     expect(found.isIsolating).toBe(false);
   });
 
-  test.skipIf(!hasBubblewrap())('are all blocked by bubblewrap (where it is installed)', async () => {
+  test('are all blocked by bubblewrap (where it is installed)', needs('bubblewrap'), async () => {
     const found = await probeExecutor(bubblewrapExecutor(), { home: os.tmpdir() });
     expect(found).toEqual({
       executor: 'bubblewrap',

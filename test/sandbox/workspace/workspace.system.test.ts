@@ -19,7 +19,8 @@ import { readTreeDigest } from '../../../src/platform/fs/tree-digest.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { EVERY_KIND, harvest, plant } from '../../platform/fs/tree-support.ts';
 import { scratch } from '../../registry/support.ts';
-import { IS_ROOT, NOBODY, fakeExecutor, openBench } from '../workspace-support.ts';
+import { NOBODY, fakeExecutor, openBench } from '../workspace-support.ts';
+import { needs } from '../../needs.ts';
 
 const LINKS = { out: '-> ../../out', work: '-> ../../work', inputs: '-> ../../work/inputs' };
 
@@ -332,8 +333,9 @@ describe('a workspace', () => {
     expect(existsSync(path.join((await workspaces.open('key', executor)).place.root, 'out/x'))).toBe(true);
   });
 
-  test.skipIf(!IS_ROOT)(
+  test(
     'as root the writable folders belong to whom programs run as, and no other (as root only)',
+    needs('root'),
     async () => {
       const { folder, base, workspaces } = openBench();
       const dir = plant(path.join(folder, 'demo'), { 'SKILL.md': 'x' });
@@ -382,7 +384,7 @@ describe('the folder of workspaces', () => {
     expect(await told(path.join(folder, 'file/below'))).toMatch(/^io\/failed: /);
   });
 
-  test.skipIf(!IS_ROOT)('must be reachable for whom programs run as (as root only)', async () => {
+  test('must be reachable for whom programs run as (as root only)', needs('root'), async () => {
     const folder = path.join(scratch(), 'closed');
     mkdirSync(folder, { mode: 0o700 });
     const workspaces = openWorkspaces({ base: path.join(folder, 'base') });

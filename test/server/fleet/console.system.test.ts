@@ -5,11 +5,11 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { spawnCli } from '../../cli/run-cli.ts';
-import { CHROMIUM, openBrowser } from '../../console/browser.ts';
+import { openBrowser } from '../../console/browser.ts';
 import { stop, until } from './fleet-processes.ts';
 import { openFleetWorld } from './harness.ts';
 import type { FleetWorld } from './harness.ts';
-import { POSTGRES } from './postgres.ts';
+import { needs } from '../../needs.ts';
 
 const SKILL = '---\nname: bill\ndescription: Bills people. Use to bill someone.\n---\nRun scripts/bill.sh.\n';
 
@@ -24,7 +24,7 @@ globalThis.EventSource = class extends EventSource {
   }
 };`;
 
-describe.skipIf(POSTGRES === undefined || CHROMIUM === undefined)('the console of a fleet', () => {
+describe('the console of a fleet', needs('postgresql', 'chromium'), () => {
   let world: FleetWorld;
 
   beforeAll(async () => {

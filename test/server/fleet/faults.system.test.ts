@@ -15,13 +15,12 @@ import { claimRun } from '../../../src/server/fleet/run-table.ts';
 import { PROJECT } from '../../files-below.ts';
 import { openFleetProcesses, retried, stop, until } from './fleet-processes.ts';
 import type { FleetProcesses, Started } from './fleet-processes.ts';
-import { POSTGRES } from './postgres.ts';
+import { needs } from '../../needs.ts';
 
 const SLOW = { turns: [{ text: 'late', delayMs: 600_000 }] };
 const QUICK = { turns: [{ text: 'Here.' }] };
-const isRoot = process.getuid?.() === 0;
 
-describe.skipIf(POSTGRES === undefined)('faults of a fleet', () => {
+describe('faults of a fleet', needs('postgresql'), () => {
   let fleet: FleetProcesses;
   let server: Started;
   let admin: FleetClient;
@@ -97,15 +96,12 @@ describe.skipIf(POSTGRES === undefined)('faults of a fleet', () => {
     await several();
   }, 240_000);
 
-  test.skipIf(!isRoot)(
+  test(
     'a full database accepts nothing and loses nothing; with room it goes on',
-    async ({ skip }) => {
+    { ...needs('postgresql', 'mounts'), timeout: 240_000 },
+    async () => {
       const disk = mkdtempSync(path.join(os.tmpdir(), 'skillwright-full-'));
-      try {
-        execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=48m', 'tmpfs', disk], { stdio: 'pipe' });
-      } catch {
-        return skip('this user may not mount a small disk');
-      }
+      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=48m', 'tmpfs', disk], { stdio: 'pipe' });
       onTestFinished(() => void execFileSync('umount', ['-l', disk]));
       execFileSync('chown', ['postgres', disk]);
       fleet.postgres.query(`create tablespace small location '${disk}'`);
@@ -146,7 +142,6 @@ describe.skipIf(POSTGRES === undefined)('faults of a fleet', () => {
       const runs = await Promise.all(accepted.map((run) => client.wait(run)));
       expect(runs.map(({ outcome, answer }) => [outcome, answer])).toEqual(runs.map(() => ['done', 'Here.']));
     },
-    240_000,
   );
 
   test('clocks: workers a day apart share the work, and one whose clock goes back ends itself', async () => {

@@ -17,10 +17,10 @@ import { verifies } from '../../conformance/verifies.ts';
 import { PROJECT } from '../../files-below.ts';
 import { openFleetProcesses, retried, stop, until } from './fleet-processes.ts';
 import type { FleetProcesses, Started } from './fleet-processes.ts';
-import { POSTGRES } from './postgres.ts';
 import type { Postgres } from './postgres.ts';
+import { needs } from '../../needs.ts';
 
-describe.skipIf(POSTGRES === undefined)('a fleet', () => {
+describe('a fleet', needs('postgresql'), () => {
   let fleet: FleetProcesses;
   let postgres: Postgres;
   let project: string;

@@ -17,9 +17,9 @@ import { sendJson, serve } from '../../model/local-server.ts';
 import { openBucket } from './bucket.ts';
 import { openFleetProcesses, stop, until } from './fleet-processes.ts';
 import type { FleetProcesses } from './fleet-processes.ts';
-import { POSTGRES } from './postgres.ts';
+import { needs } from '../../needs.ts';
 
-describe.skipIf(POSTGRES === undefined)('operation of a fleet', () => {
+describe('operation of a fleet', needs('postgresql'), () => {
   let fleet: FleetProcesses;
 
   beforeAll(async () => {

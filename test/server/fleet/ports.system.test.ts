@@ -36,6 +36,7 @@ import { writeSkill } from '../../registry/support.ts';
 import { openBucket } from './bucket.ts';
 import { POSTGRES, openPostgres } from './postgres.ts';
 import type { Postgres } from './postgres.ts';
+import { needs } from '../../needs.ts';
 
 type Reply = Readonly<Record<string, unknown>>;
 
@@ -376,7 +377,7 @@ describe('both implementations of each port', () => {
     60_000,
   );
 
-  test.skipIf(!HAS_FLEET)('contents in the table come back as they were, and are missing otherwise', async () => {
+  test('contents in the table come back as they were, and are missing otherwise', needs('postgresql'), async () => {
     const store = openTableContents(pool);
     const bytes = Buffer.from('content');
     await store.save([{ digest: sha256(bytes), bytes }]);

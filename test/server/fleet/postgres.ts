@@ -1,28 +1,13 @@
 /** A PostgreSQL of the tests' own, in a folder of theirs. */
 import { execFileSync, spawn } from 'node:child_process';
-import {
-  appendFileSync,
-  chownSync,
-  existsSync,
-  mkdtempSync,
-  readFileSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-} from 'node:fs';
+import { appendFileSync, chownSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { Socket, createServer } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
+import { has, postgresFolder } from '../../needs.ts';
 
-const ROOT = '/usr/lib/postgresql';
-
-/** The newest installed version; undefined if there is none. */
-export const POSTGRES = existsSync(ROOT)
-  ? readdirSync(ROOT)
-      .toSorted((a, b) => Number(a) - Number(b))
-      .map((version) => path.join(ROOT, version, 'bin'))
-      .findLast((folder) => existsSync(path.join(folder, 'initdb')))
-  : undefined;
+/** The folder of its programs, if they start. */
+export const POSTGRES = has('postgresql') ? postgresFolder() : undefined;
 
 export interface Postgres {
   readonly url: string;

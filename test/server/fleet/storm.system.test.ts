@@ -2,14 +2,15 @@
 import { expect, test } from 'vitest';
 
 import { PROJECT } from '../../files-below.ts';
-import { POSTGRES } from './postgres.ts';
 import { storm } from './storm.ts';
+import { needs } from '../../needs.ts';
 
 const kills = Number(process.env['STORM_KILLS'] ?? '6');
 const seed = Number(process.env['STORM_SEED'] ?? '24');
 
-test.skipIf(POSTGRES === undefined)(
+test(
   `after ${String(kills)} kills of worker, server and database everything was done once (seed ${String(seed)})`,
+  { ...needs('postgresql'), timeout: 3_600_000 },
   async () => {
     const result = await storm({
       project: PROJECT,
@@ -21,5 +22,4 @@ test.skipIf(POSTGRES === undefined)(
     expect(result.problems).toEqual([]);
     expect(result.accepted).toBeGreaterThan(0);
   },
-  3_600_000,
 );

@@ -11,7 +11,7 @@ import { PROJECT } from '../../files-below.ts';
 import { stop, until } from './fleet-processes.ts';
 import { openFleetWorld } from './harness.ts';
 import type { FleetWorld } from './harness.ts';
-import { POSTGRES } from './postgres.ts';
+import { needs } from '../../needs.ts';
 
 /** The script writes its key and its folder, and hangs the first time. */
 const BILL = [
@@ -23,7 +23,7 @@ const BILL = [
   '',
 ].join('\n');
 
-describe.skipIf(POSTGRES === undefined)('a fleet for teams', () => {
+describe('a fleet for teams', needs('postgresql'), () => {
   let world: FleetWorld;
   const api = async (method: string, target: string, body?: unknown): Promise<readonly [number, unknown]> => {
     const response = await fetch(`${world.url}/api/v1${target}`, {

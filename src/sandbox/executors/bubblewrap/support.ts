@@ -1,4 +1,6 @@
 import type { Identity } from '../../../core/execution.ts';
+import { isSkillError } from '../../../core/errors.ts';
+import { printable } from '../../../core/text/text.ts';
 import { DEFAULT_LIMITS } from '../../../core/execution.ts';
 import { runChild } from '../../../platform/process/child-process.ts';
 import { isPresent } from '../../../platform/fs/paths.ts';
@@ -8,7 +10,9 @@ import { textSink } from '../../../platform/process/output-capture.ts';
 
 const HELP_MS = 10_000;
 const MAX_HELP = 64 * 1024;
+const MAX_SHOWN = 300;
 export const INSTALL_BUBBLEWRAP = 'apt-get install bubblewrap';
+const REINSTALL_BUBBLEWRAP = 'apt-get install --reinstall bubblewrap';
 
 const LOCATIONS = ['/usr/bin/bwrap', '/usr/local/bin/bwrap', '/bin/bwrap', '/run/current-system/sw/bin/bwrap'];
 
@@ -17,7 +21,7 @@ export function findBubblewrap(): string | undefined {
   return LOCATIONS.find((file) => isPresent(file));
 }
 
-/** Throws `executor/unavailable` where bubblewrap is missing or lacks an option that the profile needs. */
+/** Throws `executor/unavailable` where bubblewrap is missing, does not start or lacks an option that the profile needs. */
 export async function checkInstalled(
   command: string | undefined,
   { identity, isKnown }: { readonly identity: Identity | undefined; readonly isKnown: boolean },
@@ -25,7 +29,9 @@ export async function checkInstalled(
   if (command === undefined || !isPresent(command))
     throw unavailable('bubblewrap', ['bubblewrap is not installed'], INSTALL_BUBBLEWRAP);
   if (isKnown) return;
-  const help = await outputOf([command, '--help'], identity);
+  const { help, failure } = await readHelp(command, identity);
+  if (failure !== undefined)
+    throw unavailable('bubblewrap', [`${command} does not start: ${failure}`], REINSTALL_BUBBLEWRAP);
   const offered = new Set(help.match(/--[a-z0-9-]+/g));
   const missing = NEEDED_OPTIONS.filter((option) => !offered.has(option));
   if (missing.length > 0)
@@ -36,21 +42,34 @@ export async function checkInstalled(
     );
 }
 
-async function outputOf(argv: readonly string[], identity: Identity | undefined): Promise<string> {
+/** What `--help` prints, with the reason if the program is broken or made for another machine. */
+async function readHelp(
+  command: string,
+  identity: Identity | undefined,
+): Promise<{ readonly help: string; readonly failure?: string }> {
   const sink = textSink();
-  await runChild(
-    {
-      argv,
-      cwd: '/',
-      env: {},
-      executor: 'bubblewrap',
-      ...(identity === undefined ? {} : { identity }),
-    },
-    {
-      stdin: new Uint8Array(),
-      limits: { ...DEFAULT_LIMITS, wallMs: HELP_MS, outputBytes: MAX_HELP },
-      streams: { stdout: sink, stderr: sink },
-    },
-  );
-  return sink.text();
+  try {
+    const end = await runChild(
+      {
+        argv: [command, '--help'],
+        cwd: '/',
+        env: {},
+        executor: 'bubblewrap',
+        ...(identity === undefined ? {} : { identity }),
+      },
+      {
+        stdin: new Uint8Array(),
+        limits: { ...DEFAULT_LIMITS, wallMs: HELP_MS, outputBytes: MAX_HELP },
+        streams: { stdout: sink, stderr: sink },
+      },
+    );
+    const help = sink.text();
+    if (end.reason === 'exited' && end.exitCode === 0) return { help };
+    const said = printable(help.trim().split('\n')[0] ?? '').slice(0, MAX_SHOWN);
+    const ended = end.reason === 'exited' ? `exit code ${String(end.exitCode)}` : (end.signal ?? end.reason);
+    return { help, failure: said === '' ? ended : `${ended}: ${said}` };
+  } catch (error) {
+    if (!isSkillError(error)) throw error;
+    return { help: '', failure: error.message };
+  }
 }

@@ -9,6 +9,7 @@ import { isPresent } from '../../../platform/fs/paths.ts';
 import { PIPES_FOLDER, isRoot, writableFolders } from '../../workspace/layout.ts';
 import { sandboxFingerprint } from '../linux/fingerprint.ts';
 import { systemMounts } from '../linux/mounts.ts';
+import { ETC_FILES } from '../linux/profile.ts';
 import { unavailable } from '../linux/unavailable.ts';
 import { LAUNCHER_SCRIPT } from '../namespaces/launcher-script.ts';
 import { PERL } from '../namespaces/launcher.ts';
@@ -52,10 +53,8 @@ const OPEN_FILES = 1024;
 /** The limit of the kernel counts all processes of the user; the limit of the program is held by polling. */
 const SPARE_PROCESSES = 4096;
 const DEVICES = ['null', 'zero', 'full', 'random', 'urandom'].map((name) => `/dev/${name}`);
-/** Files of /etc that every user may read and most programs do; `systemMounts` has the others. pip fails if it may not read the version. */
-const NAMES = ['passwd', 'group', 'hosts', 'nsswitch.conf', 'debian_version', 'lsb-release', 'redhat-release'].map(
-  (name) => `/etc/${name}`,
-);
+/** Every user may read these, and most programs do; `systemMounts` has the others. */
+const NAMES = Object.keys(ETC_FILES).map((name) => `/etc/${name}`);
 const PROBE_MS = 10_000;
 
 /**
@@ -89,6 +88,8 @@ function startLandlock({ maxAbi, interpreters }: LandlockOptions, identity: Iden
     throw refused(`Landlock runs on Linux on ${SECCOMP_ARCHITECTURES.join(' and ')} only`);
   if (!isPresent(PERL)) throw refused(`${PERL} is not installed`, 'apt-get install perl-base');
   const found = landlockAbi(architecture);
+  if (typeof found !== 'number')
+    throw refused(`${PERL} does not start: ${found.failure}`, 'apt-get install --reinstall perl-base');
   if (found < 1) throw refused('the kernel has no Landlock, or a container forbids it');
   const abi = Math.min(found, maxAbi ?? found);
   const filter = seccompBytes(architecture, confinedCalls(abi));
@@ -186,18 +187,21 @@ const CAPABILITIES: Capabilities = {
 /** The version of Landlock's interface on this machine; below 1 where there is none. */
 export function landlockVersion(): number {
   const architecture = SECCOMP_ARCHITECTURES.find((name) => name === process.arch);
-  return process.platform === 'linux' && architecture !== undefined && isPresent(PERL) ? landlockAbi(architecture) : -1;
+  if (process.platform !== 'linux' || architecture === undefined || !isPresent(PERL)) return -1;
+  const found = landlockAbi(architecture);
+  return typeof found === 'number' ? found : -1;
 }
 
-/** `LANDLOCK_CREATE_RULESET_VERSION` is 1. */
-function landlockAbi(architecture: SeccompArchitecture): number {
+/** The version, or why perl cannot be started to ask for it. `LANDLOCK_CREATE_RULESET_VERSION` is 1. */
+function landlockAbi(architecture: SeccompArchitecture): number | { readonly failure: string } {
   const call = String(SYSTEM_CALLS[architecture]['landlock_create_ruleset'] ?? -1);
-  const { stdout } = spawnSync(PERL, ['-e', 'print syscall(shift() + 0, 0, 0, 1)', call], {
+  const { stdout, stderr, status, error } = spawnSync(PERL, ['-e', 'print syscall(shift() + 0, 0, 0, 1)', call], {
     env: OUTER_ENV,
     encoding: 'utf8',
     timeout: PROBE_MS,
   });
-  return Number(stdout === '' ? -1 : stdout);
+  if (status === 0) return Number(stdout);
+  return { failure: error?.message ?? (stderr.trim().split('\n')[0] || `exit code ${String(status)}`) };
 }
 
 function refused(

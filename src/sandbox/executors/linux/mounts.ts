@@ -4,6 +4,7 @@ import path from 'node:path';
 import type { Identity } from '../../../core/execution.ts';
 import { isDirectory, isInside, tryRealPath } from '../../../platform/fs/paths.ts';
 import { SKILL_LINKS } from '../../workspace/layout.ts';
+import { readableEtcFiles } from './etc-files.ts';
 import { quietly } from '../../../platform/quietly.ts';
 
 /** A file or folder of the host that programs see read-only, or a symbolic link created for them. */
@@ -13,16 +14,6 @@ export type Mount =
 
 /** Symbolic links into /usr on a merged system, folders on others. */
 const TOP_FOLDERS = ['bin', 'sbin', 'lib', 'lib32', 'lib64', 'libx32'];
-
-/**
- * Parts of /etc that programs need: loader, alternatives, certificates, fonts, time zone, and settings without which some programs do
- * not start. No users, hosts or keys; not all of /etc/ssl because of /etc/ssl/private. Every entry costs each run one mount.
- */
-const ETC = [
-  ['ld.so.cache', 'alternatives', 'ssl/certs', 'ssl/openssl.cnf', 'pki/ca-trust/extracted', 'pki/tls/certs'],
-  ['crypto-policies', 'localtime', 'os-release', 'mime.types', 'fonts', 'ImageMagick-6', 'ImageMagick-7'],
-  ['libreoffice', 'java-11-openjdk', 'java-17-openjdk', 'java-21-openjdk'],
-].flat();
 
 export interface SystemMountOptions {
   /** Executables outside /usr that programs may use, with the installation around them. */
@@ -42,8 +33,7 @@ export function systemMounts({ interpreters, withheld, identity }: SystemMountOp
     if (linkTarget !== undefined) mounts.push({ type: 'link', linkTarget, target: folder });
     else if (isDirectory(folder)) mounts.push({ type: 'bind', source: folder, target: folder });
   }
-  for (const name of ETC) {
-    const file = `/etc/${name}`;
+  for (const file of readableEtcFiles()) {
     const real = tryRealPath(file);
     if (real === undefined || !isReachable(real, identity)) continue;
     // /usr is mounted already.

@@ -42,7 +42,8 @@ export const BRIDGE_SOCKET = '/run/skillwright/proxy.sock';
 export const SANDBOX_ID = 1000;
 export const SANDBOX_HOST = 'skill';
 
-const ETC_FILES: Readonly<Record<string, string>> = {
+/** Files of /etc with content of our own. Landlock cannot replace a file: programs read those of the machine there. */
+export const ETC_FILES: Readonly<Record<string, string>> = {
   passwd: `skill:x:${String(SANDBOX_ID)}:${String(SANDBOX_ID)}:skill:${SANDBOX_ROOT}/home:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n`,
   group: `skill:x:${String(SANDBOX_ID)}:\nnogroup:x:65534:\n`,
   hosts: `127.0.0.1 localhost ${SANDBOX_HOST}\n::1 localhost\n`,

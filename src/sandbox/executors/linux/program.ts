@@ -46,9 +46,6 @@ export interface SandboxCommand extends LaunchCommand {
 /** Processes beside those of the program: the launcher outside, and the init process inside. */
 export const SANDBOX_PROCESSES = 2;
 const OUTER_ENV = { PATH: '/usr/bin:/bin' };
-/** Reported with every program whose memory is not limited by the kernel. */
-const NO_CONTROL_GROUP =
-  'no control group can be created here: the memory limit is enforced by polling ten times a second instead of by the kernel';
 
 interface Sandbox {
   readonly child: Child;
@@ -267,10 +264,9 @@ function temporaryUse(processes: SandboxProcesses | undefined): { readonly files
 }
 
 /** Derives the end of the program from the end of the launcher. */
-function programEnd(end: ProgramEnd, { command, group, stderr, isKilled }: Sandbox): ProgramEnd {
+function programEnd(end: ProgramEnd, { command, stderr, isKilled }: Sandbox): ProgramEnd {
   const isOwnEnd = end.reason === 'exited' || end.reason === 'signal';
   if (!stderr.isReady() && isOwnEnd && !isKilled)
     throw setupFailed(command.executor, stderr.text() || `${command.executor} exited without a message`);
-  const warnings = group === undefined ? [...end.warnings, NO_CONTROL_GROUP] : end.warnings;
-  return withExitSignal({ ...end, warnings });
+  return withExitSignal(end);
 }

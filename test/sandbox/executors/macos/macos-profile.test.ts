@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 
 import { macosExecutor } from '../../../../src/sandbox/executors/macos/macos.ts';
 import { macosProfile } from '../../../../src/sandbox/executors/macos/macos-profile.ts';
+import { skipUnless } from '../../../needs.ts';
 
 const options = {
   workspace: '/private/var/w',
@@ -57,8 +58,9 @@ describe('the profile for macOS', () => {
       expect(() => macosProfile({ ...options, readable: [broken] })).toThrow('expected an absolute path');
   });
 
-  test.skipIf(process.platform === 'darwin')(
+  test(
     'the executor is unavailable on other systems (not on macOS)',
+    skipUnless(process.platform !== 'darwin', 'a system other than macOS'),
     async () => {
       await expect(macosExecutor().attach({ id: 'w', root: '/', skills: [] })).rejects.toMatchObject({
         code: 'executor/unavailable',
