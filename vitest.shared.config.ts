@@ -3,13 +3,19 @@ import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 import { runReport } from './test/run-report.ts';
+import { skippedTests } from './test/skipped-tests.ts';
 import { slowestFiles } from './test/slowest-files.ts';
 
-// .ci/run names a folder for counts, failures and second tries.
+// .ci/run names a folder for counts and failures.
 const report = process.env['SKILLWRIGHT_REPORT'];
 
 // Node reads these certificates at every start, which doubles the time it takes; tests reach no server that needs them.
 delete process.env['NODE_EXTRA_CA_CERTS'];
+
+// No test depends on who runs it: the same locale, time zone, permissions of new files and settings of git everywhere. Workers inherit them.
+for (const name of Object.keys(process.env)) if (/^(?:LC_|LANGUAGE$|GIT_)/.test(name)) delete process.env[name];
+Object.assign(process.env, { LANG: 'C.UTF-8', TZ: 'UTC', GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' });
+process.umask(0o022);
 
 /** Tests that start sandboxes, engines and other programs, or need seconds. */
 export const SYSTEM_TESTS = 'test/**/*.system.test.ts';
@@ -23,11 +29,11 @@ export const shared = defineConfig({
     testTimeout: 180_000,
     expect: { poll: { timeout: 30_000 } },
     hookTimeout: 120_000,
-    // CI shares its machine and judges a change, not a moment: it tries a failed test once more and names it at its end.
-    retry: report === undefined ? 0 : 1,
+    // The pictures of the console are made by `npm run screenshots` only.
+    exclude: process.env['SCREENSHOTS'] === undefined ? ['test/console/screenshots.system.test.ts'] : [],
     // Transformed files are kept in node_modules/.vite between runs.
     experimental: { fsModuleCache: true },
     setupFiles: ['test/random-seed.ts'],
-    reporters: ['default', slowestFiles, ...(report === undefined ? [] : [runReport(report)])],
+    reporters: ['default', slowestFiles, skippedTests, ...(report === undefined ? [] : [runReport(report)])],
   },
 });

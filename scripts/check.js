@@ -28,7 +28,7 @@ async function runWaiting() {
     if (report !== undefined)
       writeFileSync(
         `${report}/${name}.json`,
-        JSON.stringify({ passed: 0, failures: [{ name, file: '', error: text }] }),
+        JSON.stringify({ state: '', passed: [], skipped: [], failures: [{ name, file: '', error: text }] }),
       );
   }
 }

@@ -1,26 +1,59 @@
-// Prints the failures of the reports in a folder and what passed only at the second try, then the sum of all runs: "N passed, N failed".
-// Arguments: the folder, and the exit code of the commands that wrote the reports.
+// Prints the end of the log of CI from the reports in a folder: what was skipped on which machine, each failure, and as the last line the
+// sum of all runs: "N passed, N failed". A test that was skipped in every run is a failure.
+// Arguments: the folder, and the exit code of the commands that wrote the reports. Exit code 1: something failed.
 import fs from 'node:fs';
 import path from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 
 const ERROR_LINES = 15;
+/** What no machine of CI has. Tests that need it are run by hand, or on the machine of a contributor. */
+const ELSEWHERE = [
+  /^nothing, it does not apply: /,
+  /^control groups of version 2$/,
+  /^an x64 processor$/,
+  /^Node 22\.12 or newer$/,
+  /^uv$/,
+  /^jar$/,
+  /^the npm packages skills and openskills in the folder TEST_PEERS$/,
+];
+
 const [folder, status] = process.argv.slice(2);
 const reports = fs.readdirSync(folder).map((name) => JSON.parse(fs.readFileSync(path.join(folder, name), 'utf8')));
-const failures = reports.flatMap((report) => report.failures);
+const failures = reports.flatMap(({ state, failures: found }) =>
+  found.map((failure) => ({ ...failure, name: state === '' ? failure.name : `${state}: ${failure.name}` })),
+);
+const passed = new Set(reports.flatMap((report) => report.passed));
+
+/** Tests that passed nowhere although nobody said that they need another machine. */
+const neverRun = new Map(
+  reports
+    .flatMap(({ skipped }) => skipped)
+    .filter(({ id, missing }) => !passed.has(id) && !ELSEWHERE.some((pattern) => pattern.test(missing)))
+    .map(({ id, missing }) => [id, missing]),
+);
+for (const [id, missing] of neverRun)
+  failures.push({ name: id, file: '', error: `skipped in every run: it needs ${missing}` });
 if (failures.length === 0 && (status !== '0' || reports.length === 0))
   failures.push({
     name: 'a command ended early',
     file: '',
     error: `exit code ${status}, and no report names a failure`,
   });
-const print = (verdict, { name, file, error }) => {
+
+for (const { name, file, error } of failures) {
   const lines = stripVTControlCharacters(error).split('\n').slice(0, ERROR_LINES);
-  console.log(
-    `\n${verdict}  ${name}${file === '' ? '' : `  (${file})`}\n${lines.map((line) => `    ${line}`).join('\n')}`,
-  );
-};
-for (const test of reports.flatMap((report) => report.triedTwice)) print('PASSED AT THE SECOND TRY', test);
-for (const test of failures) print('FAILED', test);
-const passed = reports.reduce((total, report) => total + report.passed, 0);
-console.log(`${passed} passed, ${failures.length} failed`);
+  console.log(`\nFAILED  ${name}${file === '' ? '' : `  (${file})`}\n${lines.map((line) => `    ${line}`).join('\n')}`);
+}
+for (const { state, passed: ran, skipped } of reports.filter((report) => report.state !== '')) {
+  console.log(`\n${state}: ${ran.length} passed, ${skipped.length} skipped`);
+  const counts = new Map();
+  for (const { missing } of skipped) {
+    const reason = missing.startsWith('nothing, ') ? 'nothing: the case does not apply to the executor' : missing;
+    counts.set(reason, (counts.get(reason) ?? 0) + 1);
+  }
+  for (const [missing, tests] of [...counts].toSorted(([, a], [, b]) => b - a))
+    console.log(`  ${String(tests).padStart(4)}  need ${missing}`);
+}
+const total = reports.reduce((sum, report) => sum + report.passed.length, 0);
+console.log(`\n${total} passed, ${failures.length} failed`);
+process.exitCode = failures.length === 0 ? 0 : 1;

@@ -74,6 +74,8 @@ const PROBES = {
   fish: () => starts(['fish', '-c', ':']),
   curl: () => starts(['curl', '--version']),
   patch: () => starts(['patch', '--version']),
+  zip: () => starts(['zip', '-v']),
+  unzip: () => starts(['unzip', '-v']),
   script: () => starts(['/usr/bin/script', '--version']),
 } satisfies Readonly<Record<string, () => boolean>>;
 
@@ -90,7 +92,7 @@ export const PACKAGES: Partial<Record<Need, string>> = {
 /** Programs that a fresh machine may lack, in the order of installation. */
 export const PROGRAMS: readonly Need[] = [
   ...(['bubblewrap', 'dockerd', 'minisign', 'chromium', 'postgresql', 'python3', 'python3 with pty', 'pip'] as const),
-  ...(['zsh', 'fish', 'curl', 'patch'] as const),
+  ...(['zsh', 'fish', 'curl', 'patch', 'zip', 'unzip'] as const),
 ];
 
 /** Read by the processes of a run, so that each program is started once for all of them. */

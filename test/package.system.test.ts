@@ -20,7 +20,7 @@ import { build } from 'esbuild';
 import { OPTIONAL_PACKAGES } from '../src/platform/optional-package.ts';
 import { SHARED_CACHE } from './cli/run-cli.ts';
 import { PROJECT } from './files-below.ts';
-import { skipUnless } from './needs.ts';
+import { needs, skipUnless } from './needs.ts';
 
 interface PackageJson {
   readonly exports: Readonly<Record<string, { readonly default?: string }>>;
@@ -197,7 +197,7 @@ describe('without the optional packages', () => {
     ).not.toEqual([]);
   });
 
-  test('the examples of the source documents run', async () => {
+  test('the examples of the source documents run', needs('python3'), async () => {
     for (const name of ['openseed', 'trpc', 'manusx', 'skills-agent']) {
       copyFileSync(path.join(PROJECT, `test/seeds/packed/${name}.mjs`), path.join(folder, `${name}.mjs`));
       expect(

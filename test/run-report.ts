@@ -1,9 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import type { Reporter, TestModule } from 'vitest/node';
+import type { Reporter, TestCase, TestModule } from 'vitest/node';
 
 import { PROJECT } from './files-below.ts';
+import { missingFor } from './skipped-tests.ts';
 
 interface Failure {
   readonly name: string;
@@ -11,26 +12,25 @@ interface Failure {
   readonly error: string;
 }
 
-/** Writes counts, failures and tests that passed only at the second try to a file of `folder`, from which scripts/ci-summary.js prints the end of the log of CI. */
+/** Writes counts, failures and skipped tests to a file of `folder`, from which scripts/ci-summary.js prints the end of the log of CI. */
 export function runReport(folder: string): Reporter {
   return {
     onTestRunEnd(modules, unhandledErrors) {
-      const passed = modules.flatMap(({ children }) => [...children.allTests('passed')]).length;
-      const failures = [
-        ...modules.flatMap(failuresOf),
-        ...unhandledErrors.map((error) => ({ name: 'error outside of tests', file: '', error: textOf([error]) })),
-      ];
-      const triedTwice = modules.flatMap((module) =>
-        [...module.children.allTests('passed')]
-          .filter((test) => test.diagnostic()?.flaky === true)
-          .map((test) => ({
-            name: test.fullName,
-            file: fileOf(module),
-            error: textOf([...(test.result().errors ?? [])]),
-          })),
-      );
+      const testsOf = (state: 'passed' | 'skipped'): readonly { readonly id: string; readonly test: TestCase }[] =>
+        modules.flatMap((module) =>
+          [...module.children.allTests(state)].map((test) => ({ id: `${fileOf(module)} > ${test.fullName}`, test })),
+        );
+      const report = {
+        // .ci/run says on which machine.
+        state: process.env['SKILLWRIGHT_REPORT_STATE'] ?? '',
+        passed: testsOf('passed').map(({ id }) => id),
+        skipped: testsOf('skipped').map(({ id, test }) => ({ id, missing: missingFor(test) })),
+        failures: [
+          ...modules.flatMap(failuresOf),
+          ...unhandledErrors.map((error) => ({ name: 'error outside of tests', file: '', error: textOf([error]) })),
+        ],
+      };
       // One file per process, because CI runs vitest several times.
-      const report = { passed, failures, triedTwice };
       writeFileSync(path.join(folder, `${String(process.pid)}.json`), JSON.stringify(report));
     },
   };

@@ -16,6 +16,7 @@ import { verifies } from '../conformance/verifies.ts';
 import { scratch, writeSkill } from '../registry/support.ts';
 import { knownExecutor } from '../sandbox/known-executor.ts';
 import { runtimeOver } from './support.ts';
+import { needs } from '../needs.ts';
 
 /** A skill with a script in each language that is surely here. */
 function writeTools(root: string): void {
@@ -124,6 +125,7 @@ describe.each(EXECUTORS)('programs under %s', (executor) => {
       onTestFinished(() => other.close());
       expect(await other.perform(script('lacks.py'))).toMatchObject({ type: 'failed', code: lackingCode });
     },
+    needs('python3'),
   );
 
   verifies(

@@ -118,27 +118,31 @@ describe('landlock, where the kernel has it', needs('landlock'), () => {
     expect(report.isIsolating).toBe(true);
   });
 
-  test.each(ABIS)('with version %s a program reaches no file and no process outside', async (maxAbi) => {
-    const { workspace, base, executor, close } = await openWorkspace(
-      landlockExecutor(maxAbi === undefined ? {} : { maxAbi }),
-    );
-    const { identity } = executor;
-    const outside = path.join(base, 'precious');
-    writeFileSync(outside, 'content');
-    chmodSync(base, 0o777);
-    if (identity !== undefined) chownSync(outside, identity.uid, identity.gid);
-    const victim = spawn('sleep', ['60'], { stdio: 'ignore', ...identity });
-    try {
-      const words = ['python3', '-c', ATTACKS, outside, String(victim.pid)];
-      const { stdout, stderr, end } = await collected(workspace, words);
-      expect([stdout, stderr, end.exitCode]).toEqual(['\n', '', 0]);
-      expect(readFileSync(outside, 'utf8')).toBe('content');
-      expect(readProcess(victim.pid ?? 0)?.isZombie).toBe(false);
-    } finally {
-      victim.kill('SIGKILL');
-      await close();
-    }
-  });
+  test.each(ABIS)(
+    'with version %s a program reaches no file and no process outside',
+    needs('python3'),
+    async (maxAbi) => {
+      const { workspace, base, executor, close } = await openWorkspace(
+        landlockExecutor(maxAbi === undefined ? {} : { maxAbi }),
+      );
+      const { identity } = executor;
+      const outside = path.join(base, 'precious');
+      writeFileSync(outside, 'content');
+      chmodSync(base, 0o777);
+      if (identity !== undefined) chownSync(outside, identity.uid, identity.gid);
+      const victim = spawn('sleep', ['60'], { stdio: 'ignore', ...identity });
+      try {
+        const words = ['python3', '-c', ATTACKS, outside, String(victim.pid)];
+        const { stdout, stderr, end } = await collected(workspace, words);
+        expect([stdout, stderr, end.exitCode]).toEqual(['\n', '', 0]);
+        expect(readFileSync(outside, 'utf8')).toBe('content');
+        expect(readProcess(victim.pid ?? 0)?.isZombie).toBe(false);
+      } finally {
+        victim.kill('SIGKILL');
+        await close();
+      }
+    },
+  );
 
   // What `doctor` says about it must stay true; a gap that closes is to be removed there.
   verifies('EXEC-12', 'the gaps are those that doctor names', async () => {

@@ -59,23 +59,28 @@ const LOCAL = { execution: { executor: 'local', artifacts: false } } as const;
 const SKILL = { skill: 'python-math' };
 
 describe('trpc-agent-go by its page', () => {
-  verifies('TOOL-2', 'skill_load then skill_run gives the output file of the example', async () => {
-    const { call, instructions } = await trpc(skillsRoot(), LOCAL);
-    expect(instructions).toMatch(/skill_load[^]*skill_run/);
-    expect((await call('skill_load', SKILL)).text).toContain('python3 scripts/fib.py 10 > out/fib.txt');
-    const { value } = await call('skill_run', {
-      ...SKILL,
-      command: 'python3 scripts/fib.py 10 > out/fib.txt',
-      output_files: ['out/fib.txt'],
-    });
-    expect(value).toMatchObject({
-      stdout: '',
-      stderr: '',
-      exit_code: 0,
-      timed_out: false,
-      output_files: [{ name: 'out/fib.txt', content: '0\n1\n1\n2\n3\n5\n8\n13\n21\n34\n', mime_type: 'text/plain' }],
-    });
-  });
+  verifies(
+    'TOOL-2',
+    'skill_load then skill_run gives the output file of the example',
+    async () => {
+      const { call, instructions } = await trpc(skillsRoot(), LOCAL);
+      expect(instructions).toMatch(/skill_load[^]*skill_run/);
+      expect((await call('skill_load', SKILL)).text).toContain('python3 scripts/fib.py 10 > out/fib.txt');
+      const { value } = await call('skill_run', {
+        ...SKILL,
+        command: 'python3 scripts/fib.py 10 > out/fib.txt',
+        output_files: ['out/fib.txt'],
+      });
+      expect(value).toMatchObject({
+        stdout: '',
+        stderr: '',
+        exit_code: 0,
+        timed_out: false,
+        output_files: [{ name: 'out/fib.txt', content: '0\n1\n1\n2\n3\n5\n8\n13\n21\n34\n', mime_type: 'text/plain' }],
+      });
+    },
+    needs('python3'),
+  );
 
   test('without an executor skill_run says that none is configured', async () => {
     const { call } = await trpc();

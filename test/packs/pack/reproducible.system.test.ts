@@ -14,6 +14,7 @@ import { built, scratch } from '../../registry/support.ts';
 import { plant } from '../../platform/fs/tree-support.ts';
 import { DEMO_SHA256, packed, plantDemo, skillText, skillsIn } from './pack-world.ts';
 import { runs } from '../../property-runs.ts';
+import { needs } from '../../needs.ts';
 
 const WORKER = `
   const [, module, dir, out, umask] = process.argv;
@@ -54,7 +55,7 @@ with zipfile.ZipFile(sys.argv[1]) as zip:
         os.chmod(zip.extract(info, sys.argv[2]), info.external_attr >> 16)
 `;
 
-test('another program unpacks a pack to a tree with the digest of its manifest', async () => {
+test('another program unpacks a pack to a tree with the digest of its manifest', needs('python3'), async () => {
   const base = scratch();
   plantDemo(base, 'demo', { 'empty/dir': { folder: true }, '.DS_Store': 'x' });
   const built = await packed({ skills: skillsIn(base, 'demo'), out: path.join(base, 'demo.zip') });

@@ -28,7 +28,7 @@ import { containerExecutor } from '../../../src/sandbox/executors/container/exec
 import { verifies } from '../../conformance/verifies.ts';
 import { scratch, writeSkill } from '../../registry/support.ts';
 import { sharedDockerEngine } from '../../sandbox/docker-engine.ts';
-import { has } from '../../needs.ts';
+import { has, needs } from '../../needs.ts';
 
 const engine = await sharedDockerEngine();
 if (typeof engine === 'string') console.log(`skipped: ${engine}`);
@@ -134,31 +134,36 @@ describe.each(EXECUTORS)('a mounted repository under %s', (name, executor) => {
   // Its path rules show names, and allow a folder with exceptions entry by entry.
   const hasPathRules = name === 'landlock';
 
-  verifies('ENV-2', 'a coding script sees the project with its .git and starts in it', async () => {
-    const world = writeWorld();
-    const { session, asked } = await open(world, {
-      executor,
-      startsInProject: true,
-      mounts: [{ folder: world.project, access: 'read', isProject: true }],
-    });
-    const result = await run(session, { type: 'run_script', skill: 'reviewer', script: 'review.py', args: [] });
-    expect([result.stdout, result.stderr]).toEqual(['first commit \nchanged: src/main.py\nin True\nprint(2)\n', '']);
-    expect(asked).toEqual([]);
-    if (!isIsolating) return;
-    const { stdout } = await run(
-      session,
-      command(
-        'for f in new .git/config AGENTS.md; do (echo x >> $f) 2>/dev/null && echo "wrote $f"; done; cat .env config/server.pem more/notes.txt more/key.txt .env.example; cat $(find . -name record); ls -A .agent private records',
-      ),
-    );
-    // Landlock denies reading; names stay visible.
-    if (hasPathRules) expect(stdout.split('\n')[0]).toBe('TOKEN=');
-    else expect(stdout).toBe('TOKEN=\n.agent:\n\nprivate:\n\nrecords:\n');
-    const [, names = ''] = /^hidden from programs in [^:]*: (.*)$/m.exec(result.warnings?.join('\n') ?? '') ?? [];
-    expect(names.split(', ').toSorted()).toEqual(
-      ['.env', 'config/server.pem', 'packages/app/.agent', 'private', 'records', '2 more'].toSorted(),
-    );
-  });
+  verifies(
+    'ENV-2',
+    'a coding script sees the project with its .git and starts in it',
+    async () => {
+      const world = writeWorld();
+      const { session, asked } = await open(world, {
+        executor,
+        startsInProject: true,
+        mounts: [{ folder: world.project, access: 'read', isProject: true }],
+      });
+      const result = await run(session, { type: 'run_script', skill: 'reviewer', script: 'review.py', args: [] });
+      expect([result.stdout, result.stderr]).toEqual(['first commit \nchanged: src/main.py\nin True\nprint(2)\n', '']);
+      expect(asked).toEqual([]);
+      if (!isIsolating) return;
+      const { stdout } = await run(
+        session,
+        command(
+          'for f in new .git/config AGENTS.md; do (echo x >> $f) 2>/dev/null && echo "wrote $f"; done; cat .env config/server.pem more/notes.txt more/key.txt .env.example; cat $(find . -name record); ls -A .agent private records',
+        ),
+      );
+      // Landlock denies reading; names stay visible.
+      if (hasPathRules) expect(stdout.split('\n')[0]).toBe('TOKEN=');
+      else expect(stdout).toBe('TOKEN=\n.agent:\n\nprivate:\n\nrecords:\n');
+      const [, names = ''] = /^hidden from programs in [^:]*: (.*)$/m.exec(result.warnings?.join('\n') ?? '') ?? [];
+      expect(names.split(', ').toSorted()).toEqual(
+        ['.env', 'config/server.pem', 'packages/app/.agent', 'private', 'records', '2 more'].toSorted(),
+      );
+    },
+    needs('python3'),
+  );
 
   verifies('ENV-2', 'a writable folder is asked about, and what other tools obey stays read-only', async () => {
     const world = writeWorld();

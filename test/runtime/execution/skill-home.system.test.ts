@@ -12,7 +12,7 @@ import { knownExecutor } from '../../sandbox/known-executor.ts';
 import { scratch, writeSkill } from '../../registry/support.ts';
 import { containerExecutor } from '../../../src/sandbox/executors/container/executor.ts';
 import { sharedDockerEngine } from '../../sandbox/docker-engine.ts';
-import { has } from '../../needs.ts';
+import { has, needs } from '../../needs.ts';
 
 const SECRET = 'secret-of-the-victim-4711';
 
@@ -122,14 +122,19 @@ async function script(
 }
 
 describe.each(EXECUTORS)('a skill under %s', (executor) => {
-  verifies('EXEC-13', 'cannot plant code that runs with the secret of another skill', async () => {
-    const session = await open(executor);
-    expect((await script(session, 'planter', 'plant.py')).stdout).toBe('planted\n');
-    const { stdout, output_files: files } = await script(session, 'victim', 'work.sh');
-    // 1: the user site is disabled.
-    expect(stdout).toBe('python\nbash\nnode\ntmp\nuser site: 1\nhas its secret\n');
-    expect(files).toEqual([]);
-  });
+  verifies(
+    'EXEC-13',
+    'cannot plant code that runs with the secret of another skill',
+    async () => {
+      const session = await open(executor);
+      expect((await script(session, 'planter', 'plant.py')).stdout).toBe('planted\n');
+      const { stdout, output_files: files } = await script(session, 'victim', 'work.sh');
+      // 1: the user site is disabled.
+      expect(stdout).toBe('python\nbash\nnode\ntmp\nuser site: 1\nhas its secret\n');
+      expect(files).toEqual([]);
+    },
+    needs('python3'),
+  );
 });
 
 const engine = await sharedDockerEngine();
@@ -144,50 +149,56 @@ const COVERING: readonly (readonly [string, ExecutorName | Executor])[] = [
 ];
 
 describe.each(COVERING)('a program with a secret under %s', (_, executor) => {
-  verifies('EXEC-13', 'sees no file of another skill, keeps its own, and gets data by name', async () => {
-    const session = await open(executor);
-    // Alone in the workspace it has the shared folders.
-    const alone = await script(session, 'victim', 'worker.sh');
-    expect([alone.stdout, alone.warnings]).toEqual(['has its secret\n', []]);
-    expect((await script(session, 'sharer', 'plant.py')).exit_code).toBe(0);
-    const first = await script(session, 'victim', 'worker.sh');
-    expect(first).toMatchObject({
-      stdout: 'has its secret\n',
-      output_files: [{ name: 'out/deep/result.txt' }],
-      warnings: [
-        'this program has secrets, so its work/ and out/ hold no files of "sharer"; bring a file with inputs from workspace://work/... or workspace://out/...',
-      ],
-    });
-    const second = await script(session, 'victim', 'worker.sh', [{ from: 'workspace://work/data.csv' }]);
-    expect(second.stdout).toBe('./inputs/data.csv\n./own.txt\nhas its secret\n');
-    for (const from of ['workspace://work/conftest.py', 'workspace://work/.git', 'workspace://work/inputs'])
-      expect(
-        await session.perform({
-          type: 'run_script',
-          skill: 'victim',
-          script: 'worker.sh',
-          args: [],
-          inputs: [{ from }],
-        }),
-        from,
-      ).toMatchObject({ type: 'failed', code: 'input/not-allowed' });
-    const root = (await session.execution?.openWorkspace())?.place.root ?? '';
-    expect(existsSync(path.join(root, 'out/stolen'))).toBe(false);
-    expect(existsSync(path.join(root, 'out/deep/result.txt'))).toBe(true);
-    expect(existsSync(path.join(root, 'runs/run-3/log.txt'))).toBe(true);
-  });
+  verifies(
+    'EXEC-13',
+    'sees no file of another skill, keeps its own, and gets data by name',
+    async () => {
+      const session = await open(executor);
+      // Alone in the workspace it has the shared folders.
+      const alone = await script(session, 'victim', 'worker.sh');
+      expect([alone.stdout, alone.warnings]).toEqual(['has its secret\n', []]);
+      expect((await script(session, 'sharer', 'plant.py')).exit_code).toBe(0);
+      const first = await script(session, 'victim', 'worker.sh');
+      expect(first).toMatchObject({
+        stdout: 'has its secret\n',
+        output_files: [{ name: 'out/deep/result.txt' }],
+        warnings: [
+          'this program has secrets, so its work/ and out/ hold no files of "sharer"; bring a file with inputs from workspace://work/... or workspace://out/...',
+        ],
+      });
+      const second = await script(session, 'victim', 'worker.sh', [{ from: 'workspace://work/data.csv' }]);
+      expect(second.stdout).toBe('./inputs/data.csv\n./own.txt\nhas its secret\n');
+      for (const from of ['workspace://work/conftest.py', 'workspace://work/.git', 'workspace://work/inputs'])
+        expect(
+          await session.perform({
+            type: 'run_script',
+            skill: 'victim',
+            script: 'worker.sh',
+            args: [],
+            inputs: [{ from }],
+          }),
+          from,
+        ).toMatchObject({ type: 'failed', code: 'input/not-allowed' });
+      const root = (await session.execution?.openWorkspace())?.place.root ?? '';
+      expect(existsSync(path.join(root, 'out/stolen'))).toBe(false);
+      expect(existsSync(path.join(root, 'out/deep/result.txt'))).toBe(true);
+      expect(existsSync(path.join(root, 'runs/run-3/log.txt'))).toBe(true);
+    },
+    needs('python3'),
+  );
 });
 
-verifies('EXEC-13', 'an executor that cannot hide files of others does not start a program with a secret', async () => {
-  if (!has('landlock')) {
-    console.log('skipped: the kernel has no Landlock');
-    return;
-  }
-  const session = await open('landlock');
-  expect((await script(session, 'planter', 'plant.py')).exit_code).toBe(0);
-  expect(await session.perform({ type: 'run_script', skill: 'victim', script: 'work.sh', args: [] })).toMatchObject({
-    type: 'failed',
-    code: 'execution/unavailable',
-    message: 'the program gets secrets, and this executor cannot hide files of "planter" from it',
-  });
-});
+verifies(
+  'EXEC-13',
+  'an executor that cannot hide files of others does not start a program with a secret',
+  async () => {
+    const session = await open('landlock');
+    expect((await script(session, 'planter', 'plant.py')).exit_code).toBe(0);
+    expect(await session.perform({ type: 'run_script', skill: 'victim', script: 'work.sh', args: [] })).toMatchObject({
+      type: 'failed',
+      code: 'execution/unavailable',
+      message: 'the program gets secrets, and this executor cannot hide files of "planter" from it',
+    });
+  },
+  needs('landlock', 'python3'),
+);

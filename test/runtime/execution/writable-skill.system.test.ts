@@ -9,6 +9,7 @@ import { verifies } from '../../conformance/verifies.ts';
 import { scratch, writeSkill } from '../../registry/support.ts';
 import { knownExecutor } from '../../sandbox/known-executor.ts';
 import { runtimeOver } from '../support.ts';
+import { needs } from '../../needs.ts';
 
 const BESIDE = `import pathlib, os
 here = pathlib.Path(__file__).parent
@@ -88,13 +89,22 @@ describe.each(EXECUTORS)('a skill under %s', (executor) => {
     },
   );
 
-  verifies('ENV-2', 'may be a package, import its neighbours and call scripts without execute permission', async () => {
-    const session = await open(executor);
-    const outputs = await Promise.all([
-      run(session, { type: 'run_script', skill: 'writer', script: 'tool.py', args: [] }),
-      run(session, { type: 'run_script', skill: 'writer', script: 'calls.sh', args: [] }),
-      run(session, { type: 'run_command', skill: 'writer', command: 'python3 -m scripts.relative' }),
-    ]);
-    expect(outputs.map(({ stdout }) => stdout)).toEqual(['imported\n', 'imported\nimported\n', 'relative imported\n']);
-  });
+  verifies(
+    'ENV-2',
+    'may be a package, import its neighbours and call scripts without execute permission',
+    async () => {
+      const session = await open(executor);
+      const outputs = await Promise.all([
+        run(session, { type: 'run_script', skill: 'writer', script: 'tool.py', args: [] }),
+        run(session, { type: 'run_script', skill: 'writer', script: 'calls.sh', args: [] }),
+        run(session, { type: 'run_command', skill: 'writer', command: 'python3 -m scripts.relative' }),
+      ]);
+      expect(outputs.map(({ stdout }) => stdout)).toEqual([
+        'imported\n',
+        'imported\nimported\n',
+        'relative imported\n',
+      ]);
+    },
+    needs('python3'),
+  );
 });

@@ -85,16 +85,21 @@ test('a folder without the workspace folders is not attached', async () => {
 describe('limits', () => {
   const ended = (reason: string): object => ({ reason, signal: 'SIGKILL', stdout: '' });
 
-  verifies('EXEC-8', 'memory is limited for all processes together', async () => {
-    const { workspace } = await attached();
-    const one = `python3 -c 'import time; x = bytearray(300 << 20); print(end="", flush=True); time.sleep(60)'`;
-    const limits = { memoryBytes: 200 << 20 };
-    expect(await runLine(workspace, one, { limits })).toMatchObject(ended('memory'));
-    const many = `for i in 1 2 3 4; do python3 -c 'import time; x = bytearray(80 << 20); time.sleep(60)' & done; wait`;
-    expect(await runLine(workspace, many, { limits })).toMatchObject(ended('memory'));
-  });
+  verifies(
+    'EXEC-8',
+    'memory is limited for all processes together',
+    async () => {
+      const { workspace } = await attached();
+      const one = `python3 -c 'import time; x = bytearray(300 << 20); print(end="", flush=True); time.sleep(60)'`;
+      const limits = { memoryBytes: 200 << 20 };
+      expect(await runLine(workspace, one, { limits })).toMatchObject(ended('memory'));
+      const many = `for i in 1 2 3 4; do python3 -c 'import time; x = bytearray(80 << 20); time.sleep(60)' & done; wait`;
+      expect(await runLine(workspace, many, { limits })).toMatchObject(ended('memory'));
+    },
+    needs('python3'),
+  );
 
-  test('memory that processes share since a fork counts once', async () => {
+  test('memory that processes share since a fork counts once', needs('python3'), async () => {
     const { workspace } = await attached();
     const program = `import os, time
 x = bytearray(b"x") * (100 << 20)

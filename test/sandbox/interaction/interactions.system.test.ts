@@ -11,6 +11,7 @@ import { openInteractions } from '../../../src/sandbox/interaction/interactions.
 import type { Interactions } from '../../../src/sandbox/interaction/interactions.ts';
 import { localExecutor } from '../../../src/sandbox/executors/local.ts';
 import { verifies } from '../../conformance/verifies.ts';
+import { needs } from '../../needs.ts';
 
 let root = '';
 let attached: AttachedWorkspace;
@@ -185,18 +186,23 @@ describe('a terminal', () => {
 });
 
 describe('an end', () => {
-  verifies('EXEC-8', 'an interactive program is killed with everything it started', async () => {
-    await withInteractions(async (interactions) => {
-      const inner = `trap : TERM; echo $$; sleep 300`;
-      const script = `trap : TERM INT; setsid sh -c '${inner}' & sleep 300`;
-      const { output } = await interactions.start(attached, program(script), { pollLines: 1, yieldMs: LONG });
-      expect(isRunning(Number(output))).toBe(true);
-      expect(await interactions.kill('s1')).toEqual({ ok: true, sessionId: 's1', status: 'killed' });
-      expect((await interactions.poll('s1')).end?.reason).toBe('cancelled');
-      expect(isRunning(Number(output))).toBe(false);
-      expect(await interactions.kill('s1')).toEqual({ ok: true, sessionId: 's1', status: 'exited' });
-    });
-  });
+  verifies(
+    'EXEC-8',
+    'an interactive program is killed with everything it started',
+    async () => {
+      await withInteractions(async (interactions) => {
+        const inner = `trap : TERM; echo $$; sleep 300`;
+        const script = `trap : TERM INT; setsid sh -c '${inner}' & sleep 300`;
+        const { output } = await interactions.start(attached, program(script), { pollLines: 1, yieldMs: LONG });
+        expect(isRunning(Number(output))).toBe(true);
+        expect(await interactions.kill('s1')).toEqual({ ok: true, sessionId: 's1', status: 'killed' });
+        expect((await interactions.poll('s1')).end?.reason).toBe('cancelled');
+        expect(isRunning(Number(output))).toBe(false);
+        expect(await interactions.kill('s1')).toEqual({ ok: true, sessionId: 's1', status: 'exited' });
+      });
+    },
+    needs('python3'),
+  );
 
   verifies('EXEC-8', 'an interactive program ends after its idle timeout and after its total timeout', async () => {
     await withInteractions(async (interactions) => {

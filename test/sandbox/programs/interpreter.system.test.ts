@@ -7,6 +7,7 @@ import type { ScriptEnvironment } from '../../../src/sandbox/programs/interprete
 import { verifies } from '../../conformance/verifies.ts';
 import { runIt } from '../../platform/process/programs.ts';
 import { scratch } from '../../registry/support.ts';
+import { needs } from '../../needs.ts';
 
 interface Given {
   readonly isExecutable?: boolean;
@@ -118,48 +119,63 @@ async function runScript(name: string, text: string, args: readonly string[] = [
 
 const HOSTILE = ['-x', '--', 'a b', '$(id)', '`id`', ';id', "it's", 'two\nlines', '', '*', '\\n'];
 
-verifies('EXEC-6', 'arguments reach a script as they are, whatever is in them', async () => {
-  const expected = JSON.stringify(HOSTILE);
-  const scripts = {
-    'scripts/x.py': 'import sys, json; print(json.dumps(sys.argv[1:], separators=(",", ":")))',
-    'scripts/x.js': 'console.log(JSON.stringify(process.argv.slice(2)))',
-    'scripts/x.mjs': 'console.log(JSON.stringify(process.argv.slice(2)))',
-  };
-  for (const [name, text] of Object.entries(scripts))
-    expect((await runScript(name, text, HOSTILE)).stdout).toBe(`${expected}\n`);
-  const print = 'for word do printf "[%s]" "$word"; done';
-  const words = HOSTILE.map((word) => `[${word}]`).join('');
-  for (const text of [print, `#!/bin/sh\r\n${print}\r\n`])
-    expect((await runScript('scripts/x.sh', text, HOSTILE)).stdout).toBe(words);
-});
+verifies(
+  'EXEC-6',
+  'arguments reach a script as they are, whatever is in them',
+  async () => {
+    const expected = JSON.stringify(HOSTILE);
+    const scripts = {
+      'scripts/x.py': 'import sys, json; print(json.dumps(sys.argv[1:], separators=(",", ":")))',
+      'scripts/x.js': 'console.log(JSON.stringify(process.argv.slice(2)))',
+      'scripts/x.mjs': 'console.log(JSON.stringify(process.argv.slice(2)))',
+    };
+    for (const [name, text] of Object.entries(scripts))
+      expect((await runScript(name, text, HOSTILE)).stdout).toBe(`${expected}\n`);
+    const print = 'for word do printf "[%s]" "$word"; done';
+    const words = HOSTILE.map((word) => `[${word}]`).join('');
+    for (const text of [print, `#!/bin/sh\r\n${print}\r\n`])
+      expect((await runScript('scripts/x.sh', text, HOSTILE)).stdout).toBe(words);
+  },
+  needs('python3'),
+);
 
-verifies('EXEC-6', 'scripts with Windows line ends run, and know their own name', async () => {
-  const shell = ['#!/bin/sh -e', 'if true; then', '  echo "$0" "$#"', 'fi', 'cat <<END', 'text', 'END', 'exit 4', ''];
-  expect(await runScript('scripts/x', shell.join('\r\n'), ['a', 'b'])).toMatchObject({
-    exitCode: 4,
-    stdout: 'scripts/x 2\ntext\n',
-    stderr: '',
-  });
-  const python = ['#!/usr/bin/env python3', 'if True:', '    print("""a', 'b""")', ''];
-  expect(await runScript('scripts/x.py', python.join('\r\n'))).toMatchObject({ exitCode: 0, stdout: 'a\nb\n' });
-  const node = ['#!/usr/bin/env node', 'console.log(`a', 'b`)', ''];
-  expect(await runScript('scripts/x.js', node.join('\r\n'))).toMatchObject({ exitCode: 0, stdout: 'a\nb\n' });
-  const perl = ['#!/usr/bin/perl', 'print "a\\n";', ''];
-  expect(await runScript('scripts/x.pl', perl.join('\r\n'))).toMatchObject({ exitCode: 0, stdout: 'a\n' });
-  expect(await runScript('scripts/x.sh', '\uFEFFecho marked\n')).toMatchObject({ stdout: 'marked\n', stderr: '' });
-});
-
-verifies('EXEC-2', 'one script by five spellings in a command', async () => {
-  const folder = scratch();
-  mkdirSync(path.join(folder, 'scripts'));
-  const script = path.join(folder, 'scripts', 'x.py');
-  writeFileSync(script, '#!/usr/bin/env python3\nimport sys\nprint(sys.argv[1:])\n');
-  chmodSync(script, 0o755);
-  const spellings = ['scripts/x.py', './scripts/x.py', 'python scripts/x.py', 'cd . && scripts/x.py', script];
-  for (const spelling of spellings)
-    expect(await runIt(shellCommand(`${spelling} 'a b' $((1+1))`), { cwd: folder })).toMatchObject({
-      exitCode: 0,
-      stdout: "['a b', '2']\n",
+verifies(
+  'EXEC-6',
+  'scripts with Windows line ends run, and know their own name',
+  async () => {
+    const shell = ['#!/bin/sh -e', 'if true; then', '  echo "$0" "$#"', 'fi', 'cat <<END', 'text', 'END', 'exit 4', ''];
+    expect(await runScript('scripts/x', shell.join('\r\n'), ['a', 'b'])).toMatchObject({
+      exitCode: 4,
+      stdout: 'scripts/x 2\ntext\n',
       stderr: '',
     });
-});
+    const python = ['#!/usr/bin/env python3', 'if True:', '    print("""a', 'b""")', ''];
+    expect(await runScript('scripts/x.py', python.join('\r\n'))).toMatchObject({ exitCode: 0, stdout: 'a\nb\n' });
+    const node = ['#!/usr/bin/env node', 'console.log(`a', 'b`)', ''];
+    expect(await runScript('scripts/x.js', node.join('\r\n'))).toMatchObject({ exitCode: 0, stdout: 'a\nb\n' });
+    const perl = ['#!/usr/bin/perl', 'print "a\\n";', ''];
+    expect(await runScript('scripts/x.pl', perl.join('\r\n'))).toMatchObject({ exitCode: 0, stdout: 'a\n' });
+    expect(await runScript('scripts/x.sh', '\uFEFFecho marked\n')).toMatchObject({ stdout: 'marked\n', stderr: '' });
+  },
+  needs('python3'),
+);
+
+verifies(
+  'EXEC-2',
+  'one script by five spellings in a command',
+  async () => {
+    const folder = scratch();
+    mkdirSync(path.join(folder, 'scripts'));
+    const script = path.join(folder, 'scripts', 'x.py');
+    writeFileSync(script, '#!/usr/bin/env python3\nimport sys\nprint(sys.argv[1:])\n');
+    chmodSync(script, 0o755);
+    const spellings = ['scripts/x.py', './scripts/x.py', 'python scripts/x.py', 'cd . && scripts/x.py', script];
+    for (const spelling of spellings)
+      expect(await runIt(shellCommand(`${spelling} 'a b' $((1+1))`), { cwd: folder })).toMatchObject({
+        exitCode: 0,
+        stdout: "['a b', '2']\n",
+        stderr: '',
+      });
+  },
+  needs('python3'),
+);

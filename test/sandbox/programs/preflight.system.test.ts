@@ -10,6 +10,7 @@ import type { RequirementSources } from '../../../src/sandbox/programs/skill-req
 import { openConfined } from '../../../src/platform/fs/confined-directory.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { scratch } from '../../registry/support.ts';
+import { needs } from '../../needs.ts';
 
 type Files = Readonly<Record<string, string>>;
 type Request = PreflightRequest & Omit<RequirementSources, 'directory'>;
@@ -183,7 +184,7 @@ test('interpreters of the scripts are looked for, and lists of requirements read
   ]);
 });
 
-test('this machine is asked without running anything of the skill', async () => {
+test('this machine is asked without running anything of the skill', needs('python3'), async () => {
   const files = {
     'scripts/a.py': script('dependencies = ["no-such-package-of-skillwright", "-c"]'),
     'scripts/no_such.py': 'open("/tmp/skillwright-preflight-ran", "w")',
