@@ -18,7 +18,7 @@ export type { Verification, VerifyOptions } from './journal/verify.ts';
 export { verifyChain } from './journal/verify-chain.ts';
 export type { ChainProblem, ChainVerification } from './journal/verify-chain.ts';
 export type { Access, Decision } from './core/access.ts';
-export type { ApprovalAnswer, ApprovalRequest, Approve } from './core/approval.ts';
+export type { ApprovalAnswer, ApprovalReply, ApprovalRequest, Approve } from './core/approval.ts';
 export { planCatalog } from './catalog/catalog.ts';
 export type { Catalog, CatalogItem, CatalogOptions } from './catalog/catalog.ts';
 export type { CatalogFormat } from './core/catalog-layout.ts';

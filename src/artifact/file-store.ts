@@ -28,6 +28,7 @@ import { compareText } from '../core/diagnostic.ts';
 import { SkillError } from '../core/errors.ts';
 import { temporaryName, writeAll, writeFileAtomically } from '../platform/fs/atomic-replace.ts';
 import { sha256 } from '../platform/hash.ts';
+import { isWithoutHardLinks } from '../platform/fs/link-new.ts';
 import { makeFolders } from '../platform/fs/make-folders.ts';
 import { isPresent, isSystemError } from '../platform/fs/paths.ts';
 import { readPrivateFile } from '../platform/fs/read-file.ts';
@@ -229,7 +230,10 @@ function linkBlob(written: string, blob: string, content: string): void {
   try {
     linkSync(written, blob);
   } catch (error) {
-    if (!isSystemError(error) || error.code !== 'EEXIST') throw error;
+    if (!isSystemError(error)) throw error;
+    // Without hard links equal bytes are stored twice. The staging folder belongs to this process, so the name is free.
+    if (isWithoutHardLinks(error)) return renameSync(written, content);
+    if (error.code !== 'EEXIST') throw error;
   }
   try {
     if (lstatSync(blob).size === lstatSync(written).size) {

@@ -55,17 +55,29 @@ export type ApprovalDetail =
   | { readonly kind: 'request'; readonly method: string; readonly url: string; readonly body: string }
   | { readonly kind: 'other'; readonly summary: string };
 
+/** Who or what answers. */
+export const APPROVERS = ['terminal', 'callback', 'option', 'stored', 'file'] as const;
+
 export interface ApprovalAnswer {
   readonly verdict: 'yes' | 'no';
   readonly scope: ApprovalScope;
-  /** Who or what answered. */
-  readonly by: 'terminal' | 'callback' | 'option' | 'stored' | 'file';
+  readonly by: (typeof APPROVERS)[number];
   /** Why the verdict is `no`: what the person wrote, or a failed callback or a timeout. */
   readonly reason?: string;
 }
 
-/** Answers a request; `nobody` if no person is available, `pending` if the answer comes later. */
+/**
+ * What a callback returns. `true` and `verdict: 'yes'` approve; without a scope, this call alone. `nobody`: no person is available;
+ * `pending`: the answer comes later. Everything else, and an error, is a no.
+ */
+export type ApprovalReply =
+  | boolean
+  | (Pick<ApprovalAnswer, 'verdict'> & Partial<ApprovalAnswer>)
+  | 'nobody'
+  | 'pending';
+
+/** Answers a request. */
 export type Approve = (
   request: ApprovalRequest,
   options: { readonly signal?: AbortSignal },
-) => Promise<ApprovalAnswer | 'nobody' | 'pending'>;
+) => ApprovalReply | Promise<ApprovalReply>;

@@ -251,7 +251,7 @@ interface Elicitation {
 }
 
 /** Approvals through the client: its user is asked by elicitation, if the client can. */
-function openElicitation(otherwise: Approve = async () => 'nobody'): Elicitation {
+function openElicitation(otherwise: Approve = () => 'nobody'): Elicitation {
   const calls = new AsyncLocalStorage<Call>();
   // An answer counts once, and only for a question that was asked.
   const open = new Set<string>();

@@ -156,7 +156,7 @@ async function change(
 ): Promise<Changed | PackRefusal> {
   const done = { type: 'changed', root: root.path, names, kept: [], notes: [], unplaced: [] } as const;
   if (dryRun === true) return { ...done, notes: [`would ${what}`], isDone: false };
-  if (!(await confirm(what))) return packRefusal('install/refused', 'not confirmed: nothing was changed');
+  if ((await confirm(what)) !== true) return packRefusal('install/refused', 'not confirmed: nothing was changed');
   const committed = await act(signal === undefined ? {} : { signal });
   if (isRefusal(committed)) return committed;
   const { kept, notes, unplaced } = committed;
@@ -191,7 +191,7 @@ export async function emptyTrash(options: ChangeOptions): Promise<Changed | Pack
     const done = { type: 'changed', root: root.path, names, kept: [], notes: [], unplaced: [] } as const;
     const what = `delete permanently: ${names.join(', ')}`;
     if (options.dryRun === true) return { ...done, notes: names.length === 0 ? [] : [`would ${what}`], isDone: false };
-    if (names.length > 0 && !(await options.confirm(what)))
+    if (names.length > 0 && (await options.confirm(what)) !== true)
       return packRefusal('install/refused', 'not confirmed: nothing was changed');
     await root.purge('trash');
     return { ...done, isDone: true };

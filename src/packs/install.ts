@@ -18,6 +18,7 @@ import { withRoot } from './root/open-root.ts';
 import type { Committed, OpenRoot } from './root/open-root.ts';
 import type { CommitOptions, CommitProgress } from './root/commit.ts';
 import type { SkillBackup } from './root/skill-backups.ts';
+import { mayReplace } from './root/plan.ts';
 import type { Existing, PutChange } from './root/plan.ts';
 import { quoted } from '../core/text/text.ts';
 import { VERSION } from '../version.ts';
@@ -218,7 +219,7 @@ function planInstall(staged: StagedSource, root: OpenRoot, { verdicts, options }
     const fresh = lockedSkill(skill, staged.resolved, at);
     const isLocked = before?.digest === skill.digest;
     const status = isLocked ? verifySkill(path.join(root.path, before.name), before).status : 'drift';
-    const isKept = status === 'same' || (isLocked && status !== 'missing' && existing === 'refuse');
+    const isKept = status === 'same' || (isLocked && status !== 'missing' && !mayReplace(existing));
     if (isKept && status !== 'same')
       edited.push(`${quoted(skill.name)} was edited and stays as it is (see verify and --force)`);
     const change = before === undefined || status === 'missing' ? 'new' : isKept ? 'same' : 'replace';
@@ -325,7 +326,8 @@ async function applyPlan(
     ({ add, taken, problem }) => add.length + taken.length === 0 && problem === undefined,
   );
   if (changing.length === 0 && isPlaced) return { ...done, isDone: true };
-  if (!(await options.confirm(plan))) return packRefusal('install/refused', 'not confirmed: nothing was installed');
+  if ((await options.confirm(plan)) !== true)
+    return packRefusal('install/refused', 'not confirmed: nothing was installed');
   const committed: Committed | PackRefusal = await root.commit(
     changing.map((planned) => putChange(planned, root, options)),
     {

@@ -150,10 +150,18 @@ export async function readCommand({ command, env = {}, skill }: CommandToRead): 
   });
 }
 
+/** Landlock leaves gaps. Facts without an isolation are those of no program. */
+const CONTAINING: ReadonlySet<Isolation | undefined> = new Set([
+  undefined,
+  'bubblewrap',
+  'namespaces',
+  'container',
+  'seatbelt',
+] as const);
+
 /** Whether a program reaches nothing outside its sandbox: no network, no secrets, no host folder to write. */
 export function isContained({ isolation, writes = [], hosts = [], secrets = [] }: AccessFacts): boolean {
-  const isIsolated = isolation !== 'none' && isolation !== 'landlock';
-  return isIsolated && writes.length + hosts.length + secrets.length === 0;
+  return CONTAINING.has(isolation) && writes.length + hosts.length + secrets.length === 0;
 }
 
 /** What a program reaches outside its sandbox, for people and records. */

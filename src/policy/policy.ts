@@ -153,6 +153,11 @@ export function narrowPolicy({ layers, grants }: Policy, more: readonly PolicyLa
   return { layers: [...layers, ...more], grants };
 }
 
+/** Whether the decision lets it happen, perhaps after approval. */
+export function isPossible({ effect }: Decision): boolean {
+  return effect === 'allow' || effect === 'ask';
+}
+
 /** The strictest decision about anything that an action does. */
 export function decide(policy: Policy, accesses: readonly Access[]): Decision {
   const [first, ...rest] = accesses.map((access) => decideAccess(policy, access));
@@ -233,7 +238,9 @@ function decideInLayer({ origin, rules, otherwise }: PolicyLayer, access: Access
     : hasPattern
       ? explainMismatch(allows, access)
       : {};
-  return { effect: otherwise[accessRisk(access)], rule: undefined, origin, ...because };
+  // A word that is no effect denies, whoever wrote it.
+  const effect = EFFECTS.find((known) => known === otherwise[accessRisk(access)]) ?? 'deny';
+  return { effect, rule: undefined, origin, ...because };
 }
 
 /** A policy has hundreds of rules, of which few are for one tool. `*` does not include tools that are always on. */

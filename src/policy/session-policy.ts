@@ -90,7 +90,7 @@ function written(
 export function sessionPolicy(configured: ConfiguredPolicy, session: SessionPolicy, opened: readonly string[]): Policy {
   const { opening, narrowing, places } = configured;
   const program: RuleOrigin = { layer: 'program', where: '' };
-  const allow = [...opened, ...(session.opens ?? [])];
+  const allow = [...opened, ...ruleTexts(session.opens, 'opens')];
   const base: PolicyLayer = {
     origin: { layer: 'built-in', where: '' },
     rules: [...opening.rules, ...rulesOf({ allow }, program, places)],
@@ -104,14 +104,16 @@ export function runLayers(session: SessionPolicy, places: RulePlaces): readonly 
   const origin: RuleOrigin = { layer: 'run', where: '' };
   const rules = rulesOf(session, origin, places);
   const { otherwise = 'allow' } = session;
+  if (!EFFECTS.includes(otherwise))
+    throw invalidInput('policy.otherwise is not an effect', EFFECTS.join(', '), `use one of ${EFFECTS.join(', ')}`);
   if (rules.length === 0 && otherwise === 'allow') return [];
   return [narrowingLayer(origin, rules, { low: otherwise, medium: otherwise, high: otherwise })];
 }
 
 /** Parses rules of a program; an unreadable one is an error. */
 function rulesOf(texts: RuleTexts, origin: RuleOrigin, places: RulePlaces): readonly PolicyRule[] {
-  return (['deny', 'ask', 'allow'] as const).flatMap((effect) =>
-    (texts[effect] ?? []).map((text) => {
+  return EFFECTS.flatMap((effect) =>
+    ruleTexts(texts[effect], effect).map((text) => {
       const rule = readRule(text, { effect, origin, places });
       if (isRule(rule)) return rule;
       throw invalidInput(
@@ -120,6 +122,16 @@ function rulesOf(texts: RuleTexts, origin: RuleOrigin, places: RulePlaces): read
         'write rules such as run_script, run_command(git status:*), write_file(docs/**)',
       );
     }),
+  );
+}
+
+/** A program in JavaScript may pass anything; a rule that is not read would not deny. */
+function ruleTexts(rules: unknown = [], name: string): readonly string[] {
+  if (Array.isArray(rules) && rules.every((rule) => typeof rule === 'string')) return rules;
+  throw invalidInput(
+    `policy.${name} is not a list of rules`,
+    'a list of texts',
+    `write policy: { ${name}: ['delete_file'] }`,
   );
 }
 

@@ -9,6 +9,7 @@ import type { Failure } from '../core/failure-codes.ts';
 import { stableJson } from '../core/json/stable-json.ts';
 import { printable, quoted } from '../core/text/text.ts';
 import { sha256 } from '../platform/hash.ts';
+import { askCallback } from '../policy/approval/read-answer.ts';
 import { capabilityLine } from '../policy/capability-text.ts';
 import { isTransparent } from '../policy/command/command-pattern.ts';
 import { redacted } from './secrets/redact-value.ts';
@@ -53,8 +54,9 @@ export async function askApproval(
   journal.record({ type: 'approval-ask', call, request });
   journal.flush();
   // The request may be shown to a model or kept in a file or a log, so secrets are removed. Its id still covers the exact action.
+  const shown = redacted(request, redactor);
   const answer =
-    (await approve?.(redacted(request, redactor), signal === undefined ? {} : { signal })) ?? ('nobody' as const);
+    approve === undefined ? 'nobody' : await askCallback((options) => approve(shown, options), request, { signal });
   journal.record({ type: 'approval-answer', call, request: request.id, answer });
   const id = request.id.replace(/^sha256:/, '');
   const { tool } = decided.decision;
@@ -67,11 +69,12 @@ export async function askApproval(
     return failure('approval/pending', `${reason}; the question waits for an answer`, {
       hint: `a person answers with: skillwright approvals answer ${id.slice(0, 12)} yes; then try again`,
     });
-  if (answer.verdict === 'no') {
-    const why = answer.by === 'file' && answer.reason !== undefined ? `: ${quoted(answer.reason, 500)}` : '';
-    return failure('approval/refused', `a person refused ${tool}${why}`);
-  }
-  return { preview };
+  if (answer.verdict === 'yes') return { preview };
+  const { by, reason: why } = answer;
+  if (why === undefined) return failure('approval/refused', `a person refused ${tool}`);
+  // A callback that failed refuses too, without a person.
+  const refused = by === 'file' ? `a person refused ${tool}` : `${tool} was not approved`;
+  return failure('approval/refused', `${refused}: ${quoted(why, 500)}`);
 }
 
 /** Why it is asked about, with what the program reaches. */

@@ -8,7 +8,7 @@ import type { AskedBy } from '../core/session.ts';
 import type { SkillEntry } from '../core/skill.ts';
 import { accessesOf, capabilitiesOf, grantAccess, isContained, readCommand } from '../policy/action-access.ts';
 import type { AccessFacts } from '../policy/action-access.ts';
-import { BY_DEFAULT, decide, narrowPolicy, skillGrants, skillLayer } from '../policy/policy.ts';
+import { BY_DEFAULT, decide, isPossible, narrowPolicy, skillGrants, skillLayer } from '../policy/policy.ts';
 import type { Policy } from '../policy/policy.ts';
 import { activeSkills } from './action-context.ts';
 import type { ActionContext, ActionSettings } from './action-context.ts';
@@ -41,7 +41,7 @@ function programFacts(
     isolation,
     writes: mounts.flatMap(({ source, access }) => (access === 'write' ? [source] : [])),
     // A denied host is not granted.
-    hosts: network.filter((host) => decide(policy, [grantAccess(host)]).effect !== 'deny'),
+    hosts: network.filter((host) => isPossible(decide(policy, [grantAccess(host)]))),
     secrets: skill === undefined ? [] : secretNames(skill),
   };
 }

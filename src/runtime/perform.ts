@@ -8,7 +8,7 @@ import { actionFailed } from '../core/observation.ts';
 import type { ActionFailed, Observation } from '../core/observation.ts';
 import { quoted } from '../core/text/text.ts';
 import { grantAccess } from '../policy/action-access.ts';
-import { decide } from '../policy/policy.ts';
+import { decide, isPossible } from '../policy/policy.ts';
 import type { PlannedEdit } from '../project/edit-file.ts';
 import { redacted } from './secrets/redact-value.ts';
 import { resolveSkill } from '../registry/resolve-skill.ts';
@@ -103,7 +103,7 @@ async function perform(action: Action, call: number, context: ActionContext): Pr
   const decided = await decideAction(action, target, context);
   const { effect, reason } = decided.decision;
   journal.record({ type: 'decision', call, decision: decided.decision });
-  if (effect === 'deny') return actionFailed(action.type, failure('policy/denied', reason));
+  if (effect !== 'allow' && effect !== 'ask') return actionFailed(action.type, failure('policy/denied', reason));
 
   const edit = action.type === 'edit_file' ? await planEdit(action, target, decided) : undefined;
   if (edit !== undefined && 'code' in edit) return actionFailed(action.type, edit);
@@ -114,9 +114,9 @@ async function perform(action: Action, call: number, context: ActionContext): Pr
   const digest = needsDigest ? await skillDigest(skill, context) : undefined;
   if (typeof digest === 'object') return actionFailed(action.type, digest);
   const approval =
-    effect === 'ask'
-      ? await askApproval(wanted, call, { ...target, digest, preview: edit?.preview }, decided, context)
-      : undefined;
+    effect === 'allow'
+      ? undefined
+      : await askApproval(wanted, call, { ...target, digest, preview: edit?.preview }, decided, context);
   if (approval !== undefined && 'code' in approval) return actionFailed(action.type, approval);
   if (skill !== undefined && digest !== undefined) {
     const { id, name, source } = skill;
@@ -190,7 +190,7 @@ async function doAction(
     return performHostAction(action, path, rights);
   }
   if (isOfKind(action, 'program') && execution !== undefined) {
-    const mayReach = (host: string): boolean => decide(policy, [grantAccess(host)]).effect !== 'deny';
+    const mayReach = (host: string): boolean => isPossible(decide(policy, [grantAccess(host)]));
     const packages = isStarting(action)
       ? await programPackages(action, call, { skill, digest }, { ...context, execution })
       : undefined;

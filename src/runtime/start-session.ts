@@ -7,7 +7,7 @@ import type { SkillIndex } from '../registry/index-skills.ts';
 import type { RunEvent } from '../core/run-events.ts';
 import { locateInSkills } from './locate.ts';
 import type { AllowedToolsUse } from '../core/config/policy-config.ts';
-import { decide, narrowPolicy } from '../policy/policy.ts';
+import { decide, isPossible, narrowPolicy } from '../policy/policy.ts';
 import type { Policy } from '../policy/policy.ts';
 import { resolveSkill } from '../registry/resolve-skill.ts';
 import type { SessionSettings } from '../core/session.ts';
@@ -200,7 +200,7 @@ async function withServers(
   const { tools, problems } = await servers.open(services);
   for (const message of problems) record?.({ type: 'note', message });
   const isOffered = ({ name }: ServerTool): boolean =>
-    decide(policy, [{ tool: name, subject: { kind: 'none' } }]).effect !== 'deny';
+    isPossible(decide(policy, [{ tool: name, subject: { kind: 'none' } }]));
   return {
     vocabulary: withServerTools(vocabulary, tools.filter(isOffered)),
     servers: (action, signal) => servers.call(action, { ...services, ...(signal === undefined ? {} : { signal }) }),
@@ -212,7 +212,7 @@ function hostAccess(
   { project = folder, network = true }: NonNullable<SessionOptions['host']>,
 ): HostAccess {
   const records = [runsDirectory(folder, config.runs?.directory), `${project}/.agent/runs`, `${project}/.agent/evals`];
-  return { project, hasNetwork: network, closed: openClosedFolders({ index, project, records, otherRoots }) };
+  return { project, hasNetwork: network === true, closed: openClosedFolders({ index, project, records, otherRoots }) };
 }
 
 /** Performs one action outside of a session: nothing remembers or records it. */
@@ -263,7 +263,7 @@ function policyOf(
 /** Enabling execution allows running programs, and the host inputs, hosts, secrets and executor that were named with it. */
 function openedBy(execution: ExecutionOptions, config: Config): readonly string[] {
   const executor = execution.executor ?? config.execution?.executor;
-  if (execution.opens === false) return [];
+  if (execution.opens !== undefined && execution.opens !== true) return [];
   const files = (execution.hostInputs ?? []).map((file) => file.replace(/\/+$/, ''));
   return [
     'run_script',

@@ -40,7 +40,7 @@ const RULE_WORDS: ReadonlyMap<string, string> = new Map([
   ['install_packages', 'installing packages'],
   ['unlisted_packages', 'installing packages that the skill does not declare'],
 ]);
-const RULE_NAME = /^(a person refused )?([a-z]+(?:_[a-z]+)*)(?= is not allowed| needs approval|: |$)/;
+const RULE_NAME = /^(a person refused )?([a-z]+(?:_[a-z]+)*)(?= is not allowed| was not approved| needs approval|: |$)/;
 
 /** A decision names the tool as rules do; the model called it by the name of its vocabulary. */
 export function inWordsOf(tool: string, failed: ActionFailed): ActionFailed {

@@ -1,10 +1,12 @@
 import { EventEmitter } from 'node:events';
+import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { afterEach, beforeEach } from 'vitest';
 
 import { SETTLE_MS, confirm, openTerminalAsker } from '../../src/cli/terminal/ask.ts';
 import type { AskStreams } from '../../src/cli/terminal/ask.ts';
 import type { ApprovalRequest } from '../../src/core/approval.ts';
+import { verifies } from '../conformance/verifies.ts';
 import { commandRequest, requestOf } from '../policy/approval-request.ts';
 
 /** A terminal whose keys are hit by the test and whose screen is remembered. */
@@ -237,6 +239,39 @@ describe('a question on the terminal', () => {
     piped.input.isTTY = false;
     expect(openTerminalAsker(piped.streams)).toBeUndefined();
     expect(openTerminalAsker(desk({ isTTY: false }).streams)).toBeUndefined();
+  });
+});
+
+describe('random keys', () => {
+  const keys = fc.array(
+    fc.oneof(fc.constantFrom('y', 'r', 'a', 'n', 'yes', 'YES', 'no', '\r', ' ', '\u0015'), fc.string()),
+    { maxLength: 8 },
+  );
+
+  verifies('POL-3', 'approve if and only if they are an offered answer', async () => {
+    await fc.assert(
+      fc.asyncProperty(keys, fc.constantFrom('medium' as const, 'high' as const), async (typed, risk) => {
+        const at = desk();
+        const stop = new AbortController();
+        const asked = ask(at, requestOf({ risk, scopes: ['once', 'run'] }), stop.signal).catch(() => 'none');
+        wait();
+        const taken: string[] = [];
+        for (const key of [...typed, '\u0004']) {
+          if (at.input.isPaused) break;
+          taken.push(key);
+          at.input.emit('data', key);
+          // Pasted text and the details of the question must settle first.
+          wait();
+        }
+        stop.abort();
+        const answer = await asked;
+        const isYes = typeof answer === 'object' && answer !== null && 'verdict' in answer && answer.verdict === 'yes';
+        const last = taken.at(-1) ?? '';
+        if (risk === 'medium') expect(isYes).toBe(['y', 'r'].includes(last.trim().toLowerCase()) && last.length === 1);
+        // The word is the last line on the screen.
+        else if (isYes) expect(at.screen().trimEnd().split('\n').at(-2)?.toLowerCase()).toMatch(/> *yes( run)? *$/);
+      }),
+    );
   });
 });
 

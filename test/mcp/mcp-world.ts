@@ -46,7 +46,7 @@ export interface Connected {
 export async function connect(
   { home, project }: ReturnType<typeof world>,
   words: readonly string[] = [],
-  { canAsk = true, says = true } = {},
+  { canAsk = true, says = true }: { readonly canAsk?: boolean; readonly says?: unknown } = {},
 ): Promise<Connected> {
   const transport = new StdioClientTransport({
     command: process.execPath,
@@ -65,7 +65,8 @@ export async function connect(
   if (canAsk)
     client.setRequestHandler('elicitation/create', ({ params }) => {
       asked.push(params.message);
-      return { action: 'accept', content: { approve: says } };
+      const answer = typeof says === 'function' ? says() : { action: 'accept', content: { approve: says } };
+      return answer as { action: 'accept' };
     });
   onTestFinished(() => client.close());
   await client.connect(transport);

@@ -83,6 +83,32 @@ describe('skillwright mcp', () => {
     expect(asked).toEqual([expect.stringContaining('greet.sh')]);
   });
 
+  test('runs nothing unless the client answers with a well-formed yes', async () => {
+    const answers: readonly (readonly [answer: unknown, isYes: boolean])[] = [
+      [{ action: 'accept', content: { approve: true } }, true],
+      ...['yes', 'true', 1, 'YES', ['true']].map(
+        (approve) => [{ action: 'accept', content: { approve } }, false] as const,
+      ),
+      [{ action: 'accept', content: {} }, false],
+      [{ action: 'accept' }, false],
+      [{ action: 'accept', content: { approved: true, confirm: true } }, false],
+      [{ action: 'decline', content: { approve: true } }, false],
+      [{ action: 'cancel', content: { approve: true } }, false],
+      [{ action: 'approve', content: { approve: true } }, false],
+      [{}, false],
+    ];
+    let answer: unknown;
+    const { client } = await connect(world(), [], { says: () => answer });
+    const run = { name: 'run_script', arguments: { skill: 'greet', script: 'greet.sh', args: ['you'] } };
+    const seen: unknown[] = [];
+    for (const [given] of answers) {
+      answer = given;
+      const said = await client.callTool(run).then(textOf, String);
+      seen.push([given, said.includes('hello you')]);
+    }
+    expect(seen).toEqual(answers);
+  });
+
   test('a client that cannot ask gets the way to the queue, and the answer there counts', async () => {
     const here = world();
     const { client } = await connect(here, [], { canAsk: false });

@@ -77,7 +77,11 @@ describe('installing', () => {
   test('nobody says yes: nothing is installed, and nothing is left', async () => {
     const { install, skill, root } = packWorld();
     skill('source/tables');
-    expect(await install('./source', { confirm: async () => false })).toMatchObject({ code: 'install/refused' });
+    const answers: readonly unknown[] = [false, undefined, null, 'no', 'yes', 1, {}, { approved: false }, () => true];
+    for (const said of answers)
+      expect(await install('./source', { confirm: async () => said as boolean })).toMatchObject({
+        code: 'install/refused',
+      });
     expect(readdirSync(root)).toEqual(['.skillwright']);
     expect(readdirSync(path.join(root, '.skillwright/staging'))).toEqual([]);
   });

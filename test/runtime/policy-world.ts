@@ -115,7 +115,7 @@ export interface Watched {
 export function watchedApprovals(options: ApprovalsOptions): Watched {
   const { approve } = openApprovals(options);
   const asked: ApprovalRequest[] = [];
-  const answers: Awaited<ReturnType<Approve>>[] = [];
+  const answers: (ApprovalAnswer | 'nobody' | 'pending')[] = [];
   return {
     asked,
     answers,

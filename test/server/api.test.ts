@@ -5,7 +5,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import type { Model } from '../../src/core/model.ts';
-import { writePending } from '../../src/policy/approval/pending-approvals.ts';
+import { isAnswered, writePending } from '../../src/policy/approval/pending-approvals.ts';
 import { sha256 } from '../../src/platform/hash.ts';
 import { createRunServer } from '../../src/server/run-server.ts';
 import type { RunServer } from '../../src/server/run-server.ts';
@@ -271,6 +271,23 @@ describe('approvals', () => {
     expect((await ask('GET', '/approvals')).body).toMatchObject({ pending: [{ isAnswered: true }] });
     expect((await ask('POST', `/approvals/${'0'.repeat(64)}`, answer)).status).toBe(409);
     expect((await ask('DELETE', '/approvals/stored/unknown')).status).toBe(404);
+  });
+
+  test('take no answer that is not well-formed', async () => {
+    const place = { folder: path.join(home, '.agent/pending'), home };
+    const { request } = writePending(place, requestOf({ id: `sha256:${'7'.repeat(64)}` }));
+    const verdicts = ['YES', 'yes ', 'true', true, 1, '', null, ['yes'], { verdict: 'yes' }, undefined];
+    const bodies: readonly unknown[] = [
+      ...verdicts.map((verdict) => ({ verdict })),
+      ...['forever', '', null, true, ['once']].map((scope) => ({ verdict: 'yes', scope })),
+      ...[true, 'yes', 1, [], { approved: true }],
+    ];
+    for (const body of bodies)
+      expect([body, (await ask('POST', `/approvals/${encodeURIComponent(request.id)}`, body)).status]).toEqual([
+        body,
+        400,
+      ]);
+    expect(isAnswered(place, request.id)).toBe(false);
   });
 });
 

@@ -59,13 +59,14 @@ export async function askForTrust(
   const trustable = reviewed.filter(({ digest }) => digest !== undefined);
   const answer = trustable.length === 0 ? 'no' : await ask(invocation, reviewed, distrusted);
   signal.throwIfAborted();
-  if (answer !== 'no') {
+  const isTrusted = answer === 'yes' || answer === 'own';
+  if (isTrusted) {
     await store(invocation, trustable, answer === 'own');
     const isKept = (await runtime.distrust(untrusted, { files: true })).size < untrusted.length;
     // Without a place to store the answer it holds for this run.
     if (!isKept) runtime.vouch(untrusted.filter(({ dir }) => trustable.some((skill) => skill.dir === dir)));
   }
-  const left = answer === 'no' ? distrusted : await runtime.distrust(untrusted, { files: true });
+  const left = isTrusted ? await runtime.distrust(untrusted, { files: true }) : distrusted;
   const hidden = untrusted.flatMap(({ name, source, dir }): readonly HiddenSkill[] => {
     const distrust = left.get(dir);
     return distrust === undefined ? [] : [{ name, source, dir, ...distrust }];

@@ -31,7 +31,7 @@ export async function askForWeaker(terminal: Terminal): Promise<boolean> {
   const { signal } = new AbortController();
   const answer = await choose(askStreams(process), { text: text.join('\n'), choices, otherwise: 'no' }, { signal });
   if (answer === 'always' && file !== undefined) allowWeaker(file);
-  return answer !== 'no';
+  return answer === 'once' || answer === 'always';
 }
 
 function userConfigFile(): string | undefined {

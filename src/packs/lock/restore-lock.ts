@@ -15,6 +15,7 @@ import type { StagedSource } from '../sources/source.ts';
 import { quoted } from '../../core/text/text.ts';
 import { withRoot } from '../root/open-root.ts';
 import type { OpenRoot } from '../root/open-root.ts';
+import { mayReplace } from '../root/plan.ts';
 import type { Existing, PutChange } from '../root/plan.ts';
 import type { SkillBackup } from '../root/skill-backups.ts';
 import { looksOf, presentFiles } from '../root/present-files.ts';
@@ -73,7 +74,7 @@ async function restoreInto(open: OpenRoot, options: RestoreOptions): Promise<Res
   const found = all.map((locked) => verifySkill(path.join(open.path, locked.name), locked));
   const { existing = 'refuse' } = options;
   const edited = found.find(({ status }) => status === 'drift' || status === 'unreadable');
-  if (edited !== undefined && existing === 'refuse')
+  if (edited !== undefined && !mayReplace(existing))
     return packRefusal('lock/drift', `${quoted(edited.name)} does not match the lock; it may have been edited`);
   const wanted = found.flatMap(({ status, locked }) => (status === 'same' || locked === undefined ? [] : [locked]));
   const base = agentBaseOf(open.path, options.settings.surroundings);

@@ -20,6 +20,10 @@ import type { RootHandle } from './root-paths.ts';
 /** `backup` moves the existing folder to `backups`. `replace` moves an installed version to `previous` and anything else to the trash. */
 export type Existing = 'refuse' | 'backup' | 'replace';
 
+export function mayReplace(existing: Existing): boolean {
+  return existing === 'backup' || existing === 'replace';
+}
+
 export interface PutChange {
   readonly type: 'put';
   readonly name: string;
@@ -164,7 +168,7 @@ function refusePut(
   const problem = change.lock === undefined ? undefined : lockedSkillProblem(change.lock);
   if (problem !== undefined) throw new PackRefused(problem);
   if (change.isFingerprinted !== true) refuseMissing(handle, change);
-  if (existing !== 'refuse' || !isListed) return;
+  if (mayReplace(existing) || !isListed) return;
   const stats = lstatSync(skillPath(handle, name), { throwIfNoEntry: false });
   if (stats === undefined) return;
   const place = path.join(handle.path, name);

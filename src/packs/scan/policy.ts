@@ -78,7 +78,9 @@ function invalid(problems: readonly string[]): ScanPolicyProblems {
 
 function verdictOf({ rule, severity }: ScanFinding, policy: ScanPolicy): ScanVerdict {
   const own = isRuleId(rule) && Object.hasOwn(policy.rules, rule) ? policy.rules[rule] : undefined;
-  return own ?? policy.severities[severity];
+  const verdict = own ?? policy.severities[severity];
+  // Only these two let a finding pass; a program may pass a policy with other words.
+  return verdict === 'warn' || verdict === 'ignore' ? verdict : 'stop';
 }
 
 /** A skill at one digest, as `install.scan_allow` names it. */

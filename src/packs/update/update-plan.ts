@@ -193,7 +193,7 @@ function withNameCollisions(files: readonly PlannedFile[]): readonly PlannedFile
 }
 
 function refusalOf(files: readonly PlannedFile[], mode: UpdateMode): PackRefusal | undefined {
-  if (mode === 'refuse') {
+  if (mode !== 'merge' && mode !== 'keep' && mode !== 'force') {
     const edits = files.filter(isLocalEdit);
     const [first] = edits;
     if (first === undefined) return undefined;

@@ -257,7 +257,7 @@ async function applyPlan(
   const done = { type: 'updated', root: root.path, skills, kept: [], notes: [], unplaced: [] } as const;
   if (dryRun === true) return { ...done, isDone: false };
   if (changed.length === 0) return { ...done, isDone: true };
-  if (!(await confirm(changed))) return packRefusal('install/refused', 'not confirmed: nothing was updated');
+  if ((await confirm(changed)) !== true) return packRefusal('install/refused', 'not confirmed: nothing was updated');
   const edited = changed.find(({ name, result }) => isEditedSince(path.join(root.path, name), result.localLooks));
   if (edited !== undefined)
     return packRefusal('source/changed', `${quoted(edited.name)} changed here after the update was planned`);

@@ -5,7 +5,6 @@ import {
   fchownSync,
   fstatSync,
   fsyncSync,
-  linkSync,
   lstatSync,
   openSync,
   readdirSync,
@@ -18,8 +17,9 @@ import {
 import path from 'node:path';
 
 import { SkillError } from '../../core/errors.ts';
+import { linkNew } from './link-new.ts';
 import { NEW_FILE } from './open-flags.ts';
-import { isPresent, isSystemError, realPath } from './paths.ts';
+import { isSystemError, realPath } from './paths.ts';
 
 /**
  * A name beside `target` that no other process uses: pid, time and random characters. Create it with `wx` or `mkdir`, which refuse what
@@ -42,8 +42,6 @@ export function writeAll(descriptor: number, bytes: Uint8Array): void {
 }
 
 const SUFFIX = '.tmp';
-/** What `link` fails with on file systems without hard links. */
-const NO_HARD_LINKS: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
 
 /**
  * A file that is being written under a temporary name. Every method throws system errors; after one, call `discard`. `replace` and
@@ -84,14 +82,7 @@ export class PendingFile {
   /** Links the file to its place. Throws EEXIST if something is there. */
   create(): void {
     this.close();
-    try {
-      linkSync(this.#temporary, this.#file);
-    } catch (error) {
-      if (!isSystemError(error) || !NO_HARD_LINKS.has(error.code)) throw error;
-      if (isPresent(this.#file)) throw Object.assign(error, { code: 'EEXIST' });
-      renameSync(this.#temporary, this.#file);
-      return;
-    }
+    linkNew(this.#temporary, this.#file);
     unlinkQuietly(this.#temporary);
   }
 

@@ -1,13 +1,14 @@
 /**
- * Locks between processes: a file that names its owner (`lock-owner.ts`). It is created by a hard link, so it appears with its content
- * or not at all. The lock of a dead process is removed by the next process that needs it.
+ * Locks between processes: a file that names its owner (`lock-owner.ts`). It appears with its content or not at all
+ * (`link-new.ts`). The lock of a dead process is removed by the next process that needs it.
  */
-import { linkSync, lstatSync, readdirSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { lstatSync, readdirSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { SkillError } from '../../core/errors.ts';
 import { nodeCrypto } from '../hash.ts';
+import { linkNew } from './link-new.ts';
 import { ownerName, ownerOfName, ownerState, thisProcess } from './lock-owner.ts';
 import { isPresent, isSystemError } from './paths.ts';
 import { readPrivateFile } from './read-file.ts';
@@ -138,7 +139,7 @@ function tryLock(file: string): string | undefined {
   const own = path.join(path.dirname(file), ownPrefix(file) + content);
   try {
     writeFileSync(own, content, { flag: 'wx', mode: 0o600 });
-    linkSync(own, file);
+    linkNew(own, file);
     return content;
   } catch (error) {
     if (!isSystemError(error) || error.code !== 'EEXIST') throw error;

@@ -1,8 +1,7 @@
-import { APPROVAL_SCOPES } from '../../core/approval.ts';
-import type { ApprovalAnswer, ApprovalRequest, ApprovalScope, Approve } from '../../core/approval.ts';
+import type { ApprovalAnswer, ApprovalRequest } from '../../core/approval.ts';
 import { isSkillError } from '../../core/errors.ts';
-import { quoted } from '../../core/text/text.ts';
 import { takeAnswer, waitForAnswer, withdrawPending } from './pending-approvals.ts';
+import { askCallback, readAnswer, untilAborted } from './read-answer.ts';
 import { openStoredApprovals, storedFrom } from './stored-approvals.ts';
 import { openUsedApprovals, ticketId } from './used-approvals.ts';
 import type { StoredApproval } from './stored-approvals.ts';
@@ -10,7 +9,7 @@ import type { StoredApproval } from './stored-approvals.ts';
 /** Who is asked if no earlier answer covers a question. */
 export interface Asker {
   readonly by: 'terminal' | 'callback';
-  /** An error, or anything other than `nobody` or an answer with an offered scope, counts as `no`. */
+  /** Returns `true`, `false`, an answer with an offered scope, or `nobody`. An error and everything else counts as `no`. */
   readonly ask: (request: ApprovalRequest, options: { readonly signal: AbortSignal }) => Promise<unknown>;
 }
 
@@ -35,7 +34,10 @@ export interface ApprovalsOptions {
 
 export interface Approvals {
   /** Rejects with the reason of the signal if it is aborted. */
-  readonly approve: Approve;
+  readonly approve: (
+    request: ApprovalRequest,
+    options: { readonly signal?: AbortSignal },
+  ) => Promise<ApprovalAnswer | 'nobody' | 'pending'>;
 }
 
 /**
@@ -177,57 +179,18 @@ function runKey({ coverage, tool, risk, isolation, skill }: ApprovalRequest): st
 }
 
 function isCoveredByYes({ risk, isolation }: ApprovalRequest): boolean {
-  return risk !== 'high' && isolation !== 'none';
+  return (risk === 'low' || risk === 'medium') && isolation !== 'none';
 }
 
-/** Asks and validates the answer. */
+/** Asks the asker. Only `openApprovals` leaves questions for later, so an asker that does so says no. */
 async function askOne(
   { by, ask }: Asker,
   request: ApprovalRequest,
-  { signal, deadlineMs }: { readonly signal: AbortSignal; readonly deadlineMs?: number },
+  options: { readonly signal: AbortSignal; readonly deadlineMs?: number },
 ): Promise<ApprovalAnswer | 'nobody'> {
-  const no = (reason: string): ApprovalAnswer => ({ verdict: 'no', scope: 'once', by, reason });
-  const over = new AbortController();
-  const timer = deadlineMs === undefined ? undefined : setTimeout(() => over.abort(), deadlineMs);
-  try {
-    const said = await untilAborted([signal, over.signal], (either) => ask(request, { signal: either }));
-    if (said === 'nobody') return 'nobody';
-    return parseAnswer(said, request, by) ?? no('the asker returned an invalid answer');
-  } catch (error) {
-    signal.throwIfAborted();
-    if (over.signal.aborted) return no(`no answer within ${String(deadlineMs)} ms`);
-    return no(`the asker failed: ${quoted(error instanceof Error ? error.message : String(error), 200)}`);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-/** A `yes` with a scope that was not offered is invalid. */
-function parseAnswer(said: unknown, request: ApprovalRequest, by: Asker['by']): ApprovalAnswer | undefined {
-  if (typeof said !== 'object' || said === null) return undefined;
-  const { verdict, scope: named }: Record<string, unknown> = { scope: 'once', ...said };
-  const scope: ApprovalScope | undefined = APPROVAL_SCOPES.find((known) => known === named);
-  if (scope === undefined || (verdict !== 'yes' && verdict !== 'no')) return undefined;
-  if (verdict === 'yes' && !request.scopes.includes(scope)) return undefined;
-  return { verdict, scope, by };
-}
-
-/** Runs `act`, and rejects as soon as one of the signals is aborted, even if `act` ignores it. */
-async function untilAborted<T>(signals: readonly AbortSignal[], act: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const either = AbortSignal.any([...signals]);
-  either.throwIfAborted();
-  let stop: (() => void) | undefined;
-  const aborted = new Promise<never>((_, reject) => {
-    stop = () => {
-      reject(either.reason);
-    };
-    either.addEventListener('abort', stop, { once: true });
-  });
-  try {
-    return await Promise.race([act(either), aborted]);
-  } finally {
-    if (stop !== undefined) either.removeEventListener('abort', stop);
-  }
+  const said = await askCallback((given) => ask(request, given), request, options);
+  if (said === 'nobody') return said;
+  return { ...(said === 'pending' ? readAnswer(said, request) : said), by };
 }
 
 /** Runs tasks one at a time, in order. Aborted tasks leave the queue. */

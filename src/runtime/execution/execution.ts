@@ -216,7 +216,8 @@ export async function openExecution(options: ExecutionOptions, places: Execution
   const interactive = openInteractiveCommands(parts);
   return {
     executor: executor.name,
-    isolation: ISOLATIONS[executor.name],
+    // An executor of the caller may have another name; nothing is known about its isolation.
+    isolation: Object.hasOwn(ISOLATIONS, executor.name) ? ISOLATIONS[executor.name] : 'none',
     restriction,
     network,
     project: places.project,

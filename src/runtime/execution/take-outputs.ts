@@ -2,6 +2,7 @@
 import { rmdirSync, unlinkSync } from 'node:fs';
 import path from 'node:path';
 
+import { askCallback } from '../../policy/approval/read-answer.ts';
 import type { Approve, ApprovalRequest } from '../../core/approval.ts';
 import { SkillError, isSkillError } from '../../core/errors.ts';
 import { stableJson } from '../../core/json/stable-json.ts';
@@ -135,7 +136,10 @@ async function ask(
     scopes: ['once'],
     coverage: stableJson(['output', target, sha256(bytes)]),
   };
-  const answer = await approve?.(shown(request), signal === undefined ? {} : { signal });
+  const answer =
+    approve === undefined
+      ? 'nobody'
+      : await askCallback((options) => approve(shown(request), options), request, { signal });
   if (typeof answer === 'object' && answer.verdict === 'yes') return;
   throw refusedAt(
     target,

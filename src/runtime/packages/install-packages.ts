@@ -9,6 +9,7 @@ import type { RequestedPackage } from '../../core/packages.ts';
 import type { SkillEntry } from '../../core/skill.ts';
 import type { StoredLayer } from '../../sandbox/environments/layers.ts';
 import type { ActionContext } from '../action-context.ts';
+import { isPossible } from '../../policy/policy.ts';
 import { askApproval } from '../ask-approval.ts';
 import { decideAction } from '../decide-action.ts';
 import type { Execution } from '../execution/execution.ts';
@@ -131,17 +132,20 @@ async function install(
   if (execution === undefined)
     return failure('execution/unavailable', 'program execution is disabled for this session');
   const first = await decideAction(action, { skill }, context);
-  if (first.decision.effect === 'deny') {
-    journal.record({ type: 'decision', call, decision: first.decision });
-    return failure('policy/denied', first.decision.reason);
-  }
+  const denied = ({ decision }: typeof first): Failure => {
+    journal.record({ type: 'decision', call, decision });
+    return failure('policy/denied', decision.reason);
+  };
+  if (!isPossible(first.decision)) return denied(first);
   const found = await execution.packages.find(needs, skill.name, signal);
   if ('code' in found) return found;
   try {
     // The exact versions are part of the question and of what a rule or an earlier answer covers.
     const decided = await decideAction(action, { skill }, context, found.lockDigest);
     const { decision } = decided;
-    if (decision.effect === 'ask') {
+    // A rule may deny the versions that were found.
+    if (!isPossible(decision)) return denied(decided);
+    if (decision.effect !== 'allow') {
       const current = digest ?? (await skillDigest(skill, context));
       if (typeof current === 'object') return current;
       const approved = { id: skill.id, name: skill.name, digest: current };

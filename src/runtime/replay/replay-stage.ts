@@ -44,8 +44,8 @@ export function openReplayStage({ isOwn, approve, isStopped }: StageOptions): Re
     },
     approve(request, more) {
       const answer = isOwn ? current?.answers.get(request.id) : undefined;
-      if (answer === undefined) return approve?.(request, more) ?? Promise.resolve('nobody');
-      return Promise.resolve(typeof answer === 'string' ? answer : { ...answer, scope: 'once' });
+      if (answer === undefined) return approve === undefined ? 'nobody' : approve(request, more);
+      return typeof answer === 'string' ? answer : { ...answer, scope: 'once' };
     },
   };
 }

@@ -10,7 +10,7 @@ import { isSystemError } from '../../platform/fs/paths.ts';
 import { readPrivateFile } from '../../platform/fs/read-file.ts';
 import { landlockGaps } from '../executors/landlock/gaps.ts';
 import { ESCAPE_ATTEMPTS } from './escape-attempts.ts';
-import { probeExecutor } from './probe.ts';
+import { isIsolating, probeExecutor } from './probe.ts';
 import type { ProbeReport } from './probe.ts';
 import { parseJson } from '../../core/json/parse-json.ts';
 import { fieldOf, hasShape, shape } from '../../core/json/shape.ts';
@@ -193,7 +193,8 @@ function readCachedReport(
   if (file.type !== 'read') return undefined;
   const cached = parseJson(file.bytes.toString('utf8'));
   if (!isCachedReport(cached) || cached.key !== reportKey(candidate)) return undefined;
-  return cached.at <= now && now - cached.at < DAY_MS ? cached.report : undefined;
+  const isFresh = cached.at <= now && now - cached.at < DAY_MS;
+  return isFresh && isIsolating(cached.report.results) ? cached.report : undefined;
 }
 
 /** Caches only reports of isolating executors: a broken one may be fixed at any moment. */

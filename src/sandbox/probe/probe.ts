@@ -81,6 +81,12 @@ const ATTEMPT_MS = 20_000;
 const SURVIVOR_MS = 700;
 const SETTLE_MS = 150;
 
+/** Whether nothing is open, and every essential attempt was made and blocked. */
+export function isIsolating(results: ProbeReport['results']): boolean {
+  const blocked = new Set(results.flatMap(({ name, verdict }) => (verdict === 'blocked' ? [name] : [])));
+  return [...ESSENTIAL].every((name) => blocked.has(name)) && results.every(({ verdict }) => verdict !== 'open');
+}
+
 /** Runs every escape attempt in an executor. Throws what `attach` throws. */
 export async function probeExecutor(executor: Executor, options: ProbeOptions = {}): Promise<ProbeReport> {
   const base = mkdtempSync(path.join(options.directory ?? os.tmpdir(), 'skillwright-probe-'));
@@ -101,15 +107,12 @@ async function probeIn(base: string, executor: Executor, options: ProbeOptions):
     const workspace = await executor.attach({ id: 'probe', root, skills: [] });
     try {
       const results = await tryAll({ workspace, root, decoys });
-      const isIsolating =
-        results.every(({ verdict }) => verdict !== 'open') &&
-        results.every(({ name, verdict }) => verdict === 'blocked' || !ESSENTIAL.has(name));
       return {
         executor: executor.name,
         isolation: workspace.capabilities.isolation,
         capabilities: workspace.capabilities,
         results,
-        isIsolating,
+        isIsolating: isIsolating(results),
         ...(options.interpreters === true ? { interpreters: await interpretersIn(workspace, executor.name) } : {}),
       };
     } finally {

@@ -29,7 +29,8 @@ export function openApprovalTable(pool: Pool, run: string): { readonly approve: 
          returning verdict, scope, note`,
         [run, request.id, request.coverage],
       );
-      const [said] = rows;
+      // An answer for the run and one for this call may both be there; a yes counts only if nothing says no.
+      const said = rows.find(({ verdict }) => verdict !== 'yes') ?? rows[0];
       if (said !== undefined) {
         const { verdict, scope, note } = said;
         const answer: ApprovalAnswer = { verdict, scope, by: 'callback', ...(note === null ? {} : { reason: note }) };

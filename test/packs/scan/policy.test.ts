@@ -79,6 +79,14 @@ describe('applyScanPolicy', () => {
     expect(applyScanPolicy([...all, other], policy)).toEqual({ stops: [other], warnings: [], ignored: all });
   });
 
+  test('stops at a finding whose verdict is not a known word', () => {
+    for (const verdict of ['refuse', 'STOP', '', null, false, 0]) {
+      const severities = Object.fromEntries(SCAN_SEVERITIES.map((severity) => [severity, verdict]));
+      const policy = { severities, rules: {} } as unknown as typeof DEFAULT_SCAN_POLICY;
+      expect(applyScanPolicy(all, policy)).toEqual({ stops: all, warnings: [], ignored: [] });
+    }
+  });
+
   test('ignores inherited object properties as rule names', () => {
     const odd = finding('constructor', 'critical');
     expect(applyScanPolicy([odd])).toEqual({ stops: [odd], warnings: [], ignored: [] });

@@ -141,18 +141,18 @@ describe('what was said on the command line', () => {
 
 describe('a callback', () => {
   test.each([
-    ['nothing', undefined],
-    ['a word', 'yes'],
-    ['true', true],
-    ['another verdict', { verdict: 'maybe', scope: 'once' }],
-    ['another scope', { verdict: 'yes', scope: 'forever' }],
-    ['a scope that was not offered', { verdict: 'yes', scope: 'skill' }],
-  ])('that gives %s says no', async (_, said) => {
+    ['nothing', undefined, 'returned undefined instead of an answer'],
+    ['a word', 'yes', 'returned a string instead of an answer'],
+    ['pending', 'pending', 'returned a string instead of an answer'],
+    ['another verdict', { verdict: 'maybe', scope: 'once' }, 'returned an object whose verdict is neither yes nor no'],
+    ['another scope', { verdict: 'yes', scope: 'forever' }, 'approved with a scope that was not offered'],
+    ['a scope that was not offered', { verdict: 'yes', scope: 'skill' }, 'approved with a scope that was not offered'],
+  ])('that gives %s says no', async (_, said, reason) => {
     expect(await answer(requestOf({ scopes: ['once', 'run'] }), { home: undefined, asker: saying(said) })).toEqual({
       verdict: 'no',
       scope: 'once',
       by: 'callback',
-      reason: 'the asker returned an invalid answer',
+      reason: `the approval callback ${reason}`,
     });
   });
 
@@ -170,11 +170,11 @@ describe('a callback', () => {
     const no = { verdict: 'no', scope: 'once', by: 'callback' };
     expect(await answer(requestOf(), { home: undefined, asker })).toEqual({
       ...no,
-      reason: 'the asker failed: "no\\x1b[0m connection"',
+      reason: 'the approval callback failed: no\\x1b[0m connection',
     });
     expect(await answer(requestOf(), { home: undefined, asker: thrower })).toEqual({
       ...no,
-      reason: 'the asker failed: "at once"',
+      reason: 'the approval callback failed: at once',
     });
   });
 

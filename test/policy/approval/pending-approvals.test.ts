@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, readdirSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import type { PendingPlace } from '../../../src/policy/approval/pending-approvals.ts';
@@ -12,6 +13,8 @@ import {
   waitForAnswer,
   writePending,
 } from '../../../src/policy/approval/pending-approvals.ts';
+import { sealKey, sealOf } from '../../../src/platform/fs/seal-key.ts';
+import { verifies } from '../../conformance/verifies.ts';
 import { requestOf } from '../approval-request.ts';
 import { built, runModule, scratch } from '../../registry/support.ts';
 
@@ -55,6 +58,28 @@ describe('a question that waits', () => {
     expect(listPending(at).questions.map((question) => question.request)).toEqual([request]);
     answerPending(at, request.id, { verdict: 'no', scope: 'once' });
     expect(await waitForAnswer(at, request, { timeoutMs: 0 })).toEqual({ verdict: 'no', scope: 'once', by: 'file' });
+  });
+
+  verifies('POL-3', 'is approved if and only if the answer in its file is a well-formed yes', () => {
+    const at = place();
+    const value = fc.oneof(fc.constantFrom('yes', 'no', 'once', 'run', 'YES', 'yes ', 'true', true), fc.jsonValue());
+    const body = fc.record({ verdict: value, scope: value, isOther: fc.boolean() }, { requiredKeys: [] });
+    fc.assert(
+      fc.property(fc.oneof(body, fc.jsonValue()), (said) => {
+        const { asking } = writePending(at, request);
+        const { isOther, ...fields } = { isOther: undefined, ...(typeof said === 'object' ? said : {}) };
+        const answer =
+          typeof said === 'object' ? { ...fields, id: request.id, asking: isOther === true ? 'x' : asking } : said;
+        // Authentic, as if another version of this program had written it.
+        const text = JSON.stringify(answer);
+        const mac = sealOf(sealKey(at.home), 'skillwright answer 1', text);
+        writeFileSync(answerFile(at), JSON.stringify({ mac, body: text }), { mode: 0o600 });
+        const { verdict, scope }: Record<string, unknown> = fields;
+        const isYes = isOther !== true && verdict === 'yes' && ['once', 'run', 'skill'].some((one) => one === scope);
+        expect(takeAnswer(at, request.id)?.verdict === 'yes').toBe(isYes);
+      }),
+      { numRuns: 200 },
+    );
   });
 
   test('gets an answer once: the next asking of the same is asked anew', async () => {

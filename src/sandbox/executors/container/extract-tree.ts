@@ -1,10 +1,13 @@
 import {
   chmodSync,
   closeSync,
+  constants,
+  copyFileSync,
   fchmodSync,
   fchownSync,
   lchownSync,
   linkSync,
+  lstatSync,
   mkdirSync,
   openSync,
   symlinkSync,
@@ -13,6 +16,7 @@ import {
 import path from 'node:path';
 
 import type { Identity, RunLimits } from '../../../core/execution.ts';
+import { isWithoutHardLinks } from '../../../platform/fs/link-new.ts';
 import { NEW_FILE } from '../../../platform/fs/open-flags.ts';
 import { BrokenTar } from './tar.ts';
 import type { TarEntry } from './tar.ts';
@@ -79,7 +83,7 @@ export async function extractTree(entries: AsyncIterable<TarEntry>, options: Ext
         reserve();
         const first = nameBelow(target, top);
         if (!files.has(first)) throw new BrokenTar(`${JSON.stringify(name)} is a hard link to a missing file`);
-        linkSync(path.join(folder, first), file);
+        linkOrCopy(path.join(folder, first), file, options);
         break;
       }
       case 'file':
@@ -94,6 +98,19 @@ export async function extractTree(entries: AsyncIterable<TarEntry>, options: Ext
   for (const [name, mode] of [...folders].reverse()) {
     const file = path.join(folder, name);
     chmodSync(file, mode);
+    if (owner !== undefined) lchownSync(file, owner.uid, owner.gid);
+  }
+}
+
+/** On a file system without hard links the second name becomes a copy, which counts as bytes. */
+function linkOrCopy(first: string, file: string, { budget, owner }: ExtractTreeOptions): void {
+  try {
+    linkSync(first, file);
+  } catch (error) {
+    if (!isWithoutHardLinks(error)) throw error;
+    budget.bytes -= lstatSync(first).size;
+    if (budget.bytes < 0) throw new TreeTooLarge('the disk or file limit is exceeded');
+    copyFileSync(first, file, constants.COPYFILE_EXCL);
     if (owner !== undefined) lchownSync(file, owner.uid, owner.gid);
   }
 }

@@ -1,0 +1,97 @@
+import { APPROVAL_SCOPES, APPROVERS } from '../../core/approval.ts';
+import type { ApprovalAnswer, ApprovalRequest } from '../../core/approval.ts';
+import { printable } from '../../core/text/text.ts';
+
+interface AskOptions {
+  readonly signal: AbortSignal | undefined;
+  /** After this time, the question counts as answered with `no`. */
+  readonly deadlineMs?: number | undefined;
+}
+
+/**
+ * Asks a callback. Only a well-formed yes is a yes: `true`, or an object with `verdict: 'yes'` and no scope or an offered one. A callback
+ * that throws, and every other answer, is a no with a reason. `nobody` and `pending` are returned as they are. Rejects only with the reason
+ * of the signal, as soon as it is aborted.
+ */
+export async function askCallback(
+  ask: (options: { readonly signal: AbortSignal }) => unknown,
+  request: ApprovalRequest,
+  { signal = new AbortController().signal, deadlineMs }: AskOptions,
+): Promise<ApprovalAnswer | 'nobody' | 'pending'> {
+  const over = new AbortController();
+  const timer = deadlineMs === undefined ? undefined : setTimeout(() => over.abort(), deadlineMs);
+  try {
+    const said = await untilAborted([signal, over.signal], async (either) => ask({ signal: either }));
+    return said === 'nobody' || said === 'pending' ? said : readAnswer(said, request);
+  } catch (error) {
+    signal.throwIfAborted();
+    return refuse(
+      over.signal.aborted ? `no answer within ${String(deadlineMs)} ms` : `${CALLBACK} failed${detail(error)}`,
+    );
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const CALLBACK = 'the approval callback';
+
+/** Every field is read once: a getter may give another value the next time, or throw. */
+export function readAnswer(said: unknown, request: ApprovalRequest): ApprovalAnswer {
+  if (said === true) return { verdict: 'yes', scope: 'once', by: 'callback' };
+  if (said === false) return { verdict: 'no', scope: 'once', by: 'callback' };
+  try {
+    if (typeof said !== 'object' || said === null || Array.isArray(said))
+      return refuse(`${CALLBACK} returned ${typeName(said)} instead of an answer`);
+    const { verdict, scope: asked = 'once', by: source, reason }: Record<string, unknown> = { ...said };
+    const scope = APPROVAL_SCOPES.find((known) => known === asked);
+    const by = APPROVERS.find((known) => known === source) ?? 'callback';
+    if (verdict === 'no')
+      return { verdict, scope: scope ?? 'once', by, ...(typeof reason === 'string' ? { reason } : {}) };
+    if (verdict !== 'yes') return refuse(`${CALLBACK} returned an object whose verdict is neither yes nor no`);
+    if (scope === undefined || !request.scopes.includes(scope))
+      return refuse(`${CALLBACK} approved with a scope that was not offered`);
+    return { verdict, scope, by };
+  } catch {
+    return refuse(`${CALLBACK} returned an object that cannot be read`);
+  }
+}
+
+function refuse(reason: string): ApprovalAnswer {
+  return { verdict: 'no', scope: 'once', by: 'callback', reason };
+}
+
+function typeName(value: unknown): string {
+  if (value === undefined || value === null) return String(value);
+  return Array.isArray(value) ? 'an array' : `a ${typeof value}`;
+}
+
+/** The message of what was thrown. It may be anything, also an object that throws when it is read. */
+function detail(thrown: unknown): string {
+  try {
+    const message = thrown instanceof Error ? thrown.message : thrown;
+    return typeof message === 'string' ? `: ${printable(message.slice(0, 200))}` : '';
+  } catch {
+    return '';
+  }
+}
+
+/** Runs `act`, and rejects as soon as one of the signals is aborted, even if `act` ignores it. */
+export async function untilAborted<T>(
+  signals: readonly AbortSignal[],
+  act: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const either = AbortSignal.any([...signals]);
+  either.throwIfAborted();
+  let stop: (() => void) | undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    stop = () => {
+      reject(either.reason);
+    };
+    either.addEventListener('abort', stop, { once: true });
+  });
+  try {
+    return await Promise.race([act(either), aborted]);
+  } finally {
+    if (stop !== undefined) either.removeEventListener('abort', stop);
+  }
+}
