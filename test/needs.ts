@@ -51,7 +51,10 @@ const PROBES = {
   'an ordinary user': () => !isRoot,
   bubblewrap: () =>
     isLinux &&
-    starts(['/usr/bin/bwrap', '--unshare-all', '--disable-userns', '--ro-bind', '/', '/', '/bin/true'], ORDINARY),
+    starts(
+      ['/usr/bin/bwrap', '--unshare-all', '--unshare-user', '--disable-userns', '--ro-bind', '/', '/', '/bin/true'],
+      ORDINARY,
+    ),
   namespaces: () =>
     isLinux &&
     starts(['/usr/bin/perl', '-e', '1']) &&

@@ -226,7 +226,7 @@ describe('artifacts', () => {
     expect(readdirSync(incoming)).toEqual(['fresh']);
   });
 
-  test('in a read-only folder fail with a reason (not as root)', needs('an ordinary user'), async () => {
+  test('in a read-only folder fail with a reason', needs('an ordinary user'), async () => {
     const directory = scratch();
     chmodSync(directory, 0o500);
     await expect(open(directory).save('a', bytes('x'), TEXT)).rejects.toMatchObject({ code: 'io/failed' });

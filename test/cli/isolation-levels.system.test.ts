@@ -54,7 +54,7 @@ function projectWithSkill(): string {
 const EXEC_THEIRS = ['exec', 'theirs', 'hello.sh', '--trust-project'];
 const EXEC_OURS = ['exec', 'csv-report', 'report.mjs', '--in', 'table.csv', '--', 'inputs/table.csv'];
 
-describe('without bubblewrap and Docker (needs root, to hide bubblewrap)', needs('root', 'namespaces'), () => {
+describe('without bubblewrap and Docker', needs('root', 'namespaces'), () => {
   verifies(['EXEC-7', 'EXEC-12'], 'the demo runs its script in namespaces', async () => {
     const { status, out } = await spawnCli(
       scratch(),
@@ -67,7 +67,7 @@ describe('without bubblewrap and Docker (needs root, to hide bubblewrap)', needs
   });
 });
 
-describe('where user namespaces are forbidden too (needs Landlock)', needs('landlock'), () => {
+describe('where user namespaces are forbidden too', needs('landlock'), () => {
   const lacks = ['user namespaces'] as const;
 
   verifies(

@@ -339,27 +339,23 @@ describe('a sandbox that is missing or broken', () => {
     expect(old).toMatchObject({ code: 'executor/unavailable', message: expect.stringContaining('--disable-userns') });
   });
 
-  test('is unavailable where the kernel denies it (needs bubblewrap)', needs('bubblewrap'), async () => {
+  test('is unavailable where the kernel denies it', needs('bubblewrap'), async () => {
     const refused = await broken(`${help}\necho "bwrap: setting up uid map: Permission denied" >&2; exit 1`);
     expect(refused).toMatchObject({ code: 'executor/unavailable', message: expect.stringContaining('uid map') });
   });
 
-  test('is unavailable where it prints nothing or skips the gate (needs bubblewrap)', needs('bubblewrap'), async () => {
+  test('is unavailable where it prints nothing or skips the gate', needs('bubblewrap'), async () => {
     expect(await broken(`${help}\nexit 0`)).toMatchObject({ code: 'executor/unavailable' });
   });
 
-  test(
-    'is unavailable where the seccomp filter arrives truncated (needs bubblewrap)',
-    needs('bubblewrap'),
-    async () => {
-      // Descriptor 4 holds it: read a part of it away.
-      const cut = await broken(`${help}\nhead -c 4 <&4 > /dev/null; exec /usr/bin/bwrap "$@"`);
-      expect(cut).toMatchObject({ code: expect.stringMatching(/^executor/) });
-    },
-  );
+  test('is unavailable where the seccomp filter arrives truncated', needs('bubblewrap'), async () => {
+    // Descriptor 4 holds it: read a part of it away.
+    const cut = await broken(`${help}\nhead -c 4 <&4 > /dev/null; exec /usr/bin/bwrap "$@"`);
+    expect(cut).toMatchObject({ code: expect.stringMatching(/^executor/) });
+  });
 
   test(
-    'that a probe has cleared skips the trial run, and its first program fails with the same message (needs bubblewrap)',
+    'that a probe has cleared skips the trial run, and its first program fails with the same message',
     needs('bubblewrap'),
     async () => {
       const folder = mkdtempSync(path.join(os.tmpdir(), 'skillwright-broken-'));
@@ -390,7 +386,7 @@ describe('a sandbox that is missing or broken', () => {
     },
   );
 
-  test('never takes root for an identity (needs root)', needs('root'), () => {
+  test('never takes root for an identity', needs('root'), () => {
     expect(() => bubblewrapExecutor({ identity: { uid: 0, gid: 0 } })).toThrow('programs never run as root');
   });
 });

@@ -120,7 +120,7 @@ describe.each<Confinement>(['descriptors', 'paths'])('what is no plain file (by 
   });
 });
 
-test('a device is not opened (needs root)', needs('root'), async () => {
+test('a device is not opened', needs('root'), async () => {
   const { root } = makeWorkspace({ 'out/a': 'a' });
   try {
     execFileSync('mknod', [path.join(root, 'out/null'), 'c', '1', '3'], { stdio: 'pipe' });

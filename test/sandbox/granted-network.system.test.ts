@@ -19,7 +19,7 @@ import type { OpenWorkspace } from './sandbox.ts';
 import { needs } from '../needs.ts';
 
 /** The executor that a user gets, with the bridge that a user gets. */
-describe('bubblewrap with granted hosts (skipped where it is not installed)', needs('bubblewrap'), () => {
+describe('bubblewrap with granted hosts', needs('bubblewrap'), () => {
   let site: Site;
   let folder = '';
   let opened: OpenWorkspace;

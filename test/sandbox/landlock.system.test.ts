@@ -82,7 +82,7 @@ print(*[outcome(act) for act in (
 `;
 import { has, needs, skipUnless } from '../needs.ts';
 
-describe('landlock, where the kernel has it', needs('landlock'), () => {
+describe('landlock', needs('landlock'), () => {
   test(
     'a package manager connects to its proxy only, and other programs to nothing',
     skipUnless(landlockVersion() >= 4 && has('python3'), 'Landlock of version 4 and python3'),

@@ -58,7 +58,7 @@ async function launch(script: string, lacks: readonly Lack[], filter: Uint8Array
 
 const FILTER = seccompBytes(process.arch === 'arm64' ? 'arm64' : 'x64');
 
-describe('the launcher (needs user namespaces)', needs('namespaces'), () => {
+describe('the launcher', needs('namespaces'), () => {
   beforeAll(() => {
     folder = mkdtempSync(path.join(os.tmpdir(), 'skillwright-launcher-'));
     chmodSync(folder, 0o711);

@@ -41,7 +41,7 @@ describe('the plan of the namespaces executor', () => {
     ).toBe('arg\0b c\0arg\0\0');
   });
 
-  test('the launcher compiles without warnings under strict (needs perl)', skipUnless(isPresent(PERL), 'perl'), () => {
+  test('the launcher compiles without warnings under strict', skipUnless(isPresent(PERL), 'perl'), () => {
     const checked = execFileSync(PERL, ['-Mstrict', '-Mwarnings=FATAL,all', '-c', '-e', LAUNCHER_SCRIPT], {
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'pipe'],

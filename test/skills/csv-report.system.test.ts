@@ -263,7 +263,7 @@ async function bothOn(input: string, options: readonly string[]): Promise<{ node
   return { node: first, python: second };
 }
 
-describe('report.py and report.mjs give the same bytes (needs python3)', needs('python3'), () => {
+describe('report.py and report.mjs give the same bytes', needs('python3'), () => {
   test('for help and for the shipped files', async () => {
     const both = await bothOn('--help', []);
     expect(both.python).toEqual(both.node);

@@ -261,7 +261,7 @@ describe('real tools accept the diff', () => {
     });
   }
 
-  test('patch accepts the inexact fallback and the evals files (skipped without patch)', needs('patch'), async () => {
+  test('patch accepts the inexact fallback and the evals files', needs('patch'), async () => {
     const random = randomFrom(9);
     const text = () =>
       Array.from({ length: 20_000 }, (_, at) => `${random(30)}${at % 50 === 0 ? ` mark ${at}` : ''}\n`).join('');

@@ -27,7 +27,7 @@ function startFrom(opened: string, line: string, inherited: readonly string[] = 
   return JSON.parse(output);
 }
 
-test('a descriptor left open by the parent is not inherited by programs (Linux only)', needs('linux'), () => {
+test('a descriptor left open by the parent is not inherited by programs', needs('linux'), () => {
   const secret = path.join(scratch(), 'key');
   writeFileSync(secret, 'the key');
   const look = 'for fd in /proc/$$/fd/*; do test "${fd##*/}" -gt 2 && readlink "$fd" && cat "$fd"; done | sort -u';
@@ -38,14 +38,14 @@ test('a descriptor left open by the parent is not inherited by programs (Linux o
   });
 });
 
-test('bytes for a program replace an open descriptor of the same number (Linux only)', needs('linux'), () => {
+test('bytes for a program replace an open descriptor of the same number', needs('linux'), () => {
   const secret = path.join(scratch(), 'key');
   writeFileSync(secret, 'the key');
   const seen = startFrom(`17<${secret}`, 'cat <&3; cat <&4; cat /proc/self/fd/17', ['three ', 'four']);
   expect(seen).toEqual({ text: 'three four', leaking: expect.arrayContaining([17]) });
 });
 
-test('kept bytes are read from the start by every child (Linux only)', needs('linux'), () => {
+test('kept bytes are read from the start by every child', needs('linux'), () => {
   const kept = keepBytes(Buffer.from('abc'));
   const both = [childSlots([kept.inherited]), childSlots([kept.inherited])];
   const texts = both.map(({ stdio: [descriptor] }) => {

@@ -12,7 +12,7 @@ async function readAll(stream: AsyncIterable<Uint8Array>): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-test('pipes carry bytes and end with their writer (Linux only)', needs('linux'), async () => {
+test('pipes carry bytes and end with their writer', needs('linux'), async () => {
   const folder = path.join(scratch(), 'pipes');
   const pipes = new OutputPipes(folder);
   // More than one batch, several at once.
@@ -42,7 +42,7 @@ test('without a folder there are no pipes and no error', async () => {
   await pipes.close();
 });
 
-test('two pipes are prepared, and removed even while being created (Linux only)', needs('linux'), async () => {
+test('two pipes are prepared, and removed even while being created', needs('linux'), async () => {
   const folder = path.join(scratch(), 'pipes');
   const pipes = new OutputPipes(folder);
   pipes.prepare();
@@ -60,23 +60,19 @@ test('two pipes are prepared, and removed even while being created (Linux only)'
   expect(existsSync(folder)).toBe(false);
 });
 
-test(
-  'the folder is removed with its last name, and recreated for the next pipes (Linux only)',
-  needs('linux'),
-  async () => {
-    const folder = path.join(scratch(), 'pipes');
-    const pipes = new OutputPipes(folder);
-    const readBoth = async (): Promise<readonly string[]> => {
-      const pair = (await pipes.take()) ?? [];
-      for (const { writer } of pair) closeSync(writer);
-      return await Promise.all(pair.map(async (pipe) => await readAll(pipe.read())));
-    };
-    expect(await readBoth()).toEqual(['', '']);
-    // Taken while the folder may be on its way out.
-    expect(await readBoth()).toEqual(['', '']);
-    expect(readdirSync(folder)).toHaveLength(6);
-    for (let pair = 0; pair < 3; pair += 1) await readBoth();
-    await expect.poll(() => existsSync(folder)).toBe(false);
-    await pipes.close();
-  },
-);
+test('the folder is removed with its last name, and recreated for the next pipes', needs('linux'), async () => {
+  const folder = path.join(scratch(), 'pipes');
+  const pipes = new OutputPipes(folder);
+  const readBoth = async (): Promise<readonly string[]> => {
+    const pair = (await pipes.take()) ?? [];
+    for (const { writer } of pair) closeSync(writer);
+    return await Promise.all(pair.map(async (pipe) => await readAll(pipe.read())));
+  };
+  expect(await readBoth()).toEqual(['', '']);
+  // Taken while the folder may be on its way out.
+  expect(await readBoth()).toEqual(['', '']);
+  expect(readdirSync(folder)).toHaveLength(6);
+  for (let pair = 0; pair < 3; pair += 1) await readBoth();
+  await expect.poll(() => existsSync(folder)).toBe(false);
+  await pipes.close();
+});

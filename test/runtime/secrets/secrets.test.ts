@@ -185,7 +185,7 @@ describe('a secret is missing', () => {
     expect(await given({ file: '~/plain' })).toEqual({ API_TOKEN: TOKEN });
   });
 
-  test('where the file belongs to another user (needs root)', needs('root'), async () => {
+  test('where the file belongs to another user', needs('root'), async () => {
     const file = secretFile('theirs', TOKEN);
     chownSync(file, 65_534, 65_534);
     expect(await given({ file })).toBe(`${from} file "${file}": it belongs to another user`);

@@ -211,66 +211,60 @@ process.exit(9);
 `;
 
 describe('a sandbox with a bridge', () => {
-  test(
-    'reaches only the granted host, as observed from outside (skipped where bubblewrap cannot isolate)',
-    needs('bubblewrap'),
-    async () => {
-      const arrived: string[] = [];
-      const udp = createSocket({ type: 'udp6', ipv6Only: false });
-      udp.on('message', (message, { address, port }) => {
-        arrived.push(message.toString('latin1'));
-        udp.send('answer', port, address);
-      });
-      udp.bind(0);
-      await once(udp, 'listening');
-      const { port: udpPort } = udp.address();
-      const ours = Object.values(networkInterfaces()).flatMap((each) =>
-        (each ?? []).filter(({ scopeid }) => scopeid === undefined || scopeid === 0).map(({ address }) => address),
-      );
-      // The listener works: from here it is reached.
-      const probe = createSocket('udp4');
-      probe.send('from the host', udpPort, '127.0.0.1');
-      await once(probe, 'message');
-      probe.close();
+  test('reaches only the granted host, as observed from outside', needs('bubblewrap'), async () => {
+    const arrived: string[] = [];
+    const udp = createSocket({ type: 'udp6', ipv6Only: false });
+    udp.on('message', (message, { address, port }) => {
+      arrived.push(message.toString('latin1'));
+      udp.send('answer', port, address);
+    });
+    udp.bind(0);
+    await once(udp, 'listening');
+    const { port: udpPort } = udp.address();
+    const ours = Object.values(networkInterfaces()).flatMap((each) =>
+      (each ?? []).filter(({ scopeid }) => scopeid === undefined || scopeid === 0).map(({ address }) => address),
+    );
+    // The listener works: from here it is reached.
+    const probe = createSocket('udp4');
+    probe.send('from the host', udpPort, '127.0.0.1');
+    await once(probe, 'message');
+    probe.close();
 
-      const before = { connections: site.connections(), requests: site.requests.length };
-      await withBridge(async (bridge, decisions) => {
-        const { code, stdout, stderr } = await inSandbox(bridge, PROBE, [String(site.port), String(udpPort), ...ours]);
-        expect({ code, stderr }).toEqual({ code: 9, stderr: '' });
-        const { direct, udp: sent, dns, lookup, ...proxied } = JSON.parse(stdout);
-        expect(proxied).toEqual({
-          granted: `200 hello from site.example:${String(site.port)}`,
-          other: '403',
-          otherPort: '403',
-          tunnel: true,
-          socks: true,
-          socksOther: 2,
-        });
-        expect([...direct, lookup]).not.toContain('connected');
-        expect([...sent, ...dns, lookup]).not.toContain('answered');
-        expect(decisions.map(({ host, port, allowed }) => [host, port === site.port ? 'site' : port, allowed])).toEqual(
-          [
-            ['site.example', 'site', true],
-            ['evil.example', 80, false],
-            ['site.example', 1, false],
-            ['site.example', 'site', true],
-            ['site.example', 'site', true],
-            ['evil.example', 443, false],
-          ],
-        );
-        expect(bridge.transferred()).toBeGreaterThan(100);
+    const before = { connections: site.connections(), requests: site.requests.length };
+    await withBridge(async (bridge, decisions) => {
+      const { code, stdout, stderr } = await inSandbox(bridge, PROBE, [String(site.port), String(udpPort), ...ours]);
+      expect({ code, stderr }).toEqual({ code: 9, stderr: '' });
+      const { direct, udp: sent, dns, lookup, ...proxied } = JSON.parse(stdout);
+      expect(proxied).toEqual({
+        granted: `200 hello from site.example:${String(site.port)}`,
+        other: '403',
+        otherPort: '403',
+        tunnel: true,
+        socks: true,
+        socksOther: 2,
       });
-      // Three times through the proxy; not once past it.
-      expect({
-        connections: site.connections() - before.connections,
-        requests: site.requests.length - before.requests,
-      }).toEqual({ connections: 3, requests: 3 });
-      expect(arrived).toEqual(['from the host']);
-      udp.close();
-    },
-  );
+      expect([...direct, lookup]).not.toContain('connected');
+      expect([...sent, ...dns, lookup]).not.toContain('answered');
+      expect(decisions.map(({ host, port, allowed }) => [host, port === site.port ? 'site' : port, allowed])).toEqual([
+        ['site.example', 'site', true],
+        ['evil.example', 80, false],
+        ['site.example', 1, false],
+        ['site.example', 'site', true],
+        ['site.example', 'site', true],
+        ['evil.example', 443, false],
+      ]);
+      expect(bridge.transferred()).toBeGreaterThan(100);
+    });
+    // Three times through the proxy; not once past it.
+    expect({
+      connections: site.connections() - before.connections,
+      requests: site.requests.length - before.requests,
+    }).toEqual({ connections: 3, requests: 3 });
+    expect(arrived).toEqual(['from the host']);
+    udp.close();
+  });
 
-  test('is cut off when the bridge closes (skipped where bubblewrap cannot isolate)', needs('bubblewrap'), async () => {
+  test('is cut off when the bridge closes', needs('bubblewrap'), async () => {
     await withBridge(async (bridge) => {
       await bridge.close();
       expect(existsSync(bridge.socketPath)).toBe(false);
@@ -320,13 +314,10 @@ describe('a sandbox with a bridge', () => {
     },
   );
 
-  test(
-    'curl finds its way by the environment alone (skipped without bubblewrap or curl)',
-    needs('bubblewrap', 'curl'),
-    async () => {
-      await withBridge(async (bridge) => {
-        const url = `http://site.example:${String(site.port)}/curl`;
-        const program = `
+  test('curl finds its way by the environment alone', needs('bubblewrap', 'curl'), async () => {
+    await withBridge(async (bridge) => {
+      const url = `http://site.example:${String(site.port)}/curl`;
+      const program = `
           import { spawnSync } from 'node:child_process';
           const curl = (...args) => spawnSync('/usr/bin/curl', ['-sS', '--max-time', '5', ...args], { encoding: 'utf8' });
           const socks = { ...process.env, http_proxy: '' };
@@ -335,11 +326,10 @@ describe('a sandbox with a bridge', () => {
             spawnSync('/usr/bin/curl', ['-sS', '--max-time', '5', '${url}'], { encoding: 'utf8', env: socks }).stdout,
             curl('--noproxy', '*', '${url}').status,
           ]));`;
-        const { stdout, stderr } = await inSandbox(bridge, program);
-        expect(stderr).toBe('');
-        const hello = `hello from site.example:${String(site.port)}`;
-        expect(JSON.parse(stdout)).toEqual([hello, hello, 6]);
-      });
-    },
-  );
+      const { stdout, stderr } = await inSandbox(bridge, program);
+      expect(stderr).toBe('');
+      const hello = `hello from site.example:${String(site.port)}`;
+      expect(JSON.parse(stdout)).toEqual([hello, hello, 6]);
+    });
+  });
 });

@@ -333,38 +333,34 @@ describe('a workspace', () => {
     expect(existsSync(path.join((await workspaces.open('key', executor)).place.root, 'out/x'))).toBe(true);
   });
 
-  test(
-    'as root the writable folders belong to whom programs run as, and no other (as root only)',
-    needs('root'),
-    async () => {
-      const { folder, base, workspaces } = openBench();
-      const dir = plant(path.join(folder, 'demo'), { 'SKILL.md': 'x' });
-      const workspace = await workspaces.open('key', fakeExecutor('local', { identity: NOBODY }));
-      await workspace.stage({ name: 'demo', dir });
-      const run = workspace.newRunFolder();
-      const look = (file: string): string => {
-        const { uid, mode } = lstatSync(path.join(workspace.place.root, file));
-        return `${file} ${String(uid)} ${(mode & 0o777).toString(8)}`;
-      };
-      expect(
-        ['.', 'work', 'work/inputs', 'out', 'runs', run.path, 'skills', 'skills/demo', 'metadata.json'].map(look),
-      ).toEqual([
-        '. 0 711',
-        'work 65534 700',
-        'work/inputs 65534 700',
-        'out 65534 700',
-        'runs 65534 700',
-        'runs/run-1 65534 700',
-        'skills 0 755',
-        'skills/demo 0 755',
-        'metadata.json 0 600',
-      ]);
-      expect([base, path.join(base, 'snapshots')].map((name) => (lstatSync(name).mode & 0o777).toString(8))).toEqual([
-        '711',
-        '711',
-      ]);
-    },
-  );
+  test('as root the writable folders belong to whom programs run as, and no other', needs('root'), async () => {
+    const { folder, base, workspaces } = openBench();
+    const dir = plant(path.join(folder, 'demo'), { 'SKILL.md': 'x' });
+    const workspace = await workspaces.open('key', fakeExecutor('local', { identity: NOBODY }));
+    await workspace.stage({ name: 'demo', dir });
+    const run = workspace.newRunFolder();
+    const look = (file: string): string => {
+      const { uid, mode } = lstatSync(path.join(workspace.place.root, file));
+      return `${file} ${String(uid)} ${(mode & 0o777).toString(8)}`;
+    };
+    expect(
+      ['.', 'work', 'work/inputs', 'out', 'runs', run.path, 'skills', 'skills/demo', 'metadata.json'].map(look),
+    ).toEqual([
+      '. 0 711',
+      'work 65534 700',
+      'work/inputs 65534 700',
+      'out 65534 700',
+      'runs 65534 700',
+      'runs/run-1 65534 700',
+      'skills 0 755',
+      'skills/demo 0 755',
+      'metadata.json 0 600',
+    ]);
+    expect([base, path.join(base, 'snapshots')].map((name) => (lstatSync(name).mode & 0o777).toString(8))).toEqual([
+      '711',
+      '711',
+    ]);
+  });
 });
 
 describe('the folder of workspaces', () => {
@@ -384,7 +380,7 @@ describe('the folder of workspaces', () => {
     expect(await told(path.join(folder, 'file/below'))).toMatch(/^io\/failed: /);
   });
 
-  test('must be reachable for whom programs run as (as root only)', needs('root'), async () => {
+  test('must be reachable for whom programs run as', needs('root'), async () => {
     const folder = path.join(scratch(), 'closed');
     mkdirSync(folder, { mode: 0o700 });
     const workspaces = openWorkspaces({ base: path.join(folder, 'base') });
