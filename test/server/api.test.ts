@@ -253,6 +253,23 @@ describe('runs', () => {
       { id: expect.any(String), name: 'a_b.csv', bytes: 14 },
     ]);
     expect((await ask('POST', '/runs', { request: 'x', uploads: ['../../etc'] })).status).toBe(400);
+    expect((await ask('DELETE', '/uploads/..%2F..')).status).toBe(404);
+  });
+
+  test('keep an uploaded file until it is removed', async () => {
+    const response = await fetch(`${server.url}/api/v1/uploads?name=a.csv`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/octet-stream' },
+      body: 'a\n',
+    });
+    const { id } = (await response.json()) as { readonly id: string };
+    await completedRun('count', { uploads: [id] });
+    await completedRun('count again', { uploads: [id] });
+    expect([await ask('DELETE', `/uploads/${id}`), (await ask('DELETE', `/uploads/${id}`)).status]).toEqual([
+      { status: 200, body: { id } },
+      404,
+    ]);
+    expect((await ask('POST', '/runs', { request: 'x', uploads: [id] })).status).toBe(400);
   });
 });
 
@@ -343,6 +360,7 @@ test('every route is described, and the description names no other', async () =>
       "/api/v1/skills/{id}/repair",
       "/api/v1/status",
       "/api/v1/uploads",
+      "/api/v1/uploads/{id}",
     ]
   `);
   for (const target of ['/status', '/evaluations', '/evaluations/20260101T000000', '/case-history?case=x'])

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 
 import type { ServerStatus } from '../../server/api/govern.ts';
 import type { StartRequest, Started, Uploaded } from '../../server/api/runs.ts';
-import { apiError, post, upload } from '../client.ts';
+import { apiError, post, remove, upload } from '../client.ts';
 import type { ApiError } from '../client.ts';
 import { BudgetFields, typedLimits } from '../parts/budget-fields.tsx';
 import { t } from '../language.ts';
@@ -37,7 +37,11 @@ export function AskPage({ status, run, query }: AskProps): JSX.Element {
       ...(uploaded.length === 0 ? {} : { uploads: uploaded.map(({ id }) => id) }),
       budget: typedLimits(budget),
     };
-    const started = await post<Started>('/runs', body);
+    const started = await post<Started>('/runs', body).catch(async (cause: unknown) => {
+      // The next try uploads the files again.
+      await Promise.allSettled(uploaded.map(({ id }) => remove(`/uploads/${id}`)));
+      throw cause;
+    });
     setFiles([]);
     go(link('ask', started.run));
   };

@@ -1,6 +1,5 @@
 /** Routes that start, continue, fork and cancel runs, and move files in and out. */
-import { randomUUID } from 'node:crypto';
-import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { z } from 'zod';
@@ -21,9 +20,9 @@ import { fileRoute, jsonRoute } from '../router.ts';
 import type { Immutable, Route } from '../router.ts';
 import { agentOf, filesIn } from '../run-starter.ts';
 import { runFolder } from '../records.ts';
+import { openUploads } from '../uploads.ts';
 
 const UploadQuery = z.strictObject({ name: z.string().min(1).max(200) });
-const UPLOAD_ID = /^[0-9a-f-]{36}$/;
 
 interface Continued {
   readonly id: string;
@@ -36,14 +35,15 @@ interface Continued {
 export function runControlRoutes(context: ServerContext): readonly Route[] {
   const { options, surroundings, starter, closing } = context;
   const { runtime, directory, agent = {} } = options;
+  const uploads = openUploads(() => starter.uploads, { isRunning: (run) => starter.find(run) !== undefined });
 
   return [
     jsonRoute(
       'POST /runs',
       'Start a run',
       { body: StartRequest, answer: Started, status: 201 },
-      async ({ body: { request, model, budget, skills, uploads = [] } }) => {
-        const files = uploads.map(uploadedFile);
+      async ({ body: { request, model, budget, skills, uploads: given = [] } }) => {
+        const files = given.map(uploadedFile);
         const chosen = await openModel(model);
         const run = await starter.start((parts, live) =>
           agentOf(options)(
@@ -60,6 +60,7 @@ export function runControlRoutes(context: ServerContext): readonly Route[] {
             live,
           ),
         );
+        uploads.use(given, run);
         return startedRun(run);
       },
     ),
@@ -132,6 +133,15 @@ export function runControlRoutes(context: ServerContext): readonly Route[] {
       handle: ({ query, body }) =>
         Promise.resolve({ type: 'json', status: 201, value: storeUpload(UploadQuery.safeParse(query), body) }),
     },
+    jsonRoute(
+      'DELETE /uploads/{id}',
+      'Remove an uploaded file',
+      { answer: Uploaded.pick({ id: true }) },
+      ({ params: { id = '' } }) => {
+        if (!uploads.remove(id)) throw new HttpError(404, 'no such upload');
+        return { id };
+      },
+    ),
     fileRoute(
       '/runs/{id}/files/{path}',
       'Download an output file of a run',
@@ -204,35 +214,15 @@ export function runControlRoutes(context: ServerContext): readonly Route[] {
   }
 
   function uploadedFile(id: string): string {
-    const folder = path.join(starter.uploads, id);
-    const [name] = UPLOAD_ID.test(id) ? filesIn(folder) : [];
-    if (name === undefined) throw new HttpError(400, `no uploaded file ${id}`);
-    return path.join(folder, name);
+    const file = uploads.find(id);
+    if (file === undefined) throw new HttpError(400, `no uploaded file ${id}`);
+    return file;
   }
 
   function storeUpload(query: ReturnType<typeof UploadQuery.safeParse>, body: unknown): Uploaded {
     if (!query.success || !Buffer.isBuffer(body)) throw new HttpError(400, 'an upload needs the query name');
-    const name = fileName(query.data.name);
-    const id = randomUUID();
-    const folder = path.join(starter.uploads, id);
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    if (readdirSync(starter.uploads).length > MAX_UPLOADS)
-      throw new HttpError(429, `too many uploads: the limit is ${String(MAX_UPLOADS)}`);
-    writeFileSync(path.join(folder, name), body, { flag: 'wx', mode: 0o600 });
-    return { id, name, bytes: body.length };
+    return uploads.store(query.data.name, body);
   }
-}
-
-const MAX_UPLOADS = 200;
-
-/** A name that every system accepts: no folders, no control characters, no leading dot. */
-function fileName(given: string): string {
-  const name = path
-    .basename(given.replaceAll('\\', '/'))
-    .replaceAll(/[^\p{L}\p{N} ._()-]/gu, '_')
-    .replace(/^\.+/, '_')
-    .trim();
-  return name === '' ? 'file' : name;
 }
 
 function startedRun(run: string): Started {
