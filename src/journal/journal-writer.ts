@@ -23,7 +23,8 @@ import { FINAL_FILE, INDEX_FILE, RUN_FILE, SCAN_FILE, STATE_FILE } from './run-f
 import { finalText, infoOf, infoText, stateText, summarize, withSeal } from './run-info.ts';
 import type { RunSummary } from './run-info.ts';
 import { sealOf } from './seal.ts';
-import { CHAIN_FILE, appendToChain, forgetRun } from './run-chain.ts';
+import { CHAIN_FILE } from './chain-lines.ts';
+import { appendToChain, forgetRun } from './run-chain.ts';
 import type { ChainEvent } from './run-chain.ts';
 
 export interface RunRecordOptions {
