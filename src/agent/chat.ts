@@ -22,6 +22,7 @@ import { startConversation, withExchange } from './conversation.ts';
 import type { Conversation } from './conversation.ts';
 import { keepOutputs } from './outputs.ts';
 import type { KeptOutputs } from './outputs.ts';
+import { openClaim } from './resume/resume-gate.ts';
 import { FIRST_STATE, reduceAgent } from './state.ts';
 import type { AgentState } from './state.ts';
 import { openStop } from './stop.ts';
@@ -29,8 +30,10 @@ import { firstAncestry } from './subagent.ts';
 import type { ProtocolName } from './system-prompt.ts';
 
 export interface ChatOptions extends Omit<AgentOptions, 'request' | 'signal'> {
-  /** The chat to continue: its messages, and the id of the recorded run. */
-  readonly earlier?: { readonly run: string; readonly said: readonly Said[] };
+  /** The chat to continue: its messages, the id of the recorded run, and its folder. */
+  readonly earlier?: { readonly run: string; readonly said: readonly Said[]; readonly path?: string };
+  /** Continues a chat that another run already continued (default: false). */
+  readonly again?: boolean;
 }
 
 /** A message that was removed from the conversation. */
@@ -92,8 +95,8 @@ interface ChatState {
   readonly answer: string;
 }
 
-/** The run starts with the first message. */
-export function openChat({ earlier, ...options }: ChatOptions): Chat {
+/** The run starts with the first message. It throws `run/resumed` if another run already continues the earlier chat. */
+export function openChat({ earlier, again, ...options }: ChatOptions): Chat {
   const budget = wholeBudget(options.budget);
   const { now = () => performance.now(), protocol = 'tools' } = options;
   const outputs = keepOutputs();
@@ -116,12 +119,18 @@ export function openChat({ earlier, ...options }: ChatOptions): Chat {
       return run;
     }
     const startedAt = now();
-    run = await startRecorded({ ...options, request }, budget, undefined, (event) => {
-      const done = event.type === 'observation' ? state.open.find(({ call }) => call === event.call) : undefined;
-      if (done !== undefined && event.type === 'observation')
-        performed.push({ action: done.action, observation: event.observation });
-      state = reduceAgent(state, event, now() - startedAt);
-    });
+    const claim = earlier?.path === undefined ? {} : { claim: openClaim({ folder: earlier.path, again }) };
+    run = await startRecorded(
+      { ...options, request, run: { ...options.run, ...claim } },
+      budget,
+      undefined,
+      (event) => {
+        const done = event.type === 'observation' ? state.open.find(({ call }) => call === event.call) : undefined;
+        if (done !== undefined && event.type === 'observation')
+          performed.push({ action: done.action, observation: event.observation });
+        state = reduceAgent(state, event, now() - startedAt);
+      },
+    );
     if (earlier !== undefined) tell(run, { type: 'carry', run: earlier.run, said });
     return run;
   };

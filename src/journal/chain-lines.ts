@@ -12,8 +12,8 @@ import type { SealState } from './seal.ts';
 
 export const CHAIN_FILE = 'chain.jsonl';
 
-/** `missing`: the folder was already gone, and the user knows. */
-export const REMOVAL_REASONS = ['age', 'size', 'named', 'missing'] as const;
+/** `missing`: the folder was already gone, and the user knows. `not-begun`: its record could not be created. */
+export const REMOVAL_REASONS = ['age', 'size', 'named', 'missing', 'not-begun'] as const;
 export type RemovalReason = (typeof REMOVAL_REASONS)[number];
 
 /** How a chain differs from the line that the home folder remembers. */

@@ -35,6 +35,8 @@ export type ChainEvent =
       readonly type: 'run-resume';
       readonly run: string;
       readonly by: string;
+      /** The directory of `by`, if it is another one. */
+      readonly directory?: string;
       readonly process: LockOwner;
       readonly again: boolean;
     }
@@ -99,7 +101,7 @@ export function forgetRun(
   keys: ChainKeys & { readonly now: Date },
 ): void {
   try {
-    appendToChain(path.dirname(place), { type: 'run-remove', run: id, reason: 'missing' }, keys);
+    appendToChain(path.dirname(place), { type: 'run-remove', run: id, reason: 'not-begun' }, keys);
   } catch (error) {
     if (!isWriteError(error)) throw error;
   }

@@ -5,6 +5,7 @@ import type { RunEvent, RunInfo } from '../core/run-events.ts';
 import type { SessionEvent } from '../core/session.ts';
 import { fieldOf, hasShape, isListOf, shape } from '../core/json/shape.ts';
 import type { Shape } from '../core/json/shape.ts';
+import type { LockOwner } from '../platform/fs/lock-owner.ts';
 
 const EVENTS: Readonly<Record<RunEvent['type'], Shape>> = {
   'run-start': shape({
@@ -125,7 +126,7 @@ export function isRunInfo(value: unknown): value is RunInfo {
   );
 }
 
-function isProcess(value: unknown): boolean {
+export function isProcess(value: unknown): value is LockOwner {
   const pid = fieldOf(value, 'pid');
   return hasShape(value, PROCESS) && Number.isInteger(pid) && Number(pid) > 0 && Number(pid) <= MAX_PID;
 }

@@ -88,10 +88,12 @@ export function verifyChain(directory: string, keys: ChainKeys = {}): ChainVerif
     ...[...chain.runs.values()].flatMap((run) => missingProblem(directory, run)),
     ...listed.flatMap((run) => runProblem(run, chain)),
   ].slice(0, MAX_PROBLEMS);
-  const removed = [...chain.runs.values()].flatMap(({ removed: gone }) => gone ?? []);
+  const removed = [...chain.runs.values()].flatMap(({ removed: gone }) =>
+    gone === undefined || gone.reason === 'not-begun' ? [] : [gone],
+  );
   const unchained = listed.filter(({ id }) => !chain.runs.has(id)).map(({ id }) => id);
   const resumedAgain = [...chain.resumes]
-    .map(([run, by]) => ({ run, by: by.filter((one) => !isVoid(chain.runs.get(one.run))) }))
+    .map(([run, by]) => ({ run, by: by.filter((one) => chain.runs.get(one.run)?.removed?.reason !== 'not-begun') }))
     .filter(({ by }) => by.length > 1);
   const rest = { problems, runs: chain.runs.size, unchained, removed, breaks, resumedAgain };
   if (problems.length > 0) return { status: 'tampered', ...rest };
@@ -183,11 +185,6 @@ function noteResume(resumes: Map<string, ResumedAgain['by']>, event: object, at:
   const [type, run, by] = ['type', 'run', 'by'].map((name) => fieldOf(event, name));
   if (type !== 'run-resume' || typeof run !== 'string' || typeof by !== 'string') return;
   resumes.set(run, [...(resumes.get(run) ?? []), { run: by, at }]);
-}
-
-/** A run that could not begin. */
-function isVoid(run: ChainedRun | undefined): boolean {
-  return run?.removed?.reason === 'missing' && run.start === undefined;
 }
 
 function note(runs: Map<string, ChainedRun>, event: object, { line, time, hash }: ChainLine): void {

@@ -70,6 +70,8 @@ export const ERROR_CODES: Readonly<Record<SkillErrorCode, string>> = {
   'package/missing': 'an optional package is not installed; `install` is the command that installs it',
   'artifact/unknown': 'no artifact has this name',
   'run/invalid': 'the folder is not a run, or was written by a later version',
+  'run/resumed':
+    'another run already continues it; `problems` name what a second one may repeat; see `runs resume --again`',
 };
 
 export const CHAIN_CODES: Readonly<Record<ChainProblem['code'], string>> = {
