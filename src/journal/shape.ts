@@ -11,7 +11,7 @@ const EVENTS: Readonly<Record<RunEvent['type'], Shape>> = {
   'run-start': shape({
     number: 'schema',
     text: 'run request version indexHash policyHash',
-    optionalText: 'parent chain indexDigest scanDigest subject trace',
+    optionalText: 'project parent chain indexDigest scanDigest subject trace',
     optionalObject: 'executor budgets agent process',
   }),
   scan: shape({ list: 'roots ignored conflicts', number: 'durationMs found valid', text: 'indexHash' }),
@@ -75,7 +75,7 @@ const CHAT: Readonly<Record<ChatEvent['type'], Shape>> = {
 
 const RUN = shape({
   text: 'run version request normalizedRequest startedAt outcome reason indexHash indexDigest scanDigest policyHash events.head',
-  optionalText: 'parent chain endedAt',
+  optionalText: 'project parent chain endedAt',
   list: 'phases resources tools programs skills approvals',
   number: 'invalidCalls events.count',
   objectOrNull: 'executor process',

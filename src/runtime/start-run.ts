@@ -126,7 +126,7 @@ type RunRequest = {
 };
 
 function startOf(
-  { index }: SessionSource,
+  { index, project }: SessionSource,
   session: Session,
   { request, parentRun: parent, budgets, agent, trace }: RunRequest,
 ): RunStart {
@@ -135,6 +135,7 @@ function startOf(
   return {
     request,
     version: VERSION,
+    project,
     indexHash: index.indexHash,
     index: index.skills.map(({ id, name, description, digest, dir, state, controls }) => ({
       id,

@@ -120,7 +120,7 @@ describe('the chain of runs', () => {
     renameSync(`${a}-x`, b);
     for (const place of [a, b])
       expect(verifyRun(place, at.keys)).toMatchObject({ status: 'tampered', problems: [{ code: 'folder/renamed' }] });
-    expect(codes(at)).toEqual([b, a].map((place) => `chain/run-exchanged ${path.basename(place)}`));
+    expect(codes(at)).toEqual([a, b].map((place) => `chain/run-exchanged ${path.basename(place)}`));
   });
 
   test('a run that was written anew without the key, shortened or brought from elsewhere is named', () => {

@@ -1,7 +1,7 @@
 import path from 'node:path';
 
 import { projectInstructions } from '../../agent/project-instructions.ts';
-import { findRun, runIds, runsDirectory } from '../../journal/run-folder.ts';
+import { findRun, listRuns, runsDirectory } from '../../journal/run-folder.ts';
 import { countText, shownText } from '../../core/text/line-text.ts';
 import { printable } from '../../core/text/text.ts';
 import { lineJson } from '../json.ts';
@@ -299,8 +299,8 @@ const MAX_RUNS = 50;
 /** Finds a chat by the id of its run, or the last one. A run of one request counts as a chat with one message. Throws `run/unknown` and `run/invalid`. */
 function findChat(directory: string, name: string): EarlierChat {
   if (name !== 'last') return readChat(findRun(directory, name));
-  for (const id of runIds(directory).slice(0, MAX_RUNS)) {
-    const chat = chatAt(path.join(directory, id));
+  for (const { path: place } of listRuns(directory).slice(0, MAX_RUNS)) {
+    const chat = chatAt(place);
     if (chat !== undefined) return chat;
   }
   throw new SkillError({

@@ -271,7 +271,7 @@ async function resume(invocation: RunsInvocation): Promise<number> {
 async function undo(invocation: RunsInvocation): Promise<number> {
   const place = await placeOf(invocation);
   const { undoRun } = await import('./undo-run.ts');
-  return undoRun(invocation, place);
+  return undoRun(invocation, place, await directoryOf(invocation));
 }
 
 export async function replay(invocation: RunsInvocation): Promise<number> {

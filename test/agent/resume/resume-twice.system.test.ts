@@ -37,7 +37,7 @@ function resume({ runtime }: World, folder: string, lines: readonly Line[], more
     path: folder,
     model: played(lines),
     budget: { turns: 6 },
-    run: { host: {}, approve: () => Promise.resolve({ verdict: 'yes', scope: 'once', by: 'test' }) },
+    run: { host: {}, approve: () => Promise.resolve({ verdict: 'yes', scope: 'once', by: 'callback' }) },
     ...more,
   });
 }
