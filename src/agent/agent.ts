@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 
-import { NOTHING_USED, budgetLeft, countEvent, wholeBudget } from './count-budget.ts';
+import { NOTHING_USED, budgetLeft, wholeBudget } from './count-budget.ts';
 import { isSkillError } from '../core/errors.ts';
 import type { SkillError } from '../core/errors.ts';
 import { readPlanUpdate } from './plan-update.ts';
@@ -22,8 +22,9 @@ import { planLimits } from './plan-limits.ts';
 import { openRequest } from './open-request.ts';
 import { keepOutputs } from './outputs.ts';
 import type { KeptOutputs } from './outputs.ts';
-import { resumedRun } from './resume/replayed-run.ts';
-import type { RecordedChild, ReplayedRun } from './resume/replayed-run.ts';
+import { isAlreadyResumed, openClaim } from './resume/resume-gate.ts';
+import { resumedRun, settledCalls } from './resume/replayed-run.ts';
+import type { ReplayedRun } from './resume/replayed-run.ts';
 import { openMeasure } from './request.ts';
 import { FIRST_STATE, reduceAgent } from './state.ts';
 import type { AgentState } from './state.ts';
@@ -33,11 +34,9 @@ import { firstAncestry } from './subagent.ts';
 import type { Ancestry, ChildResult, ChildTask } from './subagent.ts';
 import { takeTurns } from './turns.ts';
 import { degradedAnswer } from './system-prompt.ts';
-import { readRun } from '../journal/journal-reader.ts';
-import { isRunId } from '../journal/run-folder.ts';
-import { lastAnswer, openRecordedRun } from './resume/open-recorded-run.ts';
+import { lostChild, recordedChild } from './resume/recorded-child.ts';
 import type { Budget } from '../core/budget.ts';
-import type { ActivationReason, AgentStart, JournalLine, Outcome } from '../core/run-events.ts';
+import type { ActivationReason, AgentStart, Outcome } from '../core/run-events.ts';
 import type { VocabularyName } from '../tools/vocabularies.ts';
 import type { Run, RunOptions } from '../runtime/start-run.ts';
 import type { AgentOptions, AgentResult } from './agent-options.ts';
@@ -108,6 +107,7 @@ export function startRecorded(
   return runtime.startRun({
     ...run,
     ...(replay === undefined ? {} : { recall: replay.recall }),
+    ...claimOf(replay),
     request,
     vocabulary,
     agent: agentStart(options, vocabulary, replay?.past),
@@ -115,6 +115,14 @@ export function startRecorded(
     budgets: { ...limits },
     follow,
   });
+}
+
+/** Another course of a run (`keepAnswers`) leaves the run to those who continue it. */
+function claimOf(replay: Replay | undefined): Pick<RunOptions, 'claim'> {
+  if (replay === undefined || replay.past.isFork) return {};
+  const { run, source } = replay.past;
+  const folder = path.join(source.directory, run);
+  return { claim: openClaim({ folder, settled: settledCalls(replay.past), again: source.again }) };
 }
 
 function agentStart(
@@ -207,11 +215,17 @@ async function startChild(task: ChildTask, options: AgentOptions, opened: Opened
     onStart(before.result.run);
     return before.result;
   }
-  return runInside(childOptions(options, run, { ...task, call: state().call }, stop.signal), {
-    ancestry,
-    onStart,
-    past: before?.past,
-  });
+  try {
+    return await runInside(childOptions(options, run, { ...task, call: state().call }, stop.signal), {
+      ancestry,
+      onStart,
+      past: before?.past,
+    });
+  } catch (error) {
+    if (known === undefined || !isAlreadyResumed(error)) throw error;
+    onStart(known.run);
+    return lostChild(known, error.message);
+  }
 }
 
 export type End = Omit<TurnsEnd, 'outcome'> & { readonly outcome: AgentResult['outcome'] };
@@ -309,54 +323,6 @@ export async function endQuietly(run: Run, outcome: Exclude<Outcome, 'running'>,
     if (isRecordFailure(error)) return false;
     throw error;
   }
-}
-
-type KnownChild =
-  | { readonly type: 'ended'; readonly result: ChildResult }
-  | { readonly type: 'open'; readonly past: ReplayedRun };
-
-/** The records of subagents are beside that of the run that is resumed. */
-async function recordedChild(
-  { run, end }: RecordedChild,
-  { directory, ...around }: ReplayedRun['source'],
-  { runtime, signal }: AgentOptions,
-): Promise<KnownChild> {
-  const lost = (why: string): KnownChild => ({
-    type: 'ended',
-    result: {
-      outcome: 'failed',
-      answer: `the subagent was interrupted and its result is unknown: ${why}`,
-      used: end?.used ?? NOTHING_USED,
-      run,
-    },
-  });
-  if (!isRunId(run)) return lost('the subagent has no record');
-  const folder = path.join(directory, run);
-  try {
-    if (end !== undefined) {
-      const { outcome, used = NOTHING_USED } = end;
-      return { type: 'ended', result: { outcome, used, run, answer: lastAnswer(folder) } };
-    }
-    const { info, lines } = readRun(folder);
-    // The subagent finished, but its parent was interrupted before it saw the result.
-    if (info.outcome === 'done')
-      return { type: 'ended', result: { outcome: 'done', used: usedIn(lines), run, answer: lastAnswer(folder) } };
-    const opened = await openRecordedRun(folder, {
-      runtime,
-      ...around,
-      ...(signal === undefined ? {} : { signal }),
-    });
-    return opened.type === 'past' ? { type: 'open', past: opened.past } : lost(opened.problems.join('; '));
-  } catch (error) {
-    if (isSkillError(error) && error.code === 'run/invalid') return lost(error.message);
-    throw error;
-  }
-}
-
-function usedIn(lines: Iterable<JournalLine>): Budget {
-  let used = NOTHING_USED;
-  for (const { event, elapsed } of lines) used = countEvent(used, event, elapsed);
-  return used;
 }
 
 const LIST_ITEM = /^[ \t]{0,8}(?:[-*+•]|\d{1,3}[.)、])[ \t]?\S/gm;

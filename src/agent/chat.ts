@@ -8,12 +8,15 @@ import { NOTHING_USED, wholeBudget } from './count-budget.ts';
 import type { SkillError } from '../core/errors.ts';
 import { invalidInput } from '../core/errors.ts';
 import type { Model } from '../core/model.ts';
+import type { RunEvent } from '../core/run-events.ts';
 import type { Ledger } from '../core/ledger.ts';
 import { isPlanDone, startPlan } from '../core/plan.ts';
 import type { Observation } from '../core/observation.ts';
 import type { Plan } from '../core/plan.ts';
-import { fileChanges, undoFiles } from '../runtime/undo-files.ts';
-import type { FileChange, UndoneFile } from '../runtime/undo-files.ts';
+import { fileChanges } from '../runtime/file-changes.ts';
+import type { FileChange } from '../runtime/file-changes.ts';
+import { undoFiles } from '../runtime/undo-files.ts';
+import type { UndoneFile } from '../runtime/undo-files.ts';
 import type { Run } from '../runtime/start-run.ts';
 import { endQuietly, giveAnswer, isRecordFailure, openParts, startRecorded, runTurns } from './agent.ts';
 import type { AgentOptions, AgentResult } from './agent-options.ts';
@@ -22,6 +25,7 @@ import { startConversation, withExchange } from './conversation.ts';
 import type { Conversation } from './conversation.ts';
 import { keepOutputs } from './outputs.ts';
 import type { KeptOutputs } from './outputs.ts';
+import { openClaim } from './resume/resume-gate.ts';
 import { FIRST_STATE, reduceAgent } from './state.ts';
 import type { AgentState } from './state.ts';
 import { openStop } from './stop.ts';
@@ -29,8 +33,10 @@ import { firstAncestry } from './subagent.ts';
 import type { ProtocolName } from './system-prompt.ts';
 
 export interface ChatOptions extends Omit<AgentOptions, 'request' | 'signal'> {
-  /** The chat to continue: its messages, and the id of the recorded run. */
-  readonly earlier?: { readonly run: string; readonly said: readonly Said[] };
+  /** The chat to continue: its messages, the id of the recorded run, and its folder. */
+  readonly earlier?: { readonly run: string; readonly said: readonly Said[]; readonly path?: string };
+  /** Continues a chat that another run already continued (default: false). */
+  readonly again?: boolean;
 }
 
 /** A message that was removed from the conversation. */
@@ -40,6 +46,10 @@ export interface Undone {
   readonly actions: readonly PerformedAction[];
   /** The files of the project that it had changed, and whether they were restored. */
   readonly files: readonly UndoneFile[];
+  /** The folder that their paths are relative to. */
+  readonly project?: string;
+  /** The earlier run that answered the message. Its files were not restored: see `runs undo`. */
+  readonly run?: string;
 }
 
 export interface SendOptions {
@@ -83,6 +93,8 @@ interface Step {
   readonly before: ChatState;
   readonly actions: readonly PerformedAction[];
   readonly changes: readonly FileChange[];
+  /** The earlier run that a message belongs to. */
+  readonly run?: string;
 }
 
 interface ChatState {
@@ -92,16 +104,29 @@ interface ChatState {
   readonly answer: string;
 }
 
-/** The run starts with the first message. */
-export function openChat({ earlier, ...options }: ChatOptions): Chat {
+/** The run starts with the first message. It throws `run/resumed` if another run already continues the earlier chat. */
+export function openChat({ earlier, again, ...given }: ChatOptions): Chat {
+  // Subagents inherit the options of the run, so that their events arrive here as well.
+  const options = {
+    ...given,
+    run: {
+      ...given.run,
+      record(event: RunEvent) {
+        if (event.type === 'observation') observed.push(event.observation);
+        given.run?.record?.(event);
+      },
+    },
+  };
   const budget = wholeBudget(options.budget);
   const { now = () => performance.now(), protocol = 'tools' } = options;
   const outputs = keepOutputs();
   let said: readonly Said[] = earlier?.said ?? [];
-  let { current, steps } = rebuilt(said, protocol, outputs);
+  let { current, steps } = rebuilt(said, protocol, outputs, earlier?.run);
   let state: AgentState = FIRST_STATE;
   let run: Run | undefined;
   let performed: PerformedAction[] = [];
+  /** Of subagents too, in the order of time. */
+  let observed: Observation[] = [];
   let { model } = options;
   let condition: 'open' | 'busy' | 'ended' = 'open';
 
@@ -116,12 +141,18 @@ export function openChat({ earlier, ...options }: ChatOptions): Chat {
       return run;
     }
     const startedAt = now();
-    run = await startRecorded({ ...options, request }, budget, undefined, (event) => {
-      const done = event.type === 'observation' ? state.open.find(({ call }) => call === event.call) : undefined;
-      if (done !== undefined && event.type === 'observation')
-        performed.push({ action: done.action, observation: event.observation });
-      state = reduceAgent(state, event, now() - startedAt);
-    });
+    const claim = earlier?.path === undefined ? {} : { claim: openClaim({ folder: earlier.path, again }) };
+    run = await startRecorded(
+      { ...options, request, run: { ...options.run, ...claim } },
+      budget,
+      undefined,
+      (event) => {
+        const done = event.type === 'observation' ? state.open.find(({ call }) => call === event.call) : undefined;
+        if (done !== undefined && event.type === 'observation')
+          performed.push({ action: done.action, observation: event.observation });
+        state = reduceAgent(state, event, now() - startedAt);
+      },
+    );
     if (earlier !== undefined) tell(run, { type: 'carry', run: earlier.run, said });
     return run;
   };
@@ -130,6 +161,7 @@ export function openChat({ earlier, ...options }: ChatOptions): Chat {
     const isFirst = run === undefined;
     const here = await begin(message);
     performed = [];
+    observed = [];
     const { used: usedBefore, plan, turn } = state;
     const before = current;
     const join = (opening: Opening): Conversation => joined(before, opening, { turn, protocol, outputs });
@@ -159,7 +191,7 @@ export function openChat({ earlier, ...options }: ChatOptions): Chat {
       const answer = await giveAnswer(end, here, state);
       current = { ...current, answer };
       const actions = performed.filter(({ action }) => action.type !== 'final_answer');
-      const changes = fileChanges(actions.map(({ observation }) => observation));
+      const changes = fileChanges(observed);
       steps = [...steps, { before, actions, changes }];
       tell(here, { type: 'answer', text: answer });
       return resultOf(here, {
@@ -216,17 +248,23 @@ export function openChat({ earlier, ...options }: ChatOptions): Chat {
       const step = steps.at(-1);
       const last = said.at(-1);
       if (condition !== 'open' || step === undefined || last === undefined) return undefined;
+      const project = run?.session.project;
+      const files = project === undefined ? [] : undoFiles(project, step.changes);
       if (run === undefined) said = said.slice(0, -1);
       else {
-        tell(run, { type: 'undo' });
+        tell(run, { type: 'undo', files: files.map(({ path, result }) => ({ path, result })) });
         // Instructions that left the conversation count as not loaded.
         if (run.session.settings.lifetime === 'session') run.session.compact({ ceiling: 0 });
       }
       current = step.before;
       steps = steps.slice(0, -1);
-      const project = run?.session.project;
-      const files = project === undefined ? [] : undoFiles(project, step.changes);
-      return { message: last.message, actions: step.actions, files };
+      return {
+        message: last.message,
+        actions: step.actions,
+        files,
+        ...(project === undefined ? {} : { project }),
+        ...(step.run === undefined ? {} : { run: step.run }),
+      };
     },
     async end() {
       condition = 'ended';
@@ -261,11 +299,12 @@ function rebuilt(
   said: readonly Said[],
   protocol: ProtocolName,
   outputs: KeptOutputs,
+  run: string | undefined,
 ): { current: ChatState; steps: readonly Step[] } {
   let current: ChatState = { conversation: undefined, answer: '' };
   const steps: Step[] = [];
   for (const { message, answer } of said) {
-    steps.push({ before: current, actions: [], changes: [] });
+    steps.push({ before: current, actions: [], changes: [], ...(run === undefined ? {} : { run }) });
     const opening = { request: message, skills: '', choice: [] };
     current = { conversation: joined(current, opening, { turn: 0, protocol, outputs }), answer };
   }

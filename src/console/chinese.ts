@@ -130,6 +130,7 @@ export const CHINESE: Readonly<Record<string, string>> = {
   'Replay without writes and network': '重放（不写入、不联网）',
   Request: '请求',
   Resume: '继续',
+  'Resume again': '再次继续',
   'Resume with a larger budget': '以更大的预算继续',
   'Resume…': '继续…',
   'as before': '同前',

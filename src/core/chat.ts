@@ -9,8 +9,8 @@ export interface Said {
 export type ChatEvent =
   | { readonly type: 'message'; readonly text: string }
   | { readonly type: 'answer'; readonly text: string }
-  /** Forgets the last message and its answer; its actions are not undone. */
-  | { readonly type: 'undo' }
+  /** Forgets the last message and its answer. `files` are the files of the project that it had changed; other actions are not undone. */
+  | { readonly type: 'undo'; readonly files?: readonly { readonly path: string; readonly result: string }[] }
   /** Messages of an earlier run, copied so that this record is self-contained. */
   | { readonly type: 'carry'; readonly run: string; readonly said: readonly Said[] };
 

@@ -24,6 +24,8 @@ export interface SkillErrorData {
   'package/missing': { readonly package: string; readonly install: string };
   'artifact/unknown': { readonly name: string; readonly nearest: readonly string[] };
   'run/invalid': { readonly path: string };
+  /** Another run already continues it. */
+  'run/resumed': { readonly path: string; readonly problems: readonly string[] };
 }
 
 export type SkillErrorCode = keyof SkillErrorData;

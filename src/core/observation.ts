@@ -278,6 +278,8 @@ export interface FileWritten {
   readonly replaced?: string;
   /** Where the replaced content is kept, relative to the project; absent for a new file and in the workspace. */
   readonly kept?: string;
+  /** Permissions of the file, which a replaced one had as well; absent in the workspace. */
+  readonly mode?: number;
 }
 
 export interface FileDeleted {
@@ -288,6 +290,9 @@ export interface FileDeleted {
   readonly trash: string;
   /** Absent if the file was too large to be read. */
   readonly digest?: string;
+  readonly bytes?: number;
+  /** Permissions of the file; absent in the workspace. */
+  readonly mode?: number;
 }
 
 export interface ResponseReceived {

@@ -85,6 +85,8 @@ export interface RunStart {
   /** The request as written by the caller. */
   readonly request: string;
   readonly version: string;
+  /** The folder of the project. Absent in records of earlier versions. */
+  readonly project?: string;
   readonly indexHash: string;
   /** The report of the scan that found the skills; stored in `scan.json`. */
   readonly scan?: RunScan;
@@ -305,6 +307,8 @@ export interface RunInfo {
   readonly request: string;
   /** The request on one line, in Unicode normal form and without invisible characters. */
   readonly normalizedRequest: string;
+  /** The folder of the project; absent in runs of earlier versions. */
+  readonly project?: string;
   readonly parent?: string;
   /** Hash of the line in `chain.jsonl` that announces this run; absent in runs of earlier versions. */
   readonly chain?: string;

@@ -12,6 +12,8 @@ import type { LockOwner } from '../platform/fs/lock-owner.ts';
 import { openSha256 } from '../platform/hash.ts';
 import { FIRST_HASH, linkLine } from './chain.ts';
 import { contentPath } from './content.ts';
+import { flushDue } from './due-flush.ts';
+import type { DueFlush } from './due-flush.ts';
 import { openFolderPlace } from './record-place.ts';
 import type { NamedText, RecordPlace } from './record-place.ts';
 import { asRead, openTimeText, ownFields } from './recorded-event.ts';
@@ -23,7 +25,8 @@ import { FINAL_FILE, INDEX_FILE, RUN_FILE, SCAN_FILE, STATE_FILE } from './run-f
 import { finalText, infoOf, infoText, stateText, summarize, withSeal } from './run-info.ts';
 import type { RunSummary } from './run-info.ts';
 import { sealOf } from './seal.ts';
-import { CHAIN_FILE, appendToChain, forgetRun } from './run-chain.ts';
+import { CHAIN_FILE } from './chain-lines.ts';
+import { appendToChain, forgetRun } from './run-chain.ts';
 import type { ChainEvent } from './run-chain.ts';
 
 export interface RunRecordOptions {
@@ -43,6 +46,8 @@ export interface RunRecordOptions {
    * of the directory, and `run.json` is first written after some time.
    */
   readonly openPlace?: (directory: string, now: Date) => RecordPlace;
+  /** Called with the id before anything is recorded. The run does not begin if it throws. */
+  readonly claim?: (run: string) => void;
   /** The owner record of this process, if the caller already has it. */
   readonly owner?: LockOwner;
 }
@@ -83,12 +88,15 @@ export function createRun(directory: string, start: RunStart, options: RunRecord
     const startedAt = now();
     const { openPlace = openFolderPlace } = options;
     const place = openPlace(directory, startedAt);
+    let isClaimed = false;
     try {
+      options.claim?.(place.id);
+      isClaimed = true;
       return new JournalWriter(place, start, { ...options, now, startedAt });
     } catch (error) {
       if (options.openPlace === undefined) {
         rmSync(place.path, { recursive: true, force: true });
-        forgetRun(place, { ...options, now: startedAt });
+        if (isClaimed) forgetRun(place, { ...options, now: startedAt });
       }
       throw error;
     }
@@ -102,6 +110,7 @@ class JournalWriter implements RunRecord {
   readonly path: string;
   readonly #place: RecordPlace;
   readonly #options: RunRecordOptions & { readonly now: () => Date };
+  readonly #isElsewhere: boolean;
   /** Texts of the current event that get files of their own. */
   readonly #contents = new Map<string, Uint8Array>();
   readonly #keepLong: Keep = (bytes) => {
@@ -138,6 +147,7 @@ class JournalWriter implements RunRecord {
     this.path = place.path;
     this.#place = place;
     this.#options = options;
+    this.#isElsewhere = options.openPlace !== undefined;
     this.#timeText = openTimeText(options.now);
     const { index, scan, ...known } = start;
     // The files are only referenced after their digests are in the first line.
@@ -148,14 +158,14 @@ class JournalWriter implements RunRecord {
         type: 'run-start',
         schema: RUN_SCHEMA,
         run: this.id,
-        ...(this.#isElsewhere() ? {} : { chain: this.#link({ type: 'run-start', run: this.id }, { now: startedAt }) }),
+        ...(this.#isElsewhere ? {} : { chain: this.#link({ type: 'run-start', run: this.id }, { now: startedAt }) }),
         ...known,
         indexDigest,
         ...scanned,
         process: options.owner ?? thisProcess(),
       });
       // Nothing waits for the first line: a run that a power failure ends now has done nothing yet.
-      if (!this.#isElsewhere()) this.#checkpoint(false);
+      if (!this.#isElsewhere) this.#checkpoint(false);
     } catch (error) {
       this.#place.close();
       throw error;
@@ -215,7 +225,7 @@ class JournalWriter implements RunRecord {
     return this.#guarded(() => {
       this.#holdLine({ type: 'run-end', outcome, reason });
       this.#writeHeld();
-      const isChained = !this.#isElsewhere();
+      const isChained = !this.#isElsewhere;
       if (isChained) this.#link({ type: 'run-end', run: this.id, head: this.#head, count: this.#seq });
       this.#isEnded = true;
       if (this.#due !== undefined) this.#due.flush = undefined;
@@ -246,10 +256,6 @@ class JournalWriter implements RunRecord {
         },
       };
     });
-  }
-
-  #isElsewhere(): boolean {
-    return this.#options.openPlace !== undefined;
   }
 
   #link(event: ChainEvent, { now = this.#options.now(), sync = this.#options.sync === 'each' } = {}): string {
@@ -386,15 +392,6 @@ interface EndingRun {
   readonly descriptors: readonly number[];
   /** Throws `record/failed`, also for a problem that is given. */
   readonly finish: (problem?: unknown) => void;
-}
-
-interface DueFlush {
-  flush: (() => void) | undefined;
-}
-
-/** A separate function, because a closure in the queue would keep the run in memory. */
-function flushDue(due: DueFlush): void {
-  due.flush?.();
 }
 
 const START_BYTES = 200;

@@ -7,11 +7,12 @@ import { quoted } from '../core/text/text.ts';
 import { thisProcess } from '../platform/fs/lock-owner.ts';
 import { isPresent, isSystemError } from '../platform/fs/paths.ts';
 import { removeTree } from '../platform/fs/remove-tree.ts';
-import { REMOVED_PREFIX, foreignReason, isRunId, listRuns, runLife, startOfId } from './run-folder.ts';
+import { REMOVED_PREFIX, foreignReason, listRuns, runLife, startOfId } from './run-folder.ts';
 import type { ListedRun } from './run-folder.ts';
+import { BREAK_CODES } from './chain-lines.ts';
+import type { RemovalReason } from './chain-lines.ts';
 import { appendToChain } from './run-chain.ts';
-import type { RemovalReason } from './run-chain.ts';
-import { verifyChain } from './verify-chain.ts';
+import { folderId, unfinishedRemovals, verifyChain } from './verify-chain.ts';
 
 export interface PruneOptions {
   readonly directory: string;
@@ -23,7 +24,7 @@ export interface PruneOptions {
   readonly keep?: number;
   /** Removes this run. */
   readonly run?: string;
-  /** Records runs whose folders are gone as removed, so that verify no longer reports them. */
+  /** Records runs whose folders are gone as removed, and breaks of the chain as known, so that they are no longer problems. */
   readonly missing?: boolean;
   /** Authenticates the removals in the chain of the directory. */
   readonly sealKey?: Uint8Array;
@@ -70,7 +71,8 @@ export async function pruneRuns(options: PruneOptions): Promise<Pruning> {
   const lost = options.missing === true ? lostRuns(directory, options) : [];
   if (!dryRun) {
     for (const run of removed) await removeRun(directory, run, options);
-    for (const { id } of lost) recordRemoval(directory, id, 'missing', options);
+    for (const { id } of lost) recordRemoval(directory, { run: id, reason: 'missing' }, options);
+    if (options.missing === true) recordKnownBreaks(directory, options);
     await removeLeftovers(directory, options);
   }
   const stay = sized.filter(({ id }) => !gone.has(id));
@@ -119,6 +121,13 @@ function isFree({ path: place, reading }: ListedRun, now: number, asker: ReturnT
   return stats !== undefined && stats.mtimeMs < now - UNKNOWN_MS;
 }
 
+/** Records that the user knows of the breaks so far; an unrecorded one is recorded before it. */
+function recordKnownBreaks(directory: string, options: PruneOptions): void {
+  const { sealKey, home, now = () => new Date() } = options;
+  const isBreak = verifyChain(directory, options).problems.some(({ code }) => BREAK_CODES.some((one) => one === code));
+  if (isBreak) appendToChain(directory, { type: 'breaks-known' }, { sealKey, home, now: now(), sync: true });
+}
+
 /** Runs that the chain announces and that are neither here nor removed. */
 function lostRuns(directory: string, options: PruneOptions): readonly PrunedRun[] {
   return verifyChain(directory, options)
@@ -126,34 +135,47 @@ function lostRuns(directory: string, options: PruneOptions): readonly PrunedRun[
     .map(({ run = '' }) => ({ id: run, bytes: 0, reason: 'missing' }));
 }
 
-/** The folder is renamed first, so that a kill in between leaves nothing that looks like a run. */
+/**
+ * The removal is recorded first, with the folder that is meant, so that a kill at any moment leaves a run that is there or one that was
+ * removed. The folder is renamed before its files go, so that no part of it looks like a run.
+ */
 async function removeRun(directory: string, { id, reason }: PrunedRun, options: PruneOptions): Promise<void> {
+  const folder = folderId(path.join(directory, id));
+  // Another prune removed it.
+  if (folder === undefined) return;
+  recordRemoval(directory, { run: id, reason, folder }, options);
+  await removeFolder(directory, id);
+}
+
+async function removeFolder(directory: string, id: string): Promise<void> {
   const place = path.join(directory, `${REMOVED_PREFIX}${id}`);
   try {
     renameSync(path.join(directory, id), place);
   } catch (error) {
-    // Another prune removed it.
     if (isSystemError(error) && error.code === 'ENOENT') return;
     throw error;
   }
-  recordRemoval(directory, id, reason, options);
   await removeTree(place);
 }
 
-function recordRemoval(directory: string, run: string, reason: RemovalReason, options: PruneOptions): void {
+function recordRemoval(
+  directory: string,
+  removal: { readonly run: string; readonly reason: RemovalReason; readonly folder?: string },
+  options: PruneOptions,
+): void {
   const { sealKey, home, now = () => new Date() } = options;
-  appendToChain(directory, { type: 'run-remove', run, reason }, { sealKey, home, now: now(), sync: true });
+  appendToChain(directory, { type: 'run-remove', ...removal }, { sealKey, home, now: now(), sync: true });
 }
 
-/** What a killed prune left; its last run may lack the record of its removal. */
+/** What a killed prune left. A folder whose removal is not recorded stays: verify reports it. */
 async function removeLeftovers(directory: string, options: PruneOptions): Promise<void> {
   const names = readdirSync(directory).filter((name) => name.startsWith(REMOVED_PREFIX));
   const lost = names.length === 0 ? [] : lostRuns(directory, options);
   for (const name of names) {
     const id = name.slice(REMOVED_PREFIX.length);
-    if (isRunId(id) && lost.some((run) => run.id === id)) recordRemoval(directory, id, 'named', options);
-    await removeTree(path.join(directory, name));
+    if (!lost.some((run) => run.id === id)) await removeTree(path.join(directory, name));
   }
+  for (const id of unfinishedRemovals(directory, options)) await removeFolder(directory, id);
 }
 
 function bytesBelow(folder: string): number {

@@ -177,15 +177,34 @@ export interface ListedRun {
   readonly reading: RunReading;
 }
 
-/** Returns the runs of a directory, newest first; empty if the directory does not exist. */
+/** Returns the runs of a directory, newest start first; empty if the directory does not exist. */
 export function listRuns(directory: string): readonly ListedRun[] {
-  return runIds(directory).map((id) => {
-    const place = path.join(directory, id);
-    return { id, path: place, reading: readRunAt(place) };
-  });
+  return runIds(directory)
+    .map((id) => {
+      const place = path.join(directory, id);
+      return { id, path: place, reading: readRunAt(place) };
+    })
+    .toSorted((one, two) => startOfRun(two) - startOfRun(one) || madeAt(two.path) - madeAt(one.path));
 }
 
-/** Newest first. */
+/** Orders runs of the same millisecond. */
+function madeAt(place: string): number {
+  return lstatSync(place, { throwIfNoEntry: false })?.birthtimeMs ?? 0;
+}
+
+/** The clock may have been set back, and a folder can have any name. Without a time in the record, the id counts. */
+function startOfRun({ id, reading }: ListedRun): number {
+  const recorded = reading.type === 'run' ? Date.parse(reading.info.startedAt) : Number.NaN;
+  return Number.isNaN(recorded) ? startOfId(id) : recorded;
+}
+
+/** The run that was started last, without subagents, which are part of the run that started them. */
+function lastRun(directory: string): ListedRun | undefined {
+  const all = listRuns(directory);
+  return all.find(({ reading }) => reading.type !== 'run' || reading.info.parent === undefined) ?? all[0];
+}
+
+/** In the order of ids, the highest first. */
 export function runIds(directory: string): readonly string[] {
   try {
     return readdirSync(directory, { withFileTypes: true })
@@ -206,9 +225,9 @@ export function readRunAt(run: string): RunReading {
 
 /** Finds a run by its id, by a unique prefix, or by `last`. Throws `run/unknown`. */
 export function findRun(directory: string, name: string): string {
+  const newest = name === 'last' ? lastRun(directory) : undefined;
+  if (newest !== undefined) return newest.path;
   const ids = runIds(directory);
-  const [newest] = ids;
-  if (name === 'last' && newest !== undefined) return path.join(directory, newest);
   const meant = ids.includes(name) ? [name] : ids.filter((id) => name !== '' && id.startsWith(name));
   const [only] = meant;
   if (only !== undefined && meant.length === 1) return path.join(directory, only);

@@ -5,12 +5,13 @@ import type { RunEvent, RunInfo } from '../core/run-events.ts';
 import type { SessionEvent } from '../core/session.ts';
 import { fieldOf, hasShape, isListOf, shape } from '../core/json/shape.ts';
 import type { Shape } from '../core/json/shape.ts';
+import type { LockOwner } from '../platform/fs/lock-owner.ts';
 
 const EVENTS: Readonly<Record<RunEvent['type'], Shape>> = {
   'run-start': shape({
     number: 'schema',
     text: 'run request version indexHash policyHash',
-    optionalText: 'parent chain indexDigest scanDigest subject trace',
+    optionalText: 'project parent chain indexDigest scanDigest subject trace',
     optionalObject: 'executor budgets agent process',
   }),
   scan: shape({ list: 'roots ignored conflicts', number: 'durationMs found valid', text: 'indexHash' }),
@@ -74,7 +75,7 @@ const CHAT: Readonly<Record<ChatEvent['type'], Shape>> = {
 
 const RUN = shape({
   text: 'run version request normalizedRequest startedAt outcome reason indexHash indexDigest scanDigest policyHash events.head',
-  optionalText: 'parent chain endedAt',
+  optionalText: 'project parent chain endedAt',
   list: 'phases resources tools programs skills approvals',
   number: 'invalidCalls events.count',
   objectOrNull: 'executor process',
@@ -125,7 +126,7 @@ export function isRunInfo(value: unknown): value is RunInfo {
   );
 }
 
-function isProcess(value: unknown): boolean {
+export function isProcess(value: unknown): value is LockOwner {
   const pid = fieldOf(value, 'pid');
   return hasShape(value, PROCESS) && Number.isInteger(pid) && Number(pid) > 0 && Number(pid) <= MAX_PID;
 }

@@ -1,25 +1,23 @@
 /** Verifies the runs of a directory against `chain.jsonl`: none is missing, exchanged, added or shortened. */
-import { closeSync } from 'node:fs';
+import { closeSync, lstatSync } from 'node:fs';
 import path from 'node:path';
 
+import { fieldOf } from '../core/json/shape.ts';
 import { isPresent } from '../platform/fs/paths.ts';
-import { FIRST_HASH, isLinked } from './chain.ts';
+import { rememberedHead } from './chain-head.ts';
+import type { ChainHead, ChainKeys } from './chain-head.ts';
+import { CHAIN_FILE, REMOVAL_REASONS, breakText, findBreak, isBreak, readChainLines } from './chain-lines.ts';
+import type { ChainBreak, ChainLine, RemovalReason } from './chain-lines.ts';
 import { LineReader, openJournal, parseLine } from './journal-lines.ts';
-import { CHAIN_FILE, REMOVAL_REASONS, chainCode, rememberedHead } from './run-chain.ts';
-import type { ChainHead, ChainKeys, RemovalReason } from './run-chain.ts';
 import { REMOVED_PREFIX, listRuns, startOfId } from './run-folder.ts';
 import type { ListedRun } from './run-folder.ts';
-import { checkCode } from './seal.ts';
 import { verifyRun } from './verify.ts';
-import { fieldOf } from '../core/json/shape.ts';
 
 export interface ChainProblem {
   readonly code:
     | 'chain/unreadable'
     | 'chain/edited'
-    | 'chain/forged'
-    | 'chain/cut'
-    | 'chain/missing'
+    | ChainBreak['code']
     | 'chain/run-missing'
     | 'chain/run-exchanged'
     | 'chain/run-unlisted'
@@ -37,6 +35,22 @@ export interface RemovedRun {
   readonly reason: RemovalReason;
 }
 
+/** A break that was found when the next line was written. It stays in the chain. */
+export interface FoundBreak {
+  readonly code: ChainBreak['code'];
+  readonly line: number;
+  readonly at: string;
+  readonly message: string;
+  /** When the user said to know of it, with `runs prune --missing`. Others are problems. */
+  readonly knownAt?: string;
+}
+
+/** A run that several runs continued, so that its later actions may have happened more than once. */
+export interface ResumedAgain {
+  readonly run: string;
+  readonly by: readonly { readonly run: string; readonly at: string }[];
+}
+
 export interface ChainVerification {
   /** `absent`: no run was recorded with a chain. `unsealed`: complete, but without a valid code of this user. */
   readonly status: 'intact' | 'unsealed' | 'tampered' | 'absent';
@@ -46,6 +60,8 @@ export interface ChainVerification {
   /** Runs of earlier versions, from before the chain began. Nothing shows whether one is missing. */
   readonly unchained: readonly string[];
   readonly removed: readonly RemovedRun[];
+  readonly breaks: readonly FoundBreak[];
+  readonly resumedAgain: readonly ResumedAgain[];
 }
 
 const MAX_PROBLEMS = 1_000;
@@ -53,21 +69,49 @@ const MAX_PROBLEMS = 1_000;
 /** Finds runs of a directory that are missing, exchanged or added. */
 export function verifyChain(directory: string, keys: ChainKeys = {}): ChainVerification {
   // In this order: runs that begin or end meanwhile write to the chain before what is listed here changes.
-  const head = rememberedHead(directory, keys);
+  const remembered = rememberedHead(directory, keys);
   const listed = listRuns(directory);
   const chain = readChain(directory, keys);
+  const found = chain.isReadable ? findBreak(directory, chain.pieces, remembered) : undefined;
+  // The first line may have been remembered after the first look.
+  const isNew = remembered.type === 'absent' && rememberedHead(directory, keys).type === 'head';
+  const breaks = chain.breaks.map((one) => ({
+    ...one,
+    ...(one.line < chain.known.line ? { knownAt: chain.known.at } : {}),
+  }));
   const problems = [
     ...chain.problems,
-    ...headProblems(chain, head),
+    ...breaks.flatMap(({ code, line, at, message, knownAt }) =>
+      knownAt === undefined ? [{ code, line, message: `${message} (found at ${at})` }] : [],
+    ),
+    ...(found === undefined || isNew ? [] : [{ code: found.code, message: breakText(found) }]),
     ...[...chain.runs.values()].flatMap((run) => missingProblem(directory, run)),
     ...listed.flatMap((run) => runProblem(run, chain)),
   ].slice(0, MAX_PROBLEMS);
-  const removed = [...chain.runs.values()].flatMap(({ removed: gone }) => gone ?? []);
+  const removed = [...chain.runs.values()].flatMap(({ removed: gone }) =>
+    gone === undefined || gone.reason === 'not-begun' ? [] : [gone],
+  );
   const unchained = listed.filter(({ id }) => !chain.runs.has(id)).map(({ id }) => id);
-  const rest = { problems, runs: chain.runs.size, unchained, removed };
+  const resumedAgain = [...chain.resumes]
+    .map(([run, by]) => ({ run, by: by.filter((one) => chain.runs.get(one.run)?.removed?.reason !== 'not-begun') }))
+    .filter(({ by }) => by.length > 1);
+  const rest = { problems, runs: chain.runs.size, unchained, removed, breaks, resumedAgain };
   if (problems.length > 0) return { status: 'tampered', ...rest };
   if (chain.runs.size === 0) return { status: 'absent', ...rest };
   return { status: chain.isSealed ? 'intact' : 'unsealed', ...rest };
+}
+
+/** Runs whose removal is recorded and whose folders are still there, because the removal was interrupted. */
+export function unfinishedRemovals(directory: string, keys: ChainKeys): readonly string[] {
+  return [...readChain(directory, keys).runs.values()]
+    .filter(({ run, folder }) => folder !== undefined && folderId(path.join(directory, run)) === folder)
+    .map(({ run }) => run);
+}
+
+/** Identifies a folder, also after its number was given to another one. Undefined if it is gone. */
+export function folderId(place: string): string | undefined {
+  const stats = lstatSync(place, { throwIfNoEntry: false, bigint: true });
+  return stats === undefined ? undefined : `${String(stats.ino)}-${String(stats.birthtimeNs)}`;
 }
 
 /** Why a record must not be continued or repeated; undefined if nothing shows a change. */
@@ -87,96 +131,84 @@ interface ChainedRun {
   readonly start: string | undefined;
   readonly end?: { readonly head: string; readonly count: number };
   readonly removed?: RemovedRun;
+  /** Identifies the folder whose removal was recorded and may not be finished. */
+  readonly folder?: string;
 }
 
 interface ReadChain {
   readonly problems: readonly ChainProblem[];
+  readonly pieces: Exclude<ReturnType<typeof readChainLines>, { readonly reason: string }>;
+  readonly isReadable: boolean;
   readonly runs: ReadonlyMap<string, ChainedRun>;
-  readonly hashes: readonly string[];
+  readonly breaks: readonly FoundBreak[];
+  /** Runs by the run that they continue. */
+  readonly resumes: ReadonlyMap<string, ResumedAgain['by']>;
+  /** Breaks in earlier lines are known. */
+  readonly known: { readonly line: number; readonly at: string };
   readonly isSealed: boolean;
 }
 
 function readChain(directory: string, { sealKey }: ChainKeys): ReadChain {
   const problems: ChainProblem[] = [];
   const runs = new Map<string, ChainedRun>();
-  const hashes: string[] = [];
-  const opened = openJournal(directory, CHAIN_FILE);
-  if (opened.type === 'failed')
-    problems.push({ code: 'chain/unreadable', message: `${CHAIN_FILE} cannot be read: ${opened.reason}` });
-  if (opened.type !== 'open') return { problems, runs, hashes, isSealed: false };
-  let previous: string | undefined = FIRST_HASH;
+  const breaks: FoundBreak[] = [];
+  const resumes = new Map<string, ResumedAgain['by']>();
+  let known = { line: 0, at: '' };
   let isSealed = true;
-  try {
-    for (const piece of new LineReader(opened.descriptor).lines()) {
-      const line = hashes.length + 1;
-      const parsed =
-        piece.type === 'line' ? parseLine(piece.bytes) : ({ type: 'bad', reason: 'it is too long' } as const);
-      if (parsed.type === 'bad') {
-        problems.push({ code: 'chain/unreadable', line, message: parsed.reason });
-        hashes.push('');
-        previous = undefined;
-        continue;
-      }
-      const { seq, hash, event, time } = parsed.line;
-      if (seq !== line || (previous !== undefined && !isLinked(previous, parsed.split)))
-        problems.push({ code: 'chain/edited', line, message: 'it does not follow from the line before it' });
-      const { mac, ...known }: Record<string, unknown> = { mac: undefined, ...event };
-      const code = typeof mac === 'string' ? mac : undefined;
-      const before = previous ?? '';
-      const seal = checkCode(code, sealKey, (key) => chainCode(key, before, known));
-      if (seal === 'bad')
-        problems.push({ code: 'chain/forged', line, message: 'it was not written with the key of this user' });
-      isSealed &&= seal === 'good';
-      note(runs, known, { line, time, hash });
-      hashes.push(hash);
-      previous = hash;
+  const read = readChainLines(directory, sealKey);
+  const isReadable = !('reason' in read);
+  if (!isReadable) problems.push({ code: 'chain/unreadable', message: `${CHAIN_FILE} cannot be read: ${read.reason}` });
+  const pieces = isReadable ? read : [];
+  for (const piece of pieces) {
+    const { line } = piece;
+    if (piece.type === 'bad') {
+      problems.push({ code: 'chain/unreadable', line, message: piece.reason });
+      continue;
     }
-  } finally {
-    closeSync(opened.descriptor);
+    const { event, time, seal } = piece;
+    if (!piece.isLinked)
+      problems.push({ code: 'chain/edited', line, message: 'it does not follow from the line before it' });
+    if (seal === 'bad')
+      problems.push({ code: 'chain/forged', line, message: 'it was not written with the key of this user' });
+    isSealed &&= seal === 'good';
+    if (isBreak(event)) breaks.push({ code: event.code, line, at: time, message: breakText(event) });
+    // Only the owner of the key says what is known.
+    if (fieldOf(event, 'type') === 'breaks-known' && (seal === 'good' || sealKey === undefined))
+      known = { line, at: time };
+    noteResume(resumes, event, time);
+    note(runs, event, piece);
   }
-  return { problems, runs, hashes, isSealed };
+  return { problems, pieces, isReadable, runs, breaks, resumes, known, isSealed };
 }
 
-function note(
-  runs: Map<string, ChainedRun>,
-  event: object,
-  { line, time, hash }: { readonly line: number; readonly time: string; readonly hash: string },
-): void {
-  const [type, run, head, count, given] = ['type', 'run', 'head', 'count', 'reason'].map((name) =>
+function noteResume(resumes: Map<string, ResumedAgain['by']>, event: object, at: string): void {
+  const [type, run, by] = ['type', 'run', 'by'].map((name) => fieldOf(event, name));
+  if (type !== 'run-resume' || typeof run !== 'string' || typeof by !== 'string') return;
+  resumes.set(run, [...(resumes.get(run) ?? []), { run: by, at }]);
+}
+
+function note(runs: Map<string, ChainedRun>, event: object, { line, time, hash }: ChainLine): void {
+  const [type, run, head, count, given, folder] = ['type', 'run', 'head', 'count', 'reason', 'folder'].map((name) =>
     fieldOf(event, name),
   );
-  if (typeof run !== 'string') return;
+  if (typeof run !== 'string' || type === 'run-resume') return;
   const known = runs.get(run) ?? { run, line, startedAt: time, start: undefined };
   if (type === 'run-start') runs.set(run, { ...known, start: hash });
   if (type === 'run-end' && typeof head === 'string' && typeof count === 'number')
     runs.set(run, { ...known, end: { head, count } });
   const reason = REMOVAL_REASONS.find((each) => each === given);
-  if (type === 'run-remove' && reason !== undefined) runs.set(run, { ...known, removed: { run, at: time, reason } });
-}
-
-/** The home folder remembers the newest line, so lines that were cut off at the end are noticed. */
-function headProblems({ hashes }: ReadChain, head: ChainHead | 'invalid' | undefined): readonly ChainProblem[] {
-  if (head === undefined) return [];
-  if (head === 'invalid')
-    return [{ code: 'chain/forged', message: 'the newest line, remembered in the home folder, was edited' }];
-  if (hashes[head.seq - 1] === head.hash) return [];
-  if (hashes.length === 0)
-    return [{ code: 'chain/missing', message: `${CHAIN_FILE} is gone; it had ${String(head.seq)} lines` }];
-  const message =
-    hashes.length < head.seq
-      ? `it has ${String(hashes.length)} lines; its last known line is ${String(head.seq)}`
-      : 'its last known line is not the one that was written';
-  return [{ code: 'chain/cut', line: head.seq, message }];
+  if (type === 'run-remove' && reason !== undefined)
+    runs.set(run, { ...known, removed: { run, at: time, reason }, ...(typeof folder === 'string' ? { folder } : {}) });
 }
 
 function missingProblem(directory: string, chained: ChainedRun): readonly ChainProblem[] {
-  const { run, line, startedAt, removed } = chained;
-  const isThere = isPresent(path.join(directory, run));
-  if (isThere && removed !== undefined)
+  const { run, line, startedAt, removed, folder } = chained;
+  const found = folderId(path.join(directory, run));
+  if (found !== undefined && removed !== undefined && found !== folder)
     return [{ code: 'chain/run-returned', run, line, message: `it was removed at ${removed.at} and is here again` }];
-  if (isThere || removed !== undefined) return [];
+  if (found !== undefined || removed !== undefined) return [];
   const message = isPresent(path.join(directory, REMOVED_PREFIX + run))
-    ? 'its removal was interrupted; run skillwright runs prune again'
+    ? `it began at ${startedAt}, and its folder was renamed to ${REMOVED_PREFIX}${run}`
     : `it began at ${startedAt}, and its folder is gone without skillwright runs prune`;
   return [{ code: 'chain/run-missing', run, line, message }];
 }

@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { lstatSync } from 'node:fs';
+import path from 'node:path';
 
 import type { DeleteFile } from '../core/action.ts';
 import { actionFailed } from '../core/observation.ts';
@@ -50,7 +52,16 @@ export function deleteFile(
   put(root, `${target.base}.json`, `${JSON.stringify({ from: shown, deletedAt: at.toISOString() })}\n`);
   const scheme = placed.place === 'workspace' ? 'workspace://' : '';
   const digest = read.type === 'read' ? { digest: `sha256:${sha256(read.bytes)}` } : {};
-  return { type: 'file-deleted', action: action.type, path: shown, trash: `${scheme}${target.path}`, ...digest };
+  const stats = lstatSync(path.join(root, target.path), { throwIfNoEntry: false });
+  const known = stats === undefined || scheme !== '' ? {} : { bytes: stats.size, mode: stats.mode & 0o777 };
+  return {
+    type: 'file-deleted',
+    action: action.type,
+    path: shown,
+    trash: `${scheme}${target.path}`,
+    ...digest,
+    ...known,
+  };
 }
 
 /** Keeps a copy of content that is about to be replaced, at the same kind of place. Returns its path relative to the project. */

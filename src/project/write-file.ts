@@ -42,8 +42,10 @@ export function writeFile(
     return writeFailed(action, shown, { code: 'file/changed' });
   const kept = old?.type === 'read' ? keepReplaced(placed, old.bytes) : undefined;
   if (typeof kept === 'object') return actionFailed(action.type, kept);
+  // A file that another program created meanwhile is not replaced either: nothing keeps its content.
   const written = writeBeneath(root, relative, bytes, {
-    mayReplace: (digest) => expected === undefined || digestText(digest) === expected.digest,
+    mayReplace: (digest) =>
+      expected === undefined && placed.place !== 'project' ? true : digestText(digest) === expected?.digest,
   });
   if (written.type === 'failed') return writeFailed(action, shown, written);
   const replaced = digestText(written.replaced);
@@ -55,6 +57,7 @@ export function writeFile(
     digest: `sha256:${sha256(bytes)}`,
     ...(replaced === undefined ? {} : { replaced }),
     ...(kept === undefined ? {} : { kept }),
+    ...(placed.place === 'project' ? { mode: written.mode } : {}),
   };
 }
 

@@ -7,6 +7,7 @@ import type { EventSink } from '../journal/export/sinks.ts';
 import type { Telemetry } from '../journal/export/telemetry.ts';
 import { RUN_SCHEMA, isUnrecorded } from '../core/run-events.ts';
 import type { AgentStart, Outcome, RunEvent, RunExecutor, RunStart } from '../core/run-events.ts';
+import type { ChainKeys } from '../journal/chain-head.ts';
 import { trySealKey } from '../platform/fs/seal-key.ts';
 import { VERSION } from '../version.ts';
 import type { Surroundings } from '../core/config/loaded-config.ts';
@@ -40,6 +41,16 @@ export interface RunOptions extends SessionOptions {
   readonly agent?: AgentStart;
   /** The trace of the run; see `RunStart`. */
   readonly trace?: string;
+  /**
+   * Claims what the run continues: called with its id, empty if nothing is recorded, before the record begins. The run does not begin
+   * if it throws. Not called for a record that is kept elsewhere (`openPlace`), where the caller decides who continues.
+   */
+  readonly claim?: (run: string, record: ClaimKeys) => void;
+}
+
+/** Where the run is recorded, and the keys of its chain. */
+export interface ClaimKeys extends ChainKeys {
+  readonly directory: string;
 }
 
 /** A recorded session. */
@@ -74,6 +85,7 @@ export async function startRun(source: SessionSource, surroundings: Surroundings
     budgets,
     agent,
     trace,
+    claim,
     ...sessionOptions
   } = options;
   const telemetry = await openTelemetry(source);
@@ -91,7 +103,7 @@ export async function startRun(source: SessionSource, surroundings: Surroundings
   });
   try {
     const start = startOf(source, session, { request, parentRun, budgets, agent, trace });
-    const record = openRecord(source, surroundings, { directory, openPlace }, start);
+    const record = openRecord(source, surroundings, { directory, openPlace, claim }, start);
     const notify = openNotifier({ listeners, follow, redactor: source.secrets.redactor });
     notify(startEvent(start, record));
     const isHeld = follow !== undefined && listeners.length === 0;
@@ -114,7 +126,7 @@ type RunRequest = {
 };
 
 function startOf(
-  { index }: SessionSource,
+  { index, project }: SessionSource,
   session: Session,
   { request, parentRun: parent, budgets, agent, trace }: RunRequest,
 ): RunStart {
@@ -123,6 +135,7 @@ function startOf(
   return {
     request,
     version: VERSION,
+    project,
     indexHash: index.indexHash,
     index: index.skills.map(({ id, name, description, digest, dir, state, controls }) => ({
       id,
@@ -167,15 +180,22 @@ function mountsOf({ mounts }: Execution): Pick<RunExecutor, 'mounts'> {
 function openRecord(
   source: SessionSource,
   { home }: Surroundings,
-  { directory, openPlace }: { readonly [Name in 'directory' | 'openPlace']: RunOptions[Name] },
+  { directory, openPlace, claim }: { readonly [Name in 'directory' | 'openPlace' | 'claim']: RunOptions[Name] },
   start: RunStart,
 ): RunRecord | undefined {
   const isOff = directory === false || (directory === undefined && source.config.runs?.enabled === false);
-  if (isOff) return undefined;
   const { redactor } = source.secrets;
   // Without a key the run is recorded without a seal.
   const key = trySealKey(home);
-  return createRun(runsDirectory(source.project, directory ?? source.config.runs?.directory), start, {
+  const named = directory === false ? undefined : directory;
+  const runs = runsDirectory(source.project, named ?? source.config.runs?.directory);
+  const claimRun = (run: string): void => claim?.(run, { directory: runs, sealKey: key, home });
+  if (isOff) {
+    claimRun('');
+    return undefined;
+  }
+  return createRun(runs, start, {
+    ...(openPlace === undefined ? { claim: claimRun } : {}),
     sync: source.config.runs?.sync ?? 'none',
     redactor,
     owner: source.owner(),

@@ -1,5 +1,7 @@
 /** Restores the project files that a run wrote, edited or deleted. */
-import type { Observation } from '../core/observation.ts';
+import { lstatSync } from 'node:fs';
+import path from 'node:path';
+
 import type { RelativePath } from '../core/path.ts';
 import { moveBeneath, writeBeneath } from '../platform/fs/confined-write.ts';
 import { sha256 } from '../platform/hash.ts';
@@ -7,107 +9,185 @@ import { isNeverWritten } from '../policy/protected-names.ts';
 import { readResolved } from '../project/read-file.ts';
 import { resolvePath } from '../project/resolve-path.ts';
 import type { ResolvedPath } from '../project/resolve-path.ts';
-import { deleteFile } from '../project/trash.ts';
-
-/** What happened to one file over a whole run. */
-export interface FileChange {
-  /** Relative to the project. */
-  readonly path: string;
-  /** The content before the run, and where it is kept; absent for a file that the run created. */
-  readonly before?: { readonly digest: string; readonly kept: string };
-  /** Digest of the content after the run; absent for a file that the run deleted. */
-  readonly after?: string;
-}
+import { deleteFile, keepReplaced } from '../project/trash.ts';
+import type { EarlierFile, FileChange } from './file-changes.ts';
 
 export interface UndoneFile {
   readonly path: string;
-  /** `removed`: the run had created it. `conflict`: it was left alone. */
+  /** `removed`: the run had created it. `unchanged`: it is as before the run. `conflict`: it was left alone. */
   readonly result: 'restored' | 'removed' | 'unchanged' | 'conflict';
   /** Why a file was left alone, and what to do. */
   readonly reason?: string;
+  /** Of a conflict: where the content of another author is, relative to the project. */
+  readonly yours?: string;
+  /** Of a conflict: where the content is that undo would restore. Absent if the run created the file. */
+  readonly earlier?: string;
+}
+
+export interface UndoOptions {
+  /** Reports what would be done without doing it (default: false). */
+  readonly dryRun?: boolean;
 }
 
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** The changes of project files, in the order in which a run first touched them. */
-export function fileChanges(observations: Iterable<Observation>): readonly FileChange[] {
-  const changes = new Map<string, FileChange>();
-  for (const observation of observations) {
-    const change = changeOf(observation);
-    if (change === undefined) continue;
-    const first = changes.get(change.path);
-    const before = first === undefined ? change.before : first.before;
-    const { path, after } = change;
-    changes.set(path, { path, ...(before && { before }), ...(after === undefined ? {} : { after }) });
-  }
-  return [...changes.values()];
-}
-
-function changeOf(observation: Observation): FileChange | undefined {
-  if (observation.type === 'file-written' && !observation.path.includes('://')) {
-    const { path, digest, replaced, kept } = observation;
-    const before = replaced === undefined || kept === undefined ? undefined : { digest: replaced, kept };
-    return { path, after: digest, ...(before && { before }) };
-  }
-  if (observation.type === 'file-deleted' && !observation.path.includes('://')) {
-    const { path, digest, trash } = observation;
-    return { path, ...(digest === undefined ? {} : { before: { digest, kept: trash } }) };
-  }
-  return undefined;
-}
-
 /**
- * Restores each file that still has the content that the run left. Other files are left alone. It can be repeated: a file that is
- * already restored is `unchanged`.
+ * Restores each file that still has the content that the run left, with its permissions. A file that someone else changed, between two
+ * changes of the run or after them, is left alone. It can be repeated: a file that is already restored is `unchanged`.
  */
-export function undoFiles(project: string, changes: readonly FileChange[]): readonly UndoneFile[] {
-  return changes.map((change) => ({ path: change.path, ...undoFile(project, change) }));
+export function undoFiles(
+  project: string,
+  changes: readonly FileChange[],
+  { dryRun = false }: UndoOptions = {},
+): readonly UndoneFile[] {
+  return changes.map((change) => {
+    const step = planUndo(project, change);
+    return { path: change.path, ...('act' in step ? (dryRun ? { result: step.result } : step.act()) : step) };
+  });
 }
 
 type Undone = Omit<UndoneFile, 'path'>;
 
-function undoFile(project: string, { path, before, after }: FileChange): Undone {
-  const placed = resolvePath(path, { project, skills: [] }, 'write');
+/** What is to be done with a file, or that nothing is. */
+type UndoStep = Undone | { readonly result: 'restored' | 'removed'; readonly act: () => Undone };
+
+function planUndo(project: string, change: FileChange): UndoStep {
+  const { path: file, before, after, between } = change;
+  const earlier = before?.kept === undefined ? {} : { earlier: before.kept };
+  const placed = resolvePath(file, { project, skills: [] }, 'write');
   if (placed.type === 'refused') return conflict(placed.failure.message);
-  if (placed.relative === '' || isNeverWritten(placed.relative)) return conflict('tools never write this file');
-  const current = digestOf(placed);
-  if (typeof current === 'object') return conflict(current.reason);
-  if (current === before?.digest) return { result: 'unchanged' };
-  const where = before === undefined ? '' : `; the earlier content is in ${before.kept}`;
-  if (current !== after) return conflict(`it changed after the run${where}`);
-  if (before === undefined) {
-    const removed = deleteFile({ type: 'delete_file', path }, placed);
-    return removed.type === 'failed' ? conflict(removed.message) : { result: 'removed' };
-  }
-  return restore(placed, placed.relative, before, current);
+  const { relative } = placed;
+  if (relative === '' || isNeverWritten(relative)) return conflict('tools never write this file');
+  const current = currentFile(placed);
+  if (isAsBefore(current, before, placed)) return restoreMode(placed, relative, change, current);
+  if (current?.digest === undefined && current !== undefined)
+    return conflict(`it cannot be read (${current.problem})`, { yours: file, ...earlier });
+  if (current?.digest !== after?.digest) return conflict('it changed after the run', { yours: file, ...earlier });
+  if (between !== undefined)
+    return conflict('it was changed between two changes of the run, not by its file tools', {
+      ...(between.kept === undefined ? {} : { yours: between.kept }),
+      ...earlier,
+    });
+  if (before === undefined)
+    return {
+      result: 'removed',
+      act() {
+        const removed = deleteFile({ type: 'delete_file', path: file }, placed);
+        return removed.type === 'failed' ? conflict(removed.message) : { result: 'removed' };
+      },
+    };
+  return planRestore(placed, relative, { ...change, before }, current);
 }
 
-function restore(
-  { root }: ResolvedPath,
-  relative: RelativePath,
-  { digest, kept }: NonNullable<FileChange['before']>,
-  current: string | undefined,
-): Undone {
-  const place = resolvePath(kept, { project: root, skills: [] }, 'read');
-  const read = place.type === 'resolved' ? readResolved(place, MAX_BYTES) : undefined;
-  if (place.type !== 'resolved' || place.relative === '' || read?.type !== 'read')
-    return conflict(`the kept copy ${kept} cannot be read`);
-  if (`sha256:${sha256(read.bytes)}` !== digest) return conflict(`the kept copy ${kept} has changed`);
-  // A deleted file is moved back, with its permissions.
-  const done =
-    current === undefined
-      ? moveBeneath(root, place.relative, relative)
-      : writeBeneath(root, relative, read.bytes, { mayReplace: (found) => `sha256:${found ?? ''}` === current });
-  return done.type === 'failed' ? conflict(`it cannot be written (${done.code})`) : { result: 'restored' };
+/** A file whose content cannot be read has a problem instead of a digest. */
+interface CurrentFile {
+  readonly digest?: string;
+  readonly problem: string;
+  readonly mode: number;
+  readonly bytes: number;
 }
 
 /** Undefined if there is no such file. */
-function digestOf(placed: ResolvedPath): string | undefined | { readonly reason: string } {
+function currentFile(placed: ResolvedPath): CurrentFile | undefined {
   const read = readResolved(placed, MAX_BYTES);
-  if (read.type === 'read') return `sha256:${sha256(read.bytes)}`;
-  return read.code === 'file/missing' ? undefined : { reason: `it cannot be read (${read.code})` };
+  if (read.type === 'failed' && read.code === 'file/missing') return undefined;
+  const stats = lstatSync(path.join(placed.root, placed.relative), { throwIfNoEntry: false });
+  const known = { mode: (stats?.mode ?? 0) & 0o777, bytes: stats?.size ?? 0 };
+  return read.type === 'read'
+    ? { ...known, digest: `sha256:${sha256(read.bytes)}`, problem: '' }
+    : { ...known, problem: read.code };
 }
 
-function conflict(reason: string): Undone {
-  return { result: 'conflict', reason };
+/** A file without a digest is as before if it has its size and its copy is no longer in the trash. */
+function isAsBefore(
+  current: CurrentFile | undefined,
+  before: EarlierFile | undefined,
+  { root }: ResolvedPath,
+): boolean {
+  if (current === undefined || before === undefined) return current === before;
+  if (before.digest !== undefined) return current.digest === before.digest;
+  const kept = before.kept === undefined ? undefined : resolvePath(before.kept, { project: root, skills: [] }, 'read');
+  const isMoved = kept?.type === 'resolved' && readResolved(kept, 0).type === 'failed' && !isThere(root, kept.relative);
+  return isMoved && before.bytes !== undefined && current.bytes === before.bytes;
+}
+
+function isThere(root: string, relative: string): boolean {
+  return lstatSync(path.join(root, relative), { throwIfNoEntry: false }) !== undefined;
+}
+
+/** Whether the permissions are those that the run left, and not those from before it. */
+function isModeChanged({ before, after }: FileChange, current: CurrentFile | undefined): boolean {
+  return (
+    before?.mode !== undefined && current !== undefined && current.mode !== before.mode && current.mode === after?.mode
+  );
+}
+
+/** The content is as before; the run may have created it again with other permissions. */
+function restoreMode(
+  placed: ResolvedPath,
+  relative: RelativePath,
+  change: FileChange,
+  current: CurrentFile | undefined,
+): UndoStep {
+  if (!isModeChanged(change, current) || current?.digest === undefined) return { result: 'unchanged' };
+  const read = readResolved(placed, MAX_BYTES);
+  if (read.type !== 'read') return conflict(`it cannot be read (${read.code})`);
+  return { result: 'restored', act: () => write(placed, relative, read.bytes, { current, mode: change.before?.mode }) };
+}
+
+function planRestore(
+  placed: ResolvedPath,
+  relative: RelativePath,
+  change: FileChange & { readonly before: EarlierFile },
+  current: CurrentFile | undefined,
+): UndoStep {
+  const { before } = change;
+  const { kept } = before;
+  if (kept === undefined) return conflict('the record does not say where its earlier content is');
+  const place = resolvePath(kept, { project: placed.root, skills: [] }, 'read');
+  if (place.type === 'refused' || place.relative === '') return conflict(`the kept copy ${kept} cannot be read`);
+  const from = place.relative;
+  const stats = lstatSync(path.join(placed.root, from), { throwIfNoEntry: false });
+  if (before.digest === undefined) {
+    if (stats === undefined) return conflict(`its only copy, ${kept}, is gone`);
+    if (before.bytes !== undefined && stats.size !== before.bytes) return conflict(`the kept copy ${kept} has changed`);
+    return { result: 'restored', act: () => move(placed, from, relative, current) };
+  }
+  const read = readResolved(place, MAX_BYTES);
+  if (read.type !== 'read') return conflict(`the kept copy ${kept} cannot be read`);
+  if (`sha256:${sha256(read.bytes)}` !== before.digest) return conflict(`the kept copy ${kept} has changed`);
+  // A deleted file is moved back as it is; a copy of replaced content has permissions of its own.
+  const isOriginal = before.mode === undefined || ((stats?.mode ?? 0) & 0o777) === before.mode;
+  if (current === undefined && isOriginal)
+    return { result: 'restored', act: () => move(placed, from, relative, current) };
+  const mode = current === undefined || isModeChanged(change, current) ? before.mode : undefined;
+  return { result: 'restored', act: () => write(placed, relative, read.bytes, { current, mode }) };
+}
+
+/** What the file has now goes to the trash first. */
+function move(placed: ResolvedPath, from: RelativePath, to: RelativePath, current: CurrentFile | undefined): Undone {
+  if (current !== undefined) {
+    const read = readResolved(placed, MAX_BYTES);
+    const kept = read.type === 'read' ? keepReplaced(placed, read.bytes) : undefined;
+    if (typeof kept !== 'string') return conflict('its current content could not be kept in the trash');
+  }
+  const moved = moveBeneath(placed.root, from, to, { replaces: current !== undefined });
+  return moved.type === 'failed' ? conflict(`it cannot be written (${moved.code})`) : { result: 'restored' };
+}
+
+function write(
+  { root }: ResolvedPath,
+  relative: RelativePath,
+  bytes: Uint8Array,
+  { current, mode }: { readonly current: CurrentFile | undefined; readonly mode: number | undefined },
+): Undone {
+  const written = writeBeneath(root, relative, bytes, {
+    mayReplace: (found) => (found === undefined ? undefined : `sha256:${found}`) === current?.digest,
+    exactMode: mode,
+  });
+  return written.type === 'failed' ? conflict(`it cannot be written (${written.code})`) : { result: 'restored' };
+}
+
+function conflict(reason: string, both: Pick<UndoneFile, 'yours' | 'earlier'> = {}): Undone {
+  return { result: 'conflict', reason, ...both };
 }

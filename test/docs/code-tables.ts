@@ -70,14 +70,17 @@ export const ERROR_CODES: Readonly<Record<SkillErrorCode, string>> = {
   'package/missing': 'an optional package is not installed; `install` is the command that installs it',
   'artifact/unknown': 'no artifact has this name',
   'run/invalid': 'the folder is not a run, or was written by a later version',
+  'run/resumed':
+    'another run already continues it; `problems` name what a second one may repeat; see `runs resume --again`',
 };
 
 export const CHAIN_CODES: Readonly<Record<ChainProblem['code'], string>> = {
   'chain/unreadable': 'a line of `chain.jsonl` cannot be parsed',
   'chain/edited': 'a line was changed or is missing',
-  'chain/forged': 'a line was not written with the key of this user',
-  'chain/cut': 'lines at the end are gone',
-  'chain/missing': 'the whole file is gone',
+  'chain/forged': 'a line, or what the home folder remembers of the chain, was not written with the key of this user',
+  'chain/cut': 'lines at the end are gone, or were gone when the next line was written',
+  'chain/missing': 'the whole file is gone, or was gone when the next run began',
+  'chain/head-missing': 'the home folder no longer remembers the newest line',
   'chain/run-missing': 'an announced run is gone; after deleting it by hand, `skillwright runs prune --missing`',
   'chain/run-exchanged': 'the folder is not the announced run',
   'chain/run-unlisted': 'a run that the chain does not announce',

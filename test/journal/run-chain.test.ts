@@ -16,7 +16,8 @@ import { describe, expect, test } from 'vitest';
 import type { RunEvent } from '../../src/core/run-events.ts';
 import { createRun } from '../../src/journal/journal-writer.ts';
 import { pruneRuns } from '../../src/journal/prune.ts';
-import { recordProblem, verifyChain } from '../../src/journal/verify-chain.ts';
+import { appendToChain } from '../../src/journal/run-chain.ts';
+import { folderId, recordProblem, verifyChain } from '../../src/journal/verify-chain.ts';
 import { verifyRun } from '../../src/journal/verify.ts';
 import { sealKey } from '../../src/platform/fs/seal-key.ts';
 import { scratch } from '../registry/support.ts';
@@ -77,6 +78,8 @@ describe('the chain of runs', () => {
       runs: 3,
       unchained: [],
       removed: [],
+      breaks: [],
+      resumedAgain: [],
     });
     for (const id of ids)
       expect(verifyRun(path.join(at.directory, id), at.keys)).toEqual({ status: 'intact', problems: [], seal: 'good' });
@@ -100,7 +103,7 @@ describe('the chain of runs', () => {
     const lines = readFileSync(file, 'utf8').split('\n');
     rmSync(path.join(at.directory, ids[1] ?? ''), { recursive: true });
     writeFileSync(file, [...lines.slice(0, 2), ...lines.slice(4)].join('\n'));
-    expect(codes(at)).toEqual(['chain/edited', 'chain/forged', 'chain/edited', 'chain/cut']);
+    expect(codes(at)).toEqual(['chain/edited', 'chain/forged']);
     // The newest run and its lines: only the home folder knows of them.
     writeFileSync(file, `${lines.slice(0, 4).join('\n')}\n`);
     rmSync(path.join(at.directory, ids[2] ?? ''), { recursive: true });
@@ -117,7 +120,7 @@ describe('the chain of runs', () => {
     renameSync(`${a}-x`, b);
     for (const place of [a, b])
       expect(verifyRun(place, at.keys)).toMatchObject({ status: 'tampered', problems: [{ code: 'folder/renamed' }] });
-    expect(codes(at)).toEqual([b, a].map((place) => `chain/run-exchanged ${path.basename(place)}`));
+    expect(codes(at)).toEqual([a, b].map((place) => `chain/run-exchanged ${path.basename(place)}`));
   });
 
   test('a run that was written anew without the key, shortened or brought from elsewhere is named', () => {
@@ -190,12 +193,12 @@ describe('the chain of runs', () => {
     symlinkSync(elsewhere, place);
     at.run();
     expect(readFileSync(elsewhere)).toEqual(before);
-    expect(codes(at)).toEqual([]);
-    // A chain that begins anew after its folder was deleted.
+    expect(codes(at)).toEqual(['chain/forged']);
+    // A chain that begins anew after its folder was deleted: a break, a start and an end.
     rmSync(at.directory, { recursive: true });
     at.run();
-    expect(codes(at)).toEqual([]);
-    expect(heads()).toMatchObject([{ seq: 1 }, { seq: 2 }]);
+    expect(codes(at)).toEqual(['chain/missing']);
+    expect(heads()).toMatchObject([{ seq: 2 }, { seq: 3 }]);
   });
 
   test('a write of the newest line that stopped anywhere is no forgery; lines that are gone are still noticed', () => {
@@ -267,13 +270,39 @@ describe('the chain of runs', () => {
     ]);
   });
 
-  test('a prune that was killed between rename and tombstone is finished by the next one', async () => {
+  test('a prune that was killed at any moment left a run that is there or one that was removed', async () => {
+    const at = world();
+    const [a] = [at.run(), at.run()];
+    const whole = path.join(scratch(), 'whole');
+    cpSync(at.directory, whole, { recursive: true });
+    const folder = path.join(at.directory, a);
+    const removal = { type: 'run-remove', run: a, reason: 'named', folder: folderId(folder) ?? '' } as const;
+    appendToChain(at.directory, removal, { ...at.keys, now: new Date() });
+    // Killed between the record and the rename, then between the rename and the removal of the files.
+    expect(verifyChain(at.directory, at.keys)).toMatchObject({ status: 'intact', removed: [{ run: a }] });
+    renameSync(folder, path.join(at.directory, `.removed-${a}`));
+    expect(verifyChain(at.directory, at.keys)).toMatchObject({ status: 'intact', removed: [{ run: a }] });
+    renameSync(path.join(at.directory, `.removed-${a}`), folder);
+    await pruneRuns({ directory: at.directory, olderThanMs: Number.MAX_SAFE_INTEGER, ...at.keys });
+    expect([verifyChain(at.directory, at.keys).status, readdirSync(at.directory).includes(a)]).toEqual([
+      'intact',
+      false,
+    ]);
+    cpSync(path.join(whole, a), folder, { recursive: true });
+    expect(codes(at)).toEqual([`chain/run-returned ${a}`]);
+  });
+
+  test('a folder that was renamed as a prune would is missing, and the next prune does not remove it', async () => {
     const at = world();
     const [a] = [at.run(), at.run()];
     renameSync(path.join(at.directory, a), path.join(at.directory, `.removed-${a}`));
-    expect(verifyChain(at.directory, at.keys).problems[0]?.message).toContain('removal was interrupted');
-    await pruneRuns({ directory: at.directory, olderThanMs: Number.MAX_SAFE_INTEGER, ...at.keys });
-    expect(verifyChain(at.directory, at.keys)).toMatchObject({ status: 'intact', removed: [{ run: a }] });
+    for (let time = 0; time < 2; time += 1) {
+      expect(codes(at)).toEqual([`chain/run-missing ${a}`]);
+      await pruneRuns({ directory: at.directory, olderThanMs: Number.MAX_SAFE_INTEGER, ...at.keys });
+    }
+    expect(readdirSync(at.directory)).toContain(`.removed-${a}`);
+    await pruneRuns({ directory: at.directory, missing: true, ...at.keys });
+    expect([codes(at), readdirSync(at.directory).includes(`.removed-${a}`)]).toEqual([[], false]);
   });
 
   test('a run that was killed is announced without an end, and half a line of the chain is dropped', () => {

@@ -24,6 +24,8 @@ describe('delete_file', () => {
       path: 'src/old.ts',
       trash: expect.stringMatching(/^\.agent\/trash\/20260131T235959Z-[0-9a-f]{8}\/src\/old\.ts$/),
       digest: `sha256:${sha256('old')}`,
+      bytes: 3,
+      mode: expect.any(Number),
     });
     const trash = deleted.type === 'file-deleted' ? deleted.trash : '';
     expect(readFileSync(path.join(project, trash), 'utf8')).toBe('old');

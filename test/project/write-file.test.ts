@@ -25,12 +25,14 @@ function write(here: World, file: string, content: string, options?: WriteFileOp
 describe('write_file', () => {
   test('creates a file and its missing folders', () => {
     const here = world();
-    expect(write(here, 'new/deep/x.txt', 'grüße\n')).toEqual({
+    const written = write(here, 'new/deep/x.txt', 'grüße\n');
+    expect(written).toEqual({
       type: 'file-written',
       action: 'write_file',
       path: 'new/deep/x.txt',
       bytes: 8,
       digest: `sha256:${sha256('grüße\n')}`,
+      mode: lstatSync(path.join(here.places.project, 'new/deep/x.txt')).mode & 0o777,
     });
     expect(readFileSync(path.join(here.places.project, 'new/deep/x.txt'), 'utf8')).toBe('grüße\n');
     expect(readdirSync(path.join(here.places.project, 'new/deep'))).toEqual(['x.txt']);

@@ -5,7 +5,8 @@ import { describe, expect, test } from 'vitest';
 import type { Observation } from '../../src/core/observation.ts';
 import { deleteFile } from '../../src/project/trash.ts';
 import { writeFile } from '../../src/project/write-file.ts';
-import { fileChanges, undoFiles } from '../../src/runtime/undo-files.ts';
+import { fileChanges } from '../../src/runtime/file-changes.ts';
+import { undoFiles } from '../../src/runtime/undo-files.ts';
 import { placed, world } from '../project/support.ts';
 import type { World } from '../project/support.ts';
 
@@ -65,7 +66,9 @@ describe('undo', () => {
     expect(undo(here, done)).toMatchObject([
       {
         result: 'conflict',
-        reason: expect.stringMatching(/^it changed after the run; .* \.agent\/trash\/.*\/a\.txt$/),
+        reason: 'it changed after the run',
+        yours: 'a.txt',
+        earlier: expect.stringMatching(/^\.agent\/trash\/.*\/a\.txt$/),
       },
     ]);
     expect(read(here, 'a.txt')).toBe('by a person');
@@ -77,7 +80,6 @@ describe('undo', () => {
     const forged = (file: string, kept: string) => ({
       path: file,
       before: { digest: 'sha256:4e0ba08014a3e53ac9eb1fdcb9a2e9d40dc7a1e7bc8b4ec2fd0d8a3b5a8f0b0f', kept },
-      after: undefined,
     });
     const changes = [
       forged('../secret/key.txt', 'kept'),

@@ -4,17 +4,26 @@ import path from 'node:path';
 import { readRun } from '../../journal/journal-reader.ts';
 import { isRunId, runLife } from '../../journal/run-folder.ts';
 import { recordProblem } from '../../journal/verify-chain.ts';
+import type { Action } from '../../core/action.ts';
 import { isSkillError } from '../../core/errors.ts';
 import type { AgentStart, JournalLine, RunInfo } from '../../core/run-events.ts';
 import { quoted } from '../../core/text/text.ts';
 import { recordedRun } from '../../runtime/replay/recorded-calls.ts';
 import { skillProblems } from '../../runtime/replay/replay-run.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
-import { replayedRun } from './replayed-run.ts';
+import { replayedRun, settledCalls } from './replayed-run.ts';
 import type { RecordSource, ReplayedRun } from './replayed-run.ts';
+import { checkResume } from './resume-gate.ts';
 
 export type OpenedRecord =
-  | { readonly type: 'past'; readonly info: RunInfo; readonly start: AgentStart; readonly past: ReplayedRun }
+  | {
+      readonly type: 'past';
+      readonly info: RunInfo;
+      readonly start: AgentStart;
+      readonly past: ReplayedRun;
+      /** What an earlier resume did and this one may repeat. */
+      readonly repeats: readonly Action[];
+    }
   /** The run cannot be resumed; nothing was changed. */
   | NotResumable;
 
@@ -23,7 +32,7 @@ export interface NotResumable {
   readonly problems: readonly string[];
 }
 
-export interface ResumeContext extends Pick<RecordSource, 'hasEnded' | 'repeatsPrograms'> {
+export interface ResumeContext extends Pick<RecordSource, 'hasEnded' | 'repeatsPrograms' | 'again'> {
   readonly runtime: Runtime;
   /** The key of this user. With it, a run with an invalid seal counts as tampered. */
   readonly sealKey?: Uint8Array;
@@ -38,7 +47,7 @@ export function openRecordedRun(folder: string, around: ResumeContext): Promise<
 }
 
 async function openAfter(folder: string, around: ResumeContext, seen: ReadonlySet<string>): Promise<OpenedRecord> {
-  const { runtime, sealKey, keepAnswers, repeatsPrograms, signal, hasEnded = false } = around;
+  const { runtime, sealKey, keepAnswers, repeatsPrograms, again, signal, hasEnded = false } = around;
   const { info, lines } = readRun(folder);
   if (!hasEnded && runLife(info) === 'running')
     return impossible('the run is still in progress, here or on another machine');
@@ -50,15 +59,19 @@ async function openAfter(folder: string, around: ResumeContext, seen: ReadonlySe
   const past = replayedRun(
     info.run,
     lines,
-    { directory: path.dirname(folder), hasEnded, repeatsPrograms },
+    { directory: path.dirname(folder), hasEnded, repeatsPrograms, again: again === true || keepAnswers !== undefined },
     keepAnswers,
   );
   const before = keepAnswers === undefined ? unfinishedBefore(start, past) : undefined;
   if (before !== undefined) return openEarlier(before, folder, around, seen);
   if (keepAnswers === undefined && info.outcome === 'done' && past.calls.size === countActions(lines))
     return impossible('it is done');
+  const { problems, repeats } = past.isFork
+    ? { problems: [], repeats: [] }
+    : checkResume({ folder, settled: settledCalls(past), again });
+  if (problems.length > 0) return { type: 'impossible', problems };
   const changed = await skillProblems(recordedRun(lines).skills, runtime, signal);
-  return changed.length > 0 ? { type: 'impossible', problems: changed } : { type: 'past', info, start, past };
+  return changed.length > 0 ? { type: 'impossible', problems: changed } : { type: 'past', info, start, past, repeats };
 }
 
 /** If this run resumed another one and was interrupted before it had replayed all of it, the other one is resumed instead. */

@@ -40,6 +40,8 @@ export interface ReplayedRun {
   readonly idempotencyKey?: string;
   /** Programs that were interrupted and are run again. */
   readonly again: ReadonlySet<number>;
+  /** Only a part of the record is followed, on purpose: another course of the run. */
+  readonly isFork: boolean;
   readonly source: RecordSource;
 }
 
@@ -54,6 +56,8 @@ export interface RecordSource {
    * outcome is unknown).
    */
   readonly repeatsPrograms?: boolean | undefined;
+  /** Continues a run that another run already continued, so that actions of that one may happen again (default: false). */
+  readonly again?: boolean | undefined;
 }
 
 /** Programs that can be run again: the key lets them find out what the interrupted attempt did. */
@@ -84,13 +88,13 @@ export function isSettled({ action, observation, isAllowed }: RecordedCall): boo
   return observation !== undefined || (isAllowed && !isHarmless(action));
 }
 
-export function resumedRun({ run, elapsedMs, answers, calls, again }: ReplayedRun): ResumedRun {
-  const settled = [...calls].filter(([number, call]) => isSettled(call) && !again.has(number));
+export function resumedRun(past: ReplayedRun): ResumedRun {
+  const { run, elapsedMs, answers, again } = past;
   return {
     run,
     elapsedMs,
     answers: answers.length,
-    calls: settled.length,
+    calls: settledCalls(past).size,
     ...(again.size === 0 ? {} : { again: [...again] }),
   };
 }
@@ -149,8 +153,25 @@ export function replayedRun(
     again: new Set(
       source.repeatsPrograms === true && typeof key === 'string' ? [...keptCalls].filter(isInterrupted) : [],
     ),
+    isFork: answers !== Number.POSITIVE_INFINITY,
     source,
   };
+}
+
+/** The actions in a record that had effects, or may have had, without the numbers in `settled`. */
+export function effectsIn(lines: Iterable<JournalLine>, settled: ReadonlySet<number>): readonly Action[] {
+  const gathered: Gathered = { moments: [], calls: new Map(), children: new Map(), proposed: [] };
+  for (const { event } of lines) gather(gathered, event);
+  return [...gathered.calls]
+    .filter(([number, call]) => !settled.has(number) && hadEffect(call))
+    .map(([, { action }]) => action);
+}
+
+/** Numbers of the actions that a resume does not perform again. */
+export function settledCalls({ calls, again }: ReplayedRun): ReadonlySet<number> {
+  return new Set(
+    [...calls].filter(([number, call]) => isSettled(call) && !again.has(number)).map(([number]) => number),
+  );
 }
 
 function gather({ moments, calls, children, proposed }: Gathered, event: RunEvent): void {

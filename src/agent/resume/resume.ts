@@ -2,6 +2,7 @@
  * Resumes a run after a crash, a pending approval, or an exhausted budget (AGT-10). The old record is not changed. The new record
  * names it and repeats its events, so that it is complete on its own.
  */
+import type { Action } from '../../core/action.ts';
 import type { Budget } from '../../core/budget.ts';
 import { BUDGET_NAMES } from '../count-budget.ts';
 import type { RunInfo } from '../../core/run-events.ts';
@@ -12,6 +13,7 @@ import { resumeRun } from '../agent.ts';
 import type { AgentOptions, AgentResult } from '../agent-options.ts';
 import { openRecordedRun } from './open-recorded-run.ts';
 import type { ResumeContext, NotResumable } from './open-recorded-run.ts';
+import { isAlreadyResumed } from './resume-gate.ts';
 import { defined } from '../../core/defined.ts';
 
 export interface ResumeOptions
@@ -36,6 +38,8 @@ export interface ResumeOptions
   readonly request?: string;
   /** Whether a file named in the record may be copied into the workspace again (default: no file). A record grants no rights. */
   readonly mayBring?: (file: string) => boolean;
+  /** With `again`: called before the run continues with the actions of an earlier resume that may happen once more. */
+  readonly onRepeat?: (actions: readonly Action[]) => void;
 }
 
 export type Resumed = { readonly type: 'resumed'; readonly result: AgentResult } | NotResumable;
@@ -43,13 +47,14 @@ export type Resumed = { readonly type: 'resumed'; readonly result: AgentResult }
 /**
  * Completed actions are not repeated, and recorded answers of the model are reused. An action without a recorded end is repeated only
  * if it has no side effects; otherwise the model is told that its outcome is unknown. All further actions are checked by the current
- * policy, because a record grants no rights. Throws `run/invalid` if the folder is not a run.
+ * policy, because a record grants no rights. A run that another run already continued is only continued with `again`. Throws
+ * `run/invalid` if the folder is not a run.
  */
 export async function resumeAgent(options: ResumeOptions): Promise<Resumed> {
   const { runtime, model, run, signal, now } = options;
   const opened = await openRecordedRun(options.path, options);
   if (opened.type === 'impossible') return opened;
-  const { info, start, past } = opened;
+  const { info, start, past, repeats } = opened;
   const vocabulary = options.vocabulary ?? VOCABULARY_NAMES.find((name) => name === start.vocabulary);
   const problems = [
     ...(vocabulary === undefined ? [`unknown vocabulary ${quoted(start.vocabulary)}`] : []),
@@ -58,7 +63,8 @@ export async function resumeAgent(options: ResumeOptions): Promise<Resumed> {
       .map((file) => `the run was given the file ${quoted(file, 200)}: pass it again`),
   ];
   if (problems.length > 0 || vocabulary === undefined) return { type: 'impossible', problems };
-  const result = await resumeRun(past, {
+  if (repeats.length > 0) options.onRepeat?.(repeats);
+  const resumed = resumeRun(past, {
     runtime,
     model,
     request: options.request ?? info.request,
@@ -72,7 +78,13 @@ export async function resumeAgent(options: ResumeOptions): Promise<Resumed> {
     projectInstructions: options.projectInstructions,
     ...defined({ unapproved: options.unapproved, beforeEnd: options.beforeEnd }),
   });
-  return { type: 'resumed', result };
+  try {
+    return { type: 'resumed', result: await resumed };
+  } catch (error) {
+    // Another process continued it meanwhile.
+    if (isAlreadyResumed(error)) return { type: 'impossible', problems: error.data.problems };
+    throw error;
+  }
 }
 
 function budgetOf({ budgets }: RunInfo): Partial<Budget> {

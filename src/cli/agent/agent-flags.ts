@@ -48,6 +48,7 @@ export const AGENT_FLAGS = {
 
 /** Flags of `runs resume`. */
 export const RESUME_FLAGS = {
+  again: toggle('resume: continue a run that was already resumed, and repeat what that run did since'),
   model: { ...MODEL_FLAG, about: `resume: ${MODEL_FLAG.about}` },
   budget: { ...BUDGET_FLAG, about: `resume: ${BUDGET_FLAG.about}` },
   in: option('FILE', 'resume: allow FILE outside the project again, if the run used it; may be repeated', {

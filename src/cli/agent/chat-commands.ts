@@ -121,11 +121,14 @@ const OUTSIDE_EFFECTS: ReadonlySet<Action['type']> = new Set([
 function undoLines({ chat }: ChatCommandParts): readonly string[] {
   const undone = chat.undo();
   if (undone === undefined) return ['nothing to undo'];
-  const { message, actions, files } = undone;
+  const { message, actions, files, run, project } = undone;
   const ran = actions.filter(({ action }) => OUTSIDE_EFFECTS.has(action.type));
   return [
     `removed: ${shownText(message)}`,
-    ...undoneLines(files),
+    ...undoneLines(files, { project }),
+    ...(run === undefined
+      ? []
+      : [`its files were not restored: skillwright runs undo ${run} restores those of the whole run`]),
     ...(ran.length === 0 ? [] : ['not undone:']),
     ...ran.map(({ action, observation }) => `  ${describeAction(action)}: ${describeOutcome(observation, false)}`),
   ];

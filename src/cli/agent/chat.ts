@@ -1,7 +1,7 @@
 import path from 'node:path';
 
 import { projectInstructions } from '../../agent/project-instructions.ts';
-import { findRun, runIds, runsDirectory } from '../../journal/run-folder.ts';
+import { findRun, listRuns, runsDirectory } from '../../journal/run-folder.ts';
 import { countText, shownText } from '../../core/text/line-text.ts';
 import { printable } from '../../core/text/text.ts';
 import { lineJson } from '../json.ts';
@@ -18,7 +18,7 @@ import { completeMention, mentionedFiles, pastedMention } from './chat-files.ts'
 import { openChatHistory } from './chat-history.ts';
 import { openEditor, openLines } from './chat-input.ts';
 import type { ChatInput } from './chat-input.ts';
-import { defineCommand, option } from '../command.ts';
+import { defineCommand, option, toggle } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { takeInterrupts } from './interrupts.ts';
@@ -41,10 +41,12 @@ import { SkillError, isSkillError } from '../../core/errors.ts';
 import type { AgentModel } from '../../agent/agent-model.ts';
 import type { AgentResult } from '../../agent/agent-options.ts';
 import type { Chat, ChatOptions } from '../../agent/chat.ts';
+import { alreadyResumed, checkResume } from '../../agent/resume/resume-gate.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 
 const flags = {
   resume: option('ID', 'continue the chat of this run, or the last one'),
+  again: toggle('with --resume: continue a chat that was already continued'),
   ...AGENT_FLAGS,
 } as const;
 
@@ -73,6 +75,7 @@ export const command = defineCommand({
     const untrusted = await askForTrust(invocation, runtime);
     if (given.json === true && untrusted.length > 0) terminal.out(hiddenJson(untrusted));
     const earlier = given.resume === undefined ? undefined : findChat(directoryOf(invocation, runtime), given.resume);
+    if (earlier !== undefined) requireUnclaimed(earlier.path, given.again === true);
     const isAtTerminal = process.stdin.isTTY && process.stderr.isTTY;
     const choice = { runtime, signal, cwd: given.cwd };
     let chosen = isAtTerminal
@@ -95,7 +98,7 @@ export const command = defineCommand({
         });
         terminal.remark(copied.map((name) => `wrote ${printable(name)}`));
       },
-      ...(earlier === undefined ? {} : { earlier }),
+      ...(earlier === undefined ? {} : { earlier, again: given.again === true }),
       run: {
         host: {},
         approve: openApprover(given, terminal),
@@ -280,7 +283,14 @@ async function answer(message: string, { chat, show, attach, interrupts }: ChatL
 
 interface EarlierChat {
   readonly run: string;
+  readonly path: string;
   readonly said: readonly Said[];
+}
+
+/** Before the first message is typed. Throws `run/resumed`. */
+function requireUnclaimed(folder: string, again: boolean): void {
+  const { problems } = checkResume({ folder, again });
+  if (problems.length > 0) throw alreadyResumed(folder, problems);
 }
 
 /** How many of the newest runs are searched for the last chat. */
@@ -289,8 +299,8 @@ const MAX_RUNS = 50;
 /** Finds a chat by the id of its run, or the last one. A run of one request counts as a chat with one message. Throws `run/unknown` and `run/invalid`. */
 function findChat(directory: string, name: string): EarlierChat {
   if (name !== 'last') return readChat(findRun(directory, name));
-  for (const id of runIds(directory).slice(0, MAX_RUNS)) {
-    const chat = chatAt(path.join(directory, id));
+  for (const { path: place } of listRuns(directory).slice(0, MAX_RUNS)) {
+    const chat = chatAt(place);
     if (chat !== undefined) return chat;
   }
   throw new SkillError({
@@ -324,5 +334,5 @@ function readChat(place: string): EarlierChat {
       said = reduceChat(said, event.event);
     } else if (event.type === 'action' && event.action.type === 'final_answer') ({ answer } = event.action);
   }
-  return { run: info.run, said: isChat ? said : [{ message: info.request, answer }] };
+  return { run: info.run, path: place, said: isChat ? said : [{ message: info.request, answer }] };
 }

@@ -6,7 +6,7 @@ import { RESUME_FLAGS } from './agent-flags.ts';
 import type { ApprovingCommand } from './approval.ts';
 
 /** Flags that `runs resume` takes too; the others are in the record or belong to one output. An approval is used up. */
-const { approve: _used, ...RESUMED } = { ...RESUME_FLAGS, ...SETTING_FLAGS };
+const { approve: _used, again: _again, ...RESUMED } = { ...RESUME_FLAGS, ...SETTING_FLAGS };
 
 type GivenFlags = Readonly<Record<string, boolean | string | readonly string[] | undefined>>;
 

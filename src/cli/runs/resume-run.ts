@@ -3,6 +3,7 @@ import path from 'node:path';
 
 import { projectInstructions } from '../../agent/project-instructions.ts';
 import { readRun } from '../../journal/journal-reader.ts';
+import { describeAction } from '../../core/action-text.ts';
 import { printable } from '../../core/text/text.ts';
 import { isInside, tryRealPath } from '../../platform/fs/paths.ts';
 import { readSealKey } from '../../platform/fs/seal-key.ts';
@@ -51,6 +52,11 @@ export async function resumeRun(invocation: ResumeInvocation, place: string): Pr
     budget: parseBudget(given.budget),
     mayBring: (file) => named.has(file) || isInProject(file, cwd),
     signal,
+    again: given.again,
+    onRepeat: (actions) => {
+      reportWarning(terminal, `run ${info.run} was resumed before; these actions may happen again:`);
+      terminal.err(actions.map((action) => `  ${printable(describeAction(action))}`));
+    },
     ...(interrupts === undefined ? {} : { steps: interrupts.steps }),
     projectInstructions: given['no-agents-md'] === true ? undefined : projectInstructions(cwd),
     unapproved: isAttended() || given.defer === true || given['keep-going'] === true ? 'continue' : 'stop',

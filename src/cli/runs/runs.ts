@@ -25,7 +25,7 @@ import { openRuntime } from '../open-runtime.ts';
 import { byteCount, milliseconds } from '../terminal/quantities.ts';
 import { chainLines, eventLine, infoLines, runLines, verificationLines } from './show-run.ts';
 import { describeAction } from '../../core/action-text.ts';
-import type { ChainKeys } from '../../journal/run-chain.ts';
+import type { ChainKeys } from '../../journal/chain-head.ts';
 import type { JournalLine } from '../../core/run-events.ts';
 import type { Outline } from '../../runtime/replay/replay-outline.ts';
 import type { Replay, ReplayStep } from '../../runtime/replay/replay-run.ts';
@@ -188,7 +188,10 @@ async function verify(invocation: RunsInvocation): Promise<number> {
   const [only] = places;
   const whole = verifyChain(directory ?? path.dirname(only ?? '.'), keys);
   // For one run, only what the chain says about it.
-  const chain = isAll ? whole : { ...whole, problems: whole.problems.filter(({ run }) => run === checked[0]?.id) };
+  const isMeant = ({ run }: { readonly run?: string }): boolean => run === checked[0]?.id;
+  const chain = isAll
+    ? whole
+    : { ...whole, problems: whole.problems.filter(isMeant), resumedAgain: whole.resumedAgain.filter(isMeant) };
   if (!terminal.printJson({ runs: checked, chain })) {
     for (const run of checked) terminal.out(verificationLines(run.id, run, terminal));
     terminal.out(chainLines(chain, isAll, terminal));
@@ -197,11 +200,16 @@ async function verify(invocation: RunsInvocation): Promise<number> {
 }
 
 /** 1: something was changed. 4: nothing shows a change, but a run has no seal or no end, so that cannot be excluded. */
-function verifyExit(checked: readonly Verification[], { problems }: ChainVerification, requiresSeal: boolean): number {
+function verifyExit(
+  checked: readonly Verification[],
+  { problems, status: chain }: ChainVerification,
+  requiresSeal: boolean,
+): number {
   const isBad = ({ status, seal }: Verification): boolean =>
     status === 'tampered' || status === 'unreadable' || (requiresSeal && seal !== 'good');
   if (problems.length > 0 || checked.some(isBad)) return EXIT.failed;
-  return checked.some(({ status }) => status === 'unsealed' || status === 'torn') ? EXIT.impossible : EXIT.done;
+  const isOpen = chain === 'unsealed' || checked.some(({ status }) => status === 'unsealed' || status === 'torn');
+  return isOpen ? EXIT.impossible : EXIT.done;
 }
 
 function keysFor(invocation: RunsInvocation): ChainKeys {
@@ -263,7 +271,7 @@ async function resume(invocation: RunsInvocation): Promise<number> {
 async function undo(invocation: RunsInvocation): Promise<number> {
   const place = await placeOf(invocation);
   const { undoRun } = await import('./undo-run.ts');
-  return undoRun(invocation, place);
+  return undoRun(invocation, place, await directoryOf(invocation));
 }
 
 export async function replay(invocation: RunsInvocation): Promise<number> {

@@ -212,7 +212,7 @@ export function verificationLines(name: string, found: Verification, { style }: 
 
 /** The chain of the runs. For one run only problems are shown. */
 export function chainLines(
-  { status, problems, runs, unchained, removed }: ChainVerification,
+  { status, problems, runs, unchained, removed, breaks, resumedAgain }: ChainVerification,
   isAll: boolean,
   { style }: Terminal,
 ): readonly string[] {
@@ -220,13 +220,27 @@ export function chainLines(
     const place = run ?? `chain.jsonl${line === undefined ? '' : `:${String(line)}`}`;
     return `  ${printable(place)}  ${printable(message)} ${style('dim', code)}`;
   });
-  if (!isAll) return lines.length === 0 ? [] : [`chain  ${style('red', 'tampered')}`, ...lines];
+  const again = resumedAgain.map(
+    ({ run, by }) =>
+      `  ${printable(run)}  was resumed ${String(by.length)} times: ${by.map((one) => `${printable(one.run || 'without a record')} at ${printable(one.at)}`).join(', ')}`,
+  );
+  if (!isAll) return [...(lines.length === 0 ? [] : [`chain  ${style('red', 'tampered')}`, ...lines]), ...again];
   if (status === 'absent') return [];
+  const known = breaks.flatMap(({ line, at, message, code, knownAt }) =>
+    knownAt === undefined
+      ? []
+      : [
+          `  chain.jsonl:${String(line)}  ${printable(message)} (found at ${printable(at)}, known since ${printable(knownAt)}) ${style('dim', code)}`,
+        ],
+  );
+  const lost = removed.flatMap(({ run, at, reason }) =>
+    reason === 'missing' ? [`  ${printable(run)}  its folder was gone; recorded as known at ${printable(at)}`] : [],
+  );
   const counts = [
     `${String(runs)} announced`,
     ...(removed.length === 0 ? [] : [`${String(removed.length)} removed by prune`]),
     ...(unchained.length === 0 ? [] : [`${String(unchained.length)} from before the chain: ${unchained.join(', ')}`]),
   ];
   const verdict = style(status === 'tampered' ? 'red' : status === 'intact' ? 'green' : 'yellow', status);
-  return [`chain of all runs  ${verdict}, ${counts.join(', ')}`, ...lines];
+  return [`chain of all runs  ${verdict}, ${counts.join(', ')}`, ...lines, ...known, ...lost, ...again];
 }

@@ -1,17 +1,22 @@
 /** `runs undo`: restores the files of the project that a run changed. */
-import path from 'node:path';
+import { isUtf8 } from 'node:buffer';
 
-import { compareText } from '../../core/diagnostic.ts';
+import { countText } from '../../core/text/line-text.ts';
+import { diffLines } from '../../core/text/text-diff.ts';
+import { printable } from '../../core/text/text.ts';
 import { readRun } from '../../journal/journal-reader.ts';
 import type { ReadRun } from '../../journal/journal-reader.ts';
-import { listRuns, runLife } from '../../journal/run-folder.ts';
+import { runLife } from '../../journal/run-folder.ts';
+import { projectOfRun } from '../../journal/run-project.ts';
 import { verifyRun } from '../../journal/verify.ts';
-import type { Observation } from '../../core/observation.ts';
-import { countText } from '../../core/text/line-text.ts';
-import { printable } from '../../core/text/text.ts';
+import { realPath } from '../../platform/fs/paths.ts';
 import { readSealKey } from '../../platform/fs/seal-key.ts';
-import { fileChanges, undoFiles } from '../../runtime/undo-files.ts';
-import type { FileChange, UndoneFile } from '../../runtime/undo-files.ts';
+import { readResolved } from '../../project/read-file.ts';
+import { resolvePath } from '../../project/resolve-path.ts';
+import { withInterrupted } from '../../runtime/interrupted-changes.ts';
+import { recordedChanges } from '../../runtime/recorded-changes.ts';
+import { undoFiles } from '../../runtime/undo-files.ts';
+import type { UndoneFile } from '../../runtime/undo-files.ts';
 import type { Flag, Invocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { surroundingsFor } from '../surroundings.ts';
@@ -19,25 +24,40 @@ import { reportProblem } from '../terminal/terminal.ts';
 
 type UndoInvocation = Invocation<{ readonly 'dry-run': Flag & { readonly type: 'boolean' } }>;
 
-export function undoRun({ flags: given, terminal }: UndoInvocation, place: string): number {
+/** `directory` is where the current project records its runs. */
+export function undoRun({ flags: given, terminal }: UndoInvocation, place: string, directory: string): number {
   const { cwd, home } = surroundingsFor(given);
   const sealKey = home === undefined ? undefined : readSealKey(home);
-  const { status } = verifyRun(place, sealKey === undefined ? {} : { sealKey });
+  const { status, seal } = verifyRun(place, sealKey === undefined ? {} : { sealKey });
   const run = readRun(place);
   const problem = problemOf(run, status);
-  const runs = [run, ...subagentsOf(run)];
   if (problem !== undefined) {
     reportProblem(terminal, problem);
     return EXIT.failed;
   }
-  const changes = fileChanges(observationsOf(runs));
-  const files = given['dry-run'] === true ? changes.map(plannedUndo) : undoFiles(cwd, changes);
-  if (!terminal.printJson({ run: run.info.run, files })) terminal.out(undoneLines(files));
+  const recorded = recordedChanges(run);
+  const project = projectOfRun(run.info, { folder: place, cwd, directory, isSealed: seal === 'good' });
+  if (project === undefined) {
+    reportProblem(terminal, unknownProject(run, recorded.changes));
+    return EXIT.impossible;
+  }
+  const { changes, unclear } = withInterrupted(project, recorded);
+  const dryRun = given['dry-run'] === true;
+  const files = [...undoFiles(project, changes, { dryRun }), ...unclear];
+  if (!terminal.printJson({ run: run.info.run, project, dryRun, files })) {
+    if (project !== realPath(cwd)) terminal.remark(`in ${printable(project)}`);
+    terminal.out(undoneLines(files, { project, dryRun }));
+  }
   if (files.length === 0) terminal.remark('the run changed no file of the project');
   return files.some(({ result }) => result === 'conflict') ? EXIT.failed : EXIT.done;
 }
 
-function problemOf({ info }: ReadRun, status: string): { readonly message: string; readonly hint: string } | undefined {
+interface UndoProblem {
+  readonly message: string;
+  readonly hint: string;
+}
+
+function problemOf({ info }: ReadRun, status: string): UndoProblem | undefined {
   if (status === 'tampered' || status === 'unreadable')
     return {
       message: `the record of run ${info.run} is ${status}; no file was changed`,
@@ -48,46 +68,65 @@ function problemOf({ info }: ReadRun, status: string): { readonly message: strin
   return undefined;
 }
 
-/** The recorded runs of subagents, at any depth. */
-function subagentsOf({ path: place, info }: ReadRun): readonly ReadRun[] {
-  const children = listRuns(path.dirname(place)).filter(
-    ({ reading }) => reading.type === 'run' && reading.info.parent === info.run,
-  );
-  return children.flatMap((child) => {
-    const run = readRun(child.path);
-    return [run, ...subagentsOf(run)];
-  });
+function unknownProject({ info }: ReadRun, changes: readonly { readonly path: string }[]): UndoProblem {
+  const names = changes.slice(0, 10).map((change) => printable(change.path));
+  const more = changes.length > names.length ? ` and ${String(changes.length - names.length)} more` : '';
+  return {
+    message: `run ${info.run} did not work in this folder; no file was changed. It changed ${names.join(', ') || 'no file'}${more}`,
+    hint: `run this command in its project${info.project === undefined ? '' : `, ${printable(info.project)}`}`,
+  };
 }
 
-/** In the order of time, because subagents change the same files. */
-function observationsOf(runs: readonly ReadRun[]): readonly Observation[] {
-  const timed = runs.flatMap(({ lines }) =>
-    [...lines].flatMap(({ time, event }) =>
-      event.type === 'observation' && event.observation.type.startsWith('file-')
-        ? [{ time, observation: event.observation }]
-        : [],
-    ),
-  );
-  const isOne = runs.length === 1;
-  const ordered = isOne ? timed : timed.toSorted((a, b) => compareText(a.time, b.time));
-  return ordered.map(({ observation }) => observation);
-}
-
-function plannedUndo({ path, before }: FileChange): UndoneFile {
-  return { path, result: before === undefined ? 'removed' : 'restored' };
-}
-
-/** One line per file, and how many were restored. */
-export function undoneLines(files: readonly UndoneFile[]): readonly string[] {
+/** One line per file, how many are as before, and both versions of a file that was left alone. */
+export function undoneLines(
+  files: readonly UndoneFile[],
+  { project, dryRun = false }: { readonly project?: string | undefined; readonly dryRun?: boolean } = {},
+): readonly string[] {
   if (files.length === 0) return [];
   const kept = files.filter(({ result }) => result === 'conflict').length;
   const left = kept === 0 ? '' : `; ${countText(kept, 'file')} left alone`;
   return [
-    ...files.map(({ path, result, reason }) =>
-      result === 'conflict'
-        ? `left alone  ${printable(path)}: ${printable(reason ?? '')}`
-        : `${result.padEnd(10)}  ${printable(path)}`,
+    ...files.flatMap((file) =>
+      file.result === 'conflict'
+        ? conflictLines(file, project)
+        : [`${file.result.padEnd(10)}  ${printable(file.path)}`],
     ),
-    `${countText(files.length - kept, 'file')} as before the run${left}`,
+    `${countText(files.length - kept, 'file')} ${dryRun ? 'would be ' : ''}as before the run${left}`,
   ];
+}
+
+function conflictLines(file: UndoneFile, project: string | undefined): readonly string[] {
+  const { path: name, reason = '', yours, earlier } = file;
+  return [
+    `left alone  ${printable(name)}: ${printable(reason)}`,
+    ...(yours === undefined ? [] : [`  yours: ${printable(yours)}`]),
+    ...(yours === undefined && earlier === undefined
+      ? []
+      : [`  undo would ${earlier === undefined ? 'remove it' : `write: ${printable(earlier)}`}`]),
+    ...(project === undefined || yours === undefined || earlier === undefined
+      ? []
+      : differenceLines(textAt(project, yours), textAt(project, earlier))),
+  ];
+}
+
+const MAX_SHOWN_BYTES = 256 * 1024;
+const MAX_SHOWN_LINES = 40;
+const MARKS = { same: ' ', removed: '-', added: '+' } as const;
+
+/** `-` are lines of the other author, `+` those that undo would write. */
+function differenceLines(yours: string | undefined, earlier: string | undefined): readonly string[] {
+  if (yours === undefined || earlier === undefined) return [];
+  const lines = diffLines(yours, earlier).hunks.flatMap((hunk) => hunk.lines);
+  const left = lines.length - MAX_SHOWN_LINES;
+  return [
+    ...lines.slice(0, MAX_SHOWN_LINES).map(({ kind, text }) => `    ${MARKS[kind]} ${printable(text)}`),
+    ...(left > 0 ? [`    … ${countText(left, 'more line')}`] : []),
+  ];
+}
+
+/** Undefined for a file that is not a text, or too large to be shown. */
+function textAt(project: string, file: string): string | undefined {
+  const placed = resolvePath(file, { project, skills: [] }, 'read');
+  const read = placed.type === 'resolved' ? readResolved(placed, MAX_SHOWN_BYTES) : undefined;
+  return read?.type === 'read' && isUtf8(read.bytes) ? read.bytes.toString('utf8') : undefined;
 }

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 
 import type { ServerStatus } from '../../server/api/govern.ts';
 import type { RunDetail, Started } from '../../server/api/runs.ts';
-import { post } from '../client.ts';
+import { ApiError, post } from '../client.ts';
 import { t } from '../language.ts';
 import { BudgetFields, typedLimits } from '../parts/budget-fields.tsx';
 import { ActionButton } from '../parts/parts.tsx';
@@ -20,7 +20,7 @@ export function keptTurns({ turns }: RunDetail): readonly number[] {
   return turns.slice(0, -1);
 }
 
-export async function continueRun(path: string, body: object): Promise<void> {
+async function continueRun(path: string, body: object): Promise<void> {
   const { run } = await post<Started>(path, body);
   go(link('runs', run));
 }
@@ -83,10 +83,6 @@ export function Fork({
 export function ResumeWithBudget({ detail, fail }: FormProps): JSX.Element {
   const { usage } = detail;
   const [budget, setBudget] = useState({ turns: String(usage.turns + 12), tokens: '' });
-  const start = (): Promise<void> =>
-    continueRun(`/runs/${detail.run.run}/resume`, {
-      budget: typedLimits(budget),
-    });
   return (
     <section class="panel form" aria-label={t('Resume with a larger budget')}>
       <h2>{t('Resume with a larger budget')}</h2>
@@ -97,9 +93,27 @@ export function ResumeWithBudget({ detail, fail }: FormProps): JSX.Element {
           change={setBudget}
         />
       </div>
-      <ActionButton kind="primary" act={start} onError={fail}>
-        {t('Resume')}
-      </ActionButton>
+      <ResumeButton run={detail.run.run} body={() => ({ budget: typedLimits(budget) })} fail={fail} />
     </section>
+  );
+}
+
+interface ResumeProps extends Pick<FormProps, 'fail'> {
+  readonly run: string;
+  readonly body: () => object;
+}
+
+/** A run that another run already continued is continued after a second click; the refusal says what may be repeated. */
+export function ResumeButton({ run, body, fail }: ResumeProps): JSX.Element {
+  const [isAgain, setAgain] = useState(false);
+  const start = (): Promise<void> => continueRun(`/runs/${run}/resume`, { ...body(), ...(isAgain && { again: true }) });
+  const refuse = (cause: unknown): void => {
+    if (cause instanceof ApiError && cause.status === 409 && cause.message.includes('already resumed')) setAgain(true);
+    fail(cause);
+  };
+  return (
+    <ActionButton kind="primary" act={start} onError={refuse}>
+      {isAgain ? t('Resume again') : t('Resume')}
+    </ActionButton>
   );
 }

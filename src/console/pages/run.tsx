@@ -17,7 +17,7 @@ import { EventList, Steps } from '../parts/steps.tsx';
 import { useMay } from '../rights.ts';
 import { link } from '../route.ts';
 import { bytes, date, duration, line, short, visible } from '../text.ts';
-import { Fork, ResumeWithBudget, continueRun, keptTurns } from './continue-run.tsx';
+import { Fork, ResumeButton, ResumeWithBudget, keptTurns } from './continue-run.tsx';
 
 interface RunProps {
   readonly id: string;
@@ -84,9 +84,7 @@ export function RunPanel({ id, status }: RunProps): JSX.Element {
               {t('Resume…')}
             </button>
           ) : live.isOver && isLocal && state !== 'done' ? (
-            <ActionButton kind="primary" act={() => continueRun(`/runs/${id}/resume`, {})} onError={fail}>
-              {t('Resume')}
-            </ActionButton>
+            <ResumeButton run={id} body={() => ({})} fail={fail} />
           ) : null}
           {live.isOver && isLocal ? (
             <button type="button" aria-expanded={isForking} onClick={() => setForkTurn(isForking ? undefined : 0)}>

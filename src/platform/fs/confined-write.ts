@@ -21,8 +21,8 @@ import type { Confinement, DirectoryHandle, OpenFailed } from './directory-handl
 import { FOREIGN_FILE } from './open-flags.ts';
 import { isSystemError } from './paths.ts';
 
-/** `replaced` is the SHA-256 of the replaced file, in hex; absent for a new file. */
-export type Written = { readonly type: 'written'; readonly replaced?: string } | OpenFailed;
+/** `replaced` is the SHA-256 of the replaced file, in hex; absent for a new file. `mode` are the permissions of the new one. */
+export type Written = { readonly type: 'written'; readonly replaced?: string; readonly mode: number } | OpenFailed;
 
 export type Moved = { readonly type: 'moved' } | OpenFailed;
 
@@ -31,6 +31,8 @@ export interface WriteBeneathOptions {
   readonly mayReplace?: (digest: string | undefined) => boolean;
   /** Permissions of a new file before the umask (default: 0666). */
   readonly mode?: number;
+  /** The permissions of the file, whatever it had before and whatever the umask is (default: those of the old file). */
+  readonly exactMode?: number | undefined;
   readonly confinement?: Confinement;
 }
 
@@ -47,11 +49,11 @@ export function writeBeneath(
   root: string,
   file: RelativePath,
   bytes: Uint8Array,
-  { mayReplace = () => true, mode = 0o666, ...options }: WriteBeneathOptions = {},
+  { mayReplace = () => true, mode = 0o666, exactMode, ...options }: WriteBeneathOptions = {},
 ): Written {
   const { folder, name } = splitPath(file);
   const write = (directory: DirectoryHandle): Written =>
-    orFailed(() => replaceIn(directory, name, bytes, { mayReplace, mode }));
+    orFailed(() => replaceIn(directory, name, bytes, { mayReplace, mode, exactMode }));
   const written = inDirectory(root, folder, write, { ...options, create: true });
   return written.type === 'failed' ? forWriting(written) : written;
 }
@@ -60,7 +62,7 @@ function replaceIn(
   directory: DirectoryHandle,
   name: string,
   bytes: Uint8Array,
-  { mayReplace, mode }: Required<Pick<WriteBeneathOptions, 'mayReplace' | 'mode'>>,
+  { mayReplace, mode, exactMode }: Required<Pick<WriteBeneathOptions, 'mayReplace' | 'mode' | 'exactMode'>>,
 ): Written {
   const target = path.join(directory.place, name);
   const old = readOld(target);
@@ -72,7 +74,9 @@ function replaceIn(
   try {
     pending.write(bytes);
     giveTo(pending.descriptor, old.type === 'file' ? old.stats : directory.stats());
-    if (old.type === 'file') fchmodSync(pending.descriptor, old.stats.mode & 0o777);
+    const wanted = exactMode ?? (old.type === 'file' ? old.stats.mode & 0o777 : undefined);
+    if (wanted !== undefined) fchmodSync(pending.descriptor, wanted);
+    mode = fstatSync(pending.descriptor).mode & 0o777;
     pending.sync();
     pending.replace();
   } catch (error) {
@@ -80,7 +84,7 @@ function replaceIn(
     throw error;
   }
   quietly(() => removeStale(directory.place));
-  return { type: 'written', ...(replaced === undefined ? {} : { replaced }) };
+  return { type: 'written', mode, ...(replaced === undefined ? {} : { replaced }) };
 }
 
 const TEMPORARY = /^\.skillwright\.[0-9a-z]{12,}\.tmp$/;
@@ -140,14 +144,14 @@ function digestOf(descriptor: number): string {
 }
 
 /**
- * Moves a file to an unused path below `root` and creates missing directories. Between two file systems the file is copied and then
- * removed.
+ * Moves a file to an unused path below `root`, or with `replaces` over another file, and creates missing directories. Between two file
+ * systems the file is copied and then removed.
  */
 export function moveBeneath(
   root: string,
   from: RelativePath,
   to: RelativePath,
-  options: Pick<WriteBeneathOptions, 'confinement'> = {},
+  { replaces = false, ...options }: Pick<WriteBeneathOptions, 'confinement'> & { readonly replaces?: boolean } = {},
 ): Moved {
   const source = splitPath(from);
   const target = splitPath(to);
@@ -157,19 +161,21 @@ export function moveBeneath(
     const problem = hint === undefined ? 'file/missing' : notRegular(hint);
     if (problem !== undefined) return failed(problem);
     const put = (directory: DirectoryHandle): Moved =>
-      orFailed(() => move(place, path.join(directory.place, target.name)));
+      orFailed(() => move(place, path.join(directory.place, target.name), replaces));
     return inDirectory(root, target.folder, put, { ...options, create: true });
   };
   const moved = inDirectory(root, source.folder, (old) => orFailed(() => take(old)), options);
   return moved.type === 'failed' ? forWriting(moved) : moved;
 }
 
-function move(from: string, to: string): Moved {
-  if (lstatSync(to, { throwIfNoEntry: false }) !== undefined) return failed('file/exists');
+function move(from: string, to: string, replaces: boolean): Moved {
+  const there = lstatSync(to, { throwIfNoEntry: false });
+  if (there !== undefined && !(replaces && there.isFile())) return failed('file/exists');
   try {
     renameSync(from, to);
   } catch (error) {
     if (!isSystemError(error) || error.code !== 'EXDEV') throw error;
+    if (there !== undefined) unlinkSync(to);
     copyOver(from, to);
     unlinkSync(from);
   }
@@ -181,8 +187,10 @@ function copyOver(from: string, to: string): void {
   const descriptor = openSync(from, FOREIGN_FILE);
   try {
     const piece = Buffer.allocUnsafe(PIECE);
-    const copy = openSync(to, 'wx', fstatSync(descriptor).mode & 0o777);
+    const mode = fstatSync(descriptor).mode & 0o777;
+    const copy = openSync(to, 'wx', mode);
     try {
+      fchmodSync(copy, mode);
       for (let at = 0, count = -1; count !== 0; at += count) {
         count = readSync(descriptor, piece, 0, piece.length, at);
         writeAll(copy, piece.subarray(0, count));

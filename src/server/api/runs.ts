@@ -125,8 +125,10 @@ export type StartRequest = z.input<typeof StartRequest>;
 export const Started = z.object({ run: text, events: text.describe('the address of its stream') });
 export type Started = z.output<typeof Started>;
 
-export const ContinueRequest = StartRequest.pick({ model: true, budget: true });
-export const ForkRequest = ContinueRequest.extend({
+export const ContinueRequest = StartRequest.pick({ model: true, budget: true }).extend({
+  again: z.boolean().optional().describe('continue a run that was already resumed, and repeat what that run did since'),
+});
+export const ForkRequest = ContinueRequest.omit({ again: true }).extend({
   turn: z.int().nonnegative().default(0).describe('keep the answers of the model up to this turn; 0 starts again'),
   request: StartRequest.shape.request.optional().describe('another request; absent: the recorded one'),
 });

@@ -28,6 +28,7 @@ interface Continued {
   readonly id: string;
   readonly model: string | undefined;
   readonly budget: Partial<Budget>;
+  readonly again?: boolean;
   readonly keepAnswers?: number;
   readonly request?: string;
 }
@@ -80,7 +81,8 @@ export function runControlRoutes(context: ServerContext): readonly Route[] {
       'POST /runs/{id}/resume',
       'Continue a run that was killed, waits for an approval, or exhausted a budget',
       { body: ContinueRequest, answer: Started, status: 201 },
-      ({ params: { id = '' }, body: { model, budget } }) => continueRun({ id, model, budget: defined(budget ?? {}) }),
+      ({ params: { id = '' }, body: { model, budget, again = false } }) =>
+        continueRun({ id, model, budget: defined(budget ?? {}), again }),
     ),
     jsonRoute(
       'POST /runs/{id}/fork',
@@ -168,7 +170,14 @@ export function runControlRoutes(context: ServerContext): readonly Route[] {
     return options.openModel(name, closing);
   }
 
-  async function continueRun({ id, model, budget, keepAnswers, request }: Continued): Promise<Immutable<Started>> {
+  async function continueRun({
+    id,
+    model,
+    budget,
+    again = false,
+    keepAnswers,
+    request,
+  }: Continued): Promise<Immutable<Started>> {
     const folder = runFolder(directory, id);
     const { info } = readRun(folder, { content: 'start' });
     const chosen = await openModel(model);
@@ -181,6 +190,7 @@ export function runControlRoutes(context: ServerContext): readonly Route[] {
         model: chosen,
         budget: { ...agent.budget, ...budget },
         mayBring: (file) => isOwnFile(file),
+        again,
         projectInstructions: agent.projectInstructions,
         ...(agent.unapproved === undefined ? {} : { unapproved: agent.unapproved }),
         ...(keepAnswers === undefined ? {} : { keepAnswers }),

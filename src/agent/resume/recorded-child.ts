@@ -1,0 +1,63 @@
+/** What the record of an interrupted run tells about a subagent that it had started. */
+import path from 'node:path';
+
+import type { Budget } from '../../core/budget.ts';
+import { isSkillError } from '../../core/errors.ts';
+import type { JournalLine } from '../../core/run-events.ts';
+import { readRun } from '../../journal/journal-reader.ts';
+import { isRunId } from '../../journal/run-folder.ts';
+import type { AgentOptions } from '../agent-options.ts';
+import { NOTHING_USED, countEvent } from '../count-budget.ts';
+import type { ChildResult } from '../subagent.ts';
+import { lastAnswer, openRecordedRun } from './open-recorded-run.ts';
+import type { RecordedChild, ReplayedRun } from './replayed-run.ts';
+
+export type KnownChild =
+  | { readonly type: 'ended'; readonly result: ChildResult }
+  | { readonly type: 'open'; readonly past: ReplayedRun };
+
+/** The records of subagents are beside that of the run that is resumed. */
+export async function recordedChild(
+  { run, end }: RecordedChild,
+  { directory, ...around }: ReplayedRun['source'],
+  { runtime, signal }: AgentOptions,
+): Promise<KnownChild> {
+  const lost = (why: string): KnownChild => ({ type: 'ended', result: lostChild({ run, ...(end && { end }) }, why) });
+  if (!isRunId(run)) return lost('the subagent has no record');
+  const folder = path.join(directory, run);
+  try {
+    if (end !== undefined) {
+      const { outcome, used = NOTHING_USED } = end;
+      return { type: 'ended', result: { outcome, used, run, answer: lastAnswer(folder) } };
+    }
+    const { info, lines } = readRun(folder);
+    // The subagent finished, but its parent was interrupted before it saw the result.
+    if (info.outcome === 'done')
+      return { type: 'ended', result: { outcome: 'done', used: usedIn(lines), run, answer: lastAnswer(folder) } };
+    const opened = await openRecordedRun(folder, {
+      runtime,
+      ...around,
+      ...(signal === undefined ? {} : { signal }),
+    });
+    return opened.type === 'past' ? { type: 'open', past: opened.past } : lost(opened.problems.join('; '));
+  } catch (error) {
+    if (isSkillError(error) && error.code === 'run/invalid') return lost(error.message);
+    throw error;
+  }
+}
+
+/** The result of a subagent whose record cannot be followed. */
+export function lostChild({ run, end }: RecordedChild, why: string): ChildResult {
+  return {
+    outcome: 'failed',
+    answer: `the subagent was interrupted and its result is unknown: ${why}`,
+    used: end?.used ?? NOTHING_USED,
+    run,
+  };
+}
+
+function usedIn(lines: Iterable<JournalLine>): Budget {
+  let used = NOTHING_USED;
+  for (const { event, elapsed } of lines) used = countEvent(used, event, elapsed);
+  return used;
+}

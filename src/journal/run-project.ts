@@ -1,0 +1,32 @@
+/** The project that a recorded run worked in. */
+import path from 'node:path';
+
+import type { RunInfo } from '../core/run-events.ts';
+import { isInside, realPath, tryRealPath } from '../platform/fs/paths.ts';
+
+export interface ProjectSearch {
+  /** The folder of the record. */
+  readonly folder: string;
+  /** The current project, and where its runs are recorded. */
+  readonly cwd: string;
+  readonly directory: string;
+  /** The record has a valid seal of this user, so that the project it names is where the user worked. */
+  readonly isSealed: boolean;
+}
+
+/**
+ * Returns undefined if the record does not tell. A record that lies in a project belongs to it, also after the project was moved or
+ * copied; one from elsewhere names its project, and is believed only with a seal.
+ */
+export function projectOfRun(
+  { project: named }: Pick<RunInfo, 'project'>,
+  { folder, cwd, directory, isSealed }: ProjectSearch,
+): string | undefined {
+  const runs = realPath(path.dirname(folder));
+  const here = realPath(cwd);
+  const recorded = named === undefined ? undefined : tryRealPath(named);
+  if (recorded !== undefined && (recorded === here || isInside(runs, recorded))) return recorded;
+  if (runs === realPath(directory) && (named === undefined || isInside(runs, here))) return here;
+  if (runs.endsWith(path.join(path.sep, '.agent', 'runs'))) return path.dirname(path.dirname(runs));
+  return isSealed ? recorded : undefined;
+}

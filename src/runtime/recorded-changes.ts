@@ -1,0 +1,100 @@
+/** The file changes in the record of a run and of its subagents, and where the files are. */
+import path from 'node:path';
+
+import type { Action } from '../core/action.ts';
+import { isSkillError } from '../core/errors.ts';
+import type { Observation } from '../core/observation.ts';
+import type { RunEvent } from '../core/run-events.ts';
+import { readRun } from '../journal/journal-reader.ts';
+import type { ReadRun } from '../journal/journal-reader.ts';
+import { isRunId } from '../journal/run-folder.ts';
+import { fileChanges } from './file-changes.ts';
+import type { ChangingAction, InterruptedAction, RecordedChanges } from './interrupted-changes.ts';
+
+export function recordedChanges(run: ReadRun): RecordedChanges {
+  const steps: Step[] = [];
+  const interrupted: InterruptedAction[] = [];
+  const copies = new Set<string>();
+  collect(run, { steps, interrupted, copies }, new Set([run.info.run]));
+  const observations = steps.flatMap((step) => (step.type === 'change' ? [step.observation] : []));
+  return { changes: fileChanges(observations), interrupted, copies };
+}
+
+type FileObservation = Extract<Observation, { readonly type: 'file-written' | 'file-deleted' }>;
+type Step =
+  | { readonly type: 'change'; readonly observation: FileObservation }
+  /** A message of a chat. */
+  | { readonly type: 'message' };
+
+interface Collected {
+  readonly steps: Step[];
+  readonly interrupted: InterruptedAction[];
+  readonly copies: Set<string>;
+}
+
+/** A parent waits for its subagent, so all changes of the subagent are where the parent started it. */
+function collect({ path: place, lines }: ReadRun, collected: Collected, seen: Set<string>): void {
+  const { steps, interrupted, copies } = collected;
+  const open = new Map<number, InterruptedAction & { readonly isAllowed: boolean }>();
+  for (const { event, time } of lines) {
+    if (event.type === 'action' && isChanging(event.action))
+      open.set(event.call, { action: event.action, time, isAllowed: false });
+    if (event.type === 'decision' || event.type === 'approval-answer') allow(open, event);
+    if (event.type === 'observation') {
+      open.delete(event.call);
+      const { observation } = event;
+      if (observation.type === 'file-written' || observation.type === 'file-deleted') {
+        steps.push({ type: 'change', observation });
+        copies.add(observation.type === 'file-deleted' ? observation.trash : (observation.kept ?? ''));
+      }
+    }
+    if (event.type === 'chat' && event.event.type === 'message') steps.push({ type: 'message' });
+    if (event.type === 'chat' && event.event.type === 'undo') takeBack(steps, event.event.files);
+    if (event.type === 'subagent-start' && isRunId(event.run) && !seen.has(event.run)) {
+      seen.add(event.run);
+      const child = tryRead(path.join(path.dirname(place), event.run));
+      if (child !== undefined) collect(child, collected, seen);
+    }
+  }
+  for (const { isAllowed, ...action } of open.values()) if (isAllowed) interrupted.push(action);
+}
+
+function isChanging(action: Action): action is ChangingAction {
+  return action.type === 'write_file' || action.type === 'edit_file' || action.type === 'delete_file';
+}
+
+function allow(
+  open: Map<number, InterruptedAction & { readonly isAllowed: boolean }>,
+  event: Extract<RunEvent, { readonly type: 'decision' | 'approval-answer' }>,
+): void {
+  const found = open.get(event.call);
+  if (found === undefined) return;
+  const isAllowed =
+    event.type === 'decision'
+      ? event.decision.effect === 'allow'
+      : typeof event.answer === 'object' && event.answer.verdict === 'yes';
+  open.set(event.call, { ...found, isAllowed });
+}
+
+/** `/undo` restored the files of the last message, except those that it left alone. */
+function takeBack(
+  steps: Step[],
+  files: readonly { readonly path: string; readonly result: string }[] | undefined,
+): void {
+  const start = steps.findLastIndex(({ type }) => type === 'message');
+  const left = new Set((files ?? []).filter(({ result }) => result === 'conflict').map((file) => file.path));
+  const kept = steps
+    .splice(Math.max(0, start))
+    .filter((step) => step.type === 'change' && left.has(step.observation.path));
+  steps.push(...kept);
+}
+
+/** The record of a subagent may have been removed. */
+function tryRead(folder: string): ReadRun | undefined {
+  try {
+    return readRun(folder);
+  } catch (error) {
+    if (isSkillError(error) && error.code === 'run/invalid') return undefined;
+    throw error;
+  }
+}
