@@ -114,6 +114,7 @@ async function install(invocation: InstallInvocation, settings: PackSettings): P
     const note = found ? [terminal.style('dim', SCAN_NOTE)] : [];
     showPlan([...planLines(plan, terminal, view), ...note], isAsked, terminal);
   };
+  let isConfirmed = given.yes === true;
   const done = await installSkills({
     settings: { ...settings, requireSigned: settings.requireSigned || given['require-signed'] === true },
     source,
@@ -139,6 +140,7 @@ async function install(invocation: InstallInvocation, settings: PackSettings): P
           },
         }),
     async confirm(plan) {
+      isConfirmed = true;
       show(plan, given.yes !== true);
       const count = plan.skills.filter(({ change }) => change !== 'same').length;
       const without = plan.refused.length === 0 ? '' : ` and leave out ${String(plan.refused.length)}`;
@@ -149,7 +151,7 @@ async function install(invocation: InstallInvocation, settings: PackSettings): P
   progress.end();
   if (isRefusal(done)) return refuseAll(invocation, done, { refused, view });
   show(done.plan, false);
-  return await report(invocation, done);
+  return await report(invocation, done, isConfirmed);
 }
 
 function keptText({ part, name, id }: Installed['kept'][number]): string {
@@ -173,6 +175,7 @@ function refuseAll(
 async function report(
   invocation: InstallInvocation,
   { plan, isDone, kept, notes, unplaced }: Installed,
+  isConfirmed: boolean,
 ): Promise<number> {
   const { flags: given, terminal } = invocation;
   terminal.remark(notes.map((note) => `note: ${note}`));
@@ -194,7 +197,8 @@ async function report(
     );
   }
   const runtime = isDone ? await refreshed(invocation) : undefined;
-  const confirmed = plan.skills.filter(({ change }) => change !== 'same').map(({ skill }) => skill);
+  // Also those that were there before, e.g. from a clone: the user confirmed the same bytes.
+  const confirmed = plan.skills.filter(({ change }) => isConfirmed || change !== 'same').map(({ skill }) => skill);
   if (runtime !== undefined)
     await trustConfirmed(invocation, runtime, new Map(confirmed.map(({ name, digest }) => [name, digest])));
   const answer = {
