@@ -30,8 +30,13 @@ export function parseArguments<F extends Flags>(
     const before = values[name];
     if (before !== undefined && flag.type === 'string' && flag.multiple !== true)
       throw new UsageError(`${written} is given more than once`, 'give it once');
-    validateValue(flag, { written, value, isInline: inlineValue === true, command });
-    values[name] = flag.multiple === true ? [...(Array.isArray(before) ? before : []), value ?? ''] : (value ?? true);
+    const isInline = inlineValue === true;
+    const all = flag.commas === true && value !== undefined ? value.split(',').map((part) => part.trim()) : [value];
+    for (const one of all) validateValue(flag, { written, value: one, isInline, command });
+    values[name] =
+      flag.multiple === true
+        ? [...(Array.isArray(before) ? before : []), ...all.map((one) => one ?? '')]
+        : (value ?? true);
   }
   // The loop above checked each value against the type of its flag.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
@@ -65,7 +70,7 @@ interface WrittenFlag {
   readonly command: string;
 }
 
-function validateValue({ type, path, choices }: Flag, { written, value, isInline, command }: WrittenFlag): void {
+function validateValue({ type, path, choices, commas }: Flag, { written, value, isInline, command }: WrittenFlag): void {
   if (type === 'boolean') {
     if (value !== undefined) throw new UsageError(`${written} takes no value`, helpHint(command));
     return;
@@ -74,6 +79,8 @@ function validateValue({ type, path, choices }: Flag, { written, value, isInline
   // `--root --json` is a forgotten value; `--root=--json` is deliberate.
   if (!isInline && value.startsWith('--'))
     throw new UsageError(`${written} needs a value`, `write ${written}=VALUE if the value starts with a dash`);
+  if (commas === true && value === '')
+    throw new UsageError(`${written} has an empty value`, 'separate values by single commas');
   // An empty path would resolve to the current folder: `--in "$FILE"` with an unset FILE would share the whole project.
   if (path === true && value === '')
     throw new UsageError(`${written} needs a value, got an empty path`, 'write . for the current folder');

@@ -6,6 +6,8 @@ export interface Flag {
   readonly short?: string;
   /** The flag may be repeated. */
   readonly multiple?: boolean;
+  /** With `multiple`: one value may list several, separated by commas. For names and ids, never for paths and texts. */
+  readonly commas?: boolean;
   /** Placeholder of the value in the help. */
   readonly value?: string;
   readonly choices?: readonly string[];
@@ -34,6 +36,16 @@ export function option(value: string, about: string): Option;
 export function option<const M extends FlagExtras>(value: string, about: string, more: M): Omit<Option, keyof M> & M;
 export function option(value: string, about: string, more: FlagExtras = {}): Flag {
   return { type: 'string', value, path: /^(?:DIR|FILE|FOLDER|PATH)/.test(value), about, ...more };
+}
+
+/** A flag that takes several names or ids: repeated, or separated by commas. */
+export function list<const M extends FlagExtras>(
+  value: string,
+  about: string,
+  more?: M,
+): Omit<Option, keyof M> & M & { readonly multiple: true };
+export function list(value: string, about: string, more: FlagExtras = {}): Flag {
+  return option(value, `${about}; separate several by commas`, { ...more, multiple: true, commas: true });
 }
 
 /** The flags that help, completion and docs show. */

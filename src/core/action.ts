@@ -186,6 +186,8 @@ export interface RunScript extends OnSkill, ProgramParts {
   readonly type: 'run_script';
   /** Relative to `scripts/`; the prefix is optional. */
   readonly script: string;
+  /** `script` is relative to the skill folder: a person may run any file of a skill. */
+  readonly anywhere?: true;
   readonly args: readonly string[];
 }
 

@@ -189,7 +189,7 @@ export const DIAGNOSTIC_RULES = {
     'install them with skillwright install FOLDER, or search the folder with --root FOLDER',
   ),
   'scan/too-deep': advice(
-    'folders are nested deeper than the scan goes',
+    'a SKILL.md is nested deeper than the scan goes',
     'move the skills up, or raise scan.max_depth',
   ),
   'scan/too-many-directories': advice(

@@ -1,3 +1,4 @@
+import type { RunScript } from './action.ts';
 import { failure } from './failure-codes.ts';
 import type { Failure, FailureCode } from './failure-codes.ts';
 import type { FileKind } from './observation.ts';
@@ -70,6 +71,12 @@ export function kindOfFile(path: string): FileKind {
   const kind = slash === -1 ? undefined : KINDS_BY_FOLDER.get(path.slice(0, slash));
   if (kind === 'script' && TEMPLATE.test(path)) return 'asset';
   return kind ?? (isDocument(path) ? 'document' : 'other');
+}
+
+/** The path of a script in its skill folder. */
+export function scriptPath({ script, anywhere }: Pick<RunScript, 'script' | 'anywhere'>): string {
+  const bare = script.replace(/^(?:\.\/+)+/, '');
+  return anywhere === true || isBelowScripts(bare) ? bare : `scripts/${bare}`;
 }
 
 /** Whether a program can run the file as a script of the skill, whatever it is meant for. */

@@ -105,6 +105,7 @@ export async function restoreAll(options: ChangeOptions): Promise<Changed | Pack
           names.map((name) => ({ name })),
           commit,
         ),
+      hintFor: restoreHint,
     });
   });
 }
@@ -126,6 +127,7 @@ export async function restoreSkill(options: RestoreSkillOptions): Promise<Change
     return await change(root, options, [name], {
       what: `restore ${name}, removed on ${found.at}`,
       act: (commit) => root.restore([{ name, id: found.id, existing: force ? 'replace' : 'refuse' }], commit),
+      hintFor: restoreHint,
     });
   });
 }
@@ -143,8 +145,18 @@ export async function rollbackSkill(options: RestoreSkillOptions): Promise<Chang
   });
 }
 
+/** `restore` has other flags than `install`. */
+function restoreHint({ code }: PackRefusal): string | undefined {
+  if (code === 'install/exists') return 'skillwright restore NAME --force replaces it; its files are kept';
+  return code === 'install/foreign'
+    ? 'move the folder away, or run skillwright restore NAME --force, which moves it to the trash'
+    : undefined;
+}
+
 interface Work {
   readonly what: string;
+  /** The hint for a refusal of this command, where it differs. */
+  readonly hintFor?: (refusal: PackRefusal) => string | undefined;
   readonly act: (options: { readonly signal?: AbortSignal }) => ReturnType<OpenRoot['commit']>;
 }
 
@@ -152,13 +164,16 @@ async function change(
   root: OpenRoot,
   { dryRun, confirm, signal }: ChangeOptions,
   names: readonly string[],
-  { what, act }: Work,
+  { what, act, hintFor }: Work,
 ): Promise<Changed | PackRefusal> {
   const done = { type: 'changed', root: root.path, names, kept: [], notes: [], unplaced: [] } as const;
   if (dryRun === true) return { ...done, notes: [`would ${what}`], isDone: false };
   if ((await confirm(what)) !== true) return packRefusal('install/refused', 'not confirmed: nothing was changed');
   const committed = await act(signal === undefined ? {} : { signal });
-  if (isRefusal(committed)) return committed;
+  if (isRefusal(committed)) {
+    const hint = hintFor?.(committed);
+    return hint === undefined ? committed : { ...committed, hint, allow: '--force' };
+  }
   const { kept, notes, unplaced } = committed;
   return { ...done, kept, notes, unplaced, isDone: true };
 }

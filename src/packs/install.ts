@@ -202,7 +202,10 @@ async function inspectAndChoose(
     return { type: 'chosen', verdicts: all, options };
   const choice = await choose(all);
   if (choice === undefined || choice.folders.length === 0)
-    return packRefusal('install/refused', 'no skill was selected: nothing was installed');
+    return {
+      ...packRefusal('install/refused', 'no skill was selected: nothing was installed'),
+      hint: 'select skills with the space bar, or name them: skillwright install SOURCE SKILL',
+    };
   const { folders, targets } = choice;
   const isAll = folders.length === all.ready.length;
   const verdicts = isAll ? all : await sourceVerdicts(staged, { ...inspect, names: folders });

@@ -62,10 +62,13 @@ export const PACK_PROBLEMS = {
   'signature/rollback': 'it is older than the installed version: use --force to install it anyway',
   'signature/downgrade':
     'the installed version was signed, and this one is unsigned or signed by another key: use --force to install it anyway',
-  'install/exists': 'it is already installed: update it, or use --backup or --force',
-  'install/edited': 'files were edited after the install: use --merge, --keep or --force',
-  'install/conflict': 'both sides changed the same lines: merge by hand, or use --keep or --force',
-  'install/not-installed': 'use the name of a skill that list shows for this root',
+  'install/exists': 'it is already installed: run skillwright update, or replace it with --backup or --force',
+  'install/edited':
+    'files were edited after the install: --merge merges your edits with the new version, --keep keeps the edited files, --force replaces them',
+  'install/conflict':
+    'nothing was changed: --keep keeps your version of the file, --force takes the new one and keeps yours in the previous version',
+  'install/not-installed':
+    'skillwright lock lists the names of this root; --scope user uses the root of your home folder',
   'install/foreign': 'install did not create the folder: move it away, or use --backup or --force',
   'install/busy': 'another process is changing this root: wait for it',
   'install/root': 'the root cannot be used: see the reason',
@@ -74,10 +77,12 @@ export const PACK_PROBLEMS = {
   'install/unwritable': 'the root cannot be written: see the reason',
   'install/no-space': 'free some disk space and try again; nothing was changed',
   'install/case':
-    'its name differs from an installed one only in spelling: use --force with the exact name, or rename it',
-  'install/homoglyph': 'its name looks like the name of an installed skill: check that it is the one you want',
+    'the two names are one folder on some systems: rename or uninstall the other skill, or install only one of them',
+  'install/homoglyph':
+    'it may imitate the installed skill: check the name; to use this one instead, uninstall the other skill first',
   'install/refused': 'review the plan and confirm it; use --yes for non-interactive runs',
-  'install/trash': 'list the available versions with restore or rollback without --id',
+  'install/trash':
+    'skillwright restore --list shows the trash, skillwright rollback NAME --list the earlier versions of a skill',
   'requires/missing': 'install the required skill, or add its source',
   'requires/cycle': 'the skills require each other in a cycle: ask their authors',
   'requires/version': 'install a version in the required range',

@@ -2,6 +2,7 @@ import type { Access, Capability, Subject } from '../core/access.ts';
 import { hostInputsOf } from '../core/action.ts';
 import type { Action } from '../core/action.ts';
 import type { CommandLine } from '../core/command.ts';
+import { scriptPath } from '../core/path.ts';
 import { programsOf } from './command/command-pattern.ts';
 import type { Isolation } from '../core/execution.ts';
 import { isPackage, packageArgument, readPackage } from '../core/packages.ts';
@@ -47,7 +48,7 @@ export function accessesOf(action: Action, facts: AccessFacts): readonly Access[
           subject: {
             kind: 'script',
             skill: facts.skill?.name ?? action.skill,
-            script: scriptName(action.script),
+            script: scriptPath(action),
             args: action.args,
             ...(facts.isolation === 'none' ? { isUnisolated: true } : {}),
           },
@@ -208,11 +209,6 @@ const HTTPS = 443;
 
 /** Values of `cwd` that mean the default folder. */
 const HERE: ReadonlySet<string> = new Set(['', '.', './']);
-
-function scriptName(script: string): string {
-  const bare = script.replace(/^(?:\.\/)+/, '');
-  return bare.startsWith('scripts/') ? bare : `scripts/${bare}`;
-}
 
 function circumstances(
   action: Action,

@@ -19,14 +19,19 @@ export interface TrustOptions {
   readonly projectRoots?: readonly string[];
 }
 
-/** A skill as it was when it was trusted. */
-export interface TrustedSkill {
-  /** Relative to the trusted folder, with forward slashes; empty for the folder itself. */
-  readonly path: string;
+interface TrustedBytes {
   /** Tree digest of the skill. */
   readonly digest: string;
   /** Digest of its frontmatter, which is all that a model sees before the skill is loaded. */
   readonly head?: string;
+}
+
+/** A skill as it was when it was trusted. */
+export interface TrustedSkill extends TrustedBytes {
+  /** Relative to the trusted folder, with forward slashes; empty for the folder itself. */
+  readonly path: string;
+  /** Versions that were installed and trusted before, newest first: a rollback brings them back, and consent is asked once. */
+  readonly earlier?: readonly TrustedBytes[];
   /** Identity of the folder of a skill that the user writes: it stays trusted after edits, until the folder is replaced. */
   readonly own?: string;
 }
@@ -191,9 +196,9 @@ function checkFolders(
   const authored = known.find(({ one }) => one.own !== undefined && one.own === folderIdentity(real));
   if (authored !== undefined) return { trusted: true, because: 'author', folder: authored.entry.folder };
   if (digest === undefined && head === undefined) return untrusted('no-digest', skill);
-  const same = known.find(({ one }) =>
-    digest === undefined ? one.head === undefined || one.head === head : one.digest === digest,
-  );
+  const isSame = (bytes: TrustedBytes): boolean =>
+    digest === undefined ? bytes.head === undefined || bytes.head === head : bytes.digest === digest;
+  const same = known.find(({ one }) => [one, ...(one.earlier ?? [])].some(isSame));
   if (same !== undefined) return { trusted: true, because: 'folder', folder: same.entry.folder };
   return untrusted('changed', skill);
 }
@@ -223,10 +228,24 @@ function skillsBelow(folder: string, skills: readonly SkillToTrust[]): readonly 
 /** The entry with the skills that the entry of the same folder had before. A folder that was trusted as a whole stays so. */
 function merged(all: readonly TrustedFolder[], { only, ...added }: TrustedFolder): TrustedFolder {
   const before = all.find(({ folder }) => folder === added.folder);
+  const known = new Map((before?.skills ?? []).map((skill) => [skill.path, skill]));
   const given = new Set(added.skills.map((skill) => skill.path));
   const kept = (before?.skills ?? []).filter((skill) => !given.has(skill.path));
   const isOnly = only === true && (before === undefined || before.only === true);
-  return { ...added, skills: [...kept, ...added.skills], ...(isOnly ? { only: true } : {}) };
+  const skills = [...kept, ...added.skills.map((skill) => (only === true ? withEarlier(skill, known.get(skill.path)) : skill))];
+  return { ...added, skills, ...(isOnly ? { only: true } : {}) };
+}
+
+/** As many as a root keeps previous versions of a skill. */
+const MAX_EARLIER = 5;
+
+function withEarlier(skill: TrustedSkill, before: TrustedSkill | undefined): TrustedSkill {
+  if (before === undefined) return skill;
+  const earlier = [before, ...(before.earlier ?? [])]
+    .filter(({ digest }) => digest !== skill.digest)
+    .slice(0, MAX_EARLIER)
+    .map(({ digest, head }): TrustedBytes => ({ digest, ...(head === undefined ? {} : { head }) }));
+  return earlier.length === 0 ? skill : { ...skill, earlier };
 }
 
 /** Splits an entry into what is revoked with a folder and what stays trusted. */
@@ -292,7 +311,9 @@ function openTrustFile(home: string): ReturnType<typeof openSealedFile<TrustedFo
 }
 
 /** Absent parts leave no trace, so that entries of earlier versions stay valid. */
-function sealedParts({ path: below, digest, head, own }: TrustedSkill): readonly unknown[] {
+function sealedParts({ path: below, digest, head, own, earlier }: TrustedSkill): readonly unknown[] {
+  if (earlier !== undefined)
+    return [below, digest, head ?? '', own ?? '', earlier.map((one) => [one.digest, one.head ?? ''])];
   return [below, digest, ...(head === undefined && own === undefined ? [] : [head ?? '', own ?? ''])];
 }
 
@@ -307,14 +328,23 @@ function folderOf(value: object): TrustedFolder | undefined {
 
 function skillOf(value: unknown): TrustedSkill | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
-  const { path: below, digest, head, own }: Record<string, unknown> = { ...value };
-  if (typeof below !== 'string' || typeof digest !== 'string') return undefined;
+  const { path: below, own, earlier }: Record<string, unknown> = { ...value };
+  const bytes = bytesOf(value);
+  const before = Array.isArray(earlier) ? earlier.map(bytesOf) : [];
+  if (typeof below !== 'string' || bytes === undefined || !before.every((one) => one !== undefined)) return undefined;
   return {
     path: below,
-    digest,
-    ...(typeof head === 'string' ? { head } : {}),
+    ...bytes,
     ...(typeof own === 'string' ? { own } : {}),
+    ...(before.length === 0 ? {} : { earlier: before }),
   };
+}
+
+function bytesOf(value: unknown): TrustedBytes | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { digest, head }: Record<string, unknown> = { ...value };
+  if (typeof digest !== 'string') return undefined;
+  return { digest, ...(typeof head === 'string' ? { head } : {}) };
 }
 
 function noHome(): SkillError<'input/invalid'> {

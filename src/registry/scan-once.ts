@@ -20,7 +20,7 @@ export function openState({ cacheFile, mode = 'lenient', blockAngleBrackets = fa
 /** Scans the roots once. Returns the previous index if nothing changed, otherwise a new index that reuses unchanged records. */
 export async function scanOnce(settings: ScanSettings, state: ScanState): Promise<ScanOutcome> {
   const { roots, mode = 'lenient', blockAngleBrackets = false, explain = false, now = Date.now } = settings;
-  const { maxDepth = 6, maxDirectories = 20_000, nestedInSkills = false, followLinks = true, visibility } = settings;
+  const { maxDepth = 16, maxDirectories = 20_000, nestedInSkills = false, followLinks = true, visibility } = settings;
   const started = monotonicMs();
   const { previous } = state;
   const known = state.known();

@@ -15,7 +15,7 @@ export interface ScanSettings {
   readonly cacheFile?: string;
   /** Keys: a name, `source/name`, or either with `*`; an exact key takes precedence over a glob. */
   readonly visibility?: Readonly<Record<string, Visibility>>;
-  /** How many levels of folders below a root are searched (default: 6). */
+  /** How many levels of folders below a root are searched (default: 16). */
   readonly maxDepth?: number;
   /** How many folders without a SKILL.md are searched per root (default: 20,000). */
   readonly maxDirectories?: number;

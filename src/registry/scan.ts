@@ -1,13 +1,14 @@
 import { existsSync } from 'node:fs';
 
 import { compareText, diagnose } from '../core/diagnostic.ts';
-import { isNeverSearched } from '../core/not-searched.ts';
+import { hasOnlyCopies, isNeverSearched } from '../core/not-searched.ts';
 import type { DiagnosticCode } from '../core/diagnostic-codes.ts';
 import type { ExplainedDirectory, RootReport } from './index-skills.ts';
 import type { SkillRoot } from '../core/skill.ts';
 import { monotonicMs } from '../platform/clock.ts';
 import { allNames, directoryStatus, listDirectory } from '../platform/fs/list-directory.ts';
 import type { DirectoryIdentity } from '../platform/fs/list-directory.ts';
+import { findFilesNamed } from '../platform/fs/find-files.ts';
 import { isInside, realPath, withForwardSlashes } from '../platform/fs/paths.ts';
 import { FolderReader } from './skill-folder.ts';
 import type { KnownFile } from './known-skills.ts';
@@ -174,6 +175,7 @@ export class Scan {
       if (!isPassedOver(name)) return true;
       const path = `${group.path}/${name}`;
       this.#explain(path, 'passed-over', name === 'node_modules' ? 'node_modules' : 'hidden');
+      if (!hasOnlyCopies(name)) this.#explainSkills(path, '', `${name} is not searched`);
       if (group.skill === 'none' && !isNeverSearched(name) && containsSkills(path))
         this.#report('scan/hidden-skills', path, 'the folder is hidden and contains skills');
       return false;
@@ -181,15 +183,27 @@ export class Scan {
   }
 
   #tooDeep(group: Group, names: readonly string[]): void {
-    for (const name of names) this.#explain(`${group.path}/${name}`, 'passed-over', 'deeper than the maximum depth');
-    if (group.skill !== 'none') return;
-    const message = `folders more than ${String(this.#options.maxDepth)} levels below the root are not searched`;
-    this.#report('scan/too-deep', group.path, message);
+    const reason = `more than ${String(this.#options.maxDepth)} levels below the root`;
+    for (const name of names) {
+      const folder = `${group.path}/${name}`;
+      this.#explain(folder, 'passed-over', reason);
+      const { paths, isCut } = findFilesNamed(folder, 'SKILL.md', MAX_PEEKED);
+      for (const path of paths) this.#report('scan/too-deep', path, `the skill is left out: ${reason}`);
+      if (isCut) this.#report('scan/too-deep', folder, `the folder is not searched: ${reason}`);
+    }
+  }
+
+  /** Names each skill of a folder that is not searched. Only for explanations, because it takes time. */
+  #explainSkills(folder: string, own: string, reason: string): void {
+    if (!this.#options.explain) return;
+    const { paths, isCut } = findFilesNamed(folder, 'SKILL.md', MAX_EXPLAINED);
+    for (const path of paths) if (path !== own) this.#explain(path, 'passed-over', reason);
+    if (isCut) this.#explain(folder, 'passed-over', `${reason}; there may be more skills in it`);
   }
 
   /** Visits folders until a time slice ends; returns the index of the next one. */
   #visitSome(walk: RootWalk, group: Group, { folders, from, known }: FoldersToVisit): number {
-    const { nestedInSkills } = this.#options;
+    const { nestedInSkills, explain } = this.#options;
     const { place } = group;
     const prefix = `${group.path}/`;
     let at = from;
@@ -201,6 +215,7 @@ export class Scan {
       if (
         file?.file === 'SKILL.md' &&
         !nestedInSkills &&
+        !explain &&
         this.reader.keepUnchanged(place, name, `${prefix}${name}/SKILL.md`, file)
       )
         this.result.directories += 1;
@@ -215,7 +230,10 @@ export class Scan {
     this.result.directories += 1;
     const isSkill = this.reader.read({ place, name, dir, isRoot: false }, 'SKILL.md', file);
     if (isSkill) {
-      if (!this.#options.nestedInSkills) return;
+      if (!this.#options.nestedInSkills) {
+        this.#explainSkills(dir, `${dir}/SKILL.md`, 'inside a skill; --nested finds it');
+        return;
+      }
     } else {
       this.#explain(dir, 'group', 'it contains no SKILL.md itself');
     }
@@ -360,6 +378,8 @@ function rootPath(path: string): string {
   return withForwardSlashes(path).replace(/\/+$/, '');
 }
 
+/** Folders that `list --explain` looks into to name what is left out. */
+const MAX_EXPLAINED = 2_000;
 /** Entries of a hidden folder that are looked at. */
 const MAX_PEEKED = 200;
 

@@ -232,6 +232,7 @@ describe('where skills of a source are found', () => {
         skills: [{ skill: { folder: 'skills/other' } }, { skill: { folder: 'skills/same' } }],
         notes: [
           '"other" is in several folders with different files: using "skills/other", not ".claude/skills/other"; name a folder to choose another one',
+          '"same" is in several folders with the same files: using "skills/same", not ".claude/skills/same"',
         ],
       },
     });

@@ -95,14 +95,18 @@ describe('what is found', () => {
       expect(index.explain?.map(({ path: at, decision }) => [path.relative(root, at), decision])).toEqual([
         ['', 'root'],
         ['.hidden', 'passed-over'],
+        ['.hidden/four/SKILL.md', 'passed-over'],
         ['acme', 'group'],
         ['acme/node_modules', 'passed-over'],
+        ['acme/node_modules/six/SKILL.md', 'passed-over'],
         ['acme/tools', 'group'],
         ['acme/tools/three', 'skill'],
         ['acme/two', 'skill'],
         ['empty', 'group'],
         ['node_modules', 'passed-over'],
+        ['node_modules/five/SKILL.md', 'passed-over'],
         ['one', 'skill'],
+        ['one/references/inner/SKILL.md', 'passed-over'],
       ]);
       expect(
         dirs(root, await scan(root, { nestedInSkills: true }))
@@ -162,12 +166,38 @@ describe('what is found', () => {
 describe('bounds', () => {
   verifies(['REG-5'], 'depth is bounded, and said to be', async () => {
     const root = scratch();
-    writeSkill(path.join(root, 'a/b/c/d/e/six'));
-    writeSkill(path.join(root, 'a/b/c/d/e/f/seven'));
+    const above = (count: number): string => 'f/'.repeat(count);
+    for (const count of [15, 16, 20]) writeSkill(path.join(root, above(count), `s${String(count)}`));
+    mkdirSync(path.join(root, 'empty', above(20)), { recursive: true });
     const index = await scan(root);
-    expect(dirs(root, index)).toEqual(['a/b/c/d/e/six']);
-    expect(codes(index)).toEqual(['scan/too-deep']);
-    expect(dirs(root, await scan(root, { maxDepth: 7 }))).toHaveLength(2);
+    expect(dirs(root, index)).toEqual([`${above(15)}s15`]);
+    expect(
+      index.diagnostics.map(({ code, path: at, message }) => [code, path.relative(root, at), message]),
+    ).toEqual(
+      [20, 16].map((count) => [
+        'scan/too-deep',
+        `${above(count)}s${String(count)}/SKILL.md`,
+        'the skill is left out: more than 16 levels below the root',
+      ]),
+    );
+    expect(dirs(root, await scan(root, { maxDepth: 32 }))).toHaveLength(3);
+  });
+
+  verifies(['PACK-8'], 'an explained scan names every SKILL.md that is left out', async () => {
+    const root = scratch();
+    for (const at of ['outer', 'outer/inner', 'node_modules/pack/skills/a', '.hidden/b', '.git/c'])
+      writeSkill(path.join(root, at));
+    const { explain = [] } = await scan(root, { explain: true });
+    expect(
+      explain
+        .filter(({ path: at }) => at.endsWith('SKILL.md'))
+        .map(({ path: at, decision, reason }) => `${decision} ${path.relative(root, at)}: ${reason}`)
+        .toSorted(),
+    ).toEqual([
+      'passed-over .hidden/b/SKILL.md: .hidden is not searched',
+      'passed-over node_modules/pack/skills/a/SKILL.md: node_modules is not searched',
+      'passed-over outer/inner/SKILL.md: inside a skill; --nested finds it',
+    ]);
   });
 
   verifies(['REG-5'], 'folders without SKILL.md are counted up to a bound; skill folders are free', async () => {

@@ -5,7 +5,7 @@ import { TEXT_LEVELS } from '../../core/event-text.ts';
 import { EXECUTOR_NAMES } from '../../core/execution.ts';
 import { nearest } from '../../core/nearest.ts';
 import { quoted } from '../../core/text/text.ts';
-import { option, toggle } from '../command.ts';
+import { list, option, toggle } from '../command.ts';
 import type { Flags } from '../command.ts';
 import { UsageError } from '../exit.ts';
 import { APPROVAL_FLAGS, AUTO_FLAG, KEEP_GOING_FLAG } from './approval.ts';
@@ -27,7 +27,7 @@ const MODEL_FLAG = option(
 const INSTRUCTIONS_FLAG = toggle('do not show the AGENTS.md of the project to the model');
 
 export const AGENT_FLAGS = {
-  skill: option('NAME', 'load this skill first; may be repeated', { multiple: true }),
+  skill: list('NAME', 'load this skill first'),
   model: MODEL_FLAG,
   budget: BUDGET_FLAG,
   in: option('FILE', 'copy FILE to inputs/NAME of the workspace; may be repeated', { multiple: true }),

@@ -11,7 +11,7 @@ import { surroundingsOf } from '../../runtime/config/config.ts';
 import { pendingFolder } from '../../policy/approval/pending-approvals.ts';
 import { openUsedApprovals } from '../../policy/approval/used-approvals.ts';
 import { askStreams, isTerminal, openTerminalAsker } from '../terminal/ask.ts';
-import { option, toggle } from '../command.ts';
+import { list, toggle } from '../command.ts';
 import type { FlagValues, Flags } from '../command.ts';
 import { reportWarning } from '../terminal/terminal.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -19,7 +19,7 @@ import type { Terminal } from '../terminal/terminal.ts';
 /** Flags of commands that may need the user's approval. */
 export const APPROVAL_FLAGS = {
   yes: toggle('approve every action of medium risk; never one of high risk', { short: 'y' }),
-  approve: option('ID', 'approve exactly the action with this id, once; may be repeated', { multiple: true }),
+  approve: list('ID', 'approve exactly the action with this id, once'),
   defer: toggle('queue requests for `skillwright approvals answer` instead of asking'),
 } as const satisfies Flags;
 

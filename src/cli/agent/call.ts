@@ -12,7 +12,7 @@ import { VOCABULARY_NAMES } from '../../tools/vocabularies.ts';
 import { skillToolsOf } from '../../runtime/skill-tools.ts';
 import { APPROVAL_FLAGS, AUTO_FLAG, openApprover, policyRefusal, repeatedCommand } from './approval.ts';
 import { TRUST_FLAGS, askForTrust } from './consent.ts';
-import { defineCommand, option, toggle } from '../command.ts';
+import { defineCommand, list, option, toggle } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { jsonText } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
@@ -20,7 +20,7 @@ import { modelExecution } from './execution-options.ts';
 
 const flags = {
   vocabulary: option('NAME', 'use this tool vocabulary (default: skillwright)', { choices: VOCABULARY_NAMES }),
-  load: option('SKILL', 'load this skill first; may be repeated', { multiple: true }),
+  load: list('SKILL', 'load this skill first'),
   executor: option('NAME', 'run programs with this executor; none offers no tool that runs programs (default: none)', {
     choices: ['auto', 'none', ...EXECUTOR_NAMES],
   }),

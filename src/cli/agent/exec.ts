@@ -4,15 +4,18 @@ import { SkillError, invalidInput, isSkillError } from '../../core/errors.ts';
 import { EXECUTOR_NAMES } from '../../core/execution.ts';
 import type { ActionFailed, Observation, ProgramRan } from '../../core/observation.ts';
 import type { RunResult } from '../../core/outputs.ts';
+import type { SkillEntry } from '../../core/skill.ts';
 import { cleanText, printable, quoted } from '../../core/text/text.ts';
 import { isPresent } from '../../platform/fs/paths.ts';
 import { resolveSkill } from '../../registry/resolve-skill.ts';
 import { takeOutputs } from '../../runtime/execution/take-outputs.ts';
 import type { ExecutionOptions } from '../../runtime/execution/execution.ts';
+import type { Runtime } from '../../runtime/runtime.ts';
 import type { Session } from '../../runtime/session.ts';
 import type { Run } from '../../runtime/start-run.ts';
 import { APPROVAL_FLAGS, AUTO_FLAG, openApprover, policyRefusal, repeatedCommand } from './approval.ts';
 import { TRUST_FLAGS, askForTrust } from './consent.ts';
+import { findScript } from './find-script.ts';
 import { wholeNumber } from '../arguments.ts';
 import { defineCommand, option, toggle } from '../command.ts';
 import type { Invocation } from '../command.ts';
@@ -50,7 +53,8 @@ export const command = defineCommand({
   usage:
     'exec SKILL SCRIPT [--in FILE] [--out DIR] [--project none|read|write] [--mount DIR[:rw]] [--allow HOST] [--executor NAME] [--timeout SECONDS] [-- ARGUMENTS]',
   details: [
-    'Runs a script of a skill in a sandbox with its own workspace: no network, no home folder, and of your files only those given with --in, --project and --mount. Mounted folders keep their path and are read-only, unless you add :rw and approve it; with --project the script starts in the project. Prints the output as it arrives and records the run (see skillwright runs). Asks for your approval where the policy requires it.',
+    'Runs a script of a skill, which is any file in its folder: a path below scripts/ or in the skill folder, or a name that only one file has. SKILL is the name of the skill or of its folder.',
+    'The script runs in a sandbox with its own workspace: no network, no home folder, and of your files only those given with --in, --project and --mount. Mounted folders keep their path and are read-only, unless you add :rw and approve it; with --project the script starts in the project. Prints the output as it arrives and records the run (see skillwright runs). Asks for your approval where the policy requires it.',
     'Exit code 1: the script failed or was stopped; 3: refused by policy or by the user; 4: no executor on this machine isolates programs (see skillwright doctor).',
   ].join('\n'),
   flags,
@@ -70,8 +74,12 @@ export const command = defineCommand({
   async run(invocation) {
     const { flags: given, positionals, terminal, signal } = invocation;
     const [skill = '', script = '', ...args] = positionals;
-    const action = actionOf(invocation, skill, script, args);
-    const run = await openRun(invocation);
+    const asked = actionOf(invocation, skill, script, args);
+    const runtime = await openRuntime(invocation);
+    const named = resolveSkill(runtime.index, skill, given.source);
+    const isNamed = named !== undefined && asked.type === 'run_script';
+    const action = isNamed ? { ...asked, ...findScript(named, asked.script) } : asked;
+    const run = await openRun(invocation, runtime, named);
     const { session } = run;
     try {
       const observation = await session.perform(action, { askedBy: 'person', signal });
@@ -102,10 +110,12 @@ export const command = defineCommand({
   },
 });
 
-async function openRun(invocation: Invocation<typeof flags>): Promise<Run> {
+async function openRun(
+  invocation: Invocation<typeof flags>,
+  runtime: Runtime,
+  named: SkillEntry | undefined,
+): Promise<Run> {
   const { flags: given, positionals, terminal } = invocation;
-  const runtime = await openRuntime(invocation);
-  const named = resolveSkill(runtime.index, positionals[0] ?? '', given.source);
   if (named !== undefined) await askForTrust(invocation, runtime, [named]);
   const isBuiltIn = named?.source === 'builtin';
   const { executor } = given;

@@ -6,7 +6,7 @@ import type { Config } from '../../core/config/config.ts';
 import { isHostPattern, readHostPattern } from '../../core/network/host-pattern.ts';
 import type { ExecutionOptions } from '../../runtime/execution/execution.ts';
 import { isDirectory } from '../../platform/fs/paths.ts';
-import { option } from '../command.ts';
+import { list, option } from '../command.ts';
 import type { FlagValues, Flags } from '../command.ts';
 import { quoted } from '../../core/text/text.ts';
 import { UsageError } from '../exit.ts';
@@ -22,7 +22,7 @@ export const SANDBOX_FLAGS = {
     'let programs see DIR at its own path, read-only; :rw lets them change it and needs approval; may be repeated',
     { multiple: true },
   ),
-  allow: option('HOST[:PORT]', 'let programs reach HOST; may be repeated (default: no network)', { multiple: true }),
+  allow: list('HOST[:PORT]', 'let programs reach HOST (default: no network)'),
 } as const satisfies Flags;
 
 export interface SandboxFlagContext {

@@ -6,7 +6,7 @@ import { EXECUTOR_NAMES } from '../../core/execution.ts';
 import { quoted } from '../../core/text/text.ts';
 import { REPORT_FORMATS } from '../../evals/report/formats.ts';
 import { isDirectory } from '../../platform/fs/paths.ts';
-import { option, toggle } from '../command.ts';
+import { list, option, toggle } from '../command.ts';
 import type { Flags, Invocation } from '../command.ts';
 import { UsageError } from '../exit.ts';
 import { FLEET_FLAGS } from '../fleet/fleet-flags.ts';
@@ -21,11 +21,7 @@ export const EVAL_FLAGS = {
     'run the cases with another agent: claude-code, codex, gemini, opencode, pi, or a command such as "./agent --quiet"; repeat it for a portability matrix (default: skillwright, the own loop)',
     { multiple: true },
   ),
-  'subject-env': option(
-    'NAME',
-    'pass this environment variable to the agent of --subject, besides its API keys; may be repeated',
-    { multiple: true },
-  ),
+  'subject-env': list('NAME', 'pass this environment variable to the agent of --subject, besides its API keys'),
   repeat: option('N', 'run each case N times, overriding the case file'),
   baseline: option('WHAT', 'compare with none (without the skill), old (the previous version), or a git revision'),
   report: option('FORMAT[=FILE]', `write a report: ${REPORT_NAMES.join(', ')}; - is stdout; may be repeated`, {

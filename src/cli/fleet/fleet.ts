@@ -1,6 +1,6 @@
 import { printable, quoted } from '../../core/text/text.ts';
 import { RIGHTS } from '../../server/fleet/keys.ts';
-import { defineCommand, option, toggle } from '../command.ts';
+import { defineCommand, list, option, toggle } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { bytesText, milliseconds } from '../terminal/quantities.ts';
@@ -14,10 +14,7 @@ const PRUNE_MS = 600_000;
 const flags = {
   ...FLEET_FLAGS,
   project: option('NAME', 'the project of the key (default: default), of status and prune (default: all)'),
-  rights: option('RIGHT', 'a right of the new key; may be repeated (default: submit and read)', {
-    multiple: true,
-    choices: RIGHTS,
-  }),
+  rights: list('RIGHT', 'a right of the new key (default: submit and read)', { choices: RIGHTS }),
   'older-than': option('TIME', 'prune: remove runs that ended before TIME, e.g. 12h, 30d, 8w'),
   'dry-run': toggle('prune: print how many runs and contents would be removed'),
 } as const;

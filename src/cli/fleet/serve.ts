@@ -1,6 +1,6 @@
 import { builtFile } from '../../platform/built-file.ts';
 import { readGrant } from '../../platform/net/network-gate.ts';
-import { defineCommand, option } from '../command.ts';
+import { defineCommand, list, option } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { makeTemporary, openBase } from '../../sandbox/workspace/layout.ts';
 import { portInUse } from '../port-in-use.ts';
@@ -15,10 +15,9 @@ const flags = {
   ...TRUST_FLAGS,
   port: option('N', 'listen on this port (default: 8787)'),
   host: option('ADDRESS', 'listen on this address; anything but the loopback needs a key first (default: 127.0.0.1)'),
-  'webhooks-to': option(
+  'webhooks-to': list(
     'private://HOST[:PORT]',
-    'a host in your own network that may get webhooks, also by http; may be repeated (default: the internet only)',
-    { multiple: true },
+    'a host in your own network that may get webhooks, also by http (default: the internet only)',
   ),
 } as const;
 

@@ -7,7 +7,7 @@ import { AUTO_FLAG } from '../agent/approval.ts';
 import { SANDBOX_FLAGS, sandboxOptions } from '../agent/sandbox-flags.ts';
 import { resolveSkill } from '../../registry/resolve-skill.ts';
 import { printable, quoted } from '../../core/text/text.ts';
-import { defineCommand, option } from '../command.ts';
+import { defineCommand, list, option } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { surroundingsFor } from '../surroundings.ts';
@@ -15,7 +15,7 @@ import { openRuntime } from '../open-runtime.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 const flags = {
-  load: option('SKILL', 'decide as if this skill were active; may be repeated', { multiple: true }),
+  load: list('SKILL', 'decide as if this skill were active'),
   executor: option('NAME', 'decide about programs as if they ran with this executor (default: one that isolates)', {
     choices: ['auto', ...EXECUTOR_NAMES],
   }),

@@ -1,16 +1,19 @@
 /** `--agent`: which agents get a link to the skills, for the commands that change a root. */
 import path from 'node:path';
 
+import { compareText } from '../../core/diagnostic.ts';
+import { countText } from '../../core/text/line-text.ts';
+import { printable } from '../../core/text/text.ts';
 import { agentBaseOf, agentsOf, openAgentView } from '../../packs/agents/agent-view.ts';
 import type { Unplaced } from '../../packs/agents/place-skills.ts';
 import { detectAgents } from '../../packs/agents/agents.ts';
-import { readAgents } from '../../packs/agents/read-agents.ts';
+import { ALL_AGENTS, readAgents } from '../../packs/agents/read-agents.ts';
 import { placeTargets } from '../../packs/agents/place-targets.ts';
 import type { PlaceTarget } from '../../packs/agents/place-targets.ts';
 import { PACK_PROBLEMS } from '../../packs/problems.ts';
 import type { PackSettings } from '../../packs/pack-settings.ts';
 import { projectTop } from '../../runtime/skill-trust.ts';
-import { option } from '../command.ts';
+import { list } from '../command.ts';
 import type { Flags, GlobalInvocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { surroundingsFor } from '../surroundings.ts';
@@ -19,10 +22,7 @@ import { reportProblem } from '../terminal/terminal.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 export const AGENT_FLAG = {
-  agent: option('ID', 'for this agent, e.g. claude-code, codex, cursor; all: every detected one; may be repeated', {
-    short: 'a',
-    multiple: true,
-  }),
+  agent: list('ID', 'for this agent, e.g. claude-code, codex or cursor, or all detected ones: all', { short: 'a' }),
 } as const satisfies Flags;
 
 /** The folders of the named agents, and further folders. */
@@ -54,6 +54,28 @@ export function openSkillAgents({ surroundings, root }: PackSettings, { style }:
       return ids.length === 0 ? '' : style('dim', `  [${ids.join(', ')}]`);
     },
   };
+}
+
+/** The last lines of an install: how many of the skills each agent in use sees, and each one that the user named. */
+export function agentSummary(
+  { surroundings, root }: PackSettings,
+  names: readonly string[],
+  named: readonly string[] = [],
+): readonly string[] {
+  if (names.length === 0) return [];
+  const view = openAgentView(() => [agentBaseOf(root, surroundings)]);
+  const detected = detectAgents(surroundings, projectTop(surroundings)).map(({ agent }) => agent.id);
+  const counts = new Map([...detected, ...named.filter((id) => id !== ALL_AGENTS)].map((id) => [id, 0]));
+  for (const id of names.flatMap((name) => view(path.join(root, name))))
+    if (counts.has(id)) counts.set(id, (counts.get(id) ?? 0) + 1);
+  if (counts.size === 0) return [`${countText(names.length, 'skill')} in ${printable(root)}; no agent is detected`];
+  const ids = [...counts.keys()].toSorted(compareText);
+  return [...new Set(counts.values())]
+    .toSorted((a, b) => b - a)
+    .map((count) => {
+      const seeing = ids.filter((id) => counts.get(id) === count).join(', ');
+      return count === 0 ? `not for ${seeing}: name it with --agent` : `${countText(count, 'skill')} for ${seeing}`;
+    });
 }
 
 /** Reports what could not be linked, one line per folder and reason. Returns the exit code. */

@@ -10,7 +10,7 @@ import { SCAN_NOTE } from '../../packs/scan/finding.ts';
 import { toggle } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
-import { AGENT_FLAG, reportUnplaced, targetsFor } from './agent-flags.ts';
+import { AGENT_FLAG, agentSummary, reportUnplaced, targetsFor } from './agent-flags.ts';
 import {
   CHANGE_FLAGS,
   accepted,
@@ -70,7 +70,7 @@ export const command = definePackCommand({
   examples: [
     ['skillwright install ./my-skills', 'install every skill of a folder'],
     ['skillwright install pack.zip pdf-forms', 'install one skill of a pack'],
-    ['skillwright install ./my-skills -a claude-code -a codex', 'install for two agents'],
+    ['skillwright install ./my-skills -a claude-code,codex', 'install for two agents'],
     ['skillwright install owner/repo#v2:skills/pdf', 'install a folder of a repository, at a tag'],
     ['skillwright install --frozen', 'install what the lock pins, e.g. in a fresh clone'],
   ],
@@ -114,6 +114,7 @@ async function install(invocation: InstallInvocation, settings: PackSettings): P
     const note = found ? [terminal.style('dim', SCAN_NOTE)] : [];
     showPlan([...planLines(plan, terminal, view), ...note], isAsked, terminal);
   };
+  let isConfirmed = given.yes === true;
   const done = await installSkills({
     settings: { ...settings, requireSigned: settings.requireSigned || given['require-signed'] === true },
     source,
@@ -139,6 +140,7 @@ async function install(invocation: InstallInvocation, settings: PackSettings): P
           },
         }),
     async confirm(plan) {
+      isConfirmed = true;
       show(plan, given.yes !== true);
       const count = plan.skills.filter(({ change }) => change !== 'same').length;
       const without = plan.refused.length === 0 ? '' : ` and leave out ${String(plan.refused.length)}`;
@@ -149,7 +151,7 @@ async function install(invocation: InstallInvocation, settings: PackSettings): P
   progress.end();
   if (isRefusal(done)) return refuseAll(invocation, done, { refused, view });
   show(done.plan, false);
-  return await report(invocation, done);
+  return await report(invocation, done, { settings, isConfirmed });
 }
 
 function keptText({ part, name, id }: Installed['kept'][number]): string {
@@ -173,6 +175,7 @@ function refuseAll(
 async function report(
   invocation: InstallInvocation,
   { plan, isDone, kept, notes, unplaced }: Installed,
+  { settings, isConfirmed }: { readonly settings: PackSettings; readonly isConfirmed: boolean },
 ): Promise<number> {
   const { flags: given, terminal } = invocation;
   terminal.remark(notes.map((note) => `note: ${note}`));
@@ -194,7 +197,8 @@ async function report(
     );
   }
   const runtime = isDone ? await refreshed(invocation) : undefined;
-  const confirmed = plan.skills.filter(({ change }) => change !== 'same').map(({ skill }) => skill);
+  // Also those that were there before, e.g. from a clone: the user confirmed the same bytes.
+  const confirmed = plan.skills.filter(({ change }) => isConfirmed || change !== 'same').map(({ skill }) => skill);
   if (runtime !== undefined)
     await trustConfirmed(invocation, runtime, new Map(confirmed.map(({ name, digest }) => [name, digest])));
   const answer = {
@@ -208,6 +212,8 @@ async function report(
   if (!terminal.printJson(answer) && runtime !== undefined && changed.length > 0)
     await trustHint(invocation, runtime, plan.root);
   const status = reportUnplaced(invocation, unplaced, plan.root);
+  if (isDone && given.json !== true)
+    terminal.remark(agentSummary(settings, plan.skills.map(({ skill }) => skill.name), given.agent));
   return isMissing ? EXIT.refused : status;
 }
 
@@ -241,7 +247,9 @@ async function frozen(invocation: InstallInvocation, settings: PackSettings): Pr
   terminal.out(linked.map((at) => `${isDone ? 'linked' : 'would link'} ${printable(at)}`));
   terminal.remark([...kept.map(keptText), `${String(same.length)} already match the lock`]);
   if (runtime !== undefined && brought.length > 0) await trustHint(invocation, runtime, done.root);
-  return reportUnplaced(invocation, unplaced, done.root);
+  const status = reportUnplaced(invocation, unplaced, done.root);
+  if (isDone) terminal.remark(agentSummary(settings, [...brought, ...same]));
+  return status;
 }
 
 interface ChooseInstallOptions {

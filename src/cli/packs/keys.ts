@@ -115,7 +115,8 @@ async function newPassword({ flags: given, signal, cwd }: KeysInvocation): Promi
 }
 
 function notDone(reason: string): PackRefused {
-  return new PackRefused(packRefusal('install/refused', reason));
+  const refusal = packRefusal('install/refused', reason);
+  return new PackRefused({ ...refusal, hint: 'no key was created: run the command again' });
 }
 
 function makeFolder(folder: string): void {

@@ -161,8 +161,9 @@ async function importGroup(
   return { plans: each.flatMap(({ plans }) => plans), failed: each.flatMap(({ failed }) => failed) };
 }
 
-/** The default hint offers flags of install, which do not exist here. */
+/** The default hints offer flags of install, which do not exist here. */
 function importRefusal(refusal: PackRefusal): PackRefusal {
+  if (refusal.code === 'install/exists') return { ...refusal, hint: 'run skillwright update for the newest version' };
   if (refusal.code !== 'install/foreign') return refusal;
   const message = `${refusal.message}, and its files are not those of the source`;
   return { ...refusal, message, hint: 'move the folder away and import again, or keep it as it is' };

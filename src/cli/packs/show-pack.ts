@@ -95,10 +95,15 @@ function scanLines({ scan }: InspectedSkill, terminal: Terminal, view: PlanView)
 }
 
 function leftOutLines(leftOut: readonly string[], { style }: Terminal): readonly string[] {
-  if (leftOut.length === 0) return [];
-  const shown = leftOut.slice(0, 5).map((name) => printable(name));
-  const more = leftOut.length > 5 ? ` and ${String(leftOut.length - 5)} more` : '';
-  return [style('dim', `  skipped: ${shown.join(', ')}${more}`)];
+  // Each skill that is not installed is named; of other files, some.
+  const isSkill = (line: string): boolean => /(?:^|\/)skill\.md: /i.test(line);
+  const others = leftOut.filter((line) => !isSkill(line));
+  const shown = others.slice(0, 5).map((name) => printable(name));
+  const more = others.length > 5 ? ` and ${String(others.length - 5)} more` : '';
+  return [
+    ...leftOut.filter(isSkill).map((line) => `  ${style('yellow', 'left out')} ${printable(line)}`),
+    ...(others.length === 0 ? [] : [style('dim', `  skipped: ${shown.join(', ')}${more}`)]),
+  ];
 }
 
 /** The plan as `--json` prints it. */

@@ -25,16 +25,18 @@ import {
 import { openProgress } from '../terminal/progress.ts';
 import { FINDINGS_FLAG, findingLines } from './show-pack.ts';
 import type { FindingsView } from './show-pack.ts';
+import { askStreams, isTerminal } from '../terminal/ask.ts';
 import { showPlan } from '../terminal/terminal.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { countUpdate, updateLines } from '../../packs/update/update-text.ts';
+import { conflictsIn } from '../../packs/update/apply-update.ts';
+import { conflictLines, countUpdate, updateLines } from '../../packs/update/update-text.ts';
 import type { UpdateMode } from '../../packs/update/update-plan.ts';
 import type { ChangedSkill, SkillUpdate } from '../../packs/update/update-skill.ts';
 import type { LockedSkill } from '../../packs/lock/lock.ts';
 
 const flags = {
   ...CHANGE_FLAGS,
-  merge: toggle('merge your changes with the new version; report conflicts'),
+  merge: toggle('merge your changes with the new version; report conflicts (the default at a terminal)'),
   keep: toggle('keep the files you changed; update all others'),
   force: toggle('replace all files; accept older versions and other signers'),
   strict: toggle('refuse versions that violate the specification (default: format.mode, or warn)'),
@@ -47,7 +49,7 @@ const flags = {
 export const command = definePackCommand({
   usage: 'update [NAME...] [--merge|--keep|--force] [--scope project|user] [--dry-run] [--yes]',
   details: [
-    'Updates installed skills from their sources. Shows new capabilities, scan findings and every changed line, and asks for confirmation. A skill with local changes is updated only with --merge, --keep or --force. A skill that cannot be updated does not stop the others.',
+    'Updates installed skills from their sources. Shows new capabilities, scan findings and every changed line, and asks for confirmation. Local changes of a skill are merged line by line: at a terminal after you confirm the result, otherwise only with --merge; --keep and --force treat them differently. Changes of the same lines are a conflict, which is shown and changes nothing. A skill that cannot be updated does not stop the others.',
     'The previous version is kept; see skillwright rollback.',
     'Exit code 1: a skill could not be updated; 3: refused by policy, or not confirmed.',
   ].join('\n'),
@@ -85,7 +87,7 @@ export const command = definePackCommand({
       onNote: (note) => terminal.remark(`note: ${note}`),
       async confirm(changed) {
         show(changed);
-        return ask(`update ${changed.map(({ name }) => name).join(', ')}`);
+        return ask(questionFor(changed));
       },
     });
     const done = accepted(await updating.finally(() => progress.end()));
@@ -96,10 +98,20 @@ export const command = definePackCommand({
 
 type UpdateInvocation = Invocation<typeof flags>;
 
-function modeOf({ flags: { merge, keep, force } }: UpdateInvocation): UpdateMode {
+/** At a terminal the user sees the merge before confirming it, so it is the default. A script has to ask for it. */
+function modeOf({ flags: { merge, keep, force, yes } }: UpdateInvocation): UpdateMode {
   if ([merge, keep, force].filter((flag) => flag === true).length > 1)
     throw new UsageError('--merge, --keep and --force cannot be combined', 'see skillwright update --help');
-  return merge === true ? 'merge' : keep === true ? 'keep' : force === true ? 'force' : 'refuse';
+  if (keep === true) return 'keep';
+  if (force === true) return 'force';
+  const isReviewed = yes !== true && isTerminal(askStreams(process));
+  return merge === true || isReviewed ? 'merge' : 'refuse';
+}
+
+function questionFor(changed: readonly ChangedSkill[]): string {
+  const merged = changed.filter((skill) => skill.merged.length > 0).map(({ name }) => name);
+  const how = merged.length === 0 ? '' : ` and merge your changes of ${merged.join(', ')}`;
+  return `update ${changed.map(({ name }) => name).join(', ')}${how}`;
 }
 
 async function report(
@@ -119,6 +131,7 @@ async function report(
       terminal.err(
         `${terminal.style('red', 'not updated')} ${printable(name)}: ${refusal.message} ${terminal.style('dim', refusal.code)}`,
       );
+      terminal.err(conflictLines(conflictsIn(refusal), terminal.width));
       terminal.err(terminal.style('dim', `hint: ${refusal.hint}`));
     }
     if (changed.length + refused.length === 0) terminal.remark('everything is up to date');
@@ -193,7 +206,18 @@ function updateJson(update: SkillUpdate): object {
   if (status === 'current') return { name, status, reason: update.reason };
   if (status === 'refused') {
     const { code, message, hint, path } = update.refusal;
-    return { name, status, error: { code, message, hint, ...(path === undefined ? {} : { path }) } };
+    const conflicts = conflictsIn(update.refusal);
+    return {
+      name,
+      status,
+      error: {
+        code,
+        message,
+        hint,
+        ...(path === undefined ? {} : { path }),
+        ...(conflicts.length === 0 ? {} : { conflicts }),
+      },
+    };
   }
   const { before, lock, skill, files, merged, kept, lost } = update;
   return {

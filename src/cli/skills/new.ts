@@ -2,13 +2,13 @@ import path from 'node:path';
 
 import { SKILL_PARTS, newSkillFiles } from '../../format/new-skill.ts';
 import type { SkillPart } from '../../format/new-skill.ts';
-import { printable, quoted } from '../../core/text/text.ts';
+import { printable } from '../../core/text/text.ts';
 import { isSkillError } from '../../core/errors.ts';
 import { createTree } from '../../platform/fs/create-tree.ts';
 import { readTreeDigest } from '../../platform/fs/tree-digest.ts';
 import { openTrust } from '../../policy/trust.ts';
 import { surroundingsOf } from '../../runtime/config/config.ts';
-import { defineCommand, option } from '../command.ts';
+import { defineCommand, list, option } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { reportWarning } from '../terminal/terminal.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -23,7 +23,7 @@ export const command = defineCommand({
   flags: {
     dir: option('DIR', 'create the skill in DIR (default: .agents/skills of the project)'),
     description: option('TEXT', 'set the description: what the skill does and when to use it', { short: 'd' }),
-    with: option('PARTS', `add example files: ${SKILL_PARTS.join(', ')}, or all`),
+    with: list('PART', `add example files: ${SKILL_PARTS.join(', ')}, or all`, { choices: [...SKILL_PARTS, 'all'] }),
   },
   examples: [
     ['skillwright new release-notes', 'create a minimal skill'],
@@ -70,17 +70,6 @@ function folderFor(flags: { readonly cwd?: string; readonly dir?: string }): str
   return skillsFolder(projectTop({ cwd, home }) ?? cwd);
 }
 
-function partsOf(list: string | undefined): readonly SkillPart[] {
-  if (list === undefined) return [];
-  const words = list.split(',').map((word) => word.trim());
-  if (words.includes('all')) return SKILL_PARTS;
-  return words.map((word) => {
-    const part = SKILL_PARTS.find((known) => known === word);
-    if (part === undefined)
-      throw new UsageError(
-        `unknown part for --with: ${quoted(word, 200)}`,
-        `known parts: ${SKILL_PARTS.join(', ')}, all`,
-      );
-    return part;
-  });
+function partsOf(words: readonly string[] = []): readonly SkillPart[] {
+  return SKILL_PARTS.filter((part) => words.includes('all') || words.includes(part));
 }

@@ -51,7 +51,7 @@ export const CONFIG_SCHEMA = section(
       choice('Visibility of the skill.', VISIBILITIES),
     ),
     scan: section('Limits of the scan for skills.', {
-      max_depth: count('Maximum depth below a root.', 1, 32, 6),
+      max_depth: count('Maximum depth below a root.', 1, 32, 16),
       max_directories: count('Maximum number of group folders visited in a root.', 1, 1_000_000, 20_000),
       nested_in_skills: flag('Also scan for skills inside skills.'),
     }),

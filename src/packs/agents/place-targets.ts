@@ -43,7 +43,10 @@ export function placeTargets(
   for (const agent of agents) {
     const folder = agentFolder(agent, base);
     if (folder === undefined)
-      return packRefusal('install/agent', `${agent.name} needs a home folder, and there is none`);
+      return {
+        ...packRefusal('install/agent', `${agent.name} needs a home folder, and there is none`),
+        hint: 'set HOME, or leave this agent out',
+      };
     const known = targets.get(folder);
     const within = isInside(folder, base.base) ? base.base : realFolder(path.dirname(folder));
     targets.set(folder, {
@@ -60,7 +63,10 @@ export function placeTargets(
   }
   const above = [...targets.values()].find(({ folder, isRoot }) => !isRoot && isInside(real, folder));
   if (above === undefined) return [...targets.values()];
-  return packRefusal('install/agent', `${quoted(above.folder, 200)} contains the root ${quoted(real, 200)}`);
+  return {
+    ...packRefusal('install/agent', `${quoted(above.folder, 200)} contains the root ${quoted(real, 200)}`),
+    hint: 'links would lead back to themselves: choose another folder, or install into it with a single --to',
+  };
 }
 
 /** The path with the links of its existing part resolved. */

@@ -8,7 +8,7 @@ import type { Agent } from './agent-table.ts';
 import type { DetectedAgent } from './agents.ts';
 
 /** The value of `--agent` that stands for every detected agent. */
-const ALL_AGENTS = 'all';
+export const ALL_AGENTS = 'all';
 
 /** Looks up ids. `all` stands for the detected agents. Refuses unknown ids. */
 export function readAgents(

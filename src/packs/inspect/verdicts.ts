@@ -106,7 +106,7 @@ function unknownName(skills: readonly FoundSkill[], names: readonly string[]): P
 
 /**
  * Of several folders with a skill of the same name, keeps the one that the user named, or the first one: folders that are not hidden before
- * hidden ones, then those with fewer parent folders, then by text. Copies of a skill with the same files need no note.
+ * hidden ones, then those with fewer parent folders, then by text. Copies with the same files are named as well.
  */
 function oneFolderPerName(
   skills: readonly SourceSkill[],
@@ -121,11 +121,20 @@ function oneFolderPerName(
     if (first === undefined) throw new TypeError('a group of skills is empty');
     const digest = rest.length === 0 ? undefined : digestOf(first);
     const different = rest.filter((skill) => digestOf(skill) !== digest);
+    const isAsked = named.length === 0 || group.some((one) => named.includes(one.name) || named.includes(one.folder));
+    if (!isAsked) return first;
     if (different.length > 0)
       notes.push(
         `${quoted(first.name)} is in several folders with different files: using ${quoted(first.folder, 100)}, not ${different
           .map(({ folder }) => quoted(folder, 100))
           .join(', ')}; name a folder to choose another one`,
+      );
+    const copies = rest.filter((skill) => !different.includes(skill));
+    if (copies.length > 0)
+      notes.push(
+        `${quoted(first.name)} is in several folders with the same files: using ${quoted(first.folder, 100)}, not ${copies
+          .map(({ folder }) => quoted(folder, 100))
+          .join(', ')}`,
       );
     return first;
   });

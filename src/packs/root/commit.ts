@@ -26,6 +26,7 @@ import type { Step, Transaction } from './journal.ts';
 import { RECORD_NAME } from './skill-backups.ts';
 import { lockPath, refuseReplaced, rootPath, displayPath, statePath } from './root-paths.ts';
 import type { RootHandle } from './root-paths.ts';
+import { storeOriginals } from './originals.ts';
 import { planSteps, refuseChanges } from './plan.ts';
 import type { PlannedChange, PutChange } from './plan.ts';
 import { looksOf, pathsIn, presentBuffer, presentFiles } from './present-files.ts';
@@ -84,11 +85,12 @@ export async function commitChanges(
   try {
     refuseChanges(handle, work.lock, changes);
     await checkStaged(staged, options);
+    const originals = await storeOriginals(handle, staged);
     const steps = planSteps(handle, work.lock, { changes, staging: work.staging, at: options.at ?? new Date() });
     const places = placeChanges(work.lock, changes, options.places);
     const lock = lockWithPlaces(lockAfter(work.lock, steps.map(asDone)), places.map(asPlaced));
     const nextLock = writeNextLock(work, lock);
-    await syncBefore(work, steps, staged, options);
+    await syncBefore(work, { steps, staged, originals }, options);
     options.signal?.throwIfAborted();
     refuseReplaced(handle);
     work.rootLock.refuseLost();
@@ -150,22 +152,29 @@ function writeNextLock({ handle, staging }: Work, lock: LockFile): string {
   return file;
 }
 
+interface ToSettle {
+  readonly steps: readonly Step[];
+  readonly staged: readonly PutChange[];
+  readonly originals: readonly string[];
+}
+
 async function syncBefore(
   { handle, staging }: Work,
-  steps: readonly Step[],
-  staged: readonly PutChange[],
+  { steps, staged, originals }: ToSettle,
   { backgroundSync, onProgress }: CommitOptions,
 ): Promise<void> {
   onProgress?.({ phase: 'write', done: 0, total: staged.length });
   const isSettled = (await backgroundSync?.isDone()) ?? false;
   const unsettled = isSettled ? [] : staged;
   const kept = backupFolders(steps).map((below) => statePath(handle, below));
-  // Everything that the journal names existed when the background sync started.
+  // Everything that the journal names existed when the background sync started. The originals need not be on disk: a merge does without
+  // those that a power failure takes.
   if (isSettled && kept.length === 0) return;
   const files = unsettled.reduce((sum, { lock }) => sum + Object.keys(lock.files).length, 0);
   await syncPaths({
-    count: files + 2 * kept.length,
+    count: files + originals.length + 2 * kept.length,
     places: () => [
+      ...originals,
       ...unsettled.flatMap(({ from }) => pathsIn(from)),
       ...kept.flatMap((place) => [`${place}/${RECORD_NAME}`, place]),
       ...[staging, 'staging', ...partsOf(steps)].map((below) => statePath(handle, below)),
@@ -293,5 +302,6 @@ function undone(
 
 function unfinished({ handle }: Work, refusal: PackRefusal): CommitEnd {
   const message = `${refusal.message}; the change was started and will be completed when the root is used next`;
-  return { type: 'unfinished', refusal: { ...refusal, message, path: displayPath(handle, '') } };
+  const hint = 'resolve the reason, then run a command that changes the root: it completes the change first';
+  return { type: 'unfinished', refusal: { ...refusal, message, hint, path: displayPath(handle, '') } };
 }

@@ -14,7 +14,7 @@ import { quoted } from '../../core/text/text.ts';
 import { writeFileAtomically } from '../../platform/fs/atomic-replace.ts';
 import { readPrivateFile } from '../../platform/fs/read-file.ts';
 import { syncPath } from './sync.ts';
-import { JOURNAL_NAME, STATE_PARTS, displayPath, statePath, timedName, unusable } from './root-paths.ts';
+import { BACKUP_PARTS, JOURNAL_NAME, displayPath, statePath, timedName, unusable } from './root-paths.ts';
 import type { RootHandle } from './root-paths.ts';
 
 /** Moves one folder into or out of the root. Paths are relative to the state folder. */
@@ -152,7 +152,7 @@ function toPlace(value: unknown): string {
   const parts = typeof value === 'string' ? value.split('/') : [];
   const isFit =
     parts.length > 1 &&
-    STATE_PARTS.some((part) => part === parts[0]) &&
+    ['staging', ...BACKUP_PARTS].some((part) => part === parts[0]) &&
     parts.every((part) => part !== '' && part !== '.' && part !== '..' && !part.includes('\0'));
   if (!isFit) throw unfit('a step has a path outside of the state folder');
   return parts.join('/');

@@ -3,12 +3,13 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 
 import type { Unplaced } from '../agents/place-skills.ts';
-import type { LockFile } from '../lock/lock.ts';
+import type { LockFile, LockedSkill } from '../lock/lock.ts';
 import { PackRefused, isRefusal, orSystemRefusal, packRefusal, systemRefusal } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
 import { quoted } from '../../core/text/text.ts';
 import type { OnStep } from './apply.ts';
 import {
+  BACKUP_PARTS,
   JOURNAL_NAME,
   STATE_FOLDER,
   openRootHandle,
@@ -39,6 +40,8 @@ import { startBackgroundSync } from './sync.ts';
 import type { BackgroundSync } from './sync.ts';
 import { backupPath, listBackups, removeEmptyBackups, removeBackup, surplusBackups } from './skill-backups.ts';
 import type { BackupKind, SkillBackup } from './skill-backups.ts';
+import { pruneOriginals, readOriginals } from './originals.ts';
+import type { OriginalTexts } from './originals.ts';
 import { changeRefusals } from './plan.ts';
 import type { Existing, PlannedChange, PutChange, RootChange } from './plan.ts';
 import { diagnose } from '../../core/diagnostic.ts';
@@ -148,6 +151,8 @@ export interface OpenRoot {
   /** Previous versions of a skill, newest first. */
   versions(name: string): readonly SkillBackup[];
   backups(): readonly SkillBackup[];
+  /** The texts of an installed version as its source had them, by SHA-256; empty if they are no longer kept. */
+  originals(locked: LockedSkill): Promise<OriginalTexts>;
   /** Restores removed skills with their lock entries: all or none. */
   restore(choices: readonly BackupChoice[], options?: CommitOptions): Promise<Committed | PackRefusal>;
   /** Replaces a skill by its previous version and backs up the replaced one. */
@@ -201,6 +206,7 @@ export class RootSession {
       trash: () => listBackups(this.#handle, 'trash'),
       versions: (name) => listBackups(this.#handle, 'previous', name),
       backups: () => listBackups(this.#handle, 'backups'),
+      originals: ({ digest }) => readOriginals(this.#handle, digest),
       restore: (choices, options) => this.#bringBack('trash', choices, options),
       rollback: (choice, options) => this.#rollBack(choice, options),
       purge: (part, choice) => this.#purge(part, choice),
@@ -248,7 +254,7 @@ export class RootSession {
 
   #planned(change: RootChange): PlannedChange {
     if (change.type === 'remove') return change;
-    const { looks, from, ...rest } = change;
+    const { looks, from, original: _, ...rest } = change;
     const own = this.#stagingPath;
     const staged = path.resolve(from);
     if (!isInside(staged, own) || staged === own)
@@ -298,12 +304,13 @@ export class RootSession {
     this.#lock = lock;
     const outOf = new Set(steps.flatMap((step) => (step.type === 'put' ? step.old : step.to) ?? []));
     const parts = new Set([...outOf].map((below) => below.split('/')[0]));
-    const kept = KEPT_PARTS.filter((part) => parts.has(part))
+    const kept = BACKUP_PARTS.filter((part) => parts.has(part))
       .flatMap((part) => listBackups(this.#handle, part))
       .filter((entry) => outOf.has(backupPath(entry)));
     const names = new Set(kept.filter(({ part }) => part === 'previous').map(({ name }) => name));
     const pruned = names.size === 0 ? [] : surplusBackups(this.#handle, 'previous', { names, keep: KEEP_VERSIONS });
     for (const entry of pruned) await removeBackup(this.#handle, entry);
+    pruneOriginals(this.#handle, lock);
     return { type: 'committed', lock, kept, pruned, notes, unplaced };
   }
 
@@ -346,6 +353,7 @@ export class RootSession {
     const isMeant = ({ at }: SkillBackup): boolean => before === undefined || Date.parse(at) < before.getTime();
     const gone = listBackups(this.#handle, part, name).filter(isMeant);
     for (const entry of gone) await removeBackup(this.#handle, entry);
+    pruneOriginals(this.#handle, this.#lock);
     return gone;
   }
 
@@ -359,8 +367,6 @@ export class RootSession {
       });
   }
 }
-
-const KEPT_PARTS: readonly BackupKind[] = ['trash', 'previous', 'backups'];
 
 function isPut(change: RootChange): change is PutChange {
   return change.type === 'put';

@@ -36,6 +36,8 @@ export interface PutChange {
    * otherwise every file is hashed again.
    */
   readonly looks?: TreeLooks;
+  /** Absolute path of the files as the source has them, which `lock` describes (default: `from`). A merge result differs from them. */
+  readonly original?: string;
 }
 
 export interface RemoveChange {

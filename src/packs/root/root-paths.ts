@@ -16,9 +16,11 @@ import { DirectoryHandle } from '../../platform/fs/directory-handle.ts';
 
 export const STATE_FOLDER = '.skillwright';
 export const JOURNAL_NAME = 'transaction.json';
-/** `staging` holds work in progress. The others hold backups. */
-export const STATE_PARTS = ['staging', 'trash', 'previous', 'backups'] as const;
-export type StatePart = (typeof STATE_PARTS)[number];
+/** Folders of the state that hold backups of skills. */
+export const BACKUP_PARTS = ['trash', 'previous', 'backups'] as const;
+/** `staging` holds work in progress, `originals` the texts of installed versions. */
+const STATE_PARTS = ['staging', 'originals', ...BACKUP_PARTS] as const;
+type StatePart = (typeof STATE_PARTS)[number];
 
 /** An open root. The descriptor keeps referring to the same folder, even if the path changes. */
 export interface RootHandle {

@@ -14,10 +14,10 @@ import { parseJson } from '../../core/json/parse-json.ts';
 import { writeFileAtomically } from '../../platform/fs/atomic-replace.ts';
 import { readPrivateFile } from '../../platform/fs/read-file.ts';
 import { removeTree } from '../../platform/fs/remove-tree.ts';
-import { displayPath, statePath, timedName } from './root-paths.ts';
-import type { RootHandle, StatePart } from './root-paths.ts';
+import { BACKUP_PARTS, displayPath, statePath, timedName } from './root-paths.ts';
+import type { RootHandle } from './root-paths.ts';
 
-export type BackupKind = Exclude<StatePart, 'staging'>;
+export type BackupKind = (typeof BACKUP_PARTS)[number];
 
 export interface SkillBackup {
   readonly part: BackupKind;
@@ -125,7 +125,7 @@ export async function removeBackup(handle: RootHandle, { part, id }: SkillBackup
 
 /** Removes records without a backup: from uncommitted changes and from restored skills. */
 export async function removeEmptyBackups(handle: RootHandle): Promise<void> {
-  for (const part of ['trash', 'previous', 'backups'] as const)
+  for (const part of BACKUP_PARTS)
     for (const id of readdirSync(statePath(handle, part))) {
       const place = statePath(handle, `${part}/${id}`);
       if (!ID.test(id) || !lstatSync(place).isDirectory()) continue;

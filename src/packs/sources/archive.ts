@@ -14,7 +14,7 @@ import type { EntryProblem, StagedSource, PackSource, ResolvedSource, SourceSkil
 import { quoted } from '../../core/text/text.ts';
 import { isDirectory, isSystemError } from '../../platform/fs/paths.ts';
 import { pause } from '../../platform/fs/tree-digest.ts';
-import { findSkills, placeOf } from './folder.ts';
+import { findSkills, placeOf, skillsInside } from './folder.ts';
 import { skillName, startOfFile } from './skill-name.ts';
 import { refuse } from './staged-skill.ts';
 import { noSkill, readSignature, withManifest } from './top-files.ts';
@@ -84,6 +84,7 @@ export async function unpack(archive: ArchiveHere, context: StageContext): Promi
     ...extracted.leftOut,
     ...damage.leftOut,
     ...found.leftOut,
+    ...found.folders.flatMap((each) => skillsInside(folder, each)),
     ...foldersWithoutSkill(folder, [...found.folders, ...damage.refusals.keys()], found.leftOut),
   ];
   const meant = found.folders.filter((each) => isMeant(each) && !damage.refusals.has(each));

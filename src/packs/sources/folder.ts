@@ -2,13 +2,16 @@
 import { closeSync, fstatSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 
+import { hasOnlyCopies } from '../../core/not-searched.ts';
 import { leftOutLine, whyLeftOut, whyNotSearched } from './left-out.ts';
+import type { LeftOut } from './left-out.ts';
 import { PackRefused, asRefusal, packRefusal, treeRefusal, refused } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
-import { MAX_SKILL_DEPTH, SKILL_FILE_NAME } from './skill-folders.ts';
+import { SKILL_FILE_NAME, nestedSkill, whyUnreachable } from './skill-folders.ts';
 import { sourceText } from './source-text.ts';
 import type { StagedSource, PackSource, SourceSkill, StageContext, UnusableSkill } from './source.ts';
 import { quoted } from '../../core/text/text.ts';
+import { findFilesNamed } from '../../platform/fs/find-files.ts';
 import { removeTree } from '../../platform/fs/remove-tree.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
 import { isProgram, pause } from '../../platform/fs/tree-digest.ts';
@@ -80,29 +83,68 @@ export function findSkills(root: string): FoundFolders {
   const leftOut: string[] = [];
   const pending: string[] = [''];
   for (let at = pending.pop(), seen = 0; at !== undefined; at = pending.pop(), seen += 1) {
-    if (seen > MAX_FOLDERS)
-      refuse(packRefusal('archive/too-many', `the source has more than ${String(MAX_FOLDERS)} folders`));
+    if (seen > MAX_FOLDERS) {
+      const reason = `it and what follows it is not searched: the source has more than ${String(MAX_FOLDERS)} folders`;
+      leftOut.push(leftOutLine({ path: at, type: 'folder', reason }));
+      break;
+    }
     // Checks for SKILL.md first; the other files of a skill are read when it is copied.
     const skillFile = `${root}/${at}/${SKILL_FILE_NAME}`;
     if (isFileLike(skillFile)) {
-      folders.push(at);
+      const omission = whyUnreachable(at);
+      if (omission === undefined) folders.push(at);
+      else leftOut.push(leftOutLine(omission));
       continue;
     }
     const entries = listFolder(root, at);
-    const depth = at === '' ? 0 : at.split('/').length;
+    if (typeof entries === 'string') {
+      leftOut.push(leftOutLine({ path: at, type: 'folder', reason: entries }));
+      continue;
+    }
     for (const entry of entries) {
       const below = at === '' ? entry.name : `${at}/${entry.name}`;
       const type = entry.isDirectory() ? 'folder' : 'file';
       const reason = type === 'folder' ? whyNotSearched(entry.name) : whyLeftOut(entry.name, type);
       const tell = (why: string): unknown => leftOut.push(leftOutLine({ path: below, type, reason: why }));
-      if (reason !== undefined) tell(reason);
-      else if (entry.isSymbolicLink()) tell('a link');
+      if (reason !== undefined) {
+        tell(reason);
+        if (type === 'folder' && !hasOnlyCopies(entry.name))
+          leftOut.push(...skillsNotSearched(root, below));
+      } else if (entry.isSymbolicLink())
+        if (isFileLike(`${root}/${below}/${SKILL_FILE_NAME}`)) leftOut.push(leftOutLine(behindLink(below)));
+        else tell('a link');
       else if (type === 'file') {
         if (entry.name.toLowerCase() === 'skill.md') tell(`it must be called ${SKILL_FILE_NAME}`);
-      } else if (depth < MAX_SKILL_DEPTH) pending.push(below);
+      } else pending.push(below);
     }
   }
   return { folders: folders.toSorted((a, b) => (a < b ? -1 : 1)), leftOut: leftOut.toSorted() };
+}
+
+/** Folders to search for skills that are only named. */
+const MAX_PEEKED = 2_000;
+
+/** Each SKILL.md of a folder that is not searched, e.g. of `node_modules`. */
+function skillsNotSearched(root: string, folder: string): readonly string[] {
+  const { paths, isCut } = findFilesNamed(`${root}/${folder}`, SKILL_FILE_NAME, MAX_PEEKED);
+  const named = paths.map((at) => at.slice(root.length + 1));
+  return [
+    ...named.map((at) => leftOutLine({ path: at, type: 'file', reason: `${path.posix.basename(folder)} is not searched` })),
+    ...(isCut ? [leftOutLine({ path: folder, type: 'folder', reason: 'there may be more skills in it' })] : []),
+  ];
+}
+
+function behindLink(at: string): LeftOut {
+  return { path: `${at}/${SKILL_FILE_NAME}`, type: 'file', reason: 'behind a link' };
+}
+
+/** Each SKILL.md inside a skill that was unpacked to `tree`. */
+export function skillsInside(tree: string, folder: string): readonly string[] {
+  const own = path.posix.join(folder, SKILL_FILE_NAME);
+  return findFilesNamed(path.join(tree, folder), SKILL_FILE_NAME, MAX_PEEKED)
+    .paths.map((at) => path.relative(tree, at))
+    .filter((at) => at !== own)
+    .map((at) => leftOutLine(nestedSkill(path.posix.dirname(at), folder)));
 }
 
 /** Whether something else than a folder exists at a path. Follows links. */
@@ -115,6 +157,7 @@ function isFileLike(place: string): boolean {
   }
 }
 
+/** A subfolder that cannot be read costs only its own skills: the reason is returned. */
 function listFolder(root: string, at: string) {
   try {
     // Distinguishes a file from an unreadable folder.
@@ -125,6 +168,7 @@ function listFolder(root: string, at: string) {
     if (!isSystemError(error)) throw error;
     const place = path.join(root, at);
     const isGone = error.code === 'ENOENT' || error.code === 'ENOTDIR';
+    if (at !== '' && !isGone) return `it cannot be read (${error.code})`;
     throw new PackRefused(
       isGone
         ? packRefusal(at === '' ? 'source/missing' : 'source/changed', `there is no ${quoted(place, 200)}`, place)
@@ -185,6 +229,8 @@ async function copyFiles(folder: string, skill: StagedSkill, copying: Copying): 
       if (entry.type === 'folder') skill.folder(entry.path);
       else if (entry.type === 'file') {
         names.see(entry);
+        if (entry.path.endsWith(`/${SKILL_FILE_NAME}`))
+          leftOut.push(leftOutLine(nestedSkill(path.posix.join(folder, path.posix.dirname(entry.path)), folder)));
         copyFile(entry, skill, copying);
       } else
         refuse(packRefusal('archive/link', `${quoted(entry.path)} is a link`, path.posix.join(folder, entry.path)));

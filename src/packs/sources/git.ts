@@ -32,8 +32,9 @@ export async function stageGit(
   if (expect?.revision !== undefined && revision !== expect.revision)
     return packRefusal('source/revision', `the repository returned ${revision}, expected ${quoted(expect.revision)}`);
   const files = await listTree(own, revision, source.folder);
-  const { folders, nested } = findSkillFolders(files.filter(({ kind }) => kind === 'file').map(({ path: at }) => at));
-  const leftOut = nested.map((folder) => `${folder}: a skill inside a skill, part of the outer one`);
+  const found = findSkillFolders(files.filter(({ kind }) => kind === 'file').map(({ path: at }) => at));
+  const { folders } = found;
+  const leftOut = found.leftOut.map(leftOutLine);
   if (folders.length === 0) return noSkill(sourceText(source), leftOut);
   const written = await writeSkills(own, { files, folders, leftOut }, nameOf(source));
   await removeTree(own.folder);

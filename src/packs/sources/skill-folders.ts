@@ -1,16 +1,19 @@
 /** Finds the skill folders in a list of paths. */
 import { foldersOf } from '../../core/path.ts';
+import { ARCHIVE_LIMITS } from '../../core/archive-limits.ts';
+import { quoted } from '../../core/text/text.ts';
 import { whyNotSearched } from './left-out.ts';
+import type { LeftOut } from './left-out.ts';
 
 export const SKILL_FILE_NAME = 'SKILL.md';
-/** Maximum number of folders above a skill. */
-export const MAX_SKILL_DEPTH = 6;
+/** Maximum number of folders above a skill, as in archives. */
+const MAX_SKILL_DEPTH = ARCHIVE_LIMITS.maxDepth;
 
 export interface SkillFolders {
   /** Sorted. An empty string means that the source itself is a skill. */
   readonly folders: readonly string[];
-  /** Skills inside another skill. They are plain files of the outer one. */
-  readonly nested: readonly string[];
+  /** Each SKILL.md that does not become a skill, with the reason. */
+  readonly leftOut: readonly LeftOut[];
 }
 
 /** Finds `SKILL.md` in exactly this spelling. `paths` are relative to the source, with `/` as separator. */
@@ -18,20 +21,32 @@ export function findSkillFolders(paths: readonly string[]): SkillFolders {
   const found = paths
     .filter((path) => path === SKILL_FILE_NAME || path.endsWith(`/${SKILL_FILE_NAME}`))
     .map((path) => path.slice(0, -SKILL_FILE_NAME.length).replace(/\/$/, ''))
-    .filter((folder) => isReachable(folder))
     .toSorted((a, b) => (a < b ? -1 : 1));
   const folders = new Set<string>();
-  const nested: string[] = [];
+  const leftOut: LeftOut[] = [];
   for (const folder of found) {
-    if (['', ...foldersOf(folder)].some((parent) => parent !== folder && folders.has(parent))) nested.push(folder);
-    else folders.add(folder);
+    const outer = ['', ...foldersOf(folder)].find((parent) => parent !== folder && folders.has(parent));
+    const omission = outer === undefined ? whyUnreachable(folder) : nestedSkill(folder, outer);
+    if (omission === undefined) folders.add(folder);
+    else leftOut.push(omission);
   }
-  return { folders: [...folders], nested };
+  return { folders: [...folders], leftOut };
 }
 
-function isReachable(folder: string): boolean {
+/** The SKILL.md of a folder that is not searched, or that is too deep; undefined if it is a skill. */
+export function whyUnreachable(folder: string): LeftOut | undefined {
   const parts = folder === '' ? [] : folder.split('/');
-  return parts.length <= MAX_SKILL_DEPTH && parts.every((part) => whyNotSearched(part) === undefined);
+  const reason =
+    parts.length > MAX_SKILL_DEPTH
+      ? `more than ${String(MAX_SKILL_DEPTH)} folders deep`
+      : parts.map(whyNotSearched).find((why) => why !== undefined);
+  return reason === undefined ? undefined : { path: `${folder}/${SKILL_FILE_NAME}`, type: 'file', reason };
+}
+
+/** A SKILL.md inside another skill is a plain file of the outer one. */
+export function nestedSkill(folder: string, outer: string): LeftOut {
+  const where = outer === '' ? 'the skill' : quoted(outer, 100);
+  return { path: `${folder}/${SKILL_FILE_NAME}`, type: 'file', reason: `inside ${where}, a file of that skill` };
 }
 
 /** The skill folder that contains a file; undefined if none does. */

@@ -12,7 +12,7 @@ import { readTextFile } from '../../platform/fs/read-file.ts';
 /** minisign writes less than 400 bytes. */
 export const MAX_SIGNATURE_BYTES = 8 * 1024;
 const SIGNATURE_ENDINGS = ['.minisig', '.sig'] as const;
-const MAX_NAMED = 5;
+const MAX_NAMED = 20;
 
 /**
  * Adds the manifest at `top`, copying it into the tree if needed. Not for a source that is itself a skill, because the file would belong to
@@ -48,8 +48,13 @@ function readOwnText(file: string, maxBytes: number): string | undefined {
 }
 
 export function noSkill(source: string, leftOut: readonly string[]): PackRefusal {
-  const named = leftOut.slice(0, MAX_NAMED).map((line) => printable(line));
-  const more = leftOut.length > MAX_NAMED ? ', …' : '';
+  // Skills first.
+  const isSkill = (line: string): number => Number(/skill\.md: /i.test(line));
+  const named = leftOut
+    .toSorted((a, b) => isSkill(b) - isSkill(a))
+    .slice(0, MAX_NAMED)
+    .map((line) => printable(line));
+  const more = leftOut.length > MAX_NAMED ? ` and ${String(leftOut.length - MAX_NAMED)} more` : '';
   const but = named.length === 0 ? '' : `; left out: ${named.join(', ')}${more}`;
   return packRefusal('pack/no-skill', `${quoted(source, 200)} has no folder with a SKILL.md${but}`);
 }

@@ -2,15 +2,16 @@
  * Builds the tree of an update plan in a separate folder. All bytes are compared with those that the plan was made from, so that an edit
  * between planning and building stops the update instead of getting lost. After a refusal, the caller removes the partial result.
  */
-import { isUtf8 } from 'node:buffer';
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 
 import type { LockedFile } from '../lock/lock.ts';
 import { mergeText } from './merge-text.ts';
 import type { MergeConflict } from './merge-text.ts';
+import { MAX_MERGED_BYTES, isMergeable } from '../root/originals.ts';
 import { PackRefused, orSystemRefusal, packRefusal } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
+import { linkedRefusal } from './update-plan.ts';
 import type { FileTable, PlannedFile, UpdatePlan } from './update-plan.ts';
 import { folderOf, foldersOf } from '../../core/path.ts';
 import { quoted } from '../../core/text/text.ts';
@@ -58,8 +59,6 @@ export interface UpdateConflict extends PackRefusal {
   readonly conflicts: readonly FileConflict[];
 }
 
-/** The size limit of a file to merge. */
-export const MAX_MERGED_BYTES = 4 * 1024 * 1024;
 /** The number of entries between two yields to the event loop. */
 const SLICE = 64;
 
@@ -159,7 +158,7 @@ async function copySide(building: Building, side: Side): Promise<void> {
 
 function linkRefusal(side: Side, at: string): PackRefusal {
   if (side === 'incoming') return packRefusal('archive/link', `${quoted(at)} is a link`, at);
-  return packRefusal('install/edited', `${quoted(at)} was replaced by a link here; --force removes it`, at);
+  return linkedRefusal(at);
 }
 
 function changedDuringUpdate(side: Side, at: string): PackRefused {
@@ -223,10 +222,10 @@ function mergeFile(building: Building, at: string): readonly FileConflict[] {
   const row = rows.get(at);
   const [local, incoming] = [toMerge.local.get(at), toMerge.incoming.get(at)];
   if (row === undefined || local === undefined || incoming === undefined) return [{ path: at, reason: 'too-large' }];
-  if (!isText(local) || !isText(incoming)) return [{ path: at, reason: 'binary' }];
+  if (!isMergeable(local) || !isMergeable(incoming)) return [{ path: at, reason: 'binary' }];
   const base = row.base === undefined ? undefined : request.base?.(at, row.base);
   if (base === undefined || sha256(base) !== row.base?.sha256) return [{ path: at, reason: 'base-unknown' }];
-  if (!isText(base)) return [{ path: at, reason: 'binary' }];
+  if (!isMergeable(base)) return [{ path: at, reason: 'binary' }];
   const merge = mergeText({ base: text(base), local: text(local), incoming: text(incoming) });
   if (merge.type === 'conflict') return [{ path: at, reason: 'lines', conflicts: merge.conflicts }];
   const bytes = Buffer.from(merge.text, 'utf8');
@@ -240,10 +239,6 @@ function mergeFile(building: Building, at: string): readonly FileConflict[] {
   return [];
 }
 
-function isText(bytes: Uint8Array): boolean {
-  return !bytes.includes(0) && isUtf8(bytes);
-}
-
 function text(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8');
 }
@@ -254,6 +249,11 @@ const REASONS: Readonly<Record<FileConflict['reason'], string>> = {
   'too-large': `was changed here and in the new version, and is too large to merge (limit: ${String(MAX_MERGED_BYTES)} bytes)`,
   'base-unknown': 'was changed here and in the new version, and the installed original is no longer available',
 };
+
+/** The conflicts of a refusal; empty if it has another reason. */
+export function conflictsIn(refusal: PackRefusal | UpdateConflict): readonly FileConflict[] {
+  return 'conflicts' in refusal ? refusal.conflicts : [];
+}
 
 function conflictOf(conflicts: readonly FileConflict[]): UpdateConflict {
   const [first = { path: '', reason: 'lines' as const }] = conflicts;

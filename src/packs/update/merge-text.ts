@@ -1,6 +1,7 @@
 /**
- * Three-way merge by lines. Changes of the same or of adjacent lines are a conflict. `text-diff.ts` bounds the work: texts that differ in
- * very many lines conflict more often.
+ * Three-way merge by lines. Changes of different lines merge, also of adjacent ones; changes of the same lines are a conflict, and so is an
+ * insertion beside a change of the other side, because the order is not known. `text-diff.ts` bounds the work: texts that differ in very
+ * many lines conflict more often.
  */
 import { changesBetween } from '../../core/text/text-diff.ts';
 
@@ -104,7 +105,7 @@ interface EditGroup {
   readonly incoming: Edit[];
 }
 
-/** Groups edits that overlap or touch; each edit is in one group. */
+/** Groups edits that overlap, and insertions with the edits that they touch; each edit is in one group. */
 function groupsOf(local: readonly Edit[], incoming: readonly Edit[]): readonly EditGroup[] {
   const all = [
     ...local.map((edit) => ({ edit, side: 'local' as const })),
@@ -113,12 +114,17 @@ function groupsOf(local: readonly Edit[], incoming: readonly Edit[]): readonly E
   const groups: EditGroup[] = [];
   for (const { edit, side } of all) {
     const last = groups.at(-1);
-    const group = last !== undefined && edit.from <= last.to ? last : { ...range(edit), local: [], incoming: [] };
+    const group = last !== undefined && meets(edit, last) ? last : { ...range(edit), local: [], incoming: [] };
     if (group !== last) groups.push(group);
     group[side].push(edit);
     group.to = Math.max(group.to, edit.to);
   }
   return groups;
+}
+
+function meets(edit: Edit, { to, local, incoming }: EditGroup): boolean {
+  if (edit.from !== to) return edit.from < to;
+  return [edit, ...local, ...incoming].some((one) => one.from === one.to && one.from === to);
 }
 
 function range({ from, to }: Edit): Pick<Edit, 'from' | 'to'> {

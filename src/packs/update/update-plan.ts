@@ -197,13 +197,32 @@ function refusalOf(files: readonly PlannedFile[], mode: UpdateMode): PackRefusal
     const edits = files.filter(isLocalEdit);
     const [first] = edits;
     if (first === undefined) return undefined;
+    const linked = edits.find(({ local }) => local?.sha256 === '');
+    if (linked !== undefined) return linkedRefusal(linked.path);
     return packRefusal('install/edited', `locally modified: ${listNames(edits)}`, first.path);
   }
   const conflicts = files.filter(({ take }) => take === 'conflict');
   const [first] = conflicts;
   if (first === undefined) return undefined;
   const more = conflicts.length === 1 ? '' : `, and ${String(conflicts.length - 1)} more`;
-  return packRefusal('install/conflict', `${quoted(first.path)} ${CONFLICTS[first.change] ?? ''}${more}`, first.path);
+  const refusal = packRefusal(
+    'install/conflict',
+    `${quoted(first.path)} ${CONFLICTS[first.change] ?? ''}${more}`,
+    first.path,
+  );
+  // Neither file can be kept beside the other.
+  return first.change === 'name-taken' ? { ...refusal, hint: NAME_TAKEN_HINT } : refusal;
+}
+
+const NAME_TAKEN_HINT =
+  'rename or remove your file and update again, or use --force, which keeps it in the previous version';
+
+/** A link or a special file cannot be merged or kept. */
+export function linkedRefusal(at: string): PackRefusal {
+  return {
+    ...packRefusal('install/edited', `${quoted(at)} was replaced here by something other than a file`, at),
+    hint: 'put a file in its place and update again, or use --force, which keeps it in the previous version',
+  };
 }
 
 const SHOWN_NAMES = 5;

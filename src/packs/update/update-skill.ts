@@ -10,9 +10,11 @@ import { isRefusal } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
 import { planUpdate } from './update-plan.ts';
 import type { FileTable, UpdateMode, UpdatePlan } from './update-plan.ts';
-import { MAX_MERGED_BYTES, buildUpdate } from './apply-update.ts';
+import { buildUpdate } from './apply-update.ts';
 import type { OpenRoot } from '../root/open-root.ts';
+import { MAX_MERGED_BYTES } from '../root/originals.ts';
 import { presentFiles } from '../root/present-files.ts';
+import type { OriginalTexts } from '../root/originals.ts';
 import type { TreeLooks } from '../root/present-files.ts';
 import { isPresent } from '../../platform/fs/paths.ts';
 import { inspectSkill } from '../inspect/inspect-skill.ts';
@@ -137,7 +139,9 @@ async function stageResult(
   if (plan.edited.length === 0 || plan.mode === 'force')
     return { from: skill.path, looks: skill.looks, files: skill.files, merged: [], kept: [] };
   const { root, signal, inspect } = options;
-  const base = plan.toMerge.length === 0 ? undefined : await options.stageBase(before);
+  const originals = plan.toMerge.length === 0 ? new Map<string, string>() : await root.originals(before);
+  const isKept = plan.files.every(({ take, base }) => take !== 'merge' || originals.has(base?.sha256 ?? ''));
+  const base = isKept ? undefined : await options.stageBase(before);
   const backups = [...root.versions(before.name), ...root.backups(), ...root.trash()]
     .filter(({ name }) => name === before.name)
     .map((kept) => kept.path);
@@ -146,7 +150,10 @@ async function stageResult(
     plan,
     local: dir,
     incoming: skill.path,
-    base: baseFileReader([...(base === undefined ? [] : [base]), ...backups], { maxBytes: MAX_MERGED_BYTES }),
+    base: baseFileReader([...(base === undefined ? [] : [base]), ...backups], {
+      maxBytes: MAX_MERGED_BYTES,
+      originals,
+    }),
     to,
     ...(signal === undefined ? {} : { signal }),
   });
@@ -159,14 +166,19 @@ async function stageResult(
   return { from: to, looks: inspected.looks, files: inspected.files, merged: built.merged, kept: built.kept };
 }
 
-/** Reads files as they were installed from folders that may still have them. Only bytes that match the digest of the lock are returned. */
+/**
+ * Reads files as they were installed: from the kept originals, or from folders that may still have them. Only bytes that match the digest
+ * of the lock are returned.
+ */
 export function baseFileReader(
   folders: readonly string[],
-  { maxBytes }: { readonly maxBytes: number },
+  { maxBytes, originals }: { readonly maxBytes: number; readonly originals?: OriginalTexts },
 ): (path: string, file: LockedFile) => Uint8Array | undefined {
   return (filePath, file) => {
     const relative = toRelativePath(filePath);
     if (relative.type === 'refused' || file.bytes > maxBytes) return undefined;
+    const kept = originals?.get(file.sha256);
+    if (kept !== undefined && sha256(kept) === file.sha256) return Buffer.from(kept);
     for (const folder of folders) {
       const opened = openConfined(folder);
       if (opened.type === 'failed') continue;

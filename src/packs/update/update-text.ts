@@ -8,6 +8,8 @@ import { diffLines } from '../../core/text/text-diff.ts';
 import type { DiffHunk, DiffLine, TextDiff } from '../../core/text/text-diff.ts';
 import { quoted } from '../../core/text/text.ts';
 import { isBelowScripts } from '../../core/path.ts';
+import type { FileConflict } from './apply-update.ts';
+import type { MergeSide } from './merge-text.ts';
 import { newCapabilities } from './capability-diff.ts';
 import type { UpdatedFile } from './capability-diff.ts';
 import { countText } from '../../core/text/line-text.ts';
@@ -62,6 +64,26 @@ export function updateLines(view: UpdateView, { width, maxLines = MAX_LINES }: U
     ...files.slice(0, MAX_FILES).map((file) => fileLine(file, width)),
     ...(files.length > MAX_FILES ? [`  … ${String(files.length - MAX_FILES)} more files`] : []),
     ...diffSections(files, width, maxLines),
+  ];
+}
+
+/** The lines that both sides changed: yours first, then those of the new version. */
+export function conflictLines(conflicts: readonly FileConflict[], width: number): readonly string[] {
+  const rows = conflicts.flatMap(({ path, conflicts: parts = [] }) =>
+    parts.flatMap(({ local, incoming }) => [
+      `conflict in ${fitQuoted(path, width - 40)} at line ${String(local.line)}`,
+      ...sideLines('yours', local, width),
+      ...sideLines('new version', incoming, width),
+    ]),
+  );
+  const more = rows.length - MAX_LINES;
+  return more > 0 ? [...rows.slice(0, MAX_LINES), `… ${String(more)} more lines not shown`] : rows;
+}
+
+function sideLines(whose: string, { lines }: MergeSide, width: number): readonly string[] {
+  return [
+    `${whose}:${lines.length === 0 ? ' removed' : ''}`,
+    ...lines.flatMap((line) => framedLine(line.replace(/\r?\n$/, ''), width)),
   ];
 }
 

@@ -222,7 +222,7 @@ function newSkill(skill: InspectedSkill, lock: LockedSkill): SkillUpdate {
   return { status: 'new', name: skill.name, skill, lock, files, merged: [], kept: [], lost: [], result };
 }
 
-/** Git and npm sources provide old revisions again. For other sources only the backups of the root remain. */
+/** Git and npm sources provide old revisions again, for installs whose original is not kept in the root. */
 function openBaseStager(source: PackSource, root: OpenRoot, options: UpdateOptions) {
   return async (locked: LockedSkill): Promise<string | undefined> => {
     const { revision, name } = locked;
@@ -262,10 +262,11 @@ async function applyPlan(
   if (edited !== undefined)
     return packRefusal('source/changed', `${quoted(edited.name)} changed here after the update was planned`);
   const committed = await root.commit(
-    changed.map(({ name, lock, result: { from, looks }, status }) => ({
+    changed.map(({ name, lock, skill, result: { from, looks }, status }) => ({
       type: 'put',
       name,
       from,
+      original: skill.path,
       lock,
       existing: status === 'new' ? 'refuse' : 'replace',
       looks,
@@ -276,7 +277,11 @@ async function applyPlan(
       onProgress: ({ phase, ...count }) => onProgress?.({ step: phase, ...count }),
     },
   );
-  if (isRefusal(committed)) return committed;
+  // Only a newly required skill can meet a folder that is not ours, and the flags of install do not exist here.
+  if (isRefusal(committed))
+    return committed.code === 'install/foreign'
+      ? { ...committed, hint: 'move the folder away and update again' }
+      : committed;
   const { kept, notes, unplaced } = committed;
   return { ...done, isDone: true, kept, notes, unplaced };
 }

@@ -21,6 +21,7 @@ import { openWorkspaces } from '../../sandbox/workspace/workspace.ts';
 import type { Workspace } from '../../sandbox/workspace/workspace.ts';
 import { realPath } from '../../platform/fs/paths.ts';
 import { isLeftOut } from '../../policy/protected-names.ts';
+import { stagedSource } from './staged-source.ts';
 import { containerSettings, findExecutor } from './executors.ts';
 import { layerFolders, openPackages } from '../packages/packages.ts';
 import type { PackageOptions, Packages } from '../packages/packages.ts';
@@ -186,7 +187,7 @@ export async function openExecution(options: ExecutionOptions, places: Execution
       skill: async (name) => {
         const entry = await places.findSkill(name);
         if (entry === undefined) return undefined;
-        return (await (await openWorkspace()).stage({ name: entry.name, dir: entry.dir })).snapshot;
+        return (await (await openWorkspace()).stage(stagedSource(entry))).snapshot;
       },
     },
     secrets: options.secrets,
@@ -211,7 +212,7 @@ export async function openExecution(options: ExecutionOptions, places: Execution
     image: executor.name === 'container' ? (container.image ?? DEFAULT_IMAGE) : undefined,
     inspect: parts.inspect,
     openWorkspace: (name) => workspaces.open(name, executor),
-    stage: async ({ name, dir }) => (await openWorkspace()).stage({ name, dir }),
+    stage: async (skill) => (await openWorkspace()).stage(stagedSource(skill)),
   });
   const interactive = openInteractiveCommands(parts);
   return {

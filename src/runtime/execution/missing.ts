@@ -1,3 +1,4 @@
+import { scriptPath } from '../../core/path.ts';
 import type { StagedSkill } from '../../core/execution.ts';
 import type { SkillEntry } from '../../core/skill.ts';
 import { skillRequirements, scriptRequirements } from '../../sandbox/programs/skill-requirements.ts';
@@ -25,7 +26,7 @@ export async function missingFor(
   packages: PreparedPackages,
   parts: ExecutionParts,
 ): Promise<MissingRequirements> {
-  const script = action.type === 'run_script' ? scriptPath(action.script) : undefined;
+  const script = action.type === 'run_script' ? scriptPath(action) : undefined;
   const isOwn = ({ neededBy }: { readonly neededBy: string }): boolean => neededBy === script;
   const hasPackages = packages.layers.length > 0 || packages.venv !== undefined;
   const known = hasPackages ? undefined : parts.examined.get(digest);
@@ -84,10 +85,4 @@ function firstOfEach(needs: readonly Requirement[]): readonly Requirement[] {
   const isSame = (one: Requirement, other: Requirement): boolean =>
     one.kind === other.kind && one.name === other.name && one.range === other.range;
   return needs.filter((need, place) => needs.findIndex((other) => isSame(need, other)) === place);
-}
-
-/** The path as listed in the files of the skill. */
-export function scriptPath(script: string): string {
-  const bare = script.replace(/^(?:\.\/+)+/, '');
-  return bare.startsWith('scripts/') ? bare : `scripts/${bare}`;
 }

@@ -29,6 +29,7 @@ import { missingFor } from './missing.ts';
 import { NO_PACKAGES, layerMounts, layerPrograms, linkNodeLayer, usesOwnPaths } from '../packages/layer-mounts.ts';
 import { explainFailure } from '../packages/remedy.ts';
 import { observedOutput, withRedaction } from './redacted.ts';
+import { stagedSource } from './staged-source.ts';
 import { commandOfScript } from './script.ts';
 import { mountedFolders } from './mounted-folders.ts';
 import { statCommand, verifiedCommand } from '../../sandbox/mounts/verified-command.ts';
@@ -77,7 +78,7 @@ export async function prepareProgram(
             attributes: { skill: skill.name },
             after: ({ digest }) => ({ digest }),
           },
-          () => workspace.stage({ name: skill.name, dir: skill.dir }, signal === undefined ? {} : { signal }),
+          () => workspace.stage(stagedSource(skill), signal === undefined ? {} : { signal }),
         );
   if (skill !== undefined && digest !== undefined && staged?.digest !== digest)
     return refused(failure('skill/changed', `the skill ${quoted(skill.name)} changed after it was approved`));
@@ -95,7 +96,7 @@ export async function prepareProgram(
     ...(staged === undefined ? {} : { skillName: staged.name }),
   });
   if (start.type === 'refused') return start;
-  const home = workspace.homeOf(skill);
+  const home = workspace.homeOf(skill === undefined ? undefined : { ...stagedSource(skill), source: skill.source });
   const newRun = workspace.newRunFolder();
   const startedAt = await nextChangeTime(newRun.host);
   const hasSecrets = Object.keys(secrets?.env ?? {}).length > 0;

@@ -3,12 +3,11 @@ import type { StagedSkill } from '../../core/execution.ts';
 import { failure } from '../../core/failure-codes.ts';
 import type { Failure } from '../../core/failure-codes.ts';
 import { nearest } from '../../core/nearest.ts';
-import { toRelativePath } from '../../core/path.ts';
+import { isBelowScripts, scriptPath, toRelativePath } from '../../core/path.ts';
 import { quoted } from '../../core/text/text.ts';
 import { scriptCommand } from '../../sandbox/programs/interpreter.ts';
 import { inConfined } from '../../platform/fs/confined-directory.ts';
 import type { ConfinedDirectory } from '../../platform/fs/confined-directory.ts';
-import { scriptPath } from './missing.ts';
 
 export type ScriptWords =
   | { readonly type: 'command'; readonly argv: readonly string[]; readonly code: string }
@@ -24,11 +23,11 @@ export function commandOfScript(action: RunScript, { name, snapshot }: StagedSki
   // An absolute path inside the workspace means the same file.
   const home = `${root}/skills/${name}/`;
   const asked = action.script.startsWith(home) ? action.script.slice(home.length) : action.script;
-  const reading = toRelativePath(scriptPath(asked));
+  const reading = toRelativePath(scriptPath({ ...action, script: asked }));
   if (reading.type === 'refused') return reading;
   const read = (directory: ConfinedDirectory): ScriptWords => {
     const file = directory.read(reading.path, { maxBytes: MAX_SCRIPT_BYTES, allowHardLinks: true });
-    if (file.type === 'failed') return unknownScript(action.script, scriptsOf(directory));
+    if (file.type === 'failed') return unknownScript(action, scriptsOf(directory, action));
     const script = {
       path: `${home}${reading.path}`,
       head: file.bytes.subarray(0, HEAD_BYTES),
@@ -40,16 +39,17 @@ export function commandOfScript(action: RunScript, { name, snapshot }: StagedSki
       ? command
       : { ...command, code: file.bytes.subarray(0, CODE_BYTES).toString('utf8') };
   };
-  return inConfined(snapshot, read, () => unknownScript(action.script, []));
+  return inConfined(snapshot, read, () => unknownScript(action, []));
 }
 
-function scriptsOf(directory: ConfinedDirectory): readonly string[] {
+function scriptsOf(directory: ConfinedDirectory, { anywhere }: RunScript): readonly string[] {
   const { files } = directory.list({ maxFiles: 2_000, maxDepth: 12 });
-  return files.map(({ path }) => path).filter((path) => path.startsWith('scripts/'));
+  return files.map(({ path }) => path).filter((path) => anywhere === true || isBelowScripts(path));
 }
 
-function unknownScript(script: string, scripts: readonly string[]): ScriptWords {
-  const near = nearest(scriptPath(script), scripts, 5);
+function unknownScript(action: RunScript, scripts: readonly string[]): ScriptWords {
+  const { script } = action;
+  const near = nearest(scriptPath(action), scripts, 5);
   return {
     type: 'refused',
     failure: failure('script/unknown', `there is no script ${quoted(script)} in the skill`, {

@@ -9,7 +9,7 @@ import { declaredPackages } from '../../sandbox/environments/declared-packages.t
 import { importedModules } from '../../sandbox/environments/import-scan.ts';
 import { findMissing } from '../../sandbox/programs/preflight.ts';
 import type { Inspect } from '../../sandbox/programs/preflight.ts';
-import { scriptPath } from '../execution/missing.ts';
+import { scriptPath } from '../../core/path.ts';
 import type { ProgramAction } from '../execution/parts.ts';
 
 export interface DeclaringParts {
@@ -44,7 +44,7 @@ export async function declaredBy(
   parts: DeclaringParts,
 ): Promise<readonly PackageNeeds[]> {
   const { snapshot } = await parts.stage(skill);
-  const script = action.type === 'run_script' ? scriptPath(action.script) : undefined;
+  const script = action.type === 'run_script' ? scriptPath(action) : undefined;
   const opening = openConfined(snapshot);
   if (opening.type === 'failed') return [];
   const { directory } = opening;

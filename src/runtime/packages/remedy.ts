@@ -6,7 +6,7 @@ import { importedModules } from '../../sandbox/environments/import-scan.ts';
 import type { ImportedModules } from '../../sandbox/environments/import-scan.ts';
 import { mentionedPackages, remedyFor } from '../../sandbox/environments/remedies.ts';
 import { textOf } from '../../sandbox/environments/skill-text.ts';
-import { scriptPath } from '../execution/missing.ts';
+import { scriptPath } from '../../core/path.ts';
 import { mountsLayers } from './layer-mounts.ts';
 import { missingModules } from './suggested-packages.ts';
 import type { ExecutionCall, ExecutionParts, ProgramAction } from '../execution/parts.ts';
@@ -34,7 +34,7 @@ export async function explainFailure(
   const { directory } = opening;
   try {
     const imported: ImportedModules =
-      action.type === 'run_script' ? importedModules(directory, scriptPath(action.script)) : { python: [], node: [] };
+      action.type === 'run_script' ? importedModules(directory, scriptPath(action)) : { python: [], node: [] };
     return remedyFor({
       ...plain,
       missing: { python: await missingModules(imported.python, parts), node: imported.node },
@@ -63,7 +63,7 @@ function commandAgain(action: ProgramAction, staged: StagedSkill | undefined): s
 /** Relative imports work where Python knows the package, which starts in the folder of the skill. */
 function moduleCommand(action: ProgramAction, staged: StagedSkill | undefined): { readonly asModule?: string } {
   if (action.type !== 'run_script' || staged === undefined || !action.script.endsWith('.py')) return {};
-  const module = scriptPath(action.script)
+  const module = scriptPath(action)
     .replace(/(?:\/__init__)?\.py$/, '')
     .replaceAll('/', '.');
   const line = typedWord(`python3 -m ${module}`);

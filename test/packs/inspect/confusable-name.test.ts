@@ -77,7 +77,7 @@ describe('openNameCheck', () => {
         type: 'refused',
         code: 'install/homoglyph',
         message: 'the name "pаypal" (U+0430) looks like "paypal", which is installed',
-        hint: 'its name looks like the name of an installed skill: check that it is the one you want',
+        hint: 'it may imitate the installed skill: check the name; to use this one instead, uninstall the other skill first',
       },
       notes: ['the name "pаypal" mixes letters of different scripts'],
     });

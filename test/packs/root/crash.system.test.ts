@@ -85,7 +85,7 @@ function copyProject(from: string, to: string): void {
   cpSync(path.resolve(from, '../..'), path.resolve(to, '../..'), { recursive: true, verbatimSymlinks: true });
 }
 
-/** Everything that must not be lost: what stands in the root, its lock, and what is kept. */
+/** Everything that must not be lost: what stands in the root, its lock, what is kept, and the originals for the next merge. */
 async function stateOf(root: string): Promise<unknown> {
   const kept = await withRoot(root, {}, (open) =>
     Promise.resolve(
@@ -94,7 +94,15 @@ async function stateOf(root: string): Promise<unknown> {
         .toSorted((a, b) => (a.is < b.is ? -1 : 1)),
     ),
   );
-  return { tree: treeOf(path.resolve(root, '../..')), kept };
+  const originals = await withRoot(root, {}, async (open) => {
+    const texts: Record<string, unknown> = {};
+    for (const locked of open.lock.skills.values()) {
+      const found = await open.originals(locked);
+      texts[locked.name] = Object.entries(locked.files).map(([file, { sha256 }]) => [file, found.get(sha256)]);
+    }
+    return texts;
+  });
+  return { tree: treeOf(path.resolve(root, '../..')), kept, originals };
 }
 
 interface World {

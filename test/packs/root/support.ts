@@ -99,7 +99,7 @@ export function treeOf(folder: string, below = ''): Readonly<Record<string, stri
 /** What is left of work in the state folder: nothing, where the root is at rest. */
 export function leftovers(root: string): readonly string[] {
   const state = path.join(root, '.skillwright');
-  const known = new Set(['.gitignore', 'staging', 'trash', 'previous', 'backups']);
+  const known = new Set(['.gitignore', 'staging', 'originals', 'trash', 'previous', 'backups']);
   return [
     ...readdirSync(state).filter((name) => !known.has(name)),
     ...readdirSync(path.join(state, 'staging')).map((name) => `staging/${name}`),

@@ -92,9 +92,11 @@ describe('a folder as a source', () => {
           '.git/: version control',
           '.skillwright/: not searched',
           'node_modules/: not searched',
+          'node_modules/dep/SKILL.md: node_modules is not searched',
           'skills/small/skill.md: it must be called SKILL.md',
           'skills/pdf/.claude/: hidden folder',
           'skills/pdf/.env: hidden file',
+          'skills/pdf/sub/SKILL.md: inside "skills/pdf", a file of that skill',
         ],
       });
       if (result.type !== 'staged') return;
@@ -222,7 +224,7 @@ describe('a folder that cannot be taken', () => {
     const source = plantSource({ 'a/SKILL.md': skillText('a') });
     symlinkSync(path.join(other, 'b'), path.join(source, 'b'));
     const { skills, leftOut } = await mustBring({ type: 'folder', path: source });
-    expect([skills.map(({ name }) => name), leftOut]).toEqual([['a'], ['b: a link']]);
+    expect([skills.map(({ name }) => name), leftOut]).toEqual([['a'], ['b/SKILL.md: behind a link']]);
   });
 
   test.each([
@@ -263,8 +265,20 @@ describe('a folder that cannot be taken', () => {
     expect(await outcome({ type: 'folder', path: import.meta.filename })).toBe('source/missing');
     const { result } = await bring({ type: 'folder', path: plantSource({ '.venv/skills/x/SKILL.md': 'x' }) });
     expect(result).toMatchObject({ code: 'pack/no-skill', message: expect.stringContaining('left out: .venv/') });
-    const deep = plantSource({ '1/2/3/4/5/6/7/SKILL.md': skillText('deep') });
-    expect(await outcome({ type: 'folder', path: deep })).toBe('pack/no-skill');
+  });
+
+  verifies('PACK-8', 'finds skills 32 folders down, and names those that are deeper', async () => {
+    const deep = (count: number): string => `${'n/'.repeat(count - 1)}s${String(count)}`;
+    const path = plantSource({
+      [`${deep(8)}/SKILL.md`]: skillText('eight'),
+      [`${deep(32)}/SKILL.md`]: skillText('limit'),
+      [`${deep(33)}/SKILL.md`]: skillText('over'),
+    });
+    const { skills, leftOut } = await mustBring({ type: 'folder', path });
+    expect(skills.map(({ name }) => name).toSorted()).toEqual(['eight', 'limit']);
+    expect(leftOut).toEqual([`${deep(33)}/SKILL.md: more than 32 folders deep`]);
+    const { result } = await bring({ type: 'folder', path: plantSource({ [`${deep(33)}/SKILL.md`]: 'x' }) });
+    expect(result).toMatchObject({ code: 'pack/no-skill', message: expect.stringContaining(leftOut[0] ?? '') });
   });
 
   test('is a refusal where the staging folder cannot be written', async () => {

@@ -15,16 +15,27 @@ test('skills are folders with a SKILL.md in this spelling; those inside others b
       'skills/d/NOT-SKILL.md',
       '.claude/skills/e/SKILL.md',
       'node_modules/f/SKILL.md',
-      '1/2/3/4/5/6/SKILL.md',
-      '1/2/3/4/5/6x/7/SKILL.md',
+      `${'n/'.repeat(31)}32/SKILL.md`,
+      `${'n/'.repeat(32)}33/SKILL.md`,
     ]),
   ).toEqual({
-    folders: ['.claude/skills/e', '1/2/3/4/5/6', 'skills/a', 'skills/a-b', 'skills/b'],
-    nested: ['skills/a/inner/deep'],
+    folders: ['.claude/skills/e', `${'n/'.repeat(31)}32`, 'skills/a', 'skills/a-b', 'skills/b'],
+    leftOut: [
+      { path: `${'n/'.repeat(32)}33/SKILL.md`, type: 'file', reason: 'more than 32 folders deep' },
+      { path: 'node_modules/f/SKILL.md', type: 'file', reason: 'not searched' },
+      {
+        path: 'skills/a/inner/deep/SKILL.md',
+        type: 'file',
+        reason: 'inside "skills/a", a file of that skill',
+      },
+    ],
   });
 });
 
 test('a source that is itself a skill has no other', () => {
-  expect(findSkillFolders(['SKILL.md', 'examples/a/SKILL.md'])).toEqual({ folders: [''], nested: ['examples/a'] });
-  expect(findSkillFolders([])).toEqual({ folders: [], nested: [] });
+  expect(findSkillFolders(['SKILL.md', 'examples/a/SKILL.md'])).toEqual({
+    folders: [''],
+    leftOut: [{ path: 'examples/a/SKILL.md', type: 'file', reason: 'inside the skill, a file of that skill' }],
+  });
+  expect(findSkillFolders([])).toEqual({ folders: [], leftOut: [] });
 });

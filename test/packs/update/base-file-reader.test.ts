@@ -2,7 +2,7 @@ import { linkSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 
-import { MAX_MERGED_BYTES } from '../../../src/packs/update/apply-update.ts';
+import { MAX_MERGED_BYTES } from '../../../src/packs/root/originals.ts';
 import { baseFileReader } from '../../../src/packs/update/update-skill.ts';
 import { sha256 } from '../../../src/platform/hash.ts';
 import { scratch } from '../../registry/support.ts';

@@ -46,9 +46,31 @@ describe('mergeText', () => {
     });
   });
 
-  test('reports adjacent changes and two insertions at one position as conflicts', () => {
+  test('merges changes of adjacent lines', () => {
+    const base = lines('1', '2', '3');
+    const merged = (local: string, incoming: string): unknown => mergeText({ base, local, incoming });
+    expect(merged(lines('one', '2', '3'), lines('1', 'two', '3'))).toEqual({
+      type: 'merged',
+      text: lines('one', 'two', '3'),
+    });
+    expect(merged(lines('one', '2', 'three'), lines('1', 'two', 'more', '3'))).toEqual({
+      type: 'merged',
+      text: lines('one', 'two', 'more', 'three'),
+    });
+    expect(merged(lines('2', '3'), lines('1', 'two', '3'))).toEqual({ type: 'merged', text: lines('two', '3') });
+  });
+
+  test('reports an insertion beside a change and two insertions at one position as conflicts', () => {
     const base = lines('1', '2');
-    expect(mergeText({ base, local: lines('one', '2'), incoming: lines('1', 'two') }).type).toBe('conflict');
+    for (const [local, incoming] of [
+      [lines('1', 'a', '2'), lines('1', 'two')],
+      [lines('1', 'a', '2'), lines('one', '2')],
+    ] as const)
+      for (const [ours, theirs] of [
+        [local, incoming],
+        [incoming, local],
+      ] as const)
+        expect(mergeText({ base, local: ours, incoming: theirs }).type).toBe('conflict');
     expect(mergeText({ base, local: lines('1', 'a', '2'), incoming: lines('1', 'b', '2') })).toEqual({
       type: 'conflict',
       conflicts: [
@@ -77,7 +99,7 @@ describe('mergeText', () => {
     const incoming = base.map((line, at) => (at % 2 === 0 ? line : `new ${line}`));
     const local = base.map((line, at) => (at === 500 ? 'mine' : line));
     const merge = mergeText({ base: lines(...base), local: lines(...local), incoming: lines(...incoming) });
-    expect(merge.type === 'conflict' && merge.conflicts.map(({ base: { line } }) => line)).toEqual([500]);
+    expect(merge).toEqual({ type: 'merged', text: lines(...incoming.with(500, 'mine')) });
     const apart = base.map((line, at) => (at < 600 ? `new ${line}` : line));
     expect(
       mergeText({

@@ -121,7 +121,7 @@ describe('planUpdate', () => {
       code: 'install/edited',
       path: 'back',
       message: 'locally modified: "back", "both", "clash", "deleted", "edited" and 2 more',
-      hint: 'files were edited after the install: use --merge, --keep or --force',
+      hint: 'files were edited after the install: --merge merges your edits with the new version, --keep keeps the edited files, --force replaces them',
     });
     expect(plan('refuse', { a: 'a' }, { a: 'a' }, { a: 'b' }).refusal).toBeUndefined();
     expect(plan('refuse', { a: 'a' }, { a: 'b' }, { a: 'b' }).refusal).toBeUndefined();

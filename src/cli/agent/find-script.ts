@@ -1,0 +1,50 @@
+/** Finds the file that `exec SKILL SCRIPT` names: any file of the skill, by its path or by its name alone. */
+import type { RunScript } from '../../core/action.ts';
+import { invalidInput } from '../../core/errors.ts';
+import { nearest } from '../../core/nearest.ts';
+import { isBelowScripts } from '../../core/path.ts';
+import type { SkillEntry } from '../../core/skill.ts';
+import { printable, quoted } from '../../core/text/text.ts';
+import { listSkillFiles } from '../../loader/files.ts';
+
+/**
+ * A path below `scripts/` may omit that folder, and takes precedence; then a path in the skill folder; then a name that only one file has.
+ * Paths that leave the skill are passed on, for the runtime to refuse. Throws `input/invalid` with the candidates.
+ */
+export function findScript({ name, dir }: SkillEntry, typed: string): Pick<RunScript, 'script' | 'anywhere'> {
+  const bare = typed.replace(/^(?:\.\/+)+/, '');
+  if (bare.startsWith('/') || bare.split('/').includes('..')) return { script: typed };
+  const { files, isCut } = listSkillFiles(dir);
+  const paths = files.map(({ path }) => path);
+  const isThere = new Set(paths);
+  const inScripts = isBelowScripts(bare) ? bare : `scripts/${bare}`;
+  const inSkill = bare === typed ? [inScripts, bare] : [bare, inScripts];
+  const exact = inSkill.find((path) => isThere.has(path));
+  const named = exact === undefined ? paths.filter((path) => path.endsWith(`/${bare}`)) : [exact];
+  const [only, ...more] = named;
+  if (only === undefined && isCut) return { script: bare, anywhere: true };
+  if (only === undefined) {
+    const near = nearest(bare, [...new Set(paths.flatMap((path) => [path, path.slice(path.lastIndexOf('/') + 1)]))], 5);
+    const known = near.length > 0 ? near : paths.filter((path) => path !== 'SKILL.md').slice(0, 5);
+    throw invalidInput(
+      `the skill ${quoted(name)} has no file ${quoted(typed, 200)}`,
+      'a file of the skill',
+      known.length === 0 ? 'the skill has no other file than SKILL.md' : `did you mean ${listed(known)}?`,
+    );
+  }
+  if (more.length > 0)
+    throw invalidInput(
+      `the skill ${quoted(name)} has ${String(named.length)} files named ${quoted(typed, 200)}`,
+      'the path of one file',
+      `name one by its path: ${listed(named)}`,
+    );
+  return isBelowScripts(only) ? { script: only } : { script: only, anywhere: true };
+}
+
+const SHOWN = 10;
+
+function listed(paths: readonly string[]): string {
+  const more = paths.length - SHOWN;
+  const shown = paths.slice(0, SHOWN).map((path) => printable(path));
+  return `${shown.join(', ')}${more > 0 ? ` and ${String(more)} more` : ''}`;
+}

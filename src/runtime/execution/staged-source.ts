@@ -1,0 +1,21 @@
+import path from 'node:path';
+
+import { MAX_NAME, isValidName, toSlug } from '../../core/skill-name.ts';
+import type { SkillEntry } from '../../core/skill.ts';
+import { sha256 } from '../../platform/hash.ts';
+
+const DIGITS = 8;
+
+/**
+ * A skill as the workspace stages it. A declared name that cannot be a folder, such as `My Skill`, gives way to the name of its folder with
+ * digits that no other skill has, so that two skills never share a folder.
+ */
+export function stagedSource({ name, dir }: Pick<SkillEntry, 'name' | 'dir'>): {
+  readonly name: string;
+  readonly dir: string;
+} {
+  if (isValidName(name)) return { name, dir };
+  const slug = toSlug(path.basename(dir)) ?? toSlug(name) ?? 'skill';
+  const cut = slug.slice(0, MAX_NAME - DIGITS - 1).replace(/-$/, '');
+  return { name: `${cut}-${sha256(`${name}\0${dir}`).slice(0, DIGITS)}`, dir };
+}
