@@ -64,6 +64,8 @@ let calls = 0;
 const handlers = {
   initialize({ id, params }) {
     if (behaviour === 'silent') return;
+    if (behaviour === 'throws') throw Object.assign(new Error('API_KEY is not set'), { code: 'NO_KEY' });
+    if (behaviour === 'complains') return void process.stderr.write('\u001b[31mwaiting for the database\u001b[0m\n');
     if (behaviour === 'dies') {
       process.stderr.write('no licence\u001b[31m found\n');
       process.exit(3);

@@ -98,6 +98,16 @@ describe('tools of MCP servers', () => {
       { type: 'observation', observation: { type: 'tool-called', isError: false } },
       { type: 'session' },
     ]);
+    // A tool that a rule denies is not offered; a call of it is denied by that rule, and recorded as denied.
+    const before = events.length;
+    const denied = await tools.call('mcp__demo__wipe', { text: 'all' });
+    expect([denied.isError, denied.text]).toEqual([true, expect.stringContaining('the rule "mcp__demo__wipe"')]);
+    expect(events.slice(before)).toMatchObject([
+      { type: 'action', action: { type: 'call_mcp_tool', name: 'mcp__demo__wipe' } },
+      { type: 'decision', decision: { effect: 'deny' } },
+      { type: 'observation', observation: { type: 'failed', code: 'policy/denied' } },
+      { type: 'session' },
+    ]);
     // `allowed-tools` of a loaded skill excludes other tools.
     await tools.call('load_skill', { skill: 'mailer' });
     expect((await tools.call('mcp__demo__env', {})).text).toContain('not in allowed-tools');
@@ -167,6 +177,8 @@ describe('a server that breaks the protocol costs its own tools only', () => {
   test.each([
     ['silent', { connect_timeout_seconds: 1 }, 'no answer within 1 s|timed out'],
     ['dies', {}, 'exited with 3: no licence found'],
+    ['throws', {}, 'exited with 1: Error: API_KEY is not set$'],
+    ['complains', { connect_timeout_seconds: 1 }, '(?:no answer within 1 s|timed out).*: waiting for the database$'],
     ['garbage', { connect_timeout_seconds: 1 }, 'no answer within 1 s|timed out'],
     ['noise', {}, 'more than 1000 lines that are not JSON-RPC'],
     ['version', {}, 'protocol version'],
