@@ -56,7 +56,7 @@ export const DEFAULT_OUTPUT_LIMITS = {
 
 const AUTOMATIC: OutputRequest = {
   ...DEFAULT_OUTPUT_LIMITS,
-  globs: ['out/**'],
+  globs: ['out/**', 'work/inputs/**'],
   inline: false,
   showsPrimary: true,
   save: false,
@@ -67,7 +67,7 @@ const AUTOMATIC: OutputRequest = {
 
 /**
  * Merges both forms: patterns are concatenated, `outputs` decides names and limits, and either form can enable inlining or saving. Without
- * any request, `out/**` is listed.
+ * any request, `out/**` and what is new or changed beside the inputs is listed.
  */
 export function readOutputRequest(parameters: OutputParameters, places: GlobPlaces = {}): OutputReading {
   const { output_files: files = [], outputs = {}, omit_inline_content: isOmitted = false } = parameters;

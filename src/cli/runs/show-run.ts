@@ -160,7 +160,7 @@ function eventText(event: RunEvent): string {
     case 'span':
       return `span: ${event.span.name} ${event.span.durationMs.toFixed(1)} ms`;
     case 'content-keep':
-      return `kept ${event.path}, ${String(event.bytes)} bytes`;
+      return `kept ${event.name ?? event.path}, ${String(event.bytes)} bytes`;
     case 'note':
       return `note: ${event.message}`;
     case 'scan':

@@ -7,13 +7,14 @@ import { collectOutputs } from '../../sandbox/outputs/collect.ts';
 import type { SaveOutput } from '../../sandbox/outputs/collect-read.ts';
 import type { ExecutionParts } from './parts.ts';
 import { redactedChunks } from './redacted.ts';
+import { INPUTS_FOLDER } from './results.ts';
 import type { PreparedProgram } from './prepared-program.ts';
 
 /** Collects the output files of a program and saves them as artifacts where that was requested. */
 export async function collectFor(
   { workspace, outputs, redactor, startedAt }: PreparedProgram,
   end: ProgramEnd,
-  { artifacts, onSpan }: ExecutionParts,
+  { artifacts, onSpan, changedInputs }: ExecutionParts,
 ): Promise<Collected> {
   const { root } = workspace.place;
   const save =
@@ -36,6 +37,9 @@ export async function collectFor(
       save === undefined ? {} : { save },
     ),
   );
+  if (outputs.isAutomatic)
+    for (const { name } of [...collected.files, ...collected.skipped])
+      if (name.startsWith(INPUTS_FOLDER)) changedInputs.add(name);
   const at = new Date().toISOString();
   const savedAs = collected.saved.map(({ name, version }) => `artifact://${name}@${String(version)}`);
   workspace.note((metadata) => ({

@@ -272,7 +272,8 @@ function shown(name: string): string {
   return `"${printable(name)}"`;
 }
 
-const MEANINGS: Readonly<Record<SkipReason, string>> = {
+/** Why a file was not collected, in words. */
+export const MEANINGS: Readonly<Record<SkipReason, string>> = {
   'max-files': 'the limit on the number of files is reached',
   'max-file-bytes': 'the file is larger than the limit and was not read completely',
   'max-total-bytes': 'the limit on the total size is reached',
