@@ -145,8 +145,10 @@ function invalidCall(result: ExchangeResult): CallOutcome {
 function outcomeOf(call: ModelToolCall, answer: ToolAnswer): CallOutcome {
   const { text, value, isError, observations } = answer;
   const last = observations.at(-1);
+  const images = observations.flatMap((one) => (one.type === 'tool-called' ? (one.images ?? []) : []));
   return {
     result: resultOf({
+      ...(images.length === 0 ? {} : { images }),
       callId: call.id,
       tool: call.name,
       text,

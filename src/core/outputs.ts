@@ -54,9 +54,12 @@ export const DEFAULT_OUTPUT_LIMITS = {
   maxTotalBytes: 64 * 1024 * 1024,
 } as const;
 
+/** Where inputs are, relative to the workspace; scripts often write their results beside them. */
+export const INPUTS_FOLDER = 'work/inputs/';
+
 const AUTOMATIC: OutputRequest = {
   ...DEFAULT_OUTPUT_LIMITS,
-  globs: ['out/**', 'work/inputs/**'],
+  globs: ['out/**', `${INPUTS_FOLDER}**`],
   inline: false,
   showsPrimary: true,
   save: false,
@@ -135,6 +138,9 @@ export const SKIP_REASONS = [
   'unreadable',
 ] as const;
 export type SkipReason = (typeof SKIP_REASONS)[number];
+
+/** Begins the warnings about skipped files. */
+export const NOT_COLLECTED = 'not collected (';
 
 export interface SkippedOutput {
   /** Invisible characters are escaped, so it may not be usable as a path. */

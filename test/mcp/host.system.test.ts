@@ -86,7 +86,10 @@ describe('tools of MCP servers', () => {
     expect(namesOf(tools)).toEqual(['mcp__demo__echo', 'mcp__demo__env']);
     expect(tools.instructions).toContain('belong to MCP servers');
     const answer = await tools.call('mcp__demo__echo', '{"text": "hello"}');
-    expect(answer).toMatchObject({ isError: false, text: 'hello\n[image image/png, 3 bytes, not shown]' });
+    expect(answer).toMatchObject({
+      isError: false,
+      text: 'hello\n[image image/png, 3 bytes, not shown: its bytes are not image/png]',
+    });
     expect(asked).toMatchObject([{ tool: 'mcp__demo__echo', risk: 'high', scopes: ['once', 'run'] }]);
     expect(events).toMatchObject([
       { type: 'session' },
@@ -113,6 +116,25 @@ describe('tools of MCP servers', () => {
     expect((await tools.call('mcp__demo__env', {})).text).toContain('not in allowed-tools');
     expect((await tools.call('mcp__demo__echo', { text: 'fail' })).text).toContain('[the tool reports an error]');
     expect((await tools.call('mcp__demo__echo', '[1]')).text).toContain('must be an object');
+  });
+
+  verifies('MCP-2', 'give images to the model within limits, and describe every other part', async () => {
+    const tools = await open(await world({ demo: demo('good') }, ALLOW));
+    const { text, observations } = await tools.call('mcp__demo__echo', { text: 'picture' });
+    expect(text.split('\n')).toEqual([
+      'picture',
+      '[image image/png, 70 bytes]',
+      '[audio audio/wav, 3 bytes, not shown]',
+      '[image image/png, 70 bytes]',
+      '[resource demo://zip, application/zip, 3 bytes, not shown]',
+      '[image image/png, 4194374 bytes, not shown: it is larger than 3145728 bytes]',
+      '[image image/png, 70 bytes]',
+      '[image image/png, 70 bytes]',
+      '[image image/png, 70 bytes, not shown: only 4 images of one answer are shown]',
+    ]);
+    const [called] = observations;
+    const images = called?.type === 'tool-called' ? called.images : undefined;
+    expect(images?.map(({ mediaType }) => mediaType)).toEqual(Array.from({ length: 4 }, () => 'image/png'));
   });
 
   test('get no variable that the configuration does not name, and their secrets are removed from answers', async () => {

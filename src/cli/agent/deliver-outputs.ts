@@ -50,7 +50,9 @@ export async function deliverOutputs(run: Run, options: DeliveryOptions): Promis
   const { cwd, terminal, approve, signal, given } = options;
   const { files, leftOut } = await readResults(run.session);
   const redact = (text: string): string => printable(run.session.execution?.redactor?.text(text) ?? text);
-  const lost = leftOut.map(({ name, reason }) => `not copied: ${redact(name)} (${reason})`);
+  const lost = leftOut.map(
+    ({ name, reason }) => `${terminal.style('yellow', 'warning')}: not kept or copied: ${redact(name)} (${reason})`,
+  );
   const nothing = { copied: [], kept: [], lines: lost };
   if (files.length === 0) return nothing;
   const folder = given.out ?? (await askFolder(files, options, redact));

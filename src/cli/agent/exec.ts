@@ -4,7 +4,9 @@ import { defined } from '../../core/defined.ts';
 import { SkillError, invalidInput, isSkillError } from '../../core/errors.ts';
 import { EXECUTOR_NAMES } from '../../core/execution.ts';
 import type { ActionFailed, Observation, ProgramRan } from '../../core/observation.ts';
+import { NOT_COLLECTED } from '../../core/outputs.ts';
 import type { RunResult } from '../../core/outputs.ts';
+import { forPeople } from '../../core/text/line-text.ts';
 import { cleanText, printable, quoted } from '../../core/text/text.ts';
 import { isPresent } from '../../platform/fs/paths.ts';
 import { resolveSkill } from '../../registry/resolve-skill.ts';
@@ -231,7 +233,10 @@ function endLines(result: RunResult, { copied, lines }: Delivery, { style }: Ter
   const { reason, exit_code: status, duration_ms: duration, isolation, executor, warnings } = result;
   const end = reason === 'exited' ? `exit code ${String(status)}` : `stopped: ${reason}`;
   return [
-    ...warnings.map((warning) => `${style('yellow', 'warning')}: ${printable(warning)}`),
+    // What is collected for a model is bounded; `lines` says what became of every file.
+    ...warnings
+      .filter((warning) => !warning.startsWith(NOT_COLLECTED))
+      .map((warning) => `${style('yellow', 'warning')}: ${printable(forPeople(warning))}`),
     ...copied.map((name) => `wrote ${printable(name)}`),
     ...lines,
     `${end} after ${(duration / 1000).toFixed(1)} s, ${isolation === 'none' ? style('red', 'not isolated') : `isolated by ${executor}`}`,

@@ -1,5 +1,5 @@
 import type { ProgramEnd } from '../../core/execution.ts';
-import { isFailedEnd } from '../../core/outputs.ts';
+import { INPUTS_FOLDER, isFailedEnd } from '../../core/outputs.ts';
 import type { Collected } from '../../core/outputs.ts';
 import { spanned } from '../../core/span.ts';
 import type { Redactor } from '../../journal/redact/redact.ts';
@@ -7,7 +7,6 @@ import { collectOutputs } from '../../sandbox/outputs/collect.ts';
 import type { SaveOutput } from '../../sandbox/outputs/collect-read.ts';
 import type { ExecutionParts } from './parts.ts';
 import { redactedChunks } from './redacted.ts';
-import { INPUTS_FOLDER } from './results.ts';
 import type { PreparedProgram } from './prepared-program.ts';
 
 /** Collects the output files of a program and saves them as artifacts where that was requested. */

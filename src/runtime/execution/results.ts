@@ -31,7 +31,6 @@ export interface Results {
   readonly leftOut: readonly LeftOutFile[];
 }
 
-export const INPUTS_FOLDER = 'work/inputs/';
 const OUT_FOLDER = 'out/';
 export const MAX_RESULT_FILES = 10_000;
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
