@@ -5,7 +5,7 @@ import type { Vocabulary } from '../core/tool.ts';
 import type { VocabularyName } from '../tools/vocabularies.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import type { Session } from '../runtime/session.ts';
-import type { RunOptions } from '../runtime/start-run.ts';
+import type { Run, RunOptions } from '../runtime/start-run.ts';
 import type { Activation } from './activation.ts';
 import type { ProtocolName } from './system-prompt.ts';
 
@@ -32,7 +32,7 @@ export interface AgentOptions {
   /** Options of the run: execution, project files, policy, approvals, journal directory, sinks. */
   readonly run?: Omit<RunOptions, 'request' | 'vocabulary' | 'budgets'>;
   /** Awaited before the run ends, while its workspace still exists, for example to copy files out of it. Not called for subagents. */
-  readonly beforeEnd?: (session: Session) => Promise<void>;
+  readonly beforeEnd?: (session: Session, run: Run) => Promise<void>;
   readonly signal?: AbortSignal;
   /** Stops single steps (default: only the whole run can be stopped). */
   readonly steps?: StepControl;

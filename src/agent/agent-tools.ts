@@ -6,8 +6,8 @@ import { nearest } from '../core/nearest.ts';
 import type { Observation } from '../core/observation.ts';
 import { quoted } from '../core/text/text.ts';
 import { readInput } from '../tools/read-input.ts';
-import { toolsOf, whyNotOffered } from '../tools/tools.ts';
-import type { SkillTool, ToolAnswer } from '../tools/tools.ts';
+import { deniedTool, toolsOf, whyNotOffered } from '../tools/tools.ts';
+import type { SkillTool, ToolAnswer, ToolsOptions } from '../tools/tools.ts';
 import type { Session } from '../runtime/session.ts';
 import { resultOf } from './conversation.ts';
 import type { ExchangeResult } from './conversation.ts';
@@ -61,7 +61,7 @@ const RECALLED_CHARACTERS = 8_000;
 export function openAgentTools(parts: AgentToolsParts): AgentTools {
   const { session, gate, protocol } = parts;
   let performed = 0;
-  const tools = toolsOf({
+  const toolsOptions: ToolsOptions = {
     vocabulary: workflowFirst(session.vocabulary, session.index),
     offer: session.offer,
     perform: (action, options) => {
@@ -69,7 +69,8 @@ export function openAgentTools(parts: AgentToolsParts): AgentTools {
       return gate.perform(action, options);
     },
     fail: (failed) => session.fail(failed),
-  });
+  };
+  const tools = toolsOf(toolsOptions);
   const own = ownTools(tools, protocol);
   const isOwn = (name: string): boolean => own.some((tool) => tool.name === name);
   const all = withOwn(tools, own);
@@ -89,7 +90,7 @@ export function openAgentTools(parts: AgentToolsParts): AgentTools {
     },
     async call(call, signal) {
       if (isOwn(call.name)) return callOwn(call, parts);
-      const tool = tools.find(({ name }) => name === call.name);
+      const tool = tools.find(({ name }) => name === call.name) ?? deniedTool(call.name, toolsOptions);
       if (tool === undefined) return invalidCall(unknownTool(call, all, session));
       const before = performed;
       const answer = await tool.call(call.input, { signal });
@@ -144,8 +145,10 @@ function invalidCall(result: ExchangeResult): CallOutcome {
 function outcomeOf(call: ModelToolCall, answer: ToolAnswer): CallOutcome {
   const { text, value, isError, observations } = answer;
   const last = observations.at(-1);
+  const images = observations.flatMap((one) => (one.type === 'tool-called' ? (one.images ?? []) : []));
   return {
     result: resultOf({
+      ...(images.length === 0 ? {} : { images }),
       callId: call.id,
       tool: call.name,
       text,

@@ -77,7 +77,7 @@ async function runInside(given: AgentOptions, { ancestry, onStart, past }: Begin
     onStart?.(run.id);
     const parts = openParts(options, { run, limits, stop, ancestry, replay, state: () => state });
     const end = await runTurns(options, parts, stop);
-    await options.beforeEnd?.(run.session);
+    await options.beforeEnd?.(run.session, run);
     return await finish(end, run, { state: () => state, request: options.request });
   } catch (error) {
     await endQuietly(run, 'failed', 'the program broke');

@@ -270,7 +270,7 @@ export function openChat({ earlier, again, ...given }: ChatOptions): Chat {
       condition = 'ended';
       if (run === undefined) return;
       try {
-        await options.beforeEnd?.(run.session);
+        await options.beforeEnd?.(run.session, run);
       } finally {
         await endQuietly(run, 'done', '');
       }

@@ -1,7 +1,8 @@
 /** The conversation of an agent with its model, turn by turn, and the messages that represent it (AGT-6). */
+import { defined } from '../core/defined.ts';
 import { sha256 } from '../platform/hash.ts';
 import { startOfText } from '../core/text/excerpt.ts';
-import type { ModelMessage, ModelToolCall } from '../core/model.ts';
+import type { ModelImage, ModelMessage, ModelToolCall } from '../core/model.ts';
 import type { KeptOutputs } from './outputs.ts';
 import { startMeasured, appendMeasured, measureMessages, user } from './measured-messages.ts';
 import type { MeasuredMessages, MeasuredConversation } from './measured-messages.ts';
@@ -18,6 +19,8 @@ export interface ExchangeResult {
   readonly line: string;
   /** The reference of the whole text, if `text` is truncated. */
   readonly reference?: string;
+  /** Images of the result; absent if there are none. */
+  readonly images?: readonly ModelImage[];
 }
 
 /** One answer of the model and the results of its calls. */
@@ -170,8 +173,8 @@ function exchangeMessages({ text, toolCalls, results, remark, message }: Exchang
   return [
     // Providers reject empty messages.
     { role: 'assistant', content: text === '' && !isNative ? '[no answer]' : text, toolCalls },
-    ...results.map(({ callId, tool, shown: content, isError }): ModelMessage =>
-      isNative ? { role: 'tool', callId, toolName: tool, content, isError } : user(content),
+    ...results.map(({ callId, tool, shown: content, isError, images }): ModelMessage =>
+      isNative ? { role: 'tool', callId, toolName: tool, content, isError, ...defined({ images }) } : user(content),
     ),
     ...(remark === undefined ? [] : [user(remark)]),
     ...(message === undefined ? [] : [user(message)]),

@@ -11,6 +11,8 @@ export interface MeasuredMessages {
 
 /** The overhead of a message in tokens. */
 const MESSAGE_TOKENS = 8;
+/** Of one image: what providers count for the largest size that they do not scale down. */
+const IMAGE_TOKENS = 1_600;
 
 export function measureMessages(messages: readonly ModelMessage[]): MeasuredMessages {
   const tokens = messages.reduce((sum, message) => sum + messageTokens(message), 0);
@@ -43,9 +45,10 @@ export function appendMeasured(
 
 function messageTokens(message: ModelMessage): number {
   const calls = message.role === 'assistant' ? message.toolCalls : [];
+  const images = message.role === 'tool' ? (message.images?.length ?? 0) : 0;
   return calls.reduce(
     (sum, { id, name, input }) => sum + MESSAGE_TOKENS + estimateTokens(`${id} ${name} ${input}`),
-    MESSAGE_TOKENS + estimateTokens(message.content),
+    MESSAGE_TOKENS + estimateTokens(message.content) + images * IMAGE_TOKENS,
   );
 }
 

@@ -12,7 +12,8 @@ if (words.length === 1 && (words[0] === '--version' || words[0] === '-V')) {
 } else {
   if (!words.includes('--no-cache')) enableCompileCache();
   // CommonJS has no top-level await. A rejection ends the process with its stack.
-  void import('./start.ts').then(async ({ start }) => start(process, words));
+  // oxlint-disable-next-line typescript/no-floating-promises
+  import('./start.ts').then(async ({ start }) => start(process, words));
 }
 
 /**

@@ -5,7 +5,7 @@ import type { ApprovalRequest } from './approval.ts';
 import type { ResumedRun, RunEvent } from './run-events.ts';
 import type { Decision, RuleOrigin } from './access.ts';
 import type { SessionEvent } from './session.ts';
-import { countText, durationText, shownText } from './text/line-text.ts';
+import { countText, durationText, forPeople, shownText } from './text/line-text.ts';
 
 /**
  * Text that a person reads while a run is in progress. Untrusted text is truncated, escaped and quoted, so that it cannot imitate output of
@@ -32,6 +32,10 @@ export interface CallSoFar {
 const REASON_LENGTH = 300;
 
 export function eventText(event: RunEvent, level: TextLevel, call: CallSoFar = {}): readonly TextLine[] {
+  return eventLines(event, level, call).map(({ tone, text }) => ({ tone, text: forPeople(text) }));
+}
+
+function eventLines(event: RunEvent, level: TextLevel, call: CallSoFar): readonly TextLine[] {
   switch (event.type) {
     case 'run-start':
       return level === 'quiet' ? [] : [{ tone: 'plain', text: startText(event, level) }];

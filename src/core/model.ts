@@ -34,7 +34,15 @@ export type ModelMessage =
       readonly toolName: string;
       readonly content: string;
       readonly isError: boolean;
+      /** Shown besides the content by models that take images in results of tools. */
+      readonly images?: readonly ModelImage[];
     };
+
+export interface ModelImage {
+  readonly mediaType: string;
+  /** Base64. */
+  readonly data: string;
+}
 
 export interface ModelTool {
   readonly name: string;

@@ -1,3 +1,4 @@
+import type { ModelImage } from './model.ts';
 import type { ActionType, DocumentSelection, LineRange, SelectMode } from './action.ts';
 import type { Failure } from './failure-codes.ts';
 import type { PackageLayer } from './packages.ts';
@@ -316,8 +317,10 @@ export interface ToolCalled {
   readonly type: 'tool-called';
   readonly action: 'call_mcp_tool';
   readonly name: string;
-  /** Text of the answer; images and other binary parts are described. */
+  /** Text of the answer. Images, audio and other binary parts are described in it. */
   readonly text: string;
+  /** Images that a model may see, within limits; long ones are files of the record. */
+  readonly images?: readonly ModelImage[];
   /** The tool says that it failed. */
   readonly isError: boolean;
   readonly truncated: boolean;

@@ -54,9 +54,12 @@ export const DEFAULT_OUTPUT_LIMITS = {
   maxTotalBytes: 64 * 1024 * 1024,
 } as const;
 
+/** Where inputs are, relative to the workspace; scripts often write their results beside them. */
+export const INPUTS_FOLDER = 'work/inputs/';
+
 const AUTOMATIC: OutputRequest = {
   ...DEFAULT_OUTPUT_LIMITS,
-  globs: ['out/**'],
+  globs: ['out/**', `${INPUTS_FOLDER}**`],
   inline: false,
   showsPrimary: true,
   save: false,
@@ -67,7 +70,7 @@ const AUTOMATIC: OutputRequest = {
 
 /**
  * Merges both forms: patterns are concatenated, `outputs` decides names and limits, and either form can enable inlining or saving. Without
- * any request, `out/**` is listed.
+ * any request, `out/**` and what is new or changed beside the inputs is listed.
  */
 export function readOutputRequest(parameters: OutputParameters, places: GlobPlaces = {}): OutputReading {
   const { output_files: files = [], outputs = {}, omit_inline_content: isOmitted = false } = parameters;
@@ -135,6 +138,9 @@ export const SKIP_REASONS = [
   'unreadable',
 ] as const;
 export type SkipReason = (typeof SKIP_REASONS)[number];
+
+/** Begins the warnings about skipped files. */
+export const NOT_COLLECTED = 'not collected (';
 
 export interface SkippedOutput {
   /** Invisible characters are escaped, so it may not be usable as a path. */

@@ -24,6 +24,13 @@ export type Outcome = (typeof OUTCOMES)[number];
 export const CONTENT_KINDS = ['observations', 'inputs', 'artifacts'] as const;
 export type ContentKind = (typeof CONTENT_KINDS)[number];
 
+/** A file that programs left for a person; `skillwright runs files` copies it. */
+export interface KeptFile {
+  /** Relative to the folder that the files are copied to. */
+  readonly name?: string;
+  readonly isExecutable?: boolean;
+}
+
 /** Replaces content that is stored in a separate file, named by its hash. */
 export interface ContentReference {
   /** `observations/<sha256>`, relative to the run folder. */
@@ -185,8 +192,14 @@ export type RunEvent =
   | { readonly type: 'session'; readonly event: SessionEvent }
   /** `call` is absent for steps of the run as a whole. */
   | { readonly type: 'span'; readonly call?: number; readonly span: Span }
-  /** Content stored in the run folder that no other event refers to: an input or an artifact. */
-  | { readonly type: 'content-keep'; readonly path: string; readonly bytes: number }
+  /** Content stored in the run folder that no other event refers to: an input, or a file that programs left. */
+  | {
+      readonly type: 'content-keep';
+      readonly path: string;
+      readonly bytes: number;
+      readonly name?: string;
+      readonly isExecutable?: boolean;
+    }
   | { readonly type: 'turn'; readonly turn: number }
   /** A request to the model. Its text is stored only on request. */
   | {

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 
 import type { SkillError } from '../core/errors.ts';
 import { RUN_SCHEMA } from '../core/run-events.ts';
-import type { ContentKind, ContentReference, Outcome, RunEvent, RunStart } from '../core/run-events.ts';
+import type { ContentKind, ContentReference, KeptFile, Outcome, RunEvent, RunStart } from '../core/run-events.ts';
 import { visibleJson } from '../core/json/visible-json.ts';
 import { thisProcess } from '../platform/fs/lock-owner.ts';
 import type { LockOwner } from '../platform/fs/lock-owner.ts';
@@ -68,7 +68,7 @@ export interface RunRecord {
   /** Writes all buffered events. Throws `record/failed` if that is impossible. */
   flush(): void;
   /** Stores bytes in the folder and records their path. */
-  keep(bytes: Uint8Array, kind?: ContentKind): ContentReference;
+  keep(bytes: Uint8Array, kind?: ContentKind, file?: KeptFile): ContentReference;
   /** Records the last event and writes all files of the run. Nothing can be appended afterwards. */
   end(outcome: Exclude<Outcome, 'running'>, reason: string): void;
   /** The same, without blocking: the disk writes all files at once, which takes a fraction of the time. */
@@ -191,12 +191,12 @@ class JournalWriter implements RunRecord {
     if (this.#held !== '' || this.#failure !== undefined) this.#guarded(() => this.#writeHeld());
   }
 
-  keep(bytes: Uint8Array, kind: ContentKind = 'observations'): ContentReference {
+  keep(bytes: Uint8Array, kind: ContentKind = 'observations', file: KeptFile = {}): ContentReference {
     return this.#guarded(() => {
       const clean = this.#options.redactor?.bytes(bytes) ?? bytes;
       const kept = { $ref: contentPath(kind, clean), bytes: clean.length };
-      if (this.#keepFile(kept.$ref, clean)) {
-        this.#holdLine({ type: 'content-keep', path: kept.$ref, bytes: kept.bytes });
+      if (this.#keepFile(kept.$ref, clean) || file.name !== undefined) {
+        this.#holdLine({ type: 'content-keep', path: kept.$ref, bytes: kept.bytes, ...file });
         this.#writeHeld();
       }
       return { ...kept, start: Buffer.from(clean).toString('utf8', 0, START_BYTES) };

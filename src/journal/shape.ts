@@ -26,7 +26,7 @@ const EVENTS: Readonly<Record<RunEvent['type'], Shape>> = {
   observation: shape({ number: 'call', text: 'observation.type observation.action' }),
   session: shape({ text: 'event.type' }),
   span: shape({ optionalNumber: 'call', text: 'span.name', number: 'span.durationMs' }),
-  'content-keep': shape({ text: 'path', number: 'bytes' }),
+  'content-keep': shape({ text: 'path', number: 'bytes', optionalText: 'name' }),
   turn: shape({ number: 'turn' }),
   'model-call': shape({ number: 'turn tokens', text: 'model request' }),
   'model-answer': shape({

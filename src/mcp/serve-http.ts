@@ -81,10 +81,11 @@ function openSessions(
 ): HttpSessions {
   // The one that was used the longest ago is the first.
   const sessions = new Map<string, HttpSession>();
+  const closeQuietly = ({ transport }: HttpSession): void => void transport.close().catch(onerror);
   const makeRoom = (): boolean => {
     if (sessions.size < MAX_SESSIONS) return true;
     const unused = [...sessions.values()].find(({ open }) => open === 0);
-    void unused?.transport.close();
+    if (unused !== undefined) closeQuietly(unused);
     return unused !== undefined;
   };
   const start = async (): Promise<HttpSession> => {
@@ -116,7 +117,7 @@ function openSessions(
     } finally {
       session.open -= 1;
       if (transport.sessionId === undefined) await transport.close();
-      else if (session.open === 0) session.timer = setTimeout(() => void transport.close(), idleMs).unref();
+      else if (session.open === 0) session.timer = setTimeout(closeQuietly, idleMs, session).unref();
     }
   };
   return {

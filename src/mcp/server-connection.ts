@@ -1,28 +1,15 @@
 /** One connection to an MCP server that the configuration names. */
 import path from 'node:path';
-import {
-  Client,
-  StreamableHTTPClientTransport,
-  UnsupportedProtocolVersionError,
-  deserializeMessage,
-  serializeMessage,
-} from '@modelcontextprotocol/client';
-import type {
-  CallToolResult,
-  JSONRPCMessage,
-  JsonSchemaValidator,
-  Transport,
-  jsonSchemaValidator,
-} from '@modelcontextprotocol/client';
+import { Client, StreamableHTTPClientTransport, UnsupportedProtocolVersionError } from '@modelcontextprotocol/client';
+import type { CallToolResult, JsonSchemaValidator, Transport, jsonSchemaValidator } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 
 import { docsPage } from '../core/docs-page.ts';
 import { failure } from '../core/failure-codes.ts';
 import type { Failure } from '../core/failure-codes.ts';
-import { cleanText, quoted } from '../core/text/text.ts';
+import { quoted } from '../core/text/text.ts';
 import { VERSION } from '../version.ts';
-import { startChild } from '../platform/process/child-process.ts';
-import type { Child, ChildSpec } from '../platform/process/child-process.ts';
+import { messageOf, programTransport, withPrinted } from './program-transport.ts';
 import type { Config } from '../core/config/config.ts';
 import type { Surroundings } from '../core/config/loaded-config.ts';
 import type { ServerServices, ValueSource } from '../core/tool-servers.ts';
@@ -61,7 +48,7 @@ export async function connectServer(options: ConnectOptions): Promise<ServerConn
   if ('code' in prepared) return prepared;
   const timeout = (config.connect_timeout_seconds ?? 20) * 1_000;
   const attempt = async (pin?: string): Promise<ServerConnection> => {
-    const { transport, end } = prepared.open();
+    const { transport, end, printed } = prepared.open();
     const client = new Client(
       { name: 'skillwright', version: VERSION },
       {
@@ -79,8 +66,8 @@ export async function connectServer(options: ConnectOptions): Promise<ServerConn
       const reason = end();
       await client.close().catch(() => undefined);
       await transport.close().catch(() => undefined);
-      if (reason !== '' && error instanceof Error) throw new Error(reason, { cause: error });
-      throw error;
+      if (error instanceof UnsupportedProtocolVersionError) throw error;
+      throw new Error(reason === '' ? withPrinted(messageOf(error), printed()) : reason, { cause: error });
     }
     return {
       client,
@@ -156,11 +143,6 @@ async function callTool(client: Client, { name, tool, input, config, end, signal
   }
 }
 
-export function messageOf(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
-  return cleanText(text).replaceAll('\n', ' ').slice(0, 500);
-}
-
 async function within<Value>(timeout: number, value: Promise<Value>): Promise<Value> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
@@ -170,8 +152,8 @@ async function within<Value>(timeout: number, value: Promise<Value>): Promise<Va
 }
 
 interface Prepared {
-  /** A transport for one attempt, and why it ended. */
-  readonly open: () => { readonly transport: Transport; readonly end: () => string };
+  /** A transport for one attempt, why it ended, and what its program printed to stderr. */
+  readonly open: () => { readonly transport: Transport; readonly end: () => string; readonly printed: () => string };
 }
 
 /** The environment or the headers of a server, with secrets fetched. */
@@ -212,13 +194,19 @@ async function prepare({ surroundings, ...given }: ConnectOptions): Promise<Prep
           requestInit: { headers: { ...values } },
         }),
         end: () => '',
+        printed: () => '',
       }),
     };
   const env = { ...inherited(surroundings), ...values };
+  const secrets = Object.entries(config.env ?? {}).flatMap(([variable, value]) =>
+    typeof value === 'string' || (values[variable] ?? '') === '' ? [] : [[variable, values[variable] ?? ''] as const],
+  );
+  const hide = (text: string): string =>
+    secrets.reduce((rest, [variable, value]) => rest.replaceAll(value, `[secret ${variable}]`), text);
   return {
     open() {
       const transport = programTransport({ argv: [command ?? '', ...args], cwd: surroundings.cwd, env });
-      return { transport, end: () => transport.end };
+      return { transport, end: () => hide(transport.end), printed: () => hide(transport.printed) };
     },
   };
 }
@@ -270,109 +258,6 @@ async function valuesOf(
     ]),
   );
   return { values };
-}
-
-/** Of one message. */
-const MAX_MESSAGE = 32 * 1024 * 1024;
-/** Between two messages of ours, for servers that write without being asked. */
-const MAX_UNASKED = 64 * 1024 * 1024;
-/** Lines that are no messages, such as log lines on the wrong stream. */
-const MAX_NOISE = 1_000;
-const KEPT_STDERR = 2_000;
-/** How long a server may take to exit after its input was closed. */
-const EXIT_MS = 2_000;
-
-interface ProgramTransport extends Transport {
-  /** Why the server ended the connection; empty if it did not. */
-  readonly end: string;
-}
-
-/** The transport of a local MCP server: JSON lines over the pipes of a program in its own process group. */
-function programTransport(spec: Pick<ChildSpec, 'argv' | 'cwd' | 'env'>): ProgramTransport {
-  let child: Child | undefined;
-  let pieces: Buffer[] = [];
-  let length = 0;
-  let unasked = 0;
-  let noise = 0;
-  let stderr = '';
-  let end = '';
-  let isClosing = false;
-
-  const stop = (reason: string): boolean => {
-    if (end === '') {
-      end = reason;
-      child?.kill();
-      transport.onerror?.(new Error(reason));
-    }
-    return false;
-  };
-  const take = (line: Buffer): void => {
-    const text = line.toString('utf8').replace(/\r$/, '');
-    if (text.trim() === '') return;
-    let message: JSONRPCMessage;
-    try {
-      message = deserializeMessage(text);
-    } catch {
-      // Servers print logs to the wrong stream. The call that waits for an answer has a deadline.
-      noise += 1;
-      if (noise > MAX_NOISE) stop(`it wrote more than ${String(MAX_NOISE)} lines that are not JSON-RPC messages`);
-      return;
-    }
-    transport.onmessage?.(message);
-  };
-  const read = (chunk: Uint8Array): boolean => {
-    if (end !== '') return false;
-    unasked += chunk.length;
-    if (unasked > MAX_UNASKED) return stop(`it wrote more than ${String(MAX_UNASKED)} bytes without being asked`);
-    let rest = Buffer.from(chunk);
-    for (let at = rest.indexOf(0x0a); at !== -1; at = rest.indexOf(0x0a)) {
-      take(Buffer.concat([...pieces, rest.subarray(0, at)]));
-      pieces = [];
-      length = 0;
-      rest = rest.subarray(at + 1);
-    }
-    length += rest.length;
-    if (length > MAX_MESSAGE) return stop(`it sent a message of more than ${String(MAX_MESSAGE)} bytes`);
-    if (rest.length > 0) pieces.push(rest);
-    return true;
-  };
-
-  const transport: ProgramTransport = {
-    get end() {
-      return end;
-    },
-    async start() {
-      child = await startChild(spec, {
-        stdout: { write: read },
-        stderr: {
-          write(chunk) {
-            stderr = (stderr + Buffer.from(chunk).toString('utf8')).slice(-KEPT_STDERR);
-            return true;
-          },
-        },
-      });
-      void child.ended.then(({ exitCode, signal }) => {
-        const [last = ''] = cleanText(stderr).trim().split('\n').slice(-1);
-        const how = exitCode === undefined ? `was ended by ${signal ?? 'a signal'}` : `exited with ${String(exitCode)}`;
-        if (end === '' && !isClosing) end = `its program ${how}${last === '' ? '' : `: ${last.slice(0, 300)}`}`;
-        transport.onclose?.();
-      });
-    },
-    async send(message) {
-      if (end !== '' || isClosing) throw new Error(end === '' ? 'the connection is closed' : end);
-      unasked = 0;
-      child?.write(Buffer.from(serializeMessage(message)));
-    },
-    async close() {
-      if (child === undefined) return;
-      isClosing = true;
-      child.closeInput();
-      const timer = setTimeout(() => child?.kill(), EXIT_MS);
-      await child.ended;
-      clearTimeout(timer);
-    },
-  };
-  return transport;
 }
 
 /** Of one answer. A stream of events that exceeds it is opened again. */

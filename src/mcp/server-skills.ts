@@ -18,7 +18,7 @@ import { createTree } from '../platform/fs/create-tree.ts';
 import type { TreeFile } from '../platform/fs/create-tree.ts';
 import { isPresent } from '../platform/fs/paths.ts';
 import { sha256 } from '../platform/hash.ts';
-import { messageOf } from './server-connection.ts';
+import { messageOf } from './program-transport.ts';
 
 export interface ServerSkills {
   readonly names: readonly string[];

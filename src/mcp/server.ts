@@ -11,7 +11,9 @@ import type {
 } from '@modelcontextprotocol/server';
 import { SkillsExtension, skillEntry } from '@modelcontextprotocol/server/ext/skills';
 
+import { isSkillError } from '../core/errors.ts';
 import { isObject } from '../core/json/json-schema.ts';
+import { isFailed } from '../core/observation.ts';
 import { sha256 } from '../platform/hash.ts';
 import { skillToolsOf } from '../runtime/skill-tools.ts';
 import type { SkillTools } from '../runtime/skill-tools.ts';
@@ -61,7 +63,8 @@ export async function openSkillServer(options: McpOptions): Promise<SkillServer>
   const listeners: (() => void)[] = [];
   const extension = new SkillsExtension({
     source: openSkillSource({
-      session: () => open.run.session,
+      session: async () => (await shared.tools()).run.session,
+      onUnrecorded: () => shared.retire(),
       buildEntry: (path, files) => skillEntry(path, files),
       onWarning,
       cacheFile: publishedFile(runtime),
@@ -81,9 +84,12 @@ export async function openSkillServer(options: McpOptions): Promise<SkillServer>
     // Every session offers the same tools.
     mcp.server.setRequestHandler('tools/list', () => ({ tools: listed(open.tools) }));
     mcp.server.setRequestHandler('tools/call', ({ params }, context) =>
-      slot.elicitation.during(mcp, context, async () =>
-        call(await slot.tools(), params.name, params.arguments ?? {}, context),
-      ),
+      slot.elicitation.during(mcp, context, async () => {
+        const answer = await call(await slot.tools(), params.name, params.arguments ?? {}, context);
+        if (answer !== undefined) return answer;
+        slot.retire();
+        return notRecorded();
+      }),
     );
     extension.attach(mcp);
     servers.add(mcp);
@@ -91,13 +97,13 @@ export async function openSkillServer(options: McpOptions): Promise<SkillServer>
       servers.delete(mcp);
       if (slot === shared) return;
       slots.delete(slot);
-      void slot.retire();
+      slot.retire();
     };
     return mcp;
   };
   const swap = async (): Promise<void> => {
     // A program that a client waits for is not ended because a skill changed.
-    for (const slot of slots) void slot.retire();
+    for (const slot of slots) slot.retire();
     open = await shared.tools();
     for (const mcp of servers) {
       mcp.sendToolListChanged();
@@ -107,8 +113,7 @@ export async function openSkillServer(options: McpOptions): Promise<SkillServer>
   };
   let swapped: Promise<void> = Promise.resolve();
   const swapNext = (): Promise<void> => (swapped = swapped.then(swap, swap));
-  const warn = (error: unknown): void =>
-    onWarning(`skills could not be read again: ${error instanceof Error ? error.message : String(error)}`);
+  const warn = (error: unknown): void => onWarning(`skills could not be read again: ${messageOf(error)}`);
   return {
     connect,
     async refresh() {
@@ -124,7 +129,7 @@ export async function openSkillServer(options: McpOptions): Promise<SkillServer>
     onChange: (listener) => void listeners.push(listener),
     async end() {
       await swapped.catch(() => undefined);
-      await Promise.all([...runs].map((run) => run.end('done')));
+      await Promise.all([...runs].map((run) => endRun(run, onWarning)));
     },
   };
 }
@@ -141,7 +146,7 @@ interface Slot {
   /** The current session; starts one if there is none. */
   readonly tools: () => Promise<OpenTools>;
   /** The next call starts a new session. This one ends when its calls have ended. */
-  readonly retire: () => Promise<void>;
+  readonly retire: () => void;
 }
 
 /** `runs` has every run that has not ended. */
@@ -160,17 +165,32 @@ function openSlot(options: McpOptions, runs: Set<Run>): Slot {
         current = undefined;
         throw error;
       })),
-    async retire() {
+    retire() {
       const before = current;
       current = undefined;
+      const end = async (open: OpenTools): Promise<void> => {
+        await open.idle();
+        await endRun(open.run, options.onWarning);
+        runs.delete(open.run);
+      };
       // A session that could not start has told its caller.
-      const open = await before?.catch(() => undefined);
-      if (open === undefined) return;
-      await open.idle();
-      await open.run.end('done');
-      runs.delete(open.run);
+      before?.then(end, () => undefined).catch((error: unknown) => options.onWarning(messageOf(error)));
     },
   };
+}
+
+/** A record that cannot be closed, such as one whose folder was removed, does not end the server. */
+async function endRun(run: Run, onWarning: McpOptions['onWarning']): Promise<void> {
+  try {
+    await run.end('done');
+  } catch (error) {
+    if (!isSkillError(error) || error.code !== 'record/failed') throw error;
+    onWarning(error.message);
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 interface OpenTools {
@@ -211,18 +231,32 @@ function listed({ tools }: SkillTools): Tool[] {
   }));
 }
 
+/** Undefined if the action could not be recorded; then the session is of no more use. */
 async function call(
   { tools, during }: OpenTools,
   name: string,
   input: unknown,
   { mcpReq }: ServerContext,
-): Promise<CallToolResult> {
-  const { text, value, isError } = await during(() => tools.call(name, input, { signal: mcpReq.signal }));
+): Promise<CallToolResult | undefined> {
+  const answer = await during(() => tools.call(name, input, { signal: mcpReq.signal }));
+  const { text, value, isError, observations } = answer;
+  const failed = observations.find(isFailed);
+  if (failed?.code === 'record/failed') return undefined;
   return {
     content: [{ type: 'text', text }],
     ...(isObject(value) && !isError ? { structuredContent: { ...value } } : {}),
     ...(isError ? { isError } : {}),
+    ...(failed === undefined ? {} : { _meta: { [CODE_KEY]: failed.code } }),
   };
+}
+
+/** Where a result of a failed call has the code of the failure. */
+const CODE_KEY = 'skillwright/code';
+
+function notRecorded(): CallToolResult {
+  const text =
+    'The record of this session cannot be written: its folder was removed or the disk is full. An effect of this call may have happened. The next call starts a new session with a new record: load skills again and repeat the call.';
+  return { content: [{ type: 'text', text }], isError: true, _meta: { [CODE_KEY]: 'record/failed' } };
 }
 
 const FORM: ElicitRequestFormParams['requestedSchema'] = {

@@ -8,8 +8,11 @@ import path from 'node:path';
 import { isObject } from '../core/json/json-schema.ts';
 import { parseJson } from '../core/json/parse-json.ts';
 import { mediaTypeOf } from '../core/media-type.ts';
+import type { Action } from '../core/action.ts';
 import { isFailed } from '../core/observation.ts';
+import type { ActionFailed } from '../core/observation.ts';
 import { toRelativePath } from '../core/path.ts';
+import { cleanText } from '../core/text/text.ts';
 import { findLoaded } from '../core/session.ts';
 import { isForModel } from '../core/skill.ts';
 import type { SkillEntry } from '../core/skill.ts';
@@ -27,12 +30,16 @@ const DIRECTORY = 'inode/directory';
 /** The limits of the extension for one skill. */
 const MAX_FILES = 512;
 const MAX_BYTES = 16 * 1024 * 1024;
+/** The list of plain resources has no pages. */
+const MAX_RESOURCES = 1_000;
 
 /** Builds the entry of a skill from its frontmatter; the library of the extension does. */
 export type BuildEntry = (path: string, files: Record<string, Uint8Array>) => Promise<Skill>;
 
 export interface SkillSourceParts {
-  readonly session: () => Session;
+  readonly session: () => Promise<Session>;
+  /** Called if a read could not be recorded; the next read gets another session. */
+  readonly onUnrecorded: () => void;
   readonly buildEntry: BuildEntry;
   /** Called once for each skill that cannot be published. */
   readonly onWarning: (message: string) => void;
@@ -44,7 +51,8 @@ export interface SkillSourceParts {
  * Serves the skills that a model may use. Files are read through the skill's folder, checked against the published digests, and every
  * read is an action of the session: policy, trust and the record apply.
  */
-export function openSkillSource({ session, buildEntry, onWarning, cacheFile }: SkillSourceParts): SkillSource {
+export function openSkillSource(parts: SkillSourceParts): SkillSource {
+  const { session, buildEntry, onWarning, cacheFile } = parts;
   let remembered: Map<string, Published> | undefined;
   let isRemembered = true;
   const known = (): Map<string, Published> => (remembered ??= readPublished(cacheFile));
@@ -61,46 +69,59 @@ export function openSkillSource({ session, buildEntry, onWarning, cacheFile }: S
     isRemembered = false;
     return made.entry;
   };
-  const skills = (): readonly SkillEntry[] => session().index.skills.filter(({ state }) => isForModel(state));
-  const find = (uri: string): Located | undefined => {
+  const skills = async (): Promise<readonly SkillEntry[]> =>
+    (await session()).index.skills.filter(({ state }) => isForModel(state));
+  const remember = (): void => {
+    if (isRemembered) return;
+    writePublished(cacheFile, known());
+    isRemembered = true;
+  };
+  const find = async (uri: string): Promise<Located | undefined> => {
     if (!uri.startsWith(SCHEME)) return undefined;
     const [name = '', ...rest] = uri.slice(SCHEME.length).split('/').map(decoded);
-    const skill = skills().find((each) => each.name === name);
+    const skill = (await skills()).find((each) => each.name === name);
     return skill === undefined ? undefined : { skill, path: rest.join('/') };
   };
   return {
     async list({ cursor }) {
-      const all = skills();
+      const all = await skills();
       const start = Math.max(0, Math.trunc(Number(cursor ?? 0)) || 0);
       const entries = await Promise.all(all.slice(start, start + PAGE).map((skill) => entryOf(skill, true)));
       const next = start + PAGE;
-      if (next >= all.length && !isRemembered) {
-        writePublished(cacheFile, known());
-        isRemembered = true;
-      }
+      if (next >= all.length) remember();
       return {
         skills: entries.filter((entry) => entry !== undefined),
         ...(next < all.length ? { nextCursor: String(next) } : {}),
       };
     },
+    async listResources() {
+      const listed: Resource[] = [];
+      for (const skill of await skills()) {
+        const entry = await entryOf(skill, true);
+        if (entry !== undefined) listed.push(...plainResources(entry, skill));
+      }
+      remember();
+      // One answer has them all, so many skills are listed without their files, which a client reads by the links in SKILL.md.
+      return listed.length > MAX_RESOURCES ? listed.filter(({ uri }) => isManifest(uri)) : listed;
+    },
     async get(uri) {
-      const found = find(uri);
+      const found = await find(uri);
       return found?.path === 'SKILL.md' ? entryOf(found.skill, true) : undefined;
     },
     async read(uri) {
-      const found = find(uri);
+      const found = await find(uri);
       const entry = found === undefined ? undefined : await entryOf(found.skill);
       if (found === undefined || entry === undefined || entry.resources === 'dynamic') return undefined;
       const listed = entry.resources.find((resource) => resource.uri === uri);
       if (listed === undefined) return undefined;
-      await recordRead(session(), found);
+      await recordRead(await session(), found, parts.onUnrecorded);
       const bytes = readBytes(found);
       if (bytes === undefined || `sha256:${sha256(bytes)}` !== listed.digest)
         throw new Error(`${uri} changed after its skill was listed; list the skills again`);
       return contentOf(found.path, bytes);
     },
     async readDirectory(uri, { cursor }) {
-      const found = find(uri.replace(/\/+$/, ''));
+      const found = await find(uri.replace(/\/+$/, ''));
       const entry = found === undefined ? undefined : await entryOf(found.skill);
       if (entry === undefined || entry.resources === 'dynamic') return undefined;
       const children = childrenOf(
@@ -235,13 +256,38 @@ function headOf(bytes: Uint8Array): Uint8Array {
 }
 
 /** Reading a file counts as loading the skill, and as reading the file where the session has an action for it. */
-async function recordRead(session: Session, { skill, path }: Located): Promise<void> {
+async function recordRead(session: Session, { skill, path }: Located, onUnrecorded: () => void): Promise<void> {
+  const perform = async (action: Action): Promise<ActionFailed | undefined> => {
+    const observation = await session.perform(action);
+    if (!isFailed(observation)) return undefined;
+    if (observation.code === 'record/failed') onUnrecorded();
+    return observation;
+  };
   const isLoaded = findLoaded(session.state, skill.id) !== undefined;
-  const loaded = isLoaded ? undefined : await session.perform({ type: 'load_skill', skill: skill.id });
-  if (loaded !== undefined && isFailed(loaded)) throw new Error(loaded.message);
+  const loaded = isLoaded ? undefined : await perform({ type: 'load_skill', skill: skill.id });
+  if (loaded !== undefined) throw new Error(loaded.message);
   if (path === 'SKILL.md') return;
-  const read = await session.perform({ type: 'read_resource', skill: skill.id, path });
-  if (isFailed(read) && !/^(?:path|file|lines)\//.test(read.code)) throw new Error(read.message);
+  const read = await perform({ type: 'read_resource', skill: skill.id, path });
+  if (read !== undefined && !/^(?:path|file|lines)\//.test(read.code)) throw new Error(read.message);
+}
+
+function isManifest(uri: string): boolean {
+  return uri.endsWith(`/${MANIFEST}`);
+}
+
+/** A skill for clients that list resources and do not know the extension. */
+function plainResources({ resources }: Skill, { name, description }: SkillEntry): readonly Resource[] {
+  if (resources === 'dynamic') return [];
+  return resources.map(({ uri, size }) => {
+    const file = uri.slice(SCHEME.length).split('/').slice(1).map(decoded).join('/');
+    return {
+      uri,
+      name: `${name}/${file}`,
+      ...(file === MANIFEST ? { title: name, description: cleanText(description) } : {}),
+      mimeType: mediaTypeOf(file, Buffer.alloc(0)).mediaType,
+      ...(size === undefined ? {} : { size }),
+    };
+  });
 }
 
 function readBytes({ skill, path }: Located): Uint8Array | undefined {

@@ -1,6 +1,5 @@
 /** The MCP servers of the configuration: their tools for a session, and the connections behind them. */
 import path from 'node:path';
-import type { CallToolResult } from '@modelcontextprotocol/client';
 
 import { failure } from '../core/failure-codes.ts';
 import type { Failure } from '../core/failure-codes.ts';
@@ -10,17 +9,18 @@ import { parseJson } from '../core/json/parse-json.ts';
 import { stableJson } from '../core/json/stable-json.ts';
 import { isServerName } from '../core/tool-servers.ts';
 import type { ServerServices, ServerTool, ToolServers } from '../core/tool-servers.ts';
-import { cleanText, quoted } from '../core/text/text.ts';
+import { quoted } from '../core/text/text.ts';
 import { readCacheEntry, writeCacheEntry } from '../platform/fs/cache-entry.ts';
 import { sha256 } from '../platform/hash.ts';
 import { serverSkillsFolder } from '../registry/roots.ts';
-import { connectServer, fetchValues, messageOf } from './server-connection.ts';
+import { messageOf } from './program-transport.ts';
+import { connectServer, fetchValues } from './server-connection.ts';
 import type { McpServerConfig, ServerConnection, ToolResult } from './server-connection.ts';
 import { syncSkills } from './server-skills.ts';
 import type { ServerSkills } from './server-skills.ts';
+import { toolCalled } from './tool-result.ts';
 import { readTool } from './tool-schema.ts';
 import type { Runtime } from '../runtime/runtime.ts';
-import type { ToolCalled } from '../core/observation.ts';
 
 export interface ToolServersOptions {
   /** The name of one server (default: all that are enabled). */
@@ -266,37 +266,4 @@ function isRememberedTool(value: unknown): value is { readonly tool: ServerTool;
     isObject(inputSchema) &&
     isObject(inputSchema['properties'])
   );
-}
-
-const MAX_CHARACTERS = 100_000;
-
-function toolCalled(name: string, { content, structuredContent, isError = false }: CallToolResult): ToolCalled {
-  const parts = content.map(partText);
-  const isEmpty = parts.every((part) => part === '');
-  const whole =
-    isEmpty && structuredContent !== undefined ? JSON.stringify(structuredContent) : cleanText(parts.join('\n'));
-  return {
-    type: 'tool-called',
-    action: 'call_mcp_tool',
-    name,
-    text: whole.slice(0, MAX_CHARACTERS),
-    isError,
-    truncated: whole.length > MAX_CHARACTERS,
-  };
-}
-
-function partText(part: CallToolResult['content'][number]): string {
-  switch (part.type) {
-    case 'text':
-      return part.text;
-    case 'image':
-    case 'audio':
-      return `[${part.type} ${part.mimeType}, ${String(Math.floor((part.data.length * 3) / 4))} bytes, not shown]`;
-    case 'resource_link':
-      return `[resource ${part.uri}]`;
-    case 'resource':
-      return 'text' in part.resource ? part.resource.text : `[resource ${part.resource.uri}, binary, not shown]`;
-    default:
-      return '[a part of an unknown kind, not shown]';
-  }
 }

@@ -6,7 +6,7 @@ import { frameText } from '../core/text/framed-text.ts';
 import { diffLines } from '../core/text/text-diff.ts';
 import type { DiffLine, TextDiff } from '../core/text/text-diff.ts';
 import { countCharacters } from '../core/text/text.ts';
-import { countText } from '../core/text/line-text.ts';
+import { countText, forPeople } from '../core/text/line-text.ts';
 
 export interface ApprovalTextOptions {
   /** Columns of the terminal. */
@@ -39,7 +39,7 @@ export function approvalLines(request: ApprovalRequest, options: ApprovalTextOpt
     ...(isolation === undefined ? [] : isolationLines(isolation, capabilities)),
     ...unusualLine(detail),
     `id: ${shortId(id)}`,
-  ];
+  ].map(forPeople);
 }
 
 /** The diff of a write; empty for everything else. */

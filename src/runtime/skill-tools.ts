@@ -4,8 +4,8 @@ import { actionFailed } from '../core/observation.ts';
 import { printable } from '../core/text/text.ts';
 import { toAiSdk, toAnthropic, toOpenAi, toOpenAiResponses } from '../tools/shapes.ts';
 import type { AiSdkTools, AnthropicTool, OpenAiResponsesTool, OpenAiTool } from '../tools/shapes.ts';
-import { toolsOf, whyNotOffered } from '../tools/tools.ts';
-import type { SkillTool, ToolAnswer } from '../tools/tools.ts';
+import { deniedTool, toolsOf, whyNotOffered } from '../tools/tools.ts';
+import type { SkillTool, ToolAnswer, ToolsOptions } from '../tools/tools.ts';
 import type { ExecutionOptions } from './execution/execution.ts';
 import { createRuntime } from './runtime.ts';
 import type { RootServices } from './find-roots.ts';
@@ -53,12 +53,13 @@ export function skillToolsOf(
   runtime: Runtime,
   prepare: (action: Action) => Action = (action) => action,
 ): SkillTools {
-  const tools = toolsOf({
+  const toolsOptions: ToolsOptions = {
     vocabulary: session.vocabulary,
     offer: session.offer,
     perform: (action, performOptions) => session.perform(prepare(action), performOptions),
     fail: (failed) => session.fail(failed),
-  });
+  };
+  const tools = toolsOf(toolsOptions);
   const names = tools.map(({ name }) => name);
   return {
     tools,
@@ -70,7 +71,7 @@ export function skillToolsOf(
     session,
     runtime,
     async call(name, input, callOptions) {
-      const tool = tools.find((candidate) => candidate.name === name);
+      const tool = tools.find((candidate) => candidate.name === name) ?? deniedTool(name, toolsOptions);
       if (tool !== undefined) return tool.call(input, callOptions);
       callOptions?.signal?.throwIfAborted();
       // Models invent tool names; the model gets an error and can continue.

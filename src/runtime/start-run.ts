@@ -1,12 +1,13 @@
 import type { Redactor } from '../journal/redact/redact.ts';
 import { createRun } from '../journal/journal-writer.ts';
 import type { RunRecord, RunRecordOptions } from '../journal/journal-writer.ts';
+import { contentPath } from '../journal/content.ts';
 import { runsDirectory } from '../journal/run-folder.ts';
 import { joinedSink } from '../journal/export/sinks.ts';
 import type { EventSink } from '../journal/export/sinks.ts';
 import type { Telemetry } from '../journal/export/telemetry.ts';
 import { RUN_SCHEMA, isUnrecorded } from '../core/run-events.ts';
-import type { AgentStart, Outcome, RunEvent, RunExecutor, RunStart } from '../core/run-events.ts';
+import type { AgentStart, KeptFile, Outcome, RunEvent, RunExecutor, RunStart } from '../core/run-events.ts';
 import type { ChainKeys } from '../journal/chain-head.ts';
 import { trySealKey } from '../platform/fs/seal-key.ts';
 import { VERSION } from '../version.ts';
@@ -68,6 +69,11 @@ export interface Run {
   record(event: RunEvent): void;
   /** Writes all events so far. Throws `record/failed`. */
   flush(): void;
+  /**
+   * Keeps a file that programs left in the record, without known secrets. Returns whether its bytes are unchanged; undefined if nothing is
+   * recorded. Throws `record/failed`.
+   */
+  keepFile(bytes: Uint8Array, file: Required<KeptFile>): 'same' | 'redacted' | undefined;
   /** Ends all programs, closes the record and flushes telemetry. Idempotent. */
   end(outcome: Exclude<Outcome, 'running'>, reason?: string): Promise<void>;
 }
@@ -285,6 +291,12 @@ function recordedRun(
     measureText,
     record: take,
     flush,
+    keepFile(bytes, file) {
+      if (record === undefined) return undefined;
+      const { $ref, bytes: size } = record.keep(bytes, 'artifacts', file);
+      notify({ type: 'content-keep', path: $ref, bytes: size, ...file });
+      return $ref === contentPath('artifacts', bytes) ? 'same' : 'redacted';
+    },
     end: (outcome, reason = '') => (ended ??= end(outcome, reason)),
   };
 }

@@ -40,7 +40,7 @@ import { openClosedFolders } from './closed-folders.ts';
 import { openSkillTrust } from './open-skill-trust.ts';
 import { trustedIndex } from './skill-trust.ts';
 import type { SkillTrust } from './skill-trust.ts';
-import type { ServerTool, ToolServers } from '../core/tool-servers.ts';
+import type { ToolServers } from '../core/tool-servers.ts';
 import { withServerTools } from '../tools/server-tools.ts';
 
 export interface HostOptions {
@@ -188,7 +188,7 @@ interface ServedVocabulary {
   readonly servers: SessionServers | undefined;
 }
 
-/** The vocabulary with the tools of MCP servers that no rule denies. Servers that cannot be used are noted in the record. */
+/** The vocabulary with the tools of MCP servers; those that a rule denies are not offered. Servers that cannot be used are noted in the record. */
 async function withServers(
   { secrets }: SessionSource,
   { servers, record, vocabulary: named = 'skillwright' }: SessionOptions,
@@ -199,10 +199,9 @@ async function withServers(
   const services = { secrets: secrets.values };
   const { tools, problems } = await servers.open(services);
   for (const message of problems) record?.({ type: 'note', message });
-  const isOffered = ({ name }: ServerTool): boolean =>
-    isPossible(decide(policy, [{ tool: name, subject: { kind: 'none' } }]));
+  const isDenied = (name: string): boolean => !isPossible(decide(policy, [{ tool: name, subject: { kind: 'none' } }]));
   return {
-    vocabulary: withServerTools(vocabulary, tools.filter(isOffered)),
+    vocabulary: withServerTools(vocabulary, tools, isDenied),
     servers: (action, signal) => servers.call(action, { ...services, ...(signal === undefined ? {} : { signal }) }),
   };
 }

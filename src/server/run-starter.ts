@@ -85,9 +85,9 @@ export function openRunStarter(
       {
         signal,
         run: { ...agent.run, directory: options.directory, sinks: [...(agent.run?.sinks ?? []), sink] },
-        beforeEnd: async (session) => {
+        beforeEnd: async (session, recorded) => {
           output.flush();
-          await agent.beforeEnd?.(session);
+          await agent.beforeEnd?.(session, recorded);
           const target = path.join(base(), 'outputs', run);
           await mkdir(target, { recursive: true, mode: 0o700 });
           await takeOutputs(session, target, { signal }).catch(() => undefined);

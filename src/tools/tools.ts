@@ -54,6 +54,13 @@ export function toolsOf(options: ToolsOptions): readonly SkillTool[] {
   return vocabulary.tools.filter((row) => row.isOffered(offer)).map((row) => toTool(row, options));
 }
 
+/** A tool of an MCP server that a rule denies. It is not offered; a call of it reaches the policy, so that it is denied and recorded. */
+export function deniedTool(name: string, options: ToolsOptions): SkillTool | undefined {
+  const { vocabulary, offer } = options;
+  const row = vocabulary.tools.find((tool) => tool.name === name && tool.action === 'call_mcp_tool');
+  return row === undefined || row.isOffered(offer) ? undefined : toTool(row, options);
+}
+
 /** Explains a call of a tool that the vocabulary has and that the session does not offer; undefined for any other name. */
 export function whyNotOffered(name: string, vocabulary: Vocabulary, offer: Offer): string | undefined {
   const row = vocabulary.tools.find((tool) => tool.name === name);

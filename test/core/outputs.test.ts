@@ -74,10 +74,10 @@ describe('what is asked for', () => {
     });
   });
 
-  test('where nothing is asked for, out is looked through, twenty files, not shown', () => {
+  test('where nothing is asked for, out and changes beside the inputs are looked through, twenty files, not shown', () => {
     const automatic = {
       ...LIMITS,
-      globs: ['out/**'],
+      globs: ['out/**', 'work/inputs/**'],
       inline: false,
       showsPrimary: true,
       save: false,

@@ -15,7 +15,7 @@ export const RUN_EVENTS: Readonly<Record<RunEvent['type'], string>> = {
   observation: 'The result of an action.',
   session: 'An event of the session; see below.',
   span: 'A timed step of the workspace.',
-  'content-keep': 'A file was stored in the run folder.',
+  'content-keep': 'A file was stored in the run folder: content, or with `name` a file that programs left.',
   turn: 'The agent begins a turn.',
   'model-call': 'A request to the model, by its SHA-256 and estimated size.',
   'model-answer': 'The answer of the model, its tool calls and usage.',

@@ -12,6 +12,21 @@ const tool = (name, description = 'A tool.', inputSchema = object({ text: { type
   inputSchema,
 });
 
+const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+const PICTURES = [
+  // The type that a server claims may be wrong.
+  { type: 'image', mimeType: 'image/jpeg', data: PNG },
+  { type: 'audio', mimeType: 'audio/wav', data: 'AAAA' },
+  { type: 'resource', resource: { uri: 'demo://plot', mimeType: 'image/png', blob: PNG } },
+  { type: 'resource', resource: { uri: 'demo://zip', mimeType: 'application/zip', blob: 'AAAA' } },
+  {
+    type: 'image',
+    mimeType: 'image/png',
+    data: Buffer.concat([Buffer.from(PNG, 'base64'), Buffer.alloc(4 * 1024 * 1024)]).toString('base64'),
+  },
+  ...Array.from({ length: 3 }, () => ({ type: 'image', mimeType: 'image/png', data: PNG })),
+];
+
 const TOOLS = {
   good: [tool('echo', 'Says the text again.'), tool('env', 'Lists variables.', object()), tool('wipe', 'Deletes all.')],
   names: [
@@ -64,6 +79,8 @@ let calls = 0;
 const handlers = {
   initialize({ id, params }) {
     if (behaviour === 'silent') return;
+    if (behaviour === 'throws') throw Object.assign(new Error('API_KEY is not set'), { code: 'NO_KEY' });
+    if (behaviour === 'complains') return void process.stderr.write('\u001b[31mwaiting for the database\u001b[0m\n');
     if (behaviour === 'dies') {
       process.stderr.write('no licence\u001b[31m found\n');
       process.exit(3);
@@ -111,7 +128,7 @@ const handlers = {
       result: {
         content: [
           { type: 'text', text },
-          { type: 'image', mimeType: 'image/png', data: 'AAAA' },
+          ...(text === 'picture' ? PICTURES : [{ type: 'image', mimeType: 'image/png', data: 'AAAA' }]),
         ],
         ...(given?.text === 'fail' ? { isError: true } : {}),
       },

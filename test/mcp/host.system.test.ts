@@ -86,7 +86,10 @@ describe('tools of MCP servers', () => {
     expect(namesOf(tools)).toEqual(['mcp__demo__echo', 'mcp__demo__env']);
     expect(tools.instructions).toContain('belong to MCP servers');
     const answer = await tools.call('mcp__demo__echo', '{"text": "hello"}');
-    expect(answer).toMatchObject({ isError: false, text: 'hello\n[image image/png, 3 bytes, not shown]' });
+    expect(answer).toMatchObject({
+      isError: false,
+      text: 'hello\n[image image/png, 3 bytes, not shown: its bytes are not image/png]',
+    });
     expect(asked).toMatchObject([{ tool: 'mcp__demo__echo', risk: 'high', scopes: ['once', 'run'] }]);
     expect(events).toMatchObject([
       { type: 'session' },
@@ -98,11 +101,40 @@ describe('tools of MCP servers', () => {
       { type: 'observation', observation: { type: 'tool-called', isError: false } },
       { type: 'session' },
     ]);
+    // A tool that a rule denies is not offered; a call of it is denied by that rule, and recorded as denied.
+    const before = events.length;
+    const denied = await tools.call('mcp__demo__wipe', { text: 'all' });
+    expect([denied.isError, denied.text]).toEqual([true, expect.stringContaining('the rule "mcp__demo__wipe"')]);
+    expect(events.slice(before)).toMatchObject([
+      { type: 'action', action: { type: 'call_mcp_tool', name: 'mcp__demo__wipe' } },
+      { type: 'decision', decision: { effect: 'deny' } },
+      { type: 'observation', observation: { type: 'failed', code: 'policy/denied' } },
+      { type: 'session' },
+    ]);
     // `allowed-tools` of a loaded skill excludes other tools.
     await tools.call('load_skill', { skill: 'mailer' });
     expect((await tools.call('mcp__demo__env', {})).text).toContain('not in allowed-tools');
     expect((await tools.call('mcp__demo__echo', { text: 'fail' })).text).toContain('[the tool reports an error]');
     expect((await tools.call('mcp__demo__echo', '[1]')).text).toContain('must be an object');
+  });
+
+  verifies('MCP-2', 'give images to the model within limits, and describe every other part', async () => {
+    const tools = await open(await world({ demo: demo('good') }, ALLOW));
+    const { text, observations } = await tools.call('mcp__demo__echo', { text: 'picture' });
+    expect(text.split('\n')).toEqual([
+      'picture',
+      '[image image/png, 70 bytes]',
+      '[audio audio/wav, 3 bytes, not shown]',
+      '[image image/png, 70 bytes]',
+      '[resource demo://zip, application/zip, 3 bytes, not shown]',
+      '[image image/png, 4194374 bytes, not shown: it is larger than 3145728 bytes]',
+      '[image image/png, 70 bytes]',
+      '[image image/png, 70 bytes]',
+      '[image image/png, 70 bytes, not shown: only 4 images of one answer are shown]',
+    ]);
+    const [called] = observations;
+    const images = called?.type === 'tool-called' ? called.images : undefined;
+    expect(images?.map(({ mediaType }) => mediaType)).toEqual(Array.from({ length: 4 }, () => 'image/png'));
   });
 
   test('get no variable that the configuration does not name, and their secrets are removed from answers', async () => {
@@ -167,6 +199,8 @@ describe('a server that breaks the protocol costs its own tools only', () => {
   test.each([
     ['silent', { connect_timeout_seconds: 1 }, 'no answer within 1 s|timed out'],
     ['dies', {}, 'exited with 3: no licence found'],
+    ['throws', {}, 'exited with 1: Error: API_KEY is not set$'],
+    ['complains', { connect_timeout_seconds: 1 }, '(?:no answer within 1 s|timed out).*: waiting for the database$'],
     ['garbage', { connect_timeout_seconds: 1 }, 'no answer within 1 s|timed out'],
     ['noise', {}, 'more than 1000 lines that are not JSON-RPC'],
     ['version', {}, 'protocol version'],

@@ -1,5 +1,5 @@
 /** The MCP server, driven by the official client over stdio. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { SkillsClient } from '@modelcontextprotocol/client/ext/skills';
 import { describe, expect, test } from 'vitest';
@@ -132,6 +132,67 @@ describe('skillwright mcp', () => {
     writeFileSync(path.join(skill, 'SKILL.md'), '---\nname: wave\ndescription: Waves.\n---\nWave.\n');
     await changed;
     expect(textOf(await client.callTool({ name: 'load_skill', arguments: { skill: 'wave' } }))).toContain('Wave.');
+  });
+
+  verifies('MCP-1', 'lists skills and their files to clients without the extension, which read them', async () => {
+    const here = world();
+    const { client } = await connect(here, [
+      '--executor',
+      'none',
+      '--only-root',
+      '--root',
+      path.join(here.home, '.agents/skills'),
+    ]);
+    const { resources } = await client.listResources();
+    expect(resources).toEqual([
+      {
+        uri: 'skill://greet/SKILL.md',
+        name: 'greet/SKILL.md',
+        title: 'greet',
+        description: 'Greets people. Use when someone says hello.',
+        mimeType: 'text/markdown',
+        size: SKILL.length,
+      },
+      {
+        uri: 'skill://greet/references/words.md',
+        name: 'greet/references/words.md',
+        mimeType: 'text/markdown',
+        size: 10,
+      },
+      { uri: 'skill://greet/scripts/greet.sh', name: 'greet/scripts/greet.sh', mimeType: expect.any(String), size: 16 },
+    ]);
+    for (const { uri } of resources) expect((await client.readResource({ uri })).contents).toMatchObject([{ uri }]);
+  });
+
+  verifies('MCP-1', 'survives that its records are removed, and starts a new session', async () => {
+    const here = world();
+    const { client, stderr } = await connect(here, ['--executor', 'none']);
+    const load = async (): Promise<string> =>
+      textOf(await client.callTool({ name: 'load_skill', arguments: { skill: 'greet' } }));
+    expect(await load()).toContain('Run scripts/greet.sh');
+    rmSync(path.join(here.project, '.agent/runs'), { recursive: true });
+    const lost = await client.callTool({ name: 'load_skill', arguments: { skill: 'greet' } });
+    expect(lost).toMatchObject({ isError: true, _meta: { 'skillwright/code': 'record/failed' } });
+    expect(textOf(lost)).toContain('starts a new session');
+    expect(await load()).toContain('Run scripts/greet.sh');
+    rmSync(path.join(here.project, '.agent/runs'), { recursive: true });
+    await expect(client.readResource({ uri: 'skill://greet/references/words.md' })).rejects.toThrow(/cannot record/);
+    expect(await client.readResource({ uri: 'skill://greet/references/words.md' })).toMatchObject({
+      contents: [{ text: 'hello, hi\n' }],
+    });
+    rmSync(path.join(here.project, '.agent/runs'), { recursive: true });
+    await client.close();
+    expect(stderr()).not.toContain('Node.js v');
+  });
+
+  test('a program that a rule denies is reported as denied, with the rule', async () => {
+    const here = world();
+    mkdirSync(path.join(here.home, '.agent'));
+    writeFileSync(path.join(here.home, '.agent/config.json'), '{"policy": {"deny": ["run_script"]}}');
+    const { client, asked } = await connect(here);
+    const result = await client.callTool({ name: 'run_script', arguments: { skill: 'greet', script: 'greet.sh' } });
+    expect(result).toMatchObject({ isError: true, _meta: { 'skillwright/code': 'policy/denied' } });
+    expect([textOf(result), asked]).toEqual([expect.stringContaining('the rule "run_script" of user'), []]);
   });
 
   test('hostile messages end neither the server nor the protocol', async () => {

@@ -71,9 +71,9 @@ const ANSWER = {
   additionalProperties: false,
 };
 
-async function sent(settings: ModelSettings): Promise<ReceivedRequest> {
+async function sent(settings: ModelSettings, request = REQUEST): Promise<ReceivedRequest> {
   const model = await openModel({ baseUrl: server.url, apiKey: 'key-12345678', ...settings });
-  await model.call(REQUEST, { signal: new AbortController().signal }).catch(() => undefined);
+  await model.call(request, { signal: new AbortController().signal }).catch(() => undefined);
   const last = server.requests.at(-1);
   if (last === undefined) throw new Error('nothing was sent');
   return last;
@@ -118,6 +118,25 @@ test('chat completions: system, calls and results, schemas, and parameters of a 
     ],
     tools: [{ type: 'function', function: { name: 'weather', description: 'The weather.', parameters: INPUT } }],
   });
+});
+
+test('images of a result go to providers that take them; others get the description only', async () => {
+  const result = { role: 'tool', callId: 'b', toolName: 'plot', content: '[image]', isError: false } as const;
+  const messages: ModelRequest['messages'] = [
+    { role: 'user', content: 'go' },
+    { role: 'assistant', content: '', toolCalls: [{ id: 'b', name: 'plot', input: '{}' }] },
+    { ...result, images: [{ mediaType: 'image/png', data: 'iVBORw0KGgo=' }] },
+  ];
+  const request = { system: '', messages, tools: REQUEST.tools };
+  const bodyOf = async (provider: string): Promise<string> =>
+    JSON.stringify((await sent({ provider, model: 'm' }, request)).body);
+  expect(await bodyOf('anthropic')).toContain(
+    '{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgo="}}',
+  );
+  expect(await bodyOf('openai')).toContain('"type":"input_image","image_url":"data:image/png;base64,iVBORw0KGgo="');
+  expect(await bodyOf('google')).toContain('"mimeType":"image/png","data":"iVBORw0KGgo="');
+  const plain = await bodyOf('openai-compatible');
+  expect([plain.includes('[image]'), plain.includes('iVBORw0KGgo')]).toEqual([true, false]);
 });
 
 test('any compatible server is asked for JSON only, unless a person knows that it can do more', async () => {

@@ -327,7 +327,7 @@ verifies('EXEC-11', 'each step of a run is told to whoever traces, with names an
     ['workspace.stage.skill', { skill: 'tools', digest: expect.stringMatching(/^sha256-tree:/) }, false],
     ['workspace.stage.inputs', { count: 0 }, false],
     ['workspace.run', { program: 'bash', cwd: 'skills/tools', reason: 'exited', exit_code: 3 }, false],
-    ['workspace.collect', { patterns: 1, count: 1, skipped: 0 }, false],
+    ['workspace.collect', { patterns: 2, count: 1, skipped: 0 }, false],
     ['workspace.inline', {}, false],
     ['workspace.cleanup', { keep: false }, false],
   ]);

@@ -31,7 +31,10 @@ export const AGENT_FLAGS = {
   model: MODEL_FLAG,
   budget: BUDGET_FLAG,
   in: option('FILE', 'copy FILE to inputs/NAME of the workspace; may be repeated', { multiple: true }),
-  out: option('DIR', 'copy the files that programs leave in out/ to DIR'),
+  out: option(
+    'DIR',
+    'copy the files that programs leave in out/ or change beside their inputs to DIR (default: asks for ./out, or keeps them in the record)',
+  ),
   executor: option(
     'NAME',
     'run programs with this executor; none runs no programs (default: auto, the first that isolates)',
@@ -57,7 +60,7 @@ export const RESUME_FLAGS = {
   executor: option('NAME', 'resume: run programs with this executor (default: auto, the first that isolates)', {
     choices: ['auto', ...EXECUTOR_NAMES],
   }),
-  out: option('DIR', 'resume: copy the files that programs leave in out/ to DIR'),
+  out: option('DIR', 'resume, files: copy the files that programs left to DIR'),
   'no-agents-md': { ...INSTRUCTIONS_FLAG, about: `resume: ${INSTRUCTIONS_FLAG.about}` },
   project: {
     ...SANDBOX_FLAGS.project,

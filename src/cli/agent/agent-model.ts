@@ -61,7 +61,11 @@ export function exitCodeOf({ outcome }: AgentResult, isRefused: boolean): number
   }
 }
 
-export function endLines({ outcome, used, run }: AgentResult, copied: readonly string[] = []): readonly string[] {
+export function endLines(
+  { outcome, used, run }: AgentResult,
+  copied: readonly string[] = [],
+  files: readonly string[] = [],
+): readonly string[] {
   const spent = [
     countText(used.turns, 'turn'),
     `about ${countText(used.tokens, 'token')}`,
@@ -70,6 +74,7 @@ export function endLines({ outcome, used, run }: AgentResult, copied: readonly s
   ];
   return [
     ...copied.map((name) => `wrote ${printable(name)}`),
+    ...files,
     `${outcome} after ${spent.join(', ')}${run === undefined ? '' : '; details:'}`,
     ...(run === undefined ? [] : [`  skillwright runs show ${run}`]),
   ];

@@ -8,7 +8,7 @@ import { lineJson } from '../json.ts';
 import { cacheDirectory } from '../../platform/fs/cache-directory.ts';
 import { surroundingsOf } from '../../runtime/config/config.ts';
 import { usableExecutor } from '../../runtime/execution/executors.ts';
-import { takeOutputs } from '../../runtime/execution/take-outputs.ts';
+import { deliverOutputs } from './deliver-outputs.ts';
 import { AGENT_FLAGS, parseBudget } from './agent-flags.ts';
 import { announceModel, chooseModel, endLines, exitCodeOf } from './agent-model.ts';
 import { openApprover, openRefusalWatch, printRefusalHint, repeatedCommand } from './approval.ts';
@@ -91,12 +91,12 @@ export const command = defineCommand({
       projectInstructions: given['no-agents-md'] === true ? undefined : projectInstructions(cwdOf(invocation)),
       required: given.skill ?? [],
       files: (given.in ?? []).map((file) => path.resolve(cwdOf(invocation), file)),
-      beforeEnd: async (session) => {
-        if (given.out === undefined) return;
-        const copied = await takeOutputs(session, path.resolve(cwdOf(invocation), given.out), {
-          approve: openApprover(given, terminal),
-        });
-        terminal.remark(copied.map((name) => `wrote ${printable(name)}`));
+      beforeEnd: async (_session, recorded) => {
+        const approve = openApprover(given, terminal);
+        const cwd = cwdOf(invocation);
+        const delivered = await deliverOutputs(recorded, { given, cwd, terminal, approve, signal, words });
+        terminal.remark([...delivered.copied.map((name) => `wrote ${printable(name)}`), ...delivered.lines]);
+        if (delivered.problem !== undefined) throw delivered.problem;
       },
       ...(earlier === undefined ? {} : { earlier, again: given.again === true }),
       run: {

@@ -1,14 +1,16 @@
 import path from 'node:path';
 
+import { defined } from '../../core/defined.ts';
 import { SkillError, invalidInput, isSkillError } from '../../core/errors.ts';
 import { EXECUTOR_NAMES } from '../../core/execution.ts';
 import type { ActionFailed, Observation, ProgramRan } from '../../core/observation.ts';
+import { NOT_COLLECTED } from '../../core/outputs.ts';
 import type { RunResult } from '../../core/outputs.ts';
 import type { SkillEntry } from '../../core/skill.ts';
+import { forPeople } from '../../core/text/line-text.ts';
 import { cleanText, printable, quoted } from '../../core/text/text.ts';
 import { isPresent } from '../../platform/fs/paths.ts';
 import { resolveSkill } from '../../registry/resolve-skill.ts';
-import { takeOutputs } from '../../runtime/execution/take-outputs.ts';
 import type { ExecutionOptions } from '../../runtime/execution/execution.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import type { Session } from '../../runtime/session.ts';
@@ -16,6 +18,8 @@ import type { Run } from '../../runtime/start-run.ts';
 import { APPROVAL_FLAGS, AUTO_FLAG, openApprover, policyRefusal, repeatedCommand } from './approval.ts';
 import { TRUST_FLAGS, askForTrust } from './consent.ts';
 import { findScript } from './find-script.ts';
+import { deliverOutputs } from './deliver-outputs.ts';
+import type { Delivery } from './deliver-outputs.ts';
 import { wholeNumber } from '../arguments.ts';
 import { defineCommand, option, toggle } from '../command.ts';
 import type { Invocation } from '../command.ts';
@@ -32,7 +36,10 @@ const flags = {
     'copy FILE (or FILE=NAME, artifact://..., skill://...) to inputs/NAME of the workspace; may be repeated',
     { multiple: true },
   ),
-  out: option('DIR', 'copy the files that the script leaves in out/ to DIR'),
+  out: option(
+    'DIR',
+    'copy the files that the script leaves in out/ or changes beside its inputs to DIR (default: asks for ./out, or keeps them in the record)',
+  ),
   executor: option('NAME', 'run with this executor; local does not isolate (default: auto, the first that isolates)', {
     choices: ['auto', ...EXECUTOR_NAMES],
   }),
@@ -85,16 +92,19 @@ export const command = defineCommand({
       const observation = await session.perform(action, { askedBy: 'person', signal });
       if (observation.type === 'failed') throw failureOf(observation, invocation.words);
       const { result, limits } = resultOf(observation);
-      const copied =
-        given.out === undefined
-          ? []
-          : await takeOutputs(session, path.resolve(given.cwd ?? '.', given.out), {
-              approve: openApprover(given, terminal),
-              signal,
-            });
+      const delivery = await deliverOutputs(run, {
+        given,
+        cwd: path.resolve(given.cwd ?? '.'),
+        terminal,
+        approve: openApprover(given, terminal),
+        signal,
+        words: invocation.words,
+      });
+      const { copied, kept, fetch, problem } = delivery;
       const { id } = run;
-      if (!terminal.printJson({ skill, script, result, limits, copied, ...(id === undefined ? {} : { run: id }) }))
-        terminal.remark(endLines(result, copied, terminal));
+      const answer = { skill, script, result, limits, copied, kept, ...defined({ fetch, run: id }) };
+      if (!terminal.printJson(answer)) terminal.remark(endLines(result, delivery, terminal));
+      if (problem !== undefined) throw problem;
       const isGood = result.reason === 'exited' && result.exit_code === 0;
       await run.end(signal.aborted ? 'cancelled' : isGood ? 'done' : 'failed', result.reason);
       if (signal.aborted) return EXIT.interrupted;
@@ -229,12 +239,16 @@ function failureOf(failed: ActionFailed, words: readonly string[]): SkillError {
   return invalidInput(message, hint, more);
 }
 
-function endLines(result: RunResult, copied: readonly string[], { style }: Terminal): readonly string[] {
+function endLines(result: RunResult, { copied, lines }: Delivery, { style }: Terminal): readonly string[] {
   const { reason, exit_code: status, duration_ms: duration, isolation, executor, warnings } = result;
   const end = reason === 'exited' ? `exit code ${String(status)}` : `stopped: ${reason}`;
   return [
-    ...warnings.map((warning) => `${style('yellow', 'warning')}: ${printable(warning)}`),
+    // What is collected for a model is bounded; `lines` says what became of every file.
+    ...warnings
+      .filter((warning) => !warning.startsWith(NOT_COLLECTED))
+      .map((warning) => `${style('yellow', 'warning')}: ${printable(forPeople(warning))}`),
     ...copied.map((name) => `wrote ${printable(name)}`),
+    ...lines,
     `${end} after ${(duration / 1000).toFixed(1)} s, ${isolation === 'none' ? style('red', 'not isolated') : `isolated by ${executor}`}`,
   ];
 }

@@ -4,10 +4,9 @@ import path from 'node:path';
 import { docsPage } from '../../core/docs-page.ts';
 import { ACTIVATIONS } from '../../agent/activation.ts';
 import { projectInstructions } from '../../agent/project-instructions.ts';
-import { SkillError, isSkillError } from '../../core/errors.ts';
+import { SkillError } from '../../core/errors.ts';
 import { visibleJson } from '../../core/json/visible-json.ts';
 import { VOCABULARY_NAMES } from '../../tools/vocabularies.ts';
-import { takeOutputs } from '../../runtime/execution/take-outputs.ts';
 import { AGENT_FLAGS, parseBudget } from './agent-flags.ts';
 import { announceModel, endLines, exitCodeOf } from './agent-model.ts';
 import {
@@ -18,6 +17,8 @@ import {
   printRefusalHint,
   repeatedCommand,
 } from './approval.ts';
+import { deliverOutputs } from './deliver-outputs.ts';
+import type { Delivery } from './deliver-outputs.ts';
 import { continuation, resumingCommand } from './resume-command.ts';
 import { answerNote, askForTrust, hiddenJson } from './consent.ts';
 import { defineCommand, option } from '../command.ts';
@@ -91,8 +92,7 @@ export const command = defineCommand({
     const display = displayFor(invocation.flags, invocation.terminal);
     const refusals = openRefusalWatch();
     const connections = openConnectionWatch();
-    const copied: string[] = [];
-    const lost: SkillError[] = [];
+    let delivery: Delivery | undefined;
     const interrupts = isAttended() && given.json !== true ? takeSteps(process, signal) : undefined;
     const result = await runWithPrograms(
       {
@@ -105,18 +105,16 @@ export const command = defineCommand({
         ...(interrupts === undefined ? {} : { steps: interrupts.steps }),
         projectInstructions: given['no-agents-md'] === true ? undefined : projectInstructions(cwdOf(invocation)),
         unapproved: isAttended() || given.defer === true || given['keep-going'] === true ? 'continue' : 'stop',
-        beforeEnd: async (session) => {
-          if (given.out === undefined) return;
-          try {
-            const approve = openApprover(given, terminal);
-            copied.push(
-              ...(await takeOutputs(session, path.resolve(cwdOf(invocation), given.out), { approve, signal })),
-            );
-          } catch (error) {
-            // The user still gets the answer, although the files could not be copied.
-            if (!isSkillError(error)) throw error;
-            lost.push(error);
-          }
+        // The user gets the answer, too, if the files cannot be copied.
+        beforeEnd: async (_session, recorded) => {
+          delivery = await deliverOutputs(recorded, {
+            given,
+            cwd: cwdOf(invocation),
+            terminal,
+            approve: openApprover(given, terminal),
+            signal,
+            words,
+          });
         },
         run: {
           host: {},
@@ -141,8 +139,9 @@ export const command = defineCommand({
       result.run === undefined ? repeatedCommand(words) : resumingCommand(result.run, given),
     );
     const ended = exitCodeOf(result, refused !== undefined);
-    const status = lost.length > 0 && ended === EXIT.done ? EXIT.failed : ended;
-    const errors = lost.map(({ code, message, hint }) => ({ code, message, hint }));
+    const { copied = [], kept = [], fetch, problem, lines = [] }: Partial<Delivery> = delivery ?? {};
+    const status = problem !== undefined && ended === EXIT.done ? EXIT.failed : ended;
+    const errors = (problem === undefined ? [] : [problem]).map(({ code, message, hint }) => ({ code, message, hint }));
     if (given.json === true) {
       const last = {
         schema: 1,
@@ -151,6 +150,8 @@ export const command = defineCommand({
           model: chosen.model.id,
           reasonForModel: chosen.reason,
           copied,
+          kept,
+          ...defined({ fetch }),
           ...(errors.length > 0 ? { errors } : {}),
           ...(untrusted.length > 0 ? { untrusted } : {}),
           status,
@@ -162,7 +163,9 @@ export const command = defineCommand({
       if (untrusted.length > 0) terminal.out(['', terminal.wrap(answerNote(untrusted))]);
       const rest = continuation(result, given);
       terminal.remark(
-        [...endLines(result, copied), ...(rest === undefined ? [] : [rest])].map((line) => terminal.wrap(line, 2)),
+        [...endLines(result, copied, lines), ...(rest === undefined ? [] : [rest])].map((line) =>
+          terminal.wrap(line, 2),
+        ),
       );
     }
     for (const line of connections.take()) reportWarning(terminal, line);

@@ -14,7 +14,7 @@ import { isAttended, openApprover, openRefusalWatch } from '../agent/approval.ts
 import { resumingCommand } from '../agent/resume-command.ts';
 import { askForTrust } from '../agent/consent.ts';
 import type { Invocation } from '../command.ts';
-import { takeOutputs } from '../../runtime/execution/take-outputs.ts';
+import { deliverOutputs } from '../agent/deliver-outputs.ts';
 import { EXIT } from '../exit.ts';
 import { surroundingsFor } from '../surroundings.ts';
 import { jsonText } from '../json.ts';
@@ -60,13 +60,18 @@ export async function resumeRun(invocation: ResumeInvocation, place: string): Pr
     ...(interrupts === undefined ? {} : { steps: interrupts.steps }),
     projectInstructions: given['no-agents-md'] === true ? undefined : projectInstructions(cwd),
     unapproved: isAttended() || given.defer === true || given['keep-going'] === true ? 'continue' : 'stop',
-    beforeEnd: async (session) => {
-      if (given.out === undefined) return;
-      const copied = await takeOutputs(session, path.resolve(cwd, given.out), {
-        approve: openApprover(given, terminal),
+    beforeEnd: async (_session, recorded) => {
+      const approve = openApprover(given, terminal);
+      const delivered = await deliverOutputs(recorded, {
+        given,
+        cwd,
+        terminal,
+        approve,
         signal,
+        words: invocation.words,
       });
-      terminal.remark(copied.map((name) => `wrote ${printable(name)}`));
+      terminal.remark([...delivered.copied.map((name) => `wrote ${printable(name)}`), ...delivered.lines]);
+      if (delivered.problem !== undefined) throw delivered.problem;
     },
     ...(sealKey === undefined ? {} : { sealKey }),
     run: {

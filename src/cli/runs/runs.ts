@@ -79,10 +79,11 @@ const SUBCOMMANDS: Readonly<Record<string, (invocation: RunsInvocation) => Promi
   replay,
   resume,
   undo,
+  files,
 };
 
 export const command = defineCommand({
-  usage: 'runs list|show|tail|verify|export|prune|replay|resume|undo [ID]',
+  usage: 'runs list|show|tail|verify|export|prune|replay|resume|undo|files [ID]',
   details: [
     'Manages the recorded runs of this project, in .agent/runs or the folder of the setting runs.directory. ID is the id of a run, a unique prefix, `last`, or the path of a run folder.',
     'verify detects changed, truncated, moved and added data in a record, and runs that were deleted or exchanged. Without an ID it checks all runs. Exit code 1: it found a change; 4: a run has no seal or no end, so a change cannot be excluded.',
@@ -90,6 +91,7 @@ export const command = defineCommand({
     'replay repeats the recorded actions and compares the results, without writes and network requests unless you pass --writes or --network. Exit code 1: a result differs; 4: a skill of the record is gone or has changed.',
     'resume continues a run that was killed, waits for an approval or exhausted a budget, in a new record. It does not repeat completed actions.',
     'undo restores the files of the project that the file tools of a run wrote, edited or deleted. A file that changed after the run is left alone; exit code 1: there is one. What programs wrote into folders opened with --project write or --mount is not undone.',
+    'files lists the files that programs of a run left and that were not copied; --out DIR copies them, all or none, and replaces no file with other content.',
   ].join('\n'),
   flags,
   examples: [
@@ -103,6 +105,7 @@ export const command = defineCommand({
     ['skillwright runs prune --older-than 30d --max-size 1G --dry-run', 'print what would be removed'],
     ['skillwright runs replay last', 'check whether the actions still give the same results'],
     ['skillwright runs undo last', 'restore the files that the last run changed'],
+    ['skillwright runs files last --out results', 'copy the files that the last run left'],
     ['skillwright runs resume last --budget turns=30', 'continue a run that exhausted its turns'],
   ],
   positionals: [0, 2],
@@ -272,6 +275,12 @@ async function undo(invocation: RunsInvocation): Promise<number> {
   const place = await placeOf(invocation);
   const { undoRun } = await import('./undo-run.ts');
   return undoRun(invocation, place, await directoryOf(invocation));
+}
+
+async function files(invocation: RunsInvocation): Promise<number> {
+  const place = await placeOf(invocation);
+  const { runFiles } = await import('./run-files.ts');
+  return runFiles(invocation, place);
 }
 
 export async function replay(invocation: RunsInvocation): Promise<number> {

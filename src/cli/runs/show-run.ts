@@ -6,6 +6,7 @@ import type { Verification } from '../../journal/verify.ts';
 import type { ChainVerification } from '../../journal/verify-chain.ts';
 import { agentEventText } from '../../core/agent-event-text.ts';
 import type { JournalLine, RunApproval, RunEvent, RunExecutor, RunInfo, RunProgram } from '../../core/run-events.ts';
+import { forPeople } from '../../core/text/line-text.ts';
 import { printable } from '../../core/text/text.ts';
 import type { Style, Terminal } from '../terminal/terminal.ts';
 import { fitText, padText, textWidth } from '../../platform/text-width.ts';
@@ -125,7 +126,7 @@ export function eventLine(
 ): string {
   const start = `${String(seq).padStart(5)} ${`+${(elapsed / 1000).toFixed(3)}`.padStart(9)}  `;
   const room = isAnswerOnTerminal ? Math.max(20, width - start.length) : EVENT_COLUMNS;
-  return `${style('dim', start)}${fitText(printable(eventText(event).slice(0, EVENT_CHARACTERS)), room)}`;
+  return `${style('dim', start)}${fitText(printable(forPeople(eventText(event).slice(0, EVENT_CHARACTERS))), room)}`;
 }
 
 function eventText(event: RunEvent): string {
@@ -160,7 +161,7 @@ function eventText(event: RunEvent): string {
     case 'span':
       return `span: ${event.span.name} ${event.span.durationMs.toFixed(1)} ms`;
     case 'content-keep':
-      return `kept ${event.path}, ${String(event.bytes)} bytes`;
+      return `kept ${event.name ?? event.path}, ${String(event.bytes)} bytes`;
     case 'note':
       return `note: ${event.message}`;
     case 'scan':

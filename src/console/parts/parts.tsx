@@ -100,7 +100,10 @@ export function Empty({
 export function Command({ text }: { readonly text: string }): JSX.Element {
   const [isCopied, setCopied] = useState(false);
   const copy = (): void => {
-    void navigator.clipboard?.writeText(text).then(() => setCopied(true));
+    navigator.clipboard?.writeText(text).then(
+      () => setCopied(true),
+      () => undefined,
+    );
   };
   return (
     <span class="command">

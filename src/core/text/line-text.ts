@@ -19,6 +19,11 @@ function startOf(text: string, limit: number): string {
   return text.slice(0, isHigh(last) ? limit - 1 : limit);
 }
 
+/** References to workspace files are for models: a person cannot open `workspace://out/x`. Has the same length, so lines stay wrapped. */
+export function forPeople(text: string): string {
+  return text.replaceAll('workspace://', '[workspace] ');
+}
+
 export function durationText(ms: number): string {
   if (ms < 1000) return `${String(Math.round(ms))} ms`;
   if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;

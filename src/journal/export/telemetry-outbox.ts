@@ -80,9 +80,10 @@ export class TelemetryOutbox {
     if (this.#timer !== undefined || this.#isClosed) return;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
-      void this.#sendOnce().then(() => {
+      const next = (): void => {
         if (this.#hasMore()) this.#schedule();
-      });
+      };
+      this.#sendOnce().then(next, next);
     }, this.#parts.intervalMs).unref();
   }
 

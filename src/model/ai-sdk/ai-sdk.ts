@@ -183,7 +183,7 @@ function toPrompt({ system, messages }: ModelRequest, options: RequestOptions): 
   for (const message of messages) {
     const last = prompt.at(-1);
     // Some providers require the results of parallel calls in one message.
-    if (message.role === 'tool' && last?.role === 'tool') last.content.push(toResult(message));
+    if (message.role === 'tool' && last?.role === 'tool') last.content.push(toResult(message, options.optionsKey));
     else prompt.push(...toMessage(message, options));
   }
   return options.marksPrefix ? markPrefix(prompt) : prompt;
@@ -201,12 +201,15 @@ function markPrefix(prompt: readonly LanguageModelV3Message[]): LanguageModelV3M
   );
 }
 
-function toMessage(message: ModelMessage, { metadataOf }: RequestOptions): readonly LanguageModelV3Message[] {
+function toMessage(
+  message: ModelMessage,
+  { metadataOf, optionsKey }: RequestOptions,
+): readonly LanguageModelV3Message[] {
   switch (message.role) {
     case 'user':
       return [{ role: 'user', content: [{ type: 'text', text: message.content }] }];
     case 'tool':
-      return [{ role: 'tool', content: [toResult(message)] }];
+      return [{ role: 'tool', content: [toResult(message, optionsKey)] }];
     case 'assistant': {
       const text = message.content === '' ? [] : [{ type: 'text' as const, text: message.content }];
       const content = [...text, ...message.toolCalls.map((call) => toCall(call, metadataOf(call.id)))];
@@ -215,12 +218,27 @@ function toMessage(message: ModelMessage, { metadataOf }: RequestOptions): reado
   }
 }
 
-function toResult(message: Extract<ModelMessage, { role: 'tool' }>): LanguageModelV3ToolResultPart {
+/** Providers that take images in results of tools. Others get the description: they would send base64 as text. */
+const TAKES_IMAGES: ReadonlySet<string> = new Set(['anthropic', 'openai', 'google']);
+
+function toResult(
+  { callId, toolName, content, isError, images = [] }: Extract<ModelMessage, { role: 'tool' }>,
+  provider: string,
+): LanguageModelV3ToolResultPart {
+  const isShown = images.length > 0 && TAKES_IMAGES.has(provider);
   return {
     type: 'tool-result',
-    toolCallId: plainName(message.callId),
-    toolName: plainName(message.toolName),
-    output: { type: message.isError ? 'error-text' : 'text', value: message.content },
+    toolCallId: plainName(callId),
+    toolName: plainName(toolName),
+    output: isShown
+      ? {
+          type: 'content',
+          value: [
+            { type: 'text', text: content },
+            ...images.map(({ data, mediaType }) => ({ type: 'image-data' as const, data, mediaType })),
+          ],
+        }
+      : { type: isError ? 'error-text' : 'text', value: content },
   };
 }
 

@@ -52,7 +52,7 @@ export function openGunzip(file: ArchiveFile, limits: ArchiveLimits, signal: Abo
     },
     digest: () => hash.digest('hex'),
     close() {
-      void pieces.return();
+      pieces.return().catch(() => undefined);
     },
   };
 }

@@ -121,7 +121,7 @@ export async function openAllowProxy(options: AllowProxyOptions): Promise<AllowP
       open.delete(socket);
       gone.abort();
     });
-    void serve(socket, gone.signal, headIsComplete);
+    serve(socket, gone.signal, headIsComplete).catch(() => socket.destroy());
   };
   const serve = async (socket: Socket, gone: AbortSignal, onHead: () => void): Promise<void> => {
     const first = await takeBytes(socket, 1, gone);
@@ -143,7 +143,7 @@ export async function openAllowProxy(options: AllowProxyOptions): Promise<AllowP
     for (const socket of open) socket.destroy();
     await Promise.all(servers.splice(0).map(closeServer));
   };
-  const onAbort = (): void => void close();
+  const onAbort = (): void => void close().catch(() => undefined);
   const listen = async (where: ListenOptions): Promise<Server> => {
     const server = createServer({ allowHalfOpen: true }, accept);
     servers.push(server);

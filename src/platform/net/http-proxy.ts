@@ -70,13 +70,13 @@ export function httpProxy(options: HttpProxyOptions): Server {
   });
   server.timeout = 0;
   server.on('request', (request, response) => {
-    if (isFirst(request.socket)) void forward(request, response, options);
+    if (isFirst(request.socket)) forward(request, response, options).catch(() => response.destroy());
     else request.socket.destroy();
   });
   server.on('connect', (request: IncomingMessage, socket: Duplex, head: Uint8Array) => {
     if (!isFirst(socket)) return void socket.destroy();
     if (head.length > 0) socket.unshift(head);
-    void tunnel(request, socket, options);
+    tunnel(request, socket, options).catch(() => socket.destroy());
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (served.has(socket) || !socket.writable) return void socket.destroy();

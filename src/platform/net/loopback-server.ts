@@ -59,7 +59,8 @@ export async function openLoopbackServer(parts: LoopbackParts): Promise<Loopback
   const address = server.address();
   const bound = typeof address === 'object' && address !== null ? address.port : 0;
   server.on('request', (request, response) => {
-    if (hasRoom(request, response)) void answerSafely(request, response, { ...parts, token, port: bound });
+    if (hasRoom(request, response))
+      answerSafely(request, response, { ...parts, token, port: bound }).catch(() => response.destroy());
     else refuse(response, { status: 503, message: `too many connections: the limit is ${String(connections)}` });
   });
   let closed: Promise<void> | undefined;

@@ -264,10 +264,10 @@ export async function supervise(child: Child, supervision: Supervision): Promise
       const leaving = streams.signal === undefined ? undefined : AbortSignal.any([streams.signal]);
       if (leaving?.aborted === true) resolve('cancelled');
       leaving?.addEventListener('abort', settle('cancelled'), { signal: watching.signal });
-      void child.refused?.then(() => {
+      child.refused?.then(() => {
         isRefused = true;
         resolve('output');
-      });
+      }, reject);
       (child.exited ?? child.ended).then(settle('exited'), reject);
       child.ended.catch(reject);
       if (poll !== undefined) pollUntil(poll, { pauseMs, signal: watching.signal, found: resolve, failed: reject });

@@ -1,5 +1,5 @@
 import type { ProgramEnd } from '../../core/execution.ts';
-import { isFailedEnd } from '../../core/outputs.ts';
+import { INPUTS_FOLDER, isFailedEnd } from '../../core/outputs.ts';
 import type { Collected } from '../../core/outputs.ts';
 import { spanned } from '../../core/span.ts';
 import type { Redactor } from '../../journal/redact/redact.ts';
@@ -13,7 +13,7 @@ import type { PreparedProgram } from './prepared-program.ts';
 export async function collectFor(
   { workspace, outputs, redactor, startedAt }: PreparedProgram,
   end: ProgramEnd,
-  { artifacts, onSpan }: ExecutionParts,
+  { artifacts, onSpan, changedInputs }: ExecutionParts,
 ): Promise<Collected> {
   const { root } = workspace.place;
   const save =
@@ -36,6 +36,9 @@ export async function collectFor(
       save === undefined ? {} : { save },
     ),
   );
+  if (outputs.isAutomatic)
+    for (const { name } of [...collected.files, ...collected.skipped])
+      if (name.startsWith(INPUTS_FOLDER)) changedInputs.add(name);
   const at = new Date().toISOString();
   const savedAs = collected.saved.map(({ name, version }) => `artifact://${name}@${String(version)}`);
   workspace.note((metadata) => ({

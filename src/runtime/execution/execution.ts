@@ -130,6 +130,10 @@ export interface Execution {
   readonly packages: Packages;
   /** Returns the workspace; creates it on first use. */
   openWorkspace(): Promise<Workspace>;
+  /** The workspace, if it was opened. */
+  usedWorkspace(): Workspace | undefined;
+  /** Files beside the inputs that programs wrote or changed, relative to the workspace. */
+  readonly changedInputs: ReadonlySet<string>;
   perform(action: ExecutionAction, skill: SkillEntry | undefined, call?: ExecutionCall): Promise<Observation>;
   /** Ends all programs. Removes the workspace unless it is kept for the next session with its key. */
   close(options?: { readonly keep?: boolean }): Promise<void>;
@@ -163,9 +167,12 @@ export async function openExecution(options: ExecutionOptions, places: Execution
   const key = options.key ?? randomUUID();
   let known: Promise<void> | undefined;
   let isClosed = false;
+  let used: Workspace | undefined;
+  const changedInputs = new Set<string>();
   const openWorkspace = async (): Promise<Workspace> => {
     if (isClosed) throw closedSession();
     const workspace = await workspaces.open(key, executor);
+    used = workspace;
     await (known ??= learnSecrets(workspace, options.secrets, places));
     return workspace;
   };
@@ -179,6 +186,7 @@ export async function openExecution(options: ExecutionOptions, places: Execution
     idempotencyKey: options.idempotencyKey,
     programFolders: interpreterFolders(executor.name),
     artifacts,
+    changedInputs,
     inputSources: {
       ...(artifacts === undefined ? {} : { artifact: (name, version) => artifacts.load(name, version) }),
       host: (file) => isInAny(file, options.hostInputs ?? []),
@@ -233,6 +241,8 @@ export async function openExecution(options: ExecutionOptions, places: Execution
     artifacts,
     packages,
     openWorkspace,
+    usedWorkspace: () => used,
+    changedInputs,
     async perform(action, skill, call = {}) {
       try {
         if (action.type === 'run_script' || action.type === 'run_command')

@@ -34,6 +34,8 @@ export interface ExecutionParts {
   readonly idempotencyKey: string | undefined;
   readonly programFolders: readonly string[];
   readonly artifacts: ArtifactStore | undefined;
+  /** Collects the files beside the inputs that programs wrote or changed, relative to the workspace. */
+  readonly changedInputs: Set<string>;
   readonly inputSources: InputSources;
   /** Absent: skills get no secrets. */
   readonly secrets: GiveSecrets | undefined;

@@ -98,7 +98,6 @@ export async function prepareProgram(
   if (start.type === 'refused') return start;
   const home = workspace.homeOf(skill === undefined ? undefined : { ...stagedSource(skill), source: skill.source });
   const newRun = workspace.newRunFolder();
-  const startedAt = await nextChangeTime(newRun.host);
   const hasSecrets = Object.keys(secrets?.env ?? {}).length > 0;
   const sharing = hasSecrets ? areaForSecrets(workspace, home, newRun) : undefined;
   if (sharing?.type === 'refused') return sharing;
@@ -144,6 +143,8 @@ export async function prepareProgram(
   );
   if (inputs.type === 'failed') return refused(inputs.failure);
 
+  // After the inputs, so that only what the program changes beside them counts as its output.
+  const startedAt = await nextChangeTime(newRun.host);
   const outputs = readOutputRequest(action.outputs ?? {}, {
     root: attached.root,
     runDir: run.path,

@@ -6,8 +6,6 @@ import { askCallback } from '../../policy/approval/read-answer.ts';
 import type { Approve, ApprovalRequest } from '../../core/approval.ts';
 import { SkillError, isSkillError } from '../../core/errors.ts';
 import { stableJson } from '../../core/json/stable-json.ts';
-import { toRelativePath } from '../../core/path.ts';
-import type { RelativePath } from '../../core/path.ts';
 import { quoted } from '../../core/text/text.ts';
 import { openConfined } from '../../platform/fs/confined-directory.ts';
 import { writeBeneath } from '../../platform/fs/confined-write.ts';
@@ -16,44 +14,68 @@ import { isInside, isPresent, isSystemError, realPath, tryRealPath } from '../..
 import { sha256 } from '../../platform/hash.ts';
 import { isNeverWritten, isProtectedPath } from '../../policy/protected-names.ts';
 import { redacted } from '../secrets/redact-value.ts';
+import type { Redactor } from '../../journal/redact/redact.ts';
+import { tryStat } from '../../platform/quietly.ts';
+import { readResults } from './results.ts';
+import type { ResultFile } from './results.ts';
 import type { Session } from '../session.ts';
 
 export interface TakeOutputsOptions {
   /** Asked about files that other tools run or obey; absent: they are refused. */
   readonly approve?: Approve;
   readonly signal?: AbortSignal;
+  /** Whether files with other content are replaced (default: true). */
+  readonly mayReplace?: boolean;
 }
 
-const MAX_FILES = 10_000;
+export interface WriteResultsOptions extends TakeOutputsOptions {
+  /** Folders of skills, into which nothing is copied. */
+  readonly skillRoots?: readonly string[];
+  /** Removes secrets from what is shown. */
+  readonly redactor?: Redactor | undefined;
+}
+
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
-interface OutputCopy {
-  readonly name: RelativePath;
+interface OutputCopy extends ResultFile {
   readonly target: string;
-  readonly bytes: Buffer;
-  readonly isExecutable: boolean;
   /** The file that is replaced. */
   readonly before: Buffer | undefined;
 }
 
-/** Copies the files in `out/` to a host folder and returns the written paths. Skips links and special files. */
+/** Copies the results of a session to a host folder and returns the written paths. Skips links and special files. */
 export async function takeOutputs(
-  { execution }: Session,
+  session: Session,
   folder: string,
   options: TakeOutputsOptions,
 ): Promise<readonly string[]> {
-  const workspace = await execution?.openWorkspace();
-  if (workspace === undefined || execution === undefined) return [];
+  const { files, leftOut } = await readResults(session);
+  const { redactor, skillRoots = [] } = session.execution ?? {};
+  // Part of the results would look like all of them.
+  const missed = leftOut.find(({ isMissed }) => isMissed);
+  if (missed !== undefined) {
+    const { message, hint } = failedAt(folder, `${missed.name}: ${missed.reason}`, LARGE_HINT);
+    throw notWritten(redactor?.text(message) ?? message, hint);
+  }
+  return writeResults(files, folder, { ...options, skillRoots, redactor });
+}
+
+/** Writes all files below a folder, or none, and returns their paths. Throws `policy/refused` and `io/failed`. */
+export async function writeResults(
+  files: readonly ResultFile[],
+  folder: string,
+  { skillRoots = [], redactor, ...options }: WriteResultsOptions,
+): Promise<readonly string[]> {
+  if (files.length === 0) return [];
   // The files are the program's own; their names are not shown with a secret in them.
-  const clean = (text: string): string => execution.redactor?.text(text) ?? text;
+  const clean = (text: string): string => redactor?.text(text) ?? text;
   try {
     const root = realTarget(folder);
-    const copies = readOutputs(path.join(workspace.place.root, 'out'), root, folder);
-    refuse(copies, execution.skillRoots.map(realPath));
+    const copies = withTargets(files, root);
+    refuse(copies, skillRoots.map(realPath));
+    if (options.mayReplace === false) refuseReplacing(copies);
     for (const copy of copies.filter(({ target }) => isProtectedPath(target)))
-      await ask(copy, options, (request) =>
-        execution.redactor === undefined ? request : redacted(request, execution.redactor),
-      );
+      await ask(copy, options, (request) => (redactor === undefined ? request : redacted(request, redactor)));
     if (realTarget(folder) !== root) throw failedAt(folder, 'it was replaced meanwhile', 'repeat the command');
     writeAll(root, copies);
     return copies.map(({ name }) => clean(path.join(folder, name)));
@@ -64,6 +86,13 @@ export async function takeOutputs(
   }
 }
 
+/** Whether a folder has none of the files, or has them with the same content. */
+export function isFreeFor(files: readonly ResultFile[], folder: string): boolean {
+  const stats = tryStat(folder);
+  if (stats !== undefined && !stats.isDirectory()) return false;
+  return stats === undefined || withTargets(files, realTarget(folder)).every((copy) => !isReplacing(copy));
+}
+
 /** The real path of a folder that need not exist yet. */
 function realTarget(folder: string): string {
   const found = tryRealPath(folder);
@@ -71,33 +100,29 @@ function realTarget(folder: string): string {
   return found ?? (parent === folder ? folder : path.join(realTarget(parent), path.basename(folder)));
 }
 
-/** Throws for a file that cannot be copied: part of the results would look like all of them. */
-function readOutputs(out: string, root: string, folder: string): readonly OutputCopy[] {
-  const opening = openConfined(out);
-  if (opening.type === 'failed') return [];
+function withTargets(files: readonly ResultFile[], root: string): readonly OutputCopy[] {
   const there = openConfined(root);
-  const { directory } = opening;
   try {
-    const { files, isCut } = directory.list({ maxFiles: MAX_FILES, maxDepth: 32 });
-    if (isCut)
-      throw failedAt(folder, `out/ has more than ${String(MAX_FILES)} files, or names that cannot be used`, LARGE_HINT);
-    return files.flatMap(({ path: name, type }) => {
-      const relative = toRelativePath(name);
-      if (type !== 'file' || relative.type === 'refused') return [];
-      const file = directory.read(relative.path, { maxBytes: MAX_FILE_BYTES });
-      if (file.type === 'failed') throw failedAt(folder, `out/${name}: ${file.detail ?? file.code}`, LARGE_HINT);
+    return files.map((file) => {
       const old =
         there.type === 'failed'
           ? undefined
-          : there.directory.read(relative.path, { maxBytes: MAX_FILE_BYTES, allowHardLinks: true });
-      const before = old?.type === 'read' ? old.bytes : undefined;
-      const { bytes, isExecutable } = file;
-      return [{ name: relative.path, target: path.join(root, name), bytes, isExecutable, before }];
+          : there.directory.read(file.name, { maxBytes: MAX_FILE_BYTES, allowHardLinks: true });
+      return { ...file, target: path.join(root, file.name), before: old?.type === 'read' ? old.bytes : undefined };
     });
   } finally {
-    directory.close();
     if (there.type !== 'failed') there.directory.close();
   }
+}
+
+function isReplacing({ bytes, before, target }: OutputCopy): boolean {
+  return before === undefined ? isPresent(target) : !before.equals(bytes);
+}
+
+function refuseReplacing(copies: readonly OutputCopy[]): void {
+  const existing = copies.find(isReplacing);
+  if (existing !== undefined)
+    throw failedAt(existing.target, 'it exists and has other content', 'choose another folder, or remove the file');
 }
 
 const LARGE_HINT = 'collect fewer or smaller files, for example as one archive';

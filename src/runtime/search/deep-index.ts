@@ -45,7 +45,7 @@ function buildInBackground(request: DeepIndexRequest, signal: AbortSignal | unde
     stop.throwIfAborted();
     const worker = new Worker(builtFile('command/deep-index-worker.js'), { workerData: request });
     const end = (): void => {
-      void worker.terminate();
+      worker.terminate().catch(() => undefined);
       reject(stop.reason);
     };
     stop.addEventListener('abort', end, { once: true });

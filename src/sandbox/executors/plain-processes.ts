@@ -165,7 +165,8 @@ function attach(
     });
     // `detach` waits for it too; the caller gets its failure.
     running.set(stop, Promise.allSettled([ended]));
-    void Promise.allSettled([ended]).then(() => running.delete(stop));
+    const forget = (): boolean => running.delete(stop);
+    ended.then(forget, forget);
     return { child: await starting, ended, stop: () => stop.abort() };
   };
 

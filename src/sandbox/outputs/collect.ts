@@ -8,7 +8,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { compareText } from '../../core/diagnostic.ts';
 import { SkillError } from '../../core/errors.ts';
 import { compileGlob } from '../../core/glob.ts';
-import { DEFAULT_OUTPUT_LIMITS, SKIP_REASONS, isPrimaryCandidate } from '../../core/outputs.ts';
+import { DEFAULT_OUTPUT_LIMITS, NOT_COLLECTED, SKIP_REASONS, isPrimaryCandidate } from '../../core/outputs.ts';
 import type { Collected, OutputFile, SavedOutput, SkipReason, SkippedOutput } from '../../core/outputs.ts';
 import { printable } from '../../core/text/text.ts';
 import type { Confinement } from '../../platform/fs/directory-handle.ts';
@@ -258,7 +258,7 @@ class Collection {
 
   *#remainder(walked: WalkResult): Iterable<string> {
     const files = walked.fileCount - walked.files.length;
-    if (files > 0) yield `${String(files)} more files match and were not collected`;
+    if (files > 0) yield `${NOT_COLLECTED}${MEANINGS['max-files']}): ${String(files)} more files that match`;
     const irregular = walked.irregularCount - Math.min(walked.irregular.length, MAX_LISTED);
     if (irregular > 0)
       yield `${String(irregular)} more links, pipes, devices or invalid names match and are not listed`;
@@ -272,7 +272,8 @@ function shown(name: string): string {
   return `"${printable(name)}"`;
 }
 
-const MEANINGS: Readonly<Record<SkipReason, string>> = {
+/** Why a file was not collected, in words. */
+export const MEANINGS: Readonly<Record<SkipReason, string>> = {
   'max-files': 'the limit on the number of files is reached',
   'max-file-bytes': 'the file is larger than the limit and was not read completely',
   'max-total-bytes': 'the limit on the total size is reached',
@@ -296,6 +297,6 @@ function describeSkipped(skipped: readonly SkippedOutput[]): readonly string[] {
     const names = skipped.filter((output) => output.reason === reason).map(({ name }) => shown(name));
     if (names.length === 0) return [];
     const more = names.length > SHOWN_NAMES ? ` and ${String(names.length - SHOWN_NAMES)} more` : '';
-    return [`not collected (${MEANINGS[reason]}): ${names.slice(0, SHOWN_NAMES).join(', ')}${more}`];
+    return [`${NOT_COLLECTED}${MEANINGS[reason]}): ${names.slice(0, SHOWN_NAMES).join(', ')}${more}`];
   });
 }

@@ -65,7 +65,7 @@ export async function openFleetServer(options: FleetServerOptions): Promise<Flee
   const hasRoom = limitConnections(server, MAX_CONNECTIONS);
   server.on('request', (request, response) => {
     if (!hasRoom(request, response)) return respond(response, 503, { error: 'too many connections' });
-    void answer(request, response, exchange);
+    answer(request, response, exchange).catch(() => response.destroy());
   });
   server.listen(port, host);
   await once(server, 'listening');

@@ -25,7 +25,7 @@ export class SharedFixture {
       await act(await opening);
     } finally {
       this.#users -= 1;
-      if (this.#users === 0) void this.#closeUnlessUsed(opening, this.#uses);
+      if (this.#users === 0) this.#closeUnlessUsed(opening, this.#uses).catch(() => undefined);
     }
   }
 

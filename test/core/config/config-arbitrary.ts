@@ -2,6 +2,7 @@ import fc from 'fast-check';
 
 import { CONFIG_SCHEMA } from '../../../src/core/config/config.ts';
 import type { Config } from '../../../src/core/config/config.ts';
+import type { Setting } from '../../../src/core/config/config-settings.ts';
 import type { JsonSchema } from '../../../src/core/json/json-schema.ts';
 
 /** Few, so that two configurations often speak about the same. */
@@ -17,6 +18,11 @@ const RULES = ['Read', 'Write', 'Bash(git status:*)', 'WebFetch(domain:example.o
 
 /** Configurations that the schema takes, made from the schema itself: a new key is tried without a line here. */
 export const anyConfig: fc.Arbitrary<Config> = fromSchema(CONFIG_SCHEMA, '') as fc.Arbitrary<Config>;
+
+/** Values of one setting. */
+export function settingArbitrary({ schema, path }: Setting): fc.Arbitrary<unknown> {
+  return fromSchema(schema, path.at(-1) ?? '');
+}
 
 function fromSchema(schema: JsonSchema, key: string): fc.Arbitrary<unknown> {
   if ('anyOf' in schema) return fc.oneof(...schema.anyOf.map((option) => fromSchema(option, key)));

@@ -1,0 +1,118 @@
+/** The files that the programs of a session leave for a person: everything in `out/`, and what is new or changed beside the inputs. */
+import { compareText } from '../../core/diagnostic.ts';
+import { compileGlob } from '../../core/glob.ts';
+import { toRelativePath } from '../../core/path.ts';
+import type { RelativePath } from '../../core/path.ts';
+import { openConfined } from '../../platform/fs/confined-directory.ts';
+import type { ConfinedDirectory } from '../../platform/fs/confined-directory.ts';
+import { WorkspaceFolders } from '../../sandbox/outputs/collect-folders.ts';
+import { MEANINGS } from '../../sandbox/outputs/collect.ts';
+import { walkOutputs } from '../../sandbox/outputs/collect-walk.ts';
+import type { Session } from '../session.ts';
+
+export interface ResultFile {
+  /** Relative to the folder that results are copied to. */
+  readonly name: RelativePath;
+  readonly bytes: Buffer;
+  readonly isExecutable: boolean;
+}
+
+export interface LeftOutFile {
+  /** Safe to print. */
+  readonly name: string;
+  readonly reason: string;
+  /** The program meant it as a result: copying the rest would look like all of them. */
+  readonly isMissed: boolean;
+}
+
+export interface Results {
+  /** Sorted by name. */
+  readonly files: readonly ResultFile[];
+  readonly leftOut: readonly LeftOutFile[];
+}
+
+const OUT_FOLDER = 'out/';
+export const MAX_RESULT_FILES = 10_000;
+const MAX_FILE_BYTES = 64 * 1024 * 1024;
+const MAX_DEPTH = 32;
+const MAX_NAMES = 100_000;
+/** Folders of other tools, which no program of a skill fills with results. */
+const TOOL_FOLDER = /(?:^|\/)(?:\.git|node_modules)(?:\/|$)/;
+
+/** Reads the results of a session; empty if no program has run. */
+export async function readResults({ execution }: Session): Promise<Results> {
+  const workspace = execution?.usedWorkspace();
+  if (workspace === undefined || execution === undefined) return { files: [], leftOut: [] };
+  const { root } = workspace.place;
+  const opening = openConfined(root);
+  if (opening.type === 'failed') return { files: [], leftOut: [] };
+  const { directory } = opening;
+  try {
+    const { names, leftOut } = await listOut(root);
+    const changed = [...execution.changedInputs].filter((name) => !TOOL_FOLDER.test(name));
+    const results = [...names, ...changed.toSorted(compareText)].map((name) => readResult(directory, name, names));
+    return {
+      files: results.flatMap((result) => ('bytes' in result ? [result] : [])),
+      leftOut: [...leftOut, ...results.flatMap((result) => ('reason' in result ? [result] : []))],
+    };
+  } finally {
+    directory.close();
+  }
+}
+
+async function listOut(
+  root: string,
+): Promise<{ readonly names: readonly string[]; readonly leftOut: readonly LeftOutFile[] }> {
+  const folders = new WorkspaceFolders(root);
+  try {
+    const walked = await walkOutputs(folders, [compileGlob(`${OUT_FOLDER}**`, { hidden: true })], {
+      maxKept: MAX_RESULT_FILES,
+      maxDepth: MAX_DEPTH,
+      maxNames: MAX_NAMES,
+    });
+    const more = walked.fileCount - walked.files.length;
+    const tools = walked.files.filter((name) => TOOL_FOLDER.test(name));
+    return {
+      names: walked.files.filter((name) => !TOOL_FOLDER.test(name)),
+      leftOut: [
+        ...walked.irregular.map(({ name, reason }) => ({
+          name,
+          reason: MEANINGS[reason],
+          isMissed: reason === 'name' || reason === 'too-deep' || reason === 'unreadable',
+        })),
+        ...(tools.length === 0
+          ? []
+          : [
+              {
+                name: `${String(tools.length)} files`,
+                reason: 'in folders named .git or node_modules',
+                isMissed: false,
+              },
+            ]),
+        ...(more > 0 || walked.isCut
+          ? [
+              {
+                name: walked.isCut ? 'the rest of out/' : `${String(more)} more files`,
+                reason: `out/ has more than ${String(MAX_RESULT_FILES)} files`,
+                isMissed: true,
+              },
+            ]
+          : []),
+      ],
+    };
+  } finally {
+    folders.close();
+  }
+}
+
+function readResult(directory: ConfinedDirectory, name: string, others: readonly string[]): ResultFile | LeftOutFile {
+  const missed = (reason: string): LeftOutFile => ({ name, reason, isMissed: true });
+  const from = toRelativePath(name);
+  const short = name.startsWith(OUT_FOLDER) ? name.slice(OUT_FOLDER.length) : name.slice('work/'.length);
+  const isTaken = !name.startsWith(OUT_FOLDER) && others.includes(`${OUT_FOLDER}${short}`);
+  const target = toRelativePath(isTaken ? name : short);
+  if (from.type === 'refused' || target.type === 'refused') return missed(MEANINGS.name);
+  const file = directory.read(from.path, { maxBytes: MAX_FILE_BYTES });
+  if (file.type === 'failed') return missed(file.detail ?? file.code);
+  return { name: target.path, bytes: file.bytes, isExecutable: file.isExecutable };
+}
