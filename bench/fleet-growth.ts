@@ -182,11 +182,12 @@ async function measure(fleet: FleetProcesses, pool: Pool, queue: SubmittingQueue
   await time('claim', (i) => claimRun(pool, { run: queued[i] ?? '', attempt: 1, worker: 'gone' }));
   await time('runs of lost workers, asked twice a second by each worker', () => takeOverRuns(pool, queue, 1_000_000));
   await time('fleet status', () => fleetState(pool));
-  await time('/metrics', () => metricsText(pool));
+  await time('/metrics', () => metricsText(pool, PROJECT));
   await time('questions that wait', () => listQuestions(pool, PROJECT));
   await time('newest 50 acts of the audit', () => newestActs(pool, PROJECT));
   await time('the record of a run', async () => {
-    for (const one of await storedRecords(pool, some)) await storedLines(pool, { run: some, ...one });
+    for (const one of await storedRecords(pool, some))
+      for await (const page of storedLines(pool, { run: some, ...one })) page.length;
   });
   const events = (more: string): string =>
     `select run, at, subject from skillwright.events where type = 'decision' and result = 'deny' ${more} order by at desc limit 20`;

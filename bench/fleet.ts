@@ -122,7 +122,7 @@ async function stepOverhead(fleet: FleetProcesses, admin: FleetClient): Promise<
   const worker = await fleet.worker(script);
   const durable: number[] = [];
   for (let i = 0; i < 5; i += 1) {
-    const { run } = await admin.submit({ request: 'steps', budget: { toolCalls: 100, modelCalls: 100 } });
+    const { run } = await admin.submit({ request: 'steps', budget: { toolCalls: 100, turns: 100 } });
     await admin.wait(run);
     durable.push(
       ...stepsOf(

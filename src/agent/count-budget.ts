@@ -4,7 +4,9 @@ import type { Budget, BudgetName } from '../core/budget.ts';
 import type { ActionType } from '../core/action.ts';
 import { invalidInput } from '../core/errors.ts';
 import { REFUSALS } from '../core/failure-codes.ts';
+import { nearest } from '../core/nearest.ts';
 import type { RunEvent } from '../core/run-events.ts';
+import { quoted } from '../core/text/text.ts';
 
 export const NOTHING_USED: Budget = {
   turns: 0,
@@ -110,6 +112,14 @@ export function budgetText(name: BudgetName, used: number, limit: number): strin
 
 /** Completes a budget with the defaults. Throws `input/invalid` for an invalid amount. */
 export function wholeBudget(given: Partial<Budget> = {}): Budget {
+  // A misspelled limit would not limit anything.
+  const unknown = Object.keys(given).find((name) => !BUDGET_NAMES.some((known) => known === name));
+  if (unknown !== undefined)
+    throw invalidInput(
+      `there is no budget ${quoted(unknown)}`,
+      BUDGET_NAMES.join(', '),
+      `did you mean ${nearest(unknown, BUDGET_NAMES)[0] ?? BUDGET_NAMES.join(', ')}?`,
+    );
   for (const name of BUDGET_NAMES) {
     const amount = given[name];
     if (amount === undefined || (Number.isFinite(amount) && amount >= 0)) continue;

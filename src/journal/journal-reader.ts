@@ -3,7 +3,8 @@ import { closeSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 
 import { SkillError, isSkillError } from '../core/errors.ts';
-import type { JournalLine, RunInfo } from '../core/run-events.ts';
+import { fieldOf } from '../core/json/shape.ts';
+import type { ContentReference, JournalLine, RunInfo } from '../core/run-events.ts';
 import { quoted } from '../core/text/text.ts';
 import { openConfined } from '../platform/fs/confined-directory.ts';
 import type { ConfinedDirectory } from '../platform/fs/confined-directory.ts';
@@ -17,9 +18,14 @@ import type { RunSummary } from './run-info.ts';
 import { isRunEvent } from './shape.ts';
 
 export interface ReadRunOptions {
-  /** `whole` restores and checks long texts. `start` returns only their start and opens no other file. */
-  readonly content?: 'whole' | 'start';
+  readonly content?: Content;
 }
+
+/**
+ * `whole` restores and checks long texts. `start` returns only their start and opens no other file. `answer` is `start` with the whole
+ * final answer, unless its file is missing or changed.
+ */
+export type Content = 'whole' | 'start' | 'answer';
 
 export interface ReadRun {
   readonly path: string;
@@ -54,7 +60,8 @@ export function readRun(path: string, { content = 'whole' }: ReadRunOptions = {}
   return { path, info, torn, problems: [problem], lines };
 }
 
-function infoFromEvents(path: string): RunInfo | undefined {
+/** The summary that the events give, without `run.json`; undefined if they do not start with run-start. */
+export function infoFromEvents(path: string): RunInfo | undefined {
   let summary: RunSummary | undefined;
   for (const line of journalLines(path, 'start')) {
     summary = summarize(summary, line);
@@ -63,7 +70,7 @@ function infoFromEvents(path: string): RunInfo | undefined {
   return summary === undefined ? undefined : infoOf(summary);
 }
 
-function* journalLines(path: string, content: 'whole' | 'start'): Generator<JournalLine> {
+function* journalLines(path: string, content: Content): Generator<JournalLine> {
   const opening = openConfined(path);
   const journal = openJournal(path);
   try {
@@ -78,7 +85,7 @@ function* journalLines(path: string, content: 'whole' | 'start'): Generator<Jour
   }
 }
 
-function lineOf(bytes: Buffer, folder: ConfinedDirectory, content: 'whole' | 'start'): JournalLine | undefined {
+function lineOf(bytes: Buffer, folder: ConfinedDirectory, content: Content): JournalLine | undefined {
   const parsed = parseLine(bytes);
   return parsed.type === 'line' ? restoredLine(parsed.line, folder, content) : undefined;
 }
@@ -87,17 +94,31 @@ function lineOf(bytes: Buffer, folder: ConfinedDirectory, content: 'whole' | 'st
 export function restoredLine(
   { event: stored, ...rest }: StoredLine,
   folder: ConfinedDirectory,
-  content: 'whole' | 'start',
+  content: Content,
 ): JournalLine | undefined {
   try {
     // An event that is stored in a file of its own is lost without that file.
-    const event = restoredValue(stored, (reference) =>
-      content === 'whole' || isWholeEvent(reference) ? contentText(folder, reference) : startText(reference),
-    );
+    const event = restoredValue(stored, (reference) => {
+      if (content === 'whole' || isWholeEvent(reference)) return contentText(folder, reference);
+      return content === 'answer' && isFinalAnswer(stored) ? answerText(folder, reference) : startText(reference);
+    });
     return isRunEvent(event) ? { ...rest, event } : undefined;
   } catch (error) {
     if (error instanceof SyntaxError || (isSkillError(error) && error.code === 'input/invalid')) return undefined;
     throw error;
+  }
+}
+
+function isFinalAnswer(stored: unknown): boolean {
+  return fieldOf(stored, 'type') === 'action' && fieldOf(fieldOf(stored, 'action'), 'type') === 'final_answer';
+}
+
+function answerText(folder: ConfinedDirectory, reference: ContentReference): string {
+  try {
+    return contentText(folder, reference);
+  } catch (error) {
+    if (!isSkillError(error)) throw error;
+    return startText(reference);
   }
 }
 

@@ -7,15 +7,18 @@ import { LOOPBACK_HEADERS, respond } from '../platform/net/loopback-server.ts';
 import { HttpError, statusOf } from './http-error.ts';
 import { API_PATH } from './open-api.ts';
 import { readFileBody, readJsonBody } from './request-body.ts';
+import { checkText } from './request-text.ts';
 import { findRoute } from './router.ts';
 import type { Answer, Route } from './router.ts';
 
 export interface ApiExchange {
   readonly routes: readonly Route[];
-  readonly limits: { readonly bodyBytes: number; readonly uploadBytes: number };
+  readonly limits: { readonly bodyBytes: number; readonly uploadBytes: number; readonly stalledMs: number };
   readonly closing: AbortSignal;
   /** The OpenAPI description. */
   readonly description: () => object;
+  /** Told why the server closed a connection. */
+  readonly onNote?: (note: string) => void;
 }
 
 /** Answers a request below `API_PATH`. Throws `HttpError`. */
@@ -23,7 +26,7 @@ export async function answerApi(
   request: IncomingMessage,
   response: ServerResponse,
   url: URL,
-  { routes, limits, closing, description }: ApiExchange,
+  { routes, limits, closing, description, onNote }: ApiExchange,
 ): Promise<void> {
   const path = url.pathname.slice(API_PATH.length);
   if (request.method === 'GET' && path === '/openapi.json') return respond(response, 200, description());
@@ -38,19 +41,33 @@ export async function answerApi(
   const { route, params } = found;
   const last = request.headers['last-event-id'];
   const signal = AbortSignal.any([gone.signal, closing]);
+  const query = Object.fromEntries([...url.searchParams].filter(([name]) => name !== 'token'));
+  checkText('path', params);
+  checkText('query', query);
   const reply = await route.handle({
     params,
-    query: Object.fromEntries([...url.searchParams].filter(([name]) => name !== 'token')),
-    body:
-      route.body === undefined
-        ? undefined
-        : route.body === 'bytes'
-          ? await readFileBody(request, limits.uploadBytes)
-          : await readJsonBody(request, limits.bodyBytes),
+    query,
+    body: await readBody(request, route, limits),
     signal,
     lastEventId: typeof last === 'string' ? last : undefined,
   });
-  await send(reply, response, signal);
+  await send(reply, response, {
+    signal,
+    stalledMs: limits.stalledMs,
+    ...(onNote === undefined ? {} : { onNote: (note) => onNote(`${url.pathname}: ${note}`) }),
+  });
+}
+
+async function readBody(
+  request: IncomingMessage,
+  { body: schema }: Route,
+  limits: ApiExchange['limits'],
+): Promise<unknown> {
+  if (schema === undefined) return undefined;
+  if (schema === 'bytes') return readFileBody(request, limits.uploadBytes);
+  const body = await readJsonBody(request, limits.bodyBytes);
+  checkText('body', body);
+  return body;
 }
 
 /** Sends an error that has a status of its own. Returns false for any other, which is a bug. */
@@ -67,33 +84,73 @@ export function sendError(response: ServerResponse, error: unknown): boolean {
   return true;
 }
 
-async function send(reply: Answer, response: ServerResponse, signal: AbortSignal): Promise<void> {
-  if (reply.type === 'json') return respond(response, reply.status, reply.value);
-  if (reply.type === 'events') {
-    response.writeHead(200, { ...LOOPBACK_HEADERS, 'content-type': 'text/event-stream; charset=utf-8' });
-    // The client knows that the stream is open before the first event.
-    response.flushHeaders();
-    await writeAll(reply.frames, response, signal);
-    return;
+async function send(
+  reply: Answer,
+  response: ServerResponse,
+  { signal, stalledMs, onNote }: Pick<ApiExchange, 'onNote'> & SendOptions,
+): Promise<void> {
+  if (reply.type === 'json') {
+    // Node closes the connection of a reader that takes nothing for this long.
+    response.setTimeout(stalledMs);
+    return respond(response, reply.status, reply.value);
   }
-  const name = reply.name.replaceAll(/[^\w.-]/g, '_');
+  const isStream = reply.type === 'events';
   response.writeHead(200, {
     ...LOOPBACK_HEADERS,
-    'content-type': reply.mediaType,
-    'content-disposition': `attachment; filename="${name}"; filename*=UTF-8''${encodeURIComponent(reply.name)}`,
+    ...(isStream ? { 'content-type': 'text/event-stream; charset=utf-8' } : fileHeaders(reply)),
   });
-  await writeAll(reply.chunks, response, signal);
+  // The client knows that the stream is open before the first event.
+  if (isStream) response.flushHeaders();
+  if (await writeAll(isStream ? reply.frames : reply.chunks, response, { signal, stalledMs })) return;
+  const message = `the reader took no data for ${String(stalledMs / 1_000)} s; the connection was closed`;
+  onNote?.(message);
+  if (!isStream) return void response.destroy();
+  // A reader that goes on after all finds the reason at the end of what was sent.
+  response.end(`event: problem\ndata: ${JSON.stringify({ message })}\n\n`);
+  response.setTimeout(stalledMs);
 }
 
+interface SendOptions {
+  readonly signal: AbortSignal;
+  readonly stalledMs: number;
+}
+
+function fileHeaders({
+  name,
+  mediaType,
+}: Extract<Answer, { readonly type: 'file' }>): Readonly<Record<string, string>> {
+  const ascii = name.replaceAll(/[^\w.-]/g, '_');
+  return {
+    'content-type': mediaType,
+    'content-disposition': `attachment; filename="${ascii}"; filename*=UTF-8''${encodeURIComponent(name)}`,
+  };
+}
+
+/** Returns false if the reader stalled. Chunks are made when there is room for them, so a slow reader does not fill the memory. */
 async function writeAll(
   chunks: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>,
   response: ServerResponse,
-  signal: AbortSignal,
-): Promise<void> {
+  { signal, stalledMs }: { readonly signal: AbortSignal; readonly stalledMs: number },
+): Promise<boolean> {
   for await (const chunk of chunks) {
-    // Applies backpressure, so that a slow reader does not fill the memory.
-    if (!response.write(chunk) && !signal.aborted) await once(response, 'drain', { signal }).catch(() => undefined);
+    if (!response.write(chunk) && !signal.aborted && !(await hasDrained(response, signal, stalledMs))) return false;
     if (signal.aborted) break;
   }
   response.end();
+  return true;
+}
+
+async function hasDrained(response: ServerResponse, signal: AbortSignal, stalledMs: number): Promise<boolean> {
+  const stop = new AbortController();
+  const either = AbortSignal.any([signal, stop.signal]);
+  const emitted = (name: string): Promise<string> =>
+    once(response, name, { signal: either }).then(
+      () => name,
+      () => 'gone',
+    );
+  response.setTimeout(stalledMs);
+  const first = await Promise.race([emitted('drain'), emitted('timeout')]);
+  stop.abort();
+  response.setTimeout(0);
+  return first !== 'timeout';
 }

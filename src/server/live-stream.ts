@@ -34,32 +34,38 @@ export interface LiveOptions {
   readonly signal: AbortSignal;
 }
 
-/** Rows wait while this many frames are not sent, and messages are dropped: the record has the whole text. */
-const MAX_WAITING = 500;
+/** Rows wait while this many characters are not sent, and messages are dropped: the record has the whole text. */
+const MAX_WAITING = 1_000_000;
 
 /** `row` for each event, `delta` and `output` while the run is in progress here, `end` at the end. */
 export async function* liveRows({ follow: events, live, signal }: LiveOptions): AsyncGenerator<string> {
   const over = new AbortController();
   const either = AbortSignal.any([signal, over.signal]);
-  const waiting: string[] = ['retry: 1000\n\n'];
-  let [wake, isOver] = [(): void => undefined, false];
-  const listen = (message: LiveMessage): void => {
-    if (waiting.length < MAX_WAITING) waiting.push(frame(message.type, message));
+  const waiting: string[] = [];
+  let [wake, isOver, characters] = [(): void => undefined, false, 0];
+  let failure: { readonly error: unknown } | undefined;
+  const push = (text: string): void => {
+    waiting.push(text);
+    characters += text.length;
     wake();
+  };
+  push('retry: 1000\n\n');
+  const listen = (message: LiveMessage): void => {
+    if (characters < MAX_WAITING) push(frame(message.type, message));
   };
   const follow = async (): Promise<void> => {
     for await (const line of events(either)) {
-      waiting.push(frame('row', eventRow(line), lineId(line)));
-      wake();
-      while (waiting.length >= MAX_WAITING && !either.aborted) await wait(10);
+      push(frame('row', eventRow(line), lineId(line)));
+      while (characters >= MAX_WAITING && !either.aborted) await wait(10);
     }
-    waiting.push(frame('end', {}));
+    push(frame('end', {}));
   };
   live?.on('message', listen);
   const followed = follow()
     .catch((error: unknown) => {
-      if (!isSkillError(error)) throw error;
-      waiting.push(frame('problem', { message: error.message }));
+      // Kept until the reader takes it: as a rejection that nothing awaits yet, it would end the process.
+      if (isSkillError(error)) push(frame('problem', { message: error.message }));
+      else failure = { error };
     })
     .finally(() => {
       isOver = true;
@@ -67,9 +73,13 @@ export async function* liveRows({ follow: events, live, signal }: LiveOptions): 
     });
   try {
     for (;;) {
-      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) yield next;
+      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+        characters -= next.length;
+        yield next;
+      }
+      if (failure !== undefined) throw failure.error;
       if (isOver || signal.aborted) return;
-      if (!(await woken((resolve) => (wake = resolve), signal))) waiting.push(': \n\n');
+      if (!(await woken((resolve) => (wake = resolve), signal))) push(': \n\n');
     }
   } finally {
     live?.off('message', listen);

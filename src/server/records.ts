@@ -5,6 +5,7 @@
 import path from 'node:path';
 
 import { followRun } from '../journal/journal-reader.ts';
+import type { Content } from '../journal/journal-reader.ts';
 import { isRunId, listRuns, runIds } from '../journal/run-folder.ts';
 import { verifyChain } from '../journal/verify-chain.ts';
 import { verifyRun } from '../journal/verify.ts';
@@ -29,8 +30,8 @@ export interface FollowRecord {
   readonly after: number;
   /** The attempt of that event, in a fleet. Of a later attempt the reader has nothing. */
   readonly attempt?: number | undefined;
-  /** `start`: long texts are cut (default: whole). */
-  readonly content?: 'start' | 'whole';
+  /** How much of long texts (default: whole). */
+  readonly content?: Content;
   readonly signal: AbortSignal;
 }
 

@@ -1,6 +1,7 @@
 /** Routes of the HTTP API: one definition gives the handler, the validation and the OpenAPI description. */
 import type { z } from 'zod';
 
+import { nearest } from '../core/nearest.ts';
 import { HttpError } from './http-error.ts';
 
 /** Answers are never changed after they were made, so readonly data of the library can be returned as it is. */
@@ -138,7 +139,28 @@ function parsed<Schema extends z.ZodType | undefined>(
   if (read.success) return read.data as Parsed<Schema>;
   const [issue] = read.error.issues;
   const place = issue === undefined || issue.path.length === 0 ? part : `${part} ${issue.path.join('.')}`;
-  throw new HttpError(400, `invalid ${place}: ${issue?.message ?? 'unexpected value'}`);
+  throw new HttpError(
+    400,
+    `invalid ${place}: ${issue?.message ?? 'unexpected value'}`,
+    issue?.code === 'unrecognized_keys' ? keysHint(schema, issue.path, issue.keys[0] ?? '') : undefined,
+  );
+}
+
+/** Names the keys that are allowed where an unknown one was given. */
+function keysHint(schema: z.ZodType, path: readonly PropertyKey[], unknown: string): string {
+  let at: z.ZodType | undefined = schema;
+  for (const name of path) at = shapeOf(at)?.[String(name)];
+  const keys = Object.keys(shapeOf(at) ?? {});
+  const [near] = nearest(unknown, keys);
+  if (near !== undefined) return `did you mean ${near}?`;
+  return keys.length === 0 ? 'it takes no keys' : `the keys are ${keys.join(', ')}`;
+}
+
+/** The fields of an object schema, also of one that is optional or has a default. */
+function shapeOf(schema: z.ZodType | undefined): Readonly<Record<string, z.ZodType | undefined>> | undefined {
+  if (schema === undefined) return undefined;
+  if ('shape' in schema) return Object(schema.shape);
+  return 'unwrap' in schema && typeof schema.unwrap === 'function' ? shapeOf(schema.unwrap()) : undefined;
 }
 
 export interface FoundRoute {

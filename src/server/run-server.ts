@@ -29,7 +29,13 @@ export interface RunServer {
   close(): Promise<void>;
 }
 
-const LIMITS: RunServerLimits = { bodyBytes: 65_536, uploadBytes: 33_554_432, connections: 32, runs: 4 };
+const LIMITS: RunServerLimits = {
+  bodyBytes: 65_536,
+  uploadBytes: 33_554_432,
+  connections: 32,
+  runs: 4,
+  stalledMs: 30_000,
+};
 
 /** Resolves when the server listens. Throws `input/invalid` for a weak token, and system errors for the port. */
 export async function createRunServer(options: RunServerOptions): Promise<RunServer> {

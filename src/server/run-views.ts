@@ -110,7 +110,7 @@ function readFacts(folder: string): RunFacts {
   let plan: RunDetail['plan'];
   let answer = '';
   let resumes: string | undefined;
-  for (const { event, elapsed } of readRun(folder, { content: 'start' }).lines) {
+  for (const { event, elapsed } of readRun(folder, { content: 'answer' }).lines) {
     elapsedMs = Math.max(elapsedMs, elapsed);
     events += 1;
     if (event.type === 'run-start') resumes = event.agent?.resumes?.run;

@@ -59,4 +59,6 @@ export interface RunServerLimits {
   readonly connections: number;
   /** Concurrent runs. */
   readonly runs: number;
+  /** A reader that takes no data for this long is disconnected. */
+  readonly stalledMs: number;
 }

@@ -124,6 +124,14 @@ describe('limits', () => {
 
   test('are the defaults where nothing is said; what is no amount is refused', () => {
     expect(wholeBudget({ turns: 3 })).toEqual({ ...DEFAULT_BUDGET, turns: 3 });
+    const misspelled: object = { turn: 3 };
+    expect(() => wholeBudget(misspelled)).toThrow(
+      expect.objectContaining({
+        code: 'input/invalid',
+        message: 'there is no budget "turn"',
+        hint: 'did you mean turns?',
+      }),
+    );
     for (const turns of [Number.NaN, -1, Number.POSITIVE_INFINITY]) {
       let thrown: unknown;
       try {

@@ -243,7 +243,7 @@ describe('runs', () => {
   });
 
   test('take uploaded files by their id', async () => {
-    const response = await fetch(`${server.url}/api/v1/uploads?name=..%2F..%2Fa%00b.csv`, {
+    const response = await fetch(`${server.url}/api/v1/uploads?name=..%2F..%2Fa%01b.csv`, {
       method: 'POST',
       headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/octet-stream' },
       body: 'id,amount\n1,2\n',

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { request as sendRequest } from 'node:http';
 import { connect } from 'node:net';
 import path from 'node:path';
@@ -155,6 +155,21 @@ describe('a run over HTTP', () => {
   });
 });
 
+test('a long answer is shown as a whole, on the page of the run and in its live stream; without its file, its start', async () => {
+  const text = 'word '.repeat(4_000);
+  const server = await opened({ model: { id: 'long', call: () => Promise.resolve(answerOf({ text }, 1)) } });
+  const run = await startRun(server);
+  const live = await (await server.ask(`/api/v1/runs/${run}/live`)).text();
+  expect([...live.matchAll(/"answer":"([^"]*)"/g)].map(([, answer]) => answer)).toEqual([text]);
+  const answer = async (): Promise<unknown> =>
+    ((await (await server.ask(`/api/v1/runs/${run}`)).json()) as { answer: unknown }).answer;
+  expect(await answer()).toBe(text);
+  const other = await opened({ directory: server.directory });
+  rmSync(path.join(server.directory, run, 'observations'), { recursive: true });
+  const cut = (await (await other.ask(`/api/v1/runs/${run}`)).json()) as { answer: string };
+  expect(cut.answer).toMatch(/^word .*… \(\d+ bytes in observations\//);
+});
+
 describe('the server rejects', () => {
   test.each<readonly [string, string, RequestInit, number]>([
     ['no token', '/api/v1/runs', { headers: { authorization: '' } }, 401],
@@ -171,12 +186,17 @@ describe('the server rejects', () => {
     ['an empty request', '/api/v1/runs', starting('  '), 400],
     ['a request of the wrong type', '/api/v1/runs', starting(['x']), 400],
     ['additional keys', '/api/v1/runs', { ...starting('x'), body: '{"request":"x","more":"other"}' }, 400],
+    ['an unknown budget', '/api/v1/runs', { ...starting('x'), body: '{"request":"x","budget":{"turn":1}}' }, 400],
+    ['U+0000 in a body', '/api/v1/runs', starting('a\0b'), 400],
+    ['half a surrogate pair', '/api/v1/runs', starting('a\uD800b'), 400],
+    ['U+0000 in a path', '/api/v1/runs/a%00b', {}, 400],
+    ['U+0000 in a query', '/api/v1/runs?query=%00', {}, 400],
     ['a __proto__ key', '/api/v1/runs', { ...starting('x'), body: '{"__proto__":{"request":"x"}}' }, 400],
     ['a body that is too large', '/api/v1/runs', starting('x'.repeat(70_000)), 413],
   ])('%s', async (_, target, init, status) => {
     const server = await opened();
     const response = await server.ask(target, init);
-    expect([response.status, await response.json()]).toEqual([status, { error: expect.any(String) }]);
+    expect([response.status, await response.json()]).toMatchObject([status, { error: expect.any(String) }]);
     expect(existsSync(server.directory) ? readdirSync(server.directory) : []).toEqual([]);
   });
 

@@ -29,7 +29,7 @@ export const command = defineCommand({
   details: [
     'Serves the HTTP API of a fleet: accepts runs, shows them, and takes answers to approvals. Workers do the work: skillwright worker. Each request needs a key: skillwright fleet keys create.',
     'A run gets the skills that this folder has when it is submitted, pinned by digest. Workers fetch them and check the digests. Skills of a project that you have not trusted are left out and named; see --trust-project.',
-    'The description of the API is at /api/v1/openapi.json. /healthz and /readyz need no key, /metrics does. TLS is the work of a reverse proxy.',
+    'The description of the API is at /api/v1/openapi.json. /healthz and /readyz need no key; /metrics needs one with the right to read. TLS is the work of a reverse proxy.',
     'Ends with Ctrl-C. Nothing is lost when it ends: runs are in the database.',
   ].join('\n'),
   flags,

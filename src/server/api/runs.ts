@@ -105,19 +105,19 @@ export const EventDetail = z.object({
 });
 export type EventDetail = z.output<typeof EventDetail>;
 
+export const BudgetLimits = z.strictObject({
+  turns: z.int().positive().optional(),
+  toolCalls: z.int().positive().optional(),
+  scriptRuns: z.int().nonnegative().optional(),
+  tokens: z.int().positive().optional(),
+  contextTokens: z.int().positive().optional(),
+  wallMs: z.int().positive().optional(),
+});
+
 export const StartRequest = z.strictObject({
   request: text.refine((value) => /\S/.test(value), 'the request is empty'),
   model: text.max(200).optional().describe('a model name; absent: the model of the server'),
-  budget: z
-    .strictObject({
-      turns: z.int().positive().optional(),
-      toolCalls: z.int().positive().optional(),
-      scriptRuns: z.int().nonnegative().optional(),
-      tokens: z.int().positive().optional(),
-      contextTokens: z.int().positive().optional(),
-      wallMs: z.int().positive().optional(),
-    })
-    .optional(),
+  budget: BudgetLimits.optional(),
   skills: z.array(text.max(200)).max(20).optional().describe('skills to load first'),
   uploads: z.array(text.max(100)).max(20).optional().describe('ids of uploaded files'),
 });

@@ -1,7 +1,9 @@
 /** The shapes of the fleet API. The client and the OpenAPI description are made from them. */
 import { z } from 'zod';
 
+import { VOCABULARY_NAMES } from '../../tools/vocabularies.ts';
 import { Approvals } from '../api/govern.ts';
+import { BudgetLimits } from '../api/runs.ts';
 import { RIGHTS } from './keys.ts';
 
 const Time = z.iso.datetime().describe('ISO 8601 in UTC');
@@ -9,8 +11,8 @@ const Time = z.iso.datetime().describe('ISO 8601 in UTC');
 export const Submission = z.strictObject({
   request: z.string().min(1).max(100_000),
   skills: z.array(z.string().max(64)).max(20).optional().describe('skills that are loaded before the first model call'),
-  budget: z.record(z.string(), z.number().nonnegative()).optional(),
-  vocabulary: z.string().max(40).optional(),
+  budget: BudgetLimits.optional(),
+  vocabulary: z.enum(VOCABULARY_NAMES).optional(),
   priority: z.int().min(0).max(1_000_000).optional().describe('larger numbers run later; 0 is the default'),
   delaySeconds: z.number().min(0).max(31_536_000).optional(),
   idempotencyKey: z
@@ -29,7 +31,7 @@ export const Submission = z.strictObject({
 export const Run = z.object({
   run: z.string(),
   state: z.enum(['queued', 'running', 'waiting', 'ended']),
-  request: z.string(),
+  request: z.string().describe('empty, as the fields below, in the answer to a key without the right to read'),
   outcome: z.string().nullable(),
   answer: z.string().nullable(),
   reason: z.string().nullable(),

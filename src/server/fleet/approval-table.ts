@@ -9,6 +9,7 @@ import { quoted } from '../../core/text/text.ts';
 import { inTransaction } from './database.ts';
 import type { QueuedRun, RunQueue } from './run-queue.ts';
 import { continueRun } from './run-table.ts';
+import { storableJson, storableText } from './storable-text.ts';
 import { invalidInput } from '../../core/errors.ts';
 
 export interface FleetQuestion {
@@ -27,7 +28,7 @@ export function openApprovalTable(pool: Pool, run: string): { readonly approve: 
          where run = $1 and verdict is not null
            and ((id = $2 and used_at is null) or (scope = 'run' and question->>'coverage' = $3))
          returning verdict, scope, note`,
-        [run, request.id, request.coverage],
+        [run, request.id, storableText(request.coverage)],
       );
       // An answer for the run and one for this call may both be there; a yes counts only if nothing says no.
       const said = rows.find(({ verdict }) => verdict !== 'yes') ?? rows[0];
@@ -40,7 +41,7 @@ export function openApprovalTable(pool: Pool, run: string): { readonly approve: 
         `insert into skillwright.approvals (run, id, question) values ($1, $2, $3)
          on conflict (run, id) do update set verdict = null, scope = null, note = null, answered_by = null, answered_at = null,
            used_at = null, asked_at = now() where approvals.used_at is not null`,
-        [run, request.id, JSON.stringify(request)],
+        [run, request.id, storableJson(request)],
       );
       return 'pending';
     },
@@ -73,11 +74,14 @@ export async function listQuestions(pool: Pool, project: string): Promise<readon
   const { rows } = await pool.query<FleetQuestion>(
     `select a.run, a.id, a.question, a.asked_at as "askedAt" from skillwright.approvals a
      join skillwright.runs r on r.id = a.run
-     where r.project = $1 and r.state in ('queued', 'running', 'waiting') and a.verdict is null order by a.asked_at limit 1000`,
+     where r.project = $1 and r.state in ('queued', 'running', 'waiting') and a.verdict is null order by a.asked_at limit ${String(MAX_LISTED)}`,
     [project],
   );
   return rows;
 }
+
+/** Answered ones make room for the next. */
+const MAX_LISTED = 1_000;
 
 export interface GivenAnswer {
   readonly run: string;
@@ -87,7 +91,7 @@ export interface GivenAnswer {
   readonly note?: string;
 }
 
-/** Answers a question and continues the run, in one transaction. Throws `input/invalid` if it does not wait for an answer. */
+/** Answers a question and continues the run, in one transaction. Throws `input/invalid` if it does not wait for this answer. */
 export async function answerQuestion(
   pool: Pool,
   queue: RunQueue,
@@ -132,7 +136,10 @@ export function openFleetApprovals(
           scopes: offeredScopes(question),
         })),
         stored: [],
-        problems: [],
+        problems:
+          questions.length < MAX_LISTED
+            ? []
+            : [`only the oldest ${String(MAX_LISTED)} questions are listed; answer some to see more`],
       };
     },
     async answer(name, { verdict, scope, reason }) {

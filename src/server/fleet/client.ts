@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { z } from 'zod';
 
-import { SkillError } from '../../core/errors.ts';
+import { SkillError, isSkillError } from '../../core/errors.ts';
 import type { Integrity } from '../api/runs.ts';
 import type * as api from './api.ts';
 
@@ -13,6 +13,8 @@ export interface FleetClientOptions {
   readonly key: string;
   /** Deadline of one request in milliseconds, except streams (default: 30,000). */
   readonly timeoutMs?: number;
+  /** How long `wait` and `events` try to reach a server that does not answer, as while it restarts (default: 60,000). */
+  readonly unreachableMs?: number;
   /** Default: the `fetch` of Node. */
   readonly fetch?: typeof fetch;
 }
@@ -29,9 +31,12 @@ export interface FleetClient {
   /** Newest first; `before` is `next` of the page before. */
   runs(page?: { readonly limit?: number; readonly before?: string }): Promise<z.output<typeof api.RunList>>;
   cancel(id: string): Promise<FleetRun>;
-  /** Waits until a run has ended or waits for an answer. */
+  /** Waits until a run has ended or waits for an answer, also while the server restarts. */
   wait(id: string, options?: { readonly signal?: AbortSignal; readonly pollMs?: number }): Promise<FleetRun>;
-  /** The events of a run until it ends. Begins again after the last event if the connection breaks. */
+  /**
+   * The events of a run until it has ended. When the connection breaks or the server restarts, it goes on after the last event. Throws
+   * `io/failed` if the server does not answer for `unreachableMs`, and the reason of the signal when that is aborted.
+   */
   events(id: string, options: { readonly signal: AbortSignal }): AsyncGenerator<FleetEvent>;
   /** Verifies the record of each attempt. */
   integrity(id: string): Promise<{ readonly records: readonly FleetRecord[] }>;
@@ -45,6 +50,7 @@ export function openFleetClient({
   url,
   key,
   timeoutMs = 30_000,
+  unreachableMs = 60_000,
   fetch: send = fetch,
 }: FleetClientOptions): FleetClient {
   const call = async <T>(method: string, path: string, body?: unknown): Promise<T> => {
@@ -73,30 +79,47 @@ export function openFleetClient({
     },
     cancel: (id) => call('POST', `${runPath(id)}/cancel`),
     async wait(id, { signal, pollMs = 100 } = {}) {
+      const patience = openPatience(unreachableMs);
       for (;;) {
         signal?.throwIfAborted();
-        const run = await client.run(id);
-        if (run.state === 'ended' || run.state === 'waiting') return run;
+        try {
+          const run = await client.run(id);
+          if (run.state === 'ended' || run.state === 'waiting') return run;
+          patience.renew();
+        } catch (error) {
+          await patience.spend(error, signal);
+        }
         await sleep(pollMs, undefined, { signal }).catch(() => undefined);
       }
     },
     async *events(id, { signal }) {
-      let last = '';
-      while (!signal.aborted) {
-        const response = await send(`${url}/api/v1${runPath(id)}/events`, {
-          headers: { authorization: `Bearer ${key}`, ...(last === '' ? {} : { 'last-event-id': last }) },
-          signal,
-        });
-        if (!response.ok || response.body === null) throw await refusal(response);
+      const patience = openPatience(unreachableMs);
+      for (let last = ''; ;) {
+        signal.throwIfAborted();
+        const silent = new AbortController();
+        const timer = setTimeout(() => silent.abort(new TypeError('the stream is silent')), SILENT_MS);
         try {
-          for await (const event of readEvents(response.body)) {
+          const response = await send(`${url}/api/v1${runPath(id)}/events`, {
+            headers: { authorization: `Bearer ${key}`, ...(last === '' ? {} : { 'last-event-id': last }) },
+            signal: AbortSignal.any([signal, silent.signal]),
+          });
+          if (!response.ok || response.body === null) throw await refusal(response);
+          const heard = (): void => {
+            timer.refresh();
+            patience.renew();
+          };
+          for await (const event of readEvents(response.body, heard)) {
+            if (event.type === 'end') return;
+            // The server says why it closes the connection.
+            if (event.id === '') continue;
             last = event.id;
             yield event;
           }
-          return;
+          throw new TypeError('the stream ended before the run');
         } catch (error) {
-          if (signal.aborted || !(error instanceof TypeError)) throw error;
-          await sleep(500, undefined, { signal }).catch(() => undefined);
+          await patience.spend(error, signal);
+        } finally {
+          clearTimeout(timer);
         }
       }
     },
@@ -113,14 +136,63 @@ export function openFleetClient({
   return client;
 }
 
-async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<FleetEvent> {
+/** The server sends something every 15 seconds. */
+const SILENT_MS = 45_000;
+const MAX_PAUSE_MS = 5_000;
+
+/** How long a call goes on after failures that pass by themselves. */
+function openPatience(unreachableMs: number): {
+  /** The server answered. */
+  renew(): void;
+  /** Waits before the next try, longer each time. Throws what does not pass, and `io/failed` after `unreachableMs` without an answer. */
+  spend(error: unknown, signal: AbortSignal | undefined): Promise<void>;
+} {
+  let since: number | undefined;
+  let tries = 0;
+  return {
+    renew() {
+      since = undefined;
+      tries = 0;
+    },
+    async spend(error, signal) {
+      signal?.throwIfAborted();
+      if (!isPassing(error)) throw error;
+      since ??= performance.now();
+      if (performance.now() - since >= unreachableMs) throw unreachable(error, unreachableMs);
+      const pause = Math.min(MAX_PAUSE_MS, 100 * 2 ** tries, unreachableMs);
+      tries += 1;
+      await sleep(pause, undefined, { signal }).catch(() => undefined);
+    },
+  };
+}
+
+/** `fetch` throws a TypeError when it cannot connect or the connection breaks, and a TimeoutError at the deadline of a request. */
+function isPassing(error: unknown): boolean {
+  if (isSkillError(error)) return error.code === 'io/failed';
+  return error instanceof TypeError || (error instanceof DOMException && error.name === 'TimeoutError');
+}
+
+function unreachable(error: unknown, unreachableMs: number): SkillError {
+  const cause = error instanceof Error ? error.message : String(error);
+  return new SkillError({
+    code: 'io/failed',
+    message: `the server did not answer for ${String(unreachableMs / 1_000)} s: ${cause}`,
+    hint: 'check that it runs and that its address is right; then call again',
+    data: { path: '', cause },
+    cause: error,
+  });
+}
+
+async function* readEvents(body: ReadableStream<Uint8Array>, heard: () => void): AsyncGenerator<FleetEvent> {
   let text = '';
   for await (const piece of body.pipeThrough(new TextDecoderStream())) {
+    heard();
     text += piece;
     const frames = text.split('\n\n');
     text = frames.pop() ?? '';
     for (const frame of frames) {
       const field = (name: string): string => new RegExp(`^${name}: (.*)$`, 'm').exec(frame)?.[1] ?? '';
+      if (field('data') === '') continue;
       const line: unknown = JSON.parse(field('data'));
       yield { id: field('id'), type: field('event'), line };
     }
@@ -133,10 +205,14 @@ async function refusal(response: Response): Promise<SkillError> {
     const value: unknown = typeof body === 'object' && body !== null ? Reflect.get(body, name) : undefined;
     return typeof value === 'string' ? value : undefined;
   };
+  const message = said('error') ?? `the server answered ${String(response.status)}`;
+  const hint = said('hint') ?? 'see /api/v1/openapi.json';
+  if (response.status >= 500)
+    return new SkillError({ code: 'io/failed', message, hint, data: { path: response.url, cause: message } });
   return new SkillError({
     code: response.status === 403 || response.status === 401 ? 'policy/refused' : 'input/invalid',
-    message: said('error') ?? `the server answered ${String(response.status)}`,
-    hint: said('hint') ?? 'see /api/v1/openapi.json',
+    message,
+    hint,
     data:
       response.status === 403 || response.status === 401
         ? { rule: `http/${String(response.status)}`, approval: '', command: '' }

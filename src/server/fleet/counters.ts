@@ -7,11 +7,17 @@ import type { EventSink } from '../../journal/export/sinks.ts';
 /** A sample of Prometheus: name, labels, value. */
 export type Sample = readonly [name: string, labels: Readonly<Record<string, string>>, value: number];
 
-export interface Counters {
+/** The counts of one project. */
+export interface ProjectCounters {
   /** Counts the events of one run. */
   openSink(): EventSink;
   countWait(seconds: number): void;
   countEnd(outcome: string, seconds: number): void;
+}
+
+export interface Counters {
+  of(project: string): ProjectCounters;
+  /** Every sample has the label `project`: a key sees only those of its own. */
   samples(): readonly Sample[];
 }
 
@@ -20,7 +26,12 @@ const BOUNDS = [0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 1_800];
 
 export function openCounters(): Counters {
   const counts = new Map<string, Sample>();
-  const add = (name: string, labels: Readonly<Record<string, string>>, value: number): void => {
+  return { of: (project) => projectCounters(project, counts), samples: () => [...counts.values()] };
+}
+
+function projectCounters(project: string, counts: Map<string, Sample>): ProjectCounters {
+  const add = (name: string, given: Readonly<Record<string, string>>, value: number): void => {
+    const labels = { project, ...given };
     const key = `${name} ${JSON.stringify(labels)}`;
     counts.set(key, [name, labels, (counts.get(key)?.[2] ?? 0) + value]);
   };
@@ -62,7 +73,6 @@ export function openCounters(): Counters {
       add('skillwright_runs_ended_total', { outcome }, 1);
       observe('skillwright_run_seconds', {}, seconds);
     },
-    samples: () => [...counts.values()],
   };
 }
 

@@ -13,7 +13,6 @@ import { quoted } from '../../core/text/text.ts';
 import { loadOptional } from '../../platform/optional-package.ts';
 import type { QueuedRun, RunQueue } from './run-queue.ts';
 import { RUN_FORMAT } from './run-table.ts';
-import { unknownSchedule } from './schedules.ts';
 import type { ScheduleContext, Schedules } from './schedules.ts';
 
 const QUEUE = 'runs';
@@ -121,8 +120,8 @@ function schedulesOf(client: Dbos.DBOSClient): Schedules {
     },
     async remove(project, name) {
       const known = await client.getSchedule(`${project}/${name}`);
-      if (known === null) throw unknownSchedule(name);
-      await client.deleteSchedule(`${project}/${name}`);
+      if (known !== null) await client.deleteSchedule(`${project}/${name}`);
+      return known !== null;
     },
   };
 }

@@ -14,7 +14,7 @@ import { HttpError } from '../http-error.ts';
 import { API_PATH, openApi } from '../open-api.ts';
 import { readPageFiles, sendPage } from '../page-files.ts';
 import type { PageFile } from '../page-files.ts';
-import { hasKeys, openKeyring } from './keys.ts';
+import { hasKeys, needRight, openKeyring } from './keys.ts';
 import type { Identity } from './keys.ts';
 import { metricsText } from './metrics.ts';
 import { fleetRoutes } from './routes.ts';
@@ -29,6 +29,8 @@ export interface FleetServerOptions extends Omit<FleetContext, 'folders'> {
   readonly host?: string;
   readonly port?: number;
   readonly onNote?: (note: string) => void;
+  /** A reader that takes no data for this long is disconnected (default: 30,000). */
+  readonly stalledMs?: number;
 }
 
 export interface FleetServer {
@@ -38,7 +40,7 @@ export interface FleetServer {
 }
 
 const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '::1', 'localhost']);
-const LIMITS = { bodyBytes: 1024 * 1024, uploadBytes: 0 };
+const LIMITS = { bodyBytes: 1024 * 1024, uploadBytes: 0, stalledMs: 30_000 };
 const MAX_CONNECTIONS = 512;
 const DELIVERY_MS = 1_000;
 
@@ -145,11 +147,19 @@ async function route(request: IncomingMessage, response: ServerResponse, exchang
       'missing or invalid key: send Authorization: Bearer KEY',
       'skillwright fleet keys creates one',
     );
-  if (url.pathname === '/metrics' && isGet)
-    return sendText(response, 'text/plain; version=0.0.4', await metricsText(pool));
+  if (url.pathname === '/metrics' && isGet) {
+    needRight(identity, 'read');
+    return sendText(response, 'text/plain; version=0.0.4', await metricsText(pool, identity.project));
+  }
   if (!url.pathname.startsWith(`${API_PATH}/`)) throw new HttpError(404, `not found; the API is below ${API_PATH}`);
   const routes = fleetRoutes({ ...options, folders: exchange.folders }, identity);
-  await answerApi(request, response, url, { routes, limits: LIMITS, closing, description: () => openApi(routes) });
+  await answerApi(request, response, url, {
+    routes,
+    limits: { ...LIMITS, stalledMs: options.stalledMs ?? LIMITS.stalledMs },
+    closing,
+    description: () => openApi(routes),
+    onNote: exchange.onNote,
+  });
 }
 
 async function health(name: string, response: ServerResponse, pool: Pool): Promise<void> {

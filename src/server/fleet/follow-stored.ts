@@ -7,10 +7,12 @@ import { storedLines, storedRecords } from './run-store.ts';
 import { readRow } from './run-table.ts';
 
 const POLL_MS = 100;
+const HEARTBEAT_MS = 15_000;
 
 /**
  * One frame for each line, over all attempts: an attempt that continues another one repeats its events, so a reader sees the hand-over. The
- * id is `attempt-number`. Long texts are references to contents, as they are in the record.
+ * id is `attempt-number`. Long texts are references to contents, as they are in the record. The last frame is `end`: a stream that ends
+ * without it was cut off.
  */
 export async function* followStored(
   pool: Pool,
@@ -20,6 +22,7 @@ export async function* followStored(
   const [, fromAttempt = '0', fromSeq = '0'] = /^(\d{1,9})-(\d{1,9})$/.exec(lastEventId ?? '') ?? [];
   let attempt = Number(fromAttempt);
   let seq = Number(fromSeq);
+  let silentMs = 0;
   while (!signal.aborted) {
     // Read before the lines, so that lines written before the end are still sent.
     const row = await readRow(pool, project, run);
@@ -27,15 +30,22 @@ export async function* followStored(
     let hasSent = false;
     for (const stored of records) {
       const after = stored.attempt === attempt ? seq : 0;
-      for (const [index, line] of (await storedLines(pool, { run, ...stored }, after)).entries()) {
-        attempt = stored.attempt;
-        seq = after + index + 1;
-        hasSent = true;
-        yield `id: ${String(attempt)}-${String(seq)}\nevent: ${typeOf(line)}\ndata: ${line}\n\n`;
+      for await (const page of storedLines(pool, { run, ...stored }, { after })) {
+        for (const one of page) {
+          ({ attempt } = stored);
+          ({ seq } = one);
+          hasSent = true;
+          yield `id: ${String(attempt)}-${String(seq)}\nevent: ${typeOf(one.line)}\ndata: ${one.line}\n\n`;
+        }
       }
     }
-    if (row === undefined || (row.state === 'ended' && !hasSent)) return;
-    if (!hasSent) await sleep(POLL_MS, undefined, { signal }).catch(() => undefined);
+    if (row === undefined) return;
+    if (row.state === 'ended' && !hasSent) return void (yield 'event: end\ndata: {}\n\n');
+    silentMs = hasSent ? 0 : silentMs + POLL_MS;
+    if (hasSent) continue;
+    // A comment without an empty line is no frame of its own.
+    if (silentMs % HEARTBEAT_MS === 0) yield ': \n';
+    await sleep(POLL_MS, undefined, { signal }).catch(() => undefined);
   }
 }
 

@@ -5,6 +5,7 @@ import type { Pool } from 'pg';
 
 import { invalidInput } from '../../core/errors.ts';
 import { quoted } from '../../core/text/text.ts';
+import { HttpError } from '../http-error.ts';
 
 /** `admin` manages keys, webhooks, schedules and limits of its project. */
 export const RIGHTS = ['submit', 'read', 'approve', 'admin'] as const;
@@ -15,6 +16,16 @@ export interface Identity {
   readonly actor: string;
   readonly project: string;
   readonly rights: readonly Right[];
+}
+
+export function hasRight({ rights }: Identity, right: Right): boolean {
+  return rights.includes(right) || rights.includes('admin');
+}
+
+/** Throws a 403 if the key has no such right. */
+export function needRight(identity: Identity, right: Right): void {
+  if (!hasRight(identity, right))
+    throw new HttpError(403, `this key has no right to ${right}`, `use a key with the right ${right}`);
 }
 
 export interface ApiKey {

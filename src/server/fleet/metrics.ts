@@ -25,25 +25,31 @@ const HELP: Readonly<Record<string, readonly [type: string, help: string]>> = {
 const GAUGES = `
   select 'skillwright_runs' as name, jsonb_build_object('state', s.state) as labels, coalesce(r.count, 0)::float as value
     from unnest(array['queued', 'running', 'waiting']) as s (state) left join (
-      select state, count(*) from skillwright.runs where state in ('queued', 'running', 'waiting') group by state) r using (state)
-  union all select 'skillwright_queue_depth', jsonb_build_object('project', p.name),
-      (select count(*) from skillwright.runs r where r.state = 'queued' and r.project = p.name) from skillwright.projects p
+      select state, count(*) from skillwright.runs where state in ('queued', 'running', 'waiting') and project = $1 group by state) r using (state)
+  union all select 'skillwright_queue_depth', jsonb_build_object('project', $1::text), count(*)
+    from skillwright.runs where state = 'queued' and project = $1
   union all select 'skillwright_queue_oldest_seconds', '{}', coalesce(extract(epoch from now() - min(submitted_at)), 0)
-    from skillwright.runs where state = 'queued'
+    from skillwright.runs where state = 'queued' and project = $1
   union all select 'skillwright_questions_waiting', '{}', count(*) from skillwright.approvals a
-    join skillwright.runs r on r.id = a.run where r.state = 'waiting' and a.verdict is null
+    join skillwright.runs r on r.id = a.run where r.state = 'waiting' and r.project = $1 and a.verdict is null
   union all select 'skillwright_workers', '{}', count(*) from skillwright.workers where seen_at > now() - interval '10 seconds'
-  union all select 'skillwright_deliveries_failed', '{}', count(*) from skillwright.deliveries where done_at is null and tries > 0`;
+  union all select 'skillwright_deliveries_failed', '{}', count(*) from skillwright.deliveries d
+    join skillwright.webhooks w on w.id = d.webhook where d.done_at is null and d.tries > 0 and w.project = $1`;
 
-export async function metricsText(pool: Pool): Promise<string> {
-  const gauges = await pool.query<{ name: string; labels: Readonly<Record<string, string>>; value: number }>(GAUGES);
+/** The metrics of one project. Workers belong to no project, so all of them count. */
+export async function metricsText(pool: Pool, project: string): Promise<string> {
+  const gauges = await pool.query<{ name: string; labels: Readonly<Record<string, string>>; value: number }>(GAUGES, [
+    project,
+  ]);
   const counted = await pool.query<{ worker: string; samples: readonly Sample[] }>(
     `select worker, samples from skillwright.counters where at > now() - interval '1 day' order by worker`,
   );
   const samples: readonly Sample[] = [
     ...gauges.rows.map(({ name, labels, value }) => [name, labels, value] as const),
     ...counted.rows.flatMap((row) =>
-      row.samples.map(([name, labels, value]) => [name, { ...labels, worker: row.worker }, value] as const),
+      row.samples
+        .filter(([, labels]) => labels['project'] === project)
+        .map(([name, { project: _, ...labels }, value]) => [name, { ...labels, worker: row.worker }, value] as const),
     ),
   ];
   const lines = Object.entries(HELP).flatMap(([family, [type, help]]) => {

@@ -191,6 +191,24 @@ const MIGRATIONS: readonly string[] = [
   alter table skillwright.contents add column size bigint;
   alter table skillwright.contents alter column bytes drop not null;
   `,
+  // jsonb refuses U+0000 and half a surrogate pair, so the view shows the escapes of both as text. Replacing the view keeps its columns.
+  String.raw`
+  create function skillwright.line_json(line text) returns jsonb language sql immutable strict parallel safe as $$
+    select case when line ~ '\\u(0000|[dD][89a-fA-F])'
+      then regexp_replace(line, '(?<!\\)((?:\\\\)*)\\(u(?:0000|[dD][89a-fA-F][0-9a-fA-F]{2}))', '\1\\\\\2', 'g')::jsonb
+      else line::jsonb end
+  $$;
+  create or replace view skillwright.events as
+    select r.project, l.run, l.attempt, l.record, l.seq, (j.line->>'time')::timestamptz as at, j.line->'event'->>'type' as type,
+      (j.line->'event'->>'call')::int as call,
+      coalesce(j.line->'event'->'action'->>'type', j.line->'event'->'decision'->>'tool', j.line->'event'->'observation'->>'action',
+        j.line->'event'->'request'->>'tool', j.line->'event'->'skill'->>'id',
+        case when jsonb_typeof(j.line->'event'->'skill') = 'string' then j.line->'event'->>'skill' end, j.line->'event'->>'model') as subject,
+      coalesce(j.line->'event'->'decision'->>'effect', j.line->'event'->'answer'->>'verdict', j.line->'event'->'observation'->>'code',
+        j.line->'event'->'observation'->>'type', j.line->'event'->>'outcome') as result,
+      j.line->'event' as event
+    from skillwright.lines l join skillwright.runs r on r.id = l.run cross join lateral (select skillwright.line_json(l.line) as line) j;
+  `,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -6,14 +6,16 @@ import { HttpError } from '../http-error.ts';
 import * as api from './api.ts';
 import type { z } from 'zod';
 import { Answered, ApprovalAnswer } from '../api/govern.ts';
+import { defined } from '../../core/defined.ts';
 import { API_PATH } from '../open-api.ts';
 import { runRoutes } from '../routes/runs.ts';
+import { conflict } from '../approvals.ts';
 import { answerQuestion, listQuestions, openFleetApprovals } from './approval-table.ts';
 import { consoleRoutes } from './console-routes.ts';
 import type { FleetContext } from './context.ts';
 import { newestActs, recordAct } from './audit.ts';
 import { fleetState } from './fleet-state.ts';
-import { createKey, listKeys, revokeKey } from './keys.ts';
+import { createKey, hasRight, listKeys, needRight, revokeKey } from './keys.ts';
 import type { Identity, Right } from './keys.ts';
 import { followStored } from './follow-stored.ts';
 import { newRunId } from '../../journal/run-folder.ts';
@@ -26,10 +28,10 @@ import { addWebhook, listWebhooks, removeWebhook } from './webhooks.ts';
 export function fleetRoutes(context: FleetContext, identity: Identity): readonly Route[] {
   const { pool, queue, schedules } = context;
   const { project } = identity;
-  const need = (right: Right): void => {
-    if (!identity.rights.includes(right) && !identity.rights.includes('admin'))
-      throw new HttpError(403, `this key has no right to ${right}`, `use a key with the right ${right}`);
-  };
+  const need = (right: Right): void => needRight(identity, right);
+  /** What a key may know of a run that it submitted or cancelled. */
+  const receipt = (run: FleetRun): Immutable<z.output<typeof api.Run>> =>
+    shown(hasRight(identity, 'read') ? run : { ...run, ...UNREADABLE });
   const did = (act: string, target: string, detail: object = {}): Promise<void> =>
     recordAct(pool, identity, { act, target, detail });
   const found = async (id = ''): Promise<FleetRun> => {
@@ -67,7 +69,7 @@ export function fleetRoutes(context: FleetContext, identity: Identity): readonly
             request,
             options: {
               ...(skills === undefined ? {} : { required: skills }),
-              ...(budget === undefined ? {} : { budget }),
+              ...(budget === undefined ? {} : { budget: defined(budget) }),
               ...(vocabulary === undefined ? {} : { vocabulary }),
               ...(traceparent === undefined ? {} : { trace: traceparent.slice(3, -3) }),
             },
@@ -77,7 +79,7 @@ export function fleetRoutes(context: FleetContext, identity: Identity): readonly
           },
           identity,
         );
-        return shown(run);
+        return receipt(run);
       },
     ),
     jsonRoute(
@@ -109,7 +111,7 @@ export function fleetRoutes(context: FleetContext, identity: Identity): readonly
       const { id } = await found(params['id']);
       const run = await cancelRun(pool, queue, project, id);
       await did('run-cancel', id);
-      return shown(run ?? (await found(id)));
+      return receipt(run ?? (await found(id)));
     }),
     jsonRoute(
       'GET /approvals',
@@ -148,7 +150,9 @@ export function fleetRoutes(context: FleetContext, identity: Identity): readonly
           queue,
           { run, id, verdict, scope, ...(note === undefined ? {} : { note }) },
           identity,
-        );
+        ).catch((error: unknown) => {
+          throw conflict(error);
+        });
         await did('approval-answer', `${run} ${id}`, { verdict, scope });
         return { done: true };
       },
@@ -220,7 +224,8 @@ export function fleetRoutes(context: FleetContext, identity: Identity): readonly
       { answer: api.Done },
       async ({ params: { name = '' } }) => {
         need('admin');
-        await schedules.remove(project, name);
+        if (!(await schedules.remove(project, name)))
+          throw new HttpError(404, 'there is no such schedule', 'GET /api/v1/schedules lists the schedules');
         await did('schedule-remove', name);
         return { done: true };
       },
@@ -241,6 +246,18 @@ export function fleetRoutes(context: FleetContext, identity: Identity): readonly
 function isIntegrity({ path }: Route): boolean {
   return path === '/runs/{id}/integrity';
 }
+
+/** A key without the right to read learns of a run only its id and its state. */
+const UNREADABLE = {
+  request: '',
+  outcome: null,
+  answer: null,
+  reason: null,
+  attempt: 0,
+  worker: null,
+  used: null,
+  submittedBy: '',
+} as const;
 
 function shown(run: FleetRun): Immutable<z.output<typeof api.Run>> {
   const { id, state, request, outcome, answer, reason, attempt, worker, used, submittedBy } = run;

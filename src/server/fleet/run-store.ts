@@ -1,18 +1,19 @@
 /** The stored record of one attempt of a run: lines with the same hash chain as in a folder, and files by digest. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import type { Pool } from 'pg';
 
 import { toRelativePath } from '../../core/path.ts';
 import { SkillError } from '../../core/errors.ts';
-import { readRun } from '../../journal/journal-reader.ts';
+import { infoFromEvents } from '../../journal/journal-reader.ts';
 import { EVENTS_FILE, RUN_FILE } from '../../journal/run-folder.ts';
 import { infoText } from '../../journal/run-info.ts';
 import { sha256 } from '../../platform/hash.ts';
 import type { ContentStore } from './content-store.ts';
 import { ANNOUNCE, WEBHOOKS } from './run-table.ts';
 import type { Claim, Ending } from './run-table.ts';
+import { storableText } from './storable-text.ts';
 
 /** New lines and files of one record: that of the run, or of a subagent. */
 export interface RecordPart {
@@ -97,7 +98,7 @@ function appendUnder(held: string, more = ''): string {
 function endValues(ending: Ending): readonly unknown[] {
   if (ending.state === 'waiting') return [ending.state, null, null, null, null];
   const { state, outcome, answer, reason, used } = ending;
-  return [state, outcome, answer, reason, used ?? null];
+  return [state, outcome, storableText(answer), storableText(reason), used ?? null];
 }
 
 /** A record of a run. `attempt` is the one that wrote it. */
@@ -111,60 +112,123 @@ export interface StoredRecord {
 /** All records of a run, in the order in which they began. */
 export async function storedRecords(pool: Pool, run: string): Promise<readonly StoredRecord[]> {
   const { rows } = await pool.query<StoredRecord>(
-    `select attempt, record, line::jsonb->'event'->>'parent' is not null as "isChild"
+    // Not as jsonb, which refuses a line that contains an escaped U+0000.
+    `select attempt, record, coalesce((line::json->'event'->'parent')::text, 'null') <> 'null' as "isChild"
      from skillwright.lines where run = $1 and seq = 1 order by attempt, record`,
     [run],
   );
   return rows;
 }
 
-/** Writes a stored record into a directory as it was on the worker. Bytes that do not match their digest are refused. */
+/** A record in a folder: what is written there so far. */
+export interface RestoredRecord {
+  readonly folder: string;
+  readonly lines: number;
+  /** Digests by path. */
+  readonly files: ReadonlyMap<string, string>;
+}
+
+/**
+ * Writes a stored record into a directory as it was on the worker; with `before`, only what came since. Bytes that do not match their
+ * digest are refused.
+ */
 export async function restoreRecord(
   pool: Pool,
   contents: ContentStore,
   { run, attempt, record }: StoredRecord & { readonly run: string },
   directory: string,
-): Promise<string> {
+  before?: RestoredRecord,
+): Promise<RestoredRecord> {
   const folder = path.join(directory, record);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const { rows: files } = await pool.query<{ path: string; digest: string; bytes: Buffer | null }>(
+  // Read first: the files that are read after it are all that these lines name.
+  const { rows: ends } = await pool.query<{ last: number }>(
+    'select coalesce(max(seq), 0) as last from skillwright.lines where run = $1 and attempt = $2 and record = $3',
+    [run, attempt, record],
+  );
+  const { rows: files } = await pool.query<StoredFile>(
     'select path, digest, bytes from skillwright.files where run = $1 and attempt = $2 and record = $3',
     [run, attempt, record],
   );
-  await Promise.all(
-    files.map(async ({ path: name, digest, bytes: own }) => {
-      const place = toRelativePath(name);
-      if (place.type === 'refused') throw damaged(run, 'it names a file outside its folder');
-      mkdirSync(path.dirname(path.join(folder, place.path)), { recursive: true, mode: 0o700 });
-      const bytes = own ?? (await contents.load(digest));
-      if (bytes === undefined || sha256(bytes) !== digest) throw damaged(run, `${name} is missing or changed`);
-      writeFileSync(path.join(folder, place.path), bytes, { mode: 0o600 });
-    }),
-  );
-  const lines = await storedLines(pool, { run, attempt, record });
-  writeFileSync(path.join(folder, EVENTS_FILE), lines.map((line) => `${line}\n`).join(''), { mode: 0o600 });
-  if (!files.some((file) => file.path === RUN_FILE)) summarizeUnfinished(folder);
-  return folder;
+  const fresh = files.filter((file) => before?.files.get(file.path) !== file.digest);
+  for (let at = 0; at < fresh.length; at += FILES_AT_ONCE)
+    await Promise.all(fresh.slice(at, at + FILES_AT_ONCE).map((file) => restoreFile(contents, run, folder, file)));
+  const lines = Math.max(ends[0]?.last ?? 0, before?.lines ?? 0);
+  const events = path.join(folder, EVENTS_FILE);
+  const target = before === undefined ? `${events}.part` : events;
+  if (before === undefined) writeFileSync(target, '', { mode: 0o600 });
+  for await (const page of storedLines(pool, { run, attempt, record }, { after: before?.lines ?? 0, upTo: lines }))
+    appendFileSync(target, page.map(({ line }) => `${line}\n`).join(''));
+  if (before === undefined) renameSync(target, events);
+  const isSummarized = files.some((file) => file.path === RUN_FILE);
+  if (!isSummarized && lines !== before?.lines) summarizeUnfinished(run, folder);
+  return { folder, lines, files: new Map(files.map((file) => [file.path, file.digest])) };
+}
+
+interface StoredFile {
+  readonly path: string;
+  readonly digest: string;
+  readonly bytes: Buffer | null;
+}
+
+/** Each may take a connection of the pool. */
+const FILES_AT_ONCE = 8;
+
+async function restoreFile(
+  contents: ContentStore,
+  run: string,
+  folder: string,
+  { path: name, digest, bytes: own }: StoredFile,
+): Promise<void> {
+  const place = toRelativePath(name);
+  if (place.type === 'refused') throw damaged(run, 'it names a file outside its folder');
+  mkdirSync(path.dirname(path.join(folder, place.path)), { recursive: true, mode: 0o700 });
+  const bytes = own ?? (await contents.load(digest));
+  if (bytes === undefined || sha256(bytes) !== digest) throw damaged(run, `${name} is missing or changed`);
+  writeFileSync(path.join(folder, place.path), bytes, { mode: 0o600 });
 }
 
 /** `run.json` is stored with the end of a run. Until then it says nothing that the lines do not say. */
-function summarizeUnfinished(folder: string): void {
-  const { info } = readRun(folder, { content: 'start' });
-  if (info.endedAt === undefined) writeFileSync(path.join(folder, RUN_FILE), infoText(info), { mode: 0o600 });
+function summarizeUnfinished(run: string, folder: string): void {
+  const info = infoFromEvents(folder);
+  if (info === undefined) throw damaged(run, 'its events do not start with run-start');
+  const file = path.join(folder, RUN_FILE);
+  if (info.endedAt !== undefined) return rmSync(file, { force: true });
+  writeFileSync(`${file}.part`, infoText(info), { mode: 0o600 });
+  renameSync(`${file}.part`, file);
 }
 
-/** The lines of a record, after a number of lines. */
-export async function storedLines(
+const LINES_AT_ONCE = 1_000;
+/** A page ends after the line that reaches this; a line has at most a megabyte. */
+const PAGE_CHARACTERS = 1_000_000;
+
+export interface StoredLine {
+  readonly seq: number;
+  readonly line: string;
+}
+
+/** The lines of a record in pages, so that a long one is never in memory as a whole. `after` and `upTo` are numbers of lines. */
+export async function* storedLines(
   pool: Pool,
   { run, attempt, record }: Pick<StoredRecord, 'attempt' | 'record'> & { readonly run: string },
-  after = 0,
-): Promise<readonly string[]> {
-  const { rows } = await pool.query<{ line: string }>(
-    'select line from skillwright.lines where run = $1 and attempt = $2 and record = $3 and seq > $4 order by seq limit 10000',
-    [run, attempt, record, after],
-  );
-  return rows.map(({ line }) => line);
+  { after = 0, upTo = MAX_SEQ }: { readonly after?: number; readonly upTo?: number } = {},
+): AsyncGenerator<readonly StoredLine[]> {
+  for (let last: number | undefined = after; last !== undefined;) {
+    const { rows }: { rows: StoredLine[] } = await pool.query<StoredLine>(
+      `select seq, line from (
+         select seq, line, sum(length(line)) over (order by seq) - length(line) as characters from (
+           select seq, line from skillwright.lines where run = $1 and attempt = $2 and record = $3 and seq > $4 and seq <= $5
+           order by seq limit ${String(LINES_AT_ONCE)}) page) sized
+       where characters < ${String(PAGE_CHARACTERS)} order by seq`,
+      [run, attempt, record, last, upTo],
+    );
+    if (rows.length > 0) yield rows;
+    last = rows.at(-1)?.seq;
+  }
 }
+
+/** The largest `int` of PostgreSQL. */
+const MAX_SEQ = 2_147_483_647;
 
 function damaged(run: string, reason: string): SkillError {
   return new SkillError({

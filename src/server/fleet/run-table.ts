@@ -5,12 +5,14 @@
 import type { Pool, PoolClient } from 'pg';
 
 import type { AgentResult } from '../../agent/agent-options.ts';
+import type { Budget } from '../../core/budget.ts';
 import { SkillError, invalidInput } from '../../core/errors.ts';
 import { quoted } from '../../core/text/text.ts';
 import { inTransaction } from './database.ts';
 import type { StoredAttempt } from './attempt-format.ts';
 import type { QueuedRun, RunQueue } from './run-queue.ts';
 import type { RunPage } from '../records.ts';
+import { storableJson } from './storable-text.ts';
 
 /** The format of runs in the tables. A worker refuses runs that a later format recorded. */
 export const RUN_FORMAT = 1;
@@ -32,7 +34,7 @@ export interface RunSubmission {
 
 /** What a submission may choose; everything else is the worker's. */
 export interface FleetRunOptions {
-  readonly budget?: Readonly<Record<string, number>>;
+  readonly budget?: Partial<Budget>;
   readonly required?: readonly string[];
   readonly vocabulary?: string;
   /** The run is an attempt of an evaluation. */
@@ -84,6 +86,11 @@ export async function submitRun(
   { actor, project }: Submitter,
 ): Promise<FleetRun> {
   const { id, request, options = {}, priority = 0, idempotencyKey = null, skillSet, delaySeconds } = submission;
+  if (/\0|\p{Cs}/u.test(request) || JSON.stringify(options) !== storableJson(options))
+    throw invalidInput(
+      'the request or its options contain U+0000 or half a surrogate pair, which the database cannot store',
+      'valid Unicode without U+0000',
+    );
   if (!/\S/.test(request) || request.length > MAX_REQUEST_CHARACTERS)
     throw invalidInput(
       request.length > MAX_REQUEST_CHARACTERS ? 'the request is too long' : 'the request is empty',
@@ -98,8 +105,13 @@ export async function submitRun(
     const [row] = rows;
     if (row === undefined) throw invalidInput(`there is no project ${quoted(project)}`, 'a project that exists');
     const { limit, queued, ...run } = row;
-    if (queued >= limit) throw tooMany(project, limit);
-    if (!isAdded(run)) return sameKey(client, project, idempotencyKey, request);
+    if (!isAdded(run)) {
+      // First: a caller who did not hear the answer gets it, also if the queue is full by now.
+      const before = idempotencyKey === null ? undefined : await sameKey(client, project, idempotencyKey, request);
+      if (before !== undefined) return before;
+      if (queued < limit) throw new TypeError('a run conflicts with no run');
+      throw tooMany(project, limit);
+    }
     await queue.add(client, {
       run: id,
       attempt: 1,
@@ -139,15 +151,19 @@ function tooMany(project: string, limit: number): SkillError {
   });
 }
 
-/** The run that was submitted with this key before. Another request under the same key is an error of the caller. */
-async function sameKey(client: PoolClient, project: string, key: string | null, request: string): Promise<FleetRun> {
+/** The run that was submitted with this key before, if any. Another request under the same key is an error of the caller. */
+async function sameKey(
+  client: PoolClient,
+  project: string,
+  key: string,
+  request: string,
+): Promise<FleetRun | undefined> {
   const { rows } = await client.query<FleetRun>(
     `select ${COLUMNS} from skillwright.runs where project = $1 and idempotency_key = $2`,
     [project, key],
   );
   const [before] = rows;
-  if (before === undefined) throw new TypeError('a run conflicts with no run');
-  if (before.request !== request)
+  if (before !== undefined && before.request !== request)
     throw invalidInput('the idempotency key was used for another request', 'one key for each request');
   return before;
 }
@@ -342,12 +358,15 @@ export async function readRow(source: Pool | PoolClient, project: string, id: st
   return rows[0];
 }
 
-/** The newest runs of a project; `before` is the last one of the page before. */
+/** The newest runs of a project; `before` is the last one of the page before. Throws `input/invalid` if the project has no such run. */
 export async function newestRuns(
   pool: Pool,
   project: string,
   { limit = 50, before }: { readonly limit?: number; readonly before?: string } = {},
 ): Promise<readonly FleetRun[]> {
+  // A list that is empty because its last run was pruned would look like the end.
+  if (before !== undefined && (await readRow(pool, project, before)) === undefined)
+    throw invalidInput('`before` names no run of this project', 'the id of a run', 'read the first page again');
   const { rows } = await pool.query<FleetRun>(
     `select ${COLUMNS} from skillwright.runs where project = $1
        and ($2::text is null or (submitted_at, id) < (select submitted_at, id from skillwright.runs where id = $2))

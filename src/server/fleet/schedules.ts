@@ -1,8 +1,4 @@
 /** Runs at regular times. DBOS keeps the time; each time submits a run once, however many workers there are. */
-import { invalidInput } from '../../core/errors.ts';
-import type { SkillError } from '../../core/errors.ts';
-import { quoted } from '../../core/text/text.ts';
-
 export interface NewSchedule {
   readonly name: string;
   /** Five fields, as in crontab. */
@@ -30,14 +26,6 @@ export interface Schedules {
     skillSet: string,
   ): Promise<void>;
   list(project: string): Promise<readonly ScheduledRun[]>;
-  /** Throws `input/invalid` if there is no such schedule. */
-  remove(project: string, name: string): Promise<void>;
-}
-
-export function unknownSchedule(name: string): SkillError {
-  return invalidInput(
-    `there is no schedule ${quoted(name)}`,
-    'the name of a schedule',
-    'GET /api/v1/schedules lists the schedules',
-  );
+  /** Returns false if there is no such schedule. */
+  remove(project: string, name: string): Promise<boolean>;
 }

@@ -18,6 +18,7 @@ import { openRunStore } from './run-store.ts';
 import type { RecordPart } from './run-store.ts';
 import type { Claim, FleetRun } from './run-table.ts';
 import { fetchSkills } from './skill-sets.ts';
+import { storableJson } from './storable-text.ts';
 
 export interface AttemptPlaces {
   readonly roots: readonly { readonly source: string; readonly path: string }[];
@@ -65,7 +66,7 @@ export async function workOnAttempt(
     const files = outputs.map(({ path: name, digest }) => ({ path: name, digest }));
     await pool.query(
       `update skillwright.runs set result = $4 where id = $1 and attempt = $2 and worker = $3 and state = 'running'`,
-      [run.id, claim.attempt, claim.worker, JSON.stringify({ result, outputs: files })],
+      [run.id, claim.attempt, claim.worker, storableJson({ result, outputs: files })],
     );
     await openRunStore(pool, contents, claim).append(recordParts(path.join(directory, 'runs')), {
       state: 'ended',

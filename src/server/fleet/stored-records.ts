@@ -17,6 +17,7 @@ import { openRunReader } from '../run-views.ts';
 import type { ContentStore } from './content-store.ts';
 import { listRunFiles } from './run-files.ts';
 import { restoreRecord, storedRecords } from './run-store.ts';
+import type { RestoredRecord } from './run-store.ts';
 import { listRows, readRow } from './run-table.ts';
 import type { FleetRun } from './run-table.ts';
 import { verifyStored } from './verify-stored.ts';
@@ -31,42 +32,54 @@ export interface StoredRecordsOptions {
 const POLL_MS = 200;
 const MAX_FOLDERS = 200;
 
-export interface RecordFolder {
-  readonly folder: string;
+export interface RecordFolder extends RestoredRecord {
   readonly attempt: number;
 }
 
-/** Folders of records that were read. One reader at a time writes the folder of a run. */
+/** Folders of records that were read. One reader at a time writes the folder of a run, and adds only what is new. */
 export interface RecordFolders {
   /** The folder of the newest record; undefined while there is none. */
   of(run: FleetRun): Promise<RecordFolder | undefined>;
 }
 
+interface KnownFolder {
+  readonly made: RecordFolder | undefined;
+  /** Nothing is added any more. */
+  readonly isComplete: boolean;
+}
+
 export function openRecordFolders({ pool, contents, base }: StoredRecordsOptions): RecordFolders {
-  const known = new Map<string, Promise<{ readonly made: RecordFolder | undefined; readonly isComplete: boolean }>>();
-  const restore = async ({ id, state }: FleetRun): Promise<RecordFolder | undefined> => {
+  const known = new Map<string, Promise<KnownFolder>>();
+  const restore = async ({ id, state }: FleetRun, before: RecordFolder | undefined): Promise<KnownFolder> => {
+    const isComplete = state === 'ended';
     const last = (await storedRecords(pool, id)).findLast(({ isChild }) => !isChild);
-    if (last === undefined) return undefined;
+    if (last === undefined) return { made: undefined, isComplete };
     const directory = path.join(base, 'records', id, String(last.attempt));
-    const folder = await restoreRecord(pool, contents, { run: id, ...last }, directory).catch((error: unknown) => {
-      if (state === 'ended') rmSync(directory, { recursive: true, force: true });
+    const earlier = before?.attempt === last.attempt ? before : undefined;
+    try {
+      const restored = await restoreRecord(pool, contents, { run: id, ...last }, directory, earlier);
+      return { made: { ...restored, attempt: last.attempt }, isComplete };
+    } catch (error) {
+      if (isComplete) rmSync(directory, { recursive: true, force: true });
       throw error;
-    });
-    return { folder, attempt: last.attempt };
+    }
   };
   return {
     async of(run) {
-      const before = await known.get(run.id)?.catch(() => undefined);
-      if (before?.isComplete === true) return before.made;
-      const made = restore(run).then((one) => ({ made: one, isComplete: run.state === 'ended' }));
+      const before = known.get(run.id);
+      const next = (async () => {
+        // After a failure the folder is written again from the start.
+        const earlier = await before?.catch(() => undefined);
+        return earlier?.isComplete === true ? earlier : restore(run, earlier?.made);
+      })();
       known.delete(run.id);
-      known.set(run.id, made);
+      known.set(run.id, next);
       const [oldest] = known.keys();
       if (known.size > MAX_FOLDERS && oldest !== undefined) {
         known.delete(oldest);
         rmSync(path.join(base, 'records', oldest), { recursive: true, force: true });
       }
-      return (await made).made;
+      return (await next).made;
     },
   };
 }
@@ -116,13 +129,14 @@ export function openStoredRecords(
         // Another attempt has a record of its own, which differs from where it continues.
         if (read !== undefined && made !== undefined && made.attempt !== read) last = 0;
         read = made?.attempt ?? read;
-        let hasNews = false;
-        for (const line of made === undefined ? [] : readRun(made.folder, { content }).lines) {
+        const hasNews = made !== undefined && made.lines > last;
+        for (const line of hasNews ? readRun(made.folder, { content }).lines : []) {
           if (line.seq <= last) continue;
           last = line.seq;
-          hasNews = true;
           yield made === undefined ? line : { ...line, attempt: made.attempt };
         }
+        // Lines that cannot be read are passed over.
+        last = Math.max(last, made?.lines ?? 0);
         if (run.state === 'ended' && !hasNews) return;
         if (!hasNews) await sleep(POLL_MS, undefined, { signal }).catch(() => undefined);
       }

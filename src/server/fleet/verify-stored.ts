@@ -32,7 +32,7 @@ export async function verifyStored(
       const { record, attempt } = stored;
       try {
         const place = path.join(directory, String(attempt));
-        const folder = await restoreRecord(pool, contents, { run, ...stored }, place);
+        const { folder } = await restoreRecord(pool, contents, { run, ...stored }, place);
         const { status, problems } = verifyRun(folder);
         // Which process lives on this machine says nothing about a worker elsewhere.
         const isUnfinished = status === 'running' || status === 'torn';
@@ -44,7 +44,9 @@ export async function verifyStored(
         return { record, attempt, status: 'tampered', problems: [error.message] };
       }
     };
-    return await Promise.all((await storedRecords(pool, run)).map(verify));
+    const verified: StoredVerification[] = [];
+    for (const stored of await storedRecords(pool, run)) verified.push(await verify(stored));
+    return verified;
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }

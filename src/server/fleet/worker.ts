@@ -38,7 +38,7 @@ import { workOnAttempt } from './stored-attempt.ts';
 import type { RunAttempt } from './stored-attempt.ts';
 import { traceOf } from '../../journal/trace-id.ts';
 import { openCounters } from './counters.ts';
-import type { Counters } from './counters.ts';
+import type { ProjectCounters } from './counters.ts';
 import { openRuntimes } from './worker-runtimes.ts';
 import { openClockWatch } from './worker-timers.ts';
 import type { Runtimes } from './worker-runtimes.ts';
@@ -110,7 +110,14 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       const done = (async () => {
         const run = await reached(() => claimRun(pool, claim), stop.signal);
         if (run === undefined) await leaveRun(pool, queue, entry);
-        else await workOn(run, claim, { ...options, runtimes, queue, counters, stop: stop.signal });
+        else
+          await workOn(run, claim, {
+            ...options,
+            runtimes,
+            queue,
+            counters: counters.of(run.project),
+            stop: stop.signal,
+          });
       })().catch((error: unknown) => {
         onNote(`run ${entry.run}: ${error instanceof Error ? error.message : String(error)}`);
       });
@@ -244,7 +251,7 @@ async function compare(pool: Pool, queue: RunQueue, worker: string, running: Rea
 interface Work extends WorkerOptions {
   readonly runtimes: Runtimes;
   readonly queue: RunQueue;
-  readonly counters: Counters;
+  readonly counters: ProjectCounters;
   readonly stop: AbortSignal;
 }
 

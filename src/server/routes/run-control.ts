@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { resumeAgent } from '../../agent/resume/resume.ts';
 import type { AgentOptions } from '../../agent/agent-options.ts';
 import type { Budget } from '../../core/budget.ts';
+import { defined } from '../../core/defined.ts';
 import type { Model } from '../../core/model.ts';
 import { readRun } from '../../journal/journal-reader.ts';
 import { isInside, tryRealPath } from '../../platform/fs/paths.ts';
@@ -237,9 +238,4 @@ export function runControlRoutes(context: ServerContext): readonly Route[] {
 
 function startedRun(run: string): Started {
   return { run, events: `${API_PATH}/runs/${run}/events` };
-}
-
-/** Without keys whose value is undefined. */
-function defined(budget: { readonly [Key in keyof Budget]?: Budget[Key] | undefined }): Partial<Budget> {
-  return Object.fromEntries(Object.entries(budget).filter(([, value]) => value !== undefined));
 }

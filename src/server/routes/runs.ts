@@ -69,7 +69,7 @@ export function runRoutes(records: RunRecords, live: (run: string) => EventEmitt
         await records.check(id);
         const last = readLineId(lastEventId ?? '') ?? readLineId(after) ?? { after: 0 };
         const follow = (stop: AbortSignal): AsyncIterable<RecordLine> =>
-          records.follow(id, { ...last, content: 'start', signal: stop });
+          records.follow(id, { ...last, content: 'answer', signal: stop });
         return liveRows({ follow, live: live(id), signal });
       },
     ),

@@ -39,7 +39,9 @@ const start = (resumes?: { run: string; elapsedMs: number; answers: number; call
 });
 
 test('steps, tokens, refusals and failed programs are counted, and what a hand-over repeats is not', () => {
-  const counters = openCounters();
+  const all = openCounters();
+  const counters = all.of('docs');
+  all.of('other').countEnd('done', 9);
   const feed = (events: readonly (readonly [elapsed: number, event: RunEvent])[]): void => {
     const sink = counters.openSink();
     for (const [index, [elapsed, event]] of events.entries()) sink({ seq: index + 1, time: '', elapsed, event });
@@ -62,9 +64,11 @@ test('steps, tokens, refusals and failed programs are counted, and what a hand-o
   ]);
   counters.countEnd('done', 4);
   const value = (name: string, labels: Readonly<Record<string, string>>): number | undefined =>
-    counters
+    all
       .samples()
-      .find((sample) => sample[0] === name && JSON.stringify(sample[1]) === JSON.stringify(labels))?.[2];
+      .find(
+        (sample) => sample[0] === name && JSON.stringify(sample[1]) === JSON.stringify({ project: 'docs', ...labels }),
+      )?.[2];
   expect({
     models: value('skillwright_step_seconds_count', { kind: 'model' }),
     quickModels: value('skillwright_step_seconds_bucket', { kind: 'model', le: '1' }),
