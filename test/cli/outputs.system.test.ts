@@ -7,7 +7,8 @@ import { describe, expect, test } from 'vitest';
 import { verifies } from '../conformance/verifies.ts';
 import { PROJECT } from '../files-below.ts';
 import { scratch } from '../registry/support.ts';
-import { atTerminal, missingTerminal } from './pseudo-terminal.ts';
+import { needs } from '../needs.ts';
+import { atTerminal } from './pseudo-terminal.ts';
 import { SHARED_CACHE, runCli, skillText, spawnCli, writeFiles } from './run-cli.ts';
 import type { CliResult } from './run-cli.ts';
 
@@ -163,7 +164,7 @@ test('run keeps the files of its programs and prints the command that copies the
   expect(readFileSync(path.join(cwd, 'out/a.txt'), 'utf8')).toBe('x');
 });
 
-describe.skipIf(missingTerminal() !== undefined)('at a terminal', () => {
+describe('at a terminal', needs('python3 with pty'), () => {
   const WORDS: readonly string[] = [process.execPath, COMMAND, 'exec', 'maker', 'make.mjs', '--executor', 'local'];
 
   test.each([
