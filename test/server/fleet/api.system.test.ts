@@ -1,5 +1,6 @@
 /** The HTTP API of a fleet and its client: what is accepted, refused, stored and streamed. */
 import path from 'node:path';
+import { needs } from '../../needs.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { openFleetClient } from '../../../src/client.ts';
@@ -9,13 +10,13 @@ import type { RunRecord } from '../../../src/journal/journal-writer.ts';
 import { openApprovalTable } from '../../../src/server/fleet/approval-table.ts';
 import type { Mirror } from '../../../src/server/fleet/mirror.ts';
 import { until } from './fleet-processes.ts';
-import { POSTGRES, freePort } from './postgres.ts';
+import { freePort } from './postgres.ts';
 import { openApiWorld } from './world.ts';
 import type { ApiWorld } from './world.ts';
 
 const HALF = '\uD83D';
 
-describe.skipIf(POSTGRES === undefined)('the API of a fleet', () => {
+describe('the API of a fleet', needs('postgresql'), () => {
   let world: ApiWorld;
   let key: string;
   let client: FleetClient;

@@ -1,4 +1,5 @@
 /** A record of more than 10,000 lines, through everything that reads it. */
+import { needs } from '../../needs.ts';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -13,7 +14,6 @@ import { createRun } from '../../../src/journal/journal-writer.ts';
 import { returnRun } from '../../../src/server/fleet/run-table.ts';
 import { startWorker } from '../../../src/server/fleet/worker.ts';
 import { played } from '../../agent/support.ts';
-import { POSTGRES } from './postgres.ts';
 import { WORKER, openApiWorld } from './world.ts';
 import type { ApiWorld } from './world.ts';
 
@@ -21,7 +21,7 @@ const NOTES = 10_050;
 const REQUEST = 'count the rows';
 const ANSWER = 'There are **42**.';
 
-describe.skipIf(POSTGRES === undefined)('a record of more than 10,000 lines', () => {
+describe('a record of more than 10,000 lines', needs('postgresql'), () => {
   let world: ApiWorld;
   let key: string;
   let client: FleetClient;

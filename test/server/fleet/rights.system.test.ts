@@ -1,9 +1,9 @@
 /** What a key sees that belongs to another project or lacks a right, on every route that the OpenAPI description names. */
+import { needs } from '../../needs.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { createRun } from '../../../src/journal/journal-writer.ts';
 import { sha256 } from '../../../src/platform/hash.ts';
-import { POSTGRES } from './postgres.ts';
 import { openApiWorld } from './world.ts';
 import type { ApiWorld, Reply } from './world.ts';
 
@@ -33,7 +33,7 @@ const BODIES: Readonly<Record<string, () => unknown>> = {
   'POST /api/v1/policy/explain': () => ({ tool: 'read_file' }),
 };
 
-describe.skipIf(POSTGRES === undefined)('every route', () => {
+describe('every route', needs('postgresql'), () => {
   let world: ApiWorld;
   let alpha: string;
   let ids: { readonly ended: string; readonly waiting: string; readonly key: string; readonly webhook: string };
