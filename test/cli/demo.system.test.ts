@@ -12,7 +12,7 @@ const leftovers = (): readonly string[] =>
   readdirSync(os.tmpdir()).filter((name) => name.startsWith('skillwright-demo-'));
 
 describe('demo', () => {
-  verifies('CLI-1', 'shows a run with no key and no network, and leaves nothing behind', async () => {
+  verifies(['CLI-1', 'TRUE-1'], 'shows a run with no key and no network, and leaves nothing behind', async () => {
     const folder = scratch();
     const before = leftovers();
     const { status, out, err } = await spawnCli(folder, ['demo', '--plain']);

@@ -16,7 +16,6 @@ export type RequirementId = `${string}-${number}`;
 /** What is missing, by requirement. Everything else is claimed. */
 const OPEN: Readonly<Record<RequirementId, string>> = {
   'DOC-1': 'executed tutorials, docs in the package, a site',
-  'TRUE-1': 'the test command on a bare machine',
   'TRUE-2': 'promises on pages tied to tests',
   'JRN-12': 'a deleted run, a second resume',
   'UNDO-1': 'conflicts with edits of a person, subagents, modes',

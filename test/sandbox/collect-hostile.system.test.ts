@@ -167,7 +167,7 @@ test('names that do not show are listed written out, and what they name is left 
   expect(JSON.stringify(collected)).not.toMatch(/\u001b|\u202e|\u200b/);
 });
 
-describe('very much of it', () => {
+describe('very much of it', needs('python3'), () => {
   const make = (text: string, root: string): void =>
     void execFileSync('python3', ['-c', text, root], { stdio: 'pipe', timeout: 170_000 });
 

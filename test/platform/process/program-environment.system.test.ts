@@ -18,6 +18,8 @@ verifies('EXEC-2', 'a program sees where it is, and nothing else', () => {
       HOME: '/workspace/home/pdf-1a2b3c4d',
       TMPDIR: '/workspace/home/pdf-1a2b3c4d/tmp',
       PYTHONNOUSERSITE: '1',
+      GIT_CONFIG_NOSYSTEM: '1',
+      GIT_ATTR_NOSYSTEM: '1',
       LANG: 'C.UTF-8',
       USER: 'skill',
       LOGNAME: 'skill',

@@ -55,7 +55,7 @@ async function run(session: Session, action: Parameters<Session['perform']>[0]):
   return observation.result;
 }
 
-describe.each(EXECUTORS)('a skill under %s', (executor) => {
+describe.each(EXECUTORS)('a skill under %s', needs('python3'), (executor) => {
   verifies(
     'ENV-2',
     'may write beside itself; new files are kept, and the next program sees the skill unchanged',
@@ -89,22 +89,13 @@ describe.each(EXECUTORS)('a skill under %s', (executor) => {
     },
   );
 
-  verifies(
-    'ENV-2',
-    'may be a package, import its neighbours and call scripts without execute permission',
-    async () => {
-      const session = await open(executor);
-      const outputs = await Promise.all([
-        run(session, { type: 'run_script', skill: 'writer', script: 'tool.py', args: [] }),
-        run(session, { type: 'run_script', skill: 'writer', script: 'calls.sh', args: [] }),
-        run(session, { type: 'run_command', skill: 'writer', command: 'python3 -m scripts.relative' }),
-      ]);
-      expect(outputs.map(({ stdout }) => stdout)).toEqual([
-        'imported\n',
-        'imported\nimported\n',
-        'relative imported\n',
-      ]);
-    },
-    needs('python3'),
-  );
+  verifies('ENV-2', 'may be a package, import its neighbours and call scripts without execute permission', async () => {
+    const session = await open(executor);
+    const outputs = await Promise.all([
+      run(session, { type: 'run_script', skill: 'writer', script: 'tool.py', args: [] }),
+      run(session, { type: 'run_script', skill: 'writer', script: 'calls.sh', args: [] }),
+      run(session, { type: 'run_command', skill: 'writer', command: 'python3 -m scripts.relative' }),
+    ]);
+    expect(outputs.map(({ stdout }) => stdout)).toEqual(['imported\n', 'imported\nimported\n', 'relative imported\n']);
+  });
 });
