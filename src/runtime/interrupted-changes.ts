@@ -71,6 +71,8 @@ function changeBy(action: ChangingAction, { project, file, kept, known }: Traces
   const [copy] = kept;
   if (kept.length > 1) return 'unclear';
   const current = bytesAt(path.join(project, file));
+  // An undo that was killed may have restored it.
+  if (current !== undefined && known?.before?.digest === digestOf(current)) return 'not-done';
   const earlier = copy === undefined ? undefined : bytesAt(path.join(project, copy));
   const after = contentAfter(action, earlier);
   const isThere = current === undefined ? after === undefined : after !== undefined && current.equals(after);

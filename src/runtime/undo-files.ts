@@ -106,8 +106,7 @@ function isAsBefore(
 ): boolean {
   if (current === undefined || before === undefined) return current === before;
   if (before.digest !== undefined) return current.digest === before.digest;
-  const kept = before.kept === undefined ? undefined : resolvePath(before.kept, { project: root, skills: [] }, 'read');
-  const isMoved = kept?.type === 'resolved' && readResolved(kept, 0).type === 'failed' && !isThere(root, kept.relative);
+  const isMoved = before.kept !== undefined && !isThere(root, before.kept);
   return isMoved && before.bytes !== undefined && current.bytes === before.bytes;
 }
 
@@ -144,13 +143,14 @@ function planRestore(
   const { before } = change;
   const { kept } = before;
   if (kept === undefined) return conflict('the record does not say where its earlier content is');
+  if (!isThere(placed.root, kept)) return conflict(`its earlier content, ${kept}, is no longer in the trash`);
   const place = resolvePath(kept, { project: placed.root, skills: [] }, 'read');
   if (place.type === 'refused' || place.relative === '') return conflict(`the kept copy ${kept} cannot be read`);
   const from = place.relative;
   const stats = lstatSync(path.join(placed.root, from), { throwIfNoEntry: false });
   if (before.digest === undefined) {
-    if (stats === undefined) return conflict(`its only copy, ${kept}, is gone`);
-    if (before.bytes !== undefined && stats.size !== before.bytes) return conflict(`the kept copy ${kept} has changed`);
+    if (before.bytes !== undefined && stats?.size !== before.bytes)
+      return conflict(`the kept copy ${kept} has changed`);
     return { result: 'restored', act: () => move(placed, from, relative, current) };
   }
   const read = readResolved(place, MAX_BYTES);

@@ -1,3 +1,5 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import { openChat } from '../../src/agent/chat.ts';
@@ -7,6 +9,9 @@ import { verifyRun } from '../../src/journal/verify.ts';
 import { reduceChat } from '../../src/core/chat.ts';
 import type { Said } from '../../src/core/chat.ts';
 import type { ModelRequest } from '../../src/core/model.ts';
+import { recordedChanges } from '../../src/runtime/recorded-changes.ts';
+import { undoFiles } from '../../src/runtime/undo-files.ts';
+import { verifies } from '../conformance/verifies.ts';
 import { allText, eventsOf, ofType, played, world } from './support.ts';
 import type { World } from './support.ts';
 
@@ -115,6 +120,7 @@ describe('a chat', () => {
       message: 'second',
       actions: [expect.objectContaining({ action: expect.objectContaining({ skill: 'report' }) })],
       files: [],
+      project: expect.stringMatching(/project$/),
     });
     const { path = '' } = await chat.send('third');
     expect(heard(model.requests[3])).toEqual(['user: first', 'assistant: one', 'user: third']);
@@ -134,10 +140,44 @@ describe('a chat', () => {
     expect(chat.undo()).toBeUndefined();
   });
 
+  verifies('UNDO-1', 'restores the files that a subagent changed, and runs undo knows of it', async () => {
+    const here = await world({ deep: { fields: ['run-mode: subagent'], body: 'Write the file.' } });
+    const file = path.join(here.project, 'made.txt');
+    writeFileSync(file, 'before\n');
+    const model = played([
+      { calls: [['write_file', { path: 'made.txt', content: 'by the parent\n' }]] },
+      { calls: [['load_skill', { skill: 'deep' }]] },
+      { calls: [['write_file', { path: 'made.txt', content: 'by the child\n' }]] },
+      { calls: [['write_file', { path: 'child.txt', content: 'new\n' }]] },
+      { text: 'The child wrote.' },
+      { text: 'Done.' },
+    ]);
+    const chat = openChat({
+      runtime: here.runtime,
+      model,
+      run: { host: {}, approve: () => Promise.resolve({ verdict: 'yes', scope: 'once', by: 'callback' }) },
+    });
+    const { path: folder = '' } = await chat.send('write it');
+    expect(readFileSync(file, 'utf8')).toBe('by the child\n');
+    // As recorded: the parent, then the subagent.
+    const { changes } = recordedChanges(readRun(folder));
+    expect(undoFiles(here.project, changes, { dryRun: true })).toEqual([
+      { path: 'made.txt', result: 'restored' },
+      { path: 'child.txt', result: 'removed' },
+    ]);
+    expect(chat.undo()?.files).toEqual([
+      { path: 'made.txt', result: 'restored' },
+      { path: 'child.txt', result: 'removed' },
+    ]);
+    expect([readFileSync(file, 'utf8'), existsSync(path.join(here.project, 'child.txt'))]).toEqual(['before\n', false]);
+    await chat.end();
+    expect(recordedChanges(readRun(folder)).changes).toEqual([]);
+  });
+
   test('takes back what was said in an earlier run', async () => {
     const model = played([{ text: 'Hello again.' }]);
     const chat = chatIn(await world(), { model, earlier: { run: 'r-1', said: [{ message: 'hi', answer: 'Hello.' }] } });
-    expect(chat.undo()).toEqual({ message: 'hi', actions: [], files: [] });
+    expect(chat.undo()).toEqual({ message: 'hi', actions: [], files: [], run: 'r-1' });
     const { path = '' } = await chat.send('once more');
     await chat.end();
     expect(heard(model.requests[0])).toEqual(['user: once more']);

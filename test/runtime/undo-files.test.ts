@@ -1,4 +1,13 @@
-import { chmodSync, existsSync, lstatSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
@@ -7,6 +16,7 @@ import { deleteFile } from '../../src/project/trash.ts';
 import { writeFile } from '../../src/project/write-file.ts';
 import { fileChanges } from '../../src/runtime/file-changes.ts';
 import { undoFiles } from '../../src/runtime/undo-files.ts';
+import { verifies } from '../conformance/verifies.ts';
 import { placed, world } from '../project/support.ts';
 import type { World } from '../project/support.ts';
 
@@ -72,6 +82,78 @@ describe('undo', () => {
       },
     ]);
     expect(read(here, 'a.txt')).toBe('by a person');
+  });
+
+  verifies(
+    'UNDO-1',
+    'an edit of a person between two edits of the run is left alone and shown beside what undo would write',
+    () => {
+      const here = world();
+      const done = [write(here, 'a.txt', 'by the run\n')];
+      writeFileSync(path.join(here.places.project, 'a.txt'), 'by the run\nby a person\n');
+      done.push(write(here, 'a.txt', 'by the run again\n'));
+      const [undone] = undo(here, done);
+      expect(undone).toMatchObject({
+        result: 'conflict',
+        reason: 'it was changed between two changes of the run, not by its file tools',
+      });
+      expect(read(here, 'a.txt')).toBe('by the run again\n');
+      expect([undone?.yours, undone?.earlier].map((file) => read(here, file ?? ''))).toEqual([
+        'by the run\nby a person\n',
+        'project a\n',
+      ]);
+    },
+  );
+
+  verifies('UNDO-1', 'a deleted file of any size comes back from the trash, or is reported as gone', () => {
+    const here = world();
+    const file = path.join(here.places.project, 'big.bin');
+    writeFileSync(file, 'start');
+    truncateSync(file, 65 * 1024 * 1024);
+    chmodSync(file, 0o640);
+    const done = [remove(here, 'big.bin')];
+    expect(undo(here, done)).toEqual([{ path: 'big.bin', result: 'restored' }]);
+    const { size, mode } = lstatSync(file);
+    expect([size, mode & 0o777]).toEqual([65 * 1024 * 1024, 0o640]);
+    expect(undo(here, done)).toEqual([{ path: 'big.bin', result: 'unchanged' }]);
+    // Written anew by the run after the deletion.
+    const twice = [remove(here, 'big.bin'), write(here, 'big.bin', 'small')];
+    expect(undo(here, twice)).toEqual([{ path: 'big.bin', result: 'restored' }]);
+    expect(lstatSync(file).size).toBe(65 * 1024 * 1024);
+    const gone = remove(here, 'big.bin');
+    rmSync(path.join(here.places.project, '.agent/trash'), { recursive: true });
+    expect(undo(here, [gone])).toMatchObject([
+      { result: 'conflict', reason: expect.stringMatching(/is no longer in the trash$/) },
+    ]);
+  });
+
+  verifies('UNDO-1', 'an executable that the run deleted, rewrote or edited is executable again', () => {
+    const here = world({ 'project/run.sh': '#!/bin/sh\n' });
+    const file = path.join(here.places.project, 'run.sh');
+    for (const act of [
+      () => [remove(here, 'run.sh'), write(here, 'run.sh', 'new')],
+      () => [write(here, 'run.sh', 'new'), remove(here, 'run.sh')],
+      () => [write(here, 'run.sh', 'new'), remove(here, 'run.sh'), write(here, 'run.sh', 'newer')],
+      // The same content with other permissions.
+      () => [remove(here, 'run.sh'), write(here, 'run.sh', '#!/bin/sh\n')],
+    ]) {
+      chmodSync(file, 0o755);
+      expect(undo(here, act())).toEqual([{ path: 'run.sh', result: 'restored' }]);
+      expect([read(here, 'run.sh'), lstatSync(file).mode & 0o777]).toEqual(['#!/bin/sh\n', 0o755]);
+    }
+    // Permissions that a person changed afterwards stay.
+    const done = [write(here, 'run.sh', 'new')];
+    chmodSync(file, 0o700);
+    expect(undo(here, done)).toEqual([{ path: 'run.sh', result: 'restored' }]);
+    expect(lstatSync(file).mode & 0o777).toBe(0o700);
+  });
+
+  test('a replaced file whose copy the record does not name is not removed', () => {
+    const here = world();
+    const [done] = [write(here, 'a.txt', 'new')];
+    const { kept: _, ...old } = { kept: '', ...done };
+    expect(undo(here, [old as Observation])).toMatchObject([{ result: 'conflict' }]);
+    expect(read(here, 'a.txt')).toBe('new');
   });
 
   test('a forged record writes neither outside nor into files that tools never write', () => {

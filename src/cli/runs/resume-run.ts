@@ -5,7 +5,8 @@ import { projectInstructions } from '../../agent/project-instructions.ts';
 import { readRun } from '../../journal/journal-reader.ts';
 import { describeAction } from '../../core/action-text.ts';
 import { printable } from '../../core/text/text.ts';
-import { isInside, tryRealPath } from '../../platform/fs/paths.ts';
+import { projectOfRun } from '../../journal/run-project.ts';
+import { isInside, realPath, tryRealPath } from '../../platform/fs/paths.ts';
 import { readSealKey } from '../../platform/fs/seal-key.ts';
 import { parseBudget } from '../agent/agent-flags.ts';
 import type { RESUME_FLAGS } from '../agent/agent-flags.ts';
@@ -29,12 +30,21 @@ import { reportWarning } from '../terminal/terminal.ts';
 
 type ResumeInvocation = Invocation<typeof RESUME_FLAGS>;
 
-export async function resumeRun(invocation: ResumeInvocation, place: string): Promise<number> {
+/** `directory` is where the current project records its runs. */
+export async function resumeRun(invocation: ResumeInvocation, place: string, directory: string): Promise<number> {
   const { flags: given, terminal, signal } = invocation;
   const { cwd, home } = surroundingsFor(given);
   const sealKey = home === undefined ? undefined : readSealKey(home);
   const { info } = readRun(place, { content: 'start' });
   const { executor = 'auto' } = given;
+  // A run that worked in another project must not go on with the files of this one.
+  const project = projectOfRun(info, { folder: place, cwd, directory, isSealed: true });
+  if (project !== undefined && project !== realPath(cwd)) {
+    const problem = `the run worked in ${printable(project)}: resume it there, or pass --cwd`;
+    if (!terminal.printJson({ path: place, type: 'impossible', problems: [problem] }))
+      terminal.err(`impossible: ${problem}`);
+    return EXIT.impossible;
+  }
   const named = new Set((given.in ?? []).map((file) => path.resolve(cwd, file)));
   const runtime = await openRuntime(invocation);
   const servers = await serversFor(runtime, terminal);

@@ -59,7 +59,7 @@ const flags = {
   ),
   'older-than': option('TIME', 'prune: remove runs older than TIME, e.g. 12h, 30d, 8w'),
   'max-size': option('SIZE', 'prune: remove the oldest runs until the rest fits SIZE, e.g. 500M, 1G'),
-  missing: toggle('prune: record runs whose folders are gone as removed'),
+  missing: toggle('prune: record runs whose folders are gone as removed, and breaks of the chain as known'),
   keep: option('N', 'prune: never remove the newest N runs'),
   'dry-run': toggle('prune, undo: print what would be done'),
   ...REPLAY_FLAGS,
@@ -86,11 +86,11 @@ export const command = defineCommand({
   usage: 'runs list|show|tail|verify|export|prune|replay|resume|undo|files [ID]',
   details: [
     'Manages the recorded runs of this project, in .agent/runs or the folder of the setting runs.directory. ID is the id of a run, a unique prefix, `last`, or the path of a run folder.',
-    'verify detects changed, truncated, moved and added data in a record, and runs that were deleted or exchanged. Without an ID it checks all runs. Exit code 1: it found a change; 4: a run has no seal or no end, so a change cannot be excluded.',
+    'verify detects changed, truncated, moved and added data in a record, and runs that were deleted or exchanged, for good. It lists runs that were resumed more than once. Without an ID it checks all runs. Exit code 1: it found a change; 4: a run has no seal or no end, or the chain of runs has no seal, so a change cannot be excluded.',
     'prune records what it removes, so that verify does not miss it. It never removes a run that may still be running.',
     'replay repeats the recorded actions and compares the results, without writes and network requests unless you pass --writes or --network. Exit code 1: a result differs; 4: a skill of the record is gone or has changed.',
-    'resume continues a run that was killed, waits for an approval or exhausted a budget, in a new record. It does not repeat completed actions.',
-    'undo restores the files of the project that the file tools of a run wrote, edited or deleted. A file that changed after the run is left alone; exit code 1: there is one. What programs wrote into folders opened with --project write or --mount is not undone.',
+    'resume continues a run that was killed, waits for an approval or exhausted a budget, in a new record. It does not repeat completed actions. A run that was already resumed is only resumed with --again, which lists what may be repeated.',
+    'undo restores the files of the project that the file tools of a run and its subagents wrote, edited or deleted, with their permissions. A file that someone else changed after the run, or between two of its changes, is left alone, and both versions are shown; exit code 1: there is one; 4: the project of the run is unknown. What programs wrote into folders opened with --project write or --mount is not undone.',
     'files lists the files that programs of a run left and that were not copied; --out DIR copies them, all or none, and replaces no file with other content.',
   ].join('\n'),
   flags,
@@ -268,7 +268,7 @@ async function prune(invocation: RunsInvocation): Promise<number> {
 async function resume(invocation: RunsInvocation): Promise<number> {
   const place = await placeOf(invocation);
   const { resumeRun } = await import('./resume-run.ts');
-  return resumeRun(invocation, place);
+  return resumeRun(invocation, place, await directoryOf(invocation));
 }
 
 async function undo(invocation: RunsInvocation): Promise<number> {
