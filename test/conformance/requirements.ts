@@ -20,7 +20,6 @@ const OPEN: Readonly<Record<RequirementId, string>> = {
   'TRUE-2': 'promises on pages tied to tests',
   'JRN-12': 'a deleted run, a second resume',
   'UNDO-1': 'conflicts with edits of a person, subagents, modes',
-  'PACK-8': 'merging after a first install, depth of a source',
   'POL-13': 'directions of configuration keys',
   'POL-14': 'variables and tables that choose programs',
   'EXEC-14': 'files created during a run, runtimes below the home folder',
