@@ -70,7 +70,10 @@ interface WrittenFlag {
   readonly command: string;
 }
 
-function validateValue({ type, path, choices, commas }: Flag, { written, value, isInline, command }: WrittenFlag): void {
+function validateValue(
+  { type, path, choices, commas }: Flag,
+  { written, value, isInline, command }: WrittenFlag,
+): void {
   if (type === 'boolean') {
     if (value !== undefined) throw new UsageError(`${written} takes no value`, helpHint(command));
     return;

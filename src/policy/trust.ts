@@ -232,7 +232,10 @@ function merged(all: readonly TrustedFolder[], { only, ...added }: TrustedFolder
   const given = new Set(added.skills.map((skill) => skill.path));
   const kept = (before?.skills ?? []).filter((skill) => !given.has(skill.path));
   const isOnly = only === true && (before === undefined || before.only === true);
-  const skills = [...kept, ...added.skills.map((skill) => (only === true ? withEarlier(skill, known.get(skill.path)) : skill))];
+  const skills = [
+    ...kept,
+    ...added.skills.map((skill) => (only === true ? withEarlier(skill, known.get(skill.path)) : skill)),
+  ];
   return { ...added, skills, ...(isOnly ? { only: true } : {}) };
 }
 

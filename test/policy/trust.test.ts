@@ -173,17 +173,23 @@ describe('trust that is bound to digests', () => {
     expect(why(store.isTrusted({ source: 'project', dir: other, digest: digest('b') }))).toBe('folder');
   });
 
-  verifies('INST-3', 'versions that were installed one after the other all stay trusted, up to five earlier ones', async () => {
-    const { dir, open } = world();
-    const store = open({ bind: 'digest' });
-    const digests = [...'abcdefgh'].map((letter) => `sha256-tree:${letter.repeat(64)}`);
-    for (const digest of digests) await store.trustSkills([{ dir, digest, head: `head of ${digest}` }]);
-    const verdicts = digests.map((digest) => why(open({ bind: 'digest' }).isTrusted({ source: 'project', dir, digest })));
-    expect(verdicts).toEqual([...Array<string>(2).fill('changed'), ...Array<string>(6).fill('folder')]);
-    // Asked again by hand, the user means what is there now.
-    await store.trust(path.dirname(dir), { skills: [{ dir, digest: digests[0] ?? '' }] });
-    expect(why(store.isTrusted({ source: 'project', dir, digest: digests[7] ?? '' }))).toBe('changed');
-  });
+  verifies(
+    'INST-3',
+    'versions that were installed one after the other all stay trusted, up to five earlier ones',
+    async () => {
+      const { dir, open } = world();
+      const store = open({ bind: 'digest' });
+      const digests = [...'abcdefgh'].map((letter) => `sha256-tree:${letter.repeat(64)}`);
+      for (const digest of digests) await store.trustSkills([{ dir, digest, head: `head of ${digest}` }]);
+      const verdicts = digests.map((digest) =>
+        why(open({ bind: 'digest' }).isTrusted({ source: 'project', dir, digest })),
+      );
+      expect(verdicts).toEqual([...Array<string>(2).fill('changed'), ...Array<string>(6).fill('folder')]);
+      // Asked again by hand, the user means what is there now.
+      await store.trust(path.dirname(dir), { skills: [{ dir, digest: digests[0] ?? '' }] });
+      expect(why(store.isTrusted({ source: 'project', dir, digest: digests[7] ?? '' }))).toBe('changed');
+    },
+  );
 
   test('of two folders around a skill, either may know it', async () => {
     const { project, dir, open } = world();

@@ -171,9 +171,7 @@ describe('bounds', () => {
     mkdirSync(path.join(root, 'empty', above(20)), { recursive: true });
     const index = await scan(root);
     expect(dirs(root, index)).toEqual([`${above(15)}s15`]);
-    expect(
-      index.diagnostics.map(({ code, path: at, message }) => [code, path.relative(root, at), message]),
-    ).toEqual(
+    expect(index.diagnostics.map(({ code, path: at, message }) => [code, path.relative(root, at), message])).toEqual(
       [20, 16].map((count) => [
         'scan/too-deep',
         `${above(count)}s${String(count)}/SKILL.md`,

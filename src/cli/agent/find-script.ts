@@ -24,8 +24,10 @@ export function findScript({ name, dir }: SkillEntry, typed: string): Pick<RunSc
   const [only, ...more] = named;
   if (only === undefined && isCut) return { script: bare, anywhere: true };
   if (only === undefined) {
-    const near = nearest(bare, [...new Set(paths.flatMap((path) => [path, path.slice(path.lastIndexOf('/') + 1)]))], 5);
-    const known = near.length > 0 ? near : paths.filter((path) => path !== 'SKILL.md').slice(0, 5);
+    const baseOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
+    const near = new Set(nearest(bare, [...new Set(paths.flatMap((path) => [path, baseOf(path)]))], 5));
+    const similar = paths.filter((path) => near.has(path) || near.has(baseOf(path)));
+    const known = similar.length > 0 ? similar : paths.filter((path) => path !== 'SKILL.md').slice(0, 5);
     throw invalidInput(
       `the skill ${quoted(name)} has no file ${quoted(typed, 200)}`,
       'a file of the skill',

@@ -213,7 +213,13 @@ async function report(
     await trustHint(invocation, runtime, plan.root);
   const status = reportUnplaced(invocation, unplaced, plan.root);
   if (isDone && given.json !== true)
-    terminal.remark(agentSummary(settings, plan.skills.map(({ skill }) => skill.name), given.agent));
+    terminal.remark(
+      agentSummary(
+        settings,
+        plan.skills.map(({ skill }) => skill.name),
+        given.agent,
+      ),
+    );
   return isMissing ? EXIT.refused : status;
 }
 

@@ -108,8 +108,7 @@ export function findSkills(root: string): FoundFolders {
       const tell = (why: string): unknown => leftOut.push(leftOutLine({ path: below, type, reason: why }));
       if (reason !== undefined) {
         tell(reason);
-        if (type === 'folder' && !hasOnlyCopies(entry.name))
-          leftOut.push(...skillsNotSearched(root, below));
+        if (type === 'folder' && !hasOnlyCopies(entry.name)) leftOut.push(...skillsNotSearched(root, below));
       } else if (entry.isSymbolicLink())
         if (isFileLike(`${root}/${below}/${SKILL_FILE_NAME}`)) leftOut.push(leftOutLine(behindLink(below)));
         else tell('a link');
@@ -129,7 +128,9 @@ function skillsNotSearched(root: string, folder: string): readonly string[] {
   const { paths, isCut } = findFilesNamed(`${root}/${folder}`, SKILL_FILE_NAME, MAX_PEEKED);
   const named = paths.map((at) => at.slice(root.length + 1));
   return [
-    ...named.map((at) => leftOutLine({ path: at, type: 'file', reason: `${path.posix.basename(folder)} is not searched` })),
+    ...named.map((at) =>
+      leftOutLine({ path: at, type: 'file', reason: `${path.posix.basename(folder)} is not searched` }),
+    ),
     ...(isCut ? [leftOutLine({ path: folder, type: 'folder', reason: 'there may be more skills in it' })] : []),
   ];
 }

@@ -134,7 +134,9 @@ async function installed(kind = 'folder') {
 
 const MERGE = {
   isDone: true,
-  skills: [{ status: 'update', merged: ['SKILL.md', 'scripts/run.sh'], kept: ['mine.md', 'references/unused.md'], lost: [] }],
+  skills: [
+    { status: 'update', merged: ['SKILL.md', 'scripts/run.sh'], kept: ['mine.md', 'references/unused.md'], lost: [] },
+  ],
 };
 const confirm = async (): Promise<boolean> => true;
 const originals = (root: string): number => readdirSync(path.join(root, '.skillwright/originals')).length;
@@ -159,7 +161,9 @@ describe('update --merge', () => {
   test('merges after uninstall and install, restore, rollback, and a restored lock', async () => {
     const world = await installed();
     const { settings } = world;
-    expect(await uninstallSkills({ settings, names: ['tables'], purge: true, confirm })).toMatchObject({ isDone: true });
+    expect(await uninstallSkills({ settings, names: ['tables'], purge: true, confirm })).toMatchObject({
+      isDone: true,
+    });
     expect(originals(world.root)).toBe(0);
     expect(await world.install(world.typed)).toMatchObject({ isDone: true });
     expect(await uninstallSkills({ settings, names: ['tables'], confirm })).toMatchObject({ isDone: true });
