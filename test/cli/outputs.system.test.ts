@@ -153,7 +153,10 @@ test('run keeps the files of its programs and prints the command that copies the
     { toolCalls: [{ name: 'run_script', input: { skill: 'maker', script: 'make.mjs' } }] },
     { text: 'Done.' },
   ];
-  writeFileSync(path.join(cwd, 'model.json'), JSON.stringify({ turns }));
+  writeFiles(cwd, {
+    'model.json': JSON.stringify({ turns }),
+    'home/.agent/config.json': JSON.stringify({ policy: { allow: ['run_script', 'unsafe_local'] } }),
+  });
   const ran = await runCli(cwd, [
     'run',
     'Make it',

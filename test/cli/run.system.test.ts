@@ -207,7 +207,14 @@ test(
     const words = ['run', QUESTION, '--in', 'orders.csv', '--protocol', 'actions', ...RULES];
     const { status, text } = await atTerminal(
       [process.execPath, path.join(PROJECT, 'dist/command/skillwright.js'), ...words],
-      [{ until: '[n]o' }, { seconds: 0.6 }, { keys: 'y' }],
+      [
+        { until: '[n]o' },
+        { seconds: 0.6 },
+        { keys: 'y' },
+        { until: 'Save 1 file (report.md) to out?' },
+        { seconds: 0.6 },
+        { keys: 'n' },
+      ],
       // A terminal on which nothing can be drawn again.
       { cwd: project(), env: { HOME: home, TERM: 'dumb', ...SHARED_CACHE } },
     );
