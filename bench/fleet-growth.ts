@@ -186,8 +186,10 @@ async function measure(fleet: FleetProcesses, pool: Pool, queue: SubmittingQueue
   await time('questions that wait', () => listQuestions(pool, PROJECT));
   await time('newest 50 acts of the audit', () => newestActs(pool, PROJECT));
   await time('the record of a run', async () => {
+    let lines = 0;
     for (const one of await storedRecords(pool, some))
-      for await (const page of storedLines(pool, { run: some, ...one })) page.length;
+      for await (const page of storedLines(pool, { run: some, ...one })) lines += page.length;
+    return lines;
   });
   const events = (more: string): string =>
     `select run, at, subject from skillwright.events where type = 'decision' and result = 'deny' ${more} order by at desc limit 20`;

@@ -50,13 +50,14 @@ export async function* liveRows({ follow: events, live, signal }: LiveOptions): 
     wake();
   };
   push('retry: 1000\n\n');
+  const isFull = (): boolean => characters >= MAX_WAITING;
   const listen = (message: LiveMessage): void => {
-    if (characters < MAX_WAITING) push(frame(message.type, message));
+    if (!isFull()) push(frame(message.type, message));
   };
   const follow = async (): Promise<void> => {
     for await (const line of events(either)) {
       push(frame('row', eventRow(line), lineId(line)));
-      while (characters >= MAX_WAITING && !either.aborted) await wait(10);
+      while (isFull() && !either.aborted) await wait(10);
     }
     push(frame('end', {}));
   };

@@ -145,7 +145,7 @@ function openPatience(unreachableMs: number): {
   /** The server answered. */
   renew(): void;
   /** Waits before the next try, longer each time. Throws what does not pass, and `io/failed` after `unreachableMs` without an answer. */
-  spend(error: unknown, signal: AbortSignal | undefined): Promise<void>;
+  spend(reason: unknown, signal: AbortSignal | undefined): Promise<void>;
 } {
   let since: number | undefined;
   let tries = 0;
@@ -154,11 +154,11 @@ function openPatience(unreachableMs: number): {
       since = undefined;
       tries = 0;
     },
-    async spend(error, signal) {
+    async spend(reason, signal) {
       signal?.throwIfAborted();
-      if (!isPassing(error)) throw error;
+      if (!isPassing(reason)) throw reason;
       since ??= performance.now();
-      if (performance.now() - since >= unreachableMs) throw unreachable(error, unreachableMs);
+      if (performance.now() - since >= unreachableMs) throw unreachable(reason, unreachableMs);
       const pause = Math.min(MAX_PAUSE_MS, 100 * 2 ** tries, unreachableMs);
       tries += 1;
       await sleep(pause, undefined, { signal }).catch(() => undefined);

@@ -49,7 +49,7 @@ export async function metricsText(pool: Pool, project: string): Promise<string> 
     ...counted.rows.flatMap((row) =>
       row.samples
         .filter(([, labels]) => labels['project'] === project)
-        .map(([name, { project: _, ...labels }, value]) => [name, { ...labels, worker: row.worker }, value] as const),
+        .map(([name, labels, value]) => [name, withoutProject({ ...labels, worker: row.worker }), value] as const),
     ),
   ];
   const lines = Object.entries(HELP).flatMap(([family, [type, help]]) => {
@@ -63,6 +63,11 @@ export async function metricsText(pool: Pool, project: string): Promise<string> 
     ];
   });
   return `${lines.join('\n')}\n`;
+}
+
+/** All samples are of one project, so the label says nothing. */
+function withoutProject({ project: _project, ...labels }: Sample[1]): Sample[1] {
+  return labels;
 }
 
 function labelText(labels: Sample[1]): string {
