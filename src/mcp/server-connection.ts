@@ -26,6 +26,7 @@ import type { Child, ChildSpec } from '../platform/process/child-process.ts';
 import type { Config } from '../core/config/config.ts';
 import type { Surroundings } from '../core/config/loaded-config.ts';
 import type { ServerServices, ValueSource } from '../core/tool-servers.ts';
+import { startOf } from '../core/text/code-point.ts';
 
 export type McpServerConfig = NonNullable<Config['mcp_servers']>[string];
 
@@ -158,7 +159,7 @@ async function callTool(client: Client, { name, tool, input, config, end, signal
 
 export function messageOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
-  return cleanText(text).replaceAll('\n', ' ').slice(0, 500);
+  return startOf(cleanText(text).replaceAll('\n', ' '), 500);
 }
 
 async function within<Value>(timeout: number, value: Promise<Value>): Promise<Value> {
@@ -354,7 +355,7 @@ function programTransport(spec: Pick<ChildSpec, 'argv' | 'cwd' | 'env'>): Progra
       void child.ended.then(({ exitCode, signal }) => {
         const [last = ''] = cleanText(stderr).trim().split('\n').slice(-1);
         const how = exitCode === undefined ? `was ended by ${signal ?? 'a signal'}` : `exited with ${String(exitCode)}`;
-        if (end === '' && !isClosing) end = `its program ${how}${last === '' ? '' : `: ${last.slice(0, 300)}`}`;
+        if (end === '' && !isClosing) end = `its program ${how}${last === '' ? '' : `: ${startOf(last, 300)}`}`;
         transport.onclose?.();
       });
     },

@@ -21,6 +21,7 @@ import type { ServerSkills } from './server-skills.ts';
 import { readTool } from './tool-schema.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import type { ToolCalled } from '../core/observation.ts';
+import { startOf } from '../core/text/code-point.ts';
 
 export interface ToolServersOptions {
   /** The name of one server (default: all that are enabled). */
@@ -279,7 +280,7 @@ function toolCalled(name: string, { content, structuredContent, isError = false 
     type: 'tool-called',
     action: 'call_mcp_tool',
     name,
-    text: whole.slice(0, MAX_CHARACTERS),
+    text: startOf(whole, MAX_CHARACTERS),
     isError,
     truncated: whole.length > MAX_CHARACTERS,
   };

@@ -20,6 +20,7 @@ import { restoreRecord, storedRecords } from './run-store.ts';
 import { listRows, readRow } from './run-table.ts';
 import type { FleetRun } from './run-table.ts';
 import { verifyStored } from './verify-stored.ts';
+import { startOf } from '../../core/text/code-point.ts';
 
 export interface StoredRecordsOptions {
   readonly pool: Pool;
@@ -151,7 +152,7 @@ function rowOf(run: FleetRun): Immutable<RunRow> {
   return {
     run: id,
     state: state === 'ended' ? (outcome ?? 'failed') : state,
-    request: request.slice(0, 2_000),
+    request: startOf(request, 2_000),
     skills: [],
     startedAt: (startedAt ?? run.submittedAt).toISOString(),
     ...(endedAt === null ? {} : { endedAt: endedAt.toISOString() }),
