@@ -25,6 +25,7 @@ import {
 import { workflowFirst } from './selection.ts';
 import type { ProtocolName } from './system-prompt.ts';
 import type { Failure } from '../core/failure-codes.ts';
+import { partOf, startOf } from '../core/text/code-point.ts';
 
 export interface CallOutcome {
   readonly result: ExchangeResult;
@@ -192,11 +193,11 @@ function recall(call: ModelToolCall, outputs: KeptOutputs): CallOutcome {
   const reading = readInput(RECALL_SCHEMA, call.input);
   if (reading.type === 'refused') return invalidCall(ownResult(call, inputProblem(reading.failure), true));
   const reference = String(reading.input['reference']);
-  const from = Number(reading.input['from_character'] ?? 0);
+  const wanted = Number(reading.input['from_character'] ?? 0);
   const whole = outputs.find(reference);
   if (whole === undefined)
     return { result: ownResult(call, `the output ${quoted(reference, 100)} is no longer stored`, true) };
-  const part = whole.slice(from, from + RECALLED_CHARACTERS);
+  const { from, part } = partOf(whole, wanted, wanted + RECALLED_CHARACTERS);
   const end = from + part.length;
   const note = end < whole.length ? `\n[characters ${String(from)} to ${String(end)} of ${String(whole.length)}]` : '';
   const line = `${call.name}: ${String(part.length)} characters`;
@@ -220,7 +221,7 @@ export function ownResult({ id, name }: ModelToolCall, text: string, isError: bo
     text,
     isData: false,
     isError,
-    line: `${tool}: ${isError ? 'failed, ' : ''}${text.slice(0, 120)}`,
+    line: `${tool}: ${isError ? 'failed, ' : ''}${startOf(text, 120)}`,
   });
 }
 

@@ -5,6 +5,7 @@ import { isObject } from '../core/json/json-schema.ts';
 import type { ModelAnswer, ModelTool, ModelToolCall } from '../core/model.ts';
 import type { PlanUpdate } from '../core/plan.ts';
 import type { ProtocolName } from './system-prompt.ts';
+import { startOf } from '../core/text/code-point.ts';
 
 export type AgentDecision =
   | {
@@ -78,7 +79,7 @@ function readAction({ text, toolCalls }: ModelAnswer, tools: readonly ModelTool[
 function namedAction(value: unknown): { readonly tool?: string } {
   const action = isObject(value) ? value['action'] : undefined;
   const type = isObject(action) ? action['type'] : undefined;
-  return typeof type === 'string' ? { tool: type.slice(0, LONGEST_NAME) } : {};
+  return typeof type === 'string' ? { tool: startOf(type, LONGEST_NAME) } : {};
 }
 
 function unreadable(problem: Parameters<typeof repairRequest>[0]): Extract<AgentDecision, { type: 'unreadable' }> {

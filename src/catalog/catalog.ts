@@ -5,6 +5,7 @@ import { cleanText } from '../core/text/text.ts';
 import { tokenWeight } from '../core/tokens.ts';
 import { CATALOG_LAYOUTS } from '../core/catalog-layout.ts';
 import type { CatalogFormat } from '../core/catalog-layout.ts';
+import { startOf } from '../core/text/code-point.ts';
 
 /** The data of a skill that the catalog uses. */
 export interface CatalogItem {
@@ -198,11 +199,11 @@ function oneLine(text: string): string {
 /** Cuts at the end of a sentence in the second half, otherwise between words, otherwise between characters. */
 function shorten(text: string, length: number): string {
   if (text.length <= length) return text;
-  const head = text.slice(0, length - 1);
+  const head = startOf(text, length - 1);
   const sentence = Math.max(...['. ', '; ', '。', '；', '！', '？'].map((end) => head.lastIndexOf(end)));
   if (sentence >= length / 2) return head.slice(0, sentence + 1);
   const space = head.lastIndexOf(' ');
   const cut = space >= length / 2 ? head.slice(0, space) : head;
   // Escaped, because one such character would make Node keep the whole file of the command in two bytes per character.
-  return `${cut.replace(/[\uD800-\uDBFF]$/u, '').replace(/[\s,;:\uFF0C\u3001\uFF1B\uFF1A-]+$/u, '')}…`;
+  return `${cut.replace(/[\s,;:\uFF0C\u3001\uFF1B\uFF1A-]+$/u, '')}…`;
 }

@@ -5,6 +5,7 @@
 import { phaseOf } from '../core/phase.ts';
 import type { RunEvent, RunInfo } from '../core/run-events.ts';
 import { fieldOf } from '../core/json/shape.ts';
+import { startOf } from '../core/text/code-point.ts';
 
 export type RunDetails = Pick<RunInfo, 'phases' | 'tools' | 'resources' | 'programs' | 'invalidCalls'>;
 
@@ -51,7 +52,7 @@ function programOf(action: object): Pick<Program, 'tool' | 'skill' | 'program'> 
   if (tool !== 'run_script' && tool !== 'run_command' && tool !== 'start_command') return undefined;
   const skill = textIn(action, 'skill');
   const words = [textIn(action, tool === 'run_script' ? 'script' : 'command'), ...listIn(action, 'args').map(String)];
-  return { tool, ...(skill === '' ? {} : { skill }), program: words.join(' ').slice(0, LONGEST_TEXT) };
+  return { tool, ...(skill === '' ? {} : { skill }), program: startOf(words.join(' '), LONGEST_TEXT) };
 }
 
 function withTool(tools: RunDetails['tools'], observation: object): RunDetails['tools'] {
@@ -88,8 +89,8 @@ function withEnd(programs: RunDetails['programs'], call: number, observation: ob
   const end = {
     exitCode: typeof code === 'number' ? code : null,
     reason: isFailed ? textIn(observation, 'code') : textIn(result, 'reason'),
-    stdout: textIn(result, 'stdout').slice(0, LONGEST_TEXT),
-    stderr: textIn(result, 'stderr').slice(0, LONGEST_TEXT),
+    stdout: startOf(textIn(result, 'stdout'), LONGEST_TEXT),
+    stderr: startOf(textIn(result, 'stderr'), LONGEST_TEXT),
   };
   return programs.map((one) => (one.call === call ? { ...one, ...end } : one));
 }

@@ -2,6 +2,7 @@
 import { deserializeMessage, serializeMessage } from '@modelcontextprotocol/client';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 
+import { startOf } from '../core/text/code-point.ts';
 import { cleanText } from '../core/text/text.ts';
 import { startChild } from '../platform/process/child-process.ts';
 import type { Child, ChildSpec } from '../platform/process/child-process.ts';
@@ -122,7 +123,7 @@ export function programTransport(spec: Pick<ChildSpec, 'argv' | 'cwd' | 'env'>):
 
 export function messageOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
-  return cleanText(text).replaceAll('\n', ' ').slice(0, 1_000);
+  return startOf(cleanText(text).replaceAll('\n', ' '), 1_000);
 }
 
 /** Lines of a stack trace and of the crash report of Node, which say nothing about the cause. */
@@ -141,5 +142,5 @@ export function withPrinted(reason: string, stderr: string): string {
   const shown = (error === -1 ? lines.slice(-PRINTED_LINES) : lines.slice(error, error + PRINTED_LINES)).map((line) =>
     line.replace(/ \{$/, ''),
   );
-  return shown.length === 0 ? reason : `${reason}: ${shown.join('; ').slice(0, PRINTED_CHARACTERS)}`;
+  return shown.length === 0 ? reason : `${reason}: ${startOf(shown.join('; '), PRINTED_CHARACTERS)}`;
 }

@@ -4,6 +4,7 @@ import type { CallToolResult } from '@modelcontextprotocol/client';
 import { mediaTypeOf } from '../core/media-type.ts';
 import type { ModelImage } from '../core/model.ts';
 import type { ToolCalled } from '../core/observation.ts';
+import { startOf } from '../core/text/code-point.ts';
 import { cleanText } from '../core/text/text.ts';
 
 const MAX_CHARACTERS = 100_000;
@@ -24,7 +25,7 @@ export function toolCalled(name: string, { content, structuredContent, isError =
     type: 'tool-called',
     action: 'call_mcp_tool',
     name,
-    text: whole.slice(0, MAX_CHARACTERS),
+    text: startOf(whole, MAX_CHARACTERS),
     ...(images.length === 0 ? {} : { images }),
     isError,
     truncated: whole.length > MAX_CHARACTERS,

@@ -3,6 +3,7 @@ import type { ForeignSchema, ServerTool } from '../core/tool-servers.ts';
 import { isObject } from '../core/json/json-schema.ts';
 import { cleanText, quoted } from '../core/text/text.ts';
 import { sha256 } from '../platform/hash.ts';
+import { startOf } from '../core/text/code-point.ts';
 
 /** The limit of model providers. */
 const MAX_NAME = 64;
@@ -27,9 +28,7 @@ export function readTool(server: string, listed: unknown): ReadTool {
     original: name,
     tool: {
       name: exposedName(server, name),
-      description: `[MCP server ${server}] ${cleanText(typeof description === 'string' ? description : '')
-        .trim()
-        .slice(0, MAX_DESCRIPTION)}`,
+      description: `[MCP server ${server}] ${startOf(cleanText(typeof description === 'string' ? description : '').trim(), MAX_DESCRIPTION)}`,
       inputSchema: parameters.schema,
     },
   };
@@ -87,7 +86,7 @@ function clean(value: unknown, reader: Reader, within: readonly string[]): unkno
   const deeper = [...within, ''];
   const entries: [string, unknown][] = [];
   for (const [key, item] of Object.entries(value)) {
-    if (TEXTS.has(key) && typeof item === 'string') entries.push([key, cleanText(item).slice(0, MAX_TEXT)]);
+    if (TEXTS.has(key) && typeof item === 'string') entries.push([key, startOf(cleanText(item), MAX_TEXT)]);
     else if (VALUES.has(key)) entries.push([key, cleanValue(item)]);
     else if (SCHEMAS.has(key)) entries.push([key, clean(item, reader, deeper)]);
     else if (LISTS.has(key) && Array.isArray(item))
@@ -113,7 +112,7 @@ function properties(map: Readonly<Record<string, unknown>>, reader: Reader, with
 }
 
 function cleanValue(value: unknown): unknown {
-  if (typeof value === 'string') return cleanText(value).slice(0, MAX_TEXT);
+  if (typeof value === 'string') return startOf(cleanText(value), MAX_TEXT);
   if (Array.isArray(value)) return value.slice(0, MAX_TEXT).map(cleanValue);
   return isObject(value) ? {} : value;
 }

@@ -1,5 +1,6 @@
 import { SkillError } from '../core/errors.ts';
 import { printable } from '../core/text/text.ts';
+import { startOf } from '../core/text/code-point.ts';
 
 /** The failure of a single request to a model, before the retry logic handles it. */
 export class ModelProblem extends Error {
@@ -50,7 +51,7 @@ export function hideSecrets(secrets: readonly string[]): HideSecrets {
 /** Prints untrusted text on one line. Secrets are removed before truncation, which could leave half of one. */
 export function shownWords(text: string, hide: HideSecrets = (same) => same): string {
   const words = printable(hide(text).replaceAll(/\s+/g, ' ').trim());
-  return words.length > MAX_TEXT ? `${words.slice(0, MAX_TEXT - 1)}…` : words;
+  return words.length > MAX_TEXT ? `${startOf(words, MAX_TEXT - 1)}…` : words;
 }
 
 /**

@@ -34,11 +34,13 @@ export function planEdit(action: EditFile, placed: ResolvedPath): PlannedEdit | 
   if (oldText === '')
     return hostFailure('input/invalid', 'old_text is empty', 'copy the passage to replace, or write the whole file');
   if (oldText === newText) return hostFailure('input/invalid', 'old_text and new_text are the same', 'change new_text');
-  const found = before.split(oldText).length - 1;
+  if ([oldText, newText].some((text) => HALF_CHARACTER.test(text)))
+    return hostFailure('input/invalid', 'the text has half of a character', 'pass whole characters');
+  const found = countMatches(before, oldText);
   if (found !== 1)
     return hostFailure(
       'edit/no-single-match',
-      `old_text occurs ${found === 0 ? '0 times' : countText(found, 'time')} in ${file}; it must occur exactly once`,
+      `old_text occurs ${found > MAX_COUNTED ? `more than ${String(MAX_COUNTED)} times` : countText(found, 'time')} in ${file}; it must occur exactly once`,
       found === 0
         ? 'read the file and copy the passage exactly, with its spaces and line ends'
         : 'add the lines around it until it is unique',
@@ -49,4 +51,17 @@ export function planEdit(action: EditFile, placed: ResolvedPath): PlannedEdit | 
     write: { type: 'write_file', path: action.path, content },
     preview: { before, digest: `sha256:${sha256(read.bytes)}` },
   };
+}
+
+/** A lone surrogate: it would match half of a pair, and cannot be written as UTF-8. */
+const HALF_CHARACTER = /\p{Surrogate}/u;
+/** Counting costs as much as comparing the passage at each of its places. */
+const MAX_COUNTED = 20;
+
+/** Matches may overlap: `aa` occurs twice in `aaa`. Counts no further than one more than `MAX_COUNTED`. */
+function countMatches(text: string, passage: string): number {
+  let count = 0;
+  for (let at = text.indexOf(passage); at !== -1 && count <= MAX_COUNTED; at = text.indexOf(passage, at + 1))
+    count += 1;
+  return count;
 }

@@ -73,7 +73,8 @@ export function watchRegistry({
     try {
       const index = await registry.refresh();
       if (signal.aborted) return;
-      attach(index);
+      // Changes between the scan and a new watch sent no event.
+      if (attach(index)) again = true;
       const change = compareIndexes(before, index);
       before = index;
       if (change !== undefined) listener(change);
@@ -106,14 +107,15 @@ export function watchRegistry({
     quiet = setTimeout(startRescan, debounceMs);
     latest ??= setTimeout(startRescan, debounceMs * 10);
   };
-  const attach = (index: SkillIndex): void => {
+  /** Watches the directories of a scan; true if one of them was not watched before. */
+  const attach = (index: SkillIndex): boolean => {
     const wanted = directoriesOf(index, directories());
     for (const [directory, watch] of watches) {
-      if (wanted.has(directory)) continue;
+      if (wanted.has(directory) && watch.isCurrent()) continue;
       watch.close();
       watches.delete(directory);
     }
-    let missing = 0;
+    let [missing, added] = [0, 0];
     for (const directory of wanted) {
       if (watches.has(directory)) continue;
       const lost = (): void => {
@@ -123,9 +125,13 @@ export function watchRegistry({
       };
       const watch = watches.size < MAX_WATCHES ? watchDirectory(directory, { onEvent, onLost: lost }) : undefined;
       if (watch === undefined) missing += 1;
-      else watches.set(directory, watch);
+      else {
+        watches.set(directory, watch);
+        added += 1;
+      }
     }
     covered = missing === 0;
+    return added > 0;
   };
 
   signal.addEventListener(

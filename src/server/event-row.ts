@@ -4,6 +4,7 @@ import { eventText } from '../core/event-text.ts';
 import type { JournalLine, RunEvent } from '../core/run-events.ts';
 import type { EventRow } from './api/runs.ts';
 import type { Immutable } from './router.ts';
+import { startOf } from '../core/text/code-point.ts';
 
 const MAX_TEXT = 300;
 const MAX_ANSWER = 100_000;
@@ -19,12 +20,12 @@ export function eventRow({ seq, elapsed, event, attempt }: RecordLine): Immutabl
     at: Math.round(elapsed),
     type: event.type,
     tone,
-    text: text.slice(0, MAX_TEXT),
+    text: startOf(text, MAX_TEXT),
     ...('call' in event && event.call !== undefined ? { call: event.call } : {}),
     ...('turn' in event ? { turn: event.turn } : {}),
     ...(event.type === 'plan' ? { plan: planView(event.plan) } : {}),
     ...(event.type === 'action' && event.action.type === 'final_answer'
-      ? { answer: event.action.answer.slice(0, MAX_ANSWER) }
+      ? { answer: startOf(event.action.answer, MAX_ANSWER) }
       : {}),
     ...(event.type === 'approval-ask' ? { request: event.request.id } : {}),
     ...(event.type === 'model-answer' ? { tokens: tokensOf(event) } : {}),
@@ -56,7 +57,7 @@ export function cutEvent(event: RunEvent): { readonly event: unknown; readonly i
   const text = JSON.stringify(event, (_, value: unknown) => {
     if (typeof value !== 'string' || value.length <= MAX_CHARACTERS) return value;
     isCut = true;
-    return `${value.slice(0, MAX_CHARACTERS)}…`;
+    return `${startOf(value, MAX_CHARACTERS)}…`;
   });
   return { event: JSON.parse(text), isCut };
 }

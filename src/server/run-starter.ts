@@ -13,6 +13,7 @@ import type { ExecutionOptions } from '../runtime/execution/execution.ts';
 import { makeTemporary, openBase } from '../sandbox/workspace/layout.ts';
 import type { RunServerLimits, RunServerOptions } from './server-options.ts';
 import { HttpError } from './http-error.ts';
+import { endOf } from '../core/text/code-point.ts';
 
 /** Something that happens in a run and is not recorded. */
 export type LiveMessage =
@@ -160,7 +161,7 @@ function openOutput(live: EventEmitter): {
     take(stream, chunk) {
       const text = waiting[stream] + decoders[stream].decode(chunk, { stream: true });
       // The record has the whole output; the page shows its end while the program runs.
-      waiting[stream] = text.length > MAX_OUTPUT ? text.slice(-MAX_OUTPUT) : text;
+      waiting[stream] = endOf(text, MAX_OUTPUT);
       timer ??= setTimeout(flush, OUTPUT_MS).unref();
     },
   };

@@ -11,6 +11,7 @@ import type { EventRow, RunComparison, RunDetail, RunRow, RunUsage } from './api
 import { eventRow, planView } from './event-row.ts';
 import type { Immutable } from './router.ts';
 import { filesIn } from './run-starter.ts';
+import { startOf } from '../core/text/code-point.ts';
 
 interface RunFacts {
   readonly usage: RunUsage;
@@ -53,7 +54,7 @@ export function openRunReader(own: OwnRuns): RunReader {
   const rowOf = (id: string, state: string, info: RunInfo, usage: RunUsage): Immutable<RunRow> => ({
     run: id,
     state,
-    request: info.request.slice(0, 2_000),
+    request: startOf(info.request, 2_000),
     skills: [...new Set(info.skills.map(({ name }) => name))],
     startedAt: info.startedAt,
     ...(info.endedAt === undefined ? {} : { endedAt: info.endedAt }),

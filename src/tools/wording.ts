@@ -4,6 +4,7 @@ import { FAILURES } from '../core/failure-codes.ts';
 import type { ActionFailed, ListedFile, LoadReport, ResourceRead, SkillLoaded } from '../core/observation.ts';
 import { cleanText, printable } from '../core/text/text.ts';
 import type { Offer } from '../core/tool.ts';
+import { startOf } from '../core/text/code-point.ts';
 
 /** The texts for models that several vocabularies share. */
 
@@ -54,7 +55,7 @@ export function inWordsOf(tool: string, failed: ActionFailed): ActionFailed {
 
 /** The requested skill, if the action names one. */
 export function askedSkill(action: Action | undefined): string {
-  return action !== undefined && 'skill' in action ? printable(action.skill.slice(0, LONGEST_NAME)) : '';
+  return action !== undefined && 'skill' in action ? printable(startOf(action.skill, LONGEST_NAME)) : '';
 }
 
 /** The next step; in a run that has ended, to answer. Suggests a search only if there is a search tool. */

@@ -107,6 +107,28 @@ test('a request that is too long is cut last, and can be read as a whole', async
   expect(Math.max(...model.requests.map(tokensOf))).toBeLessThan(12_000);
 });
 
+test('a part of an output begins and ends with whole characters', async () => {
+  const { agent } = await world(BIG);
+  // The first part has 8,000 units; its last one is half of the character.
+  const long = `${'x'.repeat(7_999)}\u{1F600}${WORDS.repeat(3_500)}`;
+  const model = played(
+    [
+      ...[0, 8_000].map((from) => (request: ModelRequest) => {
+        const [, reference] = /the whole request is (run:\S+)\]/.exec(allText(request)) ?? [];
+        return { calls: [['recall_output', { reference, from_character: from }]] as const };
+      }),
+      { text: 'ok' },
+    ],
+    24_000,
+  );
+  expect(await agent({ model, request: long, required: ['big'] })).toMatchObject({ outcome: 'done' });
+  const seen = model.requests.map(allText).join('');
+  expect(['[characters 0 to 7999 of', '[characters 7999 to 16000 of'].filter((note) => !seen.includes(note))).toEqual(
+    [],
+  );
+  expect(seen).not.toMatch(/\p{Surrogate}/u);
+});
+
 describe('shortening', () => {
   const conversations = fc
     .array(

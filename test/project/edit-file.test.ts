@@ -26,11 +26,31 @@ describe('edit_file', () => {
   test.each([
     ['a passage that is missing', 'gone', 'x', 'edit/no-single-match', 'occurs 0 times'],
     ['a passage that occurs twice', 'o', 'x', 'edit/no-single-match', 'occurs 2 times'],
+    ['half of a character', '\uD83D', 'x', 'input/invalid', 'half of a character'],
+    ['half of a character to write', 'two', '\uDE00', 'input/invalid', 'half of a character'],
     ['an empty passage', '', 'x', 'input/invalid', 'old_text is empty'],
     ['a replacement that changes nothing', 'one', 'one', 'input/invalid', 'the same'],
   ])('refuses %s', (_, oldText, newText, code, message) => {
     const here = world({ 'project/a.txt': 'one\ntwo\n' });
     expect(edit(here, oldText, newText)).toMatchObject({ code, message: expect.stringContaining(message) });
+  });
+
+  test('counts matches that overlap: each of them could be meant', () => {
+    const here = world({
+      'project/a.txt': 'aaa',
+      'project/b.txt': 'a\n\na\n\na\n',
+      'project/c.txt': 'a'.repeat(99_999),
+    });
+    const messages = [
+      edit(here, 'aa', 'b'),
+      edit(here, 'a\n\na', 'b', 'b.txt'),
+      edit(here, 'a'.repeat(50_000), 'b', 'c.txt'),
+    ];
+    expect(messages).toMatchObject([
+      { code: 'edit/no-single-match', message: expect.stringContaining('occurs 2 times') },
+      { code: 'edit/no-single-match', message: expect.stringContaining('occurs 2 times') },
+      { code: 'edit/no-single-match', message: expect.stringContaining('occurs more than 20 times') },
+    ]);
   });
 
   test('refuses files that are missing, folders or not text', () => {

@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
@@ -97,6 +97,86 @@ describe('a watch', () => {
     const { root, next } = await watched(() => undefined, 50);
     writeSkill(path.join(root, 'first'), { description: 'First.' });
     expect(await next()).toEqual({ added: ['first: First.'], changed: [], removed: [] });
+  });
+
+  describe('without polling', () => {
+    const HOURS_MS = 10_000_000;
+    const swap = (from: string, to: string): void => {
+      renameSync(to, `${to}.before`);
+      renameSync(from, to);
+      rmSync(`${to}.before`, { recursive: true });
+    };
+    const write = (folder: string, description: string): void => void writeSkill(folder, { description });
+    /** A slow machine may see a replaced folder as gone first. */
+    const seen = async (next: Watched['next'], wanted: string): Promise<void> => {
+      for (;;) {
+        const { added, changed } = await next();
+        if ([...added, ...changed].includes(wanted)) return;
+      }
+    };
+
+    test('sees edits in a skill folder that was replaced by a rename, or removed and made again', async () => {
+      const { root, next } = await watched((root) => write(path.join(root, 'old'), 'One.'), HOURS_MS);
+      const [skill, other] = [path.join(root, 'old'), path.join(scratch(), 'old')];
+      write(other, 'Two.');
+      swap(other, skill);
+      await seen(next, 'old: Two.');
+      await settle(200);
+      write(skill, 'Three.');
+      await seen(next, 'old: Three.');
+      rmSync(skill, { recursive: true });
+      write(skill, 'Four.');
+      await seen(next, 'old: Four.');
+      await settle(200);
+      write(skill, 'Five.');
+      await seen(next, 'old: Five.');
+    });
+
+    test('sees edits in a root that was replaced by a rename', async () => {
+      const { root, next } = await watched((root) => write(path.join(root, 'old'), 'One.'), HOURS_MS);
+      const other = path.join(scratch(), 'skills');
+      write(path.join(other, 'old'), 'Two.');
+      swap(other, root);
+      await seen(next, 'old: Two.');
+      await settle(200);
+      write(path.join(root, 'old'), 'Three.');
+      await seen(next, 'old: Three.');
+      write(path.join(root, 'new'), 'New.');
+      await seen(next, 'new: New.');
+    });
+
+    test('sees a SKILL.md that an editor replaces by a rename, again and again', async () => {
+      const { root, next } = await watched((root) => write(path.join(root, 'old'), 'One.'), HOURS_MS);
+      for (const description of ['Two.', 'Three.']) {
+        const other = path.join(scratch(), 'old');
+        write(other, description);
+        renameSync(path.join(other, 'SKILL.md'), path.join(root, 'old/SKILL.md'));
+        await seen(next, `old: ${description}`);
+      }
+    });
+
+    test('sees edits behind a link whose folder, or which itself, was replaced', async () => {
+      const places = [scratch(), scratch(), scratch()].map((folder) => path.join(folder, 'old'));
+      const [first = '', second = '', third = ''] = places;
+      write(first, 'One.');
+      const { root, next } = await watched((root) => {
+        mkdirSync(root);
+        symlinkSync(first, path.join(root, 'old'));
+      }, HOURS_MS);
+      write(second, 'Two.');
+      swap(second, first);
+      await seen(next, 'old: Two.');
+      await settle(200);
+      write(first, 'Three.');
+      await seen(next, 'old: Three.');
+      write(third, 'Four.');
+      symlinkSync(third, path.join(root, '.new'));
+      renameSync(path.join(root, '.new'), path.join(root, 'old'));
+      await seen(next, 'old: Four.');
+      await settle(200);
+      write(third, 'Five.');
+      await seen(next, 'old: Five.');
+    });
   });
 
   test('joins many edits into few looks, and ends with the signal', async () => {

@@ -78,7 +78,7 @@ const NO: readonly Answer[] = [
   no('a promise that is rejected', () => Promise.reject(new Error('offline'))),
   no('a promise that is rejected with nothing', () => Promise.reject(undefined)),
   no('a promise of no', () => Promise.resolve(false)),
-  no('a thenable that throws', () => Object.defineProperty({}, 'then', { value: fail })),
+  no('a thenable that throws', () => new Proxy({}, { get: (_, key) => (key === 'then' ? fail : undefined) })),
   no('a thrown error', fail),
   no('a thrown value without a text', () => {
     throw Object.create(null);

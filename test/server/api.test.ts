@@ -297,7 +297,11 @@ describe('approvals', () => {
     const bodies: readonly unknown[] = [
       ...verdicts.map((verdict) => ({ verdict })),
       ...['forever', '', null, true, ['once']].map((scope) => ({ verdict: 'yes', scope })),
-      ...[true, 'yes', 1, [], { approved: true }],
+      true,
+      'yes',
+      1,
+      [],
+      { approved: true },
     ];
     for (const body of bodies)
       expect([body, (await ask('POST', `/approvals/${encodeURIComponent(request.id)}`, body)).status]).toEqual([

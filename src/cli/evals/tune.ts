@@ -22,6 +22,7 @@ import { cwdOf, noModel, readInputs, reportProblems } from './inputs.ts';
 import { newEvaluation } from './report-folder.ts';
 import { distractorsOf, numbersOf, progressText } from './run.ts';
 import { isCommand, openSubjects } from './subjects.ts';
+import { startOf } from '../../core/text/code-point.ts';
 
 const PROPOSALS = 5;
 /** Enough that a description must say what sets the skill apart. */
@@ -131,7 +132,7 @@ function tuneLines(report: TuneReport): readonly string[] {
     row('current', current),
     ...proposals.map((one, place) => row(`proposal ${String(place + 1)}`, one)),
     ...rejected.map(
-      ({ description, reason }) => `  rejected, because ${reason}: ${printable(description.slice(0, 200))}`,
+      ({ description, reason }) => `  rejected, because ${reason}: ${printable(startOf(description, 200))}`,
     ),
     ...(winner === undefined
       ? ['no proposal does better than the current description on the train cases']

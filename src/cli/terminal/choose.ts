@@ -4,6 +4,7 @@ import { fitText, padText, textWidth } from '../../platform/text-width.ts';
 import { isTerminal, takeKeys } from './ask.ts';
 import type { AskStreams } from './ask.ts';
 import { columnsOf } from './terminal.ts';
+import { startOf } from '../../core/text/code-point.ts';
 
 /** A row of the list. Texts are untrusted; they are shown on one line with invisible characters escaped. */
 export interface Choice {
@@ -127,9 +128,9 @@ class ChoiceList {
 
   constructor(choices: readonly Choice[]) {
     this.#rows = choices.map(({ label, about = '', unavailable }, index) => {
-      const shown = [label, unavailable ?? about].map((text) => printable(text.slice(0, MAX_TEXT)));
+      const shown = [label, unavailable ?? about].map((text) => printable(startOf(text, MAX_TEXT)));
       const [name = '', text = ''] = shown;
-      const searched = [name.toLowerCase(), printable(about.slice(0, MAX_TEXT)).toLowerCase()] as const;
+      const searched = [name.toLowerCase(), printable(startOf(about, MAX_TEXT)).toLowerCase()] as const;
       return { index, label: name, about: text, isAvailable: unavailable === undefined, searched };
     });
     this.#selected = new Set(

@@ -1,5 +1,6 @@
 import { monotonicMs } from '../../platform/clock.ts';
 import type { Terminal } from './terminal.ts';
+import { startOf } from '../../core/text/code-point.ts';
 
 /** Shorter work shows no progress: a line that flashes is worse than no line. */
 const DELAY_MS = 500;
@@ -18,7 +19,7 @@ export function openProgress(terminal: Terminal): Progress {
   let timer: NodeJS.Timeout | undefined;
   const draw = (): void => {
     drawn = monotonicMs();
-    terminal.overwrite(latest.slice(0, terminal.width - 1));
+    terminal.overwrite(startOf(latest, terminal.width - 1));
   };
   return {
     show(text) {

@@ -17,3 +17,24 @@ export function isHigh(unit: number): boolean {
 export function isLow(unit: number): boolean {
   return unit >= 0xdc00 && unit <= 0xdfff;
 }
+
+/** At most the first `limit` UTF-16 units, without half of a surrogate pair at the cut. */
+export function startOf(text: string, limit: number): string {
+  return text.slice(0, boundary(text, Math.max(0, limit)));
+}
+
+/** At most the last `limit` UTF-16 units, without half of a surrogate pair at the cut. */
+export function endOf(text: string, limit: number): string {
+  const at = Math.max(0, text.length - Math.max(0, limit));
+  return text.slice(boundary(text, at) === at ? at : at + 1);
+}
+
+/** The units from `from` to `to`. Both ends move back where they would split a surrogate pair, so that parts join without a gap. */
+export function partOf(text: string, from: number, to: number): { readonly from: number; readonly part: string } {
+  const start = boundary(text, from);
+  return { from: start, part: text.slice(start, boundary(text, to)) };
+}
+
+function boundary(text: string, at: number): number {
+  return isLow(text.charCodeAt(at)) && isHigh(text.charCodeAt(at - 1)) ? at - 1 : at;
+}

@@ -1,4 +1,4 @@
-import { codePointAt } from './code-point.ts';
+import { codePointAt, endOf, startOf } from './code-point.ts';
 import { countCharacters, printable } from './text.ts';
 
 /**
@@ -53,7 +53,7 @@ export function frameText(text: string, { width, maxRows, isOneLine = false }: F
     const rows = rowsOf(text, columns, isOneLine);
     if (rows.length <= maxRows) return { start: rows.map((row) => row.text), end: [], leftOut: 0 };
   }
-  const start = rowsOf(text.slice(0, enough), columns, isOneLine).slice(0, Math.ceil(maxRows / 2));
+  const start = rowsOf(startOf(text, enough), columns, isOneLine).slice(0, Math.ceil(maxRows / 2));
   const end = rowsOf(endOf(text, enough), columns, isOneLine).slice(-Math.max(1, Math.floor(maxRows / 2)));
   const shown = [...start, ...end].reduce((sum, { characters }) => sum + characters, 0);
   return {
@@ -61,13 +61,6 @@ export function frameText(text: string, { width, maxRows, isOneLine = false }: F
     end: end.map((row) => row.text),
     leftOut: Math.max(0, countCharacters(text) - shown),
   };
-}
-
-/** Does not start with half a surrogate pair. */
-function endOf(text: string, length: number): string {
-  const end = text.slice(-length);
-  const first = end.charCodeAt(0);
-  return first >= 0xdc00 && first <= 0xdfff ? end.slice(1) : end;
 }
 
 function rowsOf(text: string, columns: number, isOneLine: boolean): readonly Row[] {

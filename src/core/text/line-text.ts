@@ -1,4 +1,4 @@
-import { isHigh } from './code-point.ts';
+import { startOf } from './code-point.ts';
 import { printable } from './text.ts';
 
 /** A word that needs no quotes. */
@@ -10,13 +10,6 @@ export function shownText(text: string, limit = 80): string {
   if (start === text && PLAIN_WORD.test(text)) return text;
   const quoted = printable(start.replaceAll(/["\\]/g, '\\$&'));
   return `"${quoted}${start === text ? '' : '…'}"`;
-}
-
-/** The first characters, without splitting a surrogate pair. */
-function startOf(text: string, limit: number): string {
-  if (text.length <= limit) return text;
-  const last = text.charCodeAt(limit - 1);
-  return text.slice(0, isHigh(last) ? limit - 1 : limit);
 }
 
 /** References to workspace files are for models: a person cannot open `workspace://out/x`. Has the same length, so lines stay wrapped. */

@@ -1,5 +1,5 @@
 /** Cleaning and escaping of untrusted text. Models get cleaned text; terminals and logs get escaped text. */
-import { codePointAt, isHigh, isLow } from './code-point.ts';
+import { codePointAt, isHigh, isLow, startOf } from './code-point.ts';
 
 const BEYOND_ASCII = /[^\t\n\x20-\x7e]/;
 /** Compiled on first use, because it takes long. */
@@ -99,10 +99,9 @@ const SHORT_ESCAPES: ReadonlyMap<number, string> = new Map([
 
 /** Quotes untrusted text for a message. */
 export function quoted(text: string, limit = 60): string {
-  let cut = text.length > limit ? limit - 1 : text.length;
   // Never split a surrogate pair; the half would print as an escape that is not in the file.
-  if (cut < text.length && isHigh(text.charCodeAt(cut - 1))) cut -= 1;
-  return `"${printable(text.slice(0, cut))}${cut < text.length ? '…' : ''}"`;
+  const start = text.length > limit ? startOf(text, limit - 1) : text;
+  return `"${printable(start)}${start === text ? '' : '…'}"`;
 }
 
 /** Escapes text for XML elements and attributes. */

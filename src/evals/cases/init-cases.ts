@@ -13,6 +13,7 @@ import { quoted } from '../../core/text/text.ts';
 import { readTextFile } from '../../platform/fs/read-file.ts';
 import type { SkillHead } from '../../core/skill.ts';
 import { quietly } from '../../platform/quietly.ts';
+import { startOf } from '../../core/text/code-point.ts';
 
 const MAX_SKILL_BYTES = 1024 * 1024;
 const MAX_NEIGHBOURS = 3;
@@ -267,7 +268,7 @@ export function phrasesOf(description: string): DescriptionPhrases {
   return {
     // Without other phrases, the first sentence itself is the request.
     wanted:
-      wanted.length > 0 ? wanted : distinct(others.slice(0, 1).map((sentence) => sentence.slice(0, MAX_CHARACTERS))),
+      wanted.length > 0 ? wanted : distinct(others.slice(0, 1).map((sentence) => startOf(sentence, MAX_CHARACTERS))),
     unwanted: distinct(unwanted),
   };
 }

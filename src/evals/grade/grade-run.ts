@@ -19,6 +19,7 @@ import { quoted } from '../../core/text/text.ts';
 import type { EvalCase, RubricLine } from '../cases/case.ts';
 import type { Model, ModelMessage } from '../../core/model.ts';
 import { choice, list, section, text } from '../../core/json/schema-of.ts';
+import { startOf } from '../../core/text/code-point.ts';
 
 export interface GradeOptions {
   readonly runChecker?: RunChecker;
@@ -204,7 +205,7 @@ function evidenceOf({ answer, answerSeq, end, steps }: RunFacts): readonly Evide
       const came = observation === undefined ? 'no outcome' : describeOutcome(observation, true);
       return [{ seq, text: `${describeAction(action)}: ${came}` }];
     });
-  return [{ seq: answerSeq ?? end, text: answer.slice(0, LONGEST_ANSWER) }, ...done];
+  return [{ seq: answerSeq ?? end, text: startOf(answer, LONGEST_ANSWER) }, ...done];
 }
 
 function questionText(

@@ -27,6 +27,7 @@ import type { Budget } from '../../core/budget.ts';
 import type { OpenSubject } from './open-subject.ts';
 import type { SubjectAgent, SubjectPlaces, SubjectStart } from './subject.ts';
 import type { Outcome } from '../../core/run-events.ts';
+import { startOf } from '../../core/text/code-point.ts';
 
 export interface SubjectRun {
   readonly subject: OpenSubject;
@@ -288,7 +289,7 @@ class SubjectRecord {
     const foreign = (offered ?? []).filter((name) => !this.#skills.some((skill) => skill.name === name));
     if (foreign.length > 0)
       return ['failed', `the agent offers skills that are not installed here: ${foreign.join(', ')}`];
-    if (error !== undefined) return ['failed', printable(error).slice(0, LONGEST)];
+    if (error !== undefined) return ['failed', startOf(printable(error), LONGEST)];
     if (end.reason !== 'exited' || end.exitCode !== 0) {
       const how =
         end.reason === 'exited' ? `exit code ${String(end.exitCode)}` : `${end.reason} ${end.signal ?? ''}`.trim();
@@ -304,7 +305,7 @@ const LONGEST = 400;
 
 function lastLine(text: string): string {
   const line = text.trim().split('\n').at(-1) ?? '';
-  return line === '' ? '' : `: ${printable(line).slice(0, LONGEST)}`;
+  return line === '' ? '' : `: ${startOf(printable(line), LONGEST)}`;
 }
 
 /** An empty home, and a project with the skills. Throws if a skill cannot be copied. `work` is an unused folder. */

@@ -6,6 +6,7 @@ import type { Model } from '../../core/model.ts';
 import { delimit } from '../../core/text/delimit-untrusted.ts';
 import type { WrongQuery } from './tune.ts';
 import { list, section, text } from '../../core/json/schema-of.ts';
+import { startOf } from '../../core/text/code-point.ts';
 
 export interface ProposeOptions {
   readonly model: Model;
@@ -42,7 +43,7 @@ export async function proposeDescriptions(
     wrong
       .filter(({ shouldLoad }) => shouldLoad === isWanted)
       .slice(0, MOST_QUERIES)
-      .map(({ input }) => `- ${JSON.stringify(input.slice(0, 500))}`)
+      .map(({ input }) => `- ${JSON.stringify(startOf(input, 500))}`)
       .join('\n');
   const part = (tag: string, content: string): string =>
     delimit({ tag, attributes: {}, text: content === '' ? 'none' : content });

@@ -1,6 +1,7 @@
 import type { RunEvent } from '../../core/run-events.ts';
 import { AGENT_NAME, answerAttributes } from './telemetry-spans.ts';
 import type { Attributes, TracedSpan } from './telemetry-spans.ts';
+import { startOf } from '../../core/text/code-point.ts';
 
 /** Metrics since the sink was opened: durations by the GenAI conventions, and counts of policy decisions under our own names. */
 
@@ -83,7 +84,7 @@ export function openMetrics(): Metrics {
       if (event.type === 'decision') {
         const { tool, effect, origin } = event.decision;
         record('skillwright.policy.decisions', 1, {
-          'gen_ai.tool.name': tool.slice(0, 200),
+          'gen_ai.tool.name': startOf(tool, 200),
           'skillwright.policy.effect': effect,
           'skillwright.policy.origin': origin.layer,
         });

@@ -5,6 +5,7 @@ import type { Span } from '../../core/span.ts';
 import { sha256 } from '../../platform/hash.ts';
 import { traceOf } from '../trace-id.ts';
 import type { SinkLine } from './sinks.ts';
+import { startOf } from '../../core/text/code-point.ts';
 
 /**
  * Converts the events of a run to spans: the run, its calls, and the workspace steps of each call. Names and attributes follow the
@@ -290,5 +291,5 @@ function spanId(run: string, part: string): string {
 }
 
 function bounded(text: string): string {
-  return text.slice(0, NAME_LENGTH);
+  return startOf(text, NAME_LENGTH);
 }

@@ -8,6 +8,7 @@ import { toRelativePath } from '../../core/path.ts';
 import type { RelativePath } from '../../core/path.ts';
 import { readSimpleHead } from '../../format/simple-head.ts';
 import { hiddenCharacters, quoted } from '../../core/text/text.ts';
+import { startOf } from '../../core/text/code-point.ts';
 
 export interface Quickstart {
   /** Relative to the skill folder: `scripts/report.mjs`. */
@@ -233,7 +234,7 @@ function fitting(
 
 /** A value that starts with - is rejected, because the script would take it for an option. */
 function textValue({ before }: Placeholder, text: string): readonly string[] {
-  const value = text.replaceAll('\0', '').slice(0, MAX_TEXT);
+  const value = startOf(text.replaceAll('\0', ''), MAX_TEXT);
   return value === '' || isOption(before, value) ? [] : [value];
 }
 

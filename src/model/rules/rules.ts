@@ -25,6 +25,7 @@ import { loadedIn, readJson, skillsInCatalog, skillsInResult, textsIn, withoutSk
 import { toRelativePath } from '../../core/path.ts';
 import type { Model, ModelAnswer, ModelMessage, ModelRequest, ModelTool, ModelToolCall } from '../../core/model.ts';
 import type { PlanUpdate, StepState } from '../../core/plan.ts';
+import { startOf } from '../../core/text/code-point.ts';
 
 export { RULE_MODEL_REMARK } from './rule-words.ts';
 
@@ -128,7 +129,7 @@ function choose(situation: Situation, failedLoads: readonly DoneCall[]): RuleDec
   const query = wordsOf(conversation);
   const search =
     searched === undefined
-      ? callOf('search', tools, (tool) => searchInput(tool, query.slice(0, MAX_QUERY)))
+      ? callOf('search', tools, (tool) => searchInput(tool, startOf(query, MAX_QUERY)))
       : undefined;
   if (search !== undefined && query !== '') return search;
   const found = searched === undefined || searched.isError ? [] : skillsInResult(searched.result);
@@ -220,7 +221,7 @@ function planUpdate(decision: RuleDecision, { request, calls }: Conversation): P
     done[id] ? 'completed' : id === next ? 'in_progress' : 'pending';
   const steps = STEPS.map((step) => ({ ...step, status: stateOf(step.id) }));
   if (calls.length > 0) return { mode: 'patch', steps: steps.map(({ id, status }) => ({ id, status })) };
-  const goal = withoutFiles(withoutSkillTexts(request)).slice(0, MAX_GOAL);
+  const goal = startOf(withoutFiles(withoutSkillTexts(request)), MAX_GOAL);
   return { mode: 'replace', plan: { goal, steps, assumptions: [], constraints: {} } };
 }
 

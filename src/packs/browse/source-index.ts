@@ -2,6 +2,7 @@
 import { isObject } from '../../core/json/json-schema.ts';
 import { parseJson } from '../../core/json/parse-json.ts';
 import { isValidName } from '../../core/skill-name.ts';
+import { startOf } from '../../core/text/code-point.ts';
 
 /** A skill of a source. Not installed, not validated beyond its name. */
 export interface AvailableSkill {
@@ -34,7 +35,7 @@ export const MAX_AVAILABLE = 20_000;
 const MAX_DESCRIPTION = 2_000;
 
 export function availableSkill({ description, ...skill }: AvailableSkill): AvailableSkill {
-  return { ...skill, description: description.slice(0, MAX_DESCRIPTION) };
+  return { ...skill, description: startOf(description, MAX_DESCRIPTION) };
 }
 
 export function sourceIndexText(index: SourceIndex): string {

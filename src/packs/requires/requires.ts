@@ -8,6 +8,7 @@ import { parseJson } from '../../core/json/parse-json.ts';
 import type { SkillHead } from '../../core/skill.ts';
 import { hiddenCharacters, quoted } from '../../core/text/text.ts';
 import { isRange } from '../../platform/version-range.ts';
+import { startOf } from '../../core/text/code-point.ts';
 
 export interface SkillRequirement {
   readonly name: string;
@@ -72,7 +73,7 @@ function jsonTexts(text: string): readonly string[] | undefined {
 
 /** Parses one entry. */
 export function readRequirement(entry: string): SkillRequirement | UnreadRequirement {
-  const unread = (reason: string): UnreadRequirement => ({ entry: entry.slice(0, MAX_ENTRY), reason });
+  const unread = (reason: string): UnreadRequirement => ({ entry: startOf(entry, MAX_ENTRY), reason });
   if (entry.length > MAX_ENTRY) return unread(`${quoted(entry)} has more than ${String(MAX_ENTRY)} characters`);
   if (/[\r\n]/.test(entry) || hiddenCharacters(entry) !== undefined)
     return unread(`${quoted(entry)} has invisible characters`);

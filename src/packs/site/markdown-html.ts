@@ -4,6 +4,7 @@
  */
 import { closesFence, fenceMark } from '../../core/text/code-fences.ts';
 import { escapeXml, printable } from '../../core/text/text.ts';
+import { startOf } from '../../core/text/code-point.ts';
 
 /** Longer texts are cut, so that a page stays loadable. */
 const MAX_CHARACTERS = 400_000;
@@ -14,7 +15,7 @@ const TABLE = /^ {0,3}\|/;
 
 /** Headings start at `<h2>`, because the page has its own `<h1>`. */
 export function markdownHtml(text: string): string {
-  const lines = text.slice(0, MAX_CHARACTERS).split(/\r\n|[\n\r\u2028\u2029]/);
+  const lines = startOf(text, MAX_CHARACTERS).split(/\r\n|[\n\r\u2028\u2029]/);
   const html: string[] = [];
   let at = 0;
   const takeWhile = (isPart: (line: string) => boolean): readonly string[] => {

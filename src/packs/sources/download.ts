@@ -18,6 +18,7 @@ import { readHost, writeAuthority } from '../../core/network/host-pattern.ts';
 import { readAddress } from '../../core/network/network-address.ts';
 import { isRefused, networkGate, readGrant } from '../../platform/net/network-gate.ts';
 import { connectThrough, proxyFor } from '../../platform/net/user-proxy.ts';
+import { startOf } from '../../core/text/code-point.ts';
 
 const MAX_REDIRECTS = 5;
 const REDIRECTIONS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
@@ -161,7 +162,7 @@ function silent(shown: string): PackRefusal {
 function networkReason(error: unknown): string {
   const isOurs = isSystemError(error) && !NETWORK_CALLS.has(error.syscall ?? '');
   if (isOurs || !(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') throw error;
-  return printable(`${error.message.slice(0, 200)} (${error.code})`);
+  return printable(`${startOf(error.message, 200)} (${error.code})`);
 }
 
 const NETWORK_CALLS: ReadonlySet<string> = new Set(['connect', 'getaddrinfo', 'read', 'write', 'shutdown', '']);

@@ -12,6 +12,7 @@ import type { Program, ProgramResult } from './run-program.ts';
 import { openGitGate } from './git-gate.ts';
 import type { GitGate } from './git-gate.ts';
 import { refuse } from './staged-skill.ts';
+import { startOf } from '../../core/text/code-point.ts';
 
 /**
  * Variables that users set to reach their servers. All other GIT_ variables could redirect git to other repositories, programs or settings.
@@ -127,7 +128,7 @@ export function shownErrors(errors: string): string {
     .slice(-3)
     .join('; ')
     .replaceAll(/:\/\/[^/@\s]*@/g, '://');
-  return text === '' ? 'it failed without a message' : printable(text.slice(0, MAX_SHOWN));
+  return text === '' ? 'it failed without a message' : printable(startOf(text, MAX_SHOWN));
 }
 
 /** Size of the fetched packs in bytes. */

@@ -15,6 +15,7 @@ import { parseJson } from '../../core/json/parse-json.ts';
 import { printable, quoted } from '../../core/text/text.ts';
 import { unpack } from './archive.ts';
 import { runProgram } from './run-program.ts';
+import { startOf } from '../../core/text/code-point.ts';
 
 const EXACT_VERSION = /^\d[\w.+-]{0,127}$/;
 const TIMEOUT_MS = 300_000;
@@ -144,7 +145,7 @@ function failed(wanted: string, said: unknown, errors: string): PackRefusal {
   const error = isObject(said) && isObject(said['error']) ? said['error'] : {};
   const code = typeof error['code'] === 'string' ? error['code'] : (/code (E\w+)/.exec(errors)?.[1] ?? '');
   const summary = typeof error['summary'] === 'string' ? error['summary'] : errors.trim();
-  const words = `npm ${quoted(wanted)}: ${printable(summary.slice(0, MAX_SHOWN)) || 'it failed without a message'}`;
+  const words = `npm ${quoted(wanted)}: ${printable(startOf(summary, MAX_SHOWN)) || 'it failed without a message'}`;
   if (code === 'E404') return packRefusal('source/missing', words);
   if (code === 'ETARGET' || code === 'ENOVERSIONS') return packRefusal('source/revision', words);
   if (code === 'EINTEGRITY') return packRefusal('source/digest', words);

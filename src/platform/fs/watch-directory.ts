@@ -1,8 +1,10 @@
-import { watch } from 'node:fs';
+import { statSync, watch } from 'node:fs';
 
 import { isSystemError } from './paths.ts';
 
 export interface DirectoryWatch {
+  /** False if another directory has the name now: the system watches the old one, wherever it went. */
+  isCurrent(): boolean;
   close(): void;
 }
 
@@ -19,13 +21,26 @@ export function watchDirectory(
   { onEvent, onLost }: DirectoryWatchEvents,
 ): DirectoryWatch | undefined {
   try {
+    // Before the watch: a directory that is replaced in between is found out later.
+    const watched = identityOf(directory);
     const watcher = watch(directory, { persistent: true });
     watcher.on('change', onEvent);
     watcher.on('error', () => {
       watcher.close();
       onLost();
     });
-    return { close: () => watcher.close() };
+    return { isCurrent: () => identityOf(directory) === watched, close: () => watcher.close() };
+  } catch (error) {
+    if (isSystemError(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Inode numbers are used again, so the time of birth counts too. */
+function identityOf(directory: string): string | undefined {
+  try {
+    const stats = statSync(directory, { bigint: true, throwIfNoEntry: false });
+    return stats === undefined ? undefined : `${String(stats.dev)}:${String(stats.ino)}:${String(stats.birthtimeNs)}`;
   } catch (error) {
     if (isSystemError(error)) return undefined;
     throw error;

@@ -1,6 +1,7 @@
 import { APPROVAL_SCOPES, APPROVERS } from '../../core/approval.ts';
 import type { ApprovalAnswer, ApprovalRequest } from '../../core/approval.ts';
 import { printable } from '../../core/text/text.ts';
+import { startOf } from '../../core/text/code-point.ts';
 
 interface AskOptions {
   readonly signal: AbortSignal | undefined;
@@ -69,7 +70,7 @@ function typeName(value: unknown): string {
 function detail(thrown: unknown): string {
   try {
     const message = thrown instanceof Error ? thrown.message : thrown;
-    return typeof message === 'string' ? `: ${printable(message.slice(0, 200))}` : '';
+    return typeof message === 'string' ? `: ${printable(startOf(message, 200))}` : '';
   } catch {
     return '';
   }

@@ -15,6 +15,7 @@ import { hostFailure } from '../host-failure.ts';
 import { readMessage, readRedirect, readTarget, redirectedMessage } from './request-target.ts';
 import type { Message } from './request-target.ts';
 import { receiveBody, showBody } from './response-body.ts';
+import { startOf } from '../../core/text/code-point.ts';
 
 export interface NetworkRequestOptions {
   /** Grants for private hosts; see core/network/host-pattern.ts. Other hosts that `decideHost` allows must be public. */
@@ -149,7 +150,7 @@ async function receive(
   const { mediaType, isBinary, text, isCut } = showBody(received, headers['content-type'], url.pathname);
   const shown = SHOWN_HEADERS.flatMap((name) => {
     const value = headers[name];
-    return value === undefined ? [] : [[name, printable(value.slice(0, MAX_HEADER_CHARACTERS))] as const];
+    return value === undefined ? [] : [[name, printable(startOf(value, MAX_HEADER_CHARACTERS))] as const];
   });
   return {
     type: 'response-received',
@@ -189,7 +190,7 @@ function shownBack(received: ResponseReceived, { headers }: Message): ResponseRe
 /** Network errors have a code; any other error is a bug and is thrown. */
 function networkReason(error: unknown): string {
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') throw error;
-  return printable(`${error.message.slice(0, 200)} (${error.code})`);
+  return printable(`${startOf(error.message, 200)} (${error.code})`);
 }
 
 function failed(message: string): Failed {

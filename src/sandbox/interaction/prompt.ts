@@ -1,4 +1,5 @@
 import { quoted } from '../../core/text/text.ts';
+import { endOf } from '../../core/text/code-point.ts';
 
 /** A program seems to wait for input. This is a guess from its last output and only a hint for the model. */
 export interface ExpectedInput {
@@ -25,7 +26,7 @@ const NUMBERED = /^\s*(?:[❯>*-]\s*)?[[(]?\d{1,3}[\])]?\s*[.):\]-]?\s+\S/u;
 
 /** Examines the last lines; the final element is the unfinished line. */
 export function expectedInput(lines: readonly string[]): ExpectedInput | undefined {
-  const cut = lines.slice(-PROMPT_LINES).map((line) => line.slice(-MAX_LINE));
+  const cut = lines.slice(-PROMPT_LINES).map((line) => endOf(line, MAX_LINE));
   const open = cut.at(-1) ?? '';
   const isOpen = open.trim() !== '';
   const last = isOpen ? open : (cut.slice(0, -1).findLast((line) => line.trim() !== '') ?? '');

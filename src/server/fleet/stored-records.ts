@@ -21,6 +21,7 @@ import type { RestoredRecord } from './run-store.ts';
 import { listRows, readRow } from './run-table.ts';
 import type { FleetRun } from './run-table.ts';
 import { verifyStored } from './verify-stored.ts';
+import { startOf } from '../../core/text/code-point.ts';
 
 export interface StoredRecordsOptions {
   readonly pool: Pool;
@@ -165,7 +166,7 @@ function rowOf(run: FleetRun): Immutable<RunRow> {
   return {
     run: id,
     state: state === 'ended' ? (outcome ?? 'failed') : state,
-    request: request.slice(0, 2_000),
+    request: startOf(request, 2_000),
     skills: [],
     startedAt: (startedAt ?? run.submittedAt).toISOString(),
     ...(endedAt === null ? {} : { endedAt: endedAt.toISOString() }),

@@ -22,6 +22,7 @@ import type { Immutable, Route } from '../router.ts';
 import { agentOf, filesIn } from '../run-starter.ts';
 import { runFolder } from '../records.ts';
 import { openUploads } from '../uploads.ts';
+import { startOf } from '../../core/text/code-point.ts';
 
 const UploadQuery = z.strictObject({ name: z.string().min(1).max(200) });
 
@@ -118,8 +119,8 @@ export function runControlRoutes(context: ServerContext): readonly Route[] {
             call,
             action: describeAction(action),
             isSame: same,
-            expected: JSON.stringify(expected).slice(0, 4_000),
-            got: JSON.stringify(got).slice(0, 4_000),
+            expected: startOf(JSON.stringify(expected), 4_000),
+            got: startOf(JSON.stringify(got), 4_000),
             ...(notRepeated === undefined ? {} : { note: notRepeated }),
           })),
         };

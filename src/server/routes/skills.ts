@@ -23,6 +23,7 @@ import type { SkillContext } from '../context.ts';
 import { HttpError } from '../http-error.ts';
 import { jsonRoute } from '../router.ts';
 import type { Immutable, Route } from '../router.ts';
+import { startOf } from '../../core/text/code-point.ts';
 
 const MAX_LEFT_OUT = 500;
 const MAX_BODY_CHARACTERS = 400_000;
@@ -214,7 +215,7 @@ async function detailOf(
     ...(license === undefined ? {} : { license }),
     ...(compatibility === undefined ? {} : { compatibility }),
     meta: { ...meta },
-    body: body.slice(0, MAX_BODY_CHARACTERS),
+    body: startOf(body, MAX_BODY_CHARACTERS),
     isBodyCut: body.length > MAX_BODY_CHARACTERS,
     tokens: {
       catalog: row.tokens,

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { codePointAt } from '../../../src/core/text/code-point.ts';
+import { codePointAt, endOf, partOf, startOf } from '../../../src/core/text/code-point.ts';
 import { cleanText } from '../../../src/core/text/text.ts';
 import { PROJECT, filesBelow } from '../../files-below.ts';
 
@@ -25,4 +26,40 @@ test('no file asks a string itself', () => {
     return file !== 'src/evals/page/page-text.ts' && /\.codePointAt\(/.test(text);
   });
   expect(asking).toEqual([]);
+});
+
+const LONE = /\p{Surrogate}/u;
+const texts = fc.string({ unit: fc.constantFrom('a', 'é', '文', '\u{1F600}', '\u{20000}') });
+
+test('no cut splits a surrogate pair or is longer than asked, and one unit at most is left out', () => {
+  fc.assert(
+    fc.property(texts, fc.integer({ min: -2, max: 40 }), (text, limit) => {
+      const room = Math.min(text.length, Math.max(0, limit));
+      for (const [cut, isCut] of [
+        [startOf(text, limit), text.startsWith(startOf(text, limit))],
+        [endOf(text, limit), text.endsWith(endOf(text, limit))],
+      ] as const)
+        expect([isCut, LONE.test(cut), room - cut.length === 0 || room - cut.length === 1]).toEqual([
+          true,
+          false,
+          true,
+        ]);
+    }),
+  );
+});
+
+test('parts of a text join to the whole text, wherever each begins', () => {
+  fc.assert(
+    fc.property(texts, fc.integer({ min: 2, max: 9 }), (text, size) => {
+      const parts: string[] = [];
+      for (let at = 0; at < text.length;) {
+        const { from, part } = partOf(text, at, at + size);
+        expect([from, LONE.test(part)]).toEqual([at, false]);
+        parts.push(part);
+        at += part.length;
+      }
+      expect(parts.join('')).toBe(text);
+    }),
+  );
+  expect(partOf('\u{1F600}b', 1, 3)).toEqual({ from: 0, part: '\u{1F600}b' });
 });
