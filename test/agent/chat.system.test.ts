@@ -120,7 +120,6 @@ describe('a chat', () => {
       message: 'second',
       actions: [expect.objectContaining({ action: expect.objectContaining({ skill: 'report' }) })],
       files: [],
-      project: expect.stringMatching(/project$/),
     });
     const { path = '' } = await chat.send('third');
     expect(heard(model.requests[3])).toEqual(['user: first', 'assistant: one', 'user: third']);
