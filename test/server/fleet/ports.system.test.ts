@@ -34,12 +34,11 @@ import { REPORT, answerOf } from '../../agent/support.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { writeSkill } from '../../registry/support.ts';
 import { openBucket } from './bucket.ts';
-import { POSTGRES, openPostgres } from './postgres.ts';
+import { openPostgres } from './postgres.ts';
 import type { Postgres } from './postgres.ts';
-import { needs } from '../../needs.ts';
+import { has, needs } from '../../needs.ts';
 
 type Reply = Readonly<Record<string, unknown>>;
-
 /** One implementation of all ports, behind its server. */
 interface Side {
   readonly ask: (method: string, target: string, body?: unknown) => Promise<Reply>;
@@ -93,7 +92,7 @@ function asking(url: string, token: string): Side['ask'] {
 }
 
 /** Without PostgreSQL only the implementations of one machine are tried. */
-const HAS_FLEET = POSTGRES !== undefined;
+const HAS_FLEET = has('postgresql');
 const NAMES = HAS_FLEET ? (['one machine', 'a fleet'] as const) : (['one machine'] as const);
 
 describe('both implementations of each port', () => {
