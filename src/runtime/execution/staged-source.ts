@@ -16,6 +16,9 @@ export function stagedSource({ name, dir }: Pick<SkillEntry, 'name' | 'dir'>): {
 } {
   if (isValidName(name)) return { name, dir };
   const slug = toSlug(path.basename(dir)) ?? toSlug(name) ?? 'skill';
-  const cut = slug.slice(0, MAX_NAME - DIGITS - 1).replace(/-$/, '');
-  return { name: `${cut}-${sha256(`${name}\0${dir}`).slice(0, DIGITS)}`, dir };
+  const cut = Array.from(slug)
+    .slice(0, MAX_NAME - DIGITS - 1)
+    .join('')
+    .replace(/-$/, '');
+  return { name: `${cut}-${sha256(JSON.stringify([name, dir])).slice(0, DIGITS)}`, dir };
 }

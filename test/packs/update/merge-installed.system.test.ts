@@ -262,7 +262,7 @@ describe('update --merge', () => {
     const other = await installed();
     other.publish(SECOND);
     expect(await update(other)).toMatchObject({ isDone: true });
-    const [different = ''] = readdirSync(path.join(other.root, '.skillwright/originals')).filter((one) => one !== name);
+    const different = readdirSync(path.join(other.root, '.skillwright/originals')).find((one) => one !== name) ?? '';
     spoil(path.join(folder, name), readFileSync(path.join(other.root, '.skillwright/originals', different)));
     edit(world.dir);
     const before = filesIn(world.dir);
