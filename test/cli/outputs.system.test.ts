@@ -48,7 +48,14 @@ describe('exec without --out', () => {
     expect(existsSync(path.join(cwd, 'out'))).toBe(false);
     paste(cwd, printedCommand(ran));
     const copied = readdirSync(path.join(cwd, 'out'), { recursive: true });
-    expect(copied.toSorted()).toEqual(['a b.txt', 'deep', 'deep/ö.txt', 'inputs', 'inputs/clean.csv', 'inputs/data.csv']);
+    expect(copied.toSorted()).toEqual([
+      'a b.txt',
+      'deep',
+      'deep/ö.txt',
+      'inputs',
+      'inputs/clean.csv',
+      'inputs/data.csv',
+    ]);
     expect(readFileSync(path.join(cwd, 'out/inputs/data.csv'), 'utf8')).toBe('b');
     expect(readFileSync(path.join(cwd, 'data.csv'), 'utf8')).toBe('a,b\n1,2\n');
     // A second copy replaces nothing that differs.
