@@ -8,7 +8,9 @@ import { runCli, skillText, temporaryFolder, writeFiles } from '../cli/run-cli.t
 import { verifies } from '../conformance/verifies.ts';
 import { PROJECT, filesBelow } from '../files-below.ts';
 
-const PAGES = ['README.md', ...filesBelow('docs', /\.md$/)].map((page) => readFileSync(path.join(PROJECT, page), 'utf8'));
+const PAGES = ['README.md', ...filesBelow('docs', /\.md$/)].map((page) =>
+  readFileSync(path.join(PROJECT, page), 'utf8'),
+);
 
 /** Values by the end of a name; every other variable gets a word. */
 const VALUES: readonly (readonly [ends: RegExp, value: (folder: string) => string])[] = [

@@ -14,7 +14,9 @@ import { scratch } from '../registry/support.ts';
 
 const read = (file: string): string => readFileSync(path.join(PROJECT, file), 'utf8');
 const PAGES = ['README.md', 'SECURITY.md', 'CONTRIBUTING.md', ...filesBelow('docs', /\.md$/)].map(read).join('\n');
-const SOURCE = filesBelow('src', /\.tsx?$/).map(read).join('\n');
+const SOURCE = filesBelow('src', /\.tsx?$/)
+  .map(read)
+  .join('\n');
 
 const OWN_PREFIX = /\bSKILLWRIGHT_[A-Z_]*[A-Z]\b/g;
 const OWN = [...new Set([...PAGES.matchAll(OWN_PREFIX), ...SOURCE.matchAll(OWN_PREFIX)].map(([name]) => name))].sort();

@@ -43,7 +43,7 @@ describe('the rule model on the built-in skills', () => {
     ]);
     expect(answer.startsWith(RULE_MODEL_REMARK)).toBe(true);
     expect(answer).toContain('- Rows: 12');
-    expect(answer).toContain('Files: workspace://out/report.md');
+    expect(answer).toContain('Files: out/report.md');
   });
 
   test('compares two files in the order in which they were given', async () => {

@@ -179,7 +179,9 @@ describe('very much of it', needs('python3'), () => {
     expect(collected.skipped.map(({ name }) => name)).toEqual(
       Array.from({ length: 100 }, (_, place) => `out/${String(place + 3).padStart(6, '0')}`),
     );
-    expect(collected.warnings.at(-1)).toBe('not collected (the limit on the number of files is reached): 19897 more files that match');
+    expect(collected.warnings.at(-1)).toBe(
+      'not collected (the limit on the number of files is reached): 19897 more files that match',
+    );
     const odd = makeWorkspace();
     make('import sys,os\nfor i in range(1000): os.symlink("/x", sys.argv[1]+"/out/%06d" % i)', odd.root);
     writeFileSync(path.join(odd.root, 'out/z'), 'z');

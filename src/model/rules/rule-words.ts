@@ -63,7 +63,7 @@ export function ranText(skill: string, result: string, isError: boolean): string
   return said(
     `A script of the skill ${printable(skill)} did this${output === undefined ? ' and printed nothing.' : ':'}`,
     ...(output === undefined ? [] : [output]),
-    ...(files.length === 0 ? [] : [`Files: ${files.join(', ')}`]),
+    ...(files.length === 0 ? [] : [`Files: ${files.map((file) => file.replace(/^workspace:\/\//, '')).join(', ')}`]),
   );
 }
 
