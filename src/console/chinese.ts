@@ -102,6 +102,7 @@ export const CHINESE: Readonly<Record<string, string>> = {
   'Nothing had to be changed.': '无需更改。',
   'Nothing is changed before you confirm. Skills are scanned; their code does not run.':
     '确认之前不做任何更改。技能会被扫描，其代码不会运行。',
+  'Only the first 1,000 steps of each run are compared.': '只比较每次运行的前 1,000 个步骤。',
   'Or in a terminal:': '或在终端中：',
   Otherwise: '其他情况',
   Outcome: '结果',

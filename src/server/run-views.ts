@@ -149,8 +149,9 @@ function readFacts(folder: string): RunFacts {
 const MAX_STEPS = 1_000;
 
 /** The actions and outcomes of two runs, aligned by their texts. Different steps at the same place are shown beside each other. */
-export function alignedSteps(left: string, right: string): Immutable<RunComparison>['steps'] {
-  const [a, b] = [stepsOf(left), stepsOf(right)];
+export function alignedSteps(left: string, right: string): Pick<Immutable<RunComparison>, 'steps' | 'isCut'> {
+  const all = [stepsOf(left), stepsOf(right)];
+  const [a = [], b = []] = all.map((rows) => rows.slice(0, MAX_STEPS));
   const steps: Immutable<RunComparison>['steps'][number][] = [];
   let [i, j] = [0, 0];
   let [onlyLeft, onlyRight]: [Immutable<EventRow>[], Immutable<EventRow>[]] = [[], []];
@@ -175,16 +176,18 @@ export function alignedSteps(left: string, right: string): Immutable<RunComparis
     else if (other !== undefined) onlyRight.push(other);
   }
   flush();
-  return steps;
+  return { steps, isCut: all.some((rows) => rows.length > MAX_STEPS) };
 }
 
+/** One more than is compared says that there are more. */
+const MAX_READ = MAX_STEPS + 1;
 const COMPARED: ReadonlySet<string> = new Set(['action', 'observation', 'budget-end', 'call-invalid', 'run-end']);
 
 function stepsOf(folder: string): readonly Immutable<EventRow>[] {
   const rows: Immutable<EventRow>[] = [];
   for (const line of readRun(folder, { content: 'start' }).lines) {
     if (COMPARED.has(line.event.type)) rows.push(eventRow(line));
-    if (rows.length === MAX_STEPS) break;
+    if (rows.length === MAX_READ) break;
   }
   return rows;
 }

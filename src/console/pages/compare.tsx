@@ -60,6 +60,7 @@ export function ComparePage({ left, right }: { readonly left: string; readonly r
         </table>
       </div>
       <h2>{t('Steps: {same} equal, {other} different', { same, other: data.steps.length - same })}</h2>
+      {data.isCut ? <p class="faint">{t('Only the first 1,000 steps of each run are compared.')}</p> : null}
       <div class="table-box" tabIndex={0} role="region" aria-label={t('Steps of both runs')}>
         <table class="compare steps-table">
           <tbody>

@@ -157,6 +157,7 @@ export const RunComparison = z.object({
   steps: z
     .array(z.object({ left: EventRow.optional(), right: EventRow.optional(), isSame: z.boolean() }))
     .describe('the actions of both runs, aligned; at most 2,000'),
+  isCut: z.boolean().describe('a run has more than 1,000 steps; the others are not compared'),
 });
 export type RunComparison = z.output<typeof RunComparison>;
 

@@ -121,7 +121,7 @@ export function runRoutes(records: RunRecords, live: (run: string) => EventEmitt
       async ({ query: { left, right } }) => ({
         left: await records.detail(left),
         right: await records.detail(right),
-        steps: alignedSteps(await records.open(left), await records.open(right)),
+        ...alignedSteps(await records.open(left), await records.open(right)),
       }),
     ),
   ];
