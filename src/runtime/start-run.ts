@@ -40,6 +40,8 @@ export interface RunOptions extends SessionOptions {
   readonly agent?: AgentStart;
   /** The trace of the run; see `RunStart`. */
   readonly trace?: string;
+  /** Messages that the record begins with, such as why the run is continued elsewhere. */
+  readonly notes?: readonly string[];
 }
 
 /** A recorded session. */
@@ -74,6 +76,7 @@ export async function startRun(source: SessionSource, surroundings: Surroundings
     budgets,
     agent,
     trace,
+    notes = [],
     ...sessionOptions
   } = options;
   const telemetry = await openTelemetry(source);
@@ -102,6 +105,7 @@ export async function startRun(source: SessionSource, surroundings: Surroundings
     flush = () => record?.flush();
     if (start.scan !== undefined) take({ type: 'scan', ...start.scan });
     early.forEach(take);
+    for (const message of notes) take({ type: 'note', message });
     return recordedRun(session, record, telemetry, { take, notify, flush, measureText: source.measureText });
   } catch (error) {
     await session.close();

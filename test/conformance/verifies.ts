@@ -7,6 +7,7 @@ export function verifies(
   ids: RequirementId | readonly RequirementId[],
   behaviour: string,
   run: () => void | Promise<void>,
+  timeoutMs?: number,
 ): void {
-  test(`${[ids].flat().join(' ')}: ${behaviour}`, run);
+  test(`${[ids].flat().join(' ')}: ${behaviour}`, run, timeoutMs);
 }
