@@ -13,7 +13,9 @@ import { fleetState } from '../src/server/fleet/fleet-state.ts';
 import { metricsText } from '../src/server/fleet/metrics.ts';
 import { pruneFleet } from '../src/server/fleet/prune-fleet.ts';
 import { storedLines, storedRecords } from '../src/server/fleet/run-store.ts';
-import { claimRun, listRows, newestRuns, submitRun, takeOverRuns } from '../src/server/fleet/run-table.ts';
+import { takeOverRuns } from '../src/server/fleet/hand-over.ts';
+import { reconcile } from '../src/server/fleet/reconcile.ts';
+import { claimRun, listRows, newestRuns, submitRun } from '../src/server/fleet/run-table.ts';
 import { openFleetProcesses, stop, until } from '../test/server/fleet/fleet-processes.ts';
 import type { FleetProcesses } from '../test/server/fleet/fleet-processes.ts';
 import { POSTGRES } from '../test/server/fleet/postgres.ts';
@@ -180,7 +182,11 @@ async function measure(fleet: FleetProcesses, pool: Pool, queue: SubmittingQueue
     ),
   );
   await time('claim', (i) => claimRun(pool, { run: queued[i] ?? '', attempt: 1, worker: 'gone' }));
-  await time('runs of lost workers, asked twice a second by each worker', () => takeOverRuns(pool, queue, 1_000_000));
+  await time('runs of lost workers, asked twice a second by each worker', () => takeOverRuns(pool, queue, 'bench', 1_000_000));
+  await time('a pass of the reconciler', async () => {
+    await pool.query(`update skillwright.reconciler set passed_at = '-infinity'`);
+    await reconcile(pool, queue, 'bench');
+  });
   await time('fleet status', () => fleetState(pool));
   await time('/metrics', () => metricsText(pool, PROJECT));
   await time('questions that wait', () => listQuestions(pool, PROJECT));

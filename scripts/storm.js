@@ -1,13 +1,22 @@
-// Kills worker, server and database of a fleet at random moments and checks that everything was done once.
+// Kills workers, servers and the database of a fleet, cuts their connections, and checks that every run has ended and was done once.
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 
-const { values } = parseArgs({ options: { kills: { type: 'string' }, seed: { type: 'string' } } });
-const seed = values.seed ?? String(Math.floor(Math.random() * 1_000_000));
-console.log(`seed ${seed}`);
+const DEFAULTS = { kills: '100', runs: '1000', workers: '4', servers: '2', clients: '16' };
+const { values } = parseArgs({
+  options: Object.fromEntries([...Object.keys(DEFAULTS), 'seed'].map((name) => [name, { type: 'string' }])),
+});
+const chosen = { ...DEFAULTS, seed: String(Math.floor(Math.random() * 1_000_000)), ...values };
+console.log(Object.entries(chosen).flat().join(' '));
 const { status } = spawnSync(
   'npx',
   ['vitest', 'run', '--config', 'vitest.system.config.ts', 'test/server/fleet/storm.system.test.ts'],
-  { stdio: 'inherit', env: { ...process.env, STORM_KILLS: values.kills ?? '200', STORM_SEED: seed } },
+  {
+    stdio: 'inherit',
+    env: {
+      ...process.env,
+      ...Object.fromEntries(Object.entries(chosen).map(([name, value]) => [`STORM_${name.toUpperCase()}`, value])),
+    },
+  },
 );
 process.exitCode = status ?? 1;

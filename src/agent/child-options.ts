@@ -9,7 +9,7 @@ export function childOptions(
   { skill, request, budget, call }: ChildTask & { readonly call: number },
   signal: AbortSignal,
 ): AgentOptions {
-  const { sinks: _sinks, execution, ...run } = options.run ?? {};
+  const { sinks: _sinks, notes: _notes, execution, ...run } = options.run ?? {};
   // Two sessions must not share a workspace.
   const { key: _key, idempotencyKey, ...ownExecution } = execution ?? {};
   const { activation: _activation, beforeEnd: _beforeEnd, ...same } = options;

@@ -47,6 +47,8 @@ export interface RunOptions extends SessionOptions {
    * if it throws. Not called for a record that is kept elsewhere (`openPlace`), where the caller decides who continues.
    */
   readonly claim?: (run: string, record: ClaimKeys) => void;
+  /** Messages that the record begins with, such as why the run is continued elsewhere. */
+  readonly notes?: readonly string[];
 }
 
 /** Where the run is recorded, and the keys of its chain. */
@@ -92,6 +94,7 @@ export async function startRun(source: SessionSource, surroundings: Surroundings
     agent,
     trace,
     claim,
+    notes = [],
     ...sessionOptions
   } = options;
   const telemetry = await openTelemetry(source);
@@ -120,6 +123,7 @@ export async function startRun(source: SessionSource, surroundings: Surroundings
     flush = () => record?.flush();
     if (start.scan !== undefined) take({ type: 'scan', ...start.scan });
     early.forEach(take);
+    for (const message of notes) take({ type: 'note', message });
     return recordedRun(session, record, telemetry, { take, notify, flush, measureText: source.measureText });
   } catch (error) {
     await session.close();

@@ -49,14 +49,43 @@ const flags = {
 const LINGER_MS = 5_000;
 /** The queue may wait for ever if the database is lost while it starts. */
 const START_MS = 60_000;
+const START_EACH_MS = 500;
 
-function notStarted(): SkillError {
+function notStarted(error?: unknown): SkillError {
+  const cause = error === undefined ? 'timeout' : messageOf(error);
   return new SkillError({
     code: 'io/failed',
-    message: `the worker did not start within ${String(START_MS / 1_000)} seconds`,
+    message: `the worker did not start within ${String(START_MS / 1_000)} seconds${error === undefined ? '' : `: ${cause}`}`,
     hint: 'check that PostgreSQL answers, and start the worker again',
-    data: { path: 'worker', cause: 'timeout' },
+    data: { path: 'worker', cause },
+    ...(error === undefined ? {} : { cause: error }),
   });
+}
+
+/** Waits for a database that is restarted, as when both start at the same time. */
+async function openPatiently<T>(act: () => Promise<T>, { terminal, signal }: Waiting): Promise<T> {
+  const { isUnreachable } = await import('../../server/fleet/database.ts');
+  const start = performance.now();
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await act();
+    } catch (error) {
+      if (!isUnreachable(error) || signal.aborted) throw error;
+      if (performance.now() - start > START_MS) throw notStarted(error);
+      if (tries === 1)
+        terminal.remark(`waiting for the database, at most ${String(START_MS / 1_000)} s: ${messageOf(error)}`);
+      await sleep(START_EACH_MS, undefined, { signal }).catch(() => undefined);
+    }
+  }
+}
+
+interface Waiting {
+  readonly terminal: Terminal;
+  readonly signal: AbortSignal;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 export const command = defineCommand({
@@ -92,7 +121,7 @@ export const command = defineCommand({
     const isScript = given.model?.startsWith('scripted:') === true;
     const config = await parseSettings(given.set);
     if (executor !== 'none') await tryExecutor(runtime, executor, terminal);
-    const fleet = await openFleetFor({ ...options, connections: slots + 6 });
+    const fleet = await openPatiently(() => openFleetFor({ ...options, connections: slots + 6 }), invocation);
     const openModel = async (): Promise<Model> => (isScript ? (await chooseModel(choice)).model : model);
     try {
       const starting = startWorker({

@@ -1,5 +1,7 @@
 /** Questions of runs to people, in the database. An answer is used once, whichever worker continues the run. */
-import type { Pool } from 'pg';
+import { randomUUID } from 'node:crypto';
+
+import type { Pool, PoolClient } from 'pg';
 
 import { APPROVAL_SCOPES } from '../../core/approval.ts';
 import type { ApprovalAnswer, ApprovalRequest, ApprovalScope, Approve } from '../../core/approval.ts';
@@ -8,7 +10,7 @@ import type { ApprovalBook } from '../approvals.ts';
 import { quoted } from '../../core/text/text.ts';
 import { inTransaction } from './database.ts';
 import type { QueuedRun, RunQueue } from './run-queue.ts';
-import { continueRun } from './run-table.ts';
+import { continueRun } from './hand-over.ts';
 import { storableJson, storableText } from './storable-text.ts';
 import { invalidInput } from '../../core/errors.ts';
 
@@ -19,29 +21,43 @@ export interface FleetQuestion {
   readonly askedAt: Date;
 }
 
-/** Answers of people to the questions of one run. A question without an answer is left in the table, and the run waits. */
-export function openApprovalTable(pool: Pool, run: string): { readonly approve: Approve } {
+/**
+ * Answers of people to the questions of one run. A question without an answer is left in the table, and the run waits. `reached` repeats a
+ * statement whose answer was not heard.
+ */
+export function openApprovalTable(
+  pool: Pool,
+  run: string,
+  reached: <T>(act: () => Promise<T>) => Promise<T> = (act) => act(),
+): { readonly approve: Approve } {
   return {
     async approve(request) {
-      const { rows } = await pool.query<{ verdict: 'yes' | 'no'; scope: ApprovalScope; note: string | null }>(
-        `update skillwright.approvals set used_at = now()
-         where run = $1 and verdict is not null
-           and ((id = $2 and used_at is null) or (scope = 'run' and question->>'coverage' = $3))
-         returning verdict, scope, note`,
-        [run, request.id, storableText(request.coverage)],
+      // Names this use of the answer, so that a repeated statement finds what it has used before.
+      const use = randomUUID();
+      const { rows } = await reached(() =>
+        pool.query<{ verdict: 'yes' | 'no'; scope: ApprovalScope; note: string | null }>(
+          `update skillwright.approvals set used_at = now(), used_by = $4
+           where run = $1 and id = (select id from skillwright.approvals where run = $1 and verdict is not null
+             and ((id = $2 and (used_at is null or used_by = $4)) or (scope = 'run' and question->>'coverage' = $3))
+             order by id = $2 desc, answered_at desc limit 1)
+           returning verdict, scope, note`,
+          [run, request.id, storableText(request.coverage), use],
+        ),
       );
-      // An answer for the run and one for this call may both be there; a yes counts only if nothing says no.
-      const said = rows.find(({ verdict }) => verdict !== 'yes') ?? rows[0];
+      const [said] = rows;
       if (said !== undefined) {
         const { verdict, scope, note } = said;
-        const answer: ApprovalAnswer = { verdict, scope, by: 'callback', ...(note === null ? {} : { reason: note }) };
+        // As an answer that is left in a folder for a run on one machine: the note is what a person wrote, and the model reads it.
+        const answer: ApprovalAnswer = { verdict, scope, by: 'file', ...(note === null ? {} : { reason: note }) };
         return answer;
       }
-      await pool.query(
-        `insert into skillwright.approvals (run, id, question) values ($1, $2, $3)
-         on conflict (run, id) do update set verdict = null, scope = null, note = null, answered_by = null, answered_at = null,
-           used_at = null, asked_at = now() where approvals.used_at is not null`,
-        [run, request.id, storableJson(request)],
+      await reached(() =>
+        pool.query(
+          `insert into skillwright.approvals (run, id, question) values ($1, $2, $3)
+           on conflict (run, id) do update set verdict = null, scope = null, note = null, answered_by = null, answered_at = null,
+             used_at = null, used_by = null, asked_at = now() where approvals.used_at is not null`,
+          [run, request.id, storableJson(request)],
+        ),
       );
       return 'pending';
     },
@@ -61,12 +77,26 @@ export async function pendingQuestions(pool: Pool, { run, attempt }: QueuedRun):
 /** Continues a run whose questions were answered before it began to wait. */
 export async function continueAnswered(pool: Pool, queue: RunQueue, run: string): Promise<void> {
   await inTransaction(pool, async (client) => {
-    const { rowCount } = await client.query(
-      'select 1 from skillwright.approvals where run = $1 and verdict is null limit 1',
-      [run],
-    );
-    if (rowCount === 0) await continueRun(client, queue, run);
+    await lockRun(client, run);
+    if (await isAnswered(client, run)) await continueRun(client, queue, run);
   });
+}
+
+/**
+ * An answer and a run that begins to wait for it must not miss each other: both lock the row of the run before they look at the other. Rows
+ * that refer to the run may be added meanwhile.
+ */
+async function lockRun(client: PoolClient, run: string): Promise<void> {
+  await client.query('select 1 from skillwright.runs where id = $1 for no key update', [run]);
+}
+
+/** Whether no question of a run is open. The caller has locked the row of the run. */
+export async function isAnswered(client: PoolClient, run: string): Promise<boolean> {
+  const { rowCount } = await client.query(
+    'select 1 from skillwright.approvals where run = $1 and verdict is null limit 1',
+    [run],
+  );
+  return rowCount === 0;
 }
 
 /** The questions of a project that wait for an answer, oldest first. */
@@ -99,6 +129,7 @@ export async function answerQuestion(
   { actor, project }: { readonly actor: string; readonly project: string },
 ): Promise<void> {
   await inTransaction(pool, async (client) => {
+    await lockRun(client, run);
     const { rows } = await client.query<{ question: ApprovalRequest }>(
       `select a.question from skillwright.approvals a join skillwright.runs r on r.id = a.run
        where a.run = $1 and a.id = $2 and a.verdict is null and r.project = $3 and r.state <> 'ended' for update of a`,

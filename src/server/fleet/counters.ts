@@ -12,7 +12,6 @@ export interface ProjectCounters {
   /** Counts the events of one run. */
   openSink(): EventSink;
   countWait(seconds: number): void;
-  countEnd(outcome: string, seconds: number): void;
 }
 
 export interface Counters {
@@ -21,8 +20,8 @@ export interface Counters {
   samples(): readonly Sample[];
 }
 
-/** Upper bounds in seconds: from a short program to a run of half an hour. */
-const BOUNDS = [0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 1_800];
+/** Upper bounds in seconds: from a short program to a run of half an hour. The trigger `runs_end` counts by the same ones. */
+export const BOUNDS = [0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 1_800];
 
 export function openCounters(): Counters {
   const counts = new Map<string, Sample>();
@@ -69,10 +68,6 @@ function projectCounters(project: string, counts: Map<string, Sample>): ProjectC
       };
     },
     countWait: (seconds) => observe('skillwright_run_wait_seconds', {}, seconds),
-    countEnd(outcome, seconds) {
-      add('skillwright_runs_ended_total', { outcome }, 1);
-      observe('skillwright_run_seconds', {}, seconds);
-    },
   };
 }
 

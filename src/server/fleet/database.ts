@@ -1,5 +1,6 @@
 /** Connections to PostgreSQL. `pg` and `@dbos-inc/dbos-sdk` are optional: they are loaded when a fleet is opened. */
 import { Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 
 import type { Pool, PoolClient } from 'pg';
 
@@ -138,6 +139,40 @@ export async function inTransaction<T>(pool: Pool, act: (client: PoolClient) => 
   }
 }
 
+export const RETRY_MS = 200;
+const END_MS = 60_000;
+
+/**
+ * Tries again while the database does not answer, as when it is restarted or full, until `stop`. Other errors are thrown at once: they say
+ * that the run belongs to another worker, or what is wrong with it.
+ */
+export async function reached<T>(act: () => Promise<T>, stop: AbortSignal): Promise<T> {
+  for (;;) {
+    try {
+      return await act();
+    } catch (error) {
+      if (!isPassing(error) || stop.aborted) throw error;
+      await pause(RETRY_MS);
+    }
+  }
+}
+
+/**
+ * As `reached`, for what must not be given up because nothing would do it later: as long as there is no connection, and a minute if the
+ * database refuses.
+ */
+export async function untilReached<T>(act: () => Promise<T>): Promise<T> {
+  const start = performance.now();
+  for (;;) {
+    try {
+      return await act();
+    } catch (error) {
+      if (!isPassing(error) || (!isDisconnected(error) && performance.now() - start > END_MS)) throw error;
+      await pause(RETRY_MS);
+    }
+  }
+}
+
 /**
  * Whether the same statement may succeed later: the connection broke, or the server restarts, is full or has a conflict. SQLSTATE classes:
  * 08 connection, 25 read-only after a switch-over, 40 rollback, 53 resources, 55 not ready, 57 shutdown, 58 system.
@@ -154,8 +189,15 @@ export function isDisconnected(error: unknown): boolean {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   return (
     /^(?:08|57P)\w{2,3}$|^E(?:CONN|TIMEDOUT|PIPE|HOSTUN|NETUN)/.test(code) ||
-    /^(?:Connection terminated|Query read timeout|timeout exceeded when trying to connect)/.test(error.message)
+    /^(?:Connection terminated|Query read timeout|timeout exceeded when trying to connect|Client .* not queryable)/.test(
+      error.message,
+    )
   );
+}
+
+/** Whether opening the database failed in a way that may pass: it starts, is full, or cannot be reached. */
+export function isUnreachable(error: unknown): boolean {
+  return isPassing(isSkillError(error) ? error.cause : error);
 }
 
 function unreachable(url: string, error: unknown): SkillError {

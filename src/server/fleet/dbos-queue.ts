@@ -6,12 +6,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type * as Dbos from '@dbos-inc/dbos-sdk';
-import type { Pool } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 
 import { SkillError } from '../../core/errors.ts';
 import { quoted } from '../../core/text/text.ts';
 import { loadOptional } from '../../platform/optional-package.ts';
-import type { QueuedRun, RunQueue } from './run-queue.ts';
+import { isPassing, untilReached } from './database.ts';
+import type { QueuePage, QueuedRun, RunQueue } from './run-queue.ts';
 import { RUN_FORMAT } from './run-table.ts';
 import type { ScheduleContext, Schedules } from './schedules.ts';
 
@@ -23,6 +24,7 @@ const SHUTDOWN_MS = 2_000;
 /** Runs that workers have taken at one time, which are fewer than all their slots. */
 const MAX_LISTED = 10_000;
 const PRUNED_AT_ONCE = 1_000;
+const MAX_RESUMED = 100;
 /** Workers of every release take the same runs; whether a worker understands a run is decided by the format of its row. */
 const APPLICATION_VERSION = `format-${String(RUN_FORMAT)}`;
 
@@ -144,7 +146,7 @@ function notScheduled(name: string, cron: string, error: unknown): SkillError {
 
 function queueOf(client: Dbos.DBOSClient): RunQueue {
   return {
-    async add(transaction, { run, attempt, project, priority, delaySeconds }) {
+    async add(transaction, { run, attempt, project, priority, delaySeconds, submittedAt }) {
       await client.enqueueInTransaction(
         transaction,
         {
@@ -159,32 +161,101 @@ function queueOf(client: Dbos.DBOSClient): RunQueue {
         run,
         attempt,
       );
+      // DBOS orders by priority and then by this column, and has no option for it.
+      if (submittedAt !== undefined)
+        await transaction.query('update dbos.workflow_status set created_at = $2 where workflow_uuid = $1', [
+          nameOf({ run, attempt }),
+          submittedAt.getTime(),
+        ]);
     },
     async lost(transaction, silentSeconds) {
-      const { rows } = await transaction.query<{ alive: readonly string[] | null; since: number }>(
-        `select extract(epoch from now() - make_interval(secs => $1))::float * 1000 as since,
-           (select array_agg(id) from skillwright.workers where seen_at > now() - make_interval(secs => $1)) as alive`,
-        [silentSeconds],
+      // In the transaction of the caller: `client.listWorkflows` takes a second connection, and callers could wait for each other.
+      const { rows } = await transaction.query<{ name: string; isWorkerSilent: boolean }>(
+        `select q.workflow_uuid as name, w.id is null as "isWorkerSilent" from dbos.workflow_status q
+         left join skillwright.workers w on w.id = q.executor_id and w.seen_at > now() - make_interval(secs => $2)
+         where q.queue_name = $1 and q.status = 'PENDING'
+           and q.updated_at < extract(epoch from now()) * 1000 - $2 * 1000 - case when w.id is null then 0 else $3 end
+         limit ${String(MAX_LISTED)}`,
+        [QUEUE, silentSeconds, NOT_BEGUN_MS],
       );
-      const [{ alive: heard, since } = { alive: [], since: 0 }] = rows;
-      const alive = new Set(heard);
+      return rows.flatMap(({ name, isWorkerSilent }) => {
+        const entry = entryOf(name);
+        return entry === undefined ? [] : [{ ...entry, isWorkerSilent }];
+      });
+    },
+    async missing(transaction, entries) {
+      if (entries.length === 0) return [];
+      const { rows } = await transaction.query<QueuedRun>(
+        `select e.run, e.attempt from unnest($1::text[], $2::int[]) as e (run, attempt) where not exists (
+           select 1 from dbos.workflow_status where workflow_uuid = e.run || '/' || e.attempt
+             and status in ('ENQUEUED', 'DELAYED', 'PENDING') and queue_name = $3)`,
+        [entries.map(({ run }) => run), entries.map(({ attempt }) => attempt), QUEUE],
+      );
+      return rows;
+    },
+    waiting: pageOfWaiting,
+    async resumeSchedules(source, silentSeconds) {
       const taken = await client.listWorkflows({
-        queueName: QUEUE,
+        workflowName: SCHEDULED_WORKFLOW,
         status: 'PENDING',
         loadInput: false,
         loadOutput: false,
-        limit: MAX_LISTED,
+        limit: MAX_RESUMED,
       });
-      return taken
-        .map((entry) => ({ ...entry, isWorkerSilent: !alive.has(entry.executorId ?? '') }))
-        .filter(({ isWorkerSilent, updatedAt = 0 }) => updatedAt < since - (isWorkerSilent ? 0 : NOT_BEGUN_MS))
-        .flatMap(({ workflowID, isWorkerSilent }) => {
-          const entry = entryOf(workflowID);
-          return entry === undefined ? [] : [{ ...entry, isWorkerSilent }];
-        });
+      if (taken.length === 0) return;
+      const { alive, since } = await heardWorkers(source, silentSeconds);
+      const lost = taken.filter(({ executorId = '', updatedAt = 0 }) => !alive.has(executorId) && updatedAt < since);
+      await client.resumeWorkflows(lost.map(({ workflowID }) => workflowID));
     },
     forget: (entry) => client.cancelWorkflow(nameOf(entry)),
   };
+}
+
+/** Workers that were heard since a time, which is in milliseconds of the database's clock. */
+async function heardWorkers(
+  source: Pool | PoolClient,
+  silentSeconds: number,
+): Promise<{ readonly alive: ReadonlySet<string>; readonly since: number }> {
+  const { rows } = await source.query<{ alive: readonly string[] | null; since: number }>(
+    `select extract(epoch from now() - make_interval(secs => $1))::float * 1000 as since,
+       (select array_agg(id) from skillwright.workers where seen_at > now() - make_interval(secs => $1)) as alive`,
+    [silentSeconds],
+  );
+  const [{ alive, since } = { alive: [], since: 0 }] = rows;
+  return { alive: new Set(alive), since };
+}
+
+/** The status and the last entry of a page, by the columns of the index that has the entries of this status in order. */
+type WaitingCursor = readonly [status: 'ENQUEUED' | 'DELAYED', ...values: (string | number)[]];
+
+const FIRST: WaitingCursor = ['ENQUEUED', -1, 0, ''];
+const ORDERS = {
+  ENQUEUED: ['priority', 'created_at', 'workflow_uuid'],
+  DELAYED: ['delay_until_epoch_ms', 'workflow_uuid'],
+} as const;
+
+/** `client.listWorkflows` orders by time of creation, which would read the finished entries too. */
+async function pageOfWaiting(
+  transaction: Pool | PoolClient,
+  { after, limit }: { readonly after: unknown; readonly limit: number },
+): Promise<QueuePage> {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- returned as `next` below, and by nothing else.
+  const [status, ...last] = (after as WaitingCursor | undefined) ?? FIRST;
+  const columns = ORDERS[status];
+  const { rows } = await transaction.query<Record<string, string | number>>(
+    `select ${columns.join(', ')} from dbos.workflow_status where queue_name = $1 and status = '${status}'
+       and (${columns.join(', ')}) > (${columns.map((_, index) => `$${String(index + 2)}`).join(', ')})
+     order by ${columns.join(', ')} limit ${String(limit)}`,
+    [QUEUE, ...last],
+  );
+  const end = rows.at(-1);
+  const next: WaitingCursor | undefined =
+    rows.length === limit && end !== undefined
+      ? [status, ...columns.map((column) => end[column] ?? '')]
+      : status === 'ENQUEUED'
+        ? ['DELAYED', 0, '']
+        : undefined;
+  return { entries: rows.flatMap((row) => entryOf(String(row['workflow_uuid'])) ?? []), next };
 }
 
 export interface ListeningQueue extends SubmittingQueue {
@@ -198,13 +269,13 @@ export interface ListenOptions {
   readonly worker: string;
   readonly slots: number;
   readonly limits: QueueLimits;
-  /** Called once for each run that this worker takes; must not throw. */
-  readonly work: (entry: QueuedRun) => Promise<void>;
+  /** Called once for each run that this worker takes. The place of the run is finished when it returns or throws. */
+  readonly work: (entry: QueuedRun, queue: RunQueue) => Promise<void>;
   /** Submits the run of a schedule. Called again for the same time if this worker ends before it has returned. */
-  readonly submit: (schedule: ScheduleContext, at: Date) => Promise<void>;
+  readonly submit: (schedule: ScheduleContext, at: Date, queue: RunQueue) => Promise<void>;
 }
 
-/** Opens the queue to work on runs. There can be one in a process. */
+/** Opens the queue to work on runs, as soon as the database answers. There can be one in a process. */
 export async function listen({
   url,
   pool,
@@ -215,6 +286,8 @@ export async function listen({
   submit,
 }: ListenOptions): Promise<ListeningQueue> {
   const { DBOS } = await load();
+  // Before DBOS begins: it hands out runs while it still starts.
+  const queue = await openQueue(url, pool);
   DBOS.setConfig({
     name: APPLICATION,
     systemDatabaseUrl: url,
@@ -224,14 +297,24 @@ export async function listen({
     runMigrations: false,
     systemDatabasePool: pool,
   });
-  DBOS.registerWorkflow(async (run: string, attempt: number) => work({ run, attempt }), { name: WORKFLOW });
-  DBOS.registerWorkflow(async (at: Date, context: unknown) => submit(contextOf(context), at), {
+  DBOS.registerWorkflow(async (run: string, attempt: number) => work({ run, attempt }, queue), {
+    name: WORKFLOW,
+  });
+  DBOS.registerWorkflow(async (at: Date, context: unknown) => submit(contextOf(context), at, queue), {
     name: SCHEDULED_WORKFLOW,
   });
-  let queue: SubmittingQueue;
-  try {
-    await DBOS.launch();
-    await DBOS.registerQueue(QUEUE, {
+  for (;;) {
+    try {
+      await DBOS.launch();
+      break;
+    } catch (error) {
+      // Its loops would try for ever; ending them needs the database, which may be what failed.
+      await Promise.race([DBOS.shutdown().catch(() => undefined), sleep(SHUTDOWN_MS, undefined, { ref: false })]);
+      if (!isPassing(error)) throw error;
+    }
+  }
+  await untilReached(() =>
+    DBOS.registerQueue(QUEUE, {
       onConflict: 'always_update',
       workerConcurrency: slots,
       partitionConcurrency: limits.perProject,
@@ -239,13 +322,8 @@ export async function listen({
       ...(limits.perMinute === undefined
         ? {}
         : { partitionRateLimit: { limitPerPeriod: limits.perMinute, periodSec: 60 } }),
-    });
-    queue = await openQueue(url, pool);
-  } catch (error) {
-    // Its loops would try for ever; ending them needs the database, which may be what failed.
-    await Promise.race([DBOS.shutdown().catch(() => undefined), sleep(SHUTDOWN_MS, undefined, { ref: false })]);
-    throw error;
-  }
+    }),
+  );
   let stopped: Promise<void> | undefined;
   const stop = (): Promise<void> => (stopped ??= DBOS.shutdown());
   return {

@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Pool } from 'pg';
@@ -16,7 +17,9 @@ import { readPageFiles, sendPage } from '../page-files.ts';
 import type { PageFile } from '../page-files.ts';
 import { hasKeys, needRight, openKeyring } from './keys.ts';
 import type { Identity } from './keys.ts';
+import { SILENT_SECONDS, takeOverRuns } from './hand-over.ts';
 import { metricsText } from './metrics.ts';
+import { PASS_SECONDS, reconcile } from './reconcile.ts';
 import { fleetRoutes } from './routes.ts';
 import type { FleetContext } from './context.ts';
 import { logIn, sendLogin, sessionIdentity, sessionToken } from './page-session.ts';
@@ -73,7 +76,7 @@ export async function openFleetServer(options: FleetServerOptions): Promise<Flee
   await once(server, 'listening');
   const address = server.address();
   const bound = typeof address === 'object' && address !== null ? address.port : port;
-  const deliveries = deliverLoop(options, closing.signal, onNote);
+  const loops = [deliverLoop(options, closing.signal, onNote), reconcileLoop(options, closing.signal, onNote)];
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${String(bound)}`,
     async close() {
@@ -81,7 +84,7 @@ export async function openFleetServer(options: FleetServerOptions): Promise<Flee
       const closed = once(server, 'close');
       server.close();
       server.closeAllConnections();
-      await Promise.all([closed, deliveries]);
+      await Promise.all([closed, ...loops]);
     },
   };
 }
@@ -97,6 +100,27 @@ async function deliverLoop(
       return 0;
     });
     if (sent === 0) await sleep(DELIVERY_MS, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+/** Workers do the same; this is for a time without workers. After an outage they get the time to be heard again. */
+async function reconcileLoop(
+  { pool, queue }: FleetServerOptions,
+  signal: AbortSignal,
+  onNote: (note: string) => void,
+): Promise<void> {
+  const by = `server ${hostname()}-${String(process.pid)}`;
+  for (let ms = PASS_SECONDS * 1_000; !signal.aborted;) {
+    await sleep(ms, undefined, { signal }).catch(() => undefined);
+    if (signal.aborted) return;
+    try {
+      for (const { run, because } of [...(await takeOverRuns(pool, queue, by)), ...(await reconcile(pool, queue, by))])
+        onNote(`run ${run}: ${because}`);
+      ms = PASS_SECONDS * 1_000;
+    } catch (error) {
+      if (!signal.aborted) onNote(`reconciler: ${error instanceof Error ? error.message : String(error)}`);
+      ms = 2 * SILENT_SECONDS * 1_000;
+    }
   }
 }
 

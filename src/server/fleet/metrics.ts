@@ -1,9 +1,10 @@
 /**
  * Metrics of a fleet in the text format of Prometheus, from the database, so every server reports the same. Nothing here reads all stored
- * runs: gauges come from the index of open runs, and counters from the workers.
+ * runs: gauges come from the index of open runs, and counters from the workers and from a table that is counted up when a run ends.
  */
 import type { Pool } from 'pg';
 
+import { BOUNDS } from './counters.ts';
 import type { Sample } from './counters.ts';
 
 const HELP: Readonly<Record<string, readonly [type: string, help: string]>> = {
@@ -14,6 +15,7 @@ const HELP: Readonly<Record<string, readonly [type: string, help: string]>> = {
   skillwright_workers: ['gauge', 'Workers that were seen in the last ten seconds'],
   skillwright_deliveries_failed: ['gauge', 'Webhook deliveries that failed at least once and wait for the next try'],
   skillwright_runs_ended_total: ['counter', 'Ended runs by outcome'],
+  skillwright_repairs_total: ['counter', 'Runs whose state and place in the queue disagreed, by what was found'],
   skillwright_run_seconds: ['histogram', 'Time from submission to the end of a run'],
   skillwright_run_wait_seconds: ['histogram', 'Time from submission to the first claim of a run'],
   skillwright_step_seconds: ['histogram', 'Duration of model calls and of actions'],
@@ -44,7 +46,13 @@ export async function metricsText(pool: Pool, project: string): Promise<string> 
   const counted = await pool.query<{ worker: string; samples: readonly Sample[] }>(
     `select worker, samples from skillwright.counters where at > now() - interval '1 day' order by worker`,
   );
+  const totals = await pool.query<Total>(
+    `select kind, label, bucket, sum(count)::float as count, sum(seconds) as seconds from skillwright.totals
+     where project = $1 group by kind, label, bucket order by kind, label, bucket`,
+    [project],
+  );
   const samples: readonly Sample[] = [
+    ...totalSamples(totals.rows),
     ...gauges.rows.map(({ name, labels, value }) => [name, labels, value] as const),
     ...counted.rows.flatMap((row) =>
       row.samples
@@ -68,6 +76,36 @@ export async function metricsText(pool: Pool, project: string): Promise<string> 
 /** All samples are of one project, so the label says nothing. */
 function withoutProject({ project: _project, ...labels }: Sample[1]): Sample[1] {
   return labels;
+}
+
+interface Total {
+  readonly kind: 'end' | 'repair';
+  readonly label: string;
+  /** Number of `BOUNDS` that the value reaches. */
+  readonly bucket: number;
+  readonly count: number;
+  readonly seconds: number;
+}
+
+/** The database counts: the end of a run is stored by whatever process ends it, and is counted in the same transaction. */
+function totalSamples(totals: readonly Total[]): readonly Sample[] {
+  const sums = new Map<string, Sample>();
+  const add = (name: string, labels: Sample[1], value: number): void => {
+    const key = `${name} ${JSON.stringify(labels)}`;
+    sums.set(key, [name, labels, (sums.get(key)?.[2] ?? 0) + value]);
+  };
+  for (const { kind, label, bucket, count, seconds } of totals) {
+    if (kind === 'repair') add('skillwright_repairs_total', { found: label }, count);
+    else {
+      add('skillwright_runs_ended_total', { outcome: label }, count);
+      for (const [index, bound] of BOUNDS.entries())
+        add('skillwright_run_seconds_bucket', { le: String(bound) }, bucket <= index ? count : 0);
+      add('skillwright_run_seconds_bucket', { le: '+Inf' }, count);
+      add('skillwright_run_seconds_sum', {}, seconds);
+      add('skillwright_run_seconds_count', {}, count);
+    }
+  }
+  return [...sums.values()];
 }
 
 function labelText(labels: Sample[1]): string {

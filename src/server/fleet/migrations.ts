@@ -209,6 +209,41 @@ const MIGRATIONS: readonly string[] = [
       j.line->'event' as event
     from skillwright.lines l join skillwright.runs r on r.id = l.run cross join lateral (select skillwright.line_json(l.line) as line) j;
   `,
+  `
+  alter table skillwright.runs add column queued_because text;
+  alter table skillwright.approvals add column used_by text;
+  create index runs_open_id on skillwright.runs (state, id) where state in ('queued', 'running', 'waiting');
+  create table skillwright.reconciler (
+    is_only boolean primary key default true check (is_only),
+    passed_at timestamptz not null default '-infinity',
+    cursors jsonb not null default '{}'
+  );
+  insert into skillwright.reconciler default values;
+  create table skillwright.totals (
+    project text not null,
+    kind text not null,
+    label text not null,
+    bucket int not null,
+    shard int not null,
+    count bigint not null,
+    seconds double precision not null,
+    primary key (project, kind, label, bucket, shard)
+  );
+  create function skillwright.add_total(project text, kind text, label text, bucket int, seconds double precision) returns void
+    language sql as $$
+      insert into skillwright.totals as t values ($1, $2, $3, $4, pg_backend_pid() % 16, 1, $5)
+      on conflict on constraint totals_pkey do update set count = t.count + 1, seconds = t.seconds + excluded.seconds
+    $$;
+  create function skillwright.count_end() returns trigger language plpgsql as $$
+    declare took double precision := greatest(0, extract(epoch from new.ended_at - new.submitted_at));
+    begin
+      perform skillwright.add_total(new.project, 'end', new.outcome,
+        width_bucket(took, array[0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 1800]::double precision[]), took);
+      return null;
+    end $$;
+  create trigger runs_end after update of state on skillwright.runs for each row
+    when (new.state = 'ended' and old.state <> 'ended') execute function skillwright.count_end();
+  `,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -17,6 +17,8 @@ export interface Mirror {
   readonly openPlace: (directory: string, now: Date) => RecordPlace;
   /** Resolves when everything that was recorded so far is stored. Throws `record/failed` if the run belongs to another worker now. */
   push(): Promise<void>;
+  /** Drops what is recorded from now on: the end of an attempt that was stopped is not the end of its run. */
+  seal(): void;
   /** As `push`, with the files that are derived from the events, and ends the attempt in the same transaction. */
   finish(ending: Ending): Promise<void>;
 }
@@ -32,6 +34,7 @@ interface OpenRecord {
 
 export function openMirror(store: RunStore, run: string): Mirror {
   const records = new Map<string, OpenRecord>();
+  let isSealed = false;
   let last: Promise<void> = Promise.resolve();
 
   const pushOnce = async (ending?: Ending): Promise<void> => {
@@ -65,9 +68,11 @@ export function openMirror(store: RunStore, run: string): Mirror {
       const kept = new Set<string>();
       records.set(id, open);
       const add: RecordPlace['add'] = (name, bytes) => {
+        if (isSealed) return;
         open.files.push({ path: name, digest: sha256(bytes), bytes, isOwn: false });
       };
       const replace = (files: readonly NamedText[]): void => {
+        if (isSealed) return;
         for (const [name, text] of files) {
           const bytes = Buffer.from(text, 'utf8');
           open.summaries.set(name, { path: name, digest: sha256(bytes), bytes, isOwn: true });
@@ -77,7 +82,7 @@ export function openMirror(store: RunStore, run: string): Mirror {
         id,
         path: path.join(directory, id),
         append(lines) {
-          open.lines.push(...lines.split('\n').slice(0, -1));
+          if (!isSealed) open.lines.push(...lines.split('\n').slice(0, -1));
         },
         add,
         keep(name, bytes, sync) {
@@ -91,6 +96,9 @@ export function openMirror(store: RunStore, run: string): Mirror {
         syncLines: () => undefined,
         close: () => undefined,
       };
+    },
+    seal() {
+      isSealed = true;
     },
     push: () => inOrder(),
     finish: inOrder,

@@ -73,8 +73,12 @@ export function openRunStore(pool: Pool, contents: ContentStore, { run, attempt,
 
 /** The lock keeps the run with this worker until everything is stored. */
 const HELD = `select 1 from skillwright.runs where id = $1 and attempt = $2 and worker = $3 and state = 'running' for share`;
-const ENDED = `update skillwright.runs set state = $11, worker = null, outcome = $12, answer = $13, reason = $14, used = $15,
-    ended_at = case when $11 = 'ended' then now() end
+/** A run that was cancelled while it began to wait would wait for ever. */
+const OVER = `($11 = 'ended' or is_cancelled)`;
+const ENDED = `update skillwright.runs set state = case when ${OVER} then 'ended' else $11 end, worker = null,
+    outcome = case when $11 = 'waiting' and is_cancelled then 'cancelled' else $12 end, answer = $13,
+    reason = case when $11 = 'waiting' and is_cancelled then 'cancelled' else $14 end, used = $15,
+    ended_at = case when ${OVER} then now() end
   where id = $1 and attempt = $2 and worker = $3 and state = 'running' returning *`;
 const END = `, attempt_ended as (
     update skillwright.attempts set ended_at = now(), ending = coalesce($12, 'waiting')

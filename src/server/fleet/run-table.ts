@@ -10,14 +10,12 @@ import { SkillError, invalidInput } from '../../core/errors.ts';
 import { quoted } from '../../core/text/text.ts';
 import { inTransaction } from './database.ts';
 import type { StoredAttempt } from './attempt-format.ts';
-import type { QueuedRun, RunQueue } from './run-queue.ts';
+import type { RunQueue } from './run-queue.ts';
 import type { RunPage } from '../records.ts';
 import { storableJson } from './storable-text.ts';
 
 /** The format of runs in the tables. A worker refuses runs that a later format recorded. */
 export const RUN_FORMAT = 1;
-/** A run whose workers crashed this often is set aside. */
-const MAX_CRASHES = 3;
 const MAX_REQUEST_CHARACTERS = 100_000;
 const MAX_SEARCHED = 10_000;
 
@@ -54,6 +52,8 @@ export interface FleetRun {
   readonly attempt: number;
   readonly crashes: number;
   readonly worker: string | null;
+  /** Why the last attempt did not end the run; null if an answer of a person continued it. */
+  readonly queuedBecause: string | null;
   readonly isCancelled: boolean;
   readonly outcome: string | null;
   readonly answer: string | null;
@@ -67,7 +67,7 @@ export interface FleetRun {
 
 /** What `FleetRun` has. */
 export const COLUMNS = `id, project, request, options, skill_set as "skillSet", format, state, attempt, crashes, worker,
-  is_cancelled as "isCancelled", outcome, answer, reason, used, submitted_by as "submittedBy", submitted_at as "submittedAt",
+  queued_because as "queuedBecause", is_cancelled as "isCancelled", outcome, answer, reason, used, submitted_by as "submittedBy", submitted_at as "submittedAt",
   started_at as "startedAt", ended_at as "endedAt"`;
 
 export interface Submitter {
@@ -206,13 +206,6 @@ export type Ending =
   /** Waits for an approval. */
   | { readonly state: 'waiting' };
 
-async function endAttemptRow(client: PoolClient, run: string, attempt: number, ending: string): Promise<void> {
-  await client.query(
-    'update skillwright.attempts set ended_at = now(), ending = $3 where run = $1 and attempt = $2 and ended_at is null',
-    [run, attempt, ending],
-  );
-}
-
 /** A delivery for each webhook of the project of `run`, in the same transaction as the end of the run. */
 export const ANNOUNCE = `insert into skillwright.deliveries (webhook, body)
   select w.id, jsonb_build_object('type', 'run-end', 'run', run.id, 'project', run.project, 'outcome', run.outcome, 'endedAt', run.ended_at)`;
@@ -221,133 +214,6 @@ export const WEBHOOKS = "join skillwright.webhooks w on w.project = run.project 
 /** Announces the end of a run to the webhooks of its project. */
 export async function announce(client: PoolClient, run: string): Promise<void> {
   await client.query(`${ANNOUNCE} from skillwright.runs run ${WEBHOOKS} and run.id = $1`, [run]);
-}
-
-/**
- * Takes the runs of workers that have not been seen for a while, and gives each to the queue again, as its next attempt. A run that has
- * crashed too many workers is set aside. Several workers may call this at once.
- */
-export async function takeOverRuns(
-  pool: Pool,
-  queue: RunQueue,
-  silentSeconds: number,
-): Promise<readonly { readonly run: string; readonly worker: string; readonly next: number | undefined }[]> {
-  const taken = await inTransaction(pool, async (client) => {
-    const { rows } = await client.query<{
-      id: string;
-      attempt: number;
-      crashes: number;
-      worker: string;
-      project: string;
-      priority: number;
-    }>(
-      `select r.id, r.attempt, r.crashes, r.worker, r.project, r.priority from skillwright.runs r
-       left join skillwright.workers w on w.id = r.worker
-       where r.state = 'running' and (w.id is null or w.seen_at < now() - make_interval(secs => $1))
-       for update of r skip locked limit 100`,
-      [silentSeconds],
-    );
-    const handed = [];
-    for (const row of rows) handed.push(await handOver(client, queue, row));
-    const unused = [];
-    for (const entry of await queue.lost(client, silentSeconds))
-      if ((await queueAgain(client, queue, entry)) || entry.isWorkerSilent) unused.push(entry);
-    return { handed, unused };
-  });
-  // They count as running runs of their project until they are removed.
-  for (const entry of taken.unused) await queue.forget(entry);
-  return taken.handed;
-}
-
-/**
- * Leaves a run to other workers that this one cannot work on, because a later version recorded it. They get a second to take it. One that
- * was cancelled while it changed hands ends here.
- */
-export async function leaveRun(pool: Pool, queue: RunQueue, entry: QueuedRun): Promise<void> {
-  await inTransaction(pool, async (client) => {
-    const { rowCount } = await client.query(
-      `update skillwright.runs set state = 'ended', outcome = 'cancelled', reason = 'cancelled before it ran', ended_at = now()
-       where id = $1 and attempt = $2 and state = 'queued' and is_cancelled`,
-      [entry.run, entry.attempt],
-    );
-    if (rowCount === 0) await queueAgain(client, queue, entry, 1);
-    else await announce(client, entry.run);
-  });
-}
-
-/** Not a crash: no worker had begun. Returns false if another process did the same meanwhile; then nothing is changed. */
-async function queueAgain(
-  client: PoolClient,
-  queue: RunQueue,
-  { run, attempt }: QueuedRun,
-  delaySeconds = 0,
-): Promise<boolean> {
-  const { rows } = await client.query<{ project: string; priority: number }>(
-    `update skillwright.runs set attempt = attempt + 1 where id = $1 and attempt = $2 and state = 'queued' returning project, priority`,
-    [run, attempt],
-  );
-  const [row] = rows;
-  if (row !== undefined) await queue.add(client, { run, attempt: attempt + 1, delaySeconds, ...row });
-  return row !== undefined;
-}
-
-async function handOver(
-  client: PoolClient,
-  queue: RunQueue,
-  row: { id: string; attempt: number; crashes: number; worker: string; project: string; priority: number },
-): Promise<{ readonly run: string; readonly worker: string; readonly next: number | undefined }> {
-  const { id: run, attempt, worker, project, priority } = row;
-  const crashes = row.crashes + 1;
-  await endAttemptRow(client, run, attempt, 'lost');
-  if (crashes >= MAX_CRASHES) {
-    await client.query(
-      `update skillwright.runs set state = 'ended', worker = null, crashes = $2, outcome = 'failed', answer = '',
-         reason = $3, ended_at = now() where id = $1`,
-      [run, crashes, `set aside: ${String(crashes)} workers ended while they worked on it`],
-    );
-    await announce(client, run);
-    return { run, worker, next: undefined };
-  }
-  await client.query(
-    `update skillwright.runs set state = 'queued', worker = null, crashes = $2, attempt = attempt + 1 where id = $1`,
-    [run, crashes],
-  );
-  // Each crash doubles the wait, so that a poisonous run does not take one worker after the other at once.
-  await queue.add(client, {
-    run,
-    attempt: attempt + 1,
-    project,
-    priority,
-    delaySeconds: crashes === 1 ? 0 : 2 ** crashes,
-  });
-  return { run, worker, next: attempt + 1 };
-}
-
-/** Puts a run back that a worker gave up, as when it drains. It is not a crash. */
-export async function returnRun(pool: Pool, queue: RunQueue, { run, attempt, worker }: Claim): Promise<boolean> {
-  return inTransaction(pool, async (client) => {
-    const { rows } = await client.query<{ project: string; priority: number }>(
-      `update skillwright.runs set state = 'queued', worker = null, attempt = attempt + 1
-       where id = $1 and attempt = $2 and worker = $3 and state = 'running' returning project, priority`,
-      [run, attempt, worker],
-    );
-    const [row] = rows;
-    if (row === undefined) return false;
-    await endAttemptRow(client, run, attempt, 'returned');
-    await queue.add(client, { run, attempt: attempt + 1, ...row });
-    return true;
-  });
-}
-
-/** Continues a run that waited for an approval. */
-export async function continueRun(client: PoolClient, queue: RunQueue, id: string): Promise<void> {
-  const { rows } = await client.query<{ attempt: number; project: string; priority: number }>(
-    `update skillwright.runs set state = 'queued', attempt = attempt + 1 where id = $1 and state = 'waiting'
-     returning attempt, project, priority`,
-    [id],
-  );
-  const [row] = rows;
-  if (row !== undefined) await queue.add(client, { run: id, ...row });
 }
 
 export async function readRow(source: Pool | PoolClient, project: string, id: string): Promise<FleetRun | undefined> {

@@ -93,6 +93,12 @@ interface Due {
 
 /** Sends what is due. Several servers may call this at once: each delivery is taken by one, for as long as a try may take. */
 export async function deliver(pool: Pool, signal: AbortSignal, granted: readonly HostPattern[]): Promise<number> {
+  // The result of the last try was not stored.
+  await pool.query(
+    `update skillwright.deliveries set done_at = now(), problem = coalesce(problem, 'the last try was interrupted')
+     where done_at is null and due_at <= now() and tries >= $1`,
+    [MAX_TRIES],
+  );
   const { rows } = await pool.query<Due>(
     `update skillwright.deliveries d set tries = tries + 1, due_at = now() + make_interval(secs => least(3600, 15 * 2 ^ d.tries))
      from skillwright.webhooks w
@@ -117,9 +123,10 @@ async function send(pool: Pool, { id, url, secret, body }: Due, { signal, grante
   const problem = await post(targetOf(url, granted), { text, secret, granted, stop }).catch((error: unknown) =>
     error instanceof Error ? error.message : 'unknown error',
   );
+  // If this is not stored, the receiver gets the same delivery again.
   await pool.query(
-    'update skillwright.deliveries set done_at = case when $2::text is null then now() end, problem = $2 where id = $1',
-    [id, problem ?? null],
+    'update skillwright.deliveries set done_at = case when $2::text is null or tries >= $3 then now() end, problem = $2 where id = $1',
+    [id, problem ?? null, MAX_TRIES],
   );
 }
 

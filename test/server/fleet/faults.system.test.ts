@@ -2,8 +2,6 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { createConnection, createServer } from 'node:net';
-import type { Socket } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -13,6 +11,7 @@ import type { FleetClient } from '../../../src/client.ts';
 import { isDisconnected, openDatabase, watchDatabase } from '../../../src/server/fleet/database.ts';
 import { claimRun } from '../../../src/server/fleet/run-table.ts';
 import { PROJECT } from '../../files-below.ts';
+import { openDatabaseProxy } from './database-proxy.ts';
 import { openFleetProcesses, retried, stop, until } from './fleet-processes.ts';
 import type { FleetProcesses, Started } from './fleet-processes.ts';
 import { needs } from '../../needs.ts';
@@ -43,7 +42,7 @@ describe('faults of a fleet', needs('postgresql'), () => {
   const isRunning = (run: string) => async (): Promise<boolean> => (await admin.run(run)).state === 'running';
 
   test('a worker that is cut off from the database gives its runs up, and works again when it is back', async () => {
-    const proxy = await openProxy(fleet.postgres.url);
+    const proxy = await openDatabaseProxy(fleet.postgres.url);
     onTestFinished(() => proxy.close());
     const cutOff = untilEnd(await fleet.worker(SLOW, '--slots', '1', '--database', proxy.url));
     let talk = '';
@@ -83,7 +82,7 @@ describe('faults of a fleet', needs('postgresql'), () => {
   }, 240_000);
 
   test('a pool whose connections were forgotten reports one statement and replaces all of them', async () => {
-    const proxy = await openProxy(fleet.postgres.url);
+    const proxy = await openDatabaseProxy(fleet.postgres.url);
     onTestFinished(() => proxy.close());
     const pool = await openDatabase(proxy.url, { timeoutMs: 500 });
     onTestFinished(() => pool.end());
@@ -251,62 +250,3 @@ globalThis.Date = class extends Real {
   static now() { return now(); }
 };
 `;
-
-interface Proxy {
-  readonly url: string;
-  /** Forwards nothing any more, and closes nothing: what a broken network does. */
-  freeze(): void;
-  thaw(): void;
-  /** Forwards nothing on the connections that there are, for ever; new ones pass. */
-  forget(): void;
-  close(): void;
-}
-
-async function openProxy(database: string): Promise<Proxy> {
-  const target = new URL(database);
-  const sockets = new Set<Socket>();
-  const forgotten = new Set<Socket>();
-  let isFrozen = false;
-  const server = createServer((client) => {
-    const upstream = createConnection(Number(target.port), target.hostname);
-    for (const socket of [client, upstream]) {
-      sockets.add(socket);
-      socket.on('error', () => undefined);
-      socket.on('close', () => {
-        client.destroy();
-        upstream.destroy();
-      });
-      if (isFrozen) socket.pause();
-    }
-    client.on('data', (data) => upstream.write(data));
-    upstream.on('data', (data) => client.write(data));
-    if (isFrozen) for (const socket of [client, upstream]) socket.pause();
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  const url = new URL(database);
-  url.port = String(typeof address === 'object' && address !== null ? address.port : 0);
-  return {
-    url: url.href,
-    freeze() {
-      isFrozen = true;
-      for (const socket of sockets) socket.pause();
-    },
-    thaw() {
-      isFrozen = false;
-      for (const socket of sockets) socket.resume();
-    },
-    forget() {
-      for (const socket of sockets) {
-        socket.removeAllListeners('data');
-        socket.pause();
-        sockets.delete(socket);
-        forgotten.add(socket);
-      }
-    },
-    close() {
-      for (const socket of [...sockets, ...forgotten]) socket.destroy();
-      server.close();
-    },
-  };
-}

@@ -11,7 +11,7 @@ import { defined } from '../../../src/core/defined.ts';
 import type { RunEvent, RunScan } from '../../../src/core/run-events.ts';
 import { readRun } from '../../../src/journal/journal-reader.ts';
 import { createRun } from '../../../src/journal/journal-writer.ts';
-import { returnRun } from '../../../src/server/fleet/run-table.ts';
+import { returnRun } from '../../../src/server/fleet/hand-over.ts';
 import { startWorker } from '../../../src/server/fleet/worker.ts';
 import { played } from '../../agent/support.ts';
 import { WORKER, openApiWorld } from './world.ts';
@@ -70,7 +70,7 @@ describe('a record of more than 10,000 lines', needs('postgresql'), () => {
     const run = await storeLongRecord();
     const lines = stored(run, 1);
     expect(lines).toBeGreaterThan(10_000);
-    await returnRun(world.fleet.pool, world.queue, { run, attempt: 1, worker: WORKER });
+    await returnRun(world.fleet.pool, world.queue, { run, attempt: 1, worker: WORKER }, 'its worker stopped');
 
     const get = async (target: string): Promise<string> => (await world.ask(key, 'GET', `/api/v1${target}`)).text;
     expect(JSON.parse(await get(`/runs/${run}`))).toMatchObject({

@@ -38,7 +38,7 @@ export async function openPostgres({ fsync = false }: { readonly fsync?: boolean
   const port = await freePort();
   appendFileSync(
     path.join(data, 'postgresql.conf'),
-    `\nport = ${String(port)}\nlisten_addresses = '127.0.0.1'\nunix_socket_directories = '${folder}'\nmax_connections = 100\nfsync = ${fsync ? 'on' : 'off'}\n`,
+    `\nport = ${String(port)}\nlisten_addresses = '127.0.0.1'\nunix_socket_directories = '${folder}'\nmax_connections = 300\nfsync = ${fsync ? 'on' : 'off'}\n`,
   );
   const start = (): void =>
     void run('pg_ctl', ['-D', data, '-l', path.join(folder, 'log'), '-w', '-t', '100', 'start']);

@@ -1,25 +1,33 @@
-/** A short storm. `npm run storm` runs the long one: `npm run storm -- --kills 200 --seed 7`. */
-import { expect, test } from 'vitest';
+/** A short storm. `npm run storm` runs the long one: `npm run storm -- --kills 100 --runs 1000 --seed 7`. */
+import { describe, expect } from 'vitest';
 
+import { verifies } from '../../conformance/verifies.ts';
 import { PROJECT } from '../../files-below.ts';
 import { storm } from './storm.ts';
 import { needs } from '../../needs.ts';
 
-const kills = Number(process.env['STORM_KILLS'] ?? '6');
-const seed = Number(process.env['STORM_SEED'] ?? '24');
+const isLong = process.env['STORM_KILLS'] !== undefined;
+const option = (name: string, short: number): number => Number(process.env[`STORM_${name}`] ?? String(short));
+const seed = option('SEED', 24);
 
-test(
-  `after ${String(kills)} kills of worker, server and database everything was done once (seed ${String(seed)})`,
-  { ...needs('postgresql'), timeout: 3_600_000 },
-  async () => {
-    const result = await storm({
-      project: PROJECT,
-      kills,
-      seed,
-      onNote: process.env['STORM_KILLS'] === undefined ? () => undefined : (note) => console.log(note),
-    });
-    if (process.env['STORM_KILLS'] !== undefined) console.log(JSON.stringify({ seed, ...result }, undefined, 2));
-    expect(result.problems).toEqual([]);
-    expect(result.accepted).toBeGreaterThan(0);
-  },
-);
+describe('a storm', { ...needs('postgresql'), timeout: 7_200_000 }, () => {
+  verifies(
+    'DIST-2',
+    'after kills and cut connections at random statements every run has ended and was done once',
+    async () => {
+      const result = await storm({
+        project: PROJECT,
+        kills: option('KILLS', 5),
+        runs: option('RUNS', 0),
+        seed,
+        workers: option('WORKERS', 2),
+        servers: option('SERVERS', 1),
+        clients: option('CLIENTS', 4),
+        onNote: isLong ? (note) => console.log(`${new Date().toISOString()} ${note}`) : () => undefined,
+      });
+      if (isLong) console.log(JSON.stringify({ seed, ...result }, undefined, 2));
+      expect(result.problems).toEqual([]);
+      expect(result.accepted).toBeGreaterThan(0);
+    },
+  );
+});

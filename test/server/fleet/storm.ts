@@ -1,211 +1,325 @@
 /**
- * A fleet under load whose worker, server and database are ended by kill -9 at random moments. Afterwards everything that was accepted
- * must have been done once.
+ * A fleet under load. Its workers, servers and database are ended by kill -9, and their connections to the database are cut, at random moments
+ * and at chosen statements. Afterwards everything that was accepted must have ended, and its effects must have happened once.
  */
 import type { ChildProcess } from 'node:child_process';
-import { mkdirSync, readdirSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { openFleetClient } from '../../../src/client.ts';
 import type { FleetClient, FleetRun } from '../../../src/client.ts';
 import { chunk, sendJson, serve, startStream } from '../../model/local-server.ts';
 import type { LocalServer } from '../../model/local-server.ts';
+import { openDatabaseProxy } from './database-proxy.ts';
+import type { DatabaseProxy, Moment } from './database-proxy.ts';
 import { openFleetProcesses, retried, stop, until } from './fleet-processes.ts';
-import type { FleetProcesses } from './fleet-processes.ts';
+import { stormProblems } from './storm-problems.ts';
+import type { StormProblems } from './storm-problems.ts';
 
 export interface StormOptions {
   /** Where the built command is. */
   readonly project: string;
+  /** Processes that are ended by kill -9; about as many connections are cut besides. */
   readonly kills: number;
+  /** Runs that are submitted at least. */
+  readonly runs: number;
   readonly seed: number;
+  readonly workers?: number;
+  readonly servers?: number;
+  /** Runs that are open at the same time. */
+  readonly clients?: number;
   readonly onNote?: (note: string) => void;
 }
 
-export interface StormResult {
+export interface StormResult extends StormProblems {
   readonly kills: Readonly<Record<string, number>>;
+  /** Connections that were cut for less than a heartbeat, and for longer than it takes until a worker counts as lost. */
+  readonly cuts: Readonly<Record<string, number>>;
+  /** How often each statement was interrupted. */
+  readonly moments: Readonly<Record<string, number>>;
   readonly accepted: number;
-  readonly handedOver: number;
-  readonly approvals: number;
-  /** Runs that were set aside because three workers were killed while they had it. */
-  readonly setAside: number;
-  /** What must not be. */
-  readonly problems: readonly string[];
 }
 
-const WORKERS = 2;
-/** Runs that are open at the same time. */
-const CLIENTS = 4;
-/** Every so many runs has an action that needs an approval and leaves a line in a file. */
-const APPROVED_EACH = 3;
+/** What a process was doing when it was killed or cut off. */
+interface Phase extends Moment {
+  readonly name: string;
+  readonly by: 'worker' | 'server';
+}
 
-export async function storm({ project, kills, seed, onNote = () => undefined }: StormOptions): Promise<StormResult> {
+/** Statements by name. Those of a transaction are interrupted at its commit, too. */
+const STATEMENTS: readonly (readonly [name: string, by: Phase['by'], statement: string, isTransaction?: true])[] = [
+  ['dequeue', 'worker', 'FOR UPDATE NOWAIT'],
+  ['claim', 'worker', 'claim\0'],
+  ['heartbeat', 'worker', 'skillwright.counters'],
+  ['record', 'worker', 'append\0'],
+  ['use of an approval', 'worker', 'set used_at = now()'],
+  ['question', 'worker', 'insert into skillwright.approvals'],
+  ['finish', 'worker', 'end\0'],
+  ['take-over or return', 'worker', 'queue-next', true],
+  ['submission', 'server', 'submit\0', true],
+  ['answer', 'server', 'update skillwright.approvals set verdict', true],
+  ['cancellation', 'server', 'set is_cancelled = true', true],
+];
+
+export const PHASES: readonly Phase[] = STATEMENTS.flatMap(([name, by, statement, isTransaction]) =>
+  (['before', 'after', ...(isTransaction === true ? (['commit'] as const) : [])] as const).map((when) => ({
+    name: `${when} ${name}`,
+    by,
+    statement,
+    when,
+  })),
+);
+
+/** How long a fault waits for its statement. */
+const FAULT_MS = 3_000;
+/** Longer than it takes until a worker counts as lost. */
+const LONG_CUT_MS = 3_500;
+
+interface Part {
+  readonly kind: Phase['by'];
+  readonly name: string;
+  readonly proxy: DatabaseProxy;
+  readonly start: () => Promise<ChildProcess>;
+  child?: ChildProcess | undefined;
+}
+
+export async function storm({
+  project,
+  kills,
+  runs,
+  seed,
+  workers = 2,
+  servers = 1,
+  clients = 4,
+  onNote = () => undefined,
+}: StormOptions): Promise<StormResult> {
   const random = openRandom(seed);
+  const pick = <T>(list: readonly T[]): T | undefined => list[Math.floor(random() * list.length)];
   const fleet = await openFleetProcesses(project);
   const effects = path.join(fleet.folder, 'effects');
   mkdirSync(effects);
   const model = await openModel(effects);
+  const proxies: DatabaseProxy[] = [];
+  const openProxy = async (): Promise<DatabaseProxy> => {
+    const proxy = await openDatabaseProxy(fleet.postgres.url);
+    proxies.push(proxy);
+    return proxy;
+  };
   try {
     const hook = await serve((response) => sendJson(response, {}));
     const granted = ['--webhooks-to', `private://${new URL(hook.url).host}`];
-    const first = await fleet.serve(...granted);
-    // Restarted at the same port, as behind a service.
-    const { port } = new URL(first.found);
-    const { admin, secret } = first;
-    await postJson(`${first.found}/api/v1/webhooks`, secret, { url: hook.url });
-    const up = new Map<string, ChildProcess>([['server', first.child]]);
-    const startWorker = async (name: string): Promise<void> => {
+    const secret = fleet.run('fleet', 'keys', 'create', 'admin', '--rights', 'admin').trim();
+    const parts: Part[] = [];
+    const admins: FleetClient[] = [];
+    for (let index = 0; index < servers; index += 1) {
+      const proxy = await openProxy();
+      const start = (port: string): Promise<ChildProcess> =>
+        retried(() => fleet.start(['serve', '--port', port, ...granted], /(http:\S+)\n/, fleet.env(proxy.url))).then(
+          ({ child, found }) => {
+            url = found;
+            return child;
+          },
+        );
+      let url = '';
+      const child = await start('0');
+      const { port } = new URL(url);
+      admins.push(openFleetClient({ url, key: secret }));
+      // Restarted at the same port, as behind a service.
+      parts.push({ kind: 'server', name: `server-${String(index)}`, proxy, start: () => start(port), child });
+      if (index === 0) await postJson(`${url}/api/v1/webhooks`, secret, { url: hook.url });
+    }
+    for (let index = 0; index < workers; index += 1) {
+      const [name, proxy] = [`worker-${String(index)}`, await openProxy()];
       const words = ['worker', '--data', path.join(fleet.folder, name), '--executor', 'local', '--slots', '4'];
-      const env = { ...fleet.env(), OPENAI_BASE_URL: `${model.url}/v1`, OPENAI_MODEL: 'storm' };
-      up.set(name, (await retried(() => fleet.start(words, /^worker (\S+):/m, env))).child);
-    };
-    const startServer = async (): Promise<void> => {
-      const words = ['serve', '--port', port, ...granted];
-      up.set('server', (await retried(() => fleet.start(words, /(http:\S+)\n/))).child);
-    };
-    const workers = Array.from({ length: WORKERS }, (_, index) => `worker-${String(index)}`);
-    await Promise.all(workers.map(startWorker));
-
-    const load = openLoad(admin);
-    const counts: Record<string, number> = { worker: 0, server: 0, database: 0 };
+      const env = { ...fleet.env(proxy.url), OPENAI_BASE_URL: `${model.url}/v1`, OPENAI_MODEL: 'storm' };
+      const start = (): Promise<ChildProcess> =>
+        retried(() => fleet.start(words, /^worker (\S+):/m, env)).then(({ child }) => child);
+      parts.push({ kind: 'worker', name, proxy, start });
+    }
     const restarts = new Set<Promise<void>>();
-    const again = (name: string, start: () => Promise<void>): void => {
-      const restart: Promise<void> = start().finally(() => restarts.delete(restart));
-      restart.catch((error: unknown) => onNote(`${name} does not start: ${String(error)}`));
+    const begin = (part: Part): void => {
+      const restart: Promise<void> = part
+        .start()
+        .then((child) => {
+          part.child = child;
+          // A worker that ends itself is started again, as by its supervisor.
+          child.on('exit', () => {
+            if (part.child !== child) return;
+            part.child = undefined;
+            if (!isOver) begin(part);
+          });
+        })
+        .finally(() => restarts.delete(restart));
+      restart.catch((error: unknown) => onNote(`${part.name} does not start: ${String(error)}`));
       restarts.add(restart);
     };
-    for (let kill = 1; kill <= kills; kill += 1) {
-      // A fleet that is down does nothing that could go wrong.
-      await until(() => up.has('server') && workers.some((name) => up.has(name)));
-      await sleep(random() * 500);
-      const alive = [...workers.filter((name) => up.has(name)), ...(up.has('server') ? ['server'] : [])];
+    let isOver = false;
+    for (const part of parts) if (part.child === undefined) begin(part);
+    await Promise.all(restarts);
+
+    const load = openLoad(admins, { random, clients });
+    const counts: Record<string, number> = { worker: 0, server: 0, database: 0 };
+    const cuts: Record<string, number> = { short: 0, long: 0 };
+    const moments: Record<string, number> = {};
+    const count = (): number => Object.values(counts).reduce((sum, one) => sum + one, 0);
+    const kill = async (part: Part): Promise<void> => {
+      const { child } = part;
+      if (child === undefined) return;
+      counts[part.kind] = (counts[part.kind] ?? 0) + 1;
+      part.child = undefined;
+      await stop(child, 'SIGKILL');
+      begin(part);
+    };
+    let restarting: Promise<void> | undefined;
+    const killDatabase = async (downMs: number): Promise<void> => {
+      counts['database'] = (counts['database'] ?? 0) + 1;
+      fleet.postgres.kill();
+      await sleep(downMs);
+      await retried(() => Promise.resolve().then(() => fleet.postgres.start()));
+    };
+    const cutOff = async ({ proxy }: Part, isLong: boolean): Promise<void> => {
+      const kind = isLong ? 'long' : 'short';
+      cuts[kind] = (cuts[kind] ?? 0) + 1;
+      proxy.cut();
+      await sleep(isLong ? LONG_CUT_MS + random() * 2_000 : random() * 300);
+      proxy.restore();
+    };
+    const fault = async (part: Part): Promise<void> => {
       const dice = random();
-      const victim = dice < 0.2 ? 'database' : (alive[Math.floor(random() * alive.length)] ?? 'database');
-      const kind = victim.split('-')[0] ?? '';
-      counts[kind] = (counts[kind] ?? 0) + 1;
-      if (kill % 20 === 0) onNote(`${String(kill)} kills, ${String(load.accepted.size)} runs accepted`);
-      if (victim === 'database') {
-        fleet.postgres.kill();
-        await retried(() => Promise.resolve().then(() => fleet.postgres.start()));
-        continue;
+      if (dice < 0.5) return kill(part);
+      if (dice < 0.65)
+        return (restarting ??= killDatabase(random() < 0.5 ? 0 : LONG_CUT_MS).finally(() => (restarting = undefined)));
+      return cutOff(part, dice < 0.85);
+    };
+    const busy = new Set<Part>();
+    const lane = async (): Promise<void> => {
+      while (count() < kills) {
+        // A fleet that is down does nothing that could go wrong.
+        const isUp = (kind: Phase['by']): boolean => parts.some((one) => one.kind === kind && one.child !== undefined);
+        await until(() => isUp('server') && isUp('worker'));
+        // Spread over the runs, so that each has its share.
+        await until(() => load.accepted.size >= (runs * count()) / kills);
+        await sleep(random() * 300);
+        const phase = pick(PHASES);
+        const part = pick(parts.filter((one) => one.child !== undefined && one.kind === phase?.by && !busy.has(one)));
+        if (phase === undefined || part === undefined) continue;
+        busy.add(part);
+        let fired = random() < 0.2 ? fault(part) : undefined;
+        const disarm = part.proxy.at(phase, () => {
+          moments[phase.name] = (moments[phase.name] ?? 0) + 1;
+          fired ??= fault(part);
+        });
+        for (const end = performance.now() + FAULT_MS; fired === undefined && performance.now() < end;) await sleep(20);
+        disarm();
+        await fired;
+        busy.delete(part);
+        onNote(`${String(count())} kills, ${String(load.ended())} of ${String(load.accepted.size)} runs ended`);
       }
-      const child = up.get(victim);
-      up.delete(victim);
-      if (child !== undefined) await stop(child, 'SIGKILL');
-      again(victim, victim === 'server' ? startServer : () => startWorker(victim));
-    }
-    onNote('the last kill; waiting for the processes');
+    };
+    await Promise.all([lane(), lane()]);
+    onNote(`the last kill; waiting until ${String(runs)} runs are accepted and the processes are up`);
+    await until(() => load.accepted.size >= runs);
     await Promise.all(restarts);
     onNote('all processes are up');
     await load.finish();
     onNote(`${String(load.accepted.size)} runs have ended; checking them`);
-    const found = await check(fleet, { admin, accepted: load.accepted, effects });
+    const [admin] = admins;
+    if (admin === undefined) throw new TypeError('a storm has a server');
+    const found = await stormProblems(fleet.postgres, { admin, accepted: load.accepted, effects });
+    isOver = true;
     await hook.close();
-    return { kills: counts, accepted: load.accepted.size, ...found };
+    return { kills: counts, cuts, moments, accepted: load.accepted.size, ...found };
   } finally {
     await model.close();
     await fleet.close();
+    for (const proxy of proxies) proxy.close();
   }
 }
 
 interface Load {
   /** Numbers of requests by run. */
   readonly accepted: ReadonlyMap<string, number>;
+  ended(): number;
   /** Submits no more, and waits until everything has ended. */
   finish(): Promise<void>;
 }
 
-/** Clients that submit a run, answer its question and wait for its end. They repeat what fails, as clients of a service do. */
-function openLoad(admin: FleetClient): Load {
+/** Every so many runs has an action that needs an approval and leaves a line in a file, is refused that action, or is cancelled. */
+const APPROVED_EACH = 3;
+const REFUSED_EACH = 9;
+const CANCELLED_EACH = 7;
+/** A refusal says this, and the model repeats it. */
+export const NOTE = 'not on a Sunday';
+
+export function isRefused(number: number): boolean {
+  return number % REFUSED_EACH === 0;
+}
+
+export function isCancelled(number: number): boolean {
+  return number % CANCELLED_EACH === 3;
+}
+
+/** Clients that submit a run, answer its question, perhaps cancel it, and wait for its end. They repeat what fails, as clients of a service do. */
+function openLoad(
+  admins: readonly FleetClient[],
+  { random, clients }: { readonly random: () => number; readonly clients: number },
+): Load {
   const accepted = new Map<string, number>();
   const over = new AbortController();
-  let next = 0;
+  let [next, ended] = [0, 0];
   const client = async (): Promise<void> => {
     while (!over.signal.aborted) {
       const number = next;
       next += 1;
-      const { run } = await retried(() =>
+      let turn = number;
+      const ask = <T>(act: (admin: FleetClient) => Promise<T>): Promise<T> =>
+        retried(() => {
+          turn += 1;
+          const admin = admins[turn % admins.length];
+          return admin === undefined ? Promise.reject(new TypeError('no server')) : act(admin);
+        });
+      const { run } = await ask((admin) =>
         admin.submit({ request: `storm ${String(number)}`, idempotencyKey: `storm-${String(number)}` }),
       );
       accepted.set(run, number);
-      await untilEnded(admin, run);
+      const cancelling = isCancelled(number)
+        ? sleep(random() * 3_000).then(() => ask((admin) => admin.cancel(run)))
+        : undefined;
+      await untilEnded(ask, run, isRefused(number));
+      await cancelling;
+      ended += 1;
     }
   };
-  const clients = Array.from({ length: CLIENTS }, client);
+  const all = Array.from({ length: clients }, client);
   return {
     accepted,
+    ended: () => ended,
     async finish() {
       over.abort();
-      await Promise.all(clients);
+      await Promise.all(all);
     },
   };
 }
 
-async function untilEnded(admin: FleetClient, run: string): Promise<void> {
+async function untilEnded(
+  ask: <T>(act: (admin: FleetClient) => Promise<T>) => Promise<T>,
+  run: string,
+  isNo: boolean,
+): Promise<FleetRun> {
   for (;;) {
-    const { state } = await retried(() => admin.wait(run));
-    if (state === 'ended') return;
-    const questions = await retried(() => admin.questions());
+    const shown = await ask((admin) => admin.wait(run));
+    if (shown.state === 'ended') return shown;
+    const questions = await ask((admin) => admin.questions());
     for (const { id } of questions.filter((question) => question.run === run))
       // Answered twice if the first answer was not heard: the second is refused.
-      await admin.answer(run, id, { verdict: 'yes', scope: 'once' }).catch(() => undefined);
+      await ask((admin) =>
+        admin
+          .answer(run, id, isNo ? { verdict: 'no', note: NOTE } : { verdict: 'yes', scope: 'once' })
+          .catch(() => undefined),
+      );
     await sleep(50);
   }
-}
-
-async function check(
-  { postgres }: FleetProcesses,
-  {
-    admin,
-    accepted,
-    effects,
-  }: { readonly admin: FleetClient; readonly accepted: ReadonlyMap<string, number>; readonly effects: string },
-): Promise<Omit<StormResult, 'kills' | 'accepted'>> {
-  const problems: string[] = [];
-  const table = (sql: string): readonly (readonly string[])[] =>
-    postgres
-      .query(sql)
-      .split('\n')
-      .filter((line) => line !== '')
-      .map((line) => line.split('|'));
-  const stored = table('select id from skillwright.runs');
-  if (stored.length !== accepted.size)
-    problems.push(`${String(accepted.size)} runs were accepted, ${String(stored.length)} are stored`);
-  for (const [run, endings] of table(
-    `select r.id, (select count(*) from skillwright.attempts a where a.run = r.id and a.ending = r.outcome) from skillwright.runs r
-     where r.outcome = 'done'`,
-  ))
-    if (endings !== '1') problems.push(`${String(run)} was done ${String(endings)} times`);
-  for (const [run, count] of table(
-    `select r.id, count(d.id) from skillwright.runs r left join skillwright.deliveries d on d.body->>'run' = r.id group by r.id having count(d.id) <> 1`,
-  ))
-    problems.push(`${String(run)} was announced ${String(count)} times`);
-  let setAside = 0;
-  for (const [id, number] of accepted) {
-    const run = await admin.run(id);
-    if (run.reason?.startsWith('set aside') === true) setAside += 1;
-    else problems.push(...runProblems(run, number));
-    for (const { attempt, status, problems: found } of (await admin.integrity(id)).records)
-      if (status !== 'intact' && status !== 'torn')
-        problems.push(`${id}, attempt ${String(attempt)}, is ${status}: ${found.join('; ')}`);
-    // An interrupted program runs again under the same key.
-    const keys = readdirSync(effects).filter((name) => name.startsWith(`${String(number)}.`));
-    if (keys.length > 1) problems.push(`the action of ${id} was done under ${String(keys.length)} keys`);
-  }
-  const approvals = table(
-    `select a.run, a.id, a.verdict, a.used_at is not null from skillwright.approvals a join skillwright.runs r on r.id = a.run
-     where r.outcome = 'done'`,
-  );
-  for (const [run, id, verdict, isUsed] of approvals) {
-    if (verdict !== 'yes' || isUsed !== 't')
-      problems.push(`the approval ${String(id)} of ${String(run)} was not applied`);
-  }
-  const [[handedOver] = []] = table(`select count(*) from skillwright.attempts where ending = 'lost'`);
-  return { problems, setAside, approvals: approvals.length, handedOver: Number(handedOver) };
-}
-
-function runProblems({ run, state, outcome, answer, reason }: FleetRun, number: number): readonly string[] {
-  if (state === 'ended' && outcome === 'done' && answer === `done ${String(number)}`) return [];
-  return [`${run} (storm ${String(number)}) is ${state}: ${outcome ?? ''} ${answer ?? ''} ${reason ?? ''}`];
 }
 
 /** A model that decides by the conversation alone, so it does not matter which worker asks. */
@@ -214,22 +328,23 @@ function openModel(effects: string): Promise<LocalServer> {
     const text = JSON.stringify(body);
     const number = /storm (\d+)/.exec(text)?.[1] ?? '';
     const step = [...text.matchAll(/"role":"tool"/g)].length;
-    const isApproved = Number(number) % APPROVED_EACH === 0;
+    const isAsked = Number(number) % APPROVED_EACH === 0;
     const script: readonly (readonly [name: string, input: object])[] = [
       ['load_skill', { skill: 'greet' }],
-      isApproved
+      isAsked
         ? [
             'run_command',
             {
               skill: 'greet',
-              command: `: > ${path.join(effects, number)}."$(printf %s "$SKILLWRIGHT_IDEMPOTENCY_KEY" | tr / _)"`,
+              command: `echo done >> ${path.join(effects, number)}."$(printf %s "$SKILLWRIGHT_IDEMPOTENCY_KEY" | tr / _)"`,
             },
           ]
         : ['search_skills', { query: 'hello' }],
     ];
     const call = script[step];
     const stream = startStream(response);
-    if (call === undefined) stream.write(chunk({ role: 'assistant', content: `done ${number}` }));
+    if (call === undefined)
+      stream.write(chunk({ role: 'assistant', content: `done ${number}${text.includes(NOTE) ? `: ${NOTE}` : ''}` }));
     else {
       const [name, input] = call;
       const made = { name, arguments: JSON.stringify(input) };

@@ -1,0 +1,153 @@
+/**
+ * Finds runs whose state and place in the queue disagree, and repairs them. Servers and workers call it all the time; together they make a
+ * pass every two seconds, and a pass looks at one page of each list, by an index. Each repair locks the row of its run and looks again, so
+ * two passes at once do no harm.
+ */
+import type { Pool } from 'pg';
+
+import { isAnswered } from './approval-table.ts';
+import { SILENT_SECONDS, forgetEntry, repairRun } from './hand-over.ts';
+import type { Repair } from './hand-over.ts';
+import type { QueuedRun, RunQueue } from './run-queue.ts';
+
+export const PASS_SECONDS = 2;
+/** Rows of a list that one pass looks at. */
+const PAGE = 500;
+
+/** Where the next pass goes on; absent at the beginning of a list. */
+interface Cursors {
+  readonly queued?: string;
+  readonly waiting?: string;
+  readonly entries?: unknown;
+}
+
+/** Returns what it repaired; nothing if another process has just made a pass. `by` names this process. */
+export async function reconcile(pool: Pool, queue: RunQueue, by: string): Promise<readonly Repair[]> {
+  const { rows } = await pool.query<{ cursors: Cursors }>(
+    `update skillwright.reconciler set passed_at = now() where passed_at <= now() - make_interval(secs => $1) returning cursors`,
+    [PASS_SECONDS],
+  );
+  const [pass] = rows;
+  if (pass === undefined) return [];
+  const { cursors } = pass;
+  const queued = await openRuns(pool, 'queued', cursors.queued);
+  const waiting = await openRuns(pool, 'waiting', cursors.waiting);
+  const repairs = [
+    ...(await repairQueued(pool, queue, queued.runs, by)),
+    ...(await repairWaiting(pool, queue, waiting.runs, by)),
+  ];
+  const entries = await queue.waiting(pool, { after: cursors.entries, limit: PAGE });
+  repairs.push(...(await forgetStale(pool, queue, entries.entries, by)));
+  await queue.resumeSchedules(pool, SILENT_SECONDS);
+  const next: Cursors = {
+    ...(queued.next === undefined ? {} : { queued: queued.next }),
+    ...(waiting.next === undefined ? {} : { waiting: waiting.next }),
+    ...(entries.next === undefined ? {} : { entries: entries.next }),
+  };
+  await pool.query('update skillwright.reconciler set cursors = $1', [JSON.stringify(next)]);
+  return repairs;
+}
+
+interface OpenRun extends QueuedRun {
+  readonly isCancelled: boolean;
+}
+
+async function openRuns(
+  pool: Pool,
+  state: 'queued' | 'waiting',
+  after = '',
+): Promise<{ readonly runs: readonly OpenRun[]; readonly next: string | undefined }> {
+  const { rows } = await pool.query<OpenRun>(
+    `select id as run, attempt, is_cancelled as "isCancelled" from skillwright.runs where state = '${state}' and id > $1
+     order by id limit ${String(PAGE)}`,
+    [after],
+  );
+  return { runs: rows, next: rows.length < PAGE ? undefined : rows.at(-1)?.run };
+}
+
+/** A queued run has a place that a worker was handed or will be handed. */
+async function repairQueued(
+  pool: Pool,
+  queue: RunQueue,
+  runs: readonly OpenRun[],
+  by: string,
+): Promise<readonly Repair[]> {
+  const made: (Repair | undefined)[] = await endCancelled(pool, queue, runs, { state: 'queued', by });
+  for (const entry of await queue.missing(
+    pool,
+    runs.filter(({ isCancelled }) => !isCancelled),
+  ))
+    made.push(
+      await repairRun(
+        pool,
+        queue,
+        { ...entry, state: 'queued', by, found: 'entry-missing', because: 'it had no place in the queue' },
+        async (client) => (await queue.missing(client, [entry])).length > 0,
+      ),
+    );
+  return made.filter((repair) => repair !== undefined);
+}
+
+/** A waiting run has a question without an answer. */
+async function repairWaiting(
+  pool: Pool,
+  queue: RunQueue,
+  runs: readonly OpenRun[],
+  by: string,
+): Promise<readonly Repair[]> {
+  const made: (Repair | undefined)[] = await endCancelled(pool, queue, runs, { state: 'waiting', by });
+  const { rows } = await pool.query<QueuedRun>(
+    `select e.run, e.attempt from unnest($1::text[], $2::int[]) as e (run, attempt)
+     where not exists (select 1 from skillwright.approvals a where a.run = e.run and a.verdict is null)`,
+    [runs.map(({ run }) => run), runs.map(({ attempt }) => attempt)],
+  );
+  for (const entry of rows)
+    made.push(
+      await repairRun(
+        pool,
+        queue,
+        {
+          ...entry,
+          state: 'waiting',
+          by,
+          found: 'answered-waiting',
+          because: 'it waited although its questions had answers',
+        },
+        (client) => isAnswered(client, entry.run),
+      ),
+    );
+  return made.filter((repair) => repair !== undefined);
+}
+
+/** A run that was cancelled while it changed hands. The worker that has a running one stops it. */
+async function endCancelled(
+  pool: Pool,
+  queue: RunQueue,
+  runs: readonly OpenRun[],
+  { state, by }: { readonly state: 'queued' | 'waiting'; readonly by: string },
+): Promise<(Repair | undefined)[]> {
+  const made: (Repair | undefined)[] = [];
+  for (const { run, attempt } of runs.filter(({ isCancelled }) => isCancelled)) {
+    const because = 'it was cancelled and had not ended';
+    made.push(await repairRun(pool, queue, { run, attempt, state, by, found: 'cancelled-open', because }));
+    await queue.forget({ run, attempt });
+  }
+  return made;
+}
+
+/** A place belongs to the current attempt of a run that is queued. */
+async function forgetStale(
+  pool: Pool,
+  queue: RunQueue,
+  entries: readonly QueuedRun[],
+  by: string,
+): Promise<readonly Repair[]> {
+  const { rows } = await pool.query<QueuedRun>(
+    `select e.run, e.attempt from unnest($1::text[], $2::int[]) as e (run, attempt) left join skillwright.runs r on r.id = e.run
+     where r.id is null or r.state in ('ended', 'waiting') or r.attempt > e.attempt`,
+    [entries.map(({ run }) => run), entries.map(({ attempt }) => attempt)],
+  );
+  const made: Repair[] = [];
+  for (const entry of rows) made.push(await forgetEntry(pool, queue, entry, by));
+  return made;
+}
