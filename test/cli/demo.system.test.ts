@@ -26,7 +26,10 @@ describe('demo', () => {
 
   test('runs whatever the umask is, also where programs of root run as another user', async () => {
     const { status, out } = await spawnCli(scratch(), ['demo', '--plain'], {}, (argv) => [
-      ...['sh', '-c', 'umask 077; exec "$@"', 'sh'],
+      'sh',
+      '-c',
+      'umask 077; exec "$@"',
+      'sh',
       ...argv,
     ]);
     expect([status, out]).toEqual([0, expect.stringContaining('   - Rows: 8\n')]);
