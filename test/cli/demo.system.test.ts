@@ -24,6 +24,17 @@ describe('demo', () => {
     expect(readdirSync(folder).filter((name) => name !== 'home')).toEqual([]);
   });
 
+  test('runs whatever the umask is, also where programs of root run as another user', async () => {
+    const { status, out } = await spawnCli(scratch(), ['demo', '--plain'], {}, (argv) => [
+      'sh',
+      '-c',
+      'umask 077; exec "$@"',
+      'sh',
+      ...argv,
+    ]);
+    expect([status, out]).toEqual([0, expect.stringContaining('   - Rows: 8\n')]);
+  });
+
   test('without anything that isolates it runs nothing and says so', async () => {
     const { status, out } = await spawnCli(scratch(), ['demo', '--plain', '--executor', 'none']);
     expect(status).toBe(0);

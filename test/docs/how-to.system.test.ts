@@ -18,7 +18,7 @@ describe('how-to pages: each command prints what the page shows', needs('python3
       module === undefined || !hasModule(module),
       `a machine without python3-${String(module)}`,
     );
-    test(page, { ...options, timeout: 600_000 }, async () =>
+    test(`shows ${page}`, { ...options, timeout: 600_000 }, async () =>
       expect(await wrongCommands(page, page.replace('docs/', 'docs/zh/'))).toEqual([]),
     );
   }

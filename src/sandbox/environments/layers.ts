@@ -116,6 +116,7 @@ export function openLayers({ folder, identity }: LayersOptions): Layers {
     find,
     async build(key, fill, signal) {
       makeFolders(folder, owner === undefined ? 0o700 : 0o711);
+      if (owner !== undefined) chmodSync(folder, 0o711);
       const lock = await acquireLock(`${place(key)}.lock`, {
         timeoutMs: LOCK_MS,
         staleMs: LOCK_MS,
@@ -183,8 +184,10 @@ async function buildOne(
   try {
     const parcel = path.join(temporary, 'layer');
     const tree = path.join(parcel, 'tree');
-    mkdirSync(parcel, { mode: owner === undefined ? 0o700 : 0o711 });
-    mkdirSync(tree, { mode: 0o755 });
+    mkdirSync(parcel);
+    chmodSync(parcel, owner === undefined ? 0o700 : 0o711);
+    mkdirSync(tree);
+    chmodSync(tree, 0o755);
     if (owner !== undefined) lchownSync(tree, owner.uid, owner.gid);
     const built = await fill(tree, path.join(place, 'tree'));
     // The programs have ended; from here on only this process may change the files.
@@ -272,7 +275,9 @@ function isRecord(value: unknown): value is { readonly layer: StoredLayer } {
 /** The name identifies this process, so that the next build can remove the folder if this process dies. */
 function makeTemporary(folder: string, mode: number): string {
   const temporary = path.join(folder, `.build-${randomBytes(6).toString('hex')}-${ownerName(thisProcess())}`);
-  mkdirSync(temporary, { mode });
+  mkdirSync(temporary);
+  // Whatever the umask is: programs of another user build in it.
+  chmodSync(temporary, mode);
   return temporary;
 }
 

@@ -2,7 +2,7 @@
  * The layout on disk: `<base>/snapshots/<digest>/<skill>`, `<base>/temporary/<owner>`, and a folder per workspace with
  * `skills/ work/ work/inputs/ runs/ out/ home/<skill>/ metadata.json`.
  */
-import { fchownSync, lstatSync, mkdirSync, statSync } from 'node:fs';
+import { chmodSync, fchmodSync, fchownSync, lstatSync, mkdirSync, statSync } from 'node:fs';
 import type { Stats } from 'node:fs';
 import path from 'node:path';
 
@@ -100,6 +100,8 @@ export function refuseUnreachable({ root }: Base, identity: Identity | undefined
 function makeFolder(folder: string): void {
   try {
     mkdirSync(folder, { mode: folderMode() });
+    // Whatever the umask is: programs of another user traverse it.
+    chmodSync(folder, folderMode());
   } catch (error) {
     if (!isSystemError(error) || error.code !== 'EEXIST') throw error;
   }
@@ -164,19 +166,21 @@ export function makeInside(parent: string, name: string, { mode, owner }: NewFol
       if (isSystemError(error) && error.code === 'EEXIST') return false;
       throw error;
     }
-    if (owner !== undefined) chownFolder(folder, owner);
+    openFolderTo(folder, { mode, owner });
     return true;
   } finally {
     opened.directory.close();
   }
 }
 
-function chownFolder(folder: string, { uid, gid }: Identity): void {
+/** Sets mode and owner. The mode again, because the umask may have taken away what programs of another user need. */
+function openFolderTo(folder: string, { mode, owner }: NewFolder): void {
   const opened = tryOpenDirectory(folder);
   // The owner of the parent folder has already replaced it.
   if (opened.type !== 'directory') return;
   try {
-    fchownSync(opened.directory.descriptor, uid, gid);
+    fchmodSync(opened.directory.descriptor, mode);
+    if (owner !== undefined) fchownSync(opened.directory.descriptor, owner.uid, owner.gid);
   } finally {
     opened.directory.close();
   }

@@ -151,7 +151,9 @@ async function make(store: Store, skill: SkillSource): Promise<Snapshot> {
     const copied = await withoutUnusable((usable) =>
       twiceIfChanged(() => {
         attempts += 1;
-        mkdirSync(parcel(), { mode: isRoot() ? 0o711 : 0o700 });
+        mkdirSync(parcel());
+        // Whatever the umask is: programs of another user traverse it.
+        chmodSync(parcel(), isRoot() ? 0o711 : 0o700);
         const to = path.join(parcel(), skill.name);
         // Mounts protect a snapshot. Read-only modes would not: `cp` keeps them, and a copied template must be writable.
         const options = { ...usable, to, permissions: 'writable', links: SKILL_LINKS } as const;

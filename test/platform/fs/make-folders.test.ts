@@ -40,7 +40,7 @@ test('a read-only file system is reported as EROFS, where Node reports ENOENT', 
   try {
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'ro', 'tmpfs', disk], { stdio: 'ignore' });
   } catch {
-    skip('a file system cannot be mounted here');
+    skip('mounts');
   }
   onTestFinished(() => void execFileSync('umount', [disk]));
   expect(codeOf(() => makeFolders(path.join(disk, 'a')))).toBe('EROFS');

@@ -84,7 +84,15 @@ describe.each(NAMES)('where /etc has settings with credentials, under %s', (exec
     writeFileSync(path.join(folder, 'mark'), '');
     const words = ['exec', 'text-diff', USE_GIT, '--command', '--yes', '--executor', executor];
     const { status, out, err } = await spawnCli(folder, words, {}, (argv) => [
-      ...['unshare', '--mount', '--propagation', 'private', 'sh', '-c', WITH_SETTINGS, 'sh', folder],
+      'unshare',
+      '--mount',
+      '--propagation',
+      'private',
+      'sh',
+      '-c',
+      WITH_SETTINGS,
+      'sh',
+      folder,
       ...argv,
     ]);
     expect([status, out, err.includes('denied')]).toEqual([0, 'first\n0\n0\n', false]);
