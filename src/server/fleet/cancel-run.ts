@@ -14,7 +14,10 @@ export async function cancelRun(
 ): Promise<FleetRun | undefined> {
   const run = await inTransaction(pool, async (client) => {
     // The lock comes first: what is decided below would otherwise be decided by the row before a change that is being committed.
-    await client.query('select 1 from skillwright.runs where id = $1 and project = $2 for no key update', [id, project]);
+    await client.query('select 1 from skillwright.runs where id = $1 and project = $2 for no key update', [
+      id,
+      project,
+    ]);
     const { rows } = await client.query<FleetRun>(
       `update skillwright.runs set is_cancelled = true, state = case when is_over then 'ended' else state end,
          outcome = case when is_over then 'cancelled' else outcome end, ended_at = case when is_over then now() else ended_at end,

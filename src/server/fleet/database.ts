@@ -189,7 +189,9 @@ export function isDisconnected(error: unknown): boolean {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   return (
     /^(?:08|57P)\w{2,3}$|^E(?:CONN|TIMEDOUT|PIPE|HOSTUN|NETUN)/.test(code) ||
-    /^(?:Connection terminated|Query read timeout|timeout exceeded when trying to connect|Client .* not queryable)/.test(error.message)
+    /^(?:Connection terminated|Query read timeout|timeout exceeded when trying to connect|Client .* not queryable)/.test(
+      error.message,
+    )
   );
 }
 

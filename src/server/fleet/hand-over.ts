@@ -59,7 +59,11 @@ async function queueNext(
     project: string;
     priority: number;
     submittedAt: Date;
-  }>({ name: 'queue-next', text: NEXT, values: [run, attempt, state, worker ?? null, because, isCrash, setAside ?? null] });
+  }>({
+    name: 'queue-next',
+    text: NEXT,
+    values: [run, attempt, state, worker ?? null, because, isCrash, setAside ?? null],
+  });
   const [row] = rows;
   if (row === undefined) return undefined;
   const { state: next, ...entry } = row;
@@ -164,7 +168,9 @@ async function handOver(
       isCrash: true,
       // Each crash doubles the wait, so that a poisonous run does not take one worker after the other at once.
       delaySeconds: crashes === 1 ? 0 : 2 ** crashes,
-      ...(crashes < MAX_CRASHES ? {} : { setAside: `set aside: ${String(crashes)} workers ended while they worked on it` }),
+      ...(crashes < MAX_CRASHES
+        ? {}
+        : { setAside: `set aside: ${String(crashes)} workers ended while they worked on it` }),
     },
   );
   const repair: Repair = {

@@ -73,7 +73,10 @@ async function repairQueued(
   by: string,
 ): Promise<readonly Repair[]> {
   const made: (Repair | undefined)[] = await endCancelled(pool, queue, runs, { state: 'queued', by });
-  for (const entry of await queue.missing(pool, runs.filter(({ isCancelled }) => !isCancelled)))
+  for (const entry of await queue.missing(
+    pool,
+    runs.filter(({ isCancelled }) => !isCancelled),
+  ))
     made.push(
       await repairRun(
         pool,
@@ -103,7 +106,13 @@ async function repairWaiting(
       await repairRun(
         pool,
         queue,
-        { ...entry, state: 'waiting', by, found: 'answered-waiting', because: 'it waited although its questions had answers' },
+        {
+          ...entry,
+          state: 'waiting',
+          by,
+          found: 'answered-waiting',
+          because: 'it waited although its questions had answers',
+        },
         (client) => isAnswered(client, entry.run),
       ),
     );

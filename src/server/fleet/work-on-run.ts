@@ -74,9 +74,7 @@ export async function workOn(run: FleetRun, claim: Claim, work: Work): Promise<v
         ? {}
         : {
             beforeEnd: (session) =>
-              untilReached(() =>
-                keepRunFiles(session, claim, { pool, contents, directory: path.dirname(folder) }),
-              ),
+              untilReached(() => keepRunFiles(session, claim, { pool, contents, directory: path.dirname(folder) })),
           }),
       run: {
         ...work.run,
@@ -100,7 +98,10 @@ export async function workOn(run: FleetRun, claim: Claim, work: Work): Promise<v
     if (isSkillError(error) && error.code === 'record/failed') return;
     const reason = error instanceof Error ? error.message : String(error);
     if (isGivenUp()) await giveBack();
-    else if (isDisconnected(error)) await untilReached(() => returnRun(pool, work.queue, claim, `its worker ${claim.worker} gave it back: ${reason}`));
+    else if (isDisconnected(error))
+      await untilReached(() =>
+        returnRun(pool, work.queue, claim, `its worker ${claim.worker} gave it back: ${reason}`),
+      );
     else await untilReached(() => store.append([], { state: 'ended', outcome: 'failed', answer: '', reason }));
     if (!isSkillError(error)) throw error;
   } finally {

@@ -230,7 +230,12 @@ async function compare(pool: Pool, queue: RunQueue, worker: string, running: Rea
   for (const { run, attempt, isCancelled } of rows) {
     const job = running.get(run);
     if (job === undefined)
-      await returnRun(pool, queue, { run, attempt, worker }, `its worker ${worker} could not store how the attempt ended`);
+      await returnRun(
+        pool,
+        queue,
+        { run, attempt, worker },
+        `its worker ${worker} could not store how the attempt ended`,
+      );
     else if (isCancelled) job.stop.abort(CANCELLED);
   }
 }

@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { FleetClient, FleetRun } from '../../../src/client.ts';
 import { retried, until } from './fleet-processes.ts';
 import type { Postgres } from './postgres.ts';
-import { NOTE, isCancelled, isRefused } from './storm.ts';
+import { NOTE, isAsked, isCancelled, isRefused } from './storm.ts';
 
 export interface StormProblems {
   readonly outcomes: Readonly<Record<string, number>>;
@@ -16,6 +16,8 @@ export interface StormProblems {
   readonly approvals: number;
   /** Runs that were set aside because three workers were killed while they had it. */
   readonly setAside: number;
+  /** Executions of programs. */
+  readonly ran: number;
   /** Programs that were interrupted and ran again under the same key, as the page says. */
   readonly repeated: number;
   /** Records by status. */
@@ -42,12 +44,16 @@ export async function stormProblems(postgres: Postgres, { admin, accepted, effec
       .map((line) => line.split('|'));
   const counts = (sql: string): Readonly<Record<string, number>> =>
     Object.fromEntries(table(sql).map(([name = '', count]) => [name, Number(count)]));
-  const outcomes = counts(`select state || coalesce(' ' || outcome, ''), count(*) from skillwright.runs group by 1 order by 1`);
+  const outcomes = counts(
+    `select state || coalesce(' ' || outcome, ''), count(*) from skillwright.runs group by 1 order by 1`,
+  );
   const [[stored, counted] = []] = table(
     `select count(*), (select sum(count) from skillwright.totals where kind = 'end') from skillwright.runs`,
   );
   if (stored !== String(accepted.size) || counted !== stored)
-    problems.push(`${String(accepted.size)} runs were accepted, ${String(stored)} are stored, ${String(counted)} ends are counted`);
+    problems.push(
+      `${String(accepted.size)} runs were accepted, ${String(stored)} are stored, ${String(counted)} ends are counted`,
+    );
   for (const [run, endings] of table(
     `select r.id, (select count(*) from skillwright.attempts a where a.run = r.id and a.ending = r.outcome) from skillwright.runs r
      where r.outcome = 'done'`,
@@ -74,7 +80,7 @@ export async function stormProblems(postgres: Postgres, { admin, accepted, effec
   );
   const executed = executions(effects);
   const records: Record<string, number> = {};
-  let [setAside, repeated] = [0, 0];
+  let [setAside, ran, repeated] = [0, 0, 0];
   for (const [id, number] of accepted) {
     const run = await retried(() => admin.run(id));
     if (run.reason?.startsWith('set aside') === true) setAside += 1;
@@ -90,9 +96,13 @@ export async function stormProblems(postgres: Postgres, { admin, accepted, effec
     if (done.size > 1) problems.push(`the action of ${id} was done under ${String(done.size)} keys`);
     const times = [...done.values()].reduce((sum, one) => sum + one, 0);
     if (times > 0 && isRefused(number)) problems.push(`${id} did what was refused`);
+    if (times === 0 && run.outcome === 'done' && isAsked(number)) problems.push(`the program of ${id} had no effect`);
+    ran += times;
     if (times > 1) repeated += times - 1;
     if (times > 1 + (again[id] ?? 0))
-      problems.push(`the program of ${id} ran ${String(times)} times, and ${String(again[id] ?? 0)} records say that it ran again`);
+      problems.push(
+        `the program of ${id} ran ${String(times)} times, and ${String(again[id] ?? 0)} records say that it ran again`,
+      );
   }
   const approvals = table(
     `select a.run, a.id, a.verdict, a.used_at is not null from skillwright.approvals a join skillwright.runs r on r.id = a.run
@@ -106,6 +116,7 @@ export async function stormProblems(postgres: Postgres, { admin, accepted, effec
     repairs: counts(`select label, sum(count) from skillwright.totals where kind = 'repair' group by 1 order by 1`),
     approvals: approvals.length,
     setAside,
+    ran,
     repeated,
     records,
     problems,
@@ -125,7 +136,9 @@ function executions(effects: string): ReadonlyMap<number, ReadonlyMap<string, nu
 }
 
 function runProblems({ run, state, outcome, answer, reason }: FleetRun, number: number): readonly string[] {
-  const expected = isRefused(number) ? ['refused', `done ${String(number)}: ${NOTE}`] : ['done', `done ${String(number)}`];
+  const expected = isRefused(number)
+    ? ['refused', `done ${String(number)}: ${NOTE}`]
+    : ['done', `done ${String(number)}`];
   if (state === 'ended' && outcome === expected[0] && answer === expected[1]) return [];
   if (state === 'ended' && outcome === 'cancelled' && isCancelled(number)) return [];
   return [`${run} (storm ${String(number)}) is ${state}: ${outcome ?? ''} ${answer ?? ''} ${reason ?? ''}`];
