@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { FleetClient, FleetRun } from '../../../src/client.ts';
 import { retried, until } from './fleet-processes.ts';
 import type { Postgres } from './postgres.ts';
-import { NOTE, isAsked, isCancelled, isRefused } from './storm.ts';
+import { NOTE, isAsked, isCancelled, isRefused } from './storm-requests.ts';
 
 export interface StormProblems {
   readonly outcomes: Readonly<Record<string, number>>;

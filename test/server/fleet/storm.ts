@@ -15,6 +15,7 @@ import { serveConversation } from './conversation-model.ts';
 import { openDatabaseProxy } from './database-proxy.ts';
 import type { DatabaseProxy, Moment } from './database-proxy.ts';
 import { openEffects, openFleetProcesses, retried, stop, until } from './fleet-processes.ts';
+import { NOTE, isAsked, isCancelled, isRefused } from './storm-requests.ts';
 import { stormProblems } from './storm-problems.ts';
 import type { StormProblems } from './storm-problems.ts';
 
@@ -210,7 +211,8 @@ export async function storm({
           moments[phase.name] = (moments[phase.name] ?? 0) + 1;
           fired ??= fault(part);
         });
-        for (const end = performance.now() + FAULT_MS; fired === undefined && performance.now() < end;) await sleep(20);
+        const end = performance.now() + FAULT_MS;
+        await until(() => fired !== undefined || performance.now() > end);
         disarm();
         await fired;
         busy.delete(part);
@@ -244,26 +246,6 @@ interface Load {
   ended(): number;
   /** Submits no more, and waits until everything has ended. */
   finish(): Promise<void>;
-}
-
-/** Every so many runs has an action that needs an approval and leaves a line in a file, is refused that action, or is cancelled. */
-const APPROVED_EACH = 3;
-const REFUSED_EACH = 9;
-const CANCELLED_EACH = 7;
-/** A refusal says this, and the model repeats it. */
-export const NOTE = 'not on a Sunday';
-
-/** Whether the run has an action that needs an approval. */
-export function isAsked(number: number): boolean {
-  return number % APPROVED_EACH === 0;
-}
-
-export function isRefused(number: number): boolean {
-  return number % REFUSED_EACH === 0;
-}
-
-export function isCancelled(number: number): boolean {
-  return number % CANCELLED_EACH === 3;
 }
 
 /** Clients that submit a run, answer its question, perhaps cancel it, and wait for its end. They repeat what fails, as clients of a service do. */
