@@ -182,7 +182,9 @@ async function measure(fleet: FleetProcesses, pool: Pool, queue: SubmittingQueue
     ),
   );
   await time('claim', (i) => claimRun(pool, { run: queued[i] ?? '', attempt: 1, worker: 'gone' }));
-  await time('runs of lost workers, asked twice a second by each worker', () => takeOverRuns(pool, queue, 'bench', 1_000_000));
+  await time('runs of lost workers, asked twice a second by each worker', () =>
+    takeOverRuns(pool, queue, 'bench', 1_000_000),
+  );
   await time('a pass of the reconciler', async () => {
     await pool.query(`update skillwright.reconciler set passed_at = '-infinity'`);
     await reconcile(pool, queue, 'bench');

@@ -36,12 +36,11 @@ export function fileChanges(observations: Iterable<Observation>): readonly FileC
 }
 
 function joined(earlier: FileChange, { path, before, after }: FileChange): FileChange {
-  const between = isContinued(earlier, before)
-    ? earlier.between
-    : { ...(before?.kept === undefined ? {} : { kept: before.kept }) };
-  const [left, found] = [earlier.after?.mode, before?.mode];
+  const found = before?.kept === undefined ? {} : { kept: before.kept };
+  const between = isContinued(earlier, before) ? earlier.between : found;
+  const [left, current] = [earlier.after?.mode, before?.mode];
   // Permissions that someone else set in between are kept.
-  const mode = left === undefined || found === undefined || left === found ? {} : { mode: found };
+  const mode = left === undefined || current === undefined || left === current ? {} : { mode: current };
   return {
     path,
     ...(earlier.before && { before: { ...earlier.before, ...mode } }),

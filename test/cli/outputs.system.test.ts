@@ -49,7 +49,7 @@ describe('exec without --out', () => {
     expect(existsSync(path.join(cwd, 'out'))).toBe(false);
     paste(cwd, printedCommand(ran));
     const copied = readdirSync(path.join(cwd, 'out'), { recursive: true });
-    expect(copied.toSorted()).toEqual([
+    expect(copied.map(String).toSorted()).toEqual([
       'a b.txt',
       'deep',
       'deep/ö.txt',

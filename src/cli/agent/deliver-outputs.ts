@@ -12,7 +12,7 @@ import type { ResultFile } from '../../runtime/execution/results.ts';
 import { isFreeFor, takeOutputs } from '../../runtime/execution/take-outputs.ts';
 import type { Run } from '../../runtime/start-run.ts';
 import { askStreams, confirm } from '../terminal/ask.ts';
-import { SETTING_FLAGS } from '../command.ts';
+import type { SETTING_FLAGS } from '../command.ts';
 import { reportWarning } from '../terminal/terminal.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { isAttended } from './approval.ts';

@@ -80,10 +80,10 @@ export class TelemetryOutbox {
     if (this.#timer !== undefined || this.#isClosed) return;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
-      const next = (): void => {
+      const sendRest = (): void => {
         if (this.#hasMore()) this.#schedule();
       };
-      this.#sendOnce().then(next, next);
+      this.#sendOnce().then(sendRest, sendRest);
     }, this.#parts.intervalMs).unref();
   }
 

@@ -46,6 +46,7 @@ const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '::1', 'localhost'])
 const LIMITS = { bodyBytes: 1024 * 1024, uploadBytes: 0, stalledMs: 30_000 };
 const MAX_CONNECTIONS = 512;
 const DELIVERY_MS = 1_000;
+const LOST_SECONDS = 30;
 
 /** Resolves when the server listens. Throws `policy/refused` if it would be reachable from elsewhere without keys. */
 export async function openFleetServer(options: FleetServerOptions): Promise<FleetServer> {
@@ -103,7 +104,10 @@ async function deliverLoop(
   }
 }
 
-/** Workers do the same; this is for a time without workers. After an outage they get the time to be heard again. */
+/**
+ * Workers do the same; this is for a time without workers. A server waits longer than they do: if there is no other worker, the one that is
+ * silent may still have results in its memory.
+ */
 async function reconcileLoop(
   { pool, queue }: FleetServerOptions,
   signal: AbortSignal,
@@ -114,7 +118,10 @@ async function reconcileLoop(
     await sleep(ms, undefined, { signal }).catch(() => undefined);
     if (signal.aborted) return;
     try {
-      for (const { run, because } of [...(await takeOverRuns(pool, queue, by)), ...(await reconcile(pool, queue, by))])
+      for (const { run, because } of [
+        ...(await takeOverRuns(pool, queue, by, LOST_SECONDS)),
+        ...(await reconcile(pool, queue, by)),
+      ])
         onNote(`run ${run}: ${because}`);
       ms = PASS_SECONDS * 1_000;
     } catch (error) {

@@ -27,8 +27,8 @@ import { openRunStore, restoreRecord, storedRecords } from './run-store.ts';
 import type { Claim, Ending, FleetRun } from './run-table.ts';
 import { openStoredArtifacts } from './stored-artifacts.ts';
 import { workOnAttempt } from './stored-attempt.ts';
+import type { WorkerOptions } from './worker-options.ts';
 import type { Runtimes } from './worker-runtimes.ts';
-import type { WorkerOptions } from './worker.ts';
 
 /** The reason of a stop that a person asked for. After any other the run goes back to the queue. */
 export const CANCELLED = new Error('the run was cancelled');

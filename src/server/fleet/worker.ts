@@ -9,15 +9,11 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Pool } from 'pg';
 
-import type { AgentOptions } from '../../agent/agent-options.ts';
-import type { Model } from '../../core/model.ts';
 import { newRunId } from '../../journal/run-folder.ts';
-import type { RuntimeOptions } from '../../runtime/runtime.ts';
 import { VERSION } from '../../version.ts';
 import { recordAct } from './audit.ts';
-import type { ContentStore } from './content-store.ts';
+import { openCounters } from './counters.ts';
 import { RETRY_MS, isUnreachable, untilReached, watchDatabase } from './database.ts';
-import type { Database } from './database.ts';
 import { listen } from './dbos-queue.ts';
 import type { ListeningQueue, QueueLimits } from './dbos-queue.ts';
 import { SILENT_SECONDS, leaveRun, returnRun, takeOverRuns } from './hand-over.ts';
@@ -25,31 +21,10 @@ import { PASS_SECONDS, reconcile } from './reconcile.ts';
 import type { QueuedRun, RunQueue } from './run-queue.ts';
 import { RUN_FORMAT, claimRun, submitRun } from './run-table.ts';
 import type { Claim } from './run-table.ts';
-import type { RunAttempt } from './stored-attempt.ts';
-import { openCounters } from './counters.ts';
 import { CANCELLED, workOn } from './work-on-run.ts';
+import type { WorkerOptions } from './worker-options.ts';
 import { openRuntimes } from './worker-runtimes.ts';
 import { openClockWatch } from './worker-timers.ts';
-
-export interface WorkerOptions {
-  readonly pool: Database;
-  readonly url: string;
-  readonly contents: ContentStore;
-  /** Opens the model of a run. */
-  readonly openModel: () => Promise<Model>;
-  /** A folder of this worker: fetched skills stay in it, records leave it with their run. */
-  readonly directory: string;
-  /** Options of every run: execution and policy. */
-  readonly run?: AgentOptions['run'];
-  /** Configuration of every run. */
-  readonly settings?: Pick<RuntimeOptions, 'config' | 'configFile'>;
-  /** Runs at the same time (default: 4). */
-  readonly slots?: number;
-  readonly limits?: Partial<QueueLimits>;
-  /** Runs attempts of evaluations (default: they fail). */
-  readonly runAttempt?: RunAttempt;
-  readonly onNote?: (note: string) => void;
-}
 
 export interface Worker {
   readonly id: string;

@@ -22,6 +22,8 @@ export interface DatabaseProxy {
   restore(): void;
   /** Calls `act` at the next such moment. Nothing is forwarded on that connection any more. Returns a function that disarms it. */
   at(moment: Moment, act: () => void): () => void;
+  /** Holds each such statement back for a while. */
+  delay(statement: string, ms: number): void;
   close(): void;
 }
 
@@ -40,6 +42,7 @@ export async function openDatabaseProxy(database: string): Promise<DatabaseProxy
   let armed: Armed | undefined;
   let isFrozen = false;
   let isCut = false;
+  let slow: { readonly statement: string; readonly ms: number } | undefined;
   const server = createServer((client) => {
     if (isCut) return void client.destroy();
     const upstream = createConnection(Number(target.port), target.hostname);
@@ -68,6 +71,14 @@ export async function openDatabaseProxy(database: string): Promise<DatabaseProxy
       if (armed !== undefined && data.includes(armed.statement)) {
         if (armed.when !== 'commit') return fire(armed, data);
         mayCommit = armed;
+      }
+      if (slow !== undefined && data.includes(slow.statement)) {
+        client.pause();
+        setTimeout(() => {
+          upstream.write(data);
+          client.resume();
+        }, slow.ms);
+        return;
       }
       upstream.write(data);
     });
@@ -110,6 +121,9 @@ export async function openDatabaseProxy(database: string): Promise<DatabaseProxy
       return () => {
         if (armed === mine) armed = undefined;
       };
+    },
+    delay(statement, ms) {
+      slow = { statement, ms };
     },
     close() {
       for (const socket of [...sockets, ...forgotten]) socket.destroy();

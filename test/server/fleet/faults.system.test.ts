@@ -1,25 +1,28 @@
 /** What goes wrong in a fleet, with real processes. One database and one server for the file. */
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 
 import { openFleetClient } from '../../../src/client.ts';
 import type { FleetClient } from '../../../src/client.ts';
 import { isDisconnected, openDatabase, watchDatabase } from '../../../src/server/fleet/database.ts';
 import { claimRun } from '../../../src/server/fleet/run-table.ts';
+import { verifies } from '../../conformance/verifies.ts';
 import { PROJECT } from '../../files-below.ts';
+import { serveConversation } from './conversation-model.ts';
 import { openDatabaseProxy } from './database-proxy.ts';
-import { openFleetProcesses, retried, stop, until } from './fleet-processes.ts';
+import { openEffects, openFleetProcesses, retried, startCommand, stop, until } from './fleet-processes.ts';
 import type { FleetProcesses, Started } from './fleet-processes.ts';
 import { needs } from '../../needs.ts';
 
 const SLOW = { turns: [{ text: 'late', delayMs: 600_000 }] };
 const QUICK = { turns: [{ text: 'Here.' }] };
 
-describe('faults of a fleet', needs('postgresql'), () => {
+describe('faults of a fleet', { ...needs('postgresql'), timeout: 240_000 }, () => {
   let fleet: FleetProcesses;
   let server: Started;
   let admin: FleetClient;
@@ -29,7 +32,7 @@ describe('faults of a fleet', needs('postgresql'), () => {
     const started = await fleet.serve();
     server = started;
     ({ admin } = started);
-  }, 240_000);
+  });
 
   afterAll(() => fleet.close(), 120_000);
 
@@ -79,7 +82,127 @@ describe('faults of a fleet', needs('postgresql'), () => {
     await until(isRunning(last.run));
     expect((await admin.run(last.run)).worker).toBe(cutOff.found);
     await admin.cancel(last.run);
-  }, 240_000);
+  });
+
+  verifies(
+    'DIST-2',
+    'a run is claimed although the database is away for seconds after the queue has handed it out',
+    async () => {
+      const proxy = await openDatabaseProxy(fleet.postgres.url);
+      onTestFinished(() => proxy.close());
+      const only = untilEnd(await fleet.worker(QUICK, '--slots', '1', '--database', proxy.url));
+      let talk = '';
+      only.child.stderr?.on('data', (data: Buffer) => (talk += data.toString()));
+      // By then this worker counts as lost, and nothing else works on runs.
+      proxy.at({ statement: 'claim\0', when: 'before' }, () => {
+        proxy.cut();
+        setTimeout(() => proxy.restore(), 4_500);
+      });
+      const { run } = await admin.submit({ request: 'between dequeue and claim' });
+      expect(await admin.wait(run)).toMatchObject({ state: 'ended', outcome: 'done', answer: 'Here.' });
+      expect(talk).toContain('no heartbeat');
+    },
+  );
+
+  test('a program that finishes while the database is away keeps its result, and does not run again', async () => {
+    const proxy = await openDatabaseProxy(fleet.postgres.url);
+    onTestFinished(() => proxy.close());
+    const effects = openEffects();
+    onTestFinished(() => rmSync(effects, { recursive: true }));
+    const log = path.join(effects, 'log');
+    writeFileSync(log, '');
+    chmodSync(log, 0o666);
+    const command = `echo begun >> ${log}; sleep 1; echo done >> ${log}`;
+    const model = await serveConversation((step) =>
+      step === 0
+        ? ['load_skill', { skill: 'greet' }]
+        : step === 1
+          ? ['run_command', { skill: 'greet', command }]
+          : 'It ran.',
+    );
+    onTestFinished(() => model.close());
+    const words = ['worker', '--data', path.join(fleet.folder, 'program'), '--executor', 'local', '--slots', '1'];
+    const env = { ...fleet.env(proxy.url), OPENAI_BASE_URL: `${model.url}/v1`, OPENAI_MODEL: 'conversation' };
+    untilEnd(await fleet.start(words, /^worker (\S+):/m, env));
+    const { run } = await admin.submit({ request: 'run a program' });
+    expect(await admin.wait(run)).toMatchObject({ state: 'waiting' });
+    const [question] = await admin.questions();
+    await admin.answer(run, question?.id ?? '', { verdict: 'yes' });
+    await until(() => readFileSync(log, 'utf8') === 'begun\n');
+    proxy.cut();
+    await until(() => readFileSync(log, 'utf8') === 'begun\ndone\n');
+    // The worker gives its runs up meanwhile.
+    await sleep(4_000);
+    proxy.restore();
+    expect(await admin.wait(run)).toMatchObject({ state: 'ended', outcome: 'done', answer: 'It ran.' });
+    expect(readFileSync(log, 'utf8')).toBe('begun\ndone\n');
+    const notes = fleet.postgres.query(
+      `select event->>'message' from skillwright.events where run = '${run}' and type = 'note' and event->>'message' like 'attempt %'`,
+    );
+    expect(notes).toMatch(/^attempt 3: its worker \S+ gave it back: it was cut off from the database$/);
+  });
+
+  test('runs that arrive while a worker is still starting are worked on', async () => {
+    // The queue is known from an earlier worker, so it hands out runs before this one has registered it.
+    const earlier = await worker(QUICK);
+    await stop(earlier.child);
+    const proxy = await openDatabaseProxy(fleet.postgres.url);
+    onTestFinished(() => proxy.close());
+    proxy.delay('INSERT INTO "dbos".queues', 2_000);
+    const { run } = await admin.submit({ request: 'early' });
+    fleet.postgres.query(`update skillwright.runs set format = 99 where id = '${run}'`);
+    const started = startCommand(
+      [
+        path.join(PROJECT, 'dist/command/skillwright.js'),
+        'worker',
+        '--model',
+        'rules',
+        '--data',
+        path.join(fleet.folder, 'early'),
+        '--executor',
+        'none',
+      ],
+      /^worker (\S+):/m,
+      { cwd: fleet.folder, env: fleet.env(proxy.url) },
+    );
+    onTestFinished(() => stop(started.child, 'SIGKILL'));
+    let talk = '';
+    started.child.stderr?.on('data', (data: Buffer) => (talk += data.toString()));
+    await started.found;
+    // It has left the run to other workers, again and again.
+    await until(async () => (await admin.run(run)).attempt > 1);
+    expect(talk).not.toContain(run);
+    await admin.cancel(run);
+  });
+
+  test('a worker that starts while the database is away waits for it, and prints no stack trace', async () => {
+    const starts = ['select 1', 'pg_advisory_lock', 'application_versions', 'INSERT INTO "dbos".queues'];
+    await Promise.all(
+      starts.map(async (statement, index) => {
+        const proxy = await openDatabaseProxy(fleet.postgres.url);
+        onTestFinished(() => proxy.close());
+        proxy.at({ statement, when: 'before' }, () => {
+          proxy.cut();
+          setTimeout(() => proxy.restore(), 1_500);
+        });
+        const data = path.join(fleet.folder, `outage-${String(index)}`);
+        const words = ['worker', '--model', 'rules', '--data', data, '--executor', 'none'];
+        const { child, found } = startCommand(
+          [path.join(PROJECT, 'dist/command/skillwright.js'), ...words],
+          /^worker (\S+):/m,
+          {
+            cwd: fleet.folder,
+            env: fleet.env(proxy.url),
+          },
+        );
+        onTestFinished(() => stop(child, 'SIGKILL'));
+        let talk = '';
+        child.stderr?.on('data', (text: Buffer) => (talk += text.toString()));
+        await found;
+        expect(talk).not.toMatch(/^ +at /m);
+      }),
+    );
+  });
 
   test('a pool whose connections were forgotten reports one statement and replaces all of them', async () => {
     const proxy = await openDatabaseProxy(fleet.postgres.url);
@@ -93,7 +216,7 @@ describe('faults of a fleet', needs('postgresql'), () => {
     await expect(pool.query('select 1')).rejects.toSatisfy(isDisconnected);
     await until(() => pool.totalCount === 0);
     await several();
-  }, 240_000);
+  });
 
   test(
     'a full database accepts nothing and loses nothing; with room it goes on',
@@ -176,7 +299,7 @@ describe('faults of a fleet', needs('postgresql'), () => {
     expect(await left).toBe(1);
     const after = await admin.submit({ request: 'after the jump' });
     expect(await admin.wait(after.run)).toMatchObject({ outcome: 'done' });
-  }, 240_000);
+  });
 
   test('two workers claim the same runs: each run has one', async () => {
     const pools = await Promise.all([openDatabase(fleet.postgres.url), openDatabase(fleet.postgres.url)]);
@@ -197,7 +320,7 @@ describe('faults of a fleet', needs('postgresql'), () => {
     expect(await claimRun(pools[0], again)).toEqual(first);
     expect(await claimRun(pools[0], { ...again, worker: 'another' })).toBeUndefined();
     fleet.postgres.query(`delete from skillwright.runs where request like 'claim %'`);
-  }, 240_000);
+  });
 
   test('a run that takes its third worker down is set aside', async () => {
     const first = await worker(SLOW, '--slots', '1');
@@ -211,7 +334,7 @@ describe('faults of a fleet', needs('postgresql'), () => {
       outcome: 'failed',
       reason: 'set aside: 3 workers ended while they worked on it',
     });
-  }, 240_000);
+  });
 
   test('a project that floods the queue does not hold up another', async () => {
     const other = fleet.run('fleet', 'keys', 'create', 'other', '--project', 'other', '--rights', 'admin').trim();
@@ -227,7 +350,7 @@ describe('faults of a fleet', needs('postgresql'), () => {
     // Fifty runs, two at a time, a second each, take 25 seconds at least.
     expect((await admin.fleet()).runs['queued']).toBeGreaterThan(0);
     await Promise.all(flood.map((one) => retried(() => admin.cancel(one.run))));
-  }, 240_000);
+  });
 
   test('files of a skill that were changed in the store are not used', async () => {
     fleet.postgres.query(`update skillwright.contents set bytes = 'other'`);
@@ -237,7 +360,7 @@ describe('faults of a fleet', needs('postgresql'), () => {
       outcome: 'failed',
       reason: expect.stringMatching(/^the skills of the run cannot be used: "SKILL.md" of "[a-z-]+" is changed$/),
     });
-  }, 240_000);
+  });
 });
 
 /** Adds the number in a file to the clock of a process. */

@@ -1,7 +1,7 @@
 /** A fleet of real processes: PostgreSQL, the built command as server and workers. Also used by `npm run bench`. */
 import { execFileSync, spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -94,6 +94,13 @@ export async function openFleetProcesses(
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** A folder that programs may write to: root's programs run as another user. The caller removes it. */
+export function openEffects(): string {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'skillwright-effects-'));
+  chmodSync(folder, 0o777);
+  return folder;
 }
 
 /** Starts Node with these words. `found` resolves to what a line of its output says, and rejects if it ends before. */

@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { FleetClient, FleetRun } from '../../../src/client.ts';
 import { retried, until } from './fleet-processes.ts';
 import type { Postgres } from './postgres.ts';
-import { NOTE, isCancelled, isRefused } from './storm.ts';
+import { NOTE, isAsked, isCancelled, isRefused } from './storm-requests.ts';
 
 export interface StormProblems {
   readonly outcomes: Readonly<Record<string, number>>;
@@ -16,6 +16,8 @@ export interface StormProblems {
   readonly approvals: number;
   /** Runs that were set aside because three workers were killed while they had it. */
   readonly setAside: number;
+  /** Executions of programs. */
+  readonly ran: number;
   /** Programs that were interrupted and ran again under the same key, as the page says. */
   readonly repeated: number;
   /** Records by status. */
@@ -78,7 +80,7 @@ export async function stormProblems(postgres: Postgres, { admin, accepted, effec
   );
   const executed = executions(effects);
   const records: Record<string, number> = {};
-  let [setAside, repeated] = [0, 0];
+  let [setAside, ran, repeated] = [0, 0, 0];
   for (const [id, number] of accepted) {
     const run = await retried(() => admin.run(id));
     if (run.reason?.startsWith('set aside') === true) setAside += 1;
@@ -94,6 +96,8 @@ export async function stormProblems(postgres: Postgres, { admin, accepted, effec
     if (done.size > 1) problems.push(`the action of ${id} was done under ${String(done.size)} keys`);
     const times = [...done.values()].reduce((sum, one) => sum + one, 0);
     if (times > 0 && isRefused(number)) problems.push(`${id} did what was refused`);
+    if (times === 0 && run.outcome === 'done' && isAsked(number)) problems.push(`the program of ${id} had no effect`);
+    ran += times;
     if (times > 1) repeated += times - 1;
     if (times > 1 + (again[id] ?? 0))
       problems.push(
@@ -112,6 +116,7 @@ export async function stormProblems(postgres: Postgres, { admin, accepted, effec
     repairs: counts(`select label, sum(count) from skillwright.totals where kind = 'repair' group by 1 order by 1`),
     approvals: approvals.length,
     setAside,
+    ran,
     repeated,
     records,
     problems,

@@ -3,17 +3,19 @@
  * and at chosen statements. Afterwards everything that was accepted must have ended, and its effects must have happened once.
  */
 import type { ChildProcess } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { openFleetClient } from '../../../src/client.ts';
 import type { FleetClient, FleetRun } from '../../../src/client.ts';
-import { chunk, sendJson, serve, startStream } from '../../model/local-server.ts';
+import { sendJson, serve } from '../../model/local-server.ts';
 import type { LocalServer } from '../../model/local-server.ts';
+import { serveConversation } from './conversation-model.ts';
 import { openDatabaseProxy } from './database-proxy.ts';
 import type { DatabaseProxy, Moment } from './database-proxy.ts';
-import { openFleetProcesses, retried, stop, until } from './fleet-processes.ts';
+import { openEffects, openFleetProcesses, retried, stop, until } from './fleet-processes.ts';
+import { NOTE, isAsked, isCancelled, isRefused } from './storm-requests.ts';
 import { stormProblems } from './storm-problems.ts';
 import type { StormProblems } from './storm-problems.ts';
 
@@ -97,8 +99,7 @@ export async function storm({
   const random = openRandom(seed);
   const pick = <T>(list: readonly T[]): T | undefined => list[Math.floor(random() * list.length)];
   const fleet = await openFleetProcesses(project);
-  const effects = path.join(fleet.folder, 'effects');
-  mkdirSync(effects);
+  const effects = openEffects();
   const model = await openModel(effects);
   const proxies: DatabaseProxy[] = [];
   const openProxy = async (): Promise<DatabaseProxy> => {
@@ -210,7 +211,8 @@ export async function storm({
           moments[phase.name] = (moments[phase.name] ?? 0) + 1;
           fired ??= fault(part);
         });
-        for (const end = performance.now() + FAULT_MS; fired === undefined && performance.now() < end;) await sleep(20);
+        const end = performance.now() + FAULT_MS;
+        await until(() => fired !== undefined || performance.now() > end);
         disarm();
         await fired;
         busy.delete(part);
@@ -234,6 +236,7 @@ export async function storm({
     await model.close();
     await fleet.close();
     for (const proxy of proxies) proxy.close();
+    rmSync(effects, { recursive: true, force: true });
   }
 }
 
@@ -243,21 +246,6 @@ interface Load {
   ended(): number;
   /** Submits no more, and waits until everything has ended. */
   finish(): Promise<void>;
-}
-
-/** Every so many runs has an action that needs an approval and leaves a line in a file, is refused that action, or is cancelled. */
-const APPROVED_EACH = 3;
-const REFUSED_EACH = 9;
-const CANCELLED_EACH = 7;
-/** A refusal says this, and the model repeats it. */
-export const NOTE = 'not on a Sunday';
-
-export function isRefused(number: number): boolean {
-  return number % REFUSED_EACH === 0;
-}
-
-export function isCancelled(number: number): boolean {
-  return number % CANCELLED_EACH === 3;
 }
 
 /** Clients that submit a run, answer its question, perhaps cancel it, and wait for its end. They repeat what fails, as clients of a service do. */
@@ -322,36 +310,15 @@ async function untilEnded(
   }
 }
 
-/** A model that decides by the conversation alone, so it does not matter which worker asks. */
 function openModel(effects: string): Promise<LocalServer> {
-  return serve((response, _turn, { body }) => {
-    const text = JSON.stringify(body);
+  return serveConversation((step, text) => {
     const number = /storm (\d+)/.exec(text)?.[1] ?? '';
-    const step = [...text.matchAll(/"role":"tool"/g)].length;
-    const isAsked = Number(number) % APPROVED_EACH === 0;
-    const script: readonly (readonly [name: string, input: object])[] = [
-      ['load_skill', { skill: 'greet' }],
-      isAsked
-        ? [
-            'run_command',
-            {
-              skill: 'greet',
-              command: `echo done >> ${path.join(effects, number)}."$(printf %s "$SKILLWRIGHT_IDEMPOTENCY_KEY" | tr / _)"`,
-            },
-          ]
-        : ['search_skills', { query: 'hello' }],
-    ];
-    const call = script[step];
-    const stream = startStream(response);
-    if (call === undefined)
-      stream.write(chunk({ role: 'assistant', content: `done ${number}${text.includes(NOTE) ? `: ${NOTE}` : ''}` }));
-    else {
-      const [name, input] = call;
-      const made = { name, arguments: JSON.stringify(input) };
-      const calls = [{ index: 0, id: `call-${String(step)}`, type: 'function', function: made }];
-      stream.write(chunk({ role: 'assistant', tool_calls: calls }));
-    }
-    stream.end(`${chunk({}, call === undefined ? 'stop' : 'tool_calls')}data: [DONE]\n\n`);
+    const file = `${path.join(effects, number)}."$(printf %s "$SKILLWRIGHT_IDEMPOTENCY_KEY" | tr / _)"`;
+    if (step === 0) return ['load_skill', { skill: 'greet' }];
+    if (step > 1) return `done ${number}${text.includes(NOTE) ? `: ${NOTE}` : ''}`;
+    return isAsked(Number(number))
+      ? ['run_command', { skill: 'greet', command: `echo done >> ${file}` }]
+      : ['search_skills', { query: 'hello' }];
   });
 }
 
