@@ -55,8 +55,7 @@ async function ask(method: string, target: string, body?: unknown): Promise<Repl
 }
 
 async function text(target: string): Promise<string> {
-  const response = await fetch(`${server.url}/api/v1${target}`, { headers: { authorization: `Bearer ${TOKEN}` } });
-  return await response.text();
+  return (await fetch(`${server.url}/api/v1${target}`, { headers: { authorization: `Bearer ${TOKEN}` } })).text();
 }
 
 /** Starts a run and waits for its end. */

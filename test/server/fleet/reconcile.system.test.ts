@@ -37,7 +37,8 @@ describe('runs and the queue', { ...needs('postgresql'), timeout: 120_000 }, () 
   beforeAll(async () => {
     postgres = await openPostgres();
     const fleet = await openFleet({ database: postgres.url, env: {}, connections: 20 });
-    ({ pool, close } = fleet);
+    ({ pool } = fleet);
+    close = () => fleet.close();
     queue = await openQueue(postgres.url, pool);
     await ensureProject(pool, 'default');
     await pool.query(`insert into skillwright.skill_sets (id, skills) values ('none', '[]')`);
@@ -200,7 +201,7 @@ describe('runs and the queue', { ...needs('postgresql'), timeout: 120_000 }, () 
         ...(await pass()).map((text) => text.split(' ')[0]),
       ]),
     );
-    expect(found.flat().toSorted()).toEqual(runs);
+    expect(found.flat().map(String).toSorted()).toEqual(runs);
     expect(places().toSorted()).toEqual(runs.map((run) => `${run}/2`));
   });
 
