@@ -25,9 +25,16 @@ export function skippedLine([missing, tests]: readonly [string, number]): string
   return `skipped: ${String(tests)} ${tests === 1 ? 'test needs' : 'tests need'} ${missing}${install === undefined ? '' : ` (package ${install})`}`;
 }
 
+let hasPattern = false;
+
 /** Says after a run what was not tested: one line for each thing that this machine lacks. */
 export const skippedTests: Reporter = {
+  onInit({ config }) {
+    hasPattern = config.testNamePattern !== undefined;
+  },
   onTestRunEnd(modules) {
+    // Of tests that `-t` leaves out there is nothing to say.
+    if (hasPattern) return;
     for (const counted of countSkipped(modules)) console.log(skippedLine(counted));
   },
 };
