@@ -164,7 +164,8 @@ test('fleet-client submits, refuses what is asked, follows the events and checks
       isAnswered ? { run: 'r1', state: 'ended', outcome: 'done', answer: '20' } : { run: 'r1', state: 'waiting' },
     'GET /api/v1/approvals': () => ({ questions: [{ run: 'r1', id: 'q1', question: { tool: 'run_script' } }] }),
     'POST /api/v1/approvals/r1/q1': () => ((isAnswered = true), {}),
-    'GET /api/v1/runs/r1/events': () => 'id: 1\nevent: run-start\ndata: {}\n\nid: 2\nevent: run-end\ndata: {}\n\n',
+    'GET /api/v1/runs/r1/events': () =>
+      'id: 1\nevent: run-start\ndata: {}\n\nid: 2\nevent: run-end\ndata: {}\n\nevent: end\ndata: {}\n\n',
     'GET /api/v1/runs/r1/integrity': () => ({
       records: [{ record: 'r1', attempt: 1, status: 'intact', problems: [] }],
     }),

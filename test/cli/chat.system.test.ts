@@ -106,7 +106,12 @@ describe('from a pipe', () => {
     const { err } = await piped(folder, [...RULES, '--resume', 'last'], '/undo\nthree\n');
     expect(err).toContain(', 2 messages;');
     expect(recorded(folder).messages).toEqual(['one', 'three']);
-    await piped(folder, [...RULES, '--resume', first?.id ?? ''], 'other\n');
+    const third = [...RULES, '--resume', first?.id ?? ''];
+    expect(await piped(folder, third, 'other\n')).toMatchObject({
+      status: 4,
+      err: expect.stringContaining('it was already resumed as ') as string,
+    });
+    await piped(folder, [...third, '--again'], 'other\n');
     expect(recorded(folder).messages).toEqual(['one', 'other']);
   });
 

@@ -207,12 +207,6 @@ describe('outdated, update, sbom', () => {
         ok: false,
         skills: [{ status: 'current' }, { status: 'refused', error: { code: 'install/edited', path: 'guide.md' } }],
       });
-      // A folder does not give its old version again: where both sides changed a file, nobody can merge.
-      expect(await run('update', '--merge', '--yes')).toMatchObject({
-        status: 1,
-        err: expect.stringContaining('install/conflict') as string,
-      });
-      expect(readFileSync(guide, 'utf8')).toBe('one\ntwo\nthree\nmine\n');
       expect(await json('update', '--keep', '--yes')).toMatchObject({ skills: [{}, { kept: ['guide.md'] }] });
       expect(readFileSync(guide, 'utf8')).toBe('one\ntwo\nthree\nmine\n');
       expect(await json('update', 'tables', '--force', '--yes')).toMatchObject({ skills: [{ lost: ['guide.md'] }] });

@@ -112,7 +112,9 @@ describe('with the rule model', () => {
     expect(readFileSync(path.join(folder, 'results/report.md'), 'utf8')).toContain('- Rows: 12\n');
     // It was good for one execution.
     const third = await run(folder, line.split(' '));
-    expect([third.status, third.err]).toEqual([
+    expect([third.status, third.err]).toEqual([4, expect.stringContaining('it was already resumed as ')]);
+    const fourth = await run(folder, [...line.split(' '), '--again']);
+    expect([fourth.status, fourth.err]).toEqual([
       3,
       expect.stringMatching(/was already used; .*--approve [0-9a-f]{64}-1/),
     ]);

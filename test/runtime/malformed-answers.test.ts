@@ -227,24 +227,6 @@ describe('an answer from the table of a fleet', () => {
       { numRuns: 60 },
     );
   });
-
-  test('is no if one of several answers is no, whatever their order', async () => {
-    const deleteAfter = await openDeletions();
-    const [run, once] = [
-      { verdict: 'yes', scope: 'run', note: null },
-      { verdict: 'no', scope: 'once', note: 'not this file' },
-    ];
-    for (const rows of [
-      [run, once],
-      [once, run],
-    ]) {
-      expect(await deleteAfter(tableWith(...rows))).toEqual({
-        isGone: false,
-        answer: { verdict: 'no', scope: 'once', by: 'callback', reason: 'not this file' },
-        message: 'delete_file was not approved: "not this file"',
-      });
-    }
-  });
 });
 
 describe('a policy of a program', () => {

@@ -95,6 +95,7 @@ verifies(
       schema: 1,
       run: id,
       version: VERSION,
+      project,
       request: 'do it',
       startedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
       endedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),

@@ -10,7 +10,7 @@ import { answerApi } from '../../src/server/exchange.ts';
 import { eventRoute, fileRoute, jsonRoute } from '../../src/server/router.ts';
 import type { Route } from '../../src/server/router.ts';
 
-const REASON = 'the reader took no data for 0.2 s; the connection was closed';
+const REASON = 'the reader took no data for 1.5 s; the connection was closed';
 const FRAME = `data: ${'x'.repeat(100_000)}\n\n`;
 /** More than the buffers of the system take. */
 const ENDLESS = 10_000;
@@ -32,7 +32,7 @@ async function opened(routes: readonly Route[]): Promise<Opened> {
     response.on('close', () => (closed += 1));
     void answerApi(request, response, new URL(request.url ?? '', 'http://localhost'), {
       routes,
-      limits: { bodyBytes: 0, uploadBytes: 0, stalledMs: 200 },
+      limits: { bodyBytes: 0, uploadBytes: 0, stalledMs: 1_500 },
       closing: new AbortController().signal,
       description: () => ({}),
       onNote: (note) => void notes.push(note),

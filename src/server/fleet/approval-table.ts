@@ -47,8 +47,7 @@ export function openApprovalTable(
       const [said] = rows;
       if (said !== undefined) {
         const { verdict, scope, note } = said;
-        // As an answer that is left in a folder for a run on one machine: the note is what a person wrote, and the model reads it.
-        const answer: ApprovalAnswer = { verdict, scope, by: 'file', ...(note === null ? {} : { reason: note }) };
+        const answer: ApprovalAnswer = { verdict, scope, by: 'callback', ...(note === null ? {} : { reason: note }) };
         return answer;
       }
       await reached(() =>

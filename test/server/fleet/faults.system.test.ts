@@ -307,6 +307,11 @@ describe('faults of a fleet', { ...needs('postgresql'), timeout: 240_000 }, () =
     const runs = await Promise.all(
       Array.from({ length: 20 }, (_, i) => admin.submit({ request: `claim ${String(i)}`, delaySeconds: 3_600 })),
     );
+    // Workers that are not heard of are lost to the others, which may belong to another test.
+    fleet.postgres.query(
+      `insert into skillwright.workers (id, host, version, format, slots, seen_at)
+       select 'worker-' || n, 'h', 'v', 1, 1, now() + interval '1 hour' from generate_series(0, 1) n`,
+    );
     const claims = await Promise.all(
       runs.flatMap(({ run }) =>
         pools.map((pool, index) => claimRun(pool, { run, attempt: 1, worker: `worker-${String(index)}` })),
@@ -320,6 +325,7 @@ describe('faults of a fleet', { ...needs('postgresql'), timeout: 240_000 }, () =
     expect(await claimRun(pools[0], again)).toEqual(first);
     expect(await claimRun(pools[0], { ...again, worker: 'another' })).toBeUndefined();
     fleet.postgres.query(`delete from skillwright.runs where request like 'claim %'`);
+    fleet.postgres.query(`delete from skillwright.workers where host = 'h'`);
   });
 
   test('a run that takes its third worker down is set aside', async () => {

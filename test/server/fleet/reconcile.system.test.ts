@@ -291,7 +291,7 @@ describe('runs and the queue', { ...needs('postgresql'), timeout: 120_000 }, () 
       openApprovalTable(pool, run, reached).approve(QUESTION, {});
     await ask();
     await answerQuestion(pool, queue, { run, id: QUESTION.id, verdict: 'no', note: 'not today' }, OWNER);
-    const said = { verdict: 'no', scope: 'once', by: 'file', reason: 'not today' };
+    const said = { verdict: 'no', scope: 'once', by: 'callback', reason: 'not today' };
     expect(
       await ask(async (act) => {
         await act();
@@ -299,6 +299,12 @@ describe('runs and the queue', { ...needs('postgresql'), timeout: 120_000 }, () 
       }),
     ).toEqual(said);
     expect(await ask()).toBe('pending');
+    // A yes for the whole run does not cover a call that was refused.
+    const other = { ...QUESTION, id: 'sha256:other' };
+    await openApprovalTable(pool, run).approve(other, {});
+    await answerQuestion(pool, queue, { run, id: other.id, verdict: 'yes', scope: 'run' }, OWNER);
+    await answerQuestion(pool, queue, { run, id: QUESTION.id, verdict: 'no', note: 'not today' }, OWNER);
+    expect(await ask()).toEqual(said);
   });
 
   test('runs that come back keep their place before those that were submitted later', async () => {
