@@ -22,7 +22,12 @@ export interface Program {
 }
 
 /** Errors that say that this machine lacks what the command needs: a sandbox, a model or a package. */
-const IMPOSSIBLE: ReadonlySet<string> = new Set(['executor/unavailable', 'model/unavailable', 'package/missing']);
+const IMPOSSIBLE: ReadonlySet<string> = new Set([
+  'executor/unavailable',
+  'model/unavailable',
+  'package/missing',
+  'run/resumed',
+]);
 
 /** Runs one command line and returns its exit code. */
 export async function main({ words, streams, env, signal }: Program): Promise<number> {

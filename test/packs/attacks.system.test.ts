@@ -81,7 +81,7 @@ describe('80: a pack without a proper SKILL.md', () => {
     ['in version control', [{ name: '.git/sample/SKILL.md', content: SKILL_TEXT }], 'pack/no-skill'],
     ['in what was removed', [{ name: '.skillwright/trash/sample/SKILL.md', content: SKILL_TEXT }], 'pack/no-skill'],
     ['in what a package manager brought', [{ name: 'node_modules/sample/SKILL.md' }], 'pack/no-skill'],
-    ['far down', [{ name: `${'a/'.repeat(40)}sample/SKILL.md`, content: SKILL_TEXT }], 'pack/no-skill'],
+    ['far down', [{ name: `${'a/'.repeat(40)}sample/SKILL.md`, content: SKILL_TEXT }], 'archive/too-deep'],
     ['empty', [{ name: 'sample/SKILL.md' }], 'pack/format'],
   ] satisfies readonly (readonly [string, readonly ZipPart[], string])[])('%s', async (_what, parts, code) => {
     const world = packWorld();
