@@ -7,7 +7,7 @@ import { skippedTests } from './test/skipped-tests.ts';
 import { slowestFiles } from './test/slowest-files.ts';
 
 // .ci/run names a folder for counts and failures.
-const report = process.env['SKILLWRIGHT_REPORT'];
+const report = process.env['TEST_REPORT'];
 
 // Node reads these certificates at every start, which doubles the time it takes; tests reach no server that needs them.
 delete process.env['NODE_EXTRA_CA_CERTS'];

@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs';
 
 const CHECKS = ['check:types', 'check:lint', 'check:unused', 'check:package', 'check:format'];
 // .ci/run names a folder for failures.
-const report = process.env.SKILLWRIGHT_REPORT;
+const report = process.env.TEST_REPORT;
 
 function run(name) {
   return new Promise((resolve) => {

@@ -51,6 +51,7 @@ function release(...words: readonly string[]): Ended {
       HOME: folder,
       npm_config_registry: 'http://127.0.0.1:9',
       npm_config_fetch_retries: '0',
+      GIT_CONFIG_NOSYSTEM: '1',
       GIT_AUTHOR_NAME: 'Test',
       GIT_AUTHOR_EMAIL: 'test@example.com',
       GIT_COMMITTER_NAME: 'Test',

@@ -22,7 +22,7 @@ export function runReport(folder: string): Reporter {
         );
       const report = {
         // .ci/run says on which machine.
-        state: process.env['SKILLWRIGHT_REPORT_STATE'] ?? '',
+        state: process.env['TEST_REPORT_STATE'] ?? '',
         passed: testsOf('passed').map(({ id }) => id),
         skipped: testsOf('skipped').map(({ id, test }) => ({ id, missing: missingFor(test) })),
         failures: [

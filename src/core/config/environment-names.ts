@@ -19,7 +19,6 @@ const OTHER_NAMES: ReadonlySet<string> = new Set([
   'SKILLWRIGHT_SKILLS',
   'SKILLWRIGHT_MODEL',
   // Read by the tests of this project, which start commands.
-  'SKILLWRIGHT_REPORT',
   'SKILLWRIGHT_TEST_INSTALL',
 ]);
 
