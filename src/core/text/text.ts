@@ -1,5 +1,5 @@
 /** Cleaning and escaping of untrusted text. Models get cleaned text; terminals and logs get escaped text. */
-import { codePointAt, isHigh, isLow, startOf } from './code-point.ts';
+import { codePointAt, endOf, isHigh, isLow, startOf } from './code-point.ts';
 
 const BEYOND_ASCII = /[^\t\n\x20-\x7e]/;
 /** Compiled on first use, because it takes long. */
@@ -97,11 +97,13 @@ const SHORT_ESCAPES: ReadonlyMap<number, string> = new Map([
   [0x0d, '\\r'],
 ]);
 
+const PATH = /^(?:host:\/\/|\.{0,2}\/)/;
+
 /** Quotes untrusted text for a message. */
 export function quoted(text: string, limit = 60): string {
-  // Never split a surrogate pair; the half would print as an escape that is not in the file.
-  const start = text.length > limit ? startOf(text, limit - 1) : text;
-  return `"${printable(start)}${start === text ? '' : '…'}"`;
+  if (text.length <= limit) return `"${printable(text)}"`;
+  // The end of a path says which file it is.
+  return PATH.test(text) ? `"…${printable(endOf(text, limit - 1))}"` : `"${printable(startOf(text, limit - 1))}…"`;
 }
 
 /** Escapes text for XML elements and attributes. */

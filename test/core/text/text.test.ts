@@ -92,6 +92,9 @@ describe('quoted', () => {
     expect(quoted('short')).toBe('"short"');
     expect(quoted('x'.repeat(80))).toBe(`"${'x'.repeat(59)}…"`);
     expect(quoted(`${'x'.repeat(58)}😀${'y'.repeat(40)}`)).toBe(`"${'x'.repeat(58)}…"`);
+    // The end of a path says which file it is.
+    expect(quoted(`/${'folder/'.repeat(20)}orders.csv`)).toBe(`"…${`/${'folder/'.repeat(20)}orders.csv`.slice(-59)}"`);
+    expect(quoted(`host:///${'x'.repeat(80)}/none`)).toBe(`"…${'x'.repeat(54)}/none"`);
   });
 });
 
