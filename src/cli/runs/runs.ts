@@ -5,10 +5,11 @@ import { toAtif } from '../../journal/export/atif.ts';
 import { followRun, readRun } from '../../journal/journal-reader.ts';
 import type { ReadRun } from '../../journal/journal-reader.ts';
 import { pruneRuns } from '../../journal/prune.ts';
-import { findRun, listRuns, runState, runsDirectory } from '../../journal/run-folder.ts';
+import { listRuns, runState, runsDirectory } from '../../journal/run-folder.ts';
+import { findRun } from '../../journal/run-units.ts';
 import { verifyRun } from '../../journal/verify.ts';
 import type { Verification } from '../../journal/verify.ts';
-import { verifyChain } from '../../journal/verify-chain.ts';
+import { verifyChain, verifyChainOf } from '../../journal/verify-chain.ts';
 import type { ChainVerification } from '../../journal/verify-chain.ts';
 import { printable, quoted } from '../../core/text/text.ts';
 import { visibleJson } from '../../core/json/visible-json.ts';
@@ -180,24 +181,19 @@ async function verify(invocation: RunsInvocation): Promise<number> {
     throw new UsageError('--all cannot be combined with an ID', 'give one of them');
   const keys = keysFor(invocation);
   const isAll = given.all === true || positionals.length < 2;
-  const directory = isAll ? await directoryOf(invocation) : undefined;
-  const places =
-    directory === undefined ? [await placeOf(invocation)] : listRuns(directory).map(({ path: place }) => place);
+  const directory = await directoryOf(invocation);
+  const only = isAll ? undefined : await placeOf(invocation);
+  const places = only === undefined ? listRuns(directory).map(({ path: place }) => place) : [only];
   const checked = places.map((place) => ({
     id: path.basename(place),
     path: place,
     ...verifyRun(place, { ...(keys.sealKey === undefined ? {} : { sealKey: keys.sealKey }), expectsSeal: true }),
   }));
-  const [only] = places;
-  const whole = verifyChain(directory ?? path.dirname(only ?? '.'), keys);
-  // For one run, only what the chain says about it.
-  const isMeant = ({ run }: { readonly run?: string }): boolean => run === checked[0]?.id;
-  const chain = isAll
-    ? whole
-    : { ...whole, problems: whole.problems.filter(isMeant), resumedAgain: whole.resumedAgain.filter(isMeant) };
+  const chain = only === undefined ? verifyChain(directory, keys) : verifyChainOf(only, directory, keys);
   if (!terminal.printJson({ runs: checked, chain })) {
     for (const run of checked) terminal.out(verificationLines(run.id, run, terminal));
     terminal.out(chainLines(chain, isAll, terminal));
+    if (checked.length === 0 && chain.status === 'absent') terminal.remark(`no runs in ${printable(directory)}`);
   }
   return verifyExit(checked, chain, given['require-seal'] === true);
 }
