@@ -85,7 +85,10 @@ export function openFolderRecords({ directory, home, own }: FolderRecordsOptions
       const key = home === undefined ? undefined : readSealKey(home);
       const keys = key === undefined ? {} : { sealKey: key };
       const found = verifyRun(place(id), { ...keys, expectsSeal: true });
-      const { problems: missing } = verifyChainOf(place(id), directory, { ...keys, ...(home === undefined ? {} : { home }) });
+      const { problems: missing } = verifyChainOf(place(id), directory, {
+        ...keys,
+        ...(home === undefined ? {} : { home }),
+      });
       return {
         ...found,
         status: missing.length > 0 ? 'tampered' : found.status,
