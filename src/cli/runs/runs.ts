@@ -60,7 +60,9 @@ const flags = {
   ),
   'older-than': option('TIME', 'prune: remove runs older than TIME, e.g. 12h, 30d, 8w'),
   'max-size': option('SIZE', 'prune: remove the oldest runs until the rest fits SIZE, e.g. 500M, 1G'),
-  missing: toggle('prune: record deleted runs as removed, and breaks of the chain and the runs of a lost chain as known'),
+  missing: toggle(
+    'prune: record deleted runs as removed, and breaks of the chain and the runs of a lost chain as known',
+  ),
   keep: option('N', 'prune: never remove the newest N runs'),
   'dry-run': toggle('prune, undo: print what would be done'),
   ...REPLAY_FLAGS,
