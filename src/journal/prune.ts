@@ -7,12 +7,15 @@ import { quoted } from '../core/text/text.ts';
 import { thisProcess } from '../platform/fs/lock-owner.ts';
 import { isPresent, isSystemError } from '../platform/fs/paths.ts';
 import { removeTree } from '../platform/fs/remove-tree.ts';
-import { REMOVED_PREFIX, foreignReason, listRuns, runLife, startOfId } from './run-folder.ts';
+import { REMOVED_PREFIX, foreignReason, listRuns, makeDirectory, runLife, startOfId } from './run-folder.ts';
 import type { ListedRun } from './run-folder.ts';
 import { BREAK_CODES } from './chain-lines.ts';
 import type { RemovalReason } from './chain-lines.ts';
 import { appendToChain } from './run-chain.ts';
-import { folderId, unfinishedRemovals, verifyChain } from './verify-chain.ts';
+import type { ChainEvent } from './run-chain.ts';
+import { hasBegun, recordedInfo, runUnits } from './run-units.ts';
+import { folderId, lastLineOf, unfinishedRemovals, verifyChain } from './verify-chain.ts';
+import { verifyRun } from './verify.ts';
 
 export interface PruneOptions {
   readonly directory: string;
@@ -20,7 +23,7 @@ export interface PruneOptions {
   readonly olderThanMs?: number;
   /** Removes the oldest runs until the rest fits. */
   readonly maxBytes?: number;
-  /** Keeps this many of the newest runs in any case. */
+  /** Keeps this many of the newest runs in any case, each with its subagents. */
   readonly keep?: number;
   /** Removes this run. */
   readonly run?: string;
@@ -49,83 +52,157 @@ export interface Pruning {
   readonly running: number;
 }
 
-/** A folder without run.json may belong to a run that is just starting. */
+/** A folder that cannot be read as a run may belong to one of a later version. */
 const UNKNOWN_MS = 60 * 60_000;
+/** A run writes its first event at once; it waits at most ten seconds for the lock of the chain. */
+const BEGINNING_MS = 60_000;
 
-/** Throws `io/failed` if the directory is a link or belongs to another user. */
+/** Throws `io/failed` if the directory is a link or belongs to another user, and `input/invalid` for the name of a subagent. */
 export async function pruneRuns(options: PruneOptions): Promise<Pruning> {
   const { directory, dryRun = false, now = () => new Date() } = options;
-  if (!isPresent(directory)) return { removed: [], kept: 0, keptBytes: 0, running: 0 };
+  if (!isPresent(directory)) {
+    // To know of a folder that is gone as a whole is a line of its chain, which begins anew.
+    const isKnown = options.missing !== true || verifyChain(directory, options).problems.length === 0;
+    if (isKnown || dryRun) return { removed: [], kept: 0, keptBytes: 0, running: 0 };
+    makeDirectory(directory);
+  }
   const reason = foreignReason(directory);
   if (reason !== undefined) throw notPruned(directory, reason);
-  const asker = thisProcess();
-  const sized = listRuns(directory).map((run) => ({
-    id: run.id,
-    path: run.path,
-    bytes: bytesBelow(run.path),
-    startedAt: startOfId(run.id),
-    isFree: isFree(run, now().getTime(), asker),
-  }));
-  const removed = choose(sized, options, now().getTime());
+  const listed = listRuns(directory);
+  const units = sizedUnits(listed, now().getTime());
+  requireWhole(units, options.run);
+  const empty = emptyRuns(listed, units, options);
+  const rest = units.filter(({ id }) => !empty.has(id));
+  const removed = [
+    ...choose(rest, options, now().getTime()),
+    ...units.filter(({ id }) => empty.has(id)).flatMap(({ parts }) => parts.map((part) => pruned(part, 'not-begun'))),
+  ];
   const gone = new Set(removed.map(({ id }) => id));
   const lost = options.missing === true ? lostRuns(directory, options) : [];
   if (!dryRun) {
     for (const run of removed) await removeRun(directory, run, options);
     for (const { id } of lost) recordRemoval(directory, { run: id, reason: 'missing' }, options);
-    if (options.missing === true) recordKnownBreaks(directory, options);
+    if (options.missing === true) recordKnown(directory, options);
     await removeLeftovers(directory, options);
   }
-  const stay = sized.filter(({ id }) => !gone.has(id));
+  const stay = units.filter(({ id }) => !gone.has(id));
   return {
     removed: [...removed, ...lost],
-    kept: stay.length,
+    kept: stay.reduce((sum, { parts }) => sum + parts.length, 0),
     keptBytes: stay.reduce((sum, { bytes }) => sum + bytes, 0),
-    running: stay.filter((run) => !run.isFree).length,
+    running: stay.reduce((sum, { parts }) => sum + parts.filter(({ isFree: free }) => !free).length, 0),
   };
 }
 
 interface SizedRun {
   readonly id: string;
   readonly bytes: number;
-  readonly startedAt: number;
   readonly isFree: boolean;
 }
 
-/** `runs` are sorted newest first; the result is sorted oldest first. */
+/** A run and its subagents. */
+interface SizedUnit {
+  readonly id: string;
+  readonly startedAt: number;
+  readonly bytes: number;
+  /** In the order of removal: the run itself is last, so that a kill never leaves subagents without it. */
+  readonly parts: readonly SizedRun[];
+}
+
+function sizedUnits(listed: readonly ListedRun[], now: number): readonly SizedUnit[] {
+  const asker = thisProcess();
+  const sized = (run: ListedRun): SizedRun => ({
+    id: run.id,
+    bytes: bytesBelow(run.path),
+    isFree: isFree(run, now, asker),
+  });
+  return runUnits(listed).map(({ run, subagents }) => {
+    const parts = [...subagents.toReversed(), run].map(sized);
+    const bytes = parts.reduce((sum, part) => sum + part.bytes, 0);
+    return { id: run.id, startedAt: startOfId(run.id), bytes, parts };
+  });
+}
+
+/** `units` are sorted newest first; the result is sorted oldest first. */
 function choose(
-  runs: readonly SizedRun[],
+  units: readonly SizedUnit[],
   { olderThanMs, maxBytes, keep = 0, run }: PruneOptions,
   now: number,
 ): readonly PrunedRun[] {
-  const candidates = runs.filter(({ isFree }, place) => isFree && place >= keep).toReversed();
-  let total = runs.reduce((sum, { bytes }) => sum + bytes, 0);
+  const candidates = units
+    .filter(({ parts }, place) => place >= keep && parts.every((part) => part.isFree))
+    .toReversed();
+  let total = units.reduce((sum, { bytes }) => sum + bytes, 0);
   const removed: PrunedRun[] = [];
-  for (const { id, bytes, startedAt } of candidates) {
-    if (id === run) {
-      removed.push({ id, bytes, reason: 'named' });
-      continue;
-    }
+  for (const { id, bytes, startedAt, parts } of candidates) {
     const isOld = olderThanMs !== undefined && startedAt < now - olderThanMs;
     const isTooMuch = maxBytes !== undefined && total > maxBytes;
-    if (!isOld && !isTooMuch) continue;
-    removed.push({ id, bytes, reason: isOld ? 'age' : 'size' });
+    if (id !== run && !isOld && !isTooMuch) continue;
+    const reason = id === run ? 'named' : isOld ? 'age' : 'size';
+    removed.push(...parts.map((part) => pruned(part, reason)));
     total -= bytes;
   }
   return removed;
 }
 
-/** Whether no process writes to the run. Unreadable runs are kept while they are recent. */
-function isFree({ path: place, reading }: ListedRun, now: number, asker: ReturnType<typeof thisProcess>): boolean {
-  if (reading.type === 'run') return runLife(reading.info, asker) !== 'running';
-  const stats = lstatSync(place, { throwIfNoEntry: false });
-  return stats !== undefined && stats.mtimeMs < now - UNKNOWN_MS;
+function pruned({ id, bytes }: SizedRun, reason: RemovalReason): PrunedRun {
+  return { id, bytes, reason };
 }
 
-/** Records that the user knows of the breaks so far; an unrecorded one is recorded before it. */
-function recordKnownBreaks(directory: string, options: PruneOptions): void {
+/** Undo and resume of a run need the records of its subagents. */
+function requireWhole(units: readonly SizedUnit[], name: string | undefined): void {
+  const unit = units.find(({ id, parts }) => id !== name && parts.some((part) => part.id === name));
+  if (unit === undefined) return;
+  throw new SkillError({
+    code: 'input/invalid',
+    message: `${quoted(name ?? '')} is a subagent of run ${unit.id}; nothing was removed`,
+    hint: `remove the run with its subagents: skillwright runs prune ${unit.id}`,
+    data: { expected: unit.id },
+  });
+}
+
+/** Runs that were killed before their first event. A folder that was emptied later does not fit the chain and is not one of them. */
+function emptyRuns(
+  listed: readonly ListedRun[],
+  units: readonly SizedUnit[],
+  options: PruneOptions,
+): ReadonlySet<string> {
+  const free = new Set(units.filter(({ parts }) => parts.every((part) => part.isFree)).map(({ id }) => id));
+  const empty = listed.filter((run) => free.has(run.id) && !hasBegun(run)).map(({ id }) => id);
+  const { problems } = empty.length === 0 ? { problems: [] } : verifyChain(options.directory, options);
+  return new Set(empty.filter((id) => !problems.some(({ run }) => run === id)));
+}
+
+/** Whether no process writes to the run. A folder that does not say who owns it is kept while it is recent. */
+function isFree(run: ListedRun, now: number, asker: ReturnType<typeof thisProcess>): boolean {
+  const info = recordedInfo(run);
+  if (info !== undefined) return runLife(info, asker) !== 'running';
+  const stats = lstatSync(run.path, { throwIfNoEntry: false });
+  return stats !== undefined && stats.mtimeMs < now - (hasBegun(run) ? UNKNOWN_MS : BEGINNING_MS);
+}
+
+/**
+ * Records that the user knows of the breaks so far, an unrecorded one before that, and of the runs whose lines were lost with them. A
+ * run that was added later, or whose own record does not verify, stays a problem.
+ */
+function recordKnown(directory: string, options: PruneOptions): void {
   const { sealKey, home, now = () => new Date() } = options;
-  const isBreak = verifyChain(directory, options).problems.some(({ code }) => BREAK_CODES.some((one) => one === code));
-  if (isBreak) appendToChain(directory, { type: 'breaks-known' }, { sealKey, home, now: now(), sync: true });
+  const { problems, breaks } = verifyChain(directory, options);
+  const append = (event: ChainEvent): void =>
+    void appendToChain(directory, event, { sealKey, home, now: now(), sync: true });
+  const isBroken = problems.some(({ code }) => BREAK_CODES.some((one) => one === code));
+  if (isBroken) append({ type: 'breaks-known' });
+  const brokenAt = Math.max(...breaks.map(({ at }) => Date.parse(at)), ...(isBroken ? [now().getTime()] : []));
+  for (const { code, run } of problems) {
+    if (run === undefined || startOfId(run) > brokenAt) continue;
+    const place = path.join(directory, run);
+    const { status } = verifyRun(place, sealKey === undefined ? {} : { sealKey });
+    const isUnlisted = code === 'chain/run-unlisted' && (status === 'torn' || status === 'running');
+    const isWhole = status === 'intact' && (code === 'chain/run-unlisted' || code === 'chain/run-exchanged');
+    if (!isUnlisted && !isWhole) continue;
+    const last = status === 'running' ? undefined : lastLineOf(place);
+    append({ type: 'run-known', run, ...(last === undefined ? {} : { head: last.hash, count: last.seq }) });
+  }
 }
 
 /** Runs that the chain announces and that are neither here nor removed. */

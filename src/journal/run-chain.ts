@@ -41,7 +41,9 @@ export type ChainEvent =
       readonly again: boolean;
     }
   /** The user knows of all breaks in the lines before. */
-  | { readonly type: 'breaks-known' };
+  | { readonly type: 'breaks-known' }
+  /** The user knows of a run whose start was lost with the chain. `head` and `count` are absent while it runs. */
+  | { readonly type: 'run-known'; readonly run: string; readonly head?: string; readonly count?: number };
 
 interface AppendOptions extends ChainKeys {
   readonly now: Date;

@@ -15,7 +15,6 @@ import path from 'node:path';
 import { SkillError } from '../core/errors.ts';
 import { RUN_SCHEMA } from '../core/run-events.ts';
 import type { RunInfo } from '../core/run-events.ts';
-import { nearest } from '../core/nearest.ts';
 import { toRelativePath } from '../core/path.ts';
 import { quoted } from '../core/text/text.ts';
 import { inConfined } from '../platform/fs/confined-directory.ts';
@@ -68,7 +67,8 @@ export function makeRunFolder(directory: string, now: Date): { readonly id: stri
   }
 }
 
-function makeDirectory(directory: string): void {
+/** Creates the directory of runs for this user only. */
+export function makeDirectory(directory: string): void {
   makeFolders(path.dirname(directory));
   try {
     mkdirSync(directory, { mode: 0o700 });
@@ -198,12 +198,6 @@ function startOfRun({ id, reading }: ListedRun): number {
   return Number.isNaN(recorded) ? startOfId(id) : recorded;
 }
 
-/** The run that was started last, without subagents, which are part of the run that started them. */
-function lastRun(directory: string): ListedRun | undefined {
-  const all = listRuns(directory);
-  return all.find(({ reading }) => reading.type !== 'run' || reading.info.parent === undefined) ?? all[0];
-}
-
 /** In the order of ids, the highest first. */
 export function runIds(directory: string): readonly string[] {
   try {
@@ -221,22 +215,4 @@ export function runIds(directory: string): readonly string[] {
 /** Reads `run.json` of a run folder. */
 export function readRunAt(run: string): RunReading {
   return inConfined(run, readRunInfo, () => ({ type: 'absent' }));
-}
-
-/** Finds a run by its id, by a unique prefix, or by `last`. Throws `run/unknown`. */
-export function findRun(directory: string, name: string): string {
-  const newest = name === 'last' ? lastRun(directory) : undefined;
-  if (newest !== undefined) return newest.path;
-  const ids = runIds(directory);
-  const meant = ids.includes(name) ? [name] : ids.filter((id) => name !== '' && id.startsWith(name));
-  const [only] = meant;
-  if (only !== undefined && meant.length === 1) return path.join(directory, only);
-  const near = meant.length > 1 ? meant.slice(0, 3) : nearest(name, ids);
-  const many = `${quoted(name)} is a prefix of ${String(meant.length)} runs`;
-  throw new SkillError({
-    code: 'run/unknown',
-    message: meant.length > 1 ? many : `there is no run ${quoted(name)} in ${quoted(directory, 200)}`,
-    hint: near.length === 0 ? 'list the runs with skillwright runs list' : `the nearest runs are ${near.join(', ')}`,
-    data: { name, nearest: near },
-  });
 }

@@ -3,7 +3,7 @@ import { closeSync, lstatSync } from 'node:fs';
 import path from 'node:path';
 
 import { fieldOf } from '../core/json/shape.ts';
-import { isPresent } from '../platform/fs/paths.ts';
+import { isPresent, realPath } from '../platform/fs/paths.ts';
 import { rememberedHead } from './chain-head.ts';
 import type { ChainHead, ChainKeys } from './chain-head.ts';
 import { CHAIN_FILE, REMOVAL_REASONS, breakText, findBreak, isBreak, readChainLines } from './chain-lines.ts';
@@ -11,6 +11,7 @@ import type { ChainBreak, ChainLine, RemovalReason } from './chain-lines.ts';
 import { LineReader, openJournal, parseLine } from './journal-lines.ts';
 import { REMOVED_PREFIX, listRuns, startOfId } from './run-folder.ts';
 import type { ListedRun } from './run-folder.ts';
+import { hasBegun } from './run-units.ts';
 import { verifyRun } from './verify.ts';
 
 export interface ChainProblem {
@@ -52,13 +53,15 @@ export interface ResumedAgain {
 }
 
 export interface ChainVerification {
-  /** `absent`: no run was recorded with a chain. `unsealed`: complete, but without a valid code of this user. */
+  /** `absent`: there is no chain. `unsealed`: complete, but without a valid code of this user. */
   readonly status: 'intact' | 'unsealed' | 'tampered' | 'absent';
   readonly problems: readonly ChainProblem[];
   /** The number of runs that the chain announces. */
   readonly runs: number;
   /** Runs of earlier versions, from before the chain began. Nothing shows whether one is missing. */
   readonly unchained: readonly string[];
+  /** Runs of a chain that was lost, of which the user said to know, with `runs prune --missing`. */
+  readonly unannounced: readonly { readonly run: string; readonly knownAt: string }[];
   readonly removed: readonly RemovedRun[];
   readonly breaks: readonly FoundBreak[];
   readonly resumedAgain: readonly ResumedAgain[];
@@ -68,6 +71,39 @@ const MAX_PROBLEMS = 1_000;
 
 /** Finds runs of a directory that are missing, exchanged or added. */
 export function verifyChain(directory: string, keys: ChainKeys = {}): ChainVerification {
+  const { isSealed, hasLines, ...rest } = compareRuns(directory, keys);
+  return { status: statusOf(rest.problems, isSealed, hasLines), ...rest };
+}
+
+/**
+ * What the chain says about one run. A copy that is not in the folder `project`, where the runs of the project are, has nothing to be
+ * compared with if there is no chain beside it and none is remembered.
+ */
+export function verifyChainOf(folder: string, project: string, keys: ChainKeys = {}): ChainVerification {
+  const directory = path.dirname(folder);
+  const { isSealed, hasLines, ...whole } = compareRuns(directory, keys);
+  const isMeant = ({ run }: { readonly run?: string }): boolean => run === path.basename(folder);
+  const isCopy =
+    !hasLines && rememberedHead(directory, keys).type === 'absent' && realPath(directory) !== realPath(project);
+  const problems = isCopy ? [] : whole.problems.filter(isMeant);
+  const status = statusOf(problems, isSealed, hasLines);
+  return { ...whole, status, problems, resumedAgain: whole.resumedAgain.filter(isMeant) };
+}
+
+function statusOf(
+  problems: readonly ChainProblem[],
+  isSealed: boolean,
+  hasLines: boolean,
+): ChainVerification['status'] {
+  if (problems.length > 0) return 'tampered';
+  if (!hasLines) return 'absent';
+  return isSealed ? 'intact' : 'unsealed';
+}
+
+function compareRuns(
+  directory: string,
+  keys: ChainKeys,
+): Omit<ChainVerification, 'status'> & { readonly isSealed: boolean; readonly hasLines: boolean } {
   // In this order: runs that begin or end meanwhile write to the chain before what is listed here changes.
   const remembered = rememberedHead(directory, keys);
   const listed = listRuns(directory);
@@ -91,14 +127,25 @@ export function verifyChain(directory: string, keys: ChainKeys = {}): ChainVerif
   const removed = [...chain.runs.values()].flatMap(({ removed: gone }) =>
     gone === undefined || gone.reason === 'not-begun' ? [] : [gone],
   );
-  const unchained = listed.filter(({ id }) => !chain.runs.has(id)).map(({ id }) => id);
+  const unchained = listed.filter((run) => !chain.runs.has(run.id) && hasBegun(run)).map(({ id }) => id);
+  const unannounced = [...chain.runs.values()].flatMap(({ run, knownAt, removed: gone }) =>
+    knownAt === undefined || gone !== undefined ? [] : [{ run, knownAt }],
+  );
   const resumedAgain = [...chain.resumes]
     .map(([run, by]) => ({ run, by: by.filter((one) => chain.runs.get(one.run)?.removed?.reason !== 'not-begun') }))
     .filter(({ by }) => by.length > 1);
-  const rest = { problems, runs: chain.runs.size, unchained, removed, breaks, resumedAgain };
-  if (problems.length > 0) return { status: 'tampered', ...rest };
-  if (chain.runs.size === 0) return { status: 'absent', ...rest };
-  return { status: chain.isSealed ? 'intact' : 'unsealed', ...rest };
+  const { isSealed, pieces } = chain;
+  return {
+    problems,
+    runs: chain.runs.size,
+    unchained,
+    unannounced,
+    removed,
+    breaks,
+    resumedAgain,
+    isSealed,
+    hasLines: pieces.length > 0,
+  };
 }
 
 /** Runs whose removal is recorded and whose folders are still there, because the removal was interrupted. */
@@ -108,18 +155,17 @@ export function unfinishedRemovals(directory: string, keys: ChainKeys): readonly
     .map(({ run }) => run);
 }
 
-/** Identifies a folder, also after its number was given to another one. Undefined if it is gone. */
+/** Identifies a folder, also after its number was given to another one. Undefined if it is gone: a file or link of its name is not the run. */
 export function folderId(place: string): string | undefined {
   const stats = lstatSync(place, { throwIfNoEntry: false, bigint: true });
-  return stats === undefined ? undefined : `${String(stats.ino)}-${String(stats.birthtimeNs)}`;
+  return stats?.isDirectory() === true ? `${String(stats.ino)}-${String(stats.birthtimeNs)}` : undefined;
 }
 
 /** Why a record must not be continued or repeated; undefined if nothing shows a change. */
 export function recordProblem(folder: string, keys: ChainKeys): string | undefined {
   const { status } = verifyRun(folder, keys.sealKey === undefined ? {} : { sealKey: keys.sealKey });
   if (status === 'tampered' || status === 'unreadable') return `the record is ${status}: see skillwright runs verify`;
-  const { problems } = verifyChain(path.dirname(folder), keys);
-  const found = problems.find(({ run }) => run === path.basename(folder));
+  const found = verifyChain(path.dirname(folder), keys).problems.find(({ run }) => run === path.basename(folder));
   return found === undefined ? undefined : `the record does not fit the chain of runs: ${found.message}`;
 }
 
@@ -129,7 +175,9 @@ interface ChainedRun {
   readonly startedAt: string;
   /** Hash of the line of its start; undefined if only its end or removal is left. */
   readonly start: string | undefined;
-  readonly end?: { readonly head: string; readonly count: number };
+  readonly end?: ChainHead;
+  /** When the user said to know of it: the line of its start was lost with the chain. */
+  readonly knownAt?: string;
   readonly removed?: RemovedRun;
   /** Identifies the folder whose removal was recorded and may not be finished. */
   readonly folder?: string;
@@ -173,10 +221,10 @@ function readChain(directory: string, { sealKey }: ChainKeys): ReadChain {
     isSealed &&= seal === 'good';
     if (isBreak(event)) breaks.push({ code: event.code, line, at: time, message: breakText(event) });
     // Only the owner of the key says what is known.
-    if (fieldOf(event, 'type') === 'breaks-known' && (seal === 'good' || sealKey === undefined))
-      known = { line, at: time };
+    const isOwn = seal === 'good' || sealKey === undefined;
+    if (fieldOf(event, 'type') === 'breaks-known' && isOwn) known = { line, at: time };
     noteResume(resumes, event, time);
-    note(runs, event, piece);
+    if (fieldOf(event, 'type') !== 'run-known' || isOwn) note(runs, event, piece);
   }
   return { problems, pieces, isReadable, runs, breaks, resumes, known, isSealed };
 }
@@ -194,8 +242,9 @@ function note(runs: Map<string, ChainedRun>, event: object, { line, time, hash }
   if (typeof run !== 'string' || type === 'run-resume') return;
   const known = runs.get(run) ?? { run, line, startedAt: time, start: undefined };
   if (type === 'run-start') runs.set(run, { ...known, start: hash });
-  if (type === 'run-end' && typeof head === 'string' && typeof count === 'number')
-    runs.set(run, { ...known, end: { head, count } });
+  const end = typeof head === 'string' && typeof count === 'number' ? { end: { hash: head, seq: count } } : {};
+  if (type === 'run-end') runs.set(run, { ...known, ...end });
+  if (type === 'run-known') runs.set(run, { ...known, ...end, knownAt: time });
   const reason = REMOVAL_REASONS.find((each) => each === given);
   if (type === 'run-remove' && reason !== undefined)
     runs.set(run, { ...known, removed: { run, at: time, reason }, ...(typeof folder === 'string' ? { folder } : {}) });
@@ -207,13 +256,16 @@ function missingProblem(directory: string, chained: ChainedRun): readonly ChainP
   if (found !== undefined && removed !== undefined && found !== folder)
     return [{ code: 'chain/run-returned', run, line, message: `it was removed at ${removed.at} and is here again` }];
   if (found !== undefined || removed !== undefined) return [];
-  const message = isPresent(path.join(directory, REMOVED_PREFIX + run))
-    ? `it began at ${startedAt}, and its folder was renamed to ${REMOVED_PREFIX}${run}`
-    : `it began at ${startedAt}, and its folder is gone without skillwright runs prune`;
-  return [{ code: 'chain/run-missing', run, line, message }];
+  const fate = isPresent(path.join(directory, REMOVED_PREFIX + run))
+    ? `was renamed to ${REMOVED_PREFIX}${run}`
+    : isPresent(path.join(directory, run))
+      ? 'is gone: a file or a link has its name'
+      : 'is gone without skillwright runs prune';
+  return [{ code: 'chain/run-missing', run, line, message: `it began at ${startedAt}, and its folder ${fate}` }];
 }
 
-function runProblem({ id, path: place, reading }: ListedRun, chain: ReadChain): readonly ChainProblem[] {
+function runProblem(listed: ListedRun, chain: ReadChain): readonly ChainProblem[] {
+  const { id, path: place, reading } = listed;
   const chained = chain.runs.get(id);
   const info = reading.type === 'run' ? reading.info : undefined;
   if (chained === undefined) {
@@ -221,7 +273,7 @@ function runProblem({ id, path: place, reading }: ListedRun, chain: ReadChain): 
     const isOlder = first === undefined || startOfId(id) <= Date.parse(first.startedAt);
     if (info?.chain === undefined && isOlder) return [];
     // A run that is just beginning, or was killed then: it has recorded nothing.
-    if (reading.type === 'absent' && lastLineOf(place) === undefined) return [];
+    if (!hasBegun(listed)) return [];
     return [
       {
         code: 'chain/run-unlisted',
@@ -230,19 +282,21 @@ function runProblem({ id, path: place, reading }: ListedRun, chain: ReadChain): 
       },
     ];
   }
-  const { line, start, end } = chained;
+  const { line, start, end, knownAt } = chained;
   const exchanged = (message: string): readonly ChainProblem[] => [
     { code: 'chain/run-exchanged', run: id, line, message },
   ];
-  if (info !== undefined && info.chain !== start) return exchanged('it is not the run that the chain announces');
+  if (info !== undefined && info.chain !== start && knownAt === undefined)
+    return exchanged('it is not the run that the chain announces');
   if (end === undefined)
     return info?.endedAt === undefined ? [] : exchanged('it has an end that the chain does not know');
   const last = lastLineOf(place);
-  if (last?.hash === end.head && last.seq === end.count) return [];
-  return exchanged(`it ended with line ${String(end.count)} and another hash than its last line has now`);
+  if (last?.hash === end.hash && last.seq === end.seq) return [];
+  return exchanged(`it ended with line ${String(end.seq)} and another hash than its last line has now`);
 }
 
-function lastLineOf(place: string): ChainHead | undefined {
+/** The last line of a journal; undefined if it has none that can be read. */
+export function lastLineOf(place: string): ChainHead | undefined {
   const opened = openJournal(place);
   if (opened.type !== 'open') return undefined;
   try {

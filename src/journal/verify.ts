@@ -33,6 +33,8 @@ export interface Verification {
   /** In the order of detection; at most 100. */
   readonly problems: readonly RunProblem[];
   readonly seal: SealState;
+  /** The run was killed before its first event: it did nothing. */
+  readonly isEmpty?: true;
 }
 
 const MAX_PROBLEMS = 100;
@@ -69,7 +71,7 @@ function verifyFolder(path: string, folder: ConfinedDirectory, sealKey: Uint8Arr
   if (journal.type !== 'open') {
     const reason = journal.type === 'absent' ? 'it is missing' : journal.reason;
     if (journal.type === 'absent' && reading.type === 'absent' && hasOnlyBegun(path))
-      return { status: 'torn', problems: [], seal: 'absent' };
+      return { status: 'torn', problems: [], seal: 'absent', isEmpty: true };
     if (reading.type !== 'run') return unreadable('folder/not-a-run', `events.jsonl: ${reason}`);
     return { status: 'tampered', problems: [missingJournal(reason)], seal: sealState(reading, sealKey) };
   }

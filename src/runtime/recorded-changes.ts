@@ -8,16 +8,28 @@ import type { RunEvent } from '../core/run-events.ts';
 import { readRun } from '../journal/journal-reader.ts';
 import type { ReadRun } from '../journal/journal-reader.ts';
 import { isRunId } from '../journal/run-folder.ts';
+import { isPresent } from '../platform/fs/paths.ts';
 import { fileChanges } from './file-changes.ts';
 import type { ChangingAction, InterruptedAction, RecordedChanges } from './interrupted-changes.ts';
 
-export function recordedChanges(run: ReadRun): RecordedChanges {
-  const steps: Step[] = [];
-  const interrupted: InterruptedAction[] = [];
-  const copies = new Set<string>();
-  collect(run, { steps, interrupted, copies }, new Set([run.info.run]));
+/** A subagent whose changes are not known. */
+export interface UnusableSubagent {
+  /** Empty if it was not recorded. */
+  readonly run: string;
+  /** Such as `missing`. */
+  readonly problem: string;
+}
+
+/** `check` returns why the record in a folder must not be used. The changes are all changes only if every subagent is usable. */
+export function recordedChanges(
+  run: ReadRun,
+  check: (folder: string) => string | undefined = () => undefined,
+): RecordedChanges & { readonly unusable: readonly UnusableSubagent[] } {
+  const collected: Collected = { steps: [], interrupted: [], copies: new Set(), unusable: [], check };
+  collect(run, collected, new Set([run.info.run]));
+  const { steps, interrupted, copies, unusable } = collected;
   const observations = steps.flatMap((step) => (step.type === 'change' ? [step.observation] : []));
-  return { changes: fileChanges(observations), interrupted, copies };
+  return { changes: fileChanges(observations), interrupted, copies, unusable };
 }
 
 type FileObservation = Extract<Observation, { readonly type: 'file-written' | 'file-deleted' }>;
@@ -30,6 +42,8 @@ interface Collected {
   readonly steps: Step[];
   readonly interrupted: InterruptedAction[];
   readonly copies: Set<string>;
+  readonly unusable: UnusableSubagent[];
+  readonly check: (folder: string) => string | undefined;
 }
 
 /** A parent waits for its subagent, so all changes of the subagent are where the parent started it. */
@@ -50,10 +64,11 @@ function collect({ path: place, lines }: ReadRun, collected: Collected, seen: Se
     }
     if (event.type === 'chat' && event.event.type === 'message') steps.push({ type: 'message' });
     if (event.type === 'chat' && event.event.type === 'undo') takeBack(steps, event.event.files);
-    if (event.type === 'subagent-start' && isRunId(event.run) && !seen.has(event.run)) {
+    if (event.type === 'subagent-start' && !seen.has(event.run)) {
       seen.add(event.run);
-      const child = tryRead(path.join(path.dirname(place), event.run));
-      if (child !== undefined) collect(child, collected, seen);
+      const child = openSubagent(path.dirname(place), event.run, collected.check);
+      if ('problem' in child) collected.unusable.push(child);
+      else collect(child, collected, seen);
     }
   }
   for (const { isAllowed, ...action } of open.values()) if (isAllowed) interrupted.push(action);
@@ -89,12 +104,16 @@ function takeBack(
   steps.push(...kept);
 }
 
-/** The record of a subagent may have been removed. */
-function tryRead(folder: string): ReadRun | undefined {
+/** The record of a subagent exists before its run names it: without one, it was removed. */
+function openSubagent(directory: string, run: string, check: Collected['check']): ReadRun | UnusableSubagent {
+  const folder = path.join(directory, run);
+  if (!isRunId(run) || !isPresent(folder)) return { run: isRunId(run) ? run : '', problem: 'missing' };
+  const problem = check(folder);
+  if (problem !== undefined) return { run, problem };
   try {
     return readRun(folder);
   } catch (error) {
-    if (isSkillError(error) && error.code === 'run/invalid') return undefined;
+    if (isSkillError(error) && error.code === 'run/invalid') return { run, problem: 'missing' };
     throw error;
   }
 }

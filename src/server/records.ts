@@ -7,7 +7,7 @@ import path from 'node:path';
 import { followRun } from '../journal/journal-reader.ts';
 import type { Content } from '../journal/journal-reader.ts';
 import { isRunId, listRuns, runIds } from '../journal/run-folder.ts';
-import { verifyChain } from '../journal/verify-chain.ts';
+import { verifyChainOf } from '../journal/verify-chain.ts';
 import { verifyRun } from '../journal/verify.ts';
 import { readSealKey } from '../platform/fs/seal-key.ts';
 import type { Integrity, RunDetail, RunList } from './api/runs.ts';
@@ -85,8 +85,10 @@ export function openFolderRecords({ directory, home, own }: FolderRecordsOptions
       const key = home === undefined ? undefined : readSealKey(home);
       const keys = key === undefined ? {} : { sealKey: key };
       const found = verifyRun(place(id), { ...keys, expectsSeal: true });
-      const chain = verifyChain(directory, { ...keys, ...(home === undefined ? {} : { home }) });
-      const missing = chain.problems.filter(({ run }) => run === id);
+      const { problems: missing } = verifyChainOf(place(id), directory, {
+        ...keys,
+        ...(home === undefined ? {} : { home }),
+      });
       return {
         ...found,
         status: missing.length > 0 ? 'tampered' : found.status,

@@ -1,4 +1,13 @@
-import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
@@ -11,7 +20,8 @@ import { sealKey } from '../../src/platform/fs/seal-key.ts';
 import { problemsOf } from '../journal/atif-rules.ts';
 import { ANSWER, EVENTS, linesOf, startRun, writeRun } from '../journal/support.ts';
 import { scratch } from '../registry/support.ts';
-import { cli, spawnCli } from './run-cli.ts';
+import { cli, runCli, spawnCli } from './run-cli.ts';
+import type { CliResult } from './run-cli.ts';
 
 const HOSTILE = 'do it\n\u001B]0;title\u0007\u202E{"a":1}';
 
@@ -201,6 +211,49 @@ describe('runs verify', () => {
     });
     expect((await spawnCli(root, ['runs', 'verify', 'last', '--require-seal'])).status).toBe(1);
   });
+});
+
+test('runs verify judges a copy by itself where no chain is, and its seal only with the key', async () => {
+  const { root, directory } = project();
+  const home = path.join(root, 'home');
+  mkdirSync(home);
+  const run = writeRun(directory, { sealKey: sealKey(home), home });
+  const copy = path.join(scratch(), run.id);
+  cpSync(run.path, copy, { recursive: true });
+  const verify = (HOME: string): Promise<CliResult> => runCli(root, ['runs', 'verify', copy], { HOME });
+  expect(await verify(home)).toEqual({ status: 0, out: `${run.id}  intact, seal valid\n`, err: '' });
+  expect(await verify(scratch())).toMatchObject({ status: 4, out: expect.stringContaining(`${run.id}  unsealed`) });
+  // In the folder of the project a chain that is gone is a break.
+  rmSync(path.join(directory, 'chain.jsonl'));
+  rmSync(path.join(home, '.agent/run-heads'), { recursive: true });
+  const own = await runCli(root, ['runs', 'verify', run.id], { HOME: home });
+  expect([own.status, own.out.includes('chain/run-unlisted')]).toEqual([1, true]);
+  // A copy beside another chain was not announced by it.
+  writeRun(path.dirname(copy), { now: () => new Date('2026-01-01T00:00:00Z') });
+  expect(await verify(home)).toMatchObject({ status: 1, out: expect.stringContaining('chain/run-unlisted') });
+});
+
+test('runs verify lists what the user knows of, also if no run is left', async () => {
+  const { root, directory } = project();
+  const home = path.join(root, 'home');
+  mkdirSync(home);
+  const sw = (...words: readonly string[]): Promise<CliResult> => runCli(root, ['runs', ...words], { HOME: home });
+  expect(await sw('verify')).toEqual({ status: 0, out: '', err: `no runs in ${directory}\n` });
+  for (const act of [
+    () => rmSync(directory, { recursive: true }),
+    () => readdirSync(directory).forEach((name) => rmSync(path.join(directory, name), { recursive: true })),
+    () => rmSync(path.join(directory, 'chain.jsonl')),
+  ]) {
+    const run = writeRun(directory, { sealKey: sealKey(home), home });
+    act();
+    expect((await sw('verify')).status).toBe(1);
+    expect((await sw('prune', '--missing')).status).toBe(0);
+    const { status, out } = await sw('verify');
+    expect([status, out.includes('known since')]).toEqual([0, true]);
+    expect(out.includes(`${run.id}  its lines in the chain were lost; recorded as known at`)).toBe(
+      existsSync(run.path),
+    );
+  }
 });
 
 describe('runs export', () => {

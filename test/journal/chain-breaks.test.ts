@@ -1,5 +1,5 @@
 /** Breaks of the chain of runs stay visible, and crashes are not breaks. */
-import { cpSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
@@ -163,10 +163,59 @@ describe('a break of the chain', () => {
     await pruneRuns({ directory: at.directory, missing: true, ...at.keys });
     const [known] = verifyChain(at.directory, at.keys).breaks;
     expect(known).toMatchObject({ code: 'chain/cut', line: 3, knownAt: expect.any(String) });
-    expect(at.codes()).toEqual([expect.stringMatching(/^chain\/run-unlisted /)]);
+    expect(at.codes()).toEqual([]);
     cutLines(at, 1);
     at.run();
     expect(at.codes()).toContain('chain/cut');
+  });
+
+  verifies('JRN-12', 'is acknowledged after the whole folder was deleted, before any further run', async () => {
+    const at = world();
+    at.run();
+    rmSync(at.directory, { recursive: true });
+    const prune = (dryRun: boolean): Promise<unknown> =>
+      pruneRuns({ directory: at.directory, missing: true, dryRun, ...at.keys });
+    await prune(true);
+    expect([at.codes(), existsSync(at.directory)]).toEqual([['chain/missing'], false]);
+    await prune(false);
+    expect(verifyChain(at.directory, at.keys)).toMatchObject({
+      status: 'intact',
+      problems: [],
+      breaks: [{ code: 'chain/missing', knownAt: expect.any(String) }],
+    });
+    const other = world();
+    await pruneRuns({ directory: other.directory, missing: true, ...other.keys });
+    expect(existsSync(other.directory)).toBe(false);
+  });
+
+  verifies('JRN-12', 'is acknowledged with the runs that the chain had announced, and only with those', async () => {
+    const at = world();
+    const [first, second, third] = [at.run(), at.run(), at.run()];
+    const copy = path.join(scratch(), 'copy');
+    cpSync(path.join(at.directory, second), copy, { recursive: true });
+    rmSync(at.chain);
+    writeFileSync(path.join(at.directory, third, 'final.md'), 'forged');
+    await pruneRuns({ directory: at.directory, missing: true, ...at.keys });
+    expect(at.codes()).toEqual([`chain/run-unlisted ${third}`]);
+    expect(
+      verifyChain(at.directory, at.keys)
+        .unannounced.map(({ run }) => run)
+        .toSorted(),
+    ).toEqual([first, second]);
+    // From now on the chain knows them: one that is cut back, deleted or added shows.
+    writeFileSync(path.join(at.directory, first, 'events.jsonl'), '');
+    rmSync(path.join(at.directory, second), { recursive: true });
+    const added = '20260301T110000Z-00000000';
+    cpSync(copy, path.join(at.directory, added), { recursive: true });
+    const problems = [
+      `chain/run-exchanged ${first}`,
+      `chain/run-missing ${second}`,
+      `chain/run-unlisted ${third}`,
+      `chain/run-unlisted ${added}`,
+    ];
+    expect(at.codes().toSorted()).toEqual(problems);
+    await pruneRuns({ directory: at.directory, missing: true, ...at.keys });
+    expect(at.codes().toSorted()).toEqual(problems.filter((problem) => !problem.includes('missing')));
   });
 
   test('is not acknowledged by a line without the key', async () => {

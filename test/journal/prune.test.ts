@@ -2,9 +2,13 @@ import { chmodSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync, utime
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
+import { createRun } from '../../src/journal/journal-writer.ts';
 import { pruneRuns } from '../../src/journal/prune.ts';
+import { findRun } from '../../src/journal/run-units.ts';
+import { verifyChain } from '../../src/journal/verify-chain.ts';
+import { verifyRun } from '../../src/journal/verify.ts';
 import { scratch } from '../registry/support.ts';
-import { filesOf, startRun } from './support.ts';
+import { START, filesOf, startRun } from './support.ts';
 
 const DAY = 24 * 3_600_000;
 const now = (): Date => new Date('2026-03-01T00:00:00Z');
@@ -75,6 +79,57 @@ describe('prune', () => {
     expect(again.removed.map(({ id }) => id)).toEqual([unknown]);
     running.append({ type: 'note', message: 'still there' });
     running.end('done', '');
+  });
+
+  test('keeps and removes a run together with its subagents, by age, size and number', async () => {
+    const directory = scratch();
+    const at = (time: string, parent?: string): string => {
+      const run = createRun(
+        directory,
+        { ...START, ...(parent === undefined ? {} : { parent }) },
+        { now: () => new Date(time) },
+      );
+      run.keep(Buffer.alloc(50_000, time), 'artifacts');
+      run.end('done', '');
+      return run.id;
+    };
+    const old = at('2026-02-01T00:00:00Z');
+    const oldChild = at('2026-02-20T00:00:00Z', old);
+    const run = at('2026-02-02T00:00:00Z');
+    const child = at('2026-02-27T00:00:00Z', run);
+    const grandchild = at('2026-02-28T00:00:00Z', child);
+    const prune = async (options: object): Promise<readonly string[]> =>
+      (await pruneRuns({ directory, dryRun: true, now, ...options })).removed.map(({ id }) => id);
+    expect(await prune({ olderThanMs: 0, keep: 1 })).toEqual([oldChild, old]);
+    expect(await prune({ maxBytes: 0, keep: 1 })).toEqual([oldChild, old]);
+    expect(await prune({ maxBytes: 200_000 })).toEqual([oldChild, old]);
+    expect(await prune({ olderThanMs: 27.5 * DAY })).toEqual([oldChild, old]);
+    expect(await prune({ run })).toEqual([child, grandchild, run]);
+    await expect(prune({ run: child })).rejects.toThrow(`is a subagent of run ${run}; nothing was removed`);
+    await pruneRuns({ directory, olderThanMs: 0, keep: 1, now });
+    expect(namesIn(directory).toSorted()).toEqual([run, child, grandchild].toSorted());
+    expect(findRun(directory, 'last')).toBe(path.join(directory, run));
+    rmSync(path.join(directory, run), { recursive: true });
+    expect(() => findRun(directory, 'last')).toThrow('there is no run "last"');
+    expect(await prune({ olderThanMs: 0 })).toEqual([grandchild, child]);
+  });
+
+  test('removes what was killed before its first event, whatever else it keeps, and not what was emptied later', async () => {
+    const directory = scratch();
+    const [kept = '', emptied = ''] = runs(directory, 1, 2);
+    for (const name of readdirSync(path.join(directory, emptied)))
+      rmSync(path.join(directory, emptied, name), { recursive: true });
+    const killed = '20260228T120000Z-00000000';
+    mkdirSync(path.join(directory, killed));
+    writeFileSync(path.join(directory, killed, 'index.json'), '{}');
+    const minutes = (ago: number): Date => new Date(Date.now() - ago * 60_000);
+    for (const id of [killed, emptied]) utimesSync(path.join(directory, id), minutes(2), minutes(2));
+    expect(findRun(directory, 'last')).toBe(path.join(directory, kept));
+    expect(verifyChain(directory)).toMatchObject({ unchained: [], problems: [{ run: emptied }] });
+    expect(verifyRun(path.join(directory, killed))).toMatchObject({ status: 'torn', isEmpty: true });
+    const pruned = await pruneRuns({ directory, olderThanMs: 30 * DAY, keep: 5 });
+    expect(pruned).toMatchObject({ removed: [{ id: killed, reason: 'not-begun' }], kept: 2, running: 0 });
+    expect(verifyChain(directory)).toMatchObject({ removed: [], problems: [{ run: emptied }] });
   });
 
   test('removes what an earlier one left half removed, and what cannot be read', async () => {

@@ -77,6 +77,7 @@ describe('the chain of runs', () => {
       problems: [],
       runs: 3,
       unchained: [],
+      unannounced: [],
       removed: [],
       breaks: [],
       resumedAgain: [],
@@ -94,6 +95,23 @@ describe('the chain of runs', () => {
       for (const id of gone) rmSync(path.join(at.directory, id), { recursive: true });
       expect(codes(at)).toEqual(gone.map((id) => `chain/run-missing ${id}`));
     }
+  });
+
+  test.each<[string, (place: string, other: string) => void]>([
+    ['a file', (place) => writeFileSync(place, '')],
+    ['a link that leads nowhere', (place) => symlinkSync('nothing', place)],
+    ['a link to another run', (place, other) => symlinkSync(other, place)],
+  ])('a deleted run is named if %s takes its name, and its removal can be acknowledged', async (_, put) => {
+    const at = world();
+    const [id, other] = [at.run(), at.run()];
+    rmSync(path.join(at.directory, id), { recursive: true });
+    put(path.join(at.directory, id), other);
+    expect(verifyChain(at.directory, at.keys).problems).toMatchObject([
+      { code: 'chain/run-missing', run: id, message: expect.stringContaining('a file or a link has its name') },
+    ]);
+    await pruneRuns({ directory: at.directory, missing: true, ...at.keys });
+    expect(codes(at)).toEqual([]);
+    expect(verifyRun(path.join(at.directory, other), at.keys).status).toBe('intact');
   });
 
   test('a deleted run shows although its lines were cut out of the chain as well', () => {

@@ -2,7 +2,8 @@ import { mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import { findRun, listRuns, runLife } from '../../src/journal/run-folder.ts';
+import { listRuns, runLife } from '../../src/journal/run-folder.ts';
+import { findRun } from '../../src/journal/run-units.ts';
 import { isSkillError } from '../../src/core/errors.ts';
 import { thisProcess } from '../../src/platform/fs/lock-owner.ts';
 import { scratch } from '../registry/support.ts';

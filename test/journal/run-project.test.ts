@@ -3,7 +3,8 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import { createRun } from '../../src/journal/journal-writer.ts';
-import { findRun, listRuns } from '../../src/journal/run-folder.ts';
+import { listRuns } from '../../src/journal/run-folder.ts';
+import { findRun } from '../../src/journal/run-units.ts';
 import { projectOfRun } from '../../src/journal/run-project.ts';
 import { scratch } from '../registry/support.ts';
 import { START } from './support.ts';

@@ -6,6 +6,7 @@ import { isSkillError } from '../../core/errors.ts';
 import type { JournalLine } from '../../core/run-events.ts';
 import { readRun } from '../../journal/journal-reader.ts';
 import { isRunId } from '../../journal/run-folder.ts';
+import { recordProblem } from '../../journal/verify-chain.ts';
 import type { AgentOptions } from '../agent-options.ts';
 import { NOTHING_USED, countEvent } from '../count-budget.ts';
 import type { ChildResult } from '../subagent.ts';
@@ -26,6 +27,8 @@ export async function recordedChild(
   if (!isRunId(run)) return lost('the subagent has no record');
   const folder = path.join(directory, run);
   try {
+    const problem = recordProblem(folder, {});
+    if (problem !== undefined) return lost(problem);
     if (end !== undefined) {
       const { outcome, used = NOTHING_USED } = end;
       return { type: 'ended', result: { outcome, used, run, answer: lastAnswer(folder) } };

@@ -1,7 +1,8 @@
 import path from 'node:path';
 
 import { projectInstructions } from '../../agent/project-instructions.ts';
-import { findRun, listRuns, runsDirectory } from '../../journal/run-folder.ts';
+import { listRuns, runsDirectory } from '../../journal/run-folder.ts';
+import { findRun } from '../../journal/run-units.ts';
 import { countText, shownText } from '../../core/text/line-text.ts';
 import { printable } from '../../core/text/text.ts';
 import { lineJson } from '../json.ts';

@@ -5,10 +5,11 @@ import { toAtif } from '../../journal/export/atif.ts';
 import { followRun, readRun } from '../../journal/journal-reader.ts';
 import type { ReadRun } from '../../journal/journal-reader.ts';
 import { pruneRuns } from '../../journal/prune.ts';
-import { findRun, listRuns, runState, runsDirectory } from '../../journal/run-folder.ts';
+import { listRuns, runState, runsDirectory } from '../../journal/run-folder.ts';
+import { findRun } from '../../journal/run-units.ts';
 import { verifyRun } from '../../journal/verify.ts';
 import type { Verification } from '../../journal/verify.ts';
-import { verifyChain } from '../../journal/verify-chain.ts';
+import { verifyChain, verifyChainOf } from '../../journal/verify-chain.ts';
 import type { ChainVerification } from '../../journal/verify-chain.ts';
 import { printable, quoted } from '../../core/text/text.ts';
 import { visibleJson } from '../../core/json/visible-json.ts';
@@ -59,7 +60,9 @@ const flags = {
   ),
   'older-than': option('TIME', 'prune: remove runs older than TIME, e.g. 12h, 30d, 8w'),
   'max-size': option('SIZE', 'prune: remove the oldest runs until the rest fits SIZE, e.g. 500M, 1G'),
-  missing: toggle('prune: record runs whose folders are gone as removed, and breaks of the chain as known'),
+  missing: toggle(
+    'prune: record deleted runs as removed, and breaks of the chain and the runs of a lost chain as known',
+  ),
   keep: option('N', 'prune: never remove the newest N runs'),
   'dry-run': toggle('prune, undo: print what would be done'),
   ...REPLAY_FLAGS,
@@ -87,10 +90,10 @@ export const command = defineCommand({
   details: [
     'Manages the recorded runs of this project, in .agent/runs or the folder of the setting runs.directory. ID is the id of a run, a unique prefix, `last`, or the path of a run folder.',
     'verify detects changed, truncated, moved and added data in a record, and runs that were deleted or exchanged, for good. It lists runs that were resumed more than once. Without an ID it checks all runs. Exit code 1: it found a change; 4: a run has no seal or no end, or the chain of runs has no seal, so a change cannot be excluded.',
-    'prune records what it removes, so that verify does not miss it. It never removes a run that may still be running.',
+    'prune records what it removes, so that verify does not miss it. A run and its subagents are kept or removed together. It never removes a run that may still be running.',
     'replay repeats the recorded actions and compares the results, without writes and network requests unless you pass --writes or --network. Exit code 1: a result differs; 4: a skill of the record is gone or has changed.',
     'resume continues a run that was killed, waits for an approval or exhausted a budget, in a new record. It does not repeat completed actions. A run that was already resumed is only resumed with --again, which lists what may be repeated.',
-    'undo restores the files of the project that the file tools of a run and its subagents wrote, edited or deleted, with their permissions. A file that someone else changed after the run, or between two of its changes, is left alone, and both versions are shown; exit code 1: there is one; 4: the project of the run is unknown. What programs wrote into folders opened with --project write or --mount is not undone.',
+    'undo restores the files of the project that the file tools of a run and its subagents wrote, edited or deleted, with their permissions. A file that someone else changed after the run, or between two of its changes, is left alone, and both versions are shown; exit code 1: there is one, or the record of the run or of a subagent was changed or is gone, and no file was changed; 4: the project of the run is unknown. What programs wrote into folders opened with --project write or --mount is not undone.',
     'files lists the files that programs of a run left and that were not copied; --out DIR copies them, all or none, and replaces no file with other content.',
   ].join('\n'),
   flags,
@@ -180,24 +183,19 @@ async function verify(invocation: RunsInvocation): Promise<number> {
     throw new UsageError('--all cannot be combined with an ID', 'give one of them');
   const keys = keysFor(invocation);
   const isAll = given.all === true || positionals.length < 2;
-  const directory = isAll ? await directoryOf(invocation) : undefined;
-  const places =
-    directory === undefined ? [await placeOf(invocation)] : listRuns(directory).map(({ path: place }) => place);
+  const directory = await directoryOf(invocation);
+  const only = isAll ? undefined : await placeOf(invocation);
+  const places = only === undefined ? listRuns(directory).map(({ path: place }) => place) : [only];
   const checked = places.map((place) => ({
     id: path.basename(place),
     path: place,
     ...verifyRun(place, { ...(keys.sealKey === undefined ? {} : { sealKey: keys.sealKey }), expectsSeal: true }),
   }));
-  const [only] = places;
-  const whole = verifyChain(directory ?? path.dirname(only ?? '.'), keys);
-  // For one run, only what the chain says about it.
-  const isMeant = ({ run }: { readonly run?: string }): boolean => run === checked[0]?.id;
-  const chain = isAll
-    ? whole
-    : { ...whole, problems: whole.problems.filter(isMeant), resumedAgain: whole.resumedAgain.filter(isMeant) };
+  const chain = only === undefined ? verifyChain(directory, keys) : verifyChainOf(only, directory, keys);
   if (!terminal.printJson({ runs: checked, chain })) {
     for (const run of checked) terminal.out(verificationLines(run.id, run, terminal));
     terminal.out(chainLines(chain, isAll, terminal));
+    if (checked.length === 0 && chain.status === 'absent') terminal.remark(`no runs in ${printable(directory)}`);
   }
   return verifyExit(checked, chain, given['require-seal'] === true);
 }

@@ -194,8 +194,9 @@ const SEALS: Readonly<Record<Verification['seal'], string>> = {
   'no-key': 'seal not verified: its key is not on this machine',
 };
 
-function sealText({ status, seal }: Verification): string {
+function sealText({ status, seal, isEmpty }: Verification): string {
   if (status === 'unreadable') return '';
+  if (isEmpty === true) return ': killed before its first event, it did nothing; runs prune removes it';
   return status === 'unsealed' && seal === 'absent' ? ': complete, but it may have been rewritten' : `, ${SEALS[seal]}`;
 }
 
@@ -213,7 +214,7 @@ export function verificationLines(name: string, found: Verification, { style }: 
 
 /** The chain of the runs. For one run only problems are shown. */
 export function chainLines(
-  { status, problems, runs, unchained, removed, breaks, resumedAgain }: ChainVerification,
+  { status, problems, runs, unchained, unannounced, removed, breaks, resumedAgain }: ChainVerification,
   isAll: boolean,
   { style }: Terminal,
 ): readonly string[] {
@@ -237,11 +238,15 @@ export function chainLines(
   const lost = removed.flatMap(({ run, at, reason }) =>
     reason === 'missing' ? [`  ${printable(run)}  its folder was gone; recorded as known at ${printable(at)}`] : [],
   );
+  const unlisted = unannounced.map(
+    ({ run, knownAt }) =>
+      `  ${printable(run)}  its lines in the chain were lost; recorded as known at ${printable(knownAt)}`,
+  );
   const counts = [
-    `${String(runs)} announced`,
+    `${String(runs - unannounced.length)} announced`,
     ...(removed.length === 0 ? [] : [`${String(removed.length)} removed by prune`]),
     ...(unchained.length === 0 ? [] : [`${String(unchained.length)} from before the chain: ${unchained.join(', ')}`]),
   ];
   const verdict = style(status === 'tampered' ? 'red' : status === 'intact' ? 'green' : 'yellow', status);
-  return [`chain of all runs  ${verdict}, ${counts.join(', ')}`, ...lines, ...known, ...lost, ...again];
+  return [`chain of all runs  ${verdict}, ${counts.join(', ')}`, ...lines, ...known, ...lost, ...unlisted, ...again];
 }

@@ -1,20 +1,27 @@
 /** `runs undo`: restores the files of the project that a run changed. */
 import { isUtf8 } from 'node:buffer';
+import path from 'node:path';
 
+import { toRelativePath } from '../../core/path.ts';
 import { countText } from '../../core/text/line-text.ts';
 import { diffLines } from '../../core/text/text-diff.ts';
 import { printable } from '../../core/text/text.ts';
+import type { ChainKeys } from '../../journal/chain-head.ts';
 import { readRun } from '../../journal/journal-reader.ts';
 import type { ReadRun } from '../../journal/journal-reader.ts';
 import { runLife } from '../../journal/run-folder.ts';
 import { projectOfRun } from '../../journal/run-project.ts';
+import { verifyChain } from '../../journal/verify-chain.ts';
 import { verifyRun } from '../../journal/verify.ts';
-import { realPath } from '../../platform/fs/paths.ts';
+import { removeLeftovers } from '../../platform/fs/confined-write.ts';
+import { namesIn, realPath } from '../../platform/fs/paths.ts';
 import { readSealKey } from '../../platform/fs/seal-key.ts';
 import { readResolved } from '../../project/read-file.ts';
 import { resolvePath } from '../../project/resolve-path.ts';
 import { withInterrupted } from '../../runtime/interrupted-changes.ts';
+import type { RecordedChanges } from '../../runtime/interrupted-changes.ts';
 import { recordedChanges } from '../../runtime/recorded-changes.ts';
+import type { UnusableSubagent } from '../../runtime/recorded-changes.ts';
 import { undoFiles } from '../../runtime/undo-files.ts';
 import type { UndoneFile } from '../../runtime/undo-files.ts';
 import type { Flag, Invocation } from '../command.ts';
@@ -28,14 +35,21 @@ type UndoInvocation = Invocation<{ readonly 'dry-run': Flag & { readonly type: '
 export function undoRun({ flags: given, terminal }: UndoInvocation, place: string, directory: string): number {
   const { cwd, home } = surroundingsFor(given);
   const sealKey = home === undefined ? undefined : readSealKey(home);
-  const { status, seal } = verifyRun(place, sealKey === undefined ? {} : { sealKey });
+  const keys = { home, sealKey };
+  const check = recordCheck(path.dirname(place), keys);
   const run = readRun(place);
-  const problem = problemOf(run, status);
+  const problem = problemOf(run, check(place));
   if (problem !== undefined) {
     reportProblem(terminal, problem);
     return EXIT.failed;
   }
-  const recorded = recordedChanges(run);
+  const recorded = recordedChanges(run, check);
+  const [unusable] = recorded.unusable;
+  if (unusable !== undefined) {
+    reportProblem(terminal, subagentProblem(run, unusable));
+    return EXIT.failed;
+  }
+  const { seal } = verifyRun(place, sealKey === undefined ? {} : { sealKey });
   const project = projectOfRun(run.info, { folder: place, cwd, directory, isSealed: seal === 'good' });
   if (project === undefined) {
     reportProblem(terminal, unknownProject(run, recorded.changes));
@@ -43,6 +57,7 @@ export function undoRun({ flags: given, terminal }: UndoInvocation, place: strin
   }
   const { changes, unclear } = withInterrupted(project, recorded);
   const dryRun = given['dry-run'] === true;
+  if (!dryRun) removeKilledCopies(project, recorded, run.info.startedAt);
   const files = [...undoFiles(project, changes, { dryRun }), ...unclear];
   if (!terminal.printJson({ run: run.info.run, project, dryRun, files })) {
     if (project !== realPath(cwd)) terminal.remark(`in ${printable(project)}`);
@@ -57,15 +72,51 @@ interface UndoProblem {
   readonly hint: string;
 }
 
-function problemOf({ info }: ReadRun, status: string): UndoProblem | undefined {
-  if (status === 'tampered' || status === 'unreadable')
+/** Says why the changes in a record must not be undone: a changed record names files that the run did not touch, or leaves some out. */
+function recordCheck(directory: string, keys: ChainKeys): (folder: string) => string | undefined {
+  // A record that was copied here is not in the chain; it is verified by itself.
+  const changed = verifyChain(directory, keys).problems.filter(({ code }) => code !== 'chain/run-unlisted');
+  return (folder) => {
+    const { status } = verifyRun(folder, keys.sealKey === undefined ? {} : { sealKey: keys.sealKey });
+    if (status === 'tampered' || status === 'unreadable') return status;
+    return changed.some(({ run }) => run === path.basename(folder)) ? 'tampered' : undefined;
+  };
+}
+
+function problemOf({ info }: ReadRun, problem: string | undefined): UndoProblem | undefined {
+  if (problem !== undefined)
     return {
-      message: `the record of run ${info.run} is ${status}; no file was changed`,
+      message: `the record of run ${info.run} is ${problem}; no file was changed`,
       hint: `see skillwright runs verify ${info.run}; deleted and replaced files are in .agent/trash`,
     };
   if (runLife(info) === 'running')
     return { message: `run ${info.run} is still running; no file was changed`, hint: 'stop it first' };
   return undefined;
+}
+
+/** Without the changes of one subagent, those of the others may not be the last ones. */
+function subagentProblem({ info }: ReadRun, { run, problem }: UnusableSubagent): UndoProblem {
+  return {
+    message: `the record of subagent ${run === '' ? 'without an id' : run} of run ${info.run} is ${problem}; no file was changed`,
+    hint: `${problem === 'missing' ? 'put its folder back' : `see skillwright runs verify ${run}`}; deleted and replaced files are in .agent/trash`,
+  };
+}
+
+/** Removes unfinished copies that a killed undo, or the killed run, left beside the files and in the trash. */
+function removeKilledCopies(project: string, { changes, interrupted }: RecordedChanges, startedAt: string): void {
+  const files = [...changes.map((change) => change.path), ...interrupted.map(({ action }) => action.path)];
+  const trash = '.agent/trash';
+  const from = `${startedAt.slice(0, 19).replaceAll(/[-:]/g, '')}Z`;
+  const kept = namesIn(path.join(project, trash)).filter((name) => name >= from);
+  const folders = new Set(files.map((file) => path.posix.dirname(file)));
+  for (const folder of [
+    trash,
+    ...[...folders].flatMap((one) => [one, ...kept.map((name) => `${trash}/${name}/${one}`)]),
+  ]) {
+    const read = toRelativePath(path.posix.normalize(folder));
+    if (folder === '.') removeLeftovers(project, '');
+    else if (read.type !== 'refused') removeLeftovers(project, read.path);
+  }
 }
 
 function unknownProject({ info }: ReadRun, changes: readonly { readonly path: string }[]): UndoProblem {

@@ -18,6 +18,7 @@ import type { RelativePath } from '../../core/path.ts';
 import { PendingFile, writeAll } from './atomic-replace.ts';
 import { failed, giveTo, inDirectory, notRegular, openRegularFile, systemFailure } from './directory-handle.ts';
 import type { Confinement, DirectoryHandle, OpenFailed } from './directory-handle.ts';
+import { ownerName, ownerOfName, ownerState, thisProcess } from './lock-owner.ts';
 import { FOREIGN_FILE } from './open-flags.ts';
 import { isSystemError } from './paths.ts';
 
@@ -70,7 +71,8 @@ function replaceIn(
   const replaced = old.type === 'file' ? old.digest : undefined;
   if (!mayReplace(replaced)) return failed('file/changed');
   // The temporary name does not contain the name of the file, which may have the maximum length.
-  const pending = new PendingFile(target, { mode, temporary: path.join(directory.place, 'skillwright') });
+  const temporary = path.join(directory.place, `skillwright.${ownerName(thisProcess())}`);
+  const pending = new PendingFile(target, { mode, temporary });
   try {
     pending.write(bytes);
     giveTo(pending.descriptor, old.type === 'file' ? old.stats : directory.stats());
@@ -87,26 +89,38 @@ function replaceIn(
   return { type: 'written', mode, ...(replaced === undefined ? {} : { replaced }) };
 }
 
-const TEMPORARY = /^\.skillwright\.[0-9a-z]{12,}\.tmp$/;
+/** Earlier versions did not name the owner. */
+const TEMPORARY = /^\.skillwright\.(\d+\.\d*\.[0-9a-f]*\.\d*\.)?[0-9a-z]{12,}\.tmp$/;
 const STALE_MS = 60 * 60_000;
 /** Names checked for stale files in one directory. */
 const MAX_NAMES = 1000;
 
-/** Removes temporary files that killed processes left in this directory. */
+/** Removes the temporary files that killed processes left in a folder below `root`. Each write does this for its own folder. */
+export function removeLeftovers(root: string, folder: RelativePath | ''): void {
+  inDirectory(root, folder, (directory) => quietly(() => removeStale(directory.place)));
+}
+
 function removeStale(place: string): void {
   const folder = opendirSync(place);
   try {
     for (let count = 0; count < MAX_NAMES; count += 1) {
       const name = folder.readSync()?.name;
       if (name === undefined) return;
-      if (!TEMPORARY.test(name)) continue;
+      const found = TEMPORARY.exec(name);
+      if (found === null) continue;
       const stats = lstatSync(path.join(place, name), { throwIfNoEntry: false });
-      const isStale = stats?.isFile() === true && stats.mtimeMs < Date.now() - STALE_MS;
+      const isStale = stats?.isFile() === true && (isDead(found[1]) || stats.mtimeMs < Date.now() - STALE_MS);
       if (isStale) unlinkSync(path.join(place, name));
     }
   } finally {
     folder.closeSync();
   }
+}
+
+/** An owner of another boot may be a machine that shares the folder. */
+function isDead(name: string | undefined): boolean {
+  const owner = name === undefined ? undefined : ownerOfName(name);
+  return owner !== undefined && owner.boot === thisProcess().boot && ownerState(owner) === 'dead';
 }
 
 type OldFile =

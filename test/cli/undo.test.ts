@@ -1,0 +1,154 @@
+/** `runs undo` of a run with subagents, whose records may be changed or gone. */
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+import { createRun } from '../../src/journal/journal-writer.ts';
+import type { RunRecord } from '../../src/journal/journal-writer.ts';
+import { ownerName, thisProcess } from '../../src/platform/fs/lock-owner.ts';
+import { sealKey } from '../../src/platform/fs/seal-key.ts';
+import { writeFile } from '../../src/project/write-file.ts';
+import { START } from '../journal/support.ts';
+import { placed } from '../project/support.ts';
+import { scratch } from '../registry/support.ts';
+import { runCli } from './run-cli.ts';
+import type { CliResult } from './run-cli.ts';
+
+interface UndoWorld {
+  readonly root: string;
+  /** The records of the run, of its subagent, and of the subagent of that one. */
+  readonly records: readonly RunRecord[];
+  readonly undo: (...words: readonly string[]) => Promise<CliResult>;
+  /** The files of the project and their content. */
+  readonly files: () => Readonly<Record<string, string>>;
+}
+
+const NAMES = ['run.txt', 'child.txt', 'grandchild.txt'];
+
+function world(): UndoWorld {
+  const root = scratch();
+  const home = path.join(scratch(), 'home');
+  mkdirSync(home);
+  writeFileSync(path.join(root, 'mine.txt'), 'grandchild.txt');
+  const options = { home, sealKey: sealKey(home) };
+  const records: RunRecord[] = [];
+  for (const name of NAMES) {
+    const parent = records.at(-1);
+    const record = createRun(
+      path.join(root, '.agent/runs'),
+      { ...START, project: root, ...(parent === undefined ? {} : { parent: parent.id }) },
+      options,
+    );
+    parent?.append({ type: 'subagent-start', call: 2, run: record.id, skill: 'project/deep' });
+    const place = placed({ places: { project: root, workspace: root, skills: [] } }, name, 'write');
+    const observation = writeFile({ type: 'write_file', path: name, content: name }, place);
+    record.append({ type: 'observation', call: 1, observation });
+    records.push(record);
+  }
+  for (const record of records.toReversed()) record.end('done', '');
+  return {
+    root,
+    records,
+    undo: (...words) => runCli(root, ['runs', 'undo', 'last', ...words], { HOME: home }),
+    files: () =>
+      Object.fromEntries(
+        readdirSync(root)
+          .filter((name) => name !== '.agent')
+          .map((name) => [name, readFileSync(path.join(root, name), 'utf8')]),
+      ),
+  };
+}
+
+describe('runs undo', () => {
+  test('undoes what subagents did', async () => {
+    const at = world();
+    const { status, out } = await at.undo();
+    expect([status, out]).toEqual([
+      0,
+      `${NAMES.map((name) => `removed     ${name}\n`).join('')}3 files as before the run\n`,
+    ]);
+    expect(at.files()).toEqual({ 'mine.txt': 'grandchild.txt' });
+  });
+
+  for (const [depth, who] of [
+    [1, 'a subagent'],
+    [2, 'the subagent of a subagent'],
+  ] as const)
+    test.each<[string, string, (place: string) => void]>([
+      [
+        'names another file',
+        'tampered',
+        (place) => {
+          const file = path.join(place, 'events.jsonl');
+          writeFileSync(
+            file,
+            readFileSync(file, 'utf8')
+              .replaceAll('"path":"grandchild.txt"', '"path":"mine.txt"')
+              .replaceAll('"path":"child.txt"', '"path":"mine.txt"'),
+          );
+        },
+      ],
+      ['is gone', 'missing', (place) => rmSync(place, { recursive: true })],
+      ['has no events', 'tampered', (place) => writeFileSync(path.join(place, 'events.jsonl'), '')],
+      [
+        'was emptied',
+        'tampered',
+        (place) => readdirSync(place).forEach((name) => rmSync(path.join(place, name), { recursive: true })),
+      ],
+      [
+        'was cut back as if it had been killed',
+        'tampered',
+        (place) => {
+          const file = path.join(place, 'events.jsonl');
+          writeFileSync(file, `${readFileSync(file, 'utf8').split('\n')[0] ?? ''}\n`);
+          for (const name of ['run.json', 'final.md', 'state.json']) rmSync(path.join(place, name), { force: true });
+        },
+      ],
+      [
+        'was replaced by a file',
+        'unreadable',
+        (place) => {
+          rmSync(place, { recursive: true });
+          writeFileSync(place, '');
+        },
+      ],
+    ])(`changes no file if the record of ${who} %s`, async (_, problem, act) => {
+      const at = world();
+      const [run, record = expect.fail()] = [at.records[0], at.records[depth]];
+      const before = at.files();
+      act(record.path);
+      const said = `the record of subagent ${record.id} of run ${run?.id ?? ''} is ${problem}; no file was changed`;
+      for (const words of [['--dry-run'], []]) {
+        const { status, out, err } = await at.undo(...words);
+        expect([status, out, err.includes(said)], err).toEqual([1, '', true]);
+      }
+      expect(at.files()).toEqual(before);
+    });
+
+  test('removes the unfinished copies of killed processes, and no others', async () => {
+    const at = world();
+    const self = thisProcess();
+    const { pid } = spawnSync(process.execPath, ['-e', '']);
+    const name = (owner: object): string => `.skillwright.${ownerName({ ...self, ...owner })}.0123456789abcdef.tmp`;
+    const [dead, alive, elsewhere] = [name({ pid }), name({}), name({ pid, boot: '0123' })];
+    const folders = [
+      at.root,
+      path.join(at.root, '.agent/trash'),
+      path.join(at.root, '.agent/trash/99990101T000000Z-00000000'),
+    ];
+    for (const folder of folders) {
+      mkdirSync(folder, { recursive: true });
+      for (const file of [dead, alive, elsewhere]) writeFileSync(path.join(folder, file), '');
+    }
+    await at.undo('--dry-run');
+    expect(existsSync(path.join(at.root, dead))).toBe(true);
+    await at.undo();
+    for (const folder of folders)
+      expect(
+        readdirSync(folder)
+          .filter((file) => file.endsWith('.tmp'))
+          .toSorted(),
+      ).toEqual([alive, elsewhere].toSorted());
+  });
+});
