@@ -1,4 +1,5 @@
 /** Stops a run from outside: by the caller's signal or by the time limit. */
+import { timerMs } from '../platform/clock.ts';
 
 export interface Stop {
   readonly signal: AbortSignal;
@@ -9,19 +10,13 @@ export interface Stop {
   close(): void;
 }
 
-/** The longest delay that `setTimeout` supports. */
-const LONGEST_TIMER = 2 ** 31 - 1;
-
 export function openStop(outer: AbortSignal | undefined, wallMs: number): Stop {
   const controller = new AbortController();
   let isTimeUp = false;
-  const timer = setTimeout(
-    () => {
-      isTimeUp = !controller.signal.aborted;
-      controller.abort(new DOMException('the run exceeded its time limit', 'TimeoutError'));
-    },
-    Math.min(wallMs, LONGEST_TIMER),
-  );
+  const timer = setTimeout(() => {
+    isTimeUp = !controller.signal.aborted;
+    controller.abort(new DOMException('the run exceeded its time limit', 'TimeoutError'));
+  }, timerMs(wallMs));
   timer.unref();
   const abort = (): void => controller.abort(outer?.reason);
   if (outer?.aborted === true) abort();

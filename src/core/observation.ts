@@ -281,6 +281,8 @@ export interface FileWritten {
   readonly kept?: string;
   /** Permissions of the file, which a replaced one had as well; absent in the workspace. */
   readonly mode?: number;
+  /** The setuid, setgid and sticky bits of a replaced file, which the new one does not have; absent if there were none. */
+  readonly specialBits?: number;
 }
 
 export interface FileDeleted {
@@ -294,6 +296,8 @@ export interface FileDeleted {
   readonly bytes?: number;
   /** Permissions of the file; absent in the workspace. */
   readonly mode?: number;
+  /** Its setuid, setgid and sticky bits; absent if there were none. */
+  readonly specialBits?: number;
 }
 
 export interface ResponseReceived {

@@ -11,6 +11,7 @@ import {
   isLegacyRequest,
 } from '@modelcontextprotocol/server';
 
+import { timerMs } from '../platform/clock.ts';
 import { LOOPBACK_HEADERS, openLoopbackServer, refuse } from '../platform/net/loopback-server.ts';
 import type { LoopbackOptions, LoopbackServer } from '../platform/net/loopback-server.ts';
 import type { SkillServer } from './server.ts';
@@ -117,7 +118,7 @@ function openSessions(
     } finally {
       session.open -= 1;
       if (transport.sessionId === undefined) await transport.close();
-      else if (session.open === 0) session.timer = setTimeout(closeQuietly, idleMs, session).unref();
+      else if (session.open === 0) session.timer = setTimeout(closeQuietly, timerMs(idleMs), session).unref();
     }
   };
   return {

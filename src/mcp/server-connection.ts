@@ -4,6 +4,7 @@ import { Client, StreamableHTTPClientTransport, UnsupportedProtocolVersionError 
 import type { CallToolResult, JsonSchemaValidator, Transport, jsonSchemaValidator } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 
+import { timerMs } from '../platform/clock.ts';
 import { docsPage } from '../core/docs-page.ts';
 import { failure } from '../core/failure-codes.ts';
 import type { Failure } from '../core/failure-codes.ts';
@@ -46,7 +47,7 @@ export async function connectServer(options: ConnectOptions): Promise<ServerConn
   const { name, config } = options;
   const prepared = await prepare(options);
   if ('code' in prepared) return prepared;
-  const timeout = (config.connect_timeout_seconds ?? 20) * 1_000;
+  const timeout = timerMs((config.connect_timeout_seconds ?? 20) * 1_000);
   const attempt = async (pin?: string): Promise<ServerConnection> => {
     const { transport, end, printed } = prepared.open();
     const client = new Client(
@@ -129,7 +130,7 @@ interface ToolCall {
 }
 
 async function callTool(client: Client, { name, tool, input, config, end, signal }: ToolCall): Promise<ToolResult> {
-  const timeout = (config.timeout_seconds ?? 60) * 1_000;
+  const timeout = timerMs((config.timeout_seconds ?? 60) * 1_000);
   try {
     const result = await client.callTool(
       { name: tool, arguments: { ...input } },

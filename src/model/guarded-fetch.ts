@@ -1,3 +1,4 @@
+import { timerMs } from '../platform/clock.ts';
 import { isObject } from '../core/json/json-schema.ts';
 import { ModelProblem, shownWords } from './problem.ts';
 import type { HideSecrets } from './problem.ts';
@@ -58,11 +59,11 @@ export function guardedFetch(options: GuardOptions): GuardedFetch {
   };
   const expectWithin = (ms: number, sentence: string): void => {
     clearTimeout(silence);
-    silence = setTimeout(() => fail(tooSlow(sentence, ms)), ms);
+    silence = setTimeout(() => fail(tooSlow(sentence, ms)), timerMs(ms));
   };
   const whole = setTimeout(
     () => fail(tooSlow('the answer was not complete within', limits.attemptMs)),
-    limits.attemptMs,
+    timerMs(limits.attemptMs),
   );
   const end = (): void => {
     clearTimeout(silence);
@@ -195,7 +196,7 @@ async function startOfBody(response: Response, timeoutMs: number): Promise<strin
   let text = '';
   const reader = response.body?.getReader();
   const cancel = (): void => void reader?.cancel().catch(() => undefined);
-  const timer = setTimeout(cancel, timeoutMs);
+  const timer = setTimeout(cancel, timerMs(timeoutMs));
   try {
     for (let piece = await reader?.read(); piece?.value !== undefined; piece = await reader?.read()) {
       text += decoder.decode(piece.value, { stream: true });

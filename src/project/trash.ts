@@ -53,7 +53,11 @@ export function deleteFile(
   const scheme = placed.place === 'workspace' ? 'workspace://' : '';
   const digest = read.type === 'read' ? { digest: `sha256:${sha256(read.bytes)}` } : {};
   const stats = lstatSync(path.join(root, target.path), { throwIfNoEntry: false });
-  const known = stats === undefined || scheme !== '' ? {} : { bytes: stats.size, mode: stats.mode & 0o777 };
+  const specialBits = (stats?.mode ?? 0) & 0o7000;
+  const known =
+    stats === undefined || scheme !== ''
+      ? {}
+      : { bytes: stats.size, mode: stats.mode & 0o777, ...(specialBits === 0 ? {} : { specialBits }) };
   return {
     type: 'file-deleted',
     action: action.type,

@@ -58,6 +58,7 @@ export function writeFile(
     ...(replaced === undefined ? {} : { replaced }),
     ...(kept === undefined ? {} : { kept }),
     ...(placed.place === 'project' ? { mode: written.mode } : {}),
+    ...(placed.place === 'project' && written.lostBits !== 0 ? { specialBits: written.lostBits } : {}),
   };
 }
 

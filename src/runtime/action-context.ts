@@ -9,6 +9,7 @@ import type { SkillEntry } from '../core/skill.ts';
 import type { Redactor } from '../journal/redact/redact.ts';
 import type { ReadingLimits } from './skill-actions.ts';
 import type { TreeDigests } from '../platform/fs/tree-digest.ts';
+import type { RunAnswers } from '../policy/approval/run-answers.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { SkillIndex } from '../registry/index-skills.ts';
 import { resolveSkill } from '../registry/resolve-skill.ts';
@@ -42,6 +43,8 @@ export interface ActionSettings {
   readonly sandboxed: SandboxedUse;
   /** Absent: every question is answered with `nobody`. */
   readonly approve: Approve | undefined;
+  /** Answers for the rest of the run; child sessions share them. */
+  readonly runAnswers: RunAnswers;
   /** Loaded instructions are not sent again while they are active. */
   readonly keepsConversation: boolean;
   /** Removes secrets from everything that is shown or recorded. */

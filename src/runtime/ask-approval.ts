@@ -2,7 +2,13 @@ import { statSync } from 'node:fs';
 
 import type { Access, Decision } from '../core/access.ts';
 import type { Action } from '../core/action.ts';
-import type { ApprovalDetail, ApprovalRequest, ApprovalScope, ApprovedSkill } from '../core/approval.ts';
+import type {
+  ApprovalAnswer,
+  ApprovalDetail,
+  ApprovalRequest,
+  ApprovalScope,
+  ApprovedSkill,
+} from '../core/approval.ts';
 import type { CommandLine } from '../core/command.ts';
 import { failure } from '../core/failure-codes.ts';
 import type { Failure } from '../core/failure-codes.ts';
@@ -40,8 +46,9 @@ export async function askApproval(
   call: number,
   { skill, path, digest, packages, preview: planned }: ApprovalTarget,
   decided: ActionDecision,
-  { journal, signal, approve, redactor }: ActionContext,
+  context: ActionContext,
 ): Promise<Approval | Failure> {
+  const { journal } = context;
   const approved: ApprovedSkill | undefined =
     skill === undefined || digest === undefined ? undefined : { id: skill.id, name: skill.name, digest };
   const preview = planned ?? (action.type === 'write_file' && path !== undefined ? previewWrite(path) : undefined);
@@ -53,10 +60,7 @@ export async function askApproval(
   );
   journal.record({ type: 'approval-ask', call, request });
   journal.flush();
-  // The request may be shown to a model or kept in a file or a log, so secrets are removed. Its id still covers the exact action.
-  const shown = redacted(request, redactor);
-  const answer =
-    approve === undefined ? 'nobody' : await askCallback((options) => approve(shown, options), request, { signal });
+  const answer = await answerFor(request, context);
   journal.record({ type: 'approval-answer', call, request: request.id, answer });
   const id = request.id.replace(/^sha256:/, '');
   const { tool } = decided.decision;
@@ -75,6 +79,23 @@ export async function askApproval(
   // A callback that failed refuses too, without a person.
   const refused = by === 'file' ? `a person refused ${tool}` : `${tool} was not approved`;
   return failure('approval/refused', `${refused}: ${quoted(why, 500)}`);
+}
+
+/** An earlier answer for the run, or that of the callback, which is kept for the scope that it has. */
+async function answerFor(
+  request: ApprovalRequest,
+  { approve, redactor, signal, runAnswers }: ActionContext,
+): Promise<ApprovalAnswer | 'nobody' | 'pending'> {
+  const earlier = runAnswers.find(request);
+  if (earlier !== undefined || approve === undefined) return earlier ?? 'nobody';
+  // The request may be shown to a model or kept in a file or a log, so secrets are removed. Its id still covers the exact action.
+  const shown = redacted(request, redactor);
+  const answer = await askCallback((options) => approve(shown, options), request, { signal });
+  if (typeof answer === 'string') return answer;
+  // Other answers for a skill are in the store, where they can be revoked during the run.
+  const isKept = answer.scope === 'run' || (answer.scope === 'skill' && answer.by === 'callback');
+  if (isKept) runAnswers.keep(request, answer);
+  return answer;
 }
 
 /** Why it is asked about, with what the program reaches. */

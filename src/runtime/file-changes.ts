@@ -9,6 +9,8 @@ export interface EarlierFile {
   readonly kept?: string;
   readonly bytes?: number;
   readonly mode?: number;
+  /** Its setuid, setgid and sticky bits; absent if it had none. */
+  readonly specialBits?: number;
 }
 
 /** What happened to one file over a whole run. */
@@ -57,16 +59,23 @@ function isContinued({ before: first, after }: FileChange, before: EarlierFile |
 
 function changeOf(observation: Observation): FileChange | undefined {
   if (observation.type === 'file-written' && !observation.path.includes('://')) {
-    const { path, digest, replaced, kept, mode } = observation;
+    const { path, digest, replaced, kept, mode, specialBits } = observation;
     const permissions = mode === undefined ? {} : { mode };
     const before =
       replaced === undefined
         ? {}
-        : { before: { digest: replaced, ...(kept === undefined ? {} : { kept }), ...permissions } };
+        : {
+            before: {
+              digest: replaced,
+              ...(kept === undefined ? {} : { kept }),
+              ...permissions,
+              ...(specialBits === undefined ? {} : { specialBits }),
+            },
+          };
     return { path, after: { digest, ...permissions }, ...before };
   }
   if (observation.type === 'file-deleted' && !observation.path.includes('://')) {
-    const { path, digest, trash, bytes, mode } = observation;
+    const { path, digest, trash, bytes, mode, specialBits } = observation;
     return {
       path,
       before: {
@@ -74,6 +83,7 @@ function changeOf(observation: Observation): FileChange | undefined {
         ...(digest === undefined ? {} : { digest }),
         ...(bytes === undefined ? {} : { bytes }),
         ...(mode === undefined ? {} : { mode }),
+        ...(specialBits === undefined ? {} : { specialBits }),
       },
     };
   }

@@ -7,6 +7,8 @@ import type { SkillIndex } from '../registry/index-skills.ts';
 import type { RunEvent } from '../core/run-events.ts';
 import { locateInSkills } from './locate.ts';
 import type { AllowedToolsUse } from '../core/config/policy-config.ts';
+import { openRunAnswers } from '../policy/approval/run-answers.ts';
+import type { RunAnswers } from '../policy/approval/run-answers.ts';
 import { decide, isPossible, narrowPolicy } from '../policy/policy.ts';
 import type { Policy } from '../policy/policy.ts';
 import { resolveSkill } from '../registry/resolve-skill.ts';
@@ -171,7 +173,7 @@ export async function startSession(source: SessionSource, options: SessionOption
     ...(catalogFormat === undefined ? {} : { format: catalogFormat }),
     ...(options.catalog === 'search' ? { budget: 0 } : options.catalog),
   };
-  return openSession({
+  const session = openSession({
     settings,
     vocabulary,
     guidance: vocabulary.guidance(offered, offer),
@@ -181,7 +183,12 @@ export async function startSession(source: SessionSource, options: SessionOption
     actions: { ...actions, execution, host, servers, recall: options.recall, settle: options.settle },
     planCatalog: (budget) => source.catalog(index, { ...catalogOptions, ...(budget === undefined ? {} : { budget }) }),
   });
+  RUN_ANSWERS.set(session, actions.runAnswers);
+  return session;
 }
+
+/** A child session belongs to the run of its parent. */
+const RUN_ANSWERS = new WeakMap<Session, RunAnswers>();
 
 interface ServedVocabulary {
   readonly vocabulary: Vocabulary;
@@ -237,6 +244,7 @@ function actionSettings(source: SessionSource, options: SessionOptions): ActionS
     allowedTools: allowedToolsUse(config.policy?.allowed_tools ?? 'restrict', options.parent),
     sandboxed: config.policy?.sandboxed ?? 'ask',
     approve: options.approve,
+    runAnswers: (options.parent && RUN_ANSWERS.get(options.parent)) ?? openRunAnswers(),
     keepsConversation: options.keepsConversation ?? false,
     execution: undefined,
     host: undefined,

@@ -3,6 +3,7 @@ import { lstatSync } from 'node:fs';
 import path from 'node:path';
 
 import type { RelativePath } from '../core/path.ts';
+import { typedWord } from '../core/text/shell-word.ts';
 import { moveBeneath, writeBeneath } from '../platform/fs/confined-write.ts';
 import { sha256 } from '../platform/hash.ts';
 import { isNeverWritten } from '../policy/protected-names.ts';
@@ -16,7 +17,7 @@ export interface UndoneFile {
   readonly path: string;
   /** `removed`: the run had created it. `unchanged`: it is as before the run. `conflict`: it was left alone. */
   readonly result: 'restored' | 'removed' | 'unchanged' | 'conflict';
-  /** Why a file was left alone, and what to do. */
+  /** Why a file was left alone, or which of its permissions were not restored, and what to do. */
   readonly reason?: string;
   /** Of a conflict: where the content of another author is, relative to the project. */
   readonly yours?: string;
@@ -42,8 +43,36 @@ export function undoFiles(
 ): readonly UndoneFile[] {
   return changes.map((change) => {
     const step = planUndo(project, change);
-    return { path: change.path, ...('act' in step ? (dryRun ? { result: step.result } : step.act()) : step) };
+    const undone = 'act' in step ? (dryRun ? { result: step.result } : step.act()) : step;
+    return {
+      path: change.path,
+      ...undone,
+      ...missingBits(project, change, { ...undone, isPlanned: 'act' in step && dryRun }),
+    };
   });
+}
+
+const SPECIAL_BITS = 0o7000;
+const BIT_NAMES = [
+  [0o4000, 'setuid'],
+  [0o2000, 'setgid'],
+  [0o1000, 'sticky'],
+] as const;
+
+/** Undo sets no setuid, setgid or sticky bit: only a file that is moved back from the trash, with its owner, keeps them. */
+function missingBits(
+  project: string,
+  { path: file, before }: FileChange,
+  { result, isPlanned }: Undone & { readonly isPlanned: boolean },
+): { readonly reason?: string } {
+  const { specialBits = 0, mode = 0, kept } = before ?? {};
+  if (specialBits === 0 || (result !== 'restored' && result !== 'unchanged')) return {};
+  const source = isPlanned && kept !== undefined ? kept : file;
+  const lost = specialBits & ~(lstatSync(path.join(project, source), { throwIfNoEntry: false })?.mode ?? 0);
+  if (lost === 0) return {};
+  const names = BIT_NAMES.filter(([bit]) => (lost & bit) !== 0).map(([, name]) => name);
+  const wanted = (specialBits | mode).toString(8);
+  return { reason: `without its ${names.join(' and ')} bit; to set it: chmod ${wanted} ${typedWord(file)}` };
 }
 
 type Undone = Omit<UndoneFile, 'path'>;
@@ -58,6 +87,8 @@ function planUndo(project: string, change: FileChange): UndoStep {
   if (placed.type === 'refused') return conflict(placed.failure.message);
   const { relative } = placed;
   if (relative === '' || isNeverWritten(relative)) return conflict('tools never write this file');
+  // The record has the path with its links resolved: a link that is there now leads to a file that the run did not write.
+  if (placed.shown !== file) return conflict('it is now a link, or in a linked folder', { yours: file, ...earlier });
   const current = currentFile(placed);
   if (isAsBefore(current, before, placed)) return restoreMode(placed, relative, change, current);
   if (current?.digest === undefined && current !== undefined)
@@ -146,6 +177,7 @@ function planRestore(
   if (!isThere(placed.root, kept)) return conflict(`its earlier content, ${kept}, is no longer in the trash`);
   const place = resolvePath(kept, { project: placed.root, skills: [] }, 'read');
   if (place.type === 'refused' || place.relative === '') return conflict(`the kept copy ${kept} cannot be read`);
+  if (place.shown !== kept) return conflict(`the kept copy ${kept} is now a link`);
   const from = place.relative;
   const stats = lstatSync(path.join(placed.root, from), { throwIfNoEntry: false });
   if (before.digest === undefined) {
@@ -158,7 +190,8 @@ function planRestore(
   if (`sha256:${sha256(read.bytes)}` !== before.digest) return conflict(`the kept copy ${kept} has changed`);
   // A deleted file is moved back as it is; a copy of replaced content has permissions of its own.
   const isOriginal = before.mode === undefined || ((stats?.mode ?? 0) & 0o777) === before.mode;
-  if (current === undefined && isOriginal)
+  const hasBits = ((stats?.mode ?? 0) & SPECIAL_BITS) !== 0;
+  if ((current === undefined || hasBits) && isOriginal)
     return { result: 'restored', act: () => move(placed, from, relative, current) };
   const mode = current === undefined || isModeChanged(change, current) ? before.mode : undefined;
   return { result: 'restored', act: () => write(placed, relative, read.bytes, { current, mode }) };

@@ -80,7 +80,7 @@ describe('approvals', () => {
       status: 0,
       out: '0123456789ab: yes, run\n',
     });
-    expect(takeAnswer(place, requestOf().id)).toEqual({ verdict: 'yes', scope: 'run', by: 'file' });
+    expect(await takeAnswer(place, requestOf().id)).toEqual({ verdict: 'yes', scope: 'run', by: 'file' });
   });
 
   test('answers in a folder of its own, as JSON', async () => {
@@ -89,7 +89,7 @@ describe('approvals', () => {
     writePending(there, requestOf());
     const { status, out } = await run('approvals', 'answer', requestOf().id, 'no', '--folder', 'there', '--json');
     expect([status, JSON.parse(out)]).toEqual([0, { schema: 1, id: requestOf().id, verdict: 'no', scope: 'once' }]);
-    expect(takeAnswer(there, requestOf().id)?.verdict).toBe('no');
+    expect((await takeAnswer(there, requestOf().id))?.verdict).toBe('no');
   });
 
   test('refuses ids that mean no question or two, scopes that are not offered, and nonsense', async () => {
@@ -109,7 +109,7 @@ describe('approvals', () => {
       results.push(await run(...words));
     expect(results.map(({ status }) => status)).toEqual([1, 1, 1, 1, 2, 2, 2]);
     expect(results[0]?.err).toContain('2 pending requests start with "0123456789ab"');
-    expect(takeAnswer(place, requestOf().id)).toBeUndefined();
+    expect(await takeAnswer(place, requestOf().id)).toBeUndefined();
   });
 
   test('revokes by id, by skill and all', async () => {
@@ -138,7 +138,7 @@ describe('approvals', () => {
       out: 'withdrawn: 0123456789ab\n',
     });
     expect(listPending(place)).toEqual({ questions: [], problems: [] });
-    expect(takeAnswer(place, requestOf().id)).toBeUndefined();
+    expect(await takeAnswer(place, requestOf().id)).toBeUndefined();
   });
 
   test('tells what does not count', async () => {

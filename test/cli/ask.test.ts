@@ -1,7 +1,6 @@
 import { EventEmitter } from 'node:events';
 import fc from 'fast-check';
-import { describe, expect, test, vi } from 'vitest';
-import { afterEach, beforeEach } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 
 import { SETTLE_MS, confirm, openTerminalAsker } from '../../src/cli/terminal/ask.ts';
 import type { AskStreams } from '../../src/cli/terminal/ask.ts';
@@ -29,6 +28,7 @@ interface Desk {
   readonly streams: AskStreams;
   readonly input: FakeInput;
   readonly screen: () => string;
+  readonly marksPastes: () => boolean;
   readonly interrupts: () => number;
 }
 
@@ -36,13 +36,20 @@ function desk({ isTTY = true } = {}): Desk {
   const input = new FakeInput();
   let screen = '';
   let interrupts = 0;
+  let marksPastes = false;
+  const write = (text: string): void => {
+    const mode = /^\u001B\[\?2004([hl])$/.exec(text)?.[1];
+    if (mode === undefined) screen += text;
+    else marksPastes = mode === 'h';
+  };
   return {
     input,
     screen: () => screen,
+    marksPastes: () => marksPastes,
     interrupts: () => interrupts,
     streams: {
       input,
-      output: { isTTY, columns: 80, write: (text) => (screen += text) },
+      output: { isTTY, columns: 80, write },
       interrupt: () => (interrupts += 1),
     },
   };
@@ -134,6 +141,37 @@ describe('a question on the terminal', () => {
     expect(await asking).toEqual(yes('skill'));
   });
 
+  test.each([
+    [['\u001B[200~yes\n\u001B[201~']],
+    [['\u001B[200~', 'yes', '\r', '\u001B[201~', 'yes\r']],
+    [['\u001B[20', '0~y', 'es\n', '\u001B', '[201~']],
+    [['\u001B[200~x\u001B[201~yes\r']],
+    [['yes\u001B[200~\n\u001B[201~']],
+    [['\u001B[200~yes\u0003yes\n']],
+  ])('text that the terminal marks as pasted is no answer to a high-risk question: %j', async (chunks) => {
+    const at = desk();
+    const asking = ask(at, requestOf({ risk: 'high' }));
+    expect(at.marksPastes()).toBe(true);
+    for (const chunk of chunks) {
+      // A slow line: only the marks tell that it is one paste.
+      if (chunk !== 'yes\r') wait();
+      at.input.emit('data', chunk);
+    }
+    at.input.emit('data', '\u001B[201~');
+    wait();
+    at.input.emit('data', 'yes run');
+    at.input.emit('data', '\r');
+    expect([await asking, at.interrupts(), at.marksPastes()]).toEqual([yes('run'), 0, false]);
+  });
+
+  test('Ctrl-C ends a question in a paste whose end never comes', async () => {
+    const at = desk();
+    const asking = ask(at, requestOf({ risk: 'high' }));
+    wait();
+    for (const keys of ['\u001B[200~yes', '\u0003']) at.input.emit('data', keys);
+    expect([await asking, at.interrupts(), at.marksPastes()]).toEqual([NO, 1, false]);
+  });
+
   test('Ctrl-C is a no and an interrupt, at any time', async () => {
     const early = desk();
     const asking = ask(early);
@@ -162,6 +200,7 @@ describe('a question on the terminal', () => {
     stop.abort(new Error('enough'));
     await expect(asking).rejects.toThrow('enough');
     expect([at.input.isRaw, at.input.isPaused, at.input.eventNames()]).toEqual([false, true, []]);
+    expect(at.marksPastes()).toBe(false);
   });
 
   test('details show all of a long command, and keys count again only later', async () => {

@@ -10,12 +10,17 @@ export type Step =
   | { readonly until: string }
   | { readonly seconds: number }
   | { readonly keys: string }
+  /** Marked as a paste if the program asked for marks, as terminals do. */
+  | { readonly paste: string }
   /** The window is closed; the last step. */
   | { readonly hangUp: true };
 
 export interface Screen {
   readonly status: number;
+  /** Without the requests for paste marks, which a terminal does not show. */
   readonly text: string;
+  /** The requests to mark pastes (`h`) and to stop it (`l`), in order. */
+  readonly pasteModes: string;
 }
 
 /** Python brings pseudo-terminals on every system we test on; Node has none of its own. */
@@ -48,6 +53,10 @@ for before, step in zip([{}, *steps], steps):
         stop = time.time() + step['seconds']
         while time.time() < stop and read(stop - time.time()):
             pass
+    elif 'paste' in step:
+        isMarked = text.rfind(b'\\x1b[?2004h') > text.rfind(b'\\x1b[?2004l')
+        marks = (b'\\x1b[200~', b'\\x1b[201~') if isMarked else (b'', b'')
+        os.write(terminal, marks[0] + step['paste'].encode() + marks[1])
     elif 'hangUp' in step:
         os.close(terminal)
         terminal = None
@@ -97,7 +106,14 @@ export function atTerminal(
     child.once('error', reject);
     child.once('close', () => {
       if (output === '') reject(new Error('the terminal gave nothing'));
-      else resolve(JSON.parse(output) as Screen);
+      else resolve(screenOf(JSON.parse(output) as Omit<Screen, 'pasteModes'>));
     });
   });
 }
+
+function screenOf({ status, text }: Omit<Screen, 'pasteModes'>): Screen {
+  const pasteModes = [...text.matchAll(PASTE_MODE)].map(([, mode]) => mode).join('');
+  return { status, text: text.replaceAll(PASTE_MODE, ''), pasteModes };
+}
+
+const PASTE_MODE = /\u001B\[\?2004([hl])/g;

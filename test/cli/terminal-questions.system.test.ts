@@ -95,6 +95,30 @@ describe('at a real terminal', needs('python3 with pty'), () => {
     expect(trustedIn(at)).toEqual([]);
   });
 
+  test('a pasted word is no answer to a high-risk question', async () => {
+    const no = [{ keys: 'no\r' }, WORDS, PAUSE, { keys: 'no\r' }];
+    expect(
+      await ask(commandRequest('rm -r .', { risk: 'high' }), [WORDS, PAUSE, { paste: 'yes\n' }, PAUSE, ...no]),
+    ).toEqual({
+      said: [terminal('no', 'once'), terminal('no', 'once')],
+      interrupts: 0,
+      isRaw: false,
+    });
+  });
+
+  test.each([['process.exit(1)'], ["setTimeout(() => { throw new Error('a bug'); })"]])(
+    'a process that ends at a question with %s leaves the terminal without paste marks',
+    async (end) => {
+      const program = `
+      const { askStreams, confirm } = await import(process.argv[1]);
+      setTimeout(() => { ${end} }, 50);
+      await confirm(askStreams(process), 'sure?', { signal: new AbortController().signal });`;
+      const words = [process.execPath, '--input-type=module', '-e', program, built('cli/terminal/ask.js')];
+      const { pasteModes } = await atTerminal(words, [], { cwd: scratch(), env: {} });
+      expect(pasteModes).toBe('hl');
+    },
+  );
+
   test('two questions are asked in turn, with a key for one and for the run', async () => {
     expect(await ask(commandRequest('git status'), [MENU, PAUSE, { keys: 'y' }, MENU, PAUSE, { keys: 'r' }])).toEqual({
       said: [terminal('yes', 'once'), terminal('yes', 'run')],

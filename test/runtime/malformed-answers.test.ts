@@ -9,6 +9,7 @@ import type { Approve } from '../../src/core/approval.ts';
 import type { RunEvent } from '../../src/core/run-events.ts';
 import { decide } from '../../src/policy/policy.ts';
 import type { PolicyLayer } from '../../src/policy/policy.ts';
+import type { Session } from '../../src/runtime/session.ts';
 import type { SessionPolicy } from '../../src/policy/session-policy.ts';
 import { openApprovals } from '../../src/policy/approval/approver.ts';
 import { openApprovalTable } from '../../src/server/fleet/approval-table.ts';
@@ -112,10 +113,10 @@ interface Deletion {
   readonly message: string;
 }
 
-/** Deletes a file again and again, in one session whose questions go to the given callback. */
+/** Deletes one file after the other, in one session whose questions go to the given callback: an answer for the run covers one file. */
 async function openDeletions(): Promise<(approve: Approve) => Promise<Deletion>> {
   const world = policyWorld();
-  const file = path.join(world.project, 'old.md');
+  let files = 0;
   let current: Approve = () => 'nobody';
   let events: RunEvent[] = [];
   const session = await (
@@ -127,9 +128,11 @@ async function openDeletions(): Promise<(approve: Approve) => Promise<Deletion>>
   });
   onTestFinished(() => session.close());
   return async (approve) => {
+    const name = `old-${String((files += 1))}.md`;
+    const file = path.join(world.project, name);
     writeFileSync(file, 'old\n');
     [current, events] = [approve, []];
-    const observation = await session.perform({ type: 'delete_file', path: 'old.md' });
+    const observation = await session.perform({ type: 'delete_file', path: name });
     const recorded = events.flatMap((event) => (event.type === 'approval-answer' ? [event.answer] : []));
     const message = observation.type === 'failed' ? observation.message : '';
     return { isGone: !existsSync(file), answer: recorded.at(-1), message };
@@ -194,6 +197,41 @@ describe.each([
 });
 
 describe('a callback', () => {
+  test.each(['run', 'skill'] as const)(
+    'that approves with the scope %s is asked once by a session and its children',
+    async (scope) => {
+      const world = await trustedWorld();
+      const runtime = await runtimeIn(world);
+      const asked: string[] = [];
+      const approve: Approve = async ({ scopes, detail }) => {
+        asked.push(detail.kind);
+        return { verdict: 'yes', scope: scopes.includes(scope) ? scope : 'run' };
+      };
+      const open = async (parent?: Session): Promise<Session> => {
+        const execution = { executor: walledExecutor(), opens: false, artifacts: false } as const;
+        const session = await runtime.startSession({ host: {}, execution, approve, ...(parent && { parent }) });
+        onTestFinished(() => session.close());
+        return session;
+      };
+      const write = (file: string, content: string) => ({ type: 'write_file', path: file, content }) as const;
+      const script = { type: 'run_script', skill: 'demo', script: 'go.sh', args: [] } as const;
+      const session = await open();
+      const child = await open(session);
+      for (const [by, action, questions] of [
+        [session, write('a.md', '1'), 1],
+        [session, write('a.md', '2'), 1],
+        [child, write('a.md', '3'), 1],
+        [child, write('b.md', '1'), 2],
+        [session, write('b.md', '2'), 2],
+        [session, script, 3],
+        [session, { ...script, args: ['x'] }, 3],
+        // Another run.
+        [await open(), write('a.md', '4'), 4],
+      ] as const)
+        expect([await outcome(by, action), asked.length]).toEqual(['done', questions]);
+    },
+  );
+
   test('may be anything in JavaScript: what is not a function approves nothing', async () => {
     const deleteAfter = await openDeletions();
     for (const value of [true, 'yes', {}, { verdict: 'yes' }])

@@ -1,6 +1,7 @@
 import {
   chmodSync,
   existsSync,
+  linkSync,
   lstatSync,
   readFileSync,
   rmSync,
@@ -146,6 +147,77 @@ describe('undo', () => {
     chmodSync(file, 0o700);
     expect(undo(here, done)).toEqual([{ path: 'run.sh', result: 'restored' }]);
     expect(lstatSync(file).mode & 0o777).toBe(0o700);
+  });
+
+  test('a link that took the place of a file or folder is left alone, with the file that it leads to', () => {
+    const here = world({ 'project/mine.txt': 'made\n', 'project/d/x': 'x\n', 'project/other/new.txt': 'made\n' });
+    const at = (file: string): string => path.join(here.places.project, file);
+    const done = [
+      write(here, 'made.txt', 'made\n'),
+      write(here, 'a.txt', 'made\n'),
+      write(here, 'd/new.txt', 'made\n'),
+      write(here, 'gone.txt', 'gone'),
+    ];
+    for (const [file, target] of [
+      ['made.txt', 'mine.txt'],
+      ['a.txt', 'mine.txt'],
+      ['d', 'other'],
+      ['gone.txt', 'nowhere'],
+    ] as const) {
+      rmSync(at(file), { recursive: true });
+      symlinkSync(target, at(file));
+    }
+    const reason = 'it is now a link, or in a linked folder';
+    expect(undo(here, done)).toMatchObject(done.map(() => ({ result: 'conflict', reason })));
+    expect(['mine.txt', 'made.txt', 'a.txt', 'd/new.txt'].map((file) => read(here, file))).toEqual(
+      Array(4).fill('made\n'),
+    );
+    expect(lstatSync(at('gone.txt')).isSymbolicLink()).toBe(true);
+  });
+
+  test('a link that took the place of a kept copy is not followed', () => {
+    const here = world({ 'project/mine.txt': 'project a\n' });
+    const done = remove(here, 'a.txt');
+    const kept = path.join(here.places.project, 'trash' in done ? done.trash : '');
+    rmSync(kept);
+    symlinkSync(path.join(here.places.project, 'mine.txt'), kept);
+    expect(undo(here, [done])).toMatchObject([
+      { result: 'conflict', reason: expect.stringMatching(/ is now a link$/) },
+    ]);
+    expect(read(here, 'mine.txt')).toBe('project a\n');
+  });
+
+  test('a hard link keeps its other name', () => {
+    const here = world({ 'project/mine.txt': 'made\n' });
+    const done = [write(here, 'made.txt', 'made\n'), write(here, 'a.txt', 'made\n')];
+    for (const file of ['made.txt', 'a.txt']) {
+      rmSync(path.join(here.places.project, file));
+      linkSync(path.join(here.places.project, 'mine.txt'), path.join(here.places.project, file));
+    }
+    expect(undo(here, done).map(({ result }) => result)).toEqual(['removed', 'restored']);
+    expect([read(here, 'mine.txt'), read(here, 'a.txt')]).toEqual(['made\n', 'project a\n']);
+  });
+
+  test('says which special permissions are not restored, and moves a deleted file back with them', () => {
+    const here = world({ 'project/tool': 'old' });
+    const file = path.join(here.places.project, 'tool');
+    const full = (): number => lstatSync(file).mode & 0o7777;
+    const reason = 'without its setuid bit; to set it: chmod 4755 tool';
+    chmodSync(file, 0o4755);
+    const done = [write(here, 'tool', 'new')];
+    const changes = fileChanges(done);
+    expect(undoFiles(here.places.project, changes, { dryRun: true })).toEqual([
+      { path: 'tool', result: 'restored', reason },
+    ]);
+    expect(undo(here, done)).toEqual([{ path: 'tool', result: 'restored', reason }]);
+    expect([read(here, 'tool'), full()]).toEqual(['old', 0o755]);
+    expect(undo(here, done)).toEqual([{ path: 'tool', result: 'unchanged', reason }]);
+    chmodSync(file, 0o4755);
+    expect(undo(here, done)).toEqual([{ path: 'tool', result: 'unchanged' }]);
+    for (const act of [() => [remove(here, 'tool')], () => [remove(here, 'tool'), write(here, 'tool', 'new')]]) {
+      expect(undo(here, act())).toEqual([{ path: 'tool', result: 'restored' }]);
+      expect([read(here, 'tool'), full()]).toEqual(['old', 0o4755]);
+    }
   });
 
   test('a replaced file whose copy the record does not name is not removed', () => {

@@ -4,7 +4,8 @@ import { StringDecoder } from 'node:string_decoder';
 import { createInterface } from 'node:readline';
 
 import { setRawMode } from '../terminal/ask.ts';
-import { MARK_PASTES, messageOf, openPasteFilter } from './chat-paste.ts';
+import { markPastes } from '../terminal/paste-marks.ts';
+import { messageOf, openPasteFilter } from './chat-paste.ts';
 
 export type Input =
   | { readonly type: 'message'; readonly text: string }
@@ -73,14 +74,15 @@ function readMessage({ stdin, stderr }: NodeJS.Process, options: EditorOptions):
       setRawMode(stdin, false);
       signal.removeEventListener('abort', end);
       editor.close();
-      stderr.write(`${MARK_PASTES.off}${input.type === 'message' ? '' : '\n'}`);
+      unmark();
+      if (input.type !== 'message') stderr.write('\n');
       resolve(input);
     };
     editor.on('line', (line) => finish({ type: 'message', text: messageOf(line) }));
     editor.on('SIGINT', () => finish({ type: 'interrupt', isEmpty: editor.line === '' }));
     editor.on('close', end);
     signal.addEventListener('abort', end, { once: true });
-    stderr.write(MARK_PASTES.on);
+    const unmark = markPastes(stderr);
     setRawMode(stdin, true);
     stdin.on('data', onKeys).on('end', end).on('error', end).resume();
     editor.prompt();

@@ -13,9 +13,6 @@ const LINE_ENDS = /\r\n|\r|\n/g;
 // oxlint-disable-next-line no-control-regex
 const CONTROLS = /[\u0000-\u001F\u007F]/g;
 
-/** Bracketed paste mode: the terminal puts markers around pasted text. */
-export const MARK_PASTES = { on: '\u001B[?2004h', off: '\u001B[?2004l' } as const;
-
 /**
  * Returns a function that translates raw keys, in chunks of any size, into keys for the editor. `mention` replaces a paste that is nothing
  * but the path of a file.

@@ -2,6 +2,7 @@ import { mkdirSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { timerMs } from '../../platform/clock.ts';
 import { SkillError } from '../../core/errors.ts';
 import { EXECUTOR_NAMES } from '../../core/execution.ts';
 import type { Executor, ExecutorName } from '../../core/execution.ts';
@@ -147,7 +148,10 @@ export const command = defineCommand({
       const failure = await Promise.race([untilStopped(signal), worker.failed]);
       terminal.remark(`draining; runs that are not done in ${String(grace)} s go back to the queue`);
       // If the database does not answer, the others take over what this one cannot return.
-      await Promise.race([worker.drain(grace * 1_000), sleep(grace * 1_000 + LINGER_MS, undefined, { ref: false })]);
+      await Promise.race([
+        worker.drain(grace * 1_000),
+        sleep(timerMs(grace * 1_000 + LINGER_MS), undefined, { ref: false }),
+      ]);
       if (failure !== undefined) {
         terminal.remark(`this worker ends because ${failure}; start it again`);
         return EXIT.failed;

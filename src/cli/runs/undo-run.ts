@@ -140,7 +140,9 @@ export function undoneLines(
     ...files.flatMap((file) =>
       file.result === 'conflict'
         ? conflictLines(file, project)
-        : [`${file.result.padEnd(10)}  ${printable(file.path)}`],
+        : [
+            `${file.result.padEnd(10)}  ${printable(file.path)}${file.reason === undefined ? '' : ` ${printable(file.reason)}`}`,
+          ],
     ),
     `${countText(files.length - kept, 'file')} ${dryRun ? 'would be ' : ''}as before the run${left}`,
   ];

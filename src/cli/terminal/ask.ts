@@ -3,6 +3,7 @@ import { approvalLines, changeLines } from '../../policy/approval-text.ts';
 import type { ApprovalRequest, ApprovalScope } from '../../core/approval.ts';
 import { sha256 } from '../../platform/hash.ts';
 import type { Asker } from '../../policy/approval/approver.ts';
+import { markPastes, openPasteGuard } from './paste-marks.ts';
 import { columnsOf } from './terminal.ts';
 import type { Stream } from './terminal.ts';
 import { wrapWords } from './wrap.ts';
@@ -189,6 +190,7 @@ async function converse<T>(
   signal.throwIfAborted();
   return new Promise<T>((resolve, reject) => {
     const quiet = openQuiet();
+    const isPasted = openPasteGuard();
     let word = '';
 
     const show = (text: string): void => {
@@ -213,16 +215,18 @@ async function converse<T>(
       if (isEntered) accept(word);
     };
     const onKeys = (typed: string): void => {
-      if (typed.includes(CTRL_C)) {
+      const isPaste = isPasted(typed);
+      // Alone, it is a key, even if the end of a paste never arrives.
+      if (typed === CTRL_C || (typed.includes(CTRL_C) && !isPaste)) {
         leave();
         output.write('\n');
         interrupt();
         // An interrupted question has no answer.
         if (signal.aborted) reject(signal.reason);
         else resolve(dialog.otherwise);
-      } else if (!quiet.isOver()) quiet.begin();
+      } else if (isPaste || !quiet.isOver()) quiet.begin();
       else if (typed === CTRL_D || (isEnter(typed) && word === '')) finish(dialog.otherwise);
-      // Arrow keys and pasted text arrive as several characters at once.
+      // Arrow keys, and pasted text without marks, arrive as several characters at once.
       else if (typed.includes('\u001B') || (!dialog.isWord && typed.length > 1)) quiet.begin();
       else if (dialog.isWord) addToWord(typed);
       else accept(typed);
@@ -234,6 +238,7 @@ async function converse<T>(
     };
     const leave = (): void => {
       quiet.stop();
+      unmark();
       release();
       signal.removeEventListener('abort', onAbort);
     };
@@ -243,6 +248,7 @@ async function converse<T>(
     const release = takeKeys(input, onKeys, () => {
       finish(dialog.otherwise);
     });
+    const unmark = markPastes(output);
     show(dialog.text);
   });
 }

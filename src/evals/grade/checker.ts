@@ -1,4 +1,5 @@
 /** Grades by the exit codes of checker scripts. The caller runs them in a sandbox. */
+import { timerMs } from '../../platform/clock.ts';
 import type { EvalCase, OutputCheck } from '../cases/case.ts';
 import type { CheckResult } from '../report/result.ts';
 import { quoted } from '../../core/text/text.ts';
@@ -53,7 +54,7 @@ async function runWithDeadline(
   about: CheckerSubject,
   deadlineMs: number,
 ): Promise<CheckerEnd> {
-  const deadline = AbortSignal.timeout(deadlineMs);
+  const deadline = AbortSignal.timeout(timerMs(deadlineMs));
   const signal = AbortSignal.any([about.signal, deadline]);
   const stopped = new Promise<CheckerEnd>((resolve) => {
     const stop = (): void =>

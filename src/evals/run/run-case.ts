@@ -2,6 +2,7 @@
 import { copyFileSync } from 'node:fs';
 import path from 'node:path';
 
+import { timerMs } from '../../platform/clock.ts';
 import { runAgent } from '../../agent/agent.ts';
 import type { AgentResult } from '../../agent/agent-options.ts';
 import type { EvalCase } from '../cases/case.ts';
@@ -59,7 +60,7 @@ export interface Attempt extends CaseGrading {
 /** Rejects only with the abort reason; any other problem is an `error` result of this case. */
 export async function runCase(attempt: Attempt): Promise<CaseResult> {
   const { evalCase, signal, timeoutMs, model } = attempt;
-  const deadline = AbortSignal.timeout(timeoutMs);
+  const deadline = AbortSignal.timeout(timerMs(timeoutMs));
   const startedAt = performance.now();
   try {
     const result = await askAgent(attempt, AbortSignal.any([signal, deadline]));

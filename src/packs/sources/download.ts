@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { closeSync, openSync, writeSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 
+import { timerMs } from '../../platform/clock.ts';
 import { PackRefused, isRefusal, packRefusal, refused } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
 import { isLoopback } from './source-address.ts';
@@ -68,7 +69,7 @@ async function download(
   const shown = quoted(withoutQuery(first.url.href), 200);
   const { timeoutMs = TIMEOUT_MS } = network;
   const ended = new AbortController();
-  const timer = setTimeout(() => ended.abort(), timeoutMs);
+  const timer = setTimeout(() => ended.abort(), timerMs(timeoutMs));
   const stop = signal === undefined ? ended.signal : AbortSignal.any([signal, ended.signal]);
   try {
     const response = await follow(first, { network, env, mayReachLoopback: isLoopback(first), stop });

@@ -22,8 +22,13 @@ import { ownerName, ownerOfName, ownerState, thisProcess } from './lock-owner.ts
 import { FOREIGN_FILE } from './open-flags.ts';
 import { isSystemError } from './paths.ts';
 
-/** `replaced` is the SHA-256 of the replaced file, in hex; absent for a new file. `mode` are the permissions of the new one. */
-export type Written = { readonly type: 'written'; readonly replaced?: string; readonly mode: number } | OpenFailed;
+/**
+ * `replaced` is the SHA-256 of the replaced file, in hex; absent for a new file. `mode` are the permissions of the new one. `lostBits` are
+ * the setuid, setgid and sticky bits of the replaced one: other content does not inherit them.
+ */
+export type Written =
+  | { readonly type: 'written'; readonly replaced?: string; readonly mode: number; readonly lostBits: number }
+  | OpenFailed;
 
 export type Moved = { readonly type: 'moved' } | OpenFailed;
 
@@ -86,7 +91,8 @@ function replaceIn(
     throw error;
   }
   quietly(() => removeStale(directory.place));
-  return { type: 'written', mode, ...(replaced === undefined ? {} : { replaced }) };
+  const lostBits = old.type === 'file' ? old.stats.mode & 0o7000 : 0;
+  return { type: 'written', mode, lostBits, ...(replaced === undefined ? {} : { replaced }) };
 }
 
 /** Earlier versions did not name the owner. */

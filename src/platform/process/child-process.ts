@@ -5,6 +5,7 @@ import { closeSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 
+import { timerMs } from '../clock.ts';
 import { SkillError, invalidInput } from '../../core/errors.ts';
 import type { EndReason, Identity, ProgramEnd, RunLimits, RunStreams } from '../../core/execution.ts';
 import { shellWord } from '../../core/text/shell-word.ts';
@@ -83,7 +84,6 @@ const LEFT_MS = 30_000;
 const POLL_MS = 100;
 /** The pause after a check is at least this many times the processor time of the check. */
 const POLL_SHARE = 3;
-const MAX_TIMER_MS = 2_147_483_647;
 
 const SCRIPT = '/usr/bin/script';
 
@@ -259,7 +259,7 @@ export async function supervise(child: Child, supervision: Supervision): Promise
     const reason = await new Promise<EndReason>((resolve, reject) => {
       const left = Math.max(0, limits.wallMs - (performance.now() - started));
       const settle = (why: EndReason) => (): void => resolve(why);
-      whenPassed(Math.min(left, MAX_TIMER_MS), watching.signal, settle('timeout'));
+      whenPassed(timerMs(left), watching.signal, settle('timeout'));
       // A derived signal: many programs may share the caller's, and Node warns about more than ten listeners.
       const leaving = streams.signal === undefined ? undefined : AbortSignal.any([streams.signal]);
       if (leaving?.aborted === true) resolve('cancelled');

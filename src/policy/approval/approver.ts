@@ -1,7 +1,9 @@
 import type { ApprovalAnswer, ApprovalRequest } from '../../core/approval.ts';
-import { isSkillError } from '../../core/errors.ts';
+import { invalidInput, isSkillError } from '../../core/errors.ts';
+import type { SkillError } from '../../core/errors.ts';
 import { takeAnswer, waitForAnswer, withdrawPending } from './pending-approvals.ts';
 import { askCallback, readAnswer, untilAborted } from './read-answer.ts';
+import { openRunAnswers } from './run-answers.ts';
 import { openStoredApprovals, storedFrom } from './stored-approvals.ts';
 import { openUsedApprovals, ticketId } from './used-approvals.ts';
 import type { StoredApproval } from './stored-approvals.ts';
@@ -16,7 +18,7 @@ export interface Asker {
 export interface ApprovalsOptions {
   /** Where answers for a skill are stored; without it they last for the run. */
   readonly home: string | undefined;
-  /** `--approve`: complete ids of questions. Each approves one execution; the home folder remembers which were used. */
+  /** `--approve`: complete ids of questions. Each approves one execution; without a home folder that remembers it, none. */
   readonly approved?: readonly string[];
   /** `--yes`: approves everything except high-risk actions and programs without isolation. */
   readonly yes?: boolean;
@@ -26,7 +28,7 @@ export interface ApprovalsOptions {
    */
   readonly pending?: { readonly folder: string; readonly waitMs?: number; readonly isShared?: boolean };
   readonly asker?: Asker;
-  /** After this time, a question counts as answered with `no`. */
+  /** After this time, a question counts as answered with `no` (default: never). `openApprovals` throws `input/invalid` unless it is positive. */
   readonly deadlineMs?: number;
   /** Receives each warning once: invalid stored answers, and answers that could not be stored. */
   readonly onWarning?: (message: string) => void;
@@ -45,18 +47,20 @@ export interface Approvals {
  * answers in the folder, and then the asker. Questions are asked one at a time.
  */
 export function openApprovals(options: ApprovalsOptions): Approvals {
-  const { home, approved = [], yes = false, pending, asker } = options;
+  const { home, approved = [], yes = false, pending, asker, deadlineMs = Infinity } = options;
+  if (!(deadlineMs > 0)) throw invalidTime('deadlineMs', deadlineMs, 'a positive number of milliseconds');
+  if (pending?.waitMs !== undefined && !(pending.waitMs >= 0))
+    throw invalidTime('pending.waitMs', pending.waitMs, 'milliseconds, or 0');
   const stored = home === undefined ? undefined : openStoredApprovals(home);
-  const runAnswers = new Map<string, ApprovalAnswer>();
+  const runAnswers = openRunAnswers();
   const warn = warnOnce(options.onWarning);
   const enqueue = openQueue();
   const place = pending === undefined || home === undefined ? undefined : { folder: pending.folder, home };
   const useTicket = openTickets(approved, home, warn);
 
   const known = async (request: ApprovalRequest): Promise<ApprovalAnswer | undefined> => {
-    const said = runAnswers.get(runKey(request));
-    if (said !== undefined && (said.verdict === 'no' || request.scopes.includes('run')))
-      return { ...said, scope: 'run' };
+    const said = runAnswers.find(request);
+    if (said !== undefined) return said;
     for (const problem of stored?.list().problems ?? []) warn(problem);
     const kept = stored?.find(request);
     if (kept !== undefined) return { verdict: kept.verdict, scope: 'skill', by: 'stored' };
@@ -70,7 +74,7 @@ export function openApprovals(options: ApprovalsOptions): Approvals {
     if (answer.scope === 'once' || answer.by === 'stored') return answer;
     const entry = answer.scope === 'skill' ? storedFrom(request, answer.verdict, new Date()) : undefined;
     // Stored answers are not kept in memory, so that they can be revoked during the run.
-    if (entry === undefined || !(await keep(entry))) runAnswers.set(runKey(request), answer);
+    if (entry === undefined || !(await keep(entry))) runAnswers.keep(request, answer);
     return answer;
   };
 
@@ -143,10 +147,14 @@ export function openApprovals(options: ApprovalsOptions): Approvals {
   };
 }
 
+function invalidTime(name: string, value: number, expected: string): SkillError<'input/invalid'> {
+  return invalidInput(`${name} is ${String(value)}`, expected, `pass ${expected}`);
+}
+
 /** Questions at a terminal have no deadline. */
 const LONG_MS = 365 * 24 * 60 * 60 * 1_000;
 
-/** Uses up a word of `--approve`. Without a place to remember this, it holds once in this process. */
+/** Uses up a word of `--approve`. An approval whose use cannot be remembered is not used. */
 function openTickets(
   approved: readonly string[],
   home: string | undefined,
@@ -160,22 +168,26 @@ function openTickets(
     const ticket = left.get(id)?.replace(/^sha256:/, '');
     if (ticket === undefined) return false;
     left.delete(id);
-    const isNext = await orWarning(async () => (await used?.use(id, ticket)) ?? true, warn);
-    if (isNext === false && used !== undefined)
-      warn(`--approve ${ticket} was already used; to approve the same action again: --approve ${used.ticket(id)}`);
-    // A warning says why the use could not be remembered.
-    return isNext ?? true;
+    if (used === undefined) {
+      warn(`--approve ${ticket} was not used: no home folder remembers that it was; set HOME`);
+      return false;
+    }
+    try {
+      const isNext = await used.use(id, ticket);
+      if (!isNext)
+        warn(`--approve ${ticket} was already used; to approve the same action again: --approve ${used.ticket(id)}`);
+      return isNext;
+    } catch (error) {
+      if (!isSkillError(error)) throw error;
+      warn(`--approve ${ticket} was not used: ${error.message}; ${error.hint}`);
+      return false;
+    }
   };
 }
 
 /** The scopes may have differed when the answer was given; a `yes` is valid at least once. */
 function limitScope(answer: ApprovalAnswer, { scopes }: ApprovalRequest): ApprovalAnswer {
   return answer.verdict === 'no' || scopes.includes(answer.scope) ? answer : { ...answer, scope: 'once' };
-}
-
-/** An approval does not carry over to another isolation, another skill digest or another coverage. */
-function runKey({ coverage, tool, risk, isolation, skill }: ApprovalRequest): string {
-  return JSON.stringify([coverage, tool, risk, isolation ?? '', skill?.id ?? '', skill?.digest ?? '']);
 }
 
 function isCoveredByYes({ risk, isolation }: ApprovalRequest): boolean {
@@ -213,7 +225,7 @@ async function orWarning<T>(act: () => T | Promise<T>, warn: (message: string) =
     return await act();
   } catch (error) {
     if (!isSkillError(error)) throw error;
-    warn(error.message);
+    warn(`${error.message}; ${error.hint}`);
     return undefined;
   }
 }

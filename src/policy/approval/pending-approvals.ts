@@ -16,6 +16,7 @@ import { readPrivateFile } from '../../platform/fs/read-file.ts';
 import { isSealOf, sealKey, sealOf } from '../../platform/fs/seal-key.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
 import { fieldOf, hasShape, shape } from '../../core/json/shape.ts';
+import { openUsedApprovals } from './used-approvals.ts';
 
 /**
  * Questions for another process: `<id>.json` is the question, `<id>.answer.json` the answer. Both are authenticated, so that only this
@@ -123,8 +124,11 @@ export function isAnswered(place: PendingPlace, id: string): boolean {
   return isPresent(fileOf(place, id, '.answer.json'));
 }
 
-/** Takes the answer to a question and removes both. If several processes try, one gets it. */
-export function takeAnswer(place: PendingPlace, id: string): ApprovalAnswer | undefined {
+/**
+ * Takes the answer to a question and removes both. If several processes try, one gets it. A yes whose use cannot be remembered stays:
+ * throws `io/failed`.
+ */
+export async function takeAnswer(place: PendingPlace, id: string): Promise<ApprovalAnswer | undefined> {
   const file = fileOf(place, id, '.answer.json');
   if (!isPresent(file)) return undefined;
   const question = readPending(place, id);
@@ -138,8 +142,14 @@ export function takeAnswer(place: PendingPlace, id: string): ApprovalAnswer | un
   try {
     const body = readSealed(place, taken, ANSWER);
     const answer = body === undefined || question === undefined ? undefined : answerOf(body, question);
-    if (answer !== undefined) unlinkIfPresent(fileOf(place, id, '.json'));
-    return answer;
+    if (answer === undefined || question === undefined) return undefined;
+    // The files of a used answer may have been copied back.
+    const isNew = answer.verdict === 'no' || (await openUsedApprovals(place.home).useAnswer(question.asking));
+    unlinkIfPresent(fileOf(place, id, '.json'));
+    return isNew ? answer : undefined;
+  } catch (error) {
+    renameSync(taken, file);
+    throw error;
   } finally {
     unlinkIfPresent(taken);
   }
@@ -160,7 +170,7 @@ export async function waitForAnswer(
   writePending(place, request);
   for (;;) {
     signal?.throwIfAborted();
-    const answer = takeAnswer(place, request.id);
+    const answer = await takeAnswer(place, request.id);
     if (answer !== undefined) return answer;
     const left = end - Date.now();
     if (left <= 0) return 'pending';

@@ -1,5 +1,6 @@
 import { APPROVAL_SCOPES, APPROVERS } from '../../core/approval.ts';
 import type { ApprovalAnswer, ApprovalRequest } from '../../core/approval.ts';
+import { LONGEST_TIMER_MS } from '../../platform/clock.ts';
 import { printable } from '../../core/text/text.ts';
 import { startOf } from '../../core/text/code-point.ts';
 
@@ -20,7 +21,8 @@ export async function askCallback(
   { signal = new AbortController().signal, deadlineMs }: AskOptions,
 ): Promise<ApprovalAnswer | 'nobody' | 'pending'> {
   const over = new AbortController();
-  const timer = deadlineMs === undefined ? undefined : setTimeout(() => over.abort(), deadlineMs);
+  const isLimited = deadlineMs !== undefined && deadlineMs <= LONGEST_TIMER_MS;
+  const timer = isLimited ? setTimeout(() => over.abort(), deadlineMs) : undefined;
   try {
     const said = await untilAborted([signal, over.signal], async (either) => ask({ signal: either }));
     return said === 'nobody' || said === 'pending' ? said : readAnswer(said, request);

@@ -1,10 +1,11 @@
-/** Which approvals given with `--approve` were used: each allows one execution, in whatever process. */
+/** Which approvals were used, of `--approve` and of the queue: each allows one execution, in whatever process. */
 import path from 'node:path';
 
+import { SkillError } from '../../core/errors.ts';
 import { openSealedFile } from '../../platform/fs/authenticated-store.ts';
 
 interface UsedApproval {
-  /** `sha256:` id of the question. */
+  /** `sha256:` id of the question; of the queue, the name of the asking. */
   readonly id: string;
   /** How often it was approved and used. */
   readonly uses: number;
@@ -13,8 +14,13 @@ interface UsedApproval {
 export interface UsedApprovals {
   /** The word that approves the next execution: the hex digits of the id, and the number of earlier uses if there were any. */
   ticket(id: string): string;
-  /** Uses up a ticket. False if it is not the next one. If several processes try, one gets it. Throws `io/failed`. */
+  /**
+   * Uses up a ticket. False if it is not the next one. If several processes try, one gets it. Throws `io/failed` if that cannot be
+   * remembered, or the memory was edited.
+   */
   use(id: string, ticket: string): Promise<boolean>;
+  /** As `use`, for an answer from the queue to one asking. */
+  useAnswer(asking: string): Promise<boolean>;
 }
 
 /** The oldest are dropped. */
@@ -22,8 +28,9 @@ const MAX_USED = 5_000;
 
 /** `.agent/used-approvals.json` in the home folder. */
 export function openUsedApprovals(home: string): UsedApprovals {
+  const file = path.join(home, '.agent/used-approvals.json');
   const sealed = openSealedFile<UsedApproval>({
-    file: path.join(home, '.agent/used-approvals.json'),
+    file,
     home,
     purpose: 'skillwright used approval 1',
     read: usedOf,
@@ -31,17 +38,27 @@ export function openUsedApprovals(home: string): UsedApprovals {
     name: ({ id }) => id,
     maxEntries: MAX_USED,
   });
+  const use = async (id: string, ticket: string): Promise<boolean> => {
+    const [problem] = sealed.load().problems;
+    if (problem !== undefined)
+      throw new SkillError({
+        code: 'io/failed',
+        message: `the memory of used approvals is damaged: ${problem}`,
+        hint: `move ${JSON.stringify(file)} away; approvals that were used before then count again`,
+        data: { path: file, cause: 'damaged' },
+      });
+    let isNext = false;
+    await sealed.change((all) => {
+      const uses = usesOf(all, id);
+      isNext = ticketOf(id, uses) === ticket;
+      return isNext ? [...all.filter((entry) => entry.id !== id), { id, uses: uses + 1 }] : all;
+    });
+    return isNext;
+  };
   return {
     ticket: (id) => ticketOf(id, usesOf(sealed.load().entries, id)),
-    async use(id, ticket) {
-      let isNext = false;
-      await sealed.change((all) => {
-        const uses = usesOf(all, id);
-        isNext = ticketOf(id, uses) === ticket;
-        return isNext ? [...all.filter((entry) => entry.id !== id), { id, uses: uses + 1 }] : all;
-      });
-      return isNext;
-    },
+    use,
+    useAnswer: (asking) => use(asking, asking),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
+import { timerMs } from '../../platform/clock.ts';
 import type { NetworkRequest } from '../../core/action.ts';
 import type { Failure } from '../../core/failure-codes.ts';
 import { writeAuthority } from '../../core/network/host-pattern.ts';
@@ -55,7 +56,7 @@ export async function networkRequest(
   if (target.type === 'refused') return actionFailed(action.type, target.failure);
   if (message.type === 'refused') return actionFailed(action.type, message.failure);
   const ended = new AbortController();
-  const timer = setTimeout(() => ended.abort(), timeoutMs);
+  const timer = setTimeout(() => ended.abort(), timerMs(timeoutMs));
   const stop = signal === undefined ? ended.signal : AbortSignal.any([signal, ended.signal]);
   try {
     const received = await follow({ ...options, patterns: grants, stop }, target, message);

@@ -1,3 +1,4 @@
+import { timerMs } from '../../platform/clock.ts';
 import type { EndReason, OutputSink, ProgramEnd, RunningProgram } from '../../core/execution.ts';
 import { LineBuffer } from './line-buffer.ts';
 import { PROMPT_LINES, expectedInput } from './prompt.ts';
@@ -39,8 +40,6 @@ export interface WaitOptions {
 const BUFFER_LIMITS = { lines: 20_000, characters: 4 * 1024 * 1024 };
 /** A prompt counts after this time without further output. */
 const SETTLE_MS = 75;
-/** Node fires longer timers immediately. */
-const MAX_TIMER_MS = 2_147_483_647;
 export const KILL_GRACE_MS = 2000;
 
 /** One interactive program: its output, its timeouts and its end. */
@@ -112,9 +111,12 @@ export class Interaction {
     const idle = (): void => {
       const left = this.#times.idleMs - (performance.now() - this.#lastActive);
       if (left <= 0) this.stop('timeout');
-      else this.#timers = [...this.#timers.slice(0, 1), setTimeout(idle, Math.min(left, MAX_TIMER_MS))];
+      else this.#timers = [...this.#timers.slice(0, 1), setTimeout(idle, timerMs(left))];
     };
-    this.#timers = [setTimeout(() => this.stop('timeout'), this.#times.totalMs), setTimeout(idle, this.#times.idleMs)];
+    this.#timers = [
+      setTimeout(() => this.stop('timeout'), timerMs(this.#times.totalMs)),
+      setTimeout(idle, timerMs(this.#times.idleMs)),
+    ];
   }
 
   write(bytes: Uint8Array): void {

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { z } from 'zod';
 
+import { timerMs } from '../../platform/clock.ts';
 import { SkillError, isSkillError } from '../../core/errors.ts';
 import type { Integrity } from '../api/runs.ts';
 import type * as api from './api.ts';
@@ -61,7 +62,7 @@ export function openFleetClient({
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(timeoutMs),
+      signal: AbortSignal.timeout(timerMs(timeoutMs)),
     });
     if (!response.ok) throw await refusal(response);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the server answers in the shapes of `api.ts`.

@@ -9,6 +9,7 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Pool } from 'pg';
 
+import { timerMs } from '../../platform/clock.ts';
 import { newRunId } from '../../journal/run-folder.ts';
 import { VERSION } from '../../version.ts';
 import { recordAct } from './audit.ts';
@@ -155,7 +156,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       await pool.query('update skillwright.workers set is_draining = true where id = $1', [id]).catch(() => undefined);
       const stopped = listening.stop();
       const left = [...running.values()].map(({ done }) => done);
-      await Promise.race([Promise.allSettled(left), pause(graceMs, undefined, { ref: false })]);
+      await Promise.race([Promise.allSettled(left), pause(timerMs(graceMs), undefined, { ref: false })]);
       for (const { stop } of running.values()) stop.abort(new Error('it was drained'));
       await Promise.allSettled([...running.values()].map(({ done }) => done));
       await stopped;

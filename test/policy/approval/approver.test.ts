@@ -112,10 +112,10 @@ describe('what was said on the command line', () => {
   test('--approve answers the very question, whatever its risk, and no other', async () => {
     const risky = requestOf({ risk: 'high', isolation: 'none' });
     const option = { verdict: 'yes', scope: 'once', by: 'option' };
-    expect(await answer(risky, { home: undefined, approved: [risky.id] })).toEqual(option);
-    expect(await answer(risky, { home: undefined, approved: [risky.id.slice(7)] })).toEqual(option);
+    expect(await answer(risky, { home: scratch(), approved: [risky.id] })).toEqual(option);
+    expect(await answer(risky, { home: scratch(), approved: [risky.id.slice(7)] })).toEqual(option);
     for (const id of [risky.id.slice(0, 19), risky.id.slice(7, 19), idOf('1'), ''])
-      expect(await answer(risky, { home: undefined, approved: [id] })).toBe('nobody');
+      expect(await answer(risky, { home: scratch(), approved: [id] })).toBe('nobody');
   });
 
   test('--yes covers what is of low or medium risk and isolated', async () => {
@@ -188,6 +188,23 @@ describe('a callback', () => {
     const asking = openApprovals({ home: undefined, asker }).approve(requestOf(), { signal: stop.signal });
     stop.abort(new Error('enough'));
     await expect(asking).rejects.toThrow('enough');
+  });
+
+  test.each([2 ** 31 - 1, 2 ** 31, 3_000_000_000, Infinity])(
+    'has time with a deadline of %d ms',
+    async (deadlineMs) => {
+      const asker: Asker = { by: 'callback', ask: () => new Promise((resolve) => setTimeout(resolve, 20, true)) };
+      expect(await answer(requestOf(), { home: undefined, asker, deadlineMs })).toMatchObject({ verdict: 'yes' });
+    },
+  );
+
+  test.each([0, -1, NaN, -Infinity])('cannot have a deadline of %d ms', (deadlineMs) => {
+    expect(() => openApprovals({ home: undefined, deadlineMs })).toThrow(`deadlineMs is ${String(deadlineMs)}`);
+  });
+
+  test('cannot wait for a time that is none', () => {
+    for (const waitMs of [-1, NaN])
+      expect(() => openApprovals({ home: undefined, pending: { folder: 'x', waitMs } })).toThrow('pending.waitMs');
   });
 });
 

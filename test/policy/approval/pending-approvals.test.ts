@@ -1,8 +1,18 @@
-import { mkdirSync, readFileSync, readdirSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
+import { openApprovals } from '../../../src/policy/approval/approver.ts';
 import type { PendingPlace } from '../../../src/policy/approval/pending-approvals.ts';
 import { pendingFolder } from '../../../src/policy/approval/pending-approvals.ts';
 import {
@@ -60,12 +70,12 @@ describe('a question that waits', () => {
     expect(await waitForAnswer(at, request, { timeoutMs: 0 })).toEqual({ verdict: 'no', scope: 'once', by: 'file' });
   });
 
-  verifies('POL-3', 'is approved if and only if the answer in its file is a well-formed yes', () => {
+  verifies('POL-3', 'is approved if and only if the answer in its file is a well-formed yes', async () => {
     const at = place();
     const value = fc.oneof(fc.constantFrom('yes', 'no', 'once', 'run', 'YES', 'yes ', 'true', true), fc.jsonValue());
     const body = fc.record({ verdict: value, scope: value, isOther: fc.boolean() }, { requiredKeys: [] });
-    fc.assert(
-      fc.property(fc.oneof(body, fc.jsonValue()), (said) => {
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(body, fc.jsonValue()), async (said) => {
         const { asking } = writePending(at, request);
         const { isOther, ...fields } = { isOther: undefined, ...(typeof said === 'object' ? said : {}) };
         const answer =
@@ -76,7 +86,7 @@ describe('a question that waits', () => {
         writeFileSync(answerFile(at), JSON.stringify({ mac, body: text }), { mode: 0o600 });
         const { verdict, scope }: Record<string, unknown> = fields;
         const isYes = isOther !== true && verdict === 'yes' && ['once', 'run', 'skill'].some((one) => one === scope);
-        expect(takeAnswer(at, request.id)?.verdict === 'yes').toBe(isYes);
+        expect((await takeAnswer(at, request.id))?.verdict === 'yes').toBe(isYes);
       }),
       { numRuns: 200 },
     );
@@ -87,12 +97,44 @@ describe('a question that waits', () => {
     writePending(at, request);
     answerPending(at, request.id, { verdict: 'yes', scope: 'once' });
     const kept = readFileSync(answerFile(at));
-    expect(takeAnswer(at, request.id)?.verdict).toBe('yes');
-    expect(takeAnswer(at, request.id)).toBeUndefined();
+    expect((await takeAnswer(at, request.id))?.verdict).toBe('yes');
+    expect(await takeAnswer(at, request.id)).toBeUndefined();
     writePending(at, request);
     writeFileSync(answerFile(at), kept);
-    expect(takeAnswer(at, request.id)).toBeUndefined();
+    expect(await takeAnswer(at, request.id)).toBeUndefined();
     expect(await waitForAnswer(at, request, { timeoutMs: 0 })).toBe('pending');
+  });
+
+  test('gets an answer once, even if its files are copied back', async () => {
+    const at = place();
+    writePending(at, request);
+    answerPending(at, request.id, { verdict: 'yes', scope: 'once' });
+    const files = [questionFile(at), answerFile(at)].map((file) => [file, readFileSync(file)] as const);
+    const copyBack = (): void => files.forEach(([file, bytes]) => writeFileSync(file, bytes, { mode: 0o600 }));
+    expect((await takeAnswer(at, request.id))?.verdict).toBe('yes');
+    copyBack();
+    expect(await takeAnswer(at, request.id)).toBeUndefined();
+    expect(await waitForAnswer(at, request, { timeoutMs: 0 })).toBe('pending');
+    copyBack();
+    const asker = { by: 'callback', ask: async () => false } as const;
+    const { approve } = openApprovals({ home: at.home, pending: { folder: at.folder }, asker });
+    expect(await approve(request, {})).toMatchObject({ verdict: 'no', by: 'callback' });
+  });
+
+  test('keeps an answer whose use cannot be remembered', async () => {
+    const at = place();
+    writePending(at, request);
+    answerPending(at, request.id, { verdict: 'yes', scope: 'once' });
+    const memory = path.join(at.home, '.agent/used-approvals.json');
+    writeFileSync(memory, 'damaged', { mode: 0o600 });
+    await expect(takeAnswer(at, request.id)).rejects.toMatchObject({ code: 'io/failed' });
+    const warnings: string[] = [];
+    const onWarning = (warning: string): unknown => warnings.push(warning);
+    const { approve } = openApprovals({ home: at.home, pending: { folder: at.folder }, onWarning });
+    expect(await approve(request, {})).toBe('nobody');
+    expect(warnings).toEqual([expect.stringMatching(/used approvals is damaged.*it is not JSON; move .* away/)]);
+    rmSync(memory);
+    expect((await takeAnswer(at, request.id))?.verdict).toBe('yes');
   });
 
   test('is given up when the signal says so', async () => {
@@ -104,14 +146,14 @@ describe('a question that waits', () => {
 });
 
 describe('what is no answer', () => {
-  test('an answer to another question, under the name of this one', () => {
+  test('an answer to another question, under the name of this one', async () => {
     const at = place();
     writePending(at, request);
     writePending(at, other);
     answerPending(at, other.id, { verdict: 'yes', scope: 'once' });
     writeFileSync(answerFile(at), readFileSync(answerFile(at, other.id)));
-    expect(takeAnswer(at, request.id)).toBeUndefined();
-    expect(takeAnswer(at, other.id)?.verdict).toBe('yes');
+    expect(await takeAnswer(at, request.id)).toBeUndefined();
+    expect((await takeAnswer(at, other.id))?.verdict).toBe('yes');
   });
 
   test.each([
@@ -119,25 +161,25 @@ describe('what is no answer', () => {
     ['torn', (file: string) => truncateSync(file, 40)],
     ['empty', (file: string) => truncateSync(file, 0)],
     ['no object', (file: string) => writeFileSync(file, '"yes"')],
-  ])('one that is %s', (_, spoil) => {
+  ])('one that is %s', async (_, spoil) => {
     const at = place();
     writePending(at, request);
     answerPending(at, request.id, { verdict: 'no', scope: 'once' });
     spoil(answerFile(at));
-    expect(takeAnswer(at, request.id)).toBeUndefined();
+    expect(await takeAnswer(at, request.id)).toBeUndefined();
     expect(readPending(at, request.id)?.request).toEqual(request);
   });
 
-  test('a link', () => {
+  test('a link', async () => {
     const at = place();
     writePending(at, request);
     answerPending(at, request.id, { verdict: 'yes', scope: 'once' });
     const kept = path.join(at.home, 'kept');
     writeFileSync(kept, readFileSync(answerFile(at)));
-    expect(takeAnswer(at, request.id)?.verdict).toBe('yes');
+    expect((await takeAnswer(at, request.id))?.verdict).toBe('yes');
     writePending(at, request);
     symlinkSync(kept, answerFile(at));
-    expect(takeAnswer(at, request.id)).toBeUndefined();
+    expect(await takeAnswer(at, request.id)).toBeUndefined();
     expect(readFileSync(kept, 'utf8')).not.toBe('');
   });
 

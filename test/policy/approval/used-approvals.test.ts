@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 
 import type { ApprovalRequest } from '../../../src/core/approval.ts';
@@ -60,22 +60,42 @@ describe('an action that is approved by its id', () => {
     },
   );
 
-  test('is done once where the use cannot be stored, which is said', async () => {
-    expect(await asked(undefined, [HEX], 2)).toEqual(['yes', 'nobody']);
-    const home = path.join(scratch(), 'file');
-    writeFileSync(home, '');
-    const [first, second, warning] = await asked(home, [HEX], 2);
-    expect([first, second, typeof warning]).toEqual(['yes', 'nobody', 'string']);
+  test('is not done without a home folder, which is said', async () => {
+    expect(await asked(undefined, [HEX], 2)).toEqual([
+      'nobody',
+      'nobody',
+      `--approve ${HEX} was not used: no home folder remembers that it was; set HOME`,
+    ]);
   });
 
-  test('a forged file of uses is ignored', async () => {
+  test('is not done where the use cannot be written, which is said', async () => {
+    const home = path.join(scratch(), 'file');
+    writeFileSync(home, '');
+    expect(await asked(home, [HEX], 2)).toEqual([
+      'nobody',
+      'nobody',
+      expect.stringMatching(new RegExp(`^--approve ${HEX} was not used: .*; .*`)),
+    ]);
+  });
+
+  test.each([
+    ['garbage', () => 'garbage'],
+    ['empty', () => ''],
+    ['an edited number', (text: string) => text.replace('"uses": 1', '"uses": 2')],
+    ['another id', (text: string) => text.replace(HEX, 'b2'.repeat(32))],
+    ['a forged entry', () => JSON.stringify({ schema: 1, entries: [{ id: REQUEST.id, uses: 5, mac: '00' }] })],
+    ['another version', () => JSON.stringify({ schema: 2, entries: [] })],
+  ])('is not done while the memory of uses is damaged: %s', async (_, spoil) => {
     const home = scratch();
-    mkdirSync(path.join(home, '.agent'), { mode: 0o700 });
-    writeFileSync(
-      path.join(home, '.agent/used-approvals.json'),
-      JSON.stringify({ schema: 1, entries: [{ id: REQUEST.id, uses: 5, mac: '00' }] }),
-      { mode: 0o600 },
-    );
-    expect(openUsedApprovals(home).ticket(REQUEST.id)).toBe(HEX);
+    expect(await asked(home, [HEX])).toEqual(['yes']);
+    const file = path.join(home, '.agent/used-approvals.json');
+    writeFileSync(file, spoil(readFileSync(file, 'utf8')), { mode: 0o600 });
+    const damaged = readFileSync(file);
+    for (const ticket of [HEX, `${HEX}-1`, `${HEX}-5`])
+      expect(await asked(home, [ticket])).toEqual([
+        'nobody',
+        expect.stringMatching(/was not used: the memory of used approvals is damaged: .*; move ".*" away; /),
+      ]);
+    expect(readFileSync(file)).toEqual(damaged);
   });
 });
