@@ -35,7 +35,7 @@ const METHODS = ['GET', 'POST', 'DELETE'] as const;
 
 export interface Route {
   readonly method: (typeof METHODS)[number];
-  /** Below `/api/v1`, with `{name}` for a segment. */
+  /** Below `/api/v1`, with `{name}` for a segment; `{path}` at the end takes all that are left. */
   readonly path: string;
   readonly summary: string;
   readonly query: z.ZodType | undefined;
@@ -137,7 +137,9 @@ function parsed<Schema extends z.ZodType | undefined>(
   const read = schema.safeParse(value);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as above.
   if (read.success) return read.data as Parsed<Schema>;
-  const [issue] = read.error.issues;
+  const { issues } = read.error;
+  // A misspelt name is the cause of a required one that is missing.
+  const issue = issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0];
   const place = issue === undefined || issue.path.length === 0 ? part : `${part} ${issue.path.join('.')}`;
   throw new HttpError(
     400,
@@ -151,7 +153,8 @@ function keysHint(schema: z.ZodType, path: readonly PropertyKey[], unknown: stri
   let at: z.ZodType | undefined = schema;
   for (const name of path) at = shapeOf(at)?.[String(name)];
   const keys = Object.keys(shapeOf(at) ?? {});
-  const [near] = nearest(unknown, keys);
+  // Either way round, because the longer of two names may differ by more letters.
+  const near = nearest(unknown, keys)[0] ?? keys.find((key) => nearest(key, [unknown]).length > 0);
   if (near !== undefined) return `did you mean ${near}?`;
   return keys.length === 0 ? 'it takes no keys' : `the keys are ${keys.join(', ')}`;
 }
@@ -184,10 +187,11 @@ export function findRoute(
 }
 
 function match(pattern: readonly string[], segments: readonly string[]): Readonly<Record<string, string>> | undefined {
-  if (pattern.length !== segments.length) return undefined;
+  const isOpen = pattern.at(-1) === '{path}' && segments.length > pattern.length;
+  if (!isOpen && pattern.length !== segments.length) return undefined;
   const params: Record<string, string> = {};
   for (const [at, part] of pattern.entries()) {
-    const given = segments[at] ?? '';
+    const given = (part === '{path}' ? segments.slice(at).join('/') : segments[at]) ?? '';
     const [, name] = /^\{(\w+)\}$/.exec(part) ?? [];
     if (name === undefined) {
       if (part !== given) return undefined;

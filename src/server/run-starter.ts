@@ -6,9 +6,13 @@ import path from 'node:path';
 
 import { runAgent } from '../agent/agent.ts';
 import type { AgentOptions, AgentResult } from '../agent/agent-options.ts';
+import { isSkillError } from '../core/errors.ts';
 import type { RunEvent } from '../core/run-events.ts';
 import type { EventSink } from '../journal/export/sinks.ts';
-import { takeOutputs } from '../runtime/execution/take-outputs.ts';
+import { leftOutNotes, readResults } from '../runtime/execution/results.ts';
+import type { LeftOutFile } from '../runtime/execution/results.ts';
+import { writeResults } from '../runtime/execution/take-outputs.ts';
+import type { Session } from '../runtime/session.ts';
 import type { ExecutionOptions } from '../runtime/execution/execution.ts';
 import { makeTemporary, openBase } from '../sandbox/workspace/layout.ts';
 import type { RunServerLimits, RunServerOptions } from './server-options.ts';
@@ -91,7 +95,7 @@ export function openRunStarter(
           await agent.beforeEnd?.(session, recorded);
           const target = path.join(base(), 'outputs', run);
           await mkdir(target, { recursive: true, mode: 0o700 });
-          await takeOutputs(session, target, { signal }).catch(() => undefined);
+          for (const message of await copyResults(session, target)) recorded.record({ type: 'note', message });
         },
       },
       { onOutput: output.take },
@@ -120,6 +124,18 @@ export function openRunStarter(
       if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Copies each result that may be copied, and returns notes about the others. */
+async function copyResults(session: Session, folder: string): Promise<readonly string[]> {
+  const { files, leftOut } = await readResults(session);
+  const refused: Omit<LeftOutFile, 'isMissed'>[] = [];
+  for (const file of files)
+    await writeResults([file], folder, {}).catch((error: unknown) => {
+      if (!isSkillError(error)) throw error;
+      refused.push({ name: file.name, reason: error.code });
+    });
+  return leftOutNotes([...leftOut, ...refused]);
 }
 
 /** The default way to run an agent, with the options of the server. */

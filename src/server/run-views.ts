@@ -4,6 +4,7 @@ import path from 'node:path';
 
 import type { RunInfo } from '../core/run-events.ts';
 import { changesBetween } from '../core/text/text-diff.ts';
+import { isLeftOutNote } from '../runtime/execution/results.ts';
 import { readRun } from '../journal/journal-reader.ts';
 import { runLife, runState } from '../journal/run-folder.ts';
 import type { ListedRun } from '../journal/run-folder.ts';
@@ -20,6 +21,8 @@ interface RunFacts {
   readonly resumes?: string;
   readonly turns: readonly number[];
   readonly events: number;
+  /** What is missing from the output files. */
+  readonly notStored: readonly string[];
 }
 
 /** Reads the events of a run once. Ended runs are remembered, because the list shows their cost again and again. */
@@ -68,7 +71,7 @@ export function openRunReader(own: OwnRuns): RunReader {
     },
     detail(id, folder) {
       const { info, torn, problems } = readRun(folder, { content: 'start' });
-      const { usage, plan, answer, resumes, turns, events } = factsOf(folder, info);
+      const { usage, plan, answer, resumes, turns, events, notStored } = factsOf(folder, info);
       const outputs = own.outputs(id);
       return {
         run: rowOf(id, runLife(info) === 'killed' ? 'killed' : info.outcome, info, usage),
@@ -76,7 +79,7 @@ export function openRunReader(own: OwnRuns): RunReader {
         usage,
         events,
         isTorn: torn,
-        problems,
+        problems: [...problems, ...notStored],
         ...(plan === undefined ? {} : { plan }),
         answer,
         version: info.version,
@@ -106,6 +109,8 @@ export function openRunReader(own: OwnRuns): RunReader {
 function readFacts(folder: string): RunFacts {
   const models = new Set<string>();
   const turns: number[] = [];
+  // A record that continues another one repeats its notes.
+  const notStored = new Set<string>();
   let [toolCalls, inputTokens, outputTokens, estimated, elapsedMs, events] = [0, 0, 0, 0, 0, 0];
   let isEstimated = false;
   let plan: RunDetail['plan'];
@@ -114,6 +119,7 @@ function readFacts(folder: string): RunFacts {
   for (const { event, elapsed } of readRun(folder, { content: 'answer' }).lines) {
     elapsedMs = Math.max(elapsedMs, elapsed);
     events += 1;
+    if (event.type === 'note' && isLeftOutNote(event.message)) notStored.add(event.message);
     if (event.type === 'run-start') resumes = event.agent?.resumes?.run;
     if (event.type === 'action') toolCalls += event.action.type === 'final_answer' ? 0 : 1;
     if (event.type === 'action' && event.action.type === 'final_answer') ({ answer } = event.action);
@@ -143,6 +149,7 @@ function readFacts(folder: string): RunFacts {
     ...(resumes === undefined ? {} : { resumes }),
     turns,
     events,
+    notStored: [...notStored],
   };
 }
 

@@ -8,6 +8,9 @@ import { FLEET_FLAGS, fleetOptions, openFleetFor } from './fleet-flags.ts';
 import type { Fleet, FleetOptions } from '../../server/fleet/open-fleet.ts';
 import { countText } from '../../core/text/line-text.ts';
 
+/** In the audit, as `fleet prune` is. */
+const ACTOR = 'fleet keys';
+
 /** One query reads the names of all contents. */
 const PRUNE_MS = 600_000;
 
@@ -134,7 +137,7 @@ async function keys({ flags: given, terminal }: FleetInvocation, { pool }: Fleet
 async function create({ flags: given, terminal }: FleetInvocation, { pool }: Fleet, name: string): Promise<number> {
   const { createKey } = await import('../../server/fleet/keys.ts');
   const rights = RIGHTS.filter((right) => (given.rights ?? ['submit', 'read']).includes(right));
-  const { key, secret } = await createKey(pool, { name, project: given.project ?? 'default', rights });
+  const { key, secret } = await createKey(pool, { name, project: given.project ?? 'default', rights }, ACTOR);
   if (!terminal.printJson({ key, secret })) {
     terminal.out(secret);
     terminal.remark(`key ${key.id} of project ${key.project} may ${rights.join(', ')}; it is not shown again`);
@@ -145,7 +148,7 @@ async function create({ flags: given, terminal }: FleetInvocation, { pool }: Fle
 async function revoke({ flags: given, terminal }: FleetInvocation, { pool }: Fleet, id: string): Promise<number> {
   const { revokeKey } = await import('../../server/fleet/keys.ts');
   const project = given.project ?? 'default';
-  if (!(await revokeKey(pool, project, id)))
+  if (!(await revokeKey(pool, { actor: ACTOR, project }, id)))
     throw new UsageError(`project ${project} has no key ${quoted(id)}`, 'list the keys: skillwright fleet keys');
   terminal.remark(`key ${id} is revoked`);
   return EXIT.done;

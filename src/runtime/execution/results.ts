@@ -3,6 +3,7 @@ import { compareText } from '../../core/diagnostic.ts';
 import { compileGlob } from '../../core/glob.ts';
 import { toRelativePath } from '../../core/path.ts';
 import type { RelativePath } from '../../core/path.ts';
+import { printable } from '../../core/text/text.ts';
 import { openConfined } from '../../platform/fs/confined-directory.ts';
 import type { ConfinedDirectory } from '../../platform/fs/confined-directory.ts';
 import { WorkspaceFolders } from '../../sandbox/outputs/collect-folders.ts';
@@ -40,7 +41,7 @@ const MAX_NAMES = 100_000;
 const TOOL_FOLDER = /(?:^|\/)(?:\.git|node_modules)(?:\/|$)/;
 
 /** Reads the results of a session; empty if no program has run. */
-export async function readResults({ execution }: Session): Promise<Results> {
+export async function readResults({ execution }: Pick<Session, 'execution'>): Promise<Results> {
   const workspace = execution?.usedWorkspace();
   if (workspace === undefined || execution === undefined) return { files: [], leftOut: [] };
   const { root } = workspace.place;
@@ -58,6 +59,23 @@ export async function readResults({ execution }: Session): Promise<Results> {
   } finally {
     directory.close();
   }
+}
+
+const MAX_NAMED = 100;
+const NOT_STORED = 'output not stored: ';
+
+/** A note for the record about each file of `out/` that is missing from the results. */
+export function leftOutNotes(leftOut: readonly Omit<LeftOutFile, 'isMissed'>[]): readonly string[] {
+  const more = leftOut.length - MAX_NAMED;
+  return [
+    ...leftOut.slice(0, MAX_NAMED).map(({ name, reason }) => `${NOT_STORED}${printable(name)} (${reason})`),
+    ...(more > 0 ? [`${NOT_STORED}${String(more)} more files`] : []),
+  ];
+}
+
+/** Whether a note of a record was made by `leftOutNotes`. */
+export function isLeftOutNote(message: string): boolean {
+  return message.startsWith(NOT_STORED);
 }
 
 async function listOut(

@@ -101,6 +101,9 @@ export async function pruneEntries(
 function schedulesOf(client: Dbos.DBOSClient): Schedules {
   return {
     async add({ actor, project }, { name, cron, request }, skillSet) {
+      // DBOS takes a sixth field, of seconds.
+      const fields = cron.trim().split(/\s+/).length;
+      if (fields !== 5) throw notScheduled(name, cron, new Error(`it has ${String(fields)} fields`));
       const context: ScheduleContext = { project, actor, name, request, skillSet };
       try {
         await client.createSchedule({

@@ -131,6 +131,9 @@ async function reconcileLoop(
   }
 }
 
+/** Streams of a key that was revoked end within this time, and the second for which keys are remembered. */
+const RECHECK_MS = 2_000;
+
 interface Exchange {
   readonly options: FleetServerOptions;
   readonly folders: RecordFolders;
@@ -166,7 +169,9 @@ async function route(request: IncomingMessage, response: ServerResponse, exchang
     if (request.method === 'POST') return logIn(request, response, { pool, keyring });
   }
   const session = sessionToken(request);
-  const identity = session === '' ? await keyring(bearer(request)) : await sessionIdentity(pool, session);
+  const identify = (): Promise<Identity | undefined> =>
+    session === '' ? keyring(bearer(request)) : sessionIdentity(pool, session);
+  const identity = await identify();
   const page = isGet ? pages.get(url.pathname) : undefined;
   if (page !== undefined) {
     if (identity === undefined && url.pathname === '/') return sendLogin(response);
@@ -184,13 +189,25 @@ async function route(request: IncomingMessage, response: ServerResponse, exchang
   }
   if (!url.pathname.startsWith(`${API_PATH}/`)) throw new HttpError(404, `not found; the API is below ${API_PATH}`);
   const routes = fleetRoutes({ ...options, folders: exchange.folders }, identity);
-  await answerApi(request, response, url, {
-    routes,
-    limits: { ...LIMITS, stalledMs: options.stalledMs ?? LIMITS.stalledMs },
-    closing,
-    description: () => openApi(routes),
-    onNote: exchange.onNote,
-  });
+  // A stream outlives its first check. While the database does not answer, nothing is known about the key.
+  const revoked = new AbortController();
+  const recheck = setInterval(() => {
+    identify().then(
+      (known) => known ?? revoked.abort(),
+      () => undefined,
+    );
+  }, RECHECK_MS);
+  try {
+    await answerApi(request, response, url, {
+      routes,
+      limits: { ...LIMITS, stalledMs: options.stalledMs ?? LIMITS.stalledMs },
+      closing: AbortSignal.any([closing, revoked.signal]),
+      description: () => openApi(routes),
+      onNote: exchange.onNote,
+    });
+  } finally {
+    clearInterval(recheck);
+  }
 }
 
 async function health(name: string, response: ServerResponse, pool: Pool): Promise<void> {

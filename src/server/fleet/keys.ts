@@ -6,6 +6,7 @@ import type { Pool } from 'pg';
 import { invalidInput } from '../../core/errors.ts';
 import { quoted } from '../../core/text/text.ts';
 import { HttpError } from '../http-error.ts';
+import { recordAct } from './audit.ts';
 
 /** `admin` manages keys, webhooks, schedules and limits of its project. */
 export const RIGHTS = ['submit', 'read', 'approve', 'admin'] as const;
@@ -50,11 +51,14 @@ export async function ensureProject(pool: Pool, project: string): Promise<void> 
   await pool.query('insert into skillwright.projects (name) values ($1) on conflict do nothing', [project]);
 }
 
-/** Returns the key itself, which cannot be read again. */
+/** Returns the key itself, which cannot be read again. `actor` is for the audit. */
 export async function createKey(
   pool: Pool,
   { name, project, rights }: { readonly name: string; readonly project: string; readonly rights: readonly Right[] },
+  actor: string,
 ): Promise<{ readonly key: ApiKey; readonly secret: string }> {
+  if (!/\S/.test(name) || name.length > 100)
+    throw invalidInput(`${quoted(name)} is not a name of a key`, 'a name of 1 to 100 characters, such as ci');
   await ensureProject(pool, project);
   const id = randomBytes(6).toString('hex');
   const secret = `sw_${id}_${randomBytes(32).toString('base64url')}`;
@@ -64,6 +68,7 @@ export async function createKey(
   );
   const [key] = rows;
   if (key === undefined) throw new TypeError('the key was not stored');
+  await recordAct(pool, { actor, project }, { act: 'key-create', target: id, detail: { name, rights } });
   return { key, secret };
 }
 
@@ -76,11 +81,16 @@ export async function listKeys(pool: Pool, project: string): Promise<readonly Ap
 }
 
 /** Returns false if the project has no such key. */
-export async function revokeKey(pool: Pool, project: string, id: string): Promise<boolean> {
+export async function revokeKey(
+  pool: Pool,
+  { actor, project }: { readonly actor: string; readonly project: string },
+  id: string,
+): Promise<boolean> {
   const { rowCount } = await pool.query(
     'update skillwright.keys set revoked_at = coalesce(revoked_at, now()) where id = $1 and project = $2',
     [id, project],
   );
+  if (rowCount === 1) await recordAct(pool, { actor, project }, { act: 'key-revoke', target: id });
   return rowCount === 1;
 }
 

@@ -1,11 +1,12 @@
 /**
  * The tables of a fleet, in the schema `skillwright`. Migrations only go forward. They run under a lock, each in one transaction with the
- * number that says it ran. The tables of DBOS are its own, in the schema `dbos`.
+ * number that says it ran. The tables of DBOS are its own, in the schema `dbos`; they are upgraded under the same lock.
  */
-import type { Pool } from 'pg';
+import { setTimeout as sleep } from 'node:timers/promises';
 
-import { invalidInput } from '../../core/errors.ts';
-import type { SkillError } from '../../core/errors.ts';
+import type { Pool, PoolClient } from 'pg';
+
+import { SkillError, invalidInput } from '../../core/errors.ts';
 
 /** Entry N brings version N to N + 1. Never edit an entry that was released: add one. */
 const MIGRATIONS: readonly string[] = [
@@ -251,40 +252,77 @@ export const SCHEMA_VERSION = MIGRATIONS.length;
 /** Any number: it names the lock that migrations take. */
 const LOCK = 7_305_114;
 
-/** Creates or upgrades the tables. Throws `input/invalid` if a later version of this program wrote them. */
+const LOCK_POLL_MS = 100;
+const MAX_LOCK_MS = 120_000;
+
+/**
+ * Creates or upgrades the tables; `further` runs under the same lock. Throws `input/invalid` if a later version of this program wrote them,
+ * and `io/failed` if another process upgrades them for more than two minutes.
+ */
 export async function migrate(
   pool: Pool,
   to = SCHEMA_VERSION,
+  further?: () => Promise<void>,
 ): Promise<{ readonly from: number; readonly to: number }> {
   const client = await pool.connect();
   try {
-    await client.query('select pg_advisory_lock($1)', [LOCK]);
-    await client.query('create schema if not exists skillwright');
-    await client.query(
-      'create table if not exists skillwright.migrations (version int primary key, applied_at timestamptz not null default now())',
-    );
-    const { rows } = await client.query<{ version: number | null }>(
-      'select max(version) as version from skillwright.migrations',
-    );
-    const from = rows[0]?.version ?? 0;
-    if (from > SCHEMA_VERSION) throw newer(from);
-    for (const [index, sql] of MIGRATIONS.slice(0, to).entries()) {
-      if (index < from) continue;
-      await client.query('begin');
-      try {
-        await client.query(sql);
-        await client.query('insert into skillwright.migrations (version) values ($1)', [index + 1]);
-        await client.query('commit');
-      } catch (error) {
-        await client.query('rollback');
-        throw error;
-      }
-    }
-    return { from, to: Math.max(from, to) };
+    await lock(client);
+    const done = await upgrade(client, to);
+    await further?.();
+    return done;
   } finally {
-    await client.query('select pg_advisory_unlock($1)', [LOCK]).catch(() => undefined);
-    client.release();
+    // A connection that broke has given up its lock.
+    const broken = await client.query('select pg_advisory_unlock($1)', [LOCK]).then(
+      () => undefined,
+      (error: Error) => error,
+    );
+    client.release(broken);
   }
+}
+
+/** Polls: a statement that waits has a snapshot, and `create index concurrently` would wait for it while it has the lock. */
+async function lock(client: PoolClient): Promise<void> {
+  for (const start = performance.now(); ;) {
+    const { rows } = await client.query<{ isMine: boolean }>('select pg_try_advisory_lock($1) as "isMine"', [LOCK]);
+    if (rows[0]?.isMine === true) return;
+    if (performance.now() - start > MAX_LOCK_MS) throw locked();
+    await sleep(LOCK_POLL_MS);
+  }
+}
+
+async function upgrade(client: PoolClient, to: number): Promise<{ readonly from: number; readonly to: number }> {
+  await client.query('create schema if not exists skillwright');
+  await client.query(
+    'create table if not exists skillwright.migrations (version int primary key, applied_at timestamptz not null default now())',
+  );
+  const { rows } = await client.query<{ version: number | null }>(
+    'select max(version) as version from skillwright.migrations',
+  );
+  const from = rows[0]?.version ?? 0;
+  if (from > SCHEMA_VERSION) throw newer(from);
+  for (const [index, sql] of MIGRATIONS.slice(0, to).entries()) {
+    if (index < from) continue;
+    await client.query('begin');
+    try {
+      await client.query(sql);
+      await client.query('insert into skillwright.migrations (version) values ($1)', [index + 1]);
+      await client.query('commit');
+    } catch (error) {
+      await client.query('rollback');
+      throw error;
+    }
+  }
+  return { from, to: Math.max(from, to) };
+}
+
+function locked(): SkillError {
+  const cause = `another process has held the lock of upgrades for ${String(MAX_LOCK_MS / 1_000)} s`;
+  return new SkillError({
+    code: 'io/failed',
+    message: `the tables cannot be upgraded: ${cause}`,
+    hint: 'wait until it has finished, or end it; pg_locks shows which one it is (locktype advisory)',
+    data: { path: 'skillwright.migrations', cause },
+  });
 }
 
 function newer(version: number): SkillError {

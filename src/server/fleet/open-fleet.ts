@@ -1,10 +1,15 @@
 /** Opens what servers and workers of a fleet share: the database, the queue and the contents. */
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { Pool } from 'pg';
+
+import { SkillError, isSkillError } from '../../core/errors.ts';
 import type { ContentStore } from './content-store.ts';
 import { openTableContents, recordedContents, rememberingContents } from './content-store.ts';
-import { openDatabase } from './database.ts';
+import { RETRY_MS, openDatabase } from './database.ts';
 import type { Database } from './database.ts';
 import { migrateQueue } from './dbos-queue.ts';
-import { migrate } from './migrations.ts';
+import { SCHEMA_VERSION, migrate } from './migrations.ts';
 import { openS3Contents } from './s3-contents.ts';
 
 export interface FleetOptions {
@@ -27,8 +32,7 @@ export interface Fleet {
 export async function openFleet({ database, artifacts, env, connections = 10 }: FleetOptions): Promise<Fleet> {
   const pool = await openDatabase(database, { size: connections });
   try {
-    await migrate(pool);
-    await migrateQueue(database);
+    await upgradeTables(pool, database);
     const store =
       artifacts === undefined
         ? openTableContents(pool)
@@ -39,4 +43,31 @@ export async function openFleet({ database, artifacts, env, connections = 10 }: 
     await pool.end();
     throw error;
   }
+}
+
+const MAX_TRIES = 5;
+
+/** Upgrades of earlier versions and of other programs with DBOS do not take the lock, so a conflict with one is tried again. */
+async function upgradeTables(pool: Pool, database: string): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await migrate(pool, SCHEMA_VERSION, () => migrateQueue(database));
+      return;
+    } catch (error) {
+      if (isSkillError(error)) throw error;
+      if (tries >= MAX_TRIES) throw notUpgraded(error);
+      await sleep(RETRY_MS * tries);
+    }
+  }
+}
+
+function notUpgraded(error: unknown): SkillError {
+  const cause = error instanceof Error ? error.message : String(error);
+  return new SkillError({
+    code: 'io/failed',
+    message: `the tables cannot be created or upgraded: ${cause}`,
+    hint: 'check that the user owns the database and may create schemas, and try again: skillwright fleet migrate',
+    data: { path: 'skillwright.migrations', cause },
+    cause: error,
+  });
 }

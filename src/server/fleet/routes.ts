@@ -171,15 +171,13 @@ export function fleetRoutes(context: FleetContext, identity: Identity): readonly
       { body: api.NewKey, answer: api.CreatedKey, status: 201 },
       async ({ body }) => {
         need('admin');
-        const { key, secret } = await createKey(pool, { ...body, project });
-        await did('key-create', key.id, { name: key.name, rights: key.rights });
+        const { key, secret } = await createKey(pool, { ...body, project }, identity.actor);
         return { key: shownKey(key), secret };
       },
     ),
     jsonRoute('DELETE /keys/{id}', 'Revoke a key', { answer: api.Done }, async ({ params: { id = '' } }) => {
       need('admin');
-      if (!(await revokeKey(pool, project, id))) throw new HttpError(404, 'there is no such key');
-      await did('key-revoke', id);
+      if (!(await revokeKey(pool, identity, id))) throw new HttpError(404, 'there is no such key');
       return { done: true };
     }),
     jsonRoute('GET /webhooks', 'List webhooks', { answer: api.WebhookList }, async () => {

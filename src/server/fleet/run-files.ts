@@ -1,18 +1,15 @@
 /** The output files of runs: names in a table, bytes among the contents, so that they outlive the worker. */
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 
 import type { Pool } from 'pg';
 
-import { isSkillError } from '../../core/errors.ts';
 import { sha256 } from '../../platform/hash.ts';
 import { redactedChunks } from '../../runtime/execution/redacted.ts';
-import { takeOutputs } from '../../runtime/execution/take-outputs.ts';
+import { leftOutNotes, readResults } from '../../runtime/execution/results.ts';
 import type { Session } from '../../runtime/session.ts';
 import { HttpError } from '../http-error.ts';
 import { fileRoute } from '../router.ts';
 import type { Route } from '../router.ts';
-import { filesIn } from '../run-starter.ts';
 import type { ContentStore } from './content-store.ts';
 import type { QueuedRun } from './run-queue.ts';
 
@@ -21,33 +18,27 @@ interface FilePlace {
   readonly contents: ContentStore;
 }
 
-/** Stores the files in `out/` of a session. What may not leave the workspace is left out, as on one machine. */
+/** Stores every result file of a session that can be stored, and returns a note for each other one. */
 export async function keepRunFiles(
-  session: Session,
+  session: Pick<Session, 'execution'>,
   { run, attempt }: QueuedRun,
-  { pool, contents, directory }: FilePlace & { readonly directory: string },
-): Promise<void> {
+  { pool, contents }: FilePlace,
+): Promise<readonly string[]> {
   const redactor = session.execution?.redactor;
-  const folder = await mkdtemp(path.join(directory, 'outputs-'));
-  try {
-    await takeOutputs(session, folder, {}).catch((error: unknown) => {
-      if (!isSkillError(error)) throw error;
-    });
-    for (const name of filesIn(folder)) {
-      const bytes = Buffer.concat([...redactedChunks([await readFile(path.join(folder, name))], redactor)]);
-      const digest = sha256(bytes);
-      await contents.save([{ digest, bytes }]);
-      // A worker that was cut off does not replace the files of the attempt that continues the run.
-      await pool.query(
-        `insert into skillwright.run_files (run, name, digest, bytes)
-         select id, $3, $4, $5 from skillwright.runs where id = $1 and attempt = $2
-         on conflict (run, name) do update set digest = excluded.digest, bytes = excluded.bytes`,
-        [run, attempt, redactor?.text(name) ?? name, digest, bytes.length],
-      );
-    }
-  } finally {
-    await rm(folder, { recursive: true, force: true });
+  const { files, leftOut } = await readResults(session);
+  for (const { name, bytes: raw } of files) {
+    const bytes = Buffer.concat([...redactedChunks([raw], redactor)]);
+    const digest = sha256(bytes);
+    await contents.save([{ digest, bytes }]);
+    // A worker that was cut off does not replace the files of the attempt that continues the run.
+    await pool.query(
+      `insert into skillwright.run_files (run, name, digest, bytes)
+       select id, $3, $4, $5 from skillwright.runs where id = $1 and attempt = $2
+       on conflict (run, name) do update set digest = excluded.digest, bytes = excluded.bytes`,
+      [run, attempt, redactor?.text(name) ?? name, digest, bytes.length],
+    );
   }
+  return leftOutNotes(leftOut);
 }
 
 interface RunFile {

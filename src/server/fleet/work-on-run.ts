@@ -73,8 +73,10 @@ export async function workOn(run: FleetRun, claim: Claim, work: Work): Promise<v
       ...(execution === undefined
         ? {}
         : {
-            beforeEnd: (session) =>
-              untilReached(() => keepRunFiles(session, claim, { pool, contents, directory: path.dirname(folder) })),
+            beforeEnd: async (session, recorded) => {
+              const notes = await untilReached(() => keepRunFiles(session, claim, { pool, contents }));
+              for (const message of notes) recorded.record({ type: 'note', message });
+            },
           }),
       run: {
         ...work.run,

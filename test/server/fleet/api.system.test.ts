@@ -7,7 +7,9 @@ import { openFleetClient } from '../../../src/client.ts';
 import type { FleetClient, FleetEvent } from '../../../src/client.ts';
 import { createRun } from '../../../src/journal/journal-writer.ts';
 import type { RunRecord } from '../../../src/journal/journal-writer.ts';
+import { sha256 } from '../../../src/platform/hash.ts';
 import { openApprovalTable } from '../../../src/server/fleet/approval-table.ts';
+import { createKey, revokeKey } from '../../../src/server/fleet/keys.ts';
 import type { Mirror } from '../../../src/server/fleet/mirror.ts';
 import { until } from './fleet-processes.ts';
 import { freePort } from './postgres.ts';
@@ -185,6 +187,8 @@ describe('the API of a fleet', needs('postgresql'), () => {
     expect([
       await post('/runs', { request: 'x', budget: { turn: 3 } }),
       await post('/runs', { request: 'x', budget: { money: 3 } }),
+      await post('/runs', { request: 'x', budget: { tokn: 3 } }),
+      await post('/runs', { requst: 'x' }),
       await post('/runs', { request: 'x', idempotencykey: 'a' }),
       await post('/schedules', { name: 'a', cron: '* * * * *', request: 'x', budget: {} }),
       await post('/runs', { request: 'x', vocabulary: 'other' }),
@@ -198,12 +202,75 @@ describe('the API of a fleet', needs('postgresql'), () => {
           hint: 'the keys are turns, toolCalls, scriptRuns, tokens, contextTokens, wallMs',
         },
       ],
+      [400, { error: 'invalid body budget: Unrecognized key: "tokn"', hint: 'did you mean tokens?' }],
+      [400, { error: 'invalid body: Unrecognized key: "requst"', hint: 'did you mean request?' }],
       [400, { error: 'invalid body: Unrecognized key: "idempotencykey"', hint: 'did you mean idempotencyKey?' }],
       [400, { error: 'invalid body: Unrecognized key: "budget"', hint: 'the keys are name, cron, request' }],
       [400, { error: expect.stringContaining('invalid body vocabulary: Invalid option') }],
       [400, { error: expect.stringContaining('invalid body budget.turns') }],
     ]);
   });
+
+  test('a schedule has five fields', async () => {
+    const schedule = (cron: string): Promise<readonly [number, unknown]> =>
+      post('/schedules', { name: 'often', cron, request: 'x' });
+    for (const cron of ['* * * * * *', '* * * *', '@hourly', ''])
+      expect(await schedule(cron)).toEqual([
+        400,
+        {
+          code: 'input/invalid',
+          error: expect.stringMatching(/cannot be scheduled at .*: it has \d fields?$/),
+          hint: expect.stringContaining('five fields'),
+        },
+      ]);
+    expect((await schedule('0 7 * * 1-5'))[0]).toBe(201);
+  });
+
+  test('a file in a folder is downloaded by its path, with slashes or escaped', async () => {
+    const { run } = await begun('files');
+    const bytes = Buffer.from('text');
+    await world.fleet.contents.save([{ digest: sha256(bytes), bytes }]);
+    await world.fleet.pool.query(
+      'insert into skillwright.run_files (run, name, digest, bytes) values ($1, $2, $3, 4)',
+      [run, 'a b/c.txt', sha256(bytes)],
+    );
+    const get = (name: string): Promise<unknown> => world.ask(key, 'GET', `/api/v1/runs/${run}/files/${name}`);
+    for (const name of ['a%20b/c.txt', 'a%20b%2Fc.txt']) expect(await get(name)).toEqual({ status: 200, text: 'text' });
+    for (const name of ['a%20b', 'a%20b/', 'a%20b/c.txt/', 'x/../../integrity/x'])
+      expect(await get(name)).toMatchObject({ status: 404 });
+  });
+
+  test('streams of a key end when it is revoked, and every key that was created or revoked is in the audit', async () => {
+    const { run } = await begun('revoked');
+    const made = await createKey(
+      world.fleet.pool,
+      { name: 'reader', project: 'default', rights: ['read'] },
+      'fleet keys',
+    );
+    const streams = await Promise.all(
+      [`/runs/${run}/events`, `/runs/${run}/live`, '/changes'].map((target) =>
+        fetch(`${world.url}/api/v1${target}`, { headers: { authorization: `Bearer ${made.secret}` } }),
+      ),
+    );
+    expect(streams.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(await revokeKey(world.fleet.pool, { actor: 'fleet keys', project: 'default' }, made.key.id)).toBe(true);
+    for (const text of await Promise.all(streams.map((stream) => stream.text())))
+      expect(text).not.toContain('event: end');
+    expect(
+      world.postgres
+        .query(`select actor, act from skillwright.audit where target = '${made.key.id}' order by id`)
+        .split('\n'),
+    ).toEqual(['fleet keys|key-create', 'fleet keys|key-revoke']);
+    const other = JSON.parse((await world.ask(key, 'POST', '/api/v1/keys', { name: 'k', rights: ['read'] })).text);
+    expect((await world.ask(key, 'DELETE', `/api/v1/keys/${String(other.key.id)}`)).status).toBe(200);
+    expect(
+      world.postgres.query(`select act from skillwright.audit where target = '${String(other.key.id)}' order by id`),
+    ).toBe('key-create\nkey-revoke');
+    for (const name of ['', ' ', 'x'.repeat(101)])
+      await expect(createKey(world.fleet.pool, { name, project: 'default', rights: [] }, 'test')).rejects.toMatchObject({
+        code: 'input/invalid',
+      });
+  }, 60_000);
 
   test('a client follows a run over restarts of its server, and an early end of the stream is not the end', async () => {
     const port = await freePort();

@@ -11,7 +11,9 @@ import { openDatabase } from '../../../src/server/fleet/database.ts';
 import { SCHEMA_VERSION, migrate } from '../../../src/server/fleet/migrations.ts';
 import { pruneContents } from '../../../src/server/fleet/prune-contents.ts';
 import { openS3Contents } from '../../../src/server/fleet/s3-contents.ts';
+import { openFleet } from '../../../src/server/fleet/open-fleet.ts';
 import { openStoredArtifacts } from '../../../src/server/fleet/stored-artifacts.ts';
+import { SHARED_CACHE, spawnCli, temporaryFolder } from '../../cli/run-cli.ts';
 import { PROJECT } from '../../files-below.ts';
 import { sendJson, serve } from '../../model/local-server.ts';
 import { openBucket } from './bucket.ts';
@@ -50,6 +52,32 @@ describe('operation of a fleet', needs('postgresql'), () => {
     expect(rows).toEqual([{ request: 'before the upgrade' }]);
     const versions = await pool.query('select count(*)::int as count from skillwright.migrations');
     expect(versions.rows).toEqual([{ count: SCHEMA_VERSION }]);
+  }, 120_000);
+
+  test('first starts on an empty database at the same time all succeed', async () => {
+    fleet.postgres.query('create database empty');
+    const env = {
+      PATH: process.env['PATH'] ?? '',
+      SKILLWRIGHT_DATABASE_URL: fleet.postgres.url.replace(/postgres$/, 'empty'),
+      ...SHARED_CACHE,
+    };
+    const folder = temporaryFolder();
+    const commands = [['migrate'], ['status'], ['keys', 'create', 'a'], ['migrate']];
+    const starts = await Promise.all(
+      commands.map((words) => spawnCli(folder, ['fleet', ...words], { ...env, HOME: folder })),
+    );
+    expect(starts.map(({ status, err }) => (status === 0 ? 0 : err))).toEqual(commands.map(() => 0));
+  }, 120_000);
+
+  test('a database whose user may not create tables is refused without a stack trace', async () => {
+    fleet.postgres.query('create database guarded');
+    fleet.postgres.query('create role guest login');
+    const url = new URL(fleet.postgres.url.replace(/postgres$/, 'guarded'));
+    url.username = 'guest';
+    await expect(openFleet({ database: url.href, env: {} })).rejects.toMatchObject({
+      code: 'io/failed',
+      message: expect.stringContaining('permission denied'),
+    });
   }, 120_000);
 
   test('a server names the skills of its project that nobody trusted, and serves them with --trust-project', async () => {

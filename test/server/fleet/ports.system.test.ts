@@ -160,7 +160,7 @@ describe('both implementations of each port', () => {
     const there = place('there');
     const runtime = await runtimeFor(there);
     const skillSet = await pinSkills(pool, fleet.contents, runtime);
-    const { secret } = await createKey(pool, { name: 'test', project: 'default', rights: ['admin'] });
+    const { secret } = await createKey(pool, { name: 'test', project: 'default', rights: ['admin'] }, 'test');
     const fleetServer = await openFleetServer({
       ...fleet,
       queue,

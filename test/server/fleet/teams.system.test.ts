@@ -23,6 +23,16 @@ const BILL = [
   '',
 ].join('\n');
 
+const ODD_NAMES = [
+  '#!/bin/sh',
+  'cd "$OUTPUT_DIR" && mkdir deep && ln -s /etc/passwd link',
+  String.raw`for name in a.txt 'deep/b c.txt' AGENTS.md 'new\nline.txt' 'bad\377.txt' 'over\342\200\256txt.exe'; do`,
+  '  echo x > "$(printf "$name")"',
+  'done',
+  '',
+].join('\n');
+const LOCAL = ['--executor', 'local', '--set', 'policy.allow=["run_script","unsafe_local"]'];
+
 describe('a fleet for teams', needs('postgresql'), () => {
   let world: FleetWorld;
   const api = async (method: string, target: string, body?: unknown): Promise<readonly [number, unknown]> => {
@@ -55,6 +65,7 @@ describe('a fleet for teams', needs('postgresql'), () => {
         'bill/SKILL.md':
           '---\nname: bill\ndescription: Bills customers. Use for invoices.\n---\nRun scripts/bill.sh.\n',
         'bill/scripts/bill.sh': BILL,
+        'bill/scripts/odd-names.sh': ODD_NAMES,
       },
       '--webhooks-to',
       `private://127.0.0.1:${String(port)}`,
@@ -74,13 +85,12 @@ describe('a fleet for teams', needs('postgresql'), () => {
     writeFileSync(`${notes}.hold`, '');
     onTestFinished(() => rmSync(`${notes}.hold`, { force: true }));
     const call = { name: 'run_script', input: { skill: 'bill', script: 'scripts/bill.sh', args: [notes] } };
-    const words = ['--executor', 'local', '--set', 'policy.allow=["run_script","unsafe_local"]'];
-    const first = await world.startWorker({ turns: [{ toolCalls: [call] }, { text: 'never' }] }, ...words);
+    const first = await world.startWorker({ turns: [{ toolCalls: [call] }, { text: 'never' }] }, ...LOCAL);
     const { run: id } = await world.admin.submit({ request: 'bill Ada' });
     await until(() => existsSync(notes));
     await stop(first, 'SIGKILL');
     rmSync(`${notes}.hold`);
-    const second = await world.startWorker({ turns: [{ text: 'Billed.' }] }, ...words);
+    const second = await world.startWorker({ turns: [{ text: 'Billed.' }] }, ...LOCAL);
     expect(await world.admin.wait(id)).toMatchObject({ outcome: 'done', answer: 'Billed.' });
     const lines = readFileSync(notes, 'utf8')
       .trim()
@@ -98,6 +108,28 @@ describe('a fleet for teams', needs('postgresql'), () => {
     expect([records.at(0)?.status, records.at(-1)?.status]).toEqual(['torn', 'intact']);
     await stop(second);
   }, 240_000);
+
+  test('every output file that can be stored is stored, and the others are named with their invisible characters escaped', async () => {
+    const call = { name: 'run_script', input: { skill: 'bill', script: 'scripts/odd-names.sh', args: [] } };
+    const worker = await world.startWorker({ turns: [{ toolCalls: [call] }, { text: 'Done.' }] }, ...LOCAL);
+    const { run } = await world.admin.submit({ request: 'odd names' });
+    expect(await world.admin.wait(run)).toMatchObject({ outcome: 'done' });
+    const name = 'the name contains invisible or unsupported characters';
+    expect((await api('GET', `/runs/${run}`))[1]).toMatchObject({
+      files: [
+        { name: 'AGENTS.md', bytes: 2 },
+        { name: 'a.txt', bytes: 2 },
+        { name: 'deep/b c.txt', bytes: 2 },
+      ],
+      problems: [
+        String.raw`output not stored: out/bad\xff.txt (${name})`,
+        'output not stored: out/link (links are not followed)',
+        String.raw`output not stored: out/new\nline.txt (${name})`,
+        String.raw`output not stored: out/over\u{202e}txt.exe (${name})`,
+      ],
+    });
+    await stop(worker);
+  }, 120_000);
 
   test('webhooks go to the internet and to hosts that the server grants, signed', async () => {
     const refused = async (url: string): Promise<unknown> => (await api('POST', '/webhooks', { url }))[1];

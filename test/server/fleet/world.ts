@@ -87,7 +87,7 @@ export async function openApiWorld(): Promise<ApiWorld> {
     url: server.url,
     notes,
     serve,
-    key: async (project, ...rights) => (await createKey(fleet.pool, { name: 'test', project, rights })).secret,
+    key: async (project, ...rights) => (await createKey(fleet.pool, { name: 'test', project, rights }, 'test')).secret,
     async ask(key, method, target, body) {
       const response = await fetch(`${server.url}${target}`, {
         method,
