@@ -1,6 +1,7 @@
 // Bundles the command line with esbuild, after tsc has compiled the library. Commands stay separate chunks, loaded when they are named.
 // The chunks are CommonJS, because an empty ES module alone makes Node start a quarter slower.
-import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -25,7 +26,14 @@ const options = {
 };
 const commonJs = { format: 'cjs', define: { 'import.meta.dirname': '__dirname' } };
 
-/** Packages stay outside, except `yaml` and those without a CommonJS build: not every supported Node can `require` an ES module. */
+const { dependencies, peerDependencies } = JSON.parse(readFileSync(project('package.json'), 'utf8'));
+const installed = new Set(Object.keys({ ...dependencies, ...peerDependencies }));
+const packageOf = (name) => name.split('/', name.startsWith('@') ? 2 : 1).join('/');
+
+/**
+ * Packages that the user installs stay outside, except `yaml` and those without a CommonJS build: not every supported Node can `require`
+ * an ES module. What the bundled packages need themselves is bundled as well.
+ */
 const packages = {
   name: 'packages',
   setup({ onResolve }) {
@@ -35,7 +43,8 @@ const packages = {
       if (kind === 'entry-point') return undefined;
       // Its build for Node is 70 CommonJS files, which take 30 ms to load. The other build is the same code as ES modules.
       if (name === 'yaml') return { path: project('node_modules/yaml/browser/dist/index.js') };
-      return bundled.test(name) ? { path: fileURLToPath(import.meta.resolve(name)) } : { external: true };
+      if (bundled.test(name)) return { path: fileURLToPath(import.meta.resolve(name)) };
+      return isBuiltin(name) || installed.has(packageOf(name)) ? { external: true } : undefined;
     });
   },
 };

@@ -11,6 +11,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { isBuiltin } from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -244,6 +245,24 @@ describe('without the optional packages', () => {
     expect([code, JSON.parse(answer)]).toMatchObject([0, { id: 1, result: { serverInfo: { name: 'skillwright' } } }]);
   });
 
+  test('the command connects to a configured MCP server', async () => {
+    const home = path.join(folder, 'home-with-server');
+    mkdirSync(path.join(home, '.agent'), { recursive: true });
+    // The server is made of the packages of the repository.
+    const server = { command: process.execPath, args: [path.join(PROJECT, 'test/mcp/demo-server.mjs')] };
+    writeFileSync(path.join(home, '.agent/config.json'), JSON.stringify({ mcp_servers: { demo: server } }));
+    const { status, stdout, stderr } = await node([command, 'mcp', 'check', '--json'], { HOME: home });
+    expect([status, stderr, JSON.parse(stdout)]).toMatchObject([
+      0,
+      '',
+      {
+        servers: [
+          { name: 'demo', tools: expect.arrayContaining([expect.objectContaining({ name: 'mcp__demo__echo' })]) },
+        ],
+      },
+    ]);
+  });
+
   test('skillwright/mcp says what to install', async () => {
     const text = `
       import { createRuntime } from 'skillwright';
@@ -258,6 +277,39 @@ describe('without the optional packages', () => {
       '',
     ]);
   });
+});
+
+test.each([
+  // The command carries its own copy of the MCP packages.
+  { bundle: 'command', peers: Object.keys(OPTIONAL_PACKAGES).filter((name) => !name.startsWith('@model')) },
+  {
+    bundle: 'lib',
+    peers: Object.keys(OPTIONAL_PACKAGES).filter(
+      (name) => name !== 'pg' && name !== 's3mini' && !name.startsWith('@dbos'),
+    ),
+  },
+])('dist/$bundle imports only modules of Node, dependencies, and optional peers', async ({ bundle, peers }) => {
+  const directory = path.join(installed, 'dist', bundle);
+  const { metafile } = await build({
+    absWorkingDir: directory,
+    entryPoints: readdirSync(directory).filter((name) => name.endsWith('.js')),
+    outdir: folder,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    // Chunks are entry points themselves. Bundled into each other, they would take minutes.
+    external: ['./*'],
+    packages: 'external',
+    write: false,
+    metafile: true,
+    logLevel: 'error',
+  });
+  const imported = Object.values(metafile.inputs)
+    .flatMap(({ imports }) => imports)
+    .filter(({ path: name, external }) => external === true && !name.startsWith('.') && !isBuiltin(name))
+    .map(({ path: name }) => name.split('/', name.startsWith('@') ? 2 : 1).join('/'));
+  const unknown = [...new Set(imported)].filter((name) => !Object.hasOwn(manifest.dependencies, name));
+  expect(unknown.toSorted()).toEqual(peers.toSorted());
 });
 
 test('the packages that messages name are the optional peers', () => {

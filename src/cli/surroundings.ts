@@ -1,3 +1,4 @@
+import { configProblem } from '../core/config/loaded-config.ts';
 import type { LoadedConfig, Surroundings } from '../core/config/loaded-config.ts';
 import { loadConfig, surroundingsOf } from '../runtime/config/config.ts';
 import { parseSettings } from './arguments.ts';
@@ -18,4 +19,10 @@ export async function configFor(flags: Pick<GlobalFlags, 'cwd' | 'config' | 'set
     flags.config,
     config === undefined ? undefined : { config, where: '--set' },
   );
+}
+
+/** Throws if a configuration file or variable is invalid. For commands that change something. */
+export async function requireValidConfig(flags: Pick<GlobalFlags, 'cwd' | 'config' | 'set'>): Promise<void> {
+  const problem = configProblem((await configFor(flags)).diagnostics);
+  if (problem !== undefined) throw problem;
 }

@@ -9,7 +9,9 @@ import { isRule, readRule } from './policy-rule.ts';
 import type { PolicyRule, RulePlaces } from './policy-rule.ts';
 import { stableJson } from '../core/json/stable-json.ts';
 import { sha256 } from '../platform/hash.ts';
+import { configProblem } from '../core/config/loaded-config.ts';
 import type { LayerPolicy, LoadedConfig } from '../core/config/loaded-config.ts';
+import type { Diagnostic } from '../core/diagnostic.ts';
 
 /** Rules as text. */
 export interface RuleTexts {
@@ -37,7 +39,12 @@ export interface ConfiguredPolicy {
 
 /** Parses the policy of the configuration. An unreadable rule is an error of its file. */
 export function configuredPolicy(
-  { policies, requiredApprovals = [], isBroken }: Pick<LoadedConfig, 'policies' | 'requiredApprovals' | 'isBroken'>,
+  {
+    policies,
+    requiredApprovals = [],
+    isBroken,
+    diagnostics = [],
+  }: Pick<LoadedConfig, 'policies' | 'requiredApprovals' | 'isBroken'> & Partial<Pick<LoadedConfig, 'diagnostics'>>,
   home: string | undefined,
 ): ConfiguredPolicy {
   const places = { home };
@@ -57,9 +64,13 @@ export function configuredPolicy(
       .filter(({ layer }) => layer === 'project')
       .map((layer) => narrowingLayer({ layer: 'project', where: layer.where }, read(layer), layer.policy.default)),
     // The restrictions of an unreadable file are unknown, so everything beyond reading is denied.
-    ...(isBroken ? [narrowingLayer({ layer: 'user', where: 'the configuration cannot be read' }, [], CLOSED)] : []),
+    ...(isBroken ? [narrowingLayer({ layer: 'user', where: brokenText(diagnostics) }, [], CLOSED)] : []),
   ];
   return { opening, narrowing, places };
+}
+
+function brokenText(diagnostics: readonly Diagnostic[]): string {
+  return `${configProblem(diagnostics)?.message ?? 'the configuration is invalid'}; see skillwright config`;
 }
 
 const CLOSED = { medium: 'deny', high: 'deny' } as const;

@@ -1,10 +1,10 @@
-import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import { verifies } from '../conformance/verifies.ts';
 import { scratch } from '../registry/support.ts';
-import { cli, skillText, writeFiles } from './run-cli.ts';
+import { cli, runCli, skillText, writeFiles } from './run-cli.ts';
 import type { CliResult } from './run-cli.ts';
 
 interface Project {
@@ -106,6 +106,47 @@ describe('install', () => {
     expect((await sw('install', './source', '--dry-run', '--findings')).err.match(/\(credential-path\)/g)).toHaveLength(
       2,
     );
+  });
+});
+
+describe('with an invalid configuration', () => {
+  const CONFIG = '{\n  "install": { "require_signed": true },\n  "tpyo": 1\n}\n';
+
+  test.each(
+    ['home/.agent/config.json', 'project/.agent/config.json'].flatMap((file) =>
+      [
+        ['install', './source', '--yes'],
+        ['install', './source', '--dry-run'],
+        ['install', '--frozen', '--yes'],
+        ['update', '--yes'],
+        ['uninstall', 'good', '--yes'],
+        ['restore', 'good'],
+        ['rollback', 'good', '--yes'],
+        ['pack', './source/good', '--output', 'good.zip'],
+        ['site', './source', '--out', 'site'],
+        ['source', 'add', 'mine', './source'],
+        ['keys', 'add', 'mine', 'key'],
+        ['trust', '--yes'],
+      ].map((words) => ({ file, words })),
+    ),
+  )('$file: $words changes nothing and names the problem', async ({ file, words }) => {
+    const folder = realpathSync(scratch());
+    writeFiles(folder, {
+      [file]: CONFIG,
+      'project/.agents/skills/good/SKILL.md': skillText('good', 'Does good things.'),
+      'project/source/good/SKILL.md': skillText('good', 'Does other things.'),
+    });
+    mkdirSync(path.join(folder, 'home'), { recursive: true });
+    const files = (): readonly string[] => readdirSync(folder, { recursive: true, encoding: 'utf8' }).toSorted();
+    const before = files();
+    const { status, out, err } = await runCli(path.join(folder, 'project'), [...words, '--no-cache'], {
+      HOME: path.join(folder, 'home'),
+    });
+    expect({ status, out, files: files() }).toEqual({ status: 1, out: '', files: before });
+    expect(err.replaceAll(/\s+/g, ' ')).toContain(
+      `the configuration is invalid, so only reading is allowed: ${path.join(folder, file)}:3: "tpyo" is not a known key`,
+    );
+    expect(err).toContain('skillwright config');
   });
 });
 

@@ -12,7 +12,7 @@ import { askStreams, confirm } from '../terminal/ask.ts';
 import { defineCommand, toggle } from '../command.ts';
 import type { GlobalInvocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
-import { surroundingsFor } from '../surroundings.ts';
+import { requireValidConfig, surroundingsFor } from '../surroundings.ts';
 import { showPlan } from '../terminal/terminal.ts';
 import { projectLine, reviewLines } from './trust-question.ts';
 
@@ -48,6 +48,8 @@ export const command = defineCommand({
     if (flags.list === true) return list(trusting);
     if (flags['dry-run'] === true && flags.revoke === true)
       throw new UsageError('--dry-run and --revoke cannot be combined', 'see skillwright trust --list');
+    // Revoking only reduces what is allowed.
+    if (flags.revoke !== true && flags['dry-run'] !== true) await requireValidConfig(flags);
     return flags.revoke === true
       ? revoke(trusting)
       : trust(trusting, {

@@ -14,7 +14,7 @@ import { reportWarning } from '../terminal/terminal.ts';
 import { option, toggle } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
-import { surroundingsFor } from '../surroundings.ts';
+import { requireValidConfig, surroundingsFor } from '../surroundings.ts';
 import { accepted, asker, definePackCommand } from './pack-command.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
 
@@ -48,6 +48,7 @@ export const command = definePackCommand({
     const [verb = 'list', name = '', text = '', ...rest] = positionals;
     const count = positionals.length;
     if (verb === 'list' && count <= 1) return list(invocation);
+    await requireValidConfig(given);
     if (verb === 'new' && count === 2) return makeNew(invocation, name);
     if (verb === 'add' && count === 3 && rest.length === 0) return add(invocation, name, text);
     if (verb === 'remove' && count === 2) return remove(invocation, name);

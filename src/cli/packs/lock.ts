@@ -23,6 +23,7 @@ import {
   progressText,
   refreshed,
   refusalStatus,
+  readingSettings,
   settingsFor,
   trustConfirmed,
 } from './pack-command.ts';
@@ -50,8 +51,8 @@ export const command = definePackCommand({
   ],
   positionals: [0, 0],
   async run(invocation) {
-    const settings = await settingsFor(invocation);
-    return invocation.flags.import === undefined ? show(invocation, settings) : importForeignLock(invocation, settings);
+    if (invocation.flags.import === undefined) return show(invocation, await readingSettings(invocation));
+    return importForeignLock(invocation, await settingsFor(invocation));
   },
 });
 

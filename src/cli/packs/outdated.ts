@@ -6,7 +6,7 @@ import type { OutdatedSkill } from '../../packs/update/outdated.ts';
 import { toggle } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { openSkillAgents } from './agent-flags.ts';
-import { ROOT_FLAGS, accepted, definePackCommand, settingsFor } from './pack-command.ts';
+import { ROOT_FLAGS, accepted, definePackCommand, readingSettings } from './pack-command.ts';
 import { openProgress } from '../terminal/progress.ts';
 import type { Style, Terminal } from '../terminal/terminal.ts';
 import { padText } from '../../platform/text-width.ts';
@@ -25,7 +25,7 @@ export const command = definePackCommand({
   positionals: [0, Number.POSITIVE_INFINITY],
   async run(invocation) {
     const { flags, positionals: names, terminal, signal } = invocation;
-    const settings = await settingsFor(invocation);
+    const settings = await readingSettings(invocation);
     const progress = openProgress(terminal);
     const looking = findOutdated({
       settings,

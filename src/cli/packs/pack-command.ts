@@ -8,6 +8,7 @@ import { packSettings } from '../../packs/pack-settings.ts';
 import type { PackSettings } from '../../packs/pack-settings.ts';
 import { trustConfirmed as trustBytes } from '../../packs/trust-confirmed.ts';
 import { INSTALL_SCOPES } from '../../core/config/config.ts';
+import { configProblem } from '../../core/config/loaded-config.ts';
 import { isSkillError } from '../../core/errors.ts';
 import { printable } from '../../core/text/text.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
@@ -15,7 +16,7 @@ import { option, toggle } from '../command.ts';
 import type { Command, Flags, GlobalInvocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';
-import { configFor, surroundingsFor } from '../surroundings.ts';
+import { configFor, requireValidConfig, surroundingsFor } from '../surroundings.ts';
 import { askStreams, confirm } from '../terminal/ask.ts';
 import { reportProblem, reportWarning } from '../terminal/terminal.ts';
 import type { InstallScope } from '../../core/config/config.ts';
@@ -40,9 +41,17 @@ interface RootInvocation extends GlobalInvocation {
   };
 }
 
-/** The root and its rules, from flags and configuration. */
-export async function settingsFor({ flags }: RootInvocation): Promise<PackSettings> {
-  const { config } = await configFor(flags);
+/** The root and its rules, from flags and configuration. Throws if the configuration is invalid, because its safeguards are unknown. */
+export async function settingsFor(invocation: RootInvocation): Promise<PackSettings> {
+  await requireValidConfig(invocation.flags);
+  return readingSettings(invocation);
+}
+
+/** The same for a command that changes nothing: a warning says that the configuration is invalid. */
+export async function readingSettings({ flags, terminal }: RootInvocation): Promise<PackSettings> {
+  const { config, diagnostics } = await configFor(flags);
+  const problem = configProblem(diagnostics);
+  if (problem !== undefined) reportWarning(terminal, problem.message);
   const root = typeof flags.to === 'string' ? flags.to : flags.to?.[0];
   return accepted(packSettings(surroundingsFor(flags), config, { root, scope: flags.scope }));
 }

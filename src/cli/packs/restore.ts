@@ -2,7 +2,7 @@ import { printable } from '../../core/text/text.ts';
 import { emptyTrash, listSkillBackups, restoreAll, restoreSkill } from '../../packs/change-root.ts';
 import { option, toggle } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
-import { CHANGE_FLAGS, accepted, asker, definePackCommand, settingsFor } from './pack-command.ts';
+import { CHANGE_FLAGS, accepted, asker, definePackCommand, readingSettings, settingsFor } from './pack-command.ts';
 import { keptLine, reportChange } from './show-change.ts';
 
 export const command = definePackCommand({
@@ -35,7 +35,7 @@ export const command = definePackCommand({
       );
     if (name === undefined && flags.id !== undefined)
       throw new UsageError('expected NAME with --id', 'see skillwright restore --list');
-    const settings = await settingsFor(invocation);
+    const settings = await (invocation.flags.list === true ? readingSettings : settingsFor)(invocation);
     const common = { settings, signal, onNote: (note: string) => terminal.remark(`note: ${note}`) };
     if (flags.list === true) {
       const kept = accepted(await listSkillBackups(common, 'trash'));

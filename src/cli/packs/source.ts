@@ -13,7 +13,7 @@ import type { GlobalInvocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { openProgress } from '../terminal/progress.ts';
 import { reportProblem, reportWarning } from '../terminal/terminal.ts';
-import { accepted, definePackCommand, progressText, settingsFor } from './pack-command.ts';
+import { accepted, definePackCommand, progressText, readingSettings, settingsFor } from './pack-command.ts';
 import { countText } from '../../core/text/line-text.ts';
 
 export const command = definePackCommand({
@@ -34,7 +34,7 @@ export const command = definePackCommand({
   positionals: [0, Number.POSITIVE_INFINITY],
   async run(invocation) {
     const [verb = 'list', ...words] = invocation.positionals;
-    const settings = await settingsFor(invocation);
+    const settings = await (verb === 'list' ? readingSettings : settingsFor)(invocation);
     const store = openSourceStore(settings.surroundings);
     const context: SourceContext = { invocation, settings, store };
     const [name = '', source = ''] = words;

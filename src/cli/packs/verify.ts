@@ -17,7 +17,7 @@ import { option, toggle } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { jsonText, plainJson } from '../json.ts';
-import { ROOT_FLAGS, accepted, definePackCommand, settingsFor } from './pack-command.ts';
+import { ROOT_FLAGS, accepted, definePackCommand, readingSettings } from './pack-command.ts';
 import { FINDINGS_FLAG, findingLines } from './show-pack.ts';
 import { openProgress } from '../terminal/progress.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -47,7 +47,7 @@ export const command = definePackCommand({
   positionals: [0, Number.POSITIVE_INFINITY],
   async run(invocation) {
     const { positionals } = invocation;
-    const settings = await settingsFor(invocation);
+    const settings = await readingSettings(invocation);
     const packs = positionals.filter((word) => isPack(word, settings));
     if (packs.length === 0) {
       refusePackFlags(invocation);

@@ -1,4 +1,6 @@
 import type { Diagnostic } from '../diagnostic.ts';
+import { SkillError } from '../errors.ts';
+import { printable } from '../text/text.ts';
 import type { Config } from './config.ts';
 import type { ExplainedValue } from './config-merge.ts';
 import type { PolicyConfig } from './policy-config.ts';
@@ -34,4 +36,25 @@ export interface LoadedConfig {
   readonly isBroken: boolean;
   /** Explains where each value comes from and what it overrides. */
   readonly explain: () => Promise<readonly ExplainedValue[]>;
+}
+
+const BREAKING: ReadonlySet<string> = new Set([
+  'config/invalid',
+  'config/unknown-key',
+  'config/environment',
+  'policy/include',
+]);
+
+/** Why a configuration with these diagnostics allows only reading: the first file or variable that cannot be used. */
+export function configProblem(diagnostics: readonly Diagnostic[]): SkillError<'config/invalid'> | undefined {
+  const found = diagnostics.find(({ code }) => BREAKING.has(code));
+  if (found === undefined) return undefined;
+  const { code, path, line, message, hint } = found;
+  const place = code === 'config/environment' ? printable(path) : `${printable(path)}:${String(line)}`;
+  return new SkillError({
+    code: 'config/invalid',
+    message: `the configuration is invalid, so only reading is allowed: ${place}: ${message}`,
+    hint: `${hint}; skillwright config lists all problems`,
+    data: { path },
+  });
 }

@@ -35,7 +35,7 @@ export type OverrideRule =
   | 'apart'
   | 'offline'
   | 'never'
-  | { readonly strictest: readonly string[] };
+  | { readonly strictest: readonly string[]; readonly unset?: string };
 
 /** A test checks that every setting is listed. */
 export const OVERRIDE_RULES: Readonly<Record<string, OverrideRule>> = {
@@ -63,7 +63,8 @@ export const OVERRIDE_RULES: Readonly<Record<string, OverrideRule>> = {
   'execution.runtime': 'never',
   'execution.network': 'within',
   'execution.require_approval_for': 'adds',
-  'sandbox.project': { strictest: PROJECT_ACCESSES },
+  // The default depends on the command; the strictest of them counts.
+  'sandbox.project': { strictest: PROJECT_ACCESSES, unset: 'none' },
   'packages.environments': 'replaces',
   'packages.skills': 'replaces',
   'packages.offline': 'on',
@@ -122,8 +123,11 @@ export interface Narrowed {
 export function narrow(override: OverrideRule, below: unknown, project: unknown): Narrowed {
   const own: Narrowed = { value: project, counts: 'project', isWider: false };
   const kept: Narrowed = { value: below, counts: 'below', isWider: below !== project };
-  if (typeof override === 'object')
-    return below === undefined || rank(override.strictest, project) <= rank(override.strictest, below) ? own : kept;
+  if (typeof override === 'object') {
+    const { strictest, unset } = override;
+    const allowed = below ?? unset;
+    return allowed === undefined || rank(strictest, project) <= rank(strictest, allowed) ? own : kept;
+  }
   switch (override) {
     case 'replaces':
       return own;

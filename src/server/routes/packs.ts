@@ -1,4 +1,5 @@
 /** Installs, updates and uninstalls skills: a plan first, then exactly that plan. */
+import { configProblem } from '../../core/config/loaded-config.ts';
 import { stableJson } from '../../core/json/stable-json.ts';
 import { installSkills } from '../../packs/install.ts';
 import type { InstallPlan } from '../../packs/install.ts';
@@ -59,6 +60,8 @@ async function change(
   wanted: Wanted,
   { signal, digest }: { readonly signal: AbortSignal; readonly digest?: string },
 ): Promise<Change> {
+  const problem = configProblem(context.options.runtime.diagnostics);
+  if (problem !== undefined) throw new HttpError(409, problem.message, problem.hint);
   const settings = packSettings(context.surroundings, context.options.runtime.config, { scope: wanted.scope });
   if (isRefusal(settings)) throw refused(settings);
   const isDry = digest === undefined;

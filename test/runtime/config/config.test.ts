@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import type { Config } from '../../../src/core/config/config.ts';
+import { configuredPolicy } from '../../../src/policy/session-policy.ts';
 import { loadConfig } from '../../../src/runtime/config/config.ts';
 import type { LoadedConfig } from '../../../src/core/config/loaded-config.ts';
 import { createRuntime } from '../../../src/runtime/runtime.ts';
@@ -322,6 +323,35 @@ describe('a project', () => {
       ['project', { high: 'deny' }],
     ]);
   });
+
+  test('that is invalid is named, with its line and problem, where more than reading is denied', async () => {
+    const { cwd, home } = makeWorld({ project: '{\n  "tpyo": 1\n}\n' });
+    const { narrowing } = configuredPolicy(await loadConfig({ cwd, home, env: {} }), home);
+    expect(narrowing.map(({ origin }) => origin.where)).toEqual([
+      `the configuration is invalid, so only reading is allowed: ${path.join(cwd, '.agent/config.json')}:2: "tpyo" is not a known key; see skillwright config`,
+    ]);
+  });
+
+  test.each([
+    { user: undefined, project: 'write', used: undefined },
+    { user: undefined, project: 'read', used: undefined },
+    { user: undefined, project: 'none', used: 'none' },
+    { user: 'read', project: 'write', used: 'read' },
+    { user: 'write', project: 'read', used: 'read' },
+    { user: 'write', project: 'write', used: 'write' },
+  ])(
+    'shows programs no more of itself than $user of the user: $project gives $used',
+    async ({ user, project, used }) => {
+      const loaded = await load({
+        user: user === undefined ? {} : { sandbox: { project: user } },
+        project: { sandbox: { project } },
+      });
+      expect([loaded.config, found(loaded)]).toEqual([
+        used === undefined ? {} : { sandbox: { project: used } },
+        project === used ? [] : ['warning config/wider "sandbox.project" requests more than the user allows'],
+      ]);
+    },
+  );
 
   test('keeps its records inside itself, links on the way included', async () => {
     const { cwd, home } = makeWorld({ project: { runs: { directory: 'build/out/runs' } } });
