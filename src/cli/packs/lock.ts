@@ -2,6 +2,7 @@ import path from 'node:path';
 
 import { compareText } from '../../core/diagnostic.ts';
 import { targetsInUse } from '../../packs/agents/place-targets.ts';
+import { trustArriving } from '../../packs/trust-confirmed.ts';
 import type { ForeignSkill } from '../../packs/lock/foreign-lock.ts';
 import { readForeignInstall } from '../../packs/lock/read-foreign.ts';
 import { isRefusal, packRefusal } from '../../packs/problems.ts';
@@ -19,6 +20,7 @@ import {
   CHANGE_FLAGS,
   accepted,
   asker,
+  completeChange,
   definePackCommand,
   progressText,
   refreshed,
@@ -51,6 +53,7 @@ export const command = definePackCommand({
   positionals: [0, 0],
   async run(invocation) {
     const settings = await settingsFor(invocation);
+    await completeChange(invocation, settings.root);
     return invocation.flags.import === undefined ? show(invocation, settings) : importForeignLock(invocation, settings);
   },
 });
@@ -180,6 +183,7 @@ function installForeign(invocation: LockInvocation, settings: PackSettings, grou
     skills: group.map(({ name, folder }) => folder ?? name),
     targets: targetsInUse(names, settings),
     takeOver: true,
+    beforeCommit: trustArriving(settings),
     dryRun: given['dry-run'] === true,
     signal,
     onProgress: (step) => progress.show(progressText(step)),
