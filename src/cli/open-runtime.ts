@@ -21,7 +21,7 @@ export async function openRuntime({ flags, terminal, signal }: RuntimeInvocation
   );
   const progress = openProgress(terminal);
   try {
-    return await createRuntime({
+    const runtime = await createRuntime({
       ...defined({ cwd: flags.cwd, configFile: flags.config, config }),
       roots: flags.root ?? [],
       onlyRoots: flags['only-root'] ?? false,
@@ -35,6 +35,10 @@ export async function openRuntime({ flags, terminal, signal }: RuntimeInvocation
       },
       ...extra,
     });
+    // The next command no longer finds it, so every command reports it.
+    for (const { code, message } of runtime.diagnostics)
+      if (code === 'root/interrupted') terminal.remark(`note: ${message}`);
+    return runtime;
   } catch (error) {
     if (flags.source === undefined || !isSkillError(error) || error.code !== 'input/invalid') throw error;
     throw new UsageError(error.message, error.hint);

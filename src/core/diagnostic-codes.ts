@@ -201,8 +201,8 @@ export const DIAGNOSTIC_RULES = {
   'root/missing': advice('a requested root does not exist', 'create it or remove it from the roots'),
   'root/unreadable': advice('a root cannot be read', 'grant read permission'),
   'root/interrupted': advice(
-    'a change of a root was interrupted and could not be finished or rolled back',
-    'run the same command again; skillwright verify lists the differences from the lock file',
+    'a change of a root was interrupted; the message says whether it is completed now',
+    'skillwright verify lists the differences from the lock file',
   ),
   'root/not-supported': advice(
     'a root is neither a folder nor an archive that can be fetched',

@@ -1,17 +1,22 @@
 /** Uninstalls skills, restores them from the trash and rolls them back to an earlier version. */
+import path from 'node:path';
+
+import { agentBaseOf } from './agents/agent-view.ts';
+import { checkPlaces } from './agents/check-places.ts';
 import type { PlaceKind, Unplaced } from './agents/place-skills.ts';
 import { placeRequests } from './agents/place-targets.ts';
 import type { PlaceTarget } from './agents/place-targets.ts';
 import { isRefusal, packRefusal } from './problems.ts';
 import type { PackRefusal } from './problems.ts';
 import { quoted } from '../core/text/text.ts';
+import { isPresent } from '../platform/fs/paths.ts';
 import type { SkillBackup } from './root/skill-backups.ts';
 import { withRoot } from './root/open-root.ts';
 import type { OpenRoot } from './root/open-root.ts';
 import type { PackSettings } from './pack-settings.ts';
 
 export interface ChangeOptions {
-  readonly settings: Pick<PackSettings, 'root'>;
+  readonly settings: Pick<PackSettings, 'root'> & Partial<Pick<PackSettings, 'surroundings'>>;
   readonly dryRun?: boolean;
   /** Gets a description of the change. The change is made only if it resolves to true. */
   readonly confirm: (what: string) => Promise<boolean>;
@@ -75,20 +80,31 @@ async function unlink(
     };
   const kindOf = (folder: string, name: string): PlaceKind =>
     root.lock.skills.get(name)?.copies?.includes(folder) === true ? 'copy' : 'link';
+  const who = targets.flatMap(({ agents }) => agents).join(', ');
+  const there = names.filter((name) => targets.some(({ folder }) => isPresent(path.join(folder, name))));
+  const absent = names.filter((name) => !there.includes(name)).map((name) => `${name} is not in the folder of ${who}`);
+  if (there.length === 0)
+    return { type: 'changed', root: root.path, names: [], kept: [], notes: absent, unplaced: [], isDone: true };
   const places = placeRequests(targets, { remove: names }, { root: root.path, kind: 'link' }).flatMap((place) =>
     names.map((name) => ({ ...place, kind: kindOf(place.folder, name), remove: [name] })),
   );
-  return await change(root, options, names, {
-    what: `remove for ${targets.flatMap(({ agents }) => agents).join(', ')}: ${names.join(', ')}`,
+  const done = await change(root, options, there, {
+    what: `remove for ${who}: ${there.join(', ')}`,
     act: (commit) => root.commit([], { ...commit, places }),
   });
+  if (isRefusal(done)) return done;
+  const kept = new Set(done.unplaced.map(({ name }) => name));
+  return { ...done, names: there.filter((name) => !kept.has(name)), notes: [...done.notes, ...absent] };
 }
 
 function neededBy(root: OpenRoot, names: readonly string[]): PackRefusal | undefined {
   for (const { name, requires = [] } of root.lock.skills.values()) {
     const need = names.includes(name) ? undefined : requires.find((required) => names.includes(required));
     if (need !== undefined)
-      return packRefusal('requires/missing', `${quoted(name)} needs ${quoted(need)}: uninstall both, or keep both`);
+      return {
+        ...packRefusal('requires/missing', `${quoted(name)} needs ${quoted(need)}`),
+        hint: `uninstall both, or keep both: skillwright uninstall ${need} ${name}`,
+      };
   }
   return undefined;
 }
@@ -98,6 +114,8 @@ export async function restoreAll(options: ChangeOptions): Promise<Changed | Pack
   return await inRoot(options, async (root) => {
     const names = [...new Set(root.trash().map(({ name }) => name))].filter((name) => !root.lock.skills.has(name));
     if (names.length === 0) return packRefusal('install/trash', 'the trash has no skill that is not installed');
+    const taken = takenPlace(root, options, names);
+    if (taken !== undefined) return taken;
     return await change(root, options, names, {
       what: `restore ${names.join(', ')}`,
       act: (commit) =>
@@ -108,6 +126,24 @@ export async function restoreAll(options: ChangeOptions): Promise<Changed | Pack
       hintFor: restoreHint,
     });
   });
+}
+
+/** Refuses to restore a skill if an entry of somebody else has the place of its link or copy: the lock would forget the place. */
+function takenPlace(
+  root: OpenRoot,
+  { settings: { surroundings = { cwd: root.path, home: undefined, env: {} } } }: ChangeOptions,
+  names: readonly string[],
+  id?: string,
+): PackRefusal | undefined {
+  const base = agentBaseOf(root.path, surroundings);
+  const taken = names
+    .filter((name) => !root.lock.skills.has(name))
+    .flatMap((name) => root.trash().find((kept) => kept.name === name && (id === undefined || kept.id === id)) ?? [])
+    .flatMap(({ lock }) => (lock === undefined ? [] : checkPlaces(lock, root.path, base)))
+    .find(({ status }) => status === 'changed' || status === 'edited');
+  if (taken === undefined) return undefined;
+  const message = `${quoted(taken.path, 200)} exists and was not created by skillwright, so ${quoted(taken.name)} was not restored`;
+  return { ...packRefusal('install/agent', message), hint: 'move it away and run the command again' };
 }
 
 export interface RestoreSkillOptions extends ChangeOptions {
@@ -124,6 +160,8 @@ export async function restoreSkill(options: RestoreSkillOptions): Promise<Change
   return await inRoot(options, async (root) => {
     const found = root.trash().find((kept) => kept.name === name && (id === undefined || kept.id === id));
     if (found === undefined) return packRefusal('install/trash', `${quoted(name)} is not in the trash`);
+    const taken = takenPlace(root, options, [name], found.id);
+    if (taken !== undefined) return taken;
     return await change(root, options, [name], {
       what: `restore ${name}, removed on ${found.at}`,
       act: (commit) => root.restore([{ name, id: found.id, existing: force ? 'replace' : 'refuse' }], commit),

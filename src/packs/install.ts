@@ -16,7 +16,7 @@ import { sourceText } from './sources/source-text.ts';
 import type { ResolvedSource, StageProgress, StagedSource } from './sources/source.ts';
 import { withRoot } from './root/open-root.ts';
 import type { Committed, OpenRoot } from './root/open-root.ts';
-import type { CommitOptions, CommitProgress } from './root/commit.ts';
+import type { BeforeCommit, CommitOptions, CommitProgress } from './root/commit.ts';
 import type { SkillBackup } from './root/skill-backups.ts';
 import { mayReplace } from './root/plan.ts';
 import type { Existing, PutChange } from './root/plan.ts';
@@ -63,6 +63,8 @@ export interface InstallOptions {
   readonly takeOver?: boolean;
   /** Gets the plan. The install continues only if it resolves to true. */
   readonly confirm: (plan: InstallPlan) => Promise<boolean>;
+  /** Called with the staged skills after the confirmation, right before they are installed. */
+  readonly beforeCommit?: BeforeCommit;
   /** Gets the plan if every skill is refused. */
   readonly onRefused?: (plan: InstallPlan) => void;
   readonly onProgress?: (progress: InstallProgress) => void;
@@ -208,9 +210,13 @@ async function inspectAndChoose(
     };
   const { folders, targets } = choice;
   const isAll = folders.length === all.ready.length;
-  const verdicts = isAll ? all : await sourceVerdicts(staged, { ...inspect, names: folders });
+  const verdicts = isAll ? all : await sourceVerdicts(staged, { ...inspect, names: namesIn(all, folders) });
   if (isRefusal(verdicts)) return verdicts;
   return { type: 'chosen', verdicts, options: targets === undefined ? options : { ...options, targets } };
+}
+
+function namesIn({ ready }: SourceVerdicts, folders: readonly string[]): readonly string[] {
+  return ready.filter(({ folder }) => folders.includes(folder)).map(({ name }) => name);
 }
 
 function planInstall(staged: StagedSource, root: OpenRoot, { verdicts, options }: ChosenSkills): InstallPlan {
@@ -321,7 +327,7 @@ async function applyPlan(
   root: OpenRoot,
   options: InstallOptions & Pick<CommitOptions, 'backgroundSync'>,
 ): Promise<Installed | PackRefusal> {
-  const { signal, onProgress, at, backgroundSync } = options;
+  const { signal, onProgress, at, backgroundSync, beforeCommit } = options;
   const changing = plan.skills.filter(isChanging);
   const done = { type: 'installed', plan, kept: [], notes: [], unplaced: [] } as const;
   if (options.dryRun === true) return { ...done, isDone: false };
@@ -342,6 +348,7 @@ async function applyPlan(
       ...(signal === undefined ? {} : { signal }),
       ...(at === undefined ? {} : { at }),
       ...(backgroundSync === undefined ? {} : { backgroundSync }),
+      ...(beforeCommit === undefined ? {} : { beforeCommit }),
       onProgress: ({ phase, ...count }) => onProgress?.({ step: phase, ...count }),
     },
   );

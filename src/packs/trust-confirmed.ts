@@ -1,9 +1,18 @@
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
+import { isSkillError } from '../core/errors.ts';
+import { findFrontmatter } from '../format/bounds.ts';
+import { isInside, isSystemError, realPath } from '../platform/fs/paths.ts';
+import { sha256 } from '../platform/hash.ts';
 import { readTreeDigest } from '../platform/fs/tree-digest.ts';
 import { openTrust } from '../policy/trust.ts';
 import type { SkillToTrust } from '../policy/trust.ts';
 import type { Runtime } from '../runtime/runtime.ts';
+import { projectTop } from '../runtime/skill-trust.ts';
+import type { PackSettings } from './pack-settings.ts';
+import type { ArrivingSkill, BeforeCommit } from './root/commit.ts';
+import { SKILL_FILE_NAME } from './sources/skill-folders.ts';
 
 /**
  * Trusts skills wherever the index finds them with exactly the bytes that the user confirmed. `confirmed` maps the names of installed
@@ -23,4 +32,43 @@ export async function trustConfirmed(
       skills.push({ dir, digest: read.digest, head });
   }
   if (skills.length > 0) await openTrust({ home, bind: 'digest' }).trustSkills(skills);
+}
+
+/**
+ * Trusts confirmed skills of a project before they are moved into it, so that the consent survives a crash between the two. Trust that
+ * cannot be stored is left to `trustConfirmed`, which reports it.
+ */
+export function trustArriving({ root, surroundings }: Pick<PackSettings, 'root' | 'surroundings'>): BeforeCommit {
+  return async (skills) => {
+    const { home } = surroundings;
+    const project = projectTop(surroundings);
+    // Skills of the home folder need no trust.
+    if (home === undefined || project === undefined || !isInside(realPath(root), realPath(project))) return;
+    const trusted: SkillToTrust[] = [];
+    for (const skill of skills) trusted.push(...(await skillsToTrust(skill)));
+    try {
+      await openTrust({ home, bind: 'digest' }).trustSkills(trusted);
+    } catch (error) {
+      if (!isSkillError(error)) throw error;
+    }
+  };
+}
+
+async function skillsToTrust({ from, folders }: ArrivingSkill): Promise<readonly SkillToTrust[]> {
+  const read = await readTreeDigest(from);
+  const head = headDigest(path.join(from, SKILL_FILE_NAME));
+  if (read.type !== 'digest' || head === undefined) return [];
+  return [...new Set(folders.map(realPath))].map((dir) => ({ dir, digest: read.digest, head }));
+}
+
+/** The digest of the frontmatter as the index has it. Without it, a list would trust any frontmatter at that path. */
+function headDigest(file: string): string | undefined {
+  try {
+    const bytes = readFileSync(file);
+    const bounds = findFrontmatter(bytes, bytes.length, true);
+    return bounds.type === 'found' ? `sha256:${sha256(bytes.subarray(0, bounds.end))}` : undefined;
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+    return undefined;
+  }
 }

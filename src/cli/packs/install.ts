@@ -37,6 +37,7 @@ import { placeTargets } from '../../packs/agents/place-targets.ts';
 import type { PlaceTarget } from '../../packs/agents/place-targets.ts';
 import { projectTop } from '../../runtime/skill-trust.ts';
 import { chooseMany } from '../terminal/choose.ts';
+import { trustArriving } from '../../packs/trust-confirmed.ts';
 import type { PackSettings } from '../../packs/pack-settings.ts';
 
 const flags = {
@@ -126,6 +127,7 @@ async function install(invocation: InstallInvocation, settings: PackSettings): P
     dryRun: given['dry-run'] === true,
     targets,
     copy: given.copy === true,
+    beforeCommit: trustArriving(settings),
     signal,
     onProgress: (step) => progress.show(progressText(step)),
     onNote: (note) => terminal.remark(`note: ${note}`),
@@ -185,7 +187,7 @@ async function report(
     const word = isDone ? 'installed' : 'would install';
     terminal.out(changed.map((name) => `${word} ${printable(name)}`));
     terminal.remark(kept.map(keptText));
-    const isLinked = plan.places.some(({ add }) => add.length > 0);
+    const isLinked = plan.places.reduce((sum, { add }) => sum + add.length, 0) > unplaced.length;
     if (changed.length === 0 && isLinked)
       terminal.remark(`${isDone ? 'changed' : 'would change'} the folders of agents`);
     else if (changed.length === 0)
@@ -227,12 +229,15 @@ async function frozen(invocation: InstallInvocation, settings: PackSettings): Pr
   const { flags: given, terminal, signal } = invocation;
   const targets = targetsFor(settings, { folders: given.to?.slice(1) ?? [] });
   const progress = openProgress(terminal);
+  // The user did not confirm these skills: only the signature of a pinned key vouches for them.
+  const isSigned = settings.requireSigned || given['require-signed'] === true;
   const restoring = restoreLock({
-    settings: { ...settings, requireSigned: settings.requireSigned || given['require-signed'] === true },
+    settings: { ...settings, requireSigned: isSigned },
     targets,
     existing: existingFor(given),
     offline: given.offline === true,
     dryRun: given['dry-run'] === true,
+    ...(isSigned ? { beforeCommit: trustArriving(settings) } : {}),
     signal,
     onProgress: (step) => progress.show(progressText(step)),
     onNote: (note) => terminal.remark(`note: ${note}`),
@@ -240,8 +245,6 @@ async function frozen(invocation: InstallInvocation, settings: PackSettings): Pr
   const done = accepted(await restoring.finally(() => progress.end()));
   const { brought, same, linked, unplaced, kept, isDone } = done;
   const runtime = isDone ? await refreshed(invocation) : undefined;
-  // The user did not confirm these skills: only the signature of a pinned key vouches for them.
-  const isSigned = settings.requireSigned || given['require-signed'] === true;
   const lock = runtime !== undefined && isSigned ? readLock(done.root) : undefined;
   if (runtime !== undefined && lock !== undefined && !isRefusal(lock))
     await trustConfirmed(invocation, runtime, new Map(brought.map((name) => [name, lock.skills.get(name)?.digest])));

@@ -2,6 +2,7 @@ import path from 'node:path';
 
 import { compareText } from '../../core/diagnostic.ts';
 import { targetsInUse } from '../../packs/agents/place-targets.ts';
+import { trustArriving } from '../../packs/trust-confirmed.ts';
 import type { ForeignSkill } from '../../packs/lock/foreign-lock.ts';
 import { readForeignInstall } from '../../packs/lock/read-foreign.ts';
 import { isRefusal, packRefusal } from '../../packs/problems.ts';
@@ -19,6 +20,7 @@ import {
   CHANGE_FLAGS,
   accepted,
   asker,
+  completeChange,
   definePackCommand,
   progressText,
   refreshed,
@@ -51,8 +53,10 @@ export const command = definePackCommand({
   ],
   positionals: [0, 0],
   async run(invocation) {
-    if (invocation.flags.import === undefined) return show(invocation, await readingSettings(invocation));
-    return importForeignLock(invocation, await settingsFor(invocation));
+    const isImport = invocation.flags.import !== undefined;
+    const settings = await (isImport ? settingsFor : readingSettings)(invocation);
+    await completeChange(invocation, settings.root);
+    return isImport ? importForeignLock(invocation, settings) : show(invocation, settings);
   },
 });
 
@@ -181,6 +185,7 @@ function installForeign(invocation: LockInvocation, settings: PackSettings, grou
     skills: group.map(({ name, folder }) => folder ?? name),
     targets: targetsInUse(names, settings),
     takeOver: true,
+    beforeCommit: trustArriving(settings),
     dryRun: given['dry-run'] === true,
     signal,
     onProgress: (step) => progress.show(progressText(step)),

@@ -6,7 +6,7 @@ import type { OutdatedSkill } from '../../packs/update/outdated.ts';
 import { toggle } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { openSkillAgents } from './agent-flags.ts';
-import { ROOT_FLAGS, accepted, definePackCommand, readingSettings } from './pack-command.ts';
+import { ROOT_FLAGS, accepted, completeChange, definePackCommand, readingSettings } from './pack-command.ts';
 import { openProgress } from '../terminal/progress.ts';
 import type { Style, Terminal } from '../terminal/terminal.ts';
 import { padText } from '../../platform/text-width.ts';
@@ -26,6 +26,7 @@ export const command = definePackCommand({
   async run(invocation) {
     const { flags, positionals: names, terminal, signal } = invocation;
     const settings = await readingSettings(invocation);
+    await completeChange(invocation, settings.root);
     const progress = openProgress(terminal);
     const looking = findOutdated({
       settings,

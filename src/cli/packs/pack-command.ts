@@ -6,6 +6,7 @@ import type { PackRefusal } from '../../packs/problems.ts';
 import type { InstallProgress } from '../../packs/install.ts';
 import { packSettings } from '../../packs/pack-settings.ts';
 import type { PackSettings } from '../../packs/pack-settings.ts';
+import { needsRecovery, recoverRoot } from '../../packs/root/open-root.ts';
 import { trustConfirmed as trustBytes } from '../../packs/trust-confirmed.ts';
 import { INSTALL_SCOPES } from '../../core/config/config.ts';
 import { configProblem } from '../../core/config/loaded-config.ts';
@@ -54,6 +55,13 @@ export async function readingSettings({ flags, terminal }: RootInvocation): Prom
   if (problem !== undefined) reportWarning(terminal, problem.message);
   const root = typeof flags.to === 'string' ? flags.to : flags.to?.[0];
   return accepted(packSettings(surroundingsFor(flags), config, { root, scope: flags.scope }));
+}
+
+/** Completes an interrupted change of a root before a command reads it, and tells the user. */
+export async function completeChange({ terminal, signal }: GlobalInvocation, root: string): Promise<void> {
+  if (!needsRecovery(root)) return;
+  const onRecovered = ({ message }: { readonly message: string }): void => terminal.remark(`note: ${message}`);
+  accepted(await recoverRoot(root, { signal, onRecovered }));
 }
 
 /** A command that ends with the refusals that `accepted` throws. */

@@ -5,7 +5,14 @@ import { refuseExisting, writeWholeText } from '../../packs/whole-file.ts';
 import { sbomOfRoot } from '../../packs/pack/sbom-of-root.ts';
 import { option, toggle } from '../command.ts';
 import { EXIT } from '../exit.ts';
-import { ROOT_FLAGS, accepted, definePackCommand, readingSettings, settingsFor } from './pack-command.ts';
+import {
+  ROOT_FLAGS,
+  accepted,
+  completeChange,
+  definePackCommand,
+  readingSettings,
+  settingsFor,
+} from './pack-command.ts';
 import { printable } from '../../core/text/text.ts';
 
 export const command = definePackCommand({
@@ -27,6 +34,7 @@ export const command = definePackCommand({
   async run(invocation) {
     const { flags, positionals: names, terminal } = invocation;
     const settings = await (flags.output === undefined ? readingSettings : settingsFor)(invocation);
+    await completeChange(invocation, settings.root);
     const made = accepted(sbomOfRoot(settings, { names }));
     terminal.remark(made.notes.map((note) => `note: ${note}`));
     const file = flags.output === undefined ? undefined : path.resolve(settings.surroundings.cwd, flags.output);

@@ -47,10 +47,10 @@ export const command = definePackCommand({
       signal,
       onNote: (note) => terminal.remark(`note: ${note}`),
     });
-    return reportChange(
-      invocation,
-      accepted(done),
-      (name) => `${flags.purge === true ? 'removed' : 'uninstalled'} ${printable(name)}`,
+    return reportChange(invocation, accepted(done), (name) =>
+      flags.agent === undefined
+        ? `${flags.purge === true ? 'removed' : 'uninstalled'} ${printable(name)}`
+        : `removed ${printable(name)} for ${flags.agent.join(', ')}`,
     );
   },
 });

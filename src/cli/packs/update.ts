@@ -4,6 +4,7 @@ import { SCAN_NOTE } from '../../packs/scan/finding.ts';
 import { readTreeDigest } from '../../platform/fs/tree-digest.ts';
 import { printable } from '../../core/text/text.ts';
 import { isChanged, updateSkills } from '../../packs/update/update.ts';
+import { trustArriving } from '../../packs/trust-confirmed.ts';
 import type { Updated } from '../../packs/update/update.ts';
 import { toggle } from '../command.ts';
 import type { Invocation } from '../command.ts';
@@ -82,6 +83,7 @@ export const command = definePackCommand({
       ...(given.strict === true ? { strict: true } : given.lenient === true ? { strict: false } : {}),
       offline: given.offline === true,
       dryRun: given['dry-run'] === true,
+      beforeCommit: trustArriving(settings),
       signal,
       onProgress: (step) => progress.show(progressText(step)),
       onNote: (note) => terminal.remark(`note: ${note}`),

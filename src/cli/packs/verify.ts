@@ -17,7 +17,7 @@ import { option, toggle } from '../command.ts';
 import type { Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { jsonText, plainJson } from '../json.ts';
-import { ROOT_FLAGS, accepted, definePackCommand, readingSettings } from './pack-command.ts';
+import { ROOT_FLAGS, accepted, completeChange, definePackCommand, readingSettings } from './pack-command.ts';
 import { FINDINGS_FLAG, findingLines } from './show-pack.ts';
 import { openProgress } from '../terminal/progress.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -35,7 +35,7 @@ const flags = {
 export const command = definePackCommand({
   usage: 'verify [NAME...] [--scope project|user] | verify PACK [--signature]',
   details: [
-    'Prints the digest of each skill of a root, compares it with skills.lock.json and lists every changed, missing and added file, and every broken link for an agent. Skills that were put there by hand are not in the lock; --json also gives the hash of each file. For a pack (.zip, .skill, .tar.gz or a folder): verifies its structure, manifest and signature, and scans it. Writes nothing.',
+    'Prints the digest of each skill of a root, compares it with skills.lock.json and lists every changed, missing and added file, and every broken link for an agent. Skills that were put there by hand are not in the lock; --json also gives the hash of each file. For a pack (.zip, .skill, .tar.gz or a folder): verifies its structure, manifest and signature, and scans it. Writes nothing, except that it completes an interrupted change first.',
     'Exit code 1: something differs.',
   ].join('\n'),
   flags,
@@ -88,6 +88,7 @@ async function installed(invocation: VerifyInvocation, { root, surroundings }: P
       onProgress: (done, total) => progress.show(`verifying ${String(done)} of ${String(total)}`),
     });
   const older = given.to === undefined ? olderFolder(root) : undefined;
+  for (const folder of [root, ...(older === undefined ? [] : [older])]) await completeChange(invocation, folder);
   const inOlder = positionals.filter(
     (name) => older !== undefined && isPresent(path.join(older, name)) && !isPresent(path.join(root, name)),
   );

@@ -204,7 +204,9 @@ function remarks({ index, diagnostics }: Runtime, shown: readonly SkillEntry[]):
   for (const { code, path } of diagnostics)
     if (code === 'scan/hidden-skills')
       lines.push(`skipped ${printable(path)}: hidden, and it contains skills; list them with --root, or install them`);
-  const counts = diagnosticCounts(diagnostics.filter(({ severity }) => severity !== 'info'));
+  const counts = diagnosticCounts(
+    diagnostics.filter(({ severity, code }) => severity !== 'info' && code !== 'root/interrupted'),
+  );
   if (counts !== '') lines.push(`${counts}; details: skillwright doctor`);
   return lines;
 }

@@ -5,6 +5,9 @@ import path from 'node:path';
 import type { Surroundings } from '../../core/config/loaded-config.ts';
 import { isDirectory, isPresent, isSystemError, realPath } from '../../platform/fs/paths.ts';
 import { projectTop } from '../../runtime/skill-trust.ts';
+import type { LockFile } from '../lock/lock.ts';
+import { readLock } from '../lock/lock-file.ts';
+import { isRefusal } from '../problems.ts';
 import { AGENTS } from './agent-table.ts';
 import { agentFolder, baseOfRoot, isKnownFolder, mayExist, nameSet } from './agents.ts';
 import type { AgentBase } from './agents.ts';
@@ -51,10 +54,11 @@ function agentFolders(bases: readonly AgentBase[]): ReadonlyMap<string, Readonly
 export function openAgentView(bases: () => readonly AgentBase[]): (dir: string) => readonly string[] {
   let view: AgentFolders | undefined;
   return (dir) => {
-    const { byFolder, byTarget, realSkillPath } = (view ??= readAgentFolders(bases()));
+    const { byFolder, byTarget, realSkillPath, copiesOf } = (view ??= readAgentFolders(bases()));
     if (byFolder.size === 0) return [];
     const real = realSkillPath(dir);
-    return [...(byFolder.get(path.dirname(real)) ?? []), ...(byTarget.get(real) ?? [])].toSorted();
+    const seeing = [path.dirname(real), ...copiesOf(real)].flatMap((folder) => [...(byFolder.get(folder) ?? [])]);
+    return [...new Set([...seeing, ...(byTarget.get(real) ?? [])])].toSorted();
   };
 }
 
@@ -62,6 +66,8 @@ interface AgentFolders {
   readonly byFolder: ReadonlyMap<string, ReadonlySet<string>>;
   readonly byTarget: ReadonlyMap<string, ReadonlySet<string>>;
   readonly realSkillPath: (dir: string) => string;
+  /** Folders of agents with a copy of the skill, as its lock records. */
+  readonly copiesOf: (real: string) => readonly string[];
 }
 
 function readAgentFolders(bases: readonly AgentBase[]): AgentFolders {
@@ -73,7 +79,27 @@ function readAgentFolders(bases: readonly AgentBase[]): AgentFolders {
       byTarget.set(target, all);
       for (const id of ids) all.add(id);
     }
-  return { byFolder, byTarget, realSkillPath: openRealSkillPath() };
+  return { byFolder, byTarget, realSkillPath: openRealSkillPath(), copiesOf: openCopies([...byFolder.keys()]) };
+}
+
+/** Reads the lock of a root once, and only if a folder of an agent may have a copy. */
+function openCopies(folders: readonly string[]): (real: string) => readonly string[] {
+  const locks = new Map<string, LockFile | undefined>();
+  return (real) => {
+    const root = path.dirname(real);
+    const name = path.basename(real);
+    const found = folders.filter((folder) => folder !== root && isDirectory(path.join(folder, name)));
+    if (found.length === 0) return [];
+    if (!locks.has(root)) locks.set(root, usableLock(root));
+    const copies = locks.get(root)?.skills.get(name)?.copies ?? [];
+    const places = new Set(copies.map((folder) => realPath(path.resolve(root, folder))));
+    return found.filter((folder) => places.has(folder));
+  };
+}
+
+function usableLock(root: string): LockFile | undefined {
+  const lock = readLock(root);
+  return lock === undefined || isRefusal(lock) ? undefined : lock;
 }
 
 /** `realPath` for many skills of few folders: resolves each folder and its links once. */

@@ -62,6 +62,8 @@ export interface PlaceContext {
   readonly staging: string;
   /** Digests of a skill before and after the change. An entry with one of them is a copy that we made. */
   readonly digests: (name: string) => { readonly before?: string; readonly after?: string };
+  /** Whether the lock records a copy of the skill in a folder, relative to the root. */
+  readonly hasCopy: (folder: string, name: string) => boolean;
 }
 
 export async function applyPlaces(
@@ -189,16 +191,25 @@ class Placing {
     return true;
   }
 
-  /** Exchanges a folder with the files of the skill for a link. */
+  /** Exchanges an unchanged copy of ours, or a folder of another installer with the files of the skill, for a link. */
   #takeOver(name: string, target: string): boolean {
     const { change, root } = this.#input;
-    if (change.takeOver !== true || !hasSameFiles(this.#at(name), path.join(root, name))) return false;
+    const isForeign = change.takeOver === true && hasSameFiles(this.#at(name), path.join(root, name));
+    if (!isForeign && !this.#isOurCopy(name)) return false;
     const fresh = this.#at(`.${name}${FRESH}`);
     if (this.#isOurLink(fresh, name)) unlinkSync(fresh);
     symlinkSync(target, fresh, 'dir');
     this.#discard(this.#at(name), name);
     renameSync(fresh, this.#at(name));
     return true;
+  }
+
+  #isOurCopy(name: string): boolean {
+    const { change, context } = this.#input;
+    if (!context.hasCopy(change.folder, name)) return false;
+    const { before, after } = context.digests(name);
+    const digest = lstatSync(this.#at(name)).isDirectory() ? digestOf(this.#at(name)) : undefined;
+    return digest !== undefined && (digest === before || digest === after);
   }
 
   #copy(name: string): void {
@@ -210,10 +221,12 @@ class Placing {
     if (digest !== undefined && digest === after) return void this.#added.push(name);
     const staged = copies?.get(name);
     if (staged === undefined) return this.#fail(name, 'could not be copied');
-    if (present !== undefined && (digest === undefined || digest !== before)) return this.#foreign(name);
+    const isLink = this.#isOurLink(place, name);
+    if (present !== undefined && !isLink && (digest === undefined || digest !== before)) return this.#foreign(name);
     const old = this.#at(`.${name}${ASIDE}`);
     this.#removeLeftover(old, name);
-    if (present !== undefined) renameSync(place, old);
+    if (isLink) unlinkSync(place);
+    else if (present !== undefined) renameSync(place, old);
     moveInto(staged, place, this.#at(`.${name}${FRESH}`));
     this.#removeLeftover(old, name);
     this.#added.push(name);

@@ -13,6 +13,7 @@ import { agentBaseOf } from './agent-view.ts';
 import { agentFolder } from './agents.ts';
 import { placesOf } from './lock-places.ts';
 import type { LockFile } from '../lock/lock.ts';
+import { presentFiles } from '../root/present-files.ts';
 import { resolvePlace } from './place-folder.ts';
 import type { PlaceFolder } from './place-folder.ts';
 import { isLinkTo } from './place-skills.ts';
@@ -139,8 +140,12 @@ export function planPlace(
   if (resolved.type === 'unusable') return { ...plan, same: [], problem: resolved.reason };
   const { real } = resolved;
   const inLock = folderInLock(realFolder(root), folder);
-  const isRecorded = (name: string): boolean =>
-    placesOf(lock.skills.get(name)).some((place) => place.folder === inLock && place.kind === kind);
+  const isRecorded = (name: string, as: PlaceKind): boolean =>
+    placesOf(lock.skills.get(name)).some((place) => place.folder === inLock && place.kind === as);
+  const isUnchangedCopy = (name: string, place: string): boolean => {
+    const tree = kind === 'link' && isRecorded(name, 'copy') ? presentFiles(place, { withoutLooks: true }) : undefined;
+    return tree?.type === 'present' && tree.digest === lock.skills.get(name)?.digest;
+  };
   const add: string[] = [];
   const same: string[] = [];
   const taken: string[] = [];
@@ -148,9 +153,10 @@ export function planPlace(
     const place = path.join(real, name);
     const stats = lstatSync(place, { throwIfNoEntry: false });
     if (stats === undefined || (takeOver && stats.isDirectory())) add.push(name);
-    else if (isRecorded(name)) same.push(name);
-    // A link that another tool made is taken over.
-    else if (isLinkTo(place, { real, target: path.join(realFolder(root), name) })) add.push(name);
+    else if (isRecorded(name, kind)) same.push(name);
+    // A link that another tool made is taken over. A link becomes a copy, and an unchanged copy a link.
+    else if (isUnchangedCopy(name, place) || isLinkTo(place, { real, target: path.join(realFolder(root), name) }))
+      add.push(name);
     else taken.push(name);
   }
   return { ...plan, add, same, taken };

@@ -34,6 +34,7 @@ export function readTypedSource(text: string, { surroundings, network }: PackSet
       if (isDirectory(place)) return 'folder';
       return isPresent(place) ? 'file' : 'absent';
     },
+    fileAddress: (typed) => pathToFileURL(placeOf(typed, { cwd, home })).href,
     allowHttp: network.allowHttp,
   });
   if (source.type !== 'folder') return source;

@@ -1,6 +1,6 @@
 /** Inspects the skills of a source one by one: a skill that is refused does not affect the others. */
 import { compareText } from '../../core/diagnostic.ts';
-import { quoted } from '../../core/text/text.ts';
+import { printable, quoted } from '../../core/text/text.ts';
 import type { LockFile } from '../lock/lock.ts';
 import { isRefusal, packRefusal } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
@@ -55,11 +55,17 @@ export async function sourceVerdicts(
   options: VerdictOptions,
 ): Promise<SourceVerdicts | PackRefusal> {
   const { names, settings, lock, force } = options;
-  const isNamed = ({ name, folder }: FoundSkill): boolean => names.includes(name) || names.includes(folder);
+  const found = [...staged.skills, ...staged.unusable];
+  const declared = new Set(found.map(({ name }) => name));
+  // A name that a skill declares is not the folder of another one.
+  const isNamed = ({ name, folder }: FoundSkill): boolean =>
+    names.includes(name) || (names.includes(folder) && !declared.has(folder));
   const isWanted = (skill: FoundSkill): boolean => names.length === 0 || isNamed(skill);
-  const unknown = unknownName([...staged.skills, ...staged.unusable], names);
+  const unknown = unknownName(found, names, staged.leftOut);
   if (unknown !== undefined) return unknown;
-  const { skills, notes } = oneFolderPerName(staged.skills, names);
+  const { skills, notes: copies } = oneFolderPerName(staged.skills, names);
+  const passed = found.filter((skill) => names.includes(skill.folder) && !isNamed(skill));
+  const notes = [...copies, ...passed.map(passedOver)];
   const { inspected, unusable } = await inspectSkills(skills.filter(isWanted), options);
   const proof = await verifySource(staged, inspected, settings);
   if (isRefusal(proof)) return proof;
@@ -95,11 +101,30 @@ export async function sourceVerdicts(
 
 type FoundSkill = Pick<SourceSkill, 'name' | 'folder'>;
 
-function unknownName(skills: readonly FoundSkill[], names: readonly string[]): PackRefusal | undefined {
+function passedOver({ name, folder }: FoundSkill): string {
+  return `${quoted(folder, 100)} is the name of a skill; the folder of that name has ${quoted(name)}, which was not named`;
+}
+
+function unknownName(
+  skills: readonly FoundSkill[],
+  names: readonly string[],
+  leftOut: readonly string[],
+): PackRefusal | undefined {
   if (names.length === 0) return undefined;
   const present = new Set(skills.flatMap(({ name, folder }) => [name, folder]));
   const unknown = names.find((name) => !present.has(name));
   if (unknown === undefined) return undefined;
+  const reason = leftOut.find(
+    (line) => `/${line}`.includes(`/${unknown}/SKILL.md: `) || line.startsWith(`${unknown}/: `),
+  );
+  if (reason !== undefined)
+    return {
+      ...packRefusal(
+        'pack/unknown-skill',
+        `the source has ${quoted(unknown)}, but it is left out: ${printable(reason)}`,
+      ),
+      hint: 'name another skill, or install from a folder or archive in which it is not left out',
+    };
   const known = skills.map(({ name }) => quoted(name, 64)).slice(0, 20);
   return packRefusal('pack/unknown-skill', `the source has no ${quoted(unknown)}; it has ${known.join(', ')}`);
 }

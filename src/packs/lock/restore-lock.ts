@@ -22,6 +22,7 @@ import { looksOf, presentFiles } from '../root/present-files.ts';
 import { readLock } from './lock-file.ts';
 import { stagePack, settingsForLock, readTypedSource } from '../inspect/stage-pack.ts';
 import type { InstallProgress } from '../install.ts';
+import type { BeforeCommit } from '../root/commit.ts';
 import type { PackSettings } from '../pack-settings.ts';
 import { verifySource } from '../inspect/prove-source.ts';
 import { verifySkill } from '../verify-root.ts';
@@ -34,6 +35,8 @@ export interface RestoreOptions {
   readonly existing?: Existing;
   readonly offline?: boolean;
   readonly dryRun?: boolean;
+  /** Called with the staged skills right before they are installed. */
+  readonly beforeCommit?: BeforeCommit;
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: InstallProgress) => void;
   readonly onNote?: (note: string) => void;
@@ -100,6 +103,7 @@ async function restoreInto(open: OpenRoot, options: RestoreOptions): Promise<Res
   });
   const committed = await open.commit(changes, {
     places,
+    ...(options.beforeCommit === undefined ? {} : { beforeCommit: options.beforeCommit }),
     ...(options.signal === undefined ? {} : { signal: options.signal }),
   });
   if (isRefusal(committed)) return committed;

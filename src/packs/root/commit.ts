@@ -50,9 +50,19 @@ export interface CommitOptions {
   readonly at?: Date;
   /** Links and copies in the folders of agents, beside those that follow from the lock. */
   readonly places?: readonly PlaceChange[];
+  /** Called right before the change becomes final: a process that is killed later leaves what was stored here, too. */
+  readonly beforeCommit?: BeforeCommit;
   /** For tests: called after every change that other processes can see. */
   readonly onStep?: OnStep;
 }
+
+/** A staged skill, and the folders that will have its files: the one in the root and copies for agents. */
+export interface ArrivingSkill {
+  readonly from: string;
+  readonly folders: readonly string[];
+}
+
+export type BeforeCommit = (skills: readonly ArrivingSkill[]) => Promise<void>;
 
 export interface Work {
   readonly handle: RootHandle;
@@ -91,6 +101,7 @@ export async function commitChanges(
     const lock = lockWithPlaces(lockAfter(work.lock, steps.map(asDone)), places.map(asPlaced));
     const nextLock = writeNextLock(work, lock);
     await syncBefore(work, { steps, staged, originals }, options);
+    await options.beforeCommit?.(staged.map((change) => arriving(handle, change, places)));
     options.signal?.throwIfAborted();
     refuseReplaced(handle);
     work.rootLock.refuseLost();
@@ -101,6 +112,18 @@ export async function commitChanges(
     if (error instanceof PackRefused) return error.refusal;
     return systemRefusal(error, `${quoted(handle.path, 200)} cannot be changed`);
   }
+}
+
+function arriving(
+  { path: root }: RootHandle,
+  { name, from }: PutChange,
+  places: readonly PlaceChange[],
+): ArrivingSkill {
+  const copies = places.filter(({ kind, add }) => kind === 'copy' && add.includes(name));
+  return {
+    from,
+    folders: [root, ...copies.map(({ folder }) => path.resolve(root, folder))].map((one) => path.join(one, name)),
+  };
 }
 
 const asDone = (step: Step): StepOutcome => ({ step, isDone: true });
@@ -269,6 +292,7 @@ export function placeSkills(
         const after = digests.get(name) ?? before;
         return { ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }) };
       },
+      hasCopy: (folder, name) => lock.skills.get(name)?.copies?.includes(folder) === true,
     },
   );
 }

@@ -375,13 +375,15 @@ function isPut(change: RootChange): change is PutChange {
 /** How long a reader waits for a writer, which is either nearly done or busy with a download. */
 const WAIT_MS = 5_000;
 
-/** Recovers roots before they are read. A root that cannot be recovered is reported and read as it is. */
+/** Recovers roots before they are read, and reports it. A root that cannot be recovered is read as it is. */
 export async function recoverRoots(roots: readonly string[], signal?: AbortSignal): Promise<readonly Diagnostic[]> {
   const diagnostics: Diagnostic[] = [];
   for (const path of roots) {
-    const recovered = await recoverRoot(path, { timeoutMs: WAIT_MS, ...(signal === undefined ? {} : { signal }) });
-    if (isRefusal(recovered))
-      diagnostics.push(diagnose({ code: 'root/interrupted', path, message: recovered.message }, 'lenient'));
+    const report = ({ message }: { readonly message: string }): void =>
+      void diagnostics.push(diagnose({ code: 'root/interrupted', path, message }, 'lenient'));
+    const options = { timeoutMs: WAIT_MS, onRecovered: report };
+    const recovered = await recoverRoot(path, { ...options, ...(signal === undefined ? {} : { signal }) });
+    if (isRefusal(recovered)) report(recovered);
   }
   return diagnostics;
 }

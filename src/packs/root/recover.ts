@@ -14,9 +14,10 @@ import { placeSkills } from './commit.ts';
 import { syncPath } from './sync.ts';
 import { isExchangeOver } from './exchange.ts';
 import { readJournal, refuseLinkedWay, removeJournal, setJournalAside } from './journal.ts';
-import type { Transaction } from './journal.ts';
+import type { Step, Transaction } from './journal.ts';
+import { presentFiles } from './present-files.ts';
 import { removeEmptyBackups } from './skill-backups.ts';
-import { lockPath, rootPath, statePath, timedName } from './root-paths.ts';
+import { displayPath, identityAt, lockPath, rootPath, statePath, timedName } from './root-paths.ts';
 import type { RootHandle } from './root-paths.ts';
 
 /**
@@ -81,9 +82,24 @@ async function finish(handle: RootHandle, { steps, places }: Transaction, onStep
     ...new Set([...steps.map(({ name }) => name), ...places.flatMap(({ add, remove }) => [...add, ...remove])]),
   ];
   const unplaced = placed.flatMap((outcome) => outcome.unplaced);
-  const notes = [...outcomes.flatMap(({ note }) => note ?? []), ...unplaced.map(({ message }) => message)];
+  const notes = [
+    ...outcomes.flatMap(({ note }) => note ?? []),
+    ...steps.flatMap((step) => editNote(handle, step, lock) ?? []),
+    ...unplaced.map(({ message }) => message),
+  ];
   const what = `an interrupted change of ${names.map((name) => quoted(name)).join(', ')} was completed`;
   return { type: 'finished', names, message: [what, ...notes].join('; ') };
+}
+
+/** Says where the replaced or removed files are if the user edited them, possibly after the interruption. */
+function editNote(handle: RootHandle, step: Step, { skills }: LockFile): string | undefined {
+  const below = step.type === 'put' ? step.old : step.to;
+  const before = skills.get(step.name);
+  if (below === undefined || before === undefined || identityAt(statePath(handle, below)) === undefined)
+    return undefined;
+  const tree = presentFiles(statePath(handle, below), { withoutLooks: true });
+  if (!isRefusal(tree) && tree.digest === before.digest) return undefined;
+  return `the files of ${quoted(step.name)} were edited before that; they are in ${quoted(displayPath(handle, below), 200)}`;
 }
 
 /** Writes to the staging folder first, which is cleared after a crash. */

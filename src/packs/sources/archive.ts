@@ -73,7 +73,7 @@ export async function unpack(archive: ArchiveHere, context: StageContext): Promi
     );
   context.onProgress?.({ step: 'unpack' });
   const extracted = await context.extract(file, tree, { limits, ...(signal === undefined ? {} : { signal }) });
-  if (isRefusal(extracted)) return extracted;
+  if (isRefusal(extracted)) return extracted.path === file ? namedAs(extracted, archive) : extracted;
   if (!isDirectory(tree)) return noSkill(shown, extracted.leftOut);
   const folder = archive.hasTopFolder === true ? topFolder(tree) : tree;
   const found = findSkills(folder);
@@ -110,6 +110,11 @@ export async function unpack(archive: ArchiveHere, context: StageContext): Promi
     ...(signature === undefined ? {} : { signature }),
   };
   return meant[0] === '' ? staged : withManifest(staged, folder);
+}
+
+/** Names the archive that the user gave instead of its private copy. */
+function namedAs(refusal: PackRefusal, { file, shown }: ArchiveHere): PackRefusal {
+  return { ...refusal, path: shown, message: refusal.message.replace(quoted(file), () => quoted(shown, 200)) };
 }
 
 /** In a pack, each folder is a skill: one without SKILL.md is named, because its author meant it to be one. */

@@ -9,7 +9,7 @@ import type { IncomingMessage } from 'node:http';
 import { timerMs } from '../../platform/clock.ts';
 import { PackRefused, isRefusal, packRefusal, refused } from '../problems.ts';
 import type { PackRefusal } from '../problems.ts';
-import { isLoopback } from './source-address.ts';
+import { insecure, isLoopback } from './source-address.ts';
 import { printable, quoted } from '../../core/text/text.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
 import { exchangeOver } from '../../platform/net/http-exchange.ts';
@@ -198,8 +198,9 @@ export function targetOf(
     return packRefusal('source/refused', `${whence} is not a plain http(s) address`);
   url.hash = '';
   const port = url.port === '' ? (isSecure ? 443 : 80) : Number(url.port);
-  if (!isSecure && (from?.isSecure === true || (!allowHttp && !isLoopback({ host, port }))))
+  if (!isSecure && from?.isSecure === true)
     return packRefusal('source/refused', `${whence} is not secure: the connection can be tampered with`);
+  if (!isSecure && !allowHttp && !isLoopback({ host, port })) return insecure(`${whence} is`);
   return { type: 'target', url, isSecure, host, port, authority: writeAuthority(host, port) };
 }
 
@@ -226,7 +227,11 @@ export async function sendGet(target: HttpTarget, options: GetOptions): Promise<
   stop.throwIfAborted();
   if (isRefused(reached)) {
     if (reached.refusal !== 'not-public') return packRefusal('source/failed', reached.message);
-    return packRefusal('source/refused', `${target.authority} is not a public address`);
+    return {
+      ...packRefusal('source/refused', `${target.authority} is not a public address`),
+      hint: 'set install.allow_private_addresses in your own configuration to use it',
+      allow: 'install.allow_private_addresses',
+    };
   }
   const token = tokenFor(target, env);
   return await exchangeOver(reached, {

@@ -119,10 +119,18 @@ function readWebUrl(text: string, { allowHttp = false }: AddressOptions): URL | 
   const asked = readAuthority(authority, url.protocol === 'https:' ? 443 : 80);
   if (asked === undefined) return packRefusal('source/unknown', `${shown} has no canonical host name`);
   if ([...url.searchParams.keys()].some((name) => SECRET_PARAMETER.test(name))) return hasSecret(text);
-  if (url.protocol === 'http:' && !allowHttp && !isLoopback(asked))
-    return packRefusal('source/refused', `${shown} is not secure: the connection can be tampered with; use https://`);
+  if (url.protocol === 'http:' && !allowHttp && !isLoopback(asked)) return insecure(`${shown} is`);
   url.hash = '';
   return url;
+}
+
+/** `subject` is the address with its verb. */
+export function insecure(subject: string): PackRefusal {
+  return {
+    ...packRefusal('source/refused', `${subject} not secure: the connection can be tampered with`),
+    hint: 'use https://, or set install.allow_http in your own configuration',
+    allow: 'install.allow_http',
+  };
 }
 
 export function isLoopback({ host }: HostAndPort): boolean {

@@ -8,6 +8,8 @@ import type { PackSource } from './source.ts';
 export interface ReadSourceOptions {
   /** What exists at the typed path. Links are followed. */
   readonly looksLikeFolder: (path: string) => 'folder' | 'file' | 'absent';
+  /** The `file://` address of a typed path, for a local repository with a revision. */
+  readonly fileAddress?: (path: string) => string;
   /** Accepts `http://` and `git://`, which are not protected against tampering. Loopback is always allowed. */
   readonly allowHttp?: boolean;
 }
@@ -34,7 +36,7 @@ export function readSource(text: string, options: ReadSourceOptions): PackSource
     return packRefusal('source/unknown', `${shown} has an invisible character`);
   if (text.startsWith('-')) return packRefusal('source/refused', `${shown} looks like an option`);
   if (REMOTE_HELPER.test(text)) return packRefusal('source/refused', `${shown} would run a program`);
-  if (EXPLICIT_PATH.test(text)) return readPath(text, options);
+  if (EXPLICIT_PATH.test(text)) return readPathOrRepository(text, options);
   const scheme = SCHEME.exec(text)?.[1]?.toLowerCase();
   if (scheme !== undefined) return readScheme(text, scheme, options);
   if (SCP.test(text)) return readGitAddress(text, options);
@@ -101,11 +103,27 @@ function readScheme(text: string, scheme: string, options: ReadSourceOptions): P
 }
 
 function readFileAddress(text: string, options: ReadSourceOptions): PackSource | PackRefusal {
+  if (text.includes('#')) return readGitAddress(text, options);
   const path = /^file:(?:\/\/)?(\/(?!\/)[^?#]*)$/i.exec(text)?.[1];
   const decoded = path === undefined ? undefined : decode(path);
   if (decoded === undefined || hiddenCharacters(decoded) !== undefined || /[\n\t]/.test(decoded))
     return packRefusal('source/unknown', `${quoted(text, 200)} is not a local file address`);
   return readPath(decoded, options);
+}
+
+/** A path may end with `#ref`, `#ref:folder` or `#:folder` of a local repository, unless it exists with these characters. */
+function readPathOrRepository(text: string, options: ReadSourceOptions): PackSource | PackRefusal {
+  const { looksLikeFolder, fileAddress } = options;
+  const hash = text.indexOf('#');
+  const path = text.slice(0, Math.max(hash, 0));
+  if (
+    fileAddress === undefined ||
+    hash === -1 ||
+    looksLikeFolder(text) !== 'absent' ||
+    looksLikeFolder(path) !== 'folder'
+  )
+    return readPath(text, options);
+  return readGitAddress(fileAddress(path) + text.slice(hash), options);
 }
 
 function readPath(path: string, { looksLikeFolder }: ReadSourceOptions): PackSource | PackRefusal {

@@ -27,6 +27,7 @@ import { requirementRefusal, resolveRequirements } from '../requires/resolve-req
 import { lockedSkill } from '../install.ts';
 import type { InstallProgress } from '../install.ts';
 import { absentFromSource, findInSource, lockedGroups, readSkillHead } from '../lock/locked-skills.ts';
+import type { BeforeCommit } from '../root/commit.ts';
 import type { LockedGroup } from '../lock/locked-skills.ts';
 import type { PackSettings } from '../pack-settings.ts';
 import { sourceVerdicts } from '../inspect/verdicts.ts';
@@ -46,6 +47,8 @@ export interface UpdateOptions {
   readonly dryRun?: boolean;
   /** Receives the planned changes; nothing is changed if it resolves to false. */
   readonly confirm: (skills: readonly ChangedSkill[]) => Promise<boolean>;
+  /** Called with the staged skills after the confirmation, right before they are installed. */
+  readonly beforeCommit?: BeforeCommit;
   readonly onProgress?: (progress: InstallProgress) => void;
   readonly onNote?: (note: string) => void;
   readonly signal?: AbortSignal;
@@ -250,7 +253,7 @@ function stageOptions(
 async function applyPlan(
   updates: readonly SkillUpdate[],
   root: OpenRoot,
-  { dryRun, confirm, signal, at, onProgress }: UpdateOptions,
+  { dryRun, confirm, signal, at, onProgress, beforeCommit }: UpdateOptions,
 ): Promise<Updated | PackRefusal> {
   const skills = updates.toSorted((a, b) => compareText(a.name, b.name));
   const changed = skills.filter(isChanged);
@@ -274,6 +277,7 @@ async function applyPlan(
     {
       ...(signal === undefined ? {} : { signal }),
       ...(at === undefined ? {} : { at }),
+      ...(beforeCommit === undefined ? {} : { beforeCommit }),
       onProgress: ({ phase, ...count }) => onProgress?.({ step: phase, ...count }),
     },
   );

@@ -9,7 +9,7 @@ import type { PackSettings } from '../../packs/pack-settings.ts';
 import { isNotAllowed, isRefusal } from '../../packs/problems.ts';
 import type { PackRefusal } from '../../packs/problems.ts';
 import { uninstallSkills } from '../../packs/change-root.ts';
-import { trustConfirmed } from '../../packs/trust-confirmed.ts';
+import { trustArriving, trustConfirmed } from '../../packs/trust-confirmed.ts';
 import type { ChangedSkill } from '../../packs/update/update-skill.ts';
 import { updateSkills } from '../../packs/update/update.ts';
 import { sha256 } from '../../platform/hash.ts';
@@ -97,6 +97,7 @@ const CHANGES: Readonly<Record<Wanted['action'], (options: ChangeOptions) => Pro
       skills,
       existing: 'replace',
       dryRun: isDry,
+      beforeCommit: trustArriving(settings),
       signal,
       confirm: (plan) => Promise.resolve(isSame(installPlan(plan))),
       onRefused: (plan) => (refusedPlan = plan),
@@ -119,6 +120,7 @@ const CHANGES: Readonly<Record<Wanted['action'], (options: ChangeOptions) => Pro
       settings,
       names: skills,
       dryRun: isDry,
+      beforeCommit: trustArriving(settings),
       signal,
       confirm: (changed) => {
         seen = changed;
