@@ -11,7 +11,7 @@ export function childOptions(
 ): AgentOptions {
   const { sinks: _sinks, notes: _notes, execution, ...run } = options.run ?? {};
   // Two sessions must not share a workspace.
-  const { key: _key, idempotencyKey, ...ownExecution } = execution ?? {};
+  const { key: _key, afterProgram: _afterProgram, idempotencyKey, ...ownExecution } = execution ?? {};
   const { activation: _activation, beforeEnd: _beforeEnd, ...same } = options;
   return {
     ...same,

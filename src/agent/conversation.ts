@@ -109,13 +109,18 @@ export function withExchange(conversation: Conversation, exchange: ExchangeParts
   return { ...conversation, exchanges: [...exchanges, bounded], whole: appendMeasured(whole, bounded.passage) };
 }
 
-/** Adds a message of the agent itself at the end. */
-export function withRemark(conversation: Conversation, remark: string): Conversation {
+/** Adds a message of the agent itself at the end, or before the last exchange, so that the model reads it before those results. */
+export function withRemark(
+  conversation: Conversation,
+  remark: string,
+  { isBeforeLast = false }: { readonly isBeforeLast?: boolean } = {},
+): Conversation {
   const { exchanges, request } = conversation;
-  const last = exchanges.at(-1);
-  if (last === undefined) return conversationOf({ ...conversation, request: `${request}\n\n${remark}` }, []);
+  const at = exchanges.length - (isBeforeLast ? 2 : 1);
+  const last = exchanges[at];
+  if (last === undefined) return conversationOf({ ...conversation, request: `${request}\n\n${remark}` }, exchanges);
   const said = last.remark === undefined ? remark : `${last.remark}\n\n${remark}`;
-  return withExchanges(conversation, [...exchanges.slice(0, -1), withMeasure({ ...last, remark: said })]);
+  return withExchanges(conversation, exchanges.with(at, withMeasure({ ...last, remark: said })));
 }
 
 /** Truncates every text of an exchange to its limit. */

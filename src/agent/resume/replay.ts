@@ -83,7 +83,8 @@ export function replayRun(past: ReplayedRun, model: Model): Replay {
     remind(conversation) {
       if (isReminded || said < answers.length) return conversation;
       isReminded = true;
-      return hasRun ? withRemark(conversation, WORKSPACE_IS_NEW) : conversation;
+      // Before the model is called, only an action of the last recorded answer ends the replay: its result is of the new workspace.
+      return hasRun ? withRemark(conversation, WORKSPACE_IS_NEW, { isBeforeLast: isReplayed }) : conversation;
     },
   };
 }

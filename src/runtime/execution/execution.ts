@@ -74,6 +74,8 @@ export interface ExecutionOptions {
   readonly container?: ContainerOptions;
   readonly packages?: PackageOptions;
   readonly onOutput?: (stream: 'stdout' | 'stderr', chunk: Uint8Array) => void;
+  /** Called after each action of a program, which may have left results. Not called for subagents. */
+  readonly afterProgram?: (execution: Execution) => void;
   /** Called for each executor that is probed first, which takes seconds and is cached for a day. */
   readonly onTrial?: (executor: ExecutorName) => void;
   /** Called when a session opens in which only built-in scripts run (`runsBuiltIn`). */
@@ -223,7 +225,7 @@ export async function openExecution(options: ExecutionOptions, places: Execution
     stage: async (skill) => (await openWorkspace()).stage(stagedSource(skill)),
   });
   const interactive = openInteractiveCommands(parts);
-  return {
+  const execution: Execution = {
     executor: executor.name,
     // An executor of the caller may have another name; nothing is known about its isolation.
     isolation: Object.hasOwn(ISOLATIONS, executor.name) ? ISOLATIONS[executor.name] : 'none',
@@ -250,6 +252,8 @@ export async function openExecution(options: ExecutionOptions, places: Execution
         return await interactive.perform(action, skill, call);
       } catch (error) {
         return failedBy(action, error);
+      } finally {
+        options.afterProgram?.(execution);
       }
     },
     async close({ keep = false } = {}) {
@@ -261,6 +265,7 @@ export async function openExecution(options: ExecutionOptions, places: Execution
       });
     },
   };
+  return execution;
 }
 
 /**

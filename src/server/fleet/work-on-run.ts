@@ -21,7 +21,7 @@ import type { ProjectCounters } from './counters.ts';
 import { isDisconnected, reached, untilReached } from './database.ts';
 import { returnRun } from './hand-over.ts';
 import { openMirror } from './mirror.ts';
-import { keepRunFiles } from './run-files.ts';
+import { openRunFiles } from './run-files.ts';
 import type { RunQueue } from './run-queue.ts';
 import { openRunStore, restoreRecord, storedRecords } from './run-store.ts';
 import type { Claim, Ending, FleetRun } from './run-table.ts';
@@ -55,7 +55,9 @@ export async function workOn(run: FleetRun, claim: Claim, work: Work): Promise<v
     await untilReached(() => returnRun(pool, work.queue, claim, because));
   };
   if (claim.attempt === 1) work.counters.countWait(secondsSince(run));
-  const settle = (): Promise<void> => reached(() => mirror.push(), stop);
+  const files = openRunFiles(claim, { pool, contents });
+  // Files first: the record says that their program has ended, so nothing would make them again.
+  const settle = (): Promise<void> => reached(() => files.keepChanges().then(() => mirror.push()), stop);
   try {
     stop.throwIfAborted();
     const { evaluation } = run.options;
@@ -74,13 +76,15 @@ export async function workOn(run: FleetRun, claim: Claim, work: Work): Promise<v
         ? {}
         : {
             beforeEnd: async (session, recorded) => {
-              const notes = await untilReached(() => keepRunFiles(session, claim, { pool, contents }));
+              const notes = await untilReached(() => files.keepAll(session));
               for (const message of notes) recorded.record({ type: 'note', message });
             },
           }),
       run: {
         ...work.run,
-        ...(execution === undefined ? {} : { execution: { artifacts, ...execution, idempotencyKey: run.id } }),
+        ...(execution === undefined
+          ? {}
+          : { execution: { artifacts, ...execution, idempotencyKey: run.id, afterProgram: files.afterProgram } }),
         directory: folder,
         openPlace: mirror.openPlace,
         sinks: [work.counters.openSink()],

@@ -78,7 +78,11 @@ describe('after a budget that was raised', () => {
     const model = played([{ text: 'done' }]);
     const resumed = await resumeAgent({ runtime, model, path: ended.path ?? '', run: RUN, budget: { scriptRuns: 3 } });
     expect(resumed).toMatchObject({ type: 'resumed', result: { outcome: 'done', used: { scriptRuns: 2, turns: 3 } } });
-    expect(allText(model.requests[0] ?? expect.fail())).toContain('rows: 42 b');
+    const asked = allText(model.requests[0] ?? expect.fail());
+    expect(asked).toContain('rows: 42 b');
+    // What was done in the new workspace is read with that in mind.
+    expect(asked.indexOf('in a new workspace')).toBeGreaterThan(0);
+    expect(asked.indexOf('in a new workspace')).toBeLessThan(asked.indexOf('rows: 42 b'));
   });
 
   test('one that was not raised ends it again, and nothing is lost for the next time', async () => {

@@ -267,9 +267,11 @@ describe('the API of a fleet', needs('postgresql'), () => {
       world.postgres.query(`select act from skillwright.audit where target = '${String(other.key.id)}' order by id`),
     ).toBe('key-create\nkey-revoke');
     for (const name of ['', ' ', 'x'.repeat(101)])
-      await expect(createKey(world.fleet.pool, { name, project: 'default', rights: [] }, 'test')).rejects.toMatchObject({
-        code: 'input/invalid',
-      });
+      await expect(createKey(world.fleet.pool, { name, project: 'default', rights: [] }, 'test')).rejects.toMatchObject(
+        {
+          code: 'input/invalid',
+        },
+      );
   }, 60_000);
 
   test('a client follows a run over restarts of its server, and an early end of the stream is not the end', async () => {

@@ -66,6 +66,8 @@ describe('a fleet for teams', needs('postgresql'), () => {
           '---\nname: bill\ndescription: Bills customers. Use for invoices.\n---\nRun scripts/bill.sh.\n',
         'bill/scripts/bill.sh': BILL,
         'bill/scripts/odd-names.sh': ODD_NAMES,
+        'bill/scripts/leave.sh':
+          '#!/bin/sh\necho hello > "$OUTPUT_DIR/$1"\nif [ -n "$2" ]; then rm "$OUTPUT_DIR/$2"; fi\n',
       },
       '--webhooks-to',
       `private://127.0.0.1:${String(port)}`,
@@ -130,6 +132,29 @@ describe('a fleet for teams', needs('postgresql'), () => {
     });
     await stop(worker);
   }, 120_000);
+
+  test('output files of a program that ended are stored before the next step, so a killed worker does not lose them', async () => {
+    const folder = temporaryFolder();
+    chmodSync(folder, 0o777);
+    const notes = path.join(folder, 'notes');
+    writeFileSync(`${notes}.hold`, '');
+    onTestFinished(() => rmSync(`${notes}.hold`, { force: true }));
+    const call = (script: string, ...args: readonly string[]): object => ({
+      toolCalls: [{ name: 'run_script', input: { skill: 'bill', script: `scripts/${script}.sh`, args } }],
+    });
+    const first = await world.startWorker(
+      { turns: [call('leave', 'a.txt'), call('leave', 'b.txt', 'a.txt'), call('bill', notes), { text: 'never' }] },
+      ...LOCAL,
+    );
+    const { run } = await world.admin.submit({ request: 'lost files' });
+    await until(() => existsSync(notes));
+    await stop(first, 'SIGKILL');
+    rmSync(`${notes}.hold`);
+    const second = await world.startWorker({ turns: [{ text: 'Billed.' }] }, ...LOCAL);
+    expect(await world.admin.wait(run)).toMatchObject({ outcome: 'done', answer: 'Billed.' });
+    expect((await api('GET', `/runs/${run}`))[1]).toMatchObject({ files: [{ name: 'b.txt', bytes: 6 }], problems: [] });
+    await stop(second);
+  }, 240_000);
 
   test('webhooks go to the internet and to hosts that the server grants, signed', async () => {
     const refused = async (url: string): Promise<unknown> => (await api('POST', '/webhooks', { url }))[1];
