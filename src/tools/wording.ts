@@ -11,9 +11,6 @@ import { startOf } from '../core/text/code-point.ts';
 /** The longest name that is repeated to the model. */
 const LONGEST_NAME = 100;
 
-const RUN_IS_OVER =
-  'the same failure occurred too often and the run has ended: call no more tools, answer now with what you have';
-
 interface Wording {
   /** The description of the problem in the words of the system, if it has its own. */
   readonly subject?: string;
@@ -58,9 +55,16 @@ export function askedSkill(action: Action | undefined): string {
   return action !== undefined && 'skill' in action ? printable(startOf(action.skill, LONGEST_NAME)) : '';
 }
 
-/** The next step; in a run that has ended, to answer. Suggests a search only if there is a search tool. */
-export function hintOf({ code, hint, isTerminal }: ActionFailed, { searchTool }: Wording = {}): string {
-  if (isTerminal) return RUN_IS_OVER;
+/** The next step. An agent ends its run at a terminal failure; other sessions go on, so the text does not claim an end. */
+export function hintOf(failed: ActionFailed, wording: Wording = {}): string {
+  const hint = nextStep(failed, wording);
+  return failed.isTerminal && failed.code !== 'record/failed' && failed.code !== 'run/ended'
+    ? `${hint}; this failure occurred several times in a row, so do not repeat the same call`
+    : hint;
+}
+
+/** Suggests a search only if there is a search tool. */
+function nextStep({ code, hint }: ActionFailed, { searchTool }: Wording): string {
   if (code !== 'skill/unknown' || hint !== FAILURES[code]) return hint;
   return searchTool === undefined
     ? 'choose one of the listed skills'

@@ -231,13 +231,13 @@ describe('skills-agent', () => {
     expect(isError).toBe(false);
   });
 
-  test('a run that is over says so in the error', async () => {
+  test('a failure that occurred too often says so in the error', async () => {
     const { call } = fake(skillsAgent, { read_resource: () => failed('read_resource', { isTerminal: true }) });
     expect((await call('read_file', { path: 'pdf/a' })).value).toMatchInlineSnapshot(`
       {
         "error": {
           "code": "file/missing",
-          "hint": "the same failure occurred too often and the run has ended: call no more tools, answer now with what you have",
+          "hint": "list the files of the skill; this failure occurred several times in a row, so do not repeat the same call",
           "message": "there is no such file",
           "nearest": [],
           "terminal": true,

@@ -132,11 +132,11 @@ describe('openseed', () => {
     expect([isError, isTerminal]).toEqual([true, false]);
   });
 
-  test('a run that is over says to answer', async () => {
+  test('a failure that occurred too often says so', async () => {
     const { call } = fake(openseed, { get_script_path: () => failed('get_script_path', { isTerminal: true }) });
     const { text, isTerminal } = await call('get_skill_script_path', { skill_name: 'pdf', script_name: 'x' });
     expect(text).toMatchInlineSnapshot(
-      `"there is no such file. The same failure occurred too often and the run has ended: call no more tools, answer now with what you have."`,
+      `"there is no such file. List the files of the skill; this failure occurred several times in a row, so do not repeat the same call."`,
     );
     expect(isTerminal).toBe(true);
   });
