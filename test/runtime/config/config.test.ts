@@ -339,7 +339,7 @@ describe('a project', () => {
     { user: 'read', project: 'write', used: 'read' },
     { user: 'write', project: 'read', used: 'read' },
     { user: 'write', project: 'write', used: 'write' },
-  ])(
+  ] as const)(
     'shows programs no more of itself than $user of the user: $project gives $used',
     async ({ user, project, used }) => {
       const loaded = await load({
