@@ -6,6 +6,8 @@ export function portInUse(port: number | undefined, hint: string): (error: unkno
   return (error) => {
     if (isSystemError(error) && error.code === 'EADDRINUSE')
       throw new UsageError(`port ${String(port)} is in use`, hint);
+    if (isSystemError(error) && error.code === 'EACCES')
+      throw new UsageError(`port ${String(port)} needs rights that this user lacks`, hint);
     throw error;
   };
 }

@@ -85,7 +85,8 @@ export async function openSkillServer(options: McpOptions): Promise<SkillServer>
     mcp.server.setRequestHandler('tools/list', () => ({ tools: listed(open.tools) }));
     mcp.server.setRequestHandler('tools/call', ({ params }, context) =>
       slot.elicitation.during(mcp, context, async () => {
-        const answer = await call(await slot.tools(), params.name, params.arguments ?? {}, context);
+        const tools = await slot.tools().catch(undefinedIfUnrecorded);
+        const answer = tools && (await call(tools, params.name, params.arguments ?? {}, context));
         if (answer !== undefined) return answer;
         slot.retire();
         return notRecorded();
@@ -187,6 +188,12 @@ async function endRun(run: Run, onWarning: McpOptions['onWarning']): Promise<voi
     if (!isSkillError(error) || error.code !== 'record/failed') throw error;
     onWarning(error.message);
   }
+}
+
+/** For a session whose record cannot be created. */
+function undefinedIfUnrecorded(error: unknown): undefined {
+  if (!isSkillError(error) || error.code !== 'record/failed') throw error;
+  return undefined;
 }
 
 function messageOf(error: unknown): string {

@@ -3,6 +3,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
@@ -17,7 +19,7 @@ import type { ServeHttpOptions } from '../../src/mcp/serve-http.ts';
 import { openSkillServer } from '../../src/mcp/server.ts';
 import { createRuntime } from '../../src/runtime/runtime.ts';
 import { verifies } from '../conformance/verifies.ts';
-import { SHARED_CACHE } from '../cli/run-cli.ts';
+import { SHARED_CACHE, runCli } from '../cli/run-cli.ts';
 import { PROJECT } from '../files-below.ts';
 import { textOf, world } from './mcp-world.ts';
 
@@ -123,6 +125,19 @@ test('two clients at once have a session and a record each, which end with them'
   await transport.terminateSession();
   await expect.poll(recorded, { timeout: 60_000 }).toEqual(['0 running', '1 done', '1 running']);
   expect(await load(two)).toContain('Run scripts/greet.sh');
+});
+
+test('a port that is in use is one line with a hint', async () => {
+  const { home, project } = world();
+  const other = createServer().listen(0, '127.0.0.1');
+  onTestFinished(() => void other.close());
+  await once(other, 'listening');
+  const { port } = other.address() as AddressInfo;
+  const { status, err } = await runCli(project, ['mcp', '--http', '--port', String(port)], { HOME: home });
+  expect(status).toBe(2);
+  expect(err).toMatch(
+    new RegExp(`error: port ${String(port)} is in use\\n *hint: choose another --port, or omit it\\n$`),
+  );
 });
 
 test('a session that no client uses ends', async () => {

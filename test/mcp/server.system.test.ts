@@ -185,6 +185,31 @@ describe('skillwright mcp', () => {
     expect(stderr()).not.toContain('Node.js v');
   });
 
+  test('calls fail with the same code as long as the record cannot be written', async () => {
+    const here = world();
+    const { client } = await connect(here, ['--executor', 'none']);
+    const runs = path.join(here.project, '.agent/runs');
+    const load = (): Promise<object> => client.callTool({ name: 'load_skill', arguments: { skill: 'greet' } });
+    await load();
+    rmSync(runs, { recursive: true });
+    writeFileSync(runs, 'in the way');
+    const lost = { isError: true, _meta: { 'skillwright/code': 'record/failed' } };
+    expect([await load(), await load(), await load()]).toMatchObject([lost, lost, lost]);
+    rmSync(runs);
+    expect(await load()).not.toMatchObject({ isError: true });
+  });
+
+  test('the same failure, however often it occurs, keeps its explanation and ends nothing', async () => {
+    const { client } = await connect(world(), ['--executor', 'none']);
+    const load = async (skill: string): Promise<string> =>
+      textOf(await client.callTool({ name: 'load_skill', arguments: { skill } }));
+    const texts = [await load('gret'), await load('gret'), await load('gret'), await load('gret')];
+    expect(texts.map((text) => [text.includes('Nearest: greet'), /ended|no more tools/.test(text)])).toEqual(
+      texts.map(() => [true, false]),
+    );
+    expect(await load('greet')).toContain('Run scripts/greet.sh');
+  });
+
   test('a program that a rule denies is reported as denied, with the rule', async () => {
     const here = world();
     mkdirSync(path.join(here.home, '.agent'));

@@ -89,6 +89,11 @@ export function printRefusalHint(terminal: Terminal, refused: SkillError<'policy
   terminal.err(terminal.style('dim', `hint: ${refused.hint}`));
 }
 
+/** The hint with the word that `--approve` accepts next. */
+export function withNextTicket(hint: string): string {
+  return hint.replace(/(?<=--approve )[0-9a-f]{64}\b(?!-)/, nextTicket);
+}
+
 /** An approval that was used before has a number behind it. */
 function nextTicket(id: string): string {
   const { home } = surroundingsOf({});

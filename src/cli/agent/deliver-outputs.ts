@@ -2,8 +2,7 @@
 import path from 'node:path';
 
 import type { Approve } from '../../core/approval.ts';
-import { isSkillError } from '../../core/errors.ts';
-import type { SkillError } from '../../core/errors.ts';
+import { SkillError, isSkillError } from '../../core/errors.ts';
 import { countText } from '../../core/text/line-text.ts';
 import { typedWord } from '../../core/text/shell-word.ts';
 import { printable } from '../../core/text/text.ts';
@@ -15,7 +14,7 @@ import { askStreams, confirm } from '../terminal/ask.ts';
 import type { SETTING_FLAGS } from '../command.ts';
 import { reportWarning } from '../terminal/terminal.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { isAttended } from './approval.ts';
+import { isAttended, withNextTicket } from './approval.ts';
 
 export interface DeliveryOptions {
   readonly given: {
@@ -64,7 +63,8 @@ export async function deliverOutputs(run: Run, options: DeliveryOptions): Promis
       return { ...nothing, copied: copied.map(nearPath) };
     } catch (error) {
       if (!isSkillError(error)) throw error;
-      problem = error;
+      const { code, message, hint, data } = error;
+      problem = new SkillError({ code, message, hint: withNextTicket(hint), data, cause: error });
     }
   }
   const delivery = keepFiles(run, files, options, redact);

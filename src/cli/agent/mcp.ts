@@ -10,6 +10,7 @@ import type { Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { lineJson } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
+import { portInUse } from '../port-in-use.ts';
 import { reportWarning } from '../terminal/terminal.ts';
 import { VERSION } from '../../version.ts';
 import { APPROVAL_FLAGS, AUTO_FLAG, openApprover } from './approval.ts';
@@ -144,7 +145,7 @@ async function serveUntilInterrupted(
     port,
     token: fixed === '' ? undefined : fixed,
     onWarning: (message) => reportWarning(terminal, message),
-  });
+  }).catch(portInUse(port, 'choose another --port, or omit it'));
   const { url, token } = http;
   if (terminal.isJson) terminal.out(lineJson({ url, token }));
   else {
