@@ -43,8 +43,8 @@ describe.each<Confinement>(['descriptors', 'paths'])('writing below a folder by 
 
   test('creates folders and files, and reports what it replaced', () => {
     const root = scratch();
-    expect(write(root, 'a/b/c', 'one')).toEqual({ type: 'written', mode: 0o644 });
-    expect(write(root, 'a/b/c', 'two')).toEqual({ type: 'written', mode: 0o644, replaced: sha256('one') });
+    expect(write(root, 'a/b/c', 'one')).toEqual({ type: 'written', mode: 0o644, lostBits: 0 });
+    expect(write(root, 'a/b/c', 'two')).toEqual({ type: 'written', mode: 0o644, lostBits: 0, replaced: sha256('one') });
     expect(readFileSync(path.join(root, 'a/b/c'), 'utf8')).toBe('two');
     expect(readdirSync(path.join(root, 'a/b'))).toEqual(['c']);
   });
