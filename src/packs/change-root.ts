@@ -128,7 +128,7 @@ export async function restoreAll(options: ChangeOptions): Promise<Changed | Pack
   });
 }
 
-/** Refuses to restore a skill if an entry of somebody else has the place of its link or copy: the lock would forget the place. */
+/** Refuses to restore a skill if a file that skillwright did not create is where its link or copy belongs: the lock would forget that location. */
 function takenPlace(
   root: OpenRoot,
   { settings: { surroundings = { cwd: root.path, home: undefined, env: {} } } }: ChangeOptions,

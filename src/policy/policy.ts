@@ -238,7 +238,7 @@ function decideInLayer({ origin, rules, otherwise }: PolicyLayer, access: Access
     : hasPattern
       ? explainMismatch(allows, access)
       : {};
-  // A word that is no effect denies, whoever wrote it.
+  // An unknown effect denies: a program in JavaScript may pass any value.
   const effect = EFFECTS.find((known) => known === otherwise[accessRisk(access)]) ?? 'deny';
   return { effect, rule: undefined, origin, ...because };
 }

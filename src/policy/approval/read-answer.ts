@@ -24,8 +24,8 @@ export async function askCallback(
   const isLimited = deadlineMs !== undefined && deadlineMs <= LONGEST_TIMER_MS;
   const timer = isLimited ? setTimeout(() => over.abort(), deadlineMs) : undefined;
   try {
-    const said = await untilAborted([signal, over.signal], async (either) => ask({ signal: either }));
-    return said === 'nobody' || said === 'pending' ? said : readAnswer(said, request);
+    const reply = await untilAborted([signal, over.signal], async (either) => ask({ signal: either }));
+    return reply === 'nobody' || reply === 'pending' ? reply : readAnswer(reply, request);
   } catch (error) {
     signal.throwIfAborted();
     return refuse(
@@ -39,13 +39,13 @@ export async function askCallback(
 const CALLBACK = 'the approval callback';
 
 /** Every field is read once: a getter may give another value the next time, or throw. */
-export function readAnswer(said: unknown, request: ApprovalRequest): ApprovalAnswer {
-  if (said === true) return { verdict: 'yes', scope: 'once', by: 'callback' };
-  if (said === false) return { verdict: 'no', scope: 'once', by: 'callback' };
+export function readAnswer(reply: unknown, request: ApprovalRequest): ApprovalAnswer {
+  if (reply === true) return { verdict: 'yes', scope: 'once', by: 'callback' };
+  if (reply === false) return { verdict: 'no', scope: 'once', by: 'callback' };
   try {
-    if (typeof said !== 'object' || said === null || Array.isArray(said))
-      return refuse(`${CALLBACK} returned ${typeName(said)} instead of an answer`);
-    const { verdict, scope: asked = 'once', by: source, reason }: Record<string, unknown> = { ...said };
+    if (typeof reply !== 'object' || reply === null || Array.isArray(reply))
+      return refuse(`${CALLBACK} returned ${typeName(reply)} instead of an answer`);
+    const { verdict, scope: asked = 'once', by: source, reason }: Record<string, unknown> = { ...reply };
     const scope = APPROVAL_SCOPES.find((known) => known === asked);
     const by = APPROVERS.find((known) => known === source) ?? 'callback';
     if (verdict === 'no')
