@@ -22,7 +22,7 @@ function run({ project, home, env, skills }: CanaryWorld, words: readonly string
 
 const runsOf = ({ project }: CanaryWorld): string => path.join(project, '.agent/runs');
 
-describe.each(EXECUTORS)('exec under %s', (executor) => {
+describe.each(EXECUTORS)('exec in %s', (_title, executor) => {
   verifies(
     ['POL-4', 'CLI-1'],
     'gives a script its secrets and shows, keeps, sends and saves none of them',

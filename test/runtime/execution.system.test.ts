@@ -59,7 +59,7 @@ async function run(session: Session, action: Action): Promise<RunResult> {
 const codeOf = (observation: Observation): string =>
   observation.type === 'failed' ? observation.code : observation.type;
 
-describe.each(EXECUTORS)('programs under %s', (executor) => {
+describe.each(EXECUTORS)('programs in %s', (_title, executor) => {
   verifies(
     ['EXEC-6', 'EXEC-7'],
     'a script gets its arguments as they are, and the result says what isolated it',

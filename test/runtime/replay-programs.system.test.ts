@@ -11,7 +11,7 @@ import { outlines, replayWorld } from './replay-support.ts';
 
 const CACHE = temporaryFolder();
 
-describe.each(EXECUTORS)('programs under %s', (executor) => {
+describe.each(EXECUTORS)('programs in %s', (_title, executor) => {
   const PROGRAMS: readonly Action[] = [
     { type: 'run_script', skill: 'alpha', script: 'go.sh', args: [] },
     { type: 'run_command', skill: 'alpha', command: 'echo one > "$OUTPUT_DIR/a.txt"; echo two >&2; exit 3' },

@@ -27,8 +27,14 @@ export const SANDBOXES = (
   ] as const
 ).filter(([name]) => has(name));
 
-/** For tests of everything that is not the sandbox itself: without isolation, and with the sandbox that `auto` takes here. */
-export const EXECUTORS: readonly ExecutorName[] = ['local', ...SANDBOXES.slice(0, 1).map(([name]) => name)];
+/**
+ * For tests of everything that is not the sandbox itself: without isolation, and with the sandbox that `auto` takes here. Names of tests do not
+ * say which one that is, so that a test is the same one on every machine.
+ */
+export const EXECUTORS: readonly (readonly [title: string, name: ExecutorName])[] = [
+  ['no sandbox', 'local'],
+  ...SANDBOXES.slice(0, 1).map(([name]) => ['a sandbox', name] as const),
+];
 
 export interface OpenWorkspace {
   readonly workspace: AttachedWorkspace;

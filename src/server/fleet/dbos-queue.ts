@@ -278,7 +278,7 @@ export interface ListenOptions {
   readonly submit: (schedule: ScheduleContext, at: Date, queue: RunQueue) => Promise<void>;
 }
 
-/** Opens the queue to work on runs, as soon as the database answers. There can be one in a process. */
+/** Opens the queue to work on runs, as soon as the database answers. There can be one at a time in a process. */
 export async function listen({
   url,
   pool,
@@ -334,6 +334,8 @@ export async function listen({
     stop,
     async close() {
       await stop();
+      // Only now, because runs that were taken still use them; the next worker of this process registers its own.
+      await DBOS.shutdown({ deregister: true });
       await queue.close();
     },
   };

@@ -121,7 +121,7 @@ async function script(
   return observation.result;
 }
 
-describe.each(EXECUTORS)('a skill under %s', (executor) => {
+describe.each(EXECUTORS)('a skill in %s', (_title, executor) => {
   verifies(
     'EXEC-13',
     'cannot plant code that runs with the secret of another skill',

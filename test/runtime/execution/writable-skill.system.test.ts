@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, onTestFinished } from 'vitest';
 
+import type { ExecutorName } from '../../../src/core/execution.ts';
 import type { RunResult } from '../../../src/core/outputs.ts';
 import type { Session } from '../../../src/runtime/session.ts';
 import { EXECUTORS } from '../../sandbox/sandbox.ts';
@@ -32,7 +33,7 @@ const LAYOUT: Readonly<Record<string, string>> = {
   'assets/template.py': 'print("a template")\n',
 };
 
-async function open(executor: (typeof EXECUTORS)[number]): Promise<Session> {
+async function open(executor: ExecutorName): Promise<Session> {
   const root = scratch();
   writeSkill(path.join(root, 'writer'), { body: '# Writer\n' });
   for (const [name, text] of Object.entries(LAYOUT)) {
@@ -55,7 +56,7 @@ async function run(session: Session, action: Parameters<Session['perform']>[0]):
   return observation.result;
 }
 
-describe.each(EXECUTORS)('a skill under %s', needs('python3'), (executor) => {
+describe.each(EXECUTORS)('a skill in %s', needs('python3'), (_title, executor) => {
   verifies(
     'ENV-2',
     'may write beside itself; new files are kept, and the next program sees the skill unchanged',

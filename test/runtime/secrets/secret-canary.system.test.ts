@@ -119,7 +119,7 @@ const outputsOf = (observation: Observation): unknown =>
 
 const WAYS = ['stdout', 'stderr', 'split', 'long', 'files', 'surroundings', 'throws', 'coloured'] as const;
 
-describe.each(EXECUTORS)('a secret under %s', (executor) => {
+describe.each(EXECUTORS)('a secret in %s', (_title, executor) => {
   verifies(
     ['POL-4', 'AGT-9'],
     'reaches the program that declares it, and nobody else by any way of writing',

@@ -8,11 +8,13 @@ import { runAgent } from '../../../src/agent/agent.ts';
 import { openFleetClient } from '../../../src/client.ts';
 import type { FleetClient } from '../../../src/client.ts';
 import { defined } from '../../../src/core/defined.ts';
+import type { Model } from '../../../src/core/model.ts';
 import type { RunEvent, RunScan } from '../../../src/core/run-events.ts';
 import { readRun } from '../../../src/journal/journal-reader.ts';
 import { createRun } from '../../../src/journal/journal-writer.ts';
 import { returnRun } from '../../../src/server/fleet/hand-over.ts';
 import { startWorker } from '../../../src/server/fleet/worker.ts';
+import type { Worker } from '../../../src/server/fleet/worker.ts';
 import { played } from '../../agent/support.ts';
 import { WORKER, openApiWorld } from './world.ts';
 import type { ApiWorld } from './world.ts';
@@ -66,7 +68,17 @@ describe('a record of more than 10,000 lines', needs('postgresql'), () => {
       ),
     );
 
+  const startHere = (model: Model): Promise<Worker> =>
+    startWorker({
+      ...world.fleet,
+      url: world.postgres.url,
+      directory: path.join(world.root, 'worker'),
+      openModel: () => Promise.resolve(model),
+    });
+
   test('is verified, shown, downloaded and streamed as a whole, and continued by another worker after its last line', async () => {
+    // A process may start a worker again after it has drained one.
+    await (await startHere(played([]))).drain(0);
     const run = await storeLongRecord();
     const lines = stored(run, 1);
     expect(lines).toBeGreaterThan(10_000);
@@ -88,12 +100,7 @@ describe('a record of more than 10,000 lines', needs('postgresql'), () => {
 
     // The answer is recorded, so the model is not asked again.
     const model = played([]);
-    const worker = await startWorker({
-      ...world.fleet,
-      url: world.postgres.url,
-      directory: path.join(world.root, 'worker'),
-      openModel: () => Promise.resolve(model),
-    });
+    const worker = await startHere(model);
     try {
       expect(await client.wait(run)).toMatchObject({ outcome: 'done', answer: ANSWER, attempt: 2 });
     } finally {
