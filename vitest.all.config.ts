@@ -3,10 +3,8 @@ import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { defineConfig, mergeConfig } from 'vitest/config';
-import type { Plugin } from 'vitest/config';
-import { BaseSequencer } from 'vitest/node';
-import type { TestSpecification } from 'vitest/node';
+import { defineConfig, mergeConfig, type Plugin } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 import { shared } from './vitest.shared.config.ts';
 

@@ -4,8 +4,7 @@ import path from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-import { createRuntime } from '../src/runtime/runtime.ts';
-import type { Runtime } from '../src/runtime/runtime.ts';
+import { createRuntime, type Runtime } from '../src/runtime/runtime.ts';
 import { FILES, benchTurns, ourRun } from './agent-turns.ts';
 import { median } from './median.ts';
 import type { BenchRow } from './row.ts';

@@ -2,8 +2,7 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import type { CDPSession, Page } from 'playwright-core';
 
-import { createRun } from '../src/journal/journal-writer.ts';
-import type { RunRecord } from '../src/journal/journal-writer.ts';
+import { createRun, type RunRecord } from '../src/journal/journal-writer.ts';
 import { createRuntime } from '../src/packs/open-runtime.ts';
 import type { Runtime } from '../src/runtime/runtime.ts';
 import { createRunServer } from '../src/server/run-server.ts';

@@ -6,8 +6,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 import { estimateTokens } from '../src/core/tokens.ts';
-import { createRuntime } from '../src/runtime/runtime.ts';
-import type { Runtime } from '../src/runtime/runtime.ts';
+import { createRuntime, type Runtime } from '../src/runtime/runtime.ts';
 import { openSkillTools } from '../src/runtime/skill-tools.ts';
 import { makeSkills, makeOneSkill } from './make-skills.ts';
 import { median } from './median.ts';

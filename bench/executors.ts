@@ -1,8 +1,14 @@
 import { chmodSync, chownSync, mkdirSync, mkdtempSync } from 'node:fs';
 import path from 'node:path';
 
-import { DEFAULT_LIMITS } from '../src/core/execution.ts';
-import type { AttachedWorkspace, Executor, OutputSink, ProgramEnd, ProgramSpec } from '../src/core/execution.ts';
+import {
+  DEFAULT_LIMITS,
+  type AttachedWorkspace,
+  type Executor,
+  type OutputSink,
+  type ProgramEnd,
+  type ProgramSpec,
+} from '../src/core/execution.ts';
 import { isSkillError } from '../src/core/errors.ts';
 import { bubblewrapExecutor } from '../src/sandbox/executors/bubblewrap/executor.ts';
 import { landlockExecutor } from '../src/sandbox/executors/landlock/executor.ts';

@@ -2,13 +2,11 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
 
-import pg from 'pg';
-import type { Pool, PoolClient } from 'pg';
+import pg, { type Pool, type PoolClient } from 'pg';
 
 import { listQuestions } from '../src/server/fleet/approval-table.ts';
 import { newestActs } from '../src/server/fleet/audit.ts';
-import { openQueue } from '../src/server/fleet/dbos-queue.ts';
-import type { SubmittingQueue } from '../src/server/fleet/dbos-queue.ts';
+import { openQueue, type SubmittingQueue } from '../src/server/fleet/dbos-queue.ts';
 import { fleetState } from '../src/server/fleet/fleet-state.ts';
 import { metricsText } from '../src/server/fleet/metrics.ts';
 import { pruneFleet } from '../src/server/fleet/prune-fleet.ts';
@@ -16,8 +14,7 @@ import { storedLines, storedRecords } from '../src/server/fleet/run-store.ts';
 import { takeOverRuns } from '../src/server/fleet/hand-over.ts';
 import { reconcile } from '../src/server/fleet/reconcile.ts';
 import { claimRun, listRows, newestRuns, submitRun } from '../src/server/fleet/run-table.ts';
-import { openFleetProcesses, stop, until } from '../test/server/fleet/fleet-processes.ts';
-import type { FleetProcesses } from '../test/server/fleet/fleet-processes.ts';
+import { openFleetProcesses, stop, until, type FleetProcesses } from '../test/server/fleet/fleet-processes.ts';
 import { POSTGRES } from '../test/server/fleet/postgres.ts';
 import { median } from './median.ts';
 import type { BenchRow } from './row.ts';

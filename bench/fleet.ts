@@ -3,8 +3,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { FleetClient } from '../src/client.ts';
-import { openFleetProcesses, stop, until } from '../test/server/fleet/fleet-processes.ts';
-import type { FleetProcesses } from '../test/server/fleet/fleet-processes.ts';
+import { openFleetProcesses, stop, until, type FleetProcesses } from '../test/server/fleet/fleet-processes.ts';
 import { POSTGRES } from '../test/server/fleet/postgres.ts';
 import { median } from './median.ts';
 import type { BenchRow } from './row.ts';

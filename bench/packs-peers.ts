@@ -2,8 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { HOSTILE_FOLDERS } from './hostile-folders.ts';
-import type { Attack } from './hostile-folders.ts';
+import { HOSTILE_FOLDERS, type Attack } from './hostile-folders.ts';
 import { makePlainSkills, makeRichSkills } from './make-packs.ts';
 import type { BenchRow } from './row.ts';
 

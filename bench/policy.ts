@@ -2,10 +2,8 @@ import type { Access, RuleOrigin } from '../src/core/access.ts';
 import { hostAccess, lineSubject } from '../src/policy/action-access.ts';
 import { readCommandLine } from '../src/policy/command/command-line.ts';
 import { builtInRules } from '../src/policy/built-in-policy.ts';
-import { BY_RISK, decide } from '../src/policy/policy.ts';
-import type { Policy } from '../src/policy/policy.ts';
-import { isRule, readRule } from '../src/policy/policy-rule.ts';
-import type { PolicyRule } from '../src/policy/policy-rule.ts';
+import { BY_RISK, decide, type Policy } from '../src/policy/policy.ts';
+import { isRule, readRule, type PolicyRule } from '../src/policy/policy-rule.ts';
 import { median } from './median.ts';
 import type { BenchRow } from './row.ts';
 

@@ -3,8 +3,7 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { isRefusal } from '../src/packs/problems.ts';
-import type { ScanFinding } from '../src/packs/scan/finding.ts';
-import { DEFAULT_SCAN_POLICY, SCAN_SEVERITIES } from '../src/packs/scan/finding.ts';
+import { DEFAULT_SCAN_POLICY, SCAN_SEVERITIES, type ScanFinding } from '../src/packs/scan/finding.ts';
 import { applyScanPolicy } from '../src/packs/scan/policy.ts';
 import { scanSkill } from '../src/packs/scan/scan.ts';
 import { readScanFiles } from '../src/packs/scan/scan-files.ts';

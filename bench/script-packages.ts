@@ -3,8 +3,7 @@ import path from 'node:path';
 import { strToU8, zipSync } from 'fflate';
 
 import type { PackageOptions } from '../src/runtime/packages/packages.ts';
-import { createRuntime } from '../src/runtime/runtime.ts';
-import type { Runtime } from '../src/runtime/runtime.ts';
+import { createRuntime, type Runtime } from '../src/runtime/runtime.ts';
 import { median } from './median.ts';
 import type { BenchRow } from './row.ts';
 

@@ -1,12 +1,21 @@
-import { buildSearchIndex, readSearchIndex } from '../src/search/search-index.ts';
-import type { SearchDocument, SearchIndex } from '../src/search/search-index.ts';
+import {
+  buildSearchIndex,
+  readSearchIndex,
+  type SearchDocument,
+  type SearchIndex,
+} from '../src/search/search-index.ts';
 import type { BenchRow } from './row.ts';
-import { makeSearchData, readRetrievalData } from './search-data.ts';
-import type { BenchSkill, RetrievalData } from './search-data.ts';
-import { measureNegatives, measureQuality, measureSpeed, measureTime } from './search-figures.ts';
-import type { Figures, Quality, Searcher } from './search-figures.ts';
-import { loadSearchPeers } from './search-peers.ts';
-import type { Peer } from './search-peers.ts';
+import { makeSearchData, readRetrievalData, type BenchSkill, type RetrievalData } from './search-data.ts';
+import {
+  measureNegatives,
+  measureQuality,
+  measureSpeed,
+  measureTime,
+  type Figures,
+  type Quality,
+  type Searcher,
+} from './search-figures.ts';
+import { loadSearchPeers, type Peer } from './search-peers.ts';
 
 export interface BenchSearchOptions {
   readonly dataDir: string | undefined;

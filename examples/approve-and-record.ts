@@ -3,8 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 
-import { createRuntime, openApprovals, readRun, verifyRun } from 'skillwright';
-import type { ApprovalRequest, RunEvent } from 'skillwright';
+import { createRuntime, openApprovals, readRun, verifyRun, type ApprovalRequest, type RunEvent } from 'skillwright';
 
 /** Notes may be written, once and for the rest of the run; nothing else that needs approval gets one. */
 async function ask({ detail }: ApprovalRequest): Promise<object> {

@@ -3,8 +3,7 @@
  *
  *     node verify-installed.js [ROOT]
  */
-import { isRefusal, verifyRoot } from 'skillwright/packs';
-import type { VerifiedSkill } from 'skillwright/packs';
+import { isRefusal, verifyRoot, type VerifiedSkill } from 'skillwright/packs';
 
 const root = process.argv[2] ?? '.agents/skills';
 const verified = await verifyRoot(root);

@@ -2,11 +2,9 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import { GLOBAL_FLAGS, shownFlags } from '../src/cli/command.ts';
-import type { Flag, Flags } from '../src/cli/command.ts';
+import { GLOBAL_FLAGS, shownFlags, type Flag, type Flags } from '../src/cli/command.ts';
 import { COMMANDS } from '../src/cli/commands.ts';
-import { DIAGNOSTIC_RULES } from '../src/core/diagnostic-codes.ts';
-import type { DiagnosticRule } from '../src/core/diagnostic-codes.ts';
+import { DIAGNOSTIC_RULES, type DiagnosticRule } from '../src/core/diagnostic-codes.ts';
 import { linkTarget, sidebar, sitePaths } from '../docs/.vitepress/pages.ts';
 import { slug } from '../docs/.vitepress/slug.ts';
 import { citations } from './conformance/cited.ts';

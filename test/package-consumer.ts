@@ -1,21 +1,30 @@
 /** A user's program with every door of the package, compiled against the packed types with the oldest and the newest TypeScript. */
-import { SkillError, createRuntime, isSkillError, openApprovals, readRun } from 'skillwright';
-import type { ApprovalRequest, Runtime, RunEvent, SkillErrorData } from 'skillwright';
-import { DEFAULT_BUDGET, openAgentModel, runAgent } from 'skillwright/agent';
-import type { AgentResult, Model } from 'skillwright/agent';
-import { openFleetClient } from 'skillwright/client';
-import type { FleetRun } from 'skillwright/client';
-import { applyEdits, parseSkillMd } from 'skillwright/core';
-import type { Diagnostic } from 'skillwright/core';
-import { evaluate, exitOf, readCases } from 'skillwright/evals';
-import type { EvalReport } from 'skillwright/evals';
-import { openSkillServer, openToolServers } from 'skillwright/mcp';
-import type { SkillServer } from 'skillwright/mcp';
-import { isRefusal, verifyRoot } from 'skillwright/packs';
-import type { PackRefusal } from 'skillwright/packs';
+import {
+  SkillError,
+  createRuntime,
+  isSkillError,
+  openApprovals,
+  readRun,
+  type ApprovalRequest,
+  type Runtime,
+  type RunEvent,
+  type SkillErrorData,
+} from 'skillwright';
+import { DEFAULT_BUDGET, openAgentModel, runAgent, type AgentResult, type Model } from 'skillwright/agent';
+import { openFleetClient, type FleetRun } from 'skillwright/client';
+import { applyEdits, parseSkillMd, type Diagnostic } from 'skillwright/core';
+import { evaluate, exitOf, readCases, type EvalReport } from 'skillwright/evals';
+import { openSkillServer, openToolServers, type SkillServer } from 'skillwright/mcp';
+import { isRefusal, verifyRoot, type PackRefusal } from 'skillwright/packs';
 import { openScripted } from 'skillwright/testing';
-import { VOCABULARIES, openSkillTools } from 'skillwright/tools';
-import type { Action, Observation, SkillTool, Vocabulary } from 'skillwright/tools';
+import {
+  VOCABULARIES,
+  openSkillTools,
+  type Action,
+  type Observation,
+  type SkillTool,
+  type Vocabulary,
+} from 'skillwright/tools';
 
 export async function answer(runtime: Runtime, request: string, signal: AbortSignal): Promise<AgentResult> {
   const { model } = await openAgentModel({ name: 'rules', env: {}, signal });

@@ -1,8 +1,7 @@
 import { copyFileSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { defineConfig } from 'vitepress';
-import type { DefaultTheme, MarkdownOptions } from 'vitepress';
+import { defineConfig, type DefaultTheme, type MarkdownOptions } from 'vitepress';
 
 import { PROJECT, linkTarget, sidebar, sitePaths } from './pages.ts';
 import { slug } from './slug.ts';

@@ -2,12 +2,9 @@
  * The structured actions of skills-agent (AGT-2), for models without tool calls: an answer is one object `{action: {type, payload},
  * plan_update?, diagnostics?}`. Parsing has no effects; the payload is validated later, like the input of any tool.
  */
-import type { SkillError } from '../core/errors.ts';
-import { invalidInput } from '../core/errors.ts';
-import { failure } from '../core/failure-codes.ts';
-import type { Failure } from '../core/failure-codes.ts';
-import { isObject } from '../core/json/json-schema.ts';
-import type { JsonSchema, ObjectSchema } from '../core/json/json-schema.ts';
+import { invalidInput, type SkillError } from '../core/errors.ts';
+import { failure, type Failure } from '../core/failure-codes.ts';
+import { isObject, type JsonSchema, type ObjectSchema } from '../core/json/json-schema.ts';
 import { schemaText } from '../core/json/schema-text.ts';
 import type { ModelTool } from '../core/model.ts';
 import { nearest } from '../core/nearest.ts';

@@ -1,7 +1,6 @@
 import type { Config } from '../core/config/config.ts';
 import type { Model } from '../core/model.ts';
-import { findModel } from '../model/auto.ts';
-import type { FindModelOptions } from '../model/auto.ts';
+import { findModel, type FindModelOptions } from '../model/auto.ts';
 import { openRules } from '../model/rules/rules.ts';
 
 export interface AgentModelOptions extends Pick<FindModelOptions, 'addresses' | 'limits' | 'retries' | 'surroundings'> {

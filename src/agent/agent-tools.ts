@@ -6,11 +6,16 @@ import { nearest } from '../core/nearest.ts';
 import type { Observation } from '../core/observation.ts';
 import { quoted } from '../core/text/text.ts';
 import { readInput } from '../tools/read-input.ts';
-import { deniedTool, toolsOf, whyNotOffered } from '../tools/tools.ts';
-import type { SkillTool, ToolAnswer, ToolsOptions } from '../tools/tools.ts';
+import {
+  deniedTool,
+  toolsOf,
+  whyNotOffered,
+  type SkillTool,
+  type ToolAnswer,
+  type ToolsOptions,
+} from '../tools/tools.ts';
 import type { Session } from '../runtime/session.ts';
-import { resultOf } from './conversation.ts';
-import type { ExchangeResult } from './conversation.ts';
+import { resultOf, type ExchangeResult } from './conversation.ts';
 import type { Gate } from './gate.ts';
 import type { KeptOutputs } from './outputs.ts';
 import {

@@ -4,8 +4,14 @@ import { sha256 } from '../platform/hash.ts';
 import { startOfText } from '../core/text/excerpt.ts';
 import type { ModelImage, ModelMessage, ModelToolCall } from '../core/model.ts';
 import type { KeptOutputs } from './outputs.ts';
-import { startMeasured, appendMeasured, measureMessages, user } from './measured-messages.ts';
-import type { MeasuredMessages, MeasuredConversation } from './measured-messages.ts';
+import {
+  startMeasured,
+  appendMeasured,
+  measureMessages,
+  user,
+  type MeasuredMessages,
+  type MeasuredConversation,
+} from './measured-messages.ts';
 
 export interface ExchangeResult {
   readonly callId: string;

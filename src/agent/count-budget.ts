@@ -1,6 +1,5 @@
 /** Counts the usage of a run from its events alone, so that a resumed run continues to count. */
-import { DEFAULT_BUDGET } from '../core/budget.ts';
-import type { Budget, BudgetName } from '../core/budget.ts';
+import { DEFAULT_BUDGET, type Budget, type BudgetName } from '../core/budget.ts';
 import type { ActionType } from '../core/action.ts';
 import { invalidInput } from '../core/errors.ts';
 import { REFUSALS } from '../core/failure-codes.ts';

@@ -1,6 +1,5 @@
 import { codePointAt } from '../core/text/code-point.ts';
-import { positionOf } from '../core/json/json-position.ts';
-import type { Position } from '../core/json/json-position.ts';
+import { positionOf, type Position } from '../core/json/json-position.ts';
 import { isObject } from '../core/json/json-schema.ts';
 import { countText } from '../core/text/line-text.ts';
 import { quoted } from '../core/text/text.ts';

@@ -1,5 +1,4 @@
-import { applyPlanUpdate, startPlan } from '../core/plan.ts';
-import type { Plan, PlanChange, PlanUpdate } from '../core/plan.ts';
+import { applyPlanUpdate, startPlan, type Plan, type PlanChange, type PlanUpdate } from '../core/plan.ts';
 import type { Budget } from '../core/budget.ts';
 import { checkConstraints } from './plan-limits.ts';
 import type { Run } from '../runtime/start-run.ts';

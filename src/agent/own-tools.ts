@@ -1,8 +1,7 @@
 /** The tools that an agent adds to its vocabulary. They affect nothing but the agent itself. */
 import { text } from '../core/json/schema-of.ts';
 import { inputOf } from '../tools/parameters.ts';
-import { briefSchema } from '../core/json/json-schema.ts';
-import type { JsonSchema, ObjectSchema } from '../core/json/json-schema.ts';
+import { briefSchema, type JsonSchema, type ObjectSchema } from '../core/json/json-schema.ts';
 import type { ModelTool } from '../core/model.ts';
 
 export const UPDATE_PLAN = 'update_plan';

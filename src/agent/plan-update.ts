@@ -1,7 +1,5 @@
-import { isObject } from '../core/json/json-schema.ts';
-import type { JsonSchema } from '../core/json/json-schema.ts';
-import { STEP_STATES } from '../core/plan.ts';
-import type { Plan, PlanStep, PlanUpdate, StepState } from '../core/plan.ts';
+import { isObject, type JsonSchema } from '../core/json/json-schema.ts';
+import { STEP_STATES, type Plan, type PlanStep, type PlanUpdate, type StepState } from '../core/plan.ts';
 import { quoted } from '../core/text/text.ts';
 import { describeValue } from '../core/text/value-text.ts';
 import { defined } from '../core/defined.ts';

@@ -2,10 +2,15 @@
 import { actionSchema, actionTable } from './action-protocol.ts';
 import { sha256 } from '../platform/hash.ts';
 import { measureMessages, user } from './measured-messages.ts';
-import { rulesText } from './system-prompt.ts';
-import type { ProtocolName } from './system-prompt.ts';
-import { conversationOf, shortExchange, shortMessage, withExchanges } from './conversation.ts';
-import type { Conversation, Exchange } from './conversation.ts';
+import { rulesText, type ProtocolName } from './system-prompt.ts';
+import {
+  conversationOf,
+  shortExchange,
+  shortMessage,
+  withExchanges,
+  type Conversation,
+  type Exchange,
+} from './conversation.ts';
 import type { Budget } from '../core/budget.ts';
 import type { Model, ModelRequest, ModelTool } from '../core/model.ts';
 import type { MeasureText } from '../runtime/measured-texts.ts';

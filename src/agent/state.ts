@@ -7,8 +7,7 @@ import type { RunEvent } from '../core/run-events.ts';
 import { REFUSALS, UNANSWERED } from '../core/failure-codes.ts';
 import type { ActionFailed, Observation } from '../core/observation.ts';
 import type { Plan } from '../core/plan.ts';
-import { phaseOf } from '../core/phase.ts';
-import type { Phase } from '../core/phase.ts';
+import { phaseOf, type Phase } from '../core/phase.ts';
 import { sha256 } from '../platform/hash.ts';
 import { stableJson } from '../core/json/stable-json.ts';
 

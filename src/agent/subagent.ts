@@ -4,11 +4,9 @@
  */
 import type { Budget } from '../core/budget.ts';
 import { budgetLeft } from './count-budget.ts';
-import type { Failure } from '../core/failure-codes.ts';
-import { failure } from '../core/failure-codes.ts';
+import { failure, type Failure } from '../core/failure-codes.ts';
 import type { Outcome } from '../core/run-events.ts';
-import { actionFailed } from '../core/observation.ts';
-import type { ActionFailed } from '../core/observation.ts';
+import { actionFailed, type ActionFailed } from '../core/observation.ts';
 import type { SkillEntry } from '../core/skill.ts';
 import { quoted } from '../core/text/text.ts';
 import type { Run } from '../runtime/start-run.ts';

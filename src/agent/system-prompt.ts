@@ -1,8 +1,7 @@
 /** The texts that an agent sends to its model, and the answer that it composes if the model gives none. */
 import { FINAL_ANSWER } from './action-protocol.ts';
 import type { Budget } from '../core/budget.ts';
-import { planText } from '../core/plan.ts';
-import type { Plan } from '../core/plan.ts';
+import { planText, type Plan } from '../core/plan.ts';
 import type { AgentState } from './state.ts';
 
 export type ProtocolName = 'actions' | 'tools';

@@ -33,10 +33,8 @@ import { makeFolders } from '../platform/fs/make-folders.ts';
 import { isPresent, isSystemError } from '../platform/fs/paths.ts';
 import { readPrivateFile } from '../platform/fs/read-file.ts';
 import { MAX_ARTIFACT_BYTES, damagedArtifact, tooLarge, unknownArtifact } from './artifact-errors.ts';
-import { readArtifactName } from './artifact-name.ts';
-import type { ArtifactName } from './artifact-name.ts';
-import { namesIn, readRecord, recordBytes, removeOldIncoming, versionsIn } from './file-record.ts';
-import type { ArtifactRecord } from './file-record.ts';
+import { readArtifactName, type ArtifactName } from './artifact-name.ts';
+import { namesIn, readRecord, recordBytes, removeOldIncoming, versionsIn, type ArtifactRecord } from './file-record.ts';
 import type { ArtifactStore, ArtifactVersion, LoadedArtifact, SaveArtifactOptions } from './store.ts';
 
 export interface FileArtifactsOptions {

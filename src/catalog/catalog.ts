@@ -1,10 +1,8 @@
 import { compareText } from '../core/diagnostic.ts';
-import { isForModel } from '../core/skill.ts';
-import type { Visibility } from '../core/skill.ts';
+import { isForModel, type Visibility } from '../core/skill.ts';
 import { cleanText } from '../core/text/text.ts';
 import { tokenWeight } from '../core/tokens.ts';
-import { CATALOG_LAYOUTS } from '../core/catalog-layout.ts';
-import type { CatalogFormat } from '../core/catalog-layout.ts';
+import { CATALOG_LAYOUTS, type CatalogFormat } from '../core/catalog-layout.ts';
 import { startOf } from '../core/text/code-point.ts';
 
 /** The data of a skill that the catalog uses. */

@@ -3,8 +3,7 @@ import { parseArgs } from 'node:util';
 import type { Config } from '../core/config/config.ts';
 import { nearest } from '../core/nearest.ts';
 import { printable, quoted } from '../core/text/text.ts';
-import { GLOBAL_FLAGS } from './command.ts';
-import type { Flag, FlagValues, Flags } from './command.ts';
+import { GLOBAL_FLAGS, type Flag, type FlagValues, type Flags } from './command.ts';
 import { UsageError } from './exit.ts';
 
 export interface ParsedArguments<F extends Flags> {

@@ -1,10 +1,8 @@
 import { checkConfig, problemText } from '../core/config/config-check.ts';
 import { valueHint } from '../core/config/config-environment.ts';
 import type { Config } from '../core/config/config.ts';
-import { SETTINGS, isMap, valueAt, valueOfText, withValue } from '../core/config/config-settings.ts';
-import type { Setting } from '../core/config/config-settings.ts';
-import { isObject } from '../core/json/json-schema.ts';
-import type { JsonSchema } from '../core/json/json-schema.ts';
+import { SETTINGS, isMap, valueAt, valueOfText, withValue, type Setting } from '../core/config/config-settings.ts';
+import { isObject, type JsonSchema } from '../core/json/json-schema.ts';
 import { nearest } from '../core/nearest.ts';
 import { quoted } from '../core/text/text.ts';
 

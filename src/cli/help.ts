@@ -1,7 +1,14 @@
 import { VERSION } from '../version.ts';
 import { padText, textWidth } from '../platform/text-width.ts';
-import { GLOBAL_FLAGS, shownFlags } from './command.ts';
-import type { Command, CommandEntry, Flag, Flags, Task } from './command.ts';
+import {
+  GLOBAL_FLAGS,
+  shownFlags,
+  type Command,
+  type CommandEntry,
+  type Flag,
+  type Flags,
+  type Task,
+} from './command.ts';
 import { COMMANDS } from './commands.ts';
 import type { Terminal } from './terminal/terminal.ts';
 import { wrapWords } from './terminal/wrap.ts';

@@ -6,12 +6,10 @@ import { quoted } from '../core/text/text.ts';
 import { isDirectory } from '../platform/fs/paths.ts';
 import { VERSION } from '../version.ts';
 import { parseArguments, parseSettings } from './arguments.ts';
-import { GLOBAL_FLAGS, toggle } from './command.ts';
-import type { Command, CommandEntry, Flag } from './command.ts';
+import { GLOBAL_FLAGS, toggle, type Command, type CommandEntry, type Flag } from './command.ts';
 import { COMMANDS, findCommand } from './commands.ts';
 import { EXIT, UsageError } from './exit.ts';
-import { openTerminal, reportProblem } from './terminal/terminal.ts';
-import type { Streams, Terminal } from './terminal/terminal.ts';
+import { openTerminal, reportProblem, type Streams, type Terminal } from './terminal/terminal.ts';
 
 export interface Program {
   /** The command line after the program's name. */

@@ -1,5 +1,4 @@
-import { configProblem } from '../core/config/loaded-config.ts';
-import type { LoadedConfig, Surroundings } from '../core/config/loaded-config.ts';
+import { configProblem, type LoadedConfig, type Surroundings } from '../core/config/loaded-config.ts';
 import { loadConfig, surroundingsOf } from '../runtime/config/config.ts';
 import { parseSettings } from './arguments.ts';
 import type { GlobalInvocation } from './command.ts';

@@ -17,10 +17,8 @@ import { RunPage } from './pages/run.tsx';
 import { RunsPage } from './pages/runs.tsx';
 import { SkillsPage } from './pages/skills.tsx';
 import { Settings } from './parts/settings.tsx';
-import { RightsContext } from './rights.ts';
-import type { Right } from './rights.ts';
-import { link, useRoute } from './route.ts';
-import type { PageRoute } from './route.ts';
+import { RightsContext, type Right } from './rights.ts';
+import { link, useRoute, type PageRoute } from './route.ts';
 import { line } from './text.ts';
 
 const PAGES = [

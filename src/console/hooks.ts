@@ -1,8 +1,7 @@
 /** Data of the server in components. */
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 
-import { address, apiError, get } from './client.ts';
-import type { ApiError, Query } from './client.ts';
+import { address, apiError, get, type ApiError, type Query } from './client.ts';
 
 export interface Fetched<T> {
   readonly data: T | undefined;

@@ -1,6 +1,5 @@
 /** The page of an exported report: the report of the console without a server. */
-import { render } from 'preact';
-import type { JSX } from 'preact';
+import { render, type JSX } from 'preact';
 
 import type { PageData } from '../evals/page/view.ts';
 import { useStored } from './hooks.ts';

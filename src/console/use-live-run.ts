@@ -1,8 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 
 import { address } from './client.ts';
-import { EMPTY_RUN, lastId, withMessages } from './live-run.ts';
-import type { LiveMessage, LiveRun } from './live-run.ts';
+import { EMPTY_RUN, lastId, withMessages, type LiveMessage, type LiveRun } from './live-run.ts';
 
 /** Follows a run. Messages are shown together, at most once per frame. */
 export function useLiveRun(id: string, connection: number): LiveRun {

@@ -1,8 +1,7 @@
 import type { Action } from './action.ts';
 import type { ActionFailed, Observation } from './observation.ts';
-import { isFailedEnd } from './outputs.ts';
+import { isFailedEnd, type RunResult } from './outputs.ts';
 import type { LimitReport } from './execution.ts';
-import type { RunResult } from './outputs.ts';
 import { countText, shownText } from './text/line-text.ts';
 import { printable } from './text/text.ts';
 

@@ -1,5 +1,4 @@
-import { DIAGNOSTIC_RULES } from './diagnostic-codes.ts';
-import type { DiagnosticCode, Severity } from './diagnostic-codes.ts';
+import { DIAGNOSTIC_RULES, type DiagnosticCode, type Severity } from './diagnostic-codes.ts';
 
 /** `strict` is for publishing and CI: every violation is an error. `lenient` is for loading: whatever can be understood is used. */
 export type Mode = 'strict' | 'lenient';

@@ -3,8 +3,7 @@
  * path for every pattern.
  */
 import { codePointAt } from './text/code-point.ts';
-import { failure } from './failure-codes.ts';
-import type { Failure, FailureCode } from './failure-codes.ts';
+import { failure, type Failure, type FailureCode } from './failure-codes.ts';
 import { hiddenCharacters, quoted } from './text/text.ts';
 
 export interface Glob {

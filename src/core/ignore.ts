@@ -1,6 +1,5 @@
 /** Parses ignore files with git's syntax. */
-import { compileGlob } from './glob.ts';
-import type { Glob } from './glob.ts';
+import { compileGlob, type Glob } from './glob.ts';
 
 /** One line of an ignore file. */
 export interface IgnoreRule {

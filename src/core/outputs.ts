@@ -2,11 +2,9 @@
 import { compareText } from './diagnostic.ts';
 import type { EndReason, ExecutorName, Isolation, ProgramEnd } from './execution.ts';
 import type { Failure } from './failure-codes.ts';
-import { normaliseGlob } from './glob.ts';
-import type { GlobPlaces } from './glob.ts';
+import { normaliseGlob, type GlobPlaces } from './glob.ts';
 import type { Ecosystem, PackageLayer } from './packages.ts';
-import { refusedText } from './network/refused-connection.ts';
-import type { RefusedConnection } from './network/refused-connection.ts';
+import { refusedText, type RefusedConnection } from './network/refused-connection.ts';
 
 /** Output parameters of `skill_run`. `outputs` is the declarative form; the other keys are the older form. */
 export interface OutputParameters {

@@ -1,6 +1,5 @@
 import type { RunScript } from './action.ts';
-import { failure } from './failure-codes.ts';
-import type { Failure, FailureCode } from './failure-codes.ts';
+import { failure, type Failure, type FailureCode } from './failure-codes.ts';
 import type { FileKind } from './observation.ts';
 import { hiddenCharacters, quoted } from './text/text.ts';
 

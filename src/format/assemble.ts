@@ -1,21 +1,23 @@
 /** Validates the fields and builds the head: all rules about names, types and lengths, whichever reader found the fields. */
 import type { Edit } from '../core/diagnostic.ts';
-import type { StatedFields } from './controls.ts';
-import { readControls, wrongType } from './controls.ts';
-import type { FieldName, RestrictingField } from './fields.ts';
-import { fieldOfKey, hostOf, isExtension, likelyField, restrictingField } from './fields.ts';
+import { readControls, wrongType, type StatedFields } from './controls.ts';
+import {
+  fieldOfKey,
+  hostOf,
+  isExtension,
+  likelyField,
+  restrictingField,
+  type FieldName,
+  type RestrictingField,
+} from './fields.ts';
 import { readMetadata } from './metadata.ts';
 import { isTooLong, isValidName, readName, toSlug } from '../core/skill-name.ts';
-import type { MapEntry, MapNode, ScalarNode, YamlNode } from './node.ts';
-import { isUnsafeKey, locateInValue } from './node.ts';
-import type { Report } from './report.ts';
-import { addDiagnostic, textOf } from './report.ts';
-import type { LooseRestriction } from './restrictions.ts';
-import { findFlowRestrictions, findLineRestrictions } from './restrictions.ts';
+import { isUnsafeKey, locateInValue, type MapEntry, type MapNode, type ScalarNode, type YamlNode } from './node.ts';
+import { addDiagnostic, textOf, type Report } from './report.ts';
+import { findFlowRestrictions, findLineRestrictions, type LooseRestriction } from './restrictions.ts';
 import type { HeadOptions, HeadSource } from './source.ts';
 import { quoteYaml, replacing, writeYaml } from './write.ts';
-import { makeHead } from '../core/skill.ts';
-import type { SkillHead } from '../core/skill.ts';
+import { makeHead, type SkillHead } from '../core/skill.ts';
 import { cleanText, countCharacters, hiddenCharacters, isLongerThan, quoted } from '../core/text/text.ts';
 
 const MAX_DESCRIPTION = 1024;

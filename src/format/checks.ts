@@ -2,8 +2,7 @@
 import { MAX_FRONTMATTER_BYTES } from './bounds.ts';
 import type { Fences } from './fences.ts';
 import type { MapNode, ScalarNode } from './node.ts';
-import type { Report } from './report.ts';
-import { addDiagnostic } from './report.ts';
+import { addDiagnostic, type Report } from './report.ts';
 import type { HeadSource } from './source.ts';
 import { foldYaml, replacing } from './write.ts';
 import { cleanText, isLongerThan, nextHidden, quoted } from '../core/text/text.ts';

@@ -5,8 +5,7 @@
 import { hasSeparatingComma, isToolPattern, narrowTools, splitToolList, withoutTools } from '../core/allowed-tools.ts';
 import type { FieldName, RestrictingField } from './fields.ts';
 import type { ListNode, MapEntry, ScalarNode, YamlNode } from './node.ts';
-import type { Report } from './report.ts';
-import { addDiagnostic, textOf } from './report.ts';
+import { addDiagnostic, textOf, type Report } from './report.ts';
 import { requiredEntries } from './requires.ts';
 import { quoteYaml, replacing, writeYaml } from './write.ts';
 import type { SkillControls } from '../core/skill.ts';

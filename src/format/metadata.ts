@@ -1,11 +1,16 @@
 /** `metadata`: a map of text, which also carries the extension fields. */
 import { wrongType } from './controls.ts';
-import type { FieldName } from './fields.ts';
-import { isExtension, likelyField, restrictingField } from './fields.ts';
-import type { MapEntry, MapNode, ScalarNode, YamlNode } from './node.ts';
-import { isJsonWord, isUnsafeKey, jsonText } from './node.ts';
-import type { Report } from './report.ts';
-import { addDiagnostic, textOf } from './report.ts';
+import { isExtension, likelyField, restrictingField, type FieldName } from './fields.ts';
+import {
+  isJsonWord,
+  isUnsafeKey,
+  jsonText,
+  type MapEntry,
+  type MapNode,
+  type ScalarNode,
+  type YamlNode,
+} from './node.ts';
+import { addDiagnostic, textOf, type Report } from './report.ts';
 import { replacing } from './write.ts';
 import { cleanText, quoted } from '../core/text/text.ts';
 

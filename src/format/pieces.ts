@@ -1,6 +1,5 @@
 /** Splits broken frontmatter into one piece per field, based on the start of each line. */
-import type { FieldName } from './fields.ts';
-import { fieldOfKey } from './fields.ts';
+import { fieldOfKey, type FieldName } from './fields.ts';
 
 /** A key with all lines up to the next key. */
 export interface Piece {

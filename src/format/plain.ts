@@ -3,8 +3,7 @@
  * and several hundred microseconds per file. It returns `undefined` for everything else. Its results equal those of the library
  * (`test/format/plain.test.ts`).
  */
-import { isNull } from './node.ts';
-import type { ListNode, MapEntry, MapNode, ScalarNode, YamlNode } from './node.ts';
+import { isNull, type ListNode, type MapEntry, type MapNode, type ScalarNode, type YamlNode } from './node.ts';
 import {
   CARRIAGE_RETURN,
   COLON,
@@ -21,8 +20,8 @@ import {
   readPlainScalar,
   readQuoted,
   skipSpaces,
+  type Cursor,
 } from './scalars.ts';
-import type { Cursor } from './scalars.ts';
 
 const MAX_DEPTH = 8;
 

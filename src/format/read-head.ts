@@ -1,17 +1,14 @@
 /** Reads any frontmatter: the plain reader, then the YAML library, then a rescue field by field. Imports `yaml`. */
 import { isTooLarge } from './checks.ts';
-import type { Fences } from './fences.ts';
-import { findFences } from './fences.ts';
+import { findFences, type Fences } from './fences.ts';
 import type { RestrictingField } from './fields.ts';
 import { missingFrontmatter } from './missing.ts';
 import { MAX_LIBRARY_TEXT, findSecondDocument, findTooDeep } from './guard.ts';
-import type { Problem, Report } from './report.ts';
-import { addDiagnostic } from './report.ts';
+import { addDiagnostic, type Problem, type Report } from './report.ts';
 import { rescueFields, reportLoose } from './rescue.ts';
 import { findLineRestrictions } from './restrictions.ts';
 import type { HeadOptions, HeadReading, HeadSource } from './source.ts';
-import type { YamlReading } from './yaml.ts';
-import { readYaml } from './yaml.ts';
+import { readYaml, type YamlReading } from './yaml.ts';
 import { finishHead, openReport, readSimpleHead, rejectHead } from './simple-head.ts';
 import { quoted } from '../core/text/text.ts';
 

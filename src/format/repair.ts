@@ -3,8 +3,7 @@ import type { DiagnosticCode } from '../core/diagnostic-codes.ts';
 import type { Edit } from '../core/diagnostic.ts';
 import type { ScalarNode } from './node.ts';
 import type { Piece } from './pieces.ts';
-import type { Report } from './report.ts';
-import { addDiagnostic } from './report.ts';
+import { addDiagnostic, type Report } from './report.ts';
 import { foldYaml, quoteYaml } from './write.ts';
 import { quoted } from '../core/text/text.ts';
 

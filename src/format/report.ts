@@ -1,8 +1,6 @@
 /** Collects the diagnostics of one file. Lines and columns are computed only for diagnostics. */
-import { DIAGNOSTIC_RULES } from '../core/diagnostic-codes.ts';
-import type { DiagnosticCode } from '../core/diagnostic-codes.ts';
-import type { Diagnostic, Edit, Mode } from '../core/diagnostic.ts';
-import { compareDiagnostics } from '../core/diagnostic.ts';
+import { DIAGNOSTIC_RULES, type DiagnosticCode } from '../core/diagnostic-codes.ts';
+import { compareDiagnostics, type Diagnostic, type Edit, type Mode } from '../core/diagnostic.ts';
 import type { ScalarNode } from './node.ts';
 import { cleanText } from '../core/text/text.ts';
 

@@ -1,7 +1,6 @@
 /** Reads `requires` (a list, text with commas, or a map of lists by kind) as one list of text. */
 import type { ListNode, MapNode, YamlNode } from './node.ts';
-import type { Report } from './report.ts';
-import { textOf } from './report.ts';
+import { textOf, type Report } from './report.ts';
 
 export interface RequiredEntries {
   /** Entries of a map get their kind as a prefix: `bin:jq`, `skill:pdf@>=2`. Absent if nothing could be read. */

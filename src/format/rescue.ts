@@ -2,18 +2,14 @@
  * Reads frontmatter that is not valid YAML. The text is split into one piece per field; valid pieces are parsed normally, and only
  * the broken ones are repaired, so that one mistake affects one field and produces one diagnostic.
  */
-import type { FieldName, RestrictingField } from './fields.ts';
-import { fieldOfKey, likelyField, restrictingField } from './fields.ts';
+import { fieldOfKey, likelyField, restrictingField, type FieldName, type RestrictingField } from './fields.ts';
 import { MAX_LIBRARY_TEXT, findTooDeep } from './guard.ts';
 import type { MapEntry, MapNode, YamlNode } from './node.ts';
 import { readPlain } from './plain.ts';
 import { repairPiece, repairTail, textRestriction } from './repair.ts';
-import type { Piece } from './pieces.ts';
-import { splitPieces, splitIndented } from './pieces.ts';
-import type { Report } from './report.ts';
-import { addDiagnostic } from './report.ts';
-import { findFlowRestrictions, findLineRestrictions } from './restrictions.ts';
-import type { LooseRestriction } from './restrictions.ts';
+import { splitPieces, splitIndented, type Piece } from './pieces.ts';
+import { addDiagnostic, type Report } from './report.ts';
+import { findFlowRestrictions, findLineRestrictions, type LooseRestriction } from './restrictions.ts';
 import type { YamlReading } from './yaml.ts';
 import { quoteYaml } from './write.ts';
 import { quoted } from '../core/text/text.ts';

@@ -1,17 +1,14 @@
 /** Reads frontmatter without the YAML library, which takes 45 ms to load. This file must not import `yaml`. */
 import { assembleHead } from './assemble.ts';
 import { checkAngleBrackets, checkFile, checkText, isTooLarge } from './checks.ts';
-import type { Fences } from './fences.ts';
-import { findFences } from './fences.ts';
+import { findFences, type Fences } from './fences.ts';
 import type { RestrictingField } from './fields.ts';
 import { MAX_LIBRARY_TEXT, findTooDeep } from './guard.ts';
 import { missingFrontmatter } from './missing.ts';
 import type { MapNode } from './node.ts';
-import type { Piece } from './pieces.ts';
-import { splitPieces } from './pieces.ts';
+import { splitPieces, type Piece } from './pieces.ts';
 import { readPlain } from './plain.ts';
-import type { Problem, Report } from './report.ts';
-import { sortedDiagnostics, addDiagnostic } from './report.ts';
+import { sortedDiagnostics, addDiagnostic, type Problem, type Report } from './report.ts';
 import { rescueFields } from './rescue.ts';
 import { NESTED_KEY, isPlainStart } from './scalars.ts';
 import type { HeadOptions, HeadReading, HeadSource } from './source.ts';

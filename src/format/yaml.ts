@@ -1,9 +1,17 @@
 /** Hardened YAML parsing: text only, no aliases, no tags, no exceptions. The only file that imports `yaml`. */
-import { isAlias, isMap, isScalar, isSeq, parseDocument } from 'yaml';
-import type { Alias, Scalar, YAMLMap, YAMLSeq } from 'yaml';
+import {
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  parseDocument,
+  type Alias,
+  type Scalar,
+  type YAMLMap,
+  type YAMLSeq,
+} from 'yaml';
 
-import type { MapEntry, MapNode, ScalarNode, YamlNode } from './node.ts';
-import { isNull } from './node.ts';
+import { isNull, type MapEntry, type MapNode, type ScalarNode, type YamlNode } from './node.ts';
 
 export type YamlReading =
   | { readonly type: 'map'; readonly map: MapNode; readonly loose: readonly ScalarNode[] }

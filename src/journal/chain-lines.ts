@@ -3,12 +3,10 @@ import { closeSync } from 'node:fs';
 
 import { fieldOf } from '../core/json/shape.ts';
 import { FIRST_HASH, isLinked } from './chain.ts';
-import { directoryId } from './chain-head.ts';
-import type { ChainHead, RememberedHead } from './chain-head.ts';
+import { directoryId, type ChainHead, type RememberedHead } from './chain-head.ts';
 import { LineReader, openJournal, parseLine } from './journal-lines.ts';
 import { listRuns } from './run-folder.ts';
-import { checkCode, codeOf } from './seal.ts';
-import type { SealState } from './seal.ts';
+import { checkCode, codeOf, type SealState } from './seal.ts';
 
 export const CHAIN_FILE = 'chain.jsonl';
 

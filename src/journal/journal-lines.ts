@@ -4,8 +4,7 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import path from 'node:path';
 
 import { isSystemError } from '../platform/fs/paths.ts';
-import { MAX_LINE_BYTES, splitLine } from './chain.ts';
-import type { SplitLine } from './chain.ts';
+import { MAX_LINE_BYTES, splitLine, type SplitLine } from './chain.ts';
 import { EVENTS_FILE } from './run-folder.ts';
 import { FOREIGN_FILE } from '../platform/fs/open-flags.ts';
 import { fieldOf } from '../core/json/shape.ts';

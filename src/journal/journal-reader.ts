@@ -6,15 +6,12 @@ import { SkillError, isSkillError } from '../core/errors.ts';
 import { fieldOf } from '../core/json/shape.ts';
 import type { ContentReference, JournalLine, RunInfo } from '../core/run-events.ts';
 import { quoted } from '../core/text/text.ts';
-import { openConfined } from '../platform/fs/confined-directory.ts';
-import type { ConfinedDirectory } from '../platform/fs/confined-directory.ts';
+import { openConfined, type ConfinedDirectory } from '../platform/fs/confined-directory.ts';
 import { contentText } from './content.ts';
-import { LineReader, endsTorn, openJournal, parseLine } from './journal-lines.ts';
-import type { StoredLine } from './journal-lines.ts';
+import { LineReader, endsTorn, openJournal, parseLine, type StoredLine } from './journal-lines.ts';
 import { isWholeEvent, restoredValue, startText } from './references.ts';
 import { readRunAt, readRunInfo, runLife } from './run-folder.ts';
-import { infoOf, summarize } from './run-info.ts';
-import type { RunSummary } from './run-info.ts';
+import { infoOf, summarize, type RunSummary } from './run-info.ts';
 import { isRunEvent } from './shape.ts';
 
 export interface ReadRunOptions {

@@ -4,30 +4,31 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 
 import type { SkillError } from '../core/errors.ts';
-import { RUN_SCHEMA } from '../core/run-events.ts';
-import type { ContentKind, ContentReference, KeptFile, Outcome, RunEvent, RunStart } from '../core/run-events.ts';
+import {
+  RUN_SCHEMA,
+  type ContentKind,
+  type ContentReference,
+  type KeptFile,
+  type Outcome,
+  type RunEvent,
+  type RunStart,
+} from '../core/run-events.ts';
 import { visibleJson } from '../core/json/visible-json.ts';
-import { thisProcess } from '../platform/fs/lock-owner.ts';
-import type { LockOwner } from '../platform/fs/lock-owner.ts';
+import { thisProcess, type LockOwner } from '../platform/fs/lock-owner.ts';
 import { openSha256 } from '../platform/hash.ts';
 import { FIRST_HASH, linkLine } from './chain.ts';
 import { contentPath } from './content.ts';
-import { flushDue } from './due-flush.ts';
-import type { DueFlush } from './due-flush.ts';
-import { openFolderPlace } from './record-place.ts';
-import type { NamedText, RecordPlace } from './record-place.ts';
+import { flushDue, type DueFlush } from './due-flush.ts';
+import { openFolderPlace, type NamedText, type RecordPlace } from './record-place.ts';
 import { asRead, openTimeText, ownFields } from './recorded-event.ts';
 import { ended, isWriteError, recordFailed } from './record-failure.ts';
 import type { Redactor } from './redact/redact.ts';
-import { openStore, storedJson } from './references.ts';
-import type { Keep } from './references.ts';
+import { openStore, storedJson, type Keep } from './references.ts';
 import { FINAL_FILE, INDEX_FILE, RUN_FILE, SCAN_FILE, STATE_FILE } from './run-folder.ts';
-import { finalText, infoOf, infoText, stateText, summarize, withSeal } from './run-info.ts';
-import type { RunSummary } from './run-info.ts';
+import { finalText, infoOf, infoText, stateText, summarize, withSeal, type RunSummary } from './run-info.ts';
 import { sealOf } from './seal.ts';
 import { CHAIN_FILE } from './chain-lines.ts';
-import { appendToChain, forgetRun } from './run-chain.ts';
-import type { ChainEvent } from './run-chain.ts';
+import { appendToChain, forgetRun, type ChainEvent } from './run-chain.ts';
 
 export interface RunRecordOptions {
   /**

@@ -7,12 +7,17 @@ import { quoted } from '../core/text/text.ts';
 import { thisProcess } from '../platform/fs/lock-owner.ts';
 import { isPresent, isSystemError } from '../platform/fs/paths.ts';
 import { removeTree } from '../platform/fs/remove-tree.ts';
-import { REMOVED_PREFIX, foreignReason, listRuns, makeDirectory, runLife, startOfId } from './run-folder.ts';
-import type { ListedRun } from './run-folder.ts';
-import { BREAK_CODES } from './chain-lines.ts';
-import type { RemovalReason } from './chain-lines.ts';
-import { appendToChain } from './run-chain.ts';
-import type { ChainEvent } from './run-chain.ts';
+import {
+  REMOVED_PREFIX,
+  foreignReason,
+  listRuns,
+  makeDirectory,
+  runLife,
+  startOfId,
+  type ListedRun,
+} from './run-folder.ts';
+import { BREAK_CODES, type RemovalReason } from './chain-lines.ts';
+import { appendToChain, type ChainEvent } from './run-chain.ts';
 import { hasBegun, recordedInfo, runUnits } from './run-units.ts';
 import { folderId, lastLineOf, unfinishedRemovals, verifyChain } from './verify-chain.ts';
 import { verifyRun } from './verify.ts';

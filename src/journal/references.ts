@@ -2,11 +2,9 @@
  * How a journal stores values. Long strings are moved to files and replaced by references; a key that could be mistaken for a
  * reference gets an additional `$`, which is removed when it is read. Every value is restored unchanged.
  */
-import { invalidInput } from '../core/errors.ts';
-import type { SkillError } from '../core/errors.ts';
+import { invalidInput, type SkillError } from '../core/errors.ts';
 import { isObject } from '../core/json/json-schema.ts';
-import { CONTENT_KINDS } from '../core/run-events.ts';
-import type { ContentReference } from '../core/run-events.ts';
+import { CONTENT_KINDS, type ContentReference } from '../core/run-events.ts';
 
 /** Longer strings are stored in files. */
 export const LONG_TEXT = 4096;

@@ -2,14 +2,12 @@
 import path from 'node:path';
 
 import { fieldOf } from '../core/json/shape.ts';
-import { ownerState, thisProcess } from '../platform/fs/lock-owner.ts';
-import type { LockOwner } from '../platform/fs/lock-owner.ts';
+import { ownerState, thisProcess, type LockOwner } from '../platform/fs/lock-owner.ts';
 import { isPresent } from '../platform/fs/paths.ts';
 import type { ChainKeys } from './chain-head.ts';
 import { readChainLines } from './chain-lines.ts';
 import { appendToChain } from './run-chain.ts';
-import { readRunAt, runLife } from './run-folder.ts';
-import type { RunLife } from './run-folder.ts';
+import { readRunAt, runLife, type RunLife } from './run-folder.ts';
 import { isProcess } from './shape.ts';
 
 export interface ResumeClaim {

@@ -13,10 +13,22 @@ import { withFileLockSync } from '../platform/fs/lock.ts';
 import { GROWING_FILE } from '../platform/fs/open-flags.ts';
 import { IncompleteWrite } from './append-file.ts';
 import { FIRST_HASH, linkLine } from './chain.ts';
-import { directoryId, rememberHead, rememberedHead } from './chain-head.ts';
-import type { ChainHead, ChainKeys, RememberedHead } from './chain-head.ts';
-import { CHAIN_FILE, chainCode, findBreak, readChainLines } from './chain-lines.ts';
-import type { ChainBreak, RemovalReason } from './chain-lines.ts';
+import {
+  directoryId,
+  rememberHead,
+  rememberedHead,
+  type ChainHead,
+  type ChainKeys,
+  type RememberedHead,
+} from './chain-head.ts';
+import {
+  CHAIN_FILE,
+  chainCode,
+  findBreak,
+  readChainLines,
+  type ChainBreak,
+  type RemovalReason,
+} from './chain-lines.ts';
 import { parseLine } from './journal-lines.ts';
 import { isWriteError } from './record-failure.ts';
 

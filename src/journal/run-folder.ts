@@ -13,14 +13,11 @@ import { lstatSync, mkdirSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 
 import { SkillError } from '../core/errors.ts';
-import { RUN_SCHEMA } from '../core/run-events.ts';
-import type { RunInfo } from '../core/run-events.ts';
+import { RUN_SCHEMA, type RunInfo } from '../core/run-events.ts';
 import { toRelativePath } from '../core/path.ts';
 import { quoted } from '../core/text/text.ts';
-import { inConfined } from '../platform/fs/confined-directory.ts';
-import type { ConfinedDirectory } from '../platform/fs/confined-directory.ts';
-import { ownerState, thisProcess } from '../platform/fs/lock-owner.ts';
-import type { LockOwner } from '../platform/fs/lock-owner.ts';
+import { inConfined, type ConfinedDirectory } from '../platform/fs/confined-directory.ts';
+import { ownerState, thisProcess, type LockOwner } from '../platform/fs/lock-owner.ts';
 import { isPresent, isSystemError } from '../platform/fs/paths.ts';
 import { splitSeal } from './run-info.ts';
 import { isRunInfo } from './shape.ts';

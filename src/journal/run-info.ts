@@ -2,12 +2,9 @@
  * `run.json`, `state.json` and `final.md`, derived from the events alone. The writer updates them; `verify` derives them again and
  * compares.
  */
-import { RUN_SCHEMA } from '../core/run-events.ts';
-import type { JournalLine, RunApproval, RunEvent, RunInfo } from '../core/run-events.ts';
-import { NO_DETAILS, addDetails } from './run-details.ts';
-import type { RunDetails } from './run-details.ts';
-import { reduceSession, startState } from '../core/session.ts';
-import type { SessionState } from '../core/session.ts';
+import { RUN_SCHEMA, type JournalLine, type RunApproval, type RunEvent, type RunInfo } from '../core/run-events.ts';
+import { NO_DETAILS, addDetails, type RunDetails } from './run-details.ts';
+import { reduceSession, startState, type SessionState } from '../core/session.ts';
 import { cleanText } from '../core/text/text.ts';
 import { visibleJson } from '../core/json/visible-json.ts';
 

@@ -8,8 +8,7 @@ import type { RunInfo } from '../core/run-events.ts';
 import { quoted } from '../core/text/text.ts';
 import { LineReader, openJournal } from './journal-lines.ts';
 import { infoFromEvents } from './journal-reader.ts';
-import { listRuns, runIds } from './run-folder.ts';
-import type { ListedRun } from './run-folder.ts';
+import { listRuns, runIds, type ListedRun } from './run-folder.ts';
 
 export interface RunUnit {
   /** The run that the user started, or a subagent whose run is gone. */

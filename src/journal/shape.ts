@@ -1,10 +1,8 @@
 /** The form of data from a run folder. The folder is untrusted, and hashes only show that it was not changed. */
 import type { ChatEvent } from '../core/chat.ts';
-import { OUTCOMES } from '../core/run-events.ts';
-import type { RunEvent, RunInfo } from '../core/run-events.ts';
+import { OUTCOMES, type RunEvent, type RunInfo } from '../core/run-events.ts';
 import type { SessionEvent } from '../core/session.ts';
-import { fieldOf, hasShape, isListOf, shape } from '../core/json/shape.ts';
-import type { Shape } from '../core/json/shape.ts';
+import { fieldOf, hasShape, isListOf, shape, type Shape } from '../core/json/shape.ts';
 import type { LockOwner } from '../platform/fs/lock-owner.ts';
 
 const EVENTS: Readonly<Record<RunEvent['type'], Shape>> = {

@@ -4,13 +4,20 @@ import path from 'node:path';
 
 import { fieldOf } from '../core/json/shape.ts';
 import { isPresent, realPath } from '../platform/fs/paths.ts';
-import { rememberedHead } from './chain-head.ts';
-import type { ChainHead, ChainKeys } from './chain-head.ts';
-import { CHAIN_FILE, REMOVAL_REASONS, breakText, findBreak, isBreak, readChainLines } from './chain-lines.ts';
-import type { ChainBreak, ChainLine, RemovalReason } from './chain-lines.ts';
+import { rememberedHead, type ChainHead, type ChainKeys } from './chain-head.ts';
+import {
+  CHAIN_FILE,
+  REMOVAL_REASONS,
+  breakText,
+  findBreak,
+  isBreak,
+  readChainLines,
+  type ChainBreak,
+  type ChainLine,
+  type RemovalReason,
+} from './chain-lines.ts';
 import { LineReader, openJournal, parseLine } from './journal-lines.ts';
-import { REMOVED_PREFIX, listRuns, startOfId } from './run-folder.ts';
-import type { ListedRun } from './run-folder.ts';
+import { REMOVED_PREFIX, listRuns, startOfId, type ListedRun } from './run-folder.ts';
 import { hasBegun } from './run-units.ts';
 import { verifyRun } from './verify.ts';
 

@@ -9,20 +9,14 @@ import { basename } from 'node:path';
 import { isSkillError } from '../core/errors.ts';
 import type { JournalLine, RunInfo } from '../core/run-events.ts';
 import { printable } from '../core/text/text.ts';
-import type { ConfinedDirectory } from '../platform/fs/confined-directory.ts';
+import { inConfined, type ConfinedDirectory } from '../platform/fs/confined-directory.ts';
 import { FIRST_HASH, isLinked } from './chain.ts';
 import { restoredLine } from './journal-reader.ts';
-import { LineReader, openJournal, parseLine } from './journal-lines.ts';
-import type { ParsedLine, StoredLine } from './journal-lines.ts';
-import { INDEX_FILE, SCAN_FILE, isRunId, readRunInfo, runLife } from './run-folder.ts';
-import type { RunReading } from './run-folder.ts';
-import { infoOf, infoText, summarize } from './run-info.ts';
-import type { RunSummary } from './run-info.ts';
-import { checkSeal } from './seal.ts';
-import type { SealState } from './seal.ts';
-import { openFileChecks } from './verify-files.ts';
-import type { FileChecks, RunProblem } from './verify-files.ts';
-import { inConfined } from '../platform/fs/confined-directory.ts';
+import { LineReader, openJournal, parseLine, type ParsedLine, type StoredLine } from './journal-lines.ts';
+import { INDEX_FILE, SCAN_FILE, isRunId, readRunInfo, runLife, type RunReading } from './run-folder.ts';
+import { infoOf, infoText, summarize, type RunSummary } from './run-info.ts';
+import { checkSeal, type SealState } from './seal.ts';
+import { openFileChecks, type FileChecks, type RunProblem } from './verify-files.ts';
 
 /**
  * `unsealed`: complete, but without a seal by the given key, so it may have been rewritten as a whole. `torn`: the run was killed, and its

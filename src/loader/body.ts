@@ -3,8 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import type { FailureCode } from '../core/failure-codes.ts';
 import { fileProblemText } from '../core/file-problem.ts';
 import { toRelativePath } from '../core/path.ts';
-import { inConfined } from '../platform/fs/confined-directory.ts';
-import type { ConfinedDirectory, ConfinedFile } from '../platform/fs/confined-directory.ts';
+import { inConfined, type ConfinedDirectory, type ConfinedFile } from '../platform/fs/confined-directory.ts';
 import type { TextRead } from '../platform/fs/read-file.ts';
 
 /** A model could not read a larger SKILL.md. */

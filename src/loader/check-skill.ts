@@ -1,15 +1,13 @@
 import { existsSync, lstatSync, statSync } from 'node:fs';
 import path from 'node:path';
 
-import { diagnose } from '../core/diagnostic.ts';
-import type { Diagnostic, Finding, Mode } from '../core/diagnostic.ts';
+import { diagnose, type Diagnostic, type Finding, type Mode } from '../core/diagnostic.ts';
 import { localLinks, parseSkillMd } from '../format/skill-md.ts';
 import type { SkillHead } from '../core/skill.ts';
 import { printable } from '../core/text/text.ts';
 import { namesIn, withForwardSlashes } from '../platform/fs/paths.ts';
 import { readTextFile } from '../platform/fs/read-file.ts';
-import { readSkillFile } from './body.ts';
-import type { SkillFile } from './body.ts';
+import { readSkillFile, type SkillFile } from './body.ts';
 import { listSkillFiles } from './files.ts';
 
 export interface CheckOptions {

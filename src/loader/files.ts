@@ -1,9 +1,7 @@
 import type { ListedFile } from '../core/observation.ts';
 import type { FailureCode } from '../core/failure-codes.ts';
 import { kindOfFile, toRelativePath } from '../core/path.ts';
-import { inConfined } from '../platform/fs/confined-directory.ts';
-import type { ConfinedDirectory } from '../platform/fs/confined-directory.ts';
-import type { ConfinedListing } from '../platform/fs/confined-directory.ts';
+import { inConfined, type ConfinedDirectory, type ConfinedListing } from '../platform/fs/confined-directory.ts';
 
 export interface SkillFiles {
   readonly files: readonly ListedFile[];

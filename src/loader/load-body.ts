@@ -9,8 +9,7 @@ import type { ConfinedDirectory } from '../platform/fs/confined-directory.ts';
 import { sha256 } from '../platform/hash.ts';
 import { shownText } from '../platform/fs/shown-text.ts';
 import { readSkillBytes } from './body.ts';
-import { failed, fileFailure, inSkill } from './skill-directory.ts';
-import type { Failed, SkillPlace } from './skill-directory.ts';
+import { failed, fileFailure, inSkill, type Failed, type SkillPlace } from './skill-directory.ts';
 
 /** The index data of the skill to load. */
 export interface IndexedSkill extends SkillPlace {

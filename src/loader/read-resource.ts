@@ -8,15 +8,13 @@ import { findSection, headingsOf } from './markdown-sections.ts';
 import { mediaTypeOf } from '../core/media-type.ts';
 import { nearest } from '../core/nearest.ts';
 import type { LoadReport, ResourceRead } from '../core/observation.ts';
-import { isOfferedPath, toRelativePath } from '../core/path.ts';
-import type { RelativePath } from '../core/path.ts';
+import { isOfferedPath, toRelativePath, type RelativePath } from '../core/path.ts';
 import { countCharacters, quoted } from '../core/text/text.ts';
 import type { ConfinedDirectory } from '../platform/fs/confined-directory.ts';
 import { sha256 } from '../platform/hash.ts';
 import { shownText } from '../platform/fs/shown-text.ts';
 import { filesOf } from './files.ts';
-import { failed, fileFailure, inSkill } from './skill-directory.ts';
-import type { Failed, SkillPlace } from './skill-directory.ts';
+import { failed, fileFailure, inSkill, type Failed, type SkillPlace } from './skill-directory.ts';
 import { countText } from '../core/text/line-text.ts';
 
 /** The default length of one answer. */

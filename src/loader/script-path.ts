@@ -4,8 +4,7 @@ import { toRelativePath } from '../core/path.ts';
 import { quoted } from '../core/text/text.ts';
 import { withForwardSlashes } from '../platform/fs/paths.ts';
 import { filesOf } from './files.ts';
-import { failed, fileFailure, inSkill } from './skill-directory.ts';
-import type { Failed, SkillPlace } from './skill-directory.ts';
+import { failed, fileFailure, inSkill, type Failed, type SkillPlace } from './skill-directory.ts';
 
 export type FoundScript =
   /** `path` is absolute. */

@@ -1,10 +1,7 @@
-import { failure } from '../core/failure-codes.ts';
-import type { Failure } from '../core/failure-codes.ts';
-import { fileProblemText } from '../core/file-problem.ts';
-import type { FileProblem } from '../core/file-problem.ts';
+import { failure, type Failure } from '../core/failure-codes.ts';
+import { fileProblemText, type FileProblem } from '../core/file-problem.ts';
 import { quoted } from '../core/text/text.ts';
-import { inConfined } from '../platform/fs/confined-directory.ts';
-import type { ConfinedDirectory } from '../platform/fs/confined-directory.ts';
+import { inConfined, type ConfinedDirectory } from '../platform/fs/confined-directory.ts';
 
 /** The skill to read: its folder, and its name for messages. */
 export interface SkillPlace {

@@ -1,11 +1,14 @@
 /** The transport of an MCP server that is a local program, and how its failure is told. */
-import { deserializeMessage, serializeMessage } from '@modelcontextprotocol/client';
-import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
+import {
+  deserializeMessage,
+  serializeMessage,
+  type JSONRPCMessage,
+  type Transport,
+} from '@modelcontextprotocol/client';
 
 import { startOf } from '../core/text/code-point.ts';
 import { cleanText } from '../core/text/text.ts';
-import { startChild } from '../platform/process/child-process.ts';
-import type { Child, ChildSpec } from '../platform/process/child-process.ts';
+import { startChild, type Child, type ChildSpec } from '../platform/process/child-process.ts';
 
 /** Of one message. */
 const MAX_MESSAGE = 32 * 1024 * 1024;

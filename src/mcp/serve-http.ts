@@ -12,8 +12,13 @@ import {
 } from '@modelcontextprotocol/server';
 
 import { timerMs } from '../platform/clock.ts';
-import { LOOPBACK_HEADERS, openLoopbackServer, refuse } from '../platform/net/loopback-server.ts';
-import type { LoopbackOptions, LoopbackServer } from '../platform/net/loopback-server.ts';
+import {
+  LOOPBACK_HEADERS,
+  openLoopbackServer,
+  refuse,
+  type LoopbackOptions,
+  type LoopbackServer,
+} from '../platform/net/loopback-server.ts';
 import type { SkillServer } from './server.ts';
 
 export interface ServeHttpOptions extends LoopbackOptions {

@@ -1,13 +1,19 @@
 /** One connection to an MCP server that the configuration names. */
 import path from 'node:path';
-import { Client, StreamableHTTPClientTransport, UnsupportedProtocolVersionError } from '@modelcontextprotocol/client';
-import type { CallToolResult, JsonSchemaValidator, Transport, jsonSchemaValidator } from '@modelcontextprotocol/client';
+import {
+  Client,
+  StreamableHTTPClientTransport,
+  UnsupportedProtocolVersionError,
+  type CallToolResult,
+  type JsonSchemaValidator,
+  type Transport,
+  type jsonSchemaValidator,
+} from '@modelcontextprotocol/client';
 import { z } from 'zod';
 
 import { timerMs } from '../platform/clock.ts';
 import { docsPage } from '../core/docs-page.ts';
-import { failure } from '../core/failure-codes.ts';
-import type { Failure } from '../core/failure-codes.ts';
+import { failure, type Failure } from '../core/failure-codes.ts';
 import { quoted } from '../core/text/text.ts';
 import { VERSION } from '../version.ts';
 import { messageOf, programTransport, withPrinted } from './program-transport.ts';

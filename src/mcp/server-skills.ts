@@ -6,16 +6,14 @@ import { readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 
 import type { Client } from '@modelcontextprotocol/client';
-import { SkillsClient } from '@modelcontextprotocol/client/ext/skills';
-import type { Skill, SkillResourceEntry } from '@modelcontextprotocol/client/ext/skills';
+import { SkillsClient, type Skill, type SkillResourceEntry } from '@modelcontextprotocol/client/ext/skills';
 import { parse } from 'yaml';
 
 import { isObject } from '../core/json/json-schema.ts';
 import { stableJson } from '../core/json/stable-json.ts';
 import { collisionKey, toRelativePath } from '../core/path.ts';
 import { quoted } from '../core/text/text.ts';
-import { createTree } from '../platform/fs/create-tree.ts';
-import type { TreeFile } from '../platform/fs/create-tree.ts';
+import { createTree, type TreeFile } from '../platform/fs/create-tree.ts';
 import { isPresent } from '../platform/fs/paths.ts';
 import { sha256 } from '../platform/hash.ts';
 import { messageOf } from './program-transport.ts';

@@ -1,13 +1,15 @@
 /** An MCP server over recorded sessions: the tools of a vocabulary, and the Skills extension (SEP-2640). */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import nodePath from 'node:path';
-import { McpServer, inputRequired, inputResponse } from '@modelcontextprotocol/server';
-import type {
-  CallToolResult,
-  ElicitRequestFormParams,
-  InputRequiredResult,
-  ServerContext,
-  Tool,
+import {
+  McpServer,
+  inputRequired,
+  inputResponse,
+  type CallToolResult,
+  type ElicitRequestFormParams,
+  type InputRequiredResult,
+  type ServerContext,
+  type Tool,
 } from '@modelcontextprotocol/server';
 import { SkillsExtension, skillEntry } from '@modelcontextprotocol/server/ext/skills';
 
@@ -15,8 +17,7 @@ import { isSkillError } from '../core/errors.ts';
 import { isObject } from '../core/json/json-schema.ts';
 import { isFailed } from '../core/observation.ts';
 import { sha256 } from '../platform/hash.ts';
-import { skillToolsOf } from '../runtime/skill-tools.ts';
-import type { SkillTools } from '../runtime/skill-tools.ts';
+import { skillToolsOf, type SkillTools } from '../runtime/skill-tools.ts';
 import { openSkillSource } from './skill-source.ts';
 import { approvalLines } from '../policy/approval-text.ts';
 import type { ApprovalRequest, Approve } from '../core/approval.ts';

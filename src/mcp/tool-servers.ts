@@ -1,23 +1,25 @@
 /** The MCP servers of the configuration: their tools for a session, and the connections behind them. */
 import path from 'node:path';
 
-import { failure } from '../core/failure-codes.ts';
-import type { Failure } from '../core/failure-codes.ts';
+import { failure, type Failure } from '../core/failure-codes.ts';
 import { compileGlob } from '../core/glob.ts';
 import { isObject } from '../core/json/json-schema.ts';
 import { parseJson } from '../core/json/parse-json.ts';
 import { stableJson } from '../core/json/stable-json.ts';
-import { isServerName } from '../core/tool-servers.ts';
-import type { ServerServices, ServerTool, ToolServers } from '../core/tool-servers.ts';
+import { isServerName, type ServerServices, type ServerTool, type ToolServers } from '../core/tool-servers.ts';
 import { quoted } from '../core/text/text.ts';
 import { readCacheEntry, writeCacheEntry } from '../platform/fs/cache-entry.ts';
 import { sha256 } from '../platform/hash.ts';
 import { serverSkillsFolder } from '../registry/roots.ts';
 import { messageOf } from './program-transport.ts';
-import { connectServer, fetchValues } from './server-connection.ts';
-import type { McpServerConfig, ServerConnection, ToolResult } from './server-connection.ts';
-import { syncSkills } from './server-skills.ts';
-import type { ServerSkills } from './server-skills.ts';
+import {
+  connectServer,
+  fetchValues,
+  type McpServerConfig,
+  type ServerConnection,
+  type ToolResult,
+} from './server-connection.ts';
+import { syncSkills, type ServerSkills } from './server-skills.ts';
 import { toolCalled } from './tool-result.ts';
 import { readTool } from './tool-schema.ts';
 import type { Runtime } from '../runtime/runtime.ts';

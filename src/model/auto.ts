@@ -1,18 +1,31 @@
 import { SkillError } from '../core/errors.ts';
-import { LOCAL_PROVIDERS, isLocalProvider, probeServer, servedModels, usualAddress } from './local-servers.ts';
-import type { LocalProvider, ServedModel, ServerProbe } from './local-servers.ts';
-import { VENDORS, isVendor, publishedWindow, readProvider, unavailable } from './providers.ts';
-import type { ProviderName, Vendor, VendorName } from './providers.ts';
-import { readModelName, requestParams, settingsOfConfig } from './settings.ts';
-import type { ModelSettings } from './settings.ts';
+import {
+  LOCAL_PROVIDERS,
+  isLocalProvider,
+  probeServer,
+  servedModels,
+  usualAddress,
+  type LocalProvider,
+  type ServedModel,
+  type ServerProbe,
+} from './local-servers.ts';
+import {
+  VENDORS,
+  isVendor,
+  publishedWindow,
+  readProvider,
+  unavailable,
+  type ProviderName,
+  type Vendor,
+  type VendorName,
+} from './providers.ts';
+import { readModelName, requestParams, settingsOfConfig, type ModelSettings } from './settings.ts';
 import { aiSdkModel } from './ai-sdk/ai-sdk.ts';
 import { COMPATIBLE, CONNECTIONS } from './ai-sdk/connections.ts';
-import { ANSWER_LIMITS } from './guarded-fetch.ts';
-import type { AnswerLimits } from './guarded-fetch.ts';
+import { ANSWER_LIMITS, type AnswerLimits } from './guarded-fetch.ts';
 import { proxiedFetch } from './proxied-fetch.ts';
 import { ModelProblem, hideSecrets } from './problem.ts';
-import { REAL_SURROUNDINGS, RETRY_POLICY } from './retry.ts';
-import type { RetryPolicy, RetrySurroundings } from './retry.ts';
+import { REAL_SURROUNDINGS, RETRY_POLICY, type RetryPolicy, type RetrySurroundings } from './retry.ts';
 import type { Config } from '../core/config/config.ts';
 import type { Model } from '../core/model.ts';
 

@@ -1,7 +1,6 @@
 import { timerMs } from '../platform/clock.ts';
 import { isObject } from '../core/json/json-schema.ts';
-import { ModelProblem, shownWords } from './problem.ts';
-import type { HideSecrets } from './problem.ts';
+import { ModelProblem, shownWords, type HideSecrets } from './problem.ts';
 import { readRetryAfter } from './retry.ts';
 
 export interface AnswerLimits {

@@ -4,15 +4,12 @@ import path from 'node:path';
 import { agentBaseOf } from './agents/agent-view.ts';
 import { checkPlaces } from './agents/check-places.ts';
 import type { PlaceKind, Unplaced } from './agents/place-skills.ts';
-import { placeRequests } from './agents/place-targets.ts';
-import type { PlaceTarget } from './agents/place-targets.ts';
-import { isRefusal, packRefusal } from './problems.ts';
-import type { PackRefusal } from './problems.ts';
+import { placeRequests, type PlaceTarget } from './agents/place-targets.ts';
+import { isRefusal, packRefusal, type PackRefusal } from './problems.ts';
 import { quoted } from '../core/text/text.ts';
 import { isPresent } from '../platform/fs/paths.ts';
 import type { SkillBackup } from './root/skill-backups.ts';
-import { withRoot } from './root/open-root.ts';
-import type { OpenRoot } from './root/open-root.ts';
+import { withRoot, type OpenRoot } from './root/open-root.ts';
 import type { PackSettings } from './pack-settings.ts';
 
 export interface ChangeOptions {

@@ -1,6 +1,5 @@
-import { createRuntime as createBareRuntime } from '../runtime/runtime.ts';
+import { createRuntime as createBareRuntime, type Runtime, type RuntimeOptions } from '../runtime/runtime.ts';
 import type { RootServices } from '../runtime/find-roots.ts';
-import type { Runtime, RuntimeOptions } from '../runtime/runtime.ts';
 
 /** Loaded only when a root has an unfinished transaction, or is an address or an archive. */
 export const rootServices: RootServices = {

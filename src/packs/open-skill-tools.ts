@@ -1,5 +1,4 @@
-import { openSkillTools as openToolsOf } from '../runtime/skill-tools.ts';
-import type { SkillTools, SkillToolsOptions } from '../runtime/skill-tools.ts';
+import { openSkillTools as openToolsOf, type SkillTools, type SkillToolsOptions } from '../runtime/skill-tools.ts';
 import { rootServices } from './open-runtime.ts';
 
 /** Opens a session and returns its tools, after completing interrupted installs. */

@@ -3,9 +3,8 @@ import { mkdtempSync } from 'node:fs';
 import path from 'node:path';
 
 import { openNameCheck } from './inspect/confusable-name.ts';
-import { isRefusal, packRefusal } from './problems.ts';
+import { isRefusal, packRefusal, type PackRefusal } from './problems.ts';
 import { quoted } from '../core/text/text.ts';
-import type { PackRefusal } from './problems.ts';
 import type { StagedSource } from './sources/source.ts';
 import { removeTree } from '../platform/fs/remove-tree.ts';
 import { groupByName, inspectSkills } from './inspect/verdicts.ts';

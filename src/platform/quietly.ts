@@ -1,5 +1,4 @@
-import { lstatSync } from 'node:fs';
-import type { Stats } from 'node:fs';
+import { lstatSync, type Stats } from 'node:fs';
 
 import { isSystemError } from './fs/paths.ts';
 

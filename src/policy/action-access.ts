@@ -1,6 +1,5 @@
 import type { Access, Capability, Subject } from '../core/access.ts';
-import { hostInputsOf } from '../core/action.ts';
-import type { Action } from '../core/action.ts';
+import { hostInputsOf, type Action } from '../core/action.ts';
 import type { CommandLine } from '../core/command.ts';
 import { scriptPath } from '../core/path.ts';
 import { programsOf } from './command/command-pattern.ts';

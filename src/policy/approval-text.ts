@@ -3,8 +3,7 @@ import type { ApprovalDetail, ApprovalRequest } from '../core/approval.ts';
 import type { Capability } from '../core/access.ts';
 import { capabilityLabel, CONTAINED } from './capability-text.ts';
 import { frameText } from '../core/text/framed-text.ts';
-import { diffLines } from '../core/text/text-diff.ts';
-import type { DiffLine, TextDiff } from '../core/text/text-diff.ts';
+import { diffLines, type DiffLine, type TextDiff } from '../core/text/text-diff.ts';
 import { countCharacters } from '../core/text/text.ts';
 import { countText, forPeople } from '../core/text/line-text.ts';
 

@@ -1,10 +1,14 @@
 import path from 'node:path';
 
 import { checkPolicyFile } from '../core/config/config-check.ts';
-import { diagnose } from '../core/diagnostic.ts';
-import type { Diagnostic } from '../core/diagnostic.ts';
-import { contradictions, joinPolicies, ownPolicy } from '../core/config/policy-config.ts';
-import type { PolicyConfig, WrittenPolicy } from '../core/config/policy-config.ts';
+import { diagnose, type Diagnostic } from '../core/diagnostic.ts';
+import {
+  contradictions,
+  joinPolicies,
+  ownPolicy,
+  type PolicyConfig,
+  type WrittenPolicy,
+} from '../core/config/policy-config.ts';
 import { printable, quoted } from '../core/text/text.ts';
 import { realPath } from '../platform/fs/paths.ts';
 import { readCheckedJson } from '../platform/fs/checked-json.ts';

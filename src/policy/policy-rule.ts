@@ -1,15 +1,11 @@
 import { isToolPattern } from '../core/allowed-tools.ts';
 import type { SimpleCommand } from '../core/command.ts';
-import { matchesLine } from './command/command-match.ts';
-import type { Match } from './command/command-match.ts';
+import { matchesLine, type Match } from './command/command-match.ts';
 import { fixedWord } from './command/command-words.ts';
-import { firstUncovered, readCommandPattern } from './command/command-pattern.ts';
-import type { CommandPattern } from './command/command-pattern.ts';
+import { firstUncovered, readCommandPattern, type CommandPattern } from './command/command-pattern.ts';
 import { collisionKey } from '../core/path.ts';
-import { compileGlob } from '../core/glob.ts';
-import type { Glob } from '../core/glob.ts';
-import { isForHost, isHostPattern, readHostPattern } from '../core/network/host-pattern.ts';
-import type { HostPattern } from '../core/network/host-pattern.ts';
+import { compileGlob, type Glob } from '../core/glob.ts';
+import { isForHost, isHostPattern, readHostPattern, type HostPattern } from '../core/network/host-pattern.ts';
 import type { Access, Effect, RuleOrigin, Subject } from '../core/access.ts';
 import { quoted } from '../core/text/text.ts';
 

@@ -1,9 +1,16 @@
-import { EFFECTS, RISKS } from '../core/access.ts';
-import type { Access, Decision, Effect, Risk, RuleOrigin } from '../core/access.ts';
-import { coversProgram } from './command/command-pattern.ts';
-import type { CommandPattern } from './command/command-pattern.ts';
-import { appliesToTool, couldCover, isRule, matchesAccess, missedCommand, namesOf, readRule } from './policy-rule.ts';
-import type { PolicyRule, SubjectNames } from './policy-rule.ts';
+import { EFFECTS, RISKS, type Access, type Decision, type Effect, type Risk, type RuleOrigin } from '../core/access.ts';
+import { coversProgram, type CommandPattern } from './command/command-pattern.ts';
+import {
+  appliesToTool,
+  couldCover,
+  isRule,
+  matchesAccess,
+  missedCommand,
+  namesOf,
+  readRule,
+  type PolicyRule,
+  type SubjectNames,
+} from './policy-rule.ts';
 import type { SkillControls } from '../core/skill.ts';
 import { printable, quoted } from '../core/text/text.ts';
 import type { SimpleCommand } from '../core/command.ts';

@@ -1,16 +1,12 @@
-import { EFFECTS } from '../core/access.ts';
-import type { Effect, Risk, RuleOrigin } from '../core/access.ts';
+import { EFFECTS, type Effect, type Risk, type RuleOrigin } from '../core/access.ts';
 import { builtInRules } from './built-in-policy.ts';
 import type { WrittenRule } from '../core/config/policy-config.ts';
 import { SkillError, invalidInput } from '../core/errors.ts';
-import { BY_RISK, narrowingLayer } from './policy.ts';
-import type { Policy, PolicyLayer } from './policy.ts';
-import { isRule, readRule } from './policy-rule.ts';
-import type { PolicyRule, RulePlaces } from './policy-rule.ts';
+import { BY_RISK, narrowingLayer, type Policy, type PolicyLayer } from './policy.ts';
+import { isRule, readRule, type PolicyRule, type RulePlaces } from './policy-rule.ts';
 import { stableJson } from '../core/json/stable-json.ts';
 import { sha256 } from '../platform/hash.ts';
-import { configProblem } from '../core/config/loaded-config.ts';
-import type { LayerPolicy, LoadedConfig } from '../core/config/loaded-config.ts';
+import { configProblem, type LayerPolicy, type LoadedConfig } from '../core/config/loaded-config.ts';
 import type { Diagnostic } from '../core/diagnostic.ts';
 
 /** Rules as text. */

@@ -1,8 +1,7 @@
 import { lstatSync } from 'node:fs';
 import path from 'node:path';
 
-import { invalidInput } from '../core/errors.ts';
-import type { SkillError } from '../core/errors.ts';
+import { invalidInput, type SkillError } from '../core/errors.ts';
 import { quoted } from '../core/text/text.ts';
 import { isDirectory, isInside, realPath, withForwardSlashes } from '../platform/fs/paths.ts';
 import { openSealedFile } from '../platform/fs/authenticated-store.ts';

@@ -2,8 +2,7 @@ import { compareText } from '../core/diagnostic.ts';
 import { compileGlob } from '../core/glob.ts';
 import type { RelativePath } from '../core/path.ts';
 import type { OpenFailed } from '../platform/fs/directory-handle.ts';
-import { entriesIn, isSkipped } from './folder-entries.ts';
-import type { IsClosed } from './folder-entries.ts';
+import { entriesIn, isSkipped, type IsClosed } from './folder-entries.ts';
 import { ignoredBelow } from './ignored-files.ts';
 import type { ResolvedPath } from './resolve-path.ts';
 

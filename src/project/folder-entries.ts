@@ -2,10 +2,8 @@ import type { Stats } from 'node:fs';
 
 import { compareText } from '../core/diagnostic.ts';
 import type { DirectoryEntry } from '../core/observation.ts';
-import { toRelativePath } from '../core/path.ts';
-import type { RelativePath } from '../core/path.ts';
-import { inDirectory, systemFailure } from '../platform/fs/directory-handle.ts';
-import type { OpenFailed } from '../platform/fs/directory-handle.ts';
+import { toRelativePath, type RelativePath } from '../core/path.ts';
+import { inDirectory, systemFailure, type OpenFailed } from '../platform/fs/directory-handle.ts';
 import { readEntries } from '../platform/fs/walk.ts';
 import { tryStat } from '../platform/quietly.ts';
 

@@ -3,8 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 
 import { mediaTypeOf } from '../core/media-type.ts';
 import type { RelativePath } from '../core/path.ts';
-import { openConfined } from '../platform/fs/confined-directory.ts';
-import type { ConfinedDirectory } from '../platform/fs/confined-directory.ts';
+import { openConfined, type ConfinedDirectory } from '../platform/fs/confined-directory.ts';
 import { shownText } from '../platform/fs/shown-text.ts';
 
 /** Policy has decided on the files; the worker opens them without following links. */

@@ -2,12 +2,10 @@ import { Worker } from 'node:worker_threads';
 
 import type { Grep } from '../core/action.ts';
 import type { Failure } from '../core/failure-codes.ts';
-import { actionFailed } from '../core/observation.ts';
-import type { ActionFailed, LinesFound } from '../core/observation.ts';
+import { actionFailed, type ActionFailed, type LinesFound } from '../core/observation.ts';
 import { printable, quoted } from '../core/text/text.ts';
 import { builtFile } from '../platform/built-file.ts';
-import { filesToSearch } from './files-to-search.ts';
-import type { SearchLimits } from './files-to-search.ts';
+import { filesToSearch, type SearchLimits } from './files-to-search.ts';
 import type { GrepAnswer, GrepRequest } from './grep-worker.ts';
 import type { IsClosed } from './folder-entries.ts';
 import { fileFailed, hostFailure } from './host-failure.ts';

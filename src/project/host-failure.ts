@@ -1,10 +1,7 @@
 import type { ActionType } from '../core/action.ts';
-import { failure } from '../core/failure-codes.ts';
-import type { Failure, FailureCode } from '../core/failure-codes.ts';
-import { fileProblemText } from '../core/file-problem.ts';
-import type { FileProblem } from '../core/file-problem.ts';
-import { actionFailed } from '../core/observation.ts';
-import type { ActionFailed } from '../core/observation.ts';
+import { failure, type Failure, type FailureCode } from '../core/failure-codes.ts';
+import { fileProblemText, type FileProblem } from '../core/file-problem.ts';
+import { actionFailed, type ActionFailed } from '../core/observation.ts';
 import { quoted } from '../core/text/text.ts';
 
 /** Hints for project files, where the general hint is about skill files. */

@@ -1,7 +1,5 @@
-import { ignoredBy, parseIgnore } from '../core/ignore.ts';
-import type { IgnoreRule } from '../core/ignore.ts';
-import { folderOf, toRelativePath } from '../core/path.ts';
-import type { RelativePath } from '../core/path.ts';
+import { ignoredBy, parseIgnore, type IgnoreRule } from '../core/ignore.ts';
+import { folderOf, toRelativePath, type RelativePath } from '../core/path.ts';
 import { readResolved } from './read-file.ts';
 import type { ResolvedPath } from './resolve-path.ts';
 

@@ -1,6 +1,5 @@
 /** Hard links give one file several names. A rule about one of them is about the file, so reading it by another name asks about all. */
-import { readdirSync } from 'node:fs';
-import type { Stats } from 'node:fs';
+import { readdirSync, type Stats } from 'node:fs';
 import path from 'node:path';
 
 import { isInside } from '../platform/fs/paths.ts';

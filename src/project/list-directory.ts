@@ -1,11 +1,9 @@
 import type { ListDirectory } from '../core/action.ts';
 import { compareText } from '../core/diagnostic.ts';
-import { actionFailed } from '../core/observation.ts';
-import type { ActionFailed, DirectoryListed } from '../core/observation.ts';
+import { actionFailed, type ActionFailed, type DirectoryListed } from '../core/observation.ts';
 import type { RelativePath } from '../core/path.ts';
 import { quoted } from '../core/text/text.ts';
-import { entriesIn, isSkipped } from './folder-entries.ts';
-import type { FolderEntry, IsClosed } from './folder-entries.ts';
+import { entriesIn, isSkipped, type FolderEntry, type IsClosed } from './folder-entries.ts';
 import { fileFailed, hostFailure } from './host-failure.ts';
 import { ignoredBelow } from './ignored-files.ts';
 import type { ResolvedPath } from './resolve-path.ts';

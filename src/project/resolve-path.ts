@@ -6,8 +6,7 @@ import path from 'node:path';
 
 import type { Failure } from '../core/failure-codes.ts';
 import { fileProblemText } from '../core/file-problem.ts';
-import { toRelativePath } from '../core/path.ts';
-import type { RelativePath } from '../core/path.ts';
+import { toRelativePath, type RelativePath } from '../core/path.ts';
 import { quoted } from '../core/text/text.ts';
 import { isInside, realPath, tryRealPath, withForwardSlashes } from '../platform/fs/paths.ts';
 import { resolveBeneath } from '../platform/fs/resolve-beneath.ts';

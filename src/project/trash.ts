@@ -3,11 +3,9 @@ import { lstatSync } from 'node:fs';
 import path from 'node:path';
 
 import type { DeleteFile } from '../core/action.ts';
-import { actionFailed } from '../core/observation.ts';
-import type { ActionFailed, FileDeleted } from '../core/observation.ts';
+import { actionFailed, type ActionFailed, type FileDeleted } from '../core/observation.ts';
 import type { Failure } from '../core/failure-codes.ts';
-import { toRelativePath } from '../core/path.ts';
-import type { RelativePath } from '../core/path.ts';
+import { toRelativePath, type RelativePath } from '../core/path.ts';
 import { quoted } from '../core/text/text.ts';
 import { moveBeneath, writeBeneath } from '../platform/fs/confined-write.ts';
 import { resolveBeneath } from '../platform/fs/resolve-beneath.ts';

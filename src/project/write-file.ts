@@ -2,8 +2,7 @@ import { isUtf8 } from 'node:buffer';
 
 import type { WriteFile } from '../core/action.ts';
 import { mediaTypeOf } from '../core/media-type.ts';
-import { actionFailed } from '../core/observation.ts';
-import type { ActionFailed, FileWritten } from '../core/observation.ts';
+import { actionFailed, type ActionFailed, type FileWritten } from '../core/observation.ts';
 import { quoted } from '../core/text/text.ts';
 import { writeBeneath } from '../platform/fs/confined-write.ts';
 import { sha256 } from '../platform/hash.ts';

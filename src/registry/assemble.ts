@@ -1,5 +1,4 @@
-import { compareText, diagnose } from '../core/diagnostic.ts';
-import type { Diagnostic, Mode } from '../core/diagnostic.ts';
+import { compareText, diagnose, type Diagnostic, type Mode } from '../core/diagnostic.ts';
 import { DIAGNOSTIC_RULES } from '../core/diagnostic-codes.ts';
 import type { ExplainedDirectory, LeftOutSkill, RootReport, SkillCandidate } from './index-skills.ts';
 import type { SkillHead, SkillRoot } from '../core/skill.ts';

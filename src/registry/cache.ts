@@ -1,10 +1,8 @@
 import type { Diagnostic, Mode } from '../core/diagnostic.ts';
 import { readPrivateFile } from '../platform/fs/read-file.ts';
-import { makeHead } from '../core/skill.ts';
-import type { ShadowedSkill, SkillEntry } from '../core/skill.ts';
+import { makeHead, type ShadowedSkill, type SkillEntry } from '../core/skill.ts';
 import { checksum } from '../platform/hash.ts';
-import { sortSkills } from './index-skills.ts';
-import type { ScanReport, SkillIndex } from './index-skills.ts';
+import { sortSkills, type ScanReport, type SkillIndex } from './index-skills.ts';
 import type { KnownFile, KnownSkills } from './known-skills.ts';
 import { parseJson } from '../core/json/parse-json.ts';
 

@@ -1,9 +1,15 @@
 import type { TextHash } from '../platform/hash.ts';
-import { compareDiagnostics, compareText } from '../core/diagnostic.ts';
-import type { Diagnostic } from '../core/diagnostic.ts';
+import { compareDiagnostics, compareText, type Diagnostic } from '../core/diagnostic.ts';
 import type { DiagnosticCode } from '../core/diagnostic-codes.ts';
-import { serverOfSource } from '../core/skill.ts';
-import type { ShadowReason, ShadowedSkill, SkillEntry, SkillHead, SkillRoot, Visibility } from '../core/skill.ts';
+import {
+  serverOfSource,
+  type ShadowReason,
+  type ShadowedSkill,
+  type SkillEntry,
+  type SkillHead,
+  type SkillRoot,
+  type Visibility,
+} from '../core/skill.ts';
 
 /** A valid skill, before it is known whether another skill with the same name shadows it. */
 export interface SkillCandidate {

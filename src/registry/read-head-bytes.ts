@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { closeSync, fstatSync, lstatSync, openSync, readSync } from 'node:fs';
-import type { Stats } from 'node:fs';
+import { closeSync, fstatSync, lstatSync, openSync, readSync, type Stats } from 'node:fs';
 
 import type { DiagnosticCode } from '../core/diagnostic-codes.ts';
 import { MAX_FRONTMATTER_BYTES, findFrontmatter } from '../format/bounds.ts';

@@ -2,8 +2,7 @@ import type { SkillIndex } from './index-skills.ts';
 import { checksum } from '../platform/hash.ts';
 import { openState, scanOnce } from './scan-once.ts';
 import type { ScanSettings } from './scan-settings.ts';
-import { watchRegistry } from './watch.ts';
-import type { RegistryChange, WatchOptions } from './watch.ts';
+import { watchRegistry, type RegistryChange, type WatchOptions } from './watch.ts';
 
 export type { ScanProgress } from './scan-settings.ts';
 export type { RegistryChange, WatchOptions } from './watch.ts';

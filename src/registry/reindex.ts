@@ -1,13 +1,10 @@
 import { openTextHash } from '../platform/hash.ts';
 import { monotonicMs } from '../platform/clock.ts';
 import { assemble, toLocated } from './assemble.ts';
-import { lazily } from './cache.ts';
-import type { MeasuredFacts, ReusableIndex } from './cache.ts';
-import { indexSkills } from './index-skills.ts';
-import type { CacheReport, SkillIndex } from './index-skills.ts';
+import { lazily, type MeasuredFacts, type ReusableIndex } from './cache.ts';
+import { indexSkills, type CacheReport, type SkillIndex } from './index-skills.ts';
 import { rememberRecords } from './known-skills.ts';
-import { saveCache } from './save-cache.ts';
-import type { CacheContent } from './save-cache.ts';
+import { saveCache, type CacheContent } from './save-cache.ts';
 import type { Scan } from './scan.ts';
 import type { ScannedSkill } from './scan-result.ts';
 import type { ScanOutcome, ScanSettings, ScanState } from './scan-settings.ts';

@@ -1,6 +1,5 @@
 /** Resolves a skill reference of a user or a model to its entry. */
-import type { SkillIndex } from './index-skills.ts';
-import { nameKey } from './index-skills.ts';
+import { nameKey, type SkillIndex } from './index-skills.ts';
 import { nearest } from '../core/nearest.ts';
 import type { SkillEntry } from '../core/skill.ts';
 

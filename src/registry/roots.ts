@@ -1,7 +1,6 @@
 import path from 'node:path';
 
-import { diagnose } from '../core/diagnostic.ts';
-import type { Diagnostic } from '../core/diagnostic.ts';
+import { diagnose, type Diagnostic } from '../core/diagnostic.ts';
 import type { SkillRoot } from '../core/skill.ts';
 import { quoted } from '../core/text/text.ts';
 import { isDirectory, isPresent, realPath } from '../platform/fs/paths.ts';

@@ -4,8 +4,15 @@ import { removeStaleTemporaries, writeFileAtomically } from '../platform/fs/atom
 import { makeFolders } from '../platform/fs/make-folders.ts';
 import { isSystemError } from '../platform/fs/paths.ts';
 import { checksum } from '../platform/hash.ts';
-import { CACHE_FORMAT } from './cache.ts';
-import type { CacheHeader, CacheKey, DiagnosticsLine, FilesLine, NamedFile, ReusableIndex } from './cache.ts';
+import {
+  CACHE_FORMAT,
+  type CacheHeader,
+  type CacheKey,
+  type DiagnosticsLine,
+  type FilesLine,
+  type NamedFile,
+  type ReusableIndex,
+} from './cache.ts';
 import type { SkillIndex } from './index-skills.ts';
 import type { LocatedRecord } from './known-skills.ts';
 

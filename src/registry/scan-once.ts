@@ -1,7 +1,6 @@
 import type { CacheReport } from './index-skills.ts';
 import { monotonicMs } from '../platform/clock.ts';
-import { loadCache } from './cache.ts';
-import type { MeasuredFacts } from './cache.ts';
+import { loadCache, type MeasuredFacts } from './cache.ts';
 import { NO_KNOWN_SKILLS } from './known-skills.ts';
 import { Scan } from './scan.ts';
 import type { ScanResult } from './scan-result.ts';

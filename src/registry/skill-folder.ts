@@ -1,12 +1,9 @@
-import { diagnose } from '../core/diagnostic.ts';
-import type { Diagnostic, Mode } from '../core/diagnostic.ts';
+import { diagnose, type Diagnostic, type Mode } from '../core/diagnostic.ts';
 import type { HeadOptions, HeadReading, readSimpleHead } from '../format/simple-head.ts';
-import { isSettled, statFile } from '../platform/fs/file-stamp.ts';
-import type { FileStamp } from '../platform/fs/file-stamp.ts';
+import { isSettled, statFile, type FileStamp } from '../platform/fs/file-stamp.ts';
 import { spellingOf } from '../platform/fs/list-directory.ts';
 import { HeadReader } from './read-head-bytes.ts';
-import { isUnchanged } from './known-skills.ts';
-import type { HeadRecord, KnownFile } from './known-skills.ts';
+import { isUnchanged, type HeadRecord, type KnownFile } from './known-skills.ts';
 import type { PendingHead, ScanResult, ScannedSkill, UnchangedSkills } from './scan-result.ts';
 
 /** A folder that may be a skill. */

@@ -10,8 +10,7 @@ import type {
   ApprovedSkill,
 } from '../core/approval.ts';
 import type { CommandLine } from '../core/command.ts';
-import { failure } from '../core/failure-codes.ts';
-import type { Failure } from '../core/failure-codes.ts';
+import { failure, type Failure } from '../core/failure-codes.ts';
 import { stableJson } from '../core/json/stable-json.ts';
 import { printable, quoted } from '../core/text/text.ts';
 import { sha256 } from '../platform/hash.ts';
@@ -20,8 +19,7 @@ import { capabilityLine } from '../policy/capability-text.ts';
 import { isTransparent } from '../policy/command/command-pattern.ts';
 import { redacted } from './secrets/redact-value.ts';
 import type { ResolvedPath } from '../project/resolve-path.ts';
-import { previewWrite } from '../project/write-file.ts';
-import type { WritePreview } from '../project/write-file.ts';
+import { previewWrite, type WritePreview } from '../project/write-file.ts';
 import type { ActionContext } from './action-context.ts';
 import type { ActionDecision } from './decide-action.ts';
 import type { FoundPackages } from './packages/packages.ts';

@@ -1,11 +1,9 @@
 import path from 'node:path';
 
-import { diagnose } from '../core/diagnostic.ts';
-import type { Diagnostic } from '../core/diagnostic.ts';
+import { diagnose, type Diagnostic } from '../core/diagnostic.ts';
 import { applyEdits } from '../format/fix.ts';
 import type { SkillIndex } from '../registry/index-skills.ts';
-import { checkSkill, unusableFiles } from '../loader/check-skill.ts';
-import type { CheckOptions, CheckedSkill } from '../loader/check-skill.ts';
+import { checkSkill, unusableFiles, type CheckOptions, type CheckedSkill } from '../loader/check-skill.ts';
 import { replaceText } from '../platform/fs/atomic-replace.ts';
 import { isDirectory, isPresent, withForwardSlashes } from '../platform/fs/paths.ts';
 import { buildIndex } from '../registry/registry.ts';

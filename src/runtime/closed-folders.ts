@@ -1,10 +1,8 @@
 /** Folders of the project that file tools do not show to a model: skills that are not loaded, and the records of runs. */
 import path from 'node:path';
 
-import { failure } from '../core/failure-codes.ts';
-import type { Failure } from '../core/failure-codes.ts';
-import { isForModel } from '../core/skill.ts';
-import type { SkillEntry } from '../core/skill.ts';
+import { failure, type Failure } from '../core/failure-codes.ts';
+import { isForModel, type SkillEntry } from '../core/skill.ts';
 import { quoted } from '../core/text/text.ts';
 import { isInside, realPath } from '../platform/fs/paths.ts';
 import type { SkillIndex } from '../registry/index-skills.ts';

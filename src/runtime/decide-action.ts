@@ -6,12 +6,24 @@ import type { SandboxedUse } from '../core/config/policy-config.ts';
 import type { Isolation } from '../core/execution.ts';
 import type { AskedBy } from '../core/session.ts';
 import type { SkillEntry } from '../core/skill.ts';
-import { accessesOf, capabilitiesOf, grantAccess, isContained, readCommand } from '../policy/action-access.ts';
-import type { AccessFacts } from '../policy/action-access.ts';
-import { BY_DEFAULT, decide, isPossible, narrowPolicy, skillGrants, skillLayer } from '../policy/policy.ts';
-import type { Policy } from '../policy/policy.ts';
-import { activeSkills } from './action-context.ts';
-import type { ActionContext, ActionSettings } from './action-context.ts';
+import {
+  accessesOf,
+  capabilitiesOf,
+  grantAccess,
+  isContained,
+  readCommand,
+  type AccessFacts,
+} from '../policy/action-access.ts';
+import {
+  BY_DEFAULT,
+  decide,
+  isPossible,
+  narrowPolicy,
+  skillGrants,
+  skillLayer,
+  type Policy,
+} from '../policy/policy.ts';
+import { activeSkills, type ActionContext, type ActionSettings } from './action-context.ts';
 import type { Execution } from './execution/execution.ts';
 import type { ActionTarget } from './find-target.ts';
 import { realPath } from '../platform/fs/paths.ts';

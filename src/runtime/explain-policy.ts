@@ -2,8 +2,7 @@
 import type { Access, Decision, RuleOrigin } from '../core/access.ts';
 import type { Surroundings } from '../core/config/loaded-config.ts';
 import type { SkillEntry } from '../core/skill.ts';
-import { accessesOf, hostAccess, readCommand } from '../policy/action-access.ts';
-import type { AccessFacts } from '../policy/action-access.ts';
+import { accessesOf, hostAccess, readCommand, type AccessFacts } from '../policy/action-access.ts';
 import type { Policy } from '../policy/policy.ts';
 import { ownName } from '../policy/policy-rule.ts';
 import { realPath } from '../platform/fs/paths.ts';

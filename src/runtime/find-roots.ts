@@ -3,15 +3,13 @@ import path from 'node:path';
 
 import type { Config } from '../core/config/config.ts';
 import type { Surroundings } from '../core/config/loaded-config.ts';
-import { diagnose } from '../core/diagnostic.ts';
-import type { Diagnostic } from '../core/diagnostic.ts';
+import { diagnose, type Diagnostic } from '../core/diagnostic.ts';
 import { invalidInput } from '../core/errors.ts';
 import type { SkillRoot } from '../core/skill.ts';
 import { isServerName } from '../core/tool-servers.ts';
 import { quoted } from '../core/text/text.ts';
 import { isPresent } from '../platform/fs/paths.ts';
-import { defaultRoots, isUrlOrArchive, serverSkillsFolder, splitRoots } from '../registry/roots.ts';
-import type { GivenRoot } from '../registry/roots.ts';
+import { defaultRoots, isUrlOrArchive, serverSkillsFolder, splitRoots, type GivenRoot } from '../registry/roots.ts';
 
 export interface RootOptions {
   /** Additional roots, with the highest priority. */

@@ -1,19 +1,14 @@
-import { isOfKind } from '../core/action.ts';
-import type { Action, ActionOfKind } from '../core/action.ts';
+import { isOfKind, type Action, type ActionOfKind } from '../core/action.ts';
 import { isSkillError } from '../core/errors.ts';
-import { failure } from '../core/failure-codes.ts';
-import type { Failure } from '../core/failure-codes.ts';
+import { failure, type Failure } from '../core/failure-codes.ts';
 import { nearest } from '../core/nearest.ts';
 import { findLoaded } from '../core/session.ts';
-import { isForModel } from '../core/skill.ts';
-import type { SkillEntry } from '../core/skill.ts';
+import { isForModel, type SkillEntry } from '../core/skill.ts';
 import { quoted } from '../core/text/text.ts';
 import { isDirectory } from '../platform/fs/paths.ts';
-import { resolvePath } from '../project/resolve-path.ts';
-import type { ResolvedPath } from '../project/resolve-path.ts';
+import { resolvePath, type ResolvedPath } from '../project/resolve-path.ts';
 import { resolveSkill } from '../registry/resolve-skill.ts';
-import { activeSkills } from './action-context.ts';
-import type { ActionContext, HostAccess } from './action-context.ts';
+import { activeSkills, type ActionContext, type HostAccess } from './action-context.ts';
 import type { Execution } from './execution/execution.ts';
 
 /** What an action applies to. */

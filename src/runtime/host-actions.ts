@@ -4,8 +4,7 @@ import { writeAuthority } from '../core/network/host-pattern.ts';
 import type { RelativePath } from '../core/path.ts';
 import type { Observation } from '../core/observation.ts';
 import { hostAccess } from '../policy/action-access.ts';
-import { decide, grantedHosts } from '../policy/policy.ts';
-import type { Policy } from '../policy/policy.ts';
+import { decide, grantedHosts, type Policy } from '../policy/policy.ts';
 import { openLinkedNames } from '../project/linked-names.ts';
 import { grep } from '../project/grep.ts';
 import { listDirectory } from '../project/list-directory.ts';
@@ -13,8 +12,7 @@ import { networkRequest } from '../project/network/network-request.ts';
 import type { ResolvedPath } from '../project/resolve-path.ts';
 import { readFile } from '../project/read-file.ts';
 import { deleteFile } from '../project/trash.ts';
-import { writeFile } from '../project/write-file.ts';
-import type { WritePreview } from '../project/write-file.ts';
+import { writeFile, type WritePreview } from '../project/write-file.ts';
 
 export interface HostRights {
   /** Decides about further files of a search and further hosts of a request. */

@@ -1,8 +1,7 @@
 import type { DocumentSelection } from '../core/action.ts';
 import type { ShownDocument, SkillLoaded } from '../core/observation.ts';
 import type { SessionState } from '../core/session.ts';
-import { fromFile } from '../core/text/shown.ts';
-import type { ShownContent, ShownReason } from '../core/text/shown.ts';
+import { fromFile, type ShownContent, type ShownReason } from '../core/text/shown.ts';
 import type { LoadedContent } from '../core/tool.ts';
 
 /** Texts of the loaded skills by id; the session state holds only digests. */

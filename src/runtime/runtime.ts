@@ -1,31 +1,31 @@
 import path from 'node:path';
 
 import type { Action } from '../core/action.ts';
-import { planCatalog } from '../catalog/catalog.ts';
-import type { Catalog, CatalogItem, CatalogOptions } from '../catalog/catalog.ts';
+import { planCatalog, type Catalog, type CatalogItem, type CatalogOptions } from '../catalog/catalog.ts';
 import type { Config } from '../core/config/config.ts';
-import { diagnose } from '../core/diagnostic.ts';
-import type { Diagnostic, Mode } from '../core/diagnostic.ts';
+import { diagnose, type Diagnostic, type Mode } from '../core/diagnostic.ts';
 import { SkillError } from '../core/errors.ts';
 import { nearestNames, resolveSkill } from '../registry/resolve-skill.ts';
 import type { SkillIndex } from '../registry/index-skills.ts';
 import type { Observation } from '../core/observation.ts';
-import { OWN_SOURCES } from '../core/skill.ts';
-import type { SkillEntry, SkillRoot } from '../core/skill.ts';
+import { OWN_SOURCES, type SkillEntry, type SkillRoot } from '../core/skill.ts';
 import { cacheDirectory } from '../platform/fs/cache-directory.ts';
 import type { TreeDigests } from '../platform/fs/tree-digest.ts';
-import { cacheFileName, openRegistry } from '../registry/registry.ts';
-import type { Registry, RegistryOptions, ScanProgress } from '../registry/registry.ts';
-import { findRoots, recoverInterrupted } from './find-roots.ts';
-import type { RootOptions, RootServices } from './find-roots.ts';
+import {
+  cacheFileName,
+  openRegistry,
+  type Registry,
+  type RegistryOptions,
+  type ScanProgress,
+} from '../registry/registry.ts';
+import { findRoots, recoverInterrupted, type RootOptions, type RootServices } from './find-roots.ts';
 import { loadConfig, surroundingsOf } from './config/config.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 import type { LoadedConfig, Surroundings } from '../core/config/loaded-config.ts';
 import type { ExecutionPlaces } from './execution/execution.ts';
 import type { PerformOptions, Session } from './session.ts';
 import type { SearchOptions, SearchResult, SkillSearch } from './search/skill-search.ts';
-import { projectTop, untrustedSkills } from './skill-trust.ts';
-import type { Distrust, DistrustOptions } from './skill-trust.ts';
+import { projectTop, untrustedSkills, type Distrust, type DistrustOptions } from './skill-trust.ts';
 import type { Run, RunOptions } from './start-run.ts';
 import type { SessionOptions, SessionSource, SessionSources } from './start-session.ts';
 

@@ -4,28 +4,34 @@ import type { Catalog } from '../catalog/catalog.ts';
 import { failure } from '../core/failure-codes.ts';
 import type { SkillIndex } from '../registry/index-skills.ts';
 import type { RunEvent } from '../core/run-events.ts';
-import { ledgerOf } from '../core/ledger.ts';
-import type { Ledger } from '../core/ledger.ts';
-import { actionFailed, isFailed } from '../core/observation.ts';
-import type { ActionFailed, Observation, SkillLoaded } from '../core/observation.ts';
-import { decide } from '../policy/policy.ts';
-import type { Policy } from '../policy/policy.ts';
-import { kindOfFailure, reduceSession, startState } from '../core/session.ts';
-import type { AskedBy, SessionEvent, SessionSettings, SessionState } from '../core/session.ts';
-import { fromFile, shownBy } from '../core/text/shown.ts';
-import type { ShownContent } from '../core/text/shown.ts';
+import { ledgerOf, type Ledger } from '../core/ledger.ts';
+import { actionFailed, isFailed, type ActionFailed, type Observation, type SkillLoaded } from '../core/observation.ts';
+import { decide, type Policy } from '../policy/policy.ts';
+import {
+  kindOfFailure,
+  reduceSession,
+  startState,
+  type AskedBy,
+  type SessionEvent,
+  type SessionSettings,
+  type SessionState,
+} from '../core/session.ts';
+import { fromFile, shownBy, type ShownContent } from '../core/text/shown.ts';
 import { quoted } from '../core/text/text.ts';
 import type { Offer, Vocabulary } from '../core/tool.ts';
 import { sha256 } from '../platform/hash.ts';
-import { compactSession } from './compact.ts';
-import type { Compaction } from './compact.ts';
+import { compactSession, type Compaction } from './compact.ts';
 import type { Execution } from './execution/execution.ts';
-import { invokeSkill } from './invoke.ts';
-import type { Invocation } from './invoke.ts';
-import { activeContents, contentShown, stillLoaded, withDocuments, withSkill } from './loaded-contents.ts';
-import type { Contents } from './loaded-contents.ts';
-import { activeSkills } from './action-context.ts';
-import type { ActionContext, ActionSettings, CallJournal } from './action-context.ts';
+import { invokeSkill, type Invocation } from './invoke.ts';
+import {
+  activeContents,
+  contentShown,
+  stillLoaded,
+  withDocuments,
+  withSkill,
+  type Contents,
+} from './loaded-contents.ts';
+import { activeSkills, type ActionContext, type ActionSettings, type CallJournal } from './action-context.ts';
 import { policyWithSkills } from './decide-action.ts';
 import { performAction, recordFailed } from './perform.ts';
 

@@ -12,17 +12,19 @@ import { refuseDynamicCommands } from '../policy/command/dynamic-commands.ts';
 import { failure } from '../core/failure-codes.ts';
 import { withoutOurTags } from '../core/text/delimit-untrusted.ts';
 import { nearest } from '../core/nearest.ts';
-import { actionFailed, identityOf } from '../core/observation.ts';
-import type { ListedFile, Observation, ShownDocument, SkillLoaded } from '../core/observation.ts';
-import { findLoaded, selectDocuments } from '../core/session.ts';
-import type { SessionState } from '../core/session.ts';
-import { serverOfSource } from '../core/skill.ts';
-import type { SkillEntry } from '../core/skill.ts';
+import {
+  actionFailed,
+  identityOf,
+  type ListedFile,
+  type Observation,
+  type ShownDocument,
+  type SkillLoaded,
+} from '../core/observation.ts';
+import { findLoaded, selectDocuments, type SessionState } from '../core/session.ts';
+import { serverOfSource, type SkillEntry } from '../core/skill.ts';
 import { quoted } from '../core/text/text.ts';
-import { filesOf, listSkillFiles } from '../loader/files.ts';
-import type { SkillFiles } from '../loader/files.ts';
-import { loadBodyIn } from '../loader/load-body.ts';
-import type { BodyLimits } from '../loader/load-body.ts';
+import { filesOf, listSkillFiles, type SkillFiles } from '../loader/files.ts';
+import { loadBodyIn, type BodyLimits } from '../loader/load-body.ts';
 import { readResourceFile } from '../loader/read-resource.ts';
 import { findScript } from '../loader/script-path.ts';
 import { inSkill } from '../loader/skill-directory.ts';

@@ -1,5 +1,4 @@
-import { failure } from '../core/failure-codes.ts';
-import type { Failure } from '../core/failure-codes.ts';
+import { failure, type Failure } from '../core/failure-codes.ts';
 import type { SkillEntry } from '../core/skill.ts';
 import { quoted } from '../core/text/text.ts';
 import type { ActionContext } from './action-context.ts';

@@ -2,14 +2,27 @@ import type { Action } from '../core/action.ts';
 import { nearest } from '../core/nearest.ts';
 import { actionFailed } from '../core/observation.ts';
 import { printable } from '../core/text/text.ts';
-import { toAiSdk, toAnthropic, toOpenAi, toOpenAiResponses } from '../tools/shapes.ts';
-import type { AiSdkTools, AnthropicTool, OpenAiResponsesTool, OpenAiTool } from '../tools/shapes.ts';
-import { deniedTool, toolsOf, whyNotOffered } from '../tools/tools.ts';
-import type { SkillTool, ToolAnswer, ToolsOptions } from '../tools/tools.ts';
+import {
+  toAiSdk,
+  toAnthropic,
+  toOpenAi,
+  toOpenAiResponses,
+  type AiSdkTools,
+  type AnthropicTool,
+  type OpenAiResponsesTool,
+  type OpenAiTool,
+} from '../tools/shapes.ts';
+import {
+  deniedTool,
+  toolsOf,
+  whyNotOffered,
+  type SkillTool,
+  type ToolAnswer,
+  type ToolsOptions,
+} from '../tools/tools.ts';
 import type { ExecutionOptions } from './execution/execution.ts';
-import { createRuntime } from './runtime.ts';
+import { createRuntime, type Runtime, type RuntimeOptions } from './runtime.ts';
 import type { RootServices } from './find-roots.ts';
-import type { Runtime, RuntimeOptions } from './runtime.ts';
 import type { Session } from './session.ts';
 import type { SessionOptions } from './start-session.ts';
 

@@ -1,7 +1,6 @@
 import type { SkillIndex } from '../registry/index-skills.ts';
 import { typedWord } from '../core/text/shell-word.ts';
-import { isForModel } from '../core/skill.ts';
-import type { SkillEntry } from '../core/skill.ts';
+import { isForModel, type SkillEntry } from '../core/skill.ts';
 import { isInside, realPath } from '../platform/fs/paths.ts';
 import { projectDirectories } from '../registry/roots.ts';
 import type { Surroundings } from '../core/config/loaded-config.ts';

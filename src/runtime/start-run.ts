@@ -1,13 +1,19 @@
 import type { Redactor } from '../journal/redact/redact.ts';
-import { createRun } from '../journal/journal-writer.ts';
-import type { RunRecord, RunRecordOptions } from '../journal/journal-writer.ts';
+import { createRun, type RunRecord, type RunRecordOptions } from '../journal/journal-writer.ts';
 import { contentPath } from '../journal/content.ts';
 import { runsDirectory } from '../journal/run-folder.ts';
-import { joinedSink } from '../journal/export/sinks.ts';
-import type { EventSink } from '../journal/export/sinks.ts';
+import { joinedSink, type EventSink } from '../journal/export/sinks.ts';
 import type { Telemetry } from '../journal/export/telemetry.ts';
-import { RUN_SCHEMA, isUnrecorded } from '../core/run-events.ts';
-import type { AgentStart, KeptFile, Outcome, RunEvent, RunExecutor, RunStart } from '../core/run-events.ts';
+import {
+  RUN_SCHEMA,
+  isUnrecorded,
+  type AgentStart,
+  type KeptFile,
+  type Outcome,
+  type RunEvent,
+  type RunExecutor,
+  type RunStart,
+} from '../core/run-events.ts';
 import type { ChainKeys } from '../journal/chain-head.ts';
 import { trySealKey } from '../platform/fs/seal-key.ts';
 import { VERSION } from '../version.ts';
@@ -15,8 +21,7 @@ import type { Surroundings } from '../core/config/loaded-config.ts';
 import type { Execution } from './execution/execution.ts';
 import type { MeasureText } from './measured-texts.ts';
 import type { Session } from './session.ts';
-import { startSession } from './start-session.ts';
-import type { SessionOptions, SessionSource } from './start-session.ts';
+import { startSession, type SessionOptions, type SessionSource } from './start-session.ts';
 import { policyHash } from '../policy/session-policy.ts';
 import { redacted } from './secrets/redact-value.ts';
 

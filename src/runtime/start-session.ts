@@ -7,41 +7,36 @@ import type { SkillIndex } from '../registry/index-skills.ts';
 import type { RunEvent } from '../core/run-events.ts';
 import { locateInSkills } from './locate.ts';
 import type { AllowedToolsUse } from '../core/config/policy-config.ts';
-import { openRunAnswers } from '../policy/approval/run-answers.ts';
-import type { RunAnswers } from '../policy/approval/run-answers.ts';
-import { decide, isPossible, narrowPolicy } from '../policy/policy.ts';
-import type { Policy } from '../policy/policy.ts';
+import { openRunAnswers, type RunAnswers } from '../policy/approval/run-answers.ts';
+import { decide, isPossible, narrowPolicy, type Policy } from '../policy/policy.ts';
 import { resolveSkill } from '../registry/resolve-skill.ts';
 import type { SessionSettings } from '../core/session.ts';
-import { isForModel } from '../core/skill.ts';
-import type { SkillEntry } from '../core/skill.ts';
+import { isForModel, type SkillEntry } from '../core/skill.ts';
 import type { Offer, Vocabulary } from '../core/tool.ts';
-import { findVocabulary } from '../tools/vocabularies.ts';
-import type { VocabularyName } from '../tools/vocabularies.ts';
-import { thisProcess } from '../platform/fs/lock-owner.ts';
-import type { LockOwner } from '../platform/fs/lock-owner.ts';
-import { openTreeDigests } from '../platform/fs/tree-digest.ts';
-import type { TreeDigests } from '../platform/fs/tree-digest.ts';
+import { findVocabulary, type VocabularyName } from '../tools/vocabularies.ts';
+import { thisProcess, type LockOwner } from '../platform/fs/lock-owner.ts';
+import { openTreeDigests, type TreeDigests } from '../platform/fs/tree-digest.ts';
 import type { LoadedConfig, Surroundings } from '../core/config/loaded-config.ts';
 import type { Execution, ExecutionOptions, ExecutionPlaces } from './execution/execution.ts';
 import type { PackageOptions } from './packages/packages.ts';
 import type { ActionSettings, HostAccess, Recall, SessionServers } from './action-context.ts';
 import { performAction } from './perform.ts';
-import { openMeasuredTexts } from './measured-texts.ts';
-import type { MeasureText } from './measured-texts.ts';
-import { configuredPolicy, runLayers, sessionPolicy } from '../policy/session-policy.ts';
-import type { ConfiguredPolicy, SessionPolicy } from '../policy/session-policy.ts';
-import { openSecrets } from './secrets/secrets.ts';
-import type { Secrets } from './secrets/secrets.ts';
-import { openSession } from './session.ts';
-import type { PerformOptions, Session } from './session.ts';
+import { openMeasuredTexts, type MeasureText } from './measured-texts.ts';
+import {
+  configuredPolicy,
+  runLayers,
+  sessionPolicy,
+  type ConfiguredPolicy,
+  type SessionPolicy,
+} from '../policy/session-policy.ts';
+import { openSecrets, type Secrets } from './secrets/secrets.ts';
+import { openSession, type PerformOptions, type Session } from './session.ts';
 import { readingLimits } from './skill-actions.ts';
 import type { SkillSearch } from './search/skill-search.ts';
 import { runsDirectory } from '../journal/run-folder.ts';
 import { openClosedFolders } from './closed-folders.ts';
 import { openSkillTrust } from './open-skill-trust.ts';
-import { trustedIndex } from './skill-trust.ts';
-import type { SkillTrust } from './skill-trust.ts';
+import { trustedIndex, type SkillTrust } from './skill-trust.ts';
 import type { ToolServers } from '../core/tool-servers.ts';
 import { withServerTools } from '../tools/server-tools.ts';
 

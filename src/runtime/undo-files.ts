@@ -8,8 +8,7 @@ import { moveBeneath, writeBeneath } from '../platform/fs/confined-write.ts';
 import { sha256 } from '../platform/hash.ts';
 import { isNeverWritten } from '../policy/protected-names.ts';
 import { readResolved } from '../project/read-file.ts';
-import { resolvePath } from '../project/resolve-path.ts';
-import type { ResolvedPath } from '../project/resolve-path.ts';
+import { resolvePath, type ResolvedPath } from '../project/resolve-path.ts';
 import { deleteFile, keepReplaced } from '../project/trash.ts';
 import type { EarlierFile, FileChange } from './file-changes.ts';
 

@@ -1,6 +1,14 @@
 import { settings } from './settings.ts';
-import { AVOID_FIELD, BODY_FIELD, COUNT_BITS, FIELD_COUNT, MAX_COUNT, NAME_FIELD, USE_FIELD } from './index-data.ts';
-import type { IndexData } from './index-data.ts';
+import {
+  AVOID_FIELD,
+  BODY_FIELD,
+  COUNT_BITS,
+  FIELD_COUNT,
+  MAX_COUNT,
+  NAME_FIELD,
+  USE_FIELD,
+  type IndexData,
+} from './index-data.ts';
 import type { Concept } from './query.ts';
 
 /** A matching document: its position in the list of documents. Scores are comparable only within one search. */

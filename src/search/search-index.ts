@@ -1,8 +1,6 @@
-import { openLexicon } from './lexicon.ts';
-import type { Lexicon } from './lexicon.ts';
+import { openLexicon, type Lexicon } from './lexicon.ts';
 import { parseQuery } from './query.ts';
-import { createRanker } from './rank.ts';
-import type { Ranker, SearchHit } from './rank.ts';
+import { createRanker, type Ranker, type SearchHit } from './rank.ts';
 import { splitClauses } from './clauses.ts';
 import {
   AVOID_FIELD,
@@ -14,8 +12,8 @@ import {
   NAME_FIELD,
   NumberList,
   USE_FIELD,
+  type IndexData,
 } from './index-data.ts';
-import type { IndexData } from './index-data.ts';
 import { STOP_WORDS } from './stop-words.ts';
 import { segmentRun } from './segment.ts';
 import { scanRuns, termOf, wordsOf } from './tokenize.ts';

@@ -4,8 +4,13 @@
  */
 import type { ApprovalRequest, ApprovalScope } from '../core/approval.ts';
 import { isSkillError } from '../core/errors.ts';
-import { answerPending, isAnswered, listPending, pendingFolder } from '../policy/approval/pending-approvals.ts';
-import type { PendingPlace } from '../policy/approval/pending-approvals.ts';
+import {
+  answerPending,
+  isAnswered,
+  listPending,
+  pendingFolder,
+  type PendingPlace,
+} from '../policy/approval/pending-approvals.ts';
 import { openStoredApprovals, storedId } from '../policy/approval/stored-approvals.ts';
 import { capabilityLine } from '../policy/capability-text.ts';
 import type { Approvals, PendingApproval } from './api/govern.ts';

@@ -8,8 +8,7 @@ import { HttpError, statusOf } from './http-error.ts';
 import { API_PATH } from './open-api.ts';
 import { readFileBody, readJsonBody } from './request-body.ts';
 import { checkText } from './request-text.ts';
-import { findRoute } from './router.ts';
-import type { Answer, Route } from './router.ts';
+import { findRoute, type Answer, type Route } from './router.ts';
 
 export interface ApiExchange {
   readonly routes: readonly Route[];

@@ -4,8 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 import { isSkillError } from '../core/errors.ts';
 import { visibleJson } from '../core/json/visible-json.ts';
-import { eventRow } from './event-row.ts';
-import type { RecordLine } from './event-row.ts';
+import { eventRow, type RecordLine } from './event-row.ts';
 import type { LiveMessage } from './run-starter.ts';
 
 const HEARTBEAT_MS = 15_000;

@@ -4,8 +4,7 @@
  */
 import path from 'node:path';
 
-import { followRun } from '../journal/journal-reader.ts';
-import type { Content } from '../journal/journal-reader.ts';
+import { followRun, type Content } from '../journal/journal-reader.ts';
 import { isRunId, listRuns, runIds } from '../journal/run-folder.ts';
 import { verifyChainOf } from '../journal/verify-chain.ts';
 import { verifyRun } from '../journal/verify.ts';
@@ -14,8 +13,7 @@ import type { Integrity, RunDetail, RunList } from './api/runs.ts';
 import type { RecordLine } from './event-row.ts';
 import { HttpError } from './http-error.ts';
 import type { Immutable } from './router.ts';
-import { openRunReader } from './run-views.ts';
-import type { OwnRuns } from './run-views.ts';
+import { openRunReader, type OwnRuns } from './run-views.ts';
 
 export interface RunPage {
   readonly offset: number;

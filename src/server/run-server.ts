@@ -8,14 +8,11 @@ import { surroundingsOf } from '../runtime/config/config.ts';
 import type { RunServerLimits, RunServerOptions } from './server-options.ts';
 import { HttpError } from './http-error.ts';
 import { API_PATH, openApi } from './open-api.ts';
-import { readPageFiles, sendPage } from './page-files.ts';
-import type { PageFile } from './page-files.ts';
+import { readPageFiles, sendPage, type PageFile } from './page-files.ts';
 import { apiRoutes } from './routes.ts';
 import { openRunStarter } from './run-starter.ts';
-import { openSessions } from './sessions.ts';
-import type { Sessions } from './sessions.ts';
-import { answerApi, sendError } from './exchange.ts';
-import type { ApiExchange } from './exchange.ts';
+import { openSessions, type Sessions } from './sessions.ts';
+import { answerApi, sendError, type ApiExchange } from './exchange.ts';
 
 export type { RunServerLimits, RunServerOptions } from './server-options.ts';
 

@@ -1,6 +1,5 @@
 import type { ResourceRead } from '../core/observation.ts';
-import { readNotes } from './wording.ts';
-import type { ContinueCall } from './wording.ts';
+import { readNotes, type ContinueCall } from './wording.ts';
 
 export const continueWith: ContinueCall = (path, offset) =>
   `load_resource(relative_path=${path}, offset=${String(offset)})`;

@@ -2,8 +2,7 @@ import { delimit } from '../core/text/delimit-untrusted.ts';
 import type { SkillLoaded } from '../core/observation.ts';
 import { printable } from '../core/text/text.ts';
 import type { LoadedContent } from '../core/tool.ts';
-import { fileLines, loadNotes, withNotes } from './wording.ts';
-import type { ContinueCall } from './wording.ts';
+import { fileLines, loadNotes, withNotes, type ContinueCall } from './wording.ts';
 
 /** Loaded skills between marks that the enclosed text cannot close, for systems without a format of their own. */
 

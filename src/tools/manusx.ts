@@ -1,5 +1,4 @@
-import { failure } from '../core/failure-codes.ts';
-import type { Failure } from '../core/failure-codes.ts';
+import { failure, type Failure } from '../core/failure-codes.ts';
 import { toRelativePath } from '../core/path.ts';
 import { escapeHeaderLines } from '../core/text/delimit-untrusted.ts';
 import { printable, quoted } from '../core/text/text.ts';
@@ -17,8 +16,8 @@ import {
   loadNotes,
   readNotes,
   withNotes,
+  type ContinueCall,
 } from './wording.ts';
-import type { ContinueCall } from './wording.ts';
 import { text } from '../core/json/schema-of.ts';
 
 /** In the order in which ManusX lists them. */

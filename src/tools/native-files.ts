@@ -5,8 +5,7 @@ import { printable } from '../core/text/text.ts';
 import type { DirectoryListed, FileRead, FileWritten, LinesFound } from '../core/observation.ts';
 import type { ToolRow } from '../core/tool.ts';
 import { inputOf, linesOf, named, numberOf, optionalTextOf, textOf } from './parameters.ts';
-import { hasHost, observed, singleAction } from './single-action.ts';
-import type { SingleAction } from './single-action.ts';
+import { hasHost, observed, singleAction, type SingleAction } from './single-action.ts';
 import { bytesText, withNotes } from './wording.ts';
 import { count, text } from '../core/json/schema-of.ts';
 

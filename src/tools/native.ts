@@ -30,8 +30,8 @@ import {
   loadNotes,
   readNotes,
   withNotes,
+  type ContinueCall,
 } from './wording.ts';
-import type { ContinueCall } from './wording.ts';
 import { count, text } from '../core/json/schema-of.ts';
 
 const LAST_LINE = 10_000_000;

@@ -29,8 +29,8 @@ import {
   loadNotes,
   readNotes,
   withNotes,
+  type ContinueCall,
 } from './wording.ts';
-import type { ContinueCall } from './wording.ts';
 import { text } from '../core/json/schema-of.ts';
 
 /** The folders from which openseed lets a model read files. */

@@ -1,8 +1,6 @@
 import type { LineRange, SearchSkills } from '../core/action.ts';
-import { failure } from '../core/failure-codes.ts';
-import type { Failure } from '../core/failure-codes.ts';
-import { isObject } from '../core/json/json-schema.ts';
-import type { JsonSchema, ObjectSchema } from '../core/json/json-schema.ts';
+import { failure, type Failure } from '../core/failure-codes.ts';
+import { isObject, type JsonSchema, type ObjectSchema } from '../core/json/json-schema.ts';
 import { nearest } from '../core/nearest.ts';
 import { quoted } from '../core/text/text.ts';
 import type { LocatedPath, Offer, ToolInput } from '../core/tool.ts';

@@ -1,7 +1,12 @@
-import { failure } from '../core/failure-codes.ts';
-import type { Failure } from '../core/failure-codes.ts';
-import { checkJson, isObject } from '../core/json/json-schema.ts';
-import type { JsonPath, JsonSchema, ObjectSchema, SchemaProblem } from '../core/json/json-schema.ts';
+import { failure, type Failure } from '../core/failure-codes.ts';
+import {
+  checkJson,
+  isObject,
+  type JsonPath,
+  type JsonSchema,
+  type ObjectSchema,
+  type SchemaProblem,
+} from '../core/json/json-schema.ts';
 import { schemaText } from '../core/json/schema-text.ts';
 import { nearest } from '../core/nearest.ts';
 import { quoted } from '../core/text/text.ts';

@@ -1,6 +1,5 @@
 import type { InputRequest } from '../core/action.ts';
-import { isObject } from '../core/json/json-schema.ts';
-import type { JsonSchema, ObjectSchema } from '../core/json/json-schema.ts';
+import { isObject, type JsonSchema, type ObjectSchema } from '../core/json/json-schema.ts';
 import type { OutputParameters } from '../core/outputs.ts';
 import type { Offer, ToolInput } from '../core/tool.ts';
 import {

@@ -1,10 +1,7 @@
-import { ACTION_KINDS } from '../core/action.ts';
-import type { Action } from '../core/action.ts';
+import { ACTION_KINDS, type Action } from '../core/action.ts';
 import type { Failure } from '../core/failure-codes.ts';
-import { briefSchema, isObject, publishedSchema } from '../core/json/json-schema.ts';
-import type { ObjectSchema } from '../core/json/json-schema.ts';
-import { actionFailed, isFailed } from '../core/observation.ts';
-import type { ActionFailed, Observation } from '../core/observation.ts';
+import { briefSchema, isObject, publishedSchema, type ObjectSchema } from '../core/json/json-schema.ts';
+import { actionFailed, isFailed, type ActionFailed, type Observation } from '../core/observation.ts';
 import { quoted } from '../core/text/text.ts';
 import type { ForeignSchema } from '../core/tool-servers.ts';
 import type { Offer, ToolRow, Vocabulary } from '../core/tool.ts';

@@ -1,5 +1,4 @@
-import { SELECT_MODES } from '../core/action.ts';
-import type { DocumentSelection, SelectMode } from '../core/action.ts';
+import { SELECT_MODES, type DocumentSelection, type SelectMode } from '../core/action.ts';
 import { escapeHeaderLines } from '../core/text/delimit-untrusted.ts';
 import type { ShownDocument, SkillLoaded } from '../core/observation.ts';
 import { printable } from '../core/text/text.ts';
@@ -30,8 +29,8 @@ import {
   loadNote,
   loadNotes,
   withNotes,
+  type ContinueCall,
 } from './wording.ts';
-import type { ContinueCall } from './wording.ts';
 import { flag } from '../core/json/schema-of.ts';
 
 /** Line starts that trpc uses to separate contents; a skill text must not contain them. */

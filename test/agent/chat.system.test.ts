@@ -2,18 +2,15 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import { openChat } from '../../src/agent/chat.ts';
-import type { Chat, ChatOptions } from '../../src/agent/chat.ts';
+import { openChat, type Chat, type ChatOptions } from '../../src/agent/chat.ts';
 import { readRun } from '../../src/journal/journal-reader.ts';
 import { verifyRun } from '../../src/journal/verify.ts';
-import { reduceChat } from '../../src/core/chat.ts';
-import type { Said } from '../../src/core/chat.ts';
+import { reduceChat, type Said } from '../../src/core/chat.ts';
 import type { ModelRequest } from '../../src/core/model.ts';
 import { recordedChanges } from '../../src/runtime/recorded-changes.ts';
 import { undoFiles } from '../../src/runtime/undo-files.ts';
 import { verifies } from '../conformance/verifies.ts';
-import { allText, eventsOf, ofType, played, world } from './support.ts';
-import type { World } from './support.ts';
+import { allText, eventsOf, ofType, played, world, type World } from './support.ts';
 
 function chatIn({ runtime }: World, options: Partial<ChatOptions> & Pick<ChatOptions, 'model'>): Chat {
   return openChat({ runtime, ...options, run: { execution: { executor: 'local', artifacts: false }, ...options.run } });

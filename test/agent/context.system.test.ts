@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { shortenConversation } from '../../src/agent/request.ts';
-import { resultOf, startConversation, withExchange } from '../../src/agent/conversation.ts';
-import type { Conversation } from '../../src/agent/conversation.ts';
+import { resultOf, startConversation, withExchange, type Conversation } from '../../src/agent/conversation.ts';
 import { keepOutputs } from '../../src/agent/outputs.ts';
 import { verifyRun } from '../../src/journal/verify.ts';
 import type { ModelRequest } from '../../src/core/model.ts';

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import { verifyRun } from '../../src/journal/verify.ts';
-import { acting, allText, eventsOf, ofType, played, world } from './support.ts';
-import type { Line } from './support.ts';
+import { acting, allText, eventsOf, ofType, played, world, type Line } from './support.ts';
 
 const TEN_MEGABYTES = 10 * 1024 * 1024;
 const deep = (levels: number): string => `${'['.repeat(levels)}${']'.repeat(levels)}`;

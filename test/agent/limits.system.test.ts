@@ -4,8 +4,7 @@ import type { Budget } from '../../src/core/budget.ts';
 import { SkillError } from '../../src/core/errors.ts';
 import type { ModelRequest } from '../../src/core/model.ts';
 import { verifies } from '../conformance/verifies.ts';
-import { acting, allText, eventsOf, ofType, played, world } from './support.ts';
-import type { Line } from './support.ts';
+import { acting, allText, eventsOf, ofType, played, world, type Line } from './support.ts';
 
 const load = (...names: readonly string[]): Line => ({
   calls: names.map((skill) => ['load_skill', { skill }] as const),

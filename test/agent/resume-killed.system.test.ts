@@ -1,16 +1,13 @@
 import { describe, expect, test } from 'vitest';
 
-import { resumeAgent } from '../../src/agent/resume/resume.ts';
-import type { Resumed } from '../../src/agent/resume/resume.ts';
+import { resumeAgent, type Resumed } from '../../src/agent/resume/resume.ts';
 import { readRun } from '../../src/journal/journal-reader.ts';
 import { verifyRun } from '../../src/journal/verify.ts';
 import type { RunEvent } from '../../src/core/run-events.ts';
 import { temporaryFolder } from '../cli/run-cli.ts';
 import { STEP } from '../property-runs.ts';
-import { NOTING, bundleDriver, openKilledRuns } from './killed-runs.ts';
-import type { KilledRuns } from './killed-runs.ts';
-import { eventsOf, ofType, world } from './support.ts';
-import type { World } from './support.ts';
+import { NOTING, bundleDriver, openKilledRuns, type KilledRuns } from './killed-runs.ts';
+import { eventsOf, ofType, world, type World } from './support.ts';
 
 const DRIVER = await bundleDriver(temporaryFolder());
 const EXECUTION = { execution: { executor: 'local', artifacts: false } } as const;

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { FIRST_STATE, reduceAgent } from '../../src/agent/state.ts';
-import type { AgentState } from '../../src/agent/state.ts';
+import { FIRST_STATE, reduceAgent, type AgentState } from '../../src/agent/state.ts';
 import type { Phase } from '../../src/core/phase.ts';
 import { degradedAnswer, rulesText, stateText } from '../../src/agent/system-prompt.ts';
 import { readRun } from '../../src/journal/journal-reader.ts';

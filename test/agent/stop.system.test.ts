@@ -4,11 +4,9 @@ import { describe, expect, test } from 'vitest';
 
 import { verifyRun } from '../../src/journal/verify.ts';
 import type { AgentOptions } from '../../src/agent/agent-options.ts';
-import { isUnrecorded } from '../../src/core/run-events.ts';
-import type { RunEvent } from '../../src/core/run-events.ts';
+import { isUnrecorded, type RunEvent } from '../../src/core/run-events.ts';
 import { verifies } from '../conformance/verifies.ts';
-import { eventsOf, ofType, played, world } from './support.ts';
-import type { Line } from './support.ts';
+import { eventsOf, ofType, played, world, type Line } from './support.ts';
 
 const SLOW = {
   slow: {

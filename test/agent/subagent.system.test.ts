@@ -6,8 +6,7 @@ import { verifyRun } from '../../src/journal/verify.ts';
 import path from 'node:path';
 import { verifies } from '../conformance/verifies.ts';
 import { runs } from '../property-runs.ts';
-import { acting, allText, eventsOf, ofType, played, world } from './support.ts';
-import type { Line } from './support.ts';
+import { acting, allText, eventsOf, ofType, played, world, type Line } from './support.ts';
 
 const fork = {
   fields: ['run-mode: subagent'],

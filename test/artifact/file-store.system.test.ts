@@ -7,13 +7,13 @@ import {
   symlinkSync,
   utimesSync,
   writeFileSync,
+  mkdirSync,
+  rmSync,
 } from 'node:fs';
-import { mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import { openFileArtifacts } from '../../src/artifact/file-store.ts';
-import type { FileArtifactsOptions } from '../../src/artifact/file-store.ts';
+import { openFileArtifacts, type FileArtifactsOptions } from '../../src/artifact/file-store.ts';
 import type { ArtifactStore } from '../../src/artifact/store.ts';
 import { sha256 } from '../../src/platform/hash.ts';
 import { verifies } from '../conformance/verifies.ts';

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { planCatalog } from '../../src/catalog/catalog.ts';
-import type { Catalog, CatalogItem, CatalogOptions } from '../../src/catalog/catalog.ts';
+import { planCatalog, type Catalog, type CatalogItem, type CatalogOptions } from '../../src/catalog/catalog.ts';
 import { VISIBILITIES } from '../../src/core/skill.ts';
 import { estimateTokens } from '../../src/core/tokens.ts';
 import { verifies } from '../conformance/verifies.ts';

@@ -14,8 +14,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { verifies } from '../conformance/verifies.ts';
 import { scratch, writeSkill } from '../registry/support.ts';
 import { treeOf } from '../packs/root/support.ts';
-import { runCli, spawnCli } from './run-cli.ts';
-import type { CliResult } from './run-cli.ts';
+import { runCli, spawnCli, type CliResult } from './run-cli.ts';
 
 let base = '';
 let project = '';

@@ -2,16 +2,23 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import { listPending, takeAnswer, writePending } from '../../src/policy/approval/pending-approvals.ts';
-import { pendingFolder } from '../../src/policy/approval/pending-approvals.ts';
-import type { PendingPlace } from '../../src/policy/approval/pending-approvals.ts';
-import { openStoredApprovals, storedFrom, storedId } from '../../src/policy/approval/stored-approvals.ts';
-import type { StoredApproval } from '../../src/policy/approval/stored-approvals.ts';
+import {
+  listPending,
+  takeAnswer,
+  writePending,
+  pendingFolder,
+  type PendingPlace,
+} from '../../src/policy/approval/pending-approvals.ts';
+import {
+  openStoredApprovals,
+  storedFrom,
+  storedId,
+  type StoredApproval,
+} from '../../src/policy/approval/stored-approvals.ts';
 import { openTrust } from '../../src/policy/trust.ts';
 import { commandRequest, requestOf } from '../policy/approval-request.ts';
 import { scratch, writeSkill } from '../registry/support.ts';
-import { runCli } from './run-cli.ts';
-import type { CliResult } from './run-cli.ts';
+import { runCli, type CliResult } from './run-cli.ts';
 
 interface World {
   readonly cwd: string;

@@ -2,8 +2,7 @@ import { EventEmitter } from 'node:events';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 
-import { SETTLE_MS, confirm, openTerminalAsker } from '../../src/cli/terminal/ask.ts';
-import type { AskStreams } from '../../src/cli/terminal/ask.ts';
+import { SETTLE_MS, confirm, openTerminalAsker, type AskStreams } from '../../src/cli/terminal/ask.ts';
 import type { ApprovalRequest } from '../../src/core/approval.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { commandRequest, requestOf } from '../policy/approval-request.ts';

@@ -5,10 +5,8 @@ import { describe, expect, test } from 'vitest';
 
 import { verifies } from '../conformance/verifies.ts';
 import { PROJECT } from '../files-below.ts';
-import { addSkill, policyWorld, trustProject, trustedWorld } from '../runtime/policy-world.ts';
-import type { PolicyWorld } from '../runtime/policy-world.ts';
-import { cli, runCli } from './run-cli.ts';
-import type { CliResult } from './run-cli.ts';
+import { addSkill, policyWorld, trustProject, trustedWorld, type PolicyWorld } from '../runtime/policy-world.ts';
+import { cli, runCli, type CliResult } from './run-cli.ts';
 
 const call = ({ home, project }: PolicyWorld, ...words: readonly string[]): Promise<CliResult> =>
   runCli(project, ['call', ...words, '--vocabulary', 'skills-agent'], { HOME: home });

@@ -1,8 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { describe, expect, test } from 'vitest';
 
-import { chooseMany } from '../../src/cli/terminal/choose.ts';
-import type { Choice, ChooseOptions } from '../../src/cli/terminal/choose.ts';
+import { chooseMany, type Choice, type ChooseOptions } from '../../src/cli/terminal/choose.ts';
 import type { AskStreams } from '../../src/cli/terminal/ask.ts';
 import { textWidth } from '../../src/platform/text-width.ts';
 

@@ -10,10 +10,15 @@ import { EXECUTORS } from '../sandbox/sandbox.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { PROJECT } from '../files-below.ts';
 import { scratch } from '../registry/support.ts';
-import { HASHES, hits, surfacesBelow, surfacesOf, writeCanaryWorld } from '../runtime/secrets/canary.ts';
-import type { CanaryWorld } from '../runtime/secrets/canary.ts';
-import { runCli } from './run-cli.ts';
-import type { CliResult } from './run-cli.ts';
+import {
+  HASHES,
+  hits,
+  surfacesBelow,
+  surfacesOf,
+  writeCanaryWorld,
+  type CanaryWorld,
+} from '../runtime/secrets/canary.ts';
+import { runCli, type CliResult } from './run-cli.ts';
 import { skipUnless } from '../needs.ts';
 
 function run({ project, home, env, skills }: CanaryWorld, words: readonly string[]): Promise<CliResult> {

@@ -4,8 +4,7 @@ import { describe, expect, test } from 'vitest';
 
 import { verifies } from '../conformance/verifies.ts';
 import { scratch } from '../registry/support.ts';
-import { cli, runCli, skillText, writeFiles } from './run-cli.ts';
-import type { CliResult } from './run-cli.ts';
+import { cli, runCli, skillText, writeFiles, type CliResult } from './run-cli.ts';
 
 interface Project {
   readonly project: string;

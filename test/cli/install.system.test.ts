@@ -10,8 +10,7 @@ import { verifies } from '../conformance/verifies.ts';
 import { PROJECT } from '../files-below.ts';
 import { scratch, writeSkill } from '../registry/support.ts';
 import { atTerminal } from './pseudo-terminal.ts';
-import { runCli, spawnCli } from './run-cli.ts';
-import type { CliResult } from './run-cli.ts';
+import { runCli, spawnCli, type CliResult } from './run-cli.ts';
 import { needs } from '../needs.ts';
 
 const COMMAND = path.join(PROJECT, 'dist/command/skillwright.js');

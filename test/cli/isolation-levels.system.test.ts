@@ -4,14 +4,11 @@ import { describe, expect, test } from 'vitest';
 
 import { verifies } from '../conformance/verifies.ts';
 import { scratch } from '../registry/support.ts';
-import { onMachineWithout } from '../sandbox/forbidden-calls.ts';
-import type { Lack } from '../sandbox/forbidden-calls.ts';
-import { spawnCli, temporaryFolder, writeFiles } from './run-cli.ts';
-import type { CliResult } from './run-cli.ts';
+import { onMachineWithout, type Lack } from '../sandbox/forbidden-calls.ts';
+import { spawnCli, temporaryFolder, writeFiles, type CliResult } from './run-cli.ts';
 import { landlockGaps } from '../../src/sandbox/executors/landlock/gaps.ts';
 import { PROJECT } from '../files-below.ts';
-import { atTerminal } from './pseudo-terminal.ts';
-import type { Screen, Step } from './pseudo-terminal.ts';
+import { atTerminal, type Screen, type Step } from './pseudo-terminal.ts';
 import { needs } from '../needs.ts';
 const COMMAND = [process.execPath, path.join(PROJECT, 'dist/command/skillwright.js')];
 /** No engine; what else the machine lacks is denied by a seccomp filter. */

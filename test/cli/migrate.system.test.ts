@@ -15,8 +15,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 
 import { verifies } from '../conformance/verifies.ts';
 import { scratch, writeSkill } from '../registry/support.ts';
-import { runCli } from './run-cli.ts';
-import type { CliResult } from './run-cli.ts';
+import { runCli, type CliResult } from './run-cli.ts';
 import { skipUnless } from '../needs.ts';
 
 let base = '';

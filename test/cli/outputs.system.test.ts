@@ -9,8 +9,7 @@ import { PROJECT } from '../files-below.ts';
 import { scratch } from '../registry/support.ts';
 import { needs } from '../needs.ts';
 import { atTerminal } from './pseudo-terminal.ts';
-import { SHARED_CACHE, runCli, skillText, spawnCli, writeFiles } from './run-cli.ts';
-import type { CliResult } from './run-cli.ts';
+import { SHARED_CACHE, runCli, skillText, spawnCli, writeFiles, type CliResult } from './run-cli.ts';
 
 const COMMAND = path.join(PROJECT, 'dist/command/skillwright.js');
 

@@ -3,8 +3,7 @@ import { existsSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, wri
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import { runCli, skillText, temporaryFolder, writeFiles } from './run-cli.ts';
-import type { CliResult } from './run-cli.ts';
+import { runCli, skillText, temporaryFolder, writeFiles, type CliResult } from './run-cli.ts';
 
 interface World {
   readonly folder: string;

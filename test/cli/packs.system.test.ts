@@ -17,8 +17,7 @@ import { describe, expect, test } from 'vitest';
 import { verifies } from '../conformance/verifies.ts';
 import { PROJECT } from '../files-below.ts';
 import { scratch } from '../registry/support.ts';
-import { skillText, runCli, writeFiles } from './run-cli.ts';
-import type { CliResult } from './run-cli.ts';
+import { skillText, runCli, writeFiles, type CliResult } from './run-cli.ts';
 
 interface World {
   readonly folder: string;

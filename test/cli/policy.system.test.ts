@@ -3,10 +3,8 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import { verifies } from '../conformance/verifies.ts';
-import { addSkill, trustedWorld } from '../runtime/policy-world.ts';
-import type { PolicyWorld } from '../runtime/policy-world.ts';
-import { cli, runCli } from './run-cli.ts';
-import type { CliResult } from './run-cli.ts';
+import { addSkill, trustedWorld, type PolicyWorld } from '../runtime/policy-world.ts';
+import { cli, runCli, type CliResult } from './run-cli.ts';
 
 const policy = ({ home, project }: PolicyWorld, ...words: readonly string[]): Promise<CliResult> =>
   runCli(project, ['policy', ...words], { HOME: home });

@@ -4,8 +4,7 @@ import { expect, test } from 'vitest';
 
 import { runIds } from '../../src/journal/run-folder.ts';
 import { scratch } from '../registry/support.ts';
-import { runCli, writeFiles, skillText } from './run-cli.ts';
-import type { CliResult } from './run-cli.ts';
+import { runCli, writeFiles, skillText, type CliResult } from './run-cli.ts';
 
 interface World {
   readonly root: string;

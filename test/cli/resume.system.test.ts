@@ -5,11 +5,9 @@ import { describe, expect, test } from 'vitest';
 import { runAgent } from '../../src/agent/agent.ts';
 import type { AgentOptions, AgentResult } from '../../src/agent/agent-options.ts';
 import { readRun } from '../../src/journal/journal-reader.ts';
-import { played, world } from '../agent/support.ts';
-import type { Line } from '../agent/support.ts';
+import { played, world, type Line } from '../agent/support.ts';
 import { continuation, resumingCommand } from '../../src/cli/agent/resume-command.ts';
-import { runCli } from './run-cli.ts';
-import type { CliResult } from './run-cli.ts';
+import { runCli, type CliResult } from './run-cli.ts';
 
 interface Ended {
   readonly id: string;

@@ -15,8 +15,7 @@ import { serve } from '../model/local-server.ts';
 import { scratch } from '../registry/support.ts';
 import { SKILLS } from '../skills/support.ts';
 import { atTerminal } from './pseudo-terminal.ts';
-import { SHARED_CACHE, cli, runCli, temporaryFolder, writeFiles } from './run-cli.ts';
-import type { CliResult } from './run-cli.ts';
+import { SHARED_CACHE, cli, runCli, temporaryFolder, writeFiles, type CliResult } from './run-cli.ts';
 import { needs } from '../needs.ts';
 
 const ORDERS = readFileSync(path.join(SKILLS, 'csv-report/evals/files/orders.csv'), 'utf8');

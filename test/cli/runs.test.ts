@@ -11,8 +11,7 @@ import {
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import { toAtif } from '../../src/journal/export/atif.ts';
-import type { Trajectory } from '../../src/journal/export/atif.ts';
+import { toAtif, type Trajectory } from '../../src/journal/export/atif.ts';
 import { readRun } from '../../src/journal/journal-reader.ts';
 import { runsDirectory } from '../../src/journal/run-folder.ts';
 import { main } from '../../src/cli/main.ts';
@@ -20,8 +19,7 @@ import { sealKey } from '../../src/platform/fs/seal-key.ts';
 import { problemsOf } from '../journal/atif-rules.ts';
 import { ANSWER, EVENTS, linesOf, startRun, writeRun } from '../journal/support.ts';
 import { scratch } from '../registry/support.ts';
-import { cli, runCli, spawnCli } from './run-cli.ts';
-import type { CliResult } from './run-cli.ts';
+import { cli, runCli, spawnCli, type CliResult } from './run-cli.ts';
 
 const HOSTILE = 'do it\n\u001B]0;title\u0007\u202E{"a":1}';
 

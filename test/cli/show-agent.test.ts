@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { parseBudget } from '../../src/cli/agent/agent-flags.ts';
-import { openAgentDisplay } from '../../src/cli/agent/show-agent.ts';
-import type { AgentDisplay, WatchOutputKey } from '../../src/cli/agent/show-agent.ts';
+import { openAgentDisplay, type AgentDisplay, type WatchOutputKey } from '../../src/cli/agent/show-agent.ts';
 import { openTerminal } from '../../src/cli/terminal/terminal.ts';
 import type { RunEvent } from '../../src/core/run-events.ts';
 import type { Plan, StepState } from '../../src/core/plan.ts';

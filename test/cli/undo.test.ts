@@ -4,16 +4,14 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import { createRun } from '../../src/journal/journal-writer.ts';
-import type { RunRecord } from '../../src/journal/journal-writer.ts';
+import { createRun, type RunRecord } from '../../src/journal/journal-writer.ts';
 import { ownerName, thisProcess } from '../../src/platform/fs/lock-owner.ts';
 import { sealKey } from '../../src/platform/fs/seal-key.ts';
 import { writeFile } from '../../src/project/write-file.ts';
 import { START } from '../journal/support.ts';
 import { placed } from '../project/support.ts';
 import { scratch } from '../registry/support.ts';
-import { runCli } from './run-cli.ts';
-import type { CliResult } from './run-cli.ts';
+import { runCli, type CliResult } from './run-cli.ts';
 
 interface UndoWorld {
   readonly root: string;

@@ -6,14 +6,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { openApprovals } from '../../src/policy/approval/approver.ts';
 import { pendingFolder } from '../../src/policy/approval/pending-approvals.ts';
-import { createRunServer } from '../../src/server/run-server.ts';
-import type { RunServer } from '../../src/server/run-server.ts';
+import { createRunServer, type RunServer } from '../../src/server/run-server.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { requestOf } from '../policy/approval-request.ts';
 import { openBrowser, violations } from './browser.ts';
 import { testBadInput } from './bad-input.ts';
-import { EVENTS, ROWS, manySkills, openConsoleWorld, recordLongRun } from './console-world.ts';
-import type { ConsoleWorld } from './console-world.ts';
+import { EVENTS, ROWS, manySkills, openConsoleWorld, recordLongRun, type ConsoleWorld } from './console-world.ts';
 import { needs } from '../needs.ts';
 
 /** Labels without a Chinese character. Names and texts of skills, tools and records are not translated. */

@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
 
-import { agentEventText } from '../../src/core/agent-event-text.ts';
+import { agentEventText, type AgentEvent } from '../../src/core/agent-event-text.ts';
 import { eventText } from '../../src/core/event-text.ts';
 import { NOTHING_USED } from '../../src/agent/count-budget.ts';
-import type { AgentEvent } from '../../src/core/agent-event-text.ts';
 
 const step = (id: string, status: 'completed' | 'in_progress'): object => ({ id, title: `do\n${id}`, status });
 const EVENTS: readonly (readonly [AgentEvent, string])[] = [

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { DEFAULT_BUDGET } from '../../src/core/budget.ts';
-import type { Budget } from '../../src/core/budget.ts';
+import { DEFAULT_BUDGET, type Budget } from '../../src/core/budget.ts';
 import {
   BUDGET_NAMES,
   NOTHING_USED,

@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'vitest';
 
-import { isFailedEnd, makeRunResult, readOutputRequest } from '../../src/core/outputs.ts';
-import type { Collected, OutputParameters, OutputRequest } from '../../src/core/outputs.ts';
+import {
+  isFailedEnd,
+  makeRunResult,
+  readOutputRequest,
+  type Collected,
+  type OutputParameters,
+  type OutputRequest,
+} from '../../src/core/outputs.ts';
 import { verifies } from '../conformance/verifies.ts';
 
 function requestOf(parameters: OutputParameters): OutputRequest {

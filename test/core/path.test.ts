@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { FAILURES } from '../../src/core/failure-codes.ts';
-import type { FailureCode } from '../../src/core/failure-codes.ts';
+import { FAILURES, type FailureCode } from '../../src/core/failure-codes.ts';
 import { folderOf, foldersOf, isOfferedPath, kindOfFile, toRelativePath } from '../../src/core/path.ts';
 import { verifies } from '../conformance/verifies.ts';
 

@@ -2,8 +2,16 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
 import type { SkillIdentity } from '../../src/core/observation.ts';
-import { findLoaded, reduceSession, selectDocuments, startState } from '../../src/core/session.ts';
-import type { Lifetime, SessionEvent, SessionSettings, SessionState } from '../../src/core/session.ts';
+import {
+  findLoaded,
+  reduceSession,
+  selectDocuments,
+  startState,
+  type Lifetime,
+  type SessionEvent,
+  type SessionSettings,
+  type SessionState,
+} from '../../src/core/session.ts';
 import { verifies } from '../conformance/verifies.ts';
 
 const SETTINGS: SessionSettings = { lifetime: 'turn', maxLoaded: 3, placement: 'tool-results' };

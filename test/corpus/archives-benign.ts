@@ -2,12 +2,9 @@ import { deflateRawSync } from 'node:zlib';
 
 import { zipSync } from 'fflate';
 
-import { longName, makeTarGz, pax } from './archives-make-tar.ts';
-import type { TarPart } from './archives-make-tar.ts';
-import { extraField, makeZip, unicodePath } from './archives-make-zip.ts';
-import type { ZipPart } from './archives-make-zip.ts';
-import { SKILL_TEXT } from './archives-sample.ts';
-import type { SampleArchive } from './archives-sample.ts';
+import { longName, makeTarGz, pax, type TarPart } from './archives-make-tar.ts';
+import { extraField, makeZip, unicodePath, type ZipPart } from './archives-make-zip.ts';
+import { SKILL_TEXT, type SampleArchive } from './archives-sample.ts';
 
 /** What must lie in the folder afterwards, as `harvest` gives it: `x ` before programs, base64, nothing for folders. */
 export interface BenignArchive extends SampleArchive {

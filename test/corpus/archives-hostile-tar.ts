@@ -1,10 +1,8 @@
 import { constants, deflateRawSync, gzipSync } from 'node:zlib';
 
 import type { PackProblem } from '../../src/packs/problems.ts';
-import { longName, makeTar, makeTarGz, pax } from './archives-make-tar.ts';
-import type { TarPart } from './archives-make-tar.ts';
-import { SKILL_TEXT, deflatedZeros } from './archives-sample.ts';
-import type { SampleArchive } from './archives-sample.ts';
+import { longName, makeTar, makeTarGz, pax, type TarPart } from './archives-make-tar.ts';
+import { SKILL_TEXT, deflatedZeros, type SampleArchive } from './archives-sample.ts';
 
 const SKILL: TarPart = { name: 'sample/SKILL.md', content: SKILL_TEXT };
 const evil = (part: Partial<TarPart>): TarPart => ({ name: 'sample/evil.txt', content: 'evil', ...part });

@@ -1,10 +1,16 @@
 import { constants, deflateRawSync } from 'node:zlib';
 
 import type { PackProblem } from '../../src/packs/problems.ts';
-import { makeEnd, makeEntry, makeZip, unicodePath, wideField } from './archives-make-zip.ts';
-import type { ZipPart, ZipShape } from './archives-make-zip.ts';
-import { SKILL_TEXT, deflatedZeros } from './archives-sample.ts';
-import type { SampleArchive } from './archives-sample.ts';
+import {
+  makeEnd,
+  makeEntry,
+  makeZip,
+  unicodePath,
+  wideField,
+  type ZipPart,
+  type ZipShape,
+} from './archives-make-zip.ts';
+import { SKILL_TEXT, deflatedZeros, type SampleArchive } from './archives-sample.ts';
 
 const SKILL: ZipPart = { name: 'sample/SKILL.md', content: SKILL_TEXT };
 const evil = (part: Partial<ZipPart>): ZipPart => ({ name: 'sample/evil.txt', content: 'evil', ...part });

@@ -1,6 +1,5 @@
 /** Archives that strangers may send: hostile ones, each with the code of its refusal, and those that must be accepted. */
-import { BENIGN_TARS, BENIGN_ZIPS } from './archives-benign.ts';
-import type { BenignArchive } from './archives-benign.ts';
+import { BENIGN_TARS, BENIGN_ZIPS, type BenignArchive } from './archives-benign.ts';
 import { HOSTILE_TARS } from './archives-hostile-tar.ts';
 import { HOSTILE_ZIPS } from './archives-hostile-zip.ts';
 import type { SampleArchive } from './archives-sample.ts';

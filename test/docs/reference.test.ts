@@ -4,8 +4,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import { SETTINGS, builtInValue } from '../../src/core/config/config-settings.ts';
-import { OVERRIDE_RULES } from '../../src/core/config/project-override-rules.ts';
-import type { OverrideRule } from '../../src/core/config/project-override-rules.ts';
+import { OVERRIDE_RULES, type OverrideRule } from '../../src/core/config/project-override-rules.ts';
 import { FAILURES } from '../../src/core/failure-codes.ts';
 import type { JsonSchema } from '../../src/core/json/json-schema.ts';
 import { PROJECT, filesBelow } from '../files-below.ts';

@@ -15,8 +15,7 @@ import path from 'node:path';
 import { SHARED_CACHE } from '../cli/run-cli.ts';
 import { atTerminal } from '../cli/pseudo-terminal.ts';
 import { PROJECT } from '../files-below.ts';
-import { readSteps, rewritten, withFences, wrongOutputs } from './shown-commands.ts';
-import type { CommandResult, PageStep } from './shown-commands.ts';
+import { readSteps, rewritten, withFences, wrongOutputs, type CommandResult, type PageStep } from './shown-commands.ts';
 
 /** What pages show for the home folder and the folder of a reader. */
 const HOME_SHOWN = '/home/you';

@@ -2,8 +2,7 @@ import { LLMock } from '@copilotkit/aimock';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
 import { freePort, openPostgres } from '../server/fleet/postgres.ts';
-import { installPackages, wrongCommands } from './run-page.ts';
-import type { PageOptions } from './run-page.ts';
+import { installPackages, wrongCommands, type PageOptions } from './run-page.ts';
 import { needs } from '../needs.ts';
 
 async function expectTutorial(name: string, options?: PageOptions): Promise<void> {

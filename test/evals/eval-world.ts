@@ -5,8 +5,7 @@ import type { EvalCase } from '../../src/evals/cases/case.ts';
 import type { CaseResult } from '../../src/evals/report/result.ts';
 import type { ModelRequest } from '../../src/core/model.ts';
 import type { SuiteModel } from '../../src/evals/run/case-model.ts';
-import { answerOf } from '../agent/support.ts';
-import type { Line } from '../agent/support.ts';
+import { answerOf, type Line } from '../agent/support.ts';
 import { writeSkill } from '../registry/support.ts';
 
 export function makeCase(id: string, more: Partial<EvalCase> = {}): EvalCase {

@@ -3,8 +3,7 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import { evaluate } from '../../src/evals/evaluate.ts';
-import type { EvaluateOptions } from '../../src/evals/evaluate.ts';
+import { evaluate, type EvaluateOptions } from '../../src/evals/evaluate.ts';
 import { cli } from '../cli/run-cli.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { scratch, writeSkill } from '../registry/support.ts';

@@ -1,13 +1,13 @@
 /** Sample reports: one with everything, and one with any number of cases. */
 import { makeReport } from '../../src/evals/report/report.ts';
-import { ZERO_COST } from '../../src/evals/report/result.ts';
-import type {
-  CaseResult,
-  CheckResult,
-  Comparison,
-  EvalReport,
-  Rate,
-  TriggerReport,
+import {
+  ZERO_COST,
+  type CaseResult,
+  type CheckResult,
+  type Comparison,
+  type EvalReport,
+  type Rate,
+  type TriggerReport,
 } from '../../src/evals/report/result.ts';
 
 export function rate(count: number, of: number, low = 0, high = 1): Rate {

@@ -1,5 +1,4 @@
-import type { Malformed } from './malformed-case.ts';
-import { D, describing, head, withHead } from './malformed-case.ts';
+import { D, describing, head, withHead, type Malformed } from './malformed-case.ts';
 
 export const MALFORMED_YAML: readonly Malformed[] = [
   // The fences.

@@ -2,8 +2,14 @@ import { onTestFinished } from 'vitest';
 
 import { telemetrySink } from '../../src/journal/export/telemetry.ts';
 import type { RunEvent } from '../../src/core/run-events.ts';
-import { openReceiver, readMetrics, readTraces } from './otlp-receiver.ts';
-import type { ReadMetric, ReadSpan, Receiver } from './otlp-receiver.ts';
+import {
+  openReceiver,
+  readMetrics,
+  readTraces,
+  type ReadMetric,
+  type ReadSpan,
+  type Receiver,
+} from './otlp-receiver.ts';
 import { linesOf } from './run-lines.ts';
 
 /** A collector that is closed with its test. */

@@ -1,8 +1,7 @@
 import { readFileSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 
-import { createRun } from '../../src/journal/journal-writer.ts';
-import type { RunRecord, RunRecordOptions } from '../../src/journal/journal-writer.ts';
+import { createRun, type RunRecord, type RunRecordOptions } from '../../src/journal/journal-writer.ts';
 import type { RunEvent, RunStart } from '../../src/core/run-events.ts';
 
 export const START: RunStart = {

@@ -4,8 +4,7 @@ import { describe, expect, test } from 'vitest';
 
 import { FAILURES } from '../../src/core/failure-codes.ts';
 import { listSkillFiles } from '../../src/loader/files.ts';
-import { loadBody } from '../../src/loader/load-body.ts';
-import type { IndexedSkill, LoadBodyOptions } from '../../src/loader/load-body.ts';
+import { loadBody, type IndexedSkill, type LoadBodyOptions } from '../../src/loader/load-body.ts';
 import { buildIndex } from '../../src/registry/registry.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { rootsOf } from '../registry/support.ts';

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import { FAILURES } from '../../src/core/failure-codes.ts';
-import { readResourceFile } from '../../src/loader/read-resource.ts';
-import type { ReadResourceOptions } from '../../src/loader/read-resource.ts';
+import { readResourceFile, type ReadResourceOptions } from '../../src/loader/read-resource.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { digestOf, makeSkill } from './support.ts';
 

@@ -3,8 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import type { IndexedSkill } from '../../src/loader/load-body.ts';
-import { scratch, writeSkill } from '../registry/support.ts';
-import type { SkillText } from '../registry/support.ts';
+import { scratch, writeSkill, type SkillText } from '../registry/support.ts';
 
 /** A skill as the index knows it, with files of the given text. */
 export function makeSkill(

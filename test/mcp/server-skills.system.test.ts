@@ -3,12 +3,10 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 
-import { openToolServers } from '../../src/mcp.ts';
-import type { ServerState } from '../../src/mcp.ts';
+import { openToolServers, type ServerState } from '../../src/mcp.ts';
 import { openTrust } from '../../src/policy/trust.ts';
 import { readTreeDigest } from '../../src/platform/fs/tree-digest.ts';
-import { createRuntime } from '../../src/runtime/runtime.ts';
-import type { Runtime } from '../../src/runtime/runtime.ts';
+import { createRuntime, type Runtime } from '../../src/runtime/runtime.ts';
 import { openSkillTools } from '../../src/runtime/skill-tools.ts';
 import { runCli, temporaryFolder, writeFiles } from '../cli/run-cli.ts';
 import { verifies } from '../conformance/verifies.ts';

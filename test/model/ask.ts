@@ -2,10 +2,8 @@ import { expect } from 'vitest';
 
 import { SkillError } from '../../src/core/errors.ts';
 import type { ModelAnswer, ModelDelta, ModelRequest } from '../../src/core/model.ts';
-import { openModel } from '../../src/model/auto.ts';
-import type { OpenModelOptions } from '../../src/model/auto.ts';
-import { completion, sendJson, serve } from './local-server.ts';
-import type { Respond } from './local-server.ts';
+import { openModel, type OpenModelOptions } from '../../src/model/auto.ts';
+import { completion, sendJson, serve, type Respond } from './local-server.ts';
 
 export const KEY = 'sk-test-0123456789abcdef';
 export const SECRET_QUESTION = 'what is the launch code';

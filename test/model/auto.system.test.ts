@@ -3,11 +3,9 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 
-import { findModel } from '../../src/model/auto.ts';
-import type { FindModelOptions, FoundModel } from '../../src/model/auto.ts';
+import { findModel, type FindModelOptions, type FoundModel } from '../../src/model/auto.ts';
 import { loadConfig } from '../../src/runtime/config/config.ts';
-import { completion, sendJson, serve } from './local-server.ts';
-import type { LocalServer, Respond } from './local-server.ts';
+import { completion, sendJson, serve, type LocalServer, type Respond } from './local-server.ts';
 import { verifies } from '../conformance/verifies.ts';
 
 const servers: LocalServer[] = [];

@@ -4,8 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { isSkillError } from '../../src/core/errors.ts';
 import type { Model, ModelAnswer, ModelDelta, ModelRequest } from '../../src/core/model.ts';
 import { openModel } from '../../src/model/auto.ts';
-import { serve } from './local-server.ts';
-import type { LocalServer } from './local-server.ts';
+import { serve, type LocalServer } from './local-server.ts';
 
 // A real stream of each protocol, taken from a server that speaks them all and cut or divided by one that stands between.
 const vendor = new LLMock({ port: 0, strict: true, chunkSize: 16 });

@@ -4,8 +4,7 @@ import { describe, expect, test } from 'vitest';
 
 import { openModel } from '../../src/model/auto.ts';
 import { FINE, KEY, REQUEST, ask, failed, good } from './ask.ts';
-import { chunk, completion, sendJson, serve, startStream } from './local-server.ts';
-import type { Respond } from './local-server.ts';
+import { chunk, completion, sendJson, serve, startStream, type Respond } from './local-server.ts';
 
 /** No faster than it is read; comes back also when nobody reads any more. */
 function write(response: ServerResponse, text: string): Promise<void> {

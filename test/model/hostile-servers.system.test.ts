@@ -2,8 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 
 import { FINE, KEY, SECRET_QUESTION, ask, failed, good, shown } from './ask.ts';
-import { chunk, sendJson, serve, startStream } from './local-server.ts';
-import type { Respond } from './local-server.ts';
+import { chunk, sendJson, serve, startStream, type Respond } from './local-server.ts';
 
 describe('trouble that passes', () => {
   test('an answer that comes after two failures counts its retries', async () => {

@@ -1,10 +1,8 @@
 import { afterEach, describe, expect, test } from 'vitest';
 
-import { probeServer, usualAddress } from '../../src/model/local-servers.ts';
-import type { LocalProvider } from '../../src/model/local-servers.ts';
+import { probeServer, usualAddress, type LocalProvider } from '../../src/model/local-servers.ts';
 import { openModel } from '../../src/model/auto.ts';
-import { sendJson, serve } from './local-server.ts';
-import type { LocalServer, Respond } from './local-server.ts';
+import { sendJson, serve, type LocalServer, type Respond } from './local-server.ts';
 
 let server: LocalServer;
 afterEach(() => server.close());

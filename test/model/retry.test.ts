@@ -2,8 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { ModelProblem } from '../../src/model/problem.ts';
-import { REAL_SURROUNDINGS, RETRY_POLICY, readRetryAfter, waitBefore, withRetries } from '../../src/model/retry.ts';
-import type { RetryOptions } from '../../src/model/retry.ts';
+import {
+  REAL_SURROUNDINGS,
+  RETRY_POLICY,
+  readRetryAfter,
+  waitBefore,
+  withRetries,
+  type RetryOptions,
+} from '../../src/model/retry.ts';
 
 const busy = new ModelProblem('busy', { isRetryable: true });
 

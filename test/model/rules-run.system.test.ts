@@ -3,8 +3,7 @@ import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
 import { RULE_MODEL_REMARK } from '../../src/model/rules/rules.ts';
-import { openSkillTools } from '../../src/runtime/skill-tools.ts';
-import type { SkillTools } from '../../src/runtime/skill-tools.ts';
+import { openSkillTools, type SkillTools } from '../../src/runtime/skill-tools.ts';
 import type { VocabularyName } from '../../src/tools/vocabularies.ts';
 import { scratch, writeSkill } from '../registry/support.ts';
 import { SKILLS } from '../skills/support.ts';

@@ -3,8 +3,15 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ModelRequest } from '../../src/core/model.ts';
 import { openModel } from '../../src/model/auto.ts';
 import type { ModelSettings } from '../../src/model/settings.ts';
-import { chunk, completion, sendJson, serve, startStream } from './local-server.ts';
-import type { LocalServer, ReceivedRequest } from './local-server.ts';
+import {
+  chunk,
+  completion,
+  sendJson,
+  serve,
+  startStream,
+  type LocalServer,
+  type ReceivedRequest,
+} from './local-server.ts';
 
 let server: LocalServer;
 beforeAll(async () => {

@@ -2,19 +2,16 @@ import { appendFileSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import { isRefusal } from '../../src/packs/problems.ts';
-import type { PackRefusal } from '../../src/packs/problems.ts';
+import { isRefusal, type PackRefusal } from '../../src/packs/problems.ts';
 import { readTreeDigest } from '../../src/platform/fs/tree-digest.ts';
 import type { Installed, InstallPlan, InstallProgress } from '../../src/packs/install.ts';
 import { restoreLock } from '../../src/packs/lock/restore-lock.ts';
 import { verifies } from '../conformance/verifies.ts';
-import { makeZip } from '../corpus/archives-make-zip.ts';
-import type { ZipPart } from '../corpus/archives-make-zip.ts';
+import { makeZip, type ZipPart } from '../corpus/archives-make-zip.ts';
 import { SKILL_TEXT } from '../corpus/archives-sample.ts';
 import { BENIGN_ARCHIVES, HOSTILE_ARCHIVES } from '../corpus/archives.ts';
 import { harvest } from '../platform/fs/tree-support.ts';
-import { packWorld } from './support.ts';
-import type { PackWorld } from './support.ts';
+import { packWorld, type PackWorld } from './support.ts';
 
 const SKILL: ZipPart = { name: 'sample/SKILL.md', content: SKILL_TEXT };
 const named = (name: string): string => SKILL_TEXT.replace('name: sample', `name: ${name}`);

@@ -4,8 +4,7 @@ import { describe, expect, test } from 'vitest';
 
 import { PACK_PROBLEMS } from '../../src/packs/problems.ts';
 import { verifies } from '../conformance/verifies.ts';
-import { runCli, skillText, temporaryFolder, writeFiles } from '../cli/run-cli.ts';
-import type { CliResult } from '../cli/run-cli.ts';
+import { runCli, skillText, temporaryFolder, writeFiles, type CliResult } from '../cli/run-cli.ts';
 
 const GUIDE = 'one\ntwo\nthree\n';
 

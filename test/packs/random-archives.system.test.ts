@@ -4,8 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { leftOutOf } from '../../src/packs/sources/left-out.ts';
-import { isRefusal } from '../../src/packs/problems.ts';
-import type { PackRefusal } from '../../src/packs/problems.ts';
+import { isRefusal, type PackRefusal } from '../../src/packs/problems.ts';
 import { buildPack } from '../../src/packs/pack/build-pack.ts';
 import { readTreeDigest } from '../../src/platform/fs/tree-digest.ts';
 import type { Installed, InstallPlan } from '../../src/packs/install.ts';
@@ -14,11 +13,9 @@ import { verifies } from '../conformance/verifies.ts';
 import { makeTarGz } from '../corpus/archives-make-tar.ts';
 import { makeZip } from '../corpus/archives-make-zip.ts';
 import { SKILL_TEXT } from '../corpus/archives-sample.ts';
-import { harvest, plant } from '../platform/fs/tree-support.ts';
-import type { Tree } from '../platform/fs/tree-support.ts';
+import { harvest, plant, type Tree } from '../platform/fs/tree-support.ts';
 import { runs } from '../property-runs.ts';
-import { packWorld } from './support.ts';
-import type { PackWorld } from './support.ts';
+import { packWorld, type PackWorld } from './support.ts';
 
 interface Entry {
   readonly name: string;

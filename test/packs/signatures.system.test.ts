@@ -2,21 +2,16 @@ import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import { formatSignature, parseSignature } from '../../src/packs/sign/minisign.ts';
-import type { MinisignSignature } from '../../src/packs/sign/minisign.ts';
-import { isRefusal } from '../../src/packs/problems.ts';
-import type { PackRefusal } from '../../src/packs/problems.ts';
+import { formatSignature, parseSignature, type MinisignSignature } from '../../src/packs/sign/minisign.ts';
+import { isRefusal, type PackRefusal } from '../../src/packs/problems.ts';
 import { openPinnedKeys } from '../../src/packs/sign/keys.ts';
-import { makeKey, openSecretKey } from '../../src/packs/sign/secret-key.ts';
-import type { NewKey, SigningKey } from '../../src/packs/sign/secret-key.ts';
+import { makeKey, openSecretKey, type NewKey, type SigningKey } from '../../src/packs/sign/secret-key.ts';
 import { signPack } from '../../src/packs/sign/sign.ts';
 import type { Installed } from '../../src/packs/install.ts';
-import { restoreLock } from '../../src/packs/lock/restore-lock.ts';
-import type { Restored } from '../../src/packs/lock/restore-lock.ts';
+import { restoreLock, type Restored } from '../../src/packs/lock/restore-lock.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { packed } from './pack/pack-world.ts';
-import { packWorld } from './support.ts';
-import type { PackWorld } from './support.ts';
+import { packWorld, type PackWorld } from './support.ts';
 
 interface Signer {
   readonly made: NewKey;

@@ -2,12 +2,9 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import type { Config } from '../../src/core/config/config.ts';
-import { isRefusal } from '../../src/packs/problems.ts';
-import type { PackRefusal } from '../../src/packs/problems.ts';
-import { installSkills } from '../../src/packs/install.ts';
-import type { InstallOptions, Installed } from '../../src/packs/install.ts';
-import { packSettings } from '../../src/packs/pack-settings.ts';
-import type { PackSettings } from '../../src/packs/pack-settings.ts';
+import { isRefusal, type PackRefusal } from '../../src/packs/problems.ts';
+import { installSkills, type InstallOptions, type Installed } from '../../src/packs/install.ts';
+import { packSettings, type PackSettings } from '../../src/packs/pack-settings.ts';
 import { scratch } from '../registry/support.ts';
 
 export const AT = new Date('2026-01-02T03:04:05Z');

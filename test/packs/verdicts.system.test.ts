@@ -4,14 +4,11 @@ import path from 'node:path';
 
 import { describe, expect, test } from 'vitest';
 
-import { isRefusal } from '../../src/packs/problems.ts';
-import type { PackRefusal } from '../../src/packs/problems.ts';
+import { isRefusal, type PackRefusal } from '../../src/packs/problems.ts';
 import type { Installed } from '../../src/packs/install.ts';
-import { makeZip } from '../corpus/archives-make-zip.ts';
-import type { ZipPart } from '../corpus/archives-make-zip.ts';
+import { makeZip, type ZipPart } from '../corpus/archives-make-zip.ts';
 import { verifies } from '../conformance/verifies.ts';
-import { packWorld } from './support.ts';
-import type { PackWorld } from './support.ts';
+import { packWorld, type PackWorld } from './support.ts';
 
 const TWENTY = Array.from({ length: 20 }, (_, at) => `skill-${String(at).padStart(2, '0')}`);
 const NINETEEN = TWENTY.filter((name) => name !== 'skill-07');

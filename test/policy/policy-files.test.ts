@@ -3,8 +3,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import { loadConfig } from '../../src/runtime/config/config.ts';
-import { readPolicy } from '../../src/policy/policy-files.ts';
-import type { PolicyRead } from '../../src/policy/policy-files.ts';
+import { readPolicy, type PolicyRead } from '../../src/policy/policy-files.ts';
 import { temporaryFolder, writeFiles } from '../cli/run-cli.ts';
 import { verifies } from '../conformance/verifies.ts';
 

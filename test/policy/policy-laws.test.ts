@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
 import { EFFECTS } from '../../src/core/access.ts';
-import { narrowPolicy, narrowingLayer, skillGrants, skillLayer } from '../../src/policy/policy.ts';
-import type { Policy } from '../../src/policy/policy.ts';
+import { narrowPolicy, narrowingLayer, skillGrants, skillLayer, type Policy } from '../../src/policy/policy.ts';
 import { command, effectOf, host, layerOf, onPath, policyOf, script } from './policy-support.ts';
 import { runs } from '../property-runs.ts';
 

@@ -12,8 +12,8 @@ import {
   narrowingLayer,
   skillGrants,
   skillLayer,
+  type Policy,
 } from '../../src/policy/policy.ts';
-import type { Policy } from '../../src/policy/policy.ts';
 import { readRule } from '../../src/policy/policy-rule.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { USER, command, effectOf, host, onPath, policyOf, rules, script } from './policy-support.ts';

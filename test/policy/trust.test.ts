@@ -4,8 +4,7 @@ import { describe, expect, test } from 'vitest';
 
 import { readTreeDigest } from '../../src/platform/fs/tree-digest.ts';
 import { projectTop } from '../../src/runtime/skill-trust.ts';
-import { openTrust } from '../../src/policy/trust.ts';
-import type { TrustOptions, TrustStore, TrustVerdict } from '../../src/policy/trust.ts';
+import { openTrust, type TrustOptions, type TrustStore, type TrustVerdict } from '../../src/policy/trust.ts';
 import { reviewSkills } from '../../src/runtime/trust-review.ts';
 import { scratch, writeSkill } from '../registry/support.ts';
 import { verifies } from '../conformance/verifies.ts';

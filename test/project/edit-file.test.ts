@@ -2,8 +2,7 @@ import { describe, expect, test } from 'vitest';
 
 import { planEdit } from '../../src/project/edit-file.ts';
 import { sha256 } from '../../src/platform/hash.ts';
-import { placed, world } from './support.ts';
-import type { World } from './support.ts';
+import { placed, world, type World } from './support.ts';
 
 function edit(here: World, oldText: string, newText: string, path = 'a.txt') {
   return planEdit({ type: 'edit_file', path, oldText, newText }, placed(here, path, 'write'));

@@ -7,11 +7,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import type { Grep } from '../../src/core/action.ts';
-import { grep } from '../../src/project/grep.ts';
-import type { GrepOptions } from '../../src/project/grep.ts';
+import { grep, type GrepOptions } from '../../src/project/grep.ts';
 import { PROJECT } from '../files-below.ts';
-import { placed, world } from './support.ts';
-import type { World } from './support.ts';
+import { placed, world, type World } from './support.ts';
 
 type Asked = Omit<Grep, 'type' | 'path'> & { readonly path?: string };
 

@@ -4,8 +4,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import { listDirectory } from '../../src/project/list-directory.ts';
-import { placed, world } from './support.ts';
-import type { World } from './support.ts';
+import { placed, world, type World } from './support.ts';
 
 function list(here: World, folder: string, depth?: number) {
   return listDirectory(

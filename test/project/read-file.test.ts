@@ -5,12 +5,10 @@ import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
 import { resolvePath } from '../../src/project/resolve-path.ts';
-import { readFile } from '../../src/project/read-file.ts';
-import type { ReadFileLimits } from '../../src/project/read-file.ts';
+import { readFile, type ReadFileLimits } from '../../src/project/read-file.ts';
 import { sha256 } from '../../src/platform/hash.ts';
 import { RIGHT, startSwapping } from '../platform/fs/swap-race.ts';
-import { placed, world } from './support.ts';
-import type { World } from './support.ts';
+import { placed, world, type World } from './support.ts';
 import { needs } from '../needs.ts';
 
 function read(

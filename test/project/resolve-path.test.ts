@@ -3,11 +3,9 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { resolvePath } from '../../src/project/resolve-path.ts';
-import type { Purpose } from '../../src/project/resolve-path.ts';
+import { resolvePath, type Purpose } from '../../src/project/resolve-path.ts';
 import { isInside } from '../../src/platform/fs/paths.ts';
-import { plant, placed, world } from './support.ts';
-import type { World } from './support.ts';
+import { plant, placed, world, type World } from './support.ts';
 import { runs } from '../property-runs.ts';
 
 function outcome({ places }: World, text: string, purpose: Purpose = 'read'): string {

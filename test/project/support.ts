@@ -1,8 +1,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { resolvePath } from '../../src/project/resolve-path.ts';
-import type { FileRoots, ResolvedPath, Purpose } from '../../src/project/resolve-path.ts';
+import { resolvePath, type FileRoots, type ResolvedPath, type Purpose } from '../../src/project/resolve-path.ts';
 import { scratch } from '../registry/support.ts';
 
 /** Files by path; a text that starts with `-> ` is a link to what follows. */

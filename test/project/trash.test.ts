@@ -4,8 +4,7 @@ import { describe, expect, test } from 'vitest';
 
 import { sha256 } from '../../src/platform/hash.ts';
 import { deleteFile } from '../../src/project/trash.ts';
-import { placed, world } from './support.ts';
-import type { World } from './support.ts';
+import { placed, world, type World } from './support.ts';
 
 const AT = new Date('2026-01-31T23:59:59.123Z');
 

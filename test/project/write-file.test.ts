@@ -12,11 +12,9 @@ import {
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import { previewWrite, writeFile } from '../../src/project/write-file.ts';
-import type { WriteFileOptions } from '../../src/project/write-file.ts';
+import { previewWrite, writeFile, type WriteFileOptions } from '../../src/project/write-file.ts';
 import { sha256 } from '../../src/platform/hash.ts';
-import { placed, world } from './support.ts';
-import type { World } from './support.ts';
+import { placed, world, type World } from './support.ts';
 
 function write(here: World, file: string, content: string, options?: WriteFileOptions) {
   return writeFile({ type: 'write_file', path: file, content }, placed(here, file, 'write'), options);

@@ -15,8 +15,7 @@ import { describe, expect, test } from 'vitest';
 import type { CacheReport, SkillIndex } from '../../src/registry/index-skills.ts';
 import { sha256 } from '../../src/platform/hash.ts';
 import { CACHE_FORMAT } from '../../src/registry/cache.ts';
-import { buildIndex, cacheFileName, openRegistry } from '../../src/registry/registry.ts';
-import type { RegistryOptions } from '../../src/registry/registry.ts';
+import { buildIndex, cacheFileName, openRegistry, type RegistryOptions } from '../../src/registry/registry.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { rootsOf, scratch, settle, writeSkill } from './support.ts';
 

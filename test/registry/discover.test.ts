@@ -4,8 +4,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import type { SkillIndex } from '../../src/registry/index-skills.ts';
-import { buildIndex } from '../../src/registry/registry.ts';
-import type { RegistryOptions } from '../../src/registry/registry.ts';
+import { buildIndex, type RegistryOptions } from '../../src/registry/registry.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { rootsOf, scratch, writeSkill } from './support.ts';
 

@@ -1,12 +1,10 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 
-import { indexSkills } from '../../src/registry/index-skills.ts';
+import { indexSkills, type IndexInput, type SkillCandidate, type SkillIndex } from '../../src/registry/index-skills.ts';
 import { openTextHash } from '../../src/platform/hash.ts';
 import { nearestNames, resolveSkill } from '../../src/registry/resolve-skill.ts';
-import type { IndexInput, SkillCandidate, SkillIndex } from '../../src/registry/index-skills.ts';
-import type { SkillRoot, Visibility } from '../../src/core/skill.ts';
-import { VISIBILITIES } from '../../src/core/skill.ts';
+import { VISIBILITIES, type SkillRoot, type Visibility } from '../../src/core/skill.ts';
 import { verifies } from '../conformance/verifies.ts';
 
 const PROJECT: SkillRoot = { source: 'project', path: '/p', priority: 2, explicit: false };

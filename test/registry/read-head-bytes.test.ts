@@ -8,8 +8,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 
 import { findFrontmatter } from '../../src/format/bounds.ts';
 import { sha256 } from '../../src/platform/hash.ts';
-import { HeadReader } from '../../src/registry/read-head-bytes.ts';
-import type { HeadFile } from '../../src/registry/read-head-bytes.ts';
+import { HeadReader, type HeadFile } from '../../src/registry/read-head-bytes.ts';
 import { runAsOrdinaryUser, scratch } from './support.ts';
 import { runs } from '../property-runs.ts';
 import { needs } from '../needs.ts';

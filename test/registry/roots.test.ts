@@ -2,8 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import { defaultRoots } from '../../src/registry/roots.ts';
-import type { RootsInput } from '../../src/registry/roots.ts';
+import { defaultRoots, type RootsInput } from '../../src/registry/roots.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { scratch } from './support.ts';
 

@@ -2,8 +2,7 @@ import { linkSync, mkdirSync, readFileSync, readdirSync, renameSync, symlinkSync
 import path from 'node:path';
 import { expect, test } from 'vitest';
 
-import { compareDiagnostics } from '../../src/core/diagnostic.ts';
-import type { Diagnostic, Mode } from '../../src/core/diagnostic.ts';
+import { compareDiagnostics, type Diagnostic, type Mode } from '../../src/core/diagnostic.ts';
 import { readHeadAsYaml } from '../../src/format/read-head.ts';
 import { readSimpleHead } from '../../src/format/simple-head.ts';
 import { buildIndex, openRegistry } from '../../src/registry/registry.ts';

@@ -2,8 +2,7 @@ import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:
 import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
-import { openRegistry } from '../../src/registry/registry.ts';
-import type { RegistryChange } from '../../src/registry/registry.ts';
+import { openRegistry, type RegistryChange } from '../../src/registry/registry.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { built, rootsOf, runModule, scratch, settle, writeSkill } from './support.ts';
 

@@ -18,8 +18,15 @@ import { spawnCli } from '../cli/run-cli.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { groupExecutor } from '../sandbox/own-executor.ts';
 import { openSite } from '../project/network/network-world.ts';
-import { callback, outcome, sessionIn, trustedWorld, userPolicy, watchedApprovals } from './policy-world.ts';
-import type { PolicyWorld } from './policy-world.ts';
+import {
+  callback,
+  outcome,
+  sessionIn,
+  trustedWorld,
+  userPolicy,
+  watchedApprovals,
+  type PolicyWorld,
+} from './policy-world.ts';
 
 const yes = (scope: ApprovalScope): unknown => ({ verdict: 'yes', scope });
 const script = (...args: readonly string[]): Action => ({ type: 'run_script', skill: 'demo', script: 'go.sh', args });

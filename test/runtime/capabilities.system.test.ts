@@ -7,8 +7,15 @@ import type { RunEvent } from '../../src/core/run-events.ts';
 import type { ExecutionOptions } from '../../src/runtime/execution/execution.ts';
 import { groupExecutor } from '../sandbox/own-executor.ts';
 import { verifies } from '../conformance/verifies.ts';
-import { outcomeOf, runtimeIn, userPolicy, walledExecutor, watchedApprovals, worldWith } from './policy-world.ts';
-import type { PolicyWorld } from './policy-world.ts';
+import {
+  outcomeOf,
+  runtimeIn,
+  userPolicy,
+  walledExecutor,
+  watchedApprovals,
+  worldWith,
+  type PolicyWorld,
+} from './policy-world.ts';
 
 interface Asked {
   readonly result: string;

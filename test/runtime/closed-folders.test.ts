@@ -4,8 +4,7 @@ import { describe, expect, test } from 'vitest';
 
 import type { Session } from '../../src/runtime/session.ts';
 import { writeSkill } from '../registry/support.ts';
-import { addSkill, policyWorld, runtimeIn, sessionIn, trustProject } from './policy-world.ts';
-import type { PolicyWorld } from './policy-world.ts';
+import { addSkill, policyWorld, runtimeIn, sessionIn, trustProject, type PolicyWorld } from './policy-world.ts';
 
 const OPEN = { config: { policy: { allow: ['*'] } } } as const;
 const SECRET = 'XYZZY';

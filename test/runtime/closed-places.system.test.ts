@@ -3,8 +3,15 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import type { Action } from '../../src/core/action.ts';
-import { callback, outcome, sessionIn, trustedWorld, userPolicy, walledExecutor } from './policy-world.ts';
-import type { PolicyWorld } from './policy-world.ts';
+import {
+  callback,
+  outcome,
+  sessionIn,
+  trustedWorld,
+  userPolicy,
+  walledExecutor,
+  type PolicyWorld,
+} from './policy-world.ts';
 
 describe('a folder that may not be read', () => {
   test('is not listed, searched or read in part', async () => {

@@ -2,8 +2,7 @@ import { expect, test } from 'vitest';
 
 import { lineSubject } from '../../src/policy/action-access.ts';
 import { readCommandLine } from '../../src/policy/command/command-line.ts';
-import { BY_RISK, decide } from '../../src/policy/policy.ts';
-import type { Policy } from '../../src/policy/policy.ts';
+import { BY_RISK, decide, type Policy } from '../../src/policy/policy.ts';
 import type { SkillControls, SkillEntry } from '../../src/core/skill.ts';
 import { ALLOWED_TOOLS_USES } from '../../src/core/config/policy-config.ts';
 import { policyWithSkills } from '../../src/runtime/decide-action.ts';

@@ -3,8 +3,7 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { EFFECTS } from '../../src/core/access.ts';
-import type { Access } from '../../src/core/access.ts';
+import { EFFECTS, type Access } from '../../src/core/access.ts';
 import type { Action } from '../../src/core/action.ts';
 import { hostAccess, lineSubject } from '../../src/policy/action-access.ts';
 import { readCommandLine } from '../../src/policy/command/command-line.ts';

@@ -7,8 +7,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 
 import type { Approve } from '../../src/core/approval.ts';
 import type { RunEvent } from '../../src/core/run-events.ts';
-import { decide } from '../../src/policy/policy.ts';
-import type { PolicyLayer } from '../../src/policy/policy.ts';
+import { decide, type PolicyLayer } from '../../src/policy/policy.ts';
 import type { Session } from '../../src/runtime/session.ts';
 import type { SessionPolicy } from '../../src/policy/session-policy.ts';
 import { openApprovals } from '../../src/policy/approval/approver.ts';

@@ -7,8 +7,7 @@ import type { Action } from '../../src/core/action.ts';
 import type { Observation } from '../../src/core/observation.ts';
 import type { Asker, ApprovalsOptions } from '../../src/policy/approval/approver.ts';
 import { groupExecutor } from '../sandbox/own-executor.ts';
-import { openSite } from '../project/network/network-world.ts';
-import type { Site } from '../project/network/network-world.ts';
+import { openSite, type Site } from '../project/network/network-world.ts';
 import {
   outcomeOf,
   policyWorld,
@@ -17,8 +16,8 @@ import {
   userPolicy,
   walledExecutor,
   watchedApprovals,
+  type PolicyWorld,
 } from './policy-world.ts';
-import type { PolicyWorld } from './policy-world.ts';
 
 /** Who answers a question, one a column. */
 export const MODES = [

@@ -7,17 +7,14 @@ import type { Action } from '../../src/core/action.ts';
 import type { ApprovalAnswer, ApprovalRequest, Approve } from '../../src/core/approval.ts';
 import type { Executor } from '../../src/core/execution.ts';
 import type { Observation } from '../../src/core/observation.ts';
-import { openApprovals } from '../../src/policy/approval/approver.ts';
-import type { ApprovalsOptions } from '../../src/policy/approval/approver.ts';
-import { createRuntime } from '../../src/runtime/runtime.ts';
-import type { Runtime, RuntimeOptions } from '../../src/runtime/runtime.ts';
+import { openApprovals, type ApprovalsOptions } from '../../src/policy/approval/approver.ts';
+import { createRuntime, type Runtime, type RuntimeOptions } from '../../src/runtime/runtime.ts';
 import type { PerformOptions, Session } from '../../src/runtime/session.ts';
 import type { SessionOptions } from '../../src/runtime/start-session.ts';
 import { openTrust } from '../../src/policy/trust.ts';
 import { reviewSkills } from '../../src/runtime/trust-review.ts';
 import { groupExecutor } from '../sandbox/own-executor.ts';
-import { scratch, writeSkill } from '../registry/support.ts';
-import type { SkillText } from '../registry/support.ts';
+import { scratch, writeSkill, type SkillText } from '../registry/support.ts';
 
 /** A home folder and a project with the skill `demo`, and nothing else of this machine. */
 export interface PolicyWorld {

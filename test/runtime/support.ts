@@ -1,8 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { createRuntime } from '../../src/runtime/runtime.ts';
-import type { Runtime } from '../../src/runtime/runtime.ts';
+import { createRuntime, type Runtime } from '../../src/runtime/runtime.ts';
 import { writeSkill } from '../registry/support.ts';
 
 /** A runtime over one root and nothing else of this machine. */

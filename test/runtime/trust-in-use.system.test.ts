@@ -7,8 +7,15 @@ import type { Session } from '../../src/runtime/session.ts';
 import { skillToolsOf } from '../../src/runtime/skill-tools.ts';
 import { spawnCli } from '../cli/run-cli.ts';
 import { verifies } from '../conformance/verifies.ts';
-import { addSkill, outcome, policyWorld, runtimeIn, sessionIn, trustProject } from './policy-world.ts';
-import type { PolicyWorld } from './policy-world.ts';
+import {
+  addSkill,
+  outcome,
+  policyWorld,
+  runtimeIn,
+  sessionIn,
+  trustProject,
+  type PolicyWorld,
+} from './policy-world.ts';
 
 const OPEN = { config: { policy: { allow: ['*'] } } } as const;
 const UNTRUSTED = 'skill/untrusted';

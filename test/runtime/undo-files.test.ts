@@ -18,8 +18,7 @@ import { writeFile } from '../../src/project/write-file.ts';
 import { fileChanges } from '../../src/runtime/file-changes.ts';
 import { undoFiles } from '../../src/runtime/undo-files.ts';
 import { verifies } from '../conformance/verifies.ts';
-import { placed, world } from '../project/support.ts';
-import type { World } from '../project/support.ts';
+import { placed, world, type World } from '../project/support.ts';
 
 function write(here: World, file: string, content: string): Observation {
   return writeFile({ type: 'write_file', path: file, content }, placed(here, file, 'write'));

@@ -11,8 +11,7 @@ import { writeFile } from '../../src/project/write-file.ts';
 import { fileChanges } from '../../src/runtime/file-changes.ts';
 import { undoFiles } from '../../src/runtime/undo-files.ts';
 import { verifies } from '../conformance/verifies.ts';
-import { placed, world } from '../project/support.ts';
-import type { World } from '../project/support.ts';
+import { placed, world, type World } from '../project/support.ts';
 
 const FILES = ['a.txt', 'tool.sh', 'sub/new.txt'] as const;
 

@@ -4,8 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import type { AttachedWorkspace, Executor, ProgramEnd, RunLimits } from '../../src/core/execution.ts';
 import type { Aftermath, AttackCase } from './attack-case.ts';
-import { changesOutside, holdsSecret, openAttackHost } from './attack-host.ts';
-import type { AttackHost } from './attack-host.ts';
+import { changesOutside, holdsSecret, openAttackHost, type AttackHost } from './attack-host.ts';
 import { collected, openWorkspace } from './sandbox.ts';
 
 export interface AttackOutcome {

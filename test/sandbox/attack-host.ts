@@ -10,10 +10,9 @@ import {
   readFileSync,
   readdirSync,
   writeFileSync,
+  type Stats,
 } from 'node:fs';
-import type { Stats } from 'node:fs';
-import { createServer } from 'node:net';
-import type { ListenOptions, Server } from 'node:net';
+import { createServer, type ListenOptions, type Server } from 'node:net';
 import path from 'node:path';
 
 import type { Identity } from '../../src/core/execution.ts';

@@ -8,8 +8,8 @@ import {
   LOAD,
   NUMBER_OFFSET,
   RETURN,
+  type Instruction,
 } from '../../src/sandbox/executors/seccomp/bpf.ts';
-import type { Instruction } from '../../src/sandbox/executors/seccomp/bpf.ts';
 
 /** What the kernel hands to a filter. */
 export interface SystemCall {

@@ -7,8 +7,7 @@ import { describe, expect, test } from 'vitest';
 
 import type { Executor } from '../../src/core/execution.ts';
 import { verifies } from '../conformance/verifies.ts';
-import { SANDBOXES, collected, openWorkspace, programSpec, textSink } from './sandbox.ts';
-import type { OpenWorkspace } from './sandbox.ts';
+import { SANDBOXES, collected, openWorkspace, programSpec, textSink, type OpenWorkspace } from './sandbox.ts';
 import { needs } from '../needs.ts';
 
 type InSandbox = (run: (opened: OpenWorkspace) => Promise<void>, executor?: Executor) => Promise<void>;

@@ -14,8 +14,7 @@ import path from 'node:path';
 
 import { describe, expect, onTestFinished, test } from 'vitest';
 
-import { skillText, spawnCli, writeFiles } from '../cli/run-cli.ts';
-import type { CliResult } from '../cli/run-cli.ts';
+import { skillText, spawnCli, writeFiles, type CliResult } from '../cli/run-cli.ts';
 import { has, needs, skipUnless } from '../needs.ts';
 
 /** Plants what git runs, and results under names that would deceive a terminal. */

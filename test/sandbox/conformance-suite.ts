@@ -5,13 +5,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
 
 import type { Executor } from '../../src/core/execution.ts';
-import { judgeCase } from '../../src/testing/executor/case.ts';
-import type { CaseVerdict } from '../../src/testing/executor/case.ts';
+import { judgeCase, type CaseVerdict } from '../../src/testing/executor/case.ts';
 import { executorConformance } from '../../src/testing/executor/suite.ts';
 import { localExecutor } from '../../src/sandbox/executors/local.ts';
 import { removeTree } from '../../src/platform/fs/remove-tree.ts';
-import { TABLE_EXECUTORS, cellOf, differences, writeTable } from './conformance-table.ts';
-import type { TableExecutor } from './conformance-table.ts';
+import { TABLE_EXECUTORS, cellOf, differences, writeTable, type TableExecutor } from './conformance-table.ts';
 
 const CASE_MS = 180_000;
 const EMPTY_MS = 30_000;

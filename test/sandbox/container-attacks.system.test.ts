@@ -3,8 +3,7 @@ import { beforeAll, describe, expect } from 'vitest';
 import { containerExecutor } from '../../src/sandbox/executors/container/executor.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { attackCases } from './attacks.ts';
-import { runAttacks } from './run-attacks.ts';
-import type { AttackReport } from './run-attacks.ts';
+import { runAttacks, type AttackReport } from './run-attacks.ts';
 import { sharedDockerEngine } from './docker-engine.ts';
 import { skipUnless } from '../needs.ts';
 

@@ -1,5 +1,4 @@
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -14,8 +13,7 @@ import { containerExecutor } from '../../src/sandbox/executors/container/executo
 import { verifies } from '../conformance/verifies.ts';
 import { bundleProgram } from '../bundle-program.ts';
 import { makeWorkspace, run } from './container-support.ts';
-import { sharedDockerEngine, startDockerEngine } from './docker-engine.ts';
-import type { TestEngine } from './docker-engine.ts';
+import { sharedDockerEngine, startDockerEngine, type TestEngine } from './docker-engine.ts';
 import { skipUnless } from '../needs.ts';
 
 const started = await sharedDockerEngine();

@@ -2,14 +2,14 @@ import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } f
 import os from 'node:os';
 import path from 'node:path';
 
-import { DEFAULT_LIMITS } from '../../src/core/execution.ts';
-import type {
-  AttachedWorkspace,
-  OutputSink,
-  ProgramEnd,
-  ProgramSpec,
-  StagedSkill,
-  WorkspacePlace,
+import {
+  DEFAULT_LIMITS,
+  type AttachedWorkspace,
+  type OutputSink,
+  type ProgramEnd,
+  type ProgramSpec,
+  type StagedSkill,
+  type WorkspacePlace,
 } from '../../src/core/execution.ts';
 import { EngineClient } from '../../src/sandbox/executors/container/client.ts';
 import { listField } from '../../src/sandbox/executors/container/json-answer.ts';

@@ -4,12 +4,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { isSkillError } from '../../src/core/errors.ts';
-import { DEFAULT_LIMITS } from '../../src/core/execution.ts';
-import type { AttachedWorkspace } from '../../src/core/execution.ts';
+import { DEFAULT_LIMITS, type AttachedWorkspace } from '../../src/core/execution.ts';
 import { containerExecutor } from '../../src/sandbox/executors/container/executor.ts';
 import { verifies } from '../conformance/verifies.ts';
-import { Gathered, containersOf, makeWorkspace, program, run, shape } from './container-support.ts';
-import type { TestWorkspace } from './container-support.ts';
+import { Gathered, containersOf, makeWorkspace, program, run, shape, type TestWorkspace } from './container-support.ts';
 import { sharedDockerEngine } from './docker-engine.ts';
 import { skipUnless } from '../needs.ts';
 

@@ -7,8 +7,8 @@ import {
   encodeProgram,
   load,
   verdict,
+  type Rule,
 } from '../../src/sandbox/executors/seccomp/bpf.ts';
-import type { Rule } from '../../src/sandbox/executors/seccomp/bpf.ts';
 import { CHECKED_CALLS, ENOSYS, EPERM } from '../../src/sandbox/executors/seccomp/calls.ts';
 import { SYSTEM_CALLS } from '../../src/sandbox/executors/seccomp/system-calls.ts';
 

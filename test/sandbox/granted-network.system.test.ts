@@ -5,17 +5,14 @@ import path from 'node:path';
 import { transformWithEsbuild } from 'vite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { DEFAULT_LIMITS } from '../../src/core/execution.ts';
-import type { ProgramEnd, ProgramSpec } from '../../src/core/execution.ts';
+import { DEFAULT_LIMITS, type ProgramEnd, type ProgramSpec } from '../../src/core/execution.ts';
 import { openBridge } from '../../src/sandbox/network/bridge.ts';
 import { bubblewrapExecutor } from '../../src/sandbox/executors/bubblewrap/executor.ts';
 import { openInteractions } from '../../src/sandbox/interaction/interactions.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { PROJECT } from '../files-below.ts';
-import { openSite } from '../platform/net/proxy-world.ts';
-import type { Site } from '../platform/net/proxy-world.ts';
-import { openWorkspace } from './sandbox.ts';
-import type { OpenWorkspace } from './sandbox.ts';
+import { openSite, type Site } from '../platform/net/proxy-world.ts';
+import { openWorkspace, type OpenWorkspace } from './sandbox.ts';
 import { needs } from '../needs.ts';
 
 /** The executor that a user gets, with the bridge that a user gets. */

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { chmodSync, chownSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { createServer, type AddressInfo } from 'node:net';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 

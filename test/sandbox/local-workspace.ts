@@ -1,8 +1,13 @@
 import { chmodSync, chownSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 
-import { DEFAULT_LIMITS } from '../../src/core/execution.ts';
-import type { AttachedWorkspace, Executor, ProgramEnd, ProgramSpec } from '../../src/core/execution.ts';
+import {
+  DEFAULT_LIMITS,
+  type AttachedWorkspace,
+  type Executor,
+  type ProgramEnd,
+  type ProgramSpec,
+} from '../../src/core/execution.ts';
 import { keeping, PATH } from '../platform/process/programs.ts';
 import { scratch } from '../registry/support.ts';
 

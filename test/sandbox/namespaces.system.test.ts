@@ -11,8 +11,7 @@ import { encodePlan } from '../../src/sandbox/executors/namespaces/plan.ts';
 import { sandboxEntries } from '../../src/sandbox/executors/linux/profile.ts';
 import { systemMounts } from '../../src/sandbox/executors/linux/mounts.ts';
 import { seccompBytes } from '../../src/sandbox/executors/seccomp/filter.ts';
-import { onMachineWithout } from './forbidden-calls.ts';
-import type { Lack } from './forbidden-calls.ts';
+import { onMachineWithout, type Lack } from './forbidden-calls.ts';
 import { needs } from '../needs.ts';
 
 const isRoot = process.getuid?.() === 0;

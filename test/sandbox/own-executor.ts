@@ -2,8 +2,14 @@ import { spawn } from 'node:child_process';
 import { realpathSync } from 'node:fs';
 import path from 'node:path';
 
-import { SkillError } from '../../src/testing.ts';
-import type { EndReason, Executor, ProgramEnd, ProgramSpec, RunStreams } from '../../src/testing.ts';
+import {
+  SkillError,
+  type EndReason,
+  type Executor,
+  type ProgramEnd,
+  type ProgramSpec,
+  type RunStreams,
+} from '../../src/testing.ts';
 
 /** Plain processes in a group of their own; the group is ended as a whole. Isolates nothing, and says so. */
 export function groupExecutor(): Executor {

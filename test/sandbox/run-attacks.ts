@@ -1,8 +1,7 @@
 import type { Executor } from '../../src/core/execution.ts';
 import type { AttackCase } from './attack-case.ts';
 import { limitAttacks } from './attacks-limits.ts';
-import { openAttackField } from './attack-field.ts';
-import type { AttackOutcome } from './attack-field.ts';
+import { openAttackField, type AttackOutcome } from './attack-field.ts';
 import { reachAttacks } from './attacks.ts';
 
 /** Attacks that wait more than they work run side by side, each field with its own; those on limits run alone. */

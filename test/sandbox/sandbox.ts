@@ -2,21 +2,20 @@ import { chmodSync, chownSync, mkdirSync, mkdtempSync, writeFileSync } from 'nod
 import os from 'node:os';
 import path from 'node:path';
 
-import { DEFAULT_LIMITS } from '../../src/core/execution.ts';
-import type {
-  AttachedWorkspace,
-  Executor,
-  ExecutorName,
-  OutputSink,
-  ProgramEnd,
-  ProgramSpec,
-  RunLimits,
-  StagedSkill,
+import {
+  DEFAULT_LIMITS,
+  type AttachedWorkspace,
+  type Executor,
+  type ExecutorName,
+  type OutputSink,
+  type ProgramEnd,
+  type ProgramSpec,
+  type RunLimits,
+  type StagedSkill,
 } from '../../src/core/execution.ts';
-import { bubblewrapExecutor } from '../../src/sandbox/executors/bubblewrap/executor.ts';
+import { bubblewrapExecutor, type BubblewrapOptions } from '../../src/sandbox/executors/bubblewrap/executor.ts';
 import { namespacesExecutor } from '../../src/sandbox/executors/namespaces/executor.ts';
 import { has } from '../needs.ts';
-import type { BubblewrapOptions } from '../../src/sandbox/executors/bubblewrap/executor.ts';
 import { removeTree } from '../../src/platform/fs/remove-tree.ts';
 
 /** Executors with namespaces of their own that work here. */

@@ -6,11 +6,14 @@ import {
   CHECKED_CALLS,
   REFUSED_CALLS,
   UNCOUNTED_MEMORY,
+  type CallRule,
 } from '../../src/sandbox/executors/seccomp/calls.ts';
-import type { CallRule } from '../../src/sandbox/executors/seccomp/calls.ts';
 import { ARCHITECTURE_IDS, KILL, seccompBytes, seccompFilter } from '../../src/sandbox/executors/seccomp/filter.ts';
-import { SECCOMP_ARCHITECTURES, SYSTEM_CALLS } from '../../src/sandbox/executors/seccomp/system-calls.ts';
-import type { SeccompArchitecture } from '../../src/sandbox/executors/seccomp/system-calls.ts';
+import {
+  SECCOMP_ARCHITECTURES,
+  SYSTEM_CALLS,
+  type SeccompArchitecture,
+} from '../../src/sandbox/executors/seccomp/system-calls.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { decodeProgram, listing, runFilter, verdictOf } from './bpf-simulator.ts';
 import { collected, openBubblewrap } from './sandbox.ts';

@@ -4,8 +4,7 @@ import { onTestFinished } from 'vitest';
 
 import type { AttachedWorkspace, Executor, Identity, WorkspacePlace } from '../../src/core/execution.ts';
 import { removeTree } from '../../src/platform/fs/remove-tree.ts';
-import { openWorkspaces } from '../../src/sandbox/workspace/workspace.ts';
-import type { Workspaces, WorkspacesOptions } from '../../src/sandbox/workspace/workspace.ts';
+import { openWorkspaces, type Workspaces, type WorkspacesOptions } from '../../src/sandbox/workspace/workspace.ts';
 import { scratch } from '../registry/support.ts';
 
 export const IS_ROOT = process.getuid?.() === 0;

@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { buildSearchIndex } from '../../src/search/search-index.ts';
-import type { SearchDocument } from '../../src/search/search-index.ts';
+import { buildSearchIndex, type SearchDocument } from '../../src/search/search-index.ts';
 import { CATALOG, namesFound } from './fixture.ts';
 
 const index = buildSearchIndex(CATALOG);

@@ -10,9 +10,8 @@ import { SOFTWARE_WORDS } from '../../src/search/bilingual-software.ts';
 import { splitClauses } from '../../src/search/clauses.ts';
 import { openLexicon } from '../../src/search/lexicon.ts';
 import { segmentRun } from '../../src/search/segment.ts';
-import { stem } from '../../src/search/tokenize.ts';
+import { stem, scanRuns, termOf, wordsOf } from '../../src/search/tokenize.ts';
 import { SYNONYM_GROUPS } from '../../src/search/synonyms.ts';
-import { scanRuns, termOf, wordsOf } from '../../src/search/tokenize.ts';
 
 describe('the lexicon', () => {
   const lists = [SOFTWARE_WORDS, OFFICE_WORDS, BUSINESS_WORDS, GENERAL_WORDS, CATALOG_WORDS, JAPANESE_WORDS];

@@ -3,8 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import type { SkillTools } from '../../src/runtime/skill-tools.ts';
-import { openSkillTools } from '../../src/runtime/skill-tools.ts';
+import { openSkillTools, type SkillTools } from '../../src/runtime/skill-tools.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { scratch } from '../registry/support.ts';
 import { runtimeOver } from '../runtime/support.ts';

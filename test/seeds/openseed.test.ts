@@ -4,8 +4,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import { checkSkill } from '../../src/loader/check-skill.ts';
-import type { SkillTools } from '../../src/runtime/skill-tools.ts';
-import { openSkillTools } from '../../src/runtime/skill-tools.ts';
+import { openSkillTools, type SkillTools } from '../../src/runtime/skill-tools.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { scratch } from '../registry/support.ts';
 import { runtimeOver } from '../runtime/support.ts';

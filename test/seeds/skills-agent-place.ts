@@ -2,8 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { createRuntime } from '../../src/runtime/runtime.ts';
-import type { Runtime, RuntimeOptions } from '../../src/runtime/runtime.ts';
+import { createRuntime, type Runtime, type RuntimeOptions } from '../../src/runtime/runtime.ts';
 import { scratch } from '../registry/support.ts';
 
 export const PDF = `---

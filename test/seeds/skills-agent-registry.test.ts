@@ -4,8 +4,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import { runCli } from '../cli/run-cli.ts';
-import { PDF, REVIEW, place, write } from './skills-agent-place.ts';
-import type { Place } from './skills-agent-place.ts';
+import { PDF, REVIEW, place, write, type Place } from './skills-agent-place.ts';
 
 describe('the registry by its design', () => {
   test('the index entry has the fields and values of the example', async () => {

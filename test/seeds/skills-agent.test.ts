@@ -7,13 +7,10 @@ import { runAgent } from '../../src/agent/agent.ts';
 import type { AgentOptions, AgentResult } from '../../src/agent/agent-options.ts';
 import { openModel } from '../../src/model/auto.ts';
 import { openSkillTools } from '../../src/runtime/skill-tools.ts';
-import { acting, allText, eventsOf, ofType, played } from '../agent/support.ts';
-import type { PlayedModel } from '../agent/support.ts';
-import { completion, sendJson, serve } from '../model/local-server.ts';
-import type { LocalServer } from '../model/local-server.ts';
+import { acting, allText, eventsOf, ofType, played, type PlayedModel } from '../agent/support.ts';
+import { completion, sendJson, serve, type LocalServer } from '../model/local-server.ts';
 import { runCli } from '../cli/run-cli.ts';
-import { place } from './skills-agent-place.ts';
-import type { Place } from './skills-agent-place.ts';
+import { place, type Place } from './skills-agent-place.ts';
 
 async function act(
   model: PlayedModel,

@@ -3,8 +3,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
-import type { SkillTools, SkillToolsOptions } from '../../src/runtime/skill-tools.ts';
-import { openSkillTools } from '../../src/runtime/skill-tools.ts';
+import { openSkillTools, type SkillTools, type SkillToolsOptions } from '../../src/runtime/skill-tools.ts';
 import { trpcState, trpcStateDelta } from '../../src/tools/trpc-state.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { scratch } from '../registry/support.ts';

@@ -1,14 +1,12 @@
 /** How answers are sent: streams and files to readers of any speed. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { connect } from 'node:net';
-import type { Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 
 import { answerApi } from '../../src/server/exchange.ts';
-import { eventRoute, fileRoute, jsonRoute } from '../../src/server/router.ts';
-import type { Route } from '../../src/server/router.ts';
+import { eventRoute, fileRoute, jsonRoute, type Route } from '../../src/server/router.ts';
 
 const REASON = 'the reader took no data for 1.5 s; the connection was closed';
 const FRAME = `data: ${'x'.repeat(100_000)}\n\n`;

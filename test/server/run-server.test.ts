@@ -10,8 +10,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { readRun } from '../../src/journal/journal-reader.ts';
 import { verifyRun } from '../../src/journal/verify.ts';
 import type { Model } from '../../src/core/model.ts';
-import { createRunServer } from '../../src/server/run-server.ts';
-import type { RunServer, RunServerOptions } from '../../src/server/run-server.ts';
+import { createRunServer, type RunServer, type RunServerOptions } from '../../src/server/run-server.ts';
 import { answerOf, world } from '../agent/support.ts';
 import { needs } from '../needs.ts';
 

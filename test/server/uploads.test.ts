@@ -2,8 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 
-import { openUploads } from '../../src/server/uploads.ts';
-import type { Uploads } from '../../src/server/uploads.ts';
+import { openUploads, type Uploads } from '../../src/server/uploads.ts';
 import { scratch } from '../registry/support.ts';
 
 interface World {

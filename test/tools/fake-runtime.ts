@@ -1,12 +1,10 @@
 import type { Action, ActionType } from '../../src/core/action.ts';
 import { failure } from '../../src/core/failure-codes.ts';
 import { nearest } from '../../src/core/nearest.ts';
-import { makeRunResult } from '../../src/core/outputs.ts';
-import type { RunResult } from '../../src/core/outputs.ts';
+import { makeRunResult, type RunResult } from '../../src/core/outputs.ts';
 import type { ActionFailed, LoadReport, Observation, SkillIdentity, SkillLoaded } from '../../src/core/observation.ts';
 import type { Offer, Vocabulary } from '../../src/core/tool.ts';
-import { toolsOf } from '../../src/tools/tools.ts';
-import type { SkillTool, ToolAnswer } from '../../src/tools/tools.ts';
+import { toolsOf, type SkillTool, type ToolAnswer } from '../../src/tools/tools.ts';
 
 export const PDF: SkillIdentity = { id: 'project/pdf', name: 'pdf', source: 'project', dir: '/skills/pdf' };
 const DIGEST = `sha256:${'a'.repeat(64)}`;

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { readInput } from '../../src/tools/read-input.ts';
-import type { InputReading } from '../../src/tools/read-input.ts';
+import { readInput, type InputReading } from '../../src/tools/read-input.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { runs } from '../property-runs.ts';
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { startState } from '../../src/core/session.ts';
-import type { LoadedSkill, SessionState } from '../../src/core/session.ts';
+import { startState, type LoadedSkill, type SessionState } from '../../src/core/session.ts';
 import { trpc } from '../../src/tools/trpc.ts';
 import { trpcState } from '../../src/tools/trpc-state.ts';
 import { verifies } from '../conformance/verifies.ts';

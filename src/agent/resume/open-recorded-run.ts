@@ -11,8 +11,7 @@ import { quoted } from '../../core/text/text.ts';
 import { recordedRun } from '../../runtime/replay/recorded-calls.ts';
 import { skillProblems } from '../../runtime/replay/replay-run.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
-import { replayedRun, settledCalls } from './replayed-run.ts';
-import type { RecordSource, ReplayedRun } from './replayed-run.ts';
+import { replayedRun, settledCalls, type RecordSource, type ReplayedRun } from './replayed-run.ts';
 import { checkResume } from './resume-gate.ts';
 
 export type OpenedRecord =

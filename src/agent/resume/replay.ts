@@ -9,10 +9,8 @@ import type { Model } from '../../core/model.ts';
 import { actionFailed } from '../../core/observation.ts';
 import { stableJson } from '../../core/json/stable-json.ts';
 import type { Recall, RecalledAction } from '../../runtime/action-context.ts';
-import { withRemark } from '../conversation.ts';
-import type { Conversation } from '../conversation.ts';
-import { isSettled } from './replayed-run.ts';
-import type { RecordedCall, RecordedChild, ReplayedRun } from './replayed-run.ts';
+import { withRemark, type Conversation } from '../conversation.ts';
+import { isSettled, type RecordedCall, type RecordedChild, type ReplayedRun } from './replayed-run.ts';
 
 export interface Replay {
   readonly past: ReplayedRun;

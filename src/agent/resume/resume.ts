@@ -11,8 +11,7 @@ import { VOCABULARY_NAMES } from '../../tools/vocabularies.ts';
 import { ACTIVATIONS } from '../activation.ts';
 import { resumeRun } from '../agent.ts';
 import type { AgentOptions, AgentResult } from '../agent-options.ts';
-import { openRecordedRun } from './open-recorded-run.ts';
-import type { ResumeContext, NotResumable } from './open-recorded-run.ts';
+import { openRecordedRun, type ResumeContext, type NotResumable } from './open-recorded-run.ts';
 import { isAlreadyResumed } from './resume-gate.ts';
 import { defined } from '../../core/defined.ts';
 

@@ -1,8 +1,7 @@
 /** The model of a command, how the agent's run ended, and what it used. */
 import path from 'node:path';
 
-import { openAgentModel } from '../../agent/agent-model.ts';
-import type { AgentModel } from '../../agent/agent-model.ts';
+import { openAgentModel, type AgentModel } from '../../agent/agent-model.ts';
 import type { AgentResult } from '../../agent/agent-options.ts';
 import { countText, durationText } from '../../core/text/line-text.ts';
 import { printable } from '../../core/text/text.ts';

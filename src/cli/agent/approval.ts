@@ -5,16 +5,13 @@ import { SkillError } from '../../core/errors.ts';
 import { REFUSALS } from '../../core/failure-codes.ts';
 import { typedWord } from '../../core/text/shell-word.ts';
 import { printable } from '../../core/text/text.ts';
-import { openApprovals } from '../../policy/approval/approver.ts';
-import type { Asker } from '../../policy/approval/approver.ts';
+import { openApprovals, type Asker } from '../../policy/approval/approver.ts';
 import { surroundingsOf } from '../../runtime/config/config.ts';
 import { pendingFolder } from '../../policy/approval/pending-approvals.ts';
 import { openUsedApprovals } from '../../policy/approval/used-approvals.ts';
 import { askStreams, isTerminal, openTerminalAsker } from '../terminal/ask.ts';
-import { list, toggle } from '../command.ts';
-import type { FlagValues, Flags } from '../command.ts';
-import { reportWarning } from '../terminal/terminal.ts';
-import type { Terminal } from '../terminal/terminal.ts';
+import { list, toggle, type FlagValues, type Flags } from '../command.ts';
+import { reportWarning, type Terminal } from '../terminal/terminal.ts';
 
 /** Flags of commands that may need the user's approval. */
 export const APPROVAL_FLAGS = {

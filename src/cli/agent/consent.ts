@@ -3,21 +3,16 @@ import { isSkillError } from '../../core/errors.ts';
 import { lineJson } from '../json.ts';
 import { countText, shownText } from '../../core/text/line-text.ts';
 import { printable } from '../../core/text/text.ts';
-import { serverOfSource } from '../../core/skill.ts';
-import type { SkillEntry } from '../../core/skill.ts';
+import { serverOfSource, type SkillEntry } from '../../core/skill.ts';
 import { openTrust } from '../../policy/trust.ts';
-import { projectTop } from '../../runtime/skill-trust.ts';
-import type { Distrust } from '../../runtime/skill-trust.ts';
+import { projectTop, type Distrust } from '../../runtime/skill-trust.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
-import { reviewEntries } from '../../runtime/trust-review.ts';
-import type { ReviewedSkill } from '../../runtime/trust-review.ts';
-import { toggle } from '../command.ts';
-import type { Flags, GlobalInvocation } from '../command.ts';
+import { reviewEntries, type ReviewedSkill } from '../../runtime/trust-review.ts';
+import { toggle, type Flags, type GlobalInvocation } from '../command.ts';
 import { projectLine, reviewLines } from '../govern/trust-question.ts';
 import { surroundingsFor } from '../surroundings.ts';
 import { askStreams, choose, isTerminal } from '../terminal/ask.ts';
-import { reportWarning } from '../terminal/terminal.ts';
-import type { Terminal } from '../terminal/terminal.ts';
+import { reportWarning, type Terminal } from '../terminal/terminal.ts';
 
 /** Flag of commands that use the skills of a project. */
 export const TRUST_FLAGS = {

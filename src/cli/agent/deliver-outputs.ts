@@ -6,14 +6,12 @@ import { SkillError, isSkillError } from '../../core/errors.ts';
 import { countText } from '../../core/text/line-text.ts';
 import { typedWord } from '../../core/text/shell-word.ts';
 import { printable } from '../../core/text/text.ts';
-import { readResults } from '../../runtime/execution/results.ts';
-import type { ResultFile } from '../../runtime/execution/results.ts';
+import { readResults, type ResultFile } from '../../runtime/execution/results.ts';
 import { isFreeFor, takeOutputs } from '../../runtime/execution/take-outputs.ts';
 import type { Run } from '../../runtime/start-run.ts';
 import { askStreams, confirm } from '../terminal/ask.ts';
 import type { SETTING_FLAGS } from '../command.ts';
-import { reportWarning } from '../terminal/terminal.ts';
-import type { Terminal } from '../terminal/terminal.ts';
+import { reportWarning, type Terminal } from '../terminal/terminal.ts';
 import { isAttended, withNextTicket } from './approval.ts';
 
 export interface DeliveryOptions {

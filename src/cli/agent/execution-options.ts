@@ -1,7 +1,6 @@
 import type { ExecutionOptions } from '../../runtime/execution/execution.ts';
 import type { SkillError } from '../../core/errors.ts';
-import { reportWarning } from '../terminal/terminal.ts';
-import type { Terminal } from '../terminal/terminal.ts';
+import { reportWarning, type Terminal } from '../terminal/terminal.ts';
 
 /** Program execution for a model: every program needs approval, unless a policy rule allows it. */
 export function modelExecution(terminal: Terminal, executor?: ExecutionOptions['executor']): ExecutionOptions {

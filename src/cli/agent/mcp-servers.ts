@@ -10,8 +10,7 @@ import type { Runtime } from '../../runtime/runtime.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { diagnosticText } from '../skills/show-diagnostics.ts';
 import { openProgress } from '../terminal/progress.ts';
-import { reportWarning } from '../terminal/terminal.ts';
-import type { Terminal } from '../terminal/terminal.ts';
+import { reportWarning, type Terminal } from '../terminal/terminal.ts';
 import { estimateTokens } from '../../core/tokens.ts';
 import type { Finding } from '../govern/permission-findings.ts';
 

@@ -5,8 +5,7 @@ import { CLIENT_NAMES, TOKEN_VARIABLE, clientConfig } from '../../mcp/client-con
 import { VOCABULARY_NAMES } from '../../tools/vocabularies.ts';
 import { quoted } from '../../core/text/text.ts';
 import type { SkillServer } from '../../mcp/server.ts';
-import { defineCommand, option, toggle } from '../command.ts';
-import type { Invocation } from '../command.ts';
+import { defineCommand, option, toggle, type Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { lineJson } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';

@@ -2,8 +2,7 @@ import path from 'node:path';
 
 import type { PackageOptions } from '../../runtime/packages/packages.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { option, toggle } from '../command.ts';
-import type { FlagValues } from '../command.ts';
+import { option, toggle, type FlagValues } from '../command.ts';
 import { defined } from '../../core/defined.ts';
 
 /** Flags of commands that run scripts with packages. */

@@ -2,14 +2,12 @@ import path from 'node:path';
 
 import type { AgentOptions, AgentResult } from '../../agent/agent-options.ts';
 import { runAgent } from '../../agent/agent.ts';
-import { openChat } from '../../agent/chat.ts';
-import type { Chat, ChatOptions } from '../../agent/chat.ts';
+import { openChat, type Chat, type ChatOptions } from '../../agent/chat.ts';
 import { isSkillError } from '../../core/errors.ts';
 import type { ExecutorName } from '../../core/execution.ts';
 import type { ExecutionOptions } from '../../runtime/execution/execution.ts';
 import { modelExecution } from './execution-options.ts';
-import { reportWarning } from '../terminal/terminal.ts';
-import type { Terminal } from '../terminal/terminal.ts';
+import { reportWarning, type Terminal } from '../terminal/terminal.ts';
 import type { PackageOptions } from '../../runtime/packages/packages.ts';
 import { defined } from '../../core/defined.ts';
 

@@ -17,12 +17,10 @@ import {
   printRefusalHint,
   repeatedCommand,
 } from './approval.ts';
-import { deliverOutputs } from './deliver-outputs.ts';
-import type { Delivery } from './deliver-outputs.ts';
+import { deliverOutputs, type Delivery } from './deliver-outputs.ts';
 import { continuation, resumingCommand } from './resume-command.ts';
 import { answerNote, askForTrust, hiddenJson } from './consent.ts';
-import { defineCommand, option } from '../command.ts';
-import type { Invocation } from '../command.ts';
+import { defineCommand, option, type Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { serversFor } from './mcp-servers.ts';

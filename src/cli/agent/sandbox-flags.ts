@@ -1,13 +1,11 @@
 /** Flags for what programs see of the host: folders, the project, the network. */
 import path from 'node:path';
 
-import { PROJECT_ACCESSES } from '../../core/config/config.ts';
-import type { Config } from '../../core/config/config.ts';
+import { PROJECT_ACCESSES, type Config } from '../../core/config/config.ts';
 import { isHostPattern, readHostPattern } from '../../core/network/host-pattern.ts';
 import type { ExecutionOptions } from '../../runtime/execution/execution.ts';
 import { isDirectory } from '../../platform/fs/paths.ts';
-import { list, option } from '../command.ts';
-import type { FlagValues, Flags } from '../command.ts';
+import { list, option, type FlagValues, type Flags } from '../command.ts';
 import { quoted } from '../../core/text/text.ts';
 import { UsageError } from '../exit.ts';
 

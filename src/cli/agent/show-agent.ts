@@ -1,6 +1,5 @@
 /** Shows an agent at work: the plan, one line per action, and the answer while it streams. */
-import { jsonlSink, terminalSink } from '../../journal/export/sinks.ts';
-import type { EventSink, SinkLine } from '../../journal/export/sinks.ts';
+import { jsonlSink, terminalSink, type EventSink, type SinkLine } from '../../journal/export/sinks.ts';
 import { describeAction, interruptedText, isPoorOutcome } from '../../core/action-text.ts';
 import { agentEventText } from '../../core/agent-event-text.ts';
 import { failure } from '../../core/failure-codes.ts';

@@ -3,8 +3,7 @@ import { isSkillError } from '../../core/errors.ts';
 import { printable, quoted } from '../../core/text/text.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
 import { defineCommand } from '../command.ts';
-import { EVAL_FLAGS } from './flags.ts';
-import type { EvalInvocation } from './flags.ts';
+import { EVAL_FLAGS, type EvalInvocation } from './flags.ts';
 import { EXIT } from '../exit.ts';
 import { reportProblem } from '../terminal/terminal.ts';
 

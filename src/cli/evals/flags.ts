@@ -6,8 +6,7 @@ import { EXECUTOR_NAMES } from '../../core/execution.ts';
 import { quoted } from '../../core/text/text.ts';
 import { REPORT_FORMATS } from '../../evals/report/formats.ts';
 import { isDirectory } from '../../platform/fs/paths.ts';
-import { list, option, toggle } from '../command.ts';
-import type { Flags, Invocation } from '../command.ts';
+import { list, option, toggle, type Flags, type Invocation } from '../command.ts';
 import { UsageError } from '../exit.ts';
 import { FLEET_FLAGS } from '../fleet/fleet-flags.ts';
 

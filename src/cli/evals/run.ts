@@ -2,15 +2,12 @@
 import path from 'node:path';
 
 import { docsPage } from '../../core/docs-page.ts';
-import { EXECUTOR_NAMES } from '../../core/execution.ts';
-import type { Executor } from '../../core/execution.ts';
+import { EXECUTOR_NAMES, type Executor } from '../../core/execution.ts';
 import { printable, quoted } from '../../core/text/text.ts';
-import { evaluate } from '../../evals/evaluate.ts';
-import type { EvaluateOptions } from '../../evals/evaluate.ts';
+import { evaluate, type EvaluateOptions } from '../../evals/evaluate.ts';
 import { skillFoldersIn } from '../../evals/cases/suite.ts';
 import { MOST_DISTRACTORS } from '../../evals/trigger/distractors.ts';
-import { evaluateTrigger } from '../../evals/trigger/run-trigger.ts';
-import type { TriggerOptions } from '../../evals/trigger/run-trigger.ts';
+import { evaluateTrigger, type TriggerOptions } from '../../evals/trigger/run-trigger.ts';
 import { surroundingsOf } from '../../runtime/config/config.ts';
 import { wholeNumber } from '../arguments.ts';
 import {
@@ -21,23 +18,23 @@ import {
   storedReports,
   unfinishedEvaluation,
 } from './report-folder.ts';
-import { thresholdsOf, wantedReports } from './flags.ts';
-import type { EvalInvocation } from './flags.ts';
-import { cwdOf, noModel, readInputs, reportProblems } from './inputs.ts';
-import type { EvalInputs } from './inputs.ts';
-import { isCommand, openSubjects } from './subjects.ts';
-import type { EvalSubject } from './subjects.ts';
+import { thresholdsOf, wantedReports, type EvalInvocation } from './flags.ts';
+import { cwdOf, noModel, readInputs, reportProblems, type EvalInputs } from './inputs.ts';
+import { isCommand, openSubjects, type EvalSubject } from './subjects.ts';
 import { openWorkers } from './workers.ts';
 import { printReport, writeReports } from './write-reports.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { openProgress } from '../terminal/progress.ts';
 import { reportProblem } from '../terminal/terminal.ts';
-import { mostRepetitions, planOf } from '../../evals/run/plan.ts';
-import type { PlanOptions } from '../../evals/run/plan.ts';
+import { mostRepetitions, planOf, type PlanOptions } from '../../evals/run/plan.ts';
 import { jsonText } from '../json.ts';
-import { makePortability, portabilityExit } from '../../evals/subjects/portability.ts';
-import type { PortabilityReport, SubjectReport } from '../../evals/subjects/portability.ts';
+import {
+  makePortability,
+  portabilityExit,
+  type PortabilityReport,
+  type SubjectReport,
+} from '../../evals/subjects/portability.ts';
 import { htmlPortability, markdownPortability, terminalPortability } from '../../evals/subjects/portability-text.ts';
 import { writeFileAtomically, writeNamedFile } from '../../platform/fs/atomic-replace.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';

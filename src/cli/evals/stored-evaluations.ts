@@ -3,12 +3,10 @@ import path from 'node:path';
 
 import { invalidInput } from '../../core/errors.ts';
 import { quoted } from '../../core/text/text.ts';
-import { pageData } from '../../evals/page/page-data.ts';
-import type { PageOptions } from '../../evals/page/page-data.ts';
+import { pageData, type PageOptions } from '../../evals/page/page-data.ts';
 import { htmlReport } from '../../evals/page/report-page.ts';
 import { resultView } from '../../evals/page/run-view.ts';
-import { groupBy } from '../../evals/report/result.ts';
-import type { EvalReport } from '../../evals/report/result.ts';
+import { groupBy, type EvalReport } from '../../evals/report/result.ts';
 import type { EvaluationSource } from '../../server/server-options.ts';
 import { evaluationNames, evaluationsFolder, reportIn } from './report-folder.ts';
 

@@ -1,8 +1,7 @@
 /** The subjects of an evaluation: the own loop with a model, or other agents. */
 import { quoted } from '../../core/text/text.ts';
 import type { SuiteModel } from '../../evals/run/case-model.ts';
-import { openSubject } from '../../evals/subjects/open-subject.ts';
-import type { OpenSubject } from '../../evals/subjects/open-subject.ts';
+import { openSubject, type OpenSubject } from '../../evals/subjects/open-subject.ts';
 import { OWN_LOOP, readSubject, SUBJECT_AGENTS } from '../../evals/subjects/read-subject.ts';
 import { subjectName } from '../../evals/subjects/subject-case.ts';
 import { surroundingsOf } from '../../runtime/config/config.ts';

@@ -2,17 +2,14 @@
 import path from 'node:path';
 
 import { compareReports } from '../../evals/report/compare-reports.ts';
-import { exitOf, verdictOf } from '../../evals/report/report.ts';
-import type { Thresholds } from '../../evals/report/report.ts';
+import { exitOf, verdictOf, type Thresholds } from '../../evals/report/report.ts';
 import type { EvalReport } from '../../evals/report/result.ts';
 import { printable } from '../../core/text/text.ts';
 import { markdownComparison } from '../../evals/report/compare-text.ts';
-import { REPORT_FORMATS } from '../../evals/report/formats.ts';
-import type { WrittenReport } from '../../evals/report/formats.ts';
+import { REPORT_FORMATS, type WrittenReport } from '../../evals/report/formats.ts';
 import { terminalReport } from '../../evals/report/terminal.ts';
 import { jsonText } from '../json.ts';
-import { wantedReports } from './flags.ts';
-import type { EvalInvocation, WantedReport } from './flags.ts';
+import { wantedReports, type EvalInvocation, type WantedReport } from './flags.ts';
 import { cwdOf } from './inputs.ts';
 import { storedReports } from './report-folder.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';

@@ -1,7 +1,6 @@
 /** Flags of commands that use a database, and what they stand for. */
 import type { Fleet, FleetOptions } from '../../server/fleet/open-fleet.ts';
-import { option } from '../command.ts';
-import type { FlagValues, Flags } from '../command.ts';
+import { option, type FlagValues, type Flags } from '../command.ts';
 import { UsageError } from '../exit.ts';
 import { surroundingsFor } from '../surroundings.ts';
 

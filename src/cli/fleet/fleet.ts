@@ -1,7 +1,6 @@
 import { printable, quoted } from '../../core/text/text.ts';
 import { RIGHTS } from '../../server/fleet/keys.ts';
-import { defineCommand, list, option, toggle } from '../command.ts';
-import type { Invocation } from '../command.ts';
+import { defineCommand, list, option, toggle, type Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { bytesText, milliseconds } from '../terminal/quantities.ts';
 import { FLEET_FLAGS, fleetOptions, openFleetFor } from './fleet-flags.ts';

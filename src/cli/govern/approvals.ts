@@ -1,7 +1,6 @@
 import path from 'node:path';
 
-import { APPROVAL_SCOPES } from '../../core/approval.ts';
-import type { ApprovalScope } from '../../core/approval.ts';
+import { APPROVAL_SCOPES, type ApprovalScope } from '../../core/approval.ts';
 import { approvalLines, shortId } from '../../policy/approval-text.ts';
 import { invalidInput } from '../../core/errors.ts';
 import { printable, quoted } from '../../core/text/text.ts';
@@ -12,16 +11,14 @@ import {
   listPending,
   pendingFolder,
   withdrawPending,
+  type PendingPlace,
+  type PendingQuestion,
 } from '../../policy/approval/pending-approvals.ts';
-import type { PendingPlace, PendingQuestion } from '../../policy/approval/pending-approvals.ts';
-import { openStoredApprovals, storedId } from '../../policy/approval/stored-approvals.ts';
-import type { StoredApproval } from '../../policy/approval/stored-approvals.ts';
-import { defineCommand, option, toggle } from '../command.ts';
-import type { GlobalInvocation } from '../command.ts';
+import { openStoredApprovals, storedId, type StoredApproval } from '../../policy/approval/stored-approvals.ts';
+import { defineCommand, option, toggle, type GlobalInvocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { surroundingsFor } from '../surroundings.ts';
-import { reportWarning } from '../terminal/terminal.ts';
-import type { Terminal } from '../terminal/terminal.ts';
+import { reportWarning, type Terminal } from '../terminal/terminal.ts';
 
 const flags = {
   scope: option('SCOPE', 'approve once, for the run, or for the skill in its current version (default: once)', {

@@ -1,5 +1,4 @@
-import { GLOBAL_FLAGS, defineCommand, shownFlags, toggle } from '../command.ts';
-import type { Flag, Flags } from '../command.ts';
+import { GLOBAL_FLAGS, defineCommand, shownFlags, toggle, type Flag, type Flags } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';
 

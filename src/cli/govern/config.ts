@@ -1,5 +1,4 @@
-import { CONFIG_JSON_SCHEMA } from '../../core/config/config.ts';
-import type { Config } from '../../core/config/config.ts';
+import { CONFIG_JSON_SCHEMA, type Config } from '../../core/config/config.ts';
 import { SETTINGS, withValue } from '../../core/config/config-settings.ts';
 import { nearest } from '../../core/nearest.ts';
 import { printable, quoted } from '../../core/text/text.ts';

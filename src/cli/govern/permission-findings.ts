@@ -8,8 +8,7 @@ import { openStoredApprovals } from '../../policy/approval/stored-approvals.ts';
 import type { Surroundings } from '../../core/config/loaded-config.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { projectTop } from '../../runtime/skill-trust.ts';
-import { openTrust } from '../../policy/trust.ts';
-import type { TrustStore } from '../../policy/trust.ts';
+import { openTrust, type TrustStore } from '../../policy/trust.ts';
 import { trustRemarks } from '../skills/show-trust.ts';
 
 /** The result of one check. */

@@ -8,18 +8,15 @@ import { agentBaseOf, agentsOf, openAgentView } from '../../packs/agents/agent-v
 import type { Unplaced } from '../../packs/agents/place-skills.ts';
 import { detectAgents } from '../../packs/agents/agents.ts';
 import { ALL_AGENTS, readAgents } from '../../packs/agents/read-agents.ts';
-import { placeTargets } from '../../packs/agents/place-targets.ts';
-import type { PlaceTarget } from '../../packs/agents/place-targets.ts';
+import { placeTargets, type PlaceTarget } from '../../packs/agents/place-targets.ts';
 import { PACK_PROBLEMS } from '../../packs/problems.ts';
 import type { PackSettings } from '../../packs/pack-settings.ts';
 import { projectTop } from '../../runtime/skill-trust.ts';
-import { list } from '../command.ts';
-import type { Flags, GlobalInvocation } from '../command.ts';
+import { list, type Flags, type GlobalInvocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { surroundingsFor } from '../surroundings.ts';
 import { accepted } from './pack-command.ts';
-import { reportProblem } from '../terminal/terminal.ts';
-import type { Terminal } from '../terminal/terminal.ts';
+import { reportProblem, type Terminal } from '../terminal/terminal.ts';
 
 export const AGENT_FLAG = {
   agent: list('ID', 'for this agent, e.g. claude-code, codex or cursor, or all detected ones: all', { short: 'a' }),

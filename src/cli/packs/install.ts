@@ -1,14 +1,17 @@
 import path from 'node:path';
 
-import { isRefusal } from '../../packs/problems.ts';
-import type { PackRefusal } from '../../packs/problems.ts';
-import { installSkills } from '../../packs/install.ts';
-import type { InstallPlan, Installed, SkillChoice, SkillOffer } from '../../packs/install.ts';
+import { isRefusal, type PackRefusal } from '../../packs/problems.ts';
+import {
+  installSkills,
+  type InstallPlan,
+  type Installed,
+  type SkillChoice,
+  type SkillOffer,
+} from '../../packs/install.ts';
 import { restoreLock } from '../../packs/lock/restore-lock.ts';
 import { printable } from '../../core/text/text.ts';
 import { SCAN_NOTE } from '../../packs/scan/finding.ts';
-import { toggle } from '../command.ts';
-import type { Invocation } from '../command.ts';
+import { toggle, type Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { AGENT_FLAG, agentSummary, reportUnplaced, targetsFor } from './agent-flags.ts';
 import {
@@ -24,17 +27,14 @@ import {
   trustHint,
 } from './pack-command.ts';
 import { openProgress } from '../terminal/progress.ts';
-import { planJson, planLines, refusedJson, refusedLines } from './show-pack.ts';
-import type { PlanView } from './show-pack.ts';
-import { showPlan } from '../terminal/terminal.ts';
-import type { Terminal } from '../terminal/terminal.ts';
+import { planJson, planLines, refusedJson, refusedLines, type PlanView } from './show-pack.ts';
+import { showPlan, type Terminal } from '../terminal/terminal.ts';
 import { readLock } from '../../packs/lock/lock-file.ts';
 import { askStreams, isTerminal } from '../terminal/ask.ts';
 import { countText } from '../../core/text/line-text.ts';
 import { compareText } from '../../core/diagnostic.ts';
 import { detectAgents } from '../../packs/agents/agents.ts';
-import { placeTargets } from '../../packs/agents/place-targets.ts';
-import type { PlaceTarget } from '../../packs/agents/place-targets.ts';
+import { placeTargets, type PlaceTarget } from '../../packs/agents/place-targets.ts';
 import { projectTop } from '../../runtime/skill-trust.ts';
 import { chooseMany } from '../terminal/choose.ts';
 import { trustArriving } from '../../packs/trust-confirmed.ts';

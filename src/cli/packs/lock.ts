@@ -5,15 +5,12 @@ import { targetsInUse } from '../../packs/agents/place-targets.ts';
 import { trustArriving } from '../../packs/trust-confirmed.ts';
 import type { ForeignSkill } from '../../packs/lock/foreign-lock.ts';
 import { readForeignInstall } from '../../packs/lock/read-foreign.ts';
-import { isRefusal, packRefusal } from '../../packs/problems.ts';
-import type { PackRefusal } from '../../packs/problems.ts';
+import { isRefusal, packRefusal, type PackRefusal } from '../../packs/problems.ts';
 import { printable, quoted } from '../../core/text/text.ts';
 import { readLock } from '../../packs/lock/lock-file.ts';
-import { installSkills } from '../../packs/install.ts';
-import type { Installed } from '../../packs/install.ts';
+import { installSkills, type Installed } from '../../packs/install.ts';
 import type { PackSettings } from '../../packs/pack-settings.ts';
-import { option } from '../command.ts';
-import type { Invocation } from '../command.ts';
+import { option, type Invocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { reportUnplaced } from './agent-flags.ts';
 import {

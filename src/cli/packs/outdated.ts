@@ -1,8 +1,7 @@
 import os from 'node:os';
 
 import { printable } from '../../core/text/text.ts';
-import { findOutdated } from '../../packs/update/outdated.ts';
-import type { OutdatedSkill } from '../../packs/update/outdated.ts';
+import { findOutdated, type OutdatedSkill } from '../../packs/update/outdated.ts';
 import { toggle } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { openSkillAgents } from './agent-flags.ts';

@@ -1,26 +1,22 @@
 /** What the commands that change skill roots share: flags, settings, confirmation, progress and refusals. */
 import path from 'node:path';
 
-import { PackRefused, isNotAllowed, isRefusal } from '../../packs/problems.ts';
-import type { PackRefusal } from '../../packs/problems.ts';
+import { PackRefused, isNotAllowed, isRefusal, type PackRefusal } from '../../packs/problems.ts';
 import type { InstallProgress } from '../../packs/install.ts';
-import { packSettings } from '../../packs/pack-settings.ts';
-import type { PackSettings } from '../../packs/pack-settings.ts';
+import { packSettings, type PackSettings } from '../../packs/pack-settings.ts';
 import { needsRecovery, recoverRoot } from '../../packs/root/open-root.ts';
 import { trustConfirmed as trustBytes } from '../../packs/trust-confirmed.ts';
-import { INSTALL_SCOPES } from '../../core/config/config.ts';
+import { INSTALL_SCOPES, type InstallScope } from '../../core/config/config.ts';
 import { configProblem } from '../../core/config/loaded-config.ts';
 import { isSkillError } from '../../core/errors.ts';
 import { printable } from '../../core/text/text.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
-import { option, toggle } from '../command.ts';
-import type { Command, Flags, GlobalInvocation } from '../command.ts';
+import { option, toggle, type Command, type Flags, type GlobalInvocation } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { configFor, requireValidConfig, surroundingsFor } from '../surroundings.ts';
 import { askStreams, confirm } from '../terminal/ask.ts';
 import { reportProblem, reportWarning } from '../terminal/terminal.ts';
-import type { InstallScope } from '../../core/config/config.ts';
 
 export const ROOT_FLAGS = {
   scope: option('SCOPE', 'use .agents/skills of the project or of the user (default: install.scope, or project)', {

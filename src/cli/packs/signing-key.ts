@@ -7,8 +7,7 @@ import { openKeyFile } from '../../packs/sign/keys.ts';
 import type { SigningKey } from '../../packs/sign/secret-key.ts';
 import { askPassword, passwordOfFile } from '../terminal/ask-password.ts';
 import { askStreams } from '../terminal/ask.ts';
-import { option } from '../command.ts';
-import type { Invocation } from '../command.ts';
+import { option, type Invocation } from '../command.ts';
 
 export const KEY_FLAGS = {
   key: option('FILE', 'sign with this secret key (see skillwright keys new)', { short: 'k' }),

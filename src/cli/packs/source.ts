@@ -1,14 +1,11 @@
 /** Sources to browse: indexes of skills that are not installed. */
 import { isSkillError } from '../../core/errors.ts';
 import { printable, quoted } from '../../core/text/text.ts';
-import { indexSource } from '../../packs/browse/index-source.ts';
-import type { IndexedSource } from '../../packs/browse/index-source.ts';
+import { indexSource, type IndexedSource } from '../../packs/browse/index-source.ts';
 import type { AvailableSkill, SourceIndex } from '../../packs/browse/source-index.ts';
-import { openSourceStore } from '../../packs/browse/source-store.ts';
-import type { SourceStore } from '../../packs/browse/source-store.ts';
+import { openSourceStore, type SourceStore } from '../../packs/browse/source-store.ts';
 import type { PackSettings } from '../../packs/pack-settings.ts';
-import { isRefusal } from '../../packs/problems.ts';
-import type { PackRefusal } from '../../packs/problems.ts';
+import { isRefusal, type PackRefusal } from '../../packs/problems.ts';
 import type { GlobalInvocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { openProgress } from '../terminal/progress.ts';

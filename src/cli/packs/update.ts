@@ -3,14 +3,11 @@ import path from 'node:path';
 import { SCAN_NOTE } from '../../packs/scan/finding.ts';
 import { readTreeDigest } from '../../platform/fs/tree-digest.ts';
 import { printable } from '../../core/text/text.ts';
-import { isChanged, updateSkills } from '../../packs/update/update.ts';
+import { isChanged, updateSkills, type Updated } from '../../packs/update/update.ts';
 import { trustArriving } from '../../packs/trust-confirmed.ts';
-import type { Updated } from '../../packs/update/update.ts';
-import { toggle } from '../command.ts';
-import type { Invocation } from '../command.ts';
+import { toggle, type Invocation } from '../command.ts';
 import { UsageError } from '../exit.ts';
-import { openSkillAgents, reportUnplaced } from './agent-flags.ts';
-import type { SkillAgents } from './agent-flags.ts';
+import { openSkillAgents, reportUnplaced, type SkillAgents } from './agent-flags.ts';
 import {
   CHANGE_FLAGS,
   accepted,
@@ -24,11 +21,9 @@ import {
   trustHint,
 } from './pack-command.ts';
 import { openProgress } from '../terminal/progress.ts';
-import { FINDINGS_FLAG, findingLines } from './show-pack.ts';
-import type { FindingsView } from './show-pack.ts';
+import { FINDINGS_FLAG, findingLines, type FindingsView } from './show-pack.ts';
 import { askStreams, isTerminal } from '../terminal/ask.ts';
-import { showPlan } from '../terminal/terminal.ts';
-import type { Terminal } from '../terminal/terminal.ts';
+import { showPlan, type Terminal } from '../terminal/terminal.ts';
 import { conflictsIn } from '../../packs/update/apply-update.ts';
 import { conflictLines, countUpdate, updateLines } from '../../packs/update/update-text.ts';
 import type { UpdateMode } from '../../packs/update/update-plan.ts';

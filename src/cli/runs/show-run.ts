@@ -1,7 +1,6 @@
 /** Runs as text. Everything in a run is untrusted and escaped before it is printed. */
 import { describeOutcome, limitText } from '../../core/action-text.ts';
-import type { RunReading } from '../../journal/run-folder.ts';
-import { runLife, runState } from '../../journal/run-folder.ts';
+import { runLife, runState, type RunReading } from '../../journal/run-folder.ts';
 import type { Verification } from '../../journal/verify.ts';
 import type { ChainVerification } from '../../journal/verify-chain.ts';
 import { agentEventText } from '../../core/agent-event-text.ts';

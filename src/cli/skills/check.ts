@@ -1,22 +1,17 @@
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-import { compareDiagnostics } from '../../core/diagnostic.ts';
-import type { Diagnostic } from '../../core/diagnostic.ts';
-import type { SkillError } from '../../core/errors.ts';
-import { invalidInput } from '../../core/errors.ts';
+import { compareDiagnostics, type Diagnostic } from '../../core/diagnostic.ts';
+import { invalidInput, type SkillError } from '../../core/errors.ts';
 import { printable, quoted } from '../../core/text/text.ts';
 import { isPresent } from '../../platform/fs/paths.ts';
-import { checkAndFix, sourceTargets, targetsAt } from '../../runtime/check.ts';
-import type { FixedSkill, Targets } from '../../runtime/check.ts';
-import { defineCommand, option, toggle } from '../command.ts';
-import type { Invocation } from '../command.ts';
+import { checkAndFix, sourceTargets, targetsAt, type FixedSkill, type Targets } from '../../runtime/check.ts';
+import { defineCommand, option, toggle, type Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { jsonText, plainJson } from '../json.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { diagnosticCounts, diagnosticJson, diagnosticText } from './show-diagnostics.ts';
-import { DIAGNOSTIC_RULES } from '../../core/diagnostic-codes.ts';
-import type { DiagnosticRule } from '../../core/diagnostic-codes.ts';
+import { DIAGNOSTIC_RULES, type DiagnosticRule } from '../../core/diagnostic-codes.ts';
 import { sarifLocations, sarifReport } from '../../core/sarif.ts';
 import { VERSION } from '../../version.ts';
 import type { CheckOptions } from '../../loader/check-skill.ts';

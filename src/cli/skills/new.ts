@@ -1,7 +1,6 @@
 import path from 'node:path';
 
-import { SKILL_PARTS, newSkillFiles } from '../../format/new-skill.ts';
-import type { SkillPart } from '../../format/new-skill.ts';
+import { SKILL_PARTS, newSkillFiles, type SkillPart } from '../../format/new-skill.ts';
 import { printable } from '../../core/text/text.ts';
 import { isSkillError } from '../../core/errors.ts';
 import { createTree } from '../../platform/fs/create-tree.ts';
@@ -10,8 +9,7 @@ import { openTrust } from '../../policy/trust.ts';
 import { surroundingsOf } from '../../runtime/config/config.ts';
 import { defineCommand, list, option } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
-import { reportWarning } from '../terminal/terminal.ts';
-import type { Terminal } from '../terminal/terminal.ts';
+import { reportWarning, type Terminal } from '../terminal/terminal.ts';
 import { skillsFolder } from '../../packs/skills-folder.ts';
 import { projectTop } from '../../runtime/skill-trust.ts';
 import { surroundingsFor } from '../surroundings.ts';

@@ -4,8 +4,7 @@ import path from 'node:path';
 import { PackRefused, packRefusal } from '../../packs/problems.ts';
 import { quoted } from '../../core/text/text.ts';
 import { readPrivateFile } from '../../platform/fs/read-file.ts';
-import { isTerminal, takeKeys } from './ask.ts';
-import type { AskStreams } from './ask.ts';
+import { isTerminal, takeKeys, type AskStreams } from './ask.ts';
 
 const MAX_BYTES = 4096;
 const [CTRL_C, CTRL_D, CTRL_U, ESCAPE] = ['\u0003', '\u0004', '\u0015', '\u001B'];

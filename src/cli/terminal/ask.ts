@@ -4,8 +4,7 @@ import type { ApprovalRequest, ApprovalScope } from '../../core/approval.ts';
 import { sha256 } from '../../platform/hash.ts';
 import type { Asker } from '../../policy/approval/approver.ts';
 import { markPastes, openPasteGuard } from './paste-marks.ts';
-import { columnsOf } from './terminal.ts';
-import type { Stream } from './terminal.ts';
+import { columnsOf, type Stream } from './terminal.ts';
 import { wrapWords } from './wrap.ts';
 
 /** The part of `process.stdin` that reading keys needs. */

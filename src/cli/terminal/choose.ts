@@ -1,8 +1,7 @@
 /** A list on the terminal from which the user selects any number of rows: filter as you type, space selects, enter continues. */
 import { printable } from '../../core/text/text.ts';
 import { fitText, padText, textWidth } from '../../platform/text-width.ts';
-import { isTerminal, takeKeys } from './ask.ts';
-import type { AskStreams } from './ask.ts';
+import { isTerminal, takeKeys, type AskStreams } from './ask.ts';
 import { columnsOf } from './terminal.ts';
 import { startOf } from '../../core/text/code-point.ts';
 

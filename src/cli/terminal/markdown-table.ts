@@ -1,6 +1,5 @@
 import { padText, textWidth } from '../../platform/text-width.ts';
-import { renderInline } from './markdown-inline.ts';
-import type { MarkdownLook } from './markdown-inline.ts';
+import { renderInline, type MarkdownLook } from './markdown-inline.ts';
 import { closeStyles } from './styles.ts';
 import { breakWords, wrapWords } from './wrap.ts';
 

@@ -3,8 +3,7 @@
  * control characters, terminal sequences and direction marks are removed before anything is looked at, and the work is linear in its length.
  */
 import { cleanText } from '../../core/text/text.ts';
-import { renderInline } from './markdown-inline.ts';
-import type { MarkdownLook } from './markdown-inline.ts';
+import { renderInline, type MarkdownLook } from './markdown-inline.ts';
 import { cellsOf, isDelimiterRow, tableLines } from './markdown-table.ts';
 import { closeStyles } from './styles.ts';
 import { wrapWords } from './wrap.ts';

@@ -1,7 +1,6 @@
 import { textWidth } from '../../platform/text-width.ts';
 import { jsonText } from '../json.ts';
-import { styled } from './styles.ts';
-import type { Style } from './styles.ts';
+import { styled, type Style } from './styles.ts';
 import { wrapWords } from './wrap.ts';
 
 export type { Style } from './styles.ts';

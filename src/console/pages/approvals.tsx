@@ -3,8 +3,7 @@ import { useState } from 'preact/hooks';
 
 import type { Approvals } from '../../server/api/govern.ts';
 import { useChange, useNews } from '../changes.ts';
-import { apiError, remove } from '../client.ts';
-import type { ApiError } from '../client.ts';
+import { apiError, remove, type ApiError } from '../client.ts';
 import { useGet } from '../hooks.ts';
 import { t } from '../language.ts';
 import { ApprovalCard } from '../parts/approval-card.tsx';

@@ -4,8 +4,7 @@ import { useState } from 'preact/hooks';
 
 import type { ServerStatus } from '../../server/api/govern.ts';
 import type { StartRequest, Started, Uploaded } from '../../server/api/runs.ts';
-import { apiError, post, remove, upload } from '../client.ts';
-import type { ApiError } from '../client.ts';
+import { apiError, post, remove, upload, type ApiError } from '../client.ts';
 import { BudgetFields, typedLimits } from '../parts/budget-fields.tsx';
 import { t } from '../language.ts';
 import { ActionButton, Problem } from '../parts/parts.tsx';

@@ -7,8 +7,7 @@ import { useChange, useNews } from '../changes.ts';
 import { useGet } from '../hooks.ts';
 import { counted, t } from '../language.ts';
 import { LongText } from '../parts/long-text.tsx';
-import { Badge, Empty, Section, Tabs, Waiting } from '../parts/parts.tsx';
-import type { Tone } from '../parts/parts.tsx';
+import { Badge, Empty, Section, Tabs, Waiting, type Tone } from '../parts/parts.tsx';
 import { VirtualList } from '../parts/virtual-list.tsx';
 import { line, number } from '../text.ts';
 

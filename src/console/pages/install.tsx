@@ -3,8 +3,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 
 import type { PackPlan, PackRequest } from '../../server/api/skills.ts';
-import { apiError, post } from '../client.ts';
-import type { ApiError } from '../client.ts';
+import { apiError, post, type ApiError } from '../client.ts';
 import { counted, t } from '../language.ts';
 import { ActionButton, Badge, Empty, Problem, State } from '../parts/parts.tsx';
 import { link } from '../route.ts';

@@ -4,8 +4,7 @@ import { useState } from 'preact/hooks';
 
 import type { DecisionView, Isolation, PolicyView } from '../../server/api/govern.ts';
 import { useNews } from '../changes.ts';
-import { apiError, post } from '../client.ts';
-import type { ApiError } from '../client.ts';
+import { apiError, post, type ApiError } from '../client.ts';
 import { useGet } from '../hooks.ts';
 import { t } from '../language.ts';
 import {

@@ -3,8 +3,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 
 import type { SkillDetail, SkillFile } from '../../server/api/skills.ts';
-import { apiError, post } from '../client.ts';
-import type { ApiError } from '../client.ts';
+import { apiError, post, type ApiError } from '../client.ts';
 import { useGet } from '../hooks.ts';
 import { t } from '../language.ts';
 import { Diff } from '../parts/diff.tsx';

@@ -3,8 +3,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 
 import type { ApprovalDetail, PendingApproval } from '../../server/api/govern.ts';
-import { apiError, post } from '../client.ts';
-import type { ApiError } from '../client.ts';
+import { apiError, post, type ApiError } from '../client.ts';
 import { t } from '../language.ts';
 import { link } from '../route.ts';
 import { bytes, date, line, short } from '../text.ts';

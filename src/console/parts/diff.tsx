@@ -2,8 +2,7 @@
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 
-import { diffLines } from '../../core/text/text-diff.ts';
-import type { DiffLine } from '../../core/text/text-diff.ts';
+import { diffLines, type DiffLine } from '../../core/text/text-diff.ts';
 import { t } from '../language.ts';
 import { visible } from '../text.ts';
 

@@ -3,8 +3,7 @@ import type { ComponentChild, JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 
 import { visible } from '../text.ts';
-import { readBlocks } from './markdown-blocks.ts';
-import type { Block } from './markdown-blocks.ts';
+import { readBlocks, type Block } from './markdown-blocks.ts';
 
 const MAX_CHARACTERS = 200_000;
 

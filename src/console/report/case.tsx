@@ -8,8 +8,14 @@ import { LongText } from '../parts/long-text.tsx';
 import { Banner, Command, Empty, Facts, PlanSteps, Section, State } from '../parts/parts.tsx';
 import { duration, line, number, visible } from '../text.ts';
 import { Table, Titled, armName, part, useReportLink } from './marks.tsx';
-import { CONTEXT_SECTIONS } from '../../evals/page/view.ts';
-import type { ContextSection, PageData, RunStep, RunView, TurnView } from '../../evals/page/view.ts';
+import {
+  CONTEXT_SECTIONS,
+  type ContextSection,
+  type PageData,
+  type RunStep,
+  type RunView,
+  type TurnView,
+} from '../../evals/page/view.ts';
 import type { CaseResult, CheckResult } from '../../evals/report/result.ts';
 
 export interface Neighbours {

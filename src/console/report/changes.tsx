@@ -2,12 +2,16 @@
 import type { JSX } from 'preact';
 
 import type { PageData } from '../../evals/page/view.ts';
-import { CHANGES } from '../../evals/report/compare-reports.ts';
-import type { BeforeAfter, CaseVerdict, Change, ReportComparison } from '../../evals/report/compare-reports.ts';
+import {
+  CHANGES,
+  type BeforeAfter,
+  type CaseVerdict,
+  type Change,
+  type ReportComparison,
+} from '../../evals/report/compare-reports.ts';
 import { chanceText } from '../../evals/report/report-text.ts';
 import { t } from '../language.ts';
-import { Badge, Card, Empty, Facts, Section, State } from '../parts/parts.tsx';
-import type { Tone } from '../parts/parts.tsx';
+import { Badge, Card, Empty, Facts, Section, State, type Tone } from '../parts/parts.tsx';
 import { date, duration, line, number, short, visible } from '../text.ts';
 import { Table, Titled, armName, rateText, useReportLink } from './marks.tsx';
 

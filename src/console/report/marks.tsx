@@ -1,11 +1,9 @@
 /** Small parts that several views of a report share. */
-import { createContext } from 'preact';
-import type { ComponentChildren, JSX } from 'preact';
+import { createContext, type ComponentChildren, type JSX } from 'preact';
 import { useContext } from 'preact/hooks';
 
 import { percentText } from '../../evals/report/report-text.ts';
-import { CASE_STATUSES } from '../../evals/report/result.ts';
-import type { Arm, Rate, StatusCounts } from '../../evals/report/result.ts';
+import { CASE_STATUSES, type Arm, type Rate, type StatusCounts } from '../../evals/report/result.ts';
 import { t } from '../language.ts';
 import { number } from '../text.ts';
 

@@ -14,8 +14,13 @@ import {
   sumOf,
   tokensOf,
 } from '../../evals/report/report-text.ts';
-import { CASE_STATUSES } from '../../evals/report/result.ts';
-import type { CaseResult, CaseStatus, EvalReport, ReportSkill } from '../../evals/report/result.ts';
+import {
+  CASE_STATUSES,
+  type CaseResult,
+  type CaseStatus,
+  type EvalReport,
+  type ReportSkill,
+} from '../../evals/report/result.ts';
 import { counted, t } from '../language.ts';
 import { Banner, Card, Section, State } from '../parts/parts.tsx';
 import { Trend } from '../parts/trend.tsx';

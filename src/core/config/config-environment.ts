@@ -1,7 +1,6 @@
 import { checkConfig, problemText } from './config-check.ts';
 import type { ConfigLayer } from './config-merge.ts';
-import { SETTINGS, valueOfText, withValue } from './config-settings.ts';
-import type { Setting } from './config-settings.ts';
+import { SETTINGS, valueOfText, withValue, type Setting } from './config-settings.ts';
 import { SETTING_PREFIX, settingNames } from './environment-names.ts';
 import { nearest } from '../nearest.ts';
 import { printable } from '../text/text.ts';

@@ -1,7 +1,6 @@
 import type { Config } from './config.ts';
 import { overrideRuleOf, narrow } from './project-override-rules.ts';
-import { SETTINGS, builtInValue, isMap, valueAt, withValue } from './config-settings.ts';
-import type { Setting } from './config-settings.ts';
+import { SETTINGS, builtInValue, isMap, valueAt, withValue, type Setting } from './config-settings.ts';
 import { isObject } from '../json/json-schema.ts';
 
 /** Later layers override earlier ones. The project file may override only as `project-override-rules.ts` allows. */

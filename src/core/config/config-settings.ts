@@ -1,9 +1,7 @@
-import { CONFIG_SCHEMA } from './config.ts';
-import type { Config } from './config.ts';
+import { CONFIG_SCHEMA, type Config } from './config.ts';
 import { readJsonText } from '../json/json-position.ts';
-import { isObject } from '../json/json-schema.ts';
+import { isObject, type JsonSchema, type ObjectSchema } from '../json/json-schema.ts';
 import { parseJson } from '../json/parse-json.ts';
-import type { JsonSchema, ObjectSchema } from '../json/json-schema.ts';
 
 /** A leaf of the configuration schema: a value, a list or a map. */
 export interface Setting {

@@ -1,6 +1,5 @@
 import type { FromSchema } from '../json/json-schema.ts';
-import { EFFECTS } from '../access.ts';
-import type { Effect, Risk } from '../access.ts';
+import { EFFECTS, type Effect, type Risk } from '../access.ts';
 import { choice, list, section, text } from '../json/schema-of.ts';
 
 /** How the `allowed-tools` of a skill are used: as a restriction, as pre-approval, both, or not at all. */

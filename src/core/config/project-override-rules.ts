@@ -1,8 +1,6 @@
-import { FORMAT_MODES, PROJECT_ACCESSES, RUN_SYNCS } from './config.ts';
-import type { Config } from './config.ts';
+import { FORMAT_MODES, PROJECT_ACCESSES, RUN_SYNCS, type Config } from './config.ts';
 import { SETTINGS, valueAt } from './config-settings.ts';
-import { isHostPattern, readHostPattern } from '../network/host-pattern.ts';
-import type { HostPattern } from '../network/host-pattern.ts';
+import { isHostPattern, readHostPattern, type HostPattern } from '../network/host-pattern.ts';
 import { isObject } from '../json/json-schema.ts';
 import { ALLOWED_TOOLS_USES, SANDBOXED_USES } from './policy-config.ts';
 import { EFFECTS } from '../access.ts';

@@ -1,5 +1,4 @@
-import { isObject } from './json-schema.ts';
-import type { JsonSchema, ObjectSchema } from './json-schema.ts';
+import { isObject, type JsonSchema, type ObjectSchema } from './json-schema.ts';
 
 /** Longer lists of values are not spelled out. */
 const LONGEST_ENUM = 8;

@@ -1,11 +1,9 @@
 /** Reads assertions of community files: what code can check becomes a check, anything else a rubric line. Nothing is dropped. */
 import type { OutputCheck, RubricLine } from './case.ts';
-import { isObject } from '../../core/json/json-schema.ts';
-import type { JsonPath } from '../../core/json/json-schema.ts';
+import { isObject, type JsonPath } from '../../core/json/json-schema.ts';
 import { stableJson } from '../../core/json/stable-json.ts';
 import { patternProblem } from './pattern-check.ts';
-import type { CaseReport } from './problem.ts';
-import { addProblem } from './problem.ts';
+import { addProblem, type CaseReport } from './problem.ts';
 
 export interface Assertions {
   readonly checks: readonly OutputCheck[];

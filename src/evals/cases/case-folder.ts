@@ -3,9 +3,8 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 
 import { docsPage } from '../../core/docs-page.ts';
-import { isObject } from '../../core/json/json-schema.ts';
+import { isObject, type JsonPath } from '../../core/json/json-schema.ts';
 import { parseJson } from '../../core/json/parse-json.ts';
-import type { JsonPath } from '../../core/json/json-schema.ts';
 import { readTextFile } from '../../platform/fs/read-file.ts';
 import type { CaseFile, DraftCase } from './draft.ts';
 import { readOwnCase } from './own-case.ts';

@@ -1,17 +1,21 @@
 /** Reads cases and trigger queries of community formats. Key names are lenient, meanings are exact. */
 import type { CaseSkills, Expectations } from './case.ts';
-import { isObject } from '../../core/json/json-schema.ts';
-import type { JsonPath } from '../../core/json/json-schema.ts';
+import { isObject, type JsonPath } from '../../core/json/json-schema.ts';
 import { fieldOf } from '../../core/json/shape.ts';
 import { quoted } from '../../core/text/text.ts';
-import { joined, readAssertions, wordsOf } from './assertions.ts';
-import type { Assertions } from './assertions.ts';
+import { joined, readAssertions, wordsOf, type Assertions } from './assertions.ts';
 import { contradictions } from './contradictions.ts';
 import { defined } from '../../core/defined.ts';
-import { namedFiles, reportHazards, reportMissingSkills, shortName } from './draft.ts';
-import type { CaseFile, DraftCase, DraftId } from './draft.ts';
-import { addProblem, isClean, relocated } from './problem.ts';
-import type { CaseReport } from './problem.ts';
+import {
+  namedFiles,
+  reportHazards,
+  reportMissingSkills,
+  shortName,
+  type CaseFile,
+  type DraftCase,
+  type DraftId,
+} from './draft.ts';
+import { addProblem, isClean, relocated, type CaseReport } from './problem.ts';
 import {
   ASSERTION_KEYS,
   FILE_KEYS,

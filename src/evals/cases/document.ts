@@ -1,10 +1,8 @@
 /** Parses a case file (JSON, JSON lines, YAML or CSV) into a value with positions. */
 import path from 'node:path';
-import { LineCounter, isMap, isNode, isPair, isScalar, isSeq, parseDocument, visit } from 'yaml';
-import type { Document } from 'yaml';
+import { LineCounter, isMap, isNode, isPair, isScalar, isSeq, parseDocument, visit, type Document } from 'yaml';
 
-import { positionOf, readJsonText } from '../../core/json/json-position.ts';
-import type { Position } from '../../core/json/json-position.ts';
+import { positionOf, readJsonText, type Position } from '../../core/json/json-position.ts';
 import { jsonErrorOffset } from '../../agent/json-object.ts';
 import type { JsonPath } from '../../core/json/json-schema.ts';
 

@@ -1,14 +1,11 @@
 /** A case while it is read, and checks that all formats share. */
 import type { EvalCase } from './case.ts';
-import { isObject } from '../../core/json/json-schema.ts';
-import type { JsonPath } from '../../core/json/json-schema.ts';
+import { isObject, type JsonPath } from '../../core/json/json-schema.ts';
 import { nearest } from '../../core/nearest.ts';
 import { quoted } from '../../core/text/text.ts';
 import { fileInSuite } from './output-checks.ts';
-import type { CaseReport } from './problem.ts';
-import { addProblem } from './problem.ts';
-import { folderOfSuite } from './suite.ts';
-import type { Suite } from './suite.ts';
+import { addProblem, type CaseReport } from './problem.ts';
+import { folderOfSuite, type Suite } from './suite.ts';
 
 export interface DraftCase {
   readonly case: Omit<EvalCase, 'id'>;

@@ -5,10 +5,8 @@ import type { JsonPath } from '../../core/json/json-schema.ts';
 import { quoted } from '../../core/text/text.ts';
 import { defined } from '../../core/defined.ts';
 import { patternProblem } from './pattern-check.ts';
-import type { CaseProblem, CaseReport } from './problem.ts';
-import { addProblem } from './problem.ts';
-import { fileOfSuite } from './suite.ts';
-import type { Suite } from './suite.ts';
+import { addProblem, type CaseProblem, type CaseReport } from './problem.ts';
+import { fileOfSuite, type Suite } from './suite.ts';
 
 /** Matches a heading, list item, table, code fence or quote at the start of a line. */
 const MARKDOWN = '(?:^|\\n) {0,3}(?:#{1,6} |[-*+] |[0-9]{1,3}[.)] |\\||```|>)';

@@ -1,17 +1,22 @@
 /** Reads cases of our own format. It is strict, since a misspelled expectation would never fail. */
-import { EVAL_CASE_SCHEMA } from './case-schema.ts';
-import type { WrittenCase, WrittenExpect, WrittenPattern } from './case-schema.ts';
-import { checkJson, isObject } from '../../core/json/json-schema.ts';
-import type { JsonPath, SchemaProblem } from '../../core/json/json-schema.ts';
+import { EVAL_CASE_SCHEMA, type WrittenCase, type WrittenExpect, type WrittenPattern } from './case-schema.ts';
+import { checkJson, isObject, type JsonPath, type SchemaProblem } from '../../core/json/json-schema.ts';
 import { nearest } from '../../core/nearest.ts';
 import { quoted } from '../../core/text/text.ts';
 import { contradictions } from './contradictions.ts';
 import { defined } from '../../core/defined.ts';
-import { namedFiles, namedFolders, reportHazards, reportMissingSkills, shortName } from './draft.ts';
-import type { CaseFile, DraftCase, DraftId } from './draft.ts';
+import {
+  namedFiles,
+  namedFolders,
+  reportHazards,
+  reportMissingSkills,
+  shortName,
+  type CaseFile,
+  type DraftCase,
+  type DraftId,
+} from './draft.ts';
 import { fileInSuite, readOutput } from './output-checks.ts';
-import { addProblem, isClean, relocated } from './problem.ts';
-import type { CaseReport } from './problem.ts';
+import { addProblem, isClean, relocated, type CaseReport } from './problem.ts';
 import { fileOfSuite, newFileOfSuite } from './suite.ts';
 import { parseJson } from '../../core/json/parse-json.ts';
 import { patternProblem } from './pattern-check.ts';

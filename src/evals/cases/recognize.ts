@@ -1,6 +1,5 @@
 /** Recognizes the format of a case file by its content. */
-import { isObject } from '../../core/json/json-schema.ts';
-import type { JsonPath } from '../../core/json/json-schema.ts';
+import { isObject, type JsonPath } from '../../core/json/json-schema.ts';
 import { INPUT_KEYS, hasExpectation, textAt } from './community-keys.ts';
 
 export const CASE_SHAPES = [

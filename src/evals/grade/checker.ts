@@ -3,8 +3,7 @@ import { timerMs } from '../../platform/clock.ts';
 import type { EvalCase, OutputCheck } from '../cases/case.ts';
 import type { CheckResult } from '../report/result.ts';
 import { quoted } from '../../core/text/text.ts';
-import { errored, failed, passed, SHOWN_CHARACTERS, skipped } from './check.ts';
-import type { CheckHead } from './check.ts';
+import { errored, failed, passed, SHOWN_CHARACTERS, skipped, type CheckHead } from './check.ts';
 import type { RunFacts } from './run-facts.ts';
 
 export type CheckerCheck = Extract<OutputCheck, { readonly type: 'checker' }>;

@@ -1,10 +1,8 @@
 /** Grades which actions occurred and in which order. */
-import { patternText, readActionPattern } from './action-match.ts';
-import type { ActionMatcher } from './action-match.ts';
+import { patternText, readActionPattern, type ActionMatcher } from './action-match.ts';
 import type { ActionPattern, EvalCase } from '../cases/case.ts';
 import type { CheckResult } from '../report/result.ts';
-import { checked, errored, failed, listText, passed } from './check.ts';
-import type { CheckHead } from './check.ts';
+import { checked, errored, failed, listText, passed, type CheckHead } from './check.ts';
 import type { RunFacts, StepFact } from './run-facts.ts';
 
 export function gradeActions(

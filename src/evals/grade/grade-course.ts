@@ -4,10 +4,8 @@ import type { BudgetName } from '../../core/budget.ts';
 import type { EvalCase } from '../cases/case.ts';
 import type { CheckResult } from '../report/result.ts';
 import { quoted } from '../../core/text/text.ts';
-import { checked, errored, listText, SHOWN_CHARACTERS, skipped } from './check.ts';
-import type { CheckHead } from './check.ts';
-import { loadedNames } from './run-facts.ts';
-import type { LoadFact, RunFacts } from './run-facts.ts';
+import { checked, errored, listText, SHOWN_CHARACTERS, skipped, type CheckHead } from './check.ts';
+import { loadedNames, type LoadFact, type RunFacts } from './run-facts.ts';
 
 export function gradeSkills({ expect, skills: { target } }: EvalCase, { loads }: RunFacts): readonly CheckResult[] {
   const { trigger, skills: { allOf, anyOf, noneOf, only } = {} } = expect;

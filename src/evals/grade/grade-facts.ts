@@ -4,11 +4,9 @@ import type { CheckResult } from '../report/result.ts';
 import { gradeActions } from './grade-actions.ts';
 import { gradeBudget, gradeOutcome, gradeSkills, gradeStreaming } from './grade-course.ts';
 import { gradeDisclosure } from './grade-disclosure.ts';
-import { gradeOutput } from './grade-output.ts';
-import type { CheckSchema } from './grade-output.ts';
+import { gradeOutput, type CheckSchema } from './grade-output.ts';
 import { gradeSecurity } from './grade-security.ts';
-import { brokenReason } from './run-facts.ts';
-import type { RunFacts } from './run-facts.ts';
+import { brokenReason, type RunFacts } from './run-facts.ts';
 
 /** Equal facts give equal checks. */
 export function gradeFacts(one: EvalCase, facts: RunFacts, checkSchema?: CheckSchema): readonly CheckResult[] {

@@ -5,8 +5,7 @@ import { readLinearRegex } from './linear-regex.ts';
 import type { CheckResult } from '../report/result.ts';
 import { compileGlob, normaliseGlob } from '../../core/glob.ts';
 import { quoted } from '../../core/text/text.ts';
-import { checked, errored, failed, listText, passed, SHOWN_CHARACTERS } from './check.ts';
-import type { CheckHead } from './check.ts';
+import { checked, errored, failed, listText, passed, SHOWN_CHARACTERS, type CheckHead } from './check.ts';
 import type { FileFact, RunFacts } from './run-facts.ts';
 
 /** Checker scripts are graded in `checker.ts`. */

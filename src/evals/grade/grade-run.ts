@@ -1,19 +1,13 @@
 /** Grades one run against one case: code first, then checker scripts, then a judge model for what code cannot check. */
-import { ZERO_COST } from '../report/result.ts';
-import type { CaseResult, CheckResult } from '../report/result.ts';
-import { SHOWN_CHARACTERS, errored, failed, passed, skipped } from './check.ts';
-import type { CheckHead } from './check.ts';
-import { gradeByCheckers } from './checker.ts';
-import type { RunChecker } from './checker.ts';
-import { withOutputs } from './output-files.ts';
-import type { ReadOutput } from './output-files.ts';
+import { ZERO_COST, type CaseResult, type CheckResult } from '../report/result.ts';
+import { SHOWN_CHARACTERS, errored, failed, passed, skipped, type CheckHead } from './check.ts';
+import { gradeByCheckers, type RunChecker } from './checker.ts';
+import { withOutputs, type ReadOutput } from './output-files.ts';
 import { readRunFacts } from './read-run-facts.ts';
-import { brokenReason, loadedNames } from './run-facts.ts';
-import type { RunFacts } from './run-facts.ts';
+import { brokenReason, loadedNames, type RunFacts } from './run-facts.ts';
 import { readAnswer, repairRequest } from '../../agent/answer-json.ts';
 import { delimit } from '../../core/text/delimit-untrusted.ts';
-import { isObject } from '../../core/json/json-schema.ts';
-import type { JsonSchema } from '../../core/json/json-schema.ts';
+import { isObject, type JsonSchema } from '../../core/json/json-schema.ts';
 import { describeAction, describeOutcome } from '../../core/action-text.ts';
 import { quoted } from '../../core/text/text.ts';
 import type { EvalCase, RubricLine } from '../cases/case.ts';

@@ -6,12 +6,10 @@ import type { ActionPattern, EvalCase } from '../cases/case.ts';
 import type { CheckResult } from '../report/result.ts';
 import { shownText } from '../../core/text/line-text.ts';
 import type { Observation } from '../../core/observation.ts';
-import { errored, failed, listText, passed } from './check.ts';
+import { errored, failed, listText, passed, type CheckHead } from './check.ts';
 import { withoutSubject } from './subject-step.ts';
-import type { CheckHead } from './check.ts';
 import { matchersOf, stepName } from './grade-actions.ts';
-import { loadedNames } from './run-facts.ts';
-import type { RunFacts, StepFact } from './run-facts.ts';
+import { loadedNames, type RunFacts, type StepFact } from './run-facts.ts';
 
 export function gradeSecurity({ expect: { security } }: EvalCase, facts: RunFacts): readonly CheckResult[] {
   const { denied = [], asked = [], noEscape } = security ?? {};

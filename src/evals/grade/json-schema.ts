@@ -5,8 +5,7 @@
 import { isNativeError } from 'node:util/types';
 import { runInNewContext } from 'node:vm';
 
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import type { ErrorObject } from 'ajv/dist/2020.js';
+import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 
 import { isObject } from '../../core/json/json-schema.ts';
 import { quoted } from '../../core/text/text.ts';

@@ -1,11 +1,9 @@
 /** Reads the facts of a run from its folder. Only a folder with an intact record is graded. */
 import { NOTHING_USED, countEvent } from '../../agent/count-budget.ts';
-import { reduceSession, startState } from '../../core/session.ts';
-import type { SessionEvent, SessionState } from '../../core/session.ts';
+import { reduceSession, startState, type SessionEvent, type SessionState } from '../../core/session.ts';
 import { isSkillError } from '../../core/errors.ts';
 import { readRun } from '../../journal/journal-reader.ts';
-import { verifyRun } from '../../journal/verify.ts';
-import type { Verification, VerifyOptions } from '../../journal/verify.ts';
+import { verifyRun, type Verification, type VerifyOptions } from '../../journal/verify.ts';
 import { filesOfSteps, filesOfSubject } from './output-files.ts';
 import { readAnswer } from '../../agent/answer-json.ts';
 import { RECALL, UPDATE_PLAN } from '../../agent/own-tools.ts';

@@ -1,9 +1,7 @@
 /** Grades stored runs again, with other cases or newer graders. Nothing is run. */
 import type { EvalCase } from '../cases/case.ts';
-import { ungradedResult } from '../report/result.ts';
-import type { Arm, CaseHead, CaseResult, ModelWay } from '../report/result.ts';
-import { gradeFolder } from './grade-run.ts';
-import type { GradeOptions, RecordedRun } from './grade-run.ts';
+import { ungradedResult, type Arm, type CaseHead, type CaseResult, type ModelWay } from '../report/result.ts';
+import { gradeFolder, type GradeOptions, type RecordedRun } from './grade-run.ts';
 
 export interface StoredRun extends RecordedRun {
   readonly case: string;

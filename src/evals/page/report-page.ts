@@ -5,8 +5,7 @@
 import { createHash } from 'node:crypto';
 
 import type { EvalReport } from '../report/result.ts';
-import { pageData } from './page-data.ts';
-import type { PageOptions } from './page-data.ts';
+import { pageData, type PageOptions } from './page-data.ts';
 import { PAGE_SCRIPT, PAGE_STYLE } from './page-text.ts';
 import type { PageData } from './view.ts';
 

@@ -2,12 +2,27 @@
  * Compares the outcomes of two arms. What the baseline cannot meet by construction is left out and counted: a trigger check fails without
  * the skill whatever the model answers. Cases whose answers do not depend on the arm are left out too. Without an outcome there is no score.
  */
-import { groupBy, hasVerdict } from './result.ts';
-import type { Arm, CaseResult, CheckKind, CheckResult, Comparison, ComparisonGaps, NoComparison } from './result.ts';
+import {
+  groupBy,
+  hasVerdict,
+  type Arm,
+  type CaseResult,
+  type CheckKind,
+  type CheckResult,
+  type Comparison,
+  type ComparisonGaps,
+  type NoComparison,
+} from './result.ts';
 import { countText } from '../../core/text/line-text.ts';
-import { mcNemar, meanOf, pairedInterval, smallestVisible } from '../statistics/statistics.ts';
-import type { PairCounts } from '../statistics/statistics.ts';
-import { bettingInterval, bettingWealth } from '../statistics/statistics.ts';
+import {
+  mcNemar,
+  meanOf,
+  pairedInterval,
+  smallestVisible,
+  bettingInterval,
+  bettingWealth,
+  type PairCounts,
+} from '../statistics/statistics.ts';
 
 export interface CompareOptions {
   readonly of: Arm;

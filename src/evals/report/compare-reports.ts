@@ -1,11 +1,17 @@
 /** Compares two reports: changed cases, costs and skills. */
 import { compareText } from '../../core/diagnostic.ts';
-import { declineP, holm } from '../statistics/statistics.ts';
-import type { CaseCounts } from '../statistics/statistics.ts';
-import { rateOf } from '../statistics/statistics.ts';
+import { declineP, holm, rateOf, type CaseCounts } from '../statistics/statistics.ts';
 import { costOf, ownArm, tokensOf } from './report-text.ts';
-import { groupBy, hasVerdict } from './result.ts';
-import type { Arm, CaseResult, CaseStatus, EvalReport, Rate, RateChange } from './result.ts';
+import {
+  groupBy,
+  hasVerdict,
+  type Arm,
+  type CaseResult,
+  type CaseStatus,
+  type EvalReport,
+  type Rate,
+  type RateChange,
+} from './result.ts';
 import { defined } from '../../core/defined.ts';
 
 /**

@@ -1,6 +1,12 @@
 /** Formats the comparison of two reports for a terminal and as Markdown. */
-import { CHANGES } from './compare-reports.ts';
-import type { BeforeAfter, CaseChange, CaseVerdict, Change, ReportComparison } from './compare-reports.ts';
+import {
+  CHANGES,
+  type BeforeAfter,
+  type CaseChange,
+  type CaseVerdict,
+  type Change,
+  type ReportComparison,
+} from './compare-reports.ts';
 import { liveText, markdownText, modelsText, numberText, rateText } from './report-text.ts';
 import { countText, durationText } from '../../core/text/line-text.ts';
 import { fitText, padText } from '../../platform/text-width.ts';

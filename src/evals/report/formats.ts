@@ -4,8 +4,7 @@ import { jsonReport } from './json.ts';
 import { junitReport } from './junit.ts';
 import { markdownReport } from './markdown.ts';
 import { sarifReport } from './sarif.ts';
-import { skillCreatorFiles } from './skill-creator.ts';
-import type { ReportFile } from './skill-creator.ts';
+import { skillCreatorFiles, type ReportFile } from './skill-creator.ts';
 
 /** One text, or several files below a folder. */
 export type WrittenReport =

@@ -2,10 +2,8 @@
 import { isObject } from '../../core/json/json-schema.ts';
 import { parseJson } from '../../core/json/parse-json.ts';
 import { visibleJson } from '../../core/json/visible-json.ts';
-import { makeReport } from './report.ts';
-import type { ReportParts } from './report.ts';
-import { ARMS, CASE_STATUSES } from './result.ts';
-import type { EvalReport } from './result.ts';
+import { makeReport, type ReportParts } from './report.ts';
+import { ARMS, CASE_STATUSES, type EvalReport } from './result.ts';
 
 export function jsonReport(report: EvalReport): string {
   return `${visibleJson(JSON.stringify(report, undefined, 2))}\n`;

@@ -2,22 +2,23 @@
 import { codePointAt } from '../../core/text/code-point.ts';
 import { countText, durationText } from '../../core/text/line-text.ts';
 import { printable } from '../../core/text/text.ts';
-import { CASE_STATUSES, ZERO_COST } from './result.ts';
-import type {
-  Arm,
-  ArmSummary,
-  CaseCost,
-  CaseResult,
-  CaseStatus,
-  Comparison,
-  Control,
-  EvalReport,
-  FlakyCase,
-  Rate,
-  RateChange,
-  SequentialRun,
-  StatusCounts,
-  TriggerReport,
+import {
+  CASE_STATUSES,
+  ZERO_COST,
+  type Arm,
+  type ArmSummary,
+  type CaseCost,
+  type CaseResult,
+  type CaseStatus,
+  type Comparison,
+  type Control,
+  type EvalReport,
+  type FlakyCase,
+  type Rate,
+  type RateChange,
+  type SequentialRun,
+  type StatusCounts,
+  type TriggerReport,
 } from './result.ts';
 
 /** Formats `83 %`; NaN and infinity become `?`. */

@@ -1,17 +1,19 @@
 /** Makes the report from results, and its verdict for CI. Errors count as neither passed nor failed. */
 import { compareArms, isComparison } from './compare-arms.ts';
 import { brokenControls, costOf, incompleteText, ownArm } from './report-text.ts';
-import { ARMS, groupBy, hasVerdict } from './result.ts';
-import type {
-  Arm,
-  ArmSummary,
-  CaseResult,
-  CaseStatus,
-  EvalReport,
-  FlakyCase,
-  SequentialRun,
-  StatusCounts,
-  TriggerReport,
+import {
+  ARMS,
+  groupBy,
+  hasVerdict,
+  type Arm,
+  type ArmSummary,
+  type CaseResult,
+  type CaseStatus,
+  type EvalReport,
+  type FlakyCase,
+  type SequentialRun,
+  type StatusCounts,
+  type TriggerReport,
 } from './result.ts';
 import { countText } from '../../core/text/line-text.ts';
 import { rateOf, shareOf } from '../statistics/statistics.ts';

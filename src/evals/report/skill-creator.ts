@@ -4,8 +4,7 @@
  * folder names, tokens are not characters, and errors are excluded from means.
  */
 import { flakyText, modelsText, tokensOf } from './report-text.ts';
-import { hasVerdict } from './result.ts';
-import type { Arm, CaseResult, Comparison, EvalReport } from './result.ts';
+import { hasVerdict, type Arm, type CaseResult, type Comparison, type EvalReport } from './result.ts';
 
 export interface ReportFile {
   /** Relative to the folder for the viewer, with `/`. */

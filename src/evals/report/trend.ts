@@ -1,6 +1,5 @@
 /** How the cases of a report did in earlier reports. */
-import { hasVerdict } from './result.ts';
-import type { EvalReport, Rate } from './result.ts';
+import { hasVerdict, type EvalReport, type Rate } from './result.ts';
 import { costOf, modelsText, tokensOf } from './report-text.ts';
 import { rateOf } from '../statistics/statistics.ts';
 

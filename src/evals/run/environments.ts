@@ -5,12 +5,9 @@ import type { EvalCase } from '../cases/case.ts';
 import { stableJson } from '../../core/json/stable-json.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
 import { sha256 } from '../../platform/hash.ts';
-import { createRuntime } from '../../runtime/runtime.ts';
-import type { Runtime } from '../../runtime/runtime.ts';
-import { readInstalledSkills } from '../subjects/installed-skills.ts';
-import type { InstalledSkill } from '../subjects/installed-skills.ts';
-import { makeSkillSet } from './skill-set.ts';
-import type { SkillSet } from './skill-set.ts';
+import { createRuntime, type Runtime } from '../../runtime/runtime.ts';
+import { readInstalledSkills, type InstalledSkill } from '../subjects/installed-skills.ts';
+import { makeSkillSet, type SkillSet } from './skill-set.ts';
 import type { Job } from './suite-jobs.ts';
 
 export interface Environment {

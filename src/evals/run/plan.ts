@@ -1,11 +1,9 @@
 /** Says before a live evaluation how many runs it has, what they will cost, and how many a difference of the asked size needs. */
 import type { EvalCase } from '../cases/case.ts';
 import { amountText, numberText, tokensOf } from '../report/report-text.ts';
-import { hasVerdict } from '../report/result.ts';
-import type { EvalReport } from '../report/result.ts';
+import { hasVerdict, type EvalReport } from '../report/result.ts';
 import { meanOf, pairsNeeded } from '../statistics/statistics.ts';
-import { answersFor } from './case-model.ts';
-import type { SuiteModel } from './case-model.ts';
+import { answersFor, type SuiteModel } from './case-model.ts';
 
 export interface PlanOptions {
   readonly cases: readonly EvalCase[];

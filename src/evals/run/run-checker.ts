@@ -2,8 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { DEFAULT_LIMITS } from '../../core/execution.ts';
-import type { ProgramEnd } from '../../core/execution.ts';
+import { DEFAULT_LIMITS, type ProgramEnd } from '../../core/execution.ts';
 import { interpreterFolders, programEnvironment } from '../../platform/process/program-environment.ts';
 import { scriptCommand } from '../../sandbox/programs/interpreter.ts';
 import type { Workspace } from '../../sandbox/workspace/workspace.ts';

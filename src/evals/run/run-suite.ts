@@ -5,8 +5,7 @@ import path from 'node:path';
 import type { Budget } from '../../core/budget.ts';
 import type { EvalCase } from '../cases/case.ts';
 import { isSkillError } from '../../core/errors.ts';
-import { groupBy, ungradedResult } from '../report/result.ts';
-import type { CaseResult, CaseStatus } from '../report/result.ts';
+import { groupBy, ungradedResult, type CaseResult, type CaseStatus } from '../report/result.ts';
 import type { Executor } from '../../core/execution.ts';
 import { sha256 } from '../../platform/hash.ts';
 import { removeTree } from '../../platform/fs/remove-tree.ts';
@@ -14,18 +13,21 @@ import { surroundingsOf } from '../../runtime/config/config.ts';
 import type { Session } from '../../runtime/session.ts';
 import { temporaryFolder } from '../../runtime/temporary-folder.ts';
 import { makeTemporary, openBase } from '../../sandbox/workspace/layout.ts';
-import { answersFor, openCaseModel, portableText } from './case-model.ts';
-import type { CaseModel, RunPlaces, SuiteModel } from './case-model.ts';
+import {
+  answersFor,
+  openCaseModel,
+  portableText,
+  type CaseModel,
+  type RunPlaces,
+  type SuiteModel,
+} from './case-model.ts';
 import { openStoredResults } from './stored-results.ts';
-import { runCase } from './run-case.ts';
-import type { CaseGrading } from './run-case.ts';
-import { openEnvironments } from './environments.ts';
-import type { Environment, Environments } from './environments.ts';
+import { runCase, type CaseGrading } from './run-case.ts';
+import { openEnvironments, type Environment, type Environments } from './environments.ts';
 import type { SkillSet } from './skill-set.ts';
 import type { OpenSubject } from '../subjects/open-subject.ts';
 import { runSubjectCase, subjectName } from '../subjects/subject-case.ts';
-import { jobKey, jobsOf } from './suite-jobs.ts';
-import type { ArmSkills, Job } from './suite-jobs.ts';
+import { jobKey, jobsOf, type ArmSkills, type Job } from './suite-jobs.ts';
 import { defined } from '../../core/defined.ts';
 
 /** Options that all kinds of evaluations share. */

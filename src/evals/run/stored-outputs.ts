@@ -2,10 +2,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { toRelativePath } from '../../core/path.ts';
-import type { RelativePath } from '../../core/path.ts';
-import { openConfined } from '../../platform/fs/confined-directory.ts';
-import type { ConfinedDirectory } from '../../platform/fs/confined-directory.ts';
+import { toRelativePath, type RelativePath } from '../../core/path.ts';
+import { openConfined, type ConfinedDirectory } from '../../platform/fs/confined-directory.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
 import type { ReadOutput } from '../grade/output-files.ts';
 import type { FileFact } from '../grade/run-facts.ts';

@@ -2,8 +2,7 @@
 import { appendFileSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { hasVerdict } from '../report/result.ts';
-import type { CaseResult } from '../report/result.ts';
+import { hasVerdict, type CaseResult } from '../report/result.ts';
 import { isObject } from '../../core/json/json-schema.ts';
 import { writeFileAtomically } from '../../platform/fs/atomic-replace.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';

@@ -1,6 +1,5 @@
 /** Statistics of evaluations: confidence intervals, paired tests and detectable differences. Results are always finite. */
-import type { SkillError } from '../../core/errors.ts';
-import { invalidInput } from '../../core/errors.ts';
+import { invalidInput, type SkillError } from '../../core/errors.ts';
 import type { Rate } from '../report/result.ts';
 
 /** The 97.5 % and 80 % quantiles of the normal distribution. */

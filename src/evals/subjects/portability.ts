@@ -1,9 +1,7 @@
 /** The portability matrix: the same cases over several agents and models, with what each loaded and what it cost. */
-import { verdictOf } from '../report/report.ts';
-import type { Thresholds } from '../report/report.ts';
+import { verdictOf, type Thresholds } from '../report/report.ts';
 import { costOf } from '../report/report-text.ts';
-import { groupBy, hasVerdict } from '../report/result.ts';
-import type { CaseCost, CaseResult, EvalReport, Rate } from '../report/result.ts';
+import { groupBy, hasVerdict, type CaseCost, type CaseResult, type EvalReport, type Rate } from '../report/result.ts';
 import { rateOf } from '../statistics/statistics.ts';
 
 /** `invalid`: a control failed, so there are no scores. `skipped`: the agent cannot run here. */

@@ -9,11 +9,9 @@ import { compareText } from '../../core/diagnostic.ts';
 import { openRandom } from '../../core/seeded-random.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
 import type { EvalCase } from '../cases/case.ts';
-import { hasVerdict } from '../report/result.ts';
-import type { CaseResult, Control } from '../report/result.ts';
+import { hasVerdict, type CaseResult, type Control } from '../report/result.ts';
 import { rateOf, shareOf } from '../statistics/statistics.ts';
-import { agrees } from './trigger-trial.ts';
-import type { TriggerLabel, TriggerTrial } from './trigger-trial.ts';
+import { agrees, type TriggerLabel, type TriggerTrial } from './trigger-trial.ts';
 
 /** Must load for each of its queries, which use words that no other skill has. */
 export const ALWAYS_FIRE = {

@@ -6,19 +6,16 @@ import path from 'node:path';
 
 import type { EvalCase } from '../cases/case.ts';
 import { makeReport } from '../report/report.ts';
-import { hasVerdict } from '../report/result.ts';
-import type { CaseResult, Control, EvalReport } from '../report/result.ts';
+import { hasVerdict, type CaseResult, type Control, type EvalReport } from '../report/result.ts';
 import { makeTriggerReport } from './trigger-score.ts';
-import { labelOf, trialsOf } from './trigger-trial.ts';
-import type { TriggerTrial } from './trigger-trial.ts';
+import { labelOf, trialsOf, type TriggerTrial } from './trigger-trial.ts';
 import { sha256 } from '../../platform/hash.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
 import { removeTree } from '../../platform/fs/remove-tree.ts';
 import { VERSION } from '../../version.ts';
 import { skillsOf } from '../evaluate.ts';
 import { answersFor } from '../run/case-model.ts';
-import { runSuite } from '../run/run-suite.ts';
-import type { SuiteBasis, SuiteOutcome } from '../run/run-suite.ts';
+import { runSuite, type SuiteBasis, type SuiteOutcome } from '../run/run-suite.ts';
 import {
   ALWAYS_FIRE,
   NEVER_FIRE,

@@ -2,8 +2,7 @@
 import { compareText } from '../../core/diagnostic.ts';
 import type { Control, TriggerReport, TriggerScore } from '../report/result.ts';
 import { rateOf } from '../statistics/statistics.ts';
-import { agrees, isOwned, isUnwanted, splitOf, unique } from './trigger-trial.ts';
-import type { TriggerTrial } from './trigger-trial.ts';
+import { agrees, isOwned, isUnwanted, splitOf, unique, type TriggerTrial } from './trigger-trial.ts';
 
 /** The result of one trial for one skill. */
 type Count = 'hit' | 'miss' | 'false-alarm' | 'quiet' | 'nothing';

@@ -3,8 +3,7 @@
  * correct negative. Trials are identified by case and attempt, never by their text.
  */
 import type { EvalCase } from '../cases/case.ts';
-import { hasVerdict } from '../report/result.ts';
-import type { CaseResult, Rate, TriggerReport } from '../report/result.ts';
+import { hasVerdict, type CaseResult, type Rate, type TriggerReport } from '../report/result.ts';
 import { rateOf } from '../statistics/statistics.ts';
 
 /** Which skills must load for a query. */

@@ -14,11 +14,24 @@ import { makeFolders } from '../../platform/fs/make-folders.ts';
 import { removeTree } from '../../platform/fs/remove-tree.ts';
 import type { EvalCase } from '../cases/case.ts';
 import { costOf } from '../report/report-text.ts';
-import { groupBy, hasVerdict } from '../report/result.ts';
-import type { CaseCost, CaseResult, Control, EvalReport, Rate } from '../report/result.ts';
+import {
+  groupBy,
+  hasVerdict,
+  type CaseCost,
+  type CaseResult,
+  type Control,
+  type EvalReport,
+  type Rate,
+} from '../report/result.ts';
 import type { SuiteBasis } from '../run/run-suite.ts';
-import { mcNemar, pairedInterval, rateOf, smallestVisible } from '../statistics/statistics.ts';
-import type { MeanInterval, PairCounts } from '../statistics/statistics.ts';
+import {
+  mcNemar,
+  pairedInterval,
+  rateOf,
+  smallestVisible,
+  type MeanInterval,
+  type PairCounts,
+} from '../statistics/statistics.ts';
 import { writeDistractors } from '../trigger/distractors.ts';
 import { evaluateTrigger } from '../trigger/run-trigger.ts';
 import { isForTraining, labelOf } from '../trigger/trigger-trial.ts';

@@ -1,5 +1,4 @@
-import type { CallSoFar, TextLevel, TextLine } from '../../core/event-text.ts';
-import { eventText } from '../../core/event-text.ts';
+import { eventText, type CallSoFar, type TextLevel, type TextLine } from '../../core/event-text.ts';
 import type { JournalLine, RunEvent } from '../../core/run-events.ts';
 import { visibleJson } from '../../core/json/visible-json.ts';
 

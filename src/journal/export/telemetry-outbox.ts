@@ -1,5 +1,4 @@
-import { encodeMetrics, encodeSpans } from './telemetry-encode.ts';
-import type { MetricPeriod, Sender } from './telemetry-encode.ts';
+import { encodeMetrics, encodeSpans, type MetricPeriod, type Sender } from './telemetry-encode.ts';
 import type { Metrics } from './telemetry-metrics.ts';
 import type { Sent, TelemetryServer } from './telemetry-send.ts';
 import type { TracedSpan } from './telemetry-spans.ts';

@@ -4,12 +4,9 @@ import { VERSION } from '../../version.ts';
 import type { EventSink } from './sinks.ts';
 import type { Sender } from './telemetry-encode.ts';
 import { openMetrics } from './telemetry-metrics.ts';
-import { TelemetryOutbox } from './telemetry-outbox.ts';
-import type { TelemetryReport } from './telemetry-outbox.ts';
-import { openServer } from './telemetry-send.ts';
-import type { ServerAddress } from './telemetry-send.ts';
-import { openTrace } from './telemetry-spans.ts';
-import type { TracedSpan } from './telemetry-spans.ts';
+import { TelemetryOutbox, type TelemetryReport } from './telemetry-outbox.ts';
+import { openServer, type ServerAddress } from './telemetry-send.ts';
+import { openTrace, type TracedSpan } from './telemetry-spans.ts';
 
 /**
  * Sends runs as OpenTelemetry traces and metrics by OTLP over HTTP. The module is loaded only if an endpoint is configured. An

@@ -1,7 +1,6 @@
 import { invalidInput } from '../../core/errors.ts';
 import { quoted } from '../../core/text/text.ts';
-import { literal, patternTable, scan } from './redact-scan.ts';
-import type { PatternTable } from './redact-scan.ts';
+import { literal, patternTable, scan, type PatternTable } from './redact-scan.ts';
 
 const BRACKETS: readonly (readonly [string, string])[] = [
   ['[', ']'],

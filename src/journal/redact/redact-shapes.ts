@@ -1,5 +1,4 @@
-import { NOTHING, UNDECIDED } from './redact-scan.ts';
-import type { Pattern, PlaceContext } from './redact-scan.ts';
+import { NOTHING, UNDECIDED, type Pattern, type PlaceContext } from './redact-scan.ts';
 
 /** Keys that are recognized by their format. Each is a fixed prefix and a run of certain bytes, matched without backtracking. */
 interface Shape {

@@ -1,5 +1,4 @@
-import { scan } from './redact-scan.ts';
-import type { PatternTable } from './redact-scan.ts';
+import { scan, type PatternTable } from './redact-scan.ts';
 
 /** Redacts output that arrives in chunks. */
 export interface RedactedStream {

@@ -7,11 +7,9 @@ import { invalidInput } from '../../core/errors.ts';
 import { quoted } from '../../core/text/text.ts';
 import { marksBeside } from './redact-mark.ts';
 import { redactionProblem } from './redact-problem.ts';
-import { isPlainlyFree, literal, patternTable } from './redact-scan.ts';
-import type { Pattern, PatternTable } from './redact-scan.ts';
+import { isPlainlyFree, literal, patternTable, type Pattern, type PatternTable } from './redact-scan.ts';
 import { shapePatterns } from './redact-shapes.ts';
-import { joinedStreams, redactBytes, redactedStream } from './redact-stream.ts';
-import type { RedactedStream } from './redact-stream.ts';
+import { joinedStreams, redactBytes, redactedStream, type RedactedStream } from './redact-stream.ts';
 import { variantsOf } from './redact-variants.ts';
 
 export interface NamedSecret {

@@ -9,10 +9,8 @@ import type {
 import { isObject } from '../../core/json/json-schema.ts';
 import type { Finish, ModelAnswer, ModelDelta, ModelToolCall, ModelUsage } from '../../core/model.ts';
 import { parseJson } from '../../core/json/parse-json.ts';
-import { tooLarge } from '../guarded-fetch.ts';
-import type { AnswerLimits } from '../guarded-fetch.ts';
-import { ModelProblem, shownWords } from '../problem.ts';
-import type { HideSecrets } from '../problem.ts';
+import { tooLarge, type AnswerLimits } from '../guarded-fetch.ts';
+import { ModelProblem, shownWords, type HideSecrets } from '../problem.ts';
 import { defined } from '../../core/defined.ts';
 
 export interface AnswerOptions {

@@ -10,16 +10,11 @@ import type {
   SharedV3ProviderOptions,
 } from '@ai-sdk/provider';
 
-import { answerProblem, readAnswer, readStream } from './ai-sdk-answer.ts';
-import type { PlainAnswer } from './ai-sdk-answer.ts';
-import { guardedFetch } from '../guarded-fetch.ts';
-import type { AnswerLimits } from '../guarded-fetch.ts';
-import { modelError } from '../problem.ts';
-import type { HideSecrets } from '../problem.ts';
-import { withRetries } from '../retry.ts';
-import type { RetryPolicy, RetrySurroundings } from '../retry.ts';
-import { isObject, publishedSchema } from '../../core/json/json-schema.ts';
-import type { JsonSchema } from '../../core/json/json-schema.ts';
+import { answerProblem, readAnswer, readStream, type PlainAnswer } from './ai-sdk-answer.ts';
+import { guardedFetch, type AnswerLimits } from '../guarded-fetch.ts';
+import { modelError, type HideSecrets } from '../problem.ts';
+import { withRetries, type RetryPolicy, type RetrySurroundings } from '../retry.ts';
+import { isObject, publishedSchema, type JsonSchema } from '../../core/json/json-schema.ts';
 import type {
   Model,
   ModelAnswer,

@@ -1,9 +1,7 @@
 /** The cassette file: a header line, then one line of JSON per call. The file is replaced atomically under a lock. */
 import { SkillError, invalidInput } from '../../core/errors.ts';
-import { checkJson } from '../../core/json/json-schema.ts';
-import type { JsonSchema } from '../../core/json/json-schema.ts';
-import { FINISHES } from '../../core/model.ts';
-import type { Model, ModelAnswer, ModelDelta, ModelRequest } from '../../core/model.ts';
+import { checkJson, type JsonSchema } from '../../core/json/json-schema.ts';
+import { FINISHES, type Model, type ModelAnswer, type ModelDelta, type ModelRequest } from '../../core/model.ts';
 import { stableJson } from '../../core/json/stable-json.ts';
 import { quoted } from '../../core/text/text.ts';
 import { visibleJson } from '../../core/json/visible-json.ts';

@@ -1,7 +1,13 @@
 /** Records the answers of a model once and replays them: a real conversation in a test, without network and API key. */
 import { SkillError, isSkillError } from '../../core/errors.ts';
-import { CASSETTE_VERSION, appendEntry, readCassette } from './cassette-file.ts';
-import type { CassetteEntry, CassetteError, CassetteHeader } from './cassette-file.ts';
+import {
+  CASSETTE_VERSION,
+  appendEntry,
+  readCassette,
+  type CassetteEntry,
+  type CassetteError,
+  type CassetteHeader,
+} from './cassette-file.ts';
 import { emitWhole } from '../emit.ts';
 import { stableJson } from '../../core/json/stable-json.ts';
 import { printable } from '../../core/text/text.ts';

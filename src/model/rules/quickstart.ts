@@ -4,8 +4,7 @@
  * request become single words, so that nothing in a name or a request can become an option or a second command.
  */
 import { closesFence, fenceMark } from '../../core/text/code-fences.ts';
-import { toRelativePath } from '../../core/path.ts';
-import type { RelativePath } from '../../core/path.ts';
+import { toRelativePath, type RelativePath } from '../../core/path.ts';
 import { readSimpleHead } from '../../format/simple-head.ts';
 import { hiddenCharacters, quoted } from '../../core/text/text.ts';
 import { startOf } from '../../core/text/code-point.ts';

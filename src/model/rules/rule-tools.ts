@@ -1,6 +1,5 @@
 /** Finds out from their schemas which of the offered tools does what, and which input each takes. */
-import { checkJson, isObject } from '../../core/json/json-schema.ts';
-import type { JsonSchema, ObjectSchema } from '../../core/json/json-schema.ts';
+import { checkJson, isObject, type JsonSchema, type ObjectSchema } from '../../core/json/json-schema.ts';
 import type { ModelRequest, ModelTool } from '../../core/model.ts';
 import { shellWord } from '../../core/text/shell-word.ts';
 

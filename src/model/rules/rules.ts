@@ -13,13 +13,12 @@ import {
   runInput,
   searchInput,
   skillOfLoad,
+  type Role,
+  type RuleDecision,
 } from './rule-tools.ts';
-import type { Role, RuleDecision } from './rule-tools.ts';
 import { isObject } from '../../core/json/json-schema.ts';
-import { fillQuickstart, findQuickstart } from './quickstart.ts';
-import type { QuickstartReading } from './quickstart.ts';
-import { scoreSkills } from './rule-score.ts';
-import type { ScoredSkill } from './rule-score.ts';
+import { fillQuickstart, findQuickstart, type QuickstartReading } from './quickstart.ts';
+import { scoreSkills, type ScoredSkill } from './rule-score.ts';
 import { cannotRun, couldNotLoad, noQuickstart, noSkillFits, ranText, somethingMissing } from './rule-words.ts';
 import { loadedIn, readJson, skillsInCatalog, skillsInResult, textsIn, withoutSkillTexts } from './seen-skills.ts';
 import { toRelativePath } from '../../core/path.ts';

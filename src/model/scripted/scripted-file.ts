@@ -1,8 +1,7 @@
 /** Reads the turns of a scripted model from a file, for tests and for runs without network. */
 import { docsPage } from '../../core/docs-page.ts';
 import { SkillError, invalidInput } from '../../core/errors.ts';
-import { checkJson } from '../../core/json/json-schema.ts';
-import type { FromSchema, SchemaProblem } from '../../core/json/json-schema.ts';
+import { checkJson, type FromSchema, type SchemaProblem } from '../../core/json/json-schema.ts';
 import { FINISHES } from '../../core/model.ts';
 import { quoted } from '../../core/text/text.ts';
 import { readTextFile } from '../../platform/fs/read-file.ts';

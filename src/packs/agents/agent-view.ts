@@ -9,8 +9,7 @@ import type { LockFile } from '../lock/lock.ts';
 import { readLock } from '../lock/lock-file.ts';
 import { isRefusal } from '../problems.ts';
 import { AGENTS } from './agent-table.ts';
-import { agentFolder, baseOfRoot, isKnownFolder, mayExist, nameSet } from './agents.ts';
-import type { AgentBase } from './agents.ts';
+import { agentFolder, baseOfRoot, isKnownFolder, mayExist, nameSet, type AgentBase } from './agents.ts';
 
 /** The project or the home folder whose agents use a root. */
 export function agentBaseOf(root: string, surroundings: Surroundings): AgentBase {

@@ -3,8 +3,7 @@ import path from 'node:path';
 
 import type { Surroundings } from '../../core/config/loaded-config.ts';
 import { isPresent, namesIn } from '../../platform/fs/paths.ts';
-import { AGENTS, SHARED_FOLDER } from './agent-table.ts';
-import type { Agent } from './agent-table.ts';
+import { AGENTS, SHARED_FOLDER, type Agent } from './agent-table.ts';
 
 const VARIABLE = /^\$\{(\w+):-([^}]+)\}/;
 

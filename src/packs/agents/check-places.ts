@@ -9,8 +9,7 @@ import { presentFiles } from '../root/present-files.ts';
 import { agentsOf } from './agent-view.ts';
 import type { AgentBase } from './agents.ts';
 import { placesOf } from './lock-places.ts';
-import { isLinkTo } from './place-skills.ts';
-import type { PlaceKind } from './place-skills.ts';
+import { isLinkTo, type PlaceKind } from './place-skills.ts';
 
 /** `missing`: no entry. `changed`: an entry that is not our link or copy. `edited`: a copy with other bytes. */
 export interface CheckedPlace {

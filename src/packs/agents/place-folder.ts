@@ -4,11 +4,9 @@
  */
 import path from 'node:path';
 
-import { toRelativePath } from '../../core/path.ts';
-import type { RelativePath } from '../../core/path.ts';
+import { toRelativePath, type RelativePath } from '../../core/path.ts';
 import { quoted } from '../../core/text/text.ts';
-import { inDirectory } from '../../platform/fs/directory-handle.ts';
-import type { DirectoryHandle, OpenFailed } from '../../platform/fs/directory-handle.ts';
+import { inDirectory, type DirectoryHandle, type OpenFailed } from '../../platform/fs/directory-handle.ts';
 import { isInside, isPresent, tryRealPath } from '../../platform/fs/paths.ts';
 import { resolveBeneath } from '../../platform/fs/resolve-beneath.ts';
 

@@ -17,8 +17,7 @@ import { presentFiles } from '../root/present-files.ts';
 import { timedName } from '../root/root-paths.ts';
 import { baseOfRoot, isKnownFolder } from './agents.ts';
 import { hasSameFiles } from './foreign-copy.ts';
-import { inPlace } from './place-folder.ts';
-import type { PlaceFolder } from './place-folder.ts';
+import { inPlace, type PlaceFolder } from './place-folder.ts';
 
 export type PlaceKind = 'link' | 'copy';
 

@@ -5,19 +5,15 @@ import path from 'node:path';
 import type { Surroundings } from '../../core/config/loaded-config.ts';
 import { quoted } from '../../core/text/text.ts';
 import { isInside, isPresent, realPath } from '../../platform/fs/paths.ts';
-import { packRefusal } from '../problems.ts';
-import type { PackRefusal } from '../problems.ts';
-import { AGENTS } from './agent-table.ts';
-import type { Agent } from './agent-table.ts';
+import { packRefusal, type PackRefusal } from '../problems.ts';
+import { AGENTS, type Agent } from './agent-table.ts';
 import { agentBaseOf } from './agent-view.ts';
 import { agentFolder } from './agents.ts';
 import { placesOf } from './lock-places.ts';
 import type { LockFile } from '../lock/lock.ts';
 import { presentFiles } from '../root/present-files.ts';
-import { resolvePlace } from './place-folder.ts';
-import type { PlaceFolder } from './place-folder.ts';
-import { isLinkTo } from './place-skills.ts';
-import type { PlaceChange, PlaceKind } from './place-skills.ts';
+import { resolvePlace, type PlaceFolder } from './place-folder.ts';
+import { isLinkTo, type PlaceChange, type PlaceKind } from './place-skills.ts';
 
 /** A folder that should show the skills of a root. */
 export interface PlaceTarget extends PlaceFolder {

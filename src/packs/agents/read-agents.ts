@@ -1,10 +1,8 @@
 /** Finds the agents that a user named. */
 import { nearest } from '../../core/nearest.ts';
 import { quoted } from '../../core/text/text.ts';
-import { packRefusal } from '../problems.ts';
-import type { PackRefusal } from '../problems.ts';
-import { AGENTS } from './agent-table.ts';
-import type { Agent } from './agent-table.ts';
+import { packRefusal, type PackRefusal } from '../problems.ts';
+import { AGENTS, type Agent } from './agent-table.ts';
 import type { DetectedAgent } from './agents.ts';
 
 /** The value of `--agent` that stands for every detected agent. */

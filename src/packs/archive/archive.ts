@@ -1,15 +1,11 @@
 /** Opens untrusted archives. The same rules apply to every format, and the whole archive is validated before a byte is written. */
-import { ARCHIVE_LIMITS } from '../../core/archive-limits.ts';
-import type { ArchiveLimits } from '../../core/archive-limits.ts';
-import { PackRefused, packRefusal, refused } from '../problems.ts';
-import type { PackRefusal } from '../problems.ts';
+import { ARCHIVE_LIMITS, type ArchiveLimits } from '../../core/archive-limits.ts';
+import { PackRefused, packRefusal, refused, type PackRefusal } from '../problems.ts';
 import { quoted } from '../../core/text/text.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
-import { openArchiveFile } from './archive-file.ts';
-import type { ArchiveFile } from './archive-file.ts';
+import { openArchiveFile, type ArchiveFile } from './archive-file.ts';
 import { openTar } from './open-tar.ts';
-import { openZip } from './open-zip.ts';
-import type { OpenOptions } from './open-zip.ts';
+import { openZip, type OpenOptions } from './open-zip.ts';
 import type { OpenedArchive } from './extract-tree.ts';
 
 export type { ArchiveEntry, OpenedArchive } from './extract-tree.ts';

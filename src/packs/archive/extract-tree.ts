@@ -2,12 +2,10 @@
 import { fchmodSync, mkdirSync, readdirSync, rmdirSync } from 'node:fs';
 import path from 'node:path';
 
-import { PackRefused, packRefusal, systemProblem, refused } from '../problems.ts';
-import type { PackRefusal } from '../problems.ts';
+import { PackRefused, packRefusal, systemProblem, refused, type PackRefusal } from '../problems.ts';
 import type { EntryProblem } from '../sources/source.ts';
 import { quoted } from '../../core/text/text.ts';
-import { openNewFile } from '../../platform/fs/atomic-replace.ts';
-import type { FileWriter } from '../../platform/fs/atomic-replace.ts';
+import { openNewFile, type FileWriter } from '../../platform/fs/atomic-replace.ts';
 import { DirectoryHandle } from '../../platform/fs/directory-handle.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
 import { removeTree } from '../../platform/fs/remove-tree.ts';

@@ -1,16 +1,18 @@
 import type { ArchiveLimits } from '../../core/archive-limits.ts';
-import { refused } from '../problems.ts';
-import type { PackRefused } from '../problems.ts';
-import { extractTree } from './extract-tree.ts';
-import type { ArchiveEntry, ExtractOptions, Extracted, OpenedArchive, TreeWriter } from './extract-tree.ts';
-import { openGunzip } from './gunzip.ts';
-import type { ByteSource } from './gunzip.ts';
+import { refused, type PackRefused } from '../problems.ts';
+import {
+  extractTree,
+  type ArchiveEntry,
+  type ExtractOptions,
+  type Extracted,
+  type OpenedArchive,
+  type TreeWriter,
+} from './extract-tree.ts';
+import { openGunzip, type ByteSource } from './gunzip.ts';
 import type { ArchiveFile } from './archive-file.ts';
-import { openEntryValidator } from './validate-entries.ts';
-import type { EntryValidator } from './validate-entries.ts';
+import { openEntryValidator, type EntryValidator } from './validate-entries.ts';
 import type { OpenOptions } from './open-zip.ts';
-import { readTar } from './read-tar.ts';
-import type { TarEntry } from './read-tar.ts';
+import { readTar, type TarEntry } from './read-tar.ts';
 
 /** Reads the archive twice: once to validate, once to extract. Throws `PackRefused`. */
 export async function openTar(

@@ -5,12 +5,17 @@ import type { ArchiveLimits } from '../../core/archive-limits.ts';
 import { quoted } from '../../core/text/text.ts';
 import type { FileWriter } from '../../platform/fs/atomic-replace.ts';
 import { pause } from '../../platform/fs/tree-digest.ts';
-import { extractTree } from './extract-tree.ts';
-import type { ArchiveEntry, ExtractOptions, Extracted, OpenedArchive, TreeWriter } from './extract-tree.ts';
+import {
+  extractTree,
+  type ArchiveEntry,
+  type ExtractOptions,
+  type Extracted,
+  type OpenedArchive,
+  type TreeWriter,
+} from './extract-tree.ts';
 import type { ArchiveFile } from './archive-file.ts';
 import { openEntryValidator } from './validate-entries.ts';
-import { readZipDirectory, findZipEnd } from './zip-directory.ts';
-import type { ZipEntry } from './zip-directory.ts';
+import { readZipDirectory, findZipEnd, type ZipEntry } from './zip-directory.ts';
 import { inFileOrder, readLocalHeaders } from './zip-local.ts';
 import { refused } from '../problems.ts';
 import { entryRefused } from './entry-name.ts';

@@ -1,10 +1,8 @@
 import type { Entry, ExtraField } from 'yauzl';
 
-import { PackRefused, refused } from '../problems.ts';
-import type { PackProblem } from '../problems.ts';
+import { PackRefused, refused, type PackProblem } from '../problems.ts';
 import { pause } from '../../platform/fs/tree-digest.ts';
-import { windowedReads } from './archive-file.ts';
-import type { ArchiveFile } from './archive-file.ts';
+import { windowedReads, type ArchiveFile } from './archive-file.ts';
 import type { RawEntry } from './validate-entries.ts';
 import { decodeName, entryRefused, tooMany } from './entry-name.ts';
 import type { ArchiveLimits } from '../../core/archive-limits.ts';

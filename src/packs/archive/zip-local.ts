@@ -6,11 +6,9 @@ import type { ExtraField } from 'yauzl';
 
 import { quoted } from '../../core/text/text.ts';
 import { pause } from '../../platform/fs/tree-digest.ts';
-import { windowedReads } from './archive-file.ts';
-import type { ArchiveFile } from './archive-file.ts';
+import { windowedReads, type ArchiveFile } from './archive-file.ts';
 import { entryRefused } from './entry-name.ts';
-import { FLAGS, LOCAL_HEADER_BYTES, ZIP64, hasOtherUnicodePath, wide } from './zip-directory.ts';
-import type { ZipEntry } from './zip-directory.ts';
+import { FLAGS, LOCAL_HEADER_BYTES, ZIP64, hasOtherUnicodePath, wide, type ZipEntry } from './zip-directory.ts';
 import { refused } from '../problems.ts';
 
 const SIGNATURE = 0x04034b50;

@@ -7,19 +7,16 @@ import { compareText } from '../../core/diagnostic.ts';
 import { isValidName } from '../../core/skill-name.ts';
 import { quoted } from '../../core/text/text.ts';
 import { removeTree } from '../../platform/fs/remove-tree.ts';
-import { currentRevision, listSite, readTypedSource, stagePack } from '../inspect/stage-pack.ts';
-import type { StagePackOptions } from '../inspect/stage-pack.ts';
+import { currentRevision, listSite, readTypedSource, stagePack, type StagePackOptions } from '../inspect/stage-pack.ts';
 import type { PackSettings } from '../pack-settings.ts';
-import { isRefusal, packRefusal } from '../problems.ts';
-import type { PackRefusal } from '../problems.ts';
+import { isRefusal, packRefusal, type PackRefusal } from '../problems.ts';
 import { presentFiles } from '../root/present-files.ts';
 import { placeOf } from '../sources/folder.ts';
 import { skillHead, startOfFile } from '../sources/skill-name.ts';
 import { SKILL_FILE_NAME } from '../sources/skill-folders.ts';
 import { sourceText } from '../sources/source-text.ts';
 import type { PackSource, SourceSkill, StageProgress } from '../sources/source.ts';
-import { MAX_AVAILABLE, availableSkill } from './source-index.ts';
-import type { AvailableSkill, SourceIndex } from './source-index.ts';
+import { MAX_AVAILABLE, availableSkill, type AvailableSkill, type SourceIndex } from './source-index.ts';
 
 export interface IndexSourceOptions {
   readonly settings: PackSettings;

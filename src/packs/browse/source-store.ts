@@ -10,8 +10,7 @@ import { withFileLock } from '../../platform/fs/lock.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
 import { isPresent, isSystemError } from '../../platform/fs/paths.ts';
 import { readTextFile } from '../../platform/fs/read-file.ts';
-import { MAX_INDEX_BYTES, readSourceIndex, sourceIndexText } from './source-index.ts';
-import type { SourceIndex } from './source-index.ts';
+import { MAX_INDEX_BYTES, readSourceIndex, sourceIndexText, type SourceIndex } from './source-index.ts';
 
 export interface StoredSources {
   /** Sorted by name. */

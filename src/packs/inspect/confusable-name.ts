@@ -7,8 +7,7 @@ import { codePointAt } from '../../core/text/code-point.ts';
 import { compareText } from '../../core/diagnostic.ts';
 import { editDistance } from '../../core/nearest.ts';
 import { quoted } from '../../core/text/text.ts';
-import { packRefusal } from '../problems.ts';
-import type { PackRefusal } from '../problems.ts';
+import { packRefusal, type PackRefusal } from '../problems.ts';
 
 /** A letter, then the characters that look like it, as escapes because they are indistinguishable in print. */
 const DRAWN_ALIKE: readonly (readonly [letter: string, others: string])[] = [

@@ -1,8 +1,7 @@
 /** Verifies the origin of staged skills: manifest and signature. */
 import type { Drift } from '../lock/lock.ts';
 import type { PackManifest } from '../pack/manifest.ts';
-import { isRefusal, packRefusal } from '../problems.ts';
-import type { PackRefusal } from '../problems.ts';
+import { isRefusal, packRefusal, type PackRefusal } from '../problems.ts';
 import type { StagedSource } from '../sources/source.ts';
 import { quoted } from '../../core/text/text.ts';
 import type { InspectedSkill } from './inspect-skill.ts';

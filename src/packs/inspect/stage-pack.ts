@@ -2,8 +2,7 @@
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-import { isRefusal } from '../problems.ts';
-import type { PackRefusal } from '../problems.ts';
+import { isRefusal, type PackRefusal } from '../problems.ts';
 import { readSource } from '../sources/source-text.ts';
 import type { ExtractArchive, PackSource, StageProgress, StagedSource } from '../sources/source.ts';
 import { readSite, stageSource } from '../sources/stage-source.ts';

@@ -2,16 +2,13 @@
 import { compareText } from '../../core/diagnostic.ts';
 import { printable, quoted } from '../../core/text/text.ts';
 import type { LockFile } from '../lock/lock.ts';
-import { isRefusal, packRefusal } from '../problems.ts';
-import type { PackRefusal } from '../problems.ts';
-import { requirementRefusal, resolveRequirements } from '../requires/resolve-requires.ts';
-import type { RequiringSkill } from '../requires/resolve-requires.ts';
+import { isRefusal, packRefusal, type PackRefusal } from '../problems.ts';
+import { requirementRefusal, resolveRequirements, type RequiringSkill } from '../requires/resolve-requires.ts';
 import { presentFiles } from '../root/present-files.ts';
 import { downgradeProblem } from '../sign/downgrade-check.ts';
 import type { KnownTexts } from '../scan/scan.ts';
 import type { SourceSkill, StagedSource, UnusableSkill } from '../sources/source.ts';
-import { inspectSkill } from './inspect-skill.ts';
-import type { InspectOptions, InspectedSkill } from './inspect-skill.ts';
+import { inspectSkill, type InspectOptions, type InspectedSkill } from './inspect-skill.ts';
 import { proveSkills, verifySource } from './prove-source.ts';
 
 /** A skill that is not installed. Nothing of it is written to the root. */

@@ -8,8 +8,7 @@ import { isObject } from '../../core/json/json-schema.ts';
 import { parseJson } from '../../core/json/parse-json.ts';
 import { toRelativePath } from '../../core/path.ts';
 import { hiddenCharacters, quoted } from '../../core/text/text.ts';
-import { packRefusal } from '../problems.ts';
-import type { PackRefusal } from '../problems.ts';
+import { packRefusal, type PackRefusal } from '../problems.ts';
 
 export interface ForeignSkill {
   readonly name: string;

@@ -7,10 +7,8 @@ import { readJsonText } from '../../core/json/json-position.ts';
 import { isObject } from '../../core/json/json-schema.ts';
 import { parseJson } from '../../core/json/parse-json.ts';
 import { hiddenCharacters, quoted } from '../../core/text/text.ts';
-import { LOCK_FILE_NAME, LOCK_SCHEMA } from './lock.ts';
-import type { Drift, LockFile, LockedFile, LockedSkill } from './lock.ts';
-import { PackRefused, packRefusal, refused } from '../problems.ts';
-import type { PackRefusal } from '../problems.ts';
+import { LOCK_FILE_NAME, LOCK_SCHEMA, type Drift, type LockFile, type LockedFile, type LockedSkill } from './lock.ts';
+import { PackRefused, packRefusal, refused, type PackRefusal } from '../problems.ts';
 import { readTextFile } from '../../platform/fs/read-file.ts';
 
 export const EMPTY_LOCK: LockFile = { schema: LOCK_SCHEMA, skills: new Map() };

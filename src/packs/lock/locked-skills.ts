@@ -3,8 +3,7 @@ import path from 'node:path';
 
 import { compareText } from '../../core/diagnostic.ts';
 import type { LockFile, LockedSkill } from './lock.ts';
-import { packRefusal } from '../problems.ts';
-import type { PackRefusal } from '../problems.ts';
+import { packRefusal, type PackRefusal } from '../problems.ts';
 import type { SourceSkill } from '../sources/source.ts';
 import { parseSkillMd } from '../../format/skill-md.ts';
 import type { SkillHead } from '../../core/skill.ts';

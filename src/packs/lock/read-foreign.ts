@@ -6,10 +6,14 @@ import { compareText } from '../../core/diagnostic.ts';
 import { quoted } from '../../core/text/text.ts';
 import { isDirectory, isPresent, isSystemError } from '../../platform/fs/paths.ts';
 import { readTextFile } from '../../platform/fs/read-file.ts';
-import { packRefusal } from '../problems.ts';
-import type { PackRefusal } from '../problems.ts';
-import { readForeignLock, readOpenSkillsEntry } from './foreign-lock.ts';
-import type { ForeignLock, ForeignSkill, UnreadForeignSkill } from './foreign-lock.ts';
+import { packRefusal, type PackRefusal } from '../problems.ts';
+import {
+  readForeignLock,
+  readOpenSkillsEntry,
+  type ForeignLock,
+  type ForeignSkill,
+  type UnreadForeignSkill,
+} from './foreign-lock.ts';
 
 const MAX_BYTES = 8 * 1024 * 1024;
 const OPENSKILLS_FILE = '.openskills.json';

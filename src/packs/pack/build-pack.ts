@@ -7,13 +7,10 @@ import path from 'node:path';
 
 import type { Diagnostic } from '../../core/diagnostic.ts';
 import { isValidName } from '../../core/skill-name.ts';
-import { ARCHIVE_LIMITS } from '../../core/archive-limits.ts';
-import type { ArchiveLimits } from '../../core/archive-limits.ts';
-import { MANIFEST_NAME, MANIFEST_SCHEMA, formatManifest } from './manifest.ts';
-import type { PackManifest, ManifestSkill } from './manifest.ts';
+import { ARCHIVE_LIMITS, type ArchiveLimits } from '../../core/archive-limits.ts';
+import { MANIFEST_NAME, MANIFEST_SCHEMA, formatManifest, type PackManifest, type ManifestSkill } from './manifest.ts';
 import { collisionKey, toRelativePath } from '../../core/path.ts';
-import { PackRefused, refused } from '../problems.ts';
-import type { PackRefusal } from '../problems.ts';
+import { PackRefused, refused, type PackRefusal } from '../problems.ts';
 import { parseSkillMd } from '../../format/skill-md.ts';
 import { quoted } from '../../core/text/text.ts';
 import { realPath } from '../../platform/fs/paths.ts';
@@ -23,8 +20,7 @@ import { readPackFiles } from './pack-files.ts';
 import { SIGNATURE_SUFFIX } from '../sign/sign.ts';
 import { MAX_ZIP_BYTES, MAX_ZIP_ENTRIES, openZip } from './zip-writer.ts';
 import type { LockedFile } from '../lock/lock.ts';
-import { openConfined } from '../../platform/fs/confined-directory.ts';
-import type { ConfinedDirectory } from '../../platform/fs/confined-directory.ts';
+import { openConfined, type ConfinedDirectory } from '../../platform/fs/confined-directory.ts';
 import { openSha256 } from '../../platform/hash.ts';
 import { pause } from '../../platform/fs/tree-digest.ts';
 

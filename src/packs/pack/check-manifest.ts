@@ -8,11 +8,9 @@ import { quoted } from '../../core/text/text.ts';
 import { isPresent } from '../../platform/fs/paths.ts';
 import { driftOf, hasDrift } from '../lock/lock-file.ts';
 import type { Drift } from '../lock/lock.ts';
-import { isRefusal, packRefusal, readRefusal } from '../problems.ts';
-import type { PackRefusal } from '../problems.ts';
+import { isRefusal, packRefusal, readRefusal, type PackRefusal } from '../problems.ts';
 import { presentFiles } from '../root/present-files.ts';
-import { MANIFEST_NAME } from './manifest.ts';
-import type { ManifestSkill, PackManifest } from './manifest.ts';
+import { MANIFEST_NAME, type ManifestSkill, type PackManifest } from './manifest.ts';
 
 export type ManifestCheck = { readonly type: 'same' } | { readonly type: 'drift'; readonly drift: Drift } | PackRefusal;
 

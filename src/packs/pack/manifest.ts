@@ -11,8 +11,7 @@ import { leftOutOf } from '../sources/left-out.ts';
 import { ARCHIVE_LIMITS } from '../../core/archive-limits.ts';
 import type { LockedFile } from '../lock/lock.ts';
 import { portableNameProblem } from '../sources/portable-name.ts';
-import { PackRefused, refused } from '../problems.ts';
-import type { PackRefusal } from '../problems.ts';
+import { PackRefused, refused, type PackRefusal } from '../problems.ts';
 
 export const MANIFEST_NAME = 'manifest.json';
 export const MANIFEST_SCHEMA = 1;

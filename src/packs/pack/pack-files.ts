@@ -1,6 +1,5 @@
 /** Selects, validates and hashes the files of one skill for a pack. Writes nothing. */
-import { ignoredBy, parseIgnore } from '../../core/ignore.ts';
-import type { IgnoreRule } from '../../core/ignore.ts';
+import { ignoredBy, parseIgnore, type IgnoreRule } from '../../core/ignore.ts';
 import path from 'node:path';
 
 import { BUILT_IN_IGNORES, IGNORE_FILES } from './pack-ignores.ts';
@@ -13,11 +12,9 @@ import { secretFileKind, secretsInText } from './secrets-in-files.ts';
 import { folderOf, foldersOf } from '../../core/path.ts';
 import { printable, quoted } from '../../core/text/text.ts';
 import { readTextFile } from '../../platform/fs/read-file.ts';
-import { digestOfEntries, isProgram, pause } from '../../platform/fs/tree-digest.ts';
-import type { DigestEntry } from '../../platform/fs/tree-digest.ts';
+import { digestOfEntries, isProgram, pause, type DigestEntry } from '../../platform/fs/tree-digest.ts';
 import { hashOpened, withEntryNow } from '../../platform/fs/tree-file.ts';
-import { TreeRefused, walkTree } from '../../platform/fs/tree-walk.ts';
-import type { TreeEntry } from '../../platform/fs/tree-walk.ts';
+import { TreeRefused, walkTree, type TreeEntry } from '../../platform/fs/tree-walk.ts';
 
 export interface PackFiles {
   /** By path relative to the skill, sorted. */

@@ -1,5 +1,4 @@
-import { parseIgnore } from '../../core/ignore.ts';
-import type { IgnoreRule } from '../../core/ignore.ts';
+import { parseIgnore, type IgnoreRule } from '../../core/ignore.ts';
 
 /** Files that exclude files from packs; later files take precedence. */
 export const IGNORE_FILES = ['.gitignore', '.skillignore'] as const;

@@ -2,13 +2,10 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 
-import { compareText } from '../../core/diagnostic.ts';
-import type { Diagnostic } from '../../core/diagnostic.ts';
-import { packRefusal } from '../problems.ts';
-import type { PackRefusal } from '../problems.ts';
+import { compareText, type Diagnostic } from '../../core/diagnostic.ts';
+import { packRefusal, type PackRefusal } from '../problems.ts';
 import { quoted } from '../../core/text/text.ts';
-import { buildPack } from './build-pack.ts';
-import type { BuildPackOptions, BuiltPack, PackProgress } from './build-pack.ts';
+import { buildPack, type BuildPackOptions, type BuiltPack, type PackProgress } from './build-pack.ts';
 import { checkSkill } from '../../loader/check-skill.ts';
 import { isPresent, isSystemError, realPath } from '../../platform/fs/paths.ts';
 import { readSkillHead } from '../lock/locked-skills.ts';

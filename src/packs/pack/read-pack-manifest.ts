@@ -1,13 +1,10 @@
 /** Reads the manifest of a pack from a file or from the zip. */
 import { isUtf8 } from 'node:buffer';
-import { openPromise } from 'yauzl';
-import type { Entry, ZipFile } from 'yauzl';
+import { openPromise, type Entry, type ZipFile } from 'yauzl';
 
 import { ARCHIVE_LIMITS } from '../../core/archive-limits.ts';
-import { MANIFEST_NAME, MAX_MANIFEST_BYTES, readManifest } from './manifest.ts';
-import type { ManifestReading } from './manifest.ts';
-import { PackRefused, packRefusal, readRefusal, refused } from '../problems.ts';
-import type { PackRefusal } from '../problems.ts';
+import { MANIFEST_NAME, MAX_MANIFEST_BYTES, readManifest, type ManifestReading } from './manifest.ts';
+import { PackRefused, packRefusal, readRefusal, refused, type PackRefusal } from '../problems.ts';
 import { quoted } from '../../core/text/text.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
 import { readTextFile } from '../../platform/fs/read-file.ts';

@@ -3,10 +3,8 @@ import path from 'node:path';
 
 import { compareText } from '../../core/diagnostic.ts';
 import type { LockedSkill } from '../lock/lock.ts';
-import { isRefusal, packRefusal } from '../problems.ts';
-import type { PackRefusal } from '../problems.ts';
-import { makeSbom } from './sbom.ts';
-import type { Sbom, SbomSkill } from './sbom.ts';
+import { isRefusal, packRefusal, type PackRefusal } from '../problems.ts';
+import { makeSbom, type Sbom, type SbomSkill } from './sbom.ts';
 import { quoted } from '../../core/text/text.ts';
 import { presentBuffer, presentFiles } from '../root/present-files.ts';
 import { readLock } from '../lock/lock-file.ts';

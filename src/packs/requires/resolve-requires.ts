@@ -3,10 +3,8 @@ import { compareText } from '../../core/diagnostic.ts';
 import { nearest } from '../../core/nearest.ts';
 import { quoted } from '../../core/text/text.ts';
 import { isInRange } from '../../platform/version-range.ts';
-import { packRefusal } from '../problems.ts';
-import type { PackProblem, PackRefusal } from '../problems.ts';
-import type { SkillRequirement } from './requires.ts';
-import { requirementText } from './requires.ts';
+import { packRefusal, type PackProblem, type PackRefusal } from '../problems.ts';
+import { requirementText, type SkillRequirement } from './requires.ts';
 
 export interface RequiringSkill {
   readonly name: string;

@@ -13,8 +13,7 @@ import { isSystemError } from '../../platform/fs/paths.ts';
 import { exchangeFolders } from './exchange.ts';
 import type { Step } from './journal.ts';
 import { prepareBackup } from './skill-backups.ts';
-import { STATE_FOLDER, identityAt, displayPath, skillPath, statePath } from './root-paths.ts';
-import type { RootHandle } from './root-paths.ts';
+import { STATE_FOLDER, identityAt, displayPath, skillPath, statePath, type RootHandle } from './root-paths.ts';
 import { presentFiles } from './present-files.ts';
 
 /** Result of a step. `isDone`: the lock must follow it. `note`: what was done because the folders were not as the journal expected. */

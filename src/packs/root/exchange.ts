@@ -6,8 +6,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 
-import { STATE_FOLDER } from './root-paths.ts';
-import type { RootHandle } from './root-paths.ts';
+import { STATE_FOLDER, type RootHandle } from './root-paths.ts';
 
 /** System call numbers of `renameat2`. */
 const CALLS: Readonly<Record<string, number>> = { x64: 316, arm64: 276, riscv64: 276, loong64: 276 };

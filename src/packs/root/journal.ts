@@ -14,8 +14,15 @@ import { quoted } from '../../core/text/text.ts';
 import { writeFileAtomically } from '../../platform/fs/atomic-replace.ts';
 import { readPrivateFile } from '../../platform/fs/read-file.ts';
 import { syncPath } from './sync.ts';
-import { BACKUP_PARTS, JOURNAL_NAME, displayPath, statePath, timedName, unusable } from './root-paths.ts';
-import type { RootHandle } from './root-paths.ts';
+import {
+  BACKUP_PARTS,
+  JOURNAL_NAME,
+  displayPath,
+  statePath,
+  timedName,
+  unusable,
+  type RootHandle,
+} from './root-paths.ts';
 
 /** Moves one folder into or out of the root. Paths are relative to the state folder. */
 export type Step =

@@ -4,8 +4,7 @@ import path from 'node:path';
 
 import type { Unplaced } from '../agents/place-skills.ts';
 import type { LockFile, LockedSkill } from '../lock/lock.ts';
-import { PackRefused, isRefusal, orSystemRefusal, packRefusal, systemRefusal } from '../problems.ts';
-import type { PackRefusal } from '../problems.ts';
+import { PackRefused, isRefusal, orSystemRefusal, packRefusal, systemRefusal, type PackRefusal } from '../problems.ts';
 import { quoted } from '../../core/text/text.ts';
 import type { OnStep } from './apply.ts';
 import {
@@ -21,31 +20,31 @@ import {
   statePath,
   timedName,
   unusable,
+  type RootHandle,
 } from './root-paths.ts';
-import type { RootHandle } from './root-paths.ts';
 import { readLockAt } from '../lock/lock-file.ts';
-import { recoverOpenRoot } from './recover.ts';
-import type { Recovered } from './recover.ts';
-import { lockRoot } from './root-lock.ts';
-import type { RootLock } from './root-lock.ts';
+import { recoverOpenRoot, type Recovered } from './recover.ts';
+import { lockRoot, type RootLock } from './root-lock.ts';
 import { SkillError } from '../../core/errors.ts';
 import { ownerName, thisProcess } from '../../platform/fs/lock-owner.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
 import { isInside, isSystemError, withForwardSlashes } from '../../platform/fs/paths.ts';
 import { TreeFingerprint } from '../../platform/fs/tree-stat.ts';
 import { removeTree } from '../../platform/fs/remove-tree.ts';
-import { commitChanges } from './commit.ts';
-import type { CommitEnd, CommitOptions, Work } from './commit.ts';
-import { startBackgroundSync } from './sync.ts';
-import type { BackgroundSync } from './sync.ts';
-import { backupPath, listBackups, removeEmptyBackups, removeBackup, surplusBackups } from './skill-backups.ts';
-import type { BackupKind, SkillBackup } from './skill-backups.ts';
-import { pruneOriginals, readOriginals } from './originals.ts';
-import type { OriginalTexts } from './originals.ts';
-import { changeRefusals } from './plan.ts';
-import type { Existing, PlannedChange, PutChange, RootChange } from './plan.ts';
-import { diagnose } from '../../core/diagnostic.ts';
-import type { Diagnostic } from '../../core/diagnostic.ts';
+import { commitChanges, type CommitEnd, type CommitOptions, type Work } from './commit.ts';
+import { startBackgroundSync, type BackgroundSync } from './sync.ts';
+import {
+  backupPath,
+  listBackups,
+  removeEmptyBackups,
+  removeBackup,
+  surplusBackups,
+  type BackupKind,
+  type SkillBackup,
+} from './skill-backups.ts';
+import { pruneOriginals, readOriginals, type OriginalTexts } from './originals.ts';
+import { changeRefusals, type Existing, type PlannedChange, type PutChange, type RootChange } from './plan.ts';
+import { diagnose, type Diagnostic } from '../../core/diagnostic.ts';
 
 export interface WithRootOptions {
   readonly signal?: AbortSignal;

@@ -18,8 +18,7 @@ import { isSystemError, namesIn } from '../../platform/fs/paths.ts';
 import { readPrivateFile } from '../../platform/fs/read-file.ts';
 import { listBackups } from './skill-backups.ts';
 import type { PutChange } from './plan.ts';
-import { BACKUP_PARTS, statePath } from './root-paths.ts';
-import type { RootHandle } from './root-paths.ts';
+import { BACKUP_PARTS, statePath, type RootHandle } from './root-paths.ts';
 
 const [gzip, gunzip] = [promisify(gzipCallback), promisify(gunzipCallback)];
 

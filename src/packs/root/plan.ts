@@ -6,16 +6,13 @@ import { isValidName } from '../../core/skill-name.ts';
 import type { LockFile, LockedSkill } from '../lock/lock.ts';
 import { lockedSkillProblem } from '../lock/lock-file.ts';
 import { collisionKey } from '../../core/path.ts';
-import { PackRefused, orRefusal, packRefusal, refused } from '../problems.ts';
-import type { PackRefusal } from '../problems.ts';
+import { PackRefused, orRefusal, packRefusal, refused, type PackRefusal } from '../problems.ts';
 import { quoted } from '../../core/text/text.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
 import type { Step } from './journal.ts';
-import { prepareBackup } from './skill-backups.ts';
-import type { BackupKind } from './skill-backups.ts';
+import { prepareBackup, type BackupKind } from './skill-backups.ts';
 import type { TreeLooks } from './present-files.ts';
-import { identityAt, displayPath, skillPath, statePath } from './root-paths.ts';
-import type { RootHandle } from './root-paths.ts';
+import { identityAt, displayPath, skillPath, statePath, type RootHandle } from './root-paths.ts';
 
 /** `backup` moves the existing folder to `backups`. `replace` moves an installed version to `previous` and anything else to the trash. */
 export type Existing = 'refuse' | 'backup' | 'replace';

@@ -2,22 +2,18 @@
  * Reads and hashes the files of a skill folder: for the lock, for `verify`, and for the check right before a commit. One pass returns the
  * files and the tree digest. Links are never followed.
  */
-import { closeSync, fstatSync, lstatSync, openSync, readlinkSync } from 'node:fs';
-import type { Stats } from 'node:fs';
+import { closeSync, fstatSync, lstatSync, openSync, readlinkSync, type Stats } from 'node:fs';
 
 import type { LockedFile } from '../lock/lock.ts';
-import { PackRefused, isRefusal, packRefusal, refused, systemRefusal } from '../problems.ts';
-import type { PackRefusal } from '../problems.ts';
+import { PackRefused, isRefusal, packRefusal, refused, systemRefusal, type PackRefusal } from '../problems.ts';
 import { quoted } from '../../core/text/text.ts';
 import { DirectoryHandle, tryOpenDirectory } from '../../platform/fs/directory-handle.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
-import { digestOfEntries, isProgram } from '../../platform/fs/tree-digest.ts';
-import type { DigestEntry } from '../../platform/fs/tree-digest.ts';
+import { digestOfEntries, isProgram, type DigestEntry } from '../../platform/fs/tree-digest.ts';
 import { FileHasher, SMALL_FILE } from '../../platform/fs/tree-file.ts';
 import { TreeFingerprint } from '../../platform/fs/tree-stat.ts';
 import { REPOSITORY_DATA, TreeRefused } from '../../platform/fs/tree-walk.ts';
-import { walk } from '../../platform/fs/walk.ts';
-import type { WalkProblem, WalkStep, WalkedEntry } from '../../platform/fs/walk.ts';
+import { walk, type WalkProblem, type WalkStep, type WalkedEntry } from '../../platform/fs/walk.ts';
 import { FOREIGN_FILE } from '../../platform/fs/open-flags.ts';
 
 export interface PresentTree {

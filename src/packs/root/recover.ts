@@ -8,17 +8,21 @@ import { PackRefused, isRefusal, refused } from '../problems.ts';
 import { quoted } from '../../core/text/text.ts';
 import { writeFileAtomically } from '../../platform/fs/atomic-replace.ts';
 import { removeTree } from '../../platform/fs/remove-tree.ts';
-import { lockAfter, reapplySteps } from './apply.ts';
-import type { OnStep } from './apply.ts';
+import { lockAfter, reapplySteps, type OnStep } from './apply.ts';
 import { placeSkills } from './commit.ts';
 import { syncPath } from './sync.ts';
 import { isExchangeOver } from './exchange.ts';
-import { readJournal, refuseLinkedWay, removeJournal, setJournalAside } from './journal.ts';
-import type { Step, Transaction } from './journal.ts';
+import {
+  readJournal,
+  refuseLinkedWay,
+  removeJournal,
+  setJournalAside,
+  type Step,
+  type Transaction,
+} from './journal.ts';
 import { presentFiles } from './present-files.ts';
 import { removeEmptyBackups } from './skill-backups.ts';
-import { displayPath, identityAt, lockPath, rootPath, statePath, timedName } from './root-paths.ts';
-import type { RootHandle } from './root-paths.ts';
+import { displayPath, identityAt, lockPath, rootPath, statePath, timedName, type RootHandle } from './root-paths.ts';
 
 /**
  * `finished`: a committed change was completed. `cleared`: an uncommitted change was removed. `set-aside`: a journal could not be parsed

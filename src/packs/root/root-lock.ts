@@ -1,10 +1,8 @@
 /** Only one process at a time changes a root. */
-import { refused } from '../problems.ts';
-import type { PackRefused } from '../problems.ts';
+import { refused, type PackRefused } from '../problems.ts';
 import { quoted } from '../../core/text/text.ts';
 import { acquireLock, lockHolder } from '../../platform/fs/lock.ts';
-import { statePath } from './root-paths.ts';
-import type { RootHandle } from './root-paths.ts';
+import { statePath, type RootHandle } from './root-paths.ts';
 
 export interface RootLockOptions {
   readonly signal?: AbortSignal;

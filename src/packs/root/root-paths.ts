@@ -7,8 +7,7 @@ import { lstatSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { LOCK_FILE_NAME } from '../lock/lock.ts';
-import { refused } from '../problems.ts';
-import type { PackRefused } from '../problems.ts';
+import { refused, type PackRefused } from '../problems.ts';
 import { quoted } from '../../core/text/text.ts';
 import { isSystemError, tryRealPath } from '../../platform/fs/paths.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';

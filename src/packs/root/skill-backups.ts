@@ -14,8 +14,7 @@ import { parseJson } from '../../core/json/parse-json.ts';
 import { writeFileAtomically } from '../../platform/fs/atomic-replace.ts';
 import { readPrivateFile } from '../../platform/fs/read-file.ts';
 import { removeTree } from '../../platform/fs/remove-tree.ts';
-import { BACKUP_PARTS, displayPath, statePath, timedName } from './root-paths.ts';
-import type { RootHandle } from './root-paths.ts';
+import { BACKUP_PARTS, displayPath, statePath, timedName, type RootHandle } from './root-paths.ts';
 
 export type BackupKind = (typeof BACKUP_PARTS)[number];
 

@@ -1,8 +1,7 @@
 /** Checks the name and the kind of a file. */
 import { quoted } from '../../core/text/text.ts';
 import type { ScanFile, ScanFinding, ScanSeverity } from './finding.ts';
-import { SCAN_RULES } from './rules.ts';
-import type { RuleId } from './rules.ts';
+import { SCAN_RULES, type RuleId } from './rules.ts';
 
 interface NameRule {
   readonly rule: RuleId;

@@ -2,8 +2,7 @@
 import type { ScanFile, ScanFinding } from './finding.ts';
 import type { Hit } from './match.ts';
 import { isDocument } from './passages.ts';
-import { SCAN_RULES } from './rules.ts';
-import type { RuleId } from './rules.ts';
+import { SCAN_RULES, type RuleId } from './rules.ts';
 
 export interface ScannedFile {
   readonly file: ScanFile;

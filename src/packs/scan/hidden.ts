@@ -3,8 +3,7 @@ import { nextHidden, quoted } from '../../core/text/text.ts';
 import type { ScanFile, ScanFinding, ScanSeverity } from './finding.ts';
 import { hasLongRun } from './match.ts';
 import { isDocument } from './passages.ts';
-import { SCAN_RULES } from './rules.ts';
-import type { RuleId } from './rules.ts';
+import { SCAN_RULES, type RuleId } from './rules.ts';
 
 const MAX_FINDINGS = 5;
 /** Padding wider than any screen, which moves the text after it out of sight. */

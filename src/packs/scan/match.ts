@@ -1,17 +1,12 @@
 /** Runs the patterns over the passages of one file. */
 import { quoted } from '../../core/text/text.ts';
 import type { ScanFile, ScanFinding, ScanSeverity } from './finding.ts';
-import { lowerCase, sourceColumn } from './normalize-line.ts';
-import type { LineKind } from './normalize-line.ts';
-import { MultiPatternMatcher, isChinese } from './multi-pattern-matcher.ts';
-import type { TextMatch } from './multi-pattern-matcher.ts';
-import { passagesOf, proseOrCode, sourceLines } from './passages.ts';
-import type { Passage } from './passages.ts';
-import { isDenied } from './pattern.ts';
-import type { Pattern, Signal } from './pattern.ts';
+import { lowerCase, sourceColumn, type LineKind } from './normalize-line.ts';
+import { MultiPatternMatcher, isChinese, type TextMatch } from './multi-pattern-matcher.ts';
+import { passagesOf, proseOrCode, sourceLines, type Passage } from './passages.ts';
+import { isDenied, type Pattern, type Signal } from './pattern.ts';
 import { PATTERNS } from './patterns/all.ts';
-import { SCAN_RULES, isRuleId } from './rules.ts';
-import type { RuleId } from './rules.ts';
+import { SCAN_RULES, isRuleId, type RuleId } from './rules.ts';
 
 /** A match of one pattern. Combined rules look at several hits together. */
 export interface Hit {

@@ -2,11 +2,9 @@
  * Runs many regular expressions over the lines of a text. One pass finds the literals that matches contain; an expression is then run only
  * on the lines that have all it requires. The result is the same as running each expression alone.
  */
-import { ENDS, START, buildAutomaton } from './literal-automaton.ts';
-import type { LiteralAutomaton } from './literal-automaton.ts';
+import { ENDS, START, buildAutomaton, type LiteralAutomaton } from './literal-automaton.ts';
 import type { LineKind } from './normalize-line.ts';
-import { requiredLiterals, shortestOf } from './regex-prefilter.ts';
-import type { RequiredLiterals } from './regex-prefilter.ts';
+import { requiredLiterals, shortestOf, type RequiredLiterals } from './regex-prefilter.ts';
 
 export interface TextMatch {
   readonly index: number;

@@ -5,8 +5,7 @@
 import { closesFence, fenceMark } from '../../core/text/code-fences.ts';
 import type { ScanFile } from './finding.ts';
 import { openCharacterCodes } from './character-codes.ts';
-import { normalizeLine } from './normalize-line.ts';
-import type { LineKind } from './normalize-line.ts';
+import { normalizeLine, type LineKind } from './normalize-line.ts';
 import type { LineSource } from './multi-pattern-matcher.ts';
 
 /** `body`: prose of a document. `comment`: prose in code. `fence`: code in a document. `script`: code in its own file. */

@@ -3,8 +3,14 @@ import { isObject } from '../../core/json/json-schema.ts';
 import { nearest } from '../../core/nearest.ts';
 import { quoted } from '../../core/text/text.ts';
 import { describeValue } from '../../core/text/value-text.ts';
-import { DEFAULT_SCAN_POLICY, SCAN_SEVERITIES, SCAN_VERDICTS } from './finding.ts';
-import type { ScanFinding, ScanPolicy, ScanVerdict } from './finding.ts';
+import {
+  DEFAULT_SCAN_POLICY,
+  SCAN_SEVERITIES,
+  SCAN_VERDICTS,
+  type ScanFinding,
+  type ScanPolicy,
+  type ScanVerdict,
+} from './finding.ts';
 import { SCAN_RULES, isRuleId } from './rules.ts';
 
 /** A policy with any mistake is rejected whole, because it is unknown what it was meant to stop. */

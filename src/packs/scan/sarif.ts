@@ -1,6 +1,5 @@
 import { sarifLocations, sarifReport } from '../../core/sarif.ts';
-import { SCAN_NOTE } from './finding.ts';
-import type { ScanFinding, ScanSeverity } from './finding.ts';
+import { SCAN_NOTE, type ScanFinding, type ScanSeverity } from './finding.ts';
 import { SCAN_RULES, isRuleId } from './rules.ts';
 
 const LEVELS = { critical: 'error', high: 'error', medium: 'warning', low: 'note' } as const satisfies Record<

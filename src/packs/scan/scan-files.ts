@@ -1,12 +1,17 @@
 /** Reads the folder of a skill for the scan: decodes text and classifies binary files. Does not follow links. */
 import { isUtf8 } from 'node:buffer';
 
-import { packRefusal } from '../problems.ts';
-import type { PackProblem, PackRefusal } from '../problems.ts';
+import { packRefusal, type PackProblem, type PackRefusal } from '../problems.ts';
 import type { ScanFile } from './finding.ts';
 import { readPieces, withEntryNow } from '../../platform/fs/tree-file.ts';
-import { TREE_LIMITS, TreeRefused, walkTree } from '../../platform/fs/tree-walk.ts';
-import type { TreeEntry, TreeLimits, TreeProblem } from '../../platform/fs/tree-walk.ts';
+import {
+  TREE_LIMITS,
+  TreeRefused,
+  walkTree,
+  type TreeEntry,
+  type TreeLimits,
+  type TreeProblem,
+} from '../../platform/fs/tree-walk.ts';
 
 /** Bytes per text file. */
 const MAX_TEXT = 2 * 1024 * 1024;

@@ -3,14 +3,11 @@ import { compareText } from '../../core/diagnostic.ts';
 import { printable } from '../../core/text/text.ts';
 import { checkFile } from './check-file.ts';
 import type { ScanFile, ScanFinding } from './finding.ts';
-import { findHidden } from './hidden.ts';
-import type { HiddenText } from './hidden.ts';
-import { findingOf, matchText } from './match.ts';
-import type { Hit } from './match.ts';
+import { findHidden, type HiddenText } from './hidden.ts';
+import { findingOf, matchText, type Hit } from './match.ts';
 import { isDocument } from './passages.ts';
 import { explainsAttacks, isSkillFile, topicOf, withinSubject } from './subject.ts';
-import { findAcrossFiles, findInFile, findUndeclaredAccess } from './combined-rules.ts';
-import type { ScannedFile } from './combined-rules.ts';
+import { findAcrossFiles, findInFile, findUndeclaredAccess, type ScannedFile } from './combined-rules.ts';
 import { SCAN_RULES } from './rules.ts';
 
 /** Characters per file; a finding reports that the rest was not scanned. */

@@ -1,7 +1,6 @@
 /** Checks whether a version may replace the installed one: it must not be older, and not unsigned or signed by another key. */
 import { quoted } from '../../core/text/text.ts';
-import { packRefusal } from '../problems.ts';
-import type { PackRefusal } from '../problems.ts';
+import { packRefusal, type PackRefusal } from '../problems.ts';
 import { compareVersions } from '../../platform/version-range.ts';
 
 export interface VersionAndSigner {

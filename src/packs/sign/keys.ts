@@ -2,17 +2,13 @@
 import path from 'node:path';
 
 import { SkillError } from '../../core/errors.ts';
-import { isKeyId, parsePublicKey, publicKeyLine } from './minisign.ts';
-import type { MinisignPublicKey } from './minisign.ts';
-import { PackRefused } from '../problems.ts';
-import type { PackRefusal } from '../problems.ts';
+import { isKeyId, parsePublicKey, publicKeyLine, type MinisignPublicKey } from './minisign.ts';
+import { PackRefused, type PackRefusal } from '../problems.ts';
 import { quoted } from '../../core/text/text.ts';
 import { readPrivateFile } from '../../platform/fs/read-file.ts';
-import { openSealedFile } from '../../platform/fs/authenticated-store.ts';
-import type { SealedFile } from '../../platform/fs/authenticated-store.ts';
+import { openSealedFile, type SealedFile } from '../../platform/fs/authenticated-store.ts';
 import { refuseExisting, writeWholeText } from '../whole-file.ts';
-import { makeKey, openSecretKey } from './secret-key.ts';
-import type { NewKeyOptions, SigningKey } from './secret-key.ts';
+import { makeKey, openSecretKey, type NewKeyOptions, type SigningKey } from './secret-key.ts';
 
 export interface PinnedKey {
   /** The user's name for the key. */

@@ -6,11 +6,19 @@ import {
   randomBytes,
   scrypt,
   timingSafeEqual,
+  type KeyObject,
 } from 'node:crypto';
-import type { KeyObject } from 'node:crypto';
 
-import { BOX_BYTES, formatPublicKey, formatSecretKey, idOf, parseSecretKey, publicKeyLine } from './minisign.ts';
-import type { MinisignPublicKey, MinisignSecretKey } from './minisign.ts';
+import {
+  BOX_BYTES,
+  formatPublicKey,
+  formatSecretKey,
+  idOf,
+  parseSecretKey,
+  publicKeyLine,
+  type MinisignPublicKey,
+  type MinisignSecretKey,
+} from './minisign.ts';
 
 export interface SigningKey {
   readonly type: 'signing-key';

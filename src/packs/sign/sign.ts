@@ -3,17 +3,19 @@ import { createHash, hash as hashAtOnce, sign, verify } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
 
 import { compareText } from '../../core/diagnostic.ts';
-import { parseSignature, formatSignature } from './minisign.ts';
-import type { MinisignPublicKey, MinisignSignature } from './minisign.ts';
+import { parseSignature, formatSignature, type MinisignPublicKey, type MinisignSignature } from './minisign.ts';
 import type { PackManifest } from '../pack/manifest.ts';
-import { PackRefused, orRefusal, packRefusal, readRefusal, refused } from '../problems.ts';
-import type { PackRefusal } from '../problems.ts';
-import { formatPackComment, isSignableVersion, parsePackComment } from './signed-comment.ts';
-import type { PackComment, SignedSkill } from './signed-comment.ts';
+import { PackRefused, orRefusal, packRefusal, readRefusal, refused, type PackRefusal } from '../problems.ts';
+import {
+  formatPackComment,
+  isSignableVersion,
+  parsePackComment,
+  type PackComment,
+  type SignedSkill,
+} from './signed-comment.ts';
 import { quoted } from '../../core/text/text.ts';
 import { writeWholeText } from '../whole-file.ts';
-import { publicKeyObject } from './secret-key.ts';
-import type { SigningKey } from './secret-key.ts';
+import { publicKeyObject, type SigningKey } from './secret-key.ts';
 import type { PinnedKey } from './keys.ts';
 import { ARCHIVE_LIMITS } from '../../core/archive-limits.ts';
 import { NAMED_FILE } from '../../platform/fs/open-flags.ts';

@@ -14,20 +14,16 @@ import { sha256 } from '../../platform/hash.ts';
 import { readTextFile } from '../../platform/fs/read-file.ts';
 import { removeTree } from '../../platform/fs/remove-tree.ts';
 import { parseSkillMd } from '../../format/skill-md.ts';
-import { packName, packSkills } from '../pack/pack.ts';
-import type { SkillToPack } from '../pack/pack.ts';
+import { packName, packSkills, type SkillToPack } from '../pack/pack.ts';
 import type { BuiltPack } from '../pack/build-pack.ts';
 import type { PackSettings } from '../pack-settings.ts';
-import { PackRefused, isRefusal, packRefusal, refused } from '../problems.ts';
-import type { PackRefusal } from '../problems.ts';
+import { PackRefused, isRefusal, packRefusal, refused, type PackRefusal } from '../problems.ts';
 import { acceptReviewed, allowOption, applyScanPolicy } from '../scan/policy.ts';
 import { readScanFiles } from '../scan/scan-files.ts';
 import { scanSkill } from '../scan/scan.ts';
 import { SIGNATURE_SUFFIX, signPack } from '../sign/sign.ts';
-import { publicLineOf } from '../sign/secret-key.ts';
-import type { SigningKey } from '../sign/secret-key.ts';
-import { SITE_POLICY, indexPage, skillPage } from './site-pages.ts';
-import type { PageSite, PageSkill } from './site-pages.ts';
+import { publicLineOf, type SigningKey } from '../sign/secret-key.ts';
+import { SITE_POLICY, indexPage, skillPage, type PageSite, type PageSkill } from './site-pages.ts';
 
 export interface BuildSiteOptions {
   readonly settings: PackSettings;

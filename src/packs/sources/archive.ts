@@ -3,8 +3,7 @@ import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readSync, readdirSync, writeSync } from 'node:fs';
 import path from 'node:path';
 
-import { PackRefused, isRefusal, packRefusal } from '../problems.ts';
-import type { PackRefusal } from '../problems.ts';
+import { PackRefused, isRefusal, packRefusal, type PackRefusal } from '../problems.ts';
 import { SKILL_FILE_NAME, skillFolderOf } from './skill-folders.ts';
 import { leftOutLine } from './left-out.ts';
 import { folderOf } from '../../core/path.ts';

@@ -7,13 +7,11 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 
 import { timerMs } from '../../platform/clock.ts';
-import { PackRefused, isRefusal, packRefusal, refused } from '../problems.ts';
-import type { PackRefusal } from '../problems.ts';
+import { PackRefused, isRefusal, packRefusal, refused, type PackRefusal } from '../problems.ts';
 import { insecure, isLoopback } from './source-address.ts';
 import { printable, quoted } from '../../core/text/text.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
-import { exchangeOver } from '../../platform/net/http-exchange.ts';
-import type { HttpTarget } from '../../platform/net/http-exchange.ts';
+import { exchangeOver, type HttpTarget } from '../../platform/net/http-exchange.ts';
 import type { StageContext, SourceNetwork } from './source.ts';
 import { readHost, writeAuthority } from '../../core/network/host-pattern.ts';
 import { readAddress } from '../../core/network/network-address.ts';

@@ -7,10 +7,8 @@ import { PackRefused, packRefusal, refused } from '../problems.ts';
 import { printable, quoted } from '../../core/text/text.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
 import type { StageContext, PackSource } from './source.ts';
-import { runProgram } from './run-program.ts';
-import type { Program, ProgramResult } from './run-program.ts';
-import { openGitGate } from './git-gate.ts';
-import type { GitGate } from './git-gate.ts';
+import { runProgram, type Program, type ProgramResult } from './run-program.ts';
+import { openGitGate, type GitGate } from './git-gate.ts';
 import { refuse } from './staged-skill.ts';
 import { startOf } from '../../core/text/code-point.ts';
 

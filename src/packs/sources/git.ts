@@ -3,16 +3,22 @@ import path from 'node:path';
 
 import { leftOutLine, leftOutOf } from './left-out.ts';
 import type { ArchiveLimits } from '../../core/archive-limits.ts';
-import { asRefusal, packRefusal, refused } from '../problems.ts';
-import type { PackRefusal, PackRefused } from '../problems.ts';
+import { asRefusal, packRefusal, refused, type PackRefusal, type PackRefused } from '../problems.ts';
 import { isRef } from './source-address.ts';
 import { SKILL_FILE_NAME, findSkillFolders, insideSkill, skillFolderOf } from './skill-folders.ts';
 import { sourceText } from './source-text.ts';
 import type { StagedSource, PackSource, SourceSkill, StageContext, UnusableSkill } from './source.ts';
 import { quoted } from '../../core/text/text.ts';
 import { removeTree } from '../../platform/fs/remove-tree.ts';
-import { fetchCommit, gitFailed, mustGit, runGit, listTree } from './git-repository.ts';
-import type { ScratchRepository, TreeFile } from './git-repository.ts';
+import {
+  fetchCommit,
+  gitFailed,
+  mustGit,
+  runGit,
+  listTree,
+  type ScratchRepository,
+  type TreeFile,
+} from './git-repository.ts';
 import { StagedSkill, refuse } from './staged-skill.ts';
 import { noSkill } from './top-files.ts';
 

@@ -7,8 +7,7 @@ import { mkdirSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 
 import { isObject } from '../../core/json/json-schema.ts';
-import { isRefusal, packRefusal } from '../problems.ts';
-import type { PackRefusal } from '../problems.ts';
+import { isRefusal, packRefusal, type PackRefusal } from '../problems.ts';
 import { sourceText } from './source-text.ts';
 import type { StagedSource, PackSource, StageContext } from './source.ts';
 import { parseJson } from '../../core/json/parse-json.ts';

@@ -2,10 +2,8 @@
 import { collisionKey } from '../../core/path.ts';
 import { hiddenCharacters, printable, quoted } from '../../core/text/text.ts';
 import type { LeftOut } from './left-out.ts';
-import { ARCHIVE_LIMITS } from '../../core/archive-limits.ts';
-import type { ArchiveLimits } from '../../core/archive-limits.ts';
-import { packRefusal } from '../problems.ts';
-import type { PackProblem, PackRefusal } from '../problems.ts';
+import { ARCHIVE_LIMITS, type ArchiveLimits } from '../../core/archive-limits.ts';
+import { packRefusal, type PackProblem, type PackRefusal } from '../problems.ts';
 
 /** Limit of common file systems, in bytes. */
 const MAX_PART_BYTES = 255;

@@ -1,7 +1,6 @@
 /** Runs git and npm with a timeout, limits and abort support. */
 import { SkillError } from '../../core/errors.ts';
-import { DEFAULT_LIMITS } from '../../core/execution.ts';
-import type { EndReason } from '../../core/execution.ts';
+import { DEFAULT_LIMITS, type EndReason } from '../../core/execution.ts';
 import { refused } from '../problems.ts';
 import { printable } from '../../core/text/text.ts';
 import { runChild } from '../../platform/process/child-process.ts';

@@ -2,8 +2,7 @@
 import { foldersOf } from '../../core/path.ts';
 import { ARCHIVE_LIMITS } from '../../core/archive-limits.ts';
 import { quoted } from '../../core/text/text.ts';
-import { whyNotSearched } from './left-out.ts';
-import type { LeftOut } from './left-out.ts';
+import { whyNotSearched, type LeftOut } from './left-out.ts';
 
 export const SKILL_FILE_NAME = 'SKILL.md';
 /** Maximum number of folders above a skill, as in archives. */

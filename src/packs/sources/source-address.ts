@@ -1,11 +1,9 @@
 /** Parses web and git addresses, and refuses addresses that contain secrets or options. */
-import { readAuthority } from '../../core/network/host-pattern.ts';
-import type { HostAndPort } from '../../core/network/host-pattern.ts';
+import { readAuthority, type HostAndPort } from '../../core/network/host-pattern.ts';
 import { readAddress as readIpAddress } from '../../core/network/network-address.ts';
 import { toRelativePath } from '../../core/path.ts';
 import { quoted } from '../../core/text/text.ts';
-import { packRefusal } from '../problems.ts';
-import type { PackRefusal } from '../problems.ts';
+import { packRefusal, type PackRefusal } from '../problems.ts';
 import type { PackSource } from './source.ts';
 
 export interface AddressOptions {

@@ -1,7 +1,6 @@
 /** Parses a typed source, and formats it as the lock stores it. Accesses nothing except local paths. */
 import { hiddenCharacters, quoted } from '../../core/text/text.ts';
-import { packRefusal } from '../problems.ts';
-import type { PackRefusal } from '../problems.ts';
+import { packRefusal, type PackRefusal } from '../problems.ts';
 import { ARCHIVE_NAME, readAddress, readGitAddress, readSiteAddress } from './source-address.ts';
 import type { PackSource } from './source.ts';
 

@@ -2,8 +2,7 @@
 import path from 'node:path';
 
 import { ARCHIVE_LIMITS } from '../../core/archive-limits.ts';
-import { isRefusal, orSystemRefusal, packRefusal } from '../problems.ts';
-import type { PackRefusal } from '../problems.ts';
+import { isRefusal, orSystemRefusal, packRefusal, type PackRefusal } from '../problems.ts';
 import { sourceText } from './source-text.ts';
 import type { PackSource, StageContext, StageOptions, StagedSource } from './source.ts';
 import { quoted } from '../../core/text/text.ts';

@@ -3,8 +3,7 @@ import { lstatSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { MANIFEST_NAME, MAX_MANIFEST_BYTES } from '../pack/manifest.ts';
-import { packRefusal } from '../problems.ts';
-import type { PackRefusal } from '../problems.ts';
+import { packRefusal, type PackRefusal } from '../problems.ts';
 import type { StagedSource } from './source.ts';
 import { printable, quoted } from '../../core/text/text.ts';
 import { readTextFile } from '../../platform/fs/read-file.ts';

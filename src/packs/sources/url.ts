@@ -1,8 +1,7 @@
 /** Stages an archive or a SKILL.md from an address. */
 import path from 'node:path';
 
-import { isRefusal, packRefusal } from '../problems.ts';
-import type { PackRefusal } from '../problems.ts';
+import { isRefusal, packRefusal, type PackRefusal } from '../problems.ts';
 import { SKILL_FILE_NAME } from './skill-folders.ts';
 import { ARCHIVE_NAME } from './source-address.ts';
 import { sourceText } from './source-text.ts';

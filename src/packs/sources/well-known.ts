@@ -3,8 +3,15 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 
 import { leftOutLine, leftOutOf } from './left-out.ts';
-import { PackRefused, asRefusal, isRefusal, packRefusal, refused } from '../problems.ts';
-import type { PackProblem, PackRefusal } from '../problems.ts';
+import {
+  PackRefused,
+  asRefusal,
+  isRefusal,
+  packRefusal,
+  refused,
+  type PackProblem,
+  type PackRefusal,
+} from '../problems.ts';
 import { SKILL_FILE_NAME } from './skill-folders.ts';
 import { sourceText } from './source-text.ts';
 import type { StagedSource, PackSource, SourceSkill, StageContext, UnusableSkill } from './source.ts';

@@ -6,22 +6,17 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 
 import type { LockedFile } from '../lock/lock.ts';
-import { mergeText } from './merge-text.ts';
-import type { MergeConflict } from './merge-text.ts';
+import { mergeText, type MergeConflict } from './merge-text.ts';
 import { MAX_MERGED_BYTES, isMergeable } from '../root/originals.ts';
-import { PackRefused, orSystemRefusal, packRefusal } from '../problems.ts';
-import type { PackRefusal } from '../problems.ts';
-import { linkedRefusal } from './update-plan.ts';
-import type { FileTable, PlannedFile, UpdatePlan } from './update-plan.ts';
+import { PackRefused, orSystemRefusal, packRefusal, type PackRefusal } from '../problems.ts';
+import { linkedRefusal, type FileTable, type PlannedFile, type UpdatePlan } from './update-plan.ts';
 import { folderOf, foldersOf } from '../../core/path.ts';
 import { quoted } from '../../core/text/text.ts';
 import { sha256 } from '../../platform/hash.ts';
-import { openNewFile } from '../../platform/fs/atomic-replace.ts';
-import type { FileWriter } from '../../platform/fs/atomic-replace.ts';
+import { openNewFile, type FileWriter } from '../../platform/fs/atomic-replace.ts';
 import { isProgram, pause } from '../../platform/fs/tree-digest.ts';
 import { SMALL_FILE, hashOpened, withEntryNow } from '../../platform/fs/tree-file.ts';
-import { orRefusal, walkTree } from '../../platform/fs/tree-walk.ts';
-import type { TreeEntry, TreeRefusal } from '../../platform/fs/tree-walk.ts';
+import { orRefusal, walkTree, type TreeEntry, type TreeRefusal } from '../../platform/fs/tree-walk.ts';
 
 export interface BuildUpdateRequest {
   readonly plan: UpdatePlan;

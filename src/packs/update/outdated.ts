@@ -4,10 +4,8 @@ import path from 'node:path';
 
 import { compareText } from '../../core/diagnostic.ts';
 import type { LockedSkill } from '../lock/lock.ts';
-import { compareWithSource } from './outdated-entry.ts';
-import type { Outdated, SourceNow } from './outdated-entry.ts';
-import { isRefusal, packRefusal } from '../problems.ts';
-import type { PackProblem, PackRefusal } from '../problems.ts';
+import { compareWithSource, type Outdated, type SourceNow } from './outdated-entry.ts';
+import { isRefusal, packRefusal, type PackProblem, type PackRefusal } from '../problems.ts';
 import type { StagedSource, PackSource } from '../sources/source.ts';
 import { quoted } from '../../core/text/text.ts';
 import { presentFiles } from '../root/present-files.ts';
@@ -15,8 +13,13 @@ import { readLock } from '../lock/lock-file.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
 import { removeTree } from '../../platform/fs/remove-tree.ts';
 import { stagePack, settingsForLock, currentRevision, readTypedSource } from '../inspect/stage-pack.ts';
-import { absentFromSource, readSkillHead, lockedGroups, findInSource } from '../lock/locked-skills.ts';
-import type { LockedGroup } from '../lock/locked-skills.ts';
+import {
+  absentFromSource,
+  readSkillHead,
+  lockedGroups,
+  findInSource,
+  type LockedGroup,
+} from '../lock/locked-skills.ts';
 import type { PackSettings } from '../pack-settings.ts';
 
 export interface OutdatedOptions {

@@ -6,8 +6,7 @@ import { compareText } from '../../core/diagnostic.ts';
 import { collisionKey, foldersOf } from '../../core/path.ts';
 import { quoted } from '../../core/text/text.ts';
 import type { LockedFile } from '../lock/lock.ts';
-import { packRefusal } from '../problems.ts';
-import type { PackRefusal } from '../problems.ts';
+import { packRefusal, type PackRefusal } from '../problems.ts';
 
 /**
  * `refuse`: refuses if there are local edits. `merge`: merges local and incoming edits, or reports a conflict. `keep`: keeps edited

@@ -6,19 +6,14 @@ import type { UpdatedFile } from './capability-diff.ts';
 import { toRelativePath } from '../../core/path.ts';
 import { openConfined } from '../../platform/fs/confined-directory.ts';
 import { sha256 } from '../../platform/hash.ts';
-import { isRefusal } from '../problems.ts';
-import type { PackRefusal } from '../problems.ts';
-import { planUpdate } from './update-plan.ts';
-import type { FileTable, UpdateMode, UpdatePlan } from './update-plan.ts';
+import { isRefusal, type PackRefusal } from '../problems.ts';
+import { planUpdate, type FileTable, type UpdateMode, type UpdatePlan } from './update-plan.ts';
 import { buildUpdate } from './apply-update.ts';
 import type { OpenRoot } from '../root/open-root.ts';
-import { MAX_MERGED_BYTES } from '../root/originals.ts';
-import { presentFiles } from '../root/present-files.ts';
-import type { OriginalTexts } from '../root/originals.ts';
-import type { TreeLooks } from '../root/present-files.ts';
+import { MAX_MERGED_BYTES, type OriginalTexts } from '../root/originals.ts';
+import { presentFiles, type TreeLooks } from '../root/present-files.ts';
 import { isPresent } from '../../platform/fs/paths.ts';
-import { inspectSkill } from '../inspect/inspect-skill.ts';
-import type { InspectOptions, InspectedSkill } from '../inspect/inspect-skill.ts';
+import { inspectSkill, type InspectOptions, type InspectedSkill } from '../inspect/inspect-skill.ts';
 import { updatedFiles } from './updated-files.ts';
 
 /** The result for one skill. A `refused` skill stays unchanged. */

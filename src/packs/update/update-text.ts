@@ -4,14 +4,12 @@
  */
 import { compareText } from '../../core/diagnostic.ts';
 import { frameText } from '../../core/text/framed-text.ts';
-import { diffLines } from '../../core/text/text-diff.ts';
-import type { DiffHunk, DiffLine, TextDiff } from '../../core/text/text-diff.ts';
+import { diffLines, type DiffHunk, type DiffLine, type TextDiff } from '../../core/text/text-diff.ts';
 import { quoted } from '../../core/text/text.ts';
 import { isBelowScripts } from '../../core/path.ts';
 import type { FileConflict } from './apply-update.ts';
 import type { MergeSide } from './merge-text.ts';
-import { newCapabilities } from './capability-diff.ts';
-import type { UpdatedFile } from './capability-diff.ts';
+import { newCapabilities, type UpdatedFile } from './capability-diff.ts';
 import { countText } from '../../core/text/line-text.ts';
 
 export interface UpdateView {

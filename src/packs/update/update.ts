@@ -8,31 +8,37 @@ import { compareText } from '../../core/diagnostic.ts';
 import type { Unplaced } from '../agents/place-skills.ts';
 import { openNameCheck } from '../inspect/confusable-name.ts';
 import type { LockedSkill } from '../lock/lock.ts';
-import { isRefusal, packRefusal } from '../problems.ts';
-import type { PackRefusal } from '../problems.ts';
+import { isRefusal, packRefusal, type PackRefusal } from '../problems.ts';
 import type { StagedSource, PackSource } from '../sources/source.ts';
 import type { UpdateMode } from './update-plan.ts';
 import { quoted } from '../../core/text/text.ts';
 import type { SkillBackup } from '../root/skill-backups.ts';
-import { withRoot } from '../root/open-root.ts';
-import type { OpenRoot } from '../root/open-root.ts';
+import { withRoot, type OpenRoot } from '../root/open-root.ts';
 import { looksOf } from '../root/present-files.ts';
 import { readLock } from '../lock/lock-file.ts';
 import { isPresent } from '../../platform/fs/paths.ts';
-import { stagePack, settingsForLock, currentRevision, readTypedSource } from '../inspect/stage-pack.ts';
-import type { StagePackOptions } from '../inspect/stage-pack.ts';
+import {
+  stagePack,
+  settingsForLock,
+  currentRevision,
+  readTypedSource,
+  type StagePackOptions,
+} from '../inspect/stage-pack.ts';
 import type { InspectOptions, InspectedSkill } from '../inspect/inspect-skill.ts';
 import { readRequirements } from '../requires/requires.ts';
 import { requirementRefusal, resolveRequirements } from '../requires/resolve-requires.ts';
-import { lockedSkill } from '../install.ts';
-import type { InstallProgress } from '../install.ts';
-import { absentFromSource, findInSource, lockedGroups, readSkillHead } from '../lock/locked-skills.ts';
+import { lockedSkill, type InstallProgress } from '../install.ts';
+import {
+  absentFromSource,
+  findInSource,
+  lockedGroups,
+  readSkillHead,
+  type LockedGroup,
+} from '../lock/locked-skills.ts';
 import type { BeforeCommit } from '../root/commit.ts';
-import type { LockedGroup } from '../lock/locked-skills.ts';
 import type { PackSettings } from '../pack-settings.ts';
 import { sourceVerdicts } from '../inspect/verdicts.ts';
-import { updateSkill } from './update-skill.ts';
-import type { ChangedSkill, SkillUpdate } from './update-skill.ts';
+import { updateSkill, type ChangedSkill, type SkillUpdate } from './update-skill.ts';
 import { updatedFiles } from './updated-files.ts';
 
 export interface UpdateOptions {

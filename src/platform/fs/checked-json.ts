@@ -1,11 +1,8 @@
 import { problemText } from '../../core/config/config-check.ts';
 import { MAX_SETTING_DEPTH } from '../../core/config/config-settings.ts';
-import { diagnose } from '../../core/diagnostic.ts';
-import type { Diagnostic, Finding } from '../../core/diagnostic.ts';
-import { positionOf, readJsonText } from '../../core/json/json-position.ts';
-import type { JsonText, Position } from '../../core/json/json-position.ts';
-import { isObject } from '../../core/json/json-schema.ts';
-import type { SchemaProblem } from '../../core/json/json-schema.ts';
+import { diagnose, type Diagnostic, type Finding } from '../../core/diagnostic.ts';
+import { positionOf, readJsonText, type JsonText, type Position } from '../../core/json/json-position.ts';
+import { isObject, type SchemaProblem } from '../../core/json/json-schema.ts';
 import { quoted } from '../../core/text/text.ts';
 import { isPresent } from './paths.ts';
 import { readTextFile } from './read-file.ts';

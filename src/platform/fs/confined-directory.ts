@@ -1,12 +1,10 @@
 /** Reading files below a directory so that nothing outside of it is reached, whatever another process swaps meanwhile. */
-import { closeSync, fstatSync, lstatSync, readSync, readlinkSync, realpathSync } from 'node:fs';
-import type { Stats } from 'node:fs';
+import { closeSync, fstatSync, lstatSync, readSync, readlinkSync, realpathSync, type Stats } from 'node:fs';
 import path from 'node:path';
 
 import { compareText } from '../../core/diagnostic.ts';
 import type { FailureCode } from '../../core/failure-codes.ts';
-import { toRelativePath } from '../../core/path.ts';
-import type { RelativePath } from '../../core/path.ts';
+import { toRelativePath, type RelativePath } from '../../core/path.ts';
 import {
   DirectoryHandle,
   descriptorPath,
@@ -15,8 +13,11 @@ import {
   openRegularFile,
   readLink,
   systemFailure,
+  type Confinement,
+  type OpenFailed,
+  type OpenedDirectory,
+  type OpenedFile,
 } from './directory-handle.ts';
-import type { Confinement, OpenFailed, OpenedDirectory, OpenedFile } from './directory-handle.ts';
 import { isInside, isSystemError, tryRealPath } from './paths.ts';
 import { walk } from './walk.ts';
 

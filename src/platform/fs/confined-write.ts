@@ -10,14 +10,23 @@ import {
   readSync,
   renameSync,
   unlinkSync,
+  type Stats,
 } from 'node:fs';
-import type { Stats } from 'node:fs';
 import path from 'node:path';
 
 import type { RelativePath } from '../../core/path.ts';
 import { PendingFile, writeAll } from './atomic-replace.ts';
-import { failed, giveTo, inDirectory, notRegular, openRegularFile, systemFailure } from './directory-handle.ts';
-import type { Confinement, DirectoryHandle, OpenFailed } from './directory-handle.ts';
+import {
+  failed,
+  giveTo,
+  inDirectory,
+  notRegular,
+  openRegularFile,
+  systemFailure,
+  type Confinement,
+  type DirectoryHandle,
+  type OpenFailed,
+} from './directory-handle.ts';
 import { ownerName, ownerOfName, ownerState, thisProcess } from './lock-owner.ts';
 import { FOREIGN_FILE } from './open-flags.ts';
 import { isSystemError } from './paths.ts';

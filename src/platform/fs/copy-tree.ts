@@ -14,19 +14,24 @@ import {
   openSync,
   symlinkSync,
   utimesSync,
+  type Stats,
 } from 'node:fs';
-import type { Stats } from 'node:fs';
 import path from 'node:path';
 
 import type { Identity } from '../../core/execution.ts';
 import { writeAll } from './atomic-replace.ts';
 import { HAS_DESCRIPTOR_PATHS, descriptorPath } from './directory-handle.ts';
-import { TreeReading, isProgram, pause } from './tree-digest.ts';
-import type { ReadTreeOptions, TreeDigest } from './tree-digest.ts';
+import { TreeReading, isProgram, pause, type ReadTreeOptions, type TreeDigest } from './tree-digest.ts';
 import { SMALL_FILE, hashOpened } from './tree-file.ts';
 import { TreeFingerprint } from './tree-stat.ts';
-import { orRefusal, walkOpened } from './tree-walk.ts';
-import type { FolderEntry, LinkEntry, OpenedEntry, TreeRefusal } from './tree-walk.ts';
+import {
+  orRefusal,
+  walkOpened,
+  type FolderEntry,
+  type LinkEntry,
+  type OpenedEntry,
+  type TreeRefusal,
+} from './tree-walk.ts';
 
 export interface CopyTreeOptions extends ReadTreeOptions {
   /** Does not exist yet; its parent belongs to this user, and no other process writes to it. */

@@ -3,8 +3,7 @@
  * later, and no link is followed. With Linux's /proc/self/fd this is exact. Other systems fall back to real paths, which are checked
  * before and after use; a process that swaps directories several times within a few calls could win there.
  */
-import { closeSync, fchownSync, fstatSync, lstatSync, mkdirSync, openSync, readlinkSync } from 'node:fs';
-import type { Stats } from 'node:fs';
+import { closeSync, fchownSync, fstatSync, lstatSync, mkdirSync, openSync, readlinkSync, type Stats } from 'node:fs';
 
 import type { FailureCode } from '../../core/failure-codes.ts';
 import type { RelativePath } from '../../core/path.ts';

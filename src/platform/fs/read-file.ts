@@ -1,7 +1,6 @@
 /** Reading small files whole: never blocks on a pipe or a device, never reads more than `maxBytes`. */
 import { isUtf8 } from 'node:buffer';
-import { closeSync, fstatSync, lstatSync, openSync, readSync } from 'node:fs';
-import type { Stats } from 'node:fs';
+import { closeSync, fstatSync, lstatSync, openSync, readSync, type Stats } from 'node:fs';
 
 import { FOREIGN_FILE, NAMED_FILE } from './open-flags.ts';
 import { isSystemError } from './paths.ts';

@@ -1,12 +1,9 @@
-import { lstatSync, readdirSync, readlinkSync } from 'node:fs';
-import type { Stats } from 'node:fs';
+import { lstatSync, readdirSync, readlinkSync, type Stats } from 'node:fs';
 import path from 'node:path';
 
-import { toRelativePath } from '../../core/path.ts';
-import type { RelativePath } from '../../core/path.ts';
+import { toRelativePath, type RelativePath } from '../../core/path.ts';
 import { MAX_LINKS, pathBelow } from './confined-directory.ts';
-import { failed, systemFailure } from './directory-handle.ts';
-import type { OpenFailed } from './directory-handle.ts';
+import { failed, systemFailure, type OpenFailed } from './directory-handle.ts';
 import { isInside, isSystemError, tryRealPath } from './paths.ts';
 
 /** The path with its links resolved; empty for the root itself. */

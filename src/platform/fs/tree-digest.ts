@@ -2,8 +2,7 @@
  * The identity of a tree: `sha256-tree:<hex>`, the same for equal trees on every machine. It covers the path, executable bit and bytes
  * of every file, the target of every link, and every folder. It does not cover times, owners, other permission bits and `.git`.
  */
-import { closeSync } from 'node:fs';
-import type { Stats } from 'node:fs';
+import { closeSync, type Stats } from 'node:fs';
 
 import { parseJson } from '../../core/json/parse-json.ts';
 import { quoted } from '../../core/text/text.ts';
@@ -14,10 +13,15 @@ import { isSystemError } from './paths.ts';
 import { readPrivateFile } from './read-file.ts';
 import { SMALL_FILE, hashOpened } from './tree-file.ts';
 import { TreeFingerprint, fingerprintTree, readFingerprint } from './tree-stat.ts';
-import { TreeRefused, orRefusal, refuseLinksOutside, walkOpened } from './tree-walk.ts';
-import type { TreeRefusal, WalkOptions } from './tree-walk.ts';
-import { withoutUnusable } from './usable-tree.ts';
-import type { Usable } from './usable-tree.ts';
+import {
+  TreeRefused,
+  orRefusal,
+  refuseLinksOutside,
+  walkOpened,
+  type TreeRefusal,
+  type WalkOptions,
+} from './tree-walk.ts';
+import { withoutUnusable, type Usable } from './usable-tree.ts';
 
 /** `content`: SHA-256 of the bytes of a file, in hex or as bytes; the target of a link; empty for a folder. */
 export interface DigestEntry {

@@ -1,11 +1,8 @@
 /** Reading and hashing one file of a tree walk. */
-import { closeSync, readSync } from 'node:fs';
-import type { Stats } from 'node:fs';
-import { createHash, hash as hashAtOnce } from 'node:crypto';
-import type { Hash } from 'node:crypto';
+import { closeSync, readSync, type Stats } from 'node:fs';
+import { createHash, hash as hashAtOnce, type Hash } from 'node:crypto';
 
-import { asRefusal, changed, openFileAt } from './tree-walk.ts';
-import type { FileEntry } from './tree-walk.ts';
+import { asRefusal, changed, openFileAt, type FileEntry } from './tree-walk.ts';
 
 /** Larger files are read in chunks of this size. */
 const CHUNK_BYTES = 4 * 1024 * 1024;

@@ -1,11 +1,9 @@
 /** The fingerprint of a tree: file metadata without file contents. Any change that is older than one tick of the clock alters it. */
-import { lstatSync, statSync } from 'node:fs';
-import type { Stats } from 'node:fs';
+import { lstatSync, statSync, type Stats } from 'node:fs';
 
 import { sha256 } from '../hash.ts';
 import { isSystemError } from './paths.ts';
-import { walkTree } from './tree-walk.ts';
-import type { WalkOptions } from './tree-walk.ts';
+import { walkTree, type WalkOptions } from './tree-walk.ts';
 
 const FIELDS = 5;
 const INITIAL_CAPACITY = 16;

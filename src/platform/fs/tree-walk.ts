@@ -3,16 +3,14 @@
  * entry is left out silently.
  */
 import { isUtf8 } from 'node:buffer';
-import { closeSync, fstatSync, lstatSync, openSync, readlinkSync } from 'node:fs';
-import type { Stats } from 'node:fs';
+import { closeSync, fstatSync, lstatSync, openSync, readlinkSync, type Stats } from 'node:fs';
 import path from 'node:path';
 
 import { quoted } from '../../core/text/text.ts';
 import { DirectoryHandle } from './directory-handle.ts';
 import { FOREIGN_FILE } from './open-flags.ts';
 import { isSystemError } from './paths.ts';
-import { walk } from './walk.ts';
-import type { WalkProblem, WalkedEntry } from './walk.ts';
+import { walk, type WalkProblem, type WalkedEntry } from './walk.ts';
 
 export type TreeProblem =
   | 'gone'

@@ -3,8 +3,7 @@
  * reached. The policy decides what to enter and what to do about entries that cannot be visited: refuse the tree, or go on without them.
  */
 import { isUtf8 } from 'node:buffer';
-import { lstatSync, opendirSync, readdirSync, statSync } from 'node:fs';
-import type { Dirent } from 'node:fs';
+import { lstatSync, opendirSync, readdirSync, statSync, type Dirent } from 'node:fs';
 
 import { compareText } from '../../core/diagnostic.ts';
 import type { DirectoryHandle } from './directory-handle.ts';

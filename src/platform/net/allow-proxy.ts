@@ -1,6 +1,5 @@
 import { chmodSync, chownSync } from 'node:fs';
-import { createServer } from 'node:net';
-import type { ListenOptions, Server, Socket } from 'node:net';
+import { createServer, type ListenOptions, type Server, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
 import { SkillError } from '../../core/errors.ts';
@@ -8,8 +7,7 @@ import type { Identity } from '../../core/execution.ts';
 import { quoted } from '../../core/text/text.ts';
 import { answerRaw, httpProxy } from './http-proxy.ts';
 import { byteMeter, takeBytes } from './joined-sockets.ts';
-import { networkGate, readGrant } from './network-gate.ts';
-import type { NetworkDecision, ResolveHost } from './network-gate.ts';
+import { networkGate, readGrant, type NetworkDecision, type ResolveHost } from './network-gate.ts';
 import { isSystemError } from '../fs/paths.ts';
 import { SOCKS_VERSION, serveSocks } from './socks-proxy.ts';
 

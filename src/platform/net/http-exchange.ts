@@ -1,6 +1,5 @@
 /** One HTTP request on a connection from the network gate, up to the head of the response. No cookies, proxies or agent. */
-import { request as openRequest } from 'node:http';
-import type { IncomingMessage } from 'node:http';
+import { request as openRequest, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { connect as connectSecurely, rootCertificates } from 'node:tls';
 

@@ -1,15 +1,18 @@
-import { STATUS_CODES, createServer, request as sendRequest } from 'node:http';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import {
+  STATUS_CODES,
+  createServer,
+  request as sendRequest,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-import { readAuthority, writeAuthority } from '../../core/network/host-pattern.ts';
-import type { HostAndPort } from '../../core/network/host-pattern.ts';
+import { readAuthority, writeAuthority, type HostAndPort } from '../../core/network/host-pattern.ts';
 import { printable } from '../../core/text/text.ts';
-import { joinSockets } from './joined-sockets.ts';
-import type { ByteMeter } from './joined-sockets.ts';
-import { isRefused } from './network-gate.ts';
-import type { NetworkDecision, NetworkGate, Refusal } from './network-gate.ts';
+import { joinSockets, type ByteMeter } from './joined-sockets.ts';
+import { isRefused, type NetworkDecision, type NetworkGate, type Refusal } from './network-gate.ts';
 
 export interface HttpProxyOptions {
   readonly gate: NetworkGate;

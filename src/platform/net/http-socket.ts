@@ -1,7 +1,5 @@
-import { Agent, request } from 'node:http';
-import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { Readable } from 'node:stream';
-import type { Duplex } from 'node:stream';
+import { Agent, request, type ClientRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import { Readable, type Duplex } from 'node:stream';
 
 /** HTTP client for one server at a unix socket or a port. Every call has a deadline and a size limit; no redirects, no proxies. */
 

@@ -1,14 +1,12 @@
 /** An HTTP server on the loopback that answers only requests with the token and the right Host and Origin. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 
 import { invalidInput, isSkillError } from '../../core/errors.ts';
 import { visibleJson } from '../../core/json/visible-json.ts';
 import { limitConnections } from './connection-limit.ts';
-import { refusalOf } from './loopback-admission.ts';
-import type { Refusal } from './loopback-admission.ts';
+import { refusalOf, type Refusal } from './loopback-admission.ts';
 
 export interface LoopbackOptions {
   /** At least 16 characters (default: a random token). */

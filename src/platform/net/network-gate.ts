@@ -1,6 +1,5 @@
 import { lookup } from 'node:dns/promises';
-import { connect } from 'node:net';
-import type { Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 
 import { invalidInput } from '../../core/errors.ts';
@@ -10,10 +9,10 @@ import {
   isHostPattern,
   readHostPattern,
   writeAuthority,
+  type HostAndPort,
+  type HostPattern,
 } from '../../core/network/host-pattern.ts';
-import type { HostAndPort, HostPattern } from '../../core/network/host-pattern.ts';
-import { readAddress } from '../../core/network/network-address.ts';
-import type { AddressKind, NetworkAddress } from '../../core/network/network-address.ts';
+import { readAddress, type AddressKind, type NetworkAddress } from '../../core/network/network-address.ts';
 import { isSystemError } from '../fs/paths.ts';
 import { connectThrough, proxyFor } from './user-proxy.ts';
 

@@ -1,12 +1,9 @@
 import type { Socket } from 'node:net';
 
-import { readHost } from '../../core/network/host-pattern.ts';
-import type { HostAndPort } from '../../core/network/host-pattern.ts';
+import { readHost, type HostAndPort } from '../../core/network/host-pattern.ts';
 import { printable } from '../../core/text/text.ts';
-import { joinSockets, takeBytes } from './joined-sockets.ts';
-import type { ByteMeter } from './joined-sockets.ts';
-import { isRefused } from './network-gate.ts';
-import type { NetworkDecision, NetworkGate, Refusal } from './network-gate.ts';
+import { joinSockets, takeBytes, type ByteMeter } from './joined-sockets.ts';
+import { isRefused, type NetworkDecision, type NetworkGate, type Refusal } from './network-gate.ts';
 
 export interface SocksOptions {
   readonly gate: NetworkGate;

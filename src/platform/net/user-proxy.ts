@@ -1,10 +1,8 @@
-import { connect } from 'node:net';
-import type { Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { connect as connectSecurely } from 'node:tls';
 
 import { readAddress } from '../../core/network/network-address.ts';
-import { writeAuthority } from '../../core/network/host-pattern.ts';
-import type { HostAndPort } from '../../core/network/host-pattern.ts';
+import { writeAuthority, type HostAndPort } from '../../core/network/host-pattern.ts';
 
 /** The proxy that the user's environment names, for requests that this program makes itself. Programs of skills never get it. */
 

@@ -1,5 +1,4 @@
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { closeSync } from 'node:fs';
 import type { Readable } from 'node:stream';
@@ -11,8 +10,7 @@ import type { EndReason, Identity, ProgramEnd, RunLimits, RunStreams } from '../
 import { shellWord } from '../../core/text/shell-word.ts';
 import { printable, quoted } from '../../core/text/text.ts';
 import { ignoreClosed, takeOutput } from './child-output.ts';
-import { childSlots } from './inherited-descriptors.ts';
-import type { Inherited } from './inherited-descriptors.ts';
+import { childSlots, type Inherited } from './inherited-descriptors.ts';
 import { isDirectory, isPresent, isSystemError } from '../fs/paths.ts';
 import { cpuTimer } from './cpu-timer.ts';
 import type { OutputPipes } from './output-pipes.ts';

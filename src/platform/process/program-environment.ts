@@ -1,8 +1,7 @@
 import path from 'node:path';
 
 import type { ExecutorName } from '../../core/execution.ts';
-import { failure } from '../../core/failure-codes.ts';
-import type { Failure } from '../../core/failure-codes.ts';
+import { failure, type Failure } from '../../core/failure-codes.ts';
 import { quoted } from '../../core/text/text.ts';
 
 export interface EnvironmentRequest {

@@ -1,12 +1,10 @@
 import type { ApprovalAnswer, ApprovalRequest } from '../../core/approval.ts';
-import { invalidInput, isSkillError } from '../../core/errors.ts';
-import type { SkillError } from '../../core/errors.ts';
+import { invalidInput, isSkillError, type SkillError } from '../../core/errors.ts';
 import { takeAnswer, waitForAnswer, withdrawPending } from './pending-approvals.ts';
 import { askCallback, readAnswer, untilAborted } from './read-answer.ts';
 import { openRunAnswers } from './run-answers.ts';
-import { openStoredApprovals, storedFrom } from './stored-approvals.ts';
+import { openStoredApprovals, storedFrom, type StoredApproval } from './stored-approvals.ts';
 import { openUsedApprovals, ticketId } from './used-approvals.ts';
-import type { StoredApproval } from './stored-approvals.ts';
 
 /** Who is asked if no earlier answer covers a question. */
 export interface Asker {

@@ -3,8 +3,7 @@ import { renameSync, unlinkSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { APPROVAL_SCOPES } from '../../core/approval.ts';
-import type { ApprovalAnswer, ApprovalRequest, ApprovalScope } from '../../core/approval.ts';
+import { APPROVAL_SCOPES, type ApprovalAnswer, type ApprovalRequest, type ApprovalScope } from '../../core/approval.ts';
 import { SkillError, invalidInput } from '../../core/errors.ts';
 import { RISKS } from '../../core/access.ts';
 import { isObject } from '../../core/json/json-schema.ts';

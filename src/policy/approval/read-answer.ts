@@ -1,5 +1,4 @@
-import { APPROVAL_SCOPES, APPROVERS } from '../../core/approval.ts';
-import type { ApprovalAnswer, ApprovalRequest } from '../../core/approval.ts';
+import { APPROVAL_SCOPES, APPROVERS, type ApprovalAnswer, type ApprovalRequest } from '../../core/approval.ts';
 import { LONGEST_TIMER_MS } from '../../platform/clock.ts';
 import { printable } from '../../core/text/text.ts';
 import { startOf } from '../../core/text/code-point.ts';

@@ -1,8 +1,7 @@
 import path from 'node:path';
 
 import type { ApprovalRequest, ApprovedSkill } from '../../core/approval.ts';
-import { RISKS } from '../../core/access.ts';
-import type { Risk } from '../../core/access.ts';
+import { RISKS, type Risk } from '../../core/access.ts';
 import { sha256 } from '../../platform/hash.ts';
 import { openSealedFile } from '../../platform/fs/authenticated-store.ts';
 

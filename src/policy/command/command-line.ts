@@ -2,13 +2,19 @@
  * Reads a shell line into every command that it may run: in lists, pipelines, loops, functions, substitutions, here-documents and arithmetic,
  * and behind programs that run other command lines. What cannot be known before it runs is marked, never guessed.
  */
-import { forEachChild, parse } from 'unbash';
-import type { Assignment, Command, ParsedScript, SyntaxNode, Word } from 'unbash';
+import {
+  forEachChild,
+  parse,
+  type Assignment,
+  type Command,
+  type ParsedScript,
+  type SyntaxNode,
+  type Word,
+} from 'unbash';
 
 import type { CommandLine, CommandWord, SimpleCommand, Unclear } from '../../core/command.ts';
 import { simpleCommand, startsShell } from './command-wrappers.ts';
-import { commandWord, computedWord, NO_VARIABLES } from './command-words.ts';
-import type { Variables } from './command-words.ts';
+import { commandWord, computedWord, NO_VARIABLES, type Variables } from './command-words.ts';
 
 const MAX_LENGTH = 128 * 1024;
 const MAX_COMMANDS = 2_000;

@@ -4,8 +4,7 @@
  */
 
 import type { CommandLine, CommandWord, SimpleCommand } from '../../core/command.ts';
-import { isPartOf, matchesStars } from './command-pattern.ts';
-import type { CommandPattern, PatternWord } from './command-pattern.ts';
+import { isPartOf, matchesStars, type CommandPattern, type PatternWord } from './command-pattern.ts';
 import { baseName } from './program-names.ts';
 
 /** `unclear`: cannot be determined. A person is asked. */

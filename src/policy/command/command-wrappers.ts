@@ -3,8 +3,7 @@
  * known; with any other option the program that they run counts as hidden.
  */
 import type { CommandLine, CommandWord, SimpleCommand } from '../../core/command.ts';
-import { isFreeBuiltin, readBuiltin } from './command-builtins.ts';
-import type { Inside, Words } from './command-builtins.ts';
+import { isFreeBuiltin, readBuiltin, type Inside, type Words } from './command-builtins.ts';
 import { computedWord, fixedWord } from './command-words.ts';
 import { baseName, systemName } from './program-names.ts';
 

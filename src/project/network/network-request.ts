@@ -3,18 +3,20 @@ import type { IncomingMessage } from 'node:http';
 import { timerMs } from '../../platform/clock.ts';
 import type { NetworkRequest } from '../../core/action.ts';
 import type { Failure } from '../../core/failure-codes.ts';
-import { writeAuthority } from '../../core/network/host-pattern.ts';
-import type { HostPattern } from '../../core/network/host-pattern.ts';
-import { actionFailed } from '../../core/observation.ts';
-import type { ActionFailed, ResponseReceived } from '../../core/observation.ts';
+import { writeAuthority, type HostPattern } from '../../core/network/host-pattern.ts';
+import { actionFailed, type ActionFailed, type ResponseReceived } from '../../core/observation.ts';
 import { printable, quoted } from '../../core/text/text.ts';
-import { exchangeOver } from '../../platform/net/http-exchange.ts';
-import type { HttpTarget } from '../../platform/net/http-exchange.ts';
-import { isRefused, networkGate, readGrant } from '../../platform/net/network-gate.ts';
-import type { NetworkDecision, NetworkGate, ResolveHost } from '../../platform/net/network-gate.ts';
+import { exchangeOver, type HttpTarget } from '../../platform/net/http-exchange.ts';
+import {
+  isRefused,
+  networkGate,
+  readGrant,
+  type NetworkDecision,
+  type NetworkGate,
+  type ResolveHost,
+} from '../../platform/net/network-gate.ts';
 import { hostFailure } from '../host-failure.ts';
-import { readMessage, readRedirect, readTarget, redirectedMessage } from './request-target.ts';
-import type { Message } from './request-target.ts';
+import { readMessage, readRedirect, readTarget, redirectedMessage, type Message } from './request-target.ts';
 import { receiveBody, showBody } from './response-body.ts';
 import { startOf } from '../../core/text/code-point.ts';
 

@@ -1,6 +1,5 @@
 import type { ProgramEnd } from '../../core/execution.ts';
-import { INPUTS_FOLDER, isFailedEnd } from '../../core/outputs.ts';
-import type { Collected } from '../../core/outputs.ts';
+import { INPUTS_FOLDER, isFailedEnd, type Collected } from '../../core/outputs.ts';
 import { spanned } from '../../core/span.ts';
 import type { Redactor } from '../../journal/redact/redact.ts';
 import { collectOutputs } from '../../sandbox/outputs/collect.ts';

@@ -5,33 +5,45 @@ import type { ArtifactStore } from '../../artifact/store.ts';
 import type { Redactor } from '../../journal/redact/redact.ts';
 import type { RunCommand, RunScript } from '../../core/action.ts';
 import { SkillError } from '../../core/errors.ts';
-import { DEFAULT_LIMITS, limitReport } from '../../core/execution.ts';
-import type { Executor, ExecutorName, Isolation, RunLimits } from '../../core/execution.ts';
-import { actionFailed, identityOf } from '../../core/observation.ts';
-import type { ActionFailed, Observation } from '../../core/observation.ts';
+import {
+  DEFAULT_LIMITS,
+  limitReport,
+  type Executor,
+  type ExecutorName,
+  type Isolation,
+  type RunLimits,
+} from '../../core/execution.ts';
+import { actionFailed, identityOf, type ActionFailed, type Observation } from '../../core/observation.ts';
 import type { SkillEntry } from '../../core/skill.ts';
-import { spanned } from '../../core/span.ts';
-import type { OnSpan } from '../../core/span.ts';
+import { spanned, type OnSpan } from '../../core/span.ts';
 import type { ContainerOptions } from '../../sandbox/executors/container/engine.ts';
 import { DEFAULT_IMAGE } from '../../sandbox/executors/container/image.ts';
 import { interpreterFolders } from '../../platform/process/program-environment.ts';
 import type { Inspect } from '../../sandbox/programs/preflight.ts';
 import type { UserEnvironment } from '../../sandbox/environments/index-settings.ts';
-import { openWorkspaces } from '../../sandbox/workspace/workspace.ts';
-import type { Workspace } from '../../sandbox/workspace/workspace.ts';
+import { openWorkspaces, type Workspace } from '../../sandbox/workspace/workspace.ts';
 import { realPath } from '../../platform/fs/paths.ts';
 import { isLeftOut } from '../../policy/protected-names.ts';
 import { stagedSource } from './staged-source.ts';
 import { containerSettings, findExecutor } from './executors.ts';
-import { layerFolders, openPackages } from '../packages/packages.ts';
-import type { PackageOptions, Packages } from '../packages/packages.ts';
-import { executionFailure, partsFor } from './parts.ts';
-import type { ExecutionAction, ExecutionCall, ExecutionParts, GiveSecrets } from './parts.ts';
+import { layerFolders, openPackages, type PackageOptions, type Packages } from '../packages/packages.ts';
+import {
+  executionFailure,
+  partsFor,
+  type ExecutionAction,
+  type ExecutionCall,
+  type ExecutionParts,
+  type GiveSecrets,
+} from './parts.ts';
 import { isInAny, prepareProgram, runPrepared } from './run-program.ts';
 import { openInteractiveCommands } from './interactive-command.ts';
 import { programGrant } from '../../core/network/host-pattern.ts';
-import { checkMounts } from '../../sandbox/mounts/check-mount.ts';
-import type { CheckedMount, MountRequest, MountRules } from '../../sandbox/mounts/check-mount.ts';
+import {
+  checkMounts,
+  type CheckedMount,
+  type MountRequest,
+  type MountRules,
+} from '../../sandbox/mounts/check-mount.ts';
 import { NO_OUTPUT, textSink } from '../../platform/process/output-capture.ts';
 
 export interface ExecutionOptions {

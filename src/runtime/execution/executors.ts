@@ -1,20 +1,23 @@
 import path from 'node:path';
 
 import type { Config } from '../../core/config/config.ts';
-import { isSkillError } from '../../core/errors.ts';
-import type { SkillError } from '../../core/errors.ts';
-import { NOBODY } from '../../core/execution.ts';
-import type { Executor, ExecutorName, Identity, ProgramSpec } from '../../core/execution.ts';
+import { isSkillError, type SkillError } from '../../core/errors.ts';
+import { NOBODY, type Executor, type ExecutorName, type Identity, type ProgramSpec } from '../../core/execution.ts';
 import { bubblewrapExecutor } from '../../sandbox/executors/bubblewrap/executor.ts';
 import { bubblewrapFingerprint } from '../../sandbox/executors/bubblewrap/fingerprint.ts';
 import { namespacesExecutor } from '../../sandbox/executors/namespaces/executor.ts';
 import { namespacesFingerprint } from '../../sandbox/executors/namespaces/fingerprint.ts';
-import { openBridge, openPortProxy } from '../../sandbox/network/bridge.ts';
-import type { Bridge } from '../../sandbox/network/bridge.ts';
+import { openBridge, openPortProxy, type Bridge } from '../../sandbox/network/bridge.ts';
 import { containerExecutor } from '../../sandbox/executors/container/executor.ts';
 import type { ContainerOptions } from '../../sandbox/executors/container/engine.ts';
-import { chooseExecutor, examineExecutors as examineCandidates } from '../../sandbox/probe/detect.ts';
-import type { ChooseOptions, ExecutorExamination, ExecutorCandidate, OnTrial } from '../../sandbox/probe/detect.ts';
+import {
+  chooseExecutor,
+  examineExecutors as examineCandidates,
+  type ChooseOptions,
+  type ExecutorExamination,
+  type ExecutorCandidate,
+  type OnTrial,
+} from '../../sandbox/probe/detect.ts';
 import { isRoot } from '../../sandbox/workspace/layout.ts';
 import { landlockExecutor, landlockFingerprint } from '../../sandbox/executors/landlock/executor.ts';
 import { localExecutor } from '../../sandbox/executors/local.ts';

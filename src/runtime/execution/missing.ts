@@ -1,8 +1,7 @@
 import { scriptPath } from '../../core/path.ts';
 import type { StagedSkill } from '../../core/execution.ts';
 import type { SkillEntry } from '../../core/skill.ts';
-import { skillRequirements, scriptRequirements } from '../../sandbox/programs/skill-requirements.ts';
-import type { Requirement } from '../../sandbox/programs/skill-requirements.ts';
+import { skillRequirements, scriptRequirements, type Requirement } from '../../sandbox/programs/skill-requirements.ts';
 import { findMissing } from '../../sandbox/programs/preflight.ts';
 import { inConfined } from '../../platform/fs/confined-directory.ts';
 import type { PreparedPackages } from '../packages/layer-mounts.ts';

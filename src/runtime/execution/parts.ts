@@ -1,11 +1,9 @@
 import type { ArtifactStore } from '../../artifact/store.ts';
 import type { Redactor } from '../../journal/redact/redact.ts';
 import type { ActionOfKind, RunCommand, RunScript, StartCommand } from '../../core/action.ts';
-import type { SkillError } from '../../core/errors.ts';
+import { isSkillError, type SkillError } from '../../core/errors.ts';
 import type { Executor, RunLimits } from '../../core/execution.ts';
-import { isSkillError } from '../../core/errors.ts';
-import { failure } from '../../core/failure-codes.ts';
-import type { Failure } from '../../core/failure-codes.ts';
+import { failure, type Failure } from '../../core/failure-codes.ts';
 import type { AskedBy } from '../../core/session.ts';
 import type { SkillEntry } from '../../core/skill.ts';
 import type { OnSpan } from '../../core/span.ts';

@@ -2,12 +2,10 @@ import path from 'node:path';
 
 import type { InputRequest } from '../../core/action.ts';
 import type { Isolation } from '../../core/execution.ts';
-import { failure } from '../../core/failure-codes.ts';
-import type { Failure } from '../../core/failure-codes.ts';
+import { failure, type Failure } from '../../core/failure-codes.ts';
 import { quoted } from '../../core/text/text.ts';
 import { isDirectory } from '../../platform/fs/paths.ts';
-import { openPrivateArea, otherAuthors } from '../../sandbox/workspace/private-area.ts';
-import type { PrivateArea } from '../../sandbox/workspace/private-area.ts';
+import { openPrivateArea, otherAuthors, type PrivateArea } from '../../sandbox/workspace/private-area.ts';
 import type { RunFolder, Workspace } from '../../sandbox/workspace/workspace.ts';
 
 export type AreaForSecrets =

@@ -1,11 +1,9 @@
 /** The files that the programs of a session leave for a person: everything in `out/`, and what is new or changed beside the inputs. */
 import { compareText } from '../../core/diagnostic.ts';
 import { compileGlob } from '../../core/glob.ts';
-import { toRelativePath } from '../../core/path.ts';
-import type { RelativePath } from '../../core/path.ts';
+import { toRelativePath, type RelativePath } from '../../core/path.ts';
 import { printable } from '../../core/text/text.ts';
-import { openConfined } from '../../platform/fs/confined-directory.ts';
-import type { ConfinedDirectory } from '../../platform/fs/confined-directory.ts';
+import { openConfined, type ConfinedDirectory } from '../../platform/fs/confined-directory.ts';
 import { WorkspaceFolders } from '../../sandbox/outputs/collect-folders.ts';
 import { MEANINGS } from '../../sandbox/outputs/collect.ts';
 import { walkOutputs } from '../../sandbox/outputs/collect-walk.ts';

@@ -2,13 +2,24 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import type { InputRequest } from '../../core/action.ts';
-import { DEFAULT_LIMITS } from '../../core/execution.ts';
-import type { OutputSink, ProgramEnd, RunLimits, StagedSkill } from '../../core/execution.ts';
-import { failure } from '../../core/failure-codes.ts';
-import type { Failure } from '../../core/failure-codes.ts';
+import {
+  DEFAULT_LIMITS,
+  type OutputSink,
+  type ProgramEnd,
+  type RunLimits,
+  type StagedSkill,
+} from '../../core/execution.ts';
+import { failure, type Failure } from '../../core/failure-codes.ts';
 import { mediaTypeOf } from '../../core/media-type.ts';
-import { isFailedEnd, makeRunResult, readOutputRequest } from '../../core/outputs.ts';
-import type { Collected, RunResult, ShownStream, StagedInput } from '../../core/outputs.ts';
+import {
+  isFailedEnd,
+  makeRunResult,
+  readOutputRequest,
+  type Collected,
+  type RunResult,
+  type ShownStream,
+  type StagedInput,
+} from '../../core/outputs.ts';
 import { toRelativePath } from '../../core/path.ts';
 import type { SkillEntry } from '../../core/skill.ts';
 import { spanned } from '../../core/span.ts';
@@ -19,8 +30,7 @@ import { stageInputs } from '../../sandbox/inputs/inputs.ts';
 import { shellCommand } from '../../sandbox/programs/interpreter.ts';
 import { inConfined } from '../../platform/fs/confined-directory.ts';
 import { nextChangeTime } from '../../platform/fs/file-stamp.ts';
-import { openCapture } from '../../platform/process/output-capture.ts';
-import type { Capture, Captured } from '../../platform/process/output-capture.ts';
+import { openCapture, type Capture, type Captured } from '../../platform/process/output-capture.ts';
 import { isInside } from '../../platform/fs/paths.ts';
 import { BUILT_IN_DIGESTS } from './built-in-digests.ts';
 import { editorFor } from './editor.ts';

@@ -1,13 +1,11 @@
 import type { RunScript } from '../../core/action.ts';
 import type { StagedSkill } from '../../core/execution.ts';
-import { failure } from '../../core/failure-codes.ts';
-import type { Failure } from '../../core/failure-codes.ts';
+import { failure, type Failure } from '../../core/failure-codes.ts';
 import { nearest } from '../../core/nearest.ts';
 import { isBelowScripts, scriptPath, toRelativePath } from '../../core/path.ts';
 import { quoted } from '../../core/text/text.ts';
 import { scriptCommand } from '../../sandbox/programs/interpreter.ts';
-import { inConfined } from '../../platform/fs/confined-directory.ts';
-import type { ConfinedDirectory } from '../../platform/fs/confined-directory.ts';
+import { inConfined, type ConfinedDirectory } from '../../platform/fs/confined-directory.ts';
 
 export type ScriptWords =
   | { readonly type: 'command'; readonly argv: readonly string[]; readonly code: string }

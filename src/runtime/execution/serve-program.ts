@@ -2,8 +2,7 @@ import path from 'node:path';
 
 import { SkillError } from '../../core/errors.ts';
 import type { Isolation } from '../../core/execution.ts';
-import { servePort, servingCommand } from '../../sandbox/network/serve-port.ts';
-import type { ServedPort } from '../../sandbox/network/serve-port.ts';
+import { servePort, servingCommand, type ServedPort } from '../../sandbox/network/serve-port.ts';
 import type { RunFolder, Workspace } from '../../sandbox/workspace/workspace.ts';
 import type { ExecutionParts } from './parts.ts';
 

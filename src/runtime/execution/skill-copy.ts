@@ -1,6 +1,5 @@
 import type { Isolation, StagedSkill } from '../../core/execution.ts';
-import { mayWriteFiles, writableSkill } from '../../sandbox/workspace/writable-skill.ts';
-import type { WritableSkill } from '../../sandbox/workspace/writable-skill.ts';
+import { mayWriteFiles, writableSkill, type WritableSkill } from '../../sandbox/workspace/writable-skill.ts';
 import type { Workspace } from '../../sandbox/workspace/workspace.ts';
 
 interface SkillCopyRequest {

@@ -16,8 +16,7 @@ import { isNeverWritten, isProtectedPath } from '../../policy/protected-names.ts
 import { redacted } from '../secrets/redact-value.ts';
 import type { Redactor } from '../../journal/redact/redact.ts';
 import { tryStat } from '../../platform/quietly.ts';
-import { readResults } from './results.ts';
-import type { ResultFile } from './results.ts';
+import { readResults, type ResultFile } from './results.ts';
 import type { Session } from '../session.ts';
 
 export interface TakeOutputsOptions {

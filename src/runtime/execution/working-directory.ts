@@ -2,8 +2,7 @@ import { lstatSync } from 'node:fs';
 import path from 'node:path';
 
 import type { WorkspacePlace } from '../../core/execution.ts';
-import { failure } from '../../core/failure-codes.ts';
-import type { Failure } from '../../core/failure-codes.ts';
+import { failure, type Failure } from '../../core/failure-codes.ts';
 import { toRelativePath } from '../../core/path.ts';
 import { quoted } from '../../core/text/text.ts';
 

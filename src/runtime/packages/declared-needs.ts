@@ -1,15 +1,11 @@
 import type { StagedSkill } from '../../core/execution.ts';
-import { ECOSYSTEMS } from '../../core/packages.ts';
-import type { Ecosystem, RequestedPackage } from '../../core/packages.ts';
-import { toRelativePath } from '../../core/path.ts';
+import { ECOSYSTEMS, type Ecosystem, type RequestedPackage } from '../../core/packages.ts';
+import { toRelativePath, scriptPath } from '../../core/path.ts';
 import type { SkillEntry } from '../../core/skill.ts';
-import { openConfined } from '../../platform/fs/confined-directory.ts';
-import type { ConfinedDirectory } from '../../platform/fs/confined-directory.ts';
+import { openConfined, type ConfinedDirectory } from '../../platform/fs/confined-directory.ts';
 import { declaredPackages } from '../../sandbox/environments/declared-packages.ts';
 import { importedModules } from '../../sandbox/environments/import-scan.ts';
-import { findMissing } from '../../sandbox/programs/preflight.ts';
-import type { Inspect } from '../../sandbox/programs/preflight.ts';
-import { scriptPath } from '../../core/path.ts';
+import { findMissing, type Inspect } from '../../sandbox/programs/preflight.ts';
 import type { ProgramAction } from '../execution/parts.ts';
 
 export interface DeclaringParts {

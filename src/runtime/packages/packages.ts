@@ -2,13 +2,19 @@ import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
 import path from 'node:path';
 
-import { invalidInput, isSkillError } from '../../core/errors.ts';
-import type { SkillError } from '../../core/errors.ts';
+import { invalidInput, isSkillError, type SkillError } from '../../core/errors.ts';
 import type { Executor } from '../../core/execution.ts';
 import type { Failure } from '../../core/failure-codes.ts';
 import { stableJson } from '../../core/json/stable-json.ts';
-import { ECOSYSTEMS, isPackage, packageArgument, readPackage } from '../../core/packages.ts';
-import type { Ecosystem, PackageSource, RequestedPackage } from '../../core/packages.ts';
+import {
+  ECOSYSTEMS,
+  isPackage,
+  packageArgument,
+  readPackage,
+  type Ecosystem,
+  type PackageSource,
+  type RequestedPackage,
+} from '../../core/packages.ts';
 import { quoted } from '../../core/text/text.ts';
 import type { ApprovedSkill } from '../../core/approval.ts';
 import type { AskedBy } from '../../core/session.ts';
@@ -16,24 +22,19 @@ import type { SkillEntry } from '../../core/skill.ts';
 import { tryRealPath } from '../../platform/fs/paths.ts';
 import { sha256 } from '../../platform/hash.ts';
 import { PROGRAM_FOLDERS } from '../../platform/process/program-environment.ts';
-import { packagesFailed } from '../../sandbox/environments/build.ts';
-import type { ResolvedPackages } from '../../sandbox/environments/build.ts';
+import { packagesFailed, type ResolvedPackages } from '../../sandbox/environments/build.ts';
 import { resolveNode } from '../../sandbox/environments/build-node.ts';
 import { resolvePython } from '../../sandbox/environments/build-python.ts';
 import { openBuildSandbox } from '../../sandbox/environments/build-sandbox.ts';
 import type { UserEnvironment } from '../../sandbox/environments/index-settings.ts';
-import { openLayers } from '../../sandbox/environments/layers.ts';
-import type { Layers, StoredLayer } from '../../sandbox/environments/layers.ts';
-import { openVenv } from '../../sandbox/environments/venv.ts';
-import type { Venv } from '../../sandbox/environments/venv.ts';
+import { openLayers, type Layers, type StoredLayer } from '../../sandbox/environments/layers.ts';
+import { openVenv, type Venv } from '../../sandbox/environments/venv.ts';
 import { findProgram } from '../../sandbox/programs/machine-programs.ts';
 import { isRoot } from '../../sandbox/workspace/layout.ts';
 import type { Workspace } from '../../sandbox/workspace/workspace.ts';
-import { declaredBy, languagesOf } from './declared-needs.ts';
-import type { DeclaringParts, PackageNeeds } from './declared-needs.ts';
+import { declaredBy, languagesOf, type DeclaringParts, type PackageNeeds } from './declared-needs.ts';
 import { mountsLayers, usesOwnPaths } from './layer-mounts.ts';
-import { scriptsIn, suggestedPackages } from './suggested-packages.ts';
-import type { SuggestedPackage } from './suggested-packages.ts';
+import { scriptsIn, suggestedPackages, type SuggestedPackage } from './suggested-packages.ts';
 import type { ProgramAction } from '../execution/parts.ts';
 import { quietly } from '../../platform/quietly.ts';
 

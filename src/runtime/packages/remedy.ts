@@ -1,9 +1,7 @@
 import { typedWord } from '../../core/text/shell-word.ts';
 import type { StagedSkill } from '../../core/execution.ts';
-import { openConfined } from '../../platform/fs/confined-directory.ts';
-import type { ConfinedDirectory } from '../../platform/fs/confined-directory.ts';
-import { importedModules } from '../../sandbox/environments/import-scan.ts';
-import type { ImportedModules } from '../../sandbox/environments/import-scan.ts';
+import { openConfined, type ConfinedDirectory } from '../../platform/fs/confined-directory.ts';
+import { importedModules, type ImportedModules } from '../../sandbox/environments/import-scan.ts';
 import { mentionedPackages, remedyFor } from '../../sandbox/environments/remedies.ts';
 import { textOf } from '../../sandbox/environments/skill-text.ts';
 import { scriptPath } from '../../core/path.ts';

@@ -4,8 +4,7 @@ import { packageOfModule } from '../../sandbox/environments/import-names.ts';
 import { importedModules } from '../../sandbox/environments/import-scan.ts';
 import { mentionedPackages } from '../../sandbox/environments/remedies.ts';
 import { textOf } from '../../sandbox/environments/skill-text.ts';
-import { inspectMachine } from '../../sandbox/programs/preflight.ts';
-import type { Inspect } from '../../sandbox/programs/preflight.ts';
+import { inspectMachine, type Inspect } from '../../sandbox/programs/preflight.ts';
 
 /** A package that a skill probably needs. Nothing installs it until a person or a rule says so. */
 export interface SuggestedPackage {

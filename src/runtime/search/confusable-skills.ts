@@ -1,6 +1,5 @@
 /** Finds skills of one catalog that a model could confuse, by searching with each description. Uses no model and no network. */
-import { compareText, diagnose } from '../../core/diagnostic.ts';
-import type { Diagnostic, Mode } from '../../core/diagnostic.ts';
+import { compareText, diagnose, type Diagnostic, type Mode } from '../../core/diagnostic.ts';
 import { quoted } from '../../core/text/text.ts';
 import { splitClauses } from '../../search/clauses.ts';
 import { buildSearchIndex } from '../../search/search-index.ts';

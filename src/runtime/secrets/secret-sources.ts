@@ -2,8 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import path from 'node:path';
 
 import { isSkillError } from '../../core/errors.ts';
-import { DEFAULT_LIMITS } from '../../core/execution.ts';
-import type { OutputSink, ProgramEnd } from '../../core/execution.ts';
+import { DEFAULT_LIMITS, type OutputSink, type ProgramEnd } from '../../core/execution.ts';
 import { quoted } from '../../core/text/text.ts';
 import { PROGRAM_FOLDERS } from '../../platform/process/program-environment.ts';
 import { runChild } from '../../platform/process/child-process.ts';

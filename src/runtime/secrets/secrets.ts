@@ -1,16 +1,12 @@
-import { createRedactor } from '../../journal/redact/redact.ts';
-import type { NamedSecret, Redactor } from '../../journal/redact/redact.ts';
+import { createRedactor, type NamedSecret, type Redactor } from '../../journal/redact/redact.ts';
 import { redactionProblem } from '../../journal/redact/redact-problem.ts';
-import { failure } from '../../core/failure-codes.ts';
-import type { Failure } from '../../core/failure-codes.ts';
+import { failure, type Failure } from '../../core/failure-codes.ts';
 import { declaredSecrets, isProviderKey } from '../../policy/secret-names.ts';
 import { quoted } from '../../core/text/text.ts';
 import type { ServerServices } from '../../core/tool-servers.ts';
 import type { Surroundings } from '../../core/config/loaded-config.ts';
-import { fetchSecret, sourceName } from './secret-sources.ts';
-import type { FetchedSecret, SecretSource } from './secret-sources.ts';
-import { checkSecretsConfig, environmentProblem, sourcesFor } from './secrets-config.ts';
-import type { SecretsConfig } from './secrets-config.ts';
+import { fetchSecret, sourceName, type FetchedSecret, type SecretSource } from './secret-sources.ts';
+import { checkSecretsConfig, environmentProblem, sourcesFor, type SecretsConfig } from './secrets-config.ts';
 
 export interface SecretsOptions {
   /** Further variables that hold keys of model providers. */

@@ -9,8 +9,14 @@ import { parseJson } from '../../core/json/parse-json.ts';
 import type { LockedPackage, PackageSpec } from '../../core/packages.ts';
 import { quoted } from '../../core/text/text.ts';
 import { inConfined } from '../../platform/fs/confined-directory.ts';
-import { connectionFailure, lastErrors, lockDigestOf, packagesFailed } from './build.ts';
-import type { BuildRequest, ResolvedPackages } from './build.ts';
+import {
+  connectionFailure,
+  lastErrors,
+  lockDigestOf,
+  packagesFailed,
+  type BuildRequest,
+  type ResolvedPackages,
+} from './build.ts';
 import type { BuildOutcome } from './build-sandbox.ts';
 import { copyCertificates } from './certificates.ts';
 import { hostGrant, npmSettings, withoutCredentials } from './index-settings.ts';

@@ -8,13 +8,19 @@ import path from 'node:path';
 import type { HostMount } from '../../core/execution.ts';
 import type { Failure } from '../../core/failure-codes.ts';
 import { parseJson } from '../../core/json/parse-json.ts';
-import { normalName } from '../../core/packages.ts';
-import type { LockedPackage } from '../../core/packages.ts';
+import { normalName, type LockedPackage } from '../../core/packages.ts';
 import { quoted } from '../../core/text/text.ts';
 import { SMALL_FILE, hashOpened } from '../../platform/fs/tree-file.ts';
 import { TreeRefused, walkOpened } from '../../platform/fs/tree-walk.ts';
-import { MOVE_SCRIPTS, connectionFailure, lastErrors, lockDigestOf, packagesFailed } from './build.ts';
-import type { BuildRequest, ResolvedPackages } from './build.ts';
+import {
+  MOVE_SCRIPTS,
+  connectionFailure,
+  lastErrors,
+  lockDigestOf,
+  packagesFailed,
+  type BuildRequest,
+  type ResolvedPackages,
+} from './build.ts';
 import type { BuildOutcome, BuildSandbox } from './build-sandbox.ts';
 import { defaultIndexOf, findUv, resolveWithUv } from './build-uv.ts';
 import { copyCertificates } from './certificates.ts';

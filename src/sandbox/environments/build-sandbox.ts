@@ -1,8 +1,7 @@
 /** Runs package managers in a sandbox of their own: no files of the user, and network only to the configured index. */
 import path from 'node:path';
 
-import { DEFAULT_LIMITS } from '../../core/execution.ts';
-import type { HostMount, ProgramSpec, RunLimits } from '../../core/execution.ts';
+import { DEFAULT_LIMITS, type HostMount, type ProgramSpec, type RunLimits } from '../../core/execution.ts';
 import type { RefusedConnection } from '../../core/network/refused-connection.ts';
 import { programEnvironment } from '../../platform/process/program-environment.ts';
 import type { Workspace } from '../workspace/workspace.ts';

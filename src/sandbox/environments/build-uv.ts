@@ -7,15 +7,20 @@ import path from 'node:path';
 import { isSkillError } from '../../core/errors.ts';
 import type { HostMount } from '../../core/execution.ts';
 import type { Failure } from '../../core/failure-codes.ts';
-import { normalName } from '../../core/packages.ts';
-import type { LockedPackage, PackageSpec } from '../../core/packages.ts';
+import { normalName, type LockedPackage, type PackageSpec } from '../../core/packages.ts';
 import { quoted } from '../../core/text/text.ts';
 import { tryRealPath } from '../../platform/fs/paths.ts';
 import { sha256 } from '../../platform/hash.ts';
 import { PROGRAM_FOLDERS } from '../../platform/process/program-environment.ts';
 import { findProgram } from '../programs/machine-programs.ts';
-import { MOVE_SCRIPTS, connectionFailure, lastErrors, lockDigestOf, packagesFailed } from './build.ts';
-import type { ResolvedPackages } from './build.ts';
+import {
+  MOVE_SCRIPTS,
+  connectionFailure,
+  lastErrors,
+  lockDigestOf,
+  packagesFailed,
+  type ResolvedPackages,
+} from './build.ts';
 import type { BuildOutcome, BuildSandbox } from './build-sandbox.ts';
 import type { PipSettings, UserEnvironment } from './index-settings.ts';
 

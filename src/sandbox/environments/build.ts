@@ -1,5 +1,4 @@
-import type { Failure } from '../../core/failure-codes.ts';
-import { failure } from '../../core/failure-codes.ts';
+import { failure, type Failure } from '../../core/failure-codes.ts';
 import { stableJson } from '../../core/json/stable-json.ts';
 import type { Ecosystem, LockedPackage, PackageSpec } from '../../core/packages.ts';
 import { shownText } from '../../core/text/line-text.ts';

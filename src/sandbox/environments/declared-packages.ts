@@ -1,6 +1,14 @@
 /** The packages that a skill declares in files: PEP 723 blocks, requirements.txt, pyproject.toml and package.json. */
-import { isPackage, readNodePackage, readPythonPackage } from '../../core/packages.ts';
-import type { Ecosystem, PackageProblem, PackageSource, PackageSpec, RequestedPackage } from '../../core/packages.ts';
+import {
+  isPackage,
+  readNodePackage,
+  readPythonPackage,
+  type Ecosystem,
+  type PackageProblem,
+  type PackageSource,
+  type PackageSpec,
+  type RequestedPackage,
+} from '../../core/packages.ts';
 import { parseJson } from '../../core/json/parse-json.ts';
 import type { ConfinedDirectory } from '../../platform/fs/confined-directory.ts';
 import { textOf } from './skill-text.ts';

@@ -29,8 +29,7 @@ import { readPrivateFile } from '../../platform/fs/read-file.ts';
 import { removeTree } from '../../platform/fs/remove-tree.ts';
 import { readTreeDigest } from '../../platform/fs/tree-digest.ts';
 import { fingerprintTree } from '../../platform/fs/tree-stat.ts';
-import { TreeRefused } from '../../platform/fs/tree-walk.ts';
-import type { WalkOptions } from '../../platform/fs/tree-walk.ts';
+import { TreeRefused, type WalkOptions } from '../../platform/fs/tree-walk.ts';
 
 /** A layer on disk. */
 export interface StoredLayer extends PackageLayer {

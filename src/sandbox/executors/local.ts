@@ -1,5 +1,4 @@
-import { NOBODY } from '../../core/execution.ts';
-import type { Capabilities, Executor, Identity, RunLimits } from '../../core/execution.ts';
+import { NOBODY, type Capabilities, type Executor, type Identity, type RunLimits } from '../../core/execution.ts';
 import { isPresent } from '../../platform/fs/paths.ts';
 import { tryRead } from '../../platform/process/proc.ts';
 import { isRoot } from '../workspace/layout.ts';

@@ -18,8 +18,7 @@ import type {
   WorkspacePlace,
 } from '../../core/execution.ts';
 import { quoted } from '../../core/text/text.ts';
-import { startChild, supervise } from '../../platform/process/child-process.ts';
-import type { Child } from '../../platform/process/child-process.ts';
+import { startChild, supervise, type Child } from '../../platform/process/child-process.ts';
 import { isDirectory, isInside, tryRealPath } from '../../platform/fs/paths.ts';
 import type { Inherited } from '../../platform/process/inherited-descriptors.ts';
 import { OutputPipes } from '../../platform/process/output-pipes.ts';

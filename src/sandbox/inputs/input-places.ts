@@ -6,8 +6,7 @@ import type { RelativePath } from '../../core/path.ts';
 import { quoted } from '../../core/text/text.ts';
 import { DirectoryHandle } from '../../platform/fs/directory-handle.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
-import { parsePath, refuseInput } from './input-sources.ts';
-import type { InputRefused } from './input-sources.ts';
+import { parsePath, refuseInput, type InputRefused } from './input-sources.ts';
 
 const VARIABLES: readonly (readonly [RegExp, string])[] = [
   [/^\$(?:WORK_DIR|\{WORK_DIR\})(?=\/|$)/, 'work'],

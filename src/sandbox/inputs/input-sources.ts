@@ -1,13 +1,10 @@
 /** Opens the sources of inputs without following links out of the allowed folders. */
-import { closeSync, fstatSync, openSync, readlinkSync } from 'node:fs';
-import type { Stats } from 'node:fs';
+import { closeSync, fstatSync, openSync, readlinkSync, type Stats } from 'node:fs';
 import path from 'node:path';
 
-import { FAILURES, failure } from '../../core/failure-codes.ts';
-import type { Failure, FailureCode } from '../../core/failure-codes.ts';
+import { FAILURES, failure, type Failure, type FailureCode } from '../../core/failure-codes.ts';
 import { nearest } from '../../core/nearest.ts';
-import { toRelativePath } from '../../core/path.ts';
-import type { RelativePath } from '../../core/path.ts';
+import { toRelativePath, type RelativePath } from '../../core/path.ts';
 import { quoted } from '../../core/text/text.ts';
 import { ConfinedDirectory, inConfined } from '../../platform/fs/confined-directory.ts';
 import { DirectoryHandle, HAS_DESCRIPTOR_PATHS, descriptorPath } from '../../platform/fs/directory-handle.ts';

@@ -18,12 +18,17 @@ import { isSystemError, realPath } from '../../platform/fs/paths.ts';
 import { removeTree } from '../../platform/fs/remove-tree.ts';
 import { isProgram } from '../../platform/fs/tree-digest.ts';
 import { readPieces } from '../../platform/fs/tree-file.ts';
-import { TreeRefused } from '../../platform/fs/tree-walk.ts';
-import type { TreeProblem } from '../../platform/fs/tree-walk.ts';
-import { checkPlace, parseTarget, placeInput } from './input-places.ts';
-import type { PlaceOptions } from './input-places.ts';
-import { InputRefused, openHostInput, openInput, parsePath, refuseInput } from './input-sources.ts';
-import type { InputFailure, OpenedSource } from './input-sources.ts';
+import { TreeRefused, type TreeProblem } from '../../platform/fs/tree-walk.ts';
+import { checkPlace, parseTarget, placeInput, type PlaceOptions } from './input-places.ts';
+import {
+  InputRefused,
+  openHostInput,
+  openInput,
+  parsePath,
+  refuseInput,
+  type InputFailure,
+  type OpenedSource,
+} from './input-sources.ts';
 import { ioFailed, makeTemporary } from '../workspace/layout.ts';
 import type { InputRecord } from '../workspace/metadata.ts';
 import type { Workspace } from '../workspace/workspace.ts';

@@ -1,8 +1,7 @@
 import { timerMs } from '../../platform/clock.ts';
 import type { EndReason, OutputSink, ProgramEnd, RunningProgram } from '../../core/execution.ts';
 import { LineBuffer } from './line-buffer.ts';
-import { PROMPT_LINES, expectedInput } from './prompt.ts';
-import type { ExpectedInput } from './prompt.ts';
+import { PROMPT_LINES, expectedInput, type ExpectedInput } from './prompt.ts';
 import { terminalText } from './terminal-text.ts';
 
 /** State and new output of an interactive program, for the model. */

@@ -1,8 +1,7 @@
 import { SkillError, invalidInput } from '../../core/errors.ts';
 import type { AttachedWorkspace, ProgramSpec } from '../../core/execution.ts';
 import { quoted } from '../../core/text/text.ts';
-import { Interaction, KILL_GRACE_MS } from './interaction.ts';
-import type { InteractionView } from './interaction.ts';
+import { Interaction, KILL_GRACE_MS, type InteractionView } from './interaction.ts';
 
 export interface ViewOptions {
   /** Maximum time to wait for output. */

@@ -1,6 +1,5 @@
 /** Second names (hard links) of files. A mount covers a name, so a file is hidden only if each of its names is covered. */
-import { lstatSync, readdirSync } from 'node:fs';
-import type { Dirent } from 'node:fs';
+import { lstatSync, readdirSync, type Dirent } from 'node:fs';
 import path from 'node:path';
 
 import { quietly } from '../../platform/quietly.ts';

@@ -3,14 +3,12 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import type { Identity, ProgramSpec } from '../../core/execution.ts';
-import { isHostPattern, isLoopback, readHostPattern } from '../../core/network/host-pattern.ts';
-import type { HostPattern } from '../../core/network/host-pattern.ts';
+import { isHostPattern, isLoopback, readHostPattern, type HostPattern } from '../../core/network/host-pattern.ts';
 import type { RefusedConnection } from '../../core/network/refused-connection.ts';
 import { forwarderCommand } from './forwarder-command.ts';
 import { imageForwarder } from './image-forwarder.ts';
 import { builtFile } from '../../platform/built-file.ts';
-import { openAllowProxy } from '../../platform/net/allow-proxy.ts';
-import type { ProxyLimits } from '../../platform/net/allow-proxy.ts';
+import { openAllowProxy, type ProxyLimits } from '../../platform/net/allow-proxy.ts';
 import type { NetworkDecision, ResolveHost } from '../../platform/net/network-gate.ts';
 
 export interface BridgeOptions {

@@ -8,8 +8,7 @@
 
 import { spawn } from 'node:child_process';
 import { writeSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
-import type { Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { isatty } from 'node:tty';
 import { parseArgs } from 'node:util';
 

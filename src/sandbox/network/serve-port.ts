@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
-import type { Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 
 import { SkillError } from '../../core/errors.ts';
 import { builtFile } from '../../platform/built-file.ts';

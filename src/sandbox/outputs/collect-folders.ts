@@ -2,13 +2,11 @@
  * Opens the folders and files of a workspace without following any link on the way. Each folder is held open by its descriptor while
  * something below it is read. Systems without /proc/self/fd use real paths instead, which protects less.
  */
-import { closeSync, fstatSync, lstatSync, openSync, readlinkSync } from 'node:fs';
-import type { Stats } from 'node:fs';
+import { closeSync, fstatSync, lstatSync, openSync, readlinkSync, type Stats } from 'node:fs';
 import { posix } from 'node:path';
 
 import type { SkipReason } from '../../core/outputs.ts';
-import { DirectoryHandle } from '../../platform/fs/directory-handle.ts';
-import type { Confinement } from '../../platform/fs/directory-handle.ts';
+import { DirectoryHandle, type Confinement } from '../../platform/fs/directory-handle.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
 import { FOREIGN_FILE } from '../../platform/fs/open-flags.ts';
 import { quietly, tryStat } from '../../platform/quietly.ts';

@@ -1,8 +1,7 @@
 /** Reads one opened file: its start for the result, and all of it for the digest and the artifact store. */
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
-import { fstatSync, readSync } from 'node:fs';
-import type { Stats } from 'node:fs';
+import { fstatSync, readSync, type Stats } from 'node:fs';
 
 import { isSkillError } from '../../core/errors.ts';
 import { startOfText } from '../../core/text/excerpt.ts';

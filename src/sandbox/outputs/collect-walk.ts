@@ -3,8 +3,7 @@
  * open, and memory use is bounded however many files a program left.
  */
 import { isUtf8 } from 'node:buffer';
-import { lstatSync, opendirSync } from 'node:fs';
-import type { Dir, Dirent } from 'node:fs';
+import { lstatSync, opendirSync, type Dir, type Dirent } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { compareText } from '../../core/diagnostic.ts';

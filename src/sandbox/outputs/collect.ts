@@ -8,16 +8,23 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { compareText } from '../../core/diagnostic.ts';
 import { SkillError } from '../../core/errors.ts';
 import { compileGlob } from '../../core/glob.ts';
-import { DEFAULT_OUTPUT_LIMITS, NOT_COLLECTED, SKIP_REASONS, isPrimaryCandidate } from '../../core/outputs.ts';
-import type { Collected, OutputFile, SavedOutput, SkipReason, SkippedOutput } from '../../core/outputs.ts';
+import {
+  DEFAULT_OUTPUT_LIMITS,
+  NOT_COLLECTED,
+  SKIP_REASONS,
+  isPrimaryCandidate,
+  type Collected,
+  type OutputFile,
+  type SavedOutput,
+  type SkipReason,
+  type SkippedOutput,
+} from '../../core/outputs.ts';
 import { printable } from '../../core/text/text.ts';
 import type { Confinement } from '../../platform/fs/directory-handle.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
 import { WorkspaceFolders, linkReason } from './collect-folders.ts';
-import { OutputReader } from './collect-read.ts';
-import type { SaveOutput } from './collect-read.ts';
-import { walkOutputs } from './collect-walk.ts';
-import type { WalkResult } from './collect-walk.ts';
+import { OutputReader, type SaveOutput } from './collect-read.ts';
+import { walkOutputs, type WalkResult } from './collect-walk.ts';
 
 export interface CollectSpec {
   /** Relative to the workspace; see `normaliseGlob`. */

@@ -10,8 +10,7 @@ import { isSystemError } from '../../platform/fs/paths.ts';
 import { readPrivateFile } from '../../platform/fs/read-file.ts';
 import { landlockGaps } from '../executors/landlock/gaps.ts';
 import { ESCAPE_ATTEMPTS } from './escape-attempts.ts';
-import { isIsolating, probeExecutor } from './probe.ts';
-import type { ProbeReport } from './probe.ts';
+import { isIsolating, probeExecutor, type ProbeReport } from './probe.ts';
 import { parseJson } from '../../core/json/parse-json.ts';
 import { fieldOf, hasShape, shape } from '../../core/json/shape.ts';
 

@@ -2,8 +2,7 @@ import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
-import type { ListenOptions } from 'node:net';
+import { createServer, type ListenOptions } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 

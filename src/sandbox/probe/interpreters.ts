@@ -1,5 +1,4 @@
-import { DEFAULT_LIMITS } from '../../core/execution.ts';
-import type { AttachedWorkspace, ExecutorName } from '../../core/execution.ts';
+import { DEFAULT_LIMITS, type AttachedWorkspace, type ExecutorName } from '../../core/execution.ts';
 import { PROGRAM_FOLDERS, interpreterFolders } from '../../platform/process/program-environment.ts';
 import { NO_OUTPUT, textSink } from '../../platform/process/output-capture.ts';
 

@@ -3,26 +3,23 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { DEFAULT_LIMITS } from '../../core/execution.ts';
-import type {
-  AttachedWorkspace,
-  Capabilities,
-  EndReason,
-  Executor,
-  ExecutorName,
-  Isolation,
-  ProgramEnd,
-  RunLimits,
+import {
+  DEFAULT_LIMITS,
+  type AttachedWorkspace,
+  type Capabilities,
+  type EndReason,
+  type Executor,
+  type ExecutorName,
+  type Isolation,
+  type ProgramEnd,
+  type RunLimits,
 } from '../../core/execution.ts';
 import { isPresent } from '../../platform/fs/paths.ts';
-import { ATTEMPT_LIMITS, ESCAPE_ATTEMPTS, attemptScript, fileName } from './escape-attempts.ts';
-import type { EscapeAttempt } from './escape-attempts.ts';
+import { ATTEMPT_LIMITS, ESCAPE_ATTEMPTS, attemptScript, fileName, type EscapeAttempt } from './escape-attempts.ts';
 import { tryRead } from '../../platform/process/proc.ts';
 import { isRoot } from '../workspace/layout.ts';
-import { interpretersIn } from './interpreters.ts';
-import type { Interpreter } from './interpreters.ts';
-import { openHostDecoys } from './host-decoys.ts';
-import type { DecoyListener, HostDecoys } from './host-decoys.ts';
+import { interpretersIn, type Interpreter } from './interpreters.ts';
+import { openHostDecoys, type DecoyListener, type HostDecoys } from './host-decoys.ts';
 import { NO_OUTPUT } from '../../platform/process/output-capture.ts';
 
 /** `unknown`: the attempt could not be made. That is no evidence of isolation. */

@@ -2,8 +2,7 @@
  * The layout on disk: `<base>/snapshots/<digest>/<skill>`, `<base>/temporary/<owner>`, and a folder per workspace with
  * `skills/ work/ work/inputs/ runs/ out/ home/<skill>/ metadata.json`.
  */
-import { chmodSync, fchmodSync, fchownSync, lstatSync, mkdirSync, statSync } from 'node:fs';
-import type { Stats } from 'node:fs';
+import { chmodSync, fchmodSync, fchownSync, lstatSync, mkdirSync, statSync, type Stats } from 'node:fs';
 import path from 'node:path';
 
 import { SkillError } from '../../core/errors.ts';

@@ -2,13 +2,18 @@
 import { lstatSync, renameSync, statSync } from 'node:fs';
 import path from 'node:path';
 
-import { OWNER_FILE, ownerOfName, ownerState, readFolderOwner, thisProcess } from '../../platform/fs/lock-owner.ts';
-import type { LockOwner } from '../../platform/fs/lock-owner.ts';
+import {
+  OWNER_FILE,
+  ownerOfName,
+  ownerState,
+  readFolderOwner,
+  thisProcess,
+  type LockOwner,
+} from '../../platform/fs/lock-owner.ts';
 import { isSystemError, namesIn } from '../../platform/fs/paths.ts';
 import { removeTree } from '../../platform/fs/remove-tree.ts';
 import { digestName } from '../../platform/fs/tree-digest.ts';
-import { isOurs, makeTemporary } from './layout.ts';
-import type { Base } from './layout.ts';
+import { isOurs, makeTemporary, type Base } from './layout.ts';
 import { readMetadata } from './metadata.ts';
 
 export interface SweepOptions {

@@ -6,8 +6,7 @@ import { isTreeDigest } from '../../platform/fs/tree-digest.ts';
 import { ioFailed } from './layout.ts';
 import path from 'node:path';
 import { parseJson } from '../../core/json/parse-json.ts';
-import { fieldOf, hasShape, isListOf, shape } from '../../core/json/shape.ts';
-import type { Shape } from '../../core/json/shape.ts';
+import { fieldOf, hasShape, isListOf, shape, type Shape } from '../../core/json/shape.ts';
 
 /** The record of a workspace, for users and for the process that reopens it. Times are ISO 8601. */
 export interface WorkspaceMetadata {

@@ -8,13 +8,12 @@ import path from 'node:path';
 
 import type { HostMount, WorkspacePlace } from '../../core/execution.ts';
 import { toRelativePath } from '../../core/path.ts';
-import { inConfined } from '../../platform/fs/confined-directory.ts';
+import { inConfined, type ConfinedDirectory } from '../../platform/fs/confined-directory.ts';
 import { writeBeneath } from '../../platform/fs/confined-write.ts';
 import { realPath } from '../../platform/fs/paths.ts';
 import { removeTree } from '../../platform/fs/remove-tree.ts';
 import { HOMES_FOLDER, WRITABLE_FOLDERS, isRoot, makeInside } from './layout.ts';
 import type { RunFolder, Workspace } from './workspace.ts';
-import type { ConfinedDirectory } from '../../platform/fs/confined-directory.ts';
 
 export interface PrivateArea {
   /** Host folder with the program's own `work/`, which the skill keeps for its next program. */

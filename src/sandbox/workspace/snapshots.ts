@@ -11,12 +11,10 @@ import { quoted } from '../../core/text/text.ts';
 import { copyTree } from '../../platform/fs/copy-tree.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
 import { removeTree } from '../../platform/fs/remove-tree.ts';
-import { digestName, readTreeDigest, twiceIfChanged } from '../../platform/fs/tree-digest.ts';
+import { digestName, readTreeDigest, twiceIfChanged, type TreeDigests } from '../../platform/fs/tree-digest.ts';
 import { withoutUnusable } from '../../platform/fs/usable-tree.ts';
-import type { TreeDigests } from '../../platform/fs/tree-digest.ts';
 import type { TreeRefusal } from '../../platform/fs/tree-walk.ts';
-import { SKILL_LINKS, SKILL_LINK_NAMES, ioFailed, isRoot, makeTemporary } from './layout.ts';
-import type { Base } from './layout.ts';
+import { SKILL_LINKS, SKILL_LINK_NAMES, ioFailed, isRoot, makeTemporary, type Base } from './layout.ts';
 import { quietly } from '../../platform/quietly.ts';
 
 export interface SkillSource {

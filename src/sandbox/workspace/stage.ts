@@ -6,10 +6,8 @@ import { quoted } from '../../core/text/text.ts';
 import { copyTree } from '../../platform/fs/copy-tree.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
 import { removeTree } from '../../platform/fs/remove-tree.ts';
-import { SKILL_LINKS, ioFailed, isRoot, makeInside, makeTemporary } from './layout.ts';
-import type { Base } from './layout.ts';
-import { addedLinks, discard, isRenamed, withSignal } from './snapshots.ts';
-import type { Snapshot } from './snapshots.ts';
+import { SKILL_LINKS, ioFailed, isRoot, makeInside, makeTemporary, type Base } from './layout.ts';
+import { addedLinks, discard, isRenamed, withSignal, type Snapshot } from './snapshots.ts';
 
 export interface StageOptions {
   readonly base: Base;

@@ -29,14 +29,11 @@ import {
   makeWorkspaceFolders,
   openBase,
   refuseUnreachable,
+  type Base,
 } from './layout.ts';
-import type { Base } from './layout.ts';
-import { removeLeftovers, removeOldSnapshots } from './leftovers.ts';
-import type { SweepOptions } from './leftovers.ts';
-import { newMetadata, readMetadata, writeMetadata } from './metadata.ts';
-import type { WorkspaceMetadata } from './metadata.ts';
-import { discard, openSnapshots, checkSkillName, withSignal } from './snapshots.ts';
-import type { SkillSource, Snapshots } from './snapshots.ts';
+import { removeLeftovers, removeOldSnapshots, type SweepOptions } from './leftovers.ts';
+import { newMetadata, readMetadata, writeMetadata, type WorkspaceMetadata } from './metadata.ts';
+import { discard, openSnapshots, checkSkillName, withSignal, type SkillSource, type Snapshots } from './snapshots.ts';
 import { stageSnapshot } from './stage.ts';
 import { withinTime } from '../../platform/process/child-process.ts';
 

@@ -2,10 +2,8 @@
 import path from 'node:path';
 
 import type { AttachedWorkspace, HostMount, Identity, StagedSkill, WorkspacePlace } from '../../core/execution.ts';
-import { toRelativePath } from '../../core/path.ts';
-import type { RelativePath } from '../../core/path.ts';
-import { openConfined } from '../../platform/fs/confined-directory.ts';
-import type { ConfinedDirectory } from '../../platform/fs/confined-directory.ts';
+import { toRelativePath, type RelativePath } from '../../core/path.ts';
+import { openConfined, type ConfinedDirectory } from '../../platform/fs/confined-directory.ts';
 import { writeBeneath } from '../../platform/fs/confined-write.ts';
 import { copyTree } from '../../platform/fs/copy-tree.ts';
 import { realPath } from '../../platform/fs/paths.ts';

@@ -3,10 +3,14 @@ import { randomUUID } from 'node:crypto';
 
 import type { Pool, PoolClient } from 'pg';
 
-import { APPROVAL_SCOPES } from '../../core/approval.ts';
-import type { ApprovalAnswer, ApprovalRequest, ApprovalScope, Approve } from '../../core/approval.ts';
-import { conflict, questionView } from '../approvals.ts';
-import type { ApprovalBook } from '../approvals.ts';
+import {
+  APPROVAL_SCOPES,
+  type ApprovalAnswer,
+  type ApprovalRequest,
+  type ApprovalScope,
+  type Approve,
+} from '../../core/approval.ts';
+import { conflict, questionView, type ApprovalBook } from '../approvals.ts';
 import { quoted } from '../../core/text/text.ts';
 import { inTransaction } from './database.ts';
 import type { QueuedRun, RunQueue } from './run-queue.ts';

@@ -2,8 +2,7 @@ import type { Pool } from 'pg';
 
 import { inTransaction } from './database.ts';
 import type { RunQueue } from './run-queue.ts';
-import { COLUMNS, announce, readRow } from './run-table.ts';
-import type { FleetRun } from './run-table.ts';
+import { COLUMNS, announce, readRow, type FleetRun } from './run-table.ts';
 
 /** Cancels a run. A running one stops at its worker's next heartbeat, and at once if its worker is silent. Returns undefined if there is no such run. */
 export async function cancelRun(

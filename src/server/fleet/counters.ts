@@ -1,8 +1,7 @@
 /** What a worker counts while it works. The counts are written to the database with its heartbeats, and every server shows them. */
 import { REFUSALS } from '../../core/failure-codes.ts';
 import type { RunEvent } from '../../core/run-events.ts';
-import { openReplayFilter } from '../../journal/export/sinks.ts';
-import type { EventSink } from '../../journal/export/sinks.ts';
+import { openReplayFilter, type EventSink } from '../../journal/export/sinks.ts';
 
 /** A sample of Prometheus: name, labels, value. */
 export type Sample = readonly [name: string, labels: Readonly<Record<string, string>>, value: number];

@@ -1,7 +1,6 @@
 /** The HTTP API of a fleet. It starts no run itself: it accepts runs, answers questions and shows what workers recorded. */
 import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -13,18 +12,15 @@ import { LOOPBACK_HEADERS, respond } from '../../platform/net/loopback-server.ts
 import { answerApi, sendError } from '../exchange.ts';
 import { HttpError } from '../http-error.ts';
 import { API_PATH, openApi } from '../open-api.ts';
-import { readPageFiles, sendPage } from '../page-files.ts';
-import type { PageFile } from '../page-files.ts';
-import { hasKeys, needRight, openKeyring } from './keys.ts';
-import type { Identity } from './keys.ts';
+import { readPageFiles, sendPage, type PageFile } from '../page-files.ts';
+import { hasKeys, needRight, openKeyring, type Identity } from './keys.ts';
 import { SILENT_SECONDS, takeOverRuns } from './hand-over.ts';
 import { metricsText } from './metrics.ts';
 import { PASS_SECONDS, reconcile } from './reconcile.ts';
 import { fleetRoutes } from './routes.ts';
 import type { FleetContext } from './context.ts';
 import { logIn, sendLogin, sessionIdentity, sessionToken } from './page-session.ts';
-import { openRecordFolders } from './stored-records.ts';
-import type { RecordFolders } from './stored-records.ts';
+import { openRecordFolders, type RecordFolders } from './stored-records.ts';
 import { deliver } from './webhooks.ts';
 
 export interface FleetServerOptions extends Omit<FleetContext, 'folders'> {

@@ -6,8 +6,7 @@ import type { Pool, PoolClient } from 'pg';
 
 import { inTransaction } from './database.ts';
 import type { LostRun, QueuedRun, RunQueue } from './run-queue.ts';
-import { announce } from './run-table.ts';
-import type { Claim, FleetRun } from './run-table.ts';
+import { announce, type Claim, type FleetRun } from './run-table.ts';
 
 /** Without a sign of life for this long, the runs of a worker are taken over. */
 export const SILENT_SECONDS = 3;

@@ -4,8 +4,7 @@
  */
 import type { Pool } from 'pg';
 
-import { BOUNDS } from './counters.ts';
-import type { Sample } from './counters.ts';
+import { BOUNDS, type Sample } from './counters.ts';
 
 const HELP: Readonly<Record<string, readonly [type: string, help: string]>> = {
   skillwright_runs: ['gauge', 'Open runs by state'],

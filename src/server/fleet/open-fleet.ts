@@ -4,10 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from 'pg';
 
 import { SkillError, isSkillError } from '../../core/errors.ts';
-import type { ContentStore } from './content-store.ts';
-import { openTableContents, recordedContents, rememberingContents } from './content-store.ts';
-import { RETRY_MS, openDatabase } from './database.ts';
-import type { Database } from './database.ts';
+import { openTableContents, recordedContents, rememberingContents, type ContentStore } from './content-store.ts';
+import { RETRY_MS, openDatabase, type Database } from './database.ts';
 import { migrateQueue } from './dbos-queue.ts';
 import { SCHEMA_VERSION, migrate } from './migrations.ts';
 import { openS3Contents } from './s3-contents.ts';

@@ -6,8 +6,7 @@
 import type { Pool } from 'pg';
 
 import { isAnswered } from './approval-table.ts';
-import { SILENT_SECONDS, forgetEntry, repairRun } from './hand-over.ts';
-import type { Repair } from './hand-over.ts';
+import { SILENT_SECONDS, forgetEntry, repairRun, type Repair } from './hand-over.ts';
 import type { QueuedRun, RunQueue } from './run-queue.ts';
 
 export const PASS_SECONDS = 2;

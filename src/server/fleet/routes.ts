@@ -1,7 +1,5 @@
 /** What each route of the fleet API does, for the owner of a key. */
-import type { Immutable } from '../router.ts';
-import { jsonRoute, eventRoute } from '../router.ts';
-import type { Route } from '../router.ts';
+import { jsonRoute, eventRoute, type Immutable, type Route } from '../router.ts';
 import { HttpError } from '../http-error.ts';
 import * as api from './api.ts';
 import type { z } from 'zod';
@@ -15,13 +13,11 @@ import { consoleRoutes } from './console-routes.ts';
 import type { FleetContext } from './context.ts';
 import { newestActs, recordAct } from './audit.ts';
 import { fleetState } from './fleet-state.ts';
-import { createKey, hasRight, listKeys, needRight, revokeKey } from './keys.ts';
-import type { Identity, Right } from './keys.ts';
+import { createKey, hasRight, listKeys, needRight, revokeKey, type Identity, type Right } from './keys.ts';
 import { followStored } from './follow-stored.ts';
 import { newRunId } from '../../journal/run-folder.ts';
 import { cancelRun } from './cancel-run.ts';
-import { newestRuns, readRow, submitRun } from './run-table.ts';
-import type { FleetRun } from './run-table.ts';
+import { newestRuns, readRow, submitRun, type FleetRun } from './run-table.ts';
 import { openStoredRecords } from './stored-records.ts';
 import { addWebhook, listWebhooks, removeWebhook } from './webhooks.ts';
 

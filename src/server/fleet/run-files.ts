@@ -9,8 +9,7 @@ import { leftOutNotes, readResults } from '../../runtime/execution/results.ts';
 import type { Execution } from '../../runtime/execution/execution.ts';
 import type { Session } from '../../runtime/session.ts';
 import { HttpError } from '../http-error.ts';
-import { fileRoute } from '../router.ts';
-import type { Route } from '../router.ts';
+import { fileRoute, type Route } from '../router.ts';
 import type { ContentStore } from './content-store.ts';
 import type { QueuedRun } from './run-queue.ts';
 

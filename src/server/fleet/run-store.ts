@@ -11,8 +11,7 @@ import { EVENTS_FILE, RUN_FILE } from '../../journal/run-folder.ts';
 import { infoText } from '../../journal/run-info.ts';
 import { sha256 } from '../../platform/hash.ts';
 import type { ContentStore } from './content-store.ts';
-import { ANNOUNCE, WEBHOOKS } from './run-table.ts';
-import type { Claim, Ending } from './run-table.ts';
+import { ANNOUNCE, WEBHOOKS, type Claim, type Ending } from './run-table.ts';
 import { storableText } from './storable-text.ts';
 
 /** New lines and files of one record: that of the run, or of a subagent. */

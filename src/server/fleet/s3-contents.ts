@@ -4,8 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { SkillError, invalidInput } from '../../core/errors.ts';
 import { sha256 } from '../../platform/hash.ts';
 import { loadOptional } from '../../platform/optional-package.ts';
-import { paced } from './content-store.ts';
-import type { ContentStore } from './content-store.ts';
+import { paced, type ContentStore } from './content-store.ts';
 
 export interface S3Options {
   /** `s3://bucket` or `s3://bucket/prefix`. */

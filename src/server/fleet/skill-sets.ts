@@ -13,8 +13,14 @@ import { toRelativePath } from '../../core/path.ts';
 import { quoted } from '../../core/text/text.ts';
 import { temporaryName } from '../../platform/fs/atomic-replace.ts';
 import { isPresent, isSystemError } from '../../platform/fs/paths.ts';
-import { digestName, digestOfEntries, isProgram, isTreeDigest, readTreeDigest } from '../../platform/fs/tree-digest.ts';
-import type { DigestEntry } from '../../platform/fs/tree-digest.ts';
+import {
+  digestName,
+  digestOfEntries,
+  isProgram,
+  isTreeDigest,
+  readTreeDigest,
+  type DigestEntry,
+} from '../../platform/fs/tree-digest.ts';
 import { refuseLinksOutside, walkOpened } from '../../platform/fs/tree-walk.ts';
 import { sha256 } from '../../platform/hash.ts';
 import type { Runtime } from '../../runtime/runtime.ts';

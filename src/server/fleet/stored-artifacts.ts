@@ -2,8 +2,7 @@
 import type { Pool } from 'pg';
 
 import { MAX_ARTIFACT_BYTES, damagedArtifact, tooLarge, unknownArtifact } from '../../artifact/artifact-errors.ts';
-import { readArtifactName } from '../../artifact/artifact-name.ts';
-import type { ArtifactName } from '../../artifact/artifact-name.ts';
+import { readArtifactName, type ArtifactName } from '../../artifact/artifact-name.ts';
 import type { ArtifactStore, ArtifactVersion } from '../../artifact/store.ts';
 import { compareText } from '../../core/diagnostic.ts';
 import { sha256 } from '../../platform/hash.ts';

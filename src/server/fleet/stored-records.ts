@@ -16,10 +16,8 @@ import type { Immutable } from '../router.ts';
 import { openRunReader } from '../run-views.ts';
 import type { ContentStore } from './content-store.ts';
 import { listRunFiles } from './run-files.ts';
-import { restoreRecord, storedRecords } from './run-store.ts';
-import type { RestoredRecord } from './run-store.ts';
-import { listRows, readRow } from './run-table.ts';
-import type { FleetRun } from './run-table.ts';
+import { restoreRecord, storedRecords, type RestoredRecord } from './run-store.ts';
+import { listRows, readRow, type FleetRun } from './run-table.ts';
 import { verifyStored } from './verify-stored.ts';
 import { startOf } from '../../core/text/code-point.ts';
 

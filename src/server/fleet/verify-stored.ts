@@ -6,8 +6,7 @@ import type { Pool } from 'pg';
 import { isSkillError } from '../../core/errors.ts';
 import { verifyRun } from '../../journal/verify.ts';
 import type { ContentStore } from './content-store.ts';
-import { restoreRecord, storedRecords } from './run-store.ts';
-import type { StoredRecord } from './run-store.ts';
+import { restoreRecord, storedRecords, type StoredRecord } from './run-store.ts';
 
 export interface StoredVerification {
   readonly record: string;

@@ -8,12 +8,10 @@ import { createHmac, randomBytes } from 'node:crypto';
 import type { Pool } from 'pg';
 
 import { invalidInput } from '../../core/errors.ts';
-import { findGrant, readAuthority, writeAuthority } from '../../core/network/host-pattern.ts';
-import type { HostPattern } from '../../core/network/host-pattern.ts';
+import { findGrant, readAuthority, writeAuthority, type HostPattern } from '../../core/network/host-pattern.ts';
 import { readAddress } from '../../core/network/network-address.ts';
 import { quoted } from '../../core/text/text.ts';
-import { exchangeOver } from '../../platform/net/http-exchange.ts';
-import type { HttpTarget } from '../../platform/net/http-exchange.ts';
+import { exchangeOver, type HttpTarget } from '../../platform/net/http-exchange.ts';
 import { isRefused, networkGate, readGrant } from '../../platform/net/network-gate.ts';
 
 const MAX_TRIES = 8;

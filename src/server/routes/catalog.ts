@@ -1,12 +1,10 @@
 import { requestCost } from '../../agent/request-cost.ts';
 import { CATALOG_LAYOUTS } from '../../core/catalog-layout.ts';
-import { isForModel } from '../../core/skill.ts';
-import type { SkillEntry } from '../../core/skill.ts';
+import { isForModel, type SkillEntry } from '../../core/skill.ts';
 import { tokenWeight } from '../../core/tokens.ts';
 import { CatalogQuery, CatalogView } from '../api/skills.ts';
 import type { SkillContext } from '../context.ts';
-import { jsonRoute } from '../router.ts';
-import type { Route } from '../router.ts';
+import { jsonRoute, type Route } from '../router.ts';
 
 type Form = CatalogView['entries'][number]['form'];
 

@@ -26,8 +26,7 @@ import {
 import type { ServerContext, SkillContext } from '../context.ts';
 import { HttpError } from '../http-error.ts';
 import { changes } from '../live-stream.ts';
-import { eventRoute, fileRoute, jsonRoute } from '../router.ts';
-import type { Immutable, Route } from '../router.ts';
+import { eventRoute, fileRoute, jsonRoute, type Immutable, type Route } from '../router.ts';
 
 const CHANGE_MS = 200;
 

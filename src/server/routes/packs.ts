@@ -1,13 +1,10 @@
 /** Installs, updates and uninstalls skills: a plan first, then exactly that plan. */
 import { configProblem } from '../../core/config/loaded-config.ts';
 import { stableJson } from '../../core/json/stable-json.ts';
-import { installSkills } from '../../packs/install.ts';
-import type { InstallPlan } from '../../packs/install.ts';
+import { installSkills, type InstallPlan } from '../../packs/install.ts';
 import type { InspectedSkill } from '../../packs/inspect/inspect-skill.ts';
-import { packSettings } from '../../packs/pack-settings.ts';
-import type { PackSettings } from '../../packs/pack-settings.ts';
-import { isNotAllowed, isRefusal } from '../../packs/problems.ts';
-import type { PackRefusal } from '../../packs/problems.ts';
+import { packSettings, type PackSettings } from '../../packs/pack-settings.ts';
+import { isNotAllowed, isRefusal, type PackRefusal } from '../../packs/problems.ts';
 import { uninstallSkills } from '../../packs/change-root.ts';
 import { trustArriving, trustConfirmed } from '../../packs/trust-confirmed.ts';
 import type { ChangedSkill } from '../../packs/update/update-skill.ts';
@@ -16,8 +13,7 @@ import { sha256 } from '../../platform/hash.ts';
 import { PackApplied, PackApply, PackPlan, PackRequest } from '../api/skills.ts';
 import type { ServerContext } from '../context.ts';
 import { HttpError } from '../http-error.ts';
-import { jsonRoute } from '../router.ts';
-import type { Immutable, Route } from '../router.ts';
+import { jsonRoute, type Immutable, type Route } from '../router.ts';
 
 type Wanted = ReturnType<typeof PackRequest.parse>;
 type Plan = Immutable<PackPlan>;

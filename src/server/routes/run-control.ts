@@ -17,8 +17,7 @@ import { ContinueRequest, ForkRequest, ReplayReport, StartRequest, Started, Uplo
 import type { ServerContext } from '../context.ts';
 import { HttpError } from '../http-error.ts';
 import { API_PATH } from '../open-api.ts';
-import { fileRoute, jsonRoute } from '../router.ts';
-import type { Immutable, Route } from '../router.ts';
+import { fileRoute, jsonRoute, type Immutable, type Route } from '../router.ts';
 import { agentOf, filesIn } from '../run-starter.ts';
 import { runFolder } from '../records.ts';
 import { openUploads } from '../uploads.ts';

@@ -15,15 +15,13 @@ import {
   RunDetail,
   RunList,
   RunListQuery,
+  type EventRow,
 } from '../api/runs.ts';
-import type { EventRow } from '../api/runs.ts';
 import type { RunRecords } from '../records.ts';
-import { cutEvent, eventRow } from '../event-row.ts';
-import type { RecordLine } from '../event-row.ts';
+import { cutEvent, eventRow, type RecordLine } from '../event-row.ts';
 import { HttpError } from '../http-error.ts';
 import { liveRows, readLineId } from '../live-stream.ts';
-import { eventRoute, fileRoute, jsonRoute } from '../router.ts';
-import type { Immutable, Route } from '../router.ts';
+import { eventRoute, fileRoute, jsonRoute, type Immutable, type Route } from '../router.ts';
 import { alignedSteps } from '../run-views.ts';
 
 const LiveQuery = z.strictObject({

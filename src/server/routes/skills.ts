@@ -17,12 +17,19 @@ import { sha256 } from '../../platform/hash.ts';
 import { checkAndFix } from '../../runtime/check.ts';
 import type { SkillIndex } from '../../registry/index-skills.ts';
 import { openSecrets } from '../../runtime/secrets/secrets.ts';
-import { RepairRequest, Repaired, ScanView, SkillDetail, SkillFile, SkillList, SkillQuery } from '../api/skills.ts';
-import type { SkillRow } from '../api/skills.ts';
+import {
+  RepairRequest,
+  Repaired,
+  ScanView,
+  SkillDetail,
+  SkillFile,
+  SkillList,
+  SkillQuery,
+  type SkillRow,
+} from '../api/skills.ts';
 import type { SkillContext } from '../context.ts';
 import { HttpError } from '../http-error.ts';
-import { jsonRoute } from '../router.ts';
-import type { Immutable, Route } from '../router.ts';
+import { jsonRoute, type Immutable, type Route } from '../router.ts';
 import { startOf } from '../../core/text/code-point.ts';
 
 const MAX_LEFT_OUT = 500;

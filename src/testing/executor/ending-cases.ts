@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 
 import { isSkillError } from '../../core/errors.ts';
-import { assertExit, endOf } from './fixture.ts';
-import type { Fixture } from './fixture.ts';
-import { conform } from './definition.ts';
-import type { CaseDefinition } from './definition.ts';
+import { assertExit, endOf, type Fixture } from './fixture.ts';
+import { conform, type CaseDefinition } from './definition.ts';
 
 function exitCase(status: number): CaseDefinition {
   return conform(

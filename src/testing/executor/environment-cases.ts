@@ -2,10 +2,8 @@ import assert from 'node:assert/strict';
 
 import { isSkillError } from '../../core/errors.ts';
 import { RUN_MARK } from '../../platform/process/process-tree.ts';
-import { assertExit } from './fixture.ts';
-import type { Fixture } from './fixture.ts';
-import { conform } from './definition.ts';
-import type { CaseDefinition } from './definition.ts';
+import { assertExit, type Fixture } from './fixture.ts';
+import { conform, type CaseDefinition } from './definition.ts';
 import { SKILL } from './skill.ts';
 
 /** Shells and sandboxes set these on their own; none reveals anything about the host. */

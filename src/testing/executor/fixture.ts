@@ -2,23 +2,22 @@ import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, mkdtempSync } from 'node:fs';
 import path from 'node:path';
 
-import { DEFAULT_LIMITS } from '../../core/execution.ts';
-import type {
-  AttachedWorkspace,
-  Executor,
-  OutputSink,
-  ProgramEnd,
-  ProgramSpec,
-  RunLimits,
-  RunningProgram,
-  StagedSkill,
+import {
+  DEFAULT_LIMITS,
+  type AttachedWorkspace,
+  type Executor,
+  type OutputSink,
+  type ProgramEnd,
+  type ProgramSpec,
+  type RunLimits,
+  type RunningProgram,
+  type StagedSkill,
 } from '../../core/execution.ts';
 import { toRelativePath } from '../../core/path.ts';
 import { openConfined } from '../../platform/fs/confined-directory.ts';
 import { removeTree } from '../../platform/fs/remove-tree.ts';
 import { programEnvironment } from '../../platform/process/program-environment.ts';
-import { openWorkspaces } from '../../sandbox/workspace/workspace.ts';
-import type { Workspace } from '../../sandbox/workspace/workspace.ts';
+import { openWorkspaces, type Workspace } from '../../sandbox/workspace/workspace.ts';
 import { CaseSkipped } from './case.ts';
 import { SKILL, writeConformanceSkill } from './skill.ts';
 

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 
-import type { Fixture } from './fixture.ts';
-import { endOf } from './fixture.ts';
-import { conform } from './definition.ts';
-import type { CaseDefinition } from './definition.ts';
+import { endOf, type Fixture } from './fixture.ts';
+import { conform, type CaseDefinition } from './definition.ts';
 import { makeHeartbeat } from './heartbeat.ts';
 
 /** A requested end is reported as a signal or as cancelled. */

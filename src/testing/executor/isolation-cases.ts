@@ -4,15 +4,11 @@ import { lstatSync, readdirSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { isPresent } from '../../platform/fs/paths.ts';
-import { attemptScript, fileName } from '../../sandbox/probe/escape-attempts.ts';
-import type { EscapeAttempt } from '../../sandbox/probe/escape-attempts.ts';
-import { endOf } from './fixture.ts';
-import type { Fixture } from './fixture.ts';
+import { attemptScript, fileName, type EscapeAttempt } from '../../sandbox/probe/escape-attempts.ts';
+import { endOf, type Fixture } from './fixture.ts';
 import { CaseSkipped } from './case.ts';
-import { conform } from './definition.ts';
-import type { CaseDefinition } from './definition.ts';
-import { openHostDecoys } from '../../sandbox/probe/host-decoys.ts';
-import type { DecoyListener, HostDecoys } from '../../sandbox/probe/host-decoys.ts';
+import { conform, type CaseDefinition } from './definition.ts';
+import { openHostDecoys, type DecoyListener, type HostDecoys } from '../../sandbox/probe/host-decoys.ts';
 
 /** A packet may still be in flight when its program has ended. */
 const ARRIVAL_MS = 100;

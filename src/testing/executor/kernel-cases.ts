@@ -3,8 +3,7 @@ import { chmodSync, lstatSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 
 import { SYSTEM_CALLS } from '../../sandbox/executors/seccomp/system-calls.ts';
-import { conform } from './definition.ts';
-import type { CaseDefinition } from './definition.ts';
+import { conform, type CaseDefinition } from './definition.ts';
 import { assertExit } from './fixture.ts';
 
 const MEGABYTE = 1024 * 1024;

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { lstatSync } from 'node:fs';
 
 import { assertExit } from './fixture.ts';
-import { conform } from './definition.ts';
-import type { CaseDefinition } from './definition.ts';
+import { conform, type CaseDefinition } from './definition.ts';
 
 const MEGABYTE = 1024 * 1024;
 /** Enough for interpreters and sandboxes to start. */

@@ -4,8 +4,7 @@ import path from 'node:path';
 
 import type { HostMount } from '../../core/execution.ts';
 import { CaseSkipped } from './case.ts';
-import { conform } from './definition.ts';
-import type { CaseDefinition } from './definition.ts';
+import { conform, type CaseDefinition } from './definition.ts';
 import type { Fixture } from './fixture.ts';
 
 /** A folder of the user that every user may change: what is refused is refused by the executor. */

@@ -5,8 +5,7 @@ import { runInNewContext } from 'node:vm';
 
 import type { OutputSink } from '../../core/execution.ts';
 import { CapturedOutput, assertExit, endOf } from './fixture.ts';
-import { conform } from './definition.ts';
-import type { CaseDefinition } from './definition.ts';
+import { conform, type CaseDefinition } from './definition.ts';
 
 const FLOOD = 32 * 1024 * 1024;
 /** Bytes between two memory measurements, which start in the second half. */

@@ -3,10 +3,8 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { scriptCommand, shellCommand } from '../../sandbox/programs/interpreter.ts';
-import { assertExit } from './fixture.ts';
-import type { Fixture, ProgramResult } from './fixture.ts';
-import { conform } from './definition.ts';
-import type { CaseDefinition } from './definition.ts';
+import { assertExit, type Fixture, type ProgramResult } from './fixture.ts';
+import { conform, type CaseDefinition } from './definition.ts';
 import { SKILL } from './skill.ts';
 
 const WHERE = 'scripts/where.sh';

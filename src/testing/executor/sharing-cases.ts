@@ -4,8 +4,7 @@ import { writeFileSync } from 'node:fs';
 
 import { isSkillError } from '../../core/errors.ts';
 import { Fixture, CapturedOutput, assertExit } from './fixture.ts';
-import { conform } from './definition.ts';
-import type { CaseDefinition } from './definition.ts';
+import { conform, type CaseDefinition } from './definition.ts';
 import { makeHeartbeat } from './heartbeat.ts';
 
 const MANY = 20;

@@ -2,13 +2,11 @@ import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { digestOfEntries, readTreeDigest } from '../../platform/fs/tree-digest.ts';
-import type { DigestEntry } from '../../platform/fs/tree-digest.ts';
+import { digestOfEntries, readTreeDigest, type DigestEntry } from '../../platform/fs/tree-digest.ts';
 import { collectOutputs } from '../../sandbox/outputs/collect.ts';
 import { stageInputs } from '../../sandbox/inputs/inputs.ts';
 import type { Fixture } from './fixture.ts';
-import { conform } from './definition.ts';
-import type { CaseDefinition } from './definition.ts';
+import { conform, type CaseDefinition } from './definition.ts';
 import { ALL_BYTES, OTHER_SKILL, SKILL, UNICODE_NAME, UNICODE_TEXT, writeOtherSkill } from './skill.ts';
 
 /** Lists the skill as a program sees it, without the links into the workspace. */

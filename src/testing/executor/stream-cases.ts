@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 
 import { assertExit } from './fixture.ts';
-import { conform } from './definition.ts';
-import type { CaseDefinition } from './definition.ts';
+import { conform, type CaseDefinition } from './definition.ts';
 import { ALL_BYTES } from './skill.ts';
 
 const LARGE = 8 * 1024 * 1024;

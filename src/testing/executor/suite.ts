@@ -1,8 +1,7 @@
 import { invalidInput } from '../../core/errors.ts';
 import type { Executor } from '../../core/execution.ts';
 import { Fixture } from './fixture.ts';
-import { CaseSkipped } from './case.ts';
-import type { ConformanceCase } from './case.ts';
+import { CaseSkipped, type ConformanceCase } from './case.ts';
 import type { CaseDefinition, Needs } from './definition.ts';
 import { ENDING_CASES } from './ending-cases.ts';
 import { ENVIRONMENT_CASES } from './environment-cases.ts';

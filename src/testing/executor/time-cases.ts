@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 
 import { CapturedOutput, assertExit, endOf } from './fixture.ts';
-import { conform } from './definition.ts';
-import type { CaseDefinition } from './definition.ts';
-import { makeHeartbeat } from './heartbeat.ts';
-import type { Heartbeat } from './heartbeat.ts';
+import { conform, type CaseDefinition } from './definition.ts';
+import { makeHeartbeat, type Heartbeat } from './heartbeat.ts';
 
 /** Time limits that are tried one after the other: on a busy machine a program may not have begun before the first is over. */
 const LIMITS_MS = [800, 5_000, 40_000];

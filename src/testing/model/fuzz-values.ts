@@ -1,6 +1,5 @@
 /** Generates values that a schema accepts, and values that it must reject. */
-import { isObject } from '../../core/json/json-schema.ts';
-import type { JsonSchema } from '../../core/json/json-schema.ts';
+import { isObject, type JsonSchema } from '../../core/json/json-schema.ts';
 import type { SeededRandom } from '../../core/seeded-random.ts';
 
 type Input = Readonly<Record<string, unknown>>;

@@ -6,15 +6,13 @@ import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 
 import { openChat } from '../../../src/agent/chat.ts';
-import { resumeAgent } from '../../../src/agent/resume/resume.ts';
-import type { ResumeOptions } from '../../../src/agent/resume/resume.ts';
+import { resumeAgent, type ResumeOptions } from '../../../src/agent/resume/resume.ts';
 import { describeAction } from '../../../src/core/action-text.ts';
 import { verifyChain } from '../../../src/journal/verify-chain.ts';
 import { bundleProgram } from '../../bundle-program.ts';
 import { temporaryFolder } from '../../cli/run-cli.ts';
 import { verifies } from '../../conformance/verifies.ts';
-import { played, world } from '../support.ts';
-import type { Line, World } from '../support.ts';
+import { played, world, type Line, type World } from '../support.ts';
 
 const LOAD: Line = { calls: [['load_skill', { skill: 'report' }]] };
 const WRITE: Line = { calls: [['write_file', { path: 'made.txt', content: 'once' }]] };

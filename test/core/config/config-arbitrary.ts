@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 
-import { CONFIG_SCHEMA } from '../../../src/core/config/config.ts';
-import type { Config } from '../../../src/core/config/config.ts';
+import { CONFIG_SCHEMA, type Config } from '../../../src/core/config/config.ts';
 import type { Setting } from '../../../src/core/config/config-settings.ts';
 import type { JsonSchema } from '../../../src/core/json/json-schema.ts';
 

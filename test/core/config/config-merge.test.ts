@@ -3,8 +3,7 @@ import { describe, expect, test } from 'vitest';
 
 import { checkConfig } from '../../../src/core/config/config-check.ts';
 import { OVERRIDE_RULES, narrow, userOnlyPaths } from '../../../src/core/config/project-override-rules.ts';
-import { explainLayers, mergeLayers, widerSettings } from '../../../src/core/config/config-merge.ts';
-import type { ConfigLayer } from '../../../src/core/config/config-merge.ts';
+import { explainLayers, mergeLayers, widerSettings, type ConfigLayer } from '../../../src/core/config/config-merge.ts';
 import { SETTINGS, builtInValue, valueAt } from '../../../src/core/config/config-settings.ts';
 import type { Config } from '../../../src/core/config/config.ts';
 import { findGrant, isHostPattern, readHost, readHostPattern } from '../../../src/core/network/host-pattern.ts';

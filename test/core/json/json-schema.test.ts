@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { checkJson, publishedSchema } from '../../../src/core/json/json-schema.ts';
-import type { ObjectSchema } from '../../../src/core/json/json-schema.ts';
+import { checkJson, publishedSchema, type ObjectSchema } from '../../../src/core/json/json-schema.ts';
 
 const schema: ObjectSchema = {
   type: 'object',

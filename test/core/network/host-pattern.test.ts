@@ -9,8 +9,8 @@ import {
   readHost,
   readHostPattern,
   writeAuthority,
+  type HostPattern,
 } from '../../../src/core/network/host-pattern.ts';
-import type { HostPattern } from '../../../src/core/network/host-pattern.ts';
 import { runs } from '../../property-runs.ts';
 
 function pattern(text: string): HostPattern {

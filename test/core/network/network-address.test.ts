@@ -3,8 +3,7 @@ import { isIPv4, isIPv6 } from 'node:net';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { readAddress } from '../../../src/core/network/network-address.ts';
-import type { AddressKind } from '../../../src/core/network/network-address.ts';
+import { readAddress, type AddressKind } from '../../../src/core/network/network-address.ts';
 import { runs } from '../../property-runs.ts';
 
 test.each<[AddressKind, readonly string[]]>([

@@ -2,8 +2,7 @@ import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import { phrasesOf } from '../../../src/evals/cases/init-cases.ts';
-import { initCases } from '../../../src/evals/cases/init-cases.ts';
+import { phrasesOf, initCases } from '../../../src/evals/cases/init-cases.ts';
 import { readCases } from '../../../src/evals/cases/read-cases.ts';
 import { PROJECT } from '../../files-below.ts';
 import { folderOf, inOrder } from './support.ts';

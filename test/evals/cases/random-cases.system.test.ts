@@ -4,8 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { jsonErrorOffset } from '../../../src/agent/json-object.ts';
-import { readCases } from '../../../src/evals/cases/read-cases.ts';
-import type { ReadCases } from '../../../src/evals/cases/read-cases.ts';
+import { readCases, type ReadCases } from '../../../src/evals/cases/read-cases.ts';
 import { folderOf, skillMd } from './support.ts';
 import { runs } from '../../property-runs.ts';
 

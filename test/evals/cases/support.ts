@@ -3,8 +3,7 @@ import path from 'node:path';
 import { expect } from 'vitest';
 
 import type { ActionPattern, EvalCase } from '../../../src/evals/cases/case.ts';
-import { readCases } from '../../../src/evals/cases/read-cases.ts';
-import type { ReadCases, ReadCasesOptions } from '../../../src/evals/cases/read-cases.ts';
+import { readCases, type ReadCases, type ReadCasesOptions } from '../../../src/evals/cases/read-cases.ts';
 import { scratch } from '../../registry/support.ts';
 
 /** Writes files below a new folder and returns it. Values that are not strings are written as JSON. */

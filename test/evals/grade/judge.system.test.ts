@@ -1,11 +1,9 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 
 import type { CheckerEnd, RunChecker } from '../../../src/evals/grade/checker.ts';
-import { caseVerdict, gradeRun } from '../../../src/evals/grade/grade-run.ts';
-import type { GradeOptions } from '../../../src/evals/grade/grade-run.ts';
+import { caseVerdict, gradeRun, type GradeOptions } from '../../../src/evals/grade/grade-run.ts';
 import type { RunFacts } from '../../../src/evals/grade/run-facts.ts';
-import { allText, played } from '../../agent/support.ts';
-import type { Line } from '../../agent/support.ts';
+import { allText, played, type Line } from '../../agent/support.ts';
 import { ANSWER, LOAD, RUN, checkLine, evalCase, ran } from './support.ts';
 
 let facts: RunFacts;

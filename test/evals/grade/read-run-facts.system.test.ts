@@ -6,13 +6,11 @@ import type { RunEvent } from '../../../src/core/run-events.ts';
 import type { CaseResult } from '../../../src/evals/report/result.ts';
 import { compareArms } from '../../../src/evals/report/compare-arms.ts';
 import { readRunFacts } from '../../../src/evals/grade/read-run-facts.ts';
-import { gradeStored, regrade } from '../../../src/evals/grade/regrade.ts';
-import type { StoredRun } from '../../../src/evals/grade/regrade.ts';
+import { gradeStored, regrade, type StoredRun } from '../../../src/evals/grade/regrade.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { world } from '../../agent/support.ts';
 import { scratch } from '../../registry/support.ts';
-import { ANSWER, LOAD, RUN, evalCase, ran } from './support.ts';
-import type { Ran } from './support.ts';
+import { ANSWER, LOAD, RUN, evalCase, ran, type Ran } from './support.ts';
 
 const run = { case: 'case-1', arm: 'with', attempt: 1, way: 'scripted' } as const;
 let stored: Ran;

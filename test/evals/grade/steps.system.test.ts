@@ -6,8 +6,7 @@ import type { ActionPattern } from '../../../src/evals/cases/case.ts';
 import { gradeActions } from '../../../src/evals/grade/grade-actions.ts';
 import { gradeSecurity } from '../../../src/evals/grade/grade-security.ts';
 import type { RunFacts, StepFact } from '../../../src/evals/grade/run-facts.ts';
-import { matchCalls } from '../../../src/evals/grade/read-run-facts.ts';
-import type { OpenStep } from '../../../src/evals/grade/read-run-facts.ts';
+import { matchCalls, type OpenStep } from '../../../src/evals/grade/read-run-facts.ts';
 import { evalCase } from './support.ts';
 
 const EMPTY: RunFacts = {

@@ -6,8 +6,7 @@ import { gradeFacts } from '../../../src/evals/grade/grade-facts.ts';
 import { checkJsonSchema } from '../../../src/evals/grade/json-schema.ts';
 import { readRunFacts } from '../../../src/evals/grade/read-run-facts.ts';
 import type { RunFacts } from '../../../src/evals/grade/run-facts.ts';
-import { acting, played, world } from '../../agent/support.ts';
-import type { Line, World } from '../../agent/support.ts';
+import { acting, played, world, type Line, type World } from '../../agent/support.ts';
 
 export function evalCase(expect: Expectations, more: Partial<EvalCase> = {}): EvalCase {
   return {

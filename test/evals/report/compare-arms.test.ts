@@ -2,14 +2,14 @@ import { describe, expect, test } from 'vitest';
 
 import { compareArms, isComparison } from '../../../src/evals/report/compare-arms.ts';
 import { exitOf, makeReport, verdictOf } from '../../../src/evals/report/report.ts';
-import { ARMS } from '../../../src/evals/report/result.ts';
-import type {
-  Arm,
-  CaseResult,
-  CheckKind,
-  CheckResult,
-  Comparison,
-  EvalReport,
+import {
+  ARMS,
+  type Arm,
+  type CaseResult,
+  type CheckKind,
+  type CheckResult,
+  type Comparison,
+  type EvalReport,
 } from '../../../src/evals/report/result.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { caseResult, checkResult } from '../case-results.ts';

@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { compareReports, isRegression } from '../../../src/evals/report/compare-reports.ts';
-import { CASE_STATUSES } from '../../../src/evals/report/result.ts';
-import type { CaseResult } from '../../../src/evals/report/result.ts';
+import { CASE_STATUSES, type CaseResult } from '../../../src/evals/report/result.ts';
 import { check, report, result } from '../sample-report.ts';
 
 describe('two reports', () => {

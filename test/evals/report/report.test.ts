@@ -3,8 +3,13 @@ import { describe, expect, test } from 'vitest';
 
 import { exitOf, makeReport, verdictOf } from '../../../src/evals/report/report.ts';
 import { incompleteText, testedText } from '../../../src/evals/report/report-text.ts';
-import { ARMS, CASE_STATUSES } from '../../../src/evals/report/result.ts';
-import type { CaseResult, EvalReport, TriggerReport } from '../../../src/evals/report/result.ts';
+import {
+  ARMS,
+  CASE_STATUSES,
+  type CaseResult,
+  type EvalReport,
+  type TriggerReport,
+} from '../../../src/evals/report/result.ts';
 import { makeTriggerReport } from '../../../src/evals/trigger/trigger-score.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { runs } from '../../property-runs.ts';

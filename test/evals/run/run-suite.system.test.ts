@@ -5,8 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { runIds } from '../../../src/journal/run-folder.ts';
 import type { EvalCase } from '../../../src/evals/cases/case.ts';
 import type { CaseResult } from '../../../src/evals/report/result.ts';
-import { runSuite } from '../../../src/evals/run/run-suite.ts';
-import type { SuiteOptions } from '../../../src/evals/run/run-suite.ts';
+import { runSuite, type SuiteOptions } from '../../../src/evals/run/run-suite.ts';
 import { scratch, writeSkill } from '../../registry/support.ts';
 
 const LOAD = { toolCalls: [{ name: 'load_skill', input: { skill: 'tables' } }] };

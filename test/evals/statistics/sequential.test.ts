@@ -1,10 +1,16 @@
 import { describe, expect, test } from 'vitest';
 
 import { openRandom } from '../../../src/core/seeded-random.ts';
-import { declineP, holm } from '../../../src/evals/statistics/statistics.ts';
-import { bettingInterval, bettingWealth } from '../../../src/evals/statistics/statistics.ts';
-import { mcNemar, pairedInterval, pairsNeeded } from '../../../src/evals/statistics/statistics.ts';
-import type { PairCounts } from '../../../src/evals/statistics/statistics.ts';
+import {
+  declineP,
+  holm,
+  bettingInterval,
+  bettingWealth,
+  mcNemar,
+  pairedInterval,
+  pairsNeeded,
+  type PairCounts,
+} from '../../../src/evals/statistics/statistics.ts';
 import { verifies } from '../../conformance/verifies.ts';
 
 const counts = (better: number, worse: number, both = 0, neither = 0): PairCounts => ({ better, worse, both, neither });

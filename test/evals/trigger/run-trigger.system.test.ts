@@ -2,8 +2,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import { exitOf } from '../../../src/evals/report/report.ts';
-import { evaluateTrigger } from '../../../src/evals/trigger/run-trigger.ts';
-import type { TriggerOptions } from '../../../src/evals/trigger/run-trigger.ts';
+import { evaluateTrigger, type TriggerOptions } from '../../../src/evals/trigger/run-trigger.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { scratch } from '../../registry/support.ts';
 import { firing, load, makeCase, script, thinking, verdictLine, writeSkills } from '../eval-world.ts';

@@ -4,8 +4,14 @@ import type { EvalCase, Expectations } from '../../../src/evals/cases/case.ts';
 import type { Control } from '../../../src/evals/report/result.ts';
 import { canaryControl, shuffledControl } from '../../../src/evals/trigger/controls.ts';
 import { confusionOf, makeTriggerReport, scoreOverall, scoreSkills } from '../../../src/evals/trigger/trigger-score.ts';
-import { agrees, isForTraining, labelOf, splitOf, trialsOf } from '../../../src/evals/trigger/trigger-trial.ts';
-import type { TriggerTrial } from '../../../src/evals/trigger/trigger-trial.ts';
+import {
+  agrees,
+  isForTraining,
+  labelOf,
+  splitOf,
+  trialsOf,
+  type TriggerTrial,
+} from '../../../src/evals/trigger/trigger-trial.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { caseResult } from '../case-results.ts';
 

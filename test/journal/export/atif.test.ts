@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { toAtif } from '../../../src/journal/export/atif.ts';
-import type { Trajectory, TrajectoryStep } from '../../../src/journal/export/atif.ts';
+import { toAtif, type Trajectory, type TrajectoryStep } from '../../../src/journal/export/atif.ts';
 import type { JournalLine, RunEvent } from '../../../src/core/run-events.ts';
 import { problemsOf } from '../atif-rules.ts';
 import { LOADED, RESULT, SCRIPT, WHOLE_RUN, asked, decided, linesOf, seen, start } from '../run-lines.ts';

@@ -1,12 +1,10 @@
-import { createServer } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Server } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 
-import { serverSentEvents } from '../../../src/journal/export/server-sent-events.ts';
-import type { ServerSentEventOptions } from '../../../src/journal/export/server-sent-events.ts';
+import { serverSentEvents, type ServerSentEventOptions } from '../../../src/journal/export/server-sent-events.ts';
 import type { JournalLine, RunEvent } from '../../../src/core/run-events.ts';
 import { WHOLE_RUN, linesOf, start } from '../run-lines.ts';
 import { verifies } from '../../conformance/verifies.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { joinedSink, jsonlSink, terminalSink } from '../../../src/journal/export/sinks.ts';
-import type { EventSink } from '../../../src/journal/export/sinks.ts';
+import { joinedSink, jsonlSink, terminalSink, type EventSink } from '../../../src/journal/export/sinks.ts';
 import type { TextLevel } from '../../../src/core/event-text.ts';
 import type { RunEvent } from '../../../src/core/run-events.ts';
 import { WHOLE_RUN, linesOf, start } from '../run-lines.ts';

@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import { telemetrySink } from '../../../src/journal/export/telemetry.ts';
-import type { TelemetryConfig } from '../../../src/journal/export/telemetry.ts';
+import { telemetrySink, type TelemetryConfig } from '../../../src/journal/export/telemetry.ts';
 import type { RunEvent } from '../../../src/core/run-events.ts';
 import { VERSION } from '../../../src/version.ts';
 import { PROJECT, filesBelow } from '../../files-below.ts';

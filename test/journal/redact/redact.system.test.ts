@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { createRedactor } from '../../../src/journal/redact/redact.ts';
-import type { NamedSecret } from '../../../src/journal/redact/redact.ts';
+import { createRedactor, type NamedSecret } from '../../../src/journal/redact/redact.ts';
 import { redactionProblem } from '../../../src/journal/redact/redact-problem.ts';
 import { variantsOf } from '../../../src/journal/redact/redact-variants.ts';
 import { runs } from '../../property-runs.ts';

@@ -2,8 +2,14 @@ import fc from 'fast-check';
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 
-import { fillQuickstart, findQuickstart, parseQuickstart } from '../../../src/model/rules/quickstart.ts';
-import type { Quickstart, QuickstartFilling, QuickstartGiven } from '../../../src/model/rules/quickstart.ts';
+import {
+  fillQuickstart,
+  findQuickstart,
+  parseQuickstart,
+  type Quickstart,
+  type QuickstartFilling,
+  type QuickstartGiven,
+} from '../../../src/model/rules/quickstart.ts';
 
 const found = (line: string): Quickstart => {
   const reading = parseQuickstart(line);

@@ -8,9 +8,14 @@ import { CATALOG_FORMATS } from '../../../src/core/catalog-layout.ts';
 import { planCatalog } from '../../../src/catalog/catalog.ts';
 import type { JsonSchema } from '../../../src/core/json/json-schema.ts';
 import type { ModelDelta, ModelMessage, ModelRequest, ModelTool } from '../../../src/core/model.ts';
-import { filesIn, readConversation, withoutFiles } from '../../../src/model/rules/rules.ts';
+import {
+  filesIn,
+  readConversation,
+  withoutFiles,
+  RULE_MODEL_REMARK,
+  openRules,
+} from '../../../src/model/rules/rules.ts';
 import { scoreSkills } from '../../../src/model/rules/rule-score.ts';
-import { RULE_MODEL_REMARK, openRules } from '../../../src/model/rules/rules.ts';
 import { loadedIn, skillsInCatalog, skillsInResult, withoutSkillTexts } from '../../../src/model/rules/seen-skills.ts';
 import { SKILLS } from '../../skills/support.ts';
 import { ask } from '../rule-request.ts';

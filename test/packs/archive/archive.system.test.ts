@@ -13,10 +13,8 @@ import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 
-import { ARCHIVE_LIMITS } from '../../../src/core/archive-limits.ts';
-import type { ArchiveLimits } from '../../../src/core/archive-limits.ts';
-import { openArchive } from '../../../src/packs/archive/archive.ts';
-import type { ArchiveEntry, OpenedArchive } from '../../../src/packs/archive/archive.ts';
+import { ARCHIVE_LIMITS, type ArchiveLimits } from '../../../src/core/archive-limits.ts';
+import { openArchive, type ArchiveEntry, type OpenedArchive } from '../../../src/packs/archive/archive.ts';
 import { makeTar, makeTarGz } from '../../corpus/archives-make-tar.ts';
 import { makeZip } from '../../corpus/archives-make-zip.ts';
 import { SKILL_TEXT } from '../../corpus/archives-sample.ts';

@@ -3,8 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { fromBufferPromise } from 'yauzl';
 
 import { makeTarGz } from '../../corpus/archives-make-tar.ts';
-import { makeZip } from '../../corpus/archives-make-zip.ts';
-import type { ZipPart } from '../../corpus/archives-make-zip.ts';
+import { makeZip, type ZipPart } from '../../corpus/archives-make-zip.ts';
 import { SKILL_TEXT } from '../../corpus/archives-sample.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { place, unpackAgain } from './support.ts';

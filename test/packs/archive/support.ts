@@ -1,8 +1,7 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { openArchive } from '../../../src/packs/archive/archive.ts';
-import type { OpenArchiveOptions } from '../../../src/packs/archive/archive.ts';
+import { openArchive, type OpenArchiveOptions } from '../../../src/packs/archive/archive.ts';
 import { scratch } from '../../registry/support.ts';
 import { harvest } from '../../platform/fs/tree-support.ts';
 

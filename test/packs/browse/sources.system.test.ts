@@ -2,21 +2,17 @@ import { mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSyn
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import { indexSource } from '../../../src/packs/browse/index-source.ts';
-import type { IndexedSource } from '../../../src/packs/browse/index-source.ts';
+import { indexSource, type IndexedSource } from '../../../src/packs/browse/index-source.ts';
 import { searchSources } from '../../../src/packs/browse/search-sources.ts';
-import { readSourceIndex, sourceIndexText } from '../../../src/packs/browse/source-index.ts';
-import type { SourceIndex } from '../../../src/packs/browse/source-index.ts';
+import { readSourceIndex, sourceIndexText, type SourceIndex } from '../../../src/packs/browse/source-index.ts';
 import { openSourceStore } from '../../../src/packs/browse/source-store.ts';
-import { isRefusal } from '../../../src/packs/problems.ts';
-import type { PackRefusal } from '../../../src/packs/problems.ts';
+import { isRefusal, type PackRefusal } from '../../../src/packs/problems.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { openSite } from '../../project/network/network-world.ts';
 import { scratch } from '../../registry/support.ts';
 import { skillText } from '../sources/bring-support.ts';
 import { repository, serveSmartly } from '../sources/git-world.ts';
-import { AT, packWorld } from '../support.ts';
-import type { PackWorld } from '../support.ts';
+import { AT, packWorld, type PackWorld } from '../support.ts';
 
 const index = (name: string, ...skills: SourceIndex['skills']): SourceIndex => ({
   name,

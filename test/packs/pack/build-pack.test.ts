@@ -15,8 +15,7 @@ import { unzipSync } from 'fflate';
 import { describe, expect, test } from 'vitest';
 
 import { formatManifest } from '../../../src/packs/pack/manifest.ts';
-import { buildPack } from '../../../src/packs/pack/build-pack.ts';
-import type { PackProgress } from '../../../src/packs/pack/build-pack.ts';
+import { buildPack, type PackProgress } from '../../../src/packs/pack/build-pack.ts';
 import { sha256 } from '../../../src/platform/hash.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { plant } from '../../platform/fs/tree-support.ts';

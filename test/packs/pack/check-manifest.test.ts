@@ -3,8 +3,7 @@ import path from 'node:path';
 
 import { expect, test } from 'vitest';
 
-import { formatManifest } from '../../../src/packs/pack/manifest.ts';
-import type { PackManifest } from '../../../src/packs/pack/manifest.ts';
+import { formatManifest, type PackManifest } from '../../../src/packs/pack/manifest.ts';
 import { checkManifest } from '../../../src/packs/pack/check-manifest.ts';
 import { readPackManifest } from '../../../src/packs/pack/read-pack-manifest.ts';
 import { verifies } from '../../conformance/verifies.ts';

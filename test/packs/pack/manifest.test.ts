@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { formatManifest, readManifest } from '../../../src/packs/pack/manifest.ts';
-import type { PackManifest } from '../../../src/packs/pack/manifest.ts';
+import { formatManifest, readManifest, type PackManifest } from '../../../src/packs/pack/manifest.ts';
 import { verifies } from '../../conformance/verifies.ts';
 
 const sha256 = 'ab'.repeat(32);

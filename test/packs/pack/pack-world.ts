@@ -2,10 +2,8 @@ import path from 'node:path';
 
 import { checkSkill } from '../../../src/loader/check-skill.ts';
 import type { Diagnostic } from '../../../src/core/diagnostic.ts';
-import { buildPack } from '../../../src/packs/pack/build-pack.ts';
-import type { BuildPackOptions, BuiltPack } from '../../../src/packs/pack/build-pack.ts';
-import { plant } from '../../platform/fs/tree-support.ts';
-import type { Tree } from '../../platform/fs/tree-support.ts';
+import { buildPack, type BuildPackOptions, type BuiltPack } from '../../../src/packs/pack/build-pack.ts';
+import { plant, type Tree } from '../../platform/fs/tree-support.ts';
 
 export function skillText(name: string, fields = 'metadata:\n  version: "1.0.0"\n'): string {
   return `---\nname: ${name}\ndescription: Does it. Use it to test.\n${fields}---\n\n# Body\n`;

@@ -11,8 +11,7 @@ import { sbomOfRoot } from '../../../src/packs/pack/sbom-of-root.ts';
 import { updateSkills } from '../../../src/packs/update/update.ts';
 import { verifyRoot } from '../../../src/packs/verify-root.ts';
 import { verifies } from '../../conformance/verifies.ts';
-import { AT, packWorld } from '../support.ts';
-import type { PackWorld } from '../support.ts';
+import { AT, packWorld, type PackWorld } from '../support.ts';
 
 const version = (text: string): readonly string[] => ['metadata:', `  version: "${text}"`];
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { packageUrl, formatSbom, sbomOf } from '../../../src/packs/pack/sbom.ts';
-import type { SbomSkill } from '../../../src/packs/pack/sbom.ts';
+import { packageUrl, formatSbom, sbomOf, type SbomSkill } from '../../../src/packs/pack/sbom.ts';
 
 const sha256 = 'ab'.repeat(32);
 const digest = `sha256-tree:${'cd'.repeat(32)}`;

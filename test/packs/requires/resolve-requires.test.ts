@@ -2,8 +2,11 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { readRequirement } from '../../../src/packs/requires/requires.ts';
-import { requirementRefusal, resolveRequirements } from '../../../src/packs/requires/resolve-requires.ts';
-import type { RequiringSkill } from '../../../src/packs/requires/resolve-requires.ts';
+import {
+  requirementRefusal,
+  resolveRequirements,
+  type RequiringSkill,
+} from '../../../src/packs/requires/resolve-requires.ts';
 import { runs } from '../../property-runs.ts';
 
 /** `a@1.0: b, c@>=2`. */

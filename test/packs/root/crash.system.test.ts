@@ -10,8 +10,7 @@ import { verifies } from '../../conformance/verifies.ts';
 import { bundleProgram } from '../../bundle-program.ts';
 import { STEP, runs } from '../../property-runs.ts';
 import { scratch } from '../../registry/support.ts';
-import { committed, install, leftovers, skillFiles, treeOf } from './support.ts';
-import type { Files } from './support.ts';
+import { committed, install, leftovers, skillFiles, treeOf, type Files } from './support.ts';
 
 const KILLS = runs(48, 1);
 const PAIRS = runs(16, 1);

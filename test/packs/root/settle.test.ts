@@ -3,8 +3,7 @@ import path from 'node:path';
 
 import { describe, expect, test } from 'vitest';
 
-import { startBackgroundSync } from '../../../src/packs/root/sync.ts';
-import type { BackgroundSync } from '../../../src/packs/root/sync.ts';
+import { startBackgroundSync, type BackgroundSync } from '../../../src/packs/root/sync.ts';
 import { withRoot } from '../../../src/packs/root/open-root.ts';
 import { scratch } from '../../registry/support.ts';
 import { committed, leftovers, lockOf, staged } from './support.ts';

@@ -4,8 +4,7 @@ import { expect } from 'vitest';
 
 import type { LockedSkill } from '../../../src/packs/lock/lock.ts';
 import type { PackRefusal } from '../../../src/packs/problems.ts';
-import { withRoot } from '../../../src/packs/root/open-root.ts';
-import type { Committed, OpenRoot } from '../../../src/packs/root/open-root.ts';
+import { withRoot, type Committed, type OpenRoot } from '../../../src/packs/root/open-root.ts';
 import type { PutChange } from '../../../src/packs/root/plan.ts';
 import { presentFiles } from '../../../src/packs/root/present-files.ts';
 

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 
-import type { ScanFinding, ScanSeverity } from '../../../src/packs/scan/finding.ts';
-import { countByRule } from '../../../src/packs/scan/finding.ts';
+import { countByRule, type ScanFinding, type ScanSeverity } from '../../../src/packs/scan/finding.ts';
 
 const finding = (rule: string, severity: ScanSeverity): ScanFinding => ({
   rule,

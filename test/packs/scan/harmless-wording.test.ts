@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import type { ScanSeverity } from '../../../src/packs/scan/finding.ts';
-import { SCAN_SEVERITIES } from '../../../src/packs/scan/finding.ts';
+import { SCAN_SEVERITIES, type ScanSeverity } from '../../../src/packs/scan/finding.ts';
 import { scanSkill } from '../../../src/packs/scan/scan.ts';
 import { verifies } from '../../conformance/verifies.ts';
 

@@ -1,8 +1,12 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { DEFAULT_SCAN_POLICY, SCAN_SEVERITIES } from '../../../src/packs/scan/finding.ts';
-import type { ScanFinding, ScanSeverity } from '../../../src/packs/scan/finding.ts';
+import {
+  DEFAULT_SCAN_POLICY,
+  SCAN_SEVERITIES,
+  type ScanFinding,
+  type ScanSeverity,
+} from '../../../src/packs/scan/finding.ts';
 import { applyScanPolicy, isScanPolicy, readScanPolicy } from '../../../src/packs/scan/policy.ts';
 import { verifies } from '../../conformance/verifies.ts';
 

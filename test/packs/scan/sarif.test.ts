@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { SCAN_NOTE, findingText } from '../../../src/packs/scan/finding.ts';
-import type { ScanFinding } from '../../../src/packs/scan/finding.ts';
+import { SCAN_NOTE, findingText, type ScanFinding } from '../../../src/packs/scan/finding.ts';
 import { scanSarif } from '../../../src/packs/scan/sarif.ts';
 
 const FINDING: ScanFinding = {

@@ -8,10 +8,8 @@ import { parsePublicKey, parseSignature, formatSignature, idOf } from '../../../
 import { formatPackComment } from '../../../src/packs/sign/signed-comment.ts';
 import type { PackManifest } from '../../../src/packs/pack/manifest.ts';
 import type { PinnedKey } from '../../../src/packs/sign/keys.ts';
-import { makeKey, openSecretKey } from '../../../src/packs/sign/secret-key.ts';
-import type { SigningKey } from '../../../src/packs/sign/secret-key.ts';
-import { signPack, verifySignature, signed, sumsOf } from '../../../src/packs/sign/sign.ts';
-import type { VerifiedSignature } from '../../../src/packs/sign/sign.ts';
+import { makeKey, openSecretKey, type SigningKey } from '../../../src/packs/sign/secret-key.ts';
+import { signPack, verifySignature, signed, sumsOf, type VerifiedSignature } from '../../../src/packs/sign/sign.ts';
 import { readManifestOfPack } from '../../../src/packs/pack/read-pack-manifest.ts';
 import type { PackRefusal } from '../../../src/packs/problems.ts';
 import { verifies } from '../../conformance/verifies.ts';

@@ -14,17 +14,13 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import { skillsToPack } from '../../../src/packs/pack/pack.ts';
-import { isRefusal } from '../../../src/packs/problems.ts';
-import type { PackRefusal } from '../../../src/packs/problems.ts';
+import { isRefusal, type PackRefusal } from '../../../src/packs/problems.ts';
 import { openPinnedKeys } from '../../../src/packs/sign/keys.ts';
 import { makeKey, openSecretKey } from '../../../src/packs/sign/secret-key.ts';
-import { buildSite } from '../../../src/packs/site/build-site.ts';
-import type { BuildSiteOptions, BuiltSite } from '../../../src/packs/site/build-site.ts';
+import { buildSite, type BuildSiteOptions, type BuiltSite } from '../../../src/packs/site/build-site.ts';
 import { verifies } from '../../conformance/verifies.ts';
-import { openSite } from '../../project/network/network-world.ts';
-import type { Site } from '../../project/network/network-world.ts';
-import { AT, packWorld } from '../support.ts';
-import type { PackWorld } from '../support.ts';
+import { openSite, type Site } from '../../project/network/network-world.ts';
+import { AT, packWorld, type PackWorld } from '../support.ts';
 
 async function publish(
   world: PackWorld,

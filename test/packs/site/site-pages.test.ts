@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 
-import { indexPage, skillPage } from '../../../src/packs/site/site-pages.ts';
-import type { PageSkill } from '../../../src/packs/site/site-pages.ts';
+import { indexPage, skillPage, type PageSkill } from '../../../src/packs/site/site-pages.ts';
 
 const HOSTILE = `</title></code></pre><script>alert(1)</script>"' onload=x <img src=x>`;
 

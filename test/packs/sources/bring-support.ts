@@ -3,13 +3,11 @@ import { mkdirSync, mkdtempSync } from 'node:fs';
 import path from 'node:path';
 
 import { readSource } from '../../../src/packs/sources/source-text.ts';
-import { isRefusal } from '../../../src/packs/problems.ts';
-import type { PackRefusal } from '../../../src/packs/problems.ts';
+import { isRefusal, type PackRefusal } from '../../../src/packs/problems.ts';
 import type { StagedSource, PackSource, StageOptions, ExtractArchive } from '../../../src/packs/sources/source.ts';
 import { stageSource } from '../../../src/packs/sources/stage-source.ts';
 import { isDirectory, isPresent } from '../../../src/platform/fs/paths.ts';
-import { harvest, plant } from '../../platform/fs/tree-support.ts';
-import type { Tree } from '../../platform/fs/tree-support.ts';
+import { harvest, plant, type Tree } from '../../platform/fs/tree-support.ts';
 import { scratch } from '../../registry/support.ts';
 
 /** Unpacks what the test itself packed: judging is the work of the archive reader, and tested there. */

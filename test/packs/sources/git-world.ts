@@ -1,13 +1,11 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { createServer } from 'node:http';
-import type { Server } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
 
-import { plant } from '../../platform/fs/tree-support.ts';
-import type { Tree } from '../../platform/fs/tree-support.ts';
+import { plant, type Tree } from '../../platform/fs/tree-support.ts';
 import { scratch } from '../../registry/support.ts';
 
 const IDENTITY = {

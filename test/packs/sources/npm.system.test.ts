@@ -7,8 +7,7 @@ import { describe, expect, test } from 'vitest';
 import type { StageOptions } from '../../../src/packs/sources/source.ts';
 import { isPresent } from '../../../src/platform/fs/paths.ts';
 import { verifies } from '../../conformance/verifies.ts';
-import { openPort, openSite } from '../../project/network/network-world.ts';
-import type { Site } from '../../project/network/network-world.ts';
+import { openPort, openSite, type Site } from '../../project/network/network-world.ts';
 import { scratch } from '../../registry/support.ts';
 import { bring, mustBring, outcome, packAs, plantSource, skillText } from './bring-support.ts';
 

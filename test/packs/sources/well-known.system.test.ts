@@ -5,8 +5,7 @@ import { describe, expect, test } from 'vitest';
 
 import { ARCHIVE_LIMITS } from '../../../src/core/archive-limits.ts';
 import { verifies } from '../../conformance/verifies.ts';
-import { openSite } from '../../project/network/network-world.ts';
-import type { Site } from '../../project/network/network-world.ts';
+import { openSite, type Site } from '../../project/network/network-world.ts';
 import { isPresent } from '../../../src/platform/fs/paths.ts';
 import { bring, mustBring, outcome, packAs, plantSource, skillText } from './bring-support.ts';
 

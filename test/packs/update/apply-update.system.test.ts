@@ -4,10 +4,8 @@ import * as fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
 
 import type { LockedFile } from '../../../src/packs/lock/lock.ts';
-import { planUpdate } from '../../../src/packs/update/update-plan.ts';
-import type { FileTable, UpdateMode } from '../../../src/packs/update/update-plan.ts';
-import { buildUpdate } from '../../../src/packs/update/apply-update.ts';
-import type { BuildUpdateRequest } from '../../../src/packs/update/apply-update.ts';
+import { planUpdate, type FileTable, type UpdateMode } from '../../../src/packs/update/update-plan.ts';
+import { buildUpdate, type BuildUpdateRequest } from '../../../src/packs/update/apply-update.ts';
 import { sha256 } from '../../../src/platform/hash.ts';
 import { walkTree } from '../../../src/platform/fs/tree-walk.ts';
 import { verifies } from '../../conformance/verifies.ts';

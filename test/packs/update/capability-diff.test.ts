@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { newCapabilities } from '../../../src/packs/update/capability-diff.ts';
-import type { FileSide, UpdatedFile } from '../../../src/packs/update/capability-diff.ts';
+import { newCapabilities, type FileSide, type UpdatedFile } from '../../../src/packs/update/capability-diff.ts';
 import { sha256 } from '../../../src/platform/hash.ts';
 
 const side = (text: string, isExecutable = false): FileSide => ({ sha256: sha256(text), text, isExecutable });

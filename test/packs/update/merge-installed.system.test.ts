@@ -5,15 +5,13 @@ import { describe, expect, test } from 'vitest';
 import { restoreSkill, rollbackSkill, uninstallSkills } from '../../../src/packs/change-root.ts';
 import type { PackRefusal } from '../../../src/packs/problems.ts';
 import { restoreLock } from '../../../src/packs/lock/restore-lock.ts';
-import { updateSkills } from '../../../src/packs/update/update.ts';
-import type { Updated } from '../../../src/packs/update/update.ts';
+import { updateSkills, type Updated } from '../../../src/packs/update/update.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { makeTarGz } from '../../corpus/archives-make-tar.ts';
 import { makeZip } from '../../corpus/archives-make-zip.ts';
 import { openSite } from '../../project/network/network-world.ts';
 import { repository } from '../sources/git-world.ts';
-import { packWorld } from '../support.ts';
-import type { PackWorld } from '../support.ts';
+import { packWorld, type PackWorld } from '../support.ts';
 
 type Files = Readonly<Record<string, string>>;
 

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import type { LockedSkill } from '../../../src/packs/lock/lock.ts';
-import { compareWithSource } from '../../../src/packs/update/outdated-entry.ts';
-import type { SourceNow } from '../../../src/packs/update/outdated-entry.ts';
+import { compareWithSource, type SourceNow } from '../../../src/packs/update/outdated-entry.ts';
 import type { PackSource } from '../../../src/packs/sources/source.ts';
 
 const LOCKED: LockedSkill = {

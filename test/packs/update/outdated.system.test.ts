@@ -3,15 +3,13 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import type { PackRefusal } from '../../../src/packs/problems.ts';
-import { findOutdated } from '../../../src/packs/update/outdated.ts';
-import type { OutdatedOptions, OutdatedRoot } from '../../../src/packs/update/outdated.ts';
+import { findOutdated, type OutdatedOptions, type OutdatedRoot } from '../../../src/packs/update/outdated.ts';
 import { updateSkills } from '../../../src/packs/update/update.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { treeOf } from '../root/support.ts';
 import { repository, serveSmartly } from '../sources/git-world.ts';
 import { scratch } from '../../registry/support.ts';
-import { AT, packWorld } from '../support.ts';
-import type { PackWorld } from '../support.ts';
+import { AT, packWorld, type PackWorld } from '../support.ts';
 
 async function look({ settings }: PackWorld, more: Partial<OutdatedOptions> = {}): Promise<OutdatedRoot | PackRefusal> {
   const workFolder = scratch();

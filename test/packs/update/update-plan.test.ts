@@ -2,8 +2,13 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import type { LockedFile } from '../../../src/packs/lock/lock.ts';
-import { UPDATE_MODES, planUpdate } from '../../../src/packs/update/update-plan.ts';
-import type { FileTable, PlannedFile, UpdateMode } from '../../../src/packs/update/update-plan.ts';
+import {
+  UPDATE_MODES,
+  planUpdate,
+  type FileTable,
+  type PlannedFile,
+  type UpdateMode,
+} from '../../../src/packs/update/update-plan.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { runs } from '../../property-runs.ts';
 

@@ -4,13 +4,11 @@ import { describe, expect, test } from 'vitest';
 
 import type { PackRefusal } from '../../../src/packs/problems.ts';
 import type { ChangedSkill } from '../../../src/packs/update/update-skill.ts';
-import { updateSkills } from '../../../src/packs/update/update.ts';
-import type { UpdateOptions, Updated } from '../../../src/packs/update/update.ts';
+import { updateSkills, type UpdateOptions, type Updated } from '../../../src/packs/update/update.ts';
 import { verifyRoot } from '../../../src/packs/verify-root.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { treeOf } from '../root/support.ts';
-import { packWorld } from '../support.ts';
-import type { PackWorld } from '../support.ts';
+import { packWorld, type PackWorld } from '../support.ts';
 
 const LATER = new Date('2026-02-03T04:05:06Z');
 const GUIDE = ['# Guide', '', 'one', 'two', 'three', 'four', 'five', ''].join('\n');

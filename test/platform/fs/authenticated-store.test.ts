@@ -2,8 +2,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import { openSealedFile } from '../../../src/platform/fs/authenticated-store.ts';
-import type { SealedFile } from '../../../src/platform/fs/authenticated-store.ts';
+import { openSealedFile, type SealedFile } from '../../../src/platform/fs/authenticated-store.ts';
 import { scratch } from '../../registry/support.ts';
 
 interface Note {

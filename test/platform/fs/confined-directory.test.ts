@@ -13,10 +13,8 @@ import {
 import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
-import type { RelativePath } from '../../../src/core/path.ts';
-import { toRelativePath } from '../../../src/core/path.ts';
-import { openConfined } from '../../../src/platform/fs/confined-directory.ts';
-import type { ConfinedDirectory } from '../../../src/platform/fs/confined-directory.ts';
+import { toRelativePath, type RelativePath } from '../../../src/core/path.ts';
+import { openConfined, type ConfinedDirectory } from '../../../src/platform/fs/confined-directory.ts';
 import type { Confinement } from '../../../src/platform/fs/directory-handle.ts';
 import { scratch } from '../../registry/support.ts';
 import { needs } from '../../needs.ts';

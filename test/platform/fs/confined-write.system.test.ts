@@ -19,11 +19,9 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
-import { toRelativePath } from '../../../src/core/path.ts';
-import type { RelativePath } from '../../../src/core/path.ts';
+import { toRelativePath, type RelativePath } from '../../../src/core/path.ts';
 import type { Confinement } from '../../../src/platform/fs/directory-handle.ts';
-import { moveBeneath, writeBeneath } from '../../../src/platform/fs/confined-write.ts';
-import type { Written } from '../../../src/platform/fs/confined-write.ts';
+import { moveBeneath, writeBeneath, type Written } from '../../../src/platform/fs/confined-write.ts';
 import { sha256 } from '../../../src/platform/hash.ts';
 import { PROJECT } from '../../files-below.ts';
 import { scratch } from '../../registry/support.ts';

@@ -13,8 +13,7 @@ import {
 import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
-import { copyTree } from '../../../src/platform/fs/copy-tree.ts';
-import type { CopyTreeOptions } from '../../../src/platform/fs/copy-tree.ts';
+import { copyTree, type CopyTreeOptions } from '../../../src/platform/fs/copy-tree.ts';
 import { removeTree } from '../../../src/platform/fs/remove-tree.ts';
 import { readTreeDigest } from '../../../src/platform/fs/tree-digest.ts';
 import { TREE_LIMITS } from '../../../src/platform/fs/tree-walk.ts';

@@ -17,8 +17,13 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { digestName, digestOfEntries, openTreeDigests, readTreeDigest } from '../../../src/platform/fs/tree-digest.ts';
-import type { DigestEntry } from '../../../src/platform/fs/tree-digest.ts';
+import {
+  digestName,
+  digestOfEntries,
+  openTreeDigests,
+  readTreeDigest,
+  type DigestEntry,
+} from '../../../src/platform/fs/tree-digest.ts';
 import { TREE_LIMITS } from '../../../src/platform/fs/tree-walk.ts';
 import { scratch, settle } from '../../registry/support.ts';
 import { EVERY_KIND, plant } from './tree-support.ts';

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { statSync } from 'node:fs';
-import { connect } from 'node:net';
-import type { Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 
@@ -9,8 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { openAllowProxy } from '../../../src/platform/net/allow-proxy.ts';
 import { MALFORMED_REQUESTS } from './malformed-requests.ts';
-import { exchange, openPort, openProxyWorld, openSite } from './proxy-world.ts';
-import type { ProxyWorld, Site } from './proxy-world.ts';
+import { exchange, openPort, openProxyWorld, openSite, type ProxyWorld, type Site } from './proxy-world.ts';
 
 let site: Site;
 beforeAll(async () => {

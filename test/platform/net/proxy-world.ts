@@ -1,14 +1,11 @@
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer as createWebServer } from 'node:http';
-import type { Server as WebServer } from 'node:http';
-import { connect, createServer } from 'node:net';
-import type { AddressInfo, Server, Socket } from 'node:net';
+import { createServer as createWebServer, type Server as WebServer } from 'node:http';
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-import { openAllowProxy } from '../../../src/platform/net/allow-proxy.ts';
-import type { AllowProxy, AllowProxyOptions } from '../../../src/platform/net/allow-proxy.ts';
+import { openAllowProxy, type AllowProxy, type AllowProxyOptions } from '../../../src/platform/net/allow-proxy.ts';
 import type { NetworkDecision } from '../../../src/platform/net/network-gate.ts';
 
 /** A web server on loopback that remembers who came. */

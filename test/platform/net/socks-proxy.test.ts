@@ -3,8 +3,7 @@ import { connect } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { openPort, openProxyWorld, openSite } from './proxy-world.ts';
-import type { ProxyWorld, Site } from './proxy-world.ts';
+import { openPort, openProxyWorld, openSite, type ProxyWorld, type Site } from './proxy-world.ts';
 import { runs } from '../../property-runs.ts';
 
 let site: Site;

@@ -3,8 +3,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import type { ApprovalAnswer, ApprovalRequest } from '../../../src/core/approval.ts';
-import { openApprovals } from '../../../src/policy/approval/approver.ts';
-import type { ApprovalsOptions, Asker } from '../../../src/policy/approval/approver.ts';
+import { openApprovals, type ApprovalsOptions, type Asker } from '../../../src/policy/approval/approver.ts';
 import { answerPending, listPending } from '../../../src/policy/approval/pending-approvals.ts';
 import { openStoredApprovals } from '../../../src/policy/approval/stored-approvals.ts';
 import { DIGEST, requestOf } from '../approval-request.ts';

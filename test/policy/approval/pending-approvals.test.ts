@@ -13,15 +13,15 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { openApprovals } from '../../../src/policy/approval/approver.ts';
-import type { PendingPlace } from '../../../src/policy/approval/pending-approvals.ts';
-import { pendingFolder } from '../../../src/policy/approval/pending-approvals.ts';
 import {
+  pendingFolder,
   answerPending,
   listPending,
   readPending,
   takeAnswer,
   waitForAnswer,
   writePending,
+  type PendingPlace,
 } from '../../../src/policy/approval/pending-approvals.ts';
 import { sealKey, sealOf } from '../../../src/platform/fs/seal-key.ts';
 import { verifies } from '../../conformance/verifies.ts';

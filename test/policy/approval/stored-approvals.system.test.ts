@@ -4,8 +4,12 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import type { ApprovalRequest, ApprovedSkill } from '../../../src/core/approval.ts';
-import { openStoredApprovals, storedFrom, storedId } from '../../../src/policy/approval/stored-approvals.ts';
-import type { StoredApproval } from '../../../src/policy/approval/stored-approvals.ts';
+import {
+  openStoredApprovals,
+  storedFrom,
+  storedId,
+  type StoredApproval,
+} from '../../../src/policy/approval/stored-approvals.ts';
 import { DIGEST, requestOf } from '../approval-request.ts';
 import { built, scratch } from '../../registry/support.ts';
 import { verifies } from '../../conformance/verifies.ts';

@@ -2,13 +2,11 @@
 import { expect } from 'vitest';
 
 import type { Decision } from '../../../src/core/access.ts';
-import { accessesOf } from '../../../src/policy/action-access.ts';
-import type { AccessFacts } from '../../../src/policy/action-access.ts';
+import { accessesOf, type AccessFacts } from '../../../src/policy/action-access.ts';
 import { readCommandLine } from '../../../src/policy/command/command-line.ts';
-import { decide } from '../../../src/policy/policy.ts';
+import { decide, type Policy } from '../../../src/policy/policy.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { policyOf } from '../policy-support.ts';
-import type { Policy } from '../../../src/policy/policy.ts';
 import { ATTACKS } from './attack-lines.ts';
 import { DENIED_LINES, DENIED_RULES, RENAMED_LINES, RENAMED_RULES } from './denied-lines.ts';
 import { HARMLESS } from './harmless-lines.ts';

@@ -3,8 +3,12 @@ import { describe, expect, it } from 'vitest';
 
 import { readCommandLine } from '../../../src/policy/command/command-line.ts';
 import { matchesLine } from '../../../src/policy/command/command-match.ts';
-import { firstUncovered, programsOf, readCommandPattern } from '../../../src/policy/command/command-pattern.ts';
-import type { CommandPattern } from '../../../src/policy/command/command-pattern.ts';
+import {
+  firstUncovered,
+  programsOf,
+  readCommandPattern,
+  type CommandPattern,
+} from '../../../src/policy/command/command-pattern.ts';
 
 function pattern(text: string): CommandPattern {
   const read = readCommandPattern(text);

@@ -1,14 +1,11 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
-import { createServer as createPlainServer } from 'node:net';
-import type { Socket } from 'node:net';
+import { createServer as createPlainServer, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 
 import type { NetworkRequest } from '../../../src/core/action.ts';
-import { networkRequest } from '../../../src/project/network/network-request.ts';
-import type { NetworkRequestOptions } from '../../../src/project/network/network-request.ts';
+import { networkRequest, type NetworkRequestOptions } from '../../../src/project/network/network-request.ts';
 import { CERTIFICATE, KEY } from './certificate.ts';
 
 export interface Site {

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import { CERTIFICATE } from './certificate.ts';
-import { ask, openSite } from './network-world.ts';
-import type { Site } from './network-world.ts';
+import { ask, openSite, type Site } from './network-world.ts';
 
 /** Sends on to wherever `to` says, with a status. */
 async function openSender(

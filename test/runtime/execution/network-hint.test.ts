@@ -2,8 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 
 import type { AttachedWorkspace } from '../../../src/core/execution.ts';
-import { withNetworkHint } from '../../../src/runtime/execution/network-hint.ts';
-import type { NetworkHint, NetworkHintOptions } from '../../../src/runtime/execution/network-hint.ts';
+import {
+  withNetworkHint,
+  type NetworkHint,
+  type NetworkHintOptions,
+} from '../../../src/runtime/execution/network-hint.ts';
 
 const ISOLATED: AttachedWorkspace['capabilities'] = {
   isolation: 'bubblewrap',

@@ -13,8 +13,7 @@ import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
 import type { ApprovalRequest } from '../../../src/core/approval.ts';
-import { takeOutputs } from '../../../src/runtime/execution/take-outputs.ts';
-import type { TakeOutputsOptions } from '../../../src/runtime/execution/take-outputs.ts';
+import { takeOutputs, type TakeOutputsOptions } from '../../../src/runtime/execution/take-outputs.ts';
 import type { Session } from '../../../src/runtime/session.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { createRuntime } from '../../../src/runtime/runtime.ts';

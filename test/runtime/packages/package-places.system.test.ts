@@ -6,8 +6,7 @@ import { landlockVersion } from '../../../src/sandbox/executors/landlock/executo
 import { CERTIFICATE, KEY } from '../../project/network/certificate.ts';
 import { scratch } from '../../registry/support.ts';
 import { openIndex, openRegistry } from './package-index.ts';
-import { PACKAGES, SCRIPT, failedWith, open } from './package-session.ts';
-import type { Setting } from './package-session.ts';
+import { PACKAGES, SCRIPT, failedWith, open, type Setting } from './package-session.ts';
 import { has, needs } from '../../needs.ts';
 
 describe('packages of a script', needs('bubblewrap', 'pip'), () => {

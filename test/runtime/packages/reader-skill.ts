@@ -2,8 +2,7 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import type { Config } from '../../../src/core/config/config.ts';
-import { createRuntime } from '../../../src/runtime/runtime.ts';
-import type { Runtime } from '../../../src/runtime/runtime.ts';
+import { createRuntime, type Runtime } from '../../../src/runtime/runtime.ts';
 import { scratch, writeSkill } from '../../registry/support.ts';
 import { wheel } from './package-index.ts';
 

@@ -3,8 +3,11 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import { readHead } from '../../../src/format/read-head.ts';
-import { confusableDiagnostics, confusableSkills } from '../../../src/runtime/search/confusable-skills.ts';
-import type { CatalogSkill } from '../../../src/runtime/search/confusable-skills.ts';
+import {
+  confusableDiagnostics,
+  confusableSkills,
+  type CatalogSkill,
+} from '../../../src/runtime/search/confusable-skills.ts';
 import { cli, skillText, writeFiles } from '../../cli/run-cli.ts';
 import { PROJECT } from '../../files-below.ts';
 import { scratch } from '../../registry/support.ts';

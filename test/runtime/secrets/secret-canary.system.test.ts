@@ -2,27 +2,32 @@ import { existsSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
-import { jsonlSink, terminalSink } from '../../../src/journal/export/sinks.ts';
-import type { SinkLine } from '../../../src/journal/export/sinks.ts';
+import { jsonlSink, terminalSink, type SinkLine } from '../../../src/journal/export/sinks.ts';
 import { verifyRun } from '../../../src/journal/verify.ts';
 import type { Config } from '../../../src/core/config/config.ts';
 import type { ExecutorName, RunLimits } from '../../../src/core/execution.ts';
 import type { Observation } from '../../../src/core/observation.ts';
 import type { Span } from '../../../src/core/span.ts';
-import { createRuntime } from '../../../src/runtime/runtime.ts';
-import type { Runtime } from '../../../src/runtime/runtime.ts';
+import { createRuntime, type Runtime } from '../../../src/runtime/runtime.ts';
 import type { Session } from '../../../src/runtime/session.ts';
-import { skillToolsOf } from '../../../src/runtime/skill-tools.ts';
-import type { SkillTools } from '../../../src/runtime/skill-tools.ts';
+import { skillToolsOf, type SkillTools } from '../../../src/runtime/skill-tools.ts';
 import type { Run } from '../../../src/runtime/start-run.ts';
-import { openReceiver } from '../../journal/otlp-receiver.ts';
-import type { Receiver } from '../../journal/otlp-receiver.ts';
+import { openReceiver, type Receiver } from '../../journal/otlp-receiver.ts';
 import { temporaryFolder } from '../../cli/run-cli.ts';
 import { EXECUTORS } from '../../sandbox/sandbox.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { scratch, settle } from '../../registry/support.ts';
-import { HASHES, SECRETS, WITHHELD, hits, surfacesBelow, surfacesOf, writeCanaryWorld } from './canary.ts';
-import type { CanaryWorld, Surface } from './canary.ts';
+import {
+  HASHES,
+  SECRETS,
+  WITHHELD,
+  hits,
+  surfacesBelow,
+  surfacesOf,
+  writeCanaryWorld,
+  type CanaryWorld,
+  type Surface,
+} from './canary.ts';
 
 /** Of what was found out about executors, which takes seconds. */
 const CACHE = temporaryFolder();

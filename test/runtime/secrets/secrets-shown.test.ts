@@ -3,8 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { DEFAULT_LIMITS } from '../../../src/core/execution.ts';
 import { programEnvironment } from '../../../src/platform/process/program-environment.ts';
 import { runChild } from '../../../src/platform/process/child-process.ts';
-import { openSecrets } from '../../../src/runtime/secrets/secrets.ts';
-import type { Secrets, SkillWithSecrets } from '../../../src/runtime/secrets/secrets.ts';
+import { openSecrets, type Secrets, type SkillWithSecrets } from '../../../src/runtime/secrets/secrets.ts';
 import { OTHER, PROVIDER, TOKEN, secretsWorld, skill } from './secrets-world.ts';
 
 const { home, open, fromOne, secretFile } = secretsWorld();

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll } from 'vitest';
 
-import { openSecrets } from '../../../src/runtime/secrets/secrets.ts';
-import type { Secrets, SkillWithSecrets } from '../../../src/runtime/secrets/secrets.ts';
+import { openSecrets, type Secrets, type SkillWithSecrets } from '../../../src/runtime/secrets/secrets.ts';
 import type { SecretsConfig } from '../../../src/runtime/secrets/secrets-config.ts';
 import type { SecretSource } from '../../../src/runtime/secrets/secret-sources.ts';
 

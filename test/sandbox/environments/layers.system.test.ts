@@ -4,8 +4,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, utimesSync
 import path from 'node:path';
 import { expect, test } from 'vitest';
 
-import { openLayers } from '../../../src/sandbox/environments/layers.ts';
-import type { BuiltTree, Layers } from '../../../src/sandbox/environments/layers.ts';
+import { openLayers, type BuiltTree, type Layers } from '../../../src/sandbox/environments/layers.ts';
 import { scratch } from '../../registry/support.ts';
 
 const KEY = 'ab'.repeat(32);

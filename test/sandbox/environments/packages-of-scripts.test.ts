@@ -3,14 +3,11 @@ import path from 'node:path';
 
 import { describe, expect, test } from 'vitest';
 
-import { isPackage, packageArgument, readPackage } from '../../../src/core/packages.ts';
-import type { Ecosystem } from '../../../src/core/packages.ts';
-import { openConfined } from '../../../src/platform/fs/confined-directory.ts';
-import type { ConfinedDirectory } from '../../../src/platform/fs/confined-directory.ts';
+import { isPackage, packageArgument, readPackage, type Ecosystem } from '../../../src/core/packages.ts';
+import { openConfined, type ConfinedDirectory } from '../../../src/platform/fs/confined-directory.ts';
 import { declaredPackages } from '../../../src/sandbox/environments/declared-packages.ts';
 import { importedModules } from '../../../src/sandbox/environments/import-scan.ts';
-import { mentionedPackages, remedyFor } from '../../../src/sandbox/environments/remedies.ts';
-import type { FailedScript } from '../../../src/sandbox/environments/remedies.ts';
+import { mentionedPackages, remedyFor, type FailedScript } from '../../../src/sandbox/environments/remedies.ts';
 import { scratch } from '../../registry/support.ts';
 
 function inSkill<T>(files: Readonly<Record<string, string>>, read: (directory: ConfinedDirectory) => T): T {

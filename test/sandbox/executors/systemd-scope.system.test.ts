@@ -14,8 +14,7 @@ import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
 import { findControlGroups } from '../../../src/sandbox/executors/cgroup.ts';
-import { findScopes } from '../../../src/sandbox/executors/systemd-scope.ts';
-import type { ScopePrograms } from '../../../src/sandbox/executors/systemd-scope.ts';
+import { findScopes, type ScopePrograms } from '../../../src/sandbox/executors/systemd-scope.ts';
 import { SANDBOXES, collected, openWorkspace } from '../sandbox.ts';
 import { needs, skipUnless } from '../../needs.ts';
 

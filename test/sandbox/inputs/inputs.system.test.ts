@@ -18,8 +18,7 @@ import { describe, expect, test } from 'vitest';
 
 import type { InputRequest } from '../../../src/core/action.ts';
 import { SkillError } from '../../../src/core/errors.ts';
-import { INPUT_LIMITS, stageInputs } from '../../../src/sandbox/inputs/inputs.ts';
-import type { InputSources, StagedInputs } from '../../../src/sandbox/inputs/inputs.ts';
+import { INPUT_LIMITS, stageInputs, type InputSources, type StagedInputs } from '../../../src/sandbox/inputs/inputs.ts';
 import type { Workspace } from '../../../src/sandbox/workspace/workspace.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { EVERY_KIND, harvest, plant } from '../../platform/fs/tree-support.ts';

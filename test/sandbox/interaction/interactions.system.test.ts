@@ -5,10 +5,8 @@ import path from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { DEFAULT_LIMITS } from '../../../src/core/execution.ts';
-import type { AttachedWorkspace, ProgramSpec } from '../../../src/core/execution.ts';
-import { openInteractions } from '../../../src/sandbox/interaction/interactions.ts';
-import type { Interactions } from '../../../src/sandbox/interaction/interactions.ts';
+import { DEFAULT_LIMITS, type AttachedWorkspace, type ProgramSpec } from '../../../src/core/execution.ts';
+import { openInteractions, type Interactions } from '../../../src/sandbox/interaction/interactions.ts';
 import { localExecutor } from '../../../src/sandbox/executors/local.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { needs } from '../../needs.ts';

@@ -2,8 +2,7 @@ import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import { checkMounts } from '../../../src/sandbox/mounts/check-mount.ts';
-import type { MountRequest, MountRules } from '../../../src/sandbox/mounts/check-mount.ts';
+import { checkMounts, type MountRequest, type MountRules } from '../../../src/sandbox/mounts/check-mount.ts';
 import { scratch } from '../../registry/support.ts';
 
 interface World {

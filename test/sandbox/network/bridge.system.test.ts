@@ -9,12 +9,10 @@ import { transformWithEsbuild } from 'vite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import type { Identity } from '../../../src/core/execution.ts';
-import { openBridge } from '../../../src/sandbox/network/bridge.ts';
-import type { Bridge } from '../../../src/sandbox/network/bridge.ts';
+import { openBridge, type Bridge } from '../../../src/sandbox/network/bridge.ts';
 import type { NetworkDecision } from '../../../src/platform/net/network-gate.ts';
 import { PROJECT } from '../../files-below.ts';
-import { openSite } from '../../platform/net/proxy-world.ts';
-import type { Site } from '../../platform/net/proxy-world.ts';
+import { openSite, type Site } from '../../platform/net/proxy-world.ts';
 import { needs } from '../../needs.ts';
 
 const nobody: Identity | undefined = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : undefined;

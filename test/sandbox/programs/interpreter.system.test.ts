@@ -2,8 +2,7 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import { scriptCommand, shellCommand } from '../../../src/sandbox/programs/interpreter.ts';
-import type { ScriptEnvironment } from '../../../src/sandbox/programs/interpreter.ts';
+import { scriptCommand, shellCommand, type ScriptEnvironment } from '../../../src/sandbox/programs/interpreter.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { runIt } from '../../platform/process/programs.ts';
 import { scratch } from '../../registry/support.ts';

@@ -3,10 +3,13 @@ import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
 import { findProgram, runningNodeVersion } from '../../../src/sandbox/programs/machine-programs.ts';
-import { findMissing, inspectMachine } from '../../../src/sandbox/programs/preflight.ts';
-import type { Inspect, PreflightRequest } from '../../../src/sandbox/programs/preflight.ts';
-import { skillRequirements } from '../../../src/sandbox/programs/skill-requirements.ts';
-import type { RequirementSources } from '../../../src/sandbox/programs/skill-requirements.ts';
+import {
+  findMissing,
+  inspectMachine,
+  type Inspect,
+  type PreflightRequest,
+} from '../../../src/sandbox/programs/preflight.ts';
+import { skillRequirements, type RequirementSources } from '../../../src/sandbox/programs/skill-requirements.ts';
 import { openConfined } from '../../../src/platform/fs/confined-directory.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { scratch } from '../../registry/support.ts';

@@ -14,8 +14,7 @@ import { describe, expect, test } from 'vitest';
 
 import { openBase } from '../../../src/sandbox/workspace/layout.ts';
 import { removeLeftovers } from '../../../src/sandbox/workspace/leftovers.ts';
-import { ownerName, thisProcess, writeFolderOwner } from '../../../src/platform/fs/lock-owner.ts';
-import type { LockOwner } from '../../../src/platform/fs/lock-owner.ts';
+import { ownerName, thisProcess, writeFolderOwner, type LockOwner } from '../../../src/platform/fs/lock-owner.ts';
 import { plant } from '../../platform/fs/tree-support.ts';
 import { scratch } from '../../registry/support.ts';
 

@@ -2,8 +2,12 @@ import { mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSyn
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import { newMetadata, readMetadata, writeMetadata } from '../../../src/sandbox/workspace/metadata.ts';
-import type { WorkspaceMetadata } from '../../../src/sandbox/workspace/metadata.ts';
+import {
+  newMetadata,
+  readMetadata,
+  writeMetadata,
+  type WorkspaceMetadata,
+} from '../../../src/sandbox/workspace/metadata.ts';
 import { scratch } from '../../registry/support.ts';
 
 const NOW = '2027-01-15T08:00:00.000Z';

@@ -3,18 +3,15 @@ import path from 'node:path';
 import { needs } from '../../needs.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { openFleetClient } from '../../../src/client.ts';
-import type { FleetClient, FleetEvent } from '../../../src/client.ts';
-import { createRun } from '../../../src/journal/journal-writer.ts';
-import type { RunRecord } from '../../../src/journal/journal-writer.ts';
+import { openFleetClient, type FleetClient, type FleetEvent } from '../../../src/client.ts';
+import { createRun, type RunRecord } from '../../../src/journal/journal-writer.ts';
 import { sha256 } from '../../../src/platform/hash.ts';
 import { openApprovalTable } from '../../../src/server/fleet/approval-table.ts';
 import { createKey, revokeKey } from '../../../src/server/fleet/keys.ts';
 import type { Mirror } from '../../../src/server/fleet/mirror.ts';
 import { until } from './fleet-processes.ts';
 import { freePort } from './postgres.ts';
-import { openApiWorld } from './world.ts';
-import type { ApiWorld } from './world.ts';
+import { openApiWorld, type ApiWorld } from './world.ts';
 
 const HALF = '\uD83D';
 

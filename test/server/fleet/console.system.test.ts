@@ -7,8 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { spawnCli } from '../../cli/run-cli.ts';
 import { openBrowser } from '../../console/browser.ts';
 import { stop, until } from './fleet-processes.ts';
-import { openFleetWorld } from './harness.ts';
-import type { FleetWorld } from './harness.ts';
+import { openFleetWorld, type FleetWorld } from './harness.ts';
 import { needs } from '../../needs.ts';
 
 const SKILL = '---\nname: bill\ndescription: Bills people. Use to bill someone.\n---\nRun scripts/bill.sh.\n';

@@ -1,6 +1,5 @@
 /** A model behind HTTP that decides by the conversation alone, so it does not matter which worker asks, or which attempt. */
-import { chunk, serve, startStream } from '../../model/local-server.ts';
-import type { LocalServer } from '../../model/local-server.ts';
+import { chunk, serve, startStream, type LocalServer } from '../../model/local-server.ts';
 
 export type ConversationAnswer = string | readonly [tool: string, input: object];
 

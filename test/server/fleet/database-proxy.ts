@@ -1,6 +1,5 @@
 /** A proxy before the database on the loopback that breaks what passes through it, also at a chosen statement. */
-import { createConnection, createServer } from 'node:net';
-import type { Socket } from 'node:net';
+import { createConnection, createServer, type Socket } from 'node:net';
 
 /** A moment of the conversation with the database. */
 export interface Moment {

@@ -7,16 +7,23 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 
-import { openFleetClient } from '../../../src/client.ts';
-import type { FleetClient } from '../../../src/client.ts';
+import { openFleetClient, type FleetClient } from '../../../src/client.ts';
 import { isDisconnected, openDatabase, watchDatabase } from '../../../src/server/fleet/database.ts';
 import { claimRun } from '../../../src/server/fleet/run-table.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { PROJECT } from '../../files-below.ts';
 import { serveConversation } from './conversation-model.ts';
 import { openDatabaseProxy } from './database-proxy.ts';
-import { openEffects, openFleetProcesses, retried, startCommand, stop, until } from './fleet-processes.ts';
-import type { FleetProcesses, Started } from './fleet-processes.ts';
+import {
+  openEffects,
+  openFleetProcesses,
+  retried,
+  startCommand,
+  stop,
+  until,
+  type FleetProcesses,
+  type Started,
+} from './fleet-processes.ts';
 import { needs } from '../../needs.ts';
 
 const SLOW = { turns: [{ text: 'late', delayMs: 600_000 }] };

@@ -1,15 +1,12 @@
 /** A fleet of real processes: PostgreSQL, the built command as server and workers. Also used by `npm run bench`. */
-import { execFileSync, spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { openFleetClient } from '../../../src/client.ts';
-import type { FleetClient } from '../../../src/client.ts';
-import { openPostgres } from './postgres.ts';
-import type { Postgres } from './postgres.ts';
+import { openFleetClient, type FleetClient } from '../../../src/client.ts';
+import { openPostgres, type Postgres } from './postgres.ts';
 
 const SKILL = '---\nname: greet\ndescription: Greets people. Use when someone says hello.\n---\nSay hello.\n';
 

@@ -3,10 +3,8 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 
-import { openFleetClient } from '../../../src/client.ts';
-import type { FleetClient, FleetRun } from '../../../src/client.ts';
-import { openAttemptsOnWorkers } from '../../../src/server/fleet/attempts-on-workers.ts';
-import type { AttemptsOnWorkers } from '../../../src/server/fleet/attempts-on-workers.ts';
+import { openFleetClient, type FleetClient, type FleetRun } from '../../../src/client.ts';
+import { openAttemptsOnWorkers, type AttemptsOnWorkers } from '../../../src/server/fleet/attempts-on-workers.ts';
 import { openTableContents } from '../../../src/server/fleet/content-store.ts';
 import { inTransaction, openDatabase } from '../../../src/server/fleet/database.ts';
 import { SCHEMA_VERSION, migrate } from '../../../src/server/fleet/migrations.ts';
@@ -15,8 +13,7 @@ import { claimRun } from '../../../src/server/fleet/run-table.ts';
 import { spawnCli, temporaryFolder } from '../../cli/run-cli.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { PROJECT } from '../../files-below.ts';
-import { openFleetProcesses, retried, stop, until } from './fleet-processes.ts';
-import type { FleetProcesses, Started } from './fleet-processes.ts';
+import { openFleetProcesses, retried, stop, until, type FleetProcesses, type Started } from './fleet-processes.ts';
 import type { Postgres } from './postgres.ts';
 import { needs } from '../../needs.ts';
 

@@ -4,13 +4,11 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
 
-import { openFleetClient } from '../../../src/client.ts';
-import type { FleetClient } from '../../../src/client.ts';
+import { openFleetClient, type FleetClient } from '../../../src/client.ts';
 import { SHARED_CACHE, spawnCli, temporaryFolder } from '../../cli/run-cli.ts';
 import { PROJECT } from '../../files-below.ts';
 import { startCommand, stop } from './fleet-processes.ts';
-import { openPostgres } from './postgres.ts';
-import type { Postgres } from './postgres.ts';
+import { openPostgres, type Postgres } from './postgres.ts';
 
 const COMMAND = path.join(PROJECT, 'dist/command/skillwright.js');
 

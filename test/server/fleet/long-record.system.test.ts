@@ -5,19 +5,16 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { runAgent } from '../../../src/agent/agent.ts';
-import { openFleetClient } from '../../../src/client.ts';
-import type { FleetClient } from '../../../src/client.ts';
+import { openFleetClient, type FleetClient } from '../../../src/client.ts';
 import { defined } from '../../../src/core/defined.ts';
 import type { Model } from '../../../src/core/model.ts';
 import type { RunEvent, RunScan } from '../../../src/core/run-events.ts';
 import { readRun } from '../../../src/journal/journal-reader.ts';
 import { createRun } from '../../../src/journal/journal-writer.ts';
 import { returnRun } from '../../../src/server/fleet/hand-over.ts';
-import { startWorker } from '../../../src/server/fleet/worker.ts';
-import type { Worker } from '../../../src/server/fleet/worker.ts';
+import { startWorker, type Worker } from '../../../src/server/fleet/worker.ts';
 import { played } from '../../agent/support.ts';
-import { WORKER, openApiWorld } from './world.ts';
-import type { ApiWorld } from './world.ts';
+import { WORKER, openApiWorld, type ApiWorld } from './world.ts';
 
 const NOTES = 10_050;
 const REQUEST = 'count the rows';

@@ -17,8 +17,7 @@ import { SHARED_CACHE, spawnCli, temporaryFolder } from '../../cli/run-cli.ts';
 import { PROJECT } from '../../files-below.ts';
 import { sendJson, serve } from '../../model/local-server.ts';
 import { openBucket } from './bucket.ts';
-import { openFleetProcesses, stop, until } from './fleet-processes.ts';
-import type { FleetProcesses } from './fleet-processes.ts';
+import { openFleetProcesses, stop, until, type FleetProcesses } from './fleet-processes.ts';
 import { needs } from '../../needs.ts';
 
 describe('operation of a fleet', needs('postgresql'), () => {

@@ -4,8 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { createRun } from '../../../src/journal/journal-writer.ts';
 import { sha256 } from '../../../src/platform/hash.ts';
-import { openApiWorld } from './world.ts';
-import type { ApiWorld, Reply } from './world.ts';
+import { openApiWorld, type ApiWorld, type Reply } from './world.ts';
 
 /** In everything that only a reader of the project alpha may see. */
 const SECRET = 'alpha-secret';

@@ -7,17 +7,13 @@ import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { openFleetClient } from '../../../src/client.ts';
-import type { FleetClient, FleetRun } from '../../../src/client.ts';
-import { sendJson, serve } from '../../model/local-server.ts';
-import type { LocalServer } from '../../model/local-server.ts';
+import { openFleetClient, type FleetClient, type FleetRun } from '../../../src/client.ts';
+import { sendJson, serve, type LocalServer } from '../../model/local-server.ts';
 import { serveConversation } from './conversation-model.ts';
-import { openDatabaseProxy } from './database-proxy.ts';
-import type { DatabaseProxy, Moment } from './database-proxy.ts';
+import { openDatabaseProxy, type DatabaseProxy, type Moment } from './database-proxy.ts';
 import { openEffects, openFleetProcesses, retried, stop, until } from './fleet-processes.ts';
 import { NOTE, isAsked, isCancelled, isRefused } from './storm-requests.ts';
-import { stormProblems } from './storm-problems.ts';
-import type { StormProblems } from './storm-problems.ts';
+import { stormProblems, type StormProblems } from './storm-problems.ts';
 
 export interface StormOptions {
   /** Where the built command is. */

@@ -9,8 +9,7 @@ import { signatureOf } from '../../../src/server/fleet/webhooks.ts';
 import { spawnCli, temporaryFolder } from '../../cli/run-cli.ts';
 import { PROJECT } from '../../files-below.ts';
 import { stop, until } from './fleet-processes.ts';
-import { openFleetWorld } from './harness.ts';
-import type { FleetWorld } from './harness.ts';
+import { openFleetWorld, type FleetWorld } from './harness.ts';
 import { needs } from '../../needs.ts';
 
 /** The script writes its key and its folder, and hangs the first time. */

@@ -4,24 +4,18 @@ import os from 'node:os';
 import path from 'node:path';
 
 import { createRuntime } from '../../../src/packs/open-runtime.ts';
-import { openQueue } from '../../../src/server/fleet/dbos-queue.ts';
-import type { SubmittingQueue } from '../../../src/server/fleet/dbos-queue.ts';
-import { openFleetServer } from '../../../src/server/fleet/fleet-server.ts';
-import type { FleetServer, FleetServerOptions } from '../../../src/server/fleet/fleet-server.ts';
-import { createKey } from '../../../src/server/fleet/keys.ts';
-import type { Right } from '../../../src/server/fleet/keys.ts';
+import { openQueue, type SubmittingQueue } from '../../../src/server/fleet/dbos-queue.ts';
+import { openFleetServer, type FleetServer, type FleetServerOptions } from '../../../src/server/fleet/fleet-server.ts';
+import { createKey, type Right } from '../../../src/server/fleet/keys.ts';
 import { openMirror } from '../../../src/server/fleet/mirror.ts';
-import { openFleet } from '../../../src/server/fleet/open-fleet.ts';
-import type { Fleet } from '../../../src/server/fleet/open-fleet.ts';
-import { openRunStore } from '../../../src/server/fleet/run-store.ts';
-import type { RunStore } from '../../../src/server/fleet/run-store.ts';
+import { openFleet, type Fleet } from '../../../src/server/fleet/open-fleet.ts';
+import { openRunStore, type RunStore } from '../../../src/server/fleet/run-store.ts';
 import { claimRun } from '../../../src/server/fleet/run-table.ts';
 import { pinSkills } from '../../../src/server/fleet/skill-sets.ts';
 import type { Runtime } from '../../../src/runtime/runtime.ts';
 import { REPORT } from '../../agent/support.ts';
 import { writeSkill } from '../../registry/support.ts';
-import { openPostgres } from './postgres.ts';
-import type { Postgres } from './postgres.ts';
+import { openPostgres, type Postgres } from './postgres.ts';
 
 export interface Reply {
   readonly status: number;

@@ -8,8 +8,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { AttachedWorkspace, Executor, OutputSink, ProgramEnd } from '../../../src/core/execution.ts';
 import { localExecutor } from '../../../src/sandbox/executors/local.ts';
 import { removeTree } from '../../../src/platform/fs/remove-tree.ts';
-import { executorConformance, judgeCase } from '../../../src/testing.ts';
-import type { ConformanceOptions } from '../../../src/testing.ts';
+import { executorConformance, judgeCase, type ConformanceOptions } from '../../../src/testing.ts';
 import { PROJECT } from '../../files-below.ts';
 import { groupExecutor } from '../../sandbox/own-executor.ts';
 

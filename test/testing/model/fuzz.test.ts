@@ -1,13 +1,10 @@
 import { describe, expect, test } from 'vitest';
 
 import { isSkillError } from '../../../src/core/errors.ts';
-import { checkJson } from '../../../src/core/json/json-schema.ts';
-import type { JsonSchema } from '../../../src/core/json/json-schema.ts';
+import { checkJson, type JsonSchema } from '../../../src/core/json/json-schema.ts';
 import type { ModelAnswer, ModelDelta, ModelRequest, ModelTool } from '../../../src/core/model.ts';
-import { FUZZ_KINDS } from '../../../src/testing/model/fuzz-answers.ts';
-import type { FuzzKind } from '../../../src/testing/model/fuzz-answers.ts';
-import { fuzzModel } from '../../../src/testing/model/fuzz.ts';
-import type { FuzzModel } from '../../../src/testing/model/fuzz.ts';
+import { FUZZ_KINDS, type FuzzKind } from '../../../src/testing/model/fuzz-answers.ts';
+import { fuzzModel, type FuzzModel } from '../../../src/testing/model/fuzz.ts';
 import { openSkillTools } from '../../../src/runtime/skill-tools.ts';
 import { SKILLS } from '../../skills/support.ts';
 import { modelTools } from '../../model/rule-request.ts';

@@ -1,7 +1,6 @@
 import { projectFolderOf } from './skills-folder.ts';
 import type { SubjectAgent } from '../subject.ts';
-import { contentText, listIn, numberIn, objectIn, textIn } from '../transcript.ts';
-import type { JsonObject, Transcript } from '../transcript.ts';
+import { contentText, listIn, numberIn, objectIn, textIn, type JsonObject, type Transcript } from '../transcript.ts';
 
 /** Settings, servers and permissions of the user do not apply. */
 const FLAGS = [

@@ -2,8 +2,7 @@ import path from 'node:path';
 
 import { projectFolderOf } from './skills-folder.ts';
 import type { SubjectAgent, SubjectRequest } from '../subject.ts';
-import { numberIn, objectIn, textIn } from '../transcript.ts';
-import type { JsonObject, Transcript } from '../transcript.ts';
+import { numberIn, objectIn, textIn, type JsonObject, type Transcript } from '../transcript.ts';
 
 const FLAGS = [
   'exec --json --ephemeral --skip-git-repo-check -s workspace-write',

@@ -2,8 +2,7 @@ import path from 'node:path';
 
 import { projectFolderOf } from './skills-folder.ts';
 import type { SubjectAgent, SubjectRequest } from '../subject.ts';
-import { contentText, listIn, numberIn, objectIn, textIn } from '../transcript.ts';
-import type { JsonObject, Transcript } from '../transcript.ts';
+import { contentText, listIn, numberIn, objectIn, textIn, type JsonObject, type Transcript } from '../transcript.ts';
 import { PROVIDER_URLS, providerKeys, providerUrl } from './providers.ts';
 
 /** AGENTS.md and CLAUDE.md of parent folders do not apply. */

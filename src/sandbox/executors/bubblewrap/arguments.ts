@@ -1,6 +1,5 @@
 import { quoted } from '../../../core/text/text.ts';
-import { SANDBOX_HOST, SANDBOX_ID } from '../linux/profile.ts';
-import type { SandboxEntry } from '../linux/profile.ts';
+import { SANDBOX_HOST, SANDBOX_ID, type SandboxEntry } from '../linux/profile.ts';
 import { invalidInput } from '../../../core/errors.ts';
 
 export interface BubblewrapArguments {

@@ -1,6 +1,5 @@
 import type { Executor } from '../../../core/execution.ts';
-import { linuxExecutor } from '../linux/executor.ts';
-import type { LinuxSandboxOptions } from '../linux/executor.ts';
+import { linuxExecutor, type LinuxSandboxOptions } from '../linux/executor.ts';
 import { bubblewrapLauncher } from './launcher.ts';
 
 export interface BubblewrapOptions extends LinuxSandboxOptions {

@@ -1,5 +1,4 @@
-import { keepBytes } from '../../../platform/process/inherited-descriptors.ts';
-import type { Inherited, KeptBytes } from '../../../platform/process/inherited-descriptors.ts';
+import { keepBytes, type Inherited, type KeptBytes } from '../../../platform/process/inherited-descriptors.ts';
 import { isPresent } from '../../../platform/fs/paths.ts';
 import type { LaunchCommand, LaunchRequest, Launcher, OpenLauncher } from '../linux/launcher.ts';
 import type { SandboxEntry } from '../linux/profile.ts';

@@ -1,7 +1,6 @@
-import type { Identity } from '../../../core/execution.ts';
+import { DEFAULT_LIMITS, type Identity } from '../../../core/execution.ts';
 import { isSkillError } from '../../../core/errors.ts';
 import { printable } from '../../../core/text/text.ts';
-import { DEFAULT_LIMITS } from '../../../core/execution.ts';
 import { runChild } from '../../../platform/process/child-process.ts';
 import { isPresent } from '../../../platform/fs/paths.ts';
 import { unavailable } from '../linux/unavailable.ts';

@@ -2,8 +2,13 @@ import type { Duplex } from 'node:stream';
 
 import { SkillError } from '../../../core/errors.ts';
 import { printable } from '../../../core/text/text.ts';
-import { HttpSocket } from '../../../platform/net/http-socket.ts';
-import type { HttpAnswer, HttpCall, HttpEndpoint, HttpFailure } from '../../../platform/net/http-socket.ts';
+import {
+  HttpSocket,
+  type HttpAnswer,
+  type HttpCall,
+  type HttpEndpoint,
+  type HttpFailure,
+} from '../../../platform/net/http-socket.ts';
 import { endpointText } from './endpoint.ts';
 import { parseJson } from '../../../core/json/parse-json.ts';
 import { field, textField } from './json-answer.ts';

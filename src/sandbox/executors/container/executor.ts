@@ -3,23 +3,36 @@ import { statSync } from 'node:fs';
 import path from 'node:path';
 
 import { invalidInput, isSkillError } from '../../../core/errors.ts';
-import { DEFAULT_LIMITS, NOBODY } from '../../../core/execution.ts';
-import type { AttachedWorkspace, Capabilities, Executor, Identity, WorkspacePlace } from '../../../core/execution.ts';
+import {
+  DEFAULT_LIMITS,
+  NOBODY,
+  type AttachedWorkspace,
+  type Capabilities,
+  type Executor,
+  type Identity,
+  type WorkspacePlace,
+} from '../../../core/execution.ts';
 import { WRITABLE_FOLDERS, isRoot } from '../../workspace/layout.ts';
 import { checkWorkspace } from '../program-spec.ts';
 import type { EngineClient } from './client.ts';
-import { openEngine } from './engine.ts';
-import type { ContainerOptions, Engine } from './engine.ts';
+import { openEngine, type ContainerOptions, type Engine } from './engine.ts';
 import { parseJson } from '../../../core/json/parse-json.ts';
 import { field, textField } from './json-answer.ts';
 import { ownerLabels } from './owner.ts';
 import { ContainerPool } from './pool.ts';
 import { ContainerPrograms } from './programs.ts';
-import { INSIDE, TEMPORARY_BYTES, containerNeeds, createBody, isOwnKernel, lifelineUser } from './settings.ts';
-import type { ContainerNeeds, ContainerSettings } from './settings.ts';
+import {
+  INSIDE,
+  TEMPORARY_BYTES,
+  containerNeeds,
+  createBody,
+  isOwnKernel,
+  lifelineUser,
+  type ContainerNeeds,
+  type ContainerSettings,
+} from './settings.ts';
 import { hasSeccompProfile, seccompProfile } from './seccomp-profile.ts';
-import { SkillMounts } from './skill-mounts.ts';
-import type { ReadOnlyMount } from './skill-mounts.ts';
+import { SkillMounts, type ReadOnlyMount } from './skill-mounts.ts';
 import { WarmContainer, createContainer, removeContainer } from './warm-container.ts';
 
 const MAX_CONTAINERS = 8;

@@ -18,8 +18,7 @@ import path from 'node:path';
 import type { Identity, RunLimits } from '../../../core/execution.ts';
 import { isWithoutHardLinks } from '../../../platform/fs/link-new.ts';
 import { NEW_FILE } from '../../../platform/fs/open-flags.ts';
-import { BrokenTar } from './tar.ts';
-import type { TarEntry } from './tar.ts';
+import { BrokenTar, type TarEntry } from './tar.ts';
 
 /** The tar holds more bytes or entries than the limits allow. */
 export class TreeTooLarge extends Error {

@@ -3,8 +3,7 @@ import { quoted } from '../../../core/text/text.ts';
 import { isDirectory } from '../../../platform/fs/paths.ts';
 import type { EngineClient } from './client.ts';
 import { packTree, treeFingerprint } from './pack-tree.ts';
-import { writeTar } from './tar.ts';
-import type { PackedEntry } from './tar.ts';
+import { writeTar, type PackedEntry } from './tar.ts';
 
 /** A small image with Python. Any image that contains `cat` works. */
 export const DEFAULT_IMAGE = 'python:3.12-slim';

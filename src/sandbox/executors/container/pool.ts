@@ -1,5 +1,4 @@
-import type { ContainerNeeds } from './settings.ts';
-import { isSameNeed } from './settings.ts';
+import { isSameNeed, type ContainerNeeds } from './settings.ts';
 import type { WarmContainer } from './warm-container.ts';
 
 export interface PoolOptions {

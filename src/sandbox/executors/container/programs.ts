@@ -10,18 +10,15 @@ import type {
   RunningProgram,
   WorkspacePlace,
 } from '../../../core/execution.ts';
-import { supervise } from '../../../platform/process/child-process.ts';
-import type { Child, Supervision } from '../../../platform/process/child-process.ts';
+import { supervise, type Child, type Supervision } from '../../../platform/process/child-process.ts';
 import { diskWatch } from '../disk-watch.ts';
 import { checkProgram, mountsDenied, networkDenied, notStarted, startFolder } from '../program-spec.ts';
 import type { NetworkBridge } from '../linux/executor.ts';
 import { BRIDGE_SOCKET } from '../linux/profile.ts';
 import type { ContainerOptions } from './engine.ts';
-import { engineFailure } from './client.ts';
-import type { EngineClient } from './client.ts';
+import { engineFailure, type EngineClient } from './client.ts';
 import { SCRATCH_FOLDERS, hasScratchFiles, isScratchFull } from './counters.ts';
-import { startExec } from './exec.ts';
-import type { ExecProgram } from './exec.ts';
+import { startExec, type ExecProgram } from './exec.ts';
 import { withExitSignal } from '../exit-signal.ts';
 import type { ContainerPool } from './pool.ts';
 import { INSIDE, containerNeeds } from './settings.ts';

@@ -1,5 +1,4 @@
-import { ALLOWED_CALLS, CHECKED_CALLS, ENOSYS, EPERM, REFUSED_CALLS } from '../seccomp/calls.ts';
-import type { Check } from '../seccomp/calls.ts';
+import { ALLOWED_CALLS, CHECKED_CALLS, ENOSYS, EPERM, REFUSED_CALLS, type Check } from '../seccomp/calls.ts';
 
 /** The list of calls in the format of engines: default profiles differ between versions, and allow set-user-id files and tracing. */
 

@@ -3,13 +3,10 @@ import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { isSkillError } from '../../../core/errors.ts';
-import { engineFailure } from './client.ts';
-import type { EngineClient } from './client.ts';
-import { findCounters } from './counters.ts';
-import type { ContainerCounters } from './counters.ts';
+import { engineFailure, type EngineClient } from './client.ts';
+import { findCounters, type ContainerCounters } from './counters.ts';
 import { field, listField, numberField, textField, textsField } from './json-answer.ts';
-import { createBody, holderBody } from './settings.ts';
-import type { ContainerNeeds, ContainerSettings } from './settings.ts';
+import { createBody, holderBody, type ContainerNeeds, type ContainerSettings } from './settings.ts';
 
 const REMOVE_MS = 30_000;
 /** The engine's init and the lifeline process. */

@@ -5,13 +5,10 @@ import type { EndReason, Identity, RunLimits, WorkspacePlace } from '../../../co
 import { removeTree } from '../../../platform/fs/remove-tree.ts';
 import { temporaryName } from '../../../platform/fs/atomic-replace.ts';
 import { SKILL_LINKS, isRoot } from '../../workspace/layout.ts';
-import { engineFailure } from './client.ts';
-import type { EngineClient } from './client.ts';
+import { engineFailure, type EngineClient } from './client.ts';
 import { INSIDE } from './settings.ts';
-import { TreeTooLarge, extractTree, treeBudget } from './extract-tree.ts';
-import type { TreeBudget } from './extract-tree.ts';
-import { BrokenTar, readTar, writeTar } from './tar.ts';
-import type { PackedEntry } from './tar.ts';
+import { TreeTooLarge, extractTree, treeBudget, type TreeBudget } from './extract-tree.ts';
+import { BrokenTar, readTar, writeTar, type PackedEntry } from './tar.ts';
 import type { WarmContainer } from './warm-container.ts';
 import { packFolder, packLink, packTree } from './pack-tree.ts';
 

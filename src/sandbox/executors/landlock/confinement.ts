@@ -1,5 +1,4 @@
-import { UNCOUNTED_MEMORY, callRule } from '../seccomp/calls.ts';
-import type { CallRule, Check } from '../seccomp/calls.ts';
+import { UNCOUNTED_MEMORY, callRule, type CallRule, type Check } from '../seccomp/calls.ts';
 
 /**
  * Rights of `linux/landlock.h`, by bit. What a kernel does not know cannot be restricted there, so the seccomp filter denies it instead,

@@ -2,8 +2,13 @@ import { spawnSync } from 'node:child_process';
 import { availableParallelism, homedir } from 'node:os';
 import path from 'node:path';
 
-import { NOBODY } from '../../../core/execution.ts';
-import type { Capabilities, Executor, Identity, WorkspacePlace } from '../../../core/execution.ts';
+import {
+  NOBODY,
+  type Capabilities,
+  type Executor,
+  type Identity,
+  type WorkspacePlace,
+} from '../../../core/execution.ts';
 import { RUN_MARK } from '../../../platform/process/process-tree.ts';
 import { isPresent } from '../../../platform/fs/paths.ts';
 import { PIPES_FOLDER, isRoot, writableFolders } from '../../workspace/layout.ts';
@@ -13,16 +18,12 @@ import { ETC_FILES } from '../linux/profile.ts';
 import { unavailable } from '../linux/unavailable.ts';
 import { LAUNCHER_SCRIPT } from '../namespaces/launcher-script.ts';
 import { PERL } from '../namespaces/launcher.ts';
-import { callSteps, encodePlan, limitSteps, programSteps } from '../namespaces/plan.ts';
-import type { PlanStep } from '../namespaces/plan.ts';
-import { plainProcesses } from '../plain-processes.ts';
-import type { ProgramStarter, StartedSpec } from '../plain-processes.ts';
+import { callSteps, encodePlan, limitSteps, programSteps, type PlanStep } from '../namespaces/plan.ts';
+import { plainProcesses, type ProgramStarter, type StartedSpec } from '../plain-processes.ts';
 import { checkProgram } from '../program-spec.ts';
 import { seccompBytes } from '../seccomp/filter.ts';
-import { SECCOMP_ARCHITECTURES, SYSTEM_CALLS } from '../seccomp/system-calls.ts';
-import type { SeccompArchitecture } from '../seccomp/system-calls.ts';
-import { withBuildNetwork } from './building.ts';
-import type { OpenPortProxy } from './building.ts';
+import { SECCOMP_ARCHITECTURES, SYSTEM_CALLS, type SeccompArchitecture } from '../seccomp/system-calls.ts';
+import { withBuildNetwork, type OpenPortProxy } from './building.ts';
 import {
   FILE_RIGHTS,
   LIST,

@@ -2,33 +2,31 @@ import { availableParallelism, homedir } from 'node:os';
 import path from 'node:path';
 
 import { invalidInput, isSkillError } from '../../../core/errors.ts';
-import { DEFAULT_LIMITS, NOBODY } from '../../../core/execution.ts';
-import type {
-  AttachedWorkspace,
-  Capabilities,
-  Executor,
-  Identity,
-  ProgramEnd,
-  ProgramSpec,
-  RunStreams,
-  RunningProgram,
-  WorkspacePlace,
+import {
+  DEFAULT_LIMITS,
+  NOBODY,
+  type AttachedWorkspace,
+  type Capabilities,
+  type Executor,
+  type Identity,
+  type ProgramEnd,
+  type ProgramSpec,
+  type RunStreams,
+  type RunningProgram,
+  type WorkspacePlace,
 } from '../../../core/execution.ts';
 import { shellWord } from '../../../core/text/shell-word.ts';
 import { OutputPipes } from '../../../platform/process/output-pipes.ts';
 import { isPresent } from '../../../platform/fs/paths.ts';
-import { findControlGroups, removeStaleGroups } from '../cgroup.ts';
-import type { ControlGroupPlace } from '../cgroup.ts';
-import { findScopes } from '../systemd-scope.ts';
-import type { SystemdScopes } from '../systemd-scope.ts';
+import { findControlGroups, removeStaleGroups, type ControlGroupPlace } from '../cgroup.ts';
+import { findScopes, type SystemdScopes } from '../systemd-scope.ts';
 import { checkProgram, checkWorkspace, networkDenied, notStarted, startFolder } from '../program-spec.ts';
 import { PIPES_FOLDER, countedFolders, writableFolders } from '../../workspace/layout.ts';
 import { UNCOUNTED_MEMORY } from '../seccomp/calls.ts';
 import { seccompBytes } from '../seccomp/filter.ts';
 import { SECCOMP_ARCHITECTURES } from '../seccomp/system-calls.ts';
 import type { Launcher, OpenLauncher } from './launcher.ts';
-import { skillMounts, systemMounts } from './mounts.ts';
-import type { Mount } from './mounts.ts';
+import { skillMounts, systemMounts, type Mount } from './mounts.ts';
 import { SANDBOX_ROOT, sandboxEntries } from './profile.ts';
 import { SANDBOX_PROCESSES, startSandboxed } from './program.ts';
 import { explainFailure, setupFailed, unavailable } from './unavailable.ts';

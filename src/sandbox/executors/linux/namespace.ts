@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { isSystemError, namesIn } from '../../../platform/fs/paths.ts';
-import { readProcFile, readProcess, readProcesses } from '../../../platform/process/proc.ts';
-import type { ProcessRow } from '../../../platform/process/proc.ts';
+import { readProcFile, readProcess, readProcesses, type ProcessRow } from '../../../platform/process/proc.ts';
 
 /** How long the kernel may take to end the last processes of a namespace. */
 const GONE_MS = 10_000;

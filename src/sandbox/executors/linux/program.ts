@@ -10,23 +10,18 @@ import type {
   RunningProgram,
 } from '../../../core/execution.ts';
 import { isSystemError } from '../../../platform/fs/paths.ts';
-import { startChild, supervise } from '../../../platform/process/child-process.ts';
-import type { Child, Supervision } from '../../../platform/process/child-process.ts';
+import { startChild, supervise, type Child, type Supervision } from '../../../platform/process/child-process.ts';
 import type { OutputPipes } from '../../../platform/process/output-pipes.ts';
 import { memoryOf } from '../../../platform/process/process-memory.ts';
-import { makeRunGroup } from '../cgroup.ts';
-import type { ControlGroupPlace, RunGroup } from '../cgroup.ts';
-import { makeScope } from '../systemd-scope.ts';
-import type { SystemdScopes } from '../systemd-scope.ts';
+import { makeRunGroup, type ControlGroupPlace, type RunGroup } from '../cgroup.ts';
+import { makeScope, type SystemdScopes } from '../systemd-scope.ts';
 import { diskWatch } from '../disk-watch.ts';
 import { withExitSignal } from '../exit-signal.ts';
 import { readProcess } from '../../../platform/process/proc.ts';
 import { namespaceSockets } from '../socket-memory.ts';
 import type { LaunchCommand } from './launcher.ts';
-import { killNamespace, namespaceGone, processesInside, sandboxProcesses } from './namespace.ts';
-import type { SandboxProcesses } from './namespace.ts';
-import { setupOutput } from './setup-output.ts';
-import type { SetupOutput } from './setup-output.ts';
+import { killNamespace, namespaceGone, processesInside, sandboxProcesses, type SandboxProcesses } from './namespace.ts';
+import { setupOutput, type SetupOutput } from './setup-output.ts';
 import { setupFailed } from './unavailable.ts';
 
 /** The command line of a launcher with everything around it. */

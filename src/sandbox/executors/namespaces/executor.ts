@@ -1,6 +1,5 @@
 import type { Executor } from '../../../core/execution.ts';
-import { linuxExecutor } from '../linux/executor.ts';
-import type { LinuxSandboxOptions } from '../linux/executor.ts';
+import { linuxExecutor, type LinuxSandboxOptions } from '../linux/executor.ts';
 import { namespacesLauncher } from './launcher.ts';
 
 /** Runs programs in namespaces that it creates itself, for Linux machines without bubblewrap. */

@@ -1,14 +1,11 @@
-import { keepBytes } from '../../../platform/process/inherited-descriptors.ts';
-import type { KeptBytes } from '../../../platform/process/inherited-descriptors.ts';
+import { keepBytes, type KeptBytes } from '../../../platform/process/inherited-descriptors.ts';
 import { isPresent } from '../../../platform/fs/paths.ts';
 import type { LaunchRequest, Launcher } from '../linux/launcher.ts';
-import { SANDBOX_HOST, SANDBOX_ID } from '../linux/profile.ts';
-import type { SandboxEntry } from '../linux/profile.ts';
+import { SANDBOX_HOST, SANDBOX_ID, type SandboxEntry } from '../linux/profile.ts';
 import { unavailable } from '../linux/unavailable.ts';
 import { SECCOMP_ARCHITECTURES } from '../seccomp/system-calls.ts';
 import { LAUNCHER_SCRIPT } from './launcher-script.ts';
-import { callSteps, encodePlan, limitSteps, programSteps, wallSteps } from './plan.ts';
-import type { PlanStep } from './plan.ts';
+import { callSteps, encodePlan, limitSteps, programSteps, wallSteps, type PlanStep } from './plan.ts';
 
 /** A fixed path instead of `PATH`: a program named perl in a project must not become the sandbox. */
 export const PERL = '/usr/bin/perl';

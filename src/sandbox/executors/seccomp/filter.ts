@@ -10,12 +10,11 @@ import {
   errno,
   load,
   verdict,
+  type Instruction,
+  type Rule,
 } from './bpf.ts';
-import type { Instruction, Rule } from './bpf.ts';
-import { ALLOWED_CALLS, CHECKED_CALLS, ENOSYS, EPERM, REFUSED_CALLS } from './calls.ts';
-import type { CallRule } from './calls.ts';
-import { SYSTEM_CALLS } from './system-calls.ts';
-import type { SeccompArchitecture } from './system-calls.ts';
+import { ALLOWED_CALLS, CHECKED_CALLS, ENOSYS, EPERM, REFUSED_CALLS, type CallRule } from './calls.ts';
+import { SYSTEM_CALLS, type SeccompArchitecture } from './system-calls.ts';
 
 /** `SECCOMP_RET_KILL_PROCESS`. */
 export const KILL = 0x80000000;
