@@ -261,7 +261,7 @@ function play(name: string, steps: readonly Step[]): void {
   for (const [turn, { tool, input }] of steps.entries()) {
     const before = steps[turn - 1]?.result;
     server.on(
-      { turnIndex: turn, ...(before === undefined ? {} : { toolResultContains: before }) },
+      { turnIndex: turn, toolResultContains: before },
       { toolCalls: [{ name: tool, arguments: JSON.stringify(input), id: `${name}-${String(turn)}` }] },
     );
   }

@@ -109,7 +109,7 @@ export function readDecision(value: unknown, tools: readonly ModelTool[]): Decis
   return {
     type: 'decision',
     call: { name: type, input: input.payload },
-    ...(plan?.update === undefined ? {} : { planUpdate: plan.update }),
+    planUpdate: plan?.update === undefined ? undefined : plan.update,
     diagnostics: remarksOf(value['diagnostics']),
     notes: [
       ...unusedKeys(value, KEYS, 'the answer'),

@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 
+import { defined } from '../core/defined.ts';
 import { NOTHING_USED, budgetLeft, wholeBudget } from './count-budget.ts';
 import { isSkillError, type SkillError } from '../core/errors.ts';
 import { readPlanUpdate } from './plan-update.ts';
@@ -98,7 +99,7 @@ export function startRecorded(
   const { vocabulary = byProtocol } = options;
   return runtime.startRun({
     ...run,
-    ...(replay === undefined ? {} : { recall: replay.recall }),
+    ...defined({ recall: replay?.recall }),
     ...claimOf(replay),
     request,
     vocabulary,
@@ -130,7 +131,7 @@ function agentStart(
     activation,
     required,
     files: files.map((file) => path.resolve(file)),
-    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+    idempotencyKey,
   };
   return past === undefined ? start : { ...start, resumes: resumedRun(past) };
 }

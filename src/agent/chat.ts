@@ -254,8 +254,8 @@ export function openChat({ earlier, again, ...given }: ChatOptions): Chat {
         message: last.message,
         actions: step.actions,
         files,
-        ...(project === undefined ? {} : { project }),
-        ...(step.run === undefined ? {} : { run: step.run }),
+        project,
+        run: step.run,
       };
     },
     async end() {
@@ -296,7 +296,7 @@ function rebuilt(
   let current: ChatState = { conversation: undefined, answer: '' };
   const steps: Step[] = [];
   for (const { message, answer } of said) {
-    steps.push({ before: current, actions: [], changes: [], ...(run === undefined ? {} : { run }) });
+    steps.push({ before: current, actions: [], changes: [], run });
     const opening = { request: message, skills: '', choice: [] };
     current = { conversation: joined(current, opening, { turn: 0, protocol, outputs }), answer };
   }

@@ -1,4 +1,5 @@
 /** Derives the options of a subagent: the same model, files and policy, but its own workspace and no sinks. */
+import { defined } from '../core/defined.ts';
 import type { Run } from '../runtime/start-run.ts';
 import type { AgentOptions } from './agent-options.ts';
 import type { ChildTask } from './subagent.ts';
@@ -26,11 +27,11 @@ export function childOptions(
         : {
             execution: {
               ...ownExecution,
-              ...(idempotencyKey === undefined ? {} : { idempotencyKey: `${idempotencyKey}/${String(call)}` }),
+              idempotencyKey: idempotencyKey === undefined ? undefined : `${idempotencyKey}/${String(call)}`,
             },
           }),
       parent: parent.session,
-      ...(parent.id === undefined ? {} : { parentRun: parent.id }),
+      ...defined({ parentRun: parent.id }),
     },
   };
 }

@@ -141,8 +141,8 @@ export function shortExchange(
     text: shortText(exchange.text, limits.answer),
     toolCalls: exchange.toolCalls.map((call) => shortCall(call, limits.answer)),
     results: exchange.results.map((result) => shortResult(result, limits.result, outputs)),
-    ...(remark === undefined ? {} : { remark: shortText(remark, limits.answer) }),
-    ...(message === undefined ? {} : { message: shortMessage(message, limits.message, outputs) }),
+    remark: remark === undefined ? undefined : shortText(remark, limits.answer),
+    message: message === undefined ? undefined : shortMessage(message, limits.message, outputs),
   };
   return withMeasure(short);
 }

@@ -71,7 +71,7 @@ function readAction({ text, toolCalls }: ModelAnswer, tools: readonly ModelTool[
   return {
     type: 'calls',
     calls: [{ id: `action-${String(turn)}`, name: call.name, input }],
-    ...(planUpdate === undefined ? {} : { planUpdate }),
+    planUpdate,
     notes: [...reading.notes, ...notes, ...diagnostics],
   };
 }

@@ -30,7 +30,7 @@ export function readPlanUpdate(value: unknown): PlanUpdateReading {
   };
   const update = isObject(value) ? readUpdate(value, report) : undefined;
   if (!isObject(value)) report(` must be an object, not ${describeValue(value)}`);
-  return { ...(update === undefined ? {} : { update }), problems };
+  return { update, problems };
 }
 
 function readUpdate(fields: Fields, report: Report): PlanUpdate | undefined {
@@ -94,7 +94,7 @@ function readChange(value: unknown, place: number, report: Report): readonly Ste
   }
   const title = readText(value['title'], `${name}.title`, report);
   const status = readState(value['status'], name, report);
-  return [{ id, ...(title === undefined ? {} : { title }), ...(status === undefined ? {} : { status }) }];
+  return [{ id, title, status }];
 }
 
 /** Models use numbers as ids, too. */

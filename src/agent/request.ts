@@ -133,7 +133,7 @@ export function prepareRequest(conversation: Conversation, parts: RequestParts):
       // The part that changes with every request comes last, so that providers can cache the prefix.
       messages: [...messages, ...state.messages],
       ...shape.part,
-      ...(model.contextWindow === undefined ? {} : { maxOutputTokens: answerTokens }),
+      maxOutputTokens: model.contextWindow === undefined ? undefined : answerTokens,
     },
     digest: requestDigest([system.digest, shape.digest, digests, state.digest, answerTokens]),
     tokens: system.tokens + shape.tokens + (shortened?.after ?? spoken),

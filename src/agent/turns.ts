@@ -243,7 +243,7 @@ async function actOn(calls: readonly ModelToolCall[], parts: AgentParts): Promis
   return {
     results: calls.map((call) => results.get(call) ?? ownResult(call, left, true)),
     touched,
-    ...(answer === undefined ? {} : { answer }),
+    answer,
   };
 }
 

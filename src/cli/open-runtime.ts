@@ -25,7 +25,7 @@ export async function openRuntime({ flags, terminal, signal }: RuntimeInvocation
       ...defined({ cwd: flags.cwd, configFile: flags.config, config }),
       roots: flags.root ?? [],
       onlyRoots: flags['only-root'] ?? false,
-      ...(flags.source === undefined ? {} : { source: flags.source }),
+      source: flags.source,
       cache: flags['no-cache'] !== true,
       signal,
       onProgress: ({ directories, skills }) => {

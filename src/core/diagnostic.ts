@@ -47,7 +47,7 @@ export function diagnose(finding: Finding, mode: Mode): Diagnostic {
     column: finding.column ?? 1,
     message: finding.message,
     hint: finding.hint ?? rule.hint,
-    ...(finding.edit === undefined ? {} : { edit: finding.edit }),
+    edit: finding.edit,
   };
 }
 

@@ -20,8 +20,8 @@ export function makeHead({ name, description, license, compatibility, controls, 
   return {
     name,
     description,
-    ...(license === undefined ? {} : { license }),
-    ...(compatibility === undefined ? {} : { compatibility }),
+    license,
+    compatibility,
     controls,
     meta,
   };

@@ -60,10 +60,10 @@ export async function evaluate(options: EvaluateOptions): Promise<EvalReport> {
   const { stopWhenDecided: stop } = options;
   const { results, sets, rounds, isPartial } = await runSuite({
     ...suite,
-    ...(stop === undefined ? {} : { isDecided: (done) => isDecided(done, stop) }),
+    isDecided: stop === undefined ? undefined : (done) => isDecided(done, stop),
     arms,
     outputs: path.join(directory, 'outputs'),
-    ...(executor === undefined ? {} : { executor }),
+    executor,
     settings: { judge: judge?.id ?? '' },
     reasonToSkip: (one) =>
       executor === undefined && found.reason !== '' && options.subject === undefined && needsPrograms(one)
@@ -77,7 +77,7 @@ export async function evaluate(options: EvaluateOptions): Promise<EvalReport> {
     skills: skillsOf(sets),
     isPartial,
     results,
-    ...(stop === undefined ? {} : { sequential: { rounds, most: options.repeat ?? 1, detect: stop.detect } }),
+    sequential: stop === undefined ? undefined : { rounds, most: options.repeat ?? 1, detect: stop.detect },
   });
 }
 
@@ -94,7 +94,7 @@ export async function evaluateAttempt(
   return runAttempt(job, {
     ...suite,
     outputs: path.join(options.directory, 'outputs'),
-    ...(executor === undefined ? {} : { executor }),
+    executor,
     reasonToSkip: (one) => (executor === undefined && needsPrograms(one) ? reason : undefined),
   });
 }

@@ -56,7 +56,7 @@ export function rescueFields(
   for (const piece of pieces) readPiece(work, piece);
   const unreadable = closeRestrictions(work, start, end);
   const map: MapNode = { type: 'map', entries: work.entries, flow: false, start, end };
-  return { map, unreadable, ...(work.refusal === undefined ? {} : { refusal: work.refusal }) };
+  return { map, unreadable, refusal: work.refusal };
 }
 
 function readPiece(work: Work, piece: Piece): void {

@@ -34,7 +34,7 @@ export function parseSkillMd(source: HeadSource, options: SkillMdOptions): Skill
   // A file without frontmatter has one problem, not two.
   if (start > 0) checkBody(report, body, start, options);
   return {
-    ...(reading.head === undefined ? {} : { head: reading.head }),
+    head: reading.head,
     body,
     bodyLine: positionOf(text, start).line,
     diagnostics: sortedDiagnostics(report),

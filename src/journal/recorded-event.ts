@@ -23,7 +23,7 @@ export function ownFields(event: RunEvent): object {
 
 function hashesOf(event: Extract<RunEvent, { readonly type: 'run-start' }>): object {
   const { indexHash, indexDigest, scanDigest, policyHash } = event;
-  return { indexHash, indexDigest, policyHash, ...(scanDigest === undefined ? {} : { scanDigest }) };
+  return { indexHash, indexDigest, policyHash, scanDigest };
 }
 
 /** Returns the event as a reader restores it, so that both derive the same summary. */

@@ -52,13 +52,13 @@ export function checkSkill(dir: string, fileName: string, options: CheckOptions)
   const parsed = parseSkillMd(source, {
     mode: options.mode,
     blockAngleBrackets: options.blockAngleBrackets ?? false,
-    ...(options.maxBodyLines === undefined ? {} : { maxBodyLines: options.maxBodyLines }),
-    ...(options.maxBodyCharacters === undefined ? {} : { maxBodyCharacters: options.maxBodyCharacters }),
+    maxBodyLines: options.maxBodyLines,
+    maxBodyCharacters: options.maxBodyCharacters,
   });
   return {
     file,
     text: read.text,
-    ...(parsed.head === undefined ? {} : { head: parsed.head }),
+    head: parsed.head,
     diagnostics: [
       // The text has replacement characters for invalid bytes, so an edit would destroy those bytes.
       ...(read.validUtf8 ? parsed.diagnostics : parsed.diagnostics.map(withoutEdit)),

@@ -62,7 +62,7 @@ export async function connectServer(options: ConnectOptions): Promise<ServerConn
         listMaxPages: MAX_PAGES,
         // Structured answers are not used, and compiling a schema of a stranger can take forever.
         jsonSchemaValidator: ANY_SCHEMA,
-        ...(pin === undefined ? {} : { versionNegotiation: { mode: { pin } } }),
+        versionNegotiation: pin === undefined ? undefined : { mode: { pin } },
       },
     );
     let isClosed = false;
@@ -140,7 +140,7 @@ async function callTool(client: Client, { name, tool, input, config, end, signal
   try {
     const result = await client.callTool(
       { name: tool, arguments: { ...input } },
-      { timeout, maxTotalTimeout: timeout, ...(signal === undefined ? {} : { signal }) },
+      { timeout, maxTotalTimeout: timeout, signal },
     );
     return { result };
   } catch (error) {

@@ -254,7 +254,7 @@ async function call(
     content: [{ type: 'text', text }],
     ...(isObject(value) && !isError ? { structuredContent: { ...value } } : {}),
     ...(isError ? { isError } : {}),
-    ...(failed === undefined ? {} : { _meta: { [CODE_KEY]: failed.code } }),
+    _meta: failed === undefined ? undefined : { [CODE_KEY]: failed.code },
   };
 }
 

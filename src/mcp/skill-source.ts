@@ -283,7 +283,7 @@ function plainResources({ resources }: Skill, { name, description }: SkillEntry)
       name: `${name}/${file}`,
       ...(file === MANIFEST ? { title: name, description: cleanText(description) } : {}),
       mimeType: mediaTypeOf(file, Buffer.alloc(0)).mediaType,
-      ...(size === undefined ? {} : { size }),
+      size,
     };
   });
 }

@@ -1,3 +1,4 @@
+import { defined } from '../core/defined.ts';
 import { SkillError } from '../core/errors.ts';
 import {
   LOCAL_PROVIDERS,
@@ -84,7 +85,7 @@ function settingsFor({ config = {}, env }: FindModelOptions, named?: ModelSettin
   if (named !== undefined && named.provider !== configured?.provider) return named;
   if (configured === undefined) return undefined;
   const apiKey = typeof keyName === 'string' ? keyOf(keyName, env) : configured.apiKey;
-  return { ...configured, ...named, ...(apiKey === undefined ? {} : { apiKey }) };
+  return { ...configured, ...named, ...defined({ apiKey }) };
 }
 
 function keyOf(name: string, env: FindModelOptions['env']): string {
@@ -126,14 +127,14 @@ function otherServer(keyName: string | undefined, env: FindModelOptions['env']):
   return {
     provider: 'openai-compatible',
     baseUrl,
-    ...(apiKey === undefined ? {} : { apiKey }),
+    ...defined({ apiKey }),
     ...(isSet(model) ? { model } : {}),
   };
 }
 
 async function localModel(options: FindModelOptions): Promise<FoundModel> {
   const { env, signal, addresses, probeMs } = options;
-  const look = { signal, ...(probeMs === undefined ? {} : { timeoutMs: probeMs }) };
+  const look = { signal, timeoutMs: probeMs };
   const tried = ['no provider is configured', 'no API key of a vendor is set'];
   const looks = await Promise.all(
     LOCAL_PROVIDERS.map(async (provider) => {
@@ -192,11 +193,11 @@ export async function openModel(settings: ModelSettings, options: OpenModelOptio
   const connect = await CONNECTIONS[library]();
   return aiSdkModel({
     id: `${provider}/${model}`,
-    ...(contextWindow === undefined ? {} : { contextWindow }),
+    contextWindow,
     // A local server turns the schema into a grammar, which the model does not see.
     ...(isVendor(provider) ? { answerSchemas: 'shown' } : hasSchemas === true ? { answerSchemas: 'enforced' } : {}),
     connect: (fetch) => connect({ model, baseUrl, apiKey, headers, fetch, hasSchemas: hasSchemas === true }),
-    ...(options.env === undefined ? {} : { fetch: proxiedFetch(options.env) }),
+    fetch: options.env === undefined ? undefined : proxiedFetch(options.env),
     params,
     optionsKey: library,
     defaults: DEFAULTS[library],

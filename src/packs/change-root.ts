@@ -217,11 +217,7 @@ async function inRoot<T>(
   { settings, signal, onNote }: ChangeOptions,
   act: (root: OpenRoot) => Promise<T | PackRefusal>,
 ): Promise<T | PackRefusal> {
-  return await withRoot(
-    settings.root,
-    { ...(signal === undefined ? {} : { signal }), onRecovered: ({ message }) => onNote?.(message) },
-    act,
-  );
+  return await withRoot(settings.root, { signal, onRecovered: ({ message }) => onNote?.(message) }, act);
 }
 
 /** Lists the trash of a root, or the earlier versions of one skill. Changes nothing. */

@@ -56,7 +56,7 @@ async function fetchInto(
       home,
       env,
       extract: extractArchive,
-      ...(signal === undefined ? {} : { signal }),
+      signal,
     });
     if (isRefusal(staged)) return { problem: problemOf(root, staged.message) };
     const made = path.join(temporary, 'root');

@@ -134,7 +134,7 @@ export async function installSkills(options: InstallOptions): Promise<Installed 
     settings.root,
     {
       create: true,
-      ...(signal === undefined ? {} : { signal }),
+      signal,
       onRecovered: ({ message }) => onNote?.(message),
     },
     async (root) => {
@@ -158,7 +158,7 @@ export async function installSkills(options: InstallOptions): Promise<Installed 
       }
       return await applyPlan(plan, root, {
         ...chosen.options,
-        ...(backgroundSync === undefined ? {} : { backgroundSync }),
+        backgroundSync,
       });
     },
   );
@@ -190,7 +190,7 @@ async function inspectAndChoose(
     checkName: openNameCheck([...root.lock.skills.keys()]),
     lock: root.lock,
     force: options.force === true,
-    ...(signal === undefined ? {} : { signal }),
+    signal,
     onProgress: (done: number, total: number) => onProgress?.({ step: 'inspect', done, total }),
   } as const;
   const all = await sourceVerdicts(staged, { ...inspect, names });
@@ -230,7 +230,7 @@ function planInstall(staged: StagedSource, root: OpenRoot, { verdicts, options }
     // `installedAt` is the time of the last change of the bytes.
     const lock = isLocked ? { ...fresh, installedAt: before.installedAt } : fresh;
     const verdict = hasWarnings(skill) ? 'warnings' : 'ready';
-    return { verdict, skill, change, isNeeded, lock, ...(before === undefined ? {} : { before }) };
+    return { verdict, skill, change, isNeeded, lock, before };
   };
   const planned = [
     ...verdicts.ready.map((skill) => plan(skill, false)),
@@ -303,15 +303,15 @@ export function lockedSkill(skill: InspectedSkill, resolved: ResolvedSource, at:
   const { source, revision, archive } = resolved;
   return {
     name,
-    ...(version === undefined ? {} : { version }),
+    version,
     source,
-    ...(revision === undefined ? {} : { revision }),
-    ...(archive === undefined ? {} : { archive }),
+    revision,
+    archive,
     ...(folder === '' ? {} : { folder }),
     digest,
     files,
     ...(requires.length === 0 ? {} : { requires: requires.map((need) => need.name).toSorted(compareText) }),
-    ...(signedBy === undefined ? {} : { signedBy }),
+    signedBy,
     installedAt: at.toISOString().replace(/\.\d+Z$/, 'Z'),
     tool: VERSION,
   };
@@ -340,10 +340,10 @@ async function applyPlan(
         { add: plan.skills.map(({ skill }) => skill.name) },
         { root: root.path, kind: kindOf(options), takeOver: options.takeOver ?? false },
       ),
-      ...(signal === undefined ? {} : { signal }),
-      ...(at === undefined ? {} : { at }),
-      ...(backgroundSync === undefined ? {} : { backgroundSync }),
-      ...(beforeCommit === undefined ? {} : { beforeCommit }),
+      signal,
+      at,
+      backgroundSync,
+      beforeCommit,
       onProgress: ({ phase, ...count }) => onProgress?.({ step: phase, ...count }),
     },
   );
@@ -364,8 +364,8 @@ function planPlaces(names: readonly string[], root: OpenRoot, options: InstallOp
 
 function carried({ offline, signal, onProgress }: InstallOptions) {
   return {
-    ...(offline === undefined ? {} : { offline }),
-    ...(signal === undefined ? {} : { signal }),
-    ...(onProgress === undefined ? {} : { onProgress }),
+    offline,
+    signal,
+    onProgress,
   };
 }

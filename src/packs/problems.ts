@@ -128,8 +128,8 @@ export function packRefusal(code: PackProblem, message: string, path?: string): 
     code,
     message,
     hint: PACK_PROBLEMS[code],
-    ...(path === undefined ? {} : { path }),
-    ...(allow === undefined ? {} : { allow }),
+    path,
+    allow,
   };
 }
 

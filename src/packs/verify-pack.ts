@@ -44,7 +44,7 @@ export async function verifyPack(options: VerifyPackOptions): Promise<VerifiedPa
   if (isRefusal(source)) return source;
   const to = mkdtempSync(path.join(workFolder, 'skillwright-verify-'));
   try {
-    const staged = await stagePack(source, { settings, to, ...(signal === undefined ? {} : { signal }) });
+    const staged = await stagePack(source, { settings, to, signal });
     return isRefusal(staged) ? staged : await inspectStaged(staged, options);
   } finally {
     await removeTree(to);
@@ -57,7 +57,7 @@ async function inspectStaged(staged: StagedSource, options: VerifyPackOptions): 
     settings,
     mode: options.lenient === true ? 'lenient' : 'strict',
     checkName: openNameCheck([]),
-    ...(signal === undefined ? {} : { signal }),
+    signal,
   });
   const requireSigned = settings.requireSigned || signature;
   const proof = await verifySource(staged, skills, { ...settings, requireSigned });
@@ -70,9 +70,9 @@ async function inspectStaged(staged: StagedSource, options: VerifyPackOptions): 
   return {
     type: 'verified-pack',
     source: resolved.source,
-    ...(resolved.archive === undefined ? {} : { archive: resolved.archive }),
+    archive: resolved.archive,
     hasManifest: manifest !== undefined,
-    ...(signedBy === undefined ? {} : { signedBy }),
+    signedBy,
     skills,
     leftOut: staged.leftOut,
     refusals: [

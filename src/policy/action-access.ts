@@ -114,7 +114,7 @@ function packageAccesses(
     const read = readPackage(text);
     return isPackage(read) ? packageArgument({ ...read, text: read.name }) : text;
   });
-  const subject = { kind: 'packages', names, ...(lock === undefined ? {} : { lock }) } as const;
+  const subject = { kind: 'packages', names, lock } as const;
   const tools = isDeclared ? ['install_packages'] : ['install_packages', 'unlisted_packages'];
   return tools.map((tool) => ({ tool, subject }));
 }

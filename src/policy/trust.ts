@@ -218,8 +218,8 @@ function skillsBelow(folder: string, skills: readonly SkillToTrust[]): readonly 
     return {
       path: pathBelow(folder, realPath(dir)),
       digest,
-      ...(head === undefined ? {} : { head }),
-      ...(own === undefined ? {} : { own }),
+      head,
+      own,
     };
   });
 }
@@ -246,7 +246,7 @@ function withEarlier(skill: TrustedSkill, before: TrustedSkill | undefined): Tru
   const earlier = [before, ...(before.earlier ?? [])]
     .filter(({ digest }) => digest !== skill.digest)
     .slice(0, MAX_EARLIER)
-    .map(({ digest, head }): TrustedBytes => ({ digest, ...(head === undefined ? {} : { head }) }));
+    .map(({ digest, head }): TrustedBytes => ({ digest, head }));
   return earlier.length === 0 ? skill : { ...skill, earlier };
 }
 

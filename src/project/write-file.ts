@@ -54,8 +54,8 @@ export function writeFile(
     path: shown,
     bytes: bytes.length,
     digest: `sha256:${sha256(bytes)}`,
-    ...(replaced === undefined ? {} : { replaced }),
-    ...(kept === undefined ? {} : { kept }),
+    replaced,
+    kept,
     ...(placed.place === 'project' ? { mode: written.mode } : {}),
     ...(placed.place === 'project' && written.lostBits !== 0 ? { specialBits: written.lostBits } : {}),
   };

@@ -173,7 +173,7 @@ export function indexSkills({
       unusedVisibility: rules.unused(),
     },
     indexHash,
-    ...(explain === undefined ? {} : { explain }),
+    explain,
   };
 }
 
@@ -261,7 +261,7 @@ function toShadowed({ candidate, rank }: Keyed, winner: Keyed): ShadowedSkill {
   return {
     name: candidate.head.name,
     source: candidate.root.source,
-    ...(version === undefined ? {} : { version }),
+    version,
     dir: candidate.dir,
     by: candidate.sameAs ?? winner.candidate.dir,
     reason: shadowReason(candidate, winner, rank),

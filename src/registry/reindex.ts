@@ -56,10 +56,7 @@ export async function reindex(input: ReindexInput): Promise<ScanOutcome> {
     state: {
       known: isUnchanged ? state.known : lazily(() => rememberRecords(records())),
       previous: isReusable ? { ...key, restore } : undefined,
-      cache:
-        cache.status === 'rebuilt'
-          ? { status: 'used', ...(cache.path === undefined ? {} : { path: cache.path }) }
-          : cache,
+      cache: cache.status === 'rebuilt' ? { status: 'used', path: cache.path } : cache,
       groups: result.groups,
     },
   };

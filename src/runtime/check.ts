@@ -37,7 +37,7 @@ export async function targetsAt(
     roots: [{ source: 'check', path: absolute, priority: 1, explicit: true }],
     mode: options.mode,
     nestedInSkills: true,
-    ...(signal === undefined ? {} : { signal }),
+    signal,
   });
   const readable = new Set(index.all.map(({ dir, file }) => `${dir}/${file}`));
   const skills = index.all.map(({ dir, file }) => ({ dir, file }));

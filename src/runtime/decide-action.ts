@@ -1,5 +1,6 @@
 import path from 'node:path';
 
+import { defined } from '../core/defined.ts';
 import type { Access, Decision } from '../core/access.ts';
 import type { Action } from '../core/action.ts';
 import type { SandboxedUse } from '../core/config/policy-config.ts';
@@ -74,9 +75,9 @@ export async function decideAction(
   const isCommand = action.type === 'run_command' || action.type === 'start_command';
   const named = accessesOf(action, {
     isLoaded,
-    ...(skill === undefined ? {} : { skill }),
-    ...(target === undefined ? {} : { place: { shown: target.shown, absolute: target.absolute, isIgnored } }),
-    ...(lock === undefined ? {} : { lock }),
+    skill,
+    place: target === undefined ? undefined : { shown: target.shown, absolute: target.absolute, isIgnored },
+    lock,
     ...(isCommand ? { line: await readCommand({ command: action.command, env: action.env, skill }) } : {}),
     ...program,
   });
@@ -84,7 +85,7 @@ export async function decideAction(
   const accesses = project === undefined ? named : [...named, ...otherNames(named, realPath(project))];
   const decision = decideAccesses(policy, accesses, { program, askedBy, sandboxed });
   const { isolation } = program;
-  return { decision, accesses, policy, ...(isolation === undefined ? {} : { isolation }) };
+  return { decision, accesses, policy, isolation };
 }
 
 type ProgramFacts = Pick<AccessFacts, 'isolation' | 'writes' | 'hosts' | 'secrets'>;
@@ -143,7 +144,7 @@ export function policyWithSkills(
   const layers = skills.flatMap(({ id, controls: { allowedTools: allowed, disallowedTools } }) => {
     const stated = {
       ...(isRestricting && allowed !== undefined ? { allowedTools: allowed } : {}),
-      ...(disallowedTools === undefined ? {} : { disallowedTools }),
+      ...defined({ disallowedTools }),
     };
     return Object.keys(stated).length === 0 ? [] : [skillLayer(id, stated)];
   });

@@ -67,9 +67,9 @@ function changeOf(observation: Observation): FileChange | undefined {
         : {
             before: {
               digest: replaced,
-              ...(kept === undefined ? {} : { kept }),
+              kept,
               ...permissions,
-              ...(specialBits === undefined ? {} : { specialBits }),
+              specialBits,
             },
           };
     return { path, after: { digest, ...permissions }, ...before };
@@ -80,10 +80,10 @@ function changeOf(observation: Observation): FileChange | undefined {
       path,
       before: {
         kept: trash,
-        ...(digest === undefined ? {} : { digest }),
-        ...(bytes === undefined ? {} : { bytes }),
-        ...(mode === undefined ? {} : { mode }),
-        ...(specialBits === undefined ? {} : { specialBits }),
+        digest,
+        bytes,
+        mode,
+        specialBits,
       },
     };
   }

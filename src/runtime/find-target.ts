@@ -54,7 +54,7 @@ async function findPath(
   const active = activeSkills(context);
   const places = {
     project,
-    ...(workspace === undefined ? {} : { workspace }),
+    workspace,
     skills: active.map(({ name, dir }) => ({ name, dir })),
   };
   const isWriting = action.type === 'write_file' || action.type === 'edit_file' || action.type === 'delete_file';

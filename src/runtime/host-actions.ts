@@ -53,7 +53,7 @@ export async function performHostAction(
       return grep(action, path, {
         isAllowed,
         isClosed: closedIn(path, rights),
-        ...(signal === undefined ? {} : { signal }),
+        signal,
       });
     }
     case 'write_file':
@@ -91,6 +91,6 @@ function request(action: NetworkRequest, { policy, isApproved, signal }: HostRig
       (name === host?.name && at === port) ||
       decide(policy, [hostAccess(`https://${name.includes(':') ? `[${name}]` : name}:${String(at)}/`, 'GET')])
         .effect === 'allow',
-    ...(signal === undefined ? {} : { signal }),
+    signal,
   });
 }

@@ -53,7 +53,7 @@ export function withInterrupted(
       result: 'conflict',
       reason: 'the run was killed while it changed this file, and the record does not say whether it did',
       yours: file,
-      ...(only === undefined ? {} : { earlier: only }),
+      earlier: only,
     });
   }
   return { changes: [...found.values()], unclear };

@@ -193,7 +193,7 @@ async function doAction(
       isDenied,
       hostInputs: hostInputsOf(action),
       mayReach,
-      ...(packages === undefined ? {} : { packages }),
+      packages,
     };
     return execution.perform(action, skill, { signal, askedBy: context.askedBy, digest, call, ...given });
   }
@@ -210,7 +210,7 @@ async function searchSkills(
 ): Promise<Observation> {
   const results = await search(index, action.query, action.n ?? 5, {
     forModel: askedBy === 'model',
-    ...(signal === undefined ? {} : { signal }),
+    signal,
   });
   return {
     type: 'skills-found',

@@ -246,10 +246,10 @@ function registryOptions(
     visibility: config.skill_visibility ?? {},
     nestedInSkills: options.nestedInSkills ?? config.scan?.nested_in_skills ?? false,
     explain: options.explain ?? false,
-    ...(config.scan?.max_depth === undefined ? {} : { maxDepth: config.scan.max_depth }),
-    ...(config.scan?.max_directories === undefined ? {} : { maxDirectories: config.scan.max_directories }),
-    ...(options.signal === undefined ? {} : { signal: options.signal }),
-    ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
+    maxDepth: config.scan?.max_depth === undefined ? undefined : config.scan.max_depth,
+    maxDirectories: config.scan?.max_directories === undefined ? undefined : config.scan.max_directories,
+    signal: options.signal,
+    onProgress: options.onProgress,
   };
   return cacheDir === undefined ? registry : { ...registry, cacheFile: path.join(cacheDir, cacheFileName(registry)) };
 }

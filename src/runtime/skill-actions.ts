@@ -107,7 +107,7 @@ function load(action: LoadSkill, skill: SkillEntry, context: ReadingContext): Ob
     files,
     filesCut,
     documents: documents.shown,
-    ...(action.documents === undefined ? {} : { selected: documents.selected }),
+    selected: action.documents === undefined ? undefined : documents.selected,
     ...(documents.omitted.length === 0 ? {} : { omitted: documents.omitted }),
     notes,
   } satisfies SkillLoaded;
@@ -170,9 +170,9 @@ function list(action: ListResources, skill: SkillEntry): Observation {
 function read(action: ReadResource, skill: SkillEntry, { limits }: ReadingContext): Observation {
   const file = readResourceFile(skill, action.path, {
     maxCharacters: limits.resource,
-    ...(action.offset === undefined ? {} : { offset: action.offset }),
-    ...(action.section === undefined ? {} : { section: action.section }),
-    ...(action.lines === undefined ? {} : { lines: action.lines }),
+    offset: action.offset,
+    section: action.section,
+    lines: action.lines,
   });
   if (file.type === 'failed') return actionFailed(action.type, file.failure);
   const { mediaType, isBinary, text, lines, totalLines, report, notes, headings } = file;
@@ -268,7 +268,7 @@ function chooseDocuments(
       selected.push(path);
       continue;
     }
-    const read = readResourceFile(skill, path, { maxCharacters: room, ...(offset === undefined ? {} : { offset }) });
+    const read = readResourceFile(skill, path, { maxCharacters: room, offset });
     if (read.type === 'failed') notes.push(`${quoted(path)} is not shown: ${read.failure.message}`);
     else if (read.report.truncated && shown.length > 0) omitted.push(path);
     else {

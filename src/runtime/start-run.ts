@@ -171,20 +171,19 @@ function startOf(
       indexHash: index.indexHash,
     },
     policyHash: policyHash(session.policy),
-    ...(parent === undefined ? {} : { parent }),
-    ...(budgets === undefined ? {} : { budgets }),
-    ...(agent === undefined ? {} : { agent }),
-    ...(trace === undefined ? {} : { trace }),
-    ...(execution === undefined
-      ? {}
-      : {
-          executor: {
+    parent,
+    budgets,
+    agent,
+    trace,
+    executor:
+      execution === undefined
+        ? undefined
+        : {
             name: execution.executor,
             isolation: execution.isolation,
             ...execution.identity,
             ...mountsOf(execution),
           },
-        }),
   };
 }
 
@@ -214,9 +213,9 @@ function openRecord(
     sync: source.config.runs?.sync ?? 'none',
     redactor,
     owner: source.owner(),
-    ...(openPlace === undefined ? {} : { openPlace }),
-    ...(key === undefined ? {} : { sealKey: key }),
-    ...(home === undefined ? {} : { home }),
+    openPlace,
+    sealKey: key,
+    home,
   });
 }
 
@@ -254,7 +253,7 @@ function withSpans(options: SessionOptions, take: (event: RunEvent) => void): Se
       ...execution,
       onSpan(span, call) {
         execution.onSpan?.(span, call);
-        take({ type: 'span', ...(call === undefined ? {} : { call }), span });
+        take({ type: 'span', call, span });
       },
     },
   };
@@ -264,7 +263,7 @@ async function openTelemetry({ config }: SessionSource): Promise<Telemetry | und
   const { endpoint = '', headers } = config.telemetry ?? {};
   if (endpoint === '') return undefined;
   const { telemetrySink } = await import('../journal/export/telemetry.ts');
-  return telemetrySink({ endpoint, ...(headers === undefined ? {} : { headers }) });
+  return telemetrySink({ endpoint, headers });
 }
 
 type Take = (event: RunEvent) => void;

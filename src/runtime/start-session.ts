@@ -1,3 +1,4 @@
+import { defined } from '../core/defined.ts';
 import type { Approve } from '../core/approval.ts';
 import type { Catalog, CatalogOptions } from '../catalog/catalog.ts';
 import type { Config } from '../core/config/config.ts';
@@ -165,7 +166,7 @@ export async function startSession(source: SessionSource, options: SessionOption
   const { searchTool, catalogFormat } = vocabulary;
   const catalogOptions: Partial<CatalogOptions> = {
     searchTool,
-    ...(catalogFormat === undefined ? {} : { format: catalogFormat }),
+    ...defined({ format: catalogFormat }),
     ...(options.catalog === 'search' ? { budget: 0 } : options.catalog),
   };
   const session = openSession({
@@ -176,7 +177,7 @@ export async function startSession(source: SessionSource, options: SessionOption
     record: options.record,
     flush: options.flush,
     actions: { ...actions, execution, host, servers, recall: options.recall, settle: options.settle },
-    planCatalog: (budget) => source.catalog(index, { ...catalogOptions, ...(budget === undefined ? {} : { budget }) }),
+    planCatalog: (budget) => source.catalog(index, { ...catalogOptions, ...defined({ budget }) }),
   });
   RUN_ANSWERS.set(session, actions.runAnswers);
   return session;
@@ -204,7 +205,7 @@ async function withServers(
   const isDenied = (name: string): boolean => !isPossible(decide(policy, [{ tool: name, subject: { kind: 'none' } }]));
   return {
     vocabulary: withServerTools(vocabulary, tools, isDenied),
-    servers: (action, signal) => servers.call(action, { ...services, ...(signal === undefined ? {} : { signal }) }),
+    servers: (action, signal) => servers.call(action, { ...services, signal }),
   };
 }
 
@@ -294,8 +295,8 @@ function offerOf(
     placement,
     // The session replaces this by its own state.
     loaded: () => [],
-    ...(execution === undefined ? {} : { execution: executionOffer(execution) }),
-    ...(host === undefined ? {} : { host: { hasNetwork: host.hasNetwork } }),
+    execution: execution === undefined ? undefined : executionOffer(execution),
+    host: host === undefined ? undefined : { hasNetwork: host.hasNetwork },
     locate: (path) => locateInSkills(index, path),
   };
 }
@@ -305,7 +306,7 @@ function executionOffer({ executor, mounts, packages }: Execution): NonNullable<
   return {
     hasInteraction: executor !== 'macos',
     hasPackages: packages.isAvailable,
-    ...(project === undefined ? {} : { project }),
+    project,
   };
 }
 
@@ -337,8 +338,8 @@ async function execute(
   };
   const wanted = {
     ...configured,
-    ...options,
-    container: { ...container, ...options.container },
+    ...defined(options),
+    container: { ...container, ...defined(options.container ?? {}) },
     packages: packageOptions(config, options),
   };
   // A child cannot reach hosts that its parent cannot.
@@ -351,9 +352,7 @@ async function execute(
 function packageOptions({ packages = {} }: Config, { packages: named = {} }: ExecutionOptions): PackageOptions {
   const { environments, skills, offline, hosts } = packages;
   return {
-    ...(environments === undefined ? {} : { environments }),
-    ...(skills === undefined ? {} : { skills }),
-    ...(hosts === undefined ? {} : { hosts }),
+    ...defined({ environments, skills, hosts }),
     ...named,
     ...(offline === true || named.isOffline === true ? { isOffline: true } : {}),
   };

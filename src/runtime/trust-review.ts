@@ -78,7 +78,7 @@ function wantsOf({ dir, controls: { allowedTools, requires = [] }, compatibility
     ...new Set(needs.filter((need) => need.kind === kind).map((need) => need.name)),
   ];
   return {
-    ...(allowedTools === undefined ? {} : { tools: allowedTools }),
+    tools: allowedTools,
     programs: named('program'),
     secrets: named('variable'),
     network: named('network').length > 0,

@@ -95,7 +95,7 @@ function planUndo(project: string, change: FileChange): UndoStep {
   if (current?.digest !== after?.digest) return conflict('it changed after the run', { yours: file, ...earlier });
   if (between !== undefined)
     return conflict('it was changed between two changes of the run, not by its file tools', {
-      ...(between.kept === undefined ? {} : { yours: between.kept }),
+      yours: between.kept,
       ...earlier,
     });
   if (before === undefined)

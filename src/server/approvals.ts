@@ -2,6 +2,7 @@
  * Questions of runs and the answers of people, as the API shows them: files in the home folder here, a table in a fleet. The first answer
  * counts, and it is used once.
  */
+import { defined } from '../core/defined.ts';
 import type { ApprovalRequest, ApprovalScope } from '../core/approval.ts';
 import { isSkillError } from '../core/errors.ts';
 import {
@@ -52,7 +53,7 @@ export function openFolderApprovals(
           return {
             ...questionView(request, at),
             isAnswered: isAnswered(place(), request.id),
-            ...(run === undefined ? {} : { run }),
+            ...defined({ run }),
           };
         }),
         stored: stored.approvals.map((approval) => ({
@@ -68,7 +69,7 @@ export function openFolderApprovals(
     },
     async answer(id, { verdict, scope, reason }) {
       try {
-        answerPending(place(), id, { verdict, scope, ...(reason === undefined ? {} : { reason }) });
+        answerPending(place(), id, { verdict, scope, reason });
       } catch (error) {
         throw conflict(error);
       }
@@ -92,10 +93,10 @@ export function questionView(request: ApprovalRequest, at: string): Immutable<Pe
     risk,
     rule,
     origin,
-    ...(skill === undefined ? {} : { skill }),
+    skill,
     detail,
     affects,
-    ...(isolation === undefined ? {} : { isolation }),
+    isolation,
     capabilities: capabilities.length === 0 ? [] : [capabilityLine(capabilities)],
     scopes,
   };

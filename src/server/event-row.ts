@@ -16,7 +16,7 @@ export function eventRow({ seq, elapsed, event, attempt }: RecordLine): Immutabl
   const { tone, text } = shownText(event);
   return {
     seq,
-    ...(attempt === undefined ? {} : { attempt }),
+    attempt,
     at: Math.round(elapsed),
     type: event.type,
     tone,

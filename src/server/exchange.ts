@@ -53,7 +53,7 @@ export async function answerApi(
   await send(reply, response, {
     signal,
     stalledMs: limits.stalledMs,
-    ...(onNote === undefined ? {} : { onNote: (note) => onNote(`${url.pathname}: ${note}`) }),
+    onNote: onNote === undefined ? undefined : (note) => onNote(`${url.pathname}: ${note}`),
   });
 }
 
@@ -75,7 +75,7 @@ export function sendError(response: ServerResponse, error: unknown): boolean {
   else if (error instanceof HttpError)
     respond(response, error.status, {
       error: error.message,
-      ...(error.hint === undefined ? {} : { hint: error.hint }),
+      hint: error.hint,
     });
   else if (isSkillError(error))
     respond(response, statusOf(error.code), { error: error.message, code: error.code, hint: error.hint });

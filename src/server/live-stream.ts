@@ -18,7 +18,7 @@ function lineId({ attempt, seq }: RecordLine): string {
 export function readLineId(id: string): { readonly attempt?: number; readonly after: number } | undefined {
   const [, attempt, seq] = /^(?:(\d{1,9})-)?(\d{1,15})$/.exec(id) ?? [];
   if (seq === undefined) return undefined;
-  return { after: Number(seq), ...(attempt === undefined ? {} : { attempt: Number(attempt) }) };
+  return { after: Number(seq), attempt: attempt === undefined ? undefined : Number(attempt) };
 }
 
 export function frame(event: string, value: unknown, id?: string): string {

@@ -35,7 +35,7 @@ function operation({ method, path, summary, query, body, answer, status }: Route
     operationId: `${method.toLowerCase()}${path.replaceAll(/\/\{?(\w)(\w*)\}?/g, (_, first: string, rest: string) => first.toUpperCase() + rest)}`,
     summary,
     parameters: [...names, ...(query === undefined ? [] : queryParameters(query))],
-    ...(body === undefined ? {} : { requestBody: { required: true, content: bodyContent(body) } }),
+    requestBody: body === undefined ? undefined : { required: true, content: bodyContent(body) },
     responses: {
       [String(status)]: { description: 'done', content: answerContent(answer) },
       default: { description: 'failed', content: { 'application/json': { schema: schemaOf(ErrorBody) } } },

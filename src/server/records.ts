@@ -85,7 +85,7 @@ export function openFolderRecords({ directory, home, own }: FolderRecordsOptions
       const found = verifyRun(place(id), { ...keys, expectsSeal: true });
       const { problems: missing } = verifyChainOf(place(id), directory, {
         ...keys,
-        ...(home === undefined ? {} : { home }),
+        home,
       });
       return {
         ...found,

@@ -110,7 +110,7 @@ function login(
   if (cookie === undefined && !hasSession) return explainLogin(response);
   response.writeHead(303, {
     ...LOOPBACK_HEADERS,
-    ...(cookie === undefined ? {} : { 'set-cookie': cookie }),
+    'set-cookie': cookie,
     location: '/',
   });
   response.end();

@@ -2,6 +2,7 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
 
+import { defined } from '../core/defined.ts';
 import type { RunInfo } from '../core/run-events.ts';
 import { changesBetween } from '../core/text/text-diff.ts';
 import { isLeftOutNote } from '../runtime/execution/results.ts';
@@ -59,7 +60,7 @@ export function openRunReader(own: OwnRuns): RunReader {
     request: startOf(info.request, 2_000),
     skills: [...new Set(info.skills.map(({ name }) => name))],
     startedAt: info.startedAt,
-    ...(info.endedAt === undefined ? {} : { endedAt: info.endedAt }),
+    ...defined({ endedAt: info.endedAt }),
     usage,
     isOwn: own.isOwn(id),
   });
@@ -79,11 +80,11 @@ export function openRunReader(own: OwnRuns): RunReader {
         events,
         isTorn: torn,
         problems: [...problems, ...notStored],
-        ...(plan === undefined ? {} : { plan }),
+        plan,
         answer,
         version: info.version,
-        ...(info.parent === undefined ? {} : { parent: info.parent }),
-        ...(resumes === undefined ? {} : { resumes }),
+        parent: info.parent,
+        resumes,
         ...(info.executor === null ? {} : { executor: `${info.executor.name} (${info.executor.isolation})` }),
         indexHash: info.indexHash,
         policyHash: info.policyHash,
@@ -143,9 +144,9 @@ function readFacts(folder: string): RunFacts {
       isEstimated,
       elapsedMs: Math.round(elapsedMs),
     },
-    ...(plan === undefined ? {} : { plan }),
+    plan,
     answer,
-    ...(resumes === undefined ? {} : { resumes }),
+    resumes,
     turns,
     events,
     notStored: [...notStored],
@@ -165,8 +166,8 @@ export function alignedSteps(left: string, right: string): Pick<Immutable<RunCom
     for (let at = 0; at < Math.max(onlyLeft.length, onlyRight.length); at += 1) {
       const [one, other] = [onlyLeft[at], onlyRight[at]];
       steps.push({
-        ...(one === undefined ? {} : { left: one }),
-        ...(other === undefined ? {} : { right: other }),
+        left: one,
+        right: other,
         isSame: false,
       });
     }

@@ -131,9 +131,9 @@ const grep: ToolRow = singleAction({
       type: 'grep',
       pattern: textOf(input, 'pattern'),
       path: optionalTextOf(input, 'path') ?? '.',
-      ...(glob === undefined ? {} : { glob }),
+      glob,
       ...(isSet(input, 'ignore_case') ? { ignoreCase: true } : {}),
-      ...(most === undefined ? {} : { maxMatches: most }),
+      maxMatches: most,
     };
   },
   toResult: ({ matches, files, skipped, isCut, notes }) => ({
@@ -199,8 +199,8 @@ const networkRequest: ToolRow = singleAction({
     return {
       type: 'network_request',
       url: textOf(input, 'url'),
-      ...(method === undefined ? {} : { method }),
-      ...(body === undefined ? {} : { body }),
+      method,
+      body,
       headers: headersOf(input['headers']),
     };
   },

@@ -36,7 +36,7 @@ const listFiles = onFiles({
   toAction(input) {
     const depth = numberOf(input, 'depth');
     const asked = optionalTextOf(input, 'path') ?? '';
-    return { type: 'list_dir', path: asked === '' ? '.' : asked, ...(depth === undefined ? {} : { depth }) };
+    return { type: 'list_dir', path: asked === '' ? '.' : asked, depth };
   },
   toResult: showFolder,
 });

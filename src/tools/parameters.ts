@@ -80,7 +80,7 @@ export function searchParameters(): ObjectSchema {
 
 export function searchOf(input: ToolInput): SearchSkills {
   const n = numberOf(input, 'n');
-  return { type: 'search_skills', query: textOf(input, 'query'), ...(n === undefined ? {} : { n }) };
+  return { type: 'search_skills', query: textOf(input, 'query'), n };
 }
 
 /** Readers for validated input: a value of another type counts as absent. */
@@ -103,7 +103,7 @@ export function linesOf(input: ToolInput, first: string, last: string): { readon
   const from = numberOf(input, first);
   const to = numberOf(input, last);
   if (from === undefined && to === undefined) return {};
-  return { lines: { from: from ?? 1, ...(to === undefined ? {} : { to }) } };
+  return { lines: { from: from ?? 1, to } };
 }
 
 export function isSet(input: ToolInput, key: string): boolean {

@@ -115,9 +115,9 @@ export function programOf(input: ToolInput): {
   const env = textMapOf(input, 'env');
   const packages = textsOf(input, 'packages');
   return {
-    ...(env === undefined ? {} : { env }),
-    ...(stdin === undefined ? {} : { stdin }),
-    ...(seconds === undefined ? {} : { timeoutSeconds: seconds }),
+    env,
+    stdin,
+    timeoutSeconds: seconds,
     ...(packages.length === 0 ? {} : { packages }),
   };
 }
@@ -130,7 +130,7 @@ export function inputsOf(input: ToolInput): readonly InputRequest[] {
     return [
       {
         from: textOf(item, 'from'),
-        ...(to === undefined ? {} : { to }),
+        to,
         ...(mode === 'copy' || mode === 'link' ? { mode } : {}),
         ...(isSet(item, 'pin') ? { pin: true } : {}),
       },
@@ -146,8 +146,8 @@ export function outputsOf(input: ToolInput): OutputParameters {
     output_files: textsOf(input, 'output_files'),
     save_as_artifacts: isSet(input, 'save_as_artifacts'),
     omit_inline_content: isSet(input, 'omit_inline_content'),
-    ...(prefix === undefined ? {} : { artifact_prefix: prefix }),
-    ...(declared === undefined ? {} : { outputs: manifestOf(declared) }),
+    artifact_prefix: prefix,
+    outputs: declared === undefined ? undefined : manifestOf(declared),
   };
 }
 
@@ -161,7 +161,7 @@ function manifestOf(declared: ToolInput): NonNullable<OutputParameters['outputs'
     globs: textsOf(declared, 'globs'),
     ...(Object.hasOwn(declared, 'inline') ? { inline: isSet(declared, 'inline') } : {}),
     save: isSet(declared, 'save'),
-    ...(name === undefined ? {} : { name_template: name }),
+    name_template: name,
     ...number('max_files'),
     ...number('max_file_bytes'),
     ...number('max_total_bytes'),

@@ -148,7 +148,7 @@ const workspaceExec: ToolRow = {
     const wait = isSet(input, 'background') ? 0 : (numberOf(input, 'yield_time_ms') ?? numberOf(input, 'yieldMs'));
     const terminal = isSet(input, 'tty') || isSet(input, 'pty');
     if (!canTalk(offer) || (wait === undefined && !terminal)) return [{ type: 'run_command', ...command }];
-    return [{ type: 'start_command', ...command, terminal, ...(wait === undefined ? {} : { yieldMs: wait }) }];
+    return [{ type: 'start_command', ...command, terminal, yieldMs: wait }];
   },
   toResult([observation]) {
     return observation?.type === 'command-seen'
@@ -174,7 +174,7 @@ function commandOf(input: ToolInput): Omit<RunCommand, 'type'> & { readonly skil
     skill: textOf(input, 'skill'),
     command: textOf(input, 'command'),
     ...(cwd === undefined || cwd === '' ? {} : { cwd }),
-    ...(editorText === undefined ? {} : { editorText }),
+    editorText,
     ...programOf(input),
     inputs: inputsOf(input),
     outputs: outputsOf(input),
@@ -184,7 +184,7 @@ function commandOf(input: ToolInput): Omit<RunCommand, 'type'> & { readonly skil
 function waitingOf(input: ToolInput): { readonly yieldMs?: number; readonly pollLines?: number } {
   const yieldMs = numberOf(input, 'yield_ms');
   const lines = numberOf(input, 'poll_lines');
-  return { ...(yieldMs === undefined ? {} : { yieldMs }), ...(lines === undefined ? {} : { pollLines: lines }) };
+  return { yieldMs, pollLines: lines };
 }
 
 /** The state of a session under the names of trpc. */
@@ -195,9 +195,9 @@ function seen({ session, status, output, offset, nextOffset, exitCode, question,
     output,
     offset,
     next_offset: nextOffset,
-    ...(exitCode === undefined ? {} : { exit_code: exitCode }),
-    ...(question === undefined ? {} : { interaction: { needs_input: true, ...question } }),
-    ...(result === undefined ? {} : { result }),
+    exit_code: exitCode,
+    interaction: question === undefined ? undefined : { needs_input: true, ...question },
+    result,
   };
 }
 

@@ -30,7 +30,7 @@ export function played(
   const requests: ModelRequest[] = [];
   return {
     id: 'played',
-    ...(contextWindow === undefined ? {} : { contextWindow }),
+    contextWindow,
     requests,
     async call(request, { signal, onDelta }) {
       signal.throwIfAborted();

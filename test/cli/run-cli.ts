@@ -45,7 +45,7 @@ export async function cli(
   const stream = (write: (text: string) => void): { write(text: string): void; isTTY: boolean; columns?: number } => ({
     write,
     isTTY,
-    ...(columns === undefined ? {} : { columns }),
+    columns,
   });
   const status = await main({
     words: ['--cwd', cwd, ...words],

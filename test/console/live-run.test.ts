@@ -4,7 +4,7 @@ import { EMPTY_RUN, lastId, withMessages, type LiveMessage, type LiveRun } from 
 
 const row = (seq: number, text: string, attempt?: number): LiveMessage => ({
   type: 'row',
-  row: { seq, at: seq * 10, type: 'note', tone: 'plain', text, ...(attempt === undefined ? {} : { attempt }) },
+  row: { seq, at: seq * 10, type: 'note', tone: 'plain', text, attempt },
 });
 const texts = ({ steps }: LiveRun): readonly string[] => steps.map((step) => step.row.text);
 

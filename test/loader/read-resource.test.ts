@@ -11,7 +11,7 @@ function readText(content: string | Buffer, options: ReadResourceOptions, file =
   const read = readResourceFile(makeSkill({ [file]: content }), file, options);
   if (read.type === 'failed') return read.failure;
   const { truncated, next } = read.report;
-  return { text: read.text, lines: read.lines, truncated, notes: read.notes, ...(next === undefined ? {} : { next }) };
+  return { text: read.text, lines: read.lines, truncated, notes: read.notes, next };
 }
 
 describe('a file of a skill', () => {

@@ -167,7 +167,7 @@ describe('keys of the environment', () => {
   ])('the base URL beside a key is used, with the version added: %j, %j', async (tail, name) => {
     const server = await start((response) => sendJson(response, { error: { message: 'enough' } }, 400));
     const env = { ANTHROPIC_BASE_URL: server.url + tail, ANTHROPIC_API_KEY: 'key-12345678' };
-    await ask(await find({ env, ...(name === undefined ? {} : { name }) }));
+    await ask(await find({ env, name }));
     expect(server.requests.map(({ path, headers }) => [path, headers['x-api-key']])).toEqual([
       ['/v1/messages', 'key-12345678'],
     ]);
@@ -179,7 +179,7 @@ describe('keys of the environment', () => {
       const server = await start((response) => sendJson(response, completion('hi')));
       const env = { ANTHROPIC_API_KEY: 'env-key-123', OPENAI_API_KEY: 'env-key-123', GEMINI_API_KEY: 'env-key-123' };
       const params = { base_url: server.url, model: 'm' };
-      await ask(await find({ config: { ...(provider === undefined ? {} : { provider }), params }, env }));
+      await ask(await find({ config: { provider, params }, env }));
       expect(server.requests.length).toBe(1);
       expect(JSON.stringify(server.requests)).not.toContain('env-key');
     },

@@ -156,7 +156,12 @@ describe('rules', () => {
   });
 
   test('a value that the shell would run makes a line unclear', () => {
-    const effects = [{ BASH_ENV: '$(evil)' }, { 'BASH_FUNC_git%%': '() { evil; }' }, { x: 'a[$(evil)]' }].map((env) => {
+    const hostile: readonly Readonly<Record<string, string>>[] = [
+      { BASH_ENV: '$(evil)' },
+      { 'BASH_FUNC_git%%': '() { evil; }' },
+      { x: 'a[$(evil)]' },
+    ];
+    const effects = hostile.map((env) => {
       const line = readCommandLine('git log $((x))', { env });
       return effectOf(policyOf({ allow: ['Bash(git:*)'] }), [{ tool: 'run_command', subject: lineSubject(line) }]);
     });

@@ -7,10 +7,7 @@ import { listDirectory } from '../../src/project/list-directory.ts';
 import { placed, world, type World } from './support.ts';
 
 function list(here: World, folder: string, depth?: number) {
-  return listDirectory(
-    { type: 'list_dir', path: folder, ...(depth === undefined ? {} : { depth }) },
-    placed(here, folder),
-  );
+  return listDirectory({ type: 'list_dir', path: folder, depth }, placed(here, folder));
 }
 
 function names(here: World, folder: string, depth?: number): readonly string[] {

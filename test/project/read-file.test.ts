@@ -17,11 +17,7 @@ function read(
   more: { lines?: { from: number; to?: number }; limits?: ReadFileLimits } = {},
 ) {
   const { lines, limits } = more;
-  return readFile(
-    { type: 'read_file', path: file, ...(lines === undefined ? {} : { lines }) },
-    placed(here, file),
-    limits,
-  );
+  return readFile({ type: 'read_file', path: file, lines }, placed(here, file), limits);
 }
 
 describe('read_file', () => {

@@ -37,7 +37,7 @@ function candidate(
     group,
     digest: `sha256:${name}`,
     mtimeMs,
-    ...(sameAs === undefined ? {} : { sameAs }),
+    sameAs,
   };
 }
 

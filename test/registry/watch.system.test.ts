@@ -28,7 +28,7 @@ async function watched(prepare: (root: string) => void, pollMs?: number): Promis
     changes.push(change);
     wake?.();
   };
-  registry.watch(listener, { signal: controller.signal, debounceMs: 30, ...(pollMs === undefined ? {} : { pollMs }) });
+  registry.watch(listener, { signal: controller.signal, debounceMs: 30, pollMs });
   // The look that a watch begins with.
   await settle(120);
   return {

@@ -96,7 +96,7 @@ function play(
     observations.push(observation);
     const { was, by, mode } = history ?? { was: found, by: [] };
     const left = stateOf(here, step.file)?.text;
-    touched.set(step.file, { was, by: [...by, 'run'], left, ...(mode === undefined ? {} : { mode }) });
+    touched.set(step.file, { was, by: [...by, 'run'], left, mode });
   }
   return { observations, touched };
 }

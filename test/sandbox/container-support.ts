@@ -92,7 +92,7 @@ export async function run(
   const { signal, ...spec } = changes;
   const stdout = new Gathered();
   const stderr = new Gathered();
-  const end = await workspace.run(program(argv, spec), { stdout, stderr, ...(signal === undefined ? {} : { signal }) });
+  const end = await workspace.run(program(argv, spec), { stdout, stderr, signal });
   return { end, stdout: stdout.text, stderr: stderr.text };
 }
 
@@ -100,8 +100,8 @@ export async function run(
 export function shape({ reason, exitCode, signal }: ProgramEnd): Partial<ProgramEnd> {
   return {
     reason,
-    ...(exitCode === undefined ? {} : { exitCode }),
-    ...(signal === undefined ? {} : { signal }),
+    exitCode,
+    signal,
   };
 }
 

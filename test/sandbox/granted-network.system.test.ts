@@ -36,7 +36,7 @@ describe('bubblewrap with granted hosts', needs('bubblewrap'), () => {
             folder,
             forwarder,
             resolve: async () => ['127.0.0.1'],
-            ...(identity === undefined ? {} : { identity }),
+            identity,
           }),
       }),
     );

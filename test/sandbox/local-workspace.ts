@@ -51,7 +51,7 @@ export async function runLine(
 ): Promise<Omit<ProgramEnd, 'durationMs'> & { readonly stdout: string; readonly stderr: string }> {
   const stdout = keeping();
   const stderr = keeping();
-  const streams = { stdout, stderr, ...(asked.signal === undefined ? {} : { signal: asked.signal }) };
+  const streams = { stdout, stderr, signal: asked.signal };
   const { durationMs: _, ...end } = await workspace.run(specOf(['bash', '-c', line], asked), streams);
   return { ...end, stdout: stdout.text(), stderr: stderr.text() };
 }

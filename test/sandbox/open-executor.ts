@@ -8,7 +8,7 @@ export function openExecutor(): Executor {
   const identity = process.getuid?.() === 0 ? { uid: 64_322, gid: 64_322 } : undefined;
   return {
     name: 'local',
-    ...(identity === undefined ? {} : { identity }),
+    identity,
     attach: async ({ root }) =>
       await Promise.resolve({
         capabilities: {
@@ -25,7 +25,7 @@ export function openExecutor(): Executor {
               argv: spec.argv,
               cwd: path.join(root, spec.cwd),
               env: spec.env,
-              ...(identity === undefined ? {} : { identity }),
+              identity,
             },
             { stdin: spec.stdin, limits: spec.limits, streams },
           ),

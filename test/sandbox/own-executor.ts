@@ -17,7 +17,7 @@ export function groupExecutor(): Executor {
   const identity = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : undefined;
   return {
     name: 'local',
-    ...(identity === undefined ? {} : { identity }),
+    identity,
     async attach(place) {
       const root = realpathSync(place.root);
       const stops = new Set<() => void>();

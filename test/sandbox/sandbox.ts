@@ -106,10 +106,10 @@ export async function collected(
 ): Promise<Collected> {
   const stdout = textSink();
   const stderr = textSink();
-  const end = await workspace.run(programSpec(argv, { ...rest, ...(limits === undefined ? {} : { limits }) }), {
+  const end = await workspace.run(programSpec(argv, { ...rest, limits }), {
     stdout,
     stderr,
-    ...(signal === undefined ? {} : { signal }),
+    signal,
   });
   return { end, stdout: stdout.text(), stderr: stderr.text() };
 }

@@ -26,7 +26,7 @@ export function fakeExecutor(
   const detached: string[] = [];
   return {
     name: kind === 'isolating' ? 'bubblewrap' : 'local',
-    ...(more.identity === undefined ? {} : { identity: more.identity }),
+    identity: more.identity,
     attached,
     detached,
     async attach(place): Promise<AttachedWorkspace> {

@@ -48,7 +48,7 @@ async function ask(method: string, target: string, body?: unknown): Promise<Repl
       authorization: `Bearer ${TOKEN}`,
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    body: body === undefined ? undefined : JSON.stringify(body),
   });
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 }

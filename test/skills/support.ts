@@ -31,7 +31,7 @@ export async function run(command: string, args: readonly string[], options: Run
         timeout: 170_000,
         maxBuffer: 256 * 1024 * 1024,
         encoding: 'buffer',
-        ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+        cwd: options.cwd,
       },
       (error, stdout, stderr) => {
         const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;

@@ -40,7 +40,7 @@ export async function recordedChild(
     const opened = await openRecordedRun(folder, {
       runtime,
       ...around,
-      ...(signal === undefined ? {} : { signal }),
+      signal,
     });
     return opened.type === 'past' ? { type: 'open', past: opened.past } : lost(opened.problems.join('; '));
   } catch (error) {

@@ -24,10 +24,8 @@ export async function chooseModel({ name, runtime, signal, cwd = '.' }: ModelCho
   return await openAgentModel({
     env: surroundingsOf({}).env,
     signal,
-    ...(config === undefined ? {} : { config }),
-    ...(name === undefined
-      ? {}
-      : { name: name.replace(/^scripted:(.*)$/s, (_, file: string) => `scripted:${path.resolve(cwd, file)}`) }),
+    config,
+    name: name?.replace(/^scripted:(.*)$/s, (_, file: string) => `scripted:${path.resolve(cwd, file)}`),
   });
 }
 

@@ -47,15 +47,14 @@ export function openApprover(flags: FlagValues<typeof APPROVAL_FLAGS>, terminal:
     yes: flags.yes === true,
     ...(flags.defer === true ? {} : { asker: TERMINAL_ASKER }),
     // Answers in the queue count also without --defer, and the console shows what this terminal asks.
-    ...(home === undefined
-      ? {}
-      : {
-          pending: {
+    pending:
+      home === undefined
+        ? undefined
+        : {
             folder: pendingFolder(home),
             isShared: isAttended(),
             ...(flags.defer === true ? { waitMs: 0 } : {}),
           },
-        }),
     onWarning: (message) => reportWarning(terminal, printable(message)),
   });
   return approve;

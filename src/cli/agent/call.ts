@@ -72,7 +72,7 @@ export const command = defineCommand({
       vocabulary,
       host: {},
       approve: openApprover(given, terminal),
-      ...(executor === undefined ? {} : { execution: modelExecution(terminal, executor) }),
+      execution: executor === undefined ? undefined : modelExecution(terminal, executor),
       ...(isListing
         ? { directory: false }
         : {

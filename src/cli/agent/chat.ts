@@ -99,7 +99,7 @@ export const command = defineCommand({
         host: {},
         approve: openApprover(given, terminal),
         sinks: [display.sink, refusals.sink, connections.sink],
-        ...(servers === undefined ? {} : { servers }),
+        servers,
       },
     };
     const { input, remember } = inputOf(invocation, runtime, isAtTerminal);
@@ -140,7 +140,7 @@ export const command = defineCommand({
       remember,
       show,
       interrupts: () => (isAtTerminal ? takeInterrupts(process, signal) : { signal, release: () => undefined }),
-      ...(earlier === undefined ? {} : { earlier }),
+      earlier,
     }).finally(() => servers?.close());
     if (signal.aborted) return EXIT.interrupted;
     return isAtTerminal ? EXIT.done : last;

@@ -134,12 +134,12 @@ async function openRun(
       ...commandExecution(terminal),
       ...(isBuiltIn && given.command !== true ? {} : { askWeaker: weakerQuestion(terminal) }),
       ...packageOptions(given, terminal),
-      ...(executor === undefined ? {} : { executor }),
+      executor,
       env: variables(given.env ?? []),
       ...servedPort(invocation),
       ...sandboxOptions(given, { config: runtime.config, cwd: path.resolve(given.cwd ?? '.') }),
       hostInputs: hostFiles(invocation),
-      ...(given.image === undefined ? {} : { container: { image: given.image } }),
+      container: given.image === undefined ? undefined : { image: given.image },
       ...(given.json === true
         ? {}
         : {
@@ -161,7 +161,7 @@ function actionOf(
   const seconds = wholeNumber(given.timeout, '--timeout', { least: 1, most: MAX_SECONDS });
   const shared = {
     skill,
-    ...(given.source === undefined ? {} : { source: given.source }),
+    source: given.source,
     timeoutSeconds: seconds ?? (given.serve === undefined ? DEFAULT_SECONDS : MAX_SECONDS),
     inputs: (given.in ?? []).map((text) => inputOf(text, given.cwd ?? '.')),
     outputs: { save_as_artifacts: given.save === true },

@@ -14,7 +14,7 @@ export function modelExecution(terminal: Terminal, executor?: ExecutionOptions['
     onUnmounted: ({ message }) => reportWarning(terminal, `programs do not see the project: ${message}`),
     askWeaker: weakerQuestion(terminal),
     opens: false,
-    ...(executor === undefined ? {} : { executor }),
+    executor,
   };
 }
 

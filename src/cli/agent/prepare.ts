@@ -75,7 +75,7 @@ async function prepare(invocation: PrepareInvocation, name: string): Promise<num
     approve: openApprover(given, terminal),
     execution: {
       ...commandExecution(terminal),
-      ...(executor === undefined ? {} : { executor }),
+      executor,
       packages:
         given.wheels === undefined ? packages : { ...packages, wheels: path.resolve(given.cwd ?? '.', given.wheels) },
     },

@@ -100,7 +100,7 @@ export const command = defineCommand({
         request,
         budget,
         signal,
-        ...(interrupts === undefined ? {} : { steps: interrupts.steps }),
+        steps: interrupts?.steps,
         projectInstructions: given['no-agents-md'] === true ? undefined : projectInstructions(cwdOf(invocation)),
         unapproved: isAttended() || given.defer === true || given['keep-going'] === true ? 'continue' : 'stop',
         // The user gets the answer, too, if the files cannot be copied.
@@ -118,7 +118,7 @@ export const command = defineCommand({
           host: {},
           approve: openApprover(given, terminal),
           sinks: [display.sink, refusals.sink, connections.sink],
-          ...(servers === undefined ? {} : { servers }),
+          servers,
         },
       },
       {

@@ -80,7 +80,7 @@ export const command = defineCommand({
       openModel: async (name, ending) => (await chooseModel({ name, runtime, signal: ending, cwd: given.cwd })).model,
       agent: {
         projectInstructions: instructions,
-        ...(given.budget === undefined ? {} : { budget: parseBudget(given.budget) }),
+        budget: given.budget === undefined ? undefined : parseBudget(given.budget),
         run: { host: {}, approve: approver(surroundings.home, invocation) },
       },
       runAgent: (options, live) =>
@@ -94,11 +94,11 @@ export const command = defineCommand({
       resumed: (live) =>
         executor === 'none' ? {} : { execution: { ...modelExecution(terminal, executor), ...sandbox, ...live } },
       reach: {
-        ...(given.executor === undefined ? {} : { executor: given.executor }),
+        executor: given.executor,
         writes: (sandbox.mounts ?? []).flatMap(({ folder, access }) => (access === 'write' ? [folder] : [])),
         hosts: sandbox.network ?? runtime.config.execution?.network ?? [],
       },
-      ...(port === undefined ? {} : { port }),
+      port,
     }).catch(portInUse(port, 'choose another --port, or omit it'));
     try {
       const link = server.newLink();
@@ -121,7 +121,7 @@ function approver(
 ): ReturnType<typeof openApprovals>['approve'] {
   return openApprovals({
     home,
-    ...(home === undefined ? {} : { pending: { folder: pendingFolder(home), waitMs: WAIT_MS } }),
+    pending: home === undefined ? undefined : { folder: pendingFolder(home), waitMs: WAIT_MS },
     onWarning: (message) => reportWarning(terminal, printable(message)),
   }).approve;
 }

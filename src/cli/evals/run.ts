@@ -60,7 +60,7 @@ export async function evalCases(invocation: EvalInvocation): Promise<number> {
     const judge = await judgeOf(invocation, runtime);
     return evaluate({
       ...basis,
-      ...(flags['stop-when'] === undefined ? {} : { stopWhenDecided: { detect: detectOf(invocation) } }),
+      stopWhenDecided: flags['stop-when'] === undefined ? undefined : { detect: detectOf(invocation) },
       skills: inputs.skills,
       places: runtime.executionPlaces,
       home,
@@ -139,7 +139,7 @@ async function runEvaluation(
         sourceOf: (skill) => sources.get(skill),
         resume: unfinished !== undefined,
         ...defined({ model, subject }),
-        ...(workers === undefined ? {} : { elsewhere: workers.elsewhere(model) }),
+        elsewhere: workers?.elsewhere(model),
         ...(cache === undefined || isCommand(subject) ? {} : { cache: path.join(cache, 'evals') }),
         onProgress: (state) => progress.show(`${subjects.length > 1 ? `${name}: ` : ''}${progressText(state)}`),
         onNote: (note) => void notes.push(note),
@@ -213,7 +213,7 @@ function planOptions(invocation: EvalInvocation, { cases }: EvalInputs, model: S
     cases,
     model,
     arms: baseline === undefined ? 1 : 2,
-    ...(repeat === undefined ? {} : { repeat }),
+    repeat,
     detect: detectOf(invocation),
     hasJudge: judge !== undefined,
     earlier: storedReports(cwdOf(invocation)),
@@ -235,7 +235,7 @@ export function numbersOf({ flags, positionals }: EvalInvocation): Numbers {
       wholeNumber(flags.concurrency, '--concurrency', { least: 1, most: 256 }) ??
       (flags.workers === true ? WORKERS_CONCURRENCY : CONCURRENCY),
     timeoutMs: seconds * 1000,
-    ...(repeat === undefined ? {} : { repeat }),
+    ...defined({ repeat }),
   };
 }
 

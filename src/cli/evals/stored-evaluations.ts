@@ -29,7 +29,7 @@ export function storedEvaluations(cwd: string): EvaluationSource {
       .map(([, other]) => other)
       .filter(({ startedAt }) => startedAt < report.startedAt)
       .toReversed(),
-    ...(against === undefined ? {} : { before: read(against) }),
+    before: against === undefined ? undefined : read(against),
   });
   const all = (): readonly (readonly [string, EvalReport])[] =>
     evaluationNames(cwd)

@@ -24,7 +24,7 @@ export async function openSubjects(invocation: EvalInvocation, runtime: Runtime)
   const { flags, signal } = invocation;
   if (flags.subject === undefined) {
     const model = await suiteModel(invocation, runtime);
-    return [{ name: OWN_LOOP, ...(model === undefined ? {} : { model }) }];
+    return [{ name: OWN_LOOP, model }];
   }
   if (flags['update-cassettes'] === true || flags.cassettes !== undefined)
     throw new UsageError('cassettes hold answers of models, not of agents', 'omit --subject, or the cassettes');

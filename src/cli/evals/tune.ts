@@ -56,8 +56,8 @@ export async function evalTune(invocation: EvalInvocation): Promise<number> {
     directory,
     signal,
     model,
-    ...(subject === undefined ? {} : { subject }),
-    ...(cache === undefined ? {} : { cache: path.join(cache, 'evals') }),
+    subject,
+    cache: cache === undefined ? undefined : path.join(cache, 'evals'),
     onProgress: (state) => progress.show(progressText(state)),
     onNote: (note) => void notes.add(note),
   }).finally(() => progress.end());

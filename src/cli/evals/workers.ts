@@ -41,8 +41,8 @@ export async function openWorkers({ flags, signal }: EvalInvocation): Promise<Ev
             timeoutMs,
             roots: await attempts.pin(set),
             skillsDigest: set.digest,
-            ...(model === undefined ? {} : { model: { id: model.id, way: model.way } }),
-            ...(flags.judge === undefined ? {} : { judge: flags.judge }),
+            model: model === undefined ? undefined : { id: model.id, way: model.way },
+            judge: flags.judge,
           };
           const { result, record } = await attempts.run(stored, evalCase.input, { runs, outputs });
           const { id, name, place, input, tags } = evalCase;

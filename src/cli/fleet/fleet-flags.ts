@@ -19,7 +19,7 @@ export function fleetOptions(
       'no database is named',
       'pass --database postgres://USER@HOST/NAME, or set SKILLWRIGHT_DATABASE_URL',
     );
-  return { database, env, ...(given.artifacts === undefined ? {} : { artifacts: given.artifacts }) };
+  return { database, env, artifacts: given.artifacts };
 }
 
 /** Opens the database. What DBOS says about migrations goes to stderr: stdout belongs to the answer. */

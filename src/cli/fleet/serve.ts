@@ -76,7 +76,7 @@ export const command = defineCommand({
         page: { runtime, surroundings: surroundingsFor(given), pages: builtFile('console') },
         port,
         webhooksTo,
-        ...(given.host === undefined ? {} : { host: given.host }),
+        host: given.host,
         onNote: (note) => reportWarning(terminal, note),
       }).catch(portInUse(port, 'end what listens there, or choose another --port'));
       terminal.out(server.url);

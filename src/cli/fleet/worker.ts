@@ -55,7 +55,7 @@ function notStarted(error?: unknown): SkillError {
     message: `the worker did not start within ${String(START_MS / 1_000)} seconds${error === undefined ? '' : `: ${cause}`}`,
     hint: 'check that PostgreSQL answers, and start the worker again',
     data: { path: 'worker', cause },
-    ...(error === undefined ? {} : { cause: error }),
+    cause: error,
   });
 }
 
@@ -206,8 +206,8 @@ function attemptRunner({ runtime, executor, openModel, openJudge }: AttemptOptio
         directory: places.directory,
         sourceOf: (folder) => sources.get(folder),
         signal: places.signal,
-        ...(stored.model === undefined ? {} : { model: await modelFor(stored.model, openModel) }),
-        ...(stored.judge === undefined ? {} : { judge: await openJudge(stored.judge) }),
+        model: stored.model === undefined ? undefined : await modelFor(stored.model, openModel),
+        judge: stored.judge === undefined ? undefined : await openJudge(stored.judge),
       },
     );
     return { ...result };

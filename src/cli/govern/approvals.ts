@@ -102,7 +102,7 @@ function answer(
   if (verdict !== 'yes' && verdict !== 'no')
     throw new UsageError('the answer must be yes or no', `usage: skillwright ${command.usage}`);
   const id = idOf(word, place);
-  const { request } = answerPending(place, id, { verdict, scope, ...(reason === undefined ? {} : { reason }) });
+  const { request } = answerPending(place, id, { verdict, scope, reason });
   if (!terminal.printJson({ id, verdict, scope })) {
     terminal.remark(approvalLines(request, { width: terminal.width, hash: sha256 }));
     terminal.out(`${shortId(id)}: ${verdict}, ${scope}`);

@@ -50,7 +50,7 @@ export const command = definePackCommand({
             ...change,
             name,
             force: flags.force === true,
-            ...(flags.id === undefined ? {} : { id: flags.id }),
+            id: flags.id,
           });
     return reportChange(
       invocation,

@@ -34,7 +34,7 @@ export const command = definePackCommand({
       name,
       dryRun: flags['dry-run'] === true,
       confirm: asker(invocation, flags.yes),
-      ...(flags.id === undefined ? {} : { id: flags.id }),
+      id: flags.id,
     });
     return reportChange(invocation, accepted(done), (one) => `rolled back ${printable(one)}`);
   },

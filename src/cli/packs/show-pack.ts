@@ -110,7 +110,7 @@ export function planJson({ root, resolved, skills, refused, notes, leftOut, plac
   return {
     root,
     source: resolved,
-    ...(signedBy === undefined ? {} : { signedBy }),
+    signedBy,
     leftOut,
     notes,
     places,
@@ -141,7 +141,7 @@ export function refusedJson(refused: readonly RefusedSkill[]): readonly object[]
     message,
     hint,
     allow: allow ?? null,
-    ...(path === undefined ? {} : { path }),
+    path,
     ...(skill === undefined ? {} : inspectedJson(skill)),
   }));
 }

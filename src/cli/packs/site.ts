@@ -47,7 +47,7 @@ export const command = definePackCommand({
       skills,
       out: path.resolve(cwd, given.out ?? 'site'),
       title: given.title ?? 'Skills',
-      ...(url === undefined ? {} : { url }),
+      url,
       ...key,
       signal,
       onProgress: (done, total) => progress.show(`publishing ${String(done)} of ${String(total)}`),

@@ -147,7 +147,7 @@ async function read(
       name,
       signal,
       onProgress: (step) => progress.show(`${name}: ${progressText(step)}`),
-      ...(before === undefined ? {} : { before }),
+      before,
     });
   } finally {
     progress.end();

@@ -171,10 +171,7 @@ function changedLines(changed: ChangedSkill, terminal: Terminal, view: FindingsV
   const { style } = terminal;
   const [from, to] = [versionOf(before), versionOf(lock)];
   return [
-    ...updateLines(
-      { name, ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }), files },
-      { width: terminal.width },
-    ),
+    ...updateLines({ name, from, to, files }, { width: terminal.width }),
     ...named('merged with your changes', merged, (text) => style('yellow', text)),
     ...named('kept as you changed it', kept, (text) => style('yellow', text)),
     ...named('your change is replaced (kept in the previous version)', lost, (text) => style('red', text)),
@@ -211,7 +208,7 @@ function updateJson(update: SkillUpdate): object {
         code,
         message,
         hint,
-        ...(path === undefined ? {} : { path }),
+        path,
         ...(conflicts.length === 0 ? {} : { conflicts }),
       },
     };

@@ -225,7 +225,7 @@ function packJson({ skills, refusals, leftOut, source, archive, hasManifest, sig
       code,
       message,
       hint,
-      ...(file === undefined ? {} : { path: file }),
+      path: file,
     })),
   };
 }

@@ -1,6 +1,7 @@
 /** `runs resume`: continues an interrupted run at this terminal. */
 import path from 'node:path';
 
+import { defined } from '../../core/defined.ts';
 import { projectInstructions } from '../../agent/project-instructions.ts';
 import { readRun } from '../../journal/journal-reader.ts';
 import { describeAction } from '../../core/action-text.ts';
@@ -82,7 +83,7 @@ export async function resumeRun(invocation: ResumeInvocation, place: string, dir
       terminal.remark([...delivered.copied.map((name) => `wrote ${printable(name)}`), ...delivered.lines]);
       if (delivered.problem !== undefined) throw delivered.problem;
     },
-    ...(sealKey === undefined ? {} : { sealKey }),
+    sealKey,
     run: {
       host: {},
       directory: path.dirname(place),
@@ -92,12 +93,12 @@ export async function resumeRun(invocation: ResumeInvocation, place: string, dir
         : {
             execution: {
               ...modelExecution(terminal, executor),
-              ...(display === undefined ? {} : { onOutput: display.output }),
+              ...defined({ onOutput: display?.output }),
               ...sandboxOptions(given, { config: runtime.config, cwd, isAgent: true }),
             },
           }),
       sinks: [refusals.sink, connections.sink, ...(display === undefined ? [] : [display.sink])],
-      ...(servers === undefined ? {} : { servers }),
+      servers,
     },
   }).finally(() => {
     interrupts?.release();

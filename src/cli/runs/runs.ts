@@ -185,7 +185,7 @@ async function verify(invocation: RunsInvocation): Promise<number> {
   const checked = places.map((place) => ({
     id: path.basename(place),
     path: place,
-    ...verifyRun(place, { ...(keys.sealKey === undefined ? {} : { sealKey: keys.sealKey }), expectsSeal: true }),
+    ...verifyRun(place, { sealKey: keys.sealKey, expectsSeal: true }),
   }));
   const chain = only === undefined ? verifyChain(directory, keys) : verifyChainOf(only, directory, keys);
   if (!terminal.printJson({ runs: checked, chain })) {
@@ -291,7 +291,7 @@ export async function replay(invocation: RunsInvocation): Promise<number> {
     record: given.record === true,
     approve: openApprover({}, terminal),
     signal,
-    ...(sealKey === undefined ? {} : { sealKey }),
+    sealKey,
   });
   if (!terminal.printJson({ path: place, ...replayed })) {
     terminal.out(replayLines(replayed, terminal));

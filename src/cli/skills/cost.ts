@@ -75,9 +75,9 @@ async function openTools(
   const { vocabulary } = given;
   return openSkillTools({
     runtime,
-    ...(servers === undefined ? {} : { servers }),
+    servers,
     maxLoaded: Math.max(1, positionals.length),
-    ...(vocabulary === undefined ? {} : { vocabulary }),
+    vocabulary,
     ...(given.search === true ? { catalog: 'search' } : {}),
   });
 }

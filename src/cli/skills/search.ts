@@ -77,7 +77,7 @@ export const command = defineCommand({
 type SearchInvocation = Invocation<typeof flags>;
 
 function searchOptions({ flags: given, signal }: SearchInvocation): SearchOptions {
-  return { deep: given.deep === true, signal, ...(given.source === undefined ? {} : { source: given.source }) };
+  return { deep: given.deep === true, signal, source: given.source };
 }
 
 async function answerFile(invocation: SearchInvocation, file: string, limit: number): Promise<number> {

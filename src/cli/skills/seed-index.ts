@@ -14,7 +14,7 @@ export function seedIndex({ skills, report }: SkillIndex): object {
       controls: {
         disable_model_invocation: controls.disableModelInvocation || !isForModel(state),
         user_invocable: controls.userInvocable,
-        ...(controls.allowedTools === undefined ? {} : { allowed_tools: controls.allowedTools }),
+        allowed_tools: controls.allowedTools,
       },
       meta,
     })),
@@ -33,7 +33,7 @@ export function seedIndex({ skills, report }: SkillIndex): object {
       conflicts: conflicts.map(({ name, source, version, dir, by, reason }) => ({
         name,
         source,
-        ...(version === undefined ? {} : { version }),
+        version,
         path: dir,
         resolved_to: by,
         reason,

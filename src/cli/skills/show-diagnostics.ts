@@ -28,5 +28,5 @@ export function diagnosticCounts(diagnostics: readonly Diagnostic[]): string {
 
 /** A diagnostic as `--json` prints it, in a fixed order. */
 export function diagnosticJson({ code, severity, path, line, column, message, hint, edit }: Diagnostic): object {
-  return { code, severity, path, line, column, message, hint, ...(edit === undefined ? {} : { edit }) };
+  return { code, severity, path, line, column, message, hint, edit };
 }

@@ -60,7 +60,7 @@ export function readCommunityCase(
   const expected = readExpectedSkill(file.report, item, {
     path,
     target,
-    ...(polarity === undefined ? {} : { polarity }),
+    polarity,
   });
   const expect = expectationsOf(expected, assertionsOf(file, item, path));
   if (Object.keys(expect).length === 0)
@@ -108,9 +108,9 @@ function readExpectedSkill(report: CaseReport, item: Item, { path, target, polar
       const hint = 'add skill_name, or move the file into the evals folder of the skill';
       addProblem(report, path, 'the case names no target skill', hint);
     }
-    return { target: skill, trigger, ...(skills === undefined ? {} : { skills }) };
+    return { target: skill, trigger, ...defined({ skills }) };
   }
-  if (!Object.hasOwn(item, 'expected_skill')) return { target: own, ...(skills === undefined ? {} : { skills }) };
+  if (!Object.hasOwn(item, 'expected_skill')) return { target: own, ...defined({ skills }) };
   return readAnswer(item, expected, own);
 }
 
@@ -199,7 +199,7 @@ function assertionsOf({ report }: CaseFile, item: Item, path: JsonPath): Asserti
 }
 
 function skillsOf({ suite }: CaseFile, target: string | undefined): CaseSkills {
-  return { ...(target === undefined ? {} : { target }), folders: suite.skill === undefined ? [] : [suite.skill.dir] };
+  return { target, folders: suite.skill === undefined ? [] : [suite.skill.dir] };
 }
 
 function filesOf(file: CaseFile, item: Item, path: JsonPath): readonly string[] {

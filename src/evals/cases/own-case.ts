@@ -138,7 +138,7 @@ function caseOf(
     ...defined({ answers, protocol, config }),
     approve: approve === true || approve === 'yes' ? 'yes' : 'no',
     repeat,
-    ...(constraints.timeout_s === undefined ? {} : { timeoutMs: constraints.timeout_s * 1000 }),
+    timeoutMs: constraints.timeout_s === undefined ? undefined : constraints.timeout_s * 1000,
     tags: [...new Set(tags)],
   };
 }
@@ -176,7 +176,7 @@ function skillsOf(file: CaseFile, { skills = {} }: WrittenCase): CaseSkills {
   ];
   // Distractors are added to the skill that contains the case.
   const own = skill !== undefined && skills.folders === undefined ? [skill.dir] : [];
-  return { ...(target === undefined ? {} : { target }), folders: [...new Set([...own, ...named])] };
+  return { target, folders: [...new Set([...own, ...named])] };
 }
 
 function idOf(written: string | number | undefined, madeId: string): DraftId {
@@ -282,7 +282,7 @@ function readPattern(report: CaseReport, written: WrittenPattern, at: JsonPath):
   if (given !== undefined && !hasValidExpressions(report, given, at)) return undefined;
   return {
     tool,
-    ...(given === undefined ? {} : { arguments: given }),
+    arguments: given,
     ...(exact === true ? { exact } : {}),
     ...(anyOutcome === true ? { anyOutcome } : {}),
   };

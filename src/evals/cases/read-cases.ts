@@ -82,7 +82,7 @@ interface GivenFile {
 function settingsOf({ knownSkills, missingFiles = 'error', newCassettes = false }: ReadCasesOptions): ReadSettings {
   const names = new Map<string, readonly string[]>();
   return {
-    ...(knownSkills === undefined ? {} : { knownSkills: new Set(knownSkills) }),
+    knownSkills: knownSkills === undefined ? undefined : new Set(knownSkills),
     missingFiles,
     newCassettes,
     skillNamesIn(folder) {

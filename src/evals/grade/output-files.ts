@@ -57,8 +57,8 @@ function fileFact(file: OutputFile, shown: OutputFile, seq: number): FileFact {
     name,
     mediaType,
     bytes,
-    ...(digest === undefined ? {} : { sha256: hexOf(digest) }),
-    ...(whole?.content === undefined ? {} : { text: whole.content }),
+    sha256: digest === undefined ? undefined : hexOf(digest),
+    text: whole?.content === undefined ? undefined : whole.content,
   };
 }
 

@@ -1,4 +1,5 @@
 /** Reads the facts of a run from its folder. Only a folder with an intact record is graded. */
+import { defined } from '../../core/defined.ts';
 import { NOTHING_USED, countEvent } from '../../agent/count-budget.ts';
 import { reduceSession, startState, type SessionEvent, type SessionState } from '../../core/session.ts';
 import { isSkillError } from '../../core/errors.ts';
@@ -62,7 +63,7 @@ function factsOfLines(lines: readonly JournalLine[]): RunFacts {
     run: start?.run ?? '',
     request: start?.request ?? '',
     model: events.findLast((event) => event.type === 'model-call')?.model ?? '',
-    ...(start?.subject === undefined ? {} : { subject: start.subject }),
+    subject: start?.subject === undefined ? undefined : start.subject,
     outcome,
     reason: end?.reason ?? '',
     answer: answered?.observation?.type === 'answered' ? answered.observation.answer : '',
@@ -149,7 +150,7 @@ function costOf(events: readonly RunEvent[], used: Budget): CaseCost {
     outputTokens: sumOf(answers.map(({ usage }) => usage.outputTokens ?? 0)),
     tokensAreEstimated: parts.length > 0 || [...asked.keys()].some((turn) => said.get(turn) === undefined),
     wallMs: Math.round(amount(used.wallMs)),
-    ...(usd === undefined ? {} : { usd: amount(usd) }),
+    usd: usd === undefined ? undefined : amount(usd),
   };
 }
 
@@ -231,7 +232,7 @@ function withEvent(step: OpenStep, event: RunEvent, seq: number): OpenStep {
       return { ...step, approval: event.answer, events };
     case 'observation': {
       const skill = skillOf(event.observation);
-      return { ...step, observation: event.observation, events, ...(skill === undefined ? {} : { skill }) };
+      return { ...step, observation: event.observation, events, ...defined({ skill }) };
     }
     default:
       return step;

@@ -43,7 +43,7 @@ export async function gradeStored(run: StoredRun, one: EvalCase, options: GradeO
 }
 
 function emptyResult({ folder, arm, attempt, way, answers }: StoredRun, head: CaseHead): CaseResult {
-  const model = { id: '', way, ...(answers === undefined ? {} : { answers }) };
+  const model = { id: '', way, answers };
   return { ...ungradedResult(head, { arm, attempt, model }), run: folder };
 }
 

@@ -17,8 +17,8 @@ export function subjectStep({ tool, input, ok, loads }: SubjectCall, seq: number
     tool: { name: tool, input, isFirst: true },
     isDone: ok,
     events: [seq],
-    ...(action === undefined ? {} : { action }),
-    ...(load === undefined ? {} : { skill: load.skill }),
+    action,
+    skill: load?.skill,
   };
 }
 

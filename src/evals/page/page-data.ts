@@ -35,7 +35,7 @@ export function pageData(report: EvalReport, options: PageOptions = {}): PageDat
     views,
     isCut: shown !== report,
     trend: trend.length > 1 ? trend : [],
-    ...(options.before === undefined ? {} : { comparison: compareReports(options.before, report) }),
+    comparison: options.before === undefined ? undefined : compareReports(options.before, report),
   };
 }
 

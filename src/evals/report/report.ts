@@ -43,9 +43,9 @@ export function makeReport(parts: ReportParts): EvalReport {
     arms: arms.map((arm) => summaryOf(arm, results)),
     comparisons: compared.filter(isComparison),
     uncompared: compared.flatMap((one) => (isComparison(one) ? [] : [one])),
-    ...(trigger === undefined ? {} : { trigger }),
+    trigger,
     flaky: arms.flatMap((arm) => flakyOf(arm, results)),
-    ...(sequential === undefined ? {} : { sequential }),
+    sequential,
     isPartial,
   };
 }

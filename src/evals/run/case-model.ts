@@ -104,7 +104,7 @@ function showing(model: Model, { show }: PortableText): Model {
     ...model,
     async call(request, { onDelta, ...options }) {
       const heard = onDelta && ((delta: ModelDelta): void => onDelta({ ...delta, text: show(delta.text) }));
-      return shown(await model.call(request, { ...options, ...(heard === undefined ? {} : { onDelta: heard }) }));
+      return shown(await model.call(request, { ...options, onDelta: heard }));
     },
   };
 }

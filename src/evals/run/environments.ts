@@ -73,6 +73,6 @@ function isolatedRuntime(place: string, set: SkillSet, config: EvalCase['config'
     onlyRoots: true,
     vouched: [set.folder],
     cache: false,
-    ...(config === undefined ? {} : { config }),
+    config,
   });
 }

@@ -54,7 +54,7 @@ export function planOf({ cases, model, arms, repeat, detect, hasJudge, earlier }
   return {
     runs,
     ...known,
-    needed: { repetitions, runs: all, ...(perRun === undefined ? {} : { tokens: Math.round(all * perRun.tokens) }) },
+    needed: { repetitions, runs: all, tokens: perRun === undefined ? undefined : Math.round(all * perRun.tokens) },
     lines: [
       first,
       `to detect ${points} with a power of 80 %: ${amountText(pairs, 'pair')}, so ${amountText(repetitions, 'repetition')} of ${amountText(judged, 'case')} with an outcome (${amountText(all, 'run')}, ${tokens(all)})`,

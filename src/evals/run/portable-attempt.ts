@@ -80,13 +80,9 @@ function withFiles(evalCase: EvalCase, file: (name: string) => string, cassette:
     ...(answers?.type === 'cassette' ? { answers: { ...answers, file: cassette(answers.file) } } : {}),
     expect: {
       ...expect,
-      ...(expect.output === undefined
-        ? {}
-        : {
-            output: expect.output.map((check) =>
-              check.type === 'checker' ? { ...check, script: file(check.script) } : check,
-            ),
-          }),
+      output: expect.output?.map((check) =>
+        check.type === 'checker' ? { ...check, script: file(check.script) } : check,
+      ),
     },
   };
 }

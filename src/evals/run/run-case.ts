@@ -91,13 +91,13 @@ async function askAgent(attempt: Attempt, signal: AbortSignal): Promise<Ran> {
     request: evalCase.input,
     budget: evalCase.limits,
     files: executor === undefined ? files.map((file) => path.relative(project, file)) : files,
-    ...(evalCase.protocol === undefined ? {} : { protocol: evalCase.protocol }),
+    protocol: evalCase.protocol,
     run: {
       directory: runs,
       host: { project },
       approve: async () => ({ verdict: evalCase.approve, scope: 'once', by: 'callback' }),
       sinks: [({ event }) => void (event.type === 'answer-delta' && (streamed += event.text))],
-      ...(executor === undefined ? {} : { execution: { executor, artifacts: false } }),
+      execution: executor === undefined ? undefined : { executor, artifacts: false },
     },
     async beforeEnd(session) {
       workspace = await takeWorkspace(attempt, session, signal);
@@ -172,8 +172,8 @@ async function graded(attempt: Attempt, { path: folder, streamed, workspace }: R
     {
       checkerMs,
       signal,
-      ...(judge === undefined ? {} : { judge }),
-      ...(checkers === undefined ? {} : { runChecker: async (check) => checkers.get(check) ?? NOT_RUN }),
+      judge,
+      runChecker: checkers === undefined ? undefined : async (check) => checkers.get(check) ?? NOT_RUN,
     },
   );
   if (outputs !== undefined && needsFiles(evalCase))
@@ -199,5 +199,5 @@ function timedOut(timeoutMs: number): string {
 }
 
 function emptyResult({ evalCase, arm, attempt, model: { id, way, answers } }: Attempt): CaseResult {
-  return ungradedResult(evalCase, { arm, attempt, model: { id, way, ...(answers === undefined ? {} : { answers }) } });
+  return ungradedResult(evalCase, { arm, attempt, model: { id, way, answers } });
 }

@@ -307,7 +307,7 @@ async function runBySubject(
 /** A session without skills in use, for the checkers of a case. */
 async function openCheckers(job: Job, executor: Executor | undefined, environments: Environments): Promise<Session> {
   const { runtime } = await environments.open(job);
-  return runtime.startSession({ execution: { ...(executor === undefined ? {} : { executor }), artifacts: false } });
+  return runtime.startSession({ execution: { executor, artifacts: false } });
 }
 
 function gradingOf({ judge, checkerMs, outputs }: CaseGrading): CaseGrading {

@@ -58,7 +58,7 @@ export async function makeSkillSet(
       to: path.join(rootOf(source(folder)), name),
       permissions: 'read-only',
       leaveOut: CASE_FOLDERS,
-      ...(signal === undefined ? {} : { signal }),
+      signal,
     });
     if (copied.type === 'refused') throw unusable(folder, `cannot copy the skill: ${copied.message}`);
     skills.push({ name, digest: copied.digest });

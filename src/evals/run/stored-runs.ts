@@ -25,7 +25,7 @@ export function storedRuns(folder: string, cases: readonly EvalCase[]): readonly
     arm,
     attempt,
     way: model.way,
-    ...(model.answers === undefined ? {} : { answers: model.answers }),
+    answers: model.answers,
     readOutput: storedFiles(path.join(folder, 'outputs', path.basename(run))),
   }));
 }

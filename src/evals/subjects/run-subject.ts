@@ -256,7 +256,7 @@ class SubjectRecord {
     this.#record.append({
       type: 'subject-end',
       exitCode: end.exitCode ?? null,
-      ...(usd === undefined ? {} : { usd }),
+      usd,
       files: [...files].map(([path, bytes]) => ({ path, bytes: bytes.length, digest: `sha256:${sha256(bytes)}` })),
     });
     if (answer !== '') {

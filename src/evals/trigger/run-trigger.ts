@@ -4,6 +4,7 @@
  */
 import path from 'node:path';
 
+import { defined } from '../../core/defined.ts';
 import type { EvalCase } from '../cases/case.ts';
 import { makeReport } from '../report/report.ts';
 import { hasVerdict, type CaseResult, type Control, type EvalReport } from '../report/result.ts';
@@ -118,7 +119,7 @@ function asTriggerCase(one: EvalCase, limits: EvalCase['limits']): EvalCase {
   return {
     ...rest,
     skills: { ...one.skills, folders: [] },
-    expect: { ...(trigger === undefined ? {} : { trigger }), ...(skills === undefined ? {} : { skills }) },
+    expect: { ...defined({ trigger, skills }) },
     limits,
     forbidTools: [],
   };

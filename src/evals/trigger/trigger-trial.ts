@@ -32,7 +32,7 @@ export function labelOf({ expect, skills: { target } }: Pick<EvalCase, 'expect' 
   const any = unique(anyOf);
   const none = unique(trigger === false ? [...asked, ...noneOf] : noneOf);
   if (all.length + any.length + none.length === 0 && only === undefined) return undefined;
-  return { all, any, none, ...(only === undefined ? {} : { only }) };
+  return { all, any, none, only };
 }
 
 export function trialsOf(cases: readonly EvalCase[], results: readonly CaseResult[]): readonly TriggerTrial[] {

@@ -59,7 +59,7 @@ function encodeSpan(span: TracedSpan): object {
     startTimeUnixNano: nanoseconds(startMs),
     endTimeUnixNano: nanoseconds(endMs),
     attributes: encodeAttributes(span.attributes),
-    ...(link === undefined ? {} : { links: [link] }),
+    links: link === undefined ? undefined : [link],
     ...(isFailed ? { status: { code: STATUS_CODE_ERROR } } : {}),
     flags: SPAN_FLAGS,
   };

@@ -68,7 +68,7 @@ export class TelemetryOutbox {
     clearTimeout(deadline);
     const lost = this.#lost + this.#waiting.length;
     const problem = this.#problem ?? (lost > 0 ? before : undefined);
-    return { sent: this.#sent, lost, ...(problem === undefined ? {} : { problem }) };
+    return { sent: this.#sent, lost, problem };
   }
 
   #hasMore(): boolean {

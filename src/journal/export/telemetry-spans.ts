@@ -1,3 +1,4 @@
+import { defined } from '../../core/defined.ts';
 import type { Action } from '../../core/action.ts';
 import type { RunEvent, UsedSkill } from '../../core/run-events.ts';
 import type { Observation, SkillIdentity } from '../../core/observation.ts';
@@ -111,8 +112,8 @@ function startRun(event: RunEvent & { readonly type: 'run-start' }, time: string
   return {
     run,
     ids,
-    ...(trace === undefined ? {} : { trace }),
-    ...(parent === undefined ? {} : { parent }),
+    trace,
+    parent,
     startMs,
     origin: startMs - (Number.isFinite(elapsed) ? elapsed : 0),
     calls: new Map(),
@@ -121,7 +122,7 @@ function startRun(event: RunEvent & { readonly type: 'run-start' }, time: string
 
 /** Adds the events before the observation to a call. */
 function noteCall({ calls }: OpenRun, event: RunEvent, nowMs: number): void {
-  if (!('call' in event)) return;
+  if (!('call' in event) || event.call === undefined) return;
   if (event.type === 'action') {
     calls.set(event.call, {
       action: event.action,
@@ -164,7 +165,7 @@ function runSpan({ run, ids, trace, parent, startMs }: OpenRun, outcome: string,
   return {
     ...ids,
     ...parentOf(trace),
-    ...(parent === undefined ? {} : { link: runIds(parent, trace) }),
+    link: parent === undefined ? undefined : runIds(parent, trace),
     name: `invoke_agent ${AGENT_NAME}`,
     startMs,
     endMs,
@@ -198,10 +199,10 @@ function callSpan(run: OpenRun, call: number, open: OpenCall, endMs: number, obs
       'gen_ai.tool.call.id': String(call),
       'gen_ai.agent.name': AGENT_NAME,
       ...(skill === undefined ? {} : skillAttributes(skill)),
-      ...(resource === undefined ? {} : { 'gen_ai.skill.resource.name': resource }),
+      ...defined({ 'gen_ai.skill.resource.name': resource }),
       ...open.attributes,
       ...exitCodeOf(observation),
-      ...(error === undefined ? {} : { 'error.type': error }),
+      ...defined({ 'error.type': error }),
     },
     isFailed: error !== undefined,
   };

@@ -164,11 +164,12 @@ function toCallOptions(
   return {
     ...known,
     prompt: toPrompt(request, options),
-    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+    ...defined({ maxOutputTokens }),
     ...(tools.length === 0 ? {} : { tools }),
-    ...(answerSchema === undefined
-      ? {}
-      : { responseFormat: { type: 'json' as const, name: 'answer', schema: plainSchema(answerSchema) } }),
+    responseFormat:
+      answerSchema === undefined
+        ? undefined
+        : { type: 'json' as const, name: 'answer', schema: plainSchema(answerSchema) },
     providerOptions: { [options.optionsKey]: toJson({ ...options.defaults, ...others }) },
   };
 }
@@ -243,7 +244,7 @@ function toCall(call: ModelToolCall, metadata: SharedV3ProviderOptions | undefin
     toolCallId: plainName(call.id),
     toolName: plainName(call.name),
     input: readInput(call.input),
-    ...(metadata === undefined ? {} : { providerOptions: metadata }),
+    providerOptions: metadata,
   };
 }
 

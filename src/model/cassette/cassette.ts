@@ -208,8 +208,8 @@ function normalRequest(request: ModelRequest, redact: ChangeText): ModelRequest 
     system: change(request.system),
     messages: request.messages.map((message) => normalMessage(message, change, idOf)),
     tools: request.tools.map((tool) => changedTexts(tool, change)),
-    ...(request.answerSchema === undefined ? {} : { answerSchema: changedTexts(request.answerSchema, change) }),
-    ...(request.maxOutputTokens === undefined ? {} : { maxOutputTokens: request.maxOutputTokens }),
+    answerSchema: request.answerSchema === undefined ? undefined : changedTexts(request.answerSchema, change),
+    maxOutputTokens: request.maxOutputTokens,
   };
 }
 

@@ -92,9 +92,9 @@ function parsed(file: string, text: string): unknown {
 function toTurn(file: string, { expect, error, toolCalls = [], ...rest }: WrittenTurn, place: number): ScriptedTurn {
   return {
     ...rest,
-    ...(expect === undefined ? {} : { expect: toExpectation(file, expect, place) }),
-    toolCalls: toolCalls.map(({ name = '', input = '', id }) => ({ name, input, ...(id === undefined ? {} : { id }) })),
-    ...(error === undefined ? {} : { error: toError(error) }),
+    expect: expect === undefined ? undefined : toExpectation(file, expect, place),
+    toolCalls: toolCalls.map(({ name = '', input = '', id }) => ({ name, input, id })),
+    error: error === undefined ? undefined : toError(error),
   };
 }
 

@@ -67,7 +67,7 @@ export function openScripted(turns: readonly ScriptedTurn[], options: ScriptedOp
   };
   return {
     id,
-    ...(contextWindow === undefined ? {} : { contextWindow }),
+    contextWindow,
     requests,
     async call(request, callOptions) {
       callOptions.signal.throwIfAborted();

@@ -54,8 +54,8 @@ export function withPlacesOf(lock: LockedSkill, before: LockedSkill | undefined)
   const { links: _, copies: __, ...rest } = lock;
   return {
     ...rest,
-    ...(before?.links === undefined ? {} : { links: before.links }),
-    ...(before?.copies === undefined ? {} : { copies: before.copies }),
+    links: before?.links === undefined ? undefined : before.links,
+    copies: before?.copies === undefined ? undefined : before.copies,
   };
 }
 

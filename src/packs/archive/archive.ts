@@ -29,7 +29,7 @@ export async function openArchive(
   try {
     signal?.throwIfAborted();
     held = openArchiveFile(file);
-    return await openByFormat(held, file, { limits, perSkill, ...(signal === undefined ? {} : { signal }) });
+    return await openByFormat(held, file, { limits, perSkill, signal });
   } catch (error) {
     held?.close();
     if (error instanceof PackRefused) return error.refusal;

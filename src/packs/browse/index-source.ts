@@ -49,8 +49,8 @@ export async function indexSource(text: string, options: IndexSourceOptions): Pr
   const stage: StagePackOptions = {
     settings,
     to,
-    ...(options.signal === undefined ? {} : { signal: options.signal }),
-    ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
+    signal: options.signal,
+    onProgress: options.onProgress,
   };
   try {
     if (before?.revision !== undefined && (await currentRevision(place, stage)) === before.revision)
@@ -66,7 +66,7 @@ export async function indexSource(text: string, options: IndexSourceOptions): Pr
         name,
         source: sourceText(place),
         at: now.toISOString(),
-        ...(listed.revision === undefined ? {} : { revision: listed.revision }),
+        revision: listed.revision,
         skills,
       },
       isSame: false,
@@ -117,7 +117,7 @@ async function ofFiles(source: PackSource, stage: StagePackOptions): Promise<Lis
   }
   const { revision } = staged.resolved;
   const leftOut = staged.unusable.map(({ folder, refusal }) => `${quoted(folder)}: ${refusal.message}`);
-  return { skills, leftOut, ...(revision === undefined ? {} : { revision }) };
+  return { skills, leftOut, revision };
 }
 
 function digestAt(skill: SourceSkill): string | PackRefusal {

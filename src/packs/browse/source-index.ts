@@ -52,7 +52,7 @@ export function readSourceIndex(text: string): SourceIndex | undefined {
   const read = skills.map(readSkill);
   const whole = read.filter((skill) => skill !== undefined);
   if (whole.length !== read.length) return undefined;
-  return { name, source, at, ...(revision === undefined ? {} : { revision }), skills: whole };
+  return { name, source, at, revision, skills: whole };
 }
 
 function readSkill(value: unknown): AvailableSkill | undefined {
@@ -63,8 +63,8 @@ function readSkill(value: unknown): AvailableSkill | undefined {
   return availableSkill({
     name,
     description,
-    ...(path === undefined ? {} : { path }),
-    ...(digest === undefined ? {} : { digest }),
+    path,
+    digest,
   });
 }
 

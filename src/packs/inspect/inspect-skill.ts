@@ -64,8 +64,8 @@ export function inspectSkill(skill: SourceSkill, options: InspectOptions): Inspe
   const checked = checkSkill(skill.path, 'SKILL.md', {
     mode,
     directory: skill.name,
-    ...(skill.seen?.skillText === undefined ? {} : { text: skill.seen.skillText }),
-    ...(skill.seen === undefined ? {} : { mayHaveShebang: mayHaveShebang(skill.seen) }),
+    text: skill.seen?.skillText === undefined ? undefined : skill.seen.skillText,
+    mayHaveShebang: skill.seen === undefined ? undefined : mayHaveShebang(skill.seen),
     maxBodyLines: settings.check.max_skill_body_lines,
     maxBodyCharacters: settings.check.max_skill_body_characters,
   });
@@ -75,7 +75,7 @@ export function inspectSkill(skill: SourceSkill, options: InspectOptions): Inspe
   const allowedTools = head?.controls.allowedTools;
   const findings = scanSkill(files, {
     declared: allowedTools === undefined ? {} : { allowedTools },
-    ...(options.known === undefined ? {} : { known: options.known }),
+    known: options.known,
   });
   const reviewed = { name: skill.name, digest: tree.digest };
   const scan = acceptReviewed(applyScanPolicy(findings, settings.scanPolicy), reviewed, settings.scanAllow);
@@ -87,17 +87,17 @@ export function inspectSkill(skill: SourceSkill, options: InspectOptions): Inspe
   return {
     type: 'inspected',
     name: skill.name,
-    ...(version === undefined ? {} : { version }),
+    version,
     description: head?.description ?? '',
-    ...(allowedTools === undefined ? {} : { allowedTools }),
-    ...(license === undefined ? {} : { license }),
+    allowedTools,
+    license,
     folder: skill.folder,
     path: skill.path,
     ...tree,
     diagnostics,
     scan,
     requires: needs.requirements,
-    ...(skill.signature === undefined ? {} : { signature: skill.signature }),
+    signature: skill.signature,
     notes: [
       ...otherNames(skill),
       ...looks.notes,

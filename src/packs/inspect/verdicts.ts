@@ -238,7 +238,7 @@ function resolveNeeds(
       .filter(({ name }) => !names.has(name))
       .map(({ name, version }): RequiringSkill => ({
         name,
-        ...(version === undefined ? {} : { version }),
+        version,
         requires: [],
       }));
     const failed = ready.flatMap((skill) => {

@@ -100,8 +100,8 @@ function readEntry(key: string, value: unknown): ForeignSkill | string {
   const place = placeOf({
     source,
     sourceType: sourceType ?? 'github',
-    ...(sourceUrl === undefined ? {} : { sourceUrl }),
-    ...(ref === undefined ? {} : { ref }),
+    sourceUrl,
+    ref,
     ...(folder === '' ? {} : { folder }),
   });
   if (typeof place === 'string') return place;
@@ -206,7 +206,7 @@ function inRepository(address: string | undefined, { source, ref, folder }: Entr
     return `the file does not contain the address of its repository, only ${quoted(source)}`;
   return {
     source: ref === undefined ? address : `${address}#${ref}`,
-    ...(ref === undefined ? {} : { ref }),
-    ...(folder === undefined ? {} : { folder }),
+    ref,
+    folder,
   };
 }

@@ -60,10 +60,8 @@ export async function restoreLock(options: RestoreOptions): Promise<Restored | P
   const lock = readLock(root);
   if (lock === undefined) return packRefusal('lock/missing', `${quoted(root, 200)} has no skills.lock.json`);
   if (isRefusal(lock)) return lock;
-  return await withRoot(
-    root,
-    { ...(signal === undefined ? {} : { signal }), onRecovered: ({ message }) => onNote?.(message) },
-    (open) => restoreInto(open, options),
+  return await withRoot(root, { signal, onRecovered: ({ message }) => onNote?.(message) }, (open) =>
+    restoreInto(open, options),
   );
 }
 
@@ -98,8 +96,8 @@ async function restoreInto(open: OpenRoot, options: RestoreOptions): Promise<Res
   });
   const committed = await open.commit(changes, {
     places,
-    ...(options.beforeCommit === undefined ? {} : { beforeCommit: options.beforeCommit }),
-    ...(options.signal === undefined ? {} : { signal: options.signal }),
+    beforeCommit: options.beforeCommit,
+    signal: options.signal,
   });
   if (isRefusal(committed)) return committed;
   const { unplaced, kept } = committed;
@@ -148,11 +146,11 @@ async function stageGroup(
     stagePack(source, {
       settings: settingsForLock(settings),
       to: open.staging(),
-      expect: { ...(revision === undefined ? {} : { revision }), ...expect },
+      expect: { revision, ...expect },
       only: group.map(({ name }) => name),
-      ...(offline === undefined ? {} : { offline }),
-      ...(signal === undefined ? {} : { signal }),
-      ...(onProgress === undefined ? {} : { onProgress }),
+      offline,
+      signal,
+      onProgress,
     });
   const staged = await stage(archive === undefined ? {} : { archive });
   // A rebuilt archive may contain the same skills. Their own digests decide.

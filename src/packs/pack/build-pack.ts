@@ -119,7 +119,7 @@ async function readSkill(dir: string, name: string, options: BuildPackOptions, b
     limits,
     isOwn: out === undefined ? () => false : ownFiles(out),
     allowSecrets: options.allowSecrets ?? false,
-    ...(signal === undefined ? {} : { signal }),
+    signal,
     onFile: (at) => {
       done += 1;
       onProgress?.({ step: 'read', done, path: at });
@@ -129,7 +129,7 @@ async function readSkill(dir: string, name: string, options: BuildPackOptions, b
   return {
     dir: real,
     spellings: read.spellings,
-    manifest: { name, ...(version === undefined ? {} : { version }), digest: read.digest, files: read.files },
+    manifest: { name, version, digest: read.digest, files: read.files },
     leftOut: read.leftOut,
   };
 }

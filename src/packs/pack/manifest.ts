@@ -45,7 +45,7 @@ export function formatManifest({ schema, skills }: PackManifest): string {
     .toSorted((a, b) => compareText(a.name, b.name))
     .map(({ name, version, digest, files }) => ({
       name,
-      ...(version === undefined ? {} : { version }),
+      version,
       digest,
       files: Object.fromEntries(
         Object.entries(files)
@@ -152,7 +152,7 @@ function skillOf(value: unknown): ManifestSkill {
     throw wrong(`${which} has a version that is not a string`);
   if (typeof digest !== 'string' || !/^sha256-tree:[0-9a-f]{64}$/.test(digest)) throw wrong(`${which} has no digest`);
   if (!isObject(files) || !Object.hasOwn(files, 'SKILL.md')) throw wrong(`${which} has no SKILL.md`);
-  return { name, ...(version === undefined ? {} : { version }), digest, files: filesOf(name, files) };
+  return { name, version, digest, files: filesOf(name, files) };
 }
 
 function filesOf(skill: string, files: Readonly<Record<string, unknown>>): Readonly<Record<string, LockedFile>> {
@@ -178,7 +178,7 @@ function fileOf(path: string, value: unknown): LockedFile {
   if (typeof bytes !== 'number' || !Number.isSafeInteger(bytes) || bytes < 0) throw wrong(`${which} has no size`);
   if (executable !== undefined && executable !== true)
     throw wrong(`${which} must have "executable": true or no such field`);
-  return { sha256, bytes, ...(executable === undefined ? {} : { executable }) };
+  return { sha256, bytes, executable };
 }
 
 function fields<K extends string>(value: unknown, known: readonly K[], which: string): Partial<Record<K, unknown>> {

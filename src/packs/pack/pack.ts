@@ -54,7 +54,7 @@ export function skillsToPack(folder: string): readonly SkillToPack[] | PackRefus
 function skillToPack(dir: string): SkillToPack {
   const head = readSkillHead(dir, path.basename(dir));
   const version = head?.meta['version'];
-  return { dir, name: head?.name ?? path.basename(dir), ...(version === undefined ? {} : { version }) };
+  return { dir, name: head?.name ?? path.basename(dir), version };
 }
 
 /** Builds a pack of folders and named skills and writes it to a file. */

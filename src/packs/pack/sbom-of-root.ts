@@ -60,14 +60,14 @@ function sbomSkill(
   const source = readTypedSource(text, settingsForLock(settings));
   return {
     name,
-    ...(version === undefined ? {} : { version }),
+    version,
     digest,
     files,
-    ...(head === undefined ? {} : { description: head.description }),
-    ...(head?.license === undefined ? {} : { license: head.license }),
+    description: head?.description,
+    license: head?.license === undefined ? undefined : head.license,
     ...(isRefusal(source) ? {} : { source }),
-    ...(revision === undefined ? {} : { revision }),
-    ...(requires === undefined ? {} : { requires }),
+    revision,
+    requires,
     // The signature does not cover changed files.
     ...(signedBy === undefined || digest !== lockedDigest ? {} : { signedBy }),
   };

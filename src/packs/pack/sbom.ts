@@ -103,10 +103,10 @@ function skillComponent(skill: SbomSkill): SbomComponent {
     type: isRunnable(files) ? 'application' : 'data',
     'bom-ref': reference(name),
     name,
-    ...(version === undefined ? {} : { version }),
-    ...(description === undefined ? {} : { description }),
+    version,
+    description,
     ...(license === undefined || license.trim() === '' ? {} : { licenses: [licenseOf(license.trim())] }),
-    ...(purl === undefined ? {} : { purl }),
+    purl,
     properties: [
       { name: 'skillwright:digest', value: digest },
       ...(signedBy === undefined ? [] : [{ name: 'skillwright:signedBy', value: signedBy }]),

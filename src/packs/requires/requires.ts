@@ -85,7 +85,7 @@ export function readRequirement(entry: string): SkillRequirement | UnreadRequire
   const range = rest.startsWith('@') ? rest.slice(1).trim() : rest;
   if (rest !== '' && !isRange(range)) return unread(`${quoted(entry)}: ${quoted(range)} is not a valid version range`);
   if (source === '' || source?.startsWith('-') === true) return unread(`${quoted(entry)} has no source after "from"`);
-  return { name, ...(rest === '' ? {} : { range }), ...(source === undefined ? {} : { source }) };
+  return { name, ...(rest === '' ? {} : { range }), source };
 }
 
 function withoutSource(entry: string): { readonly needed: string; readonly source?: string } {

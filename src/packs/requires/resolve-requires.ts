@@ -172,7 +172,7 @@ function problemsOf(
       {
         requirement,
         neededBy: name,
-        ...(found.skill.version === undefined ? {} : { found: found.skill.version }),
+        found: found.skill.version,
         where: found.where,
         ...(found.where === 'installed' && offered?.version !== undefined && isMet(offered, requirement)
           ? { offered: offered.version }

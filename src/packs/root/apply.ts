@@ -138,7 +138,7 @@ function put(handle: RootHandle, step: Put, onStep: OnStep): StepOutcome {
     onStep(`moved away ${step.name}`);
   }
   move(from, target);
-  return { step, isDone: true, ...(note === undefined ? {} : { note }) };
+  return { step, isDone: true, note };
 }
 
 /** Compares by identity. If the root was copied to another disk in between, compares by content. */

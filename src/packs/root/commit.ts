@@ -282,7 +282,7 @@ export function placeSkills(
       digests(name) {
         const before = lock.skills.get(name)?.digest;
         const after = digests.get(name) ?? before;
-        return { ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }) };
+        return { before, after };
       },
       hasCopy: (folder, name) => lock.skills.get(name)?.copies?.includes(folder) === true,
     },

@@ -142,15 +142,15 @@ function toStep(value: unknown): Step {
   if (!isObject(value)) throw unfit('a step is not an object');
   const { type, name, from, identity, old, lock, to } = value;
   if (typeof name !== 'string' || !isValidName(name)) throw unfit('a step has no valid skill name');
-  if (type === 'remove') return { type, name, ...(to === undefined ? {} : { to: toPlace(to) }) };
+  if (type === 'remove') return { type, name, to: to === undefined ? undefined : toPlace(to) };
   if (type !== 'put' || typeof identity !== 'string') throw unfit(`the step of ${quoted(name)} has an unknown type`);
   return {
     type,
     name,
     from: toPlace(from),
     identity,
-    ...(old === undefined ? {} : { old: toPlace(old) }),
-    ...(lock === undefined ? {} : { lock: toLockedSkill(name, lock) }),
+    old: old === undefined ? undefined : toPlace(old),
+    lock: lock === undefined ? undefined : toLockedSkill(name, lock),
   };
 }
 

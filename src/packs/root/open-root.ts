@@ -330,7 +330,7 @@ export class RootSession {
         );
       const { lock } = found;
       chosen.push(found);
-      changes.push({ type: 'put', name, from: backupPath(found), existing, ...(lock === undefined ? {} : { lock }) });
+      changes.push({ type: 'put', name, from: backupPath(found), existing, lock });
     }
     const end = await this.#commit(changes, [], options);
     // Only the records are left.
@@ -381,7 +381,7 @@ export async function recoverRoots(roots: readonly string[], signal?: AbortSigna
     const report = ({ message }: { readonly message: string }): void =>
       void diagnostics.push(diagnose({ code: 'root/interrupted', path, message }, 'lenient'));
     const options = { timeoutMs: WAIT_MS, onRecovered: report };
-    const recovered = await recoverRoot(path, { ...options, ...(signal === undefined ? {} : { signal }) });
+    const recovered = await recoverRoot(path, { ...options, signal });
     if (isRefusal(recovered)) report(recovered);
   }
   return diagnostics;

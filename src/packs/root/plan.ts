@@ -117,8 +117,7 @@ export function planSteps(
     const { name } = change;
     const isPresent = present.has(name);
     const entry = lock.skills.get(name);
-    const keep = (part: BackupKind): string =>
-      prepareBackup(handle, { part, name, at, ...(entry === undefined ? {} : { lock: entry }) });
+    const keep = (part: BackupKind): string => prepareBackup(handle, { part, name, at, lock: entry });
     if (change.type === 'remove') {
       if (!isPresent) return { type: 'remove', name };
       return {
@@ -134,7 +133,7 @@ export function planSteps(
       from: change.from,
       identity: identityAt(from) ?? '',
       ...(isPresent ? { old: keep(partFor(handle, change, entry)) } : {}),
-      ...(change.lock === undefined ? {} : { lock: change.lock }),
+      lock: change.lock,
     };
   });
 }

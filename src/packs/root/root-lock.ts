@@ -31,7 +31,7 @@ export async function lockRoot(
     timeoutMs,
     staleMs: STALE_MS,
     heartbeatMs: HEARTBEAT_MS,
-    ...(signal === undefined ? {} : { signal }),
+    signal,
   });
   if (lock === undefined) throw busy(handle, file);
   return {

@@ -52,7 +52,7 @@ export function prepareBackup(
     schema: RECORD_SCHEMA,
     name,
     at: lockTime(at),
-    ...(lock === undefined ? {} : { lock: lockedFields(lock) }),
+    lock: lock === undefined ? undefined : lockedFields(lock),
   };
   writeFileAtomically(statePath(handle, `${below}/${RECORD_NAME}`), Buffer.from(`${JSON.stringify(record)}\n`));
   return `${below}/${name}`;
@@ -101,7 +101,7 @@ function readBackup(handle: RootHandle, part: BackupKind, id: string): SkillBack
   if (lstatSync(statePath(handle, `${below}/${name}`), { throwIfNoEntry: false }) === undefined) return undefined;
   const entry = lock === undefined ? undefined : entryOf(name, lock);
   const path = displayPath(handle, `${below}/${name}`);
-  return { part, id, name, at, ...(entry === undefined ? {} : { lock: entry }), path };
+  return { part, id, name, at, lock: entry, path };
 }
 
 function entryOf(name: string, value: unknown): LockedSkill | undefined {

@@ -66,7 +66,7 @@ function isSynced(within: string, signal?: AbortSignal): Promise<boolean> {
       stdio: 'ignore',
       env: {},
       timeout: MAX_MS,
-      ...(signal === undefined ? {} : { signal }),
+      signal,
     });
     child.on('error', () => resolve(false));
     child.on('exit', (code) => resolve(code === 0));

@@ -114,7 +114,7 @@ function verified({ payload, signature: text, keys, skills }: VerifyOptions): Ve
     keyName: signer.name,
     sha256: sums.sha256,
     trustedComment: signature.trustedComment,
-    ...(comment === undefined ? {} : { comment }),
+    comment,
   };
 }
 

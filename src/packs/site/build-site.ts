@@ -126,8 +126,8 @@ async function fill(work: string, options: BuildSiteOptions): Promise<Filled> {
   const { key, title, url, out, signal, onProgress } = options;
   const site: PageSite = {
     title,
-    ...(url === undefined ? {} : { url }),
-    ...(key === undefined ? {} : { key: { id: key.id, line: publicLineOf(key) } }),
+    url,
+    key: key === undefined ? undefined : { id: key.id, line: publicLineOf(key) },
   };
   const skills = options.skills.toSorted((a, b) => compareText(a.name, b.name));
   const refusals: PackRefusal[] = [];
@@ -161,12 +161,12 @@ async function fill(work: string, options: BuildSiteOptions): Promise<Filled> {
     out,
     skills: pages.map(({ name, version, digest, pack }) => ({
       name,
-      ...(version === undefined ? {} : { version }),
+      version,
       digest,
       page: pagePath(name),
       pack: pack.path,
     })),
-    ...(key === undefined ? {} : { keyId: key.id }),
+    keyId: key?.id,
   };
 }
 
@@ -221,10 +221,10 @@ async function publish(skill: SkillToPack, work: string, options: BuildSiteOptio
     page: {
       name: skill.name,
       description,
-      ...(version === undefined ? {} : { version }),
-      ...(license === undefined ? {} : { license }),
-      ...(compatibility === undefined ? {} : { compatibility }),
-      ...(allowedTools === undefined ? {} : { allowedTools }),
+      version,
+      license,
+      compatibility,
+      allowedTools,
       digest,
       files,
       body,
@@ -236,7 +236,7 @@ async function publish(skill: SkillToPack, work: string, options: BuildSiteOptio
       description,
       url: listed.url,
       digest: `sha256:${listed.sha256}`,
-      ...(key === undefined ? {} : { signature: `${listed.url}${SIGNATURE_SUFFIX}` }),
+      signature: key === undefined ? undefined : `${listed.url}${SIGNATURE_SUFFIX}`,
     },
   };
 }

@@ -36,7 +36,7 @@ export async function stageArchive(
       shown: source.path,
       fallbackName: path.basename(from).replace(ARCHIVE_NAME, ''),
       resolved: { source: sourceText(source), kind: 'archive', archive },
-      ...(signature === undefined ? {} : { signature: { of: 'archive', text: signature, payload: file } }),
+      signature: signature === undefined ? undefined : { of: 'archive', text: signature, payload: file },
     },
     context,
   );
@@ -71,7 +71,7 @@ export async function unpack(archive: ArchiveHere, context: StageContext): Promi
       `${quoted(shown, 200)} has ${resolved.archive ?? 'no digest'}, expected ${expect.archive}`,
     );
   context.onProgress?.({ step: 'unpack' });
-  const extracted = await context.extract(file, tree, { limits, ...(signal === undefined ? {} : { signal }) });
+  const extracted = await context.extract(file, tree, { limits, signal });
   if (isRefusal(extracted)) return extracted.path === file ? namedAs(extracted, archive) : extracted;
   if (!isDirectory(tree)) return noSkill(shown, extracted.leftOut);
   const folder = archive.hasTopFolder === true ? topFolder(tree) : tree;
@@ -106,7 +106,7 @@ export async function unpack(archive: ArchiveHere, context: StageContext): Promi
     skills,
     unusable,
     leftOut,
-    ...(signature === undefined ? {} : { signature }),
+    signature,
   };
   return meant[0] === '' ? staged : withManifest(staged, folder);
 }

@@ -215,7 +215,7 @@ export async function sendGet(target: HttpTarget, options: GetOptions): Promise<
     grants: [readGrant(`${mayBePrivate ? 'private://' : ''}${target.authority}`)],
     connectMs: CONNECT_MS,
     onDecision: () => undefined,
-    ...(network.resolve === undefined ? {} : { resolve: network.resolve }),
+    resolve: network.resolve,
   });
   // A proxy resolves names itself, so only an address can be checked; the gate refuses one that is not public.
   const isPublic = !target.host.isAddress || readAddress(target.host.name)?.kind === 'public';

@@ -52,8 +52,8 @@ export async function openGitGate(url: string, options: GitGateOptions): Promise
     hosts: [`${isHere ? 'private://' : ''}${host.name.includes(':') ? `[${host.name}]` : host.name}:*`],
     loopback: true,
     limits: { bytes: Number.MAX_SAFE_INTEGER },
-    ...(network.resolve === undefined ? {} : { resolve: network.resolve }),
-    ...(signal === undefined ? {} : { signal }),
+    resolve: network.resolve,
+    signal,
     onDecision: ({ host: name, allowed, rule }) => {
       if (allowed || problem !== undefined) return;
       if (rule === 'not-public') problem = notPublic(name);

@@ -79,7 +79,7 @@ export async function runGit(
     cwd: to,
     env: { ...gitEnvironment(url, context.env), ...gate?.env },
     timeoutMs: network.timeoutMs ?? TIMEOUT_MS,
-    ...(signal === undefined ? {} : { signal }),
+    signal,
     ...run,
   });
 }

@@ -92,7 +92,7 @@ async function packPackage(
     cwd: destination,
     env: npmEnvironment(context.env),
     timeoutMs: network.timeoutMs ?? TIMEOUT_MS,
-    ...(signal === undefined ? {} : { signal }),
+    signal,
     isTooMuch: () => sizeOf(destination) > limits.maxArchiveBytes,
   });
   if (result.isTooMuch)

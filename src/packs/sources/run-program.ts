@@ -50,7 +50,7 @@ export async function runProgram(program: Program): Promise<ProgramResult> {
               return true;
             },
           },
-          ...(signal === undefined ? {} : { signal }),
+          signal,
         },
         poll: (): EndReason | undefined => (isTooMuch?.() === true ? 'disk' : undefined),
       },

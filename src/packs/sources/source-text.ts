@@ -154,5 +154,5 @@ export function readNpmPackage(text: string): PackSource | PackRefusal {
   const [, name = '', range] = PACKAGE.exec(text) ?? [];
   if (name === '' || name.length > MAX_NAME || (range !== undefined && !(RANGE.test(range) && range.trim() === range)))
     return packRefusal('source/unknown', `${quoted(text, 200)} is not an npm package name with an optional version`);
-  return { type: 'npm', name, ...(range === undefined ? {} : { range }) };
+  return { type: 'npm', name, range };
 }

@@ -133,8 +133,8 @@ export class StagedSkill {
       name: await this.name(),
       digest: digestOfEntries(this.#entries),
       files: Object.fromEntries(this.#files.toSorted(([a], [b]) => (a < b ? -1 : 1))),
-      ...(this.#looks === undefined ? {} : { looks: this.#looks }),
-      ...(seen === undefined ? {} : { seen }),
+      looks: this.#looks,
+      seen,
     };
   }
 
@@ -165,7 +165,7 @@ export class StagedSkill {
   #seenSkill(): SkillContents | undefined {
     if (this.#seen === undefined) return undefined;
     const files = this.#seen.toSorted((a, b) => compareText(a.path, b.path));
-    return { files, ...(this.#skillText === undefined ? {} : { skillText: this.#skillText }) };
+    return { files, skillText: this.#skillText };
   }
 
   /** The normalized name. */

@@ -30,7 +30,7 @@ export async function stageUrl(source: UrlSource, context: StageContext): Promis
       shown: source.url,
       fallbackName: path.posix.basename(pathname).replace(ARCHIVE_NAME, ''),
       resolved: { source: sourceText(source), kind: 'url', archive: `sha256:${downloaded.sha256}` },
-      ...(signature === undefined ? {} : { signature: { of: 'archive', text: signature, payload: file } }),
+      signature: signature === undefined ? undefined : { of: 'archive', text: signature, payload: file },
     },
     context,
   );

@@ -155,7 +155,7 @@ async function stagePackedSkill(skill: Extract<SiteSkill, { type: 'archive' }>, 
   if (isRefusal(downloaded)) throw new PackRefused(downloaded);
   mustBe(address, downloaded.sha256, skill.sha256);
   const folder = path.join(tree, skill.name);
-  const extracted = await context.extract(file, folder, { limits, ...(signal === undefined ? {} : { signal }) });
+  const extracted = await context.extract(file, folder, { limits, signal });
   if (isRefusal(extracted)) throw new PackRefused(extracted);
   budget.bytes -= extracted.bytes;
   if (extracted.problems[0] !== undefined) throw new PackRefused(extracted.problems[0].refusal);
@@ -266,7 +266,7 @@ function readEntry(entry: unknown): SiteSkill | PackRefusal {
     return packRefusal('source/digest', `the index of the site has no SHA-256 digest for ${quoted(name)}`);
   if (signature !== undefined && typeof signature !== 'string')
     return packRefusal('source/failed', `the index of the site has an invalid "signature" for ${quoted(name)}`);
-  return { type, name, description, url, sha256, ...(signature === undefined ? {} : { signature }) };
+  return { type, name, description, url, sha256, signature };
 }
 
 function readFiles(

@@ -49,7 +49,7 @@ export function compareWithSource(locked: LockedSkill, source: PackSource, now: 
   const pin = pinOf(source);
   if (pin !== undefined && isSameBytes !== false) {
     const reason = `the source is pinned to ${pin}`;
-    return { status: 'pinned', reason, ...(now.latest === undefined ? {} : { latest: now.latest }) };
+    return { status: 'pinned', reason, latest: now.latest };
   }
   const isSameRevision = sameRevision(locked, now);
   if (isSameBytes === true) {
@@ -106,9 +106,9 @@ function outdated(locked: LockedSkill, now: FoundSkill, isReplaced: boolean): Ou
 
 function versionOf({ version, revision, digest }: SkillVersion): SkillVersion {
   return {
-    ...(version === undefined ? {} : { version }),
-    ...(revision === undefined ? {} : { revision }),
-    ...(digest === undefined ? {} : { digest }),
+    version,
+    revision,
+    digest,
   };
 }
 

@@ -96,8 +96,8 @@ async function readSourceState(source: PackSource, group: LockedGroup, options: 
       settings: settingsForLock(options.settings),
       to,
       only: group.skills.map(({ name }) => name),
-      ...(options.offline === undefined ? {} : { offline: options.offline }),
-      ...(options.signal === undefined ? {} : { signal: options.signal }),
+      offline: options.offline,
+      signal: options.signal,
     };
     const revision = await currentRevision(source, stageOptions);
     // If the commit is the same, so are the files.
@@ -135,9 +135,9 @@ function currentState(locked: LockedSkill, { skills, resolved }: StagedSource): 
   const version = readSkillHead(skill.path, skill.name)?.meta['version'];
   return {
     type: 'found',
-    ...(resolved.revision === undefined ? {} : { revision: resolved.revision }),
-    ...(resolved.archive === undefined ? {} : { archive: resolved.archive }),
+    revision: resolved.revision,
+    archive: resolved.archive,
     digest: tree.digest,
-    ...(version === undefined ? {} : { version }),
+    version,
   };
 }

@@ -83,9 +83,9 @@ export function planUpdate({ base, local, incoming, mode }: UpdateRequest): Upda
     const [before, here, there] = [tables.base.get(path), tables.local.get(path), incomingFiles.get(path)];
     return {
       path,
-      ...(before === undefined ? {} : { base: before }),
-      ...(here === undefined ? {} : { local: here }),
-      ...(there === undefined ? {} : { incoming: there }),
+      base: before,
+      local: here,
+      incoming: there,
     };
   });
   const planned = sides.map((file) => planFile(file, mode));
@@ -99,7 +99,7 @@ export function planUpdate({ base, local, incoming, mode }: UpdateRequest): Upda
     lost: mode === 'force' ? edited : [],
     toMerge: files.filter(({ take }) => take === 'merge').map(({ path }) => path),
     hasNews: files.some(({ base: before, incoming: there }) => !isEqual(before, there)),
-    ...(refusal === undefined ? {} : { refusal }),
+    refusal,
   };
 }
 

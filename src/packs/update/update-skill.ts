@@ -95,7 +95,7 @@ export async function updateSkill(
     result: {
       from: built.from,
       looks: built.looks,
-      ...(local.looks === undefined ? {} : { localLooks: local.looks }),
+      localLooks: local.looks,
     },
   };
 }
@@ -150,7 +150,7 @@ async function stageResult(
       originals,
     }),
     to,
-    ...(signal === undefined ? {} : { signal }),
+    signal,
   });
   if (isRefusal(built)) return built;
   // Merged lines can contain something that neither side had, so the result is inspected again.

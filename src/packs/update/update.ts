@@ -82,18 +82,14 @@ export async function updateSkills(options: UpdateOptions): Promise<Updated | Pa
   const lock = readLock(settings.root);
   if (lock === undefined) return packRefusal('lock/missing', `${quoted(settings.root, 200)} has no skills.lock.json`);
   if (isRefusal(lock)) return lock;
-  return await withRoot(
-    settings.root,
-    { ...(signal === undefined ? {} : { signal }), onRecovered: ({ message }) => onNote?.(message) },
-    async (root) => {
-      const groups = lockedGroups(root.lock, options.names ?? [], root.path);
-      if ('type' in groups) return groups;
-      const skills: SkillUpdate[] = [];
-      for (const group of groups) skills.push(...(await updateGroup(group, root, options)));
-      const broken = brokenRequirements(root, skills.filter(isChanged));
-      return broken ?? (await applyPlan(skills, root, options));
-    },
-  );
+  return await withRoot(settings.root, { signal, onRecovered: ({ message }) => onNote?.(message) }, async (root) => {
+    const groups = lockedGroups(root.lock, options.names ?? [], root.path);
+    if ('type' in groups) return groups;
+    const skills: SkillUpdate[] = [];
+    for (const group of groups) skills.push(...(await updateGroup(group, root, options)));
+    const broken = brokenRequirements(root, skills.filter(isChanged));
+    return broken ?? (await applyPlan(skills, root, options));
+  });
 }
 
 export function isChanged(update: SkillUpdate): update is ChangedSkill {
@@ -179,7 +175,7 @@ async function compareGroup(
     settings,
     mode: options.strict === undefined ? settings.mode : options.strict ? 'strict' : 'lenient',
     checkName: openNameCheck([...root.lock.skills.keys()]),
-    ...(signal === undefined ? {} : { signal }),
+    signal,
   };
   const verdicts = await sourceVerdicts(preferInstalledFolders(staged, moved), {
     ...inspect,
@@ -210,7 +206,7 @@ async function compareGroup(
               mode,
               inspect,
               stageBase: openBaseStager(source, root, options),
-              ...(signal === undefined ? {} : { signal }),
+              signal,
             },
           ),
     );
@@ -250,9 +246,9 @@ function stageOptions(
     settings: settingsForLock(settings),
     to: root.staging(),
     ...more,
-    ...(offline === undefined ? {} : { offline }),
-    ...(signal === undefined ? {} : { signal }),
-    ...(onProgress === undefined ? {} : { onProgress }),
+    offline,
+    signal,
+    onProgress,
   };
 }
 
@@ -281,9 +277,9 @@ async function applyPlan(
       looks,
     })),
     {
-      ...(signal === undefined ? {} : { signal }),
-      ...(at === undefined ? {} : { at }),
-      ...(beforeCommit === undefined ? {} : { beforeCommit }),
+      signal,
+      at,
+      beforeCommit,
       onProgress: ({ phase, ...count }) => onProgress?.({ step: phase, ...count }),
     },
   );
@@ -312,7 +308,7 @@ function brokenRequirements(root: OpenRoot, changed: readonly ChangedSkill[]): P
   const resolution = resolveRequirements({
     wanted: changed.map(({ name, skill: { version } }) => ({
       name,
-      ...(version === undefined ? {} : { version }),
+      version,
       requires: [],
     })),
     installed: unchanged.map(({ name }) => {

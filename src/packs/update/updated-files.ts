@@ -23,7 +23,7 @@ export function updatedFiles(before: TreeSide, after: TreeSide): readonly Update
   const [old, now] = [fileSides(before), fileSides(after)];
   return [...new Set([...old.keys(), ...now.keys()])].sort(compareText).map((path): UpdatedFile => {
     const [was, is] = [old.get(path), now.get(path)];
-    return { path, ...(was === undefined ? {} : { before: was }), ...(is === undefined ? {} : { after: is }) };
+    return { path, before: was, after: is };
   });
 }
 
@@ -36,7 +36,7 @@ function fileSides({ dir, files }: TreeSide): ReadonlyMap<string, FileSide> {
       const isShown = opened.type === 'open' && bytes <= Math.min(MAX_SHOWN_BYTES, room);
       const text = isShown ? textOf(opened.directory, path) : undefined;
       room -= text === undefined ? 0 : bytes;
-      sides.set(path, { sha256, isExecutable: executable === true, ...(text === undefined ? {} : { text }) });
+      sides.set(path, { sha256, isExecutable: executable === true, text });
     }
   } finally {
     if (opened.type === 'open') opened.directory.close();

@@ -81,7 +81,7 @@ export function openConfined(
   { confinement }: { readonly confinement?: Confinement } = {},
 ): ConfinedOpening {
   try {
-    const options = { followLink: true, ...(confinement === undefined ? {} : { confinement }) };
+    const options = { followLink: true, confinement };
     return {
       type: 'open',
       directory: new ConfinedDirectory(DirectoryHandle.open(directory, options), directory),

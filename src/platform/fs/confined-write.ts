@@ -101,7 +101,7 @@ function replaceIn(
   }
   quietly(() => removeStale(directory.place));
   const lostBits = old.type === 'file' ? old.stats.mode & 0o7000 : 0;
-  return { type: 'written', mode, lostBits, ...(replaced === undefined ? {} : { replaced }) };
+  return { type: 'written', mode, lostBits, replaced };
 }
 
 /** Earlier versions did not name the owner. */

@@ -221,7 +221,7 @@ export function giveTo(descriptor: number, { uid, gid }: Stats): void {
 }
 
 export function failed(code: FailureCode, detail?: string): OpenFailed {
-  return { type: 'failed', code, ...(detail === undefined ? {} : { detail }) };
+  return { type: 'failed', code, detail };
 }
 
 /** A system error as a value. Any other error is a bug and is thrown. */

@@ -89,8 +89,8 @@ export async function openAllowProxy(options: AllowProxyOptions): Promise<AllowP
     grants,
     connectMs: limits.connectMs,
     onDecision,
-    ...(resolve === undefined ? {} : { resolve }),
-    ...(proxyFrom === undefined ? {} : { proxyFrom }),
+    resolve,
+    proxyFrom,
   });
   const web = httpProxy({
     gate,

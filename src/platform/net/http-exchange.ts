@@ -55,7 +55,7 @@ function secured(socket: Socket, { host }: HttpTarget, certificates: HttpExchang
       servername: host.isAddress ? '' : host.name,
       rejectUnauthorized: true,
       ALPNProtocols: ['http/1.1'],
-      ...(certificates === undefined ? {} : { ca: [...rootCertificates, ...certificates] }),
+      ca: certificates === undefined ? undefined : [...rootCertificates, ...certificates],
     });
     secure.once('secureConnect', () => resolve(secure));
     secure.on('error', reject);

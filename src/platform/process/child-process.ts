@@ -160,7 +160,7 @@ function failed(spec: ChildSpec, cause: string, error?: unknown): SkillError<'ex
     message: `cannot start ${quoted(spec.argv[0] ?? '')}: ${cause}`,
     hint: 'check that the program exists and is executable',
     data: { executor: spec.executor ?? 'local', cause },
-    ...(error === undefined ? {} : { cause: error }),
+    cause: error,
   });
 }
 
@@ -305,10 +305,10 @@ function programEnd({ reason, exit, isOver, durationMs, hunted }: Ending): Progr
     );
   }
   if (reason === 'exited' && exit?.signal === undefined)
-    return { reason, ...(exit?.exitCode === undefined ? {} : { exitCode: exit.exitCode }), durationMs, warnings };
+    return { reason, exitCode: exit?.exitCode === undefined ? undefined : exit.exitCode, durationMs, warnings };
   return {
     reason: reason === 'exited' ? 'signal' : reason,
-    ...(exit?.signal === undefined ? {} : { signal: exit.signal }),
+    signal: exit?.signal === undefined ? undefined : exit.signal,
     durationMs,
     warnings,
   };
@@ -383,6 +383,6 @@ export async function runChild(spec: ChildSpec, { stdin, limits, streams, poll }
     limits,
     streams,
     started,
-    ...(poll === undefined ? {} : { poll: (isLast) => poll(child, isLast) }),
+    poll: poll === undefined ? undefined : (isLast) => poll(child, isLast),
   });
 }

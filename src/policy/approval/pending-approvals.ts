@@ -106,7 +106,7 @@ export function answerPending(
     asking: question.asking,
     verdict,
     scope,
-    ...(reason === undefined ? {} : { reason }),
+    reason,
   });
   if (!writeSealed(place, fileOf(place, id, '.answer.json'), { purpose: ANSWER, body }))
     throw invalid(`the question ${quoted(id, 80)} is answered already`, 'the id of a question without an answer');

@@ -23,7 +23,7 @@ const MAX_NESTING = 16;
 /** Completes the words of a command with what it runs. */
 export function simpleCommand(words: Words, reader: CommandReader): SimpleCommand {
   const { role, inner = [], mentions = [], hides } = readInside(words, reader);
-  return { words, role, inner, mentions, isMoved: false, ...(hides === undefined ? {} : { hides }) };
+  return { words, role, inner, mentions, isMoved: false, hides };
 }
 
 function readInside(words: Words, reader: CommandReader): Inside {

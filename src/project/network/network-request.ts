@@ -113,7 +113,7 @@ function gateFor(
     grants: [...patterns, readGrant(writeAuthority(target.host, target.port))],
     connectMs: Math.min(CONNECT_MS, timeoutMs),
     onDecision,
-    ...(resolve === undefined ? {} : { resolve }),
+    resolve,
   });
 }
 

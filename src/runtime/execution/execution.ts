@@ -202,7 +202,7 @@ export async function openExecution(options: ExecutionOptions, places: Execution
     artifacts,
     changedInputs,
     inputSources: {
-      ...(artifacts === undefined ? {} : { artifact: (name, version) => artifacts.load(name, version) }),
+      artifact: artifacts === undefined ? undefined : (name, version) => artifacts.load(name, version),
       host: (file) => isInAny(file, options.hostInputs ?? []),
       isLeftOut,
       records,
@@ -249,7 +249,7 @@ export async function openExecution(options: ExecutionOptions, places: Execution
     secretNames: options.secretNames ?? (() => []),
     skillRoots: places.mountRules.skillRoots,
     identity: {
-      ...(profile === undefined ? {} : { profile }),
+      profile,
       ...(executor.name === 'container' ? { image: container.image ?? DEFAULT_IMAGE } : {}),
     },
     artifacts,
@@ -319,7 +319,7 @@ async function run(
   return {
     type: 'program-ran',
     action: action.type,
-    ...(skill === undefined ? {} : { skill: identityOf(skill) }),
+    skill: skill === undefined ? undefined : identityOf(skill),
     result,
     limits: limitReport(prepared.spec.limits, prepared.workspace.attached.capabilities),
   };

@@ -1,5 +1,6 @@
 import path from 'node:path';
 
+import { defined } from '../../core/defined.ts';
 import type { Config } from '../../core/config/config.ts';
 import { isSkillError, type SkillError } from '../../core/errors.ts';
 import { NOBODY, type Executor, type ExecutorName, type Identity, type ProgramSpec } from '../../core/execution.ts';
@@ -97,7 +98,7 @@ export async function findExecutor(
   const { executor, restriction } = await chooseExecutor(wanted, {
     candidates,
     ...choice,
-    ...(cacheDir === undefined ? {} : { cacheDirectory: path.join(cacheDir, 'executors') }),
+    cacheDirectory: cacheDir === undefined ? undefined : path.join(cacheDir, 'executors'),
   });
   const { fingerprint = '' } = candidates.find(({ name }) => name === executor.name) ?? {};
   return { executor, profile: `sha256:${fingerprint}`, restriction };
@@ -147,5 +148,5 @@ export function containerSettings(engine: string | undefined): ContainerOptions 
 
 export function containerConfig({ execution }: Config): ContainerOptions {
   const { image, runtime } = execution ?? {};
-  return { ...(image === undefined ? {} : { image }), ...(runtime === undefined ? {} : { runtime }) };
+  return { ...defined({ image, runtime }) };
 }

@@ -42,7 +42,7 @@ export function openInteractiveCommands(shared: ExecutionParts): InteractiveComm
       output: view.output,
       offset: view.offset,
       nextOffset: view.nextOffset,
-      ...(view.exitCode === undefined ? {} : { exitCode: view.exitCode }),
+      exitCode: view.exitCode,
       ...(view.interaction?.needsInput === true
         ? { question: { kind: view.interaction.kind, hint: view.interaction.hint } }
         : {}),
@@ -91,9 +91,9 @@ export function openInteractiveCommands(shared: ExecutionParts): InteractiveComm
 function waitingOf(action: InteractiveAction, signal: AbortSignal | undefined): ViewOptions {
   const { yieldMs, pollLines } = action.type === 'kill_command' ? {} : action;
   return {
-    ...(yieldMs === undefined ? {} : { yieldMs }),
-    ...(pollLines === undefined ? {} : { pollLines }),
-    ...(signal === undefined ? {} : { signal }),
+    yieldMs,
+    pollLines,
+    signal,
   };
 }
 

@@ -38,7 +38,7 @@ export async function missingFor(
         variables: Object.keys(env),
         hasNetwork: network.length > 0,
         programFolders,
-        ...(inspect === undefined ? {} : { inspect }),
+        inspect,
       },
     );
   const all = async (): Promise<readonly MissingRequirement[]> => {

@@ -103,7 +103,7 @@ export async function prepareProgram(
     mounts: folders.folders.map(({ target }) => target),
     project: folders.project,
     startsInProject: parts.startsInProject,
-    ...(staged === undefined ? {} : { skillName: staged.name }),
+    skillName: staged?.name,
   });
   if (start.type === 'refused') return start;
   const home = workspace.homeOf(skill === undefined ? undefined : { ...stagedSource(skill), source: skill.source });
@@ -149,7 +149,7 @@ export async function prepareProgram(
   const inputs = await spanned(
     onSpan,
     { name: 'workspace.stage.inputs', attributes: { count: action.inputs?.length ?? 0 } },
-    () => stageInputs(workspace, action.inputs ?? [], sources, { root, ...(signal === undefined ? {} : { signal }) }),
+    () => stageInputs(workspace, action.inputs ?? [], sources, { root, signal }),
   );
   if (inputs.type === 'failed') return refused(inputs.failure);
 
@@ -158,7 +158,7 @@ export async function prepareProgram(
   const outputs = readOutputRequest(action.outputs ?? {}, {
     root: attached.root,
     runDir: run.path,
-    ...(staged === undefined ? {} : { skillDir: `skills/${staged.name}` }),
+    skillDir: staged === undefined ? undefined : `skills/${staged.name}`,
   });
   if (outputs.type === 'refused') return outputs;
   const editor = action.type === 'run_script' ? {} : editorFor(action.editorText, { workspace, run });
@@ -170,7 +170,7 @@ export async function prepareProgram(
     home,
     hasMounts: folders.folders.length > 0,
     project: folders.project,
-    ...(staged === undefined ? {} : { skillName: staged.name }),
+    skillName: staged?.name,
     ...(parts.idempotencyKey === undefined || call === undefined
       ? {}
       : { idempotencyKey: `${parts.idempotencyKey}/${String(call)}` }),
@@ -270,7 +270,7 @@ export async function runPrepared(
       withRedaction(workspace.attached, prepared.redactor).run(spec, {
         stdout: hint.stdout,
         stderr: hint.stderr,
-        ...(signal === undefined ? {} : { signal }),
+        signal,
       }),
   ).finally(async () => {
     hint.stop();

@@ -81,7 +81,7 @@ async function lacksAny(
       const range = text.slice(name.length).replace(/^\[[^\]]*\]/, '');
       return { kind: 'python-package' as const, name, neededBy: '', ...(range === '' ? {} : { range }) };
     });
-  const missing = await findMissing(needs, { programFolders, ...(inspect === undefined ? {} : { inspect }) });
+  const missing = await findMissing(needs, { programFolders, inspect });
   return missing.length > 0;
 }
 

@@ -111,7 +111,7 @@ export async function packagesFor(
   } catch (error) {
     return executionFailure(error);
   }
-  return { layers, warnings, ...(venv === undefined ? {} : { venv }) };
+  return { layers, warnings, venv };
 }
 
 function neededBy({ packages }: PackageNeeds): string {

@@ -55,7 +55,7 @@ export async function suggestedPackages(
     const missing = await missingModules([...python.keys()], machine);
     const suggested = missing.map((module) => {
       const named = packageOfModule(module) ?? mentioned.python.find((name) => plain(name) === plain(module));
-      return { ...(named === undefined ? {} : { package: named }), module, neededBy: python.get(module) ?? '' };
+      return { package: named, module, neededBy: python.get(module) ?? '' };
     });
     const packages = [...node].map(([name, neededBy]) => ({ package: `npm:${name}`, module: name, neededBy }));
     return [...suggested, ...packages].filter(

@@ -17,8 +17,8 @@ export interface Outline {
 
 export function outlineOf(effect: Effect | undefined, observation: Observation | undefined): Outline {
   return {
-    ...(effect === undefined ? {} : { effect }),
-    ...(observation === undefined ? {} : { came: cameOf(observation) }),
+    effect,
+    came: observation === undefined ? undefined : cameOf(observation),
     shown: observation === undefined ? {} : shownOf(observation),
   };
 }

@@ -97,7 +97,7 @@ export async function replayRun(options: ReplayOptions): Promise<Replay> {
       const remarks = [...circumstances(info, session), ...(await stageFilesAgain(recorded, session, isOwn, signal))];
       const steps = await repeat(isOwn ? recorded : asForeign(recorded), session, stage, options);
       const status = steps.every(({ same }) => same) ? 'same' : 'different';
-      return { status, problems: [], remarks, steps, ...(run === undefined ? {} : { run }) };
+      return { status, problems: [], remarks, steps, run };
     } finally {
       await end();
     }
@@ -220,7 +220,7 @@ function compared(
   const expected = outlineOf(decision?.effect, notRepeated === undefined ? observation : undefined);
   const got = outlineOf(made?.effect, outcome);
   const same = isSameOutline(expected, got);
-  return { call, action, expected, got, same, ...(notRepeated === undefined ? {} : { notRepeated }) };
+  return { call, action, expected, got, same, notRepeated };
 }
 
 const MAX_POLLS = 50;
@@ -232,7 +232,7 @@ async function perform(
   sessions: ReadonlyMap<string, string>,
   signal: AbortSignal | undefined,
 ): Promise<Observation> {
-  const options = { askedBy, ...(signal === undefined ? {} : { signal }) };
+  const options = { askedBy, signal };
   const renamed = 'session' in action ? { ...action, session: sessions.get(action.session) ?? action.session } : action;
   const outcome = await session.perform(renamed, options);
   // A command that had ended at this point gets time to end again.

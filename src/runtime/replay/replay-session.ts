@@ -1,3 +1,4 @@
+import { defined } from '../../core/defined.ts';
 import type { ArtifactStore } from '../../artifact/store.ts';
 import { hostInputsOf, isOfKind } from '../../core/action.ts';
 import { invalidInput } from '../../core/errors.ts';
@@ -29,7 +30,7 @@ export function replaySession(
   return {
     ...settings,
     ...(calls.some(({ action }) => isOfKind(action, 'host')) ? { host: {} } : {}),
-    ...(hasPrograms ? { execution: { artifacts, ...executionOf(info, calls, isOwn), ...given } } : {}),
+    ...(hasPrograms ? { execution: { artifacts, ...executionOf(info, calls, isOwn), ...defined(given ?? {}) } } : {}),
   };
 }
 

@@ -86,7 +86,7 @@ async function fromCommand(
     const end = await runChild(spec, {
       stdin: new Uint8Array(),
       limits: { ...DEFAULT_LIMITS, wallMs: COMMAND_MS, outputBytes: MAX_BYTES },
-      streams: { stdout, stderr, ...(signal === undefined ? {} : { signal }) },
+      streams: { stdout, stderr, signal },
     });
     if (end.reason === 'cancelled') return { type: 'cancelled' };
     return end.exitCode === 0 && end.reason === 'exited'

@@ -66,8 +66,7 @@ export function openSecrets(
       signal?.throwIfAborted();
       return { variable, problem: 'it was cancelled' };
     }
-    if (fetched.type === 'missing')
-      return { variable, problem: fetched.reason, ...(fetched.hint === undefined ? {} : { hint: fetched.hint }) };
+    if (fetched.type === 'missing') return { variable, problem: fetched.reason, hint: fetched.hint };
     const { value } = fetched;
     const isKey = keyRedactor.text(value) !== value;
     const problem = isKey

@@ -83,7 +83,7 @@ export function openBuildSandbox(
         network,
         mounts,
         home,
-        ...(proxyFrom === undefined ? {} : { proxyFrom }),
+        proxyFrom,
       };
       const streams = { stdout, stderr };
       const end = await attached.run(spec, signal === undefined ? streams : { ...streams, signal });

@@ -4,6 +4,7 @@
  */
 import path from 'node:path';
 
+import { defined } from '../../core/defined.ts';
 import { isSkillError } from '../../core/errors.ts';
 import type { HostMount } from '../../core/execution.ts';
 import type { Failure } from '../../core/failure-codes.ts';
@@ -95,7 +96,7 @@ export async function resolveWithUv(
     UV_NO_PROGRESS: '1',
     UV_HTTP_TIMEOUT: '20',
     ...trust,
-    ...(index === undefined ? {} : { UV_DEFAULT_INDEX: index }),
+    ...defined({ UV_DEFAULT_INDEX: index }),
     ...(settings.extraIndexes.length === 0 ? {} : { UV_INDEX: settings.extraIndexes.join(' ') }),
     ...(settings.trustedHosts.length === 0 ? {} : { UV_INSECURE_HOST: settings.trustedHosts.join(' ') }),
   };

@@ -120,7 +120,7 @@ export function openLayers({ folder, identity }: LayersOptions): Layers {
         timeoutMs: LOCK_MS,
         staleMs: LOCK_MS,
         heartbeatMs: HEARTBEAT_MS,
-        ...(signal === undefined ? {} : { signal }),
+        signal,
       });
       if (lock === undefined) throw failed(place(key), 'another process has been building it for 30 minutes');
       try {

@@ -1,5 +1,6 @@
 import path from 'node:path';
 
+import { defined } from '../../core/defined.ts';
 import { SkillError, invalidInput } from '../../core/errors.ts';
 import type {
   AttachedWorkspace,
@@ -66,7 +67,7 @@ export function plainProcesses(starter: ProgramStarter): Executor {
   const { name, identity } = starter;
   return {
     name,
-    ...(identity === undefined ? {} : { identity }),
+    identity,
     attach: async (place) => await Promise.resolve(attach(place, starter, shared)),
   };
 }
@@ -128,9 +129,9 @@ function attach(
         argv,
         cwd,
         env,
-        ...(inherited === undefined ? {} : { inherited }),
-        ...(identity === undefined ? {} : { identity }),
-        ...(streams.stdin === undefined ? {} : { stdin: streams.stdin }),
+        inherited,
+        identity,
+        ...defined({ stdin: streams.stdin }),
         terminal: streams.terminal === true,
         maxOutputBytes: limits.outputBytes + (announces ? 1 : 0),
         processes,

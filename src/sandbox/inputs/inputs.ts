@@ -171,7 +171,7 @@ function parseSource(from: string): Source {
   const base = path.posix.basename(name.replace(/\/+$/, '')).replace(/^user:/, '');
   if (base === '')
     throw refuseInput(from, 'path/empty', `${quoted(from)} has no path`, { hint: 'add the path of a file or folder' });
-  return { scheme, rest: name, base, ...(version === undefined ? {} : { version: Number(version) }) };
+  return { scheme, rest: name, base, version: version === undefined ? undefined : Number(version) };
 }
 
 async function fetchArtifact(
@@ -268,7 +268,7 @@ async function placeBelow(staging: Staging, from: string, { scheme, rest }: Sour
       ),
     });
   const inside = parsePath(from, below.join('/'));
-  return { root, file: inside, ...(staged === undefined ? {} : { seen: `skills/${name}/${inside}` }) };
+  return { root, file: inside, seen: staged === undefined ? undefined : `skills/${name}/${inside}` };
 }
 
 function refuseSelfLink(from: string, to: string, seen: string): void {
@@ -333,8 +333,8 @@ async function copyFolder(staging: Staging, from: string, { opened, prepared, ho
       repositoryData,
       skip,
       limits: { maxBytes: staging.left.bytes, maxEntries: staging.left.entries, maxDepth: 32 },
-      ...(owner === undefined ? {} : { owner }),
-      ...(staging.signal === undefined ? {} : { signal: staging.signal }),
+      owner,
+      signal: staging.signal,
     });
   const whole = await copy(true);
   if (whole.type === 'refused') await removeTree(prepared);

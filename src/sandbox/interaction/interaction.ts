@@ -171,9 +171,9 @@ export class Interaction {
       offset,
       nextOffset,
       remaining,
-      ...(exitCode === undefined ? {} : { exitCode }),
-      ...(this.#end === undefined ? {} : { end: this.#end }),
-      ...(expected === undefined ? {} : { interaction: expected }),
+      exitCode,
+      end: this.#end,
+      interaction: expected,
       warnings: this.warnings,
     };
   }
@@ -218,5 +218,5 @@ export class Interaction {
 
 /** Replaces the executor's reason by ours, because we ended the program. */
 function stopped({ signal, durationMs, warnings }: ProgramEnd, reason: EndReason | undefined): ProgramEnd {
-  return { reason: reason ?? 'cancelled', ...(signal === undefined ? {} : { signal }), durationMs, warnings };
+  return { reason: reason ?? 'cancelled', signal, durationMs, warnings };
 }

@@ -144,7 +144,7 @@ export function openInteractions({ now, newId, maxRunning = MAX_RUNNING }: Inter
       entries.set(interaction.id, { interaction, command, startedAt: now(), overSince: undefined });
       try {
         if (isClosed) throw invalidInput('the sessions are closed', 'open sessions', 'start a new runtime');
-        return await waitAndView(interaction, { yieldMs: START_YIELD_MS, ...options }, false);
+        return await waitAndView(interaction, { ...options, yieldMs: options.yieldMs ?? START_YIELD_MS }, false);
       } catch (error) {
         // The caller never learns its id.
         interaction.stop('cancelled');

@@ -86,7 +86,7 @@ export async function openBridge(options: BridgeOptions): Promise<Bridge> {
     hosts,
     socketPath,
     onDecision: noted.onDecision,
-    ...(identity === undefined ? {} : { owner: identity }),
+    owner: identity,
   });
   return {
     socketPath,

@@ -30,7 +30,7 @@ export class WorkspaceFolders {
 
   /** Throws the system error where the workspace cannot be opened. */
   constructor(root: string, confinement?: Confinement) {
-    const options = { followLink: true, ...(confinement === undefined ? {} : { confinement }) };
+    const options = { followLink: true, confinement };
     this.#held.push({ name: '', folder: DirectoryHandle.open(root, options) });
   }
 

@@ -82,8 +82,8 @@ export async function collectOutputs(
         maxKept: maxFiles + MAX_LISTED,
         maxDepth: MAX_DEPTH,
         maxNames: MAX_NAMES,
-        ...(spec.changedSince === undefined ? {} : { changedSince: spec.changedSince }),
-        ...(signal === undefined ? {} : { signal }),
+        changedSince: spec.changedSince,
+        signal,
       },
     );
     const collection = new Collection(root, folders, { ...spec, maxFiles }, save);
@@ -219,7 +219,7 @@ class Collection {
       mime_type: found.mediaType,
       size_bytes: size,
       ref: `workspace://${name}`,
-      ...(digest === undefined ? {} : { digest }),
+      digest,
     };
     const isPrimary = this.#spec.showsPrimary === true && this.#primary === undefined && isPrimaryCandidate(file);
     if (isPrimary && isWhole && found.isHeadWhole && text !== undefined)
@@ -256,7 +256,7 @@ class Collection {
     const skipped = this.#skipped.toSorted((a, b) => compareText(a.name, b.name));
     return {
       files: this.#files,
-      ...(this.#primary === undefined ? {} : { primary: this.#primary }),
+      primary: this.#primary,
       saved: this.#saved,
       skipped,
       warnings: [...this.#warnings, ...describeSkipped(skipped), ...this.#remainder(walked)],

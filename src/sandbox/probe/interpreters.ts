@@ -43,6 +43,6 @@ export async function interpretersIn(
   return NAMES.map((name) => {
     const [, path, said = ''] = rows.find(([first]) => first === name) ?? [];
     const version = /\d+(?:\.\d+)+/.exec(said)?.[0];
-    return { name, ...(path === undefined ? {} : { path }), ...(version === undefined ? {} : { version }) };
+    return { name, path, version };
   });
 }

@@ -125,7 +125,7 @@ function mentionedRequirements(text: string): readonly Requirement[] {
   return [
     ...runtimes.map(([, name = '', version]): Requirement => {
       const program = name.toLowerCase() === 'python' ? 'python3' : 'node';
-      return { kind: 'program', name: program, ...(version === undefined ? {} : { range: `>=${version}` }), neededBy };
+      return { kind: 'program', name: program, range: version === undefined ? undefined : `>=${version}`, neededBy };
     }),
     ...[...new Set(programs)].map((name): Requirement => ({ kind: 'program', name, neededBy })),
     ...variables.map(([name]): Requirement => ({ kind: 'variable', name, neededBy })),

@@ -61,7 +61,7 @@ export async function writableSkill(options: WritableSkillOptions): Promise<Writ
         leaveOut: addedLinks(skill.snapshot),
         links: SKILL_LINKS,
         limits: LIMITS,
-        ...(identity === undefined ? {} : { owner: identity }),
+        owner: identity,
       },
       signal,
     ),

@@ -178,7 +178,7 @@ export function openFleetApprovals(
     },
     async answer(name, { verdict, scope, reason }) {
       const [, run = '', id = ''] = /^([^/]*)\/(.*)$/.exec(name) ?? [];
-      const answer = { run, id, verdict, scope, ...(reason === undefined ? {} : { note: reason }) };
+      const answer = { run, id, verdict, scope, note: reason };
       await answerQuestion(pool, queue, answer, owner).catch((error: unknown) => {
         throw conflict(error);
       });

@@ -61,7 +61,7 @@ export function openFleetClient({
         authorization: `Bearer ${key}`,
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      body: body === undefined ? undefined : JSON.stringify(body),
       signal: AbortSignal.timeout(timerMs(timeoutMs)),
     });
     if (!response.ok) throw await refusal(response);

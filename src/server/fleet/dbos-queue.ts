@@ -322,9 +322,8 @@ export async function listen({
       workerConcurrency: slots,
       partitionConcurrency: limits.perProject,
       minPollingIntervalMs: limits.pollMs,
-      ...(limits.perMinute === undefined
-        ? {}
-        : { partitionRateLimit: { limitPerPeriod: limits.perMinute, periodSec: 60 } }),
+      partitionRateLimit:
+        limits.perMinute === undefined ? undefined : { limitPerPeriod: limits.perMinute, periodSec: 60 },
     }),
   );
   let stopped: Promise<void> | undefined;

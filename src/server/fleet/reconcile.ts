@@ -39,9 +39,9 @@ export async function reconcile(pool: Pool, queue: RunQueue, by: string): Promis
   repairs.push(...(await forgetStale(pool, queue, entries.entries, by)));
   await queue.resumeSchedules(pool, SILENT_SECONDS);
   const next: Cursors = {
-    ...(queued.next === undefined ? {} : { queued: queued.next }),
-    ...(waiting.next === undefined ? {} : { waiting: waiting.next }),
-    ...(entries.next === undefined ? {} : { entries: entries.next }),
+    queued: queued.next,
+    waiting: waiting.next,
+    entries: entries.next,
   };
   await pool.query('update skillwright.reconciler set cursors = $1', [JSON.stringify(next)]);
   return repairs;

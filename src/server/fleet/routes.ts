@@ -64,14 +64,14 @@ export function fleetRoutes(context: FleetContext, identity: Identity): readonly
             skillSet: await context.skillSet(),
             request,
             options: {
-              ...(skills === undefined ? {} : { required: skills }),
-              ...(budget === undefined ? {} : { budget: defined(budget) }),
-              ...(vocabulary === undefined ? {} : { vocabulary }),
-              ...(traceparent === undefined ? {} : { trace: traceparent.slice(3, -3) }),
+              required: skills,
+              budget: budget === undefined ? undefined : defined(budget),
+              vocabulary,
+              trace: traceparent?.slice(3, -3),
             },
-            ...(priority === undefined ? {} : { priority }),
-            ...(delaySeconds === undefined ? {} : { delaySeconds }),
-            ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+            priority,
+            delaySeconds,
+            idempotencyKey,
           },
           identity,
         );
@@ -84,7 +84,7 @@ export function fleetRoutes(context: FleetContext, identity: Identity): readonly
       { query: api.RunListQuery, answer: api.RunList },
       async ({ query: { limit, before } }) => {
         need('read');
-        const runs = await newestRuns(pool, project, { limit, ...(before === undefined ? {} : { before }) });
+        const runs = await newestRuns(pool, project, { limit, before });
         return { runs: runs.map(shown), next: runs.length === limit ? (runs.at(-1)?.id ?? null) : null };
       },
     ),
@@ -141,12 +141,7 @@ export function fleetRoutes(context: FleetContext, identity: Identity): readonly
       async ({ params, body: { verdict, scope, note } }) => {
         need('approve');
         const { run = '', id = '' } = params;
-        await answerQuestion(
-          pool,
-          queue,
-          { run, id, verdict, scope, ...(note === undefined ? {} : { note }) },
-          identity,
-        ).catch((error: unknown) => {
+        await answerQuestion(pool, queue, { run, id, verdict, scope, note }, identity).catch((error: unknown) => {
           throw conflict(error);
         });
         await did('approval-answer', `${run} ${id}`, { verdict, scope });
@@ -230,7 +225,7 @@ export function fleetRoutes(context: FleetContext, identity: Identity): readonly
       { query: api.AuditQuery, answer: api.AuditList },
       async ({ query: { limit, before } }) => {
         need('admin');
-        const acts = await newestActs(pool, project, { limit, ...(before === undefined ? {} : { before }) });
+        const acts = await newestActs(pool, project, { limit, before });
         return { acts: acts.map(({ at, ...rest }) => ({ ...rest, at: at.toISOString() })) };
       },
     ),

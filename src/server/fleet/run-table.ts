@@ -117,7 +117,7 @@ export async function submitRun(
       attempt: 1,
       project,
       priority,
-      ...(delaySeconds === undefined ? {} : { delaySeconds }),
+      delaySeconds,
     });
     return run;
   });

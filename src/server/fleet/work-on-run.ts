@@ -72,14 +72,13 @@ export async function workOn(run: FleetRun, claim: Claim, work: Work): Promise<v
       model: durable(await work.openModel(), settle),
       signal: stop,
       unapproved: 'stop',
-      ...(execution === undefined
-        ? {}
-        : {
-            beforeEnd: async (session, recorded) => {
+      beforeEnd:
+        execution === undefined
+          ? undefined
+          : async (session, recorded) => {
               const notes = await untilReached(() => files.keepAll(session));
               for (const message of notes) recorded.record({ type: 'note', message });
             },
-          }),
       run: {
         ...work.run,
         ...(execution === undefined
@@ -137,8 +136,8 @@ async function start(run: FleetRun, { attempt }: Claim, folder: string, work: St
       ...options,
       request: run.request,
       required,
-      ...(budget === undefined ? {} : { budget }),
-      ...(name === undefined ? {} : { vocabulary: name }),
+      budget,
+      vocabulary: name,
     });
   if (attempt === 1) return begin();
   // Every record that a later one resumed is needed, in case the later one was lost before it had repeated all of it.
@@ -176,7 +175,7 @@ function finishedRun(folder: string): Finished | undefined {
 async function endingOf(result: Finished, claim: Claim, pool: Pool): Promise<Ending> {
   const { outcome, answer, reason, used } = result;
   if (outcome === 'refused' && (await pendingQuestions(pool, claim)) > 0) return { state: 'waiting' };
-  return { state: 'ended', outcome, answer, reason, ...(used === undefined ? {} : { used }) };
+  return { state: 'ended', outcome, answer, reason, used };
 }
 
 /** The model is called only when the record of everything before the call is stored. */

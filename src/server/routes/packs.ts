@@ -191,7 +191,7 @@ function plannedSkill(
 ): Plan['skills'][number] {
   return {
     name,
-    ...(version === undefined ? {} : { version }),
+    version,
     change: kind,
     description,
     files,

@@ -51,11 +51,11 @@ export function runControlRoutes(context: ServerContext): readonly Route[] {
           agentOf(options)(
             {
               ...agent,
-              ...parts,
+              ...defined(parts),
               runtime,
               model: chosen,
               request,
-              ...(skills === undefined ? {} : { required: skills }),
+              ...defined({ required: skills }),
               ...(files.length === 0 ? {} : { files }),
               ...(budget === undefined ? {} : { budget: { ...agent.budget, ...defined(budget) } }),
             },
@@ -95,7 +95,7 @@ export function runControlRoutes(context: ServerContext): readonly Route[] {
           model,
           budget: defined(budget ?? {}),
           keepAnswers: turn,
-          ...(request === undefined ? {} : { request }),
+          request,
         }),
     ),
     jsonRoute(
@@ -107,7 +107,7 @@ export function runControlRoutes(context: ServerContext): readonly Route[] {
         const { status, problems, remarks, steps } = await replayRun({
           runtime,
           path: runFolder(directory, id),
-          ...(key === undefined ? {} : { sealKey: key }),
+          sealKey: key,
           signal,
         });
         return {
@@ -120,7 +120,7 @@ export function runControlRoutes(context: ServerContext): readonly Route[] {
             isSame: same,
             expected: startOf(JSON.stringify(expected), 4_000),
             got: startOf(JSON.stringify(got), 4_000),
-            ...(notRepeated === undefined ? {} : { note: notRepeated }),
+            note: notRepeated,
           })),
         };
       },
@@ -193,10 +193,10 @@ export function runControlRoutes(context: ServerContext): readonly Route[] {
         mayBring: (file) => isOwnFile(file),
         again,
         projectInstructions: agent.projectInstructions,
-        ...(agent.unapproved === undefined ? {} : { unapproved: agent.unapproved }),
-        ...(keepAnswers === undefined ? {} : { keepAnswers }),
-        ...(request === undefined ? {} : { request }),
-        ...(key === undefined ? {} : { sealKey: key }),
+        unapproved: agent.unapproved,
+        keepAnswers,
+        request,
+        sealKey: key,
         ...withExecution(parts, live, info.executor !== null),
       });
       if (resumed.type === 'resumed') return resumed.result;
@@ -220,7 +220,7 @@ export function runControlRoutes(context: ServerContext): readonly Route[] {
     live: Parameters<NonNullable<typeof options.runAgent>>[1],
     hadPrograms: boolean,
   ): Pick<AgentOptions, 'run' | 'signal' | 'beforeEnd'> {
-    const { execution, ...run } = { ...parts.run, ...options.resumed?.(live) };
+    const { execution, ...run } = { ...parts.run, ...defined(options.resumed?.(live) ?? {}) };
     return { ...parts, run: hadPrograms && execution !== undefined ? { ...run, execution } : run };
   }
 

@@ -219,8 +219,8 @@ async function detailOf(
     skill: { ...row, trusted: trust === undefined },
     dir,
     file,
-    ...(license === undefined ? {} : { license }),
-    ...(compatibility === undefined ? {} : { compatibility }),
+    license,
+    compatibility,
     meta: { ...meta },
     body: startOf(body, MAX_BODY_CHARACTERS),
     isBodyCut: body.length > MAX_BODY_CHARACTERS,
@@ -253,7 +253,7 @@ async function detailOf(
       .filter((one) => one.name === name && one.reason !== 'same-directory')
       .map((one) => ({
         source: one.source,
-        ...(one.version === undefined ? {} : { version: one.version }),
+        version: one.version,
         dir: one.dir,
         reason: one.reason,
         isHidden: one.dir !== dir,
@@ -270,7 +270,7 @@ function rowOf({ id, name, description, source, group, state, meta }: SkillEntry
     source,
     group,
     state,
-    ...(meta['version'] === undefined ? {} : { version: meta['version'] }),
+    version: meta['version'],
     trusted,
     errors: 0,
     warnings: 0,
@@ -287,7 +287,7 @@ function powersOf(
   const { allowedTools, disallowedTools = [], requires = [], paths = [], runMode } = controls;
   const secrets = openSecrets(runtime.config.secrets ?? {}, surroundings);
   return {
-    ...(allowedTools === undefined ? {} : { allowedTools }),
+    allowedTools,
     deniedTools: disallowedTools,
     requires,
     secrets: secrets.namesFor({ name, source, requires }),
@@ -311,9 +311,9 @@ function installedOf({ dir, name }: SkillEntry): Pick<Immutable<SkillDetail>, 'i
       source,
       installedAt,
       digest,
-      ...(version === undefined ? {} : { version }),
-      ...(revision === undefined ? {} : { revision }),
-      ...(signedBy === undefined ? {} : { signedBy }),
+      version,
+      revision,
+      signedBy,
     },
   };
 }

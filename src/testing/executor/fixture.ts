@@ -159,7 +159,7 @@ export class Fixture {
       runFolder: run.path,
       home,
       skillName: SKILL,
-      ...(env === undefined ? {} : { declared: env }),
+      declared: env,
     });
     assert.equal(environment.type, 'environment');
     const spec: ProgramSpec = {
@@ -185,7 +185,7 @@ export class Fixture {
     const end = await this.attached.run(spec, {
       stdout: options.stdout ?? stdout,
       stderr: options.stderr ?? stderr,
-      ...(signal === undefined ? {} : { signal }),
+      signal,
     });
     return { end, stdout: stdout.bytes, stderr: stderr.bytes, runFolder };
   }
@@ -266,8 +266,8 @@ interface FixtureParts {
 export function endOf({ reason, exitCode, signal }: ProgramEnd): Pick<ProgramEnd, 'reason' | 'exitCode' | 'signal'> {
   return {
     reason,
-    ...(exitCode === undefined ? {} : { exitCode }),
-    ...(signal === undefined ? {} : { signal }),
+    exitCode,
+    signal,
   };
 }
 

@@ -18,7 +18,7 @@ function timeoutCase(
   return conform(
     'EXEC-8',
     `when its time is over, ${about} is gone`,
-    { needs: { limits: ['wallMs'], ...(program === undefined ? {} : { programs: [program] }) } },
+    { needs: { limits: ['wallMs'], programs: program === undefined ? undefined : [program] } },
     async (fixture) => {
       for (const wallMs of limitsMs) {
         const heartbeat = makeHeartbeat();

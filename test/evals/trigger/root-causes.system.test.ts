@@ -20,7 +20,7 @@ function asked(model: TriggerOptions['model'], more: Partial<TriggerOptions> = {
   return evaluateTrigger({
     cases: [FIRES, QUIET],
     skills: writeSkills(path.join(root, 'skills'), ['tables', 'letters']),
-    ...(model === undefined ? {} : { model }),
+    model,
     concurrency: 2,
     timeoutMs: 120_000,
     directory: path.join(root, 'evals'),

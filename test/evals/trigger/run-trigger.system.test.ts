@@ -23,7 +23,7 @@ function setUp(model: TriggerOptions['model']): TriggerOptions {
   return {
     cases: CASES,
     skills: writeSkills(path.join(root, 'skills'), ['tables', 'letters']),
-    ...(model === undefined ? {} : { model }),
+    model,
     concurrency: 4,
     timeoutMs: 120_000,
     directory: path.join(root, 'evals'),

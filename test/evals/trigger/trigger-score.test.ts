@@ -22,7 +22,7 @@ function triggerCase(id: string, expectations: Expectations, target?: string): E
     place: { file: 'evals/trigger.json', line: 1, column: 1 },
     input: 'the same query',
     files: [],
-    skills: { ...(target === undefined ? {} : { target }), folders: [] },
+    skills: { target, folders: [] },
     expect: expectations,
     limits: {},
     forbidTools: [],

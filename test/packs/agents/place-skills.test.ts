@@ -39,7 +39,7 @@ async function world(): Promise<World> {
       const found = await withRoot(root, {}, ({ lock }) => Promise.resolve(lock.skills.get(name)));
       if (found === undefined || isRefusal(found)) return {};
       const { links, copies } = found;
-      return { ...(links === undefined ? {} : { links }), ...(copies === undefined ? {} : { copies }) };
+      return { links, copies };
     },
   };
 }

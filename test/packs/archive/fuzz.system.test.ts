@@ -164,7 +164,7 @@ function toZipPart({ localName, name, content, mode, ...entry }: RandomEntry): Z
     name,
     content: isFolder ? '' : content,
     mode: isFolder && mode === 0o100755 ? 0o040755 : isFolder ? 0 : mode,
-    ...(localName === undefined ? {} : { local: { name: localName } }),
+    local: localName === undefined ? undefined : { name: localName },
   };
 }
 

@@ -78,7 +78,7 @@ describe('the index of a source', () => {
     const source = await serveSmartly(repo);
     const { settings } = packWorld();
     const read = (before?: SourceIndex): Promise<IndexedSource | PackRefusal> =>
-      indexSource(`git+${source}`, { settings, name: 'mine', now: AT, ...(before === undefined ? {} : { before }) });
+      indexSource(`git+${source}`, { settings, name: 'mine', now: AT, before });
     const first = await read();
     if (isRefusal(first)) throw new Error(first.message);
     expect(first).toMatchObject({ isSame: false, index: { revision: repo.git('rev-parse', 'HEAD') } });

@@ -123,6 +123,6 @@ describe('package URLs', () => {
     [{ type: 'folder', path: '/home/me/demo' }, undefined, undefined],
     [{ type: 'url', url: 'https://example.com/demo.zip' }, undefined, undefined],
   ] as const)('%j at %s', (source, revision, expected) => {
-    expect(packageUrl({ name: 'demo', source, ...(revision === undefined ? {} : { revision }) })).toBe(expected);
+    expect(packageUrl({ name: 'demo', source, revision })).toBe(expected);
   });
 });

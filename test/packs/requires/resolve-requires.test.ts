@@ -22,7 +22,7 @@ const skill = (text: string): RequiringSkill => {
       if ('reason' in requirement) throw new Error(requirement.reason);
       return requirement;
     });
-  return { name, ...(version === undefined ? {} : { version }), requires };
+  return { name, version, requires };
 };
 const resolve = (wanted: readonly string[], installed: readonly string[] = [], available: readonly string[] = []) =>
   resolveRequirements({

@@ -16,9 +16,7 @@ const CASES = { ...RUNNING_CASES, ...SECRETS_CASES, ...CONTROL_CASES, ...DAMAGE_
 const ELSEWHERE = ['effect-of-script', 'not-scanned', 'undeclared-access'];
 
 const found = (rule: string, { path, text, binary, isExecutable = false }: RuleCase): readonly unknown[] =>
-  scanSkill([{ path, text, isExecutable, ...(binary === undefined ? {} : { binary }) }]).filter(
-    (finding) => finding.rule === rule,
-  );
+  scanSkill([{ path, text, isExecutable, binary }]).filter((finding) => finding.rule === rule);
 
 describe('the scan rules', () => {
   test('have at least two positive and two negative examples each', () => {

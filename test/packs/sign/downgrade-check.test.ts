@@ -13,7 +13,7 @@ const signed = (
 });
 const unsigned = (version?: string): { name: string; version?: string } => ({
   name: 'demo',
-  ...(version === undefined ? {} : { version }),
+  version,
 });
 
 verifies('PACK-4', 'a signed skill gives way to no unsigned one, no other key and no older version', () => {

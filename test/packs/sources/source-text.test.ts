@@ -44,8 +44,8 @@ function read(text: string, allowHttp = false): PackSource | string {
 const git = (url: string, ref?: string, folder?: string): PackSource => ({
   type: 'git',
   url,
-  ...(ref === undefined ? {} : { ref }),
-  ...(folder === undefined ? {} : { folder }),
+  ref,
+  folder,
 });
 
 const READ: Readonly<Record<string, PackSource>> = {

@@ -201,7 +201,7 @@ describe('buildUpdate', () => {
     } as const;
     for (const [place, base] of [undefined, () => undefined, () => Buffer.from('1\n2\nother\n')].entries()) {
       const { base: _, ...input } = request(world, { to: path.join(folder, `to-${String(place)}`) });
-      expect(await buildUpdate({ ...input, ...(base === undefined ? {} : { base }) })).toMatchObject({
+      expect(await buildUpdate({ ...input, base })).toMatchObject({
         code: 'install/conflict',
         message: '"a" was changed here and in the new version, and the installed original is no longer available',
         conflicts: [{ path: 'a', reason: 'base-unknown' }],

@@ -38,7 +38,7 @@ export async function runIt(
     {
       stdin: typeof stdin === 'string' ? Buffer.from(stdin) : stdin,
       limits: { ...DEFAULT_LIMITS, ...limits },
-      streams: { stdout, stderr, ...(signal === undefined ? {} : { signal }) },
+      streams: { stdout, stderr, signal },
     },
   );
   return { ...end, stdout: stdout.text(), stderr: stderr.text() };

@@ -234,8 +234,8 @@ describe('two questions at once', () => {
     const { approve } = openApprovals({ home: undefined, asker });
     const stops = [new AbortController(), new AbortController()];
     const asking = [
-      approve(requestOf(), { signal: stops[0]?.signal as AbortSignal }),
-      approve(requestOf({ coverage: 'b' }), { signal: stops[1]?.signal as AbortSignal }),
+      approve(requestOf(), { signal: stops[0]?.signal }),
+      approve(requestOf({ coverage: 'b' }), { signal: stops[1]?.signal }),
       approve(requestOf({ coverage: 'c' }), {}),
     ];
     stops[1]?.abort(new Error('not this one'));

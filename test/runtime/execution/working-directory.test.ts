@@ -5,7 +5,7 @@ import { verifies } from '../../conformance/verifies.ts';
 
 const ROOT = '/workspace';
 const directory = (asked: string | undefined, skillName?: string): string => {
-  const found = workingDirectory(asked, { root: ROOT, ...(skillName === undefined ? {} : { skillName }) });
+  const found = workingDirectory(asked, { root: ROOT, skillName });
   return found.type === 'directory' ? found.path : `refused: ${found.failure.code}`;
 };
 

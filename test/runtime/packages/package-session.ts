@@ -78,7 +78,7 @@ export async function open({
       ...(given.registry === undefined ? {} : { npm_config_registry: `${given.registry}/` }),
       ...given.env,
     },
-    ...(given.config === undefined ? {} : { config: given.config }),
+    config: given.config,
     roots: [path.join(home, 'skills')],
     onlyRoots: true,
     cache: false,
@@ -90,11 +90,11 @@ export async function open({
   const session = await runtime.startSession({
     execution: {
       executor: made?.make({ isKnown: true }) ?? 'bubblewrap',
-      ...(given.packages === undefined ? {} : { packages: given.packages }),
+      packages: given.packages,
     },
     record: (event) => void events.push(event),
-    ...(given.approve === undefined ? {} : { approve: given.approve }),
-    ...(given.policy === undefined ? {} : { policy: given.policy }),
+    approve: given.approve,
+    policy: given.policy,
   });
   onTestFinished(() => session.close());
   const run: Opened['run'] = (script = 'use.py', askedBy = 'person') =>

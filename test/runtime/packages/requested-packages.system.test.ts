@@ -39,8 +39,8 @@ async function reading(index: string): Promise<Reading> {
         runtime,
         request: 'read the file',
         model,
-        ...(budget === undefined ? {} : { budget }),
-        run: { execution, ...(approve === undefined ? {} : { approve }) },
+        budget,
+        run: { execution, approve },
       }),
   };
 }

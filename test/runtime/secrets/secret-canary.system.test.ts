@@ -69,7 +69,7 @@ async function watch(executor: ExecutorName, limits: Partial<RunLimits> = {}, ke
     execution: {
       executor,
       limits,
-      ...(key === undefined ? {} : { key }),
+      key,
       onOutput: (stream, chunk) => tell(`output ${stream}`, Buffer.from(chunk)),
       onSpan: (span: Span) => tell('span', span),
     },

@@ -47,8 +47,8 @@ async function withBridge(
     onDecision: (decision) => {
       decisions.push(decision);
     },
-    ...(nobody === undefined ? {} : { identity: nobody }),
-    ...(socketInside === undefined ? {} : { socketInside }),
+    identity: nobody,
+    socketInside,
   });
   try {
     await run(bridge, decisions);

@@ -34,7 +34,7 @@ const start = (resumes?: { run: string; elapsedMs: number; answers: number; call
     activation: 'model',
     required: [],
     files: [],
-    ...(resumes === undefined ? {} : { resumes }),
+    resumes,
   },
 });
 

@@ -142,7 +142,7 @@ describe('a fleet', needs('postgresql'), () => {
       openAttemptsOnWorkers(opened, {
         database: postgres.url,
         signal: signal.signal,
-        ...(maxSilentMs === undefined ? {} : { maxSilentMs }),
+        maxSilentMs,
       });
     onTestFinished(() => opened.close());
     // A worker that was killed before is seen for ten seconds.

@@ -38,7 +38,7 @@ describe('a fleet for teams', needs('postgresql'), () => {
     const response = await fetch(`${world.url}/api/v1${target}`, {
       method,
       headers: { authorization: `Bearer ${world.secret}`, 'content-type': 'application/json' },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      body: body === undefined ? undefined : JSON.stringify(body),
     });
     return [response.status, await response.json()];
   };
@@ -218,7 +218,7 @@ describe('a fleet for teams', needs('postgresql'), () => {
       const response = await fetch(`${world.url}${target}`, {
         method,
         headers: { cookie, ...more, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        body: body === undefined ? undefined : JSON.stringify(body),
       });
       const text = await response.text();
       return { status: response.status, ...(text.startsWith('{') ? JSON.parse(text) : { text }) };

@@ -85,7 +85,7 @@ function configOf({ model, env }: SubjectRequest): object {
       ? {}
       : {
           provider: {
-            [provider]: { models: { [name]: {} }, ...(url === undefined ? {} : { options: { baseURL: url } }) },
+            [provider]: { models: { [name]: {} }, options: url === undefined ? undefined : { baseURL: url } },
           },
         }),
   };

@@ -54,7 +54,7 @@ async function readHelp(
         cwd: '/',
         env: {},
         executor: 'bubblewrap',
-        ...(identity === undefined ? {} : { identity }),
+        identity,
       },
       {
         stdin: new Uint8Array(),

@@ -116,8 +116,8 @@ export class EngineClient {
       path: this.#prefix + path,
       deadlineMs,
       signal,
-      ...(json === undefined ? {} : { json }),
-      ...(bytes === undefined ? {} : { bytes }),
+      json,
+      bytes,
     });
     if (answer.type === 'failed') throw brokenEngine(this.address, answer);
     const { status, body } = answer;

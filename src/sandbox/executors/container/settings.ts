@@ -131,7 +131,7 @@ export function createBody(settings: ContainerSettings): unknown {
       ],
       LogConfig: { Type: 'none' },
       Mounts: mounts(settings),
-      ...(settings.runtime === undefined ? {} : { Runtime: settings.runtime }),
+      Runtime: settings.runtime,
       ...(settings.keepsOwnUser ? { UsernsMode: 'keep-id' } : {}),
     },
   };

@@ -68,7 +68,7 @@ export function landlockExecutor(options: LandlockOptions = {}): Executor {
   const { openProxy } = options;
   return {
     name: 'landlock',
-    ...(identity === undefined ? {} : { identity }),
+    identity,
     attach: async (place) => {
       executor ??= plainProcesses(startLandlock(options, identity));
       const attached = await executor.attach(place);

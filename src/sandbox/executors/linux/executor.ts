@@ -81,7 +81,7 @@ export function linuxExecutor(launcher: Launcher, options: LinuxSandboxOptions):
   let machine: Machine | undefined;
   return {
     name: launcher.name,
-    ...(identity === undefined ? {} : { identity }),
+    identity,
     attach: async (place) => {
       if (machine !== undefined) return attached({ options, identity, machine, place });
       const found = await detectMachine(launcher, options, identity);
@@ -320,7 +320,7 @@ async function startWith(
       mounts,
       temporaryBytes: temporary,
       sharedMemoryBytes: sharedMemory,
-      ...(bridge === undefined ? {} : { bridgeSocket: bridge.socketPath }),
+      bridgeSocket: bridge?.socketPath,
     }),
     cwd: startFolder(SANDBOX_ROOT, spec.cwd),
     env: { PATH: DEFAULT_PATH, ...spec.env, ...bridge?.env },

@@ -126,7 +126,7 @@ async function startOuter(
       isContained: true,
       pipes,
       executor,
-      ...(identity === undefined ? {} : { identity }),
+      identity,
     },
     streams,
   );
