@@ -52,7 +52,7 @@ export function inWordsOf(tool: string, failed: ActionFailed): ActionFailed {
 
 /** The requested skill, if the action names one. */
 export function askedSkill(action: Action | undefined): string {
-  return action !== undefined && 'skill' in action ? printable(startOf(action.skill, LONGEST_NAME)) : '';
+  return action !== undefined && 'skill' in action ? printable(startOf(action.skill ?? '', LONGEST_NAME)) : '';
 }
 
 /** The next step. An agent ends its run at a terminal failure; other sessions go on, so the text does not claim an end. */

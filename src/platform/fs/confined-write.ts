@@ -77,7 +77,11 @@ function replaceIn(
   directory: DirectoryHandle,
   name: string,
   bytes: Uint8Array,
-  { mayReplace, mode, exactMode }: Required<Pick<WriteBeneathOptions, 'mayReplace' | 'mode' | 'exactMode'>>,
+  {
+    mayReplace,
+    mode,
+    exactMode,
+  }: Pick<WriteBeneathOptions, 'exactMode'> & Required<Pick<WriteBeneathOptions, 'mayReplace' | 'mode'>>,
 ): Written {
   const target = path.join(directory.place, name);
   const old = readOld(target);
