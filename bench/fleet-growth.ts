@@ -4,18 +4,18 @@ import path from 'node:path';
 
 import pg, { type Pool, type PoolClient } from 'pg';
 
-import { listQuestions } from '../src/server/fleet/approval-table.ts';
-import { newestActs } from '../src/server/fleet/audit.ts';
-import { openQueue, type SubmittingQueue } from '../src/server/fleet/dbos-queue.ts';
-import { fleetState } from '../src/server/fleet/fleet-state.ts';
-import { metricsText } from '../src/server/fleet/metrics.ts';
-import { pruneFleet } from '../src/server/fleet/prune-fleet.ts';
-import { storedLines, storedRecords } from '../src/server/fleet/run-store.ts';
-import { takeOverRuns } from '../src/server/fleet/hand-over.ts';
-import { reconcile } from '../src/server/fleet/reconcile.ts';
-import { claimRun, listRows, newestRuns, submitRun } from '../src/server/fleet/run-table.ts';
-import { openFleetProcesses, stop, until, type FleetProcesses } from '../test/server/fleet/fleet-processes.ts';
-import { POSTGRES } from '../test/server/fleet/postgres.ts';
+import { listQuestions } from '../src/fleet/approval-table.ts';
+import { newestActs } from '../src/fleet/audit.ts';
+import { openQueue, type SubmittingQueue } from '../src/fleet/dbos-queue.ts';
+import { fleetState } from '../src/fleet/fleet-state.ts';
+import { metricsText } from '../src/fleet/metrics.ts';
+import { pruneFleet } from '../src/fleet/prune-fleet.ts';
+import { storedLines, storedRecords } from '../src/fleet/run-store.ts';
+import { takeOverRuns } from '../src/fleet/hand-over.ts';
+import { reconcile } from '../src/fleet/reconcile.ts';
+import { claimRun, listRows, newestRuns, submitRun } from '../src/fleet/run-table.ts';
+import { openFleetProcesses, stop, until, type FleetProcesses } from '../test/fleet/fleet-processes.ts';
+import { POSTGRES } from '../test/fleet/postgres.ts';
 import { median } from './median.ts';
 import type { BenchRow } from './row.ts';
 

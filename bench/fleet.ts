@@ -3,8 +3,8 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { FleetClient } from '../src/client.ts';
-import { openFleetProcesses, stop, until, type FleetProcesses } from '../test/server/fleet/fleet-processes.ts';
-import { POSTGRES } from '../test/server/fleet/postgres.ts';
+import { openFleetProcesses, stop, until, type FleetProcesses } from '../test/fleet/fleet-processes.ts';
+import { POSTGRES } from '../test/fleet/postgres.ts';
 import { median } from './median.ts';
 import type { BenchRow } from './row.ts';
 

@@ -3,10 +3,10 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { isRefusal } from '../src/packs/problems.ts';
-import { DEFAULT_SCAN_POLICY, SCAN_SEVERITIES, type ScanFinding } from '../src/packs/scan/finding.ts';
-import { applyScanPolicy } from '../src/packs/scan/policy.ts';
-import { scanSkill } from '../src/packs/scan/scan.ts';
-import { readScanFiles } from '../src/packs/scan/scan-files.ts';
+import { DEFAULT_SCAN_POLICY, SCAN_SEVERITIES, type ScanFinding } from '../src/scan/finding.ts';
+import { applyScanPolicy } from '../src/scan/policy.ts';
+import { scanSkill } from '../src/scan/scan.ts';
+import { readScanFiles } from '../src/packs/inspect/scan-files.ts';
 import { median } from './median.ts';
 import type { BenchRow } from './row.ts';
 

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readFileSync, readSync, readdirSync, statSync } from 'node:fs';
 
-import { buildIndex } from '../src/registry/registry.ts';
+import { buildIndex } from '../src/skills/registry/registry.ts';
 import { importPeer } from './peers.ts';
 
 /** One way to read a folder of skills, run once in a process of its own. Gives how many skills it saw. */
@@ -34,7 +34,7 @@ const LOADERS: Readonly<Record<string, Loader>> = {
   },
   cold: async ({ directory }) => {
     // Loaded when a scan finds a change, and like other imports not part of the measured time.
-    await Promise.all([import('../src/registry/reindex.ts'), import('../src/format/simple-head.ts')]);
+    await Promise.all([import('../src/skills/registry/reindex.ts'), import('../src/skills/format/simple-head.ts')]);
     return async () => (await buildIndex({ roots: roots(directory) })).skills.length;
   },
   fill:

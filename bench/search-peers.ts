@@ -1,5 +1,5 @@
-import { STOP_CHARACTERS, STOP_PHRASES, STOP_WORDS } from '../src/search/stop-words.ts';
-import { pairsOf, scanRuns, termOf, wordsOf } from '../src/search/tokenize.ts';
+import { STOP_CHARACTERS, STOP_PHRASES, STOP_WORDS } from '../src/skills/search/stop-words.ts';
+import { pairsOf, scanRuns, termOf, wordsOf } from '../src/skills/search/tokenize.ts';
 import { importPeer } from './peers.ts';
 import type { BenchSkill } from './search-data.ts';
 import type { Searcher } from './search-figures.ts';

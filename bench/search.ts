@@ -3,7 +3,7 @@ import {
   readSearchIndex,
   type SearchDocument,
   type SearchIndex,
-} from '../src/search/search-index.ts';
+} from '../src/skills/search/search-index.ts';
 import type { BenchRow } from './row.ts';
 import { makeSearchData, readRetrievalData, type BenchSkill, type RetrievalData } from './search-data.ts';
 import {

@@ -1,4 +1,4 @@
-// Builds the console (src/console) into dist/console: one page, one script, one style, without inline code.
+// Builds the console (console) into dist/console: one page, one script, one style, without inline code.
 import { fileURLToPath } from 'node:url';
 
 import { build } from 'vite';
@@ -6,7 +6,7 @@ import { build } from 'vite';
 const project = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
 await build({
-  root: project('src/console'),
+  root: project('console'),
   configFile: false,
   logLevel: 'warn',
   esbuild: { jsx: 'automatic', jsxImportSource: 'preact', legalComments: 'none' },

@@ -1,2 +1,2 @@
-/** The text of src/evals/page/page-text.ts, generated from src/console. */
+/** The text of src/evals/page/page-text.ts, generated from console. */
 export function pageText(): Promise<string>;

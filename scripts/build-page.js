@@ -1,4 +1,4 @@
-// Bundles the report page (src/console/report-file.tsx) into one script and one style, stored as strings in src/evals/page/page-text.ts, so that
+// Bundles the report page (console/report-file.tsx) into one script and one style, stored as strings in src/evals/page/page-text.ts, so that
 // the library and the CLI need no file at run time. A test compares the two.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -13,7 +13,7 @@ const STYLES = ['theme', 'parts', 'report'];
 /** Returns the text of src/evals/page/page-text.ts. */
 export async function pageText() {
   const bundled = await build({
-    entryPoints: [project('src/console/report-file.tsx')],
+    entryPoints: [project('console/report-file.tsx')],
     bundle: true,
     write: false,
     minify: true,
@@ -25,11 +25,11 @@ export async function pageText() {
     logLevel: 'error',
   });
   const style = await transform(
-    STYLES.map((name) => readFileSync(project(`src/console/style/${name}.css`), 'utf8')).join('\n'),
+    STYLES.map((name) => readFileSync(project(`console/style/${name}.css`), 'utf8')).join('\n'),
     { loader: 'css', minify: true, charset: 'utf8' },
   );
   return [
-    '// Generated from src/console by `npm run page`. Do not edit.',
+    '// Generated from console by `npm run page`. Do not edit.',
     '// oxfmt-ignore',
     `export const PAGE_SCRIPT = ${quoted(bundled.outputFiles[0].text)};`,
     '// oxfmt-ignore',

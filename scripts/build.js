@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 const SOURCES = [
   'src',
+  'console',
   'scripts',
   'package.json',
   'tsconfig.json',

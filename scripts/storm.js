@@ -10,7 +10,7 @@ const chosen = { ...DEFAULTS, seed: String(Math.floor(Math.random() * 1_000_000)
 console.log(Object.entries(chosen).flat().join(' '));
 const { status } = spawnSync(
   'npx',
-  ['vitest', 'run', '--config', 'vitest.system.config.ts', 'test/server/fleet/storm.system.test.ts'],
+  ['vitest', 'run', '--config', 'vitest.system.config.ts', 'test/fleet/storm.system.test.ts'],
   {
     stdio: 'inherit',
     env: {

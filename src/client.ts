@@ -3,7 +3,7 @@
  *
  * @module
  */
-export { openFleetClient } from './server/fleet/client.ts';
+export { openFleetClient } from './fleet/client.ts';
 export type {
   FleetClient,
   FleetClientOptions,
@@ -11,4 +11,4 @@ export type {
   FleetQuestion,
   FleetRun,
   FleetSubmission,
-} from './server/fleet/client.ts';
+} from './fleet/client.ts';

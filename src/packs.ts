@@ -14,7 +14,7 @@ export type { Outdated } from './packs/update/outdated-entry.ts';
 export type { PackComment } from './packs/sign/signed-comment.ts';
 export type { ResolvedSource } from './packs/sources/source.ts';
 export type { UpdateMode } from './packs/update/update-plan.ts';
-export type { ScanFinding, ScanPolicy } from './packs/scan/finding.ts';
+export type { ScanFinding, ScanPolicy } from './scan/finding.ts';
 export { buildPack } from './packs/pack/build-pack.ts';
 export type { BuildPackOptions, BuiltPack } from './packs/pack/build-pack.ts';
 export { openKeyFile, openPinnedKeys, writeNewKey } from './packs/sign/keys.ts';

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 
 import { PROJECT } from './files-below.ts';
-import { scratch } from './registry/support.ts';
+import { scratch } from './skills/registry/support.ts';
 import { skillText, writeFiles } from './cli/run-cli.ts';
 
 interface Step {

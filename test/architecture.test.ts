@@ -136,7 +136,9 @@ describe('the import table', () => {
     expect([...loaded].filter((file) => !file.startsWith('src/') && !file.startsWith('node:'))).toEqual([
       'fast-string-width',
     ]);
-    expect([...loaded].filter((file) => /^src\/(?:search|format)\//.test(file))).toEqual(['src/format/bounds.ts']);
+    expect([...loaded].filter((file) => /^src\/(?:search|format)\//.test(file))).toEqual([
+      'src/skills/format/bounds.ts',
+    ]);
   });
 
   test('only cli talks to the process; the surroundings are read in one place', () => {

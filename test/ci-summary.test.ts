@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 
 import { verifies } from './conformance/verifies.ts';
 import { PROJECT } from './files-below.ts';
-import { scratch } from './registry/support.ts';
+import { scratch } from './skills/registry/support.ts';
 
 interface Report {
   readonly state: string;

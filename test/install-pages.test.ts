@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 
 import { AGENTS } from '../src/packs/agents/agent-table.ts';
 import { PACK_PROBLEMS } from '../src/packs/problems.ts';
-import { SCAN_RULES } from '../src/packs/scan/rules.ts';
+import { SCAN_RULES } from '../src/scan/rules.ts';
 import { attackTable } from './corpus/archives.ts';
 import { PROJECT } from './files-below.ts';
 

@@ -6,10 +6,10 @@ import path from 'node:path';
 
 import type { Failure } from '../core/failure-codes.ts';
 import { compileGlob } from '../core/glob.ts';
-import type { SkillIndex } from '../registry/index-skills.ts';
+import type { SkillIndex } from '../skills/registry/index-skills.ts';
 import type { ActivationReason } from '../core/run-events.ts';
 import type { SkillLoaded } from '../core/observation.ts';
-import { resolveSkill } from '../registry/resolve-skill.ts';
+import { resolveSkill } from '../skills/registry/resolve-skill.ts';
 import { isForModel, type SkillEntry } from '../core/skill.ts';
 import { cleanText, printable } from '../core/text/text.ts';
 import type { Session } from '../runtime/session.ts';

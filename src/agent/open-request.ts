@@ -2,7 +2,7 @@
 import { activateSkills, loadedText, shortlist, shortlistText } from './activation.ts';
 import { printable } from '../core/text/text.ts';
 import { stageRequestFiles } from '../runtime/request-files.ts';
-import type { SkillIndex } from '../registry/index-skills.ts';
+import type { SkillIndex } from '../skills/registry/index-skills.ts';
 import type { SkillEntry } from '../core/skill.ts';
 import type { AgentOptions } from './agent-options.ts';
 import type { AgentParts, Opening, TurnsEnd } from './agent-parts.ts';

@@ -1,8 +1,8 @@
 /** Decides which skills a turn loads, and in which order (AGT-5). */
 import type { Action } from '../core/action.ts';
-import type { SkillIndex } from '../registry/index-skills.ts';
+import type { SkillIndex } from '../skills/registry/index-skills.ts';
 import type { ModelToolCall } from '../core/model.ts';
-import { resolveSkill } from '../registry/resolve-skill.ts';
+import { resolveSkill } from '../skills/registry/resolve-skill.ts';
 import type { SkillEntry } from '../core/skill.ts';
 import type { Offer, ToolRow, Vocabulary } from '../core/tool.ts';
 import { isFailure } from '../tools/parameters.ts';

@@ -10,7 +10,7 @@ import { isServerName, type ServerServices, type ServerTool, type ToolServers } 
 import { quoted } from '../core/text/text.ts';
 import { readCacheEntry, writeCacheEntry } from '../platform/fs/cache-entry.ts';
 import { sha256 } from '../platform/hash.ts';
-import { serverSkillsFolder } from '../registry/roots.ts';
+import { serverSkillsFolder } from '../skills/registry/roots.ts';
 import { messageOf } from './program-transport.ts';
 import {
   connectServer,

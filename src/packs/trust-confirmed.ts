@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { isSkillError } from '../core/errors.ts';
-import { findFrontmatter } from '../format/bounds.ts';
+import { findFrontmatter } from '../skills/format/bounds.ts';
 import { isInside, isSystemError, realPath } from '../platform/fs/paths.ts';
 import { sha256 } from '../platform/hash.ts';
 import { readTreeDigest } from '../platform/fs/tree-digest.ts';

@@ -5,7 +5,7 @@ import { failure, type Failure } from '../core/failure-codes.ts';
 import { isForModel, type SkillEntry } from '../core/skill.ts';
 import { quoted } from '../core/text/text.ts';
 import { isInside, realPath } from '../platform/fs/paths.ts';
-import type { SkillIndex } from '../registry/index-skills.ts';
+import type { SkillIndex } from '../skills/registry/index-skills.ts';
 
 export interface ClosedFolders {
   /** Why a model must not read this real path with file tools; undefined if it may. `active` are the loaded skills. */

@@ -1,4 +1,4 @@
-import type { Catalog } from '../catalog/catalog.ts';
+import type { Catalog } from '../skills/catalog/catalog.ts';
 import { escapeXml } from '../core/text/text.ts';
 import { estimateTokens } from '../core/tokens.ts';
 import type { LoadedContent, Vocabulary } from '../core/tool.ts';

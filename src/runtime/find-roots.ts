@@ -9,7 +9,13 @@ import type { SkillRoot } from '../core/skill.ts';
 import { isServerName } from '../core/tool-servers.ts';
 import { quoted } from '../core/text/text.ts';
 import { isPresent } from '../platform/fs/paths.ts';
-import { defaultRoots, isUrlOrArchive, serverSkillsFolder, splitRoots, type GivenRoot } from '../registry/roots.ts';
+import {
+  defaultRoots,
+  isUrlOrArchive,
+  serverSkillsFolder,
+  splitRoots,
+  type GivenRoot,
+} from '../skills/registry/roots.ts';
 
 export interface RootOptions {
   /** Additional roots, with the highest priority. */

@@ -7,7 +7,7 @@ import { isForModel, type SkillEntry } from '../core/skill.ts';
 import { quoted } from '../core/text/text.ts';
 import { isDirectory } from '../platform/fs/paths.ts';
 import { resolvePath, type ResolvedPath } from '../project/resolve-path.ts';
-import { resolveSkill } from '../registry/resolve-skill.ts';
+import { resolveSkill } from '../skills/registry/resolve-skill.ts';
 import { activeSkills, type ActionContext, type HostAccess } from './action-context.ts';
 import type { Execution } from './execution/execution.ts';
 

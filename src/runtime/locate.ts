@@ -1,5 +1,5 @@
-import { resolveSkill } from '../registry/resolve-skill.ts';
-import type { SkillIndex } from '../registry/index-skills.ts';
+import { resolveSkill } from '../skills/registry/resolve-skill.ts';
+import type { SkillIndex } from '../skills/registry/index-skills.ts';
 import type { LocatedPath } from '../core/tool.ts';
 
 const SCHEME = 'skill://';

@@ -8,7 +8,7 @@ import { grantAccess } from '../policy/action-access.ts';
 import { decide, isPossible } from '../policy/policy.ts';
 import type { PlannedEdit } from '../project/edit-file.ts';
 import { redacted } from './secrets/redact-value.ts';
-import { resolveSkill } from '../registry/resolve-skill.ts';
+import { resolveSkill } from '../skills/registry/resolve-skill.ts';
 import { activeSkills, type ActionContext } from './action-context.ts';
 import { askApproval, type Approval } from './ask-approval.ts';
 import { decideAction, type ActionDecision } from './decide-action.ts';

@@ -1,12 +1,12 @@
 import path from 'node:path';
 
 import type { Action } from '../core/action.ts';
-import { planCatalog, type Catalog, type CatalogItem, type CatalogOptions } from '../catalog/catalog.ts';
+import { planCatalog, type Catalog, type CatalogItem, type CatalogOptions } from '../skills/catalog/catalog.ts';
 import type { Config } from '../core/config/config.ts';
 import { diagnose, type Diagnostic, type Mode } from '../core/diagnostic.ts';
 import { SkillError } from '../core/errors.ts';
-import { nearestNames, resolveSkill } from '../registry/resolve-skill.ts';
-import type { SkillIndex } from '../registry/index-skills.ts';
+import { nearestNames, resolveSkill } from '../skills/registry/resolve-skill.ts';
+import type { SkillIndex } from '../skills/registry/index-skills.ts';
 import type { Observation } from '../core/observation.ts';
 import { OWN_SOURCES, type SkillEntry, type SkillRoot } from '../core/skill.ts';
 import { cacheDirectory } from '../platform/fs/cache-directory.ts';
@@ -17,7 +17,7 @@ import {
   type Registry,
   type RegistryOptions,
   type ScanProgress,
-} from '../registry/registry.ts';
+} from '../skills/registry/registry.ts';
 import { findRoots, recoverInterrupted, type RootOptions, type RootServices } from './find-roots.ts';
 import { loadConfig, surroundingsOf } from './config/config.ts';
 import { temporaryFolder } from './temporary-folder.ts';

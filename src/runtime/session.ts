@@ -1,8 +1,8 @@
 import type { Access, Decision } from '../core/access.ts';
 import type { Action, DocumentSelection } from '../core/action.ts';
-import type { Catalog } from '../catalog/catalog.ts';
+import type { Catalog } from '../skills/catalog/catalog.ts';
 import { failure } from '../core/failure-codes.ts';
-import type { SkillIndex } from '../registry/index-skills.ts';
+import type { SkillIndex } from '../skills/registry/index-skills.ts';
 import type { RunEvent } from '../core/run-events.ts';
 import { ledgerOf, type Ledger } from '../core/ledger.ts';
 import { actionFailed, isFailed, type ActionFailed, type Observation, type SkillLoaded } from '../core/observation.ts';

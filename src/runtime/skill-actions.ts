@@ -23,11 +23,11 @@ import {
 import { findLoaded, selectDocuments, type SessionState } from '../core/session.ts';
 import { serverOfSource, type SkillEntry } from '../core/skill.ts';
 import { quoted } from '../core/text/text.ts';
-import { filesOf, listSkillFiles, type SkillFiles } from '../loader/files.ts';
-import { loadBodyIn, type BodyLimits } from '../loader/load-body.ts';
-import { readResourceFile } from '../loader/read-resource.ts';
-import { findScript } from '../loader/script-path.ts';
-import { inSkill } from '../loader/skill-directory.ts';
+import { filesOf, listSkillFiles, type SkillFiles } from '../skills/loader/files.ts';
+import { loadBodyIn, type BodyLimits } from '../skills/loader/load-body.ts';
+import { readResourceFile } from '../skills/loader/read-resource.ts';
+import { findScript } from '../skills/loader/script-path.ts';
+import { inSkill } from '../skills/loader/skill-directory.ts';
 
 type SkillAction = ActionOfKind<'skill'>;
 

@@ -1,8 +1,8 @@
-import type { SkillIndex } from '../registry/index-skills.ts';
+import type { SkillIndex } from '../skills/registry/index-skills.ts';
 import { typedWord } from '../core/text/shell-word.ts';
 import { isForModel, type SkillEntry } from '../core/skill.ts';
 import { isInside, realPath } from '../platform/fs/paths.ts';
-import { projectDirectories } from '../registry/roots.ts';
+import { projectDirectories } from '../skills/registry/roots.ts';
 import type { Surroundings } from '../core/config/loaded-config.ts';
 import type { UntrustedVerdict } from '../policy/trust.ts';
 

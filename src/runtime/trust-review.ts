@@ -1,4 +1,4 @@
-import { listSkillFiles } from '../loader/files.ts';
+import { listSkillFiles } from '../skills/loader/files.ts';
 import { isInside, realPath } from '../platform/fs/paths.ts';
 import { inConfined } from '../platform/fs/confined-directory.ts';
 import { readUsableTree } from '../platform/fs/tree-digest.ts';

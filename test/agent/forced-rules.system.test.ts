@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 import { openRules } from '../../src/model/rules/rules.ts';
 import { runAgent } from '../../src/agent/agent.ts';
 import { createRuntime } from '../../src/runtime/runtime.ts';
-import { scratch } from '../registry/support.ts';
-import { SKILLS } from '../skills/support.ts';
+import { scratch } from '../skills/registry/support.ts';
+import { SKILLS } from '../built-in-skills/support.ts';
 import { eventsOf, ofType } from './support.ts';
 
 test.each([

@@ -12,7 +12,7 @@ import { createRuntime } from '../../src/runtime/runtime.ts';
 import { VOCABULARY_NAMES, type VocabularyName } from '../../src/tools/vocabularies.ts';
 import { PROJECT } from '../files-below.ts';
 import { sendJson, serve } from '../model/local-server.ts';
-import { scratch } from '../registry/support.ts';
+import { scratch } from '../skills/registry/support.ts';
 import { eventsOf, ofType } from './support.ts';
 
 const REQUEST = 'What is in this CSV file?';

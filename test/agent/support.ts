@@ -8,7 +8,7 @@ import type { RunEvent } from '../../src/core/run-events.ts';
 import type { Finish, Model, ModelAnswer, ModelRequest, ModelUsage } from '../../src/core/model.ts';
 import { deltasOf } from '../../src/model/emit.ts';
 import { createRuntime, type Runtime } from '../../src/runtime/runtime.ts';
-import { scratch, writeSkill, type SkillText } from '../registry/support.ts';
+import { scratch, writeSkill, type SkillText } from '../skills/registry/support.ts';
 
 /** One answer of a model that plays a part. */
 export interface Line {

@@ -12,7 +12,7 @@ import path from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 
 import { verifies } from '../conformance/verifies.ts';
-import { scratch, writeSkill } from '../registry/support.ts';
+import { scratch, writeSkill } from '../skills/registry/support.ts';
 import { treeOf } from '../packs/root/support.ts';
 import { runCli, spawnCli, type CliResult } from './run-cli.ts';
 

@@ -17,7 +17,7 @@ import {
 } from '../../src/policy/approval/stored-approvals.ts';
 import { openTrust } from '../../src/policy/trust.ts';
 import { commandRequest, requestOf } from '../policy/approval-request.ts';
-import { scratch, writeSkill } from '../registry/support.ts';
+import { scratch, writeSkill } from '../skills/registry/support.ts';
 import { runCli, type CliResult } from './run-cli.ts';
 
 interface World {

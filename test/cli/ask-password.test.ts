@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 
 import { askPassword, passwordOfFile } from '../../src/cli/terminal/ask-password.ts';
 import type { KeyInput } from '../../src/cli/terminal/ask.ts';
-import { scratch } from '../registry/support.ts';
+import { scratch } from '../skills/registry/support.ts';
 
 /** A terminal whose keys the test sends. */
 function terminal(): {

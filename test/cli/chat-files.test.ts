@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 
 import { completeMention, mentionedFiles, pastedMention } from '../../src/cli/agent/chat-files.ts';
 import { openPasteFilter } from '../../src/cli/agent/chat-paste.ts';
-import { scratch } from '../registry/support.ts';
+import { scratch } from '../skills/registry/support.ts';
 
 function places(): { readonly cwd: string; readonly home: string; readonly outside: string } {
   const base = scratch();

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 
 import { openChatHistory } from '../../src/cli/agent/chat-history.ts';
-import { scratch } from '../registry/support.ts';
+import { scratch } from '../skills/registry/support.ts';
 
 /** The lines of a history whose file holds this text. */
 function reopened(text: string, mode = 0o600): readonly string[] {

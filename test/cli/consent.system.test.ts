@@ -6,7 +6,7 @@ import { openTrust } from '../../src/policy/trust.ts';
 import { createRuntime } from '../../src/runtime/runtime.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { PROJECT } from '../files-below.ts';
-import { scratch, writeSkill } from '../registry/support.ts';
+import { scratch, writeSkill } from '../skills/registry/support.ts';
 import { atTerminal, type Screen, type Step } from './pseudo-terminal.ts';
 import { runCli, type CliResult } from './run-cli.ts';
 import { needs } from '../needs.ts';

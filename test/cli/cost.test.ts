@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 
 import { openSkillTools } from '../../src/runtime/skill-tools.ts';
 import { verifies } from '../conformance/verifies.ts';
-import { scratch } from '../registry/support.ts';
+import { scratch } from '../skills/registry/support.ts';
 import { runtimeOver, writeThree } from '../runtime/support.ts';
 import { cli } from './run-cli.ts';
 

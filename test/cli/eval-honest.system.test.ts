@@ -7,7 +7,7 @@ import type { EvalReport } from '../../src/evals/report/result.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { PROJECT } from '../files-below.ts';
 import { chunk, serve, startStream } from '../model/local-server.ts';
-import { scratch } from '../registry/support.ts';
+import { scratch } from '../skills/registry/support.ts';
 import { runCli, skillText, writeFiles } from './run-cli.ts';
 
 /** Loads the skill if the catalog has it, and then answers without it. `answer` gets the whole request. */

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import type { EvalReport } from '../../src/evals/report/result.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { PROJECT } from '../files-below.ts';
-import { scratch } from '../registry/support.ts';
+import { scratch } from '../skills/registry/support.ts';
 import { runCli } from './run-cli.ts';
 
 function copied(): string {

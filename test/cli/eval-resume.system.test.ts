@@ -6,7 +6,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import type { EvalReport } from '../../src/evals/report/result.ts';
 import { PROJECT } from '../files-below.ts';
 import { chunk, serve, startStream } from '../model/local-server.ts';
-import { scratch } from '../registry/support.ts';
+import { scratch } from '../skills/registry/support.ts';
 import { runCli, skillText, writeFiles } from './run-cli.ts';
 
 const CASES = 12;

@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { TuneReport } from '../../src/evals/tune/tune.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { completion, sendJson, serve } from '../model/local-server.ts';
-import { scratch } from '../registry/support.ts';
+import { scratch } from '../skills/registry/support.ts';
 import { runCli, writeFiles } from './run-cli.ts';
 
 const MONTHS = 'January February March April May June July August September October November December'.split(' ');

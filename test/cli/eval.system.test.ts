@@ -20,7 +20,7 @@ import { describe, expect, test } from 'vitest';
 import { runIds } from '../../src/journal/run-folder.ts';
 import type { EvalReport } from '../../src/evals/report/result.ts';
 import { verifies } from '../conformance/verifies.ts';
-import { scratch } from '../registry/support.ts';
+import { scratch } from '../skills/registry/support.ts';
 import { cli, skillText, writeFiles } from './run-cli.ts';
 
 const CASES = `

@@ -9,7 +9,7 @@ import { openReceiver } from '../journal/otlp-receiver.ts';
 import { EXECUTORS } from '../sandbox/sandbox.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { PROJECT } from '../files-below.ts';
-import { scratch } from '../registry/support.ts';
+import { scratch } from '../skills/registry/support.ts';
 import {
   HASHES,
   hits,

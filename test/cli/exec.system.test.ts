@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 
 import { verifies } from '../conformance/verifies.ts';
 import { PROJECT } from '../files-below.ts';
-import { scratch } from '../registry/support.ts';
+import { scratch } from '../skills/registry/support.ts';
 import { cli, spawnCli, writeFiles } from './run-cli.ts';
 import { needs } from '../needs.ts';
 

@@ -8,7 +8,7 @@ import { readLock } from '../../src/packs/lock/lock-file.ts';
 import { verifyRoot } from '../../src/packs/verify-root.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { PROJECT } from '../files-below.ts';
-import { scratch, writeSkill } from '../registry/support.ts';
+import { scratch, writeSkill } from '../skills/registry/support.ts';
 import { atTerminal } from './pseudo-terminal.ts';
 import { runCli, spawnCli, type CliResult } from './run-cli.ts';
 import { needs } from '../needs.ts';

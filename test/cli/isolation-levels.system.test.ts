@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import { verifies } from '../conformance/verifies.ts';
-import { scratch } from '../registry/support.ts';
+import { scratch } from '../skills/registry/support.ts';
 import { onMachineWithout, type Lack } from '../sandbox/forbidden-calls.ts';
 import { spawnCli, temporaryFolder, writeFiles, type CliResult } from './run-cli.ts';
 import { landlockGaps } from '../../src/sandbox/executors/landlock/gaps.ts';

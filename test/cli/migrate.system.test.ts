@@ -14,7 +14,7 @@ import path from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 
 import { verifies } from '../conformance/verifies.ts';
-import { scratch, writeSkill } from '../registry/support.ts';
+import { scratch, writeSkill } from '../skills/registry/support.ts';
 import { runCli, type CliResult } from './run-cli.ts';
 import { skipUnless } from '../needs.ts';
 

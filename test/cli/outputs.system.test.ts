@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 
 import { verifies } from '../conformance/verifies.ts';
 import { PROJECT } from '../files-below.ts';
-import { scratch } from '../registry/support.ts';
+import { scratch } from '../skills/registry/support.ts';
 import { needs } from '../needs.ts';
 import { atTerminal } from './pseudo-terminal.ts';
 import { SHARED_CACHE, runCli, skillText, spawnCli, writeFiles, type CliResult } from './run-cli.ts';

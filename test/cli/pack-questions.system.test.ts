@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 
 import { makeKey } from '../../src/packs/sign/secret-key.ts';
 import { PROJECT } from '../files-below.ts';
-import { scratch } from '../registry/support.ts';
+import { scratch } from '../skills/registry/support.ts';
 import { atTerminal, type Screen, type Step } from './pseudo-terminal.ts';
 import { skillText, spawnCli, writeFiles } from './run-cli.ts';
 import { needs } from '../needs.ts';

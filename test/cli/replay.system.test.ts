@@ -3,7 +3,7 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 
 import { runIds } from '../../src/journal/run-folder.ts';
-import { scratch } from '../registry/support.ts';
+import { scratch } from '../skills/registry/support.ts';
 import { runCli, writeFiles, skillText, type CliResult } from './run-cli.ts';
 
 interface World {

@@ -18,7 +18,7 @@ import { main } from '../../src/cli/main.ts';
 import { sealKey } from '../../src/platform/fs/seal-key.ts';
 import { problemsOf } from '../journal/atif-rules.ts';
 import { ANSWER, EVENTS, linesOf, startRun, writeRun } from '../journal/support.ts';
-import { scratch } from '../registry/support.ts';
+import { scratch } from '../skills/registry/support.ts';
 import { cli, runCli, spawnCli, type CliResult } from './run-cli.ts';
 
 const HOSTILE = 'do it\n\u001B]0;title\u0007\u202E{"a":1}';

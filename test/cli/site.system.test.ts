@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 
-import { scratch } from '../registry/support.ts';
+import { scratch } from '../skills/registry/support.ts';
 import { skillText, runCli, writeFiles } from './run-cli.ts';
 
 test('skillwright site writes a site, names every refused skill, and takes only addresses of sites', async () => {

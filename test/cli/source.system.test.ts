@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 
 import { readSourceIndex } from '../../src/packs/browse/source-index.ts';
 import { PROJECT } from '../files-below.ts';
-import { scratch } from '../registry/support.ts';
+import { scratch } from '../skills/registry/support.ts';
 import { skillText, runCli, writeFiles, type CliResult } from './run-cli.ts';
 
 interface World {

@@ -6,7 +6,7 @@ import { openTrust } from '../../src/policy/trust.ts';
 import type { ApprovalRequest } from '../../src/core/approval.ts';
 import { commandRequest } from '../policy/approval-request.ts';
 import { PROJECT } from '../files-below.ts';
-import { built, scratch, writeSkill } from '../registry/support.ts';
+import { built, scratch, writeSkill } from '../skills/registry/support.ts';
 import { atTerminal, type Screen, type Step } from './pseudo-terminal.ts';
 import { needs } from '../needs.ts';
 const COMMAND = [process.execPath, path.join(PROJECT, 'dist/command/skillwright.js')];

@@ -10,7 +10,7 @@ import { sealKey } from '../../src/platform/fs/seal-key.ts';
 import { writeFile } from '../../src/project/write-file.ts';
 import { START } from '../journal/support.ts';
 import { placed } from '../project/support.ts';
-import { scratch } from '../registry/support.ts';
+import { scratch } from '../skills/registry/support.ts';
 import { runCli, type CliResult } from './run-cli.ts';
 
 interface UndoWorld {

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 
 import { sealKey } from '../../src/platform/fs/seal-key.ts';
 import { verifies } from '../conformance/verifies.ts';
-import { scratch, writeSkill } from '../registry/support.ts';
+import { scratch, writeSkill } from '../skills/registry/support.ts';
 import { runCli, type CliResult } from './run-cli.ts';
 
 interface World {

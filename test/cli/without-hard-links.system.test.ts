@@ -5,7 +5,7 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 
 import { withoutHardLinks } from '../platform/fs/without-hard-links.ts';
-import { built, scratch, writeSkill } from '../registry/support.ts';
+import { built, scratch, writeSkill } from '../skills/registry/support.ts';
 import { runCli } from './run-cli.ts';
 
 test('skills are installed and run, and the record is sealed, where no hard links can be made', async () => {

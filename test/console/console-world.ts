@@ -19,7 +19,7 @@ import { answerOf, type Line } from '../agent/support.ts';
 import { HOSTILE } from '../evals/hostile-report.ts';
 import { TRIGGER, check, report, result } from '../evals/sample-report.ts';
 import { PROJECT } from '../files-below.ts';
-import { writeSkill } from '../registry/support.ts';
+import { writeSkill } from '../skills/registry/support.ts';
 
 export const PAGE_FOLDER = path.join(PROJECT, 'dist/console');
 export const HOSTILE_TEXT =

@@ -3,11 +3,11 @@ import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 
-import { CHINESE } from '../../src/console/chinese.ts';
-import { readBlocks } from '../../src/console/parts/markdown-blocks.ts';
+import { CHINESE } from '../../console/chinese.ts';
+import { readBlocks } from '../../console/parts/markdown-blocks.ts';
 import { PROJECT, filesBelow } from '../files-below.ts';
 
-const sources = filesBelow('src/console', /\.tsx?$/).filter((file) => !file.includes('/chinese'));
+const sources = filesBelow('console', /\.tsx?$/).filter((file) => !file.includes('/chinese'));
 const texts = sources.map((file) => readFileSync(path.join(PROJECT, file), 'utf8'));
 
 describe('the texts of the page', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { EMPTY_RUN, lastId, withMessages, type LiveMessage, type LiveRun } from '../../src/console/live-run.ts';
+import { EMPTY_RUN, lastId, withMessages, type LiveMessage, type LiveRun } from '../../console/live-run.ts';
 
 const row = (seq: number, text: string, attempt?: number): LiveMessage => ({
   type: 'row',

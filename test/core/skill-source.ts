@@ -1,6 +1,6 @@
 import type { Diagnostic, Mode } from '../../src/core/diagnostic.ts';
-import type { HeadReading, HeadSource } from '../../src/format/simple-head.ts';
-import { readHead } from '../../src/format/read-head.ts';
+import type { HeadReading, HeadSource } from '../../src/skills/format/simple-head.ts';
+import { readHead } from '../../src/skills/format/read-head.ts';
 
 /** A SKILL.md in a folder called `pdf-forms`, unless said otherwise. */
 export function sourceOf(text: string, rest: Partial<HeadSource> = {}): HeadSource {

@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import { SCAN_RULES } from '../../src/packs/scan/rules.ts';
+import { SCAN_RULES } from '../../src/scan/rules.ts';
 import { PACK_PROBLEMS } from '../../src/packs/problems.ts';
 import { checkConfig } from '../../src/core/config/config-check.ts';
 import { CONFIG_SCHEMA } from '../../src/core/config/config.ts';

@@ -181,7 +181,7 @@ test('docs/server.md lists every route', () => {
       [
         routeTable(filesBelow('src/server/routes', /\.ts$/)),
         'The server of a fleet (`skillwright serve`):',
-        routeTable(['src/server/fleet/routes.ts']),
+        routeTable(['src/fleet/routes.ts']),
       ].join('\n\n'),
     ),
   );

@@ -1,7 +1,7 @@
 import { LLMock } from '@copilotkit/aimock';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
-import { freePort, openPostgres } from '../server/fleet/postgres.ts';
+import { freePort, openPostgres } from '../fleet/postgres.ts';
 import { installPackages, wrongCommands, type PageOptions } from './run-page.ts';
 import { needs } from '../needs.ts';
 

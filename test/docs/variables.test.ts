@@ -10,7 +10,7 @@ import { verifies } from '../conformance/verifies.ts';
 import { settingArbitrary } from '../core/config/config-arbitrary.ts';
 import { PROJECT, filesBelow } from '../files-below.ts';
 import { cli } from '../cli/run-cli.ts';
-import { scratch } from '../registry/support.ts';
+import { scratch } from '../skills/registry/support.ts';
 
 const read = (file: string): string => readFileSync(path.join(PROJECT, file), 'utf8');
 const PAGES = ['README.md', 'SECURITY.md', 'CONTRIBUTING.md', ...filesBelow('docs', /\.md$/)].map(read).join('\n');

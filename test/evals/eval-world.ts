@@ -6,7 +6,7 @@ import type { CaseResult } from '../../src/evals/report/result.ts';
 import type { ModelRequest } from '../../src/core/model.ts';
 import type { SuiteModel } from '../../src/evals/run/case-model.ts';
 import { answerOf, type Line } from '../agent/support.ts';
-import { writeSkill } from '../registry/support.ts';
+import { writeSkill } from '../skills/registry/support.ts';
 
 export function makeCase(id: string, more: Partial<EvalCase> = {}): EvalCase {
   return {

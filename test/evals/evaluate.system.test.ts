@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { evaluate, type EvaluateOptions } from '../../src/evals/evaluate.ts';
 import { cli } from '../cli/run-cli.ts';
 import { verifies } from '../conformance/verifies.ts';
-import { scratch, writeSkill } from '../registry/support.ts';
+import { scratch, writeSkill } from '../skills/registry/support.ts';
 import { call, load, makeCase, script, thinking, verdictLine, writeSkills } from './eval-world.ts';
 
 function setUp(more: Partial<EvaluateOptions> = {}): EvaluateOptions & { readonly root: string } {

@@ -8,7 +8,7 @@ import { pruneRuns } from '../../src/journal/prune.ts';
 import { verifyChain } from '../../src/journal/verify-chain.ts';
 import { sealKey } from '../../src/platform/fs/seal-key.ts';
 import { verifies } from '../conformance/verifies.ts';
-import { scratch } from '../registry/support.ts';
+import { scratch } from '../skills/registry/support.ts';
 import { START } from './support.ts';
 
 interface World {

@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { followRun, readRun } from '../../src/journal/journal-reader.ts';
 import type { JournalLine } from '../../src/core/run-events.ts';
 import { sha256 } from '../../src/platform/hash.ts';
-import { scratch } from '../registry/support.ts';
+import { scratch } from '../skills/registry/support.ts';
 import { ANSWER, EVENTS, linesOf, startRun, writeRun } from './support.ts';
 
 describe('reading a run', () => {

@@ -20,7 +20,7 @@ import type { RunEvent } from '../../src/core/run-events.ts';
 import { thisProcess } from '../../src/platform/fs/lock-owner.ts';
 import { sha256 } from '../../src/platform/hash.ts';
 import { verifies } from '../conformance/verifies.ts';
-import { scratch } from '../registry/support.ts';
+import { scratch } from '../skills/registry/support.ts';
 import { ANSWER, EVENTS, NOW, PDF, START, filesOf, linesOf, startRun, writeRun } from './support.ts';
 
 const read = (run: string, file: string): string => readFileSync(path.join(run, file), 'utf8');

@@ -8,7 +8,7 @@ import { createRun } from '../../src/journal/journal-writer.ts';
 import { runIds } from '../../src/journal/run-folder.ts';
 import { verifyChain } from '../../src/journal/verify-chain.ts';
 import { verifyRun } from '../../src/journal/verify.ts';
-import { built, scratch } from '../registry/support.ts';
+import { built, scratch } from '../skills/registry/support.ts';
 import { runs } from '../property-runs.ts';
 import { START, linesOf } from './support.ts';
 

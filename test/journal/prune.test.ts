@@ -7,7 +7,7 @@ import { pruneRuns } from '../../src/journal/prune.ts';
 import { findRun } from '../../src/journal/run-units.ts';
 import { verifyChain } from '../../src/journal/verify-chain.ts';
 import { verifyRun } from '../../src/journal/verify.ts';
-import { scratch } from '../registry/support.ts';
+import { scratch } from '../skills/registry/support.ts';
 import { START, filesOf, startRun } from './support.ts';
 
 const DAY = 24 * 3_600_000;

@@ -20,7 +20,7 @@ import { appendToChain } from '../../src/journal/run-chain.ts';
 import { folderId, recordProblem, verifyChain } from '../../src/journal/verify-chain.ts';
 import { verifyRun } from '../../src/journal/verify.ts';
 import { sealKey } from '../../src/platform/fs/seal-key.ts';
-import { scratch } from '../registry/support.ts';
+import { scratch } from '../skills/registry/support.ts';
 import { START } from './support.ts';
 
 const NOTE: RunEvent = { type: 'note', message: 'something happened' };

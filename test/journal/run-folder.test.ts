@@ -6,7 +6,7 @@ import { listRuns, runLife } from '../../src/journal/run-folder.ts';
 import { findRun } from '../../src/journal/run-units.ts';
 import { isSkillError } from '../../src/core/errors.ts';
 import { thisProcess } from '../../src/platform/fs/lock-owner.ts';
-import { scratch } from '../registry/support.ts';
+import { scratch } from '../skills/registry/support.ts';
 import { startRun, writeRun } from './support.ts';
 
 function threeRuns(directory: string): readonly string[] {

@@ -6,7 +6,7 @@ import { createRun } from '../../src/journal/journal-writer.ts';
 import { listRuns } from '../../src/journal/run-folder.ts';
 import { findRun } from '../../src/journal/run-units.ts';
 import { projectOfRun } from '../../src/journal/run-project.ts';
-import { scratch } from '../registry/support.ts';
+import { scratch } from '../skills/registry/support.ts';
 import { START } from './support.ts';
 
 interface Folders {

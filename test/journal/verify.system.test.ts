@@ -19,7 +19,7 @@ import { FIRST_HASH, linkLine } from '../../src/journal/chain.ts';
 import { createRun } from '../../src/journal/journal-writer.ts';
 import { verifyRun } from '../../src/journal/verify.ts';
 import { sha256 } from '../../src/platform/hash.ts';
-import { built, scratch } from '../registry/support.ts';
+import { built, scratch } from '../skills/registry/support.ts';
 import { ANSWER, START, filesOf, linesOf, startRun, writeRun } from './support.ts';
 import { runs } from '../property-runs.ts';
 

@@ -5,11 +5,11 @@ import { describe, expect, test } from 'vitest';
 
 import { createRuntime } from '../../src/packs/open-runtime.ts';
 import type { Runtime } from '../../src/runtime/runtime.ts';
-import { splitRoots } from '../../src/registry/roots.ts';
+import { splitRoots } from '../../src/skills/registry/roots.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { makeZip } from '../corpus/archives-make-zip.ts';
 import { serve } from '../model/local-server.ts';
-import { scratch } from '../registry/support.ts';
+import { scratch } from '../skills/registry/support.ts';
 
 const head = (name: string): string => `---\nname: ${name}\ndescription: Does ${name}.\n---\n\n# ${name}\n`;
 const PACK = makeZip([

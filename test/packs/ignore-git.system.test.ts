@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
 import { ignoredBy, parseIgnore } from '../../src/core/ignore.ts';
-import { scratch } from '../registry/support.ts';
+import { scratch } from '../skills/registry/support.ts';
 import { runs } from '../property-runs.ts';
 
 const PATHS = [

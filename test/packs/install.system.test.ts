@@ -3,14 +3,14 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import type { Diagnostic } from '../../src/core/diagnostic.ts';
-import { checkSkill } from '../../src/loader/check-skill.ts';
+import { checkSkill } from '../../src/skills/loader/check-skill.ts';
 import type { InstallPlan } from '../../src/packs/install.ts';
 import { rollbackSkill } from '../../src/packs/change-root.ts';
 import { readLock } from '../../src/packs/lock/lock-file.ts';
 import { restoreLock } from '../../src/packs/lock/restore-lock.ts';
 import { verifyRoot } from '../../src/packs/verify-root.ts';
 import { verifies } from '../conformance/verifies.ts';
-import { scratch } from '../registry/support.ts';
+import { scratch } from '../skills/registry/support.ts';
 import { AT, packWorld } from './support.ts';
 
 const SCRIPT = { 'scripts/go.sh': '#!/bin/sh\necho went\n' };

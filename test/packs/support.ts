@@ -5,7 +5,7 @@ import type { Config } from '../../src/core/config/config.ts';
 import { isRefusal, type PackRefusal } from '../../src/packs/problems.ts';
 import { installSkills, type InstallOptions, type Installed } from '../../src/packs/install.ts';
 import { packSettings, type PackSettings } from '../../src/packs/pack-settings.ts';
-import { scratch } from '../registry/support.ts';
+import { scratch } from '../skills/registry/support.ts';
 
 export const AT = new Date('2026-01-02T03:04:05Z');
 

@@ -223,7 +223,7 @@ describe('where skills of a source are found', () => {
     for (const at of ['skills/same', '.claude/skills/same', 'skills/other', '.claude/skills/other'])
       world.skill(`source/${at}`);
     world.skill('source/.claude/skills/other', { 'extra.md': 'x' });
-    symlinkSync('../skills', path.join(world.project, 'source/linked'));
+    symlinkSync('../built-in-skills', path.join(world.project, 'source/linked'));
     expect(await world.install('./source')).toMatchObject({
       plan: {
         skills: [{ skill: { folder: 'skills/other' } }, { skill: { folder: 'skills/same' } }],

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 
 import { writeWholeText } from '../../src/packs/whole-file.ts';
-import { scratch } from '../registry/support.ts';
+import { scratch } from '../skills/registry/support.ts';
 
 test('takes the place of a file where it may, and never that of a pipe or a device, behind a link too', () => {
   const folder = scratch();

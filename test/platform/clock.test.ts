@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { timerMs } from '../../src/platform/clock.ts';
-import { openFleetClient } from '../../src/server/fleet/client.ts';
+import { openFleetClient } from '../../src/fleet/client.ts';
 
 test.each([
   [10, 10],

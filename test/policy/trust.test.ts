@@ -6,7 +6,7 @@ import { readTreeDigest } from '../../src/platform/fs/tree-digest.ts';
 import { projectTop } from '../../src/runtime/skill-trust.ts';
 import { openTrust, type TrustOptions, type TrustStore, type TrustVerdict } from '../../src/policy/trust.ts';
 import { reviewSkills } from '../../src/runtime/trust-review.ts';
-import { scratch, writeSkill } from '../registry/support.ts';
+import { scratch, writeSkill } from '../skills/registry/support.ts';
 import { verifies } from '../conformance/verifies.ts';
 
 interface World {

@@ -2,7 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { resolvePath, type FileRoots, type ResolvedPath, type Purpose } from '../../src/project/resolve-path.ts';
-import { scratch } from '../registry/support.ts';
+import { scratch } from '../skills/registry/support.ts';
 
 /** Files by path; a text that starts with `-> ` is a link to what follows. */
 export type Tree = Readonly<Record<string, string | Uint8Array>>;

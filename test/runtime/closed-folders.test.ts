@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import type { Session } from '../../src/runtime/session.ts';
-import { writeSkill } from '../registry/support.ts';
+import { writeSkill } from '../skills/registry/support.ts';
 import { addSkill, policyWorld, runtimeIn, sessionIn, trustProject, type PolicyWorld } from './policy-world.ts';
 
 const OPEN = { config: { policy: { allow: ['*'] } } } as const;

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import { openSkillTools } from '../../src/runtime/skill-tools.ts';
-import { scratch, writeSkill } from '../registry/support.ts';
+import { scratch, writeSkill } from '../skills/registry/support.ts';
 import { runtimeOver, writeThree } from './support.ts';
 
 /** Cases 104 to 109 of the security research: text that wants to be more than text. */

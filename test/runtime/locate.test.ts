@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 
 import { locateInSkills } from '../../src/runtime/locate.ts';
-import { buildIndex } from '../../src/registry/registry.ts';
-import { rootsOf, scratch, writeSkill } from '../registry/support.ts';
+import { buildIndex } from '../../src/skills/registry/registry.ts';
+import { rootsOf, scratch, writeSkill } from '../skills/registry/support.ts';
 
 test('a path names a skill by its folder, by its name or by an address, and nothing by a likeness', async () => {
   const root = scratch();

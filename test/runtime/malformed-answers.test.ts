@@ -11,7 +11,7 @@ import { decide, type PolicyLayer } from '../../src/policy/policy.ts';
 import type { Session } from '../../src/runtime/session.ts';
 import type { SessionPolicy } from '../../src/policy/session-policy.ts';
 import { openApprovals } from '../../src/policy/approval/approver.ts';
-import { openApprovalTable } from '../../src/server/fleet/approval-table.ts';
+import { openApprovalTable } from '../../src/fleet/approval-table.ts';
 import { verifies } from '../conformance/verifies.ts';
 import { otherTool, outcome, policyWorld, runtimeIn, sessionIn, trustedWorld, walledExecutor } from './policy-world.ts';
 

@@ -14,7 +14,7 @@ import type { SessionOptions } from '../../src/runtime/start-session.ts';
 import { openTrust } from '../../src/policy/trust.ts';
 import { reviewSkills } from '../../src/runtime/trust-review.ts';
 import { groupExecutor } from '../sandbox/own-executor.ts';
-import { scratch, writeSkill, type SkillText } from '../registry/support.ts';
+import { scratch, writeSkill, type SkillText } from '../skills/registry/support.ts';
 
 /** A home folder and a project with the skill `demo`, and nothing else of this machine. */
 export interface PolicyWorld {

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { expect } from 'vitest';
 
 import { verifies } from '../conformance/verifies.ts';
-import { built, runModule, scratch } from '../registry/support.ts';
+import { built, runModule, scratch } from '../skills/registry/support.ts';
 
 /** Counts, below everything of ours, how many bytes of each file a process really reads. */
 const COUNTED = `

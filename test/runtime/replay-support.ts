@@ -7,7 +7,7 @@ import { sealKey } from '../../src/platform/fs/seal-key.ts';
 import { replayRun, type Replay, type ReplayOptions } from '../../src/runtime/replay/replay-run.ts';
 import { createRuntime, type Runtime } from '../../src/runtime/runtime.ts';
 import type { RunOptions } from '../../src/runtime/start-run.ts';
-import { scratch } from '../registry/support.ts';
+import { scratch } from '../skills/registry/support.ts';
 import { writeThree } from './support.ts';
 
 export interface ReplayWorld {

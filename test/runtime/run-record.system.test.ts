@@ -26,7 +26,7 @@ import { createRuntime, type Runtime } from '../../src/runtime/runtime.ts';
 import type { RunOptions } from '../../src/runtime/start-run.ts';
 import { VERSION } from '../../src/version.ts';
 import { verifies } from '../conformance/verifies.ts';
-import { built, scratch } from '../registry/support.ts';
+import { built, scratch } from '../skills/registry/support.ts';
 import { writeThree } from './support.ts';
 
 interface Place {

@@ -7,7 +7,7 @@ import { reduceSession, startState } from '../../src/core/session.ts';
 import type { Session } from '../../src/runtime/session.ts';
 import { openSkillTools } from '../../src/runtime/skill-tools.ts';
 import { verifies } from '../conformance/verifies.ts';
-import { scratch, writeSkill } from '../registry/support.ts';
+import { scratch, writeSkill } from '../skills/registry/support.ts';
 import { runtimeOver, writeThree } from './support.ts';
 
 async function sessionOver(

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { createRuntime, type Runtime } from '../../src/runtime/runtime.ts';
-import { writeSkill } from '../registry/support.ts';
+import { writeSkill } from '../skills/registry/support.ts';
 
 /** A runtime over one root and nothing else of this machine. */
 export function runtimeOver(root: string, config?: object): Promise<Runtime> {

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 
 import { temporaryFolder } from '../../src/runtime/temporary-folder.ts';
 import { openBase } from '../../src/sandbox/workspace/layout.ts';
-import { scratch } from '../registry/support.ts';
+import { scratch } from '../skills/registry/support.ts';
 import { needs, skipUnless } from '../needs.ts';
 
 const uid = process.getuid?.() ?? 0;

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { openSkillTools } from '../../src/runtime/skill-tools.ts';
 import type { VocabularyName } from '../../src/tools/vocabularies.ts';
 import { cli } from '../cli/run-cli.ts';
-import { scratch, writeSkill } from '../registry/support.ts';
+import { scratch, writeSkill } from '../skills/registry/support.ts';
 import { runtimeOver } from './support.ts';
 
 function brokenSkill(): string {

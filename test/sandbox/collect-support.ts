@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { scratch } from '../registry/support.ts';
+import { scratch } from '../skills/registry/support.ts';
 
 export interface MadeWorkspace {
   /** Beside the workspace: nothing of it may ever be seen. */

@@ -9,7 +9,7 @@ import {
   type ProgramSpec,
 } from '../../src/core/execution.ts';
 import { keeping, PATH } from '../platform/process/programs.ts';
-import { scratch } from '../registry/support.ts';
+import { scratch } from '../skills/registry/support.ts';
 
 /** The folders of a workspace, as the executor's programs may use them. */
 export function emptyWorkspace({ identity }: Executor): string {

@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest';
 import type { AttachedWorkspace, Executor, Identity, WorkspacePlace } from '../../src/core/execution.ts';
 import { removeTree } from '../../src/platform/fs/remove-tree.ts';
 import { openWorkspaces, type Workspaces, type WorkspacesOptions } from '../../src/sandbox/workspace/workspace.ts';
-import { scratch } from '../registry/support.ts';
+import { scratch } from '../skills/registry/support.ts';
 
 export const IS_ROOT = process.getuid?.() === 0;
 

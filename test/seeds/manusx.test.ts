@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 
 import { openSkillTools, type SkillTools } from '../../src/runtime/skill-tools.ts';
 import { verifies } from '../conformance/verifies.ts';
-import { scratch } from '../registry/support.ts';
+import { scratch } from '../skills/registry/support.ts';
 import { runtimeOver } from '../runtime/support.ts';
 
 const BODY =

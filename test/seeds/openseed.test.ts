@@ -3,10 +3,10 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import { checkSkill } from '../../src/loader/check-skill.ts';
+import { checkSkill } from '../../src/skills/loader/check-skill.ts';
 import { openSkillTools, type SkillTools } from '../../src/runtime/skill-tools.ts';
 import { verifies } from '../conformance/verifies.ts';
-import { scratch } from '../registry/support.ts';
+import { scratch } from '../skills/registry/support.ts';
 import { runtimeOver } from '../runtime/support.ts';
 
 const FILE_DIFF = `---

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { createRuntime, type Runtime, type RuntimeOptions } from '../../src/runtime/runtime.ts';
-import { scratch } from '../registry/support.ts';
+import { scratch } from '../skills/registry/support.ts';
 
 export const PDF = `---
 name: pdf-form-filler

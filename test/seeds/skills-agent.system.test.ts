@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 
 import { acting, eventsOf, ofType, played, world } from '../agent/support.ts';
 import { runCli } from '../cli/run-cli.ts';
-import { scratch } from '../registry/support.ts';
+import { scratch } from '../skills/registry/support.ts';
 
 const SKILL = { name: 'report' };
 const START = acting('select_skills', { skills: [SKILL] });

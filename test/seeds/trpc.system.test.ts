@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { openSkillTools, type SkillTools, type SkillToolsOptions } from '../../src/runtime/skill-tools.ts';
 import { trpcState, trpcStateDelta } from '../../src/tools/trpc-state.ts';
 import { verifies } from '../conformance/verifies.ts';
-import { scratch } from '../registry/support.ts';
+import { scratch } from '../skills/registry/support.ts';
 import { runtimeOver } from '../runtime/support.ts';
 import { needs } from '../needs.ts';
 

@@ -11,7 +11,7 @@ import { createRunServer, type RunServer } from '../../src/server/run-server.ts'
 import { createRuntime } from '../../src/packs/open-runtime.ts';
 import type { Runtime } from '../../src/runtime/runtime.ts';
 import { REPORT, answerOf } from '../agent/support.ts';
-import { writeSkill } from '../registry/support.ts';
+import { writeSkill } from '../skills/registry/support.ts';
 import { requestOf } from '../policy/approval-request.ts';
 
 const TOKEN = 'a-token-of-the-test-alone';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { createRun } from '../../src/journal/journal-writer.ts';
 import { alignedSteps } from '../../src/server/run-views.ts';
-import { scratch } from '../registry/support.ts';
+import { scratch } from '../skills/registry/support.ts';
 
 test('a comparison of two runs says when one has more steps than are compared', () => {
   const recorded = (steps: number): string => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { planCatalog } from '../../src/catalog/catalog.ts';
+import { planCatalog } from '../../src/skills/catalog/catalog.ts';
 import { briefSchema } from '../../src/core/json/json-schema.ts';
 import { isSkillError } from '../../src/core/errors.ts';
 import { estimateTokens } from '../../src/core/tokens.ts';

@@ -9,7 +9,7 @@ import type { SkillEntry } from '../../core/skill.ts';
 import { forPeople } from '../../core/text/line-text.ts';
 import { cleanText, printable, quoted } from '../../core/text/text.ts';
 import { isPresent } from '../../platform/fs/paths.ts';
-import { resolveSkill } from '../../registry/resolve-skill.ts';
+import { resolveSkill } from '../../skills/registry/resolve-skill.ts';
 import type { ExecutionOptions } from '../../runtime/execution/execution.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import type { Session } from '../../runtime/session.ts';

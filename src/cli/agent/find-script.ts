@@ -5,7 +5,7 @@ import { nearest } from '../../core/nearest.ts';
 import { isBelowScripts } from '../../core/path.ts';
 import type { SkillEntry } from '../../core/skill.ts';
 import { printable, quoted } from '../../core/text/text.ts';
-import { listSkillFiles } from '../../loader/files.ts';
+import { listSkillFiles } from '../../skills/loader/files.ts';
 
 /**
  * A path below `scripts/` may omit that folder, and takes precedence; then a path in the skill folder; then a name that only one file has.

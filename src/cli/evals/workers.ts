@@ -21,7 +21,7 @@ export async function openWorkers({ flags, signal }: EvalInvocation): Promise<Ev
   for (const other of ['update-cassettes', 'subject', 'executor'] as const)
     if (flags[other] !== undefined && flags[other] !== false)
       throw new UsageError(`--workers and --${other} exclude each other`, `omit --${other}: workers have their own`);
-  const { openAttemptsOnWorkers } = await import('../../server/fleet/attempts-on-workers.ts');
+  const { openAttemptsOnWorkers } = await import('../../fleet/attempts-on-workers.ts');
   const options = fleetOptions(flags);
   const fleet = await openFleetFor(options);
   try {

@@ -45,10 +45,10 @@ export const command = defineCommand({
       throw new UsageError(`--port ${JSON.stringify(given.port)} is not a port`, 'pass a number from 0 to 65535');
     const webhooksTo = (given['webhooks-to'] ?? []).map(readGrant);
     const [{ openQueue }, { openFleetServer }, { pinSkills }, { watchDatabase }] = await Promise.all([
-      import('../../server/fleet/dbos-queue.ts'),
-      import('../../server/fleet/fleet-server.ts'),
-      import('../../server/fleet/skill-sets.ts'),
-      import('../../server/fleet/database.ts'),
+      import('../../fleet/dbos-queue.ts'),
+      import('../../fleet/fleet-server.ts'),
+      import('../../fleet/skill-sets.ts'),
+      import('../../fleet/database.ts'),
     ]);
     const options = fleetOptions(given);
     const fleet = await openFleetFor(options);

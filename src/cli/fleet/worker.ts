@@ -25,8 +25,8 @@ import { removeTree } from '../../platform/fs/remove-tree.ts';
 import type { Model } from '../../core/model.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import type { SuiteModel } from '../../evals/run/case-model.ts';
-import type { StoredAttempt } from '../../server/fleet/attempt-format.ts';
-import type { AttemptPlaces, RunAttempt } from '../../server/fleet/stored-attempt.ts';
+import type { StoredAttempt } from '../../fleet/attempt-format.ts';
+import type { AttemptPlaces, RunAttempt } from '../../fleet/stored-attempt.ts';
 
 const flags = {
   ...FLEET_FLAGS,
@@ -61,7 +61,7 @@ function notStarted(error?: unknown): SkillError {
 
 /** Waits for a database that is restarted, as when both start at the same time. */
 async function openPatiently<T>(act: () => Promise<T>, { terminal, signal }: Waiting): Promise<T> {
-  const { isUnreachable } = await import('../../server/fleet/database.ts');
+  const { isUnreachable } = await import('../../fleet/database.ts');
   const start = performance.now();
   for (let tries = 1; ; tries += 1) {
     try {
@@ -110,7 +110,7 @@ export const command = defineCommand({
     const { home, cwd } = surroundingsFor(given);
     const directory =
       given.data === undefined ? path.join(home ?? cwd, '.agent/worker') : path.resolve(cwd, given.data);
-    const { startWorker } = await import('../../server/fleet/worker.ts');
+    const { startWorker } = await import('../../fleet/worker.ts');
     const runtime = await openRuntime(invocation);
     const choice = { name: given.model, runtime, signal, cwd: given.cwd };
     const { model, reason } = await chooseModel(choice);

@@ -15,7 +15,7 @@ import { surroundingsFor } from '../surroundings.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { serverFindings } from '../agent/mcp-servers.ts';
 import { rightsFindings, type Finding } from './permission-findings.ts';
-import { unusableFiles } from '../../loader/check-skill.ts';
+import { unusableFiles } from '../../skills/loader/check-skill.ts';
 import { diagnosticCounts, diagnosticJson, diagnosticText } from '../skills/show-diagnostics.ts';
 import { readLock } from '../../packs/lock/lock-file.ts';
 import { agentBases, brokenLinks } from '../../packs/agents/agent-view.ts';

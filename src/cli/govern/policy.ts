@@ -5,7 +5,7 @@ import type { ProgramReach, ShownLayer } from '../../runtime/explain-policy.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { AUTO_FLAG } from '../agent/approval.ts';
 import { SANDBOX_FLAGS, sandboxOptions } from '../agent/sandbox-flags.ts';
-import { resolveSkill } from '../../registry/resolve-skill.ts';
+import { resolveSkill } from '../../skills/registry/resolve-skill.ts';
 import { printable, quoted } from '../../core/text/text.ts';
 import { defineCommand, list, option, type Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';

@@ -10,7 +10,7 @@ import {
 } from '../../packs/install.ts';
 import { restoreLock } from '../../packs/lock/restore-lock.ts';
 import { printable } from '../../core/text/text.ts';
-import { SCAN_NOTE } from '../../packs/scan/finding.ts';
+import { SCAN_NOTE } from '../../scan/finding.ts';
 import { toggle, type Invocation } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { AGENT_FLAG, agentSummary, reportUnplaced, targetsFor } from './agent-flags.ts';

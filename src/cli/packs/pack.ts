@@ -1,6 +1,6 @@
 import path from 'node:path';
 
-import { resolveSkill } from '../../registry/resolve-skill.ts';
+import { resolveSkill } from '../../skills/registry/resolve-skill.ts';
 import { PackRefused, packRefusal } from '../../packs/problems.ts';
 import { printable, quoted } from '../../core/text/text.ts';
 import type { BuiltPack } from '../../packs/pack/build-pack.ts';

@@ -6,14 +6,14 @@ import { bytesText } from '../terminal/quantities.ts';
 import { diagnosticText } from '../skills/show-diagnostics.ts';
 import { padText } from '../../platform/text-width.ts';
 import { countText } from '../../core/text/line-text.ts';
-import { countByRule, findingText, type RuleCount } from '../../packs/scan/finding.ts';
+import { countByRule, findingText, type RuleCount } from '../../scan/finding.ts';
 import { toggle } from '../command.ts';
 import type { InstallPlan, PlannedSkill } from '../../packs/install.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import type { InspectedSkill } from '../../packs/inspect/inspect-skill.ts';
 import type { RefusedSkill } from '../../packs/inspect/verdicts.ts';
 import type { PlannedPlace } from '../../packs/agents/place-targets.ts';
-import type { PolicyResult } from '../../packs/scan/policy.ts';
+import type { PolicyResult } from '../../scan/policy.ts';
 
 const MARKS = { new: '+', replace: '~', same: '=' } as const;
 const STYLES = { new: 'green', replace: 'yellow', same: 'dim' } as const;

@@ -1,6 +1,6 @@
 import path from 'node:path';
 
-import { SCAN_NOTE } from '../../packs/scan/finding.ts';
+import { SCAN_NOTE } from '../../scan/finding.ts';
 import { readTreeDigest } from '../../platform/fs/tree-digest.ts';
 import { printable } from '../../core/text/text.ts';
 import { isChanged, updateSkills, type Updated } from '../../packs/update/update.ts';

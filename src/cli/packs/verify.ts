@@ -2,7 +2,7 @@ import os from 'node:os';
 import path from 'node:path';
 
 import { PackRefused, isRefusal } from '../../packs/problems.ts';
-import { scanSarif } from '../../packs/scan/sarif.ts';
+import { scanSarif } from '../../scan/sarif.ts';
 import { printable } from '../../core/text/text.ts';
 import { isPresent } from '../../platform/fs/paths.ts';
 import { olderFolder } from '../../packs/skills-folder.ts';

@@ -1,5 +1,5 @@
 import { CATALOG_FORMATS } from '../../core/catalog-layout.ts';
-import type { Catalog } from '../../catalog/catalog.ts';
+import type { Catalog } from '../../skills/catalog/catalog.ts';
 import { printable } from '../../core/text/text.ts';
 import { estimateTokens } from '../../core/tokens.ts';
 import type { Runtime } from '../../runtime/runtime.ts';

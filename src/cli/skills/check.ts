@@ -14,7 +14,7 @@ import { diagnosticCounts, diagnosticJson, diagnosticText } from './show-diagnos
 import { DIAGNOSTIC_RULES, type DiagnosticRule } from '../../core/diagnostic-codes.ts';
 import { sarifLocations, sarifReport } from '../../core/sarif.ts';
 import { VERSION } from '../../version.ts';
-import type { CheckOptions } from '../../loader/check-skill.ts';
+import type { CheckOptions } from '../../skills/loader/check-skill.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
@@ -108,7 +108,7 @@ async function catalogDiagnostics(
 ): Promise<readonly Diagnostic[]> {
   const [{ confusableDiagnostics }, { readHead }] = await Promise.all([
     import('../../runtime/search/confusable-skills.ts'),
-    import('../../format/read-head.ts'),
+    import('../../skills/format/read-head.ts'),
   ]);
   const skills = checked.flatMap(({ file, text }) => {
     const place = { path: file, directory: path.basename(path.dirname(file)), fileName: path.basename(file) };

@@ -2,11 +2,11 @@ import path from 'node:path';
 
 import { SkillError } from '../../core/errors.ts';
 import type { SkillEntry } from '../../core/skill.ts';
-import { parseSkillMd } from '../../format/skill-md.ts';
+import { parseSkillMd } from '../../skills/format/skill-md.ts';
 import { cleanText, printable, quoted } from '../../core/text/text.ts';
 import { estimateTokens } from '../../core/tokens.ts';
-import { readSkillFile } from '../../loader/body.ts';
-import { listSkillEntries } from '../../loader/files.ts';
+import { readSkillFile } from '../../skills/loader/body.ts';
+import { listSkillEntries } from '../../skills/loader/files.ts';
 import type { ConfinedListing } from '../../platform/fs/confined-directory.ts';
 import { isPresent } from '../../platform/fs/paths.ts';
 import { padText, textWidth } from '../../platform/text-width.ts';

@@ -13,7 +13,7 @@ import { projectTop } from '../../runtime/skill-trust.ts';
 import { trustRemarks, type Untrusted } from './show-trust.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import type { Surroundings } from '../../core/config/loaded-config.ts';
-import type { SkillIndex } from '../../registry/index-skills.ts';
+import type { SkillIndex } from '../../skills/registry/index-skills.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 export const command = defineCommand({

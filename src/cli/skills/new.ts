@@ -1,6 +1,6 @@
 import path from 'node:path';
 
-import { SKILL_PARTS, newSkillFiles, type SkillPart } from '../../format/new-skill.ts';
+import { SKILL_PARTS, newSkillFiles, type SkillPart } from '../../skills/format/new-skill.ts';
 import { printable } from '../../core/text/text.ts';
 import { isSkillError } from '../../core/errors.ts';
 import { createTree } from '../../platform/fs/create-tree.ts';

@@ -1,4 +1,4 @@
-import type { SkillIndex } from '../../registry/index-skills.ts';
+import type { SkillIndex } from '../../skills/registry/index-skills.ts';
 import type { SkillEntry } from '../../core/skill.ts';
 import { printable } from '../../core/text/text.ts';
 import type { Runtime } from '../../runtime/runtime.ts';

@@ -1,4 +1,4 @@
-import type { SkillIndex } from '../../registry/index-skills.ts';
+import type { SkillIndex } from '../../skills/registry/index-skills.ts';
 import { isForModel } from '../../core/skill.ts';
 
 /** The index and the scan report with the field names of the skills-agent design. */

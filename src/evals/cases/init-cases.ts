@@ -8,7 +8,7 @@ import path from 'node:path';
 import { docsPage } from '../../core/docs-page.ts';
 import { invalidInput } from '../../core/errors.ts';
 import { fillQuickstart, findQuickstart } from '../../model/rules/quickstart.ts';
-import { readHead } from '../../format/read-head.ts';
+import { readHead } from '../../skills/format/read-head.ts';
 import { quoted } from '../../core/text/text.ts';
 import { readTextFile } from '../../platform/fs/read-file.ts';
 import type { SkillHead } from '../../core/skill.ts';

@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 
-import { readHead } from '../../format/read-head.ts';
+import { readHead } from '../../skills/format/read-head.ts';
 import { isDirectory, isInside, isPresent, realPath, tryRealPath } from '../../platform/fs/paths.ts';
 import { readTextFile } from '../../platform/fs/read-file.ts';
 import { defined } from '../../core/defined.ts';

@@ -7,8 +7,8 @@ import path from 'node:path';
 
 import { SkillError, invalidInput } from '../../core/errors.ts';
 import { quoted } from '../../core/text/text.ts';
-import { readHead } from '../../format/read-head.ts';
-import { setDescription } from '../../format/set-description.ts';
+import { readHead } from '../../skills/format/read-head.ts';
+import { setDescription } from '../../skills/format/set-description.ts';
 import { copyTree } from '../../platform/fs/copy-tree.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
 import { removeTree } from '../../platform/fs/remove-tree.ts';

@@ -5,7 +5,7 @@
  */
 import { closesFence, fenceMark } from '../../core/text/code-fences.ts';
 import { toRelativePath, type RelativePath } from '../../core/path.ts';
-import { readSimpleHead } from '../../format/simple-head.ts';
+import { readSimpleHead } from '../../skills/format/simple-head.ts';
 import { hiddenCharacters, quoted } from '../../core/text/text.ts';
 import { startOf } from '../../core/text/code-point.ts';
 

@@ -3,7 +3,7 @@ import path from 'node:path';
 
 import { readCacheEntry, writeCacheEntry } from '../../platform/fs/cache-entry.ts';
 import { fingerprintFiles } from '../../platform/fs/file-stamp.ts';
-import { buildSearchIndex, readSearchIndex, type SearchIndex } from '../../search/search-index.ts';
+import { buildSearchIndex, readSearchIndex, type SearchIndex } from '../../skills/search/search-index.ts';
 import type { AvailableSkill } from './source-index.ts';
 import type { SourceStore } from './source-store.ts';
 

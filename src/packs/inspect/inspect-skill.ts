@@ -9,12 +9,18 @@ import { portableNameProblem } from '../sources/portable-name.ts';
 import { isRefusal, packRefusal, type PackRefusal } from '../problems.ts';
 import { readRequirements, type SkillRequirement } from '../requires/requires.ts';
 import type { SkillContents, SourceSignature, SourceSkill } from '../sources/source.ts';
-import { acceptReviewed, allowOption, applyScanPolicy, type PolicyResult, type ReviewedSkill } from '../scan/policy.ts';
-import { scanSkill, type KnownTexts } from '../scan/scan.ts';
+import {
+  acceptReviewed,
+  allowOption,
+  applyScanPolicy,
+  type PolicyResult,
+  type ReviewedSkill,
+} from '../../scan/policy.ts';
+import { scanSkill, type KnownTexts } from '../../scan/scan.ts';
 import { printable, quoted } from '../../core/text/text.ts';
 import { looksOf, presentFiles, type TreeLooks } from '../root/present-files.ts';
-import { readScanFiles } from '../scan/scan-files.ts';
-import { checkSkill } from '../../loader/check-skill.ts';
+import { readScanFiles } from './scan-files.ts';
+import { checkSkill } from '../../skills/loader/check-skill.ts';
 import type { PackSettings } from '../pack-settings.ts';
 import { DIAGNOSTIC_RULES } from '../../core/diagnostic-codes.ts';
 

@@ -6,7 +6,7 @@ import { isRefusal, packRefusal, type PackRefusal } from '../problems.ts';
 import { requirementRefusal, resolveRequirements, type RequiringSkill } from '../requires/resolve-requires.ts';
 import { presentFiles } from '../root/present-files.ts';
 import { downgradeProblem } from '../sign/downgrade-check.ts';
-import type { KnownTexts } from '../scan/scan.ts';
+import type { KnownTexts } from '../../scan/scan.ts';
 import type { SourceSkill, StagedSource, UnusableSkill } from '../sources/source.ts';
 import { inspectSkill, type InspectOptions, type InspectedSkill } from './inspect-skill.ts';
 import { proveSkills, verifySource } from './prove-source.ts';

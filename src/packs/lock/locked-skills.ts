@@ -5,7 +5,7 @@ import { compareText } from '../../core/diagnostic.ts';
 import type { LockFile, LockedSkill } from './lock.ts';
 import { packRefusal, type PackRefusal } from '../problems.ts';
 import type { SourceSkill } from '../sources/source.ts';
-import { parseSkillMd } from '../../format/skill-md.ts';
+import { parseSkillMd } from '../../skills/format/skill-md.ts';
 import type { SkillHead } from '../../core/skill.ts';
 import { quoted } from '../../core/text/text.ts';
 import { readTextFile } from '../../platform/fs/read-file.ts';

@@ -11,7 +11,7 @@ import { ARCHIVE_LIMITS, type ArchiveLimits } from '../../core/archive-limits.ts
 import { MANIFEST_NAME, MANIFEST_SCHEMA, formatManifest, type PackManifest, type ManifestSkill } from './manifest.ts';
 import { collisionKey, toRelativePath } from '../../core/path.ts';
 import { PackRefused, refused, type PackRefusal } from '../problems.ts';
-import { parseSkillMd } from '../../format/skill-md.ts';
+import { parseSkillMd } from '../../skills/format/skill-md.ts';
 import { quoted } from '../../core/text/text.ts';
 import { realPath } from '../../platform/fs/paths.ts';
 import { temporaryPrefix } from '../../platform/fs/atomic-replace.ts';

@@ -6,7 +6,7 @@ import { compareText, type Diagnostic } from '../../core/diagnostic.ts';
 import { packRefusal, type PackRefusal } from '../problems.ts';
 import { quoted } from '../../core/text/text.ts';
 import { buildPack, type BuildPackOptions, type BuiltPack, type PackProgress } from './build-pack.ts';
-import { checkSkill } from '../../loader/check-skill.ts';
+import { checkSkill } from '../../skills/loader/check-skill.ts';
 import { isPresent, isSystemError, realPath } from '../../platform/fs/paths.ts';
 import { readSkillHead } from '../lock/locked-skills.ts';
 import type { PackSettings } from '../pack-settings.ts';

@@ -2,7 +2,7 @@
  * Parses skill requirements: `requires: {skills: [...]}`, `skill:NAME` in a plain `requires` list, and `metadata.requires-skills` for files
  * that must be valid for every host. An entry is `name`, `name@range`, `name from source`, or a combination.
  */
-import { BETWEEN_NAMES } from '../../format/requires.ts';
+import { BETWEEN_NAMES } from '../../skills/format/requires.ts';
 import { isTooLong, readName } from '../../core/skill-name.ts';
 import { parseJson } from '../../core/json/parse-json.ts';
 import type { SkillHead } from '../../core/skill.ts';

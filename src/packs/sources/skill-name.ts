@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 
-import { readSimpleHead } from '../../format/simple-head.ts';
+import { readSimpleHead } from '../../skills/format/simple-head.ts';
 import { isValidName, toSlug } from '../../core/skill-name.ts';
 import { SKILL_FILE_NAME } from './skill-folders.ts';
 import type { SkillHead } from '../../core/skill.ts';
@@ -14,7 +14,7 @@ export async function skillHead(text: string, folder: string): Promise<SkillHead
   const plain = readSimpleHead(source, { mode: 'lenient' });
   if (plain?.head !== undefined) return plain.head;
   // Loaded lazily: few files need the YAML library, and it loads slowly.
-  const { readHead } = await import('../../format/read-head.ts');
+  const { readHead } = await import('../../skills/format/read-head.ts');
   return readHead(source, { mode: 'lenient' }).head;
 }
 

@@ -1,4 +1,4 @@
-import type { ScanFile } from '../scan/finding.ts';
+import type { ScanFile } from '../../scan/finding.ts';
 import type { LockedFile } from '../lock/lock.ts';
 import type { ArchiveLimits } from '../../core/archive-limits.ts';
 import type { PackRefusal } from '../problems.ts';

@@ -11,13 +11,13 @@ import { PackRefused, isRefusal, packRefusal, type PackRefusal } from '../proble
 import { SKILL_FILE_NAME } from './skill-folders.ts';
 import type { SkillContents, SourceSkill } from './source.ts';
 import { folderOf } from '../../core/path.ts';
-import type { ScanFile } from '../scan/finding.ts';
+import type { ScanFile } from '../../scan/finding.ts';
 import { quoted } from '../../core/text/text.ts';
 import { makeFolders } from '../../platform/fs/make-folders.ts';
 import { isSystemError } from '../../platform/fs/paths.ts';
 import { digestOfEntries, type DigestEntry } from '../../platform/fs/tree-digest.ts';
 import { TreeFingerprint } from '../../platform/fs/tree-stat.ts';
-import { toScanFile } from '../scan/scan-files.ts';
+import { toScanFile } from '../inspect/scan-files.ts';
 import { MAX_HEAD, skillName } from './skill-name.ts';
 import { NEW_FILE } from '../../platform/fs/open-flags.ts';
 

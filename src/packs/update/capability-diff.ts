@@ -7,7 +7,7 @@ import { findDynamicCommands } from '../../policy/command/dynamic-commands.ts';
 import { isBelowScripts } from '../../core/path.ts';
 import { declaredSecrets } from '../../policy/secret-names.ts';
 import type { SkillControls } from '../../core/skill.ts';
-import { parseSkillMd } from '../../format/skill-md.ts';
+import { parseSkillMd } from '../../skills/format/skill-md.ts';
 import { readRequirements, requirementText } from '../requires/requires.ts';
 
 export interface FileSide {

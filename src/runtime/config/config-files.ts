@@ -11,7 +11,7 @@ import type { LayerPolicy, LoadedConfig } from '../../core/config/loaded-config.
 import { SkillError } from '../../core/errors.ts';
 import type { JsonText } from '../../core/json/json-position.ts';
 import { isInside, isPresent, realPath } from '../../platform/fs/paths.ts';
-import { isAddress, userFolders } from '../../registry/roots.ts';
+import { isAddress, userFolders } from '../../skills/registry/roots.ts';
 import { readCheckedJson } from '../../platform/fs/checked-json.ts';
 import { placeOf, readPolicy } from '../../policy/policy-files.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
-import { openFileArtifacts } from '../../artifact/file-store.ts';
-import type { ArtifactStore } from '../../artifact/store.ts';
+import { openFileArtifacts } from '../../sandbox/artifacts/file-store.ts';
+import type { ArtifactStore } from '../../sandbox/artifacts/store.ts';
 import type { Redactor } from '../../journal/redact/redact.ts';
 import type { RunCommand, RunScript } from '../../core/action.ts';
 import { SkillError } from '../../core/errors.ts';

@@ -1,4 +1,4 @@
-import type { ArtifactStore } from '../../artifact/store.ts';
+import type { ArtifactStore } from '../../sandbox/artifacts/store.ts';
 import type { Redactor } from '../../journal/redact/redact.ts';
 import type { ActionOfKind, RunCommand, RunScript, StartCommand } from '../../core/action.ts';
 import { isSkillError, type SkillError } from '../../core/errors.ts';

@@ -1,4 +1,4 @@
-import { openFileArtifacts } from '../../artifact/file-store.ts';
+import { openFileArtifacts } from '../../sandbox/artifacts/file-store.ts';
 import { readRun } from '../../journal/journal-reader.ts';
 import { recordProblem } from '../../journal/verify-chain.ts';
 import { verifyRun } from '../../journal/verify.ts';
@@ -8,7 +8,7 @@ import type { Approve } from '../../core/approval.ts';
 import { isSkillError } from '../../core/errors.ts';
 import type { UsedSkill } from '../../core/run-events.ts';
 import type { Observation } from '../../core/observation.ts';
-import { resolveSkill } from '../../registry/resolve-skill.ts';
+import { resolveSkill } from '../../skills/registry/resolve-skill.ts';
 import { quoted } from '../../core/text/text.ts';
 import { openTreeDigests } from '../../platform/fs/tree-digest.ts';
 import type { ExecutionOptions } from '../execution/execution.ts';

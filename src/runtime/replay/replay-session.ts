@@ -1,5 +1,5 @@
 import { defined } from '../../core/defined.ts';
-import type { ArtifactStore } from '../../artifact/store.ts';
+import type { ArtifactStore } from '../../sandbox/artifacts/store.ts';
 import { hostInputsOf, isOfKind } from '../../core/action.ts';
 import { invalidInput } from '../../core/errors.ts';
 import { EXECUTOR_NAMES } from '../../core/execution.ts';

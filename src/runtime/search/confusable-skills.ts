@@ -1,8 +1,8 @@
 /** Finds skills of one catalog that a model could confuse, by searching with each description. Uses no model and no network. */
 import { compareText, diagnose, type Diagnostic, type Mode } from '../../core/diagnostic.ts';
 import { quoted } from '../../core/text/text.ts';
-import { splitClauses } from '../../search/clauses.ts';
-import { buildSearchIndex } from '../../search/search-index.ts';
+import { splitClauses } from '../../skills/search/clauses.ts';
+import { buildSearchIndex } from '../../skills/search/search-index.ts';
 
 export interface CatalogSkill {
   readonly name: string;

@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 
-import { readSkillFile } from '../../loader/body.ts';
-import { buildSearchIndex } from '../../search/search-index.ts';
+import { readSkillFile } from '../../skills/loader/body.ts';
+import { buildSearchIndex } from '../../skills/search/search-index.ts';
 
 export interface DeepIndexRequest {
   readonly skills: readonly {

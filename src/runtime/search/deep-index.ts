@@ -5,7 +5,7 @@ import type { SkillEntry } from '../../core/skill.ts';
 import { builtFile } from '../../platform/built-file.ts';
 import { readCacheEntry, writeCacheEntry } from '../../platform/fs/cache-entry.ts';
 import { fingerprintFiles } from '../../platform/fs/file-stamp.ts';
-import { readSearchIndex, type SearchIndex } from '../../search/search-index.ts';
+import { readSearchIndex, type SearchIndex } from '../../skills/search/search-index.ts';
 import type { DeepIndexRequest } from './deep-index-worker.ts';
 
 /** Indexing ten thousand bodies takes seconds; this is far beyond. */

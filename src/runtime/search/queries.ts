@@ -1,6 +1,6 @@
 import { SkillError, invalidInput } from '../../core/errors.ts';
-import { resolveSkill } from '../../registry/resolve-skill.ts';
-import type { SkillIndex } from '../../registry/index-skills.ts';
+import { resolveSkill } from '../../skills/registry/resolve-skill.ts';
+import type { SkillIndex } from '../../skills/registry/index-skills.ts';
 import { isObject } from '../../core/json/json-schema.ts';
 import { readTextFile } from '../../platform/fs/read-file.ts';
 import { parseJson } from '../../core/json/parse-json.ts';

@@ -5,9 +5,9 @@ import { isSkillError } from '../../core/errors.ts';
 import type { SkillEntry } from '../../core/skill.ts';
 import { estimateTokens } from '../../core/tokens.ts';
 import { toRelativePath } from '../../core/path.ts';
-import { parseSkillMd } from '../../format/skill-md.ts';
-import { readSkillFile } from '../../loader/body.ts';
-import { listSkillFiles } from '../../loader/files.ts';
+import { parseSkillMd } from '../../skills/format/skill-md.ts';
+import { readSkillFile } from '../../skills/loader/body.ts';
+import { listSkillFiles } from '../../skills/loader/files.ts';
 import { readLock } from '../../packs/lock/lock-file.ts';
 import { isRefusal } from '../../packs/problems.ts';
 import { agentBases, openAgentView } from '../../packs/agents/agent-view.ts';
@@ -15,7 +15,7 @@ import { inConfined } from '../../platform/fs/confined-directory.ts';
 import { readTreeDigest } from '../../platform/fs/tree-digest.ts';
 import { sha256 } from '../../platform/hash.ts';
 import { checkAndFix } from '../../runtime/check.ts';
-import type { SkillIndex } from '../../registry/index-skills.ts';
+import type { SkillIndex } from '../../skills/registry/index-skills.ts';
 import { openSecrets } from '../../runtime/secrets/secrets.ts';
 import {
   RepairRequest,

@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 
 import type { ActionPattern, EvalCase } from '../../../src/evals/cases/case.ts';
 import { readCases, type ReadCases, type ReadCasesOptions } from '../../../src/evals/cases/read-cases.ts';
-import { scratch } from '../../registry/support.ts';
+import { scratch } from '../../skills/registry/support.ts';
 
 /** Writes files below a new folder and returns it. Values that are not strings are written as JSON. */
 export function folderOf(files: Readonly<Record<string, unknown>>): string {

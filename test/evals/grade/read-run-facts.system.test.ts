@@ -9,7 +9,7 @@ import { readRunFacts } from '../../../src/evals/grade/read-run-facts.ts';
 import { gradeStored, regrade, type StoredRun } from '../../../src/evals/grade/regrade.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { world } from '../../agent/support.ts';
-import { scratch } from '../../registry/support.ts';
+import { scratch } from '../../skills/registry/support.ts';
 import { ANSWER, LOAD, RUN, evalCase, ran, type Ran } from './support.ts';
 
 const run = { case: 'case-1', arm: 'with', attempt: 1, way: 'scripted' } as const;

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import type { EvalCase } from '../../../src/evals/cases/case.ts';
 import { runSuite } from '../../../src/evals/run/run-suite.ts';
 import { runView } from '../../../src/evals/page/run-view.ts';
-import { scratch, writeSkill } from '../../registry/support.ts';
+import { scratch, writeSkill } from '../../skills/registry/support.ts';
 
 test('the view of a run lists its turns with the context sections of each request', async () => {
   const root = scratch();

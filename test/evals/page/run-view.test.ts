@@ -6,7 +6,7 @@ import type { JournalLine, RunEvent } from '../../../src/core/run-events.ts';
 import type { ShownReason } from '../../../src/core/text/shown.ts';
 import { MOST_STEPS, runView, timelineOf } from '../../../src/evals/page/run-view.ts';
 import { createRun } from '../../../src/journal/journal-writer.ts';
-import { scratch } from '../../registry/support.ts';
+import { scratch } from '../../skills/registry/support.ts';
 
 /** Journal lines at intervals of ten milliseconds. */
 function lines(...events: readonly RunEvent[]): readonly JournalLine[] {

@@ -9,7 +9,7 @@ import { runSuite } from '../../../src/evals/run/run-suite.ts';
 import { storedRuns } from '../../../src/evals/run/stored-runs.ts';
 import { localExecutor } from '../../../src/sandbox/executors/local.ts';
 import { verifies } from '../../conformance/verifies.ts';
-import { scratch, writeSkill } from '../../registry/support.ts';
+import { scratch, writeSkill } from '../../skills/registry/support.ts';
 import { call, makeCase, script } from '../eval-world.ts';
 
 /** Longer than the recorded excerpt of a file, so that its content must be kept. */

@@ -6,7 +6,7 @@ import { runIds } from '../../../src/journal/run-folder.ts';
 import type { EvalCase } from '../../../src/evals/cases/case.ts';
 import type { CaseResult } from '../../../src/evals/report/result.ts';
 import { runSuite, type SuiteOptions } from '../../../src/evals/run/run-suite.ts';
-import { scratch, writeSkill } from '../../registry/support.ts';
+import { scratch, writeSkill } from '../../skills/registry/support.ts';
 
 const LOAD = { toolCalls: [{ name: 'load_skill', input: { skill: 'tables' } }] };
 

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 
 import { makeSkillSet } from '../../../src/evals/run/skill-set.ts';
 import { createRuntime } from '../../../src/runtime/runtime.ts';
-import { scratch } from '../../registry/support.ts';
+import { scratch } from '../../skills/registry/support.ts';
 
 test('copies of skills keep the source of the original', async () => {
   const place = scratch();

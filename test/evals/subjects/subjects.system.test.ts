@@ -11,7 +11,7 @@ import { readProcess } from '../../../src/platform/process/proc.ts';
 import { runCli } from '../../cli/run-cli.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { PROJECT } from '../../files-below.ts';
-import { scratch } from '../../registry/support.ts';
+import { scratch } from '../../skills/registry/support.ts';
 
 const KEY = 'sk-ant-stub-3f9d2c';
 

@@ -12,7 +12,7 @@ import { Transcript } from '../../../src/evals/subjects/transcript.ts';
 import { writeControlSkills } from '../../../src/evals/trigger/controls.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { PROJECT } from '../../files-below.ts';
-import { scratch } from '../../registry/support.ts';
+import { scratch } from '../../skills/registry/support.ts';
 
 const GOLDEN = path.join(PROJECT, 'test/evals/subjects/golden');
 

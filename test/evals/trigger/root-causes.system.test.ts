@@ -9,7 +9,7 @@ import type { CaseResult, EvalReport } from '../../../src/evals/report/result.ts
 import { evaluateTrigger, type TriggerOptions } from '../../../src/evals/trigger/run-trigger.ts';
 import { ofType } from '../../agent/support.ts';
 import { cli, writeFiles } from '../../cli/run-cli.ts';
-import { scratch, writeSkill } from '../../registry/support.ts';
+import { scratch, writeSkill } from '../../skills/registry/support.ts';
 import { firing, load, makeCase, thinking, verdictLine, writeSkills } from '../eval-world.ts';
 
 const FIRES = makeCase('fires', { input: 'count the table', expect: { trigger: true } });

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { exitOf } from '../../../src/evals/report/report.ts';
 import { evaluateTrigger, type TriggerOptions } from '../../../src/evals/trigger/run-trigger.ts';
 import { verifies } from '../../conformance/verifies.ts';
-import { scratch } from '../../registry/support.ts';
+import { scratch } from '../../skills/registry/support.ts';
 import { firing, load, makeCase, script, thinking, verdictLine, writeSkills } from '../eval-world.ts';
 
 const CASES = [

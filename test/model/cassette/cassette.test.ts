@@ -7,7 +7,7 @@ import { SkillError } from '../../../src/core/errors.ts';
 import type { Model, ModelAnswer, ModelDelta, ModelRequest } from '../../../src/core/model.ts';
 import { recordCassette, replayCassette } from '../../../src/model/cassette/cassette.ts';
 import { openScripted } from '../../../src/model/scripted/scripted.ts';
-import { built, scratch } from '../../registry/support.ts';
+import { built, scratch } from '../../skills/registry/support.ts';
 import { verifies } from '../../conformance/verifies.ts';
 
 const signal = new AbortController().signal;

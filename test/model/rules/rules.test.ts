@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 
 import { CATALOG_FORMATS } from '../../../src/core/catalog-layout.ts';
-import { planCatalog } from '../../../src/catalog/catalog.ts';
+import { planCatalog } from '../../../src/skills/catalog/catalog.ts';
 import type { JsonSchema } from '../../../src/core/json/json-schema.ts';
 import type { ModelDelta, ModelMessage, ModelRequest, ModelTool } from '../../../src/core/model.ts';
 import {
@@ -17,7 +17,7 @@ import {
 } from '../../../src/model/rules/rules.ts';
 import { scoreSkills } from '../../../src/model/rules/rule-score.ts';
 import { loadedIn, skillsInCatalog, skillsInResult, withoutSkillTexts } from '../../../src/model/rules/seen-skills.ts';
-import { SKILLS } from '../../skills/support.ts';
+import { SKILLS } from '../../built-in-skills/support.ts';
 import { ask } from '../rule-request.ts';
 
 const NAMES = ['csv-report', 'skill-author', 'text-diff'] as const;

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 
 import { readScriptedTurns } from '../../../src/model/scripted/scripted-file.ts';
 import { openScripted } from '../../../src/model/scripted/scripted.ts';
-import { scratch } from '../../registry/support.ts';
+import { scratch } from '../../skills/registry/support.ts';
 
 function fileOf(text: string): string {
   const file = path.join(scratch(), 'case.json');

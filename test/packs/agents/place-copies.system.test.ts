@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import { scratch } from '../../registry/support.ts';
+import { scratch } from '../../skills/registry/support.ts';
 import { needs } from '../../needs.ts';
 
 const COMMAND = path.join(import.meta.dirname, '../../../dist/command/skillwright.js');

@@ -10,7 +10,7 @@ import { isRefusal } from '../../../src/packs/problems.ts';
 import { withRoot, type Committed, type OpenRoot } from '../../../src/packs/root/open-root.ts';
 import type { RootChange } from '../../../src/packs/root/plan.ts';
 import { isPresent } from '../../../src/platform/fs/paths.ts';
-import { scratch } from '../../registry/support.ts';
+import { scratch } from '../../skills/registry/support.ts';
 import { committed, install, staged, treeOf } from '../root/support.ts';
 
 interface World {

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 
 import { withRoot } from '../../../src/packs/root/open-root.ts';
-import { scratch } from '../../registry/support.ts';
+import { scratch } from '../../skills/registry/support.ts';
 import { committed, install } from '../root/support.ts';
 
 /** Exchanges the folder of the agent for a link out of the project, and back, until it is killed. */

@@ -18,7 +18,7 @@ import { openArchive, type ArchiveEntry, type OpenedArchive } from '../../../src
 import { makeTar, makeTarGz } from '../../corpus/archives-make-tar.ts';
 import { makeZip } from '../../corpus/archives-make-zip.ts';
 import { SKILL_TEXT } from '../../corpus/archives-sample.ts';
-import { scratch } from '../../registry/support.ts';
+import { scratch } from '../../skills/registry/support.ts';
 import { harvest } from '../../platform/fs/tree-support.ts';
 import { place, unpack } from './support.ts';
 import { needs } from '../../needs.ts';

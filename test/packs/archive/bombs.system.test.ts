@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 
 import { HOSTILE_ARCHIVES } from '../../corpus/archives.ts';
 import { PROJECT } from '../../files-below.ts';
-import { scratch } from '../../registry/support.ts';
+import { scratch } from '../../skills/registry/support.ts';
 import { unpack } from './support.ts';
 
 const BOMBS = HOSTILE_ARCHIVES.filter(({ attack = 0 }) => attack >= 59 && attack <= 62);

@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { openArchive } from '../../../src/packs/archive/archive.ts';
 import { makeTarGz } from '../../corpus/archives-make-tar.ts';
 import { makeZip } from '../../corpus/archives-make-zip.ts';
-import { scratch } from '../../registry/support.ts';
+import { scratch } from '../../skills/registry/support.ts';
 import { needs } from '../../needs.ts';
 
 const NOISE = Buffer.from(Array.from({ length: 100_000 }, (_, at) => Math.imul(at + 1, 2654435761) >>> 24));

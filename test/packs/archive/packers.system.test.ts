@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import { openArchive } from '../../../src/packs/archive/archive.ts';
-import { scratch } from '../../registry/support.ts';
+import { scratch } from '../../skills/registry/support.ts';
 import { harvest, plant } from '../../platform/fs/tree-support.ts';
 import { has } from '../../needs.ts';
 

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { openArchive, type OpenArchiveOptions } from '../../../src/packs/archive/archive.ts';
-import { scratch } from '../../registry/support.ts';
+import { scratch } from '../../skills/registry/support.ts';
 import { harvest } from '../../platform/fs/tree-support.ts';
 
 /** A place to extract to, with things around it that must not change. */

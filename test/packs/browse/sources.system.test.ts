@@ -9,7 +9,7 @@ import { openSourceStore } from '../../../src/packs/browse/source-store.ts';
 import { isRefusal, type PackRefusal } from '../../../src/packs/problems.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { openSite } from '../../project/network/network-world.ts';
-import { scratch } from '../../registry/support.ts';
+import { scratch } from '../../skills/registry/support.ts';
 import { skillText } from '../sources/bring-support.ts';
 import { repository, serveSmartly } from '../sources/git-world.ts';
 import { AT, packWorld, type PackWorld } from '../support.ts';

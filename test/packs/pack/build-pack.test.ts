@@ -19,7 +19,7 @@ import { buildPack, type PackProgress } from '../../../src/packs/pack/build-pack
 import { sha256 } from '../../../src/platform/hash.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { plant } from '../../platform/fs/tree-support.ts';
-import { scratch } from '../../registry/support.ts';
+import { scratch } from '../../skills/registry/support.ts';
 import { DEMO_SHA256, packed, plantDemo, skillText, skillsIn, strict } from './pack-world.ts';
 
 interface Listed {

@@ -7,7 +7,7 @@ import { formatManifest, type PackManifest } from '../../../src/packs/pack/manif
 import { checkManifest } from '../../../src/packs/pack/check-manifest.ts';
 import { readPackManifest } from '../../../src/packs/pack/read-pack-manifest.ts';
 import { verifies } from '../../conformance/verifies.ts';
-import { scratch } from '../../registry/support.ts';
+import { scratch } from '../../skills/registry/support.ts';
 import { packed, plantDemo } from './pack-world.ts';
 
 async function world(): Promise<{ base: string; manifest: PackManifest }> {

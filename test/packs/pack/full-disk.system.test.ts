@@ -5,7 +5,7 @@ import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
 import { buildPack } from '../../../src/packs/pack/build-pack.ts';
-import { scratch } from '../../registry/support.ts';
+import { scratch } from '../../skills/registry/support.ts';
 import { plantDemo, skillsIn } from './pack-world.ts';
 import { needs } from '../../needs.ts';
 

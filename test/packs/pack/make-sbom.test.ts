@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { formatSbom, makeSbom } from '../../../src/packs/pack/sbom.ts';
-import { scratch } from '../../registry/support.ts';
+import { scratch } from '../../skills/registry/support.ts';
 import { packed, plantDemo, skillsIn } from './pack-world.ts';
 
 const now = new Date('2026-01-31T12:00:00.500Z');

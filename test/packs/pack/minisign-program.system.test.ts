@@ -9,7 +9,7 @@ import { parsePublicKey } from '../../../src/packs/sign/minisign.ts';
 import { writeNewKey } from '../../../src/packs/sign/keys.ts';
 import { openSecretKey } from '../../../src/packs/sign/secret-key.ts';
 import { signPack, verifySignature } from '../../../src/packs/sign/sign.ts';
-import { scratch } from '../../registry/support.ts';
+import { scratch } from '../../skills/registry/support.ts';
 import { ENCRYPTED } from './minisign-answers.ts';
 import { packed, plantDemo, skillsIn } from './pack-world.ts';
 import { needs } from '../../needs.ts';

@@ -1,6 +1,6 @@
 import path from 'node:path';
 
-import { checkSkill } from '../../../src/loader/check-skill.ts';
+import { checkSkill } from '../../../src/skills/loader/check-skill.ts';
 import type { Diagnostic } from '../../../src/core/diagnostic.ts';
 import { buildPack, type BuildPackOptions, type BuiltPack } from '../../../src/packs/pack/build-pack.ts';
 import { plant, type Tree } from '../../platform/fs/tree-support.ts';

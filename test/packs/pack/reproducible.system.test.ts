@@ -10,7 +10,7 @@ import { buildPack } from '../../../src/packs/pack/build-pack.ts';
 import { sha256 } from '../../../src/platform/hash.ts';
 import { readTreeDigest } from '../../../src/platform/fs/tree-digest.ts';
 import { verifies } from '../../conformance/verifies.ts';
-import { built, scratch } from '../../registry/support.ts';
+import { built, scratch } from '../../skills/registry/support.ts';
 import { plant } from '../../platform/fs/tree-support.ts';
 import { DEMO_SHA256, packed, plantDemo, skillText, skillsIn } from './pack-world.ts';
 import { runs } from '../../property-runs.ts';

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { readRequirement, readRequirements, requirementText } from '../../../src/packs/requires/requires.ts';
-import { readHead } from '../../../src/format/read-head.ts';
+import { readHead } from '../../../src/skills/format/read-head.ts';
 import { sourceOf } from '../../core/skill-source.ts';
 import { runs } from '../../property-runs.ts';
 

@@ -9,7 +9,7 @@ import { needsRecovery, recoverRoot, withRoot } from '../../../src/packs/root/op
 import { verifies } from '../../conformance/verifies.ts';
 import { bundleProgram } from '../../bundle-program.ts';
 import { STEP, runs } from '../../property-runs.ts';
-import { scratch } from '../../registry/support.ts';
+import { scratch } from '../../skills/registry/support.ts';
 import { committed, install, leftovers, skillFiles, treeOf, type Files } from './support.ts';
 
 const KILLS = runs(48, 1);

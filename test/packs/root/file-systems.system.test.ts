@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 
 import { needsRecovery, withRoot } from '../../../src/packs/root/open-root.ts';
 import { verifies } from '../../conformance/verifies.ts';
-import { built, runModule, scratch } from '../../registry/support.ts';
+import { built, runModule, scratch } from '../../skills/registry/support.ts';
 import { install, leftovers, skillFiles, staged, treeOf } from './support.ts';
 import { needs } from '../../needs.ts';
 

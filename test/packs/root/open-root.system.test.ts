@@ -16,7 +16,7 @@ import { withRoot } from '../../../src/packs/root/open-root.ts';
 import { presentFiles } from '../../../src/packs/root/present-files.ts';
 import { ownerName, thisProcess } from '../../../src/platform/fs/lock-owner.ts';
 import { verifies } from '../../conformance/verifies.ts';
-import { scratch } from '../../registry/support.ts';
+import { scratch } from '../../skills/registry/support.ts';
 import { committed, install, leftovers, lockOf, skillFiles, staged, treeOf, writeFiles } from './support.ts';
 
 describe('installing', () => {

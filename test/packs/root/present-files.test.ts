@@ -8,7 +8,7 @@ import { looksOf, pathsIn, presentBuffer, presentFiles } from '../../../src/pack
 import { sha256 } from '../../../src/platform/hash.ts';
 import { readTreeDigest } from '../../../src/platform/fs/tree-digest.ts';
 import { verifies } from '../../conformance/verifies.ts';
-import { scratch } from '../../registry/support.ts';
+import { scratch } from '../../skills/registry/support.ts';
 import { skillFiles, writeFiles } from './support.ts';
 
 describe('what is present', () => {

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 
 import { needsRecovery, recoverRoot, withRoot } from '../../../src/packs/root/open-root.ts';
 import type { Recovered } from '../../../src/packs/root/recover.ts';
-import { scratch } from '../../registry/support.ts';
+import { scratch } from '../../skills/registry/support.ts';
 import { install, leftovers, lockOf, staged, treeOf } from './support.ts';
 
 /** Ends a commit in the middle, as a bug does; what is left is what a kill leaves. */

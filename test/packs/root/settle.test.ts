@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 
 import { startBackgroundSync, type BackgroundSync } from '../../../src/packs/root/sync.ts';
 import { withRoot } from '../../../src/packs/root/open-root.ts';
-import { scratch } from '../../registry/support.ts';
+import { scratch } from '../../skills/registry/support.ts';
 import { committed, leftovers, lockOf, staged } from './support.ts';
 
 const MANY = 1_000;

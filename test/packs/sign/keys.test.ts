@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { parsePublicKey } from '../../../src/packs/sign/minisign.ts';
 import { openKeyFile, openPinnedKeys, writeNewKey } from '../../../src/packs/sign/keys.ts';
 import { openSecretKey } from '../../../src/packs/sign/secret-key.ts';
-import { scratch } from '../../registry/support.ts';
+import { scratch } from '../../skills/registry/support.ts';
 import { ENCRYPTED, PLAIN } from '../pack/minisign-answers.ts';
 
 const NOW = new Date(0);

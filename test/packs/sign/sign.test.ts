@@ -13,7 +13,7 @@ import { signPack, verifySignature, signed, sumsOf, type VerifiedSignature } fro
 import { readManifestOfPack } from '../../../src/packs/pack/read-pack-manifest.ts';
 import type { PackRefusal } from '../../../src/packs/problems.ts';
 import { verifies } from '../../conformance/verifies.ts';
-import { scratch } from '../../registry/support.ts';
+import { scratch } from '../../skills/registry/support.ts';
 import { ENCRYPTED, PAYLOAD, PLAIN } from '../pack/minisign-answers.ts';
 import { packed, plantDemo, skillText } from '../pack/pack-world.ts';
 import { runs } from '../../property-runs.ts';

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { ARCHIVE_LIMITS } from '../../../src/core/archive-limits.ts';
 import { packRefusal } from '../../../src/packs/problems.ts';
 import { verifies } from '../../conformance/verifies.ts';
-import { scratch } from '../../registry/support.ts';
+import { scratch } from '../../skills/registry/support.ts';
 import { bring, mustBring, outcome, packAs, plantSource, skillText } from './bring-support.ts';
 import { needs } from '../../needs.ts';
 

@@ -8,7 +8,7 @@ import type { StagedSource, PackSource, StageOptions, ExtractArchive } from '../
 import { stageSource } from '../../../src/packs/sources/stage-source.ts';
 import { isDirectory, isPresent } from '../../../src/platform/fs/paths.ts';
 import { harvest, plant, type Tree } from '../../platform/fs/tree-support.ts';
-import { scratch } from '../../registry/support.ts';
+import { scratch } from '../../skills/registry/support.ts';
 
 /** Unpacks what the test itself packed: judging is the work of the archive reader, and tested there. */
 export const unpackTrusted: ExtractArchive = async (file, to) => {

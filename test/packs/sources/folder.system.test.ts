@@ -11,7 +11,7 @@ import { looksOf } from '../../../src/packs/root/present-files.ts';
 import { readTreeDigest } from '../../../src/platform/fs/tree-digest.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { harvest, plant } from '../../platform/fs/tree-support.ts';
-import { scratch } from '../../registry/support.ts';
+import { scratch } from '../../skills/registry/support.ts';
 import { bring, mustBring, outcome, plantSource, skillText } from './bring-support.ts';
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');

@@ -13,7 +13,7 @@ import { isPresent } from '../../../src/platform/fs/paths.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { openPort } from '../../project/network/network-world.ts';
 import { harvest } from '../../platform/fs/tree-support.ts';
-import { scratch } from '../../registry/support.ts';
+import { scratch } from '../../skills/registry/support.ts';
 import { bring, mustBring, outcome, plantSource, skillText } from './bring-support.ts';
 import { repository, serveFiles, serveSmartly } from './git-world.ts';
 

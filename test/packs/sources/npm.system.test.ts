@@ -8,7 +8,7 @@ import type { StageOptions } from '../../../src/packs/sources/source.ts';
 import { isPresent } from '../../../src/platform/fs/paths.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { openPort, openSite, type Site } from '../../project/network/network-world.ts';
-import { scratch } from '../../registry/support.ts';
+import { scratch } from '../../skills/registry/support.ts';
 import { bring, mustBring, outcome, packAs, plantSource, skillText } from './bring-support.ts';
 
 interface Published {

@@ -4,8 +4,8 @@ import { describe, expect, test } from 'vitest';
 
 import { isRefusal } from '../../../src/packs/problems.ts';
 import { looksOf } from '../../../src/packs/root/present-files.ts';
-import { readScanFiles } from '../../../src/packs/scan/scan-files.ts';
-import { scratch } from '../../registry/support.ts';
+import { readScanFiles } from '../../../src/packs/inspect/scan-files.ts';
+import { scratch } from '../../skills/registry/support.ts';
 import { mustBring } from './bring-support.ts';
 
 const HEAD = '---\nname: sample\ndescription: Shows a sample. Use it in tests.\n---\n';

@@ -9,7 +9,7 @@ import { buildUpdate, type BuildUpdateRequest } from '../../../src/packs/update/
 import { sha256 } from '../../../src/platform/hash.ts';
 import { walkTree } from '../../../src/platform/fs/tree-walk.ts';
 import { verifies } from '../../conformance/verifies.ts';
-import { scratch } from '../../registry/support.ts';
+import { scratch } from '../../skills/registry/support.ts';
 
 let folder = '';
 beforeEach(() => {

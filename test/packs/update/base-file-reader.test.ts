@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { MAX_MERGED_BYTES } from '../../../src/packs/root/originals.ts';
 import { baseFileReader } from '../../../src/packs/update/update-skill.ts';
 import { sha256 } from '../../../src/platform/hash.ts';
-import { scratch } from '../../registry/support.ts';
+import { scratch } from '../../skills/registry/support.ts';
 
 const locked = (text: string) => ({ sha256: sha256(text), bytes: Buffer.byteLength(text) });
 

@@ -8,7 +8,7 @@ import { updateSkills } from '../../../src/packs/update/update.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { treeOf } from '../root/support.ts';
 import { repository, serveSmartly } from '../sources/git-world.ts';
-import { scratch } from '../../registry/support.ts';
+import { scratch } from '../../skills/registry/support.ts';
 import { AT, packWorld, type PackWorld } from '../support.ts';
 
 async function look({ settings }: PackWorld, more: Partial<OutdatedOptions> = {}): Promise<OutdatedRoot | PackRefusal> {

@@ -17,7 +17,7 @@ import {
   writeFilesAtomically,
   writeNewFile,
 } from '../../../src/platform/fs/atomic-replace.ts';
-import { scratch } from '../../registry/support.ts';
+import { scratch } from '../../skills/registry/support.ts';
 
 test('a file is replaced whole, private, and without leftovers', () => {
   const directory = scratch();

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import { openSealedFile, type SealedFile } from '../../../src/platform/fs/authenticated-store.ts';
-import { scratch } from '../../registry/support.ts';
+import { scratch } from '../../skills/registry/support.ts';
 
 interface Note {
   readonly text: string;

@@ -16,7 +16,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { toRelativePath, type RelativePath } from '../../../src/core/path.ts';
 import { openConfined, type ConfinedDirectory } from '../../../src/platform/fs/confined-directory.ts';
 import type { Confinement } from '../../../src/platform/fs/directory-handle.ts';
-import { scratch } from '../../registry/support.ts';
+import { scratch } from '../../skills/registry/support.ts';
 import { needs } from '../../needs.ts';
 
 const LIMITS = { maxBytes: 100_000 };

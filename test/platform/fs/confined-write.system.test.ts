@@ -24,7 +24,7 @@ import type { Confinement } from '../../../src/platform/fs/directory-handle.ts';
 import { moveBeneath, writeBeneath, type Written } from '../../../src/platform/fs/confined-write.ts';
 import { sha256 } from '../../../src/platform/hash.ts';
 import { PROJECT } from '../../files-below.ts';
-import { scratch } from '../../registry/support.ts';
+import { scratch } from '../../skills/registry/support.ts';
 import { needs, skipUnless } from '../../needs.ts';
 
 function relative(text: string): RelativePath {

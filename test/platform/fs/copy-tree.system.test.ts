@@ -17,7 +17,7 @@ import { copyTree, type CopyTreeOptions } from '../../../src/platform/fs/copy-tr
 import { removeTree } from '../../../src/platform/fs/remove-tree.ts';
 import { readTreeDigest } from '../../../src/platform/fs/tree-digest.ts';
 import { TREE_LIMITS } from '../../../src/platform/fs/tree-walk.ts';
-import { scratch } from '../../registry/support.ts';
+import { scratch } from '../../skills/registry/support.ts';
 import { RIGHT, SECRET, startSwapping } from './swap-race.ts';
 import { EVERY_KIND, harvest, plant } from './tree-support.ts';
 import { needs } from '../../needs.ts';

@@ -2,12 +2,12 @@ import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 
-import { openFileArtifacts } from '../../../src/artifact/file-store.ts';
+import { openFileArtifacts } from '../../../src/sandbox/artifacts/file-store.ts';
 import { createFileAtomically } from '../../../src/platform/fs/atomic-replace.ts';
 import { linkNew } from '../../../src/platform/fs/link-new.ts';
 import { withFileLock, withFileLockSync } from '../../../src/platform/fs/lock.ts';
 import { sha256 } from '../../../src/platform/hash.ts';
-import { scratch } from '../../registry/support.ts';
+import { scratch } from '../../skills/registry/support.ts';
 import { refuseLinks } from './without-hard-links.ts';
 
 const CODES = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'];

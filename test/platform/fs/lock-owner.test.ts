@@ -12,7 +12,7 @@ import {
   thisProcess,
   writeFolderOwner,
 } from '../../../src/platform/fs/lock-owner.ts';
-import { scratch } from '../../registry/support.ts';
+import { scratch } from '../../skills/registry/support.ts';
 import { needs } from '../../needs.ts';
 
 describe('a lock owner', () => {

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 
 import { withFileLock } from '../../../src/platform/fs/lock.ts';
 import { ownerName, thisProcess } from '../../../src/platform/fs/lock-owner.ts';
-import { built, scratch } from '../../registry/support.ts';
+import { built, scratch } from '../../skills/registry/support.ts';
 
 const ROUNDS = 150;
 

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 
 import { makeFolders } from '../../../src/platform/fs/make-folders.ts';
 import { PROJECT } from '../../files-below.ts';
-import { scratch } from '../../registry/support.ts';
+import { scratch } from '../../skills/registry/support.ts';
 import { needs } from '../../needs.ts';
 
 /** What it throws. */

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import { removeTree } from '../../../src/platform/fs/remove-tree.ts';
-import { runAsOrdinaryUser, scratch } from '../../registry/support.ts';
+import { runAsOrdinaryUser, scratch } from '../../skills/registry/support.ts';
 import { EVERY_KIND, plant } from './tree-support.ts';
 import { needs } from '../../needs.ts';
 

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 
 import { toRelativePath } from '../../../src/core/path.ts';
 import { resolveBeneath, spelledAs } from '../../../src/platform/fs/resolve-beneath.ts';
-import { scratch } from '../../registry/support.ts';
+import { scratch } from '../../skills/registry/support.ts';
 
 function resolve(root: string, text: string): string {
   const reading = toRelativePath(text);

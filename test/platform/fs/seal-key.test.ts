@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import { isSealOf, readSealKey, sealKey, sealOf } from '../../../src/platform/fs/seal-key.ts';
-import { built, scratch } from '../../registry/support.ts';
+import { built, scratch } from '../../skills/registry/support.ts';
 import { needs } from '../../needs.ts';
 
 const keyFile = (home: string): string => path.join(home, '.agent/seal.key');

@@ -25,7 +25,7 @@ import {
   type DigestEntry,
 } from '../../../src/platform/fs/tree-digest.ts';
 import { TREE_LIMITS } from '../../../src/platform/fs/tree-walk.ts';
-import { scratch, settle } from '../../registry/support.ts';
+import { scratch, settle } from '../../skills/registry/support.ts';
 import { EVERY_KIND, plant } from './tree-support.ts';
 import { runs } from '../../property-runs.ts';
 import { needs } from '../../needs.ts';

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { FileHasher, readPieces } from '../../../src/platform/fs/tree-file.ts';
 import { TreeRefused } from '../../../src/platform/fs/tree-walk.ts';
 import { sha256 } from '../../../src/platform/hash.ts';
-import { scratch } from '../../registry/support.ts';
+import { scratch } from '../../skills/registry/support.ts';
 
 test('a file is read whole, and refused if it is longer or shorter than expected', () => {
   const file = path.join(scratch(), 'x');

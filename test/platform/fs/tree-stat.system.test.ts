@@ -18,7 +18,7 @@ import { removeTree } from '../../../src/platform/fs/remove-tree.ts';
 import { openTreeDigests, readTreeDigest } from '../../../src/platform/fs/tree-digest.ts';
 import { fingerprintTree } from '../../../src/platform/fs/tree-stat.ts';
 import { TREE_LIMITS, TreeRefused, type WalkOptions } from '../../../src/platform/fs/tree-walk.ts';
-import { scratch, settle } from '../../registry/support.ts';
+import { scratch, settle } from '../../skills/registry/support.ts';
 import { EVERY_KIND, plant } from './tree-support.ts';
 import { needs } from '../../needs.ts';
 

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 
 import { walkTree } from '../../../src/platform/fs/tree-walk.ts';
-import { scratch } from '../../registry/support.ts';
+import { scratch } from '../../skills/registry/support.ts';
 import { plant } from './tree-support.ts';
 
 test('skipped entries are neither entered nor counted', () => {

@@ -7,7 +7,7 @@ import { DEFAULT_LIMITS } from '../../../src/core/execution.ts';
 import { startChild, supervise } from '../../../src/platform/process/child-process.ts';
 import { ProcessTable } from '../../../src/platform/process/process-tree.ts';
 import { verifies } from '../../conformance/verifies.ts';
-import { scratch } from '../../registry/support.ts';
+import { scratch } from '../../skills/registry/support.ts';
 import { keeping, oddSeconds, PATH, processesWith, runIt } from './programs.ts';
 
 const exited = (exitCode: number, stdout = '', stderr = ''): object => ({

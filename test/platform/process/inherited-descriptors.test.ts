@@ -5,7 +5,7 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 
 import { childSlots, keepBytes } from '../../../src/platform/process/inherited-descriptors.ts';
-import { built, scratch } from '../../registry/support.ts';
+import { built, scratch } from '../../skills/registry/support.ts';
 import { needs } from '../../needs.ts';
 
 /** Starts a program from a process that inherited descriptors, and prints what the program sees at them. */

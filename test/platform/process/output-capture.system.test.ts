@@ -8,7 +8,7 @@ import { expect, test } from 'vitest';
 import { isSkillError } from '../../../src/core/errors.ts';
 import { openCapture } from '../../../src/platform/process/output-capture.ts';
 import { verifies } from '../../conformance/verifies.ts';
-import { built, scratch } from '../../registry/support.ts';
+import { built, scratch } from '../../skills/registry/support.ts';
 import { runs } from '../../property-runs.ts';
 
 function captured(chunks: readonly (string | Uint8Array)[], limits = { inlineBytes: 16, maxBytes: 1000 }) {

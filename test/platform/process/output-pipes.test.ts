@@ -3,7 +3,7 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 
 import { OutputPipes } from '../../../src/platform/process/output-pipes.ts';
-import { scratch } from '../../registry/support.ts';
+import { scratch } from '../../skills/registry/support.ts';
 import { needs } from '../../needs.ts';
 
 async function readAll(stream: AsyncIterable<Uint8Array>): Promise<string> {

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 
 import { memoryOf } from '../../../src/platform/process/process-memory.ts';
 import { ProcessTable, ProcessTree, RUN_MARK } from '../../../src/platform/process/process-tree.ts';
-import { scratch } from '../../registry/support.ts';
+import { scratch } from '../../skills/registry/support.ts';
 import { oddSeconds, processesWith } from './programs.ts';
 
 /** A process group of our own, ended with the test at the latest. */

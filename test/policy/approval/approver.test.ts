@@ -7,7 +7,7 @@ import { openApprovals, type ApprovalsOptions, type Asker } from '../../../src/p
 import { answerPending, listPending } from '../../../src/policy/approval/pending-approvals.ts';
 import { openStoredApprovals } from '../../../src/policy/approval/stored-approvals.ts';
 import { DIGEST, requestOf } from '../approval-request.ts';
-import { scratch } from '../../registry/support.ts';
+import { scratch } from '../../skills/registry/support.ts';
 import { verifies } from '../../conformance/verifies.ts';
 
 /** Gives these answers in turn and remembers what was asked; `nobody` when there are no more. */

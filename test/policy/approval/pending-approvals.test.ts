@@ -26,7 +26,7 @@ import {
 import { sealKey, sealOf } from '../../../src/platform/fs/seal-key.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { requestOf } from '../approval-request.ts';
-import { built, runModule, scratch } from '../../registry/support.ts';
+import { built, runModule, scratch } from '../../skills/registry/support.ts';
 
 const request = requestOf();
 const other = requestOf({ id: `sha256:${'9'.repeat(64)}` });

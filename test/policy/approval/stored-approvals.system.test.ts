@@ -11,7 +11,7 @@ import {
   type StoredApproval,
 } from '../../../src/policy/approval/stored-approvals.ts';
 import { DIGEST, requestOf } from '../approval-request.ts';
-import { built, scratch } from '../../registry/support.ts';
+import { built, scratch } from '../../skills/registry/support.ts';
 import { verifies } from '../../conformance/verifies.ts';
 
 const fileIn = (home: string): string => path.join(home, '.agent/approvals.json');

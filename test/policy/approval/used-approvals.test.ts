@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { ApprovalRequest } from '../../../src/core/approval.ts';
 import { openApprovals } from '../../../src/policy/approval/approver.ts';
 import { openUsedApprovals } from '../../../src/policy/approval/used-approvals.ts';
-import { scratch } from '../../registry/support.ts';
+import { scratch } from '../../skills/registry/support.ts';
 
 const HEX = 'a1'.repeat(32);
 const REQUEST: ApprovalRequest = {

@@ -26,7 +26,7 @@ import { namespacesExecutor } from '../../../src/sandbox/executors/namespaces/ex
 import { landlockExecutor } from '../../../src/sandbox/executors/landlock/executor.ts';
 import { containerExecutor } from '../../../src/sandbox/executors/container/executor.ts';
 import { verifies } from '../../conformance/verifies.ts';
-import { scratch, writeSkill } from '../../registry/support.ts';
+import { scratch, writeSkill } from '../../skills/registry/support.ts';
 import { sharedDockerEngine } from '../../sandbox/docker-engine.ts';
 import { has, needs } from '../../needs.ts';
 

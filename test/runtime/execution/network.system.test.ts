@@ -13,7 +13,7 @@ import { containerExecutor } from '../../../src/sandbox/executors/container/exec
 import { openBridge, type Bridge } from '../../../src/sandbox/network/bridge.ts';
 import { servingCommand } from '../../../src/sandbox/network/serve-port.ts';
 import { verifies } from '../../conformance/verifies.ts';
-import { scratch, writeSkill } from '../../registry/support.ts';
+import { scratch, writeSkill } from '../../skills/registry/support.ts';
 import { sharedDockerEngine, type TestEngine } from '../../sandbox/docker-engine.ts';
 import { knownExecutor } from '../../sandbox/known-executor.ts';
 import { runtimeOver } from '../support.ts';

@@ -9,7 +9,7 @@ import type { Session } from '../../../src/runtime/session.ts';
 import { EXECUTORS } from '../../sandbox/sandbox.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { knownExecutor } from '../../sandbox/known-executor.ts';
-import { scratch, writeSkill } from '../../registry/support.ts';
+import { scratch, writeSkill } from '../../skills/registry/support.ts';
 import { containerExecutor } from '../../../src/sandbox/executors/container/executor.ts';
 import { sharedDockerEngine } from '../../sandbox/docker-engine.ts';
 import { has, needs } from '../../needs.ts';

@@ -17,7 +17,7 @@ import { takeOutputs, type TakeOutputsOptions } from '../../../src/runtime/execu
 import type { Session } from '../../../src/runtime/session.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { createRuntime } from '../../../src/runtime/runtime.ts';
-import { scratch, writeSkill } from '../../registry/support.ts';
+import { scratch, writeSkill } from '../../skills/registry/support.ts';
 import { runtimeOver } from '../support.ts';
 
 interface World {

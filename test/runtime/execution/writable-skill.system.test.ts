@@ -7,7 +7,7 @@ import type { RunResult } from '../../../src/core/outputs.ts';
 import type { Session } from '../../../src/runtime/session.ts';
 import { EXECUTORS } from '../../sandbox/sandbox.ts';
 import { verifies } from '../../conformance/verifies.ts';
-import { scratch, writeSkill } from '../../registry/support.ts';
+import { scratch, writeSkill } from '../../skills/registry/support.ts';
 import { knownExecutor } from '../../sandbox/known-executor.ts';
 import { runtimeOver } from '../support.ts';
 import { needs } from '../../needs.ts';

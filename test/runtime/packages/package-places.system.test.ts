@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 
 import { landlockVersion } from '../../../src/sandbox/executors/landlock/executor.ts';
 import { CERTIFICATE, KEY } from '../../project/network/certificate.ts';
-import { scratch } from '../../registry/support.ts';
+import { scratch } from '../../skills/registry/support.ts';
 import { openIndex, openRegistry } from './package-index.ts';
 import { PACKAGES, SCRIPT, failedWith, open, type Setting } from './package-session.ts';
 import { has, needs } from '../../needs.ts';

@@ -12,7 +12,7 @@ import type { PackageOptions } from '../../../src/runtime/packages/packages.ts';
 import { executorCandidates } from '../../../src/runtime/execution/executors.ts';
 import { createRuntime } from '../../../src/runtime/runtime.ts';
 import type { Session } from '../../../src/runtime/session.ts';
-import { scratch, writeSkill } from '../../registry/support.ts';
+import { scratch, writeSkill } from '../../skills/registry/support.ts';
 import { wheel } from './package-index.ts';
 
 export const READER = wheel(

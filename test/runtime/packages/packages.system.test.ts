@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 
 import type { Approve, ApprovalRequest } from '../../../src/core/approval.ts';
 import { verifies } from '../../conformance/verifies.ts';
-import { scratch } from '../../registry/support.ts';
+import { scratch } from '../../skills/registry/support.ts';
 import { openIndex, openRegistry, wheel } from './package-index.ts';
 import { BASE, BLOCK, PACKAGES, READER, SCRIPT, failedWith, open } from './package-session.ts';
 import { needs } from '../../needs.ts';

@@ -3,7 +3,7 @@ import path from 'node:path';
 
 import type { Config } from '../../../src/core/config/config.ts';
 import { createRuntime, type Runtime } from '../../../src/runtime/runtime.ts';
-import { scratch, writeSkill } from '../../registry/support.ts';
+import { scratch, writeSkill } from '../../skills/registry/support.ts';
 import { wheel } from './package-index.ts';
 
 /** `pdf-reader` needs `base-lib`, which brings the command `base-tool`. */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import { readHead } from '../../../src/format/read-head.ts';
+import { readHead } from '../../../src/skills/format/read-head.ts';
 import {
   confusableDiagnostics,
   confusableSkills,
@@ -10,7 +10,7 @@ import {
 } from '../../../src/runtime/search/confusable-skills.ts';
 import { cli, skillText, writeFiles } from '../../cli/run-cli.ts';
 import { PROJECT } from '../../files-below.ts';
-import { scratch } from '../../registry/support.ts';
+import { scratch } from '../../skills/registry/support.ts';
 import { FORTY_SKILLS, PLANTED_PAIRS } from '../confusable-fixture.ts';
 
 const pairsIn = (skills: readonly CatalogSkill[]): readonly string[] =>

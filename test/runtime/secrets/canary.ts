@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { chmodSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { writeSkill } from '../../registry/support.ts';
+import { writeSkill } from '../../skills/registry/support.ts';
 
 /** One from each source. The first has something in it that every way of writing changes; the others can be names of files. */
 export const SECRETS = {

@@ -16,7 +16,7 @@ import { openReceiver, type Receiver } from '../../journal/otlp-receiver.ts';
 import { temporaryFolder } from '../../cli/run-cli.ts';
 import { EXECUTORS } from '../../sandbox/sandbox.ts';
 import { verifies } from '../../conformance/verifies.ts';
-import { scratch, settle } from '../../registry/support.ts';
+import { scratch, settle } from '../../skills/registry/support.ts';
 import {
   HASHES,
   SECRETS,

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { copyCertificates } from '../../../src/sandbox/environments/certificates.ts';
 import { hostGrant, npmSettings, pipSettings } from '../../../src/sandbox/environments/index-settings.ts';
 import { CERTIFICATE, KEY } from '../../project/network/certificate.ts';
-import { scratch } from '../../registry/support.ts';
+import { scratch } from '../../skills/registry/support.ts';
 
 const ALONE = { npm_config_globalconfig: '/nonexistent' };
 

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 
 import { openLayers, type BuiltTree, type Layers } from '../../../src/sandbox/environments/layers.ts';
-import { scratch } from '../../registry/support.ts';
+import { scratch } from '../../skills/registry/support.ts';
 
 const KEY = 'ab'.repeat(32);
 const BUILT: BuiltTree = {

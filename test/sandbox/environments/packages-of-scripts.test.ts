@@ -8,7 +8,7 @@ import { openConfined, type ConfinedDirectory } from '../../../src/platform/fs/c
 import { declaredPackages } from '../../../src/sandbox/environments/declared-packages.ts';
 import { importedModules } from '../../../src/sandbox/environments/import-scan.ts';
 import { mentionedPackages, remedyFor, type FailedScript } from '../../../src/sandbox/environments/remedies.ts';
-import { scratch } from '../../registry/support.ts';
+import { scratch } from '../../skills/registry/support.ts';
 
 function inSkill<T>(files: Readonly<Record<string, string>>, read: (directory: ConfinedDirectory) => T): T {
   const folder = scratch();

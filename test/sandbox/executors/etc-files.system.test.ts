@@ -7,7 +7,7 @@ import { readableEtcFiles } from '../../../src/sandbox/executors/linux/etc-files
 import { spawnCli } from '../../cli/run-cli.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { has, needs } from '../../needs.ts';
-import { scratch } from '../../registry/support.ts';
+import { scratch } from '../../skills/registry/support.ts';
 import { SANDBOXES, collected, openWorkspace } from '../sandbox.ts';
 
 /** Credentials and settings that may hold them. */

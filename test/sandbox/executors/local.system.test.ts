@@ -6,7 +6,7 @@ import { programEnvironment } from '../../../src/platform/process/program-enviro
 import { localExecutor } from '../../../src/sandbox/executors/local.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { keeping, oddSeconds, processesWith } from '../../platform/process/programs.ts';
-import { runAsOrdinaryUser, runModule, scratch } from '../../registry/support.ts';
+import { runAsOrdinaryUser, runModule, scratch } from '../../skills/registry/support.ts';
 import { emptyWorkspace, runLine, specOf } from '../local-workspace.ts';
 import { needs } from '../../needs.ts';
 

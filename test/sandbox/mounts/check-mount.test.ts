@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import { checkMounts, type MountRequest, type MountRules } from '../../../src/sandbox/mounts/check-mount.ts';
-import { scratch } from '../../registry/support.ts';
+import { scratch } from '../../skills/registry/support.ts';
 
 interface World {
   readonly folder: string;

@@ -2,7 +2,7 @@ import { appendFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-import { openFileArtifacts } from '../../../src/artifact/file-store.ts';
+import { openFileArtifacts } from '../../../src/sandbox/artifacts/file-store.ts';
 import { SkillError } from '../../../src/core/errors.ts';
 import type { Collected } from '../../../src/core/outputs.ts';
 import { collectOutputs } from '../../../src/sandbox/outputs/collect.ts';
@@ -10,7 +10,7 @@ import type { SaveOutput } from '../../../src/sandbox/outputs/collect-read.ts';
 import { nextChangeTime } from '../../../src/platform/fs/file-stamp.ts';
 import { sha256 } from '../../../src/platform/hash.ts';
 import { verifies } from '../../conformance/verifies.ts';
-import { scratch } from '../../registry/support.ts';
+import { scratch } from '../../skills/registry/support.ts';
 import { makeWorkspace } from '../collect-support.ts';
 
 function names({ files }: Collected): readonly string[] {

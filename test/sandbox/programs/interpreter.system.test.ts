@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { scriptCommand, shellCommand, type ScriptEnvironment } from '../../../src/sandbox/programs/interpreter.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { runIt } from '../../platform/process/programs.ts';
-import { scratch } from '../../registry/support.ts';
+import { scratch } from '../../skills/registry/support.ts';
 import { needs } from '../../needs.ts';
 
 interface Given {

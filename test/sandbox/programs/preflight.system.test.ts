@@ -12,7 +12,7 @@ import {
 import { skillRequirements, type RequirementSources } from '../../../src/sandbox/programs/skill-requirements.ts';
 import { openConfined } from '../../../src/platform/fs/confined-directory.ts';
 import { verifies } from '../../conformance/verifies.ts';
-import { scratch } from '../../registry/support.ts';
+import { scratch } from '../../skills/registry/support.ts';
 import { needs } from '../../needs.ts';
 
 type Files = Readonly<Record<string, string>>;

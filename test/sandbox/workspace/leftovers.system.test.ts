@@ -16,7 +16,7 @@ import { openBase } from '../../../src/sandbox/workspace/layout.ts';
 import { removeLeftovers } from '../../../src/sandbox/workspace/leftovers.ts';
 import { ownerName, thisProcess, writeFolderOwner, type LockOwner } from '../../../src/platform/fs/lock-owner.ts';
 import { plant } from '../../platform/fs/tree-support.ts';
-import { scratch } from '../../registry/support.ts';
+import { scratch } from '../../skills/registry/support.ts';
 
 const OPTIONS = { maxMs: 30_000, keptForMs: 24 * 60 * 60_000 };
 

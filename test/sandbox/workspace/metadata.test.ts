@@ -8,7 +8,7 @@ import {
   writeMetadata,
   type WorkspaceMetadata,
 } from '../../../src/sandbox/workspace/metadata.ts';
-import { scratch } from '../../registry/support.ts';
+import { scratch } from '../../skills/registry/support.ts';
 
 const NOW = '2027-01-15T08:00:00.000Z';
 const FULL: WorkspaceMetadata = {

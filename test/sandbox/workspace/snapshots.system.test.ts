@@ -20,7 +20,7 @@ import { removeTree } from '../../../src/platform/fs/remove-tree.ts';
 import { digestName, readTreeDigest } from '../../../src/platform/fs/tree-digest.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { plant } from '../../platform/fs/tree-support.ts';
-import { built, scratch } from '../../registry/support.ts';
+import { built, scratch } from '../../skills/registry/support.ts';
 import { IS_ROOT, fakeExecutor, openBench } from '../workspace-support.ts';
 
 /** What the workers have in common: an executor that runs nothing. */

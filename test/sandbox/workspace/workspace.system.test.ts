@@ -18,7 +18,7 @@ import { openWorkspaces } from '../../../src/sandbox/workspace/workspace.ts';
 import { readTreeDigest } from '../../../src/platform/fs/tree-digest.ts';
 import { verifies } from '../../conformance/verifies.ts';
 import { EVERY_KIND, harvest, plant } from '../../platform/fs/tree-support.ts';
-import { scratch } from '../../registry/support.ts';
+import { scratch } from '../../skills/registry/support.ts';
 import { NOBODY, fakeExecutor, openBench } from '../workspace-support.ts';
 import { needs } from '../../needs.ts';
 

@@ -6,11 +6,11 @@ export const ROWS = seedRows(
   {
     seed: 'test/seeds/manusx.test.ts',
     tools: 'test/tools/manusx.test.ts',
-    discover: 'test/registry/discover.test.ts',
+    discover: 'test/skills/registry/discover.test.ts',
     openseed: 'test/seeds/openseed.test.ts',
     session: 'test/runtime/session.test.ts',
-    catalog: 'test/catalog/catalog.test.ts',
-    create: 'test/format/new-skill.test.ts',
+    catalog: 'test/skills/catalog/catalog.test.ts',
+    create: 'test/skills/format/new-skill.test.ts',
   },
   [
     [

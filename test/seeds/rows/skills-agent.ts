@@ -123,7 +123,7 @@ R8.1 report: roots and duration
 R8.2 report: found, valid, ignored with reasons
 R8.5 the report is an event
 R8.6 the report is a file of the run
-# test/registry/hostile.system.test.ts: of a skill that is not selected no byte of the body is read beyond one block, by the count of the system
+# test/skills/registry/hostile.system.test.ts: of a skill that is not selected no byte of the body is read beyond one block, by the count of the system
 O4.8 IndexSkills reads metadata only
 O7.2 only frontmatter is parsed
 # test/seeds/skills-agent.test.ts: the body is in the context once, however often it is loaded, and identical turns end the run
@@ -157,7 +157,7 @@ O4.33 assumptions can be changed
 O4.38 before each action: rights (configuration ∩ allowed-tools ∩ run policy)
 # test/core/path.test.ts: every path that does not plainly stay in the skill is refused by name, with a code for each reason
 O4.39 before each action: path and safety checks
-# test/loader/read-resource.test.ts: shows 12,000 characters at once, up to the end of a line, and says how to read on
+# test/skills/loader/read-resource.test.ts: shows 12,000 characters at once, up to the end of a line, and says how to read on
 O4.42 outputs are truncated
 # test/tools/actions.test.ts: select_skills loads each skill in order, by name and source
 O4.45 the model may name the source
@@ -168,7 +168,7 @@ R5.4 an action may name the source
 O4.47 runs can be replayed
 # test/cli/config.test.ts: prints what is in force, names unknown keys with a guess, and publishes its schema
 O5.2 ¬.agent/config.json¬ is the configuration
-# test/registry/index-skills.test.ts: the higher root wins and the other one is reported with version, source, path and reason
+# test/skills/registry/index-skills.test.ts: the higher root wins and the other one is reported with version, source, path and reason
 O5.7 the higher precedence wins by default
 R5.6 a shadowed entry is recorded with version, source, path and reason
 # test/seeds/skills-agent-registry.test.ts: a name with a namespace is found by both of its names
@@ -178,15 +178,15 @@ O5.10 ¬skill_roots¬ as in the example
 # test/seeds/skills-agent.test.ts: the configuration of the example is accepted: model, approvals, limits
 O5.11 ¬model.provider: mock¬
 O5.12 ¬execution.require_approval_for¬
-# test/format/skill-md.test.ts: a body of 500 lines or 40,000 characters is within the limits, which can be set
+# test/skills/format/skill-md.test.ts: a body of 500 lines or 40,000 characters is within the limits, which can be set
 O5.13 ¬security.max_skill_body_lines¬
 O7.7 a limit of 500 lines, configurable
 # test/seeds/skills-agent-registry.test.ts: the security settings of the example block angle brackets anywhere in the frontmatter
 O5.14 ¬security.block_angle_brackets_in_frontmatter¬
-# test/format/simple-head.test.ts: version and author are taken from the top level first, else from metadata
+# test/skills/format/simple-head.test.ts: version and author are taken from the top level first, else from metadata
 O6.3 ¬version¬
 O6.4 ¬author¬
-# test/catalog/catalog.test.ts: each of the six states has its place in the catalog
+# test/skills/catalog/catalog.test.ts: each of the six states has its place in the catalog
 O6.5 ¬disable-model-invocation¬ hides a skill from the index of the model
 # test/agent/activation.system.test.ts: a person calls a skill by its name, also one that no model may choose
 O6.6 ¬user-invocable¬
@@ -197,7 +197,7 @@ R4.9 lenient: allowed-tools text is split at commas
 O6.9 ¬run-mode: subagent¬
 # test/agent/agent.system.test.ts: a skill is loaded, its script is run, and the answer is given; all of it is in the record
 O6.10 ¬run-mode: inline¬
-# test/registry/discover.test.ts: each skill folder is one entry or one left-out record with its reason
+# test/skills/registry/discover.test.ts: each skill folder is one entry or one left-out record with its reason
 O7.1 all ¬<skill-name>/SKILL.md¬ are found
 R3.1 a skill folder is a direct folder with SKILL.md
 # test/seeds/skills-agent-registry.test.ts: the list for the model is the text of the example
@@ -205,9 +205,9 @@ O7.5 the model sees name, description and source only
 R7.1 the model sees name, description, source
 R7.2 path, controls and meta stay out
 R7.3 ¬Available Skills:¬ and ¬- name=… | source=… | description=…¬
-# test/loader/load-body.test.ts: comes without frontmatter, with a report of what was read; its files are listed beside it
+# test/skills/loader/load-body.test.ts: comes without frontmatter, with a report of what was read; its files are listed beside it
 O7.6 the body comes without frontmatter
-# test/loader/load-body.test.ts: is refused beyond 500 lines or 40,000 characters, with advice, or cut at the end of a line
+# test/skills/loader/load-body.test.ts: is refused beyond 500 lines or 40,000 characters, with advice, or cut at the end of a line
 O7.8 a longer body can be refused with advice to split it
 # test/seeds/skills-agent.test.ts: a body comes with source and path, without hidden characters and with plain line ends
 O7.9 invisible characters are removed
@@ -219,7 +219,7 @@ O7.13 scripts get controlled arguments and folder
 O7.14 only the summary of stdout and stderr is injected
 O9.17 record: exit codes
 O9.18 record: output summaries
-# test/loader/read-resource.test.ts: is read by section; a section that does not exist gives the start, a note and the headings
+# test/skills/loader/read-resource.test.ts: is read by section; a section that does not exist gives the start, a note and the headings
 O7.15 exact file and exact section
 # test/seeds/skills-agent.test.ts: the resources of a loaded skill are files that can be loaded
 O7.16 ¬resources¬ names what can be loaded
@@ -230,7 +230,7 @@ O8.9 action run_script
 O8.10 run_script: skill, relative_path, args
 # test/tools/actions.test.ts: final_answer gives the answer back
 O8.11 action final_answer
-# test/loader/hostile.test.ts: each bad path and each bad file gives its own code and none of its content
+# test/skills/loader/hostile.test.ts: each bad path and each bad file gives its own code and none of its content
 O8.12 the agent validates the action: path inside the skill
 # test/runtime/approvals.system.test.ts: each decision, question and answer is told with its rule and who wrote it, before anything is done
 O8.14 the agent validates the action: approval needed
@@ -283,9 +283,9 @@ O11.10 a mock model without network
 # test/cli/eval.system.test.ts: a suite that was recorded once is played elsewhere for nothing, and misses where the skill changed
 O11.11 answers fixed by a case file
 O13.7 evaluations run offline with a report
-# test/registry/roots.test.ts: options, SKILLS_ROOT, configuration, project up to the repository, home, DOCUMENT_ROOT, built-in: high to low
+# test/skills/registry/roots.test.ts: options, SKILLS_ROOT, configuration, project up to the repository, home, DOCUMENT_ROOT, built-in: high to low
 R2.1 roots have source, path and precedence
-# test/registry/watch.system.test.ts: tells of a skill that is added, edited and removed, each in one call that names it
+# test/skills/registry/watch.system.test.ts: tells of a skill that is added, edited and removed, each in one call that names it
 R2.8 refresh_index
 # test/seeds/skills-agent-registry.test.ts: hidden folders, files and folders without SKILL.md are ignored
 R3.4 hidden folders are ignored
@@ -297,13 +297,13 @@ R4.8 lenient: a missing description is an empty text with a diagnostic
 R5.2 same root: the later modification wins
 R5.3 the conflict is reported
 R8.3 report: conflicts with the decision
-# test/registry/cache.system.test.ts: restores exactly the index that reading produced, without reading a file
+# test/skills/registry/cache.system.test.ts: restores exactly the index that reading produced, without reading a file
 R6.1 the index is not scanned every round
 R6.3 start-up refreshes
 R6.6 changes are detected by time
-# test/registry/cache.system.test.ts: a snapshot does not change when the disk does
+# test/skills/registry/cache.system.test.ts: a snapshot does not change when the disk does
 R6.2 the index is fixed during a run
-# test/registry/watch.system.test.ts: tells of a skill that is added, edited and removed, each in one call that names it
+# test/skills/registry/watch.system.test.ts: tells of a skill that is added, edited and removed, each in one call that names it
 R6.5 an explicit refresh
 # test/journal/journal-writer.test.ts: holds everything that happened, the skills there were, the state at the end and the answer
 R6.8 a run stores the index
@@ -328,7 +328,7 @@ const DEVIATES: readonly SeedRow[] = [
   },
   {
     id: 'D.3',
-    test: 'test/loader/load-body.test.ts: is refused beyond 500 lines or 40,000 characters, with advice, or cut at the end of a line',
+    test: 'test/skills/loader/load-body.test.ts: is refused beyond 500 lines or 40,000 characters, with advice, or cut at the end of a line',
     says: 'a body over 500 lines is refused or split',
     result: 'deviates',
     why: 'The start of a guide and a way to the rest is more useful than an error.',

@@ -6,7 +6,7 @@ import type { ModelAnswer, ModelDelta, ModelRequest, ModelTool } from '../../../
 import { FUZZ_KINDS, type FuzzKind } from '../../../src/testing/model/fuzz-answers.ts';
 import { fuzzModel, type FuzzModel } from '../../../src/testing/model/fuzz.ts';
 import { openSkillTools } from '../../../src/runtime/skill-tools.ts';
-import { SKILLS } from '../../skills/support.ts';
+import { SKILLS } from '../../built-in-skills/support.ts';
 import { modelTools } from '../../model/rule-request.ts';
 
 const signal = new AbortController().signal;

@@ -1,0 +1,115 @@
+/** The state of a run that is followed: its steps, plan and answer, with what is not recorded. Keeps the newest steps only, so that memory stays flat. */
+import type { EventRow, PlanView } from '../src/server/api/runs.ts';
+
+export interface RunStep {
+  readonly key: number;
+  readonly row: EventRow;
+  /** What followed of the same call: decision, approval, result. */
+  readonly more: readonly EventRow[];
+}
+
+export interface LiveRun {
+  readonly last: number;
+  /** In a fleet: whose record the steps are from. */
+  readonly attempt: number | undefined;
+  readonly steps: readonly RunStep[];
+  readonly stepsLeftOut: number;
+  readonly plan: PlanView | undefined;
+  readonly answer: string;
+  /** The part of the answer that grows. */
+  readonly delta: string;
+  /** The end of the output of the program that runs. */
+  readonly output: string;
+  readonly elapsedMs: number;
+  readonly tokens: number;
+  /** The stream has ended, so that the summary of the run is complete. The last event comes before that. */
+  readonly isOver: boolean;
+}
+
+const MAX_STEPS = 300;
+const MAX_OUTPUT = 20_000;
+/** Events that are no step of their own. */
+const MINOR: ReadonlySet<string> = new Set([
+  'run-start',
+  'scan',
+  'turn',
+  'model-call',
+  'session',
+  'span',
+  'content-keep',
+]);
+
+export const EMPTY_RUN: LiveRun = {
+  last: 0,
+  attempt: undefined,
+  steps: [],
+  stepsLeftOut: 0,
+  plan: undefined,
+  answer: '',
+  delta: '',
+  output: '',
+  elapsedMs: 0,
+  tokens: 0,
+  isOver: false,
+};
+
+export type LiveMessage =
+  | { readonly type: 'row'; readonly row: EventRow }
+  | { readonly type: 'delta'; readonly text: string }
+  | { readonly type: 'withdraw' }
+  | { readonly type: 'output'; readonly text: string }
+  | { readonly type: 'end' };
+
+/** Adds messages to the state of a run. */
+export function withMessages(run: LiveRun, messages: readonly LiveMessage[]): LiveRun {
+  let { last, attempt, plan, answer, delta, output, elapsedMs, tokens, isOver, stepsLeftOut } = run;
+  const steps = [...run.steps];
+  for (const message of messages) {
+    if (message.type === 'delta') delta += message.text;
+    else if (message.type === 'withdraw') delta = '';
+    else if (message.type === 'output') output = (output + message.text).slice(-MAX_OUTPUT);
+    else if (message.type === 'end') isOver = true;
+    else {
+      const { row } = message;
+      // Another worker continues the run in a record of its own, which repeats this one.
+      if (row.attempt !== attempt) {
+        ({ last, plan, answer, delta, output, elapsedMs, tokens, stepsLeftOut } = EMPTY_RUN);
+        ({ attempt } = row);
+        steps.length = 0;
+      }
+      // A stream that reconnects may repeat a line.
+      if (row.seq <= last) continue;
+      last = row.seq;
+      elapsedMs = Math.max(elapsedMs, row.at);
+      plan = row.plan ?? plan;
+      tokens += row.tokens ?? 0;
+      if (row.answer !== undefined) ({ answer } = row);
+      if (row.type === 'model-answer') delta = '';
+      if (row.type === 'observation') output = '';
+      const known = row.call === undefined ? -1 : steps.findLastIndex((step) => step.row.call === row.call);
+      const step = steps[known];
+      if (step !== undefined) steps[known] = { ...step, more: [...step.more, row] };
+      else if (!MINOR.has(row.type)) steps.push({ key: row.seq, row, more: [] });
+    }
+  }
+  const over = Math.max(0, steps.length - MAX_STEPS);
+  stepsLeftOut += over;
+  return {
+    last,
+    attempt,
+    steps: steps.slice(over),
+    stepsLeftOut,
+    plan,
+    answer,
+    delta,
+    output,
+    elapsedMs,
+    tokens,
+    isOver,
+  };
+}
+
+/** The id that the server gave to the last row. */
+export function lastId({ last, attempt }: LiveRun): string {
+  return attempt === undefined ? String(last) : `${String(attempt)}-${String(last)}`;
+}

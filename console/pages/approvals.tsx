@@ -1,0 +1,70 @@
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+
+import type { Approvals } from '../../src/server/api/govern.ts';
+import { useChange, useNews } from '../changes.ts';
+import { apiError, remove, type ApiError } from '../client.ts';
+import { useGet } from '../hooks.ts';
+import { t } from '../language.ts';
+import { ApprovalCard } from '../parts/approval-card.tsx';
+import { ActionButton, Empty, Problem, Section, State, Waiting } from '../parts/parts.tsx';
+import { date, line, short } from '../text.ts';
+
+export function ApprovalsPage(): JSX.Element {
+  const { changes, connection } = useNews();
+  const news = changes === undefined ? undefined : `${changes.questions} ${String(changes.answered)}`;
+  const version = `${useChange(news)} ${String(connection)}`;
+  const { data, error, reload } = useGet<Approvals>('/approvals', {}, version);
+  const [problem, setProblem] = useState<ApiError>();
+  if (data === undefined) return <Waiting error={error} />;
+  const revoke = async (id: string): Promise<void> => {
+    await remove(`/approvals/stored/${encodeURIComponent(id)}`);
+    reload();
+  };
+  const answered = (failure?: ApiError): void => {
+    setProblem(failure);
+    reload();
+  };
+  const waiting = data.pending.filter(({ isAnswered }) => !isAnswered).length;
+  return (
+    <div class="page">
+      <h1>{t('Approvals')}</h1>
+      <p class="faint" role="status" aria-live="polite">
+        {waiting === 0 ? t('No run waits for you.') : t('{count} waiting', { count: waiting })}
+      </p>
+      <Problem error={problem} />
+      {data.pending.length === 0 ? (
+        <Empty title={t('No questions')}>
+          <p>{t('Questions of runs in a terminal, on this page and of the MCP server appear here by themselves.')}</p>
+        </Empty>
+      ) : (
+        data.pending.map((approval) => <ApprovalCard key={approval.id} approval={approval} onAnswered={answered} />)
+      )}
+      {data.problems.map((text) => (
+        <div class="banner warning" key={text}>
+          {line(text)}
+        </div>
+      ))}
+      <Section title={t('Stored answers')}>
+        {data.stored.length === 0 ? (
+          <p class="faint">{t('Answers “for this skill” are kept here until a byte of the skill changes.')}</p>
+        ) : (
+          <ul class="stored">
+            {data.stored.map(({ id, skill, tool, verdict, at, digest }) => (
+              <li key={id}>
+                <State name={verdict === 'yes' ? 'allow' : 'deny'} />
+                <b>{line(skill)}</b>
+                <span>{line(tool)}</span>
+                <code>{short(digest)}</code>
+                <span class="faint">{date(at)}</span>
+                <ActionButton kind="small" act={() => revoke(id)} onError={(cause) => setProblem(apiError(cause))}>
+                  {t('Revoke')}
+                </ActionButton>
+              </li>
+            ))}
+          </ul>
+        )}
+      </Section>
+    </div>
+  );
+}

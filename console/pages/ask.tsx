@@ -1,0 +1,161 @@
+/** A request with files, a model and a budget; the run streams below. */
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+
+import type { ServerStatus } from '../../src/server/api/govern.ts';
+import type { StartRequest, Started, Uploaded } from '../../src/server/api/runs.ts';
+import { apiError, post, remove, upload, type ApiError } from '../client.ts';
+import { BudgetFields, typedLimits } from '../parts/budget-fields.tsx';
+import { t } from '../language.ts';
+import { ActionButton, Problem } from '../parts/parts.tsx';
+import { go, link } from '../route.ts';
+import { bytes, line, number } from '../text.ts';
+import { RunPanel } from './run.tsx';
+
+interface AskProps {
+  readonly status: ServerStatus | undefined;
+  readonly run: string | undefined;
+  readonly query: URLSearchParams;
+}
+
+export function AskPage({ status, run, query }: AskProps): JSX.Element {
+  const [request, setRequest] = useState('');
+  const [skill, setSkill] = useState(query.get('skill') ?? '');
+  const [model, setModel] = useState('');
+  const [budget, setBudget] = useState({ turns: '', tokens: '' });
+  const [files, setFiles] = useState<readonly File[]>([]);
+  const [isOver, setOver] = useState(false);
+  const [error, setError] = useState<ApiError>();
+  const start = async (): Promise<void> => {
+    setError(undefined);
+    const uploaded = await Promise.all(files.map((file) => upload<Uploaded>(file)));
+    const body: StartRequest = {
+      request,
+      ...(skill.trim() === '' ? {} : { skills: [skill.trim()] }),
+      ...(model.trim() === '' ? {} : { model: model.trim() }),
+      ...(uploaded.length === 0 ? {} : { uploads: uploaded.map(({ id }) => id) }),
+      budget: typedLimits(budget),
+    };
+    const started = await post<Started>('/runs', body).catch(async (cause: unknown) => {
+      // The next try uploads the files again.
+      await Promise.allSettled(uploaded.map(({ id }) => remove(`/uploads/${id}`)));
+      throw cause;
+    });
+    setFiles([]);
+    go(link('ask', started.run));
+  };
+  const add = (list: FileList | null | undefined): void =>
+    setFiles([...files, ...(list === null || list === undefined ? [] : [...list])]);
+  const drop = (event: DragEvent): void => {
+    event.preventDefault();
+    setOver(false);
+    add(event.dataTransfer?.files);
+  };
+  const submit = (event: KeyboardEvent): void => {
+    if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey) || request.trim() === '') return;
+    event.preventDefault();
+    start().catch((cause: unknown) => setError(apiError(cause)));
+  };
+  return (
+    <div class="page">
+      <h1>{t('Ask')}</h1>
+      <section
+        class={`panel form ask ${isOver ? 'over' : ''}`}
+        onDragOver={(event) => {
+          event.preventDefault();
+          setOver(true);
+        }}
+        onDragLeave={() => setOver(false)}
+        onDrop={drop}
+      >
+        <label>
+          {t('Request')}
+          <textarea
+            rows={4}
+            value={request}
+            placeholder={t('What should be done? Drop files here that it needs.')}
+            onInput={({ currentTarget }) => setRequest(currentTarget.value)}
+            onKeyDown={submit}
+          />
+        </label>
+        {files.length === 0 ? null : (
+          <ul class="chips">
+            {files.map((file, at) => (
+              <li key={`${file.name}${String(at)}`}>
+                {line(file.name)} <span class="faint">{bytes(file.size)}</span>
+                <button
+                  type="button"
+                  class="small"
+                  aria-label={t('Remove {name}', { name: file.name })}
+                  onClick={() => setFiles(files.filter((one) => one !== file))}
+                >
+                  ×
+                </button>
+              </li>
+            ))}
+          </ul>
+        )}
+        <div class="fields">
+          {status?.limits.uploadBytes === 0 ? null : (
+            <label class="file-button">
+              {t('Files')}
+              <input type="file" multiple onChange={({ currentTarget }) => add(currentTarget.files)} />
+            </label>
+          )}
+          <label>
+            {t('Skill to load first')}
+            <input
+              type="text"
+              value={skill}
+              placeholder={t('the model chooses')}
+              onInput={({ currentTarget }) => setSkill(currentTarget.value)}
+            />
+          </label>
+          {status?.canChooseModel === false ? null : (
+            <label>
+              {t('Model')}
+              <input
+                type="text"
+                list="models"
+                value={model}
+                placeholder={status?.model ?? ''}
+                onInput={({ currentTarget }) => setModel(currentTarget.value)}
+              />
+            </label>
+          )}
+          <BudgetFields
+            budget={budget}
+            placeholders={{
+              turns: String(status?.budget['turns'] ?? ''),
+              tokens: number(status?.budget['tokens'] ?? 0),
+            }}
+            change={setBudget}
+          />
+          <datalist id="models">
+            {['rules', 'auto', 'ollama', 'anthropic', 'openai', 'google'].map((name) => (
+              <option key={name} value={name} />
+            ))}
+          </datalist>
+        </div>
+        <div class="actions">
+          <ActionButton
+            kind="primary"
+            act={start}
+            disabled={request.trim() === ''}
+            onError={(cause) => setError(apiError(cause))}
+          >
+            {t('Run')}
+          </ActionButton>
+          <span class="faint">
+            {status === undefined ? '' : `${line(status.model)}: ${line(status.reason)}`}
+            {status?.model === 'rules'
+              ? `. ${t('It is not a language model: it follows the quickstart of a skill.')}`
+              : ''}
+          </span>
+        </div>
+        <Problem error={error} />
+      </section>
+      {run === undefined ? null : <RunPanel key={run} id={run} status={status} />}
+    </div>
+  );
+}

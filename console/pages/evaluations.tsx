@@ -1,0 +1,238 @@
+/** Evaluations over time, and their reports. */
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+
+import type { PageData } from '../../src/evals/page/view.ts';
+import type { CaseHistory, EvaluationRow } from '../../src/server/api/govern.ts';
+import { useNews } from '../changes.ts';
+import { address } from '../client.ts';
+import { useGet } from '../hooks.ts';
+import { counted, t } from '../language.ts';
+import { Badge, Empty, Section, State, Waiting } from '../parts/parts.tsx';
+import { SearchField } from '../parts/search-field.tsx';
+import { Trend } from '../parts/trend.tsx';
+import { VirtualList } from '../parts/virtual-list.tsx';
+import { Table, armName, rateText } from '../report/marks.tsx';
+import { ReportView } from '../report/report-view.tsx';
+import { go, link } from '../route.ts';
+import { date, duration, line, number } from '../text.ts';
+
+interface EvaluationsProps {
+  /** An evaluation, and the view of its report. */
+  readonly segments: readonly string[];
+  readonly against: string | undefined;
+}
+
+const MOST_SUITES = 12;
+
+export function EvaluationsPage({ segments, against }: EvaluationsProps): JSX.Element {
+  const { connection } = useNews();
+  const { data, error } = useGet<{ readonly evaluations: readonly EvaluationRow[] }>('/evaluations', {}, connection);
+  const [id, ...view] = segments;
+  if (data === undefined) return <Waiting error={error} />;
+  if (id !== undefined) return <Report id={id} view={view} against={against} evaluations={data.evaluations} />;
+  return <EvaluationList evaluations={data.evaluations} />;
+}
+
+function suiteOf({ skills }: EvaluationRow): string {
+  return skills.join(', ');
+}
+
+function EvaluationList({ evaluations }: { readonly evaluations: readonly EvaluationRow[] }): JSX.Element {
+  const [query, setQuery] = useState('');
+  const shown = evaluations.filter((row) => suiteOf(row).toLowerCase().includes(query.trim().toLowerCase()));
+  const suites = [...new Set(shown.map(suiteOf))];
+  if (evaluations.length === 0)
+    return (
+      <div class="page">
+        <h1>{t('Evaluations')}</h1>
+        <Empty title={t('No evaluations yet')} command="skillwright eval init SKILL">
+          <p>
+            {t('An evaluation shows whether a skill is chosen and whether it helps. Write first cases and run them:')}
+          </p>
+        </Empty>
+      </div>
+    );
+  return (
+    <div class="page">
+      <h1>{t('Evaluations')}</h1>
+      <div class="filters" role="search">
+        <SearchField label={t('Search evaluated skills')} value={query} change={setQuery} />
+      </div>
+      {shown.length === 0 ? (
+        <Empty title={t('No evaluation matches')}>
+          <p>{t('Use other words, or clear the filters.')}</p>
+        </Empty>
+      ) : null}
+      {suites.slice(0, MOST_SUITES).map((suite) => (
+        <Suite key={suite} suite={suite} rows={shown.filter((row) => suiteOf(row) === suite)} />
+      ))}
+      {suites.length > MOST_SUITES ? (
+        <p class="faint">
+          {t('{count} more suites: search for their skills', { count: number(suites.length - MOST_SUITES) })}
+        </p>
+      ) : null}
+    </div>
+  );
+}
+
+/** The evaluations of the same skills, newest first, and how each case did. */
+function Suite({ suite, rows }: { readonly suite: string; readonly rows: readonly EvaluationRow[] }): JSX.Element {
+  const [isOpen, setOpen] = useState(false);
+  const heads = ['Started', 'Passed', 'Pass rate (95 %)', 'Model', 'Time'].map((name) => t(name));
+  return (
+    <Section title={line(suite)}>
+      {rows.length < 2 ? null : (
+        <Trend
+          points={rows.toReversed().map((row) => ({
+            id: row.id,
+            label: `${date(row.startedAt)}: ${rateText(row.passRate)}`,
+            rate: row.passRate,
+          }))}
+        />
+      )}
+      <Table label={`${t('Evaluations')}: ${line(suite)}`} heads={heads} class="numbers">
+        {rows.map((row) => (
+          <tr key={row.id}>
+            <td>
+              <a href={link('evaluations', row.id)}>{date(row.startedAt)}</a>{' '}
+              {row.isPartial ? <Badge tone="warning">{t('Partial')}</Badge> : null}
+            </td>
+            <td>
+              {number(row.totals.passed)} / {number(row.totals.passed + row.totals.failed)}
+              {row.totals.error === 0 ? '' : ` · ${counted('{count} errors', row.totals.error)}`}
+            </td>
+            <td>{rateText(row.passRate)}</td>
+            <td>{row.models.map(line).join(', ')}</td>
+            <td>{duration(row.wallMs)}</td>
+          </tr>
+        ))}
+      </Table>
+      <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+        <summary>{t('Cases over time')}</summary>
+        {isOpen ? <CaseGrid suite={suite} rows={rows} /> : null}
+      </details>
+    </Section>
+  );
+}
+
+/** One line per case and arm, one mark per evaluation, oldest first. */
+function CaseGrid({ suite, rows }: { readonly suite: string; readonly rows: readonly EvaluationRow[] }): JSX.Element {
+  const { data, error } = useGet<CaseHistory>('/case-history', { suite });
+  if (data === undefined) return <Waiting error={error} />;
+  const columns = rows.map(({ id }) => id).filter((id) => data.attempts.some((attempt) => attempt.id === id));
+  const found = new Map<string, Map<string, CaseHistory['attempts'][number]>>();
+  for (const attempt of data.attempts) {
+    const key = JSON.stringify([attempt.case, attempt.arm]);
+    found.set(key, (found.get(key) ?? new Map<string, CaseHistory['attempts'][number]>()).set(attempt.id, attempt));
+  }
+  const lines = [...found.values()];
+  return (
+    <VirtualList
+      class="case-grid"
+      count={lines.length}
+      rowHeight={34}
+      label={t('Cases over time')}
+      row={(index) => {
+        const attempts = lines[index];
+        const [one] = attempts?.values() ?? [];
+        if (attempts === undefined || one === undefined) return null;
+        return (
+          <div class="case-grid-line">
+            <a href={link('evaluations', one.id, 'named', one.case, one.arm)}>{line(one.case)}</a>
+            <span class="faint">{armName(one.arm)}</span>
+            <span class="marks">
+              {columns.toReversed().map((id) => {
+                const attempt = attempts.get(id);
+                const text =
+                  attempt === undefined
+                    ? t('absent')
+                    : `${date(attempt.startedAt)}: ${t(attempt.status)} ${number(attempt.passed)} / ${number(attempt.attempts)}`;
+                return (
+                  <span
+                    key={id}
+                    class={`cell-mark ${attempt?.status ?? ''}`}
+                    role="img"
+                    aria-label={text}
+                    title={text}
+                  />
+                );
+              })}
+            </span>
+          </div>
+        );
+      }}
+    />
+  );
+}
+
+interface ReportProps {
+  readonly id: string;
+  readonly view: readonly string[];
+  readonly against: string | undefined;
+  readonly evaluations: readonly EvaluationRow[];
+}
+
+function Report({ id, view, against, evaluations }: ReportProps): JSX.Element {
+  const { data, error } = useGet<PageData>(`/evaluations/${encodeURIComponent(id)}`, { against });
+  if (data === undefined) return <Waiting error={error} />;
+  const at = (earlier: string | undefined, ...segments: readonly string[]): string =>
+    `${link('evaluations', id, ...segments)}${earlier === undefined ? '' : `?against=${encodeURIComponent(earlier)}`}`;
+  const choose = (earlier: string): void => (earlier === '' ? go(at(undefined)) : go(at(earlier, 'changes')));
+  return (
+    <div class="page full">
+      <a class="back" href={link('evaluations')}>
+        {t('All evaluations')}
+      </a>
+      <ReportView
+        data={data}
+        segments={view}
+        link={(...segments) => at(against, ...segments)}
+        history={(name) => <History name={name} />}
+        actions={
+          <div class="actions">
+            <select
+              value={against ?? ''}
+              aria-label={t('Compare with')}
+              onChange={({ currentTarget }) => choose(currentTarget.value)}
+            >
+              <option value="">{t('Compare with an earlier evaluation')}</option>
+              {evaluations
+                .filter((row) => row.id !== id)
+                .map((row) => (
+                  <option key={row.id} value={row.id}>
+                    {`${date(row.startedAt)} ${line(suiteOf(row)).slice(0, 60)}`}
+                  </option>
+                ))}
+            </select>
+            <a class="button" href={address(`/evaluations/${encodeURIComponent(id)}/export`, { against })} download>
+              {t('Export as one file')}
+            </a>
+          </div>
+        }
+      />
+    </div>
+  );
+}
+
+/** One case in all evaluations. */
+function History({ name }: { readonly name: string }): JSX.Element | null {
+  const { data } = useGet<CaseHistory>('/case-history', { case: name });
+  if (data === undefined || data.attempts.length < 2) return null;
+  return (
+    <Section title={t('This case over time')}>
+      <ul class="history">
+        {data.attempts.map(({ id, startedAt, arm, status, passed, attempts }) => (
+          <li key={`${id} ${arm}`}>
+            <a href={link('evaluations', id, 'named', name, arm)}>{date(startedAt)}</a>
+            <span>{armName(arm)}</span>
+            <State name={status} />
+            <span class="faint">
+              {number(passed)} / {number(attempts)}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}

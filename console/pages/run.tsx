@@ -1,0 +1,341 @@
+/** One run: while it runs, and afterwards. */
+import type { JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+
+import type { Approvals, ServerStatus } from '../../src/server/api/govern.ts';
+import type { Integrity, ReplayReport, RunDetail } from '../../src/server/api/runs.ts';
+import { useChange, useNews } from '../changes.ts';
+import { address, apiError, post, type ApiError } from '../client.ts';
+import { useGet } from '../hooks.ts';
+import { counted, t } from '../language.ts';
+import { useLiveRun } from '../use-live-run.ts';
+import { ApprovalCard } from '../parts/approval-card.tsx';
+import { Markdown } from '../parts/markdown.tsx';
+import { ActionButton, Command, Facts, PlanSteps, Problem, Section, State, Tabs, Waiting } from '../parts/parts.tsx';
+import { EventList, Steps } from '../parts/steps.tsx';
+import { useMay } from '../rights.ts';
+import { link } from '../route.ts';
+import { bytes, date, duration, line, short, visible } from '../text.ts';
+import { Fork, ResumeButton, ResumeWithBudget, keptTurns } from './continue-run.tsx';
+
+interface RunProps {
+  readonly id: string;
+  readonly status: ServerStatus | undefined;
+}
+
+export function RunPage({ id, status }: RunProps): JSX.Element {
+  return (
+    <div class="page">
+      <a class="back" href={link('runs')}>
+        {t('All runs')}
+      </a>
+      <RunPanel id={id} status={status} />
+    </div>
+  );
+}
+
+export function RunPanel({ id, status }: RunProps): JSX.Element {
+  const { connection } = useNews();
+  const live = useLiveRun(id, connection);
+  const mayStop = useMay('submit');
+  const { data, error } = useGet<RunDetail>(`/runs/${id}`, {}, JSON.stringify([live.isOver, connection]));
+  const [problem, setProblem] = useState<ApiError>();
+  /** The turn to fork from; 0 starts again. */
+  const [forkTurn, setForkTurn] = useState<number>();
+  const isForking = forkTurn !== undefined;
+  const [isResuming, setResuming] = useState(false);
+  if (data === undefined) return <Waiting error={error} />;
+  const { run } = data;
+  const isOpen = !live.isOver && run.state !== 'killed';
+  const isQueued = run.state === 'queued' && live.last === 0;
+  const state = !isOpen ? run.state : isQueued ? 'queued' : 'running';
+  /** A fleet has no routes that continue or repeat a run. */
+  const isLocal = status?.isFleet !== true;
+  const answer = live.answer === '' ? data.answer : live.answer;
+  const usage = live.isOver ? data.usage : undefined;
+  const fail = (cause: unknown): void => setProblem(apiError(cause));
+  const startFork = (turn: number): void => {
+    setForkTurn(turn);
+    scrollTo(0, 0);
+  };
+  return (
+    <article class="run">
+      <header class="run-title">
+        <h1 class="request">{visible(run.request.slice(0, 400))}</h1>
+        <div class="run-facts" role="status" aria-live="polite">
+          <State name={state} />
+          <span>{usage?.models.map(line).join(', ') ?? line(status?.model ?? '')}</span>
+          <span>{duration(usage?.elapsedMs ?? live.elapsedMs)}</span>
+          <span>
+            {counted('{count} tokens', usage === undefined ? live.tokens : usage.inputTokens + usage.outputTokens)}
+            {usage?.isEstimated === true ? ` (${t('estimated')})` : ''}
+          </span>
+          <span>{counted('{count} events', Math.max(live.last, live.isOver ? data.events : 0))}</span>
+        </div>
+        <div class="actions">
+          {isOpen && run.isOwn && mayStop ? (
+            <ActionButton kind="danger" act={async () => void (await post(`/runs/${id}/cancel`))} onError={fail}>
+              {t('Stop')}
+            </ActionButton>
+          ) : null}
+          {live.isOver && isLocal && state === 'degraded' ? (
+            <button type="button" class="primary" aria-expanded={isResuming} onClick={() => setResuming(!isResuming)}>
+              {t('Resume…')}
+            </button>
+          ) : live.isOver && isLocal && state !== 'done' ? (
+            <ResumeButton run={id} body={() => ({})} fail={fail} />
+          ) : null}
+          {live.isOver && isLocal ? (
+            <button type="button" aria-expanded={isForking} onClick={() => setForkTurn(isForking ? undefined : 0)}>
+              {t('Fork…')}
+            </button>
+          ) : null}
+          <a class="button" href={address(`/runs/${id}/export`)} download>
+            {t('Export')}
+          </a>
+        </div>
+      </header>
+      <Problem error={problem} />
+      {data.reason === '' ? null : <div class="banner warning">{visible(data.reason)}</div>}
+      {data.isTorn && live.isOver ? (
+        <div class="banner warning">{t('The record ends within a line: the run was killed while it wrote.')}</div>
+      ) : null}
+      {isOpen && !run.isOwn ? (
+        <p class="faint">
+          {t(
+            'This run belongs to another process, such as a terminal. You can follow it and answer its questions here.',
+          )}
+        </p>
+      ) : null}
+      {isResuming ? <ResumeWithBudget detail={data} fail={fail} /> : null}
+      {forkTurn === undefined ? null : (
+        <Fork key={forkTurn} detail={data} status={status} fail={fail} from={forkTurn} />
+      )}
+      <Questions id={id} isRunning={isOpen} report={setProblem} />
+      <div class="run-columns">
+        <div>
+          {answer === '' && live.delta === '' ? null : (
+            <Section title={t('Answer')}>
+              <Markdown text={answer === '' ? live.delta : answer} />
+            </Section>
+          )}
+          {live.output === '' ? null : (
+            <Section title={t('Output of the program')}>
+              <pre class="output" tabIndex={0} aria-label={t('Output of the program')}>
+                {visible(live.output)}
+              </pre>
+            </Section>
+          )}
+          <Tabs
+            label={t('Views of the run')}
+            tabs={[
+              {
+                id: 'steps',
+                label: t('Steps'),
+                content: () => (
+                  <Steps
+                    id={id}
+                    run={live}
+                    {...(live.isOver && isLocal ? { fork: { turns: keptTurns(data), from: startFork } } : {})}
+                  />
+                ),
+              },
+              {
+                id: 'events',
+                label: t('Events'),
+                count: live.last,
+                content: () => <EventList key={live.attempt} id={id} count={live.last} isLive={!live.isOver} />,
+              },
+              {
+                id: 'integrity',
+                label: t('Integrity'),
+                content: () => <IntegrityView id={id} fail={fail} canReplay={isLocal} />,
+              },
+              { id: 'details', label: t('Details'), content: () => <Details detail={data} /> },
+            ]}
+          />
+        </div>
+        <aside>
+          <PlanList plan={live.plan ?? data.plan} />
+          <Files detail={data} isKept={!isLocal} />
+        </aside>
+      </div>
+    </article>
+  );
+}
+
+interface QuestionsProps {
+  readonly id: string;
+  readonly isRunning: boolean;
+  readonly report: (failure: ApiError | undefined) => void;
+}
+
+/** The questions of this run. For runs of other processes all waiting questions are in the inbox. */
+function Questions({ id, isRunning, report }: QuestionsProps): JSX.Element | null {
+  const { changes } = useNews();
+  const isAsked = useMay('approve') && isRunning;
+  const version = useChange(changes === undefined ? undefined : `${changes.questions} ${String(changes.answered)}`);
+  const { data, reload } = useGet<Approvals>(isAsked ? '/approvals' : undefined, {}, version);
+  const own = isAsked ? (data?.pending ?? []).filter(({ run }) => run === id) : [];
+  const answered = (failure?: ApiError): void => {
+    report(failure);
+    reload();
+  };
+  if (own.length === 0) return null;
+  return (
+    <div class="questions" role="status">
+      {own.map((approval) => (
+        <ApprovalCard key={approval.id} approval={approval} onAnswered={answered} />
+      ))}
+    </div>
+  );
+}
+
+function PlanList({ plan }: { readonly plan: RunDetail['plan'] }): JSX.Element | null {
+  if (plan === undefined || plan.steps.length === 0) return null;
+  return (
+    <Section title={t('Plan')}>
+      {plan.goal === '' ? null : <p class="faint">{line(plan.goal)}</p>}
+      <PlanSteps steps={plan.steps} />
+    </Section>
+  );
+}
+
+function Files({ detail, isKept }: { readonly detail: RunDetail; readonly isKept: boolean }): JSX.Element | null {
+  if (detail.files.length === 0) return null;
+  return (
+    <Section title={t('Output files')}>
+      <ul class="plain">
+        {detail.files.map(({ name, bytes: size }) => (
+          <li key={name}>
+            <a href={address(`/runs/${detail.run.run}/files/${encodeURIComponent(name)}`)} download>
+              {line(name)}
+            </a>{' '}
+            <span class="faint">{bytes(size)}</span>
+          </li>
+        ))}
+      </ul>
+      {isKept ? null : <p class="faint">{t('Kept until the console ends.')}</p>}
+    </Section>
+  );
+}
+
+const INTEGRITY: Readonly<Record<Integrity['status'], string>> = {
+  intact: 'Every line is as it was recorded.',
+  unsealed: 'The record is complete, but without a seal it may have been rewritten as a whole.',
+  torn: 'The run was killed; what it wrote before is intact.',
+  running: 'The run is being recorded.',
+  tampered: 'The record was changed after it was written:',
+  unreadable: 'This is not a record that can be read.',
+};
+const SEALS: Readonly<Record<string, string>> = {
+  good: 'seal valid',
+  bad: 'seal invalid',
+  absent: 'no seal',
+  'no-key': 'the key of the seal is not on this machine',
+};
+
+interface IntegrityViewProps {
+  readonly id: string;
+  readonly fail: (cause: unknown) => void;
+  readonly canReplay: boolean;
+}
+
+function IntegrityView({ id, fail, canReplay }: IntegrityViewProps): JSX.Element {
+  const { data, error } = useGet<Integrity>(`/runs/${id}/integrity`);
+  const [replay, setReplay] = useState<ReplayReport>();
+  useEffect(() => setReplay(undefined), [id]);
+  if (data === undefined) return <Waiting error={error} />;
+  return (
+    <div class="integrity">
+      <p>
+        <State name={data.status} /> {t(INTEGRITY[data.status])}{' '}
+        <span class="faint">({t(SEALS[data.seal] ?? data.seal)})</span>
+      </p>
+      <ul class="plain">
+        {data.problems.map(({ code, path, line: at, message }, place) => (
+          <li key={place}>
+            <code>
+              {line(path)}
+              {at === undefined ? '' : `:${String(at)}`}
+            </code>{' '}
+            {line(message)} <span class="faint">{code}</span>
+          </li>
+        ))}
+      </ul>
+      {canReplay ? (
+        <ActionButton act={async () => setReplay(await post<ReplayReport>(`/runs/${id}/replay`))} onError={fail}>
+          {t('Replay without writes and network')}
+        </ActionButton>
+      ) : null}
+      {replay === undefined ? null : (
+        <div class="panel">
+          <p>
+            <State name={replay.status} /> {t('{count} actions repeated', { count: replay.steps.length })}
+          </p>
+          {[...replay.problems, ...replay.remarks].map((text) => (
+            <p class="faint" key={text}>
+              {line(text)}
+            </p>
+          ))}
+          <ul class="plain">
+            {replay.steps
+              .filter(({ isSame }) => !isSame)
+              .map(({ call, action, expected, got }) => (
+                <li key={call}>
+                  <b>{line(action)}</b>
+                  <p class="faint">
+                    {line(expected)} → {line(got)}
+                  </p>
+                </li>
+              ))}
+          </ul>
+        </div>
+      )}
+    </div>
+  );
+}
+
+export function Details({ detail }: { readonly detail: RunDetail }): JSX.Element {
+  const { run, skills, tools, approvals } = detail;
+  return (
+    <>
+      <Facts
+        facts={[
+          [t('Run'), <code>{run.run}</code>],
+          [t('Started'), run.startedAt === undefined ? '–' : date(run.startedAt)],
+          [t('Ended'), run.endedAt === undefined ? '–' : date(run.endedAt)],
+          [
+            t('Continues'),
+            detail.resumes === undefined ? '–' : <a href={link('runs', detail.resumes)}>{detail.resumes}</a>,
+          ],
+          [t('Executor'), detail.executor === undefined ? t('no programs') : line(detail.executor)],
+          [
+            t('Skills'),
+            skills.length === 0 ? '–' : skills.map(({ id, digest }) => `${line(id)} ${short(digest)}`).join(', '),
+          ],
+          [
+            t('Tools'),
+            tools.length === 0
+              ? '–'
+              : tools
+                  .map(
+                    ({ tool, calls, failed }) =>
+                      `${line(tool)} ${String(calls)}${failed === 0 ? '' : ` (${t('{count} failed', { count: failed })})`}`,
+                  )
+                  .join(', '),
+          ],
+          [
+            t('Approvals'),
+            approvals.length === 0
+              ? '–'
+              : approvals.map(({ tool, answer }) => `${line(tool)}: ${line(answer)}`).join(', '),
+          ],
+          [t('Index'), <code>{short(detail.indexHash)}</code>],
+          [t('Policy'), <code>{short(detail.policyHash)}</code>],
+        ]}
+      />
+      <Command text={`skillwright runs show ${run.run}`} />
+    </>
+  );
+}

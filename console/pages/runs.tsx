@@ -1,0 +1,126 @@
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+
+import type { RunList, RunRow } from '../../src/server/api/runs.ts';
+import { useChange, useNews } from '../changes.ts';
+import { get } from '../client.ts';
+import { useChunks } from '../hooks.ts';
+import { counted, t } from '../language.ts';
+import { Empty, Problem, State } from '../parts/parts.tsx';
+import { SearchField } from '../parts/search-field.tsx';
+import { VirtualList } from '../parts/virtual-list.tsx';
+import { useMay } from '../rights.ts';
+import { link } from '../route.ts';
+import { date, duration, line } from '../text.ts';
+
+const STATES = ['running', 'done', 'degraded', 'failed', 'refused', 'cancelled', 'killed', 'unreadable'] as const;
+
+export function RunsPage(): JSX.Element {
+  const { changes, connection } = useNews();
+  const version = useChange(
+    changes === undefined ? undefined : `${String(changes.runs)} ${changes.newest} ${String(changes.active)}`,
+  );
+  const mayAsk = useMay('submit');
+  const [query, setQuery] = useState('');
+  const [state, setState] = useState('');
+  const [chosen, setChosen] = useState<readonly string[]>([]);
+  const chunks = useChunks<RunRow>(
+    JSON.stringify([query, state, version, connection]),
+    async (offset, limit, signal) => {
+      const { runs, total } = await get<RunList>('/runs', { offset, limit, query, state }, signal);
+      return { items: runs, total };
+    },
+  );
+  const toggle = (run: string): void =>
+    setChosen(chosen.includes(run) ? chosen.filter((one) => one !== run) : [...chosen.slice(-1), run]);
+  const [left, right] = chosen;
+  return (
+    <div class="page full">
+      <div class="page-title">
+        <h1>{t('Runs')}</h1>
+        <a
+          class={`button ${right === undefined ? 'disabled' : 'primary'}`}
+          aria-disabled={right === undefined}
+          href={left === undefined || right === undefined ? link('runs') : link('runs', 'compare', left, right)}
+        >
+          {right === undefined ? t('Choose two runs to compare') : t('Compare two runs')}
+        </a>
+      </div>
+      <div class="filters" role="search">
+        <SearchField label={t('Search requests and skills')} value={query} change={setQuery} />
+        <select value={state} aria-label={t('Outcome')} onChange={({ currentTarget }) => setState(currentTarget.value)}>
+          <option value="">{t('Outcome')}</option>
+          {STATES.map((name) => (
+            <option key={name} value={name}>
+              {t(name)}
+            </option>
+          ))}
+        </select>
+      </div>
+      <p class="faint count-line" role="status">
+        {counted('{count} runs', chunks.total)}
+      </p>
+      <Problem error={chunks.error} />
+      {chunks.isLoaded && chunks.total === 0 ? (
+        <Empty
+          title={query === '' && state === '' ? t('No runs yet') : t('No run matches')}
+          command='skillwright run "What is in this file?" --in data.csv'
+        >
+          {mayAsk ? (
+            <p>
+              {t('Start one here:')} <a href={link('ask')}>{t('Ask')}</a>. {t('Or in a terminal:')}
+            </p>
+          ) : null}
+        </Empty>
+      ) : (
+        <VirtualList
+          class="run-list"
+          count={chunks.total}
+          rowHeight={64}
+          label={t('Runs')}
+          onRange={chunks.want}
+          row={(index) => {
+            const row = chunks.item(index);
+            if (row === undefined) return <div class="run-line placeholder" aria-hidden="true" />;
+            return <RunLine row={row} isChosen={chosen.includes(row.run)} toggle={toggle} />;
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+interface RunLineProps {
+  readonly row: RunRow;
+  readonly isChosen: boolean;
+  readonly toggle: (run: string) => void;
+}
+
+function RunLine({ row, isChosen, toggle }: RunLineProps): JSX.Element {
+  const { usage } = row;
+  return (
+    <div class="run-line">
+      <input
+        type="checkbox"
+        checked={isChosen}
+        aria-label={t('Compare {name}', { name: row.run })}
+        onChange={() => toggle(row.run)}
+      />
+      <a href={link('runs', row.run)}>
+        <span class="run-request">{row.request === '' ? row.run : line(row.request)}</span>
+        <span class="run-about faint">
+          <State name={row.state} />
+          <span>{row.startedAt === undefined ? row.run : date(row.startedAt)}</span>
+          {row.skills.length === 0 ? null : <span>{row.skills.map(line).join(', ')}</span>}
+          {usage === undefined ? null : (
+            <>
+              <span>{usage.models.map(line).join(', ')}</span>
+              <span>{counted('{count} tokens', usage.inputTokens + usage.outputTokens)}</span>
+              <span>{duration(usage.elapsedMs)}</span>
+            </>
+          )}
+        </span>
+      </a>
+    </div>
+  );
+}

@@ -1,0 +1,132 @@
+/** A question of a run: what is asked, with the exact bytes, and the answers. */
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+
+import type { ApprovalDetail, PendingApproval } from '../../src/server/api/govern.ts';
+import { apiError, post, type ApiError } from '../client.ts';
+import { t } from '../language.ts';
+import { link } from '../route.ts';
+import { bytes, date, line, short } from '../text.ts';
+import { Diff } from './diff.tsx';
+import { LongText } from './long-text.tsx';
+import { ActionButton, Facts, State } from './parts.tsx';
+
+const SCOPES = { once: 'Yes, once', run: 'Yes, for this run', skill: 'Yes, for this skill as it is' } as const;
+
+interface ApprovalCardProps {
+  readonly approval: PendingApproval;
+  /** With a failure, such as an answer that came first from elsewhere. The card may be gone then, so that the page shows it. */
+  readonly onAnswered: (failure?: ApiError) => void;
+}
+
+export function ApprovalCard({ approval, onAnswered }: ApprovalCardProps): JSX.Element {
+  const [reason, setReason] = useState('');
+  const { id, tool, risk, rule, origin, skill, affects, isolation, capabilities, scopes, run } = approval;
+  const answer = async (verdict: 'yes' | 'no', scope: string): Promise<void> => {
+    await post(`/approvals/${encodeURIComponent(id)}`, {
+      verdict,
+      scope,
+      ...(verdict === 'no' && reason.trim() !== '' ? { reason: reason.trim() } : {}),
+    });
+    onAnswered();
+  };
+  const fail = (problem: unknown): void => onAnswered(apiError(problem));
+  return (
+    <article class={`approval panel ${risk}`} aria-label={`${tool} ${short(id)}`}>
+      <header>
+        <h3>{line(tool)}</h3>
+        <State name={risk} />
+        <span class="faint">{t('risk')}</span>
+        <span class="faint end">
+          {date(approval.at)} · <code>{short(id)}</code>
+        </span>
+      </header>
+      <Detail detail={approval.detail} />
+      <Facts
+        facts={[
+          [t('Rule'), <code>{line(rule)}</code>],
+          [t('From'), `${t(origin.layer)}${origin.where === '' ? '' : ` (${line(origin.where)})`}`],
+          ...(skill === undefined ? [] : [[t('Skill'), `${line(skill.id)} ${short(skill.digest)}`] as const]),
+          ...(isolation === undefined ? [] : [[t('Isolation'), line(isolation)] as const]),
+          ...(capabilities.length === 0 ? [] : [[t('Reaches'), capabilities.map(line).join('; ')] as const]),
+          ...(affects.length === 0 ? [] : [[t('Touches'), affects.map(line).join(', ')] as const]),
+          ...(run === undefined
+            ? []
+            : [
+                [
+                  t('Run'),
+                  <a key="run" href={link('runs', run)}>
+                    {run}
+                  </a>,
+                ] as const,
+              ]),
+        ]}
+      />
+      {approval.isAnswered ? (
+        <p class="faint" role="status">
+          {t('Answered. The run has not picked the answer up yet.')}
+        </p>
+      ) : (
+        <div class="answers">
+          {scopes.map((scope) => (
+            <ActionButton
+              key={scope}
+              kind={scope === 'once' ? 'primary' : ''}
+              act={() => answer('yes', scope)}
+              onError={fail}
+            >
+              {t(SCOPES[scope])}
+            </ActionButton>
+          ))}
+          <span class="refusal">
+            <input
+              type="text"
+              value={reason}
+              placeholder={t('Reason (the model reads it)')}
+              aria-label={t('Reason (the model reads it)')}
+              onInput={({ currentTarget }) => setReason(currentTarget.value)}
+            />
+            <ActionButton kind="danger" act={() => answer('no', 'once')} onError={fail}>
+              {t('No')}
+            </ActionButton>
+          </span>
+        </div>
+      )}
+    </article>
+  );
+}
+
+function Detail({ detail }: { readonly detail: ApprovalDetail }): JSX.Element {
+  switch (detail.kind) {
+    case 'command':
+      return <LongText text={detail.command} label={t('Command')} />;
+    case 'script':
+      return (
+        <LongText
+          text={[detail.script, ...detail.args.map((one) => JSON.stringify(one))].join(' ')}
+          label={t('Script')}
+        />
+      );
+    case 'write':
+      return (
+        <>
+          <p>
+            <code>{line(detail.path)}</code> {detail.before === undefined ? t('is created') : t('is changed')}
+          </p>
+          <Diff before={detail.before ?? ''} after={detail.after} label={line(detail.path)} />
+        </>
+      );
+    case 'delete':
+      return (
+        <p>
+          <code>{line(detail.path)}</code> {t('is deleted')} ({bytes(detail.bytes)})
+        </p>
+      );
+    case 'request':
+      return <LongText text={`${detail.method} ${detail.url}\n\n${detail.body}`} label={t('Request')} />;
+    case 'packages':
+      return <LongText text={[detail.index, ...detail.packages].join('\n')} label={t('Packages')} />;
+    case 'other':
+      return <LongText text={detail.summary} label={t('Action')} />;
+  }
+}

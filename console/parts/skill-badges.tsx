@@ -1,0 +1,19 @@
+import type { JSX } from 'preact';
+
+import type { SkillRow } from '../../src/server/api/skills.ts';
+import { counted, t } from '../language.ts';
+import { Badge } from './parts.tsx';
+
+export function SkillBadges({ row }: { readonly row: SkillRow }): JSX.Element {
+  return (
+    <>
+      {row.trusted ? null : <Badge tone="warning">{t('untrusted')}</Badge>}
+      {row.errors > 0 ? (
+        <Badge tone="bad">{counted('{count} errors', row.errors)}</Badge>
+      ) : row.warnings > 0 ? (
+        <Badge tone="warning">{counted('{count} warnings', row.warnings)}</Badge>
+      ) : null}
+      {row.state === 'auto' ? null : <Badge>{t(row.state)}</Badge>}
+    </>
+  );
+}

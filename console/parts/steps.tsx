@@ -1,0 +1,193 @@
+/** The steps of a run. Arguments, results and diffs are read when a step is opened. */
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+
+import type { EventDetail, EventRow } from '../../src/server/api/runs.ts';
+import { useChunks, useGet } from '../hooks.ts';
+import { get } from '../client.ts';
+import { t } from '../language.ts';
+import type { LiveRun, RunStep } from '../live-run.ts';
+import { duration, line, number } from '../text.ts';
+import { Diff } from './diff.tsx';
+import { JsonView, LongText } from './long-text.tsx';
+import { Empty, Loading, Problem, Waiting } from './parts.tsx';
+import { VirtualList } from './virtual-list.tsx';
+
+interface StepsProps {
+  readonly id: string;
+  readonly run: LiveRun;
+  /** Starts a fork that keeps the answers up to a turn, for the turns that can be kept. */
+  readonly fork?: { readonly turns: readonly number[]; readonly from: (turn: number) => void };
+}
+
+export function Steps({ id, run, fork }: StepsProps): JSX.Element {
+  if (run.steps.length === 0) return run.isOver ? <Empty title={t('This run has no steps')} /> : <Loading />;
+  return (
+    <>
+      {run.stepsLeftOut === 0 ? null : (
+        <p class="faint">{t('{count} earlier steps: see the events', { count: number(run.stepsLeftOut) })}</p>
+      )}
+      <ol class="steps" key={run.attempt}>
+        {run.steps.map((step) => (
+          <Step key={step.key} id={id} step={step} fork={fork} />
+        ))}
+      </ol>
+    </>
+  );
+}
+
+interface StepProps {
+  readonly id: string;
+  readonly step: RunStep;
+  readonly fork: StepsProps['fork'];
+}
+
+function Step({ id, step, fork }: StepProps): JSX.Element {
+  const [isOpen, setOpen] = useState(false);
+  const { row, more } = step;
+  const { turn = 0 } = row;
+  const tone = more.find((one) => one.tone === 'bad')?.tone ?? more.at(-1)?.tone ?? row.tone;
+  const end = more.findLast(({ type }) => type === 'observation');
+  return (
+    <li class={`step ${tone}`}>
+      <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+        <summary>
+          <span class="dot" aria-hidden="true" />
+          <span class="step-text">{line(row.text)}</span>
+          <span class="faint time">{duration(row.at)}</span>
+        </summary>
+        {isOpen ? (
+          <div class="step-body">
+            {[row, ...more]
+              .filter(
+                ({ type }) =>
+                  type === 'action' || type === 'observation' || type === 'approval-ask' || more.length === 0,
+              )
+              .map(({ seq }) => (
+                <EventView key={seq} id={id} seq={seq} />
+              ))}
+            {row.type === 'model-answer' && fork?.turns.includes(turn) === true ? (
+              <button type="button" class="small" onClick={() => fork.from(turn)}>
+                {t('Fork after this answer…')}
+              </button>
+            ) : null}
+          </div>
+        ) : null}
+      </details>
+      {more
+        .filter(({ type }) => type === 'decision' || type === 'approval-answer')
+        .map((one) => (
+          <p key={one.seq} class={`step-line ${one.tone}`}>
+            {line(one.text)}
+          </p>
+        ))}
+      {end === undefined ? null : <p class={`step-line ${end.tone}`}>{line(end.text)}</p>}
+    </li>
+  );
+}
+
+export function EventView({ id, seq }: { readonly id: string; readonly seq: number }): JSX.Element {
+  const { data, error } = useGet<EventDetail>(`/runs/${id}/events/${String(seq)}`);
+  if (data === undefined) return <Waiting error={error} />;
+  return (
+    <div class="event-view">
+      <EventContent event={objectOf(data.event)} />
+      {data.isCut ? <p class="faint">{t('Long texts are cut; export the run for the whole record.')}</p> : null}
+    </div>
+  );
+}
+
+function objectOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? { ...value } : {};
+}
+
+function EventContent({ event }: { readonly event: Readonly<Record<string, unknown>> }): JSX.Element {
+  const { type: _, call: __, ...rest } = event;
+  const action = objectOf(event['action']);
+  const result = objectOf(objectOf(event['observation'])['result']);
+  const detail = objectOf(objectOf(event['request'])['detail']);
+  if (detail['kind'] === 'write')
+    return <Diff before={textOf(detail['before'])} after={textOf(detail['after'])} label={textOf(detail['path'])} />;
+  if (action['type'] === 'edit_file')
+    return (
+      <>
+        <code>{line(textOf(action['path']))}</code>
+        <Diff before={textOf(action['oldText'])} after={textOf(action['newText'])} label={textOf(action['path'])} />
+      </>
+    );
+  if (typeof result['stdout'] === 'string') {
+    const { stdout, stderr, ...others } = result;
+    return (
+      <>
+        {textOf(stdout) === '' ? null : <LongText text={textOf(stdout)} label={t('Output')} />}
+        {textOf(stderr) === '' ? null : <LongText text={textOf(stderr)} label={t('Errors')} />}
+        <JsonView value={others} />
+      </>
+    );
+  }
+  if (event['action'] !== undefined) return <JsonView value={action} />;
+  return <JsonView value={event['observation'] === undefined ? rest : objectOf(event['observation'])} />;
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+interface EventListProps {
+  readonly id: string;
+  readonly count: number;
+  readonly isLive: boolean;
+}
+
+/** All events as one line each; five thousand scroll smoothly. */
+export function EventList({ id, count, isLive }: EventListProps): JSX.Element {
+  const [open, setOpen] = useState<number>();
+  const chunks = useChunks<EventRow>(
+    id,
+    async (offset, limit, signal) => {
+      const { rows } = await get<{ readonly rows: readonly EventRow[] }>(
+        `/runs/${id}/rows`,
+        { from: offset + 1, limit },
+        signal,
+      );
+      return { items: rows, total: offset + rows.length };
+    },
+    count,
+  );
+  return (
+    <div class="events">
+      <Problem error={chunks.error} />
+      <VirtualList
+        class="event-list"
+        count={chunks.total}
+        rowHeight={30}
+        label={t('Events')}
+        isTail={isLive}
+        onRange={chunks.want}
+        row={(index) => {
+          const row = chunks.item(index);
+          if (row === undefined) return <div class="event placeholder" aria-hidden="true" />;
+          return (
+            <button
+              type="button"
+              class={`event ${row.tone}`}
+              aria-pressed={open === row.seq}
+              onClick={() => setOpen(open === row.seq ? undefined : row.seq)}
+            >
+              <span class="faint seq">{row.seq}</span>
+              <span class="faint time">{duration(row.at)}</span>
+              <span class="kind">{row.type}</span>
+              <span class="event-text">{line(row.text)}</span>
+            </button>
+          );
+        }}
+      />
+      {open === undefined ? null : (
+        <div class="panel">
+          <h3>{t('Event {number}', { number: open })}</h3>
+          <EventView key={open} id={id} seq={open} />
+        </div>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,40 @@
+/** The page of an exported report: the report of the console without a server. */
+import { render, type JSX } from 'preact';
+
+import type { PageData } from '../src/evals/page/view.ts';
+import { useStored } from './hooks.ts';
+import { firstLanguage } from './language.ts';
+import { Settings } from './parts/settings.tsx';
+import { ReportView } from './report/report-view.tsx';
+import { link, useRoute } from './route.ts';
+
+function ReportFile({ data }: { readonly data: PageData }): JSX.Element {
+  const [theme, setTheme] = useStored('theme', 'auto');
+  const [language, setLanguage] = useStored('language', firstLanguage());
+  const { segments } = useRoute();
+  document.documentElement.dataset['theme'] = theme;
+  document.documentElement.lang = language === 'zh' ? 'zh' : 'en';
+  return (
+    <main id="content" tabIndex={-1} class="report-file">
+      <div class="page full" key={language}>
+        <ReportView
+          data={data}
+          segments={segments}
+          link={link}
+          actions={<Settings theme={theme} setTheme={setTheme} language={language} setLanguage={setLanguage} />}
+        />
+      </div>
+    </main>
+  );
+}
+
+const [app, text] = [document.querySelector('#app'), document.querySelector('#data')?.textContent];
+if (app !== null && typeof text === 'string') {
+  // The same program wrote the data and this script.
+  const data: PageData = JSON.parse(text);
+  app.replaceChildren();
+  render(<ReportFile data={data} />, app);
+  document.title = document.querySelector('h1')?.textContent ?? '';
+  // For the benchmark: the time since the file was opened.
+  document.documentElement.dataset['ready'] = String(performance.now());
+}

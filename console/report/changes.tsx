@@ -1,0 +1,138 @@
+/** The changes since an earlier report. */
+import type { JSX } from 'preact';
+
+import type { PageData } from '../../src/evals/page/view.ts';
+import {
+  CHANGES,
+  type BeforeAfter,
+  type CaseVerdict,
+  type Change,
+  type ReportComparison,
+} from '../../src/evals/report/compare-reports.ts';
+import { chanceText } from '../../src/evals/report/report-text.ts';
+import { t } from '../language.ts';
+import { Badge, Card, Empty, Facts, Section, State, type Tone } from '../parts/parts.tsx';
+import { date, duration, line, number, short, visible } from '../text.ts';
+import { Table, Titled, armName, rateText, useReportLink } from './marks.tsx';
+
+const MOST = 500;
+const TONES: Readonly<Record<Change, Tone>> = {
+  broken: 'bad',
+  fixed: 'good',
+  unclear: 'warning',
+  other: 'warning',
+  added: 'plain',
+  removed: 'plain',
+};
+
+interface ChangesProps {
+  readonly data: PageData;
+  readonly comparison: ReportComparison;
+}
+
+export function ChangesView({ data, comparison }: ChangesProps): JSX.Element {
+  const { counts, same, passRate, live, cost, skills, startedAt } = comparison;
+  const pair = (value: BeforeAfter<number>, text: (one: number) => string): string =>
+    `${text(value.before)} → ${text(value.after)}`;
+  return (
+    <>
+      <div class="cards">
+        {CHANGES.filter((change) => counts[change] > 0 || change === 'broken' || change === 'fixed').map((change) => (
+          <Card
+            key={change}
+            label={t(change)}
+            value={number(counts[change])}
+            {...(counts[change] === 0 ? {} : { tone: TONES[change] })}
+          />
+        ))}
+        <Card label={t('unchanged')} value={number(same)} />
+      </div>
+      <Section title={t('Before and after')}>
+        <Facts
+          facts={[
+            [t('Started'), `${date(startedAt.before)} → ${date(startedAt.after)}`],
+            [t('Pass rate'), `${rateText(passRate.before)} → ${rateText(passRate.after)}`],
+            ...(live === undefined
+              ? []
+              : [
+                  [
+                    t('Live cases'),
+                    `${number(live.cases)}: ${rateText(live.before)} → ${rateText(live.after)}, p ${chanceText(live.p)}: ${t(live.p < 0.05 ? 'a regression' : 'no clear regression')}`,
+                  ] as const,
+                ]),
+            [t('Tokens'), pair(cost.tokens, number)],
+            [t('Tool calls'), pair(cost.toolCalls, number)],
+            [t('Time'), pair(cost.wallMs, duration)],
+            ...skills
+              .slice(0, 50)
+              .map(
+                ({ name, before, after }) =>
+                  [
+                    `${t('Skill')} ${line(name)}`,
+                    [before, after].map((one) => line(short(one)) || '–').join(' → '),
+                  ] as const,
+              ),
+          ]}
+        />
+      </Section>
+      <Titled title={t('Changes')}>
+        {comparison.changes.length === 0 ? (
+          <Empty title={t('No outcome changed')} />
+        ) : (
+          <ChangeTable data={data} comparison={comparison} />
+        )}
+      </Titled>
+    </>
+  );
+}
+
+function ChangeTable({ data: { report }, comparison }: ChangesProps): JSX.Element {
+  const link = useReportLink();
+  const heads = ['Change', 'Case', 'Before', 'After', 'Checks'].map((name) => t(name));
+  return (
+    <Table label={t('Changes')} heads={heads}>
+      {comparison.changes.slice(0, MOST).map(({ change, case: id, arm, before, after, checks }) => {
+        const place = report.results.findIndex((result) => result.case === id && result.arm === arm);
+        return (
+          <tr key={`${id} ${arm}`}>
+            <td>
+              <Badge tone={TONES[change]}>{t(change)}</Badge>
+            </td>
+            <th scope="row">
+              {place < 0 ? line(id) : <a href={link('case', String(place))}>{line(id)}</a>}
+              <div class="faint">{armName(arm)}</div>
+            </th>
+            <td>
+              <Verdict verdict={before} />
+            </td>
+            <td>
+              <Verdict verdict={after} />
+            </td>
+            <td class="text">
+              {checks.slice(0, 10).map((check) => (
+                <div key={check.id}>
+                  <code>{line(check.id)}</code> {t(check.before)} → {t(check.after)}{' '}
+                  <span class="faint">{visible(check.found.slice(0, 300))}</span>
+                </div>
+              ))}
+            </td>
+          </tr>
+        );
+      })}
+    </Table>
+  );
+}
+
+function Verdict({ verdict }: { readonly verdict: CaseVerdict | undefined }): JSX.Element {
+  if (verdict === undefined) return <span class="faint">{t('absent')}</span>;
+  return (
+    <>
+      <State name={verdict.status} />{' '}
+      {verdict.attempts === 1 ? null : (
+        <span class="faint">
+          {verdict.passed} / {verdict.attempts}
+        </span>
+      )}
+    </>
+  );
+}

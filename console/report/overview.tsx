@@ -1,0 +1,383 @@
+import type { JSX } from 'preact';
+
+import type { PageData } from '../../src/evals/page/view.ts';
+import {
+  costOf,
+  failuresFirst,
+  incompleteText,
+  invalidLines,
+  isInvalid,
+  isRated,
+  modelsText,
+  ownArm,
+  percentText,
+  sumOf,
+  tokensOf,
+} from '../../src/evals/report/report-text.ts';
+import {
+  CASE_STATUSES,
+  type CaseResult,
+  type CaseStatus,
+  type EvalReport,
+  type ReportSkill,
+} from '../../src/evals/report/result.ts';
+import { counted, t } from '../language.ts';
+import { Banner, Card, Section, State } from '../parts/parts.tsx';
+import { Trend } from '../parts/trend.tsx';
+import { date, duration, line, number, short } from '../text.ts';
+import { ArmComparison } from './arm-comparison.tsx';
+import { RateBar, RateCell, StatusBar, Table, Titled, armName, countsText, rateText, useReportLink } from './marks.tsx';
+
+const MOST_FAILURES = 8;
+const MOST_TAGS = 20;
+
+export function Overview({ data: { report, trend } }: { readonly data: PageData }): JSX.Element {
+  const { results } = report;
+  return (
+    <>
+      <Banners report={report} />
+      <Cards report={report} />
+      <Arms report={report} />
+      {report.comparisons.map((comparison) => (
+        <ArmComparison key={comparison.against} comparison={comparison} />
+      ))}
+      <Failures report={report} />
+      <TrendSection trend={trend} />
+      <div class="columns">
+        <Counts
+          title={t('Results by tag, all arms')}
+          head={t('Tag')}
+          rows={countBy(results, ({ tags }) => [...new Set(tags)]).slice(0, MOST_TAGS)}
+        />
+        <Counts
+          title={t('Checks by kind, all arms')}
+          head={t('Kind')}
+          rows={countBy(
+            results.flatMap(({ checks }) => checks),
+            ({ kind }) => [kind],
+          )}
+        />
+      </div>
+      <div class="columns">
+        <Flaky report={report} />
+        <Skills report={report} />
+      </div>
+    </>
+  );
+}
+
+function Banners({ report }: { readonly report: EvalReport }): JSX.Element {
+  const { totals } = ownArm(report);
+  return (
+    <>
+      {isInvalid(report) ? (
+        <Banner tone="bad" title={t('INVALID: there is no score')}>
+          {invalidLines(report).map((text) => (
+            <div key={text}>{line(text)}</div>
+          ))}
+        </Banner>
+      ) : null}
+      {report.isPartial ? (
+        <Banner tone="warning" title={t('Partial')}>
+          {t('The evaluation was stopped before all cases ran.')}
+        </Banner>
+      ) : null}
+      {incompleteText(report) === undefined ? null : (
+        <Banner tone="warning" title={t('Incomplete')}>
+          {t('{skipped} of {all} results were skipped.', {
+            skipped: number(totals.skipped),
+            all: number(sumOf(totals)),
+          })}
+        </Banner>
+      )}
+    </>
+  );
+}
+
+function Cards({ report }: { readonly report: EvalReport }): JSX.Element {
+  const { results, models, sequential } = report;
+  const own = ownArm(report);
+  const { passRate } = own;
+  const cost = costOf(results);
+  const cached = results.filter(({ isCached }) => isCached).length;
+  const hasRate = !isInvalid(report) && passRate.of > 0;
+  const [first] = models;
+  return (
+    <div class="cards">
+      <Card
+        label={`${t('Pass rate')}, ${armName(own.arm)}`}
+        value={hasRate ? percentText(passRate.count / passRate.of) : '—'}
+        notes={
+          hasRate
+            ? [
+                `${t('95 % interval')}: ${rateText(passRate)}`,
+                t('{count} verdicts', { count: number(passRate.of) }),
+                ...(own.skippedChecks === 0 ? [] : [counted('{count} checks not judged', own.skippedChecks)]),
+              ]
+            : [isInvalid(report) ? t('no score') : t('no verdicts')]
+        }
+      >
+        {hasRate ? <RateBar rate={passRate} /> : null}
+      </Card>
+      <Card
+        label={t('Results')}
+        value={number(results.length)}
+        notes={report.arms.map(({ arm, totals }) => `${armName(arm)}: ${countsText(totals)}`)}
+      />
+      <Card
+        label={report.arms.length > 1 ? t('Tokens, all arms') : t('Tokens')}
+        value={number(tokensOf(cost))}
+        notes={[
+          `${t('in')} ${number(cost.inputTokens)}, ${t('out')} ${number(cost.outputTokens)}`,
+          cost.tokensAreEstimated ? t('estimated') : t('reported by the model'),
+          `${t('Tool calls')}: ${number(cost.toolCalls)}, ${t('Turns')}: ${number(cost.turns)}`,
+        ]}
+      />
+      <Card
+        label={t('Time')}
+        value={duration(report.wallMs)}
+        notes={[
+          t('{time} in runs', { time: duration(cost.wallMs) }),
+          ...(cached === 0 ? [] : [counted('{count} results from the cache', cached)]),
+          ...(sequential === undefined
+            ? []
+            : [
+                t(
+                  sequential.rounds < sequential.most
+                    ? 'Decided after {rounds} of {most} repetitions'
+                    : 'All repetitions ran',
+                  {
+                    rounds: number(sequential.rounds),
+                    most: number(sequential.most),
+                  },
+                ),
+              ]),
+        ]}
+      />
+      <Card
+        label={t('Model')}
+        value={models.length > 1 ? number(models.length) : line(first?.id ?? '–')}
+        notes={[
+          line(modelsText(models)),
+          ...(own.modelCases === own.cases
+            ? []
+            : [
+                t('{tested} of {all} cases tested a model', { tested: number(own.modelCases), all: number(own.cases) }),
+              ]),
+        ]}
+      />
+    </div>
+  );
+}
+
+/** Every number of an arm, so that they add up. */
+function Arms({ report }: { readonly report: EvalReport }): JSX.Element {
+  const heads = ['Arm', ...CASE_STATUSES, 'harness checks', 'all results', 'Pass rate', 'Tokens', 'Time'].map((name) =>
+    t(name),
+  );
+  return (
+    <Titled title={t('Arms')}>
+      <Table label={t('Arms')} heads={heads} class="numbers">
+        {report.arms.map((arm) => (
+          <tr key={arm.arm}>
+            <th scope="row">{armName(arm.arm)}</th>
+            {CASE_STATUSES.map((status) => (
+              <td key={status}>{number(arm.totals[status])}</td>
+            ))}
+            <td>{number(sumOf(arm.harness))}</td>
+            <td>{number(sumOf(arm.totals) + sumOf(arm.harness))}</td>
+            <td>
+              {isRated(arm, report) ? <RateCell rate={arm.passRate} /> : <span class="faint">{t('no score')}</span>}
+            </td>
+            <td>{number(tokensOf(arm.cost))}</td>
+            <td>{duration(arm.cost.wallMs)}</td>
+          </tr>
+        ))}
+      </Table>
+    </Titled>
+  );
+}
+
+function Failures({ report }: { readonly report: EvalReport }): JSX.Element | null {
+  const link = useReportLink();
+  const { results } = report;
+  const bad = failuresFirst(results).filter(({ status }) => status === 'failed' || status === 'error');
+  if (bad.length === 0) return null;
+  return (
+    <Titled title={t('Failures')}>
+      <ul class="failures">
+        {bad.slice(0, MOST_FAILURES).map((result) => {
+          const place = results.indexOf(result);
+          return (
+            <li key={place}>
+              <a href={link('case', String(place))}>
+                <State name={result.status} />
+                <b>{line(result.case)}</b>
+                <span class="faint">{attemptText(report, result)}</span>
+                <span class="faint problem">{line(firstProblem(result).slice(0, 400))}</span>
+              </a>
+            </li>
+          );
+        })}
+        {bad.length > MOST_FAILURES ? (
+          <li>
+            <a class="more" href={link('cases', 'failed,error')}>
+              {t('All {count} failures and errors', { count: number(bad.length) })}
+            </a>
+          </li>
+        ) : null}
+      </ul>
+    </Titled>
+  );
+}
+
+/** The arm and attempt of a result where the report has several. */
+function attemptText({ arms, results }: EvalReport, { arm, attempt }: CaseResult): string {
+  return [
+    ...(arms.length > 1 ? [armName(arm)] : []),
+    ...(results.some((one) => one.attempt > 1) ? [t('attempt {number}', { number: attempt })] : []),
+  ].join(', ');
+}
+
+function firstProblem({ reason, checks }: CaseResult): string {
+  const failed = checks.find(({ status }) => status === 'failed');
+  if (reason !== '' || failed === undefined) return reason;
+  return `${failed.asked}${failed.found === '' ? '' : ` — ${failed.found}`}`;
+}
+
+function TrendSection({ trend }: { readonly trend: PageData['trend'] }): JSX.Element | null {
+  if (trend.length === 0) return null;
+  const heads = ['Started', 'Pass rate', 'Cases', 'Tokens per run', 'Model', 'Changed skills'].map((name) => t(name));
+  return (
+    <Titled title={t('The cases of this report over time, with the skill')}>
+      <Section>
+        <Trend
+          points={trend.map(({ startedAt, passRate }) => ({
+            id: startedAt,
+            label: `${date(startedAt)}: ${rateText(passRate)}`,
+            rate: passRate,
+          }))}
+        />
+      </Section>
+      <Table label={t('Pass rate over time')} heads={heads} class="numbers">
+        {trend.toReversed().map(({ startedAt, models, cases, passRate, tokens, changed }) => (
+          <tr key={startedAt}>
+            <th scope="row">{date(startedAt)}</th>
+            <td>
+              <RateCell rate={passRate} />
+            </td>
+            <td>{number(cases)}</td>
+            <td>{number(Math.round(tokens))}</td>
+            <td>{line(models)}</td>
+            <td>{line(changed.join(', '))}</td>
+          </tr>
+        ))}
+      </Table>
+    </Titled>
+  );
+}
+
+type Counts = Record<CaseStatus, number>;
+type CountRow = readonly [name: string, counts: Counts];
+
+/** Failures first. */
+function countBy<T extends { readonly status: CaseStatus }>(
+  items: readonly T[],
+  keys: (item: T) => readonly string[],
+): readonly CountRow[] {
+  const found = new Map<string, Counts>();
+  for (const item of items)
+    for (const key of keys(item)) {
+      const counts = found.get(key) ?? { passed: 0, failed: 0, error: 0, skipped: 0 };
+      counts[item.status] += 1;
+      found.set(key, counts);
+    }
+  return [...found].toSorted((a, b) => b[1].failed + b[1].error - a[1].failed - a[1].error);
+}
+
+interface CountsProps {
+  readonly title: string;
+  readonly head: string;
+  readonly rows: readonly CountRow[];
+}
+
+function Counts({ title, head, rows }: CountsProps): JSX.Element | null {
+  if (rows.length === 0) return null;
+  return (
+    <Titled title={title}>
+      <Table label={title} heads={[head, t('passed of judged'), t('Outcome')]}>
+        {rows.map(([name, counts]) => (
+          <tr key={name}>
+            <th scope="row">{line(name)}</th>
+            <td class="number">
+              {number(counts.passed)} / {number(counts.passed + counts.failed)}
+            </td>
+            <td class="wide">
+              <StatusBar counts={counts} />
+            </td>
+          </tr>
+        ))}
+      </Table>
+    </Titled>
+  );
+}
+
+function Flaky({ report: { flaky, results, arms } }: { readonly report: EvalReport }): JSX.Element | null {
+  const link = useReportLink();
+  if (flaky.length === 0) return null;
+  return (
+    <Section title={t('Flaky cases: attempts differ')}>
+      <ul class="plain">
+        {flaky.slice(0, 100).map((one) => {
+          const place = results.findIndex(
+            (result) => result.case === one.case && result.arm === one.arm && result.status === 'failed',
+          );
+          return (
+            <li key={`${one.case} ${one.arm}`}>
+              <a href={link('case', String(place))}>{line(one.case)}</a>{' '}
+              <span class="faint">
+                {arms.length > 1 ? `${armName(one.arm)}, ` : ''}
+                {t('passes {count} of {all}', { count: number(one.rate.count), all: number(one.rate.of) })}
+              </span>
+            </li>
+          );
+        })}
+      </ul>
+    </Section>
+  );
+}
+
+function Skills({ report: { skills, tool, startedAt } }: { readonly report: EvalReport }): JSX.Element {
+  const controls = skills.filter(({ role }) => role === 'control');
+  return (
+    <Section title={t('Evaluated skills')}>
+      <SkillNames skills={skills.filter(({ role }) => role !== 'control')} />
+      {controls.length === 0 ? null : (
+        <>
+          <p class="faint">
+            {t('Control skills were installed beside them to test the evaluation itself; they have no score:')}
+          </p>
+          <SkillNames skills={controls} />
+        </>
+      )}
+      <p class="faint">
+        {line(tool)}, {date(startedAt)}
+      </p>
+    </Section>
+  );
+}
+
+function SkillNames({ skills }: { readonly skills: readonly ReportSkill[] }): JSX.Element {
+  return (
+    <ul class="plain">
+      {skills.slice(0, 200).map(({ name, digest, version }) => (
+        <li key={name}>
+          <b>{line(name)}</b> {version === undefined ? '' : line(version)}{' '}
+          <code class="faint" title={line(digest)}>
+            {line(short(digest))}
+          </code>
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,216 @@
+/** The trigger evaluation: controls, scores, confusion matrix and distractor sweep. */
+import type { JSX } from 'preact';
+
+import { percentText } from '../../src/evals/report/report-text.ts';
+import type { Rate, TriggerReport } from '../../src/evals/report/result.ts';
+import { t } from '../language.ts';
+import { Banner, Section, State } from '../parts/parts.tsx';
+import { line, number } from '../text.ts';
+import { RateCell, Table, Titled, rateText } from './marks.tsx';
+
+const MOST_LABELS = 40;
+
+export function TriggerView({ trigger }: { readonly trigger: TriggerReport }): JSX.Element {
+  return (
+    <>
+      {trigger.isValid ? null : <Banner tone="bad" title={t('Invalid: a control failed, so there is no score')} />}
+      <Controls trigger={trigger} />
+      {trigger.isValid ? (
+        <>
+          <Scores trigger={trigger} />
+          <Matrix trigger={trigger} />
+          <Sweep trigger={trigger} />
+        </>
+      ) : null}
+    </>
+  );
+}
+
+function Controls({ trigger: { controls } }: { readonly trigger: TriggerReport }): JSX.Element {
+  return (
+    <Titled title={t('Controls')}>
+      <p class="faint">
+        {t(
+          'Controls test the evaluation itself: one made-up skill must load for each of its own requests, another must never load, and shuffled labels must score like chance. If one fails there is no score.',
+        )}
+      </p>
+      <Table label={t('Controls')} heads={['Outcome', 'Control', 'Expected', 'Found'].map((name) => t(name))}>
+        {controls.map(({ name, asked, found, isKept }) => (
+          <tr key={name}>
+            <td>
+              <State name={isKept ? 'passed' : 'failed'} />
+            </td>
+            <th scope="row">{name}</th>
+            <td>{line(asked)}</td>
+            <td>{line(found)}</td>
+          </tr>
+        ))}
+      </Table>
+    </Titled>
+  );
+}
+
+function Scores({ trigger: { scores, overall, split } }: { readonly trigger: TriggerReport }): JSX.Element {
+  return (
+    <Titled title={t('Scores')}>
+      <Table label={t('Scores')} heads={[t('Skill'), t('Precision'), t('Recall'), 'F1']}>
+        {[...scores, { skill: t('all'), ...overall }].map(({ skill, precision, recall, f1 }, at) => (
+          <tr key={at}>
+            <th scope="row">{line(skill)}</th>
+            <td>
+              <RateCell rate={precision} />
+            </td>
+            <td>
+              <RateCell rate={recall} />
+            </td>
+            <td class="number">{f1.toFixed(2)}</td>
+          </tr>
+        ))}
+      </Table>
+      <p>
+        {t('No skill loaded where none was expected')}: {rateText(overall.quiet)}
+        {split === undefined
+          ? ''
+          : `; ${t('Train')} ${rateText(split.train)}, ${t('Validation')} ${rateText(split.validation)}`}
+      </p>
+    </Titled>
+  );
+}
+
+function Matrix({ trigger: { confusion } }: { readonly trigger: TriggerReport }): JSX.Element {
+  const weight = new Map<string, number>();
+  for (const { wanted, took, count } of confusion)
+    for (const label of [wanted, took])
+      weight.set(label, (weight.get(label) ?? 0) + count * (wanted === took ? 1 : 1_000));
+  // The most confused labels by name, with the label for no skill at the end.
+  const labels = [...weight]
+    .toSorted((a, b) => b[1] - a[1])
+    .slice(0, MOST_LABELS)
+    .map(([label]) => label)
+    .toSorted((a, b) => Number(a === '-') - Number(b === '-') || (a < b ? -1 : 1));
+  const cell = (wanted: string, took: string): JSX.Element => {
+    const row = confusion.filter((one) => one.wanted === wanted);
+    const count = row.find((one) => one.took === took)?.count ?? 0;
+    if (count === 0) return <td key={took} class="none" />;
+    const share =
+      count /
+      Math.max(
+        1,
+        row.reduce((sum, one) => sum + one.count, 0),
+      );
+    return (
+      <td
+        key={took}
+        class={wanted === took ? 'right' : 'wrong'}
+        style={{ '--share': `${String(Math.round(12 + share * 34))}%` }}
+      >
+        {number(count)}
+      </td>
+    );
+  };
+  return (
+    <Titled title={t('Confusion matrix')}>
+      <p class="faint">
+        {t('Rows: expected skill. Columns: loaded skill.')}{' '}
+        {weight.size > labels.length
+          ? t('The {shown} most confused of {all} skills.', { shown: labels.length, all: number(weight.size) })
+          : ''}
+      </p>
+      <div class="table-box" tabIndex={0} role="region" aria-label={t('Confusion matrix')}>
+        <table class="confusion">
+          <thead>
+            <tr>
+              <td />
+              {labels.map((label) => (
+                <th scope="col" key={label}>
+                  <span>{nameOf(label)}</span>
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {labels.map((wanted) => (
+              <tr key={wanted}>
+                <th scope="row">{nameOf(wanted)}</th>
+                {labels.map((took) => cell(wanted, took))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </Titled>
+  );
+}
+
+function nameOf(label: string): string {
+  return label === '-' ? t('none') : line(label);
+}
+
+const [WIDTH, HEIGHT, LEFT, BOTTOM, TOP] = [560, 220, 44, 28, 10] as const;
+
+/** Recall and precision over the number of other skills, on a logarithmic axis. */
+function Sweep({ trigger: { sweep } }: { readonly trigger: TriggerReport }): JSX.Element | null {
+  if (sweep.length < 2) return null;
+  const places = sweep.map(({ distractors }) => Math.log10(Math.max(1, distractors)));
+  const [first, last] = [Math.min(...places), Math.max(...places)];
+  const x = (at: number): number =>
+    LEFT + (((places[at] ?? 0) - first) / Math.max(0.001, last - first)) * (WIDTH - LEFT - 24);
+  const y = (value: number): number => TOP + (1 - value) * (HEIGHT - TOP - BOTTOM);
+  const point = (value: number, at: number): string => `${String(x(at))},${String(y(value))}`;
+  const curve = (name: 'recall' | 'precision'): JSX.Element => {
+    const rates = sweep.map((one) => one[name]);
+    const area = [
+      ...rates.map(({ high }, at) => point(high, at)),
+      ...rates.map(({ low }, at) => point(low, at)).toReversed(),
+    ];
+    return (
+      <g class={name} key={name}>
+        <polygon points={area.join(' ')} />
+        <polyline points={rates.map((rate, at) => point(valueOf(rate), at)).join(' ')} />
+        {rates.map((rate, at) => (
+          <circle key={at} cx={x(at)} cy={y(valueOf(rate))} r="3.5">
+            <title>{`${t(name)} ${rateText(rate)}`}</title>
+          </circle>
+        ))}
+      </g>
+    );
+  };
+  const label = sweep
+    .map(({ distractors, recall, precision }) =>
+      [number(distractors), t('recall'), rateText(recall), t('precision'), rateText(precision)].join(' '),
+    )
+    .join('; ');
+  return (
+    <Section title={t('More installed skills')}>
+      <ul class="legend">
+        {['recall', 'precision'].map((name) => (
+          <li key={name}>
+            <span class={`swatch ${name}`} aria-hidden="true" />
+            {t(name)}
+          </li>
+        ))}
+      </ul>
+      <svg class="sweep" viewBox={`0 0 ${String(WIDTH)} ${String(HEIGHT)}`} role="img" aria-label={label}>
+        {[0, 0.25, 0.5, 0.75, 1].map((value) => (
+          <g key={value}>
+            <line class="guide" x1={LEFT} x2={WIDTH - 24} y1={y(value)} y2={y(value)} />
+            <text x={LEFT - 8} y={y(value) + 4} text-anchor="end">
+              {percentText(value)}
+            </text>
+          </g>
+        ))}
+        {sweep.map(({ distractors }, at) => (
+          <text key={distractors} x={x(at)} y={HEIGHT - 8} text-anchor="middle">
+            {number(distractors)}
+          </text>
+        ))}
+        {curve('precision')}
+        {curve('recall')}
+      </svg>
+    </Section>
+  );
+}
+
+function valueOf({ count, of }: Rate): number {
+  return of === 0 ? 0 : count / of;
+}

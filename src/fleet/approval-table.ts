@@ -1,0 +1,193 @@
+/** Questions of runs to people, in the database. An answer is used once, whichever worker continues the run. */
+import { randomUUID } from 'node:crypto';
+
+import type { Pool, PoolClient } from 'pg';
+
+import {
+  APPROVAL_SCOPES,
+  type ApprovalAnswer,
+  type ApprovalRequest,
+  type ApprovalScope,
+  type Approve,
+} from '../core/approval.ts';
+import { conflict, questionView, type ApprovalBook } from '../server/approvals.ts';
+import { quoted } from '../core/text/text.ts';
+import { inTransaction } from './database.ts';
+import type { QueuedRun, RunQueue } from './run-queue.ts';
+import { continueRun } from './hand-over.ts';
+import { storableJson, storableText } from './storable-text.ts';
+import { invalidInput } from '../core/errors.ts';
+
+export interface FleetQuestion {
+  readonly run: string;
+  readonly id: string;
+  readonly question: ApprovalRequest;
+  readonly askedAt: Date;
+}
+
+/**
+ * Answers of people to the questions of one run. A question without an answer is left in the table, and the run waits. `reached` repeats a
+ * statement whose answer was not heard.
+ */
+export function openApprovalTable(
+  pool: Pool,
+  run: string,
+  reached: <T>(act: () => Promise<T>) => Promise<T> = (act) => act(),
+): { readonly approve: Approve } {
+  return {
+    async approve(request) {
+      // Names this use of the answer, so that a repeated statement finds what it has used before.
+      const use = randomUUID();
+      const { rows } = await reached(() =>
+        pool.query<{ verdict: 'yes' | 'no'; scope: ApprovalScope; note: string | null }>(
+          `update skillwright.approvals set used_at = now(), used_by = $4
+           where run = $1 and id = (select id from skillwright.approvals where run = $1 and verdict is not null
+             and ((id = $2 and (used_at is null or used_by = $4)) or (scope = 'run' and question->>'coverage' = $3))
+             order by id = $2 desc, answered_at desc limit 1)
+           returning verdict, scope, note`,
+          [run, request.id, storableText(request.coverage), use],
+        ),
+      );
+      const [said] = rows;
+      if (said !== undefined) {
+        const { verdict, scope, note } = said;
+        const answer: ApprovalAnswer = { verdict, scope, by: 'callback', ...(note === null ? {} : { reason: note }) };
+        return answer;
+      }
+      await reached(() =>
+        pool.query(
+          `insert into skillwright.approvals (run, id, question) values ($1, $2, $3)
+           on conflict (run, id) do update set verdict = null, scope = null, note = null, answered_by = null, answered_at = null,
+             used_at = null, used_by = null, asked_at = now() where approvals.used_at is not null`,
+          [run, request.id, storableJson(request)],
+        ),
+      );
+      return 'pending';
+    },
+  };
+}
+
+/** How many questions of an attempt have no answer yet, or one that came before the attempt ended. */
+export async function pendingQuestions(pool: Pool, { run, attempt }: QueuedRun): Promise<number> {
+  const { rows } = await pool.query<{ count: string }>(
+    `select count(*) from skillwright.approvals a join skillwright.attempts t on t.run = a.run and t.attempt = $2
+     where a.run = $1 and (a.verdict is null or (a.used_at is null and a.asked_at >= t.started_at))`,
+    [run, attempt],
+  );
+  return Number(rows[0]?.count ?? 0);
+}
+
+/** Continues a run whose questions were answered before it began to wait. */
+export async function continueAnswered(pool: Pool, queue: RunQueue, run: string): Promise<void> {
+  await inTransaction(pool, async (client) => {
+    await lockRun(client, run);
+    if (await isAnswered(client, run)) await continueRun(client, queue, run);
+  });
+}
+
+/**
+ * An answer and a run that begins to wait for it must not miss each other: both lock the row of the run before they look at the other. Rows
+ * that refer to the run may be added meanwhile.
+ */
+async function lockRun(client: PoolClient, run: string): Promise<void> {
+  await client.query('select 1 from skillwright.runs where id = $1 for no key update', [run]);
+}
+
+/** Whether no question of a run is open. The caller has locked the row of the run. */
+export async function isAnswered(client: PoolClient, run: string): Promise<boolean> {
+  const { rowCount } = await client.query(
+    'select 1 from skillwright.approvals where run = $1 and verdict is null limit 1',
+    [run],
+  );
+  return rowCount === 0;
+}
+
+/** The questions of a project that wait for an answer, oldest first. */
+export async function listQuestions(pool: Pool, project: string): Promise<readonly FleetQuestion[]> {
+  const { rows } = await pool.query<FleetQuestion>(
+    `select a.run, a.id, a.question, a.asked_at as "askedAt" from skillwright.approvals a
+     join skillwright.runs r on r.id = a.run
+     where r.project = $1 and r.state in ('queued', 'running', 'waiting') and a.verdict is null order by a.asked_at limit ${String(MAX_LISTED)}`,
+    [project],
+  );
+  return rows;
+}
+
+/** Answered ones make room for the next. */
+const MAX_LISTED = 1_000;
+
+export interface GivenAnswer {
+  readonly run: string;
+  readonly id: string;
+  readonly verdict: 'yes' | 'no';
+  readonly scope?: ApprovalScope;
+  readonly note?: string;
+}
+
+/** Answers a question and continues the run, in one transaction. Throws `input/invalid` if it does not wait for this answer. */
+export async function answerQuestion(
+  pool: Pool,
+  queue: RunQueue,
+  { run, id, verdict, scope = 'once', note }: GivenAnswer,
+  { actor, project }: { readonly actor: string; readonly project: string },
+): Promise<void> {
+  await inTransaction(pool, async (client) => {
+    await lockRun(client, run);
+    const { rows } = await client.query<{ question: ApprovalRequest }>(
+      `select a.question from skillwright.approvals a join skillwright.runs r on r.id = a.run
+       where a.run = $1 and a.id = $2 and a.verdict is null and r.project = $3 and r.state <> 'ended' for update of a`,
+      [run, id, project],
+    );
+    const [asked] = rows;
+    if (asked === undefined)
+      throw invalidInput(`no question ${quoted(id, 80)} of ${quoted(run)} waits for an answer`, 'a waiting question');
+    const offered = offeredScopes(asked.question);
+    if (verdict === 'yes' && !offered.includes(scope))
+      throw invalidInput(`this question cannot be answered for ${quoted(scope)}`, offered.join(', '));
+    await client.query(
+      `update skillwright.approvals set verdict = $3, scope = $4, note = $5, answered_by = $6, answered_at = now()
+       where run = $1 and id = $2`,
+      [run, id, verdict, scope, note ?? null, actor],
+    );
+    await continueRun(client, queue, run);
+  });
+}
+
+/** The questions of a project for the API. An id names the run too: `RUN/QUESTION`. */
+export function openFleetApprovals(
+  pool: Pool,
+  queue: RunQueue,
+  owner: { readonly actor: string; readonly project: string },
+): ApprovalBook {
+  return {
+    async list() {
+      const questions = await listQuestions(pool, owner.project);
+      return {
+        pending: questions.map(({ run, id, question, askedAt }) => ({
+          ...questionView(question, askedAt.toISOString()),
+          id: `${run}/${id}`,
+          run,
+          scopes: offeredScopes(question),
+        })),
+        stored: [],
+        problems:
+          questions.length < MAX_LISTED
+            ? []
+            : [`only the oldest ${String(MAX_LISTED)} questions are listed; answer some to see more`],
+      };
+    },
+    async answer(name, { verdict, scope, reason }) {
+      const [, run = '', id = ''] = /^([^/]*)\/(.*)$/.exec(name) ?? [];
+      const answer = { run, id, verdict, scope, note: reason };
+      await answerQuestion(pool, queue, answer, owner).catch((error: unknown) => {
+        throw conflict(error);
+      });
+    },
+    revoke: () => Promise.resolve(0),
+  };
+}
+
+/** An answer for a skill is stored in the home folder of one machine, so a fleet offers none. */
+function offeredScopes({ scopes }: ApprovalRequest): readonly ApprovalScope[] {
+  return APPROVAL_SCOPES.filter((one) => one !== 'skill' && scopes.includes(one));
+}

@@ -1,0 +1,175 @@
+/** The side of an evaluation whose attempts run on workers: submits them, waits, and brings records and files to this machine. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { SkillError } from '../core/errors.ts';
+import { toRelativePath } from '../core/path.ts';
+import { newRunId } from '../journal/run-folder.ts';
+import { namesIn } from '../platform/fs/paths.ts';
+import type { StoredAttempt } from './attempt-format.ts';
+import { cancelRun } from './cancel-run.ts';
+import { openQueue } from './dbos-queue.ts';
+import { ensureProject } from './keys.ts';
+import type { Fleet } from './open-fleet.ts';
+import { restoreRecord, storedRecords } from './run-store.ts';
+import { readRow, submitRun } from './run-table.ts';
+import { pinFolders } from './skill-sets.ts';
+import { checked, damaged } from './stored-attempt.ts';
+import { countText } from '../core/text/line-text.ts';
+
+export interface AttemptsOptions {
+  readonly database: string;
+  readonly signal: AbortSignal;
+  /** How long attempts wait while no worker is seen (default: 30 s). */
+  readonly maxSilentMs?: number;
+}
+
+export interface RemoteResult {
+  readonly result: Readonly<Record<string, unknown>>;
+  /** The name of its record below `runs`; undefined if nothing was recorded. */
+  readonly record: string | undefined;
+}
+
+export interface AttemptsOnWorkers {
+  /** Stores the skills of a suite once. Its copies have no cases in them. */
+  pin(set: {
+    readonly folder: string;
+    readonly roots: readonly { readonly source: string; readonly path: string }[];
+  }): Promise<StoredAttempt['roots']>;
+  run(
+    attempt: StoredAttempt,
+    request: string,
+    places: { readonly runs: string; readonly outputs: string | undefined },
+  ): Promise<RemoteResult>;
+  /** Cancels the attempts that are open. */
+  close(): Promise<void>;
+}
+
+const PROJECT = 'default';
+const POLL_MS = 100;
+const SEEN_SECONDS = 10;
+const SEEN_EACH_MS = 1_000;
+
+/** Throws `executor/unavailable` if no worker could take an attempt. */
+export async function openAttemptsOnWorkers(
+  { pool, contents }: Pick<Fleet, 'pool' | 'contents'>,
+  { database, signal, maxSilentMs = 30_000 }: AttemptsOptions,
+): Promise<AttemptsOnWorkers> {
+  const isWorkerSeen = async (): Promise<boolean> => {
+    const { rowCount } = await pool.query(
+      'select 1 from skillwright.workers where seen_at > now() - make_interval(secs => $1) and not is_draining limit 1',
+      [SEEN_SECONDS],
+    );
+    return rowCount !== 0;
+  };
+  await ensureProject(pool, PROJECT);
+  if (!(await isWorkerSeen()))
+    throw noWorkers(`no worker of the fleet was seen in the last ${String(SEEN_SECONDS)} seconds`);
+  const queue = await openQueue(database, pool);
+  const owner = { actor: `eval on ${hostname()}`, project: PROJECT };
+  const over = new AbortController();
+  const stop = AbortSignal.any([signal, over.signal]);
+  const open = new Map<string, Promise<RemoteResult>>();
+  const pinned = new Map<string, Promise<StoredAttempt['roots']>>();
+
+  // One question for all open attempts.
+  let [seenAt, askedAt] = [performance.now(), performance.now()];
+  const checkWorkers = async (): Promise<void> => {
+    const now = performance.now();
+    if (now - askedAt > Math.min(SEEN_EACH_MS, maxSilentMs)) {
+      askedAt = now;
+      if (await isWorkerSeen()) seenAt = performance.now();
+    }
+    if (now - seenAt <= maxSilentMs) return;
+    const attempts = `${countText(open.size, 'open attempt is', 'open attempts are')} cancelled: ${[...open.keys()].join(', ')}`;
+    throw noWorkers(
+      `no worker of the fleet was seen for ${String(SEEN_SECONDS + maxSilentMs / 1_000)} seconds; ${attempts}`,
+    );
+  };
+
+  const result = async (
+    id: string,
+    { runs, outputs }: Parameters<AttemptsOnWorkers['run']>[2],
+  ): Promise<RemoteResult> => {
+    try {
+      while ((await readRow(pool, PROJECT, id))?.state !== 'ended') {
+        stop.throwIfAborted();
+        await checkWorkers();
+        await sleep(POLL_MS, undefined, { signal: stop }).catch(() => undefined);
+      }
+    } catch (error) {
+      await cancelRun(pool, queue, PROJECT, id);
+      throw error;
+    }
+    const { rows } = await pool.query<{ stored: Stored | null; reason: string }>(
+      'select result as stored, reason from skillwright.runs where id = $1',
+      [id],
+    );
+    const [end] = rows;
+    if (end?.stored === null || end === undefined) throw new Error(`the worker failed: ${end?.reason ?? 'no result'}`);
+    let record: string | undefined;
+    // Records of attempts that were lost are not results.
+    const records = await storedRecords(pool, id);
+    const last = records.at(-1)?.attempt;
+    for (const one of records.filter(({ attempt }) => attempt === last)) {
+      await restoreRecord(pool, contents, { run: id, ...one }, runs);
+      if (!one.isChild) ({ record } = one);
+    }
+    for (const { path: name, digest } of outputs === undefined ? [] : end.stored.outputs) {
+      const place = toRelativePath(name);
+      if (place.type === 'refused') throw damaged('a result names a file outside its folder');
+      const file = path.join(outputs ?? '', place.path);
+      mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+      writeFileSync(file, await checked(contents, digest), { mode: 0o600 });
+    }
+    return { result: end.stored.result, record };
+  };
+
+  return {
+    pin({ folder, roots }) {
+      const pinRoots = async (): Promise<StoredAttempt['roots']> => {
+        const made = [];
+        for (const { source, path: root } of roots.length === 0 ? [{ source: 'option', path: folder }] : roots) {
+          const skills = namesIn(root).map((name) => ({ name, dir: path.join(root, name) }));
+          made.push({ source, skillSet: await pinFolders(pool, contents, skills) });
+        }
+        return made;
+      };
+      const known = pinned.get(folder) ?? pinRoots();
+      pinned.set(folder, known);
+      return known;
+    },
+    async run(attempt, request, places) {
+      const [first] = attempt.roots;
+      if (first === undefined) throw new TypeError('an attempt has at least one set of skills');
+      stop.throwIfAborted();
+      const options = { evaluation: attempt };
+      const submission = { id: newRunId(new Date()), request, skillSet: first.skillSet, options };
+      const { id } = await submitRun(pool, queue, submission, owner);
+      const done = result(id, places);
+      open.set(id, done);
+      return done.finally(() => open.delete(id));
+    },
+    async close() {
+      over.abort(new Error('the evaluation has ended'));
+      await Promise.allSettled(open.values());
+      await queue.close();
+    },
+  };
+}
+
+interface Stored {
+  readonly result: Readonly<Record<string, unknown>>;
+  readonly outputs: readonly { readonly path: string; readonly digest: string }[];
+}
+
+function noWorkers(message: string): SkillError {
+  return new SkillError({
+    code: 'executor/unavailable',
+    message,
+    hint: 'start a worker with the same database and model, and run the evaluation again: skillwright worker --model NAME',
+    data: { executor: 'fleet', reasons: ['no worker'], install: 'skillwright worker' },
+  });
+}

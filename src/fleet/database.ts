@@ -1,0 +1,222 @@
+/** Connections to PostgreSQL. `pg` and `@dbos-inc/dbos-sdk` are optional: they are loaded when a fleet is opened. */
+import { Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+
+import type { Pool, PoolClient } from 'pg';
+
+import { SkillError, isSkillError } from '../core/errors.ts';
+import { loadOptional } from '../platform/optional-package.ts';
+import { openInterval } from './worker-timers.ts';
+
+export interface Database extends Pool {
+  /**
+   * Closes connections that are older than this. A firewall that forgets a connection neither answers nor closes it, and each statement on
+   * such a one would wait for its timeout. Statements in progress reject with an error that `isPassing`.
+   */
+  renew(olderThanMs: number): void;
+}
+
+const READ_TIMEOUT = 'Query read timeout';
+/** After this much silence the kernel asks the other side each second, ten times. */
+const KEEP_ALIVE_MS = 5_000;
+
+/** Opens a pool of connections and checks that the database answers. */
+export async function openDatabase(
+  url: string,
+  { size = 10, timeoutMs = 30_000 }: { readonly size?: number; readonly timeoutMs?: number } = {},
+): Promise<Database> {
+  if (!/^postgres(?:ql)?:\/\//.test(url))
+    throw new SkillError({
+      code: 'input/invalid',
+      message: 'the database address does not begin with postgres://',
+      hint: 'pass --database postgres://USER@HOST/NAME, or set SKILLWRIGHT_DATABASE_URL',
+      data: { expected: 'postgres://USER@HOST/NAME' },
+    });
+  const pg = await loadOptional('pg', () => import('pg'));
+  const opened = new Map<Socket, number>();
+  // The server cannot say that a statement takes too long if the network is broken.
+  const readTimeoutMs = timeoutMs + 1_000;
+  const pool = new pg.default.Pool({
+    connectionString: url,
+    max: size,
+    connectionTimeoutMillis: 5_000,
+    statement_timeout: timeoutMs,
+    query_timeout: readTimeoutMs,
+    idle_in_transaction_session_timeout: 30_000,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+    stream() {
+      const socket = new Socket();
+      opened.set(socket, performance.now());
+      socket.on('close', () => opened.delete(socket));
+      return socket;
+    },
+  });
+  // An idle connection that breaks is replaced by the pool; the query that needs one reports the error.
+  pool.on('error', () => undefined);
+  // The pool listens to idle connections only. One that breaks between two statements of a transaction would end this process otherwise.
+  pool.on('connect', (client) => void client.on('error', () => undefined));
+  const renew = (olderThanMs: number): void => {
+    for (const [socket, at] of opened) if (performance.now() - at >= olderThanMs) socket.destroy();
+  };
+  // Other connections of that age are dead too.
+  pool.on('release', (error) => {
+    if (error instanceof Error && error.message === READ_TIMEOUT) renew(readTimeoutMs);
+  });
+  try {
+    await pool.query('select 1');
+  } catch (error) {
+    await pool.end();
+    throw unreachable(url, error);
+  }
+  return Object.assign(pool, { renew });
+}
+
+const WATCH_MS = 500;
+/** Connections that do not answer for this long are replaced; statements of a fleet take milliseconds. */
+const SILENT_MS = 8_000;
+
+export interface WatchOptions {
+  /** Asks on a connection of its own: those of the pool may all be busy (default: `select 1`). It must reject if there is no answer. */
+  readonly beat?: (heart: Pool) => Promise<unknown>;
+  /** Uses the pool (default: `select 1`). */
+  readonly use?: () => Promise<unknown>;
+  /** Called before connections are replaced, with the time since `use` was last answered. */
+  readonly onSilent?: (silentMs: number) => void;
+}
+
+/** Asks the database twice a second, and renews the connections of a pool that do not answer although a new one does. */
+export async function watchDatabase(
+  url: string,
+  pool: Database,
+  { beat = (heart) => heart.query('select 1'), use = () => pool.query('select 1'), onSilent }: WatchOptions = {},
+): Promise<{ close(): Promise<void> }> {
+  const heart = await openDatabase(url, { size: 1, timeoutMs: 3_000 });
+  let lastUse = performance.now();
+  let lastRenewal = 0;
+  const check = (): void => {
+    const now = performance.now();
+    if (now - Math.max(lastUse, lastRenewal) <= SILENT_MS) return;
+    lastRenewal = now;
+    onSilent?.(now - lastUse);
+    pool.renew(SILENT_MS);
+  };
+  // Apart, so that a heartbeat does not wait for the pool.
+  const uses = openInterval(async () => {
+    await use().catch(() => undefined);
+    lastUse = performance.now();
+  }, WATCH_MS);
+  const beats = openInterval(() => beat(heart).then(check, () => undefined), WATCH_MS);
+  return {
+    async close() {
+      // In this order: connections that are silent now are still replaced.
+      await uses.close();
+      await beats.close();
+      await beat(heart).catch(() => undefined);
+      await heart.end();
+    },
+  };
+}
+
+/** Runs several statements as one transaction. */
+export async function inTransaction<T>(pool: Pool, act: (client: PoolClient) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  try {
+    await client.query('begin');
+    const result = await act(client);
+    await client.query('commit');
+    return result;
+  } catch (error) {
+    if (error instanceof Error && isDisconnected(error)) broken = error;
+    else
+      await client.query('rollback').catch((problem: Error) => {
+        broken = problem;
+      });
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}
+
+export const RETRY_MS = 200;
+const END_MS = 60_000;
+
+/**
+ * Tries again while the database does not answer, as when it is restarted or full, until `stop`. Other errors are thrown at once: they say
+ * that the run belongs to another worker, or what is wrong with it.
+ */
+export async function reached<T>(act: () => Promise<T>, stop: AbortSignal): Promise<T> {
+  for (;;) {
+    try {
+      return await act();
+    } catch (error) {
+      if (!isPassing(error) || stop.aborted) throw error;
+      await pause(RETRY_MS);
+    }
+  }
+}
+
+/**
+ * As `reached`, for what must not be given up because nothing would do it later: as long as there is no connection, and a minute if the
+ * database refuses.
+ */
+export async function untilReached<T>(act: () => Promise<T>): Promise<T> {
+  const start = performance.now();
+  for (;;) {
+    try {
+      return await act();
+    } catch (error) {
+      if (!isPassing(error) || (!isDisconnected(error) && performance.now() - start > END_MS)) throw error;
+      await pause(RETRY_MS);
+    }
+  }
+}
+
+/**
+ * Whether the same statement may succeed later: the connection broke, or the server restarts, is full or has a conflict. SQLSTATE classes:
+ * 08 connection, 25 read-only after a switch-over, 40 rollback, 53 resources, 55 not ready, 57 shutdown, 58 system.
+ */
+export function isPassing(error: unknown): boolean {
+  if (!(error instanceof Error) || error instanceof TypeError || isSkillError(error)) return false;
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  return !/^[0-9A-Z]{5}$/.test(code) || /^(?:08|25|40|53|55|57|58)/.test(code);
+}
+
+/** Whether the connection to the database was lost. Narrower than `isPassing`: a run is repeated after it. */
+export function isDisconnected(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  return (
+    /^(?:08|57P)\w{2,3}$|^E(?:CONN|TIMEDOUT|PIPE|HOSTUN|NETUN)/.test(code) ||
+    /^(?:Connection terminated|Query read timeout|timeout exceeded when trying to connect|Client .* not queryable)/.test(
+      error.message,
+    )
+  );
+}
+
+/** Whether opening the database failed in a way that may pass: it starts, is full, or cannot be reached. */
+export function isUnreachable(error: unknown): boolean {
+  return isPassing(isSkillError(error) ? error.cause : error);
+}
+
+function unreachable(url: string, error: unknown): SkillError {
+  const place = withoutPassword(url);
+  const cause = error instanceof Error ? error.message : String(error);
+  return new SkillError({
+    code: 'io/failed',
+    message: `the database ${place} does not answer: ${cause}`,
+    hint: 'check that PostgreSQL runs and accepts this user: psql "$SKILLWRIGHT_DATABASE_URL" -c "select 1"',
+    data: { path: place, cause },
+    cause: error,
+  });
+}
+
+/** The address without its password, for messages. */
+export function withoutPassword(url: string): string {
+  if (!URL.canParse(url)) return 'address';
+  const parsed = new URL(url);
+  parsed.password = '';
+  parsed.search = '';
+  return parsed.href;
+}

@@ -1,0 +1,235 @@
+/** The HTTP API of a fleet. It starts no run itself: it accepts runs, answers questions and shows what workers recorded. */
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { hostname } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { Pool } from 'pg';
+
+import { SkillError } from '../core/errors.ts';
+import { limitConnections } from '../platform/net/connection-limit.ts';
+import { LOOPBACK_HEADERS, respond } from '../platform/net/loopback-server.ts';
+import { answerApi, sendError } from '../server/exchange.ts';
+import { HttpError } from '../server/http-error.ts';
+import { API_PATH, openApi } from '../server/open-api.ts';
+import { readPageFiles, sendPage, type PageFile } from '../server/page-files.ts';
+import { hasKeys, needRight, openKeyring, type Identity } from './keys.ts';
+import { SILENT_SECONDS, takeOverRuns } from './hand-over.ts';
+import { metricsText } from './metrics.ts';
+import { PASS_SECONDS, reconcile } from './reconcile.ts';
+import { fleetRoutes } from './routes.ts';
+import type { FleetContext } from './context.ts';
+import { logIn, sendLogin, sessionIdentity, sessionToken } from './page-session.ts';
+import { openRecordFolders, type RecordFolders } from './stored-records.ts';
+import { deliver } from './webhooks.ts';
+
+export interface FleetServerOptions extends Omit<FleetContext, 'folders'> {
+  /** Default: the loopback. Anything else needs at least one key in the database. */
+  readonly host?: string;
+  readonly port?: number;
+  readonly onNote?: (note: string) => void;
+  /** A reader that takes no data for this long is disconnected (default: 30,000). */
+  readonly stalledMs?: number;
+}
+
+export interface FleetServer {
+  /** Without a trailing slash. */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '::1', 'localhost']);
+const LIMITS = { bodyBytes: 1024 * 1024, uploadBytes: 0, stalledMs: 30_000 };
+const MAX_CONNECTIONS = 512;
+const DELIVERY_MS = 1_000;
+const LOST_SECONDS = 30;
+
+/** Resolves when the server listens. Throws `policy/refused` if it would be reachable from elsewhere without keys. */
+export async function openFleetServer(options: FleetServerOptions): Promise<FleetServer> {
+  const { pool, host = '127.0.0.1', port = 0, onNote = () => undefined } = options;
+  if (!LOOPBACK.has(host) && !(await hasKeys(pool))) throw withoutKeys(host);
+  const closing = new AbortController();
+  const keyring = openKeyring(pool);
+  const exchange: Exchange = {
+    options,
+    keyring,
+    folders: openRecordFolders(options),
+    pages: options.page === undefined ? new Map<string, PageFile>() : readPageFiles(options.page.pages),
+    closing: closing.signal,
+    onNote,
+  };
+  const server = createServer({
+    maxHeaderSize: 16_384,
+    headersTimeout: 5_000,
+    requestTimeout: 30_000,
+    connectionsCheckingInterval: 1_000,
+  });
+  const hasRoom = limitConnections(server, MAX_CONNECTIONS);
+  server.on('request', (request, response) => {
+    if (!hasRoom(request, response)) return respond(response, 503, { error: 'too many connections' });
+    answer(request, response, exchange).catch(() => response.destroy());
+  });
+  server.listen(port, host);
+  await once(server, 'listening');
+  const address = server.address();
+  const bound = typeof address === 'object' && address !== null ? address.port : port;
+  const loops = [deliverLoop(options, closing.signal, onNote), reconcileLoop(options, closing.signal, onNote)];
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${String(bound)}`,
+    async close() {
+      closing.abort();
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await Promise.all([closed, ...loops]);
+    },
+  };
+}
+
+async function deliverLoop(
+  { pool, webhooksTo = [] }: FleetServerOptions,
+  signal: AbortSignal,
+  onNote: (note: string) => void,
+): Promise<void> {
+  while (!signal.aborted) {
+    const sent = await deliver(pool, signal, webhooksTo).catch((error: unknown) => {
+      if (!signal.aborted) onNote(`webhooks: ${error instanceof Error ? error.message : String(error)}`);
+      return 0;
+    });
+    if (sent === 0) await sleep(DELIVERY_MS, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+/**
+ * Workers do the same; this is for a time without workers. A server waits longer than they do: if there is no other worker, the one that is
+ * silent may still have results in its memory.
+ */
+async function reconcileLoop(
+  { pool, queue }: FleetServerOptions,
+  signal: AbortSignal,
+  onNote: (note: string) => void,
+): Promise<void> {
+  const by = `server ${hostname()}-${String(process.pid)}`;
+  for (let ms = PASS_SECONDS * 1_000; !signal.aborted;) {
+    await sleep(ms, undefined, { signal }).catch(() => undefined);
+    if (signal.aborted) return;
+    try {
+      for (const { run, because } of [
+        ...(await takeOverRuns(pool, queue, by, LOST_SECONDS)),
+        ...(await reconcile(pool, queue, by)),
+      ])
+        onNote(`run ${run}: ${because}`);
+      ms = PASS_SECONDS * 1_000;
+    } catch (error) {
+      if (!signal.aborted) onNote(`reconciler: ${error instanceof Error ? error.message : String(error)}`);
+      ms = 2 * SILENT_SECONDS * 1_000;
+    }
+  }
+}
+
+/** Streams of a key that was revoked end within this time, and the second for which keys are remembered. */
+const RECHECK_MS = 2_000;
+
+interface Exchange {
+  readonly options: FleetServerOptions;
+  readonly folders: RecordFolders;
+  readonly pages: ReadonlyMap<string, PageFile>;
+  readonly keyring: (secret: string) => Promise<Identity | undefined>;
+  readonly closing: AbortSignal;
+  readonly onNote: (note: string) => void;
+}
+
+async function answer(request: IncomingMessage, response: ServerResponse, exchange: Exchange): Promise<void> {
+  request.on('error', () => undefined);
+  response.on('error', () => undefined);
+  try {
+    await route(request, response, exchange);
+  } catch (error) {
+    if (sendError(response, error)) return;
+    exchange.onNote(`request failed: ${error instanceof Error ? error.message : String(error)}`);
+    respond(response, 503, { error: 'the request could not be completed; try again' });
+  }
+}
+
+async function route(request: IncomingMessage, response: ServerResponse, exchange: Exchange): Promise<void> {
+  const { options, keyring, closing, pages } = exchange;
+  const { pool } = options;
+  const target = request.url ?? '';
+  if (!target.startsWith('/') || !URL.canParse(target, 'http://localhost'))
+    throw new HttpError(400, 'invalid request target');
+  const url = new URL(target, 'http://localhost');
+  const isGet = request.method === 'GET';
+  if (isGet && (url.pathname === '/healthz' || url.pathname === '/readyz')) return health(url.pathname, response, pool);
+  if (url.pathname === '/login' && pages.size > 0) {
+    if (isGet) return sendLogin(response);
+    if (request.method === 'POST') return logIn(request, response, { pool, keyring });
+  }
+  const session = sessionToken(request);
+  const identify = (): Promise<Identity | undefined> =>
+    session === '' ? keyring(bearer(request)) : sessionIdentity(pool, session);
+  const identity = await identify();
+  const page = isGet ? pages.get(url.pathname) : undefined;
+  if (page !== undefined) {
+    if (identity === undefined && url.pathname === '/') return sendLogin(response);
+    return sendPage(response, page);
+  }
+  if (identity === undefined)
+    throw new HttpError(
+      401,
+      'missing or invalid key: send Authorization: Bearer KEY',
+      'skillwright fleet keys creates one',
+    );
+  if (url.pathname === '/metrics' && isGet) {
+    needRight(identity, 'read');
+    return sendText(response, 'text/plain; version=0.0.4', await metricsText(pool, identity.project));
+  }
+  if (!url.pathname.startsWith(`${API_PATH}/`)) throw new HttpError(404, `not found; the API is below ${API_PATH}`);
+  const routes = fleetRoutes({ ...options, folders: exchange.folders }, identity);
+  // A stream outlives its first check. While the database does not answer, nothing is known about the key.
+  const revoked = new AbortController();
+  const recheck = setInterval(() => {
+    identify().then(
+      (known) => known ?? revoked.abort(),
+      () => undefined,
+    );
+  }, RECHECK_MS);
+  try {
+    await answerApi(request, response, url, {
+      routes,
+      limits: { ...LIMITS, stalledMs: options.stalledMs ?? LIMITS.stalledMs },
+      closing: AbortSignal.any([closing, revoked.signal]),
+      description: () => openApi(routes),
+      onNote: exchange.onNote,
+    });
+  } finally {
+    clearInterval(recheck);
+  }
+}
+
+async function health(name: string, response: ServerResponse, pool: Pool): Promise<void> {
+  if (name === '/healthz') return respond(response, 200, { status: 'alive' });
+  try {
+    await pool.query('select 1 from skillwright.migrations limit 1');
+    respond(response, 200, { status: 'ready' });
+  } catch {
+    respond(response, 503, { status: 'the database does not answer' });
+  }
+}
+
+function bearer({ headers }: IncomingMessage): string {
+  return /^Bearer ([\x21-\x7e]{1,200})$/i.exec(headers.authorization ?? '')?.[1] ?? '';
+}
+
+function sendText(response: ServerResponse, mediaType: string, text: string): void {
+  response.writeHead(200, { ...LOOPBACK_HEADERS, 'content-type': mediaType });
+  response.end(text);
+}
+
+function withoutKeys(host: string): SkillError {
+  return new SkillError({
+    code: 'policy/refused',
+    message: `the server would be reachable at ${host}, and there is no key yet`,
+    hint: 'create one: skillwright fleet keys create NAME --rights admin; TLS is the work of a reverse proxy in front',
+    data: { rule: 'server/keys', approval: '', command: 'skillwright fleet keys create NAME --rights admin' },
+  });
+}

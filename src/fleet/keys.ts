@@ -1,0 +1,127 @@
+/** API keys: shown once, stored as a hash, bound to one project and to rights. */
+import { createHash, randomBytes } from 'node:crypto';
+
+import type { Pool } from 'pg';
+
+import { invalidInput } from '../core/errors.ts';
+import { quoted } from '../core/text/text.ts';
+import { HttpError } from '../server/http-error.ts';
+import { recordAct } from './audit.ts';
+
+/** `admin` manages keys, webhooks, schedules and limits of its project. */
+export const RIGHTS = ['submit', 'read', 'approve', 'admin'] as const;
+export type Right = (typeof RIGHTS)[number];
+
+export interface Identity {
+  /** The id of the key. */
+  readonly actor: string;
+  readonly project: string;
+  readonly rights: readonly Right[];
+}
+
+export function hasRight({ rights }: Identity, right: Right): boolean {
+  return rights.includes(right) || rights.includes('admin');
+}
+
+/** Throws a 403 if the key has no such right. */
+export function needRight(identity: Identity, right: Right): void {
+  if (!hasRight(identity, right))
+    throw new HttpError(403, `this key has no right to ${right}`, `use a key with the right ${right}`);
+}
+
+export interface ApiKey {
+  readonly id: string;
+  readonly name: string;
+  readonly project: string;
+  readonly rights: readonly Right[];
+  readonly createdAt: Date;
+  readonly revokedAt: Date | null;
+}
+
+const COLUMNS = 'id, name, project, rights, created_at as "createdAt", revoked_at as "revokedAt"';
+
+/** Creates a project if it does not exist. Throws `input/invalid` for a malformed name. */
+export async function ensureProject(pool: Pool, project: string): Promise<void> {
+  if (!/^[a-z0-9][a-z0-9._-]{0,62}$/.test(project))
+    throw invalidInput(
+      `${quoted(project)} is not a project name`,
+      'a name such as docs-team',
+      'use lower-case letters, digits, dots, hyphens and underscores, at most 63',
+    );
+  await pool.query('insert into skillwright.projects (name) values ($1) on conflict do nothing', [project]);
+}
+
+/** Returns the key itself, which cannot be read again. `actor` is for the audit. */
+export async function createKey(
+  pool: Pool,
+  { name, project, rights }: { readonly name: string; readonly project: string; readonly rights: readonly Right[] },
+  actor: string,
+): Promise<{ readonly key: ApiKey; readonly secret: string }> {
+  if (!/\S/.test(name) || name.length > 100)
+    throw invalidInput(`${quoted(name)} is not a name of a key`, 'a name of 1 to 100 characters, such as ci');
+  await ensureProject(pool, project);
+  const id = randomBytes(6).toString('hex');
+  const secret = `sw_${id}_${randomBytes(32).toString('base64url')}`;
+  const { rows } = await pool.query<ApiKey>(
+    `insert into skillwright.keys (id, name, hash, project, rights) values ($1, $2, $3, $4, $5) returning ${COLUMNS}`,
+    [id, name, hashOf(secret), project, rights],
+  );
+  const [key] = rows;
+  if (key === undefined) throw new TypeError('the key was not stored');
+  await recordAct(pool, { actor, project }, { act: 'key-create', target: id, detail: { name, rights } });
+  return { key, secret };
+}
+
+export async function listKeys(pool: Pool, project: string): Promise<readonly ApiKey[]> {
+  const { rows } = await pool.query<ApiKey>(
+    `select ${COLUMNS} from skillwright.keys where project = $1 order by created_at`,
+    [project],
+  );
+  return rows;
+}
+
+/** Returns false if the project has no such key. */
+export async function revokeKey(
+  pool: Pool,
+  { actor, project }: { readonly actor: string; readonly project: string },
+  id: string,
+): Promise<boolean> {
+  const { rowCount } = await pool.query(
+    'update skillwright.keys set revoked_at = coalesce(revoked_at, now()) where id = $1 and project = $2',
+    [id, project],
+  );
+  if (rowCount === 1) await recordAct(pool, { actor, project }, { act: 'key-revoke', target: id });
+  return rowCount === 1;
+}
+
+export async function hasKeys(pool: Pool): Promise<boolean> {
+  const { rowCount } = await pool.query('select 1 from skillwright.keys where revoked_at is null limit 1');
+  return rowCount === 1;
+}
+
+/** A key that was looked up is used this long without asking again, so a revoked key works no longer than this. */
+const REMEMBERED_MS = 1_000;
+const MAX_REMEMBERED = 1_000;
+
+/** Finds who a key belongs to. Looking up the hash leaks nothing about other keys. */
+export function openKeyring(pool: Pool): (secret: string) => Promise<Identity | undefined> {
+  const known = new Map<string, { readonly identity: Identity | undefined; readonly until: number }>();
+  return async (secret) => {
+    if (!/^sw_[0-9a-f]{12}_[\w-]{43}$/.test(secret)) return undefined;
+    const hash = hashOf(secret);
+    const remembered = known.get(hash);
+    if (remembered !== undefined && remembered.until > performance.now()) return remembered.identity;
+    const { rows } = await pool.query<Identity>(
+      'select id as actor, project, rights from skillwright.keys where hash = $1 and revoked_at is null',
+      [hash],
+    );
+    const [identity] = rows;
+    if (known.size >= MAX_REMEMBERED) known.clear();
+    known.set(hash, { identity, until: performance.now() + REMEMBERED_MS });
+    return identity;
+  };
+}
+
+function hashOf(secret: string): string {
+  return createHash('sha256').update(secret).digest('hex');
+}

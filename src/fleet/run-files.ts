@@ -1,0 +1,114 @@
+/** The output files of runs: names in a table, bytes among the contents, so that they outlive the worker. */
+import path from 'node:path';
+
+import type { Pool } from 'pg';
+
+import { sha256 } from '../platform/hash.ts';
+import { redactedChunks } from '../runtime/execution/redacted.ts';
+import { leftOutNotes, readResults } from '../runtime/execution/results.ts';
+import type { Execution } from '../runtime/execution/execution.ts';
+import type { Session } from '../runtime/session.ts';
+import { HttpError } from '../server/http-error.ts';
+import { fileRoute, type Route } from '../server/router.ts';
+import type { ContentStore } from './content-store.ts';
+import type { QueuedRun } from './run-queue.ts';
+
+interface FilePlace {
+  readonly pool: Pool;
+  readonly contents: ContentStore;
+}
+
+export interface RunFiles {
+  /** Remembers that a program may have left results. */
+  readonly afterProgram: (execution: Execution) => void;
+  /** Stores what programs left since the last call. */
+  readonly keepChanges: () => Promise<void>;
+  /** Stores every result that can be stored, and returns a note for each other one. */
+  readonly keepAll: (session: Pick<Session, 'execution'>) => Promise<readonly string[]>;
+}
+
+/** The results of one attempt. Results of earlier attempts stay until this one writes a file of the same name. */
+export function openRunFiles({ run, attempt }: QueuedRun, { pool, contents }: FilePlace): RunFiles {
+  /** Digests by the names that this attempt has stored. */
+  const stored = new Map<string, string>();
+  let changed: Execution | undefined;
+  const keepAll: RunFiles['keepAll'] = async (session) => {
+    const redactor = session.execution?.redactor;
+    const { files, leftOut } = await readResults(session);
+    const names = new Set<string>();
+    for (const { name, bytes: raw } of files) {
+      const shown = redactor?.text(name) ?? name;
+      const bytes = Buffer.concat([...redactedChunks([raw], redactor)]);
+      const digest = sha256(bytes);
+      names.add(shown);
+      if (stored.get(shown) === digest) continue;
+      await contents.save([{ digest, bytes }]);
+      // A worker that was cut off does not replace the files of the attempt that continues the run.
+      await pool.query(
+        `insert into skillwright.run_files (run, name, digest, bytes)
+         select id, $3, $4, $5 from skillwright.runs where id = $1 and attempt = $2
+         on conflict (run, name) do update set digest = excluded.digest, bytes = excluded.bytes`,
+        [run, attempt, shown, digest, bytes.length],
+      );
+      stored.set(shown, digest);
+    }
+    const removed = [...stored.keys()].filter((name) => !names.has(name));
+    if (removed.length > 0)
+      await pool.query(
+        `delete from skillwright.run_files where run = $1 and name = any($3)
+         and exists (select 1 from skillwright.runs where id = $1 and attempt = $2)`,
+        [run, attempt, removed],
+      );
+    for (const name of removed) stored.delete(name);
+    return leftOutNotes(leftOut);
+  };
+  return {
+    afterProgram(execution) {
+      changed = execution;
+    },
+    async keepChanges() {
+      const execution = changed;
+      if (execution === undefined) return;
+      // Before the files are read: a program that ends meanwhile is left to the next call.
+      changed = undefined;
+      try {
+        await keepAll({ execution });
+      } catch (error) {
+        changed = execution;
+        throw error;
+      }
+    },
+    keepAll,
+  };
+}
+
+interface RunFile {
+  readonly name: string;
+  readonly bytes: number;
+  readonly digest: string;
+}
+
+export async function listRunFiles(pool: Pool, project: string, run: string): Promise<readonly RunFile[]> {
+  const { rows } = await pool.query<RunFile>(
+    `select f.name, f.bytes::float as bytes, f.digest from skillwright.run_files f join skillwright.runs r on r.id = f.run
+     where r.project = $1 and r.id = $2 order by f.name`,
+    [project, run],
+  );
+  return rows;
+}
+
+export function runFileRoute({ pool, contents }: FilePlace, project: string): Route {
+  return fileRoute(
+    '/runs/{id}/files/{path}',
+    'Download an output file of a run',
+    {},
+    async ({ params: { id = '', path: name = '' } }) => {
+      const file = (await listRunFiles(pool, project, id)).find((one) => one.name === name);
+      if (file === undefined) throw new HttpError(404, 'no such file');
+      const bytes = await contents.load(file.digest);
+      if (bytes === undefined || sha256(bytes) !== file.digest)
+        throw new HttpError(500, 'the stored bytes of the file are missing or damaged', 'restore them from a backup');
+      return { name: path.basename(name), mediaType: 'application/octet-stream', chunks: [bytes] };
+    },
+  );
+}

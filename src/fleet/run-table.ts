@@ -1,0 +1,261 @@
+/**
+ * Runs in the database. A run is handed to a worker by its attempt: every write of a worker names the attempt it was given and changes
+ * nothing once another worker has the next one. All times are the database's, so the clocks of the machines do not matter.
+ */
+import type { Pool, PoolClient } from 'pg';
+
+import type { AgentResult } from '../agent/agent-options.ts';
+import type { Budget } from '../core/budget.ts';
+import { SkillError, invalidInput } from '../core/errors.ts';
+import { quoted } from '../core/text/text.ts';
+import { inTransaction } from './database.ts';
+import type { StoredAttempt } from './attempt-format.ts';
+import type { RunQueue } from './run-queue.ts';
+import type { RunPage } from '../server/records.ts';
+import { storableJson } from './storable-text.ts';
+
+/** The format of runs in the tables. A worker refuses runs that a later format recorded. */
+export const RUN_FORMAT = 1;
+const MAX_REQUEST_CHARACTERS = 100_000;
+const MAX_SEARCHED = 10_000;
+
+export interface RunSubmission {
+  readonly request: string;
+  readonly options?: FleetRunOptions;
+  /** Larger numbers run later (default: 0). */
+  readonly priority?: number;
+  /** A second submission with the same key returns the first run. */
+  readonly idempotencyKey?: string;
+  /** Seconds until the run may begin. */
+  readonly delaySeconds?: number;
+}
+
+/** What a submission may choose; everything else is the worker's. */
+export interface FleetRunOptions {
+  readonly budget?: Partial<Budget>;
+  readonly required?: readonly string[];
+  readonly vocabulary?: string;
+  /** The run is an attempt of an evaluation. */
+  readonly evaluation?: StoredAttempt;
+  /** The trace that the spans of every attempt belong to: its id, and after a hyphen the id of the span that submitted the run. */
+  readonly trace?: string;
+}
+
+export interface FleetRun {
+  readonly id: string;
+  readonly project: string;
+  readonly request: string;
+  readonly options: FleetRunOptions;
+  readonly skillSet: string;
+  readonly format: number;
+  readonly state: 'queued' | 'running' | 'waiting' | 'ended';
+  readonly attempt: number;
+  readonly crashes: number;
+  readonly worker: string | null;
+  /** Why the last attempt did not end the run; null if an answer of a person continued it. */
+  readonly queuedBecause: string | null;
+  readonly isCancelled: boolean;
+  readonly outcome: string | null;
+  readonly answer: string | null;
+  readonly reason: string | null;
+  readonly used: AgentResult['used'] | null;
+  readonly submittedBy: string;
+  readonly submittedAt: Date;
+  readonly startedAt: Date | null;
+  readonly endedAt: Date | null;
+}
+
+/** What `FleetRun` has. */
+export const COLUMNS = `id, project, request, options, skill_set as "skillSet", format, state, attempt, crashes, worker,
+  queued_because as "queuedBecause", is_cancelled as "isCancelled", outcome, answer, reason, used, submitted_by as "submittedBy", submitted_at as "submittedAt",
+  started_at as "startedAt", ended_at as "endedAt"`;
+
+export interface Submitter {
+  readonly actor: string;
+  readonly project: string;
+}
+
+/**
+ * Accepts a run: its row and its place in the queue are one transaction. Throws `input/invalid` for a bad request, and `policy/refused`
+ * if the project has too many waiting runs.
+ */
+export async function submitRun(
+  pool: Pool,
+  queue: RunQueue,
+  submission: RunSubmission & { readonly id: string; readonly skillSet: string },
+  { actor, project }: Submitter,
+): Promise<FleetRun> {
+  const { id, request, options = {}, priority = 0, idempotencyKey = null, skillSet, delaySeconds } = submission;
+  if (/\0|\p{Cs}/u.test(request) || JSON.stringify(options) !== storableJson(options))
+    throw invalidInput(
+      'the request or its options contain U+0000 or half a surrogate pair, which the database cannot store',
+      'valid Unicode without U+0000',
+    );
+  if (!/\S/.test(request) || request.length > MAX_REQUEST_CHARACTERS)
+    throw invalidInput(
+      request.length > MAX_REQUEST_CHARACTERS ? 'the request is too long' : 'the request is empty',
+      `1 to ${String(MAX_REQUEST_CHARACTERS)} characters`,
+    );
+  return inTransaction(pool, async (client) => {
+    const { rows } = await client.query<Submitted>({
+      name: 'submit',
+      text: SUBMIT,
+      values: [id, project, request, options, skillSet, RUN_FORMAT, priority, idempotencyKey, actor],
+    });
+    const [row] = rows;
+    if (row === undefined) throw invalidInput(`there is no project ${quoted(project)}`, 'a project that exists');
+    const { limit, queued, ...run } = row;
+    if (!isAdded(run)) {
+      // First: a caller who did not hear the answer gets it, also if the queue is full by now.
+      const before = idempotencyKey === null ? undefined : await sameKey(client, project, idempotencyKey, request);
+      if (before !== undefined) return before;
+      if (queued < limit) throw new TypeError('a run conflicts with no run');
+      throw tooMany(project, limit);
+    }
+    await queue.add(client, {
+      run: id,
+      attempt: 1,
+      project,
+      priority,
+      delaySeconds,
+    });
+    return run;
+  });
+}
+
+type Submitted = { readonly limit: number; readonly queued: number } & (FleetRun | { readonly id: null });
+
+function isAdded(run: FleetRun | { readonly id: null }): run is FleetRun {
+  return run.id !== null;
+}
+
+/** The check of the quota, the run and its line in the audit, in one round trip. */
+const SUBMIT = `with quota as (
+    select queued_limit as "limit",
+      (select count(*)::int from skillwright.runs where project = $2 and state = 'queued') as queued
+    from skillwright.projects where name = $2
+  ), added as (
+    insert into skillwright.runs (id, project, request, options, skill_set, format, state, priority, idempotency_key, submitted_by)
+    select $1, $2, $3, $4, $5, $6, 'queued', $7, $8, $9 from quota where queued < "limit"
+    on conflict (project, idempotency_key) do nothing returning *
+  ), noted as (
+    insert into skillwright.audit (actor, project, act, target) select $9, $2, 'run-submit', id from added
+  ) select "limit", queued, ${COLUMNS} from quota left join added on true`;
+
+function tooMany(project: string, limit: number): SkillError {
+  return new SkillError({
+    code: 'policy/refused',
+    message: `project ${quoted(project)} has ${String(limit)} waiting runs, which is its limit`,
+    hint: 'wait until some have run, or raise queued_limit of the project in the table skillwright.projects',
+    data: { rule: 'quota/queued', approval: '', command: '' },
+  });
+}
+
+/** The run that was submitted with this key before, if any. Another request under the same key is an error of the caller. */
+async function sameKey(
+  client: PoolClient,
+  project: string,
+  key: string,
+  request: string,
+): Promise<FleetRun | undefined> {
+  const { rows } = await client.query<FleetRun>(
+    `select ${COLUMNS} from skillwright.runs where project = $1 and idempotency_key = $2`,
+    [project, key],
+  );
+  const [before] = rows;
+  if (before !== undefined && before.request !== request)
+    throw invalidInput('the idempotency key was used for another request', 'one key for each request');
+  return before;
+}
+
+export interface Claim {
+  readonly run: string;
+  readonly attempt: number;
+  readonly worker: string;
+}
+
+/**
+ * Gives a queued run to a worker. Returns undefined if the attempt is no longer the current one, or another worker claimed it. A worker may
+ * ask again when it did not hear the answer.
+ */
+export async function claimRun(pool: Pool, { run, attempt, worker }: Claim): Promise<FleetRun | undefined> {
+  const { rows } = await pool.query<FleetRun>({
+    name: 'claim',
+    text: CLAIM,
+    values: [run, attempt, worker, RUN_FORMAT],
+  });
+  return rows[0];
+}
+
+const CLAIM = `with claimed as (
+    update skillwright.runs set state = 'running', worker = $3, started_at = coalesce(started_at, now())
+    where id = $1 and attempt = $2 and not is_cancelled and format <= $4
+      and (state = 'queued' or (state = 'running' and worker = $3)) returning *
+  ), added as (
+    insert into skillwright.attempts (run, attempt, worker) select id, attempt, worker from claimed on conflict do nothing
+  ) select ${COLUMNS} from claimed`;
+
+export type Ending =
+  | {
+      readonly state: 'ended';
+      readonly outcome: string;
+      readonly answer: string;
+      readonly reason: string;
+      readonly used?: object;
+    }
+  /** Waits for an approval. */
+  | { readonly state: 'waiting' };
+
+/** A delivery for each webhook of the project of `run`, in the same transaction as the end of the run. */
+export const ANNOUNCE = `insert into skillwright.deliveries (webhook, body)
+  select w.id, jsonb_build_object('type', 'run-end', 'run', run.id, 'project', run.project, 'outcome', run.outcome, 'endedAt', run.ended_at)`;
+export const WEBHOOKS = "join skillwright.webhooks w on w.project = run.project where run.state = 'ended'";
+
+/** Announces the end of a run to the webhooks of its project. */
+export async function announce(client: PoolClient, run: string): Promise<void> {
+  await client.query(`${ANNOUNCE} from skillwright.runs run ${WEBHOOKS} and run.id = $1`, [run]);
+}
+
+export async function readRow(source: Pool | PoolClient, project: string, id: string): Promise<FleetRun | undefined> {
+  const { rows } = await source.query<FleetRun>(
+    `select ${COLUMNS} from skillwright.runs where id = $1 and project = $2`,
+    [id, project],
+  );
+  return rows[0];
+}
+
+/** The newest runs of a project; `before` is the last one of the page before. Throws `input/invalid` if the project has no such run. */
+export async function newestRuns(
+  pool: Pool,
+  project: string,
+  { limit = 50, before }: { readonly limit?: number; readonly before?: string } = {},
+): Promise<readonly FleetRun[]> {
+  // A list that is empty because its last run was pruned would look like the end.
+  if (before !== undefined && (await readRow(pool, project, before)) === undefined)
+    throw invalidInput('`before` names no run of this project', 'the id of a run', 'read the first page again');
+  const { rows } = await pool.query<FleetRun>(
+    `select ${COLUMNS} from skillwright.runs where project = $1
+       and ($2::text is null or (submitted_at, id) < (select submitted_at, id from skillwright.runs where id = $2))
+     order by submitted_at desc, id desc limit $3`,
+    [project, before ?? null, limit],
+  );
+  return rows;
+}
+
+/** A page of the newest 10,000 runs of a project, and how many of them match. `newestRuns` pages through all. */
+export async function listRows(
+  pool: Pool,
+  project: string,
+  { offset, limit, query, state }: RunPage,
+): Promise<{ readonly rows: readonly FleetRun[]; readonly total: number }> {
+  const wanted = `(select * from skillwright.runs where project = $1 order by submitted_at desc, id desc limit ${String(MAX_SEARCHED)}) runs
+    where ($2 = '' or position(lower($2) in lower(id || ' ' || request)) > 0)
+    and ($3::text is null or case when state = 'ended' then outcome else state end = $3)`;
+  const text = `select ${COLUMNS} from ${wanted} order by submitted_at desc, id desc offset $4 limit $5`;
+  const values = [project, query, state ?? null];
+  const [page, count] = await Promise.all([
+    pool.query<FleetRun>(text, [...values, offset, limit]),
+    pool.query<{ total: number }>(`select count(*)::int as total from ${wanted}`, values),
+  ]);
+  return { rows: page.rows, total: count.rows[0]?.total ?? 0 };
+}

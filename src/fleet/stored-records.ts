@@ -1,0 +1,206 @@
+/**
+ * The runs of a project as the API and the console read them: rows for lists, and the folder of the newest record for everything else. The
+ * folder is made from the tables when it is asked for, with each file checked against its digest.
+ */
+import { rmSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { Pool } from 'pg';
+
+import { readRun } from '../journal/journal-reader.ts';
+import type { RunDetail, RunRow, RunUsage } from '../server/api/runs.ts';
+import { HttpError } from '../server/http-error.ts';
+import type { RunRecords } from '../server/records.ts';
+import type { Immutable } from '../server/router.ts';
+import { openRunReader } from '../server/run-views.ts';
+import type { ContentStore } from './content-store.ts';
+import { listRunFiles } from './run-files.ts';
+import { restoreRecord, storedRecords, type RestoredRecord } from './run-store.ts';
+import { listRows, readRow, type FleetRun } from './run-table.ts';
+import { verifyStored } from './verify-stored.ts';
+import { startOf } from '../core/text/code-point.ts';
+
+export interface StoredRecordsOptions {
+  readonly pool: Pool;
+  readonly contents: ContentStore;
+  /** A folder of this server. */
+  readonly base: string;
+}
+
+const POLL_MS = 200;
+const MAX_FOLDERS = 200;
+
+export interface RecordFolder extends RestoredRecord {
+  readonly attempt: number;
+}
+
+/** Folders of records that were read. One reader at a time writes the folder of a run, and adds only what is new. */
+export interface RecordFolders {
+  /** The folder of the newest record; undefined while there is none. */
+  of(run: FleetRun): Promise<RecordFolder | undefined>;
+}
+
+interface KnownFolder {
+  readonly made: RecordFolder | undefined;
+  /** Nothing is added any more. */
+  readonly isComplete: boolean;
+}
+
+export function openRecordFolders({ pool, contents, base }: StoredRecordsOptions): RecordFolders {
+  const known = new Map<string, Promise<KnownFolder>>();
+  const restore = async ({ id, state }: FleetRun, before: RecordFolder | undefined): Promise<KnownFolder> => {
+    const isComplete = state === 'ended';
+    const last = (await storedRecords(pool, id)).findLast(({ isChild }) => !isChild);
+    if (last === undefined) return { made: undefined, isComplete };
+    const directory = path.join(base, 'records', id, String(last.attempt));
+    const earlier = before?.attempt === last.attempt ? before : undefined;
+    try {
+      const restored = await restoreRecord(pool, contents, { run: id, ...last }, directory, earlier);
+      return { made: { ...restored, attempt: last.attempt }, isComplete };
+    } catch (error) {
+      if (isComplete) rmSync(directory, { recursive: true, force: true });
+      throw error;
+    }
+  };
+  return {
+    async of(run) {
+      const before = known.get(run.id);
+      const next = (async () => {
+        // After a failure the folder is written again from the start.
+        const earlier = await before?.catch(() => undefined);
+        return earlier?.isComplete === true ? earlier : restore(run, earlier?.made);
+      })();
+      known.delete(run.id);
+      known.set(run.id, next);
+      const [oldest] = known.keys();
+      if (known.size > MAX_FOLDERS && oldest !== undefined) {
+        known.delete(oldest);
+        rmSync(path.join(base, 'records', oldest), { recursive: true, force: true });
+      }
+      return (await next).made;
+    },
+  };
+}
+
+export function openStoredRecords(
+  options: StoredRecordsOptions & { readonly folders: RecordFolders },
+  project: string,
+): RunRecords {
+  const { pool, folders } = options;
+  const reader = openRunReader({ isOwn: () => false, outputs: () => undefined });
+  const found = async (id: string): Promise<FleetRun> => {
+    const run = await readRow(pool, project, id);
+    if (run === undefined) throw new HttpError(404, 'there is no such run', 'GET /api/v1/runs lists the runs');
+    return run;
+  };
+  const open = async (id: string): Promise<string> => {
+    const made = await folders.of(await found(id));
+    if (made === undefined) throw new HttpError(409, 'the run has no record yet', 'wait until a worker has begun it');
+    return made.folder;
+  };
+  return {
+    async list({ offset, limit, query, state }) {
+      const { rows, total } = await listRows(pool, project, { offset, limit, query, state });
+      return { directory: `project ${project}`, total, runs: rows.map(rowOf) };
+    },
+    check: async (id) => void (await found(id)),
+    open,
+    async detail(id) {
+      const run = await found(id);
+      const made = await folders.of(run);
+      if (made === undefined) return { ...NO_RECORD, run: rowOf(run), reason: run.reason ?? '' };
+      const detail = reader.detail(id, made.folder);
+      return {
+        ...detail,
+        files: (await listRunFiles(pool, project, id)).map(({ name, bytes }) => ({ name, bytes })),
+        run: { ...detail.run, ...rowOf(run), usage: detail.usage, skills: detail.run.skills },
+        reason: run.reason ?? detail.reason,
+      };
+    },
+    async *follow(id, { after, attempt, content = 'whole', signal }) {
+      let last = after;
+      let read = attempt;
+      while (!signal.aborted) {
+        // Read before the events, so that events before the end are still sent.
+        const run = await found(id);
+        const made = await folders.of(run);
+        // Another attempt has a record of its own, which differs from where it continues.
+        if (read !== undefined && made !== undefined && made.attempt !== read) last = 0;
+        read = made?.attempt ?? read;
+        const hasNews = made !== undefined && made.lines > last;
+        for (const line of hasNews ? readRun(made.folder, { content }).lines : []) {
+          if (line.seq <= last) continue;
+          last = line.seq;
+          yield made === undefined ? line : { ...line, attempt: made.attempt };
+        }
+        // Lines that cannot be read are passed over.
+        last = Math.max(last, made?.lines ?? 0);
+        if (run.state === 'ended' && !hasNews) return;
+        if (!hasNews) await sleep(POLL_MS, undefined, { signal }).catch(() => undefined);
+      }
+    },
+    async verify(id) {
+      const records = await verifyStored(options, (await found(id)).id);
+      const worst = STATUSES.find((status) => records.some((record) => record.status === status));
+      const newest = STATUSES.find((status) => records.at(-1)?.status === status) ?? 'unreadable';
+      return {
+        // The record of a worker that was lost is torn; the one that continues it is whole.
+        status: worst === 'tampered' || worst === 'unreadable' ? worst : newest,
+        seal: '',
+        problems: records.flatMap(({ record, problems }) =>
+          problems.map((message) => ({ code: 'record', path: record, message })),
+        ),
+        records,
+      };
+    },
+  };
+}
+
+const STATUSES = ['tampered', 'unreadable', 'torn', 'running', 'unsealed', 'intact'] as const;
+
+function rowOf(run: FleetRun): Immutable<RunRow> {
+  const { id, state, outcome, request, startedAt, endedAt, used } = run;
+  return {
+    run: id,
+    state: state === 'ended' ? (outcome ?? 'failed') : state,
+    request: startOf(request, 2_000),
+    skills: [],
+    startedAt: (startedAt ?? run.submittedAt).toISOString(),
+    ...(endedAt === null ? {} : { endedAt: endedAt.toISOString() }),
+    ...(used === null ? {} : { usage: usageOf(used) }),
+    isOwn: state !== 'ended',
+  };
+}
+
+function usageOf({ turns, toolCalls, tokens, wallMs }: NonNullable<FleetRun['used']>): Immutable<RunUsage> {
+  return { ...NO_USAGE, turns, toolCalls, inputTokens: tokens, isEstimated: true, elapsedMs: Math.round(wallMs) };
+}
+
+const NO_USAGE: Immutable<RunUsage> = {
+  models: [],
+  turns: 0,
+  toolCalls: 0,
+  inputTokens: 0,
+  outputTokens: 0,
+  isEstimated: false,
+  elapsedMs: 0,
+};
+
+/** A run that no worker has begun. */
+const NO_RECORD: Omit<Immutable<RunDetail>, 'run' | 'reason'> = {
+  usage: NO_USAGE,
+  events: 0,
+  isTorn: false,
+  problems: [],
+  answer: '',
+  version: '',
+  indexHash: '',
+  policyHash: '',
+  budgets: {},
+  skills: [],
+  tools: [],
+  approvals: [],
+  files: [],
+  turns: [],
+};

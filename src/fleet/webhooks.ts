@@ -1,0 +1,163 @@
+/**
+ * Webhooks: a signed request for each run that ends. A delivery is a row that is written with the end of the run and tried until the
+ * receiver accepts it, so none is lost when a server ends. The owner of a key chooses the address, so a request goes to the internet only:
+ * what is on this machine or in its network must be granted to the server.
+ */
+import { createHmac, randomBytes } from 'node:crypto';
+
+import type { Pool } from 'pg';
+
+import { invalidInput } from '../core/errors.ts';
+import { findGrant, readAuthority, writeAuthority, type HostPattern } from '../core/network/host-pattern.ts';
+import { readAddress } from '../core/network/network-address.ts';
+import { quoted } from '../core/text/text.ts';
+import { exchangeOver, type HttpTarget } from '../platform/net/http-exchange.ts';
+import { isRefused, networkGate, readGrant } from '../platform/net/network-gate.ts';
+
+const MAX_TRIES = 8;
+const TIMEOUT_MS = 10_000;
+const CONNECT_MS = 5_000;
+
+export interface Webhook {
+  readonly id: string;
+  readonly url: string;
+  readonly createdAt: Date;
+}
+
+/** Returns the secret that signs requests, once. Throws `input/invalid` for an address that no request may be sent to. */
+export async function addWebhook(
+  pool: Pool,
+  project: string,
+  url: string,
+  granted: readonly HostPattern[],
+): Promise<Webhook & { readonly secret: string }> {
+  const target = targetOf(url, granted);
+  if (typeof target === 'string')
+    throw invalidInput(
+      `${quoted(url, 200)} cannot be a webhook: ${target}`,
+      'https://...',
+      'use an https address on the internet; for others start the server with --webhooks-to private://HOST:PORT',
+    );
+  const secret = randomBytes(32).toString('base64url');
+  const { rows } = await pool.query<Webhook>(
+    `insert into skillwright.webhooks (id, project, url, secret) values ($1, $2, $3, $4)
+     returning id, url, created_at as "createdAt"`,
+    [randomBytes(6).toString('hex'), project, target.url.href, secret],
+  );
+  const [webhook] = rows;
+  if (webhook === undefined) throw new TypeError('the webhook was not stored');
+  return { ...webhook, secret };
+}
+
+export async function listWebhooks(pool: Pool, project: string): Promise<readonly Webhook[]> {
+  const { rows } = await pool.query<Webhook>(
+    'select id, url, created_at as "createdAt" from skillwright.webhooks where project = $1 order by created_at',
+    [project],
+  );
+  return rows;
+}
+
+export async function removeWebhook(pool: Pool, project: string, id: string): Promise<boolean> {
+  const { rowCount } = await pool.query('delete from skillwright.webhooks where id = $1 and project = $2', [
+    id,
+    project,
+  ]);
+  return rowCount === 1;
+}
+
+/** Where a request is sent, or why none is. A name is checked when it is resolved, before each request. */
+function targetOf(address: string, granted: readonly HostPattern[]): HttpTarget | string {
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  const isSecure = url?.protocol === 'https:';
+  const reached = url === undefined ? undefined : readAuthority(url.host, isSecure ? 443 : 80);
+  if (url === undefined || (!isSecure && url.protocol !== 'http:') || reached === undefined)
+    return 'it is not an http address';
+  if (url.username !== '' || url.password !== '') return 'it has a user or a password';
+  const { host, port } = reached;
+  const isGranted = findGrant(granted, host, port) !== undefined;
+  if (!isSecure && !isGranted) return 'the connection would not be encrypted';
+  if (host.isAddress && readAddress(host.name)?.kind !== 'public' && !isGranted)
+    return `${host.name} is not an address on the internet`;
+  return { type: 'target', url, isSecure, host, port, authority: writeAuthority(host, port) };
+}
+
+interface Due {
+  readonly id: string;
+  readonly url: string;
+  readonly secret: string;
+  readonly body: object;
+  readonly tries: number;
+}
+
+/** Sends what is due. Several servers may call this at once: each delivery is taken by one, for as long as a try may take. */
+export async function deliver(pool: Pool, signal: AbortSignal, granted: readonly HostPattern[]): Promise<number> {
+  // The result of the last try was not stored.
+  await pool.query(
+    `update skillwright.deliveries set done_at = now(), problem = coalesce(problem, 'the last try was interrupted')
+     where done_at is null and due_at <= now() and tries >= $1`,
+    [MAX_TRIES],
+  );
+  const { rows } = await pool.query<Due>(
+    `update skillwright.deliveries d set tries = tries + 1, due_at = now() + make_interval(secs => least(3600, 15 * 2 ^ d.tries))
+     from skillwright.webhooks w
+     where w.id = d.webhook and d.id in (
+       select id from skillwright.deliveries where done_at is null and due_at <= now() and tries < $1
+       order by due_at for update skip locked limit 20)
+     returning d.id, w.url, w.secret, d.body, d.tries`,
+    [MAX_TRIES],
+  );
+  await Promise.all(rows.map((due) => send(pool, due, { signal, granted })));
+  return rows.length;
+}
+
+interface Sending {
+  readonly signal: AbortSignal;
+  readonly granted: readonly HostPattern[];
+}
+
+async function send(pool: Pool, { id, url, secret, body }: Due, { signal, granted }: Sending): Promise<void> {
+  const text = JSON.stringify({ delivery: id, ...body });
+  const stop = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
+  const problem = await post(targetOf(url, granted), { text, secret, granted, stop }).catch((error: unknown) =>
+    error instanceof Error ? error.message : 'unknown error',
+  );
+  // If this is not stored, the receiver gets the same delivery again.
+  await pool.query(
+    'update skillwright.deliveries set done_at = case when $2::text is null or tries >= $3 then now() end, problem = $2 where id = $1',
+    [id, problem ?? null, MAX_TRIES],
+  );
+}
+
+interface Posted {
+  readonly text: string;
+  readonly secret: string;
+  readonly granted: readonly HostPattern[];
+  readonly stop: AbortSignal;
+}
+
+/** Returns what went wrong, or undefined. Redirections are not followed. */
+async function post(target: HttpTarget | string, { text, secret, granted, stop }: Posted): Promise<string | undefined> {
+  if (typeof target === 'string') return target;
+  const grant = findGrant(granted, target.host, target.port) ?? readGrant(target.authority);
+  const gate = networkGate({ grants: [grant], connectMs: CONNECT_MS, onDecision: () => undefined });
+  const reached = await gate.reach(target, stop);
+  if (isRefused(reached)) return reached.message;
+  const time = String(Math.floor(Date.now() / 1_000));
+  const { statusCode = 0, ...answer } = await exchangeOver(reached, {
+    target,
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'skillwright-signature': `t=${time},v1=${signatureOf(secret, time, text)}`,
+    },
+    body: Buffer.from(text),
+    stop,
+  });
+  answer.socket.destroy();
+  return statusCode >= 200 && statusCode < 300 ? undefined : `the receiver answered ${String(statusCode)}`;
+}
+
+/** HMAC-SHA256 over the time and the body, so that an old request cannot be sent again. */
+export function signatureOf(secret: string, time: string, body: string): string {
+  return createHmac('sha256', secret).update(`${time}.${body}`).digest('hex');
+}

@@ -1,0 +1,144 @@
+/** Reads the folder of a skill for the scan: decodes text and classifies binary files. Does not follow links. */
+import { isUtf8 } from 'node:buffer';
+
+import { packRefusal, type PackProblem, type PackRefusal } from '../problems.ts';
+import type { ScanFile } from '../../scan/finding.ts';
+import { readPieces, withEntryNow } from '../../platform/fs/tree-file.ts';
+import {
+  TREE_LIMITS,
+  TreeRefused,
+  walkTree,
+  type TreeEntry,
+  type TreeLimits,
+  type TreeProblem,
+} from '../../platform/fs/tree-walk.ts';
+
+/** Bytes per text file. */
+const MAX_TEXT = 2 * 1024 * 1024;
+/** Bytes of all text files together; bounds the memory and the time of a scan. */
+const MAX_TEXTS = 16 * 1024 * 1024;
+/** Bytes that determine the kind of a file. */
+const HEAD = 4_096;
+
+export interface ScanFilesOptions {
+  readonly limits?: TreeLimits;
+  readonly signal?: AbortSignal;
+}
+
+/** Returns all files of a folder, sorted by path. Refuses a tree that cannot be read completely, because a partial scan proves nothing. */
+export function readScanFiles(
+  folder: string,
+  { limits = TREE_LIMITS, signal }: ScanFilesOptions = {},
+): readonly ScanFile[] | PackRefusal {
+  try {
+    const files: ScanFile[] = [];
+    let room = MAX_TEXTS;
+    for (const entry of walkTree(folder, { limits })) {
+      signal?.throwIfAborted();
+      if (entry.type !== 'file') continue;
+      const file = readScanFile(entry, Math.min(MAX_TEXT, room));
+      room = Math.max(0, room - file.text.length);
+      files.push(file);
+    }
+    return files;
+  } catch (error) {
+    if (error instanceof TreeRefused)
+      return packRefusal(packProblemOf(error.refusal.problem), error.message, error.refusal.path);
+    throw error;
+  }
+}
+
+function packProblemOf(problem: TreeProblem): PackProblem {
+  if (problem === 'changed') return 'source/changed';
+  if (problem === 'gone') return 'source/missing';
+  if (problem === 'too-many') return 'archive/too-many';
+  if (problem === 'too-large') return 'archive/too-large';
+  if (problem === 'too-deep') return 'archive/too-deep';
+  return 'source/failed';
+}
+
+function readScanFile(entry: Extract<TreeEntry, { type: 'file' }>, room: number): ScanFile {
+  const { path, stats } = entry;
+  const isExecutable = (stats.mode & 0o111) !== 0;
+  const { value: bytes } = withEntryNow(entry, (descriptor, { size }) => readStart(path, { descriptor, size }, room));
+  const file = toScanFile(path, bytes, isExecutable);
+  return file.binary === undefined && bytes.length < stats.size ? { ...file, isCut: true } : file;
+}
+
+/** Classifies and decodes the bytes of a file. */
+export function toScanFile(path: string, bytes: Buffer, isExecutable: boolean): ScanFile {
+  const binary = binaryKind(path, bytes);
+  return binary === undefined ? { path, text: decode(bytes), isExecutable } : { path, text: '', binary, isExecutable };
+}
+
+/** Reads at most `room` bytes, but always enough to determine the kind of the file. */
+function readStart(path: string, file: { readonly descriptor: number; readonly size: number }, room: number): Buffer {
+  const kept: Buffer[] = [];
+  let left = Math.max(room, HEAD);
+  readPieces(path, file, (piece) => {
+    const part = Buffer.from(piece.subarray(0, left));
+    left -= part.length;
+    if (part.length > 0) kept.push(part);
+  });
+  return Buffer.concat(kept);
+}
+
+/** Decodes invalid UTF-8 as Latin-1: most patterns are ASCII, so a wrong letter hides nothing from them. */
+function decode(bytes: Buffer): string {
+  const encoding = utf16Of(bytes);
+  if (encoding !== undefined) return new TextDecoder(encoding).decode(bytes);
+  return isUtf8(bytes) ? bytes.toString('utf8') : bytes.toString('latin1');
+}
+
+function utf16Of(bytes: Buffer): 'utf-16le' | 'utf-16be' | undefined {
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le';
+  return bytes[0] === 0xfe && bytes[1] === 0xff ? 'utf-16be' : undefined;
+}
+
+interface Magic {
+  readonly kind: 'archive' | 'program' | 'other';
+  readonly at?: number;
+  /** Latin-1. */
+  readonly bytes: string;
+}
+
+const MAGICS: readonly Magic[] = [
+  { kind: 'archive', bytes: 'PK\x03\x04' },
+  { kind: 'archive', bytes: 'PK\x05\x06' },
+  { kind: 'archive', bytes: 'Rar!\x1a\x07' },
+  { kind: 'archive', bytes: '7z\xbc\xaf\x27\x1c' },
+  { kind: 'archive', bytes: '\x1f\x8b' },
+  { kind: 'archive', bytes: 'BZh' },
+  { kind: 'archive', bytes: '\xfd7zXZ\0' },
+  { kind: 'archive', bytes: '\x28\xb5\x2f\xfd' },
+  { kind: 'archive', bytes: 'MSCF' },
+  { kind: 'archive', bytes: '!<arch>\n' },
+  { kind: 'archive', bytes: 'xar!' },
+  { kind: 'archive', at: 257, bytes: 'ustar' },
+  { kind: 'program', bytes: '\x7fELF' },
+  { kind: 'program', bytes: '\xfe\xed\xfa\xce' },
+  { kind: 'program', bytes: '\xfe\xed\xfa\xcf' },
+  { kind: 'program', bytes: '\xce\xfa\xed\xfe' },
+  { kind: 'program', bytes: '\xcf\xfa\xed\xfe' },
+  { kind: 'program', bytes: '\xca\xfe\xba\xbe' },
+  { kind: 'program', bytes: '\0asm' },
+  { kind: 'program', bytes: 'dex\n' },
+  { kind: 'program', bytes: 'BC\xc0\xde' },
+];
+
+/** Office documents are zip archives, but not a way to hide files. */
+const DOCUMENT_NAME = /\.(?:docx|xlsx|pptx|dotx|xltx|potx|odt|ods|odp|epub|vsdx)$/i;
+const PROGRAM_NAME =
+  /\.(?:pyc|pyo|pyd|so|dylib|dll|exe|com|scr|msi|class|jar|war|wasm|node|o|a|deb|rpm|dmg|pkg|apk|ipa|app)$/i;
+
+function binaryKind(path: string, bytes: Buffer): ScanFile['binary'] {
+  const head = bytes.toString('latin1', 0, HEAD);
+  const magic = MAGICS.find(({ at = 0, bytes: wanted }) => head.startsWith(wanted, at));
+  if (magic?.kind === 'archive' && DOCUMENT_NAME.test(path)) return 'other';
+  const isText = magic === undefined && !head.includes('\0');
+  if (PROGRAM_NAME.test(path) && !isText) return 'program';
+  // Windows programs start with `MZ`, as some texts do.
+  if (head.startsWith('MZ') && head.includes('\0')) return 'program';
+  if (magic !== undefined) return magic.kind;
+  return isText || utf16Of(bytes) !== undefined ? undefined : 'other';
+}

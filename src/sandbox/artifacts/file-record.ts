@@ -1,0 +1,89 @@
+/** The records of artifact versions on disk, and the cleanup after killed processes. */
+import { lstatSync, readdirSync, rmSync } from 'node:fs';
+import path from 'node:path';
+
+import { isSystemError } from '../../platform/fs/paths.ts';
+import { readPrivateFile } from '../../platform/fs/read-file.ts';
+
+/** A version, or the tombstone of a deleted one. */
+export type ArtifactRecord =
+  | {
+      readonly name: string;
+      /** SHA-256 in hex. */
+      readonly digest: string;
+      readonly bytes: number;
+      readonly mediaType: string;
+      readonly savedAt: string;
+    }
+  | { readonly name: string; readonly deletedAt: string };
+
+const MAX_RECORD_BYTES = 16 * 1024;
+/** Writing a version never takes this long. */
+const STALE_MS = 60 * 60 * 1000;
+
+export function recordBytes(record: ArtifactRecord): Uint8Array {
+  return new TextEncoder().encode(`${JSON.stringify(record)}\n`);
+}
+
+/** `undefined` if there is no valid record. */
+export function readRecord(folder: string): ArtifactRecord | undefined {
+  const read = readPrivateFile(path.join(folder, 'record.json'), { maxBytes: MAX_RECORD_BYTES });
+  if (read.type !== 'read') return undefined;
+  try {
+    const value: unknown = JSON.parse(read.bytes.toString('utf8'));
+    return isRecord(value) ? value : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+function isRecord(value: unknown): value is ArtifactRecord {
+  if (typeof value !== 'object' || value === null) return false;
+  const texts = (...keys: readonly string[]): boolean =>
+    keys.every((key) => typeof Object.entries(value).find(([name]) => name === key)?.[1] === 'string');
+  if (texts('name', 'deletedAt')) return true;
+  return (
+    texts('name', 'digest', 'mediaType', 'savedAt') &&
+    'digest' in value &&
+    /^[0-9a-f]{64}$/.test(String(value.digest)) &&
+    'bytes' in value &&
+    typeof value.bytes === 'number'
+  );
+}
+
+/** Ascending, deleted versions included. */
+export function versionsIn(folder: string): readonly number[] {
+  return entriesOf(folder)
+    .filter((name) => /^(?:0|[1-9]\d{0,14})$/.test(name))
+    .map(Number)
+    .toSorted((a, b) => a - b);
+}
+
+/** The names with versions, deleted versions included. */
+export function namesIn(folder: string): readonly string[] {
+  return entriesOf(folder).flatMap((key) => {
+    const own = path.join(folder, key);
+    const latest = versionsIn(own).at(-1);
+    const record = latest === undefined ? undefined : readRecord(path.join(own, String(latest)));
+    return record === undefined ? [] : [record.name];
+  });
+}
+
+/** Removes unfinished files of killed processes. */
+export function removeOldIncoming(folder: string, now: number): void {
+  for (const name of entriesOf(folder)) {
+    const place = path.join(folder, name);
+    const stats = lstatSync(place, { throwIfNoEntry: false });
+    if (stats !== undefined && stats.mtimeMs < now - STALE_MS) rmSync(place, { recursive: true, force: true });
+  }
+}
+
+function entriesOf(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (isSystemError(error) && error.code === 'ENOENT') return [];
+    throw error;
+  }
+}

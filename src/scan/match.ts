@@ -1,0 +1,152 @@
+/** Runs the patterns over the passages of one file. */
+import { quoted } from '../core/text/text.ts';
+import type { ScanFile, ScanFinding, ScanSeverity } from './finding.ts';
+import { lowerCase, sourceColumn, type LineKind } from './normalize-line.ts';
+import { MultiPatternMatcher, isChinese, type TextMatch } from './multi-pattern-matcher.ts';
+import { passagesOf, proseOrCode, sourceLines, type Passage } from './passages.ts';
+import { isDenied, type Pattern, type Signal } from './pattern.ts';
+import { PATTERNS } from './patterns/all.ts';
+import { SCAN_RULES, isRuleId, type RuleId } from './rules.ts';
+
+/** A match of one pattern. Combined rules look at several hits together. */
+export interface Hit {
+  readonly means: RuleId | Signal;
+  readonly severity: ScanSeverity;
+  readonly passage: Passage;
+  readonly line: number;
+  readonly column: number;
+  readonly says: string;
+  readonly excerpt: string;
+}
+
+/** Hits per pattern and file; more of the same add nothing. */
+const MAX_HITS = 20;
+const EXCERPT = 80;
+
+let built: MultiPatternMatcher | undefined;
+
+/** Built when the first file is scanned, because it takes longer than loading the rest of the library. */
+function matcher(): MultiPatternMatcher {
+  return (built ??= new MultiPatternMatcher(PATTERNS.map(({ find }) => find)));
+}
+
+export interface MatchedText {
+  readonly passages: readonly Passage[];
+  readonly hits: readonly Hit[];
+}
+
+export function matchText(file: ScanFile): MatchedText {
+  const { unfiltered, chinese } = matcher();
+  matcher().begin();
+  const passages = passagesOf(file, matcher());
+  const { candidates } = matcher();
+  const anywhere = [
+    ...unfiltered.filter((expression) => mayHaveLongRun(PATTERNS[expression], file.text)),
+    ...(isChinese(file.text) ? chinese : []),
+  ];
+  if (anywhere.length + candidates.size === 0) return { passages, hits: [] };
+  const all = anywhere.length === 0 ? [] : [...passages.keys()];
+  const places = new Map([...candidates, ...anywhere.map((expression) => [expression, all] as const)]);
+  const hits = [...places.keys()]
+    .toSorted((a, b) => a - b)
+    .flatMap((expression) => matchPattern(expression, passages, places.get(expression) ?? []));
+  return { passages, hits };
+}
+
+function matchPattern(expression: number, passages: readonly Passage[], places: readonly number[]): readonly Hit[] {
+  const pattern = PATTERNS[expression];
+  if (pattern === undefined) return [];
+  return KINDS.flatMap((kind) => {
+    if (pattern.in !== 'any' && pattern.in !== kind) return [];
+    const hits: Hit[] = [];
+    // The limit on matches is higher than that on hits, because some matches are dropped; it bounds the cost of a hostile text.
+    let limit = MAX_HITS * 10;
+    for (const place of places) {
+      const passage = passages[place];
+      if (passage === undefined || proseOrCode(passage.kind) !== kind) continue;
+      const lower = lowerCase(passage.text);
+      if (pattern.longRun !== undefined && !hasLongRun(lower, pattern.longRun, isBase64)) continue;
+      const matches = matcher().matches(expression, lower, limit);
+      limit -= matches.length;
+      for (const match of matches) hits.push(...hitAt(pattern, passage, { ...match, lower }));
+      if (hits.length >= MAX_HITS || limit === 0) break;
+    }
+    return hits.slice(0, MAX_HITS);
+  });
+}
+
+const KINDS: readonly LineKind[] = ['prose', 'code'];
+
+/** Whether a passage of the text can have a run of the pattern. Normalizing removes or replaces the other characters. */
+function mayHaveLongRun({ longRun }: Partial<Pattern> = {}, text: string): boolean {
+  return (
+    longRun === undefined ||
+    hasLongRun(text, longRun, (code) => isBase64(code | 0x20) || isBase64(code) || code === 0x2a || code > 0x7e)
+  );
+}
+
+/**
+ * Whether a text has at least `length` consecutive characters of one class. Reads backwards from the last possible character of a run, so
+ * it skips most of a text.
+ */
+export function hasLongRun(text: string, length: number, isInClass: (code: number) => boolean): boolean {
+  for (let last = length - 1; last < text.length;) {
+    let at = last;
+    while (at > last - length && isInClass(text.charCodeAt(at))) at -= 1;
+    if (at === last - length) return true;
+    last = at + length;
+  }
+  return false;
+}
+
+/** In lower case: a-z, 0-9, `+` and `/`. */
+function isBase64(code: number): boolean {
+  return (code >= 0x61 && code <= 0x7a) || (code >= 0x2f && code <= 0x39) || code === 0x2b;
+}
+
+function hitAt(
+  pattern: Pattern,
+  passage: Passage,
+  { lower, index, length }: TextMatch & { readonly lower: string },
+): readonly Hit[] {
+  if (pattern.also?.test(lower) === false || pattern.unless?.test(lower) === true) return [];
+  const isProse = proseOrCode(passage.kind) === 'prose';
+  if (isProse && pattern.evenDenied !== true && (passage.isProhibited || isDenied(lower.slice(0, index)))) return [];
+  return [
+    {
+      means: pattern.means,
+      severity: severityHere(pattern, lower),
+      passage,
+      ...sourcePosition(passage, index),
+      says: pattern.says,
+      excerpt: quoted(passage.text.slice(index, index + length).trim(), EXCERPT),
+    },
+  ];
+}
+
+function severityHere(pattern: Pattern, passage: string): ScanSeverity {
+  const severity = pattern.severity ?? severityOf(pattern.means);
+  return severity !== 'low' && pattern.milder?.test(passage) === true ? 'medium' : severity;
+}
+
+function severityOf(means: RuleId | Signal): ScanSeverity {
+  return isRuleId(means) ? SCAN_RULES[means].severity : 'low';
+}
+
+/** The position in the file of offset `at` of a passage. */
+function sourcePosition(passage: Passage, at: number): { readonly line: number; readonly column: number } {
+  const offset = at + passage.skipped;
+  const lines = sourceLines(passage);
+  const source = lines.findLast((line) => line.at <= offset) ?? lines[0];
+  if (source === undefined) return { line: 1, column: 1 };
+  return {
+    line: source.line,
+    column: sourceColumn(source.source, proseOrCode(passage.kind), Math.max(0, offset - source.at)),
+  };
+}
+
+export function findingOf(hit: Hit, path: string): ScanFinding | undefined {
+  if (!isRuleId(hit.means)) return undefined;
+  const { means: rule, severity, line, column, says, excerpt } = hit;
+  return { rule, severity, path, line, column, message: `${says}: ${excerpt}` };
+}

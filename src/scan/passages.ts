@@ -1,0 +1,349 @@
+/**
+ * Splits a file into passages. A paragraph, list item or heading of Markdown is one passage however it is wrapped; a command is one
+ * passage with all its continuation lines. A pattern never matches across two passages.
+ */
+import { closesFence, fenceMark } from '../core/text/code-fences.ts';
+import type { ScanFile } from './finding.ts';
+import { openCharacterCodes } from './character-codes.ts';
+import { normalizeLine, type LineKind } from './normalize-line.ts';
+import type { LineSource } from './multi-pattern-matcher.ts';
+
+/** `body`: prose of a document. `comment`: prose in code. `fence`: code in a document. `script`: code in its own file. */
+export type PassageKind = 'body' | 'comment' | 'fence' | 'script';
+
+export interface SourceLine {
+  /** 1-based. */
+  readonly line: number;
+  readonly source: string;
+  /** The offset in the text of the passage. */
+  readonly at: number;
+}
+
+export interface Passage {
+  readonly kind: PassageKind;
+  /** The number of headings before the passage; a script is one section. */
+  readonly section: number;
+  /** The normalized text. Built when it is first read, because most passages have no hit. */
+  readonly text: string;
+  /** The lines that the passage was made from, for `sourceLines`. */
+  readonly origin: PassageOrigin;
+  /** The passage is below a heading or a lead-in such as "Never:", so its wording is a prohibition. */
+  readonly isProhibited: boolean;
+  /** The offset of a window in its passage; 0 for a whole passage. */
+  readonly skipped: number;
+}
+
+/** A range of 0-based line indexes of the file. */
+interface PassageOrigin {
+  readonly from: number;
+  readonly to: number;
+  /** The lines of the file, or the contents of comment lines. */
+  readonly lines: readonly string[];
+  /** The line index of the first entry of `lines`. */
+  readonly first: number;
+}
+
+/** Longer passages are split into overlapping windows, so that the work stays proportional to the size of the file. */
+export const WINDOW = 2_000;
+const OVERLAP = 300;
+/** A loop is matched together with this many of its lines, because it repeats them. */
+const LOOP_LINES = 4;
+const MAX_CONTINUED = 12;
+
+const DOCUMENT = /(?:^|\/)[^/.]*$|\.(?:md|mdx|markdown|txt|rst|adoc|html?|svg)$/i;
+const NEW_ITEM = /^\s{0,24}(?:[-*+>|]|\d{1,3}[.)])\s?/;
+const HEADING = /^\s{0,3}#{1,6}(?:\s|$)/;
+const FIELD = /^[A-Za-z][\w-]{0,60}:/;
+/** A heading or lead-in that consists of a prohibition; "Never forget to ..." is an instruction. */
+const MAX_PROHIBITION = 100;
+const PROHIBITION =
+  /^[\s#*_>❌🚫⛔-]{0,12}(?:you (?:must|should) )?(?:never|do not|don['’]?ts?|must not|avoid|anti-?patterns?|red flags?|what not to do|(?:things|what) to avoid|common mistakes|forbidden|prohibited)(?: (?:do|do this|these|patterns?|practices|examples?))?[\s*_:]{0,6}$/iu;
+const COMMENT = /^\s{0,200}(?:#(?!!)|\/\/|--\s)\s?(.*)$/;
+const LOOP = /^\s{0,40}(?:for|while|until)\b[^\n]{0,400}(?::|\bdo|\{)\s{0,20}$/;
+const CONTINUED = /(?:[\\|({,]|&&)$/;
+/** A continuation character with more trailing white space than this does not continue the command. */
+const MAX_TRAILING = 20;
+
+export function isDocument(path: string): boolean {
+  return DOCUMENT.test(path) && !/(?:^|\/)(?:makefile|dockerfile|rakefile|gemfile)$/i.test(path);
+}
+
+export const proseOrCode = (kind: PassageKind): LineKind => (kind === 'body' || kind === 'comment' ? 'prose' : 'code');
+
+/** Gets each passage once, in their order; see `MultiPatternMatcher.read`. */
+export interface PassageReader {
+  read(passage: number, source: LineSource): boolean;
+}
+
+/** Reused for every file. */
+const [codesOfFile, codesOfPassage] = [openCharacterCodes(), openCharacterCodes()];
+
+export function passagesOf({ path, text }: ScanFile, reader?: PassageReader): readonly Passage[] {
+  // Nearly all texts have no other line ends, which a search for each shows faster than an expression.
+  const hasOtherLineEnds = OTHER_LINE_ENDS.some((end) => text.includes(end));
+  const lines = text.split(hasOtherLineEnds ? LINE_END : '\n');
+  const splitting: Splitting = {
+    lines,
+    raw: hasOtherLineEnds ? undefined : { codes: codesOfFile(text), starts: lineStarts(lines) },
+    reader,
+    passages: [],
+  };
+  if (isDocument(path)) addDocument(splitting);
+  else addCode(splitting, { from: 0, to: lines.length }, { kind: 'script', section: 0 });
+  return splitting.passages;
+}
+
+const OTHER_LINE_ENDS = ['\r', '\u2028', '\u2029'];
+const LINE_END = /\r\n|[\n\r\u2028\u2029]/;
+
+interface Splitting {
+  readonly lines: readonly string[];
+  /** Undefined if some line ends are not `\n`. */
+  readonly raw: RawText | undefined;
+  readonly reader: PassageReader | undefined;
+  readonly passages: Passage[];
+}
+
+interface RawText {
+  readonly codes: Uint16Array;
+  /** The offset of each line, and of the line after the last one. */
+  readonly starts: Int32Array;
+}
+
+function lineStarts(lines: readonly string[]): Int32Array {
+  const starts = new Int32Array(lines.length + 1);
+  for (let line = 0, at = 0; line < lines.length; line += 1) {
+    at += (lines[line] ?? '').length + 1;
+    starts[line + 1] = at;
+  }
+  return starts;
+}
+
+/** A range of 0-based line indexes, without `to`. */
+interface LineRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+function addDocument(splitting: Splitting): void {
+  const { lines } = splitting;
+  let from = 0;
+  let section = 0;
+  // A heading applies to its section; a lead-in applies to the list that follows it.
+  let isBelowHeading = false;
+  let isBelowLeadIn = false;
+  const flush = (to: number): void => {
+    if (from >= to) return;
+    const first = lines[from] ?? '';
+    const isItem = NEW_ITEM.test(first);
+    if (!isItem) isBelowLeadIn = from + 1 === to && isProhibition(first);
+    const isProhibited = isBelowHeading || (isItem && isBelowLeadIn);
+    addJoined(splitting, { from, to }, { kind: 'body', section, isProhibited });
+  };
+  const frontmatterEnd = endOfFrontmatter(lines);
+  for (let at = 0; at < lines.length; at += 1) {
+    const source = lines[at] ?? '';
+    // Most lines are the next words of a paragraph.
+    if (at >= frontmatterEnd && startsWithLetter(source)) continue;
+    if (source.trim() === '') {
+      flush(at);
+      from = at + 1;
+      continue;
+    }
+    const fence = at < frontmatterEnd ? undefined : fenceMark(source);
+    if (fence !== undefined) {
+      flush(at);
+      const end = endOfFence(lines, at, fence);
+      addCode(splitting, { from: at + 1, to: end }, { kind: 'fence', section });
+      at = end;
+      from = end + 1;
+      continue;
+    }
+    const isHeading = at >= frontmatterEnd && HEADING.test(source);
+    if (isHeading || NEW_ITEM.test(source) || (at < frontmatterEnd && FIELD.test(source))) {
+      flush(at);
+      from = at;
+    }
+    if (!isHeading) continue;
+    section += 1;
+    isBelowHeading = isProhibition(source);
+    isBelowLeadIn = false;
+    flush(at + 1);
+    from = at + 1;
+  }
+  flush(lines.length);
+}
+
+function isProhibition(line: string): boolean {
+  return line.length <= MAX_PROHIBITION && PROHIBITION.test(line);
+}
+
+/** Whether the first character after blanks is a letter: the line is then not blank, not a heading, not an item and not a fence. */
+function startsWithLetter(line: string): boolean {
+  const letter = firstCode(line) | 0x20;
+  return letter >= 0x61 && letter <= 0x7a;
+}
+
+/** The number of lines of the frontmatter, with its delimiters. */
+function endOfFrontmatter(lines: readonly string[]): number {
+  if (lines[0]?.replace('\ufeff', '').trimEnd() !== '---') return 0;
+  const end = lines.slice(0, 400).findIndex((line, at) => at > 0 && line.trimEnd() === '---');
+  return end === -1 ? 0 : end + 1;
+}
+
+function endOfFence(lines: readonly string[], from: number, fence: string): number {
+  let at = from + 1;
+  while (at < lines.length && (startsWithLetter(lines[at] ?? '') || !closesFence(lines[at] ?? '', fence))) at += 1;
+  return at;
+}
+
+interface CodeContext {
+  readonly kind: 'fence' | 'script';
+  readonly section: number;
+}
+
+/** Adjacent comment lines become one passage of prose. They are also part of the code, because a comment can be executed. */
+function addCode(splitting: Splitting, { from, to }: LineRange, { kind, section }: CodeContext): void {
+  const { lines } = splitting;
+  let start = from;
+  let comment: string[] = [];
+  const flush = (end: number): void => {
+    if (comment.length === 0) return;
+    addJoined(
+      splitting,
+      { from: end - comment.length, to: end },
+      { kind: 'comment', section, contents: comment, isProhibited: false },
+    );
+    comment = [];
+  };
+  const parts = { kind, section, isProhibited: false };
+  for (let at = from; at < to; at += 1) {
+    const source = lines[at] ?? '';
+    const content = mayBeComment(source) ? COMMENT.exec(source)?.[1] : undefined;
+    if (content === undefined || content === '') flush(at);
+    // Padding instead of the comment marker keeps the columns.
+    if (content !== undefined) comment.push(content.padStart(source.length));
+    if (content === undefined && isIncomplete(lines[start] ?? '', at + 1 - start, source)) continue;
+    addJoined(splitting, { from: start, to: at + 1 }, parts);
+    start = at + 1;
+  }
+  flush(to);
+  if (start < to) addJoined(splitting, { from: start, to }, parts);
+}
+
+/** The first character after blanks; NaN if there is none. */
+function firstCode(line: string): number {
+  let at = 0;
+  while (line.charCodeAt(at) === 0x20) at += 1;
+  return line.charCodeAt(at);
+}
+
+/** A cheap test before an expression: the line starts with `#`, `/` or `-`, or not with plain ASCII. */
+function mayBeComment(line: string): boolean {
+  const code = firstCode(line);
+  return code === 0x23 || code === 0x2f || code === 0x2d || code < 0x20 || code > 0x7e;
+}
+
+/** The same for `f`, `w` and `u`. */
+function mayBeLoop(line: string): boolean {
+  const code = firstCode(line);
+  return code === 0x66 || code === 0x77 || code === 0x75 || code < 0x20 || code > 0x7e;
+}
+
+const CONTINUED_ENDS = '\\|({,&';
+
+/** Whether the next line belongs to the command with these first and last lines. */
+function isIncomplete(first: string, count: number, last: string): boolean {
+  if (count < LOOP_LINES && mayBeLoop(first) && LOOP.test(first)) return true;
+  const end = last.charCodeAt(last.length - 1);
+  if (end > 0x20 && end < 0x7f && !CONTINUED_ENDS.includes(last.slice(-1))) return false;
+  const text = last.trimEnd();
+  return count < MAX_CONTINUED && last.length - text.length <= MAX_TRAILING && CONTINUED.test(text.slice(-2));
+}
+
+interface PassageParts {
+  readonly kind: PassageKind;
+  readonly section: number;
+  /** For comments: the lines without their comment markers. */
+  readonly contents?: readonly string[];
+  readonly isProhibited: boolean;
+}
+
+function addJoined({ lines, raw, reader, passages }: Splitting, { from, to }: LineRange, parts: PassageParts): void {
+  const { kind, contents } = parts;
+  const origin = contents === undefined ? { from, to, lines, first: 0 } : { from, to, lines: contents, first: from };
+  const whole = new LazyPassage(parts, origin);
+  if (raw !== undefined && contents === undefined) {
+    const { codes, starts } = raw;
+    const source = { codes, from: starts[from] ?? 0, to: (starts[to] ?? 0) - 1, kind: proseOrCode(kind) };
+    const size = source.to - source.from;
+    if (size === 0) return;
+    // Normalizing makes no ASCII text longer.
+    if (size <= WINDOW && reader?.read(passages.length, source) === true) {
+      passages.push(whole);
+      return;
+    }
+  }
+  if (whole.text === '') return;
+  for (const passage of whole.text.length <= WINDOW ? [whole] : windows(whole)) {
+    const { text } = passage;
+    reader?.read(passages.length, { codes: codesOfPassage(text), from: 0, to: text.length, kind: 'normalized' });
+    passages.push(passage);
+  }
+}
+
+class LazyPassage implements Passage {
+  readonly kind: PassageKind;
+  readonly section: number;
+  readonly origin: PassageOrigin;
+  readonly isProhibited: boolean;
+  readonly skipped = 0;
+  #text: string | undefined;
+
+  constructor({ kind, section, isProhibited }: PassageParts, origin: PassageOrigin) {
+    this.kind = kind;
+    this.section = section;
+    this.isProhibited = isProhibited;
+    this.origin = origin;
+  }
+
+  get text(): string {
+    return (this.#text ??= textOf(this.origin, this.kind));
+  }
+}
+
+function textOf(origin: PassageOrigin, kind: PassageKind): string {
+  let text = '';
+  for (let at = origin.from; at < origin.to; at += 1) {
+    const line = normalizedAt(origin, at, kind);
+    text = text === '' || line === '' ? text + line : `${text} ${line}`;
+  }
+  return text;
+}
+
+function normalizedAt({ lines, first }: PassageOrigin, at: number, kind: PassageKind): string {
+  const source = lines[at - first] ?? '';
+  const lineKind = proseOrCode(kind);
+  return normalizeLine(lineKind === 'code' && source.endsWith('\\') ? source.slice(0, -1) : source, lineKind);
+}
+
+/** The non-blank lines of a passage with their offsets in its text. Computed on demand, because only passages with findings need it. */
+export function sourceLines({ origin, kind }: Passage): readonly SourceLine[] {
+  const found: SourceLine[] = [];
+  let length = 0;
+  for (let at = origin.from; at < origin.to; at += 1) {
+    const line = normalizedAt(origin, at, kind);
+    if (line === '') continue;
+    const start = length === 0 ? 0 : length + 1;
+    found.push({ line: at + 1, source: origin.lines[at - origin.first] ?? '', at: start });
+    length = start + line.length;
+  }
+  return found;
+}
+
+function windows({ kind, section, text, origin, isProhibited }: Passage): readonly Passage[] {
+  const found: Passage[] = [];
+  for (let from = 0; from + OVERLAP < text.length; from += WINDOW - OVERLAP)
+    found.push({ kind, section, text: text.slice(from, from + WINDOW), origin, isProhibited, skipped: from });
+  return found;
+}

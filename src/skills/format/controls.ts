@@ -1,0 +1,310 @@
+/**
+ * Reads the fields that control what a skill may do. Restricting fields fail closed: a value that is present but not understood gets
+ * the strictest meaning, and the stricter of two values applies.
+ */
+import {
+  hasSeparatingComma,
+  isToolPattern,
+  narrowTools,
+  splitToolList,
+  withoutTools,
+} from '../../core/allowed-tools.ts';
+import type { FieldName, RestrictingField } from './fields.ts';
+import type { ListNode, MapEntry, ScalarNode, YamlNode } from './node.ts';
+import { addDiagnostic, textOf, type Report } from './report.ts';
+import { requiredEntries } from './requires.ts';
+import { quoteYaml, replacing, writeYaml } from './write.ts';
+import type { SkillControls } from '../../core/skill.ts';
+import { quoted } from '../../core/text/text.ts';
+
+/** All entries of each field, from the top level and from `metadata`. */
+export type StatedFields = ReadonlyMap<FieldName, readonly MapEntry[]>;
+
+/** The controls of a skill without any control field. */
+const OPEN: SkillControls = { disableModelInvocation: false, userInvocable: true, runMode: 'inline' };
+const CONTROL_FIELDS: ReadonlySet<FieldName> = new Set([
+  'allowed-tools',
+  'disallowed-tools',
+  'disable-model-invocation',
+  'user-invocable',
+  'run-mode',
+  'context',
+  'requires',
+  'paths',
+]);
+
+/** `unreadable` are restricting fields that the file contains but no reader could parse. */
+export function readControls(
+  report: Report,
+  stated: StatedFields,
+  unreadable: ReadonlySet<RestrictingField>,
+): SkillControls {
+  if (unreadable.size === 0 && !hasControls(stated)) return OPEN;
+
+  const { allowedTools, disallowedTools } = readTools(report, stated, unreadable);
+  const paths = strictest(
+    given(stated, 'paths').map((entry) => readPaths(report, entry)),
+    unreadable.has('paths'),
+    (a, b) => a.filter((glob) => b.includes(glob)),
+  );
+  const disabled = given(stated, 'disable-model-invocation').map((entry) =>
+    readBoolean(report, entry, { closed: true }),
+  );
+  const invocable = given(stated, 'user-invocable').map((entry) => readBoolean(report, entry, { closed: false }));
+  const runMode = [
+    ...given(stated, 'run-mode').map((entry) => readRunMode(report, entry)),
+    ...given(stated, 'context').map((entry) => readContext(report, entry)),
+  ];
+  const requires = given(stated, 'requires').map((entry) => readRequires(report, entry));
+  const firstRequires = requires.find((list) => list !== undefined);
+
+  const controls: Draft = {
+    // Without a glob no file can activate the skill, so the model must not choose it either.
+    disableModelInvocation:
+      disabled.includes(true) || unreadable.has('disable-model-invocation') || paths?.length === 0,
+    userInvocable: !invocable.includes(false) && !unreadable.has('user-invocable'),
+    runMode: runMode.includes('subagent') ? 'subagent' : 'inline',
+  };
+  // Assigned and not spread: this runs for every skill of a scan.
+  if (allowedTools !== undefined) controls.allowedTools = allowedTools;
+  if (disallowedTools !== undefined) controls.disallowedTools = disallowedTools;
+  if (paths !== undefined) controls.paths = paths;
+  if (firstRequires !== undefined) controls.requires = firstRequires;
+  return controls;
+}
+
+type Draft = { -readonly [Field in keyof SkillControls]: SkillControls[Field] };
+
+function hasControls(stated: StatedFields): boolean {
+  for (const field of stated.keys()) if (CONTROL_FIELDS.has(field)) return true;
+  return false;
+}
+
+/** The entries of a field that have a value. */
+function given(stated: StatedFields, field: FieldName): readonly MapEntry[] {
+  return stated.get(field)?.filter((entry) => entry.value !== undefined) ?? NO_ENTRIES;
+}
+
+const NO_ENTRIES: readonly MapEntry[] = [];
+
+function readTools(
+  report: Report,
+  stated: StatedFields,
+  unreadable: ReadonlySet<RestrictingField>,
+): { readonly allowedTools: readonly string[] | undefined; readonly disallowedTools: readonly string[] | undefined } {
+  const lists = given(stated, 'disallowed-tools').map((entry) => readToolField(report, entry, 'no tool may be used'));
+  // An unreadable list might forbid any tool, so all tools are forbidden, whatever `allowed-tools` contains.
+  const isClosed = unreadable.has('disallowed-tools') || lists.some((list) => list?.isWhole !== true);
+  const forbidden = isClosed ? ['*'] : [...new Set(lists.flatMap((list) => list?.tools ?? []))];
+  const allowed = strictest(
+    given(stated, 'allowed-tools').map((entry) => readToolField(report, entry, 'it is ignored')?.tools),
+    isClosed || unreadable.has('allowed-tools'),
+    narrowTools,
+  );
+  return {
+    allowedTools: allowed === undefined ? undefined : withoutTools(allowed, forbidden),
+    disallowedTools: isClosed || lists.length > 0 ? forbidden : undefined,
+  };
+}
+
+/** Narrows the lists of several statements to one. A statement that could not be read yields the empty list. */
+function strictest(
+  lists: readonly (readonly string[] | undefined)[],
+  isClosed: boolean,
+  narrow: (a: readonly string[], b: readonly string[]) => readonly string[],
+): readonly string[] | undefined {
+  if (isClosed) return [];
+  let [result] = lists;
+  for (const list of lists) {
+    if (list === undefined || result === undefined) return [];
+    if (list !== result) result = narrow(result, list);
+  }
+  return result;
+}
+
+interface ToolList {
+  readonly tools: readonly string[];
+  /** Every entry was a tool pattern. */
+  readonly isWhole: boolean;
+}
+
+/** `consequence` describes what happens to an invalid entry. */
+function readToolField(report: Report, { key, value }: MapEntry, consequence: string): ToolList | undefined {
+  if (value === undefined) return { tools: [], isWhole: true };
+  if (value.type === 'map') return closedField(report, key, value, 'tool patterns such as Read or Bash(git:*)');
+  let isWhole = true;
+  const onInvalid: OnInvalidTool = (entry, at) => {
+    isWhole = false;
+    addDiagnostic(report, {
+      code: 'allowed-tools/invalid',
+      at,
+      message: `${key}: ${quoted(entry)} is not a tool pattern; ${consequence}`,
+    });
+  };
+  const entries =
+    value.type === 'list' ? toolsOfList(report, key, value, onInvalid) : toolsOfText(report, key, value, onInvalid);
+  return { tools: [...new Set(entries)], isWhole };
+}
+
+type OnInvalidTool = (entry: string, at: number) => void;
+
+function toolsOfText(report: Report, key: string, node: ScalarNode, onInvalid: OnInvalidTool): readonly string[] {
+  const entries = splitToolList(textOf(report, node));
+  const valid = entries.filter((entry) => {
+    const isValid = isToolPattern(entry);
+    if (!isValid) onInvalid(entry, placeOf(report, node, entry));
+    return isValid;
+  });
+  if (valid.length === entries.length && node.value.includes(',') && hasSeparatingComma(node.value))
+    reportSeparator(report, key, node, writeYaml(entries.join(' ')));
+  return valid;
+}
+
+function reportSeparator(report: Report, key: string, node: ScalarNode, spaced: string): void {
+  const comma = report.text.indexOf(',', node.start);
+  addDiagnostic(report, {
+    code: 'allowed-tools/separator',
+    at: comma === -1 || comma >= node.end ? node.start : comma,
+    message: `${key}: commas separate the entries, expected spaces`,
+    edit: node.style === 'block' ? undefined : replacing(node, spaced),
+  });
+}
+
+function toolsOfList(report: Report, key: string, list: ListNode, onInvalid: OnInvalidTool): readonly string[] {
+  const tools: string[] = [];
+  for (const item of list.items) {
+    // YAML parses `- Bash(git: *)` as a map; its source text is a tool pattern.
+    const written = item.type === 'scalar' ? textOf(report, item) : report.text.slice(item.start, item.end).trim();
+    if (isToolPattern(written)) tools.push(written);
+    else {
+      const entries = item.type === 'scalar' ? splitToolList(written) : [];
+      if (entries.length > 0 && entries.every(isToolPattern)) tools.push(...entries);
+      else onInvalid(written, item.start);
+      continue;
+    }
+    if (item.type !== 'scalar') {
+      addDiagnostic(report, {
+        code: 'frontmatter/unquoted',
+        at: item.start,
+        message: `${key}: YAML reads ${quoted(written)} as ${kindName(item)}, expected a quoted tool pattern`,
+        edit: replacing(item, quoteYaml(written)),
+      });
+    }
+  }
+  return tools;
+}
+
+function readPaths(report: Report, { key, value }: MapEntry): readonly string[] | undefined {
+  if (value === undefined) return [];
+  const list =
+    value.type === 'map'
+      ? undefined
+      : value.type === 'scalar'
+        ? splitGlobs(textOf(report, value))
+        : textItems(report, value);
+  return list ?? closedField(report, key, value, 'globs, as a list or as text with commas');
+}
+
+/** Splits on commas outside braces: `*.{ts,js}, docs/**`. */
+function splitGlobs(text: string): readonly string[] {
+  const globs: string[] = [];
+  let depth = 0;
+  let from = 0;
+  for (let index = 0; index <= text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if (code === 0x7b) depth += 1;
+    else if (code === 0x7d && depth > 0) depth -= 1;
+    const separates = index === text.length || ((code === 0x2c || code === 0x0a) && depth === 0);
+    if (!separates) continue;
+    const glob = text.slice(from, index).trim();
+    if (glob !== '') globs.push(glob);
+    from = index + 1;
+  }
+  return globs;
+}
+
+function readRequires(report: Report, { key, value }: MapEntry): readonly string[] | undefined {
+  if (value === undefined) return undefined;
+  const { entries, isWhole } = requiredEntries(report, value);
+  if (!isWhole) wrongType(report, key, value, 'a list of text, or a map of such lists: bins, env, pip, npm, skills');
+  return entries;
+}
+
+function textItems(report: Report, { items }: ListNode): readonly string[] | undefined {
+  const texts: string[] = [];
+  for (const item of items) {
+    if (item.type !== 'scalar') return undefined;
+    const text = textOf(report, item);
+    if (text !== '') texts.push(text);
+  }
+  return texts;
+}
+
+function readBoolean(report: Report, { key, value }: MapEntry, { closed }: { readonly closed: boolean }): boolean {
+  if (value === undefined) return !closed;
+  const word = value.type === 'scalar' ? textOf(report, value).toLowerCase() : '';
+  if (value.type === 'scalar' && (word === 'true' || word === 'false')) return word === 'true';
+  if (value.type === 'scalar' && BOOLEAN_WORDS.has(word)) {
+    const meant = BOOLEAN_WORDS.get(word) === true;
+    addDiagnostic(report, {
+      code: 'field/type',
+      at: value.start,
+      message: `${key}: ${quoted(value.value)} is read as ${meant}, expected true or false`,
+      hint: `write ${meant}`,
+      edit: value.style === 'block' ? undefined : replacing(value, String(meant)),
+    });
+    return meant;
+  }
+  closedField(report, key, value, 'true or false');
+  return closed;
+}
+
+const BOOLEAN_WORDS: ReadonlyMap<string, boolean> = new Map([
+  ['yes', true],
+  ['on', true],
+  ['no', false],
+  ['off', false],
+]);
+
+function readRunMode(report: Report, { key, value }: MapEntry): SkillControls['runMode'] | undefined {
+  if (value === undefined) return undefined;
+  const word = value.type === 'scalar' ? textOf(report, value) : '';
+  if (word === 'inline' || word === 'subagent') return word;
+  wrongType(report, key, value, 'inline or subagent');
+  return undefined;
+}
+
+/** Claude Code's `context: fork` means a subagent; other values have no meaning here. */
+function readContext(report: Report, { value }: MapEntry): SkillControls['runMode'] | undefined {
+  return value?.type === 'scalar' && textOf(report, value) === 'fork' ? 'subagent' : undefined;
+}
+
+function closedField(report: Report, key: string, value: YamlNode, expected: string): undefined {
+  addDiagnostic(report, {
+    code: 'field/unreadable-restriction',
+    at: value.start,
+    message: `${quoted(key)} is ${describe(value)}, expected ${expected}; its strictest meaning is used`,
+  });
+}
+
+/** Reports a field with a value of the wrong type. */
+export function wrongType(report: Report, key: string, value: YamlNode, expected: string): void {
+  addDiagnostic(report, {
+    code: 'field/type',
+    at: value.start,
+    message: `${quoted(key)} is ${describe(value)}, expected ${expected}`,
+  });
+}
+
+function describe(node: YamlNode): string {
+  return node.type === 'scalar' ? quoted(node.value) : kindName(node);
+}
+
+function kindName(node: YamlNode): string {
+  return node.type === 'scalar' ? 'text' : node.type === 'list' ? 'a list' : 'a map';
+}
+
+function placeOf(report: Report, node: ScalarNode, entry: string): number {
+  const found = report.text.indexOf(entry, node.start);
+  return found === -1 || found >= node.end ? node.start : found;
+}

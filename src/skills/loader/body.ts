@@ -1,0 +1,38 @@
+import { isUtf8 } from 'node:buffer';
+
+import type { FailureCode } from '../../core/failure-codes.ts';
+import { fileProblemText } from '../../core/file-problem.ts';
+import { toRelativePath } from '../../core/path.ts';
+import { inConfined, type ConfinedDirectory, type ConfinedFile } from '../../platform/fs/confined-directory.ts';
+import type { TextRead } from '../../platform/fs/read-file.ts';
+
+/** A model could not read a larger SKILL.md. */
+const MAX_SKILL_FILE_BYTES = 4 * 1024 * 1024;
+
+/** Reads the bytes of a SKILL.md. Hard links are allowed, because package managers link files from a store and the index reads them. */
+export function readSkillBytes(directory: ConfinedDirectory, fileName: string): ConfinedFile {
+  const reading = toRelativePath(fileName);
+  if (reading.type === 'refused') return { type: 'failed', code: reading.failure.code };
+  return directory.read(reading.path, { maxBytes: MAX_SKILL_FILE_BYTES, allowHardLinks: true });
+}
+
+/** `code` says what kind of failure it was, where the file itself is what cannot be read. */
+export type SkillFile =
+  | Exclude<TextRead, { readonly type: 'failed' }>
+  | { readonly type: 'failed'; readonly reason: string; readonly code?: FailureCode };
+
+/** Reads a whole SKILL.md: only for a selected skill or the deep search index. Links to targets outside the skill are rejected. */
+export function readSkillFile(dir: string, fileName: string): SkillFile {
+  return inConfined<SkillFile>(
+    dir,
+    (directory) => {
+      const read = readSkillBytes(directory, fileName);
+      if (read.type === 'read')
+        return { type: 'read', text: read.bytes.toString('utf8'), validUtf8: isUtf8(read.bytes) };
+      return read.code === 'file/missing'
+        ? { type: 'absent' }
+        : { type: 'failed', reason: `it ${fileProblemText(read)}`, code: read.code };
+    },
+    (code) => (code === 'skill/gone' ? { type: 'absent' } : { type: 'failed', reason: 'its folder cannot be read' }),
+  );
+}

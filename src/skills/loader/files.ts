@@ -1,0 +1,64 @@
+import type { ListedFile } from '../../core/observation.ts';
+import type { FailureCode } from '../../core/failure-codes.ts';
+import { kindOfFile, toRelativePath } from '../../core/path.ts';
+import { inConfined, type ConfinedDirectory, type ConfinedListing } from '../../platform/fs/confined-directory.ts';
+
+export interface SkillFiles {
+  readonly files: readonly ListedFile[];
+  /** Files that cannot be read, and why: links that lead outside or nowhere, missing permissions. */
+  readonly unusable: readonly UnusableFile[];
+  /** The list is incomplete: too many files, too deep, or with names that are not valid paths. */
+  readonly isCut: boolean;
+}
+
+export interface UnusableFile {
+  readonly path: string;
+  readonly reason: string;
+}
+
+const LIMITS = { maxFiles: 2_000, maxDepth: 12 };
+
+/** Lists the files of a skill folder; empty if the folder is gone. */
+export function listSkillFiles(directory: string): SkillFiles {
+  return inConfined(directory, filesOf, () => ({ files: [], unusable: [], isCut: false }));
+}
+
+/** Every file of a skill folder, for display; empty if the folder is gone. */
+export function listSkillEntries(directory: string): ConfinedListing {
+  return inConfined(
+    directory,
+    (folder) => folder.list(LIMITS),
+    () => ({ files: [], isCut: false }),
+  );
+}
+
+/**
+ * Lists the files of an open skill folder with name, size and kind, sorted. No file is read. Pipes, sockets and devices are ignored.
+ * Files with hidden characters or backslashes in their name are omitted and set `isCut`, so that every listed path can be read.
+ */
+export function filesOf(directory: ConfinedDirectory): SkillFiles {
+  const { files, isCut } = directory.list(LIMITS);
+  const listed: ListedFile[] = [];
+  const unusable: UnusableFile[] = [];
+  for (const { path, bytes, type, isExecutable, isPublic } of files) {
+    if (type === 'other') continue;
+    const reason = isPublic ? undefined : whyUnusable(directory, path);
+    if (reason !== undefined) unusable.push({ path, reason });
+    else listed.push({ path, bytes, kind: kindOfFile(path), isExecutable, isLink: type === 'link' });
+  }
+  return { files: listed, unusable, isCut };
+}
+
+function whyUnusable(directory: ConfinedDirectory, file: string): string | undefined {
+  const spelled = toRelativePath(file);
+  if (spelled.type === 'refused') return undefined;
+  const found = directory.resolve(spelled.path, { allowHardLinks: true });
+  // A link to a folder of the skill is listed like before: what is in the folder has its own path.
+  if (found.type === 'found' || found.code === 'file/directory') return undefined;
+  return UNUSABLE[found.code] ?? 'it cannot be read';
+}
+
+const UNUSABLE: Partial<Readonly<Record<FailureCode, string>>> = {
+  'path/link-outside': 'it is a link that leads outside the skill',
+  'file/missing': 'it is a link to a file that does not exist',
+};

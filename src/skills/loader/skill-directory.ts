@@ -1,0 +1,41 @@
+import { failure, type Failure } from '../../core/failure-codes.ts';
+import { fileProblemText, type FileProblem } from '../../core/file-problem.ts';
+import { quoted } from '../../core/text/text.ts';
+import { inConfined, type ConfinedDirectory } from '../../platform/fs/confined-directory.ts';
+
+/** The skill to read: its folder, and its name for messages. */
+export interface SkillPlace {
+  readonly dir: string;
+  readonly name: string;
+}
+
+export interface Failed {
+  readonly type: 'failed';
+  readonly failure: Failure;
+}
+
+export function failed(failure: Failure): Failed {
+  return { type: 'failed', failure };
+}
+
+/** Runs an action with the skill's folder held open, so that all reads refer to the same folder even if it is replaced. */
+export function inSkill<Result>(
+  { dir, name }: SkillPlace,
+  act: (directory: ConfinedDirectory) => Result,
+): Result | Failed {
+  return inConfined<Result | Failed>(dir, act, (code) => {
+    const problem = code === 'skill/gone' ? 'is gone' : 'cannot be read';
+    return failed(failure(code, `the folder of the skill ${quoted(name)} ${problem}`));
+  });
+}
+
+/** The failure of one file, under the name that was requested. */
+export function fileFailure(
+  { name }: SkillPlace,
+  file: string,
+  problem: FileProblem,
+  nearest: readonly string[] = [],
+): Failed {
+  const message = `${quoted(file, 200)} of the skill ${quoted(name)} ${fileProblemText(problem)}`;
+  return failed(failure(problem.code, message, { nearest }));
+}

@@ -1,0 +1,68 @@
+import type { SkillIndex } from './index-skills.ts';
+import { checksum } from '../../platform/hash.ts';
+import { openState, scanOnce } from './scan-once.ts';
+import type { ScanSettings } from './scan-settings.ts';
+import { watchRegistry, type RegistryChange, type WatchOptions } from './watch.ts';
+
+export type { ScanProgress } from './scan-settings.ts';
+export type { RegistryChange, WatchOptions } from './watch.ts';
+
+/** Scan options; only `roots` is required. */
+export type RegistryOptions = ScanSettings;
+
+/** A live registry: `index` is the latest snapshot; snapshots are immutable (REG-8). */
+export interface Registry {
+  readonly index: SkillIndex;
+  /** Scans again; unchanged files are not read again. */
+  refresh(): Promise<SkillIndex>;
+  /** Calls the listener, one call at a time, after each change on disk that changes the index. */
+  watch(listener: (change: RegistryChange) => void, options: WatchOptions): void;
+}
+
+/** Scans once. */
+export async function buildIndex(options: RegistryOptions): Promise<SkillIndex> {
+  const { index } = await scanOnce(options, openState(options));
+  return index;
+}
+
+/** Scans, and keeps the result so that `refresh` and `watch` are cheap. */
+export async function openRegistry(options: RegistryOptions): Promise<Registry> {
+  let { index, state } = await scanOnce(options, openState(options));
+  let last: Promise<unknown> = Promise.resolve();
+  const rescan = async (): Promise<SkillIndex> => {
+    ({ index, state } = await scanOnce(options, state));
+    return index;
+  };
+  const registry: Registry = {
+    get index() {
+      return index;
+    },
+    // Serialized: a scan that began before a change must not be returned for it.
+    refresh() {
+      const next = last.then(rescan, rescan);
+      last = next;
+      return next;
+    },
+    watch(listener, watchOptions) {
+      watchRegistry({ registry, directories: () => state.groups, listener, ...watchOptions });
+    },
+  };
+  return registry;
+}
+
+/** The cache file name for these options, so that different options use different files. */
+export function cacheFileName(options: RegistryOptions): string {
+  const { roots, mode, blockAngleBrackets, visibility, maxDepth, maxDirectories, nestedInSkills, followLinks } =
+    options;
+  const key = JSON.stringify([
+    roots,
+    mode,
+    blockAngleBrackets,
+    visibility,
+    maxDepth,
+    maxDirectories,
+    nestedInSkills,
+    followLinks,
+  ]);
+  return `skills-${checksum(Buffer.from(key))}.cache`;
+}

@@ -1,0 +1,86 @@
+/** Resolves a skill reference of a user or a model to its entry. */
+import { nameKey, type SkillIndex } from './index-skills.ts';
+import { nearest } from '../../core/nearest.ts';
+import type { SkillEntry } from '../../core/skill.ts';
+
+/**
+ * Finds the entry for a reference: `name`, `source/name`, `group/name` (the whole group, its first or its last
+ * folder, or the namespace of `name: org/skill-name`), `source/group/name`, each with or without `@version`, an id, or the name of its folder. Shadowed entries are found by all
+ * but the bare name.
+ */
+export function resolveSkill(index: SkillIndex, reference: string, source?: string): SkillEntry | undefined {
+  const key = nameKey(reference.trim());
+  const from = source === undefined ? undefined : nameKey(source);
+  const fits = (entry: SkillEntry): boolean => from === undefined || nameKey(entry.source) === from;
+
+  const named = entriesNamed(index, key).find(fits);
+  if (named !== undefined) return named;
+  const at = key.lastIndexOf('@');
+  if (at > 0) {
+    const version = key.slice(at + 1);
+    const rest = key.slice(0, at);
+    const ofVersion = (entry: SkillEntry): boolean => fits(entry) && nameKey(entry.meta['version'] ?? '') === version;
+    const exact = entriesNamed(index, rest).find(ofVersion) ?? qualified(index, rest, ofVersion);
+    if (exact !== undefined) return exact;
+  }
+  return qualified(index, key, fits) ?? inFolder(index, key, fits);
+}
+
+/** Systems that go by folder names use a skill whose declared name differs. Two such folders are ambiguous. */
+function inFolder(index: SkillIndex, key: string, fits: (entry: SkillEntry) => boolean): SkillEntry | undefined {
+  const [only, ...more] = index.skills.filter(
+    (entry) => nameKey(entry.dir.slice(entry.dir.lastIndexOf('/') + 1)) === key && fits(entry),
+  );
+  return more.length === 0 ? only : undefined;
+}
+
+function qualified(index: SkillIndex, key: string, fits: (entry: SkillEntry) => boolean): SkillEntry | undefined {
+  // A name may contain slashes itself, so every split is tried, the longest qualifier first.
+  for (let cut = key.lastIndexOf('/'); cut > 0; cut = key.lastIndexOf('/', cut - 1)) {
+    const qualifier = key.slice(0, cut);
+    const entries = entriesNamed(index, key.slice(cut + 1)).filter(fits);
+    const entry =
+      entries.find(({ source }) => nameKey(source) === qualifier) ??
+      entries.find((candidate) => isInGroup(candidate, qualifier));
+    if (entry !== undefined) return entry;
+  }
+  return undefined;
+}
+
+function isInGroup({ source, group, meta }: SkillEntry, qualifier: string): boolean {
+  if (nameKey(meta['namespace'] ?? '') === qualifier) return true;
+  if (group === '') return false;
+  const key = nameKey(group);
+  return (
+    key === qualifier ||
+    key.startsWith(`${qualifier}/`) ||
+    key.endsWith(`/${qualifier}`) ||
+    `${nameKey(source)}/${key}` === qualifier
+  );
+}
+
+/** The entries of one name, the winner first: a binary search, `all` is sorted by key. */
+function entriesNamed({ all }: SkillIndex, key: string): readonly SkillEntry[] {
+  let low = 0;
+  let high = all.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const entry = all[middle];
+    if (entry !== undefined && nameKey(entry.name) < key) low = middle + 1;
+    else high = middle;
+  }
+  let end = low;
+  for (let entry = all[end]; entry !== undefined && nameKey(entry.name) === key; entry = all[end]) end += 1;
+  return all.slice(low, end);
+}
+
+/** The names most similar to an unknown reference, best first; empty if none is similar. */
+export function nearestNames(index: SkillIndex, reference: string, count = 3): readonly string[] {
+  const wanted = nameKey(reference.trim());
+  const bare = wanted.slice(wanted.lastIndexOf('/') + 1).replace(/@[^@]*$/, '');
+  return nearest(
+    bare,
+    index.skills.map(({ name }) => name),
+    count,
+  );
+}

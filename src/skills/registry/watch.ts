@@ -1,0 +1,185 @@
+import type { SkillIndex } from './index-skills.ts';
+import type { SkillEntry } from '../../core/skill.ts';
+import { watchDirectory, type DirectoryWatch } from '../../platform/fs/watch-directory.ts';
+
+/** A change of the index. Entries are those of `index.all`, identified by source and folder. */
+export interface RegistryChange {
+  readonly index: SkillIndex;
+  readonly added: readonly SkillEntry[];
+  /** The new entries. */
+  readonly changed: readonly SkillEntry[];
+  /** The old entries. */
+  readonly removed: readonly SkillEntry[];
+}
+
+export interface WatchOptions {
+  /** Ends the watch and releases every handle and timer. */
+  readonly signal: AbortSignal;
+  /** Quiet time in ms before a rescan (default: 100). After ten times as long, the rescan happens anyway. */
+  readonly debounceMs?: number;
+  /** Polling interval in ms for directories without file system events (default: 1,000). */
+  readonly pollMs?: number;
+  /** Called for errors of a rescan or of the listener; the watch continues. */
+  readonly onError?: (error: unknown) => void;
+}
+
+interface WatchedRegistry {
+  readonly index: SkillIndex;
+  refresh(): Promise<SkillIndex>;
+}
+
+export interface WatchInput extends WatchOptions {
+  readonly registry: WatchedRegistry;
+  /** Directories of the latest scan in which skills may appear. */
+  readonly directories: () => readonly string[];
+  readonly listener: (change: RegistryChange) => void;
+}
+
+/** Further directories are polled, because inotify watches are limited and shared by all programs of a user. */
+const MAX_WATCHES = 1_000;
+
+/** Rescans after file system events and, because events can be missing, at intervals. */
+export function watchRegistry({
+  registry,
+  directories,
+  listener,
+  signal,
+  debounceMs = 100,
+  pollMs = 1_000,
+  onError = ignore,
+}: WatchInput): void {
+  if (signal.aborted) return;
+  const watches = new Map<string, DirectoryWatch>();
+  let before = registry.index;
+  let covered = false;
+  let quiet: NodeJS.Timeout | undefined;
+  let latest: NodeJS.Timeout | undefined;
+  let poll: NodeJS.Timeout | undefined;
+  let running = false;
+  let again = false;
+
+  const rescan = async (): Promise<void> => {
+    clearTimeout(quiet);
+    clearTimeout(latest);
+    clearTimeout(poll);
+    quiet = undefined;
+    latest = undefined;
+    if (running) {
+      again = true;
+      return;
+    }
+    running = true;
+    try {
+      const index = await registry.refresh();
+      if (signal.aborted) return;
+      // Changes between the scan and a new watch sent no event.
+      if (attach(index)) again = true;
+      const change = compareIndexes(before, index);
+      before = index;
+      if (change !== undefined) listener(change);
+    } catch (error) {
+      if (!signal.aborted) onError(error);
+    } finally {
+      running = false;
+    }
+    schedule();
+  };
+  const startRescan = (): void => void rescan();
+  const schedule = (): void => {
+    if (signal.aborted) return;
+    if (again) {
+      again = false;
+      onEvent();
+    }
+    // Events can be lost even if every directory is watched, so a slow poll continues. Its interval grows with the duration of a
+    // scan, so that scans of very many skills do not use all the time.
+    const rest = before.report.durationMs * 20;
+    poll = setTimeout(startRescan, Math.max(rest, covered ? pollMs * 10 : pollMs));
+  };
+  const onEvent = (): void => {
+    if (signal.aborted) return;
+    if (running) {
+      again = true;
+      return;
+    }
+    clearTimeout(quiet);
+    quiet = setTimeout(startRescan, debounceMs);
+    latest ??= setTimeout(startRescan, debounceMs * 10);
+  };
+  /** Watches the directories of a scan; true if one of them was not watched before. */
+  const attach = (index: SkillIndex): boolean => {
+    const wanted = directoriesOf(index, directories());
+    for (const [directory, watch] of watches) {
+      if (wanted.has(directory) && watch.isCurrent()) continue;
+      watch.close();
+      watches.delete(directory);
+    }
+    let [missing, added] = [0, 0];
+    for (const directory of wanted) {
+      if (watches.has(directory)) continue;
+      const lost = (): void => {
+        watches.delete(directory);
+        covered = false;
+        onEvent();
+      };
+      const watch = watches.size < MAX_WATCHES ? watchDirectory(directory, { onEvent, onLost: lost }) : undefined;
+      if (watch === undefined) missing += 1;
+      else {
+        watches.set(directory, watch);
+        added += 1;
+      }
+    }
+    covered = missing === 0;
+    return added > 0;
+  };
+
+  signal.addEventListener(
+    'abort',
+    () => {
+      for (const timer of [quiet, latest, poll]) clearTimeout(timer);
+      for (const watch of watches.values()) watch.close();
+      watches.clear();
+    },
+    { once: true },
+  );
+  attach(before);
+  // Changes between the latest scan and the first watch sent no event.
+  onEvent();
+  schedule();
+}
+
+function ignore(): void {}
+
+/** Skill folders and the folders above them. A root that does not exist yet is polled. */
+function directoriesOf(index: SkillIndex, groups: readonly string[]): ReadonlySet<string> {
+  const directories = new Set(groups);
+  for (const { dir } of index.all) directories.add(dir);
+  for (const { path } of index.report.leftOut) directories.add(path.slice(0, path.lastIndexOf('/')));
+  return directories;
+}
+
+/** The difference between two indexes; `undefined` if they are equal. */
+export function compareIndexes(before: SkillIndex, index: SkillIndex): RegistryChange | undefined {
+  const old = new Map(before.all.map((entry) => [placeOf(entry), entry]));
+  const added: SkillEntry[] = [];
+  const changed: SkillEntry[] = [];
+  for (const entry of index.all) {
+    const place = placeOf(entry);
+    const known = old.get(place);
+    old.delete(place);
+    if (known === undefined) added.push(entry);
+    else if (!isSameEntry(known, entry)) changed.push(entry);
+  }
+  const removed = [...old.values()];
+  if (added.length === 0 && changed.length === 0 && removed.length === 0 && before.indexHash === index.indexHash)
+    return undefined;
+  return { index, added, changed, removed };
+}
+
+function placeOf({ source, dir }: SkillEntry): string {
+  return `${source}\0${dir}`;
+}
+
+function isSameEntry(a: SkillEntry, b: SkillEntry): boolean {
+  return a.digest === b.digest && a.file === b.file && a.state === b.state && a.id === b.id;
+}
